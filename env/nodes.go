@@ -1,0 +1,139 @@
+package env
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"time"
+)
+
+// MaxNodes is the largest number of nodes that a [NodeSet] can hold.
+const MaxNodes = 64
+
+// NodeSet is a set of nodes, which are numbered from 1 to [MaxNodes].
+type NodeSet uint64
+
+// AllNodes returns the set {1, …, n}.
+func AllNodes(n int) NodeSet { return NodeSet(1)<<n - 1 }
+
+// SetOf returns the set of the given nodes.
+func SetOf(nodes ...int) NodeSet {
+	var s NodeSet
+	for _, n := range nodes {
+		s = s.With(n)
+	}
+	return s
+}
+
+// With returns the set with node n added.
+func (s NodeSet) With(n int) NodeSet { return s | 1<<(n-1) }
+
+// Without returns the set with node n taken away.
+func (s NodeSet) Without(n int) NodeSet { return s &^ (1 << (n - 1)) }
+
+// Has reports whether node n is in the set.
+func (s NodeSet) Has(n int) bool { return s&(1<<(n-1)) != 0 }
+
+// Len returns the number of nodes in the set.
+func (s NodeSet) Len() int { return bits.OnesCount64(uint64(s)) }
+
+// First returns the lowest node of the set, or 0 when it is empty.
+func (s NodeSet) First() int {
+	if s == 0 {
+		return 0
+	}
+	return bits.TrailingZeros64(uint64(s)) + 1
+}
+
+// Op is what a command asks of a node.
+type Op uint8
+
+// The operations. Each is atomic on its node.
+const (
+	// OpSet is SET key token NX PX ttl: it creates the key if it is absent.
+	OpSet Op = iota + 1
+	// OpDelete deletes the key if it holds the token.
+	OpDelete
+	// OpExtend raises the key's remaining life to ttl if the key holds the
+	// token; it never creates a key and never shortens a life.
+	OpExtend
+)
+
+func (o Op) String() string {
+	switch o {
+	case OpSet:
+		return "set"
+	case OpDelete:
+		return "delete"
+	case OpExtend:
+		return "extend"
+	}
+	return fmt.Sprintf("Op(%d)", uint8(o))
+}
+
+// Command is one request to a node.
+type Command struct {
+	Op    Op
+	Key   string
+	Token string
+	TTL   time.Duration // of OpSet and OpExtend; whole milliseconds, at least 1 ms
+}
+
+// Answer is what became of one request.
+type Answer uint8
+
+const (
+	// Yes: the node did it.
+	Yes Answer = iota + 1
+	// No: the node declined, because of the key that it holds or lacks.
+	No
+	// Failed: the node answered with an error; the command took no effect.
+	Failed
+	// Lost: there is no answer. The command may have taken effect, may take
+	// effect later, or never.
+	Lost
+)
+
+func (a Answer) String() string {
+	switch a {
+	case Yes:
+		return "yes"
+	case No:
+		return "no"
+	case Failed:
+		return "failed"
+	case Lost:
+		return "lost"
+	}
+	return fmt.Sprintf("Answer(%d)", uint8(a))
+}
+
+// Reply is what one node made of one request.
+type Reply struct {
+	Node   int
+	Answer Answer
+	Err    error // why, when the answer is Failed or Lost
+}
+
+// Nodes are the independent nodes of a quorum lock, as one client sees them.
+type Nodes interface {
+	// Len returns the number of nodes, at most [MaxNodes].
+	Len() int
+
+	// Send hands cmd to every node of the set at once and does not wait.
+	// giveUp is the instant on the client's monotonic clock at which the
+	// transport abandons the requests that are still unanswered: they are
+	// then reported as [Lost], yet may still reach their nodes.
+	Send(to NodeSet, cmd Command, giveUp Instant) Round
+}
+
+// Round is the replies to one [Nodes.Send]. It is a value that can be passed
+// on, from the caller who has seen a quorum to a task that drains the rest,
+// but only one of them may use it at a time.
+type Round interface {
+	// Next returns the next reply. It waits until the instant until on the
+	// client's monotonic clock, and then returns [ErrTimeout]; it returns the
+	// error of ctx as soon as ctx ends, and [ErrRoundOver] when every node
+	// has been reported. A reply that is already there goes before all three.
+	Next(ctx context.Context, until Instant) (Reply, error)
+}

@@ -1,0 +1,139 @@
+package env
+
+import (
+	"fmt"
+	"time"
+)
+
+// Step is a named point of a client's work.
+type Step uint8
+
+// The steps of an acquisition, in the order in which they come. Those marked
+// "call" are the begin of an operation, those marked "return" its end.
+const (
+	// StepAcquire (call): one try to acquire begins; nothing has been read.
+	StepAcquire Step = iota + 1
+	// StepBeforeSend: t0 is read, the token drawn, nothing is sent.
+	StepBeforeSend
+	// StepReply: the k-th reply has been counted.
+	StepReply
+	// StepQuorum: the replies make a quorum.
+	StepQuorum
+	// StepBeforeCheck: the clock for the validity check is about to be read.
+	StepBeforeCheck
+	// StepAfterCheck: the check has passed.
+	StepAfterCheck
+	// StepGranted (return): the try succeeds.
+	StepGranted
+	// StepRefused (return): the try fails.
+	StepRefused
+
+	// StepExtend (call), StepExtended and StepExtendFailed (returns).
+	StepExtend
+	StepExtended
+	StepExtendFailed
+
+	// StepExpiring: the holder has been told that its validity is about to
+	// end, by a margin before the end.
+	StepExpiring
+	// StepLost: the holder has been told that the lock is lost.
+	StepLost
+
+	// StepBeforeRelease (call), StepReleased (return).
+	StepBeforeRelease
+	StepReleased
+
+	// The steps of the work under the lock.
+	StepBeforeRead
+	StepAfterRead
+	StepBeforeWrite
+	StepAfterWrite
+
+	stepEnd
+)
+
+var stepNames = [stepEnd]string{
+	StepAcquire:       "acquire",
+	StepBeforeSend:    "before-send",
+	StepReply:         "reply",
+	StepQuorum:        "quorum",
+	StepBeforeCheck:   "before-check",
+	StepAfterCheck:    "after-check",
+	StepGranted:       "granted",
+	StepRefused:       "refused",
+	StepExtend:        "extend",
+	StepExtended:      "extended",
+	StepExtendFailed:  "extend-failed",
+	StepExpiring:      "expiring",
+	StepLost:          "lost",
+	StepBeforeRelease: "before-release",
+	StepReleased:      "released",
+	StepBeforeRead:    "before-read",
+	StepAfterRead:     "after-read",
+	StepBeforeWrite:   "before-write",
+	StepAfterWrite:    "after-write",
+}
+
+func (s Step) String() string {
+	if s == 0 || s >= stepEnd {
+		return fmt.Sprintf("Step(%d)", uint8(s))
+	}
+	return stepNames[s]
+}
+
+// ParseStep returns the step of that name.
+func ParseStep(name string) (Step, error) {
+	for s := Step(1); s < stepEnd; s++ {
+		if stepNames[s] == name {
+			return s, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown step %q", name)
+}
+
+// Steps returns all steps, in their order.
+func Steps() []Step {
+	all := make([]Step, 0, stepEnd-1)
+	for s := Step(1); s < stepEnd; s++ {
+		all = append(all, s)
+	}
+	return all
+}
+
+// Event is what a lock tells its observer at a step. Fields that say nothing
+// at that step are zero.
+type Event struct {
+	Step     Step
+	Resource string
+	Token    string
+
+	// TTL is what was asked for, at StepAcquire, StepBeforeSend, StepGranted
+	// and the steps of an extension.
+	TTL time.Duration
+
+	// Until is the end of validity on the client's monotonic clock: the end
+	// that is aimed at from StepBeforeSend and at StepExtend, the end that
+	// holds at StepGranted and StepExtended.
+	Until Instant
+
+	// Validity is what was left of it at the validity check, at StepGranted
+	// and StepExtended.
+	Validity time.Duration
+
+	// Reply is the reply and K its position in the round, from 1, at StepReply.
+	Reply Reply
+	K     int
+
+	// Answer is, at StepReleased, whether a quorum said that the lock was
+	// still held (Yes), that it was not (No), or neither (Lost).
+	Answer Answer
+
+	// Err is why, at StepRefused, StepExtendFailed and StepLost.
+	Err error
+}
+
+// Observer hears of every step, on the goroutine or coroutine that takes it.
+// It may block: a paused client is an observer that does not return.
+type Observer interface {
+	Observe(Event)
+}

@@ -1,0 +1,103 @@
+// Package guard is the state of the resource that a lock guards, as a plain
+// state machine: a register and a counter for each resource name, and the
+// fence that was seen last. It decides accesses; when they arrive, and what
+// becomes of the answers, is the business of the world that holds it.
+package guard
+
+import "fmt"
+
+// Mode is which accesses a resource checks fences on.
+type Mode uint8
+
+// The modes.
+const (
+	// Plain: none, every access is accepted.
+	Plain Mode = iota
+	// FencedWrites: writes only. A reader whose fence is out of date is not
+	// found out, so that an update can be lost.
+	FencedWrites
+	// Fenced: reads and writes, and each raises the bar.
+	Fenced
+)
+
+var modeNames = [...]string{Plain: "plain", FencedWrites: "fenced-writes", Fenced: "fenced"}
+
+func (m Mode) String() string {
+	if int(m) >= len(modeNames) {
+		return fmt.Sprintf("Mode(%d)", uint8(m))
+	}
+	return modeNames[m]
+}
+
+// MarshalText prints the mode by name.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads a mode by name.
+func (m *Mode) UnmarshalText(text []byte) error {
+	for i, name := range modeNames {
+		if name == string(text) {
+			*m = Mode(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown guard %q: want plain, fenced-writes or fenced", text)
+}
+
+// Guard is the guarded resources of one world. The zero value of each
+// resource is 0, and no fence has been seen.
+type Guard struct {
+	mode  Mode
+	cells map[string]*cell
+}
+
+type cell struct {
+	value   int64
+	bar     uint64 // the highest fence seen
+	counter uint64 // the last fence drawn
+}
+
+// New returns resources that check fences as mode says.
+func New(mode Mode) *Guard { return &Guard{mode: mode, cells: map[string]*cell{}} }
+
+func (g *Guard) cell(resource string) *cell {
+	c := g.cells[resource]
+	if c == nil {
+		c = &cell{}
+		g.cells[resource] = c
+	}
+	return c
+}
+
+func (c *cell) admit(fence uint64) bool {
+	if fence < c.bar {
+		return false
+	}
+	c.bar = fence
+	return true
+}
+
+// Read returns the value and whether the read was accepted.
+func (g *Guard) Read(resource string, fence uint64) (int64, bool) {
+	c := g.cell(resource)
+	if g.mode == Fenced && !c.admit(fence) {
+		return 0, false
+	}
+	return c.value, true
+}
+
+// Write stores the value and reports whether the write was accepted.
+func (g *Guard) Write(resource string, fence uint64, value int64) bool {
+	c := g.cell(resource)
+	if g.mode != Plain && !c.admit(fence) {
+		return false
+	}
+	c.value = value
+	return true
+}
+
+// Draw returns the resource's next fence: 1, 2, …
+func (g *Guard) Draw(resource string) uint64 {
+	c := g.cell(resource)
+	c.counter++
+	return c.counter
+}

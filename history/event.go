@@ -1,0 +1,226 @@
+package history
+
+import (
+	"fmt"
+	"time"
+)
+
+// Time is an instant on the ground clock, in nanoseconds since the run began.
+type Time int64
+
+// Sub returns the time from u to t.
+func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
+
+// Add returns the instant d after t.
+func (t Time) Add(d time.Duration) Time { return t + Time(d) }
+
+// String prints the time since the begin of the run, as in "1.204s".
+func (t Time) String() string { return time.Duration(t).String() }
+
+// Kind is what an event tells.
+type Kind uint8
+
+// The kinds of events. Those of clients come in pairs of a call and its
+// return; a call that never returns has an unknown outcome.
+const (
+	// Acquire: a client begins one try to acquire (Resource, Token, TTL).
+	Acquire Kind = iota + 1
+	// Granted: the try returned with the lock (Until, Validity, Fence).
+	Granted
+	// Refused: the try returned without it (Reason).
+	Refused
+
+	// Extend: the holder asks for a new end of validity (TTL, Until).
+	Extend
+	// Extended: it was granted (Until, Validity).
+	Extended
+	// ExtendFailed: it was not (Reason).
+	ExtendFailed
+
+	// Expiring: the holder was told that its validity is about to end.
+	Expiring
+	// Lost: the holder was told that it holds the lock no more (Reason).
+	Lost
+	// Lapse: the clock that the lock reads has come to Until. Written by the
+	// world, which owns the clocks.
+	Lapse
+
+	// Release: the holder calls release.
+	Release
+	// Released: release returned. Outcome OK: the lock was still held;
+	// Declined: it was not; Unknown: nobody could tell.
+	Released
+
+	// Read and ReadDone, Write and WriteDone: accesses to the guarded
+	// resource (Value, Fence). Outcome Declined: it refused the access.
+	Read
+	ReadDone
+	Write
+	WriteDone
+	// Apply: the guarded resource took a write (Value, Fence).
+	Apply
+
+	// Pause and Resume: the client stands still in between.
+	Pause
+	Resume
+	// Kill: the client is gone for good.
+	Kill
+
+	// NodeDown and NodeUp: the node's server is not running in between.
+	NodeDown
+	NodeUp
+	// LinkDown and LinkUp: in between, Client cannot count on a round trip
+	// to Node.
+	LinkDown
+	LinkUp
+
+	// KeySet: Node now holds Token under Resource, until its own expiry.
+	KeySet
+	// KeyGone: it does so no more (Reason: "deleted", "expired", "forgotten";
+	// Client: who deleted it).
+	KeyGone
+
+	// FaultStart and FaultEnd: fault number Fault of the plan (Detail).
+	FaultStart
+	FaultEnd
+
+	// Step: a client has come to a named point of its work (Name, K).
+	Step
+
+	// End closes the history; what is open then stays unknown.
+	End
+
+	kindEnd
+)
+
+var kindNames = [kindEnd]string{
+	Acquire: "acquire", Granted: "granted", Refused: "refused",
+	Extend: "extend", Extended: "extended", ExtendFailed: "extend-failed",
+	Expiring: "expiring", Lost: "lost", Lapse: "lapse",
+	Release: "release", Released: "released",
+	Read: "read", ReadDone: "read-done", Write: "write", WriteDone: "write-done", Apply: "apply",
+	Pause: "pause", Resume: "resume", Kill: "kill",
+	NodeDown: "node-down", NodeUp: "node-up", LinkDown: "link-down", LinkUp: "link-up",
+	KeySet: "key-set", KeyGone: "key-gone",
+	FaultStart: "fault-start", FaultEnd: "fault-end",
+	Step: "step", End: "end",
+}
+
+func (k Kind) String() string {
+	if k == 0 || k >= kindEnd {
+		return fmt.Sprintf("Kind(%d)", uint8(k))
+	}
+	return kindNames[k]
+}
+
+// MarshalText prints the kind by name.
+func (k Kind) MarshalText() ([]byte, error) {
+	if k == 0 || k >= kindEnd {
+		return nil, fmt.Errorf("history: no event kind %d", uint8(k))
+	}
+	return []byte(kindNames[k]), nil
+}
+
+// UnmarshalText reads a kind by name.
+func (k *Kind) UnmarshalText(text []byte) error {
+	found, ok := kindsByName[string(text)]
+	if !ok {
+		return fmt.Errorf("unknown event kind %q", text)
+	}
+	*k = found
+	return nil
+}
+
+var kindsByName = func() map[string]Kind {
+	m := make(map[string]Kind, kindEnd)
+	for k := Kind(1); k < kindEnd; k++ {
+		m[kindNames[k]] = k
+	}
+	return m
+}()
+
+// Outcome is how an operation ended.
+type Outcome uint8
+
+// The outcomes. Unknown is neither of the others and may be either.
+const (
+	OK Outcome = iota + 1
+	Declined
+	Unknown
+)
+
+func (o Outcome) String() string {
+	switch o {
+	case OK:
+		return "ok"
+	case Declined:
+		return "declined"
+	case Unknown:
+		return "unknown"
+	}
+	return fmt.Sprintf("Outcome(%d)", uint8(o))
+}
+
+// MarshalText prints the outcome by name; the zero value is empty.
+func (o Outcome) MarshalText() ([]byte, error) {
+	if o == 0 {
+		return nil, nil
+	}
+	return []byte(o.String()), nil
+}
+
+// UnmarshalText reads an outcome by name.
+func (o *Outcome) UnmarshalText(text []byte) error {
+	for c := OK; c <= Unknown; c++ {
+		if c.String() == string(text) {
+			*o = c
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown outcome %q", text)
+}
+
+// Event is one line of a history. Only the fields that its [Kind] names say
+// anything; clients, nodes and faults are numbered from 1.
+type Event struct {
+	Time     Time          `json:"t"`
+	Kind     Kind          `json:"kind"`
+	Client   int           `json:"client,omitempty"`
+	Node     int           `json:"node,omitempty"`
+	Resource string        `json:"resource,omitempty"`
+	Token    string        `json:"token,omitempty"`
+	TTL      time.Duration `json:"ttl,omitempty"`      // ns
+	Until    int64         `json:"until,omitempty"`    // ns, on the client's clock
+	Validity time.Duration `json:"validity,omitempty"` // ns, on the client's clock
+	Fence    uint64        `json:"fence,omitempty"`
+	Value    int64         `json:"value,omitempty"`
+	Outcome  Outcome       `json:"outcome,omitempty"`
+	Name     string        `json:"name,omitempty"`
+	K        int           `json:"k,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Fault    int           `json:"fault,omitempty"`
+	Detail   string        `json:"detail,omitempty"`
+}
+
+// Sink takes the events of a history as they come, in the order of their
+// time. It must not keep the pointer, nor change the event.
+type Sink interface {
+	Record(e *Event)
+}
+
+// Tee passes every event on to all sinks, in their order.
+func Tee(sinks ...Sink) Sink { return tee(sinks) }
+
+type tee []Sink
+
+func (t tee) Record(e *Event) {
+	for _, s := range t {
+		s.Record(e)
+	}
+}
+
+// Log is a sink that keeps every event in memory.
+type Log []Event
+
+// Record appends a copy of the event.
+func (l *Log) Record(e *Event) { *l = append(*l, *e) }

@@ -1,0 +1,48 @@
+package history
+
+import "time"
+
+// Version is the version of the format that this package writes and reads.
+const Version = 1
+
+// Format names the format on the first line of a stored history.
+const Format = "lockstorm-history"
+
+// Header says what a judge must know of a run beside its events.
+type Header struct {
+	Format   string `json:"format"`
+	Version  int    `json:"version"`
+	Scenario string `json:"scenario,omitempty"`
+	Lock     string `json:"lock,omitempty"`
+	Backend  string `json:"backend,omitempty"`
+	Seed     uint64 `json:"seed"`
+
+	Nodes   int `json:"nodes"`
+	Clients int `json:"clients"`
+
+	// LongestTTL is the longest time to live that any client asks for, in
+	// nanoseconds.
+	LongestTTL time.Duration `json:"longest_ttl"`
+
+	// Allowance is what the lock sets aside of LongestTTL for clock error.
+	Allowance time.Duration `json:"allowance"`
+
+	// Keys says that the history records every change of the nodes' keys.
+	Keys bool `json:"keys"`
+
+	Bounds Bounds `json:"bounds"`
+}
+
+// Bounds are the limits that the properties of liveness and contract are
+// judged by. A zero bound is not judged.
+type Bounds struct {
+	// Acquire, Extend and Release bound one call of each, in nanoseconds on
+	// the ground clock, time in which the client was paused not counted.
+	Acquire time.Duration `json:"acquire,omitempty" yaml:"acquire,omitempty"`
+	Extend  time.Duration `json:"extend,omitempty" yaml:"extend,omitempty"`
+	Release time.Duration `json:"release,omitempty" yaml:"release,omitempty"`
+
+	// Tries is the number of tries within which a client that reaches a
+	// majority of the nodes must succeed, while nobody competes.
+	Tries int `json:"tries,omitempty" yaml:"tries,omitempty"`
+}

@@ -1,0 +1,152 @@
+package nemesis
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// Carrier carries faults out on a world. number is the fault's place in the
+// plan, from 1.
+type Carrier interface {
+	Begin(number int, f *Fault) error
+	End(number int, f *Fault) error
+}
+
+// Conductor works out when the faults of a plan begin and end, and tells a
+// carrier. It has no clock: the world calls Advance when the instant Next has
+// come, and Step whenever a client takes a step, with times that count from
+// the begin of the run and never go back. It is not safe for concurrent use.
+type Conductor struct {
+	setting Setting
+	carrier Carrier
+	due     []turn // by time, then in the order of planning
+	states  []state
+	waiting []trigger
+	watched uint64 // the steps that some trigger waits for, as bits
+}
+
+// turn is one begin or end whose time is known.
+type turn struct {
+	at    time.Duration
+	fault int // from 0
+	end   bool
+}
+
+// trigger is one begin or end that waits for a client's step.
+type trigger struct {
+	moment Moment
+	left   int
+	fault  int
+	end    bool
+}
+
+type state uint8
+
+const (
+	planned state = iota
+	active
+	over
+)
+
+// NewConductor returns the conductor of the setting's plan, which must be
+// valid.
+func NewConductor(s Setting, carrier Carrier) *Conductor {
+	c := &Conductor{setting: s, carrier: carrier, states: make([]state, len(s.Plan))}
+	for i := range s.Plan {
+		f := &s.Plan[i]
+		c.plan(f.Start, i, false)
+		if f.End != nil && f.End.After == nil {
+			c.plan(*f.End, i, true)
+		}
+	}
+	return c
+}
+
+func (c *Conductor) plan(m Moment, fault int, end bool) {
+	if m.timed() {
+		c.push(turn{at: m.At, fault: fault, end: end})
+		return
+	}
+	c.waiting = append(c.waiting, trigger{moment: m, left: max(m.Count, 1), fault: fault, end: end})
+	c.watched |= 1 << m.Step
+}
+
+func (c *Conductor) push(t turn) {
+	i := sort.Search(len(c.due), func(i int) bool { return c.due[i].at > t.at })
+	c.due = append(c.due, turn{})
+	copy(c.due[i+1:], c.due[i:])
+	c.due[i] = t
+}
+
+// Next returns the time of the next begin or end that is known.
+func (c *Conductor) Next() (time.Duration, bool) {
+	if len(c.due) == 0 {
+		return 0, false
+	}
+	return c.due[0].at, true
+}
+
+// Advance begins and ends what is due at now.
+func (c *Conductor) Advance(now time.Duration) error {
+	for len(c.due) > 0 && c.due[0].at <= now {
+		t := c.due[0]
+		c.due = c.due[1:]
+		if err := c.take(t, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Step tells that a client has reached a step; k is the reply's position at
+// [env.StepReply]. What the step triggers without delay has begun or ended
+// when Step returns.
+func (c *Conductor) Step(now time.Duration, client int, step env.Step, k int) error {
+	if c.watched&(1<<step) == 0 {
+		return nil
+	}
+	for i := range c.waiting {
+		w := &c.waiting[i]
+		if w.left == 0 || !w.moment.matches(client, step, k) {
+			continue
+		}
+		w.left--
+		if w.left == 0 {
+			c.push(turn{at: now + w.moment.Plus, fault: w.fault, end: w.end})
+		}
+	}
+	return c.Advance(now)
+}
+
+func (c *Conductor) take(t turn, now time.Duration) error {
+	f, number := &c.setting.Plan[t.fault], t.fault+1
+	if t.end {
+		if c.states[t.fault] != active {
+			return fmt.Errorf("fault %d (%v) ends before it has begun", number, f.Action())
+		}
+		c.states[t.fault] = over
+		return c.carrier.End(number, f)
+	}
+	for i := range c.setting.Plan {
+		if c.states[i] != active {
+			continue
+		}
+		if target := conflict(&c.setting.Plan[i], f, c.setting); target != "" {
+			return fmt.Errorf("fault %d (%v) begins while fault %d still holds %s", number, f.Action(), i+1, target)
+		}
+	}
+	c.states[t.fault] = active
+	if f.Action().ending().none != "" {
+		c.states[t.fault] = over
+	}
+	if err := c.carrier.Begin(number, f); err != nil {
+		return err
+	}
+	if f.End != nil && f.End.After != nil {
+		c.push(turn{at: now + *f.End.After, fault: t.fault, end: true})
+	}
+	return nil
+}

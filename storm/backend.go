@@ -1,0 +1,62 @@
+package storm
+
+import (
+	"context"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Backend makes worlds of one sort.
+type Backend interface {
+	// Name is what a user calls the backend.
+	Name() string
+
+	// Faults lists the kinds of faults that its worlds can carry out.
+	Faults() []nemesis.Kind
+
+	// Open builds the world of a setting, which is valid and asks for no
+	// other faults. Everything random in it follows from the seed. The
+	// world's history goes to sink, one event at a time.
+	Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error)
+}
+
+// World is one place where an experiment runs, once. Clients are numbered
+// from 1; what belongs to one client is used by that client only.
+type World interface {
+	// Runtime, Nodes and Register are what client has of the world.
+	Runtime(client int) env.Runtime
+	Nodes(client int) env.Nodes
+	Register(client int) env.Register
+
+	// Record stamps the event with the ground clock and writes it into the
+	// history. After the end of the run it does nothing.
+	Record(e *history.Event)
+
+	// Reach tells that client takes a step, k being the position of the reply
+	// at env.StepReply. Faults that wait for this step begin or end before
+	// Reach returns, and a client that is paused or killed by them stays in
+	// it.
+	Reach(client int, step env.Step, k int)
+
+	// Watch asks for a lapse event once the clock that the client's lock
+	// reads has come to until; it replaces what was asked for that token
+	// before. Unwatch takes the wish back.
+	Watch(client int, resource, token string, until env.Instant)
+	Unwatch(client int, token string)
+
+	// Run lets every client run main and carries out the plan. It returns
+	// when all clients that still can have returned, when the horizon has
+	// come or when ctx ends (with its error), and closes the history with an
+	// end event. An error says that the plan could not be carried out or that
+	// the world broke.
+	Run(ctx context.Context, main func(client int)) error
+
+	// Trace is a hash of everything that happened, if a run with the same
+	// seed must have the same.
+	Trace() (hash uint64, exact bool)
+
+	// Close takes back everything that the world has made.
+	Close() error
+}
