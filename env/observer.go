@@ -11,9 +11,10 @@ type Step uint8
 // The steps of an acquisition, in the order in which they come. Those marked
 // "call" are the begin of an operation, those marked "return" its end.
 const (
-	// StepAcquire (call): one try to acquire begins; nothing has been read.
+	// StepAcquire (call): one try to acquire begins. Its token is drawn; no
+	// clock has been read.
 	StepAcquire Step = iota + 1
-	// StepBeforeSend: t0 is read, the token drawn, nothing is sent.
+	// StepBeforeSend: t0 is read, nothing is sent.
 	StepBeforeSend
 	// StepReply: the k-th reply has been counted.
 	StepReply

@@ -55,4 +55,3 @@ func (t task) Wait(ctx context.Context) error {
 		return ctx.Err()
 	}
 }
-

@@ -9,17 +9,36 @@ import (
 )
 
 // Backend makes worlds of one sort.
-type Backend interface {
+type Backend struct {
 	// Name is what a user calls the backend.
-	Name() string
+	Name string
 
 	// Faults lists the kinds of faults that its worlds can carry out.
-	Faults() []nemesis.Kind
+	Faults []nemesis.Kind
 
-	// Open builds the world of a setting, which is valid and asks for no
-	// other faults. Everything random in it follows from the seed. The
-	// world's history goes to sink, one event at a time.
-	Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error)
+	// Exact says that a run follows from its seed alone, so that many can go
+	// side by side and any can be repeated.
+	Exact bool
+
+	// Keys says that its worlds record every change of the nodes' keys.
+	Keys bool
+
+	// Open builds the world of a setting that is valid and asks for no other
+	// faults. Everything random in it follows from the seed. The world's
+	// history goes to sink, one event at a time.
+	Open func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error)
+}
+
+// Opener makes the Open of a [Backend] out of a backend's own function, which
+// need not know this package.
+func Opener[W World](open func(context.Context, nemesis.Setting, uint64, history.Sink) (W, error)) func(context.Context, nemesis.Setting, uint64, history.Sink) (World, error) {
+	return func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error) {
+		w, err := open(ctx, s, seed, sink)
+		if err != nil {
+			return nil, err
+		}
+		return w, nil
+	}
 }
 
 // World is one place where an experiment runs, once. Clients are numbered

@@ -1,0 +1,90 @@
+// Command lockstorm puts distributed locks into a storm and says what holds.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// The exit codes.
+const (
+	exitAsExpected    = 0
+	exitContradiction = 1
+	exitBadInput      = 2
+	exitUndecided     = 3
+)
+
+// verdictError ends the program with a code other than 0 after everything has
+// been said.
+type verdictError int
+
+func (e verdictError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// exitFor returns the error that makes the program end with the outcome's
+// code.
+func exitFor(o storm.Outcome) error {
+	switch o {
+	case storm.AsExpected:
+		return nil
+	case storm.Contradiction:
+		return verdictError(exitContradiction)
+	}
+	return verdictError(exitUndecided)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, out, problems io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(problems)
+	err := root.ExecuteContext(ctx)
+	var verdict verdictError
+	switch {
+	case err == nil:
+		return exitAsExpected
+	case errors.As(err, &verdict):
+		return int(verdict)
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		_, _ = fmt.Fprintln(problems, "lockstorm: interrupted")
+		return exitUndecided
+	}
+	_, _ = fmt.Fprintln(problems, "lockstorm:", strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+	return exitBadInput
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lockstorm",
+		Short: "Put distributed locks into a storm and see what holds",
+		Long: `Lockstorm drives a distributed lock with concurrent clients while nodes crash,
+links break, clocks jump and clients stand still, and judges from the recorded
+history alone what held.
+
+Exit codes: 0 as expected; 1 a verdict contradicts what was expected or, where
+nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddCommand(newDebate(), newRun(), newCheck(), newList(), newShow())
+	return root
+}

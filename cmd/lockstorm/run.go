@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// runOptions are the flags of run.
+type runOptions struct {
+	backend storm.Backend
+	seed    uint64
+	runs    int
+	json    bool
+	out     string
+}
+
+func newRun() *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run SCENARIO",
+		Short: "Run one scenario, by name or from a YAML file, and judge it",
+		Example: `  lockstorm run crash-restart
+  lockstorm run crash-restart --backend process --runs 20
+  lockstorm run mine.yaml --seed 7 --json`,
+		Args: cobra.ExactArgs(1),
+	}
+	backend := backendFlag(cmd)
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the first run; the next runs take the next numbers")
+	cmd.Flags().IntVar(&o.runs, "runs", 1, "number of runs")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a run, one a line, and nothing else")
+	cmd.Flags().StringVar(&o.out, "out", "runs", "directory that gets a directory for each run")
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if o.runs < 1 {
+			return fmt.Errorf("--runs %d: want at least 1", o.runs)
+		}
+		if o.backend, err = findBackend(*backend); err != nil {
+			return err
+		}
+		s, err := findScenario(args[0])
+		if err != nil {
+			return err
+		}
+		return o.run(cmd.Context(), s, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// stored is a result and the directory that it was stored in.
+type stored struct {
+	storm.Result
+	dir string
+}
+
+func (o runOptions) run(ctx context.Context, s scenarios.Scenario, out, problems io.Writer) error {
+	if err := storm.Prepare(o.backend, s); err != nil {
+		return err
+	}
+	bar := newProgress(problems, s.Name, o.runs)
+	var last stored
+	var printing error
+	tally, err := batch{
+		backend:  o.backend,
+		scenario: s,
+		first:    o.seed,
+		runs:     o.runs,
+		out:      o.out,
+		each: func(r stored) {
+			last = r
+			bar.step()
+			if o.json && printing == nil {
+				printing = json.NewEncoder(out).Encode(line(r))
+			}
+		},
+	}.run(ctx)
+	bar.done()
+	if err == nil {
+		err = printing
+	}
+	if err != nil {
+		return err
+	}
+	if !o.json {
+		printTally(out, tally)
+		if last.dir != "" {
+			_, _ = fmt.Fprintf(out, "\nstored in %s\n", storedIn(o, last))
+		}
+	}
+	return exitFor(tally.Outcome())
+}
+
+func storedIn(o runOptions, last stored) string {
+	if o.runs == 1 {
+		return last.dir
+	}
+	return o.out
+}
+
+// batch is a [storm.Batch] whose runs are stored, if out is not empty.
+type batch struct {
+	backend  storm.Backend
+	scenario scenarios.Scenario
+	first    uint64
+	runs     int
+	out      string
+	each     func(stored)
+}
+
+func (b batch) run(ctx context.Context) (storm.Tally, error) {
+	dirs := make([]string, b.runs)
+	batch := storm.Batch{Backend: b.backend, Scenario: b.scenario, First: b.first, Runs: b.runs}
+	if b.out != "" {
+		batch.One = func(ctx context.Context, seed uint64) (storm.Result, error) {
+			r, dir, err := runAndStore(ctx, b.backend, b.scenario, seed, b.out)
+			dirs[seed-b.first] = dir
+			return r, err
+		}
+	}
+	batch.Each = func(r storm.Result) { b.each(stored{r, dirs[r.Seed-b.first]}) }
+	return batch.Run(ctx)
+}
+
+// runAndStore runs one seed and stores it under parent.
+func runAndStore(ctx context.Context, b storm.Backend, s scenarios.Scenario, seed uint64, parent string) (storm.Result, string, error) {
+	name := fmt.Sprintf("%s-%s-%d", s.Name, b.Name, seed)
+	dir, err := results.Create(parent, name, storm.Header(b, s, seed))
+	if err != nil {
+		return storm.Result{}, "", err
+	}
+	r, err := storm.Run(ctx, b, s, seed, dir.History())
+	if err != nil {
+		dir.Discard()
+		return r, "", err
+	}
+	path, err := dir.Finish(results.Of(r, versions()))
+	return r, path, err
+}
+
+// jsonLine is what --json prints of a run.
+type jsonLine struct {
+	Scenario   string           `json:"scenario"`
+	Backend    string           `json:"backend"`
+	Seed       uint64           `json:"seed"`
+	Verdicts   checker.Verdicts `json:"verdicts"`
+	Expected   checker.Verdicts `json:"expected"`
+	AsExpected bool             `json:"as_expected"`
+	Grants     int              `json:"grants"`
+	TraceHash  string           `json:"trace_hash,omitempty"`
+	Dir        string           `json:"dir,omitempty"`
+}
+
+func line(r stored) jsonLine {
+	l := jsonLine{
+		Scenario:   r.Scenario.Name,
+		Backend:    r.Backend,
+		Seed:       r.Seed,
+		Verdicts:   r.Report.Verdicts(),
+		Expected:   maps.Clone(r.Scenario.Expect),
+		AsExpected: r.AsExpected(),
+		Grants:     r.Report.Measurements.Grants,
+		Dir:        r.dir,
+	}
+	if r.TraceHash != 0 {
+		l.TraceHash = results.Hash(r.TraceHash)
+	}
+	if l.Expected == nil {
+		l.Expected = checker.Verdicts{}
+	}
+	return l
+}

@@ -1,0 +1,249 @@
+package arrows
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/lockstorm/lockstorm"
+
+const root = "../.."
+
+// rule says what the packages below a folder may import of the project.
+type rule struct {
+	folder string
+	may    []string // folders, relative to the module; their parents are not included
+	why    string
+}
+
+// rules lists every folder that holds packages. The first whose folder fits
+// counts.
+var rules = []rule{
+	{"env", nil, "env is what a lock may ask of any world, and so knows none"},
+	{"history", nil, "a history outlives the program that wrote it"},
+	{"guard", nil, "the guarded resource is the same state machine in every world"},
+	{"nemesis", []string{"env", "guard"}, "a plan is data for any backend"},
+	{"redlock/redisnode", []string{"env"}, "nodes carry messages and know no lock"},
+	{"redlock", []string{"env"}, "the lock that is simulated is the one that production uses"},
+	{"locks", []string{"env"}, "the lock that is simulated is the one that production uses"},
+	{"model", nil, "a specification must not share code with what it judges"},
+	{"checker", []string{"history", "model"}, "a judge sees nothing but the history"},
+	{"sim", []string{"env", "nemesis", "history", "guard"}, "a world knows no lock"},
+	{"cluster", []string{"env", "nemesis", "history", "guard", "redlock/redisnode", "cluster"}, "a world knows no lock; redisnode is a transport"},
+	{"scenarios", []string{"env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
+	{"storm", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "locks"}, "storm sees worlds only through the interface that it defines"},
+	{"results", []string{"history", "checker", "scenarios", "storm"}, "stored runs know no backend"},
+	{"cmd", []string{"*"}, "the command wires everything"},
+	{"internal", []string{"*"}, "tests of the whole"},
+}
+
+// source is one Go file that is not a test.
+type source struct {
+	folder string // relative to the module
+	name   string
+	file   *ast.File
+	fset   *token.FileSet
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	err := filepath.WalkDir(root, func(p string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "bench" || strings.HasPrefix(d.Name(), ".") && p != root) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, p, nil, 0)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{folder: filepath.ToSlash(filepath.Dir(rel)), name: filepath.ToSlash(rel), file: f, fset: fset})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 50 {
+		t.Fatalf("only %d files found: this test looks in the wrong place", len(all))
+	}
+	return all
+}
+
+func (s source) imports() []string {
+	var list []string
+	for _, i := range s.file.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		list = append(list, p)
+	}
+	return list
+}
+
+func (s source) at(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", s.name, s.fset.Position(n.Pos()).Line)
+}
+
+func within(folder, parent string) bool {
+	return folder == parent || strings.HasPrefix(folder, parent+"/")
+}
+
+func TestArrows(t *testing.T) {
+	for _, s := range sources(t) {
+		i := slices.IndexFunc(rules, func(r rule) bool { return within(s.folder, r.folder) })
+		if i < 0 {
+			t.Errorf("%s: no rule says what the packages in %s may import; add one", s.name, s.folder)
+			continue
+		}
+		r := rules[i]
+		for _, imported := range s.imports() {
+			folder, ours := strings.CutPrefix(imported, module+"/")
+			if !ours || folder == s.folder || slices.Contains(r.may, "*") {
+				continue
+			}
+			allowed := slices.Contains(r.may, folder) ||
+				r.folder == "cluster" && within(folder, "cluster")
+			if !allowed {
+				t.Errorf("%s imports %s: %s may import only %v, because %s", s.name, folder, r.folder, r.may, r.why)
+			}
+		}
+	}
+}
+
+// ban is an import from outside that some folders must do without.
+type ban struct {
+	folders []string
+	imports []string // a trailing slash means everything below
+	except  []string // files
+	why     string
+}
+
+var bans = []ban{
+	{
+		folders: []string{"redlock", "locks"},
+		imports: []string{"math/rand", "math/rand/v2", "crypto/rand", "net", "os"},
+		except:  []string{"redlock/redisnode/"},
+		why:     "time and randomness come through env, or the lock cannot be simulated",
+	},
+	{
+		folders: []string{"sim"},
+		imports: []string{"net", "os", "sync", "crypto/rand"},
+		why:     "a simulated world is one thread and follows from its seed",
+	},
+	{
+		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "nemesis", "sim", "cluster", "scenarios", "storm", "results", "cmd"},
+		imports: []string{"testing"},
+		why:     "what a command line must be able to call does not need a test",
+	},
+	{
+		folders: []string{"env"},
+		imports: []string{"github.com/", "golang.org/", "go.yaml.in/", "pgregory.net/"},
+		why:     "env is imported by every lock and brings nothing with it",
+	},
+	{
+		folders: []string{"redlock", "locks"},
+		imports: []string{"github.com/redis/"},
+		except:  []string{"redlock/redisnode/"},
+		why:     "the lock knows no Redis client",
+	},
+}
+
+func TestBannedImports(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, b := range bans {
+			if !slices.ContainsFunc(b.folders, func(f string) bool { return within(s.folder, f) }) ||
+				slices.ContainsFunc(b.except, func(e string) bool { return strings.HasPrefix(s.name, e) }) {
+				continue
+			}
+			for _, imported := range s.imports() {
+				for _, banned := range b.imports {
+					if imported == banned || strings.HasSuffix(banned, "/") && strings.HasPrefix(imported, banned) {
+						t.Errorf("%s imports %s: %s", s.name, imported, b.why)
+					}
+				}
+			}
+		}
+	}
+}
+
+// waiting lists the folders and files in which nothing may wait but through
+// env, and spawning those in which no goroutine may start.
+var waiting = []string{"redlock", "locks", "storm/workloads.go", "sim"}
+
+const waitingWhy = "whatever waits, waits through env, or it cannot run in the simulator"
+
+// timers are the functions of the standard library that wait or read a clock.
+var timers = map[string][]string{
+	"time":    {"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"},
+	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause", "AfterFunc"},
+	"sync":    {"WaitGroup", "Cond", "NewCond"},
+}
+
+func TestWaitingThroughEnv(t *testing.T) {
+	for _, s := range sources(t) {
+		if strings.HasPrefix(s.name, "redlock/redisnode/") ||
+			!slices.ContainsFunc(waiting, func(w string) bool { return within(s.folder, w) || s.name == w }) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if what := waits(n); what != "" {
+				t.Errorf("%s: %s: %s", s.at(n), what, waitingWhy)
+			}
+			return true
+		})
+	}
+}
+
+func waits(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return "a go statement"
+	case *ast.SelectStmt:
+		return "a select"
+	case *ast.ChanType:
+		return "a channel"
+	case *ast.SendStmt:
+		return "a send to a channel"
+	case *ast.UnaryExpr:
+		if n.Op == token.ARROW {
+			return "a receive from a channel"
+		}
+	case *ast.SelectorExpr:
+		if pkg, ok := n.X.(*ast.Ident); ok && slices.Contains(timers[pkg.Name], n.Sel.Name) {
+			return path.Base(pkg.Name) + "." + n.Sel.Name
+		}
+	}
+	return ""
+}
+
+// The clock of the machine is read in one place below the locks.
+func TestOneClock(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.folder != "env" || s.name == "env/system.go" || strings.HasPrefix(s.name, "env/monotonic_") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if what := waits(n); what != "" {
+				t.Errorf("%s: %s: the machine's clock and goroutines stand in env/system.go", s.at(n), what)
+			}
+			return true
+		})
+	}
+}

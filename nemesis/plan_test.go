@@ -1,0 +1,110 @@
+package nemesis_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+const ms = time.Millisecond
+
+func setting(plan ...nemesis.Fault) nemesis.Setting {
+	return nemesis.Setting{Nodes: 5, Clients: 2, Persistence: nemesis.Nothing, Horizon: time.Second, Plan: plan}
+}
+
+func crash(node int, start nemesis.Moment, end *nemesis.Moment) nemesis.Fault {
+	return nemesis.Fault{Crash: &nemesis.Crash{Node: node}, Start: start, End: end}
+}
+
+func until(d time.Duration) *nemesis.Moment { m := nemesis.At(d); return &m }
+
+func TestPossiblePlans(t *testing.T) {
+	plans := map[string]nemesis.Plan{
+		"one after another":    {crash(1, nemesis.At(0), until(10*ms)), crash(1, nemesis.At(10*ms), nil)},
+		"after its start":      {crash(1, nemesis.At(0), nemesis.After(10*ms)), crash(1, nemesis.At(10*ms), nil)},
+		"side by side":         {crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil)},
+		"unknown beforehand":   {crash(1, nemesis.When(1, env.StepGranted, 0), nil), crash(1, nemesis.At(0), nil)},
+		"two directions apart": {{Partition: &nemesis.Partition{Nodes: []int{1}, Cut: nemesis.Requests}, Start: nemesis.At(0)}, {Partition: &nemesis.Partition{Nodes: []int{2}, Cut: nemesis.Replies}, Start: nemesis.At(0)}},
+		"jumps apart":          {{ClockJump: &nemesis.ClockJump{Node: 1, By: ms}, Start: nemesis.At(0)}, {ClockJump: &nemesis.ClockJump{Node: 1, By: -ms}, Start: nemesis.At(ms)}},
+		"nothing":              nil,
+	}
+	for name, plan := range plans {
+		if err := setting(plan...).Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestImpossiblePlans(t *testing.T) {
+	cases := map[string]nemesis.Fault{
+		"plan[0].crash.node: there is no node 7":            crash(7, nemesis.At(0), nil),
+		"plan[0].end: 1ms is before the start at 2ms":       crash(1, nemesis.At(2*ms), until(ms)),
+		"plan[0].end.after: the fault would end 1ms before": crash(1, nemesis.At(0), nemesis.After(-ms)),
+		"plan[0].start.after: only the end":                 crash(1, *nemesis.After(ms), nil),
+		"plan[0].start.at: -1ms is before the run":          crash(1, nemesis.At(-ms), nil),
+		"plan[0].start.client: client 3 of 2":               crash(1, nemesis.When(3, env.StepGranted, 0), nil),
+		"plan[0].start.plus: -1ms":                          crash(1, nemesis.When(1, env.StepGranted, -ms), nil),
+		"plan[0].start.step: missing":                       crash(1, nemesis.Moment{Client: 1}, nil),
+		"plan[0].start.client: a step needs the client":     crash(1, nemesis.Moment{Step: nemesis.StepName(env.StepGranted)}, nil),
+		"plan[0].start.k: only the step":                    crash(1, nemesis.Moment{Client: 1, Step: nemesis.StepName(env.StepGranted), K: 1}, nil),
+		"plan[0].start.k: reply 6 of 5":                     crash(1, nemesis.Moment{Client: 1, Step: nemesis.StepName(env.StepReply), K: 6}, nil),
+		"plan[0]: a fault has exactly one action":           {Start: nemesis.At(0)},
+		"plan[0].partition.nodes[1]: node 2 is named twice": {Partition: &nemesis.Partition{Nodes: []int{2, 2}}},
+		"plan[0].partition.clients[0]: there is no":         {Partition: &nemesis.Partition{Clients: []int{0}}},
+		`plan[0].partition.cut: unknown direction "up"`:     {Partition: &nemesis.Partition{Cut: "up"}},
+		"plan[0].latency.add.max: 1ms is below min, 2ms":    {Latency: &nemesis.Latency{Add: nemesis.Range{Min: 2 * ms, Max: ms}}},
+		"plan[0].clock-rate.ppm: -1000000":                  {ClockRate: &nemesis.ClockRate{Node: 1, PPM: -1_000_000}},
+		"plan[0].clock-jump.by: a jump by nothing":          {ClockJump: &nemesis.ClockJump{Node: 1}},
+		"plan[0].clock-jump.client: a node and a client":    {ClockJump: &nemesis.ClockJump{Node: 1, Client: 1, By: ms}},
+		"plan[0].end: a client that has died":               {Kill: &nemesis.Kill{Client: 1}, End: until(ms)},
+		"plan[0].pause.client: there is no client 0":        {Pause: &nemesis.Pause{}},
+	}
+	for want, fault := range cases {
+		err := setting(fault).Validate()
+		var wrong *nemesis.FieldError
+		if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestOverlap(t *testing.T) {
+	cases := map[string]nemesis.Plan{
+		"plan[1]: overlaps fault 1: both are a crash of node 1":                             {crash(1, nemesis.At(0), nil), crash(1, nemesis.At(5*ms), nil)},
+		"plan[2]: overlaps fault 1: both are a crash of node 1":                             {crash(1, nemesis.At(0), until(6*ms)), crash(2, nemesis.At(0), nil), crash(1, nemesis.At(5*ms), nil)},
+		"plan[1]: overlaps fault 1: both are a partition of the link of client 2 to node 3": {{Partition: &nemesis.Partition{Clients: []int{2}}}, {Partition: &nemesis.Partition{Nodes: []int{3}}}},
+		"plan[1]: overlaps fault 1: both are a clock-jump of client 1":                      {{ClockJump: &nemesis.ClockJump{Client: 1, By: ms}}, {ClockJump: &nemesis.ClockJump{Client: 1, By: ms}}},
+	}
+	for want, plan := range cases {
+		if err := setting(plan...).Validate(); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), {Pause: &nemesis.Pause{Client: 1}}}
+	if err := nemesis.Refuse("tin", []nemesis.Kind{"crash", "pause"}, plan); err != nil {
+		t.Error(err)
+	}
+	err := nemesis.Refuse("tin", []nemesis.Kind{"crash"}, plan)
+	if err == nil || err.Error() != "the tin backend cannot carry out fault 2 of the plan, a pause" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Each kind tells its own name and has a line of its own.
+func TestKinds(t *testing.T) {
+	names, what := nemesis.Kinds()
+	seen := map[nemesis.Kind]bool{}
+	for _, k := range names {
+		if seen[k] || what[k] == "" {
+			t.Errorf("%s is listed twice, or without a description", k)
+		}
+		seen[k] = true
+	}
+}

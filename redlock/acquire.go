@@ -1,0 +1,132 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// TryLock tries to acquire the resource once. The error is, or wraps,
+// [ErrTaken], [ErrNoQuorum], [ErrValidity], [ErrClosed] or the error of ctx.
+// The keys that a failed try has set, or may still set, are deleted in the
+// background, whether or not ctx has ended.
+func (m *Mutex) TryLock(ctx context.Context, resource string) (*Hold, error) {
+	m.mu.Lock()
+	closed := m.closed
+	m.mu.Unlock()
+	if closed {
+		return nil, ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	a := &attempt{mutex: m, resource: resource, token: m.newToken()}
+	hold, err := a.acquire(ctx)
+	if err != nil {
+		a.cleanUp()
+		m.observer.Observe(env.Event{Step: env.StepRefused, Resource: resource, Token: a.token, Err: err})
+	}
+	return hold, err
+}
+
+// attempt is one try to acquire, with the token that it alone uses.
+type attempt struct {
+	mutex    *Mutex
+	resource string
+	token    string
+	round    *round
+
+	// abandoned says that the token is wanted no more: the try has failed or
+	// its lock has been released. A key that is set afterwards has to go.
+	// Guarded by mutex.mu.
+	abandoned bool
+}
+
+func (a *attempt) acquire(ctx context.Context) (*Hold, error) {
+	m, ttl := a.mutex, a.mutex.config.TTL
+	event := env.Event{Step: env.StepAcquire, Resource: a.resource, Token: a.token, TTL: ttl}
+	m.observer.Observe(event)
+
+	t0 := m.runtime.Mono()
+	event.Until = validUntil(t0, ttl, m.config.allowance(ttl))
+	m.observe(event, env.StepBeforeSend)
+	a.round = m.send(m.all, env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl}, m.config.Linger)
+	votes, err := m.gather(ctx, a.round, t0.Add(m.config.NodeTimeout))
+	if err != nil && !errors.Is(err, env.ErrTimeout) {
+		return nil, err
+	}
+	if votes.decide() != won {
+		return nil, failure(votes)
+	}
+	m.observe(event, env.StepQuorum)
+
+	m.observe(event, env.StepBeforeCheck)
+	event.Validity = event.Until.Sub(m.runtime.Mono())
+	if event.Validity <= 0 {
+		return nil, fmt.Errorf("%w: it ended %v ago", ErrValidity, -event.Validity)
+	}
+	m.observe(event, env.StepAfterCheck)
+
+	hold := newHold(ctx, a, event.Until)
+	a.drainInBackground()
+	m.background("watch", hold, hold.watch)
+	m.observe(event, env.StepGranted)
+	return hold, nil
+}
+
+// observe tells of a further step of the same operation.
+func (m *Mutex) observe(e env.Event, step env.Step) {
+	e.Step = step
+	m.observer.Observe(e)
+}
+
+func failure(v tally) error {
+	counts := fmt.Sprintf("of %d nodes %d agreed, %d declined and %d did not answer", v.nodes, v.yes, v.declined, v.nodes-v.yes-v.declined)
+	if v.denied() {
+		return fmt.Errorf("%w: %s", ErrTaken, counts)
+	}
+	return fmt.Errorf("%w: %s", ErrNoQuorum, counts)
+}
+
+// cleanUp deletes the keys of a failed try on every node: one that did not
+// answer may have set the key all the same, or may be about to.
+func (a *attempt) cleanUp() {
+	m := a.mutex
+	a.abandon()
+	erasing := m.send(m.all, m.deleteCommand(a.resource, a.token), m.config.NodeTimeout)
+	m.background("clean up", nil, func() { m.finishErase(erasing) })
+	a.drainInBackground()
+}
+
+// abandon says that the token's keys have to go.
+func (a *attempt) abandon() {
+	a.mutex.mu.Lock()
+	a.abandoned = true
+	a.mutex.mu.Unlock()
+}
+
+// drainInBackground hears the stragglers out. A key that a straggler set, or
+// may have set, after the token was abandoned, is deleted again: the delete
+// may have overtaken it.
+func (a *attempt) drainInBackground() {
+	m := a.mutex
+	if a.round.silent == 0 {
+		return
+	}
+	m.background("drain", nil, func() {
+		var late env.NodeSet
+		a.round.drain(func(r env.Reply) {
+			m.mu.Lock()
+			abandoned := a.abandoned
+			m.mu.Unlock()
+			if abandoned && (r.Answer == env.Yes || r.Answer == env.Lost) {
+				late = late.With(r.Node)
+			}
+		})
+		if late != 0 {
+			m.erase(late, a.resource, a.token)
+		}
+	})
+}

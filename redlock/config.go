@@ -1,0 +1,105 @@
+package redlock
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Config is how a [Mutex] acquires, keeps and gives up locks. Start from
+// [Defaults]; no field has a hidden default.
+type Config struct {
+	// TTL is the time to live of the keys, in whole milliseconds, at least 1.
+	TTL time.Duration
+
+	// DriftFactor is the share of the TTL, at least 0, that is set aside for
+	// clocks that run apart.
+	DriftFactor float64
+
+	// NodeTimeout is how long one node's answer is waited for, above 0. It
+	// should be small against the TTL, so that a node that does not answer
+	// costs little of the validity.
+	NodeTimeout time.Duration
+
+	// Linger is how long after the begin of a try an answer is still
+	// listened for in the background, so that a key set late can be deleted.
+	// Below NodeTimeout it means NodeTimeout.
+	Linger time.Duration
+
+	// Margin is how long before the end of validity the hold's context ends:
+	// the time that a holder needs to stop. At least 0, below the validity.
+	Margin time.Duration
+
+	// RetryMin and RetryMax bound the random delay between two tries of
+	// Lock. The width between them should be a multiple of the time that an
+	// acquisition takes, so that contenders fall out of step.
+	RetryMin, RetryMax time.Duration
+
+	// Tries is after how many tries Lock gives up; 0 means never.
+	Tries int
+}
+
+// Defaults returns what suits nodes within a data centre: a drift factor of
+// 1 %, a node timeout of 1 % of the TTL (at least 5 ms, at most 50 ms), a
+// margin of 5 % of the TTL, and retries after one to five node timeouts.
+func Defaults(ttl time.Duration) Config {
+	timeout := min(max(ttl/100, 5*time.Millisecond), 50*time.Millisecond)
+	return Config{
+		TTL:         ttl,
+		DriftFactor: 0.01,
+		NodeTimeout: timeout,
+		Linger:      4 * timeout,
+		Margin:      ttl / 20,
+		RetryMin:    timeout,
+		RetryMax:    5 * timeout,
+	}
+}
+
+// Quorum returns the number of nodes out of n that make a majority.
+func Quorum(n int) int { return n/2 + 1 }
+
+// clockGrain is what the algorithm's page adds to the drift allowance for the
+// precision of expiry in Redis (1 ms) and a minimum of drift (1 ms).
+const clockGrain = 2 * time.Millisecond
+
+// Allowance returns what a lock gives away for clock error: ttl × driftFactor
+// + 2 ms, rounded up.
+func Allowance(ttl time.Duration, driftFactor float64) time.Duration {
+	return time.Duration(math.Ceil(float64(ttl)*driftFactor)) + clockGrain
+}
+
+// Validate returns an error that wraps [ErrConfig] and names the first field
+// that cannot be.
+func (c Config) Validate() error {
+	switch {
+	case math.IsNaN(c.DriftFactor) || c.DriftFactor < 0 || c.DriftFactor > 1:
+		return fmt.Errorf("%w: drift factor %v: want 0 to 1", ErrConfig, c.DriftFactor)
+	case c.NodeTimeout <= 0:
+		return fmt.Errorf("%w: node timeout %v: want more than 0", ErrConfig, c.NodeTimeout)
+	case c.RetryMin < 0 || c.RetryMax < c.RetryMin:
+		return fmt.Errorf("%w: retry delay from %v to %v", ErrConfig, c.RetryMin, c.RetryMax)
+	case c.Tries < 0:
+		return fmt.Errorf("%w: %d tries", ErrConfig, c.Tries)
+	}
+	if err := c.validateTTL(c.TTL); err != nil {
+		return err
+	}
+	if longest := c.TTL - c.allowance(c.TTL); c.Margin < 0 || c.Margin >= longest {
+		return fmt.Errorf("%w: margin %v: want 0 to less than the validity, %v", ErrConfig, c.Margin, longest)
+	}
+	return nil
+}
+
+func (c Config) validateTTL(ttl time.Duration) error {
+	switch {
+	case ttl < time.Millisecond:
+		return fmt.Errorf("%w: TTL %v: want at least 1ms, the unit of expiry in Redis", ErrConfig, ttl)
+	case ttl%time.Millisecond != 0:
+		return fmt.Errorf("%w: TTL %v: want whole milliseconds, the unit of expiry in Redis", ErrConfig, ttl)
+	case c.allowance(ttl) >= ttl:
+		return fmt.Errorf("%w: TTL %v: the allowance for clock error, %v, leaves nothing of it", ErrConfig, ttl, c.allowance(ttl))
+	}
+	return nil
+}
+
+func (c Config) allowance(ttl time.Duration) time.Duration { return Allowance(ttl, c.DriftFactor) }

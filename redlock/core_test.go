@@ -1,0 +1,156 @@
+package redlock
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// script calls check for every line "left => right" of a golden script.
+func script(t *testing.T, file string, check func(left []string) string) {
+	t.Helper()
+	f, err := os.Open("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		left, want, ok := strings.Cut(line, " => ")
+		if !ok {
+			t.Fatalf("%s:%d: no \" => \" in %q", file, n, line)
+		}
+		if got := check(strings.Fields(left)); got != want {
+			t.Errorf("%s:%d: %s\n got %s\nwant %s", file, n, left, got, want)
+		}
+	}
+}
+
+var answers = map[string]env.Answer{"yes": env.Yes, "no": env.No, "failed": env.Failed, "lost": env.Lost}
+
+var decisions = map[decision]string{undecided: "undecided", won: "won", lost: "lost"}
+
+func TestVotes(t *testing.T) {
+	script(t, "votes.txt", func(left []string) string {
+		nodes, err := strconv.Atoi(strings.TrimSuffix(left[0], ":"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		votes := tally{nodes: nodes}
+		var seen []string
+		for _, reply := range left[1:] {
+			votes.count(answers[reply])
+			seen = append(seen, decisions[votes.decide()])
+		}
+		return strings.Join(seen, " ")
+	})
+}
+
+func TestValidity(t *testing.T) {
+	duration := func(s string) time.Duration {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	script(t, "validity.txt", func(left []string) string {
+		drift, err := strconv.ParseFloat(left[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ttl, t0 := duration(left[0]), env.Instant(duration(left[2]))
+		allowance := Allowance(ttl, drift)
+		return fmt.Sprint(allowance, " ", time.Duration(validUntil(t0, ttl, allowance)))
+	})
+}
+
+// Law: two disjoint sets of nodes never both win, and once every node has been
+// heard of there is a decision.
+func TestQuorumsIntersect(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, env.MaxNodes).Draw(t, "nodes")
+		one, other := tally{nodes: n}, tally{nodes: n}
+		for range n {
+			switch rapid.SampledFrom([]string{"one", "other", "neither"}).Draw(t, "vote") {
+			case "one":
+				one.count(env.Yes)
+				other.count(env.No)
+			case "other":
+				one.count(env.No)
+				other.count(env.Yes)
+			default:
+				one.count(env.Lost)
+				other.count(env.Failed)
+			}
+		}
+		if one.decide() == undecided || other.decide() == undecided {
+			t.Fatalf("of %d nodes all were heard of, and nothing is decided", n)
+		}
+		if one.decide() == won && other.decide() == won {
+			t.Fatalf("of %d nodes two majorities", n)
+		}
+	})
+}
+
+// Law: an extension never shortens.
+func TestExtensionNeverShortens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old := env.Instant(rapid.Int64Range(0, 1e12).Draw(t, "old"))
+		t0 := env.Instant(rapid.Int64Range(0, 1e12).Draw(t, "t0"))
+		ttl := time.Duration(rapid.Int64Range(1, 1e12).Draw(t, "ttl"))
+		if until := extendedUntil(old, t0, ttl, Allowance(ttl, 0.01)); until < old {
+			t.Fatalf("%v after %v", until, old)
+		}
+	})
+}
+
+// Law: a retry delay lies within its bounds, whatever the random bits.
+func TestRetryDelay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lo := time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "lo"))
+		hi := lo + time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "width"))
+		if d := retryDelay(lo, hi, rapid.Uint64().Draw(t, "bits")); d < lo || d > hi {
+			t.Fatalf("%v is not within %v and %v", d, lo, hi)
+		}
+	})
+}
+
+func TestImpossibleSettings(t *testing.T) {
+	change := func(f func(*Config)) Config {
+		c := Defaults(time.Second)
+		f(&c)
+		return c
+	}
+	cases := map[string]Config{
+		"TTL 999µs: want at least 1ms":       change(func(c *Config) { c.TTL = 999 * time.Microsecond }),
+		"TTL 0s: want at least 1ms":          change(func(c *Config) { c.TTL = 0 }),
+		"TTL 2.5ms: want whole milliseconds": change(func(c *Config) { c.TTL = 2500 * time.Microsecond }),
+		"leaves nothing of it":               change(func(c *Config) { c.TTL = 2 * time.Millisecond }),
+		"drift factor -1":                    change(func(c *Config) { c.DriftFactor = -1 }),
+		"node timeout 0s":                    change(func(c *Config) { c.NodeTimeout = 0 }),
+		"margin 1s":                          change(func(c *Config) { c.Margin = time.Second }),
+		"retry delay from 2s to 1s":          change(func(c *Config) { c.RetryMin, c.RetryMax = 2*time.Second, time.Second }),
+		"-1 tries":                           change(func(c *Config) { c.Tries = -1 }),
+	}
+	for want, c := range cases {
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v, want %q", c, err, want)
+		}
+	}
+	if err := Defaults(time.Second).Validate(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,151 @@
+package redlock
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// Mutex acquires locks on a set of nodes for one client. It may be used
+// concurrently.
+type Mutex struct {
+	config   Config
+	runtime  env.Runtime
+	nodes    env.Nodes
+	all      env.NodeSet
+	observer env.Observer
+
+	mu     sync.Mutex // never held across a wait
+	closed bool
+	jobs   jobs
+}
+
+// New returns a mutex over the nodes. The observer hears of every step; nil
+// means none. An impossible configuration is an [ErrConfig].
+func New(c Config, r env.Runtime, n env.Nodes, o env.Observer) (*Mutex, error) {
+	if n.Len() < 1 {
+		return nil, fmt.Errorf("%w: no nodes", ErrConfig)
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c.Linger = max(c.Linger, c.NodeTimeout)
+	if o == nil {
+		o = silent{}
+	}
+	return &Mutex{config: c, runtime: r, nodes: n, all: env.AllNodes(n.Len()), observer: o}, nil
+}
+
+type silent struct{}
+
+func (silent) Observe(env.Event) {}
+
+// Lock acquires the resource, and tries again after a random delay while it is
+// taken or no quorum answers. It gives up with the last try's error after
+// [Config.Tries], and with the error of ctx when ctx ends.
+func (m *Mutex) Lock(ctx context.Context, resource string) (*Hold, error) {
+	for try := 1; ; try++ {
+		hold, err := m.TryLock(ctx, resource)
+		if err == nil || !retryable(err) || try == m.config.Tries {
+			return hold, err
+		}
+		if err := m.runtime.Sleep(ctx, m.runtime.Mono().Add(m.randomDelay())); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func retryable(err error) bool {
+	return errors.Is(err, ErrTaken) || errors.Is(err, ErrNoQuorum) || errors.Is(err, ErrValidity)
+}
+
+// randomDelay is drawn anew for each try, so that clients that collided once
+// do not collide for ever.
+func (m *Mutex) randomDelay() time.Duration {
+	var bits [8]byte
+	m.runtime.Random(bits[:])
+	return retryDelay(m.config.RetryMin, m.config.RetryMax, binary.LittleEndian.Uint64(bits[:]))
+}
+
+// tokenBytes is the length of a token before it is written in hexadecimal: 20
+// bytes from a good source, as the algorithm's page proposes.
+const tokenBytes = 20
+
+func (m *Mutex) newToken() string {
+	var raw [tokenBytes]byte
+	m.runtime.Random(raw[:])
+	return hex.EncodeToString(raw[:])
+}
+
+// Close refuses further work, tells holders of this mutex that their locks are
+// lost ([ErrClosed] is the cause), and waits for what is under way in the
+// background, or until ctx ends. It releases no lock: the keys of unreleased
+// holds expire.
+func (m *Mutex) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	for {
+		m.mu.Lock()
+		j := m.jobs.first
+		m.mu.Unlock()
+		if j == nil {
+			return nil
+		}
+		if j.hold != nil {
+			_ = j.hold.lose(ErrClosed)
+		}
+		if err := j.task.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// job is background work that Close waits for.
+type job struct {
+	task       env.Task
+	hold       *Hold // whose end ends the job; nil if the job ends by itself
+	prev, next *job
+}
+
+// jobs is a list of what is under way.
+type jobs struct{ first *job }
+
+func (l *jobs) add(j *job) {
+	j.next = l.first
+	if l.first != nil {
+		l.first.prev = j
+	}
+	l.first = j
+}
+
+func (l *jobs) remove(j *job) {
+	if j.prev == nil {
+		l.first = j.next
+	} else {
+		j.prev.next = j.next
+	}
+	if j.next != nil {
+		j.next.prev = j.prev
+	}
+}
+
+// background runs f as a task of the client.
+func (m *Mutex) background(name string, hold *Hold, f func()) {
+	j := &job{hold: hold}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.jobs.add(j)
+	j.task = m.runtime.Go(name, func() {
+		f()
+		m.mu.Lock()
+		m.jobs.remove(j)
+		m.mu.Unlock()
+	})
+}

@@ -1,0 +1,390 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock"
+	"github.com/lockstorm/lockstorm/sim"
+)
+
+const ms = time.Millisecond
+
+// bench is a simulated world with five nodes, a millisecond away each, and the
+// mutex of each client.
+type bench struct {
+	*sim.World
+	t   *testing.T
+	log history.Log
+}
+
+// config has a validity of 1000 − 10 − 2 = 988 ms.
+func config() redlock.Config {
+	return redlock.Config{
+		TTL: time.Second, DriftFactor: 0.01, NodeTimeout: 50 * ms, Linger: 200 * ms, Margin: 88 * ms,
+		RetryMin: 5 * ms, RetryMax: 20 * ms,
+	}
+}
+
+// play runs one function for each client under a plan, and returns the bench
+// with its history.
+func play(t *testing.T, plan nemesis.Plan, mains ...func(*bench, *redlock.Mutex)) *bench {
+	return playWith(t, config(), 5, plan, mains...)
+}
+
+func playWith(t *testing.T, c redlock.Config, nodes int, plan nemesis.Plan, mains ...func(*bench, *redlock.Mutex)) *bench {
+	t.Helper()
+	s := nemesis.Setting{
+		Nodes: nodes, Clients: len(mains), Persistence: nemesis.Nothing,
+		Latency: nemesis.Range{Min: ms, Max: ms}, Horizon: 20 * time.Second, Plan: plan,
+	}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t}
+	w, err := sim.Open(context.Background(), s, 1, &b.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.World = w
+	err = w.Run(context.Background(), func(client int) {
+		m, err := redlock.New(c, w.Runtime(client), w.Nodes(client), observer{w, client})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		mains[client-1](b, m)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// observer tells the world of every step, and puts it into the history by
+// name.
+type observer struct {
+	world  *sim.World
+	client int
+}
+
+func (o observer) Observe(e env.Event) {
+	o.world.Record(&history.Event{Kind: history.Step, Client: o.client, Name: e.Step.String()})
+	o.world.Reach(o.client, e.Step, e.K)
+}
+
+func (b *bench) sleep(client int, d time.Duration) {
+	r := b.Runtime(client)
+	_ = r.Sleep(context.Background(), r.Mono().Add(d))
+}
+
+// at returns the time since the begin of the run.
+func (b *bench) at() time.Duration { return time.Duration(b.Runtime(1).Mono()) }
+
+// keys returns how many nodes hold a key at the end.
+func (b *bench) keys() int {
+	n := 0
+	for _, e := range b.log {
+		switch e.Kind {
+		case history.KeySet:
+			n++
+		case history.KeyGone:
+			n--
+		}
+	}
+	return n
+}
+
+// steps returns when the client took a step, as in "2ms 5ms".
+func (b *bench) steps(client int, step env.Step) string {
+	var list []string
+	for _, e := range b.log {
+		if e.Kind == history.Step && e.Client == client && e.Name == step.String() {
+			list = append(list, e.Time.String())
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+func (b *bench) want(what string, got, want any) {
+	b.t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		b.t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func (b *bench) wantError(what string, got, want error) {
+	b.t.Helper()
+	if !errors.Is(got, want) {
+		b.t.Errorf("%s: got error %v, want %v", what, got, want)
+	}
+}
+
+func lock(b *bench, m *redlock.Mutex) *redlock.Hold {
+	b.t.Helper()
+	h, err := m.Lock(context.Background(), "r")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return h
+}
+
+func partition(nodes []int, start nemesis.Moment, end *nemesis.Moment) nemesis.Fault {
+	return nemesis.Fault{Partition: &nemesis.Partition{Clients: []int{1}, Nodes: nodes}, Start: start, End: end}
+}
+
+func crash(node int, start nemesis.Moment, end *nemesis.Moment) nemesis.Fault {
+	return nemesis.Fault{Crash: &nemesis.Crash{Node: node}, Start: start, End: end}
+}
+
+func TestLockAndRelease(t *testing.T) {
+	b := play(t, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.want("until", time.Duration(h.Until()), 988*ms)
+		b.want("granted after a round trip", b.at(), 2*ms)
+		b.want("token length", len(h.Token()), 40)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.wantError("release twice", h.Release(context.Background()), redlock.ErrReleased)
+		b.wantError("cause", context.Cause(h.Context()), redlock.ErrReleased)
+		b.wantError("close", m.Close(context.Background()), nil)
+		_, err := m.TryLock(context.Background(), "r")
+		b.wantError("try after close", err, redlock.ErrClosed)
+	})
+	b.want("keys left", b.keys(), 0)
+}
+
+func TestTakenLeavesTheOthersKeysAlone(t *testing.T) {
+	b := play(t, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 100*ms)
+		b.wantError("release", h.Release(context.Background()), nil)
+	}, func(b *bench, m *redlock.Mutex) {
+		b.sleep(2, 10*ms)
+		_, err := m.TryLock(context.Background(), "r")
+		b.wantError("second", err, redlock.ErrTaken)
+		h, err := m.Lock(context.Background(), "r")
+		b.wantError("lock", err, nil)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.wantError("close", m.Close(context.Background()), nil)
+	})
+	b.want("keys left", b.keys(), 0)
+}
+
+func TestTriesAreBounded(t *testing.T) {
+	c := config()
+	c.Tries = 3
+	b := playWith(t, c, 5, nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil), crash(3, nemesis.At(0), nil)},
+		func(b *bench, m *redlock.Mutex) {
+			b.sleep(1, ms)
+			_, err := m.Lock(context.Background(), "r")
+			b.wantError("lock", err, redlock.ErrNoQuorum)
+			b.wantError("close", m.Close(context.Background()), nil)
+		})
+	b.want("tries", len(strings.Fields(b.steps(1, env.StepAcquire))), 3)
+	b.want("keys left", b.keys(), 0)
+}
+
+// Half of four nodes are no quorum, and the decision does not wait.
+func TestEvenNumberOfNodes(t *testing.T) {
+	b := playWith(t, config(), 4, nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil)},
+		func(b *bench, m *redlock.Mutex) {
+			b.sleep(1, ms)
+			_, err := m.TryLock(context.Background(), "r")
+			b.wantError("lock", err, redlock.ErrNoQuorum)
+			b.want("decided after a round trip", b.at(), 3*ms)
+			b.wantError("close", m.Close(context.Background()), nil)
+		})
+	b.want("keys left", b.keys(), 0)
+}
+
+// Keys that were set are deleted though the caller has cancelled.
+func TestCancelledAcquireCleansUp(t *testing.T) {
+	b := play(t, nemesis.Plan{partition([]int{3, 4, 5}, nemesis.At(0), nemesis.After(100*ms))}, func(b *bench, m *redlock.Mutex) {
+		ctx, cancel := context.WithCancel(context.Background())
+		b.Runtime(1).Go("canceller", func() {
+			b.sleep(1, 10*ms)
+			cancel()
+		})
+		_, err := m.Lock(ctx, "r")
+		b.wantError("lock", err, context.Canceled)
+		b.want("returned at once", b.at(), 10*ms)
+		b.wantError("close", m.Close(context.Background()), nil)
+	})
+	b.want("keys left", b.keys(), 0)
+}
+
+// A SET that lands after the release, because it was held up on its way, is
+// deleted again.
+func TestLateSetIsDeletedAgain(t *testing.T) {
+	slow := nemesis.Fault{
+		Latency: &nemesis.Latency{Nodes: []int{5}, Add: nemesis.Range{Min: 80 * ms, Max: 80 * ms}},
+		Start:   nemesis.At(0), End: &nemesis.Moment{At: 1500 * time.Microsecond},
+	}
+	b := play(t, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.wantError("close", m.Close(context.Background()), nil)
+	})
+	var story []string
+	for _, e := range b.log {
+		if e.Node == 5 && (e.Kind == history.KeySet || e.Kind == history.KeyGone) {
+			story = append(story, fmt.Sprint(e.Kind, "@", e.Time))
+		}
+	}
+	b.want("node 5", strings.Join(story, " "), "key-set@81ms key-gone@83ms")
+}
+
+// A quorum that comes when the validity is over is no grant.
+func TestQuorumTooLate(t *testing.T) {
+	c := config()
+	c.NodeTimeout, c.Linger = 5*time.Second, 5*time.Second
+	slow := nemesis.Fault{
+		Latency: &nemesis.Latency{Add: nemesis.Range{Min: 500 * ms, Max: 500 * ms}},
+		Start:   nemesis.At(0), End: &nemesis.Moment{At: 990 * ms},
+	}
+	playWith(t, c, 5, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
+		_, err := m.TryLock(context.Background(), "r")
+		b.wantError("lock", err, redlock.ErrValidity)
+	})
+}
+
+func TestContextEndsAMarginBeforeTheValidity(t *testing.T) {
+	b := play(t, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		_ = b.Runtime(1).Sleep(h.Context(), env.Never)
+		b.want("context ended", b.at(), 900*ms)
+		b.wantError("cause", context.Cause(h.Context()), redlock.ErrExpiring)
+		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrLost)
+		b.wantError("release in time", h.Release(context.Background()), nil)
+	})
+	b.want("told once", b.steps(1, env.StepExpiring), "900ms")
+}
+
+func TestReleaseAfterExpiryTellsTheTruth(t *testing.T) {
+	play(t, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 1100*ms)
+		b.wantError("release", h.Release(context.Background()), redlock.ErrLost)
+	})
+}
+
+func TestExtend(t *testing.T) {
+	b := play(t, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 498*ms)
+		b.wantError("extend", h.Extend(context.Background(), time.Second), nil)
+		b.want("until", time.Duration(h.Until()), 1488*ms)
+		b.wantError("extend to less", h.Extend(context.Background(), 100*ms), nil)
+		b.want("until, not shortened", time.Duration(h.Until()), 1488*ms)
+		b.wantError("impossible TTL", h.Extend(context.Background(), 0), redlock.ErrConfig)
+		_ = b.Runtime(1).Sleep(h.Context(), env.Never)
+		b.want("context ended", b.at(), 1400*ms)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.wantError("extend what is released", h.Extend(context.Background(), time.Second), redlock.ErrReleased)
+	})
+	b.want("told once", b.steps(1, env.StepExpiring), "1.4s")
+}
+
+// Nodes that cannot be reached do not lose the lock; it goes on to its old end.
+func TestExtendWithoutQuorum(t *testing.T) {
+	play(t, nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(100*ms), nil)}, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 200*ms)
+		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrNoQuorum)
+		b.want("until", time.Duration(h.Until()), 988*ms)
+		b.wantError("context", h.Context().Err(), nil)
+	})
+}
+
+// When a majority has forgotten the lock it is lost: the holder is told, no
+// key is made anew, and none is deleted.
+func TestExtendOfWhatIsGone(t *testing.T) {
+	var plan nemesis.Plan
+	for n := 1; n <= 3; n++ {
+		plan = append(plan, crash(n, nemesis.At(100*ms), nemesis.After(10*ms)))
+	}
+	b := play(t, plan, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 200*ms)
+		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrLost)
+		b.wantError("cause", context.Cause(h.Context()), redlock.ErrLost)
+		b.sleep(1, 10*ms)
+	})
+	b.want("told", b.steps(1, env.StepLost), "204ms")
+	b.want("keys of nodes 4 and 5", b.keys(), 2)
+}
+
+// An extension whose replies come after the old end is no extension.
+func TestExtendTooLate(t *testing.T) {
+	slow := nemesis.Fault{Latency: &nemesis.Latency{Add: nemesis.Range{Min: 30 * ms, Max: 30 * ms}}, Start: nemesis.At(100 * ms)}
+	c := config()
+	c.Margin, c.NodeTimeout = 0, 500*ms
+	playWith(t, c, 5, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 950*ms)
+		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrLost)
+	})
+}
+
+func TestCloseTellsHolders(t *testing.T) {
+	b := play(t, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.wantError("close", m.Close(context.Background()), nil)
+		b.wantError("cause", context.Cause(h.Context()), redlock.ErrClosed)
+	})
+	b.want("keys stay until they expire", b.keys(), 5)
+}
+
+// Close waits no longer than its context.
+func TestCloseGivesUp(t *testing.T) {
+	play(t, nemesis.Plan{partition([]int{1, 2}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		_ = h.Release(context.Background())
+		ctx, cancel := context.WithCancel(context.Background())
+		b.Runtime(1).Go("canceller", func() {
+			b.sleep(1, 10*ms)
+			cancel()
+		})
+		b.wantError("close", m.Close(ctx), context.Canceled)
+	})
+}
+
+// The steps come in their order, each where it is named.
+func TestSteps(t *testing.T) {
+	b := play(t, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		_ = h.Release(context.Background())
+	})
+	var names []string
+	for _, e := range b.log {
+		if e.Kind == history.Step {
+			names = append(names, e.Name)
+		}
+	}
+	b.want("steps", strings.Join(names, " "),
+		"acquire before-send reply reply reply quorum before-check after-check granted before-release reply reply reply released")
+}
+
+func TestNewRefusesTheImpossible(t *testing.T) {
+	w, err := sim.Open(context.Background(), nemesis.Setting{Nodes: 3, Clients: 1, Horizon: 1}, 1, new(history.Log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := redlock.New(redlock.Config{}, w.Runtime(1), w.Nodes(1), nil); !errors.Is(err, redlock.ErrConfig) {
+		t.Errorf("an empty config: %v", err)
+	}
+	if _, err := redlock.New(config(), w.Runtime(1), noNodes{}, nil); !errors.Is(err, redlock.ErrConfig) || !strings.Contains(err.Error(), "no nodes") {
+		t.Errorf("no nodes: %v", err)
+	}
+}
+
+type noNodes struct{ env.Nodes }
+
+func (noNodes) Len() int { return 0 }

@@ -1,0 +1,87 @@
+package redlock
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// round is one command on its way to nodes, and the replies so far.
+type round struct {
+	command env.Command
+	replies env.Round
+	votes   tally
+	silent  env.NodeSet // asked and not yet heard of
+	lost    env.NodeSet // heard of as env.Lost: what the command did is unknown
+}
+
+// send hands a command to the nodes of the set.
+func (m *Mutex) send(to env.NodeSet, command env.Command, wait time.Duration) *round {
+	return &round{
+		command: command,
+		replies: m.nodes.Send(to, command, m.runtime.Mono().Add(wait)),
+		votes:   tally{nodes: m.nodes.Len()},
+		silent:  to,
+	}
+}
+
+func (m *Mutex) deleteCommand(resource, token string) env.Command {
+	return env.Command{Op: env.OpDelete, Key: resource, Token: token}
+}
+
+// next waits for one more reply and counts it.
+func (r *round) next(ctx context.Context, until env.Instant) (env.Reply, error) {
+	reply, err := r.replies.Next(ctx, until)
+	if err != nil {
+		return reply, err
+	}
+	r.votes.count(reply.Answer)
+	r.silent = r.silent.Without(reply.Node)
+	if reply.Answer == env.Lost {
+		r.lost = r.lost.With(reply.Node)
+	}
+	return reply, nil
+}
+
+// gather counts replies until they decide, the instant until has come
+// ([env.ErrTimeout]) or ctx ends, and returns the votes so far. Each reply is a
+// step. Afterwards the round may be handed to a background task, and must then
+// not be looked at again.
+func (m *Mutex) gather(ctx context.Context, r *round, until env.Instant) (tally, error) {
+	for k := 1; r.votes.decide() == undecided; k++ {
+		reply, err := r.next(ctx, until)
+		if err != nil {
+			return r.votes, err
+		}
+		m.observer.Observe(env.Event{Step: env.StepReply, Resource: r.command.Key, Token: r.command.Token, Reply: reply, K: k})
+	}
+	return r.votes, nil
+}
+
+// drain hears the rest of a round out. The transport gives up on every node
+// some time, so this ends.
+func (r *round) drain(each func(env.Reply)) {
+	for {
+		reply, err := r.next(context.Background(), env.Never)
+		if err != nil {
+			return
+		}
+		if each != nil {
+			each(reply)
+		}
+	}
+}
+
+// erase deletes a token's keys from the nodes of the set, and once more from
+// those of which no answer came.
+func (m *Mutex) erase(from env.NodeSet, resource, token string) {
+	m.finishErase(m.send(from, m.deleteCommand(resource, token), m.config.NodeTimeout))
+}
+
+func (m *Mutex) finishErase(r *round) {
+	r.drain(nil)
+	if r.lost != 0 {
+		m.send(r.lost, r.command, m.config.Linger).drain(nil)
+	}
+}

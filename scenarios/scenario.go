@@ -1,0 +1,115 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Scenario is one experiment.
+type Scenario struct {
+	Name    string `yaml:"name"`
+	Summary string `yaml:"summary,omitempty"`
+	Claims  Claims `yaml:"claims,omitempty"`
+
+	Lock    Lock     `yaml:"lock"`
+	Clients []Client `yaml:"clients"`
+
+	// Setting is the world and the plan. Its number of clients is the length
+	// of Clients.
+	nemesis.Setting `yaml:",inline"`
+
+	Bounds history.Bounds `yaml:"bounds"`
+
+	// Expect is the verdict that each property should get. What it leaves out
+	// is not expected to be anything; a violation is then a surprise.
+	Expect checker.Verdicts `yaml:"expect,omitempty"`
+}
+
+// Claims are what the two sides of the 2016 debate say of a scenario; empty
+// where a side says nothing.
+type Claims struct {
+	Kleppmann string `yaml:"kleppmann,omitempty"`
+	Antirez   string `yaml:"antirez,omitempty"`
+}
+
+// Lock is a lock and its parameters, enough to build it in any process.
+type Lock struct {
+	Kind        string        `yaml:"kind"`
+	TTL         time.Duration `yaml:"ttl"`
+	DriftFactor float64       `yaml:"drift_factor"`
+	NodeTimeout time.Duration `yaml:"node_timeout"`
+	Linger      time.Duration `yaml:"linger"`
+	Margin      time.Duration `yaml:"margin"`
+	Retry       nemesis.Range `yaml:"retry"`
+	Tries       int           `yaml:"tries,omitempty"`
+}
+
+// Client is what one lock user does, enough to rebuild it in any process.
+type Client struct {
+	// Workload is the name of the workload.
+	Workload string `yaml:"workload"`
+
+	// Resource is what the client locks.
+	Resource string `yaml:"resource"`
+
+	// Start is how long the client waits before its first round, Work how
+	// long it works under the lock, Think how long it waits between rounds.
+	Start nemesis.Range `yaml:"start,omitempty"`
+	Work  nemesis.Range `yaml:"work,omitempty"`
+	Think nemesis.Range `yaml:"think,omitempty"`
+
+	// Rounds is how often it locks, works and releases.
+	Rounds int `yaml:"rounds"`
+
+	// ExtendEvery is how often it extends the lock while it works; 0 means
+	// never.
+	ExtendEvery time.Duration `yaml:"extend_every,omitempty"`
+
+	// Fence says that the client draws a fence after each grant, and shows it
+	// to the guarded resource.
+	Fence bool `yaml:"fence,omitempty"`
+}
+
+// Validate returns an error, a [nemesis.FieldError] where it can, that names
+// the first value that cannot be. Whether the lock and the workloads exist is
+// for those to say who build them.
+func (s Scenario) Validate() error {
+	if s.Name == "" {
+		return &nemesis.FieldError{Path: "name", Err: errors.New("missing")}
+	}
+	for i, c := range s.Clients {
+		if err := c.validate(); err != nil {
+			err.Path = fmt.Sprintf("clients[%d].%s", i, err.Path)
+			return err
+		}
+	}
+	return s.Setting.Validate()
+}
+
+func (c Client) validate() *nemesis.FieldError {
+	wrong := func(path string, err error) *nemesis.FieldError {
+		return &nemesis.FieldError{Path: path, Err: err}
+	}
+	switch {
+	case c.Resource == "":
+		return wrong("resource", errors.New("missing"))
+	case c.Rounds < 1:
+		return wrong("rounds", fmt.Errorf("%d: want at least 1", c.Rounds))
+	case c.ExtendEvery < 0:
+		return wrong("extend_every", fmt.Errorf("%v is negative", c.ExtendEvery))
+	}
+	for _, r := range []struct {
+		name string
+		nemesis.Range
+	}{{"start", c.Start}, {"work", c.Work}, {"think", c.Think}} {
+		if err := r.Validate(); err != nil {
+			return wrong(r.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package scenarios
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Print writes the scenario as YAML.
+func (s Scenario) Print(w io.Writer) error {
+	enc := yaml.NewEncoder(w)
+	enc.SetIndent(2)
+	if err := enc.Encode(s); err != nil {
+		return err
+	}
+	return enc.Close()
+}
+
+// Parse reads one scenario in YAML, or in JSON, which is a part of it. An
+// error names the line; unknown fields are errors.
+func Parse(text []byte) (Scenario, error) {
+	var s Scenario
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(&s); err != nil {
+		return Scenario{}, tidy(err)
+	}
+	if dec.Decode(new(yaml.Node)) != io.EOF {
+		return Scenario{}, errors.New("more than one document: a file holds one scenario")
+	}
+	s.Setting.Clients = len(s.Clients)
+	if err := s.Validate(); err != nil {
+		return Scenario{}, locate(text, err)
+	}
+	return s, nil
+}
+
+// tidy makes one line of what the YAML library reports.
+func tidy(err error) error {
+	var all *yaml.TypeError
+	if errors.As(err, &all) {
+		return errors.New(strings.Join(all.Errors, "; "))
+	}
+	if errors.Is(err, io.EOF) {
+		return errors.New("the file is empty")
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+}
+
+// locate puts the line in front of an error that knows the path to its value.
+func locate(text []byte, err error) error {
+	var wrong *nemesis.FieldError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	var root yaml.Node
+	if yaml.Unmarshal(text, &root) != nil || len(root.Content) == 0 {
+		return err
+	}
+	return fmt.Errorf("line %d: %w", line(root.Content[0], wrong.Path), err)
+}
+
+// line returns the line of the value that the path leads to, or of the last
+// part of the way that exists.
+func line(n *yaml.Node, path string) int {
+	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+		next := child(n, part)
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n.Line
+}
+
+func child(n *yaml.Node, part string) *yaml.Node {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(part); err == nil && i < len(n.Content) {
+			return n.Content[i]
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == part {
+				return n.Content[i+1]
+			}
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes what [Scenario.Print] writes as JSON, so that [Parse] can
+// read it.
+func (s Scenario) MarshalJSON() ([]byte, error) {
+	text, err := yaml.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	var plain any
+	if err := yaml.Unmarshal(text, &plain); err != nil {
+		return nil, err
+	}
+	return json.Marshal(plain)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Scenario) UnmarshalJSON(text []byte) error {
+	parsed, err := Parse(text)
+	*s = parsed
+	return err
+}

@@ -1,0 +1,130 @@
+package sim
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// epoch is what every wall clock shows when a run begins: an arbitrary instant
+// that no clock fault brings near to zero.
+const epoch = int64(1_600_000_000_000_000_000)
+
+// client is one lock user's machine. It is the user's env.Runtime, env.Nodes
+// and env.Register.
+type client struct {
+	world      *World
+	id         int
+	mono, wall clock
+	random     *rand.PCG
+	coroutines []*coroutine
+	paused     bool
+	dead       bool
+}
+
+func newClient(w *World, id int, seed uint64) *client {
+	return &client{
+		world:  w,
+		id:     id,
+		wall:   clock{shown: epoch},
+		random: stream(seed, fmt.Sprintf("client %d", id)),
+	}
+}
+
+// enter is called by every port call that can wait or send.
+func (c *client) enter() *coroutine {
+	if c.world.sealed {
+		panic(errEnded)
+	}
+	return c.world.current
+}
+
+func (c *client) stopped() bool { return c.paused || c.dead }
+
+func (c *client) forget(co *coroutine) {
+	for i, other := range c.coroutines {
+		if other == co {
+			c.coroutines = append(c.coroutines[:i], c.coroutines[i+1:]...)
+			return
+		}
+	}
+}
+
+// Mono implements [env.Runtime].
+func (c *client) Mono() env.Instant { return env.Instant(c.mono.at(c.world.now)) }
+
+// Wall implements [env.Runtime].
+func (c *client) Wall() env.Instant { return env.Instant(c.wall.at(c.world.now)) }
+
+// Sleep implements [env.Runtime].
+func (c *client) Sleep(ctx context.Context, until env.Instant) error {
+	co := c.enter()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if c.Mono() >= until {
+			return nil
+		}
+		co.park(ctx, until)
+	}
+}
+
+// Go implements [env.Runtime].
+func (c *client) Go(name string, f func()) env.Task {
+	c.enter()
+	return c.world.start(c, name, f)
+}
+
+// Random implements [env.Runtime].
+func (c *client) Random(p []byte) {
+	var word [8]byte
+	for len(p) > 0 {
+		binary.LittleEndian.PutUint64(word[:], c.random.Uint64())
+		p = p[copy(p, word[:]):]
+	}
+}
+
+// Reach tells the plan that the client takes a step. If it is paused or killed
+// by that, Reach returns when it goes on.
+func (w *World) Reach(client int, step env.Step, k int) {
+	c := w.clients[client-1]
+	co := c.enter()
+	w.trace.add(uint64(step)<<16 | uint64(client))
+	if err := w.conductor.Step(time.Duration(w.now), client, step, k); err != nil {
+		w.fail(err)
+		co.park(nil, env.Never)
+	}
+	for c.stopped() {
+		co.missed = true
+		co.park(nil, env.Never)
+	}
+}
+
+// pause and resume stop and continue the client's code; its clocks run on, and
+// messages go on arriving.
+func (c *client) pause() {
+	c.paused = true
+	c.world.Record(&history.Event{Kind: history.Pause, Client: c.id})
+}
+
+func (c *client) resume() {
+	c.world.Record(&history.Event{Kind: history.Resume, Client: c.id})
+	c.paused = false
+	for _, co := range c.coroutines {
+		if co.missed {
+			co.missed = false
+			c.world.wake(co)
+		}
+	}
+}
+
+func (c *client) kill() {
+	c.dead = true
+	c.world.Record(&history.Event{Kind: history.Kill, Client: c.id})
+}

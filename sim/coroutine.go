@@ -1,0 +1,208 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"runtime/debug"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// coroutine runs one job of a client at a time and is used again for the next.
+// A job that has to wait parks: it says what could end the wait, gives way to
+// the event loop, and looks again when it is resumed. Being resumed for no
+// reason does no harm.
+type coroutine struct {
+	world  *World
+	index  int32
+	resume func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+
+	client *client // whose job it runs; nil while idle
+	job    func()
+	task   *task
+
+	// What a parked coroutine waits for.
+	parked bool
+	ready  bool            // it is in the world's list of those to be resumed
+	missed bool            // it would be in that list if its client could run
+	until  env.Instant     // on the client's monotonic clock
+	ctx    context.Context // nil: none that can end
+
+	// timerAt is the ground time of its earliest timer in the queue. Timers
+	// are not taken out when a wait ends early; one that fires in vain is set
+	// anew if somebody still waits.
+	timerAt int64
+}
+
+const noTimer = math.MaxInt64
+
+// errEnded is what port calls panic with once the world has ended, to unwind
+// the client's code.
+var errEnded = errors.New("sim: the world has ended")
+
+func (w *World) newCoroutine() *coroutine {
+	co := &coroutine{world: w, index: int32(len(w.coroutines)), timerAt: noTimer}
+	co.resume, co.stop = iter.Pull(func(yield func(struct{}) bool) {
+		co.yield = yield
+		for {
+			co.run()
+			w.idle = append(w.idle, co)
+			if !yield(struct{}{}) {
+				return
+			}
+		}
+	})
+	w.coroutines = append(w.coroutines, co)
+	return co
+}
+
+// start gives a job to an idle coroutine and puts it in line.
+func (w *World) start(c *client, name string, job func()) *task {
+	var co *coroutine
+	if last := len(w.idle) - 1; last >= 0 {
+		co, w.idle = w.idle[last], w.idle[:last]
+	} else {
+		co = w.newCoroutine()
+	}
+	t := &task{client: c, name: name}
+	co.client, co.job, co.task = c, job, t
+	co.parked, co.until, co.ctx = true, env.Never, nil
+	c.coroutines = append(c.coroutines, co)
+	w.wake(co)
+	return t
+}
+
+// wake puts a coroutine in line to be resumed at this instant; if its client
+// stands still, once it goes on.
+func (w *World) wake(co *coroutine) {
+	switch {
+	case co.ready, co.client == nil: // a task may have outlived who waited for it
+	case co.client.stopped():
+		co.missed = true
+	default:
+		co.ready = true
+		w.ready = append(w.ready, co)
+	}
+}
+
+// settle resumes coroutines until all of them are parked.
+func (w *World) settle() {
+	for i := 0; i < len(w.ready) && w.err == nil; i++ {
+		co := w.ready[i]
+		co.ready = false
+		switch {
+		case co.client == nil:
+		case co.client.stopped():
+			co.missed = true
+		default:
+			w.step(co)
+		}
+	}
+	w.ready = w.ready[:0]
+}
+
+// step runs one coroutine until it parks, and then wakes those of its client
+// whose context has ended meanwhile: a context has no way to tell the world.
+func (w *World) step(co *coroutine) {
+	c := co.client
+	co.parked = false
+	w.current = co
+	co.resume()
+	w.current = nil
+	for _, other := range c.coroutines {
+		if other.parked && other.ctx != nil && other.ctx.Err() != nil {
+			w.wake(other)
+		}
+	}
+}
+
+// run is the job's frame: what unwinds it ends here.
+func (co *coroutine) run() {
+	defer func() {
+		if p := recover(); p != nil && p != errEnded {
+			co.world.fail(fmt.Errorf("client %d, %s: panic: %v\n%s", co.client.id, co.task.name, p, debug.Stack()))
+		}
+		co.client.forget(co)
+		co.task.finish()
+		co.client, co.job, co.task = nil, nil, nil
+	}()
+	co.job()
+}
+
+// park gives way until what is set in until and ctx, or some other reason for
+// another look, has come.
+func (co *coroutine) park(ctx context.Context, until env.Instant) {
+	co.until, co.ctx = until, nil
+	if ctx != nil && ctx.Done() != nil {
+		co.ctx = ctx
+	}
+	co.setTimer()
+	co.parked = true
+	if !co.yield(struct{}{}) {
+		panic(errEnded)
+	}
+}
+
+// setTimer makes sure that a timer fires when the wait is over, at the latest.
+func (co *coroutine) setTimer() {
+	if co.until == env.Never {
+		return
+	}
+	at := max(co.client.mono.when(int64(co.until)), co.world.now)
+	if at < co.timerAt {
+		co.timerAt = at
+		co.world.queue.push(at, timerFires, co.index)
+	}
+}
+
+// timer is what happens when a timer of the coroutine fires.
+func (co *coroutine) timer(at int64) {
+	if at != co.timerAt {
+		return
+	}
+	co.timerAt = noTimer
+	if !co.parked || co.client == nil {
+		return
+	}
+	if co.client.Mono() >= co.until {
+		co.world.wake(co)
+		return
+	}
+	co.setTimer()
+}
+
+// task is a job that others may wait for.
+type task struct {
+	client  *client
+	name    string
+	done    bool
+	waiters []*coroutine
+}
+
+func (t *task) finish() {
+	t.done = true
+	for _, co := range t.waiters {
+		co.world.wake(co)
+	}
+	t.waiters = nil
+}
+
+// Wait implements [env.Task].
+func (t *task) Wait(ctx context.Context) error {
+	co := t.client.enter()
+	for {
+		if t.done {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t.waiters = append(t.waiters, co)
+		co.park(ctx, env.Never)
+	}
+}

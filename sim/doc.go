@@ -1,0 +1,16 @@
+// Package sim is a world in virtual time: nodes, clients, a network and a
+// guarded resource, in one thread, driven by one queue of events. Everything
+// random follows from one seed, so that a run can be repeated bit for bit;
+// [World.Trace] proves it.
+//
+// A client is ordinary blocking code. It runs as a coroutine that the event
+// loop resumes when what it waits for has come, so that only one piece of
+// client code runs at any time. The package starts no goroutine, opens no
+// socket and reads no clock of the machine; it knows no lock.
+//
+// Where things are: the event loop in world.go, its queue in queue.go,
+// coroutines in coroutine.go, a client's view of the world in client.go, the
+// network in network.go, a node's key store in node.go, clocks in clock.go,
+// the guarded resource in register.go, and each kind of fault in a file
+// fault_*.go of its own.
+package sim

@@ -1,0 +1,25 @@
+package sim
+
+import "github.com/lockstorm/lockstorm/nemesis"
+
+var clockRunning = fault{
+	kind:  (*nemesis.ClockRate)(nil).Kind(),
+	begin: func(w *World, f *nemesis.Fault) { w.runClocks(f.ClockRate, f.ClockRate.PPM) },
+	end:   func(w *World, f *nemesis.Fault) { w.runClocks(f.ClockRate, 0) },
+}
+
+// runClocks changes the rate of all clocks of a node or a client.
+func (w *World) runClocks(r *nemesis.ClockRate, ppm int64) {
+	w.wallClock(r.Node, r.Client).run(w.now, ppm)
+	if r.Client == 0 {
+		return
+	}
+	c := w.clients[r.Client-1]
+	c.mono.run(w.now, ppm)
+	w.lapses.clockChanged(c, w.now)
+	for _, co := range c.coroutines {
+		if co.parked {
+			co.setTimer()
+		}
+	}
+}

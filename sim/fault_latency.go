@@ -1,0 +1,18 @@
+package sim
+
+import "github.com/lockstorm/lockstorm/nemesis"
+
+var slowing = fault{
+	kind:  (*nemesis.Latency)(nil).Kind(),
+	begin: func(w *World, f *nemesis.Fault) { w.slow(f.Latency, f.Latency.Add, 1) },
+	end:   func(w *World, f *nemesis.Fault) { w.slow(f.Latency, nemesis.Range{}, -1) },
+}
+
+func (w *World) slow(l *nemesis.Latency, extra nemesis.Range, trouble int) {
+	for _, client := range nemesis.Each(l.Clients, w.setting.Clients) {
+		for _, node := range nemesis.Each(l.Nodes, w.setting.Nodes) {
+			w.network.link(client, node).extra = extra
+			w.trouble(client, node, trouble)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package sim
+
+import "github.com/lockstorm/lockstorm/nemesis"
+
+var partitioning = fault{
+	kind:  (*nemesis.Partition)(nil).Kind(),
+	begin: func(w *World, f *nemesis.Fault) { w.cut(f.Partition, true) },
+	end:   func(w *World, f *nemesis.Fault) { w.cut(f.Partition, false) },
+}
+
+func (w *World) cut(p *nemesis.Partition, down bool) {
+	for _, client := range nemesis.Each(p.Clients, w.setting.Clients) {
+		for _, node := range nemesis.Each(p.Nodes, w.setting.Nodes) {
+			l := w.network.link(client, node)
+			if p.Cut != nemesis.Replies {
+				l.requestsCut = down
+			}
+			if p.Cut != nemesis.Requests {
+				l.repliesCut = down
+			}
+			if down {
+				w.trouble(client, node, 1)
+				continue
+			}
+			w.mend(l)
+			w.trouble(client, node, -1)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// World is one simulated world. It is used by one goroutine.
+type World struct {
+	setting nemesis.Setting
+	sink    history.Sink
+
+	now   int64 // ground time, ns
+	queue queue
+	trace trace
+
+	nodes   []node
+	clients []*client
+	network network
+	guard   *guard.Guard
+
+	conductor *nemesis.Conductor
+	faultAt   int64 // ground time of the earliest faultDue in the queue
+
+	coroutines []*coroutine
+	idle       []*coroutine
+	ready      []*coroutine
+	current    *coroutine
+
+	calls  calls
+	lapses lapses
+
+	sealed bool
+	err    error
+}
+
+// Open builds the world of a setting, which must be valid and ask for no other
+// faults than [Faults]. Everything random in it follows from the seed; its
+// history goes to sink.
+func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
+	w := &World{setting: s, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64}
+	w.lapses.next = math.MaxInt64
+	w.network = newNetwork(s, seed)
+	w.conductor = nemesis.NewConductor(s, carrier{w})
+	for n := 1; n <= s.Nodes; n++ {
+		w.nodes = append(w.nodes, newNode(n))
+	}
+	for c := 1; c <= s.Clients; c++ {
+		w.clients = append(w.clients, newClient(w, c, seed))
+	}
+	return w, nil
+}
+
+// Runtime returns what the client has of its machine.
+func (w *World) Runtime(client int) env.Runtime { return w.clients[client-1] }
+
+// Nodes returns the nodes as the client sees them.
+func (w *World) Nodes(client int) env.Nodes { return w.clients[client-1] }
+
+// Register returns the guarded resource as the client sees it.
+func (w *World) Register(client int) env.Register { return w.clients[client-1] }
+
+// Trace returns a hash of everything that happened. A world with the same
+// setting, seed and clients has the same.
+func (w *World) Trace() (hash uint64, exact bool) { return uint64(w.trace), true }
+
+// Record stamps the event and writes it into the history.
+func (w *World) Record(e *history.Event) {
+	if w.sealed {
+		return
+	}
+	w.flushLapses()
+	e.Time = history.Time(w.now)
+	w.write(e)
+}
+
+func (w *World) write(e *history.Event) {
+	w.trace.add(uint64(e.Time))
+	w.trace.add(uint64(e.Kind)<<32 | uint64(e.Client)<<16 | uint64(e.Node))
+	w.sink.Record(e)
+}
+
+// pollEvery is the number of events between two looks at the caller's context.
+const pollEvery = 4096
+
+// Run runs main for every client until all that still live have returned or
+// the horizon has come, and closes the history. An error is that of ctx, of a
+// fault that could not be carried out, or a panic of a client's code.
+func (w *World) Run(ctx context.Context, main func(client int)) error {
+	if w.sealed {
+		return errors.New("sim: a world runs once")
+	}
+	tasks := make([]*task, len(w.clients))
+	for i, c := range w.clients {
+		tasks[i] = w.start(c, "main", func() { main(c.id) })
+	}
+	w.fail(w.conductor.Advance(0))
+	for events := 0; w.err == nil; events++ {
+		w.settle()
+		if w.finished(tasks) || !w.next() {
+			break
+		}
+		if events%pollEvery == 0 {
+			w.fail(ctx.Err())
+		}
+	}
+	w.seal()
+	return w.err
+}
+
+// next carries out the next event and reports whether there was one.
+func (w *World) next() bool {
+	w.armConductor()
+	if len(w.queue.heap) == 0 || w.queue.heap[0].at > int64(w.setting.Horizon) {
+		w.now = int64(w.setting.Horizon)
+		return false
+	}
+	e := w.queue.pop()
+	w.now = e.at
+	w.trace.add(uint64(e.at))
+	w.trace.add(uint64(e.class)<<32 | uint64(e.index))
+	switch e.class {
+	case faultDue:
+		w.faultAt = math.MaxInt64
+		w.fail(w.conductor.Advance(time.Duration(w.now)))
+	case requestArrives:
+		w.requestArrives(e.index)
+	case replyArrives:
+		w.replyArrives(e.index)
+	case callArrives:
+		w.callArrives(e.index)
+	case callReturns:
+		w.callReturns(e.index)
+	case timerFires:
+		w.coroutines[e.index].timer(e.at)
+	default:
+		panic(fmt.Sprintf("sim: event of class %d", e.class))
+	}
+	return true
+}
+
+// armConductor makes sure that the queue holds the plan's next known instant.
+func (w *World) armConductor() {
+	if at, ok := w.conductor.Next(); ok && int64(at) < w.faultAt {
+		w.faultAt = int64(at)
+		w.queue.push(w.faultAt, faultDue, 0)
+	}
+}
+
+// finished reports whether the main task of every living client has returned.
+func (w *World) finished(mains []*task) bool {
+	for i, t := range mains {
+		if !t.done && !w.clients[i].dead {
+			return false
+		}
+	}
+	return true
+}
+
+// fail ends the run with the first error.
+func (w *World) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// seal closes the history first, and then unwinds the clients' code: what that
+// does on its way out has not happened.
+func (w *World) seal() {
+	w.Record(&history.Event{Kind: history.End})
+	w.sealed = true
+	for _, co := range w.coroutines {
+		co.stop()
+	}
+}
+
+// Close unwinds a world that has not run. It is not needed after Run.
+func (w *World) Close() error {
+	w.sealed = true
+	for _, co := range w.coroutines {
+		co.stop()
+	}
+	return nil
+}

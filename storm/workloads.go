@@ -1,0 +1,131 @@
+package storm
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// workload is what a client does under the lock.
+type workload struct {
+	name string
+	what string
+	work func(u *user, h Hold)
+}
+
+// workloads lists what a scenario's clients can do.
+var workloads = []workload{
+	{"hold", "holds the lock for a while and touches nothing", (*user).holdOn},
+	{"section", "reads the guarded resource, works, and writes the value plus one; looks at no clock", (*user).section},
+}
+
+// Workloads returns the names of the workloads with a line on each.
+func Workloads() (list []string, what map[string]string) {
+	what = make(map[string]string, len(workloads))
+	for _, w := range workloads {
+		what[w.name] = w.what
+	}
+	return names(workloads, func(w workload) string { return w.name }), what
+}
+
+func findWorkload(name string) (workload, error) {
+	for _, w := range workloads {
+		if w.name == name {
+			return w, nil
+		}
+	}
+	list, _ := Workloads()
+	return workload{}, fmt.Errorf("unknown workload %q: there is %v", name, list)
+}
+
+// user is one client at work: it locks, works, releases, thinks.
+type user struct {
+	what     scenarios.Client
+	ttl      time.Duration
+	workload workload
+	runtime  env.Runtime
+	register env.Register
+	recorder *recorder
+	lock     Lock
+}
+
+// run is the life of a client. Its errors are outcomes, which the recorder has
+// heard of; the client goes on with its next round.
+func (u *user) run() {
+	ctx := context.Background()
+	u.wait(ctx, u.what.Start)
+	for range u.what.Rounds {
+		if hold, err := u.lock.Lock(ctx, u.what.Resource); err == nil {
+			u.workload.work(u, hold)
+			_ = hold.Release(ctx)
+		}
+		u.wait(ctx, u.what.Think)
+	}
+}
+
+// holdOn keeps the lock for a time, or until it is told that it is lost.
+func (u *user) holdOn(h Hold) {
+	u.work(h.Context(), h)
+}
+
+// section is one read-modify-write of a user who trusts the lock and looks at
+// nothing else. It stops only when the resource refuses it.
+func (u *user) section(h Hold) {
+	ctx := context.Background()
+	a := env.Access{Resource: u.what.Resource, Token: h.Token()}
+	if u.what.Fence {
+		fence, err := u.register.Fence(ctx, a.Resource)
+		if err != nil {
+			return
+		}
+		a.Fence = fence
+	}
+	u.recorder.readCalled(a)
+	value, err := u.register.Read(ctx, a)
+	u.recorder.readReturned(a, value, err)
+	if err != nil {
+		return
+	}
+	u.work(ctx, h)
+	u.recorder.writeCalled(a, value+1)
+	err = u.register.Write(ctx, a, value+1)
+	u.recorder.writeReturned(a, value+1, err)
+}
+
+// work passes the time of the work, and extends the lock meanwhile if the
+// client does so.
+func (u *user) work(ctx context.Context, h Hold) {
+	end := u.runtime.Mono().Add(u.draw(u.what.Work))
+	for u.what.ExtendEvery > 0 {
+		next := u.runtime.Mono().Add(u.what.ExtendEvery)
+		if next >= end {
+			break
+		}
+		if u.runtime.Sleep(ctx, next) != nil {
+			return
+		}
+		_ = h.Extend(ctx, u.ttl)
+	}
+	_ = u.runtime.Sleep(ctx, end)
+}
+
+func (u *user) wait(ctx context.Context, r nemesis.Range) {
+	if d := u.draw(r); d > 0 {
+		_ = u.runtime.Sleep(ctx, u.runtime.Mono().Add(d))
+	}
+}
+
+func (u *user) draw(r nemesis.Range) time.Duration {
+	width := uint64(r.Max - r.Min)
+	if width == 0 {
+		return r.Min
+	}
+	var bits [8]byte
+	u.runtime.Random(bits[:])
+	return r.Min + time.Duration(binary.LittleEndian.Uint64(bits[:])%(width+1))
+}
