@@ -7,40 +7,26 @@ package guard
 import "fmt"
 
 // Mode is which accesses a resource checks fences on.
-type Mode uint8
+type Mode string
 
-// The modes.
+// The modes. The zero value means Plain.
 const (
 	// Plain: none, every access is accepted.
-	Plain Mode = iota
+	Plain Mode = "plain"
 	// FencedWrites: writes only. A reader whose fence is out of date is not
 	// found out, so that an update can be lost.
-	FencedWrites
+	FencedWrites Mode = "fenced-writes"
 	// Fenced: reads and writes, and each raises the bar.
-	Fenced
+	Fenced Mode = "fenced"
 )
 
-var modeNames = [...]string{Plain: "plain", FencedWrites: "fenced-writes", Fenced: "fenced"}
-
-func (m Mode) String() string {
-	if int(m) >= len(modeNames) {
-		return fmt.Sprintf("Mode(%d)", uint8(m))
+// Validate returns an error unless the mode is one of those above or zero.
+func (m Mode) Validate() error {
+	switch m {
+	case "", Plain, FencedWrites, Fenced:
+		return nil
 	}
-	return modeNames[m]
-}
-
-// MarshalText prints the mode by name.
-func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
-
-// UnmarshalText reads a mode by name.
-func (m *Mode) UnmarshalText(text []byte) error {
-	for i, name := range modeNames {
-		if name == string(text) {
-			*m = Mode(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown guard %q: want plain, fenced-writes or fenced", text)
+	return fmt.Errorf("unknown guard %q: want %s, %s or %s", m, Plain, FencedWrites, Fenced)
 }
 
 // Guard is the guarded resources of one world. The zero value of each
@@ -88,7 +74,7 @@ func (g *Guard) Read(resource string, fence uint64) (int64, bool) {
 // Write stores the value and reports whether the write was accepted.
 func (g *Guard) Write(resource string, fence uint64, value int64) bool {
 	c := g.cell(resource)
-	if g.mode != Plain && !c.admit(fence) {
+	if (g.mode == Fenced || g.mode == FencedWrites) && !c.admit(fence) {
 		return false
 	}
 	c.value = value

@@ -37,8 +37,11 @@ type turn struct {
 
 // trigger is one begin or end that waits for a client's step.
 type trigger struct {
-	moment Moment
-	left   int
+	client int
+	step   env.Step
+	k      int // 0: any
+	left   int // times that the client has still to come there
+	plus   time.Duration
 	fault  int
 	end    bool
 }
@@ -70,8 +73,14 @@ func (c *Conductor) plan(m Moment, fault int, end bool) {
 		c.push(turn{at: m.At, fault: fault, end: end})
 		return
 	}
-	c.waiting = append(c.waiting, trigger{moment: m, left: max(m.Count, 1), fault: fault, end: end})
-	c.watched |= 1 << m.Step
+	step, err := env.ParseStep(string(m.Step))
+	if err != nil {
+		panic("nemesis: the plan is not valid: " + err.Error())
+	}
+	c.waiting = append(c.waiting, trigger{
+		client: m.Client, step: step, k: m.K, left: max(m.Count, 1), plus: m.Plus, fault: fault, end: end,
+	})
+	c.watched |= 1 << step
 }
 
 func (c *Conductor) push(t turn) {
@@ -110,12 +119,12 @@ func (c *Conductor) Step(now time.Duration, client int, step env.Step, k int) er
 	}
 	for i := range c.waiting {
 		w := &c.waiting[i]
-		if w.left == 0 || !w.moment.matches(client, step, k) {
+		if w.left == 0 || w.client != client || w.step != step || w.k != 0 && w.k != k {
 			continue
 		}
 		w.left--
 		if w.left == 0 {
-			c.push(turn{at: now + w.moment.Plus, fault: w.fault, end: w.end})
+			c.push(turn{at: now + w.plus, fault: w.fault, end: w.end})
 		}
 	}
 	return c.Advance(now)

@@ -121,21 +121,8 @@ type Moment struct {
 	After *time.Duration `yaml:"after,omitempty"`
 }
 
-// StepName is a step that is written by its name.
-type StepName env.Step
-
-// MarshalText prints the name.
-func (s StepName) MarshalText() ([]byte, error) { return []byte(env.Step(s).String()), nil }
-
-// UnmarshalText reads a name.
-func (s *StepName) UnmarshalText(text []byte) error {
-	step, err := env.ParseStep(string(text))
-	*s = StepName(step)
-	return err
-}
-
-// IsZero reports whether no step is set.
-func (s StepName) IsZero() bool { return s == 0 }
+// StepName is a step by its name, as in "before-send".
+type StepName string
 
 // At is the moment d after the begin of the run.
 func At(d time.Duration) Moment { return Moment{At: d} }
@@ -146,14 +133,10 @@ func After(d time.Duration) *Moment { return &Moment{After: &d} }
 // When is the moment at which the client reaches the step for the first time,
 // plus a delay.
 func When(client int, step env.Step, plus time.Duration) Moment {
-	return Moment{Client: client, Step: StepName(step), Plus: plus}
+	return Moment{Client: client, Step: StepName(step.String()), Plus: plus}
 }
 
 func (m Moment) timed() bool { return m.Client == 0 && m.After == nil }
-
-func (m Moment) matches(client int, step env.Step, k int) bool {
-	return m.Client == client && env.Step(m.Step) == step && (m.K == 0 || m.K == k)
-}
 
 func (m Moment) validate(s Setting, isEnd bool) error {
 	switch {
@@ -167,20 +150,24 @@ func (m Moment) validate(s Setting, isEnd bool) error {
 		return field("at", fmt.Errorf("%v is before the run begins", m.At))
 	case m.Plus < 0:
 		return field("plus", fmt.Errorf("%v: nothing can be undone that the step has done", m.Plus))
-	case m.Client == 0 && (m.Step != 0 || m.K != 0 || m.Count != 0 || m.Plus != 0):
+	case m.Client == 0 && (m.Step != "" || m.K != 0 || m.Count != 0 || m.Plus != 0):
 		return field("client", errors.New("a step needs the client that takes it"))
 	case m.Client != 0 && m.At != 0:
 		return field("at", errors.New("an instant and a step exclude each other"))
-	case m.Client != 0 && m.Step == 0:
+	case m.Client != 0 && m.Step == "":
 		return field("step", errors.New("missing"))
 	case m.Client < 0 || m.Client > s.Clients:
 		return field("client", fmt.Errorf("client %d of %d", m.Client, s.Clients))
 	case m.Count < 0:
 		return field("count", fmt.Errorf("%d: counting starts at 1", m.Count))
-	case m.K != 0 && env.Step(m.Step) != env.StepReply:
+	case m.K != 0 && m.Step != StepName(env.StepReply.String()):
 		return field("k", errors.New("only the step \"reply\" is counted within a round"))
 	case m.K < 0 || m.K > s.Nodes:
 		return field("k", fmt.Errorf("reply %d of %d", m.K, s.Nodes))
+	}
+	if m.Client != 0 {
+		_, err := env.ParseStep(string(m.Step))
+		return field("step", err)
 	}
 	return nil
 }

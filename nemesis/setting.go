@@ -26,7 +26,7 @@ type Setting struct {
 	Latency Range `yaml:"latency"`
 
 	// Guard is the guarded resource's way with fences.
-	Guard guard.Mode `yaml:"guard"`
+	Guard guard.Mode `yaml:"guard,omitempty"`
 
 	// Horizon is the longest that the run may last, on the ground clock.
 	Horizon time.Duration `yaml:"horizon"`
@@ -81,6 +81,9 @@ func (s Setting) Validate() error {
 	}
 	if err := s.Latency.Validate(); err != nil {
 		return field("latency", err)
+	}
+	if err := s.Guard.Validate(); err != nil {
+		return field("guard", err)
 	}
 	return field("plan", s.Plan.validate(s))
 }

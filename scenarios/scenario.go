@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -27,7 +26,7 @@ type Scenario struct {
 
 	// Expect is the verdict that each property should get. What it leaves out
 	// is not expected to be anything; a violation is then a surprise.
-	Expect checker.Verdicts `yaml:"expect,omitempty"`
+	Expect Expectations `yaml:"expect,omitempty"`
 }
 
 // Claims are what the two sides of the 2016 debate say of a scenario; empty

@@ -25,8 +25,8 @@ const (
 )
 
 // expect names the verdicts of the properties that are judged so far.
-func expect(lease, section, effect, faultTolerance checker.Verdict) checker.Verdicts {
-	return checker.Verdicts{
+func expect(lease, section, effect, faultTolerance checker.Verdict) Expectations {
+	return Expectations{
 		checker.Lease:           lease,
 		checker.Section:         section,
 		checker.Effect:          effect,

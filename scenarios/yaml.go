@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -41,6 +42,43 @@ func Parse(text []byte) (Scenario, error) {
 		return Scenario{}, locate(text, err)
 	}
 	return s, nil
+}
+
+// Expectations are the verdicts that properties should get.
+type Expectations map[checker.Property]checker.Verdict
+
+// UnmarshalYAML reads a mapping of properties to verdicts. It exists so that
+// an unknown name is reported with its line.
+func (e *Expectations) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: expect: want a mapping of properties to verdicts", n.Line)
+	}
+	*e = Expectations{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		var p checker.Property
+		var v checker.Verdict
+		if err := p.UnmarshalText([]byte(n.Content[i].Value)); err != nil {
+			return fmt.Errorf("line %d: %w", n.Content[i].Line, err)
+		}
+		if err := v.UnmarshalText([]byte(n.Content[i+1].Value)); err != nil {
+			return fmt.Errorf("line %d: %w", n.Content[i+1].Line, err)
+		}
+		(*e)[p] = v
+	}
+	return nil
+}
+
+// MarshalYAML writes the mapping in the order of the properties.
+func (e Expectations) MarshalYAML() (any, error) {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for _, p := range checker.Properties() {
+		if v, ok := e[p]; ok {
+			n.Content = append(n.Content,
+				&yaml.Node{Kind: yaml.ScalarNode, Value: p.String()},
+				&yaml.Node{Kind: yaml.ScalarNode, Value: v.String()})
+		}
+	}
+	return n, nil
 }
 
 // tidy makes one line of what the YAML library reports.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/cluster/process"
 	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -20,7 +21,13 @@ var backends = []struct {
 		"virtual time in this process; the same seed gives the same run",
 		storm.Backend{Name: "sim", Faults: sim.Faults(), Exact: true, Keys: true, Open: storm.Opener(sim.Open)},
 	},
+	{
+		"real redis-server processes on this machine, behind proxies in this process",
+		storm.Backend{Name: servers.Name(), Faults: servers.Faults(), Open: storm.Opener(servers.Open)},
+	},
 }
+
+var servers process.Backend
 
 func backendNames() string {
 	list := make([]string, len(backends))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/storm"
@@ -42,7 +43,14 @@ func exitFor(o storm.Outcome) error {
 	return verdictError(exitUndecided)
 }
 
+// quiet keeps go-redis from writing to stderr of its own accord: that a
+// connection broke is nothing new to whoever broke it.
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}
+
 func main() {
+	redis.SetLogger(quiet{})
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

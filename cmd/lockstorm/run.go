@@ -164,7 +164,7 @@ func line(r stored) jsonLine {
 		Backend:    r.Backend,
 		Seed:       r.Seed,
 		Verdicts:   r.Report.Verdicts(),
-		Expected:   maps.Clone(r.Scenario.Expect),
+		Expected:   checker.Verdicts(maps.Clone(r.Scenario.Expect)),
 		AsExpected: r.AsExpected(),
 		Grants:     r.Report.Measurements.Grants,
 		Dir:        r.dir,

@@ -1,0 +1,18 @@
+// Package checker judges histories. A [Panel] takes a history as a stream, one
+// event at a time, and finds for every property of a lock a verdict with its
+// story, and the measurements that go with them:
+//
+//	panel := checker.NewPanel(header)
+//	for i := range events {
+//		panel.Record(&events[i])
+//	}
+//	report := panel.Finish()
+//
+// There is one checker: a simulated run is judged while it runs, and a stored
+// one by reading it again. Memory follows the number of holds that are live at
+// a time, not the length of the history.
+//
+// The package is pure. It knows neither a lock nor a backend, reads no clock
+// of its own and takes the history's word for everything; above all it never
+// takes a key on a node for evidence that somebody holds the lock.
+package checker

@@ -1,0 +1,146 @@
+package checker
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// ledger finds out whom and what each event is about: it matches returns with
+// their calls, and keeps the holds that further events can concern.
+type ledger struct {
+	clients   []*client // by number
+	resources map[string]*resource
+	latest    *resource // that was looked up last
+	settling  []*hold   // that may be retired at the end of the instant
+	spare     []*hold   // retired, to be used again
+}
+
+// fact is an event together with what it is about. What does not apply is nil.
+type fact struct {
+	*history.Event
+	client  *client
+	hold    *hold
+	section *section
+
+	call call          // that a return belongs to
+	took time.Duration // from call to return, what the client stood still not counted
+}
+
+func newLedger(clients int) *ledger {
+	l := &ledger{resources: map[string]*resource{}}
+	l.client(clients)
+	return l
+}
+
+func (l *ledger) client(number int) *client {
+	for number >= len(l.clients) {
+		l.clients = append(l.clients, &client{number: len(l.clients), turned: longAgo})
+	}
+	return l.clients[number]
+}
+
+func (l *ledger) resource(name string) *resource {
+	if l.latest != nil && l.latest.name == name {
+		return l.latest
+	}
+	r := l.resources[name]
+	if r == nil {
+		r = &resource{name: name}
+		l.resources[name] = r
+	}
+	l.latest = r
+	return r
+}
+
+// inOrder returns all resources in the order of their names.
+func (l *ledger) inOrder() []*resource {
+	all := slices.Collect(maps.Values(l.resources))
+	slices.SortFunc(all, func(a, b *resource) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// newHold opens a hold with the call of acquire.
+func (l *ledger) newHold(e *history.Event) *hold {
+	c, r := l.client(e.Client), l.resource(e.Resource)
+	h := l.blank()
+	h.client, h.resource, h.token, h.ttl = c, r, e.Token, e.TTL
+	h.acquire, h.until = c.begin(e.Time), anyLapse
+	if c.dead { // in this same instant
+		l.settling = append(l.settling, h)
+	}
+	c.holds = append(c.holds, h)
+	r.holds = append(r.holds, h)
+	return h
+}
+
+// anyLapse is the end of validity of a hold whose end is not known: the first
+// lapse of its token is taken for it.
+const anyLapse = math.MinInt64
+
+func (l *ledger) blank() *hold {
+	last := len(l.spare) - 1
+	if last < 0 {
+		return &hold{}
+	}
+	h := l.spare[last]
+	l.spare = l.spare[:last]
+	*h = hold{}
+	return h
+}
+
+// settle lets go of the holds that no event can concern any more.
+func (l *ledger) settle() {
+	for _, h := range l.settling {
+		if !h.retired && h.finished() {
+			l.retire(h)
+		}
+	}
+	l.settling = l.settling[:0]
+}
+
+// finished reports whether nothing that is still to come can change a verdict
+// on the hold. Of a client that is dead only lapses and late writes can come.
+func (h *hold) finished() bool {
+	if h.over {
+		return true
+	}
+	if !h.client.dead {
+		return false
+	}
+	lease := &h.windows[leaseRule]
+	return !lease.tentative && (lease.over || !lease.begun && h.writes == 0)
+}
+
+func (l *ledger) retire(h *hold) {
+	h.retired = true
+	h.client.holds = remove(h.client.holds, h)
+	h.resource.holds = remove(h.resource.holds, h)
+	if h.writes > 0 && h.returned {
+		h.resource.stragglers = append(h.resource.stragglers,
+			straggler{client: h.client.number, token: h.token, granted: h.granted, writes: h.writes})
+	}
+	for i := range h.resource.lines {
+		if h.resource.lines[i].refersTo(h) {
+			return // left to the garbage collector
+		}
+	}
+	l.spare = append(l.spare, h)
+}
+
+// remove takes v out of a short list, whose order stays.
+func remove[T comparable](list []T, v T) []T {
+	for i := range list {
+		if list[i] == v {
+			copy(list[i:], list[i+1:])
+			var none T
+			list[len(list)-1] = none
+			return list[:len(list)-1]
+		}
+	}
+	return list
+}

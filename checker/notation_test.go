@@ -1,0 +1,147 @@
+package checker_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Histories are written for tests in a notation of one event a line:
+//
+//	TIME KIND [cN] [nN] [TOKEN] [key=value ...]
+//
+// TIME is in milliseconds, cN and nN are a client and a node, and a word with
+// no "=" is a token. Keys are r (resource, "r" if there is none), until, ttl,
+// left (validity), value, outcome, reason, fault, detail; times among them are
+// in milliseconds. An outcome of "ok" may be left out, and so may ttl and
+// left, which are 10 and 5.
+//
+// A line "header key=value ..." sets nodes, ttl, allowance, keys, tries,
+// acquire, extend, release.
+
+func parseHistory(text string) (history.Header, []history.Event, error) {
+	h := history.Header{Nodes: 5, Clients: 3, LongestTTL: 10 * time.Millisecond}
+	var events []history.Event
+	for i, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		var err error
+		if words[0] == "header" {
+			err = parseHeader(&h, words[1:])
+		} else {
+			var e history.Event
+			e, err = parseEvent(words)
+			events = append(events, e)
+		}
+		if err != nil {
+			return h, nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	return h, events, nil
+}
+
+func parseHeader(h *history.Header, words []string) error {
+	durations := map[string]*time.Duration{
+		"ttl": &h.LongestTTL, "allowance": &h.Allowance,
+		"acquire": &h.Bounds.Acquire, "extend": &h.Bounds.Extend, "release": &h.Bounds.Release,
+	}
+	for _, w := range words {
+		key, value, _ := strings.Cut(w, "=")
+		number, err := strconv.ParseFloat(value, 64)
+		switch {
+		case key == "keys":
+			h.Keys = true
+		case err != nil:
+			return err
+		case key == "nodes":
+			h.Nodes = int(number)
+		case key == "tries":
+			h.Bounds.Tries = int(number)
+		case durations[key] != nil:
+			*durations[key] = milliseconds(number)
+		default:
+			return fmt.Errorf("unknown key %q", key)
+		}
+	}
+	return nil
+}
+
+func milliseconds(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
+
+func parseEvent(words []string) (history.Event, error) {
+	var e history.Event
+	ms, err := strconv.ParseFloat(words[0], 64)
+	if err != nil || len(words) < 2 {
+		return e, fmt.Errorf("want a time and a kind: %w", err)
+	}
+	e.Time = history.Time(milliseconds(ms))
+	if err := e.Kind.UnmarshalText([]byte(words[1])); err != nil {
+		return e, err
+	}
+	setDefaults(&e)
+	for _, w := range words[2:] {
+		if err := parseWord(&e, w); err != nil {
+			return e, err
+		}
+	}
+	return e, nil
+}
+
+func setDefaults(e *history.Event) {
+	switch e.Kind {
+	case history.Acquire, history.Extend:
+		e.TTL = 10 * time.Millisecond
+	case history.Granted, history.Extended:
+		e.Validity = 5 * time.Millisecond
+	case history.Released, history.ReadDone, history.WriteDone:
+		e.Outcome = history.OK
+	}
+	if e.Kind <= history.Apply || e.Kind == history.KeyGone || e.Kind == history.KeySet {
+		e.Resource = "r"
+	}
+}
+
+func parseWord(e *history.Event, w string) error {
+	if number, err := strconv.Atoi(w[1:]); err == nil && w[0] == 'c' {
+		e.Client = number
+		return nil
+	} else if err == nil && w[0] == 'n' {
+		e.Node = number
+		return nil
+	}
+	key, value, found := strings.Cut(w, "=")
+	if !found {
+		e.Token = w
+		return nil
+	}
+	number, _ := strconv.ParseFloat(value, 64)
+	switch key {
+	case "r":
+		e.Resource = value
+	case "until":
+		e.Until = int64(milliseconds(number))
+	case "ttl":
+		e.TTL = milliseconds(number)
+	case "left":
+		e.Validity = milliseconds(number)
+	case "value":
+		e.Value = int64(number)
+	case "fault":
+		e.Fault = int(number)
+	case "reason":
+		e.Reason = value
+	case "detail":
+		e.Detail = strings.ReplaceAll(value, "_", " ")
+	case "outcome":
+		return e.Outcome.UnmarshalText([]byte(value))
+	default:
+		return fmt.Errorf("unknown key %q", key)
+	}
+	return nil
+}

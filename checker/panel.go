@@ -1,0 +1,150 @@
+package checker
+
+import "github.com/lockstorm/lockstorm/history"
+
+// Panel is all the judges of one history. It is a [history.Sink] and not safe
+// for concurrent use.
+type Panel struct {
+	ledger  *ledger
+	notes   *notes
+	judges  []judge
+	measure *measures
+
+	now   history.Time
+	ended bool
+	late  []history.Event // of this instant, which make no sense before others
+	fact  fact
+}
+
+// judge finds out about one property.
+type judge interface {
+	// observe takes an event, which has been entered into the ledger.
+	observe(f *fact)
+	// settle is called when all events of an instant have been observed.
+	settle()
+	// finding is called once, after everything else. end is the instant of
+	// the last event.
+	finding(end history.Time) Finding
+}
+
+// NewPanel returns the judges of the history that begins with the header.
+func NewPanel(h history.Header) *Panel {
+	l, n := newLedger(h.Clients), &notes{}
+	return &Panel{
+		ledger:  l,
+		notes:   n,
+		measure: &measures{ledger: l},
+		judges: []judge{
+			newExclusion(leaseRule, l, n),
+			newExclusion(sectionRule, l, n),
+			newEffect(l),
+			newTolerance(h),
+			newContract(h, l),
+			unjudged(Fence),
+			unjudged(DeadlockFreedom),
+			unjudged(Cleanup),
+		},
+	}
+}
+
+// Record takes the next event. Events come in the order of time. Those of one
+// instant may come in any order, except that calls of one kind that a client
+// makes under one token, and their returns, are taken in the order in which
+// they are recorded.
+func (p *Panel) Record(e *history.Event) {
+	if e.Kind == history.Step {
+		return
+	}
+	if e.Time != p.now {
+		p.settle()
+		p.now = e.Time
+	}
+	if !p.take(e, false) {
+		p.late = append(p.late, *e)
+	}
+}
+
+// take lets the judges observe the event, if it makes sense by now.
+func (p *Panel) take(e *history.Event, force bool) bool {
+	f := &p.fact
+	*f = fact{Event: e}
+	if !p.ledger.resolve(f, force) {
+		return false
+	}
+	p.notes.observe(f)
+	for _, j := range p.judges {
+		j.observe(f)
+	}
+	p.measure.observe(f)
+	p.ended = p.ended || e.Kind == history.End
+	return true
+}
+
+// settle closes an instant.
+func (p *Panel) settle() {
+	if len(p.late) > 0 {
+		p.takeLate()
+	}
+	p.notes.settle()
+	for _, j := range p.judges {
+		j.settle()
+	}
+	p.ledger.settle()
+}
+
+// takeLate takes the events that had to wait for others of the instant. If
+// they wait in vain, calls are taken before returns.
+func (p *Panel) takeLate() {
+	for len(p.late) > 0 {
+		if p.takeReady() {
+			continue
+		}
+		next := 0
+		for i := range p.late {
+			if isCall(p.late[i].Kind) {
+				next = i
+				break
+			}
+		}
+		p.take(&p.late[next], true)
+		p.late = append(p.late[:next], p.late[next+1:]...)
+	}
+}
+
+// takeReady takes the first late event that makes sense by now, if any does.
+func (p *Panel) takeReady() bool {
+	for i := range p.late {
+		if p.take(&p.late[i], false) {
+			p.late = append(p.late[:i], p.late[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// Finish asks every judge for its finding. It works also on a history that has
+// no end event; what such a history does not violate is unknown. The panel
+// takes no events after it.
+func (p *Panel) Finish() Report {
+	p.settle()
+	r := Report{Findings: make([]Finding, len(p.judges))}
+	for _, j := range p.judges {
+		f := j.finding(p.now)
+		if f.Verdict == Holds && !p.ended {
+			f.Verdict, f.Story = Unknown, "the history is cut off; up to there: "+f.Story
+		}
+		r.Findings[f.Property-1] = f
+	}
+	r.Measurements = p.measure.result(p.now)
+	return r
+}
+
+// unjudged stands in for the judge of a property that has none yet.
+type unjudged Property
+
+func (unjudged) observe(*fact) {}
+func (unjudged) settle()       {}
+
+func (u unjudged) finding(history.Time) Finding {
+	return Finding{Property: Property(u), Verdict: NotApplicable, Story: "not judged yet"}
+}

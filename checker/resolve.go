@@ -1,0 +1,193 @@
+package checker
+
+import "github.com/lockstorm/lockstorm/history"
+
+// resolve finds what the event is about and enters it into the ledger. It
+// returns false, and does nothing, for an event that makes no sense before
+// another one: events of the same instant may come in any order. The event is
+// then to be resolved again after the others. With force it always enters what
+// it can.
+func (l *ledger) resolve(f *fact, force bool) bool {
+	f.client = l.client(f.Client)
+	enter := entries[f.Kind]
+	return enter == nil || enter(l, f, force)
+}
+
+// entries is how the kinds of events that have a meaning for the ledger are
+// entered.
+var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
+	history.Acquire: (*ledger).acquire,
+	history.Granted: (*ledger).granted,
+	history.Refused: (*ledger).refused,
+
+	history.Extend:       (*ledger).extend,
+	history.Extended:     (*ledger).extended,
+	history.ExtendFailed: (*ledger).extendFailed,
+
+	history.Expiring: (*ledger).about,
+	history.Lost:     (*ledger).about,
+	history.Lapse:    (*ledger).lapse,
+
+	history.Release:  (*ledger).release,
+	history.Released: (*ledger).released,
+
+	history.Read:      (*ledger).read,
+	history.ReadDone:  (*ledger).readDone,
+	history.Write:     (*ledger).write,
+	history.WriteDone: (*ledger).writeDone,
+	history.Apply:     (*ledger).apply,
+
+	history.Pause:  func(l *ledger, f *fact, _ bool) bool { f.client.turn(true, f.Time); return true },
+	history.Resume: func(l *ledger, f *fact, _ bool) bool { f.client.turn(false, f.Time); return true },
+	history.Kill:   (*ledger).kill,
+}
+
+// isCall reports whether the kind begins something that a return ends.
+func isCall(k history.Kind) bool {
+	switch k {
+	case history.Acquire, history.Extend, history.Release, history.Read, history.Write:
+		return true
+	}
+	return false
+}
+
+// close makes f the return of an open call.
+func (f *fact) close(c *call) {
+	if !c.open {
+		return
+	}
+	f.call = *c
+	f.took = f.Time.Sub(c.at) - (f.client.stood(f.Time) - c.stood)
+	c.open = false
+}
+
+func (l *ledger) acquire(f *fact, _ bool) bool {
+	f.hold = l.newHold(f.Event)
+	return true
+}
+
+func (l *ledger) granted(f *fact, force bool) bool {
+	if f.hold = f.client.find(f.Event, isCalled); f.hold == nil {
+		if !force {
+			return false
+		}
+		f.hold = l.newHold(f.Event)
+	}
+	h := f.hold
+	f.close(&h.acquire)
+	h.returned, h.granted, h.validity, h.until = true, f.Time, f.Validity, f.Until
+	if f.TTL != 0 {
+		h.ttl = f.TTL
+	}
+	return true
+}
+
+func (l *ledger) refused(f *fact, force bool) bool {
+	if f.hold = f.client.find(f.Event, isCalled); f.hold == nil {
+		return force
+	}
+	f.close(&f.hold.acquire)
+	f.hold.over = true
+	l.settling = append(l.settling, f.hold)
+	return true
+}
+
+func (l *ledger) extend(f *fact, force bool) bool {
+	if f.hold = f.client.find(f.Event, isGranted); f.hold == nil {
+		if f.hold = f.client.find(f.Event, atAnyStage); f.hold == nil || !force {
+			return force
+		}
+	}
+	h := f.hold
+	h.extend = f.client.begin(f.Time)
+	// Whatever becomes of it, the nodes may have been told the earlier end.
+	if f.Until != 0 && h.returned {
+		h.until = min(h.until, f.Until)
+	}
+	return true
+}
+
+func (l *ledger) extended(f *fact, force bool) bool {
+	if f.hold = f.client.find(f.Event, isExtending); f.hold == nil {
+		if f.hold = f.client.find(f.Event, atAnyStage); f.hold == nil || !force {
+			return force
+		}
+	}
+	f.close(&f.hold.extend)
+	f.hold.until = f.Until
+	return true
+}
+
+func (l *ledger) extendFailed(f *fact, force bool) bool {
+	if f.hold = f.client.find(f.Event, isExtending); f.hold == nil {
+		return force
+	}
+	f.close(&f.hold.extend)
+	return true
+}
+
+func (l *ledger) about(f *fact, force bool) bool {
+	f.hold = f.client.find(f.Event, atAnyStage)
+	return f.hold != nil || force
+}
+
+func (l *ledger) lapse(f *fact, force bool) bool {
+	if !l.about(f, force) || f.hold == nil {
+		return force
+	}
+	h := f.hold
+	if !h.reached.seen || f.Until > h.reached.until {
+		h.reached = reached{seen: true, until: f.Until, at: f.Time}
+	}
+	if h.client.dead {
+		l.settling = append(l.settling, h)
+	}
+	return true
+}
+
+func (l *ledger) release(f *fact, force bool) bool {
+	if f.hold = f.client.find(f.Event, isGranted); f.hold == nil {
+		if f.hold = f.client.find(f.Event, atAnyStage); f.hold == nil || !force {
+			return force
+		}
+	}
+	if !f.hold.release.open {
+		f.hold.release, f.hold.letGo = f.client.begin(f.Time), true
+	}
+	return true
+}
+
+func (l *ledger) released(f *fact, force bool) bool {
+	if f.hold = f.client.find(f.Event, isReleasing); f.hold == nil {
+		return force
+	}
+	f.close(&f.hold.release)
+	f.hold.over = true
+	l.settling = append(l.settling, f.hold)
+	return true
+}
+
+func (l *ledger) kill(f *fact, _ bool) bool {
+	f.client.dead = true
+	l.settling = append(l.settling, f.client.holds...)
+	return true
+}
+
+// apply comes after the call of the write, whose hold may be over by then.
+func (l *ledger) apply(f *fact, force bool) bool {
+	if f.Client != 0 {
+		f.hold = f.client.find(f.Event, atAnyStage)
+	} else {
+		f.hold = l.resource(f.Resource).find(f.Token)
+	}
+	return force || f.hold != nil && (f.hold.returned || f.hold.writes > 0)
+}
+
+func (r *resource) find(token string) *hold {
+	for _, h := range r.holds {
+		if h.token == token {
+			return h
+		}
+	}
+	return nil
+}

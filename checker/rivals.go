@@ -1,0 +1,89 @@
+package checker
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// rivals tells when the tokens of a resource may have keys on nodes: a token
+// competes from the call of acquire until the try is refused or a release has
+// returned OK. One that ended in another way, by a lapse, by a release that
+// could not be confirmed or by the client's death, may have left keys, and
+// competes for a further longest TTL; after a death for two of them, because
+// something may still have been on its way.
+type rivals struct {
+	open    int          // tokens that compete until further notice
+	settled history.Time // when the last of the others stopped to
+
+	latest history.Time // the last instant in which some began to compete
+	began  int          // and how many
+}
+
+// free reports whether nobody else competed during the try, which itself still
+// does. A try that begins as this one returns does not compete with it.
+func (r *rivals) free(a attempt) bool {
+	began := 0
+	if r.latest == a.at {
+		began = r.began
+	}
+	return a.call < a.at && r.open-began == 1 && r.settled <= a.call
+}
+
+func (h *hold) compete(now history.Time) {
+	if h.competing {
+		return
+	}
+	h.competing = true
+	r := &h.resource.rivals
+	r.open++
+	if r.latest != now {
+		r.latest, r.began = now, 0
+	}
+	r.began++
+}
+
+// retreat lets the hold compete until then and no longer.
+func (h *hold) retreat(then history.Time) {
+	if h.competing {
+		h.competing = false
+		h.resource.rivals.open--
+		h.resource.rivals.settled = max(h.resource.rivals.settled, then)
+	}
+}
+
+// rivals follows who competes. Refused tries retreat at the end of the
+// instant, when all that returned in it have been judged.
+func (t *tolerance) rivals(f *fact) {
+	h := f.hold
+	switch f.Kind {
+	case history.Kill:
+		for _, h := range f.client.holds {
+			h.retreat(f.Time.Add(2 * t.ttl))
+		}
+		return
+	case history.Acquire, history.Extended:
+		if h != nil && !h.client.dead {
+			h.compete(f.Time)
+		}
+		return
+	}
+	if h == nil {
+		return
+	}
+	switch f.Kind {
+	case history.Released:
+		h.retreat(f.Time.Add(t.lingering(f.Outcome)))
+	case history.Lapse:
+		if h.returned && h.expired() {
+			h.retreat(f.Time.Add(t.ttl))
+		}
+	}
+}
+
+func (t *tolerance) lingering(o history.Outcome) time.Duration {
+	if o == history.OK {
+		return 0
+	}
+	return t.ttl
+}

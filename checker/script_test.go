@@ -1,0 +1,207 @@
+package checker_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// script is what one client does in a random history: one try, and what
+// follows if it is granted. Times are small whole numbers, so that many
+// coincide; the client's clock is the ground clock. A time of never is none.
+type script struct {
+	client  int
+	call    int
+	ret     int // of acquire, if it was granted or refused
+	refused bool
+	until   int
+	extends []extension
+	write   *access // of a try that has not returned
+	warned  int
+	lost    int
+	release int
+	killed  int
+}
+
+type extension struct {
+	call, ret, until int
+	granted          bool
+}
+
+type access struct {
+	call, ret int
+	took      bool // it was accepted, as its return says
+	applied   bool // there is no return, and the resource says that it took it
+}
+
+const (
+	never   = 1 << 20
+	horizon = 12
+)
+
+func instant(from int) *rapid.Generator[int] { return rapid.IntRange(from, max(from, horizon)) }
+
+// sometimes draws an instant or never.
+func sometimes(t *rapid.T, from int, label string) int {
+	if rapid.IntRange(0, 2).Draw(t, label+"?") < 2 {
+		return never
+	}
+	return instant(from).Draw(t, label)
+}
+
+func drawScript(t *rapid.T, client int) script {
+	s := script{client: client, call: instant(0).Draw(t, "call"), ret: never, warned: never, lost: never, release: never}
+	s.until = s.call + rapid.SampledFrom([]int{4, 8, 6, 3, 2, 1, 0}).Draw(t, "ttl")
+	s.killed = never
+	switch rapid.IntRange(0, 7).Draw(t, "outcome") {
+	case 6:
+		s.drawUnknown(t)
+	case 7:
+		s.ret, s.refused = instant(s.call).Draw(t, "return"), true
+	default:
+		s.drawGranted(t)
+	}
+	return s
+}
+
+func (s *script) drawGranted(t *rapid.T) {
+	s.ret = min(s.call+rapid.IntRange(0, 4).Draw(t, "took"), horizon+4)
+	last := s.ret
+	for range rapid.IntRange(0, 2).Draw(t, "extensions") {
+		e := extension{call: instant(last).Draw(t, "extend")}
+		e.ret = e.call + rapid.IntRange(0, 3).Draw(t, "took")
+		e.until = e.call + rapid.IntRange(1, 6).Draw(t, "until")
+		e.granted = rapid.Bool().Draw(t, "granted")
+		if s.extends = append(s.extends, e); !e.granted {
+			break
+		}
+		last = e.ret + 1 // two calls of one kind in one instant could not be told apart
+	}
+	s.warned = sometimes(t, s.call, "warned")
+	s.lost = sometimes(t, s.call, "lost")
+	s.release = sometimes(t, s.ret, "release")
+	s.killed = sometimes(t, s.ret, "killed")
+	s.forgetAfterDeath()
+}
+
+// forgetAfterDeath takes out what a dead client cannot do or be told.
+func (s *script) forgetAfterDeath() {
+	for _, at := range []*int{&s.warned, &s.lost, &s.release} {
+		if *at > s.killed {
+			*at = never
+		}
+	}
+	s.extends = slices.DeleteFunc(s.extends, func(e extension) bool { return e.call > s.killed })
+	for i := range s.extends {
+		if e := &s.extends[i]; e.ret > s.killed {
+			e.ret, e.granted = never, false
+		}
+	}
+}
+
+// drawUnknown draws a try that never returns, and perhaps an act under it.
+func (s *script) drawUnknown(t *rapid.T) {
+	at := instant(s.call).Draw(t, "act")
+	took := rapid.IntRange(0, 4).Draw(t, "took")
+	switch rapid.IntRange(0, 3).Draw(t, "kind of act") {
+	case 0:
+		s.write = &access{call: at, ret: at + took, took: rapid.Bool().Draw(t, "accepted")}
+	case 1:
+		s.write = &access{call: at, ret: at + took, applied: rapid.Bool().Draw(t, "applied")}
+	case 2:
+		s.extends = []extension{{call: at, ret: at + took, until: at + 1 + rapid.IntRange(0, 4).Draw(t, "until"), granted: rapid.Bool().Draw(t, "granted")}}
+	}
+}
+
+// acted returns the call of the act that shows that a try was granted which
+// never returned.
+func (s *script) acted() int {
+	switch {
+	case s.write != nil && (s.write.took || s.write.applied):
+		return s.write.call
+	case s.ret == never && len(s.extends) > 0 && s.extends[0].granted:
+		return s.extends[0].call
+	}
+	return never
+}
+
+// events writes the script down.
+func (s *script) events() []history.Event {
+	var events []history.Event
+	add := func(at int, e history.Event) {
+		if at >= never {
+			return
+		}
+		e.Time, e.Client, e.Resource, e.Token = history.Time(at), s.client, "r", string(rune('A'+s.client))
+		events = append(events, e)
+	}
+	add(s.call, history.Event{Kind: history.Acquire})
+	switch {
+	case s.refused:
+		add(s.ret, history.Event{Kind: history.Refused})
+	default:
+		add(s.ret, history.Event{Kind: history.Granted, Until: int64(s.until), Validity: 1})
+	}
+	add(s.until, history.Event{Kind: history.Lapse, Until: int64(s.until)})
+	for _, e := range s.extends {
+		add(e.call, history.Event{Kind: history.Extend, Until: int64(e.until)})
+		add(e.until, history.Event{Kind: history.Lapse, Until: int64(e.until)})
+		if e.granted {
+			add(e.ret, history.Event{Kind: history.Extended, Until: int64(e.until), Validity: 1})
+		} else if e.ret%2 == 0 {
+			add(e.ret, history.Event{Kind: history.ExtendFailed})
+		}
+	}
+	if w := s.write; w != nil {
+		s.addWrite(add, w)
+	}
+	add(s.warned, history.Event{Kind: history.Expiring})
+	add(s.lost, history.Event{Kind: history.Lost})
+	add(s.release, history.Event{Kind: history.Release})
+	add(s.killed, history.Event{Kind: history.Kill})
+	return events
+}
+
+func (s *script) addWrite(add func(int, history.Event), w *access) {
+	add(w.call, history.Event{Kind: history.Write, Value: 1})
+	switch {
+	case w.took:
+		add(w.ret, history.Event{Kind: history.WriteDone, Value: 1, Outcome: history.OK})
+	case w.applied:
+		add(w.ret, history.Event{Kind: history.Apply, Value: 1})
+	case w.ret%2 == 0:
+		add(w.ret, history.Event{Kind: history.WriteDone, Value: 1, Outcome: history.Declined})
+	}
+}
+
+// write puts scripts together to a history. Events of one instant come in an
+// order that the seed decides.
+func write(scripts []script, seed uint64) (history.Header, []history.Event) {
+	var events []history.Event
+	for i := range scripts {
+		events = append(events, scripts[i].events()...)
+	}
+	events = shuffleTies(events, seed)
+	events = append(events, history.Event{Time: horizon * 3, Kind: history.End})
+	return history.Header{Nodes: 5, Clients: len(scripts), LongestTTL: time.Millisecond}, events
+}
+
+func shuffleTies(events []history.Event, seed uint64) []history.Event {
+	events = slices.Clone(events)
+	r := rand.New(rand.NewPCG(seed, 0))
+	r.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+	slices.SortStableFunc(events, func(a, b history.Event) int { return int(a.Time - b.Time) })
+	return events
+}
+
+func drawScripts(t *rapid.T) []script {
+	scripts := make([]script, rapid.IntRange(1, 4).Draw(t, "clients"))
+	for i := range scripts {
+		scripts[i] = drawScript(t, i+1)
+	}
+	return scripts
+}

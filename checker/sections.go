@@ -1,0 +1,105 @@
+package checker
+
+import "github.com/lockstorm/lockstorm/history"
+
+// section is one read and one write of the guarded resource by a client under
+// one token.
+type section struct {
+	client   int
+	token    string
+	resource *resource
+	stage    stage
+
+	call    history.Time // of the read, or of the write if there was none
+	blind   bool         // there was no read
+	read    int64
+	readAt  history.Time // return of the read
+	wrote   int64
+	writeAt history.Time // call of the write
+	ret     history.Time // return of the write
+}
+
+// stage is how far a section has come.
+type stage uint8
+
+const (
+	reading stage = iota + 1 // the read has not returned
+	holding                  // it has, and no write was called
+	writing                  // the write has not returned
+)
+
+// find returns the section that the access belongs to, if it has come to one
+// of the stages.
+func (c *client) section(e *history.Event, stages ...stage) *section {
+	for i := len(c.sections) - 1; i >= 0; i-- {
+		s := c.sections[i]
+		if s.token != e.Token || s.resource.name != e.Resource {
+			continue
+		}
+		for _, at := range stages {
+			if s.stage == at {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+func (l *ledger) openSection(f *fact, at stage) *section {
+	s := &section{
+		client: f.Client, token: f.Token, resource: l.resource(f.Resource),
+		stage: at, call: f.Time,
+	}
+	f.client.sections = append(f.client.sections, s)
+	return s
+}
+
+func (l *ledger) read(f *fact, _ bool) bool {
+	f.section = l.openSection(f, reading)
+	return true
+}
+
+func (l *ledger) readDone(f *fact, force bool) bool {
+	if f.section = f.client.section(f.Event, reading); f.section == nil {
+		return force
+	}
+	s := f.section
+	s.stage, s.read, s.readAt = holding, f.Value, f.Time
+	if f.Outcome != history.OK {
+		f.client.sections = remove(f.client.sections, s)
+	}
+	return true
+}
+
+// write belongs to the read before it. A write that has none is a section of
+// its own.
+func (l *ledger) write(f *fact, force bool) bool {
+	f.hold = f.client.find(f.Event, atAnyStage)
+	if f.section = f.client.section(f.Event, holding); f.section == nil {
+		if !force {
+			return false
+		}
+		f.section = l.openSection(f, writing)
+		f.section.blind = true
+	}
+	s := f.section
+	s.stage, s.wrote, s.writeAt = writing, f.Value, f.Time
+	if f.hold != nil {
+		f.hold.writes++
+	}
+	return true
+}
+
+func (l *ledger) writeDone(f *fact, force bool) bool {
+	if f.section = f.client.section(f.Event, writing); f.section == nil {
+		return force
+	}
+	s := f.section
+	s.ret = f.Time
+	f.client.sections = remove(f.client.sections, s)
+	f.hold = f.client.find(f.Event, atAnyStage)
+	if f.hold != nil && f.Outcome != history.Unknown {
+		f.hold.writes--
+	}
+	return true
+}

@@ -1,0 +1,64 @@
+package checker_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+var expected = checker.Verdicts{
+	checker.Lease: checker.Holds, checker.Section: checker.Violated,
+	checker.Fence: checker.NotApplicable, checker.Contract: checker.Unknown,
+}
+
+func TestVerdictsInJSON(t *testing.T) {
+	text, err := json.Marshal(expected)
+	if want := `{"lease":"holds","section":"violated","fence":"n/a","contract":"unknown"}`; err != nil || string(text) != want {
+		t.Errorf("%s, %v; want %s", text, err, want)
+	}
+	var back checker.Verdicts
+	if err := json.Unmarshal(text, &back); err != nil || !equal(back, expected) {
+		t.Errorf("%v, %v", back, err)
+	}
+}
+
+func TestVerdictsInYAML(t *testing.T) {
+	text, err := yaml.Marshal(expected)
+	if want := "lease: holds\nsection: violated\nfence: n/a\ncontract: unknown\n"; err != nil || string(text) != want {
+		t.Errorf("%s, %v; want %s", text, err, want)
+	}
+	var back checker.Verdicts
+	if err := yaml.Unmarshal(text, &back); err != nil || !equal(back, expected) {
+		t.Errorf("%v, %v", back, err)
+	}
+	if err := yaml.Unmarshal([]byte("leese: holds"), &back); err == nil {
+		t.Error("a property that there is not is accepted")
+	}
+	if err := yaml.Unmarshal([]byte("lease: held"), &back); err == nil {
+		t.Error("a verdict that there is not is accepted")
+	}
+}
+
+func equal(a, b checker.Verdicts) bool {
+	for _, p := range checker.Properties() {
+		if a[p] != b[p] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+func TestPropertiesHaveNames(t *testing.T) {
+	if n := len(checker.Properties()); n != 8 {
+		t.Fatalf("%d properties", n)
+	}
+	for _, p := range checker.Properties() {
+		var back checker.Property
+		if err := back.UnmarshalText([]byte(p.String())); err != nil || back != p || p.Title() == "" || p.Code() == "" {
+			t.Errorf("%v: %v, %q, %q, %v", p, back, p.Title(), p.Code(), err)
+		}
+	}
+}

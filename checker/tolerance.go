@@ -1,0 +1,213 @@
+package checker
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// tolerance judges whether a client that reaches a majority of the nodes gets
+// the lock while others are gone. Only tries that had every chance count: a
+// try is eligible if over all of it
+//
+//   - some node was down, or cut off from the client, and nothing about any node
+//     or link changed;
+//   - the nodes that were up and linked to the client were a majority, and
+//     within the longest TTL before the call none of them had gone down or
+//     come up, and no client's link to one of them had been down or had
+//     changed, so that they hold no key that somebody could not delete;
+//   - no other token competed for the resource (see [rivals]);
+//   - the client was not paused.
+//
+// As many eligible tries in a row without a grant as the bound says are a
+// violation.
+type tolerance struct {
+	tries int // that must suffice; 0: not judged
+	ttl   time.Duration
+	nodes int
+
+	down     nodes
+	changed  history.Time   // the last change to any node or link
+	unquiet  []history.Time // by node: the last change to it or to a link to it
+	severed  []int          // by node: how many clients are cut off from it
+	faulty   bool           // some node was out of some client's reach at some time
+	returned []attempt      // in this instant
+	streaks  map[streakKey]streak
+
+	eligible int
+	granted  int // of the eligible
+	count    int
+	first    string
+}
+
+// attempt is a try that has returned.
+type attempt struct {
+	hold    *hold
+	call    history.Time
+	at      history.Time // of its return
+	granted bool
+}
+
+// streak is eligible tries in a row without a grant.
+type streak struct {
+	tries int
+	since history.Time
+}
+
+type streakKey struct {
+	client   int
+	resource string
+}
+
+// longAgo is before every instant of a history, with room to add to it.
+const longAgo history.Time = math.MinInt64 / 2
+
+func newTolerance(h history.Header) *tolerance {
+	t := &tolerance{
+		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: h.Nodes,
+		changed: longAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
+		streaks: map[streakKey]streak{},
+	}
+	for n := range t.unquiet {
+		t.unquiet[n] = longAgo
+	}
+	return t
+}
+
+func (t *tolerance) observe(f *fact) {
+	if t.tries == 0 {
+		return
+	}
+	switch f.Kind {
+	case history.NodeDown:
+		t.down = t.down.with(f.Node)
+		t.change(f)
+	case history.NodeUp:
+		t.down = t.down.without(f.Node)
+		t.change(f)
+	case history.LinkDown:
+		t.sever(f)
+	case history.LinkUp:
+		t.mend(f)
+	case history.Granted, history.Refused:
+		if f.hold != nil {
+			t.returned = append(t.returned, attempt{f.hold, f.hold.acquire.at, f.Time, f.Kind == history.Granted})
+		}
+	default:
+		t.rivals(f)
+	}
+}
+
+func (t *tolerance) change(f *fact) {
+	t.changed, t.unquiet[f.Node] = f.Time, f.Time
+	t.faulty = t.faulty || t.down != 0 || f.Kind == history.LinkDown
+}
+
+func (t *tolerance) sever(f *fact) {
+	if !f.client.cut.has(f.Node) {
+		f.client.cut = f.client.cut.with(f.Node)
+		t.severed[f.Node]++
+	}
+	t.change(f)
+}
+
+func (t *tolerance) mend(f *fact) {
+	if f.client.cut.has(f.Node) {
+		f.client.cut = f.client.cut.without(f.Node)
+		t.severed[f.Node]--
+	}
+	t.change(f)
+}
+
+// settle judges the tries that returned in the instant that is over, and then
+// lets those that were refused stop to compete.
+func (t *tolerance) settle() {
+	for _, a := range t.returned {
+		t.judge(a)
+	}
+	for _, a := range t.returned {
+		if !a.granted {
+			a.hold.retreat(a.at)
+		}
+	}
+	t.returned = t.returned[:0]
+}
+
+func (t *tolerance) judge(a attempt) {
+	if t.down == 0 && a.hold.client.cut == 0 && len(t.streaks) == 0 {
+		return
+	}
+	key := streakKey{a.hold.client.number, a.hold.resource.name}
+	if !t.fair(a) {
+		delete(t.streaks, key)
+		return
+	}
+	t.eligible++
+	if a.granted {
+		t.granted++
+		delete(t.streaks, key)
+		return
+	}
+	s := t.streaks[key]
+	if s.tries == 0 {
+		s.since = a.call
+	}
+	s.tries++
+	t.streaks[key] = s
+	if s.tries == t.tries {
+		t.violate(a, s)
+		delete(t.streaks, key)
+	}
+}
+
+// fair reports whether the try is eligible.
+func (t *tolerance) fair(a attempt) bool {
+	c := a.hold.client
+	gone := t.down | c.cut
+	reached := allNodes(t.nodes) &^ gone
+	if gone == 0 || !reached.majorityOf(t.nodes) || t.changed >= a.call {
+		return false
+	}
+	for n := 1; n <= t.nodes; n++ {
+		if reached.has(n) && (t.severed[n] > 0 || t.unquiet[n].Add(t.ttl) > a.call) {
+			return false
+		}
+	}
+	if c.paused || c.turned >= a.call {
+		return false
+	}
+	return a.hold.resource.rivals.free(a)
+}
+
+func (t *tolerance) violate(a attempt, s streak) {
+	t.count++
+	if t.first != "" {
+		return
+	}
+	reached := allNodes(t.nodes) &^ (t.down | a.hold.client.cut)
+	t.first = fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %d of %d nodes and nobody competed",
+		a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), reached.count(), t.nodes)
+}
+
+func (t *tolerance) finding(history.Time) Finding {
+	f := Finding{Property: FaultTolerance, Count: t.count}
+	switch {
+	case t.tries == 0:
+		f.Verdict, f.Story = NotApplicable, "no number of tries is promised"
+	case t.count > 0:
+		f.Verdict, f.Story = Violated, t.first
+	case !t.faulty:
+		f.Verdict, f.Story = NotApplicable, "every client reached every node at all times"
+	case t.eligible == 0:
+		f.Verdict, f.Story = Unknown, "nodes were out of reach, but no try reached a quiet majority with nobody competing"
+	case t.granted == 0:
+		f.Verdict = Unknown
+		f.Story = fmt.Sprintf("%s reached a quiet majority with nobody competing, and not one was granted, but never %d in a row", counted(t.eligible, "try"), t.tries)
+	default:
+		f.Verdict = Holds
+		f.Story = fmt.Sprintf("with nodes out of reach %d of %s succeeded that reached a quiet majority with nobody competing", t.granted, counted(t.eligible, "try"))
+	}
+	return f
+}

@@ -1,0 +1,38 @@
+package checker
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// turn is one thing that happens to a line, at an instant.
+type turn struct {
+	kind      turnKind
+	tentative bool
+	hold      *hold
+	at        history.Time
+	since     history.Time // of an empty window: the earliest p
+	by        history.Kind // what ended the window
+}
+
+type turnKind uint8
+
+// The kinds, in the order in which those of one instant are judged.
+const (
+	endTurn turnKind = iota + 1
+	beginTurn
+	emptyTurn
+)
+
+// compare orders the turns of one instant, so that the order in which their
+// events were recorded makes no difference.
+func (t turn) compare(u turn) int {
+	return cmp.Or(
+		cmp.Compare(t.kind, u.kind),
+		cmp.Compare(t.hold.client.number, u.hold.client.number),
+		strings.Compare(t.hold.token, u.hold.token),
+		cmp.Compare(t.since, u.since),
+	)
+}

@@ -1,0 +1,122 @@
+package checker
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// violation is the first time that a rule was broken. It is complete when the
+// overlap has ended.
+type violation struct {
+	rule   rule
+	pair   Pair
+	held   *hold // of the window that was there, until the overlap ends
+	came   *hold // of the one that came
+	empty  bool  // the one that came was over before it began
+	ownEnd history.Time
+	since  history.Time // the begin of the window that was there
+	got    [2]string    // how the two windows began
+	faults []note
+	ending string // what ended the overlap
+}
+
+func newViolation(r rule, held span, t turn, n *notes) *violation {
+	v := &violation{
+		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn,
+		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
+		since: held.from,
+		got:   [2]string{got(held.hold, held.from), got(t.hold, t.at)},
+	}
+	v.faults = n.between(v.pair.First.Call, v.pair.Second.Granted)
+	if v.empty {
+		v.ownEnd = t.since
+		v.held, v.came = nil, nil
+	}
+	return v
+}
+
+// grant names the grant of a live window. Of a try that never returned it is
+// the act that shows that it was granted.
+func (s span) grant() Grant {
+	g := s.hold.grant()
+	if !s.hold.returned {
+		g.Granted = s.from
+	}
+	return g
+}
+
+func (t turn) grant() Grant { return span{hold: t.hold, from: t.at}.grant() }
+
+// ended tells the violation that a window has ended.
+func (v *violation) ended(t turn) {
+	if v == nil || t.hold != v.held && t.hold != v.came || t.hold == nil {
+		return
+	}
+	v.pair.To = t.at
+	v.ending = v.end(t)
+	v.held, v.came = nil, nil
+}
+
+func (v *violation) end(t turn) string {
+	who := fmt.Sprintf("client %d", t.hold.client.number)
+	switch t.by {
+	case history.Release:
+		return fmt.Sprintf("until %s called release at %s", who, at(t.at))
+	case history.Lost:
+		return fmt.Sprintf("until %s was told of the loss at %s", who, at(t.at))
+	case history.Expiring:
+		return fmt.Sprintf("until %s was warned at %s", who, at(t.at))
+	case history.Kill:
+		return fmt.Sprintf("until %s died at %s", who, at(t.at))
+	case history.End:
+		v.pair.Open = true
+		return "until the history ended"
+	}
+	return fmt.Sprintf("until the validity of %s ended at %s", who, at(t.at))
+}
+
+// seal completes a violation that was still going on when the history ended.
+func (v *violation) seal(end history.Time) {
+	if v.held == nil {
+		return
+	}
+	v.pair.To, v.pair.Open = end, true
+	v.ending = "until the history ended"
+	v.held, v.came = nil, nil
+}
+
+func (v *violation) story() string {
+	a, b := &v.pair.First, &v.pair.Second
+	var s strings.Builder
+	if before := tell(v.faults, v.since, false); before != "" {
+		s.WriteString(before + "; ")
+	}
+	fmt.Fprintf(&s, "client %d %s %q (token %s) at %s", a.Client, v.got[0], a.Resource, short(a.Token), at(v.since))
+	if a.Validity > 0 {
+		fmt.Fprintf(&s, " with %s of validity left", span4(a.Validity))
+	}
+	if since := tell(v.faults, v.since, true); since != "" {
+		s.WriteString("; " + since)
+	}
+	fmt.Fprintf(&s, "; client %d %s %q (token %s) at %s", b.Client, v.got[1], b.Resource, short(b.Token), at(v.pair.From))
+	if v.empty {
+		fmt.Fprintf(&s, " with nothing left of it; at no point from %s on was the lock free, client %d held it", at(v.ownEnd), a.Client)
+		return s.String()
+	}
+	fmt.Fprintf(&s, ", while client %d still held it: their %ss overlap by %s, %s",
+		a.Client, v.rule.window, span4(v.pair.Overlap()), v.ending)
+	return s.String()
+}
+
+// got says how a window began.
+func got(h *hold, from history.Time) string {
+	switch {
+	case !h.returned:
+		return "acted, its acquire not having returned, as the holder of"
+	case h.granted < from:
+		return "was granted more time for"
+	}
+	return "was granted"
+}

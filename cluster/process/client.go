@@ -1,0 +1,51 @@
+//go:build linux
+
+package process
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// client is one lock user: what its runtime, nodes and register have in
+// common.
+type client struct {
+	world  *World
+	number int
+	gate   *gate
+	nodes  *redisnode.Nodes // not behind the gate
+	random *random
+	ending sync.Once
+}
+
+func newClient(w *World, number int) *client {
+	addrs := make([]string, w.fleet.Len())
+	for i := range addrs {
+		addrs[i] = w.network.Link(number, i+1).Addr()
+	}
+	return &client{
+		world:  w,
+		number: number,
+		gate:   newGate(w.over),
+		nodes:  redisnode.New(addrs, redisnode.Options{}),
+		random: newRandom(w.seed, fmt.Sprintf("client %d", number)),
+	}
+}
+
+// named is what a goroutine of the client is called.
+func (c *client) named(what string) string { return fmt.Sprintf("client %d, %s", c.number, what) }
+
+// finish says that the client has returned or died.
+func (c *client) finish() {
+	c.ending.Do(func() {
+		w := c.world
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.working--
+		if w.working == 0 {
+			close(w.done)
+		}
+	})
+}

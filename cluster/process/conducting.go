@@ -1,0 +1,81 @@
+//go:build linux
+
+package process
+
+import (
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// conducting carries the plan out: what a step triggers, on the goroutine of
+// the client that takes it, and what the clock triggers, on one of its own.
+//
+// Its lock is held while faults begin and end, a restart of a server included.
+// Nobody waits at a gate while holding it, and it is taken before the
+// recorder's lock, never after.
+type conducting struct {
+	world  *World
+	sooner chan struct{} // the next turn may have come nearer
+
+	mu        sync.Mutex
+	conductor *nemesis.Conductor
+}
+
+func newConducting(w *World) *conducting {
+	return &conducting{
+		world:     w,
+		sooner:    make(chan struct{}, 1),
+		conductor: nemesis.NewConductor(w.setting, carrier{w}),
+	}
+}
+
+// step tells the conductor of a client's step.
+func (c *conducting) step(client int, step env.Step, k int) {
+	c.mu.Lock()
+	err := c.conductor.Step(c.now(), client, step, k)
+	c.mu.Unlock()
+	if err != nil {
+		c.world.fail(err)
+	}
+	select {
+	case c.sooner <- struct{}{}:
+	default:
+	}
+}
+
+// run begins and ends what is due by the clock, until the run is over.
+func (c *conducting) run() {
+	for c.world.over.Err() == nil {
+		next, err := c.advance()
+		if err != nil {
+			c.world.fail(err)
+			return
+		}
+		select {
+		case <-next:
+		case <-c.sooner:
+		case <-c.world.over.Done():
+		}
+	}
+}
+
+// advance does what is due and returns a channel that delivers at the next
+// turn, if there is one.
+func (c *conducting) advance() (<-chan time.Time, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.conductor.Advance(c.now()); err != nil {
+		return nil, err
+	}
+	next, ok := c.conductor.Next()
+	if !ok {
+		return nil, nil
+	}
+	return time.After(next - c.now()), nil
+}
+
+// now never goes back, because it is read under the lock.
+func (c *conducting) now() time.Duration { return c.world.history.now().Sub(0) }

@@ -1,0 +1,236 @@
+//go:build linux
+
+package process
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// begin and end are the steps at which the faults of these tests do so.
+const (
+	begin = env.StepBeforeWrite
+	end   = env.StepAfterWrite
+)
+
+// between is a fault that client 1 begins and ends.
+func between(f nemesis.Fault) nemesis.Plan {
+	f.Start = nemesis.When(1, begin, 0)
+	over := nemesis.When(1, end, 0)
+	f.End = &over
+	return nemesis.Plan{f}
+}
+
+func TestCrashForgetsWithoutPersistence(t *testing.T) {
+	for persistence, want := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.Always: env.No} {
+		t.Run(string(persistence), func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{
+				Nodes: 3, Persistence: persistence,
+				Plan: between(nemesis.Fault{Crash: &nemesis.Crash{Node: 2}}),
+			})
+			w.mustRun(func(int) {
+				w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes, env.Yes, env.Yes)
+				w.Reach(1, begin, 0)
+				if got := w.ask(1, env.OpSet, "b", patience); got[0] != env.No || got[1] == env.Yes || got[1] == env.No || got[2] != env.No {
+					t.Errorf("while node 2 is down: %v", got)
+				}
+				w.Reach(1, end, 0)
+				w.wantAnswers("afterwards", w.ask(1, env.OpSet, "b", patience), env.No, want, env.No)
+			})
+			w.wantKinds(history.FaultStart, history.NodeDown, history.NodeUp, history.FaultEnd)
+			if e := w.event(history.FaultStart); e.Fault != 1 || e.Detail != "node 2 crashes" {
+				t.Errorf("%+v", e)
+			}
+			if e := w.event(history.NodeDown); e.Node != 2 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+func TestCrashInPlaceFromTheStart(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Nodes: 2, Plan: nemesis.Plan{
+		{Crash: &nemesis.Crash{Node: 1}, Start: nemesis.At(0), End: nemesis.After(200 * time.Millisecond)},
+	}})
+	w.mustRun(func(int) {
+		if got := w.ask(1, env.OpSet, "a", patience); got[0] == env.Yes || got[1] != env.Yes {
+			t.Errorf("at the start: %v", got)
+		}
+		for last := w.Runtime(1).Mono().Add(patience); w.ask(1, env.OpSet, "a", patience)[0] != env.Yes; w.sleep(1, 10*time.Millisecond) {
+			if w.Runtime(1).Mono() > last {
+				t.Fatal("the node does not come back")
+			}
+		}
+	})
+}
+
+func TestPartitionCutsOneClientOnly(t *testing.T) {
+	const wait = 200 * time.Millisecond
+	for _, c := range []struct {
+		cut     nemesis.Direction
+		applied bool // whether a request over the cut link takes effect at once
+	}{{nemesis.Both, false}, {nemesis.Requests, false}, {nemesis.Replies, true}} {
+		t.Run("cut "+string(c.cut), func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{
+				Nodes: 2, Clients: 2,
+				Plan: between(nemesis.Fault{Partition: &nemesis.Partition{Clients: []int{1}, Nodes: []int{2}, Cut: c.cut}}),
+			})
+			turn := make(chan struct{})
+			w.mustRun(func(client int) {
+				w.ask(client, env.OpDelete, "warm up", patience)
+				if client == 2 {
+					<-turn
+					want := env.Yes
+					if c.applied {
+						want = env.No
+					}
+					w.wantAnswers("the other client", w.ask(2, env.OpSet, "b", patience), env.No, want)
+					w.ask(2, env.OpDelete, "b", patience)
+					turn <- struct{}{}
+					return
+				}
+				w.Reach(1, begin, 0)
+				w.wantAnswers("the client that is cut off", w.ask(1, env.OpSet, "a", wait), env.Yes, env.Lost)
+				turn <- struct{}{}
+				<-turn
+				w.Reach(1, end, 0)
+				for last := time.Now().Add(patience); w.ask(1, env.OpSet, "c", patience)[1] != env.No; w.ask(1, env.OpDelete, "c", patience) {
+					if time.Now().After(last) {
+						t.Error("what was held back has not arrived after the end")
+						return
+					}
+				}
+			})
+			w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
+			if e := w.event(history.LinkDown); e.Client != 1 || e.Node != 2 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+func TestLatencySlowsEveryMessage(t *testing.T) {
+	const add = 50 * time.Millisecond
+	w := newTrial(t, nemesis.Setting{
+		Nodes: 2,
+		Plan:  between(nemesis.Fault{Latency: &nemesis.Latency{Nodes: []int{1}, Add: nemesis.Range{Min: add, Max: 2 * add}}}),
+	})
+	roundTrip := func() time.Duration {
+		began := time.Now()
+		w.wantAnswers("delete", w.ask(1, env.OpDelete, "nobody", patience), env.No, env.No)
+		return time.Since(began)
+	}
+	w.mustRun(func(int) {
+		roundTrip()
+		w.Reach(1, begin, 0)
+		if took := roundTrip(); took < 2*add {
+			t.Errorf("a round trip took %v, want %v at least", took, 2*add)
+		}
+		w.Reach(1, end, 0)
+		quickest := patience
+		for range 20 {
+			quickest = min(quickest, roundTrip())
+		}
+		if quickest > add {
+			t.Errorf("after the end a round trip still takes %v", quickest)
+		}
+	})
+	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
+}
+
+func TestLinkIsDownWhileAnyFaultHoldsIt(t *testing.T) {
+	over := nemesis.When(1, end, 0)
+	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+		{Partition: &nemesis.Partition{}, Start: nemesis.When(1, begin, 0), End: &over},
+		{Latency: &nemesis.Latency{}, Start: nemesis.When(1, begin, 0), End: nemesis.After(0)},
+	}})
+	w.mustRun(func(int) {
+		w.Reach(1, begin, 0)
+		w.Reach(1, end, 0)
+	})
+	w.wantKinds(history.FaultStart, history.LinkDown, history.FaultStart, history.FaultEnd, history.LinkUp, history.FaultEnd)
+}
+
+func TestPauseHoldsAClientAtItsStep(t *testing.T) {
+	const length = 200 * time.Millisecond
+	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+		{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, begin, 0), End: nemesis.After(length)},
+	}})
+	var ticks atomic.Int64
+	w.mustRun(func(client int) {
+		m := w.Runtime(client)
+		if client == 2 {
+			w.sleep(2, length/2)
+			return
+		}
+		ticking, stop := context.WithCancel(context.Background())
+		beside := m.Go("ticker", func() {
+			for m.Sleep(ticking, m.Mono().Add(time.Millisecond)) == nil {
+				ticks.Add(1)
+			}
+		})
+		w.sleep(1, 10*time.Millisecond)
+		before, began := ticks.Load(), time.Now()
+		w.Reach(1, begin, 0)
+		if took := time.Since(began); took < length {
+			t.Errorf("the pause took %v", took)
+		}
+		if after := ticks.Load(); after > before+length.Milliseconds()/4 {
+			t.Errorf("the client's background task ticked on: from %d to %d", before, after)
+		}
+		stop()
+		_ = beside.Wait(context.Background())
+		w.sleep(1, length) // the resumed client may be ahead of whoever resumed it
+	})
+	w.wantKinds(history.FaultStart, history.Pause, history.Resume, history.FaultEnd)
+}
+
+func TestKilledClientNeverComesBack(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+		{Kill: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, begin, 0)},
+	}})
+	unwound := false
+	w.mustRun(func(client int) {
+		if client == 2 {
+			w.sleep(2, 50*time.Millisecond)
+			return
+		}
+		defer func() { unwound = true }()
+		w.Watch(1, "r", "held", w.Runtime(1).Mono().Add(time.Millisecond))
+		w.Runtime(1).Go("talker", func() {
+			for {
+				w.Record(&history.Event{Kind: history.Release, Client: 1})
+				w.sleep(1, time.Millisecond)
+			}
+		})
+		w.Reach(1, begin, 0)
+		t.Error("a dead client came back")
+	})
+	if !unwound {
+		t.Error("the dead client's goroutine has not been unwound")
+	}
+	kinds := w.kinds()
+	if slices.Contains(kinds[slices.Index(kinds, history.Kill):], history.Release) {
+		t.Errorf("a dead client speaks: %v", kinds)
+	}
+	w.event(history.Lapse) // its hold goes on to the end of validity
+}
+
+func TestRunEndsWhenAllClientsAreDead(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+		{Kill: &nemesis.Kill{Client: 1}, Start: nemesis.At(10 * time.Millisecond)},
+		{Pause: &nemesis.Pause{Client: 2}, Start: nemesis.At(10 * time.Millisecond)},
+		{Kill: &nemesis.Kill{Client: 2}, Start: nemesis.At(20 * time.Millisecond)},
+	}})
+	w.mustRun(func(client int) { w.sleep(client, time.Hour) })
+	if e := w.event(history.End); e.Time > history.Time(patience) {
+		t.Errorf("the run went on until %v", e.Time)
+	}
+}

@@ -1,0 +1,34 @@
+package process
+
+import (
+	"context"
+
+	"github.com/lockstorm/lockstorm/cluster/process/redisserver"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Open starts the servers and the network of a setting, which must be valid and
+// ask for no other faults than [Backend.Faults]; the setting's latency is
+// ignored, for this network is real. The world's history goes to sink, one
+// event at a time. ctx bounds the start only.
+//
+// Errors say in full what went wrong: that there is no redis-server and how to
+// get one, or the end of the log of the one that did not start. Nothing is left
+// of a world that could not be opened.
+func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
+	fleet, err := redisserver.Open(ctx, redisserver.Options{
+		Binary:     b.Binary,
+		Nodes:      s.Nodes,
+		AppendOnly: s.Persistence == nemesis.Always,
+	})
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWorld(s, seed, sink, fleet)
+	if err != nil {
+		_ = fleet.Close()
+		return nil, err
+	}
+	return w, nil
+}

@@ -1,0 +1,238 @@
+//go:build linux
+
+package redisserver
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait of these tests; nothing here takes a second.
+const patience = 20 * time.Second
+
+// openFleet starts servers under a directory for temporary files of the test's
+// own, and checks in the end that nothing is left there.
+func openFleet(t *testing.T, o Options) *Fleet {
+	t.Helper()
+	tmp := ownTemp(t)
+	f, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		mustBeEmpty(t, tmp)
+	})
+	return f
+}
+
+func ownTemp(t *testing.T) string {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	return tmp
+}
+
+func mustBeEmpty(t *testing.T, dir string) {
+	t.Helper()
+	if left := entries(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func entries(t *testing.T, dir string) []string {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// ask sends one inline command and returns the first line of the reply.
+func ask(t *testing.T, s *Server, command string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	if _, err := conn.Write([]byte(command + "\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// alive reports whether a process runs. One that is dead and that nobody has
+// waited for yet does not.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(state, "Z")
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("after %v still not: %s", patience, what)
+		}
+	}
+}
+
+func TestServersAnswerOnLoopbackUntilClosed(t *testing.T) {
+	began := time.Now()
+	f := openFleet(t, Options{Nodes: 5})
+	t.Logf("five servers answered after %v", time.Since(began))
+	pids := map[int]bool{}
+	for n := 1; n <= f.Len(); n++ {
+		s := f.Server(n)
+		if host, _, _ := net.SplitHostPort(s.Addr()); host != "127.0.0.1" {
+			t.Errorf("node %d listens on %s", n, s.Addr())
+		}
+		if got := ask(t, s, "PING"); got != "+PONG" {
+			t.Errorf("node %d answers PING with %q", n, got)
+		}
+		pids[s.Pid()] = true
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for pid := range pids {
+		if alive(pid) {
+			t.Errorf("process %d is alive after Close", pid)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+}
+
+func TestCrashKeepsWhatItsPersistenceSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		appendOnly bool
+		want       string
+	}{
+		"nothing":     {false, "$-1"},
+		"append only": {true, "$5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := openFleet(t, Options{Nodes: 1, AppendOnly: c.appendOnly})
+			s := f.Server(1)
+			addr, pid := s.Addr(), s.Pid()
+			if got := ask(t, s, "SET key token NX PX 600000"); got != "+OK" {
+				t.Fatal(got)
+			}
+			began := time.Now()
+			s.Kill()
+			if alive(pid) || s.Pid() != 0 {
+				t.Errorf("the server is alive after Kill")
+			}
+			if err := s.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("killed and back after %v", time.Since(began))
+			if s.Addr() != addr || s.Pid() == pid {
+				t.Errorf("the same address and another process are wanted, not %s and %d", s.Addr(), s.Pid())
+			}
+			if got := ask(t, s, "GET key"); got != c.want {
+				t.Errorf("GET after the crash: %q, want %q", got, c.want)
+			}
+			select {
+			case err := <-f.Died():
+				t.Errorf("a server that we killed is reported: %v", err)
+			default:
+			}
+		})
+	}
+}
+
+func TestServerThatDiesOfItselfIsReportedWithItsLog(t *testing.T) {
+	f := openFleet(t, Options{Nodes: 2})
+	if err := syscall.Kill(f.Server(2).Pid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-f.Died():
+		if text := err.Error(); !strings.Contains(text, f.Server(2).Addr()) || !strings.Contains(text, "SIGTERM") {
+			t.Errorf("want the address and the log, got: %v", err)
+		}
+	case <-time.After(patience):
+		t.Error("nobody has noticed")
+	}
+}
+
+func TestMissingBinaryIsOneLineThatHelps(t *testing.T) {
+	_, err := Open(t.Context(), Options{Binary: "/nowhere/redis-server", Nodes: 1})
+	if err == nil {
+		t.Fatal("opened")
+	}
+	text := err.Error()
+	if strings.Contains(text, "\n") || !strings.Contains(text, "/nowhere/redis-server") || !strings.Contains(text, "apt-get install redis-server") {
+		t.Errorf("got: %s", text)
+	}
+}
+
+func TestServerThatDiesAtStartIsOneErrorAndLeavesNothing(t *testing.T) {
+	tmp := ownTemp(t)
+	bad := filepath.Join(t.TempDir(), "redis-server")
+	if err := os.WriteFile(bad, []byte("#!/bin/sh\necho 'out of luck'\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), Options{Binary: bad, Nodes: 3})
+	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "out of luck") {
+		t.Errorf("want the status and the log, got: %v", err)
+	}
+	mustBeEmpty(t, tmp)
+}
+
+func TestOpenHeedsItsContextAndLeavesNothing(t *testing.T) {
+	tmp := ownTemp(t)
+	deaf := filepath.Join(t.TempDir(), "redis-server")
+	if err := os.WriteFile(deaf, []byte("#!/bin/sh\nexec sleep 600\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := Open(ctx, Options{Binary: deaf, Nodes: 2}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got: %v", err)
+	}
+	mustBeEmpty(t, tmp)
+}
+
+func TestReservedPortIsGivenToNobody(t *testing.T) {
+	p, err := reservePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.free()
+	for range 2000 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Addr().String() == p.addr() {
+			t.Fatalf("%s was given away", p.addr())
+		}
+		l.Close()
+	}
+}

@@ -1,0 +1,53 @@
+//go:build linux
+
+package redisserver
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// port is a port of 127.0.0.1 that nobody else is given.
+//
+// A port that is merely looked up is free only until somebody takes it: another
+// server at the start, or, while our server is down, any outgoing connection of
+// the machine. This one is bound all the time by a socket that does not listen.
+// Because both ask for SO_REUSEADDR, redis-server can bind it as well, and the
+// kernel hands it to nobody who asks for any port.
+type port struct {
+	socket int
+	number int
+}
+
+func reservePort() (*port, error) {
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	p := &port{socket: socket}
+	if err := p.bind(); err != nil {
+		p.free()
+		return nil, fmt.Errorf("no free port on 127.0.0.1: %w", err)
+	}
+	return p, nil
+}
+
+func (p *port) bind() error {
+	if err := syscall.SetsockoptInt(p.socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
+		return os.NewSyscallError("setsockopt", err)
+	}
+	if err := syscall.Bind(p.socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return os.NewSyscallError("bind", err)
+	}
+	name, err := syscall.Getsockname(p.socket)
+	if err != nil {
+		return os.NewSyscallError("getsockname", err)
+	}
+	p.number = name.(*syscall.SockaddrInet4).Port
+	return nil
+}
+
+func (p *port) addr() string { return fmt.Sprintf("127.0.0.1:%d", p.number) }
+
+func (p *port) free() { _ = syscall.Close(p.socket) }

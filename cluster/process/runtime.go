@@ -1,0 +1,85 @@
+//go:build linux
+
+package process
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// machine is a client's [env.Runtime].
+type machine struct{ *client }
+
+// Mono reads the machine's monotonic clock.
+func (m machine) Mono() env.Instant {
+	m.gate.pass()
+	now := env.System().Mono()
+	m.gate.pass() // a client can be paused with the time in its hand
+	return now
+}
+
+// Wall reads the machine's wall clock.
+func (m machine) Wall() env.Instant {
+	m.gate.pass()
+	now := env.System().Wall()
+	m.gate.pass()
+	return now
+}
+
+// Sleep implements [env.Runtime].
+func (m machine) Sleep(ctx context.Context, until env.Instant) error {
+	m.gate.pass()
+	timer := time.NewTimer(until.Sub(env.System().Mono()))
+	defer timer.Stop()
+	err := ctx.Err()
+	if err == nil {
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-m.world.over.Done():
+		}
+	}
+	m.gate.pass()
+	return err
+}
+
+// Go implements [env.Runtime].
+func (m machine) Go(name string, f func()) env.Task {
+	m.gate.pass()
+	t := m.world.crew.start(m.named(name), func() {
+		m.gate.pass()
+		f()
+	}, m.world.fail)
+	if t == nil {
+		runtime.Goexit() // the run is over
+	}
+	m.gate.pass()
+	return task{m, t}
+}
+
+// Random draws from the client's stream.
+func (m machine) Random(p []byte) { m.random.fill(p) }
+
+// task is a background task of a client.
+type task struct {
+	machine
+	member *member
+}
+
+// Wait implements [env.Task].
+func (t task) Wait(ctx context.Context) error {
+	t.gate.pass()
+	var err error
+	select {
+	case <-t.member.gone:
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-t.world.over.Done():
+	}
+	t.gate.pass()
+	return err
+}

@@ -1,0 +1,80 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+)
+
+// Link is what lies between one client and one node.
+type Link struct {
+	Requests *Way // from the client to the node
+	Replies  *Way // from the node to the client
+
+	proxy *toxiproxy.Proxy
+}
+
+// Addr is where the client finds the node: host:port on loopback. It stays the
+// same as long as the network lives.
+func (l *Link) Addr() string { return l.proxy.Listen }
+
+// Network is the links of all clients to all nodes.
+type Network struct {
+	links  [][]*Link // by client and node, from 0
+	closed chan struct{}
+}
+
+// Open makes a link to every node, given by its host:port, for each of the
+// clients.
+func Open(clients int, nodes []string) (*Network, error) {
+	registerValve()
+	n := &Network{closed: make(chan struct{})}
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	for client := 1; client <= clients; client++ {
+		n.links = append(n.links, nil)
+		for i, addr := range nodes {
+			link, err := n.link(server, fmt.Sprintf("client-%d-node-%d", client, i+1), addr)
+			if err != nil {
+				n.Close()
+				return nil, err
+			}
+			n.links[client-1] = append(n.links[client-1], link)
+		}
+	}
+	return n, nil
+}
+
+func (n *Network) link(server *toxiproxy.ApiServer, name, node string) (*Link, error) {
+	l := &Link{
+		Requests: newWay(n.closed),
+		Replies:  newWay(n.closed),
+		proxy:    toxiproxy.NewProxy(server, name, "127.0.0.1:0", node),
+	}
+	for direction, way := range map[string]*Way{"upstream": l.Requests, "downstream": l.Replies} {
+		toxic, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(
+			fmt.Sprintf(`{"type":%q,"stream":%q}`, valveType, direction)))
+		if err != nil {
+			return nil, fmt.Errorf("proxy %s: %w", name, err)
+		}
+		toxic.Toxic.(*valve).way = way // before the first connection
+	}
+	if err := l.proxy.Start(); err != nil {
+		return nil, fmt.Errorf("proxy %s: %w", name, err)
+	}
+	return l, nil
+}
+
+// Link is the link of a client to a node, both from 1.
+func (n *Network) Link(client, node int) *Link { return n.links[client-1][node-1] }
+
+// Close ends all connections. What is held back is dropped.
+func (n *Network) Close() {
+	close(n.closed)
+	for _, links := range n.links {
+		for _, l := range links {
+			l.proxy.Stop()
+		}
+	}
+}

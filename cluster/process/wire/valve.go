@@ -1,0 +1,79 @@
+package wire
+
+import (
+	"sync"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2/stream"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+)
+
+// valveType is the name under which toxiproxy knows our toxic.
+const valveType = "lockstorm-valve"
+
+var registerValve = sync.OnceFunc(func() { toxics.Register(valveType, new(valve)) })
+
+// valve is the toxic that does to one direction of a proxy's connections what
+// the direction's way says. It heeds no interruption, for it is in place before
+// the first connection and is never removed.
+type valve struct{ way *Way }
+
+// message is a piece of a connection's bytes, or, without a chunk, its end.
+type message struct {
+	chunk *stream.StreamChunk
+	due   time.Time // the earliest time at which it may pass
+}
+
+// Pipe carries one connection, one way.
+func (v *valve) Pipe(stub *toxics.ToxicStub) {
+	defer stub.Close()
+	in := stub.Input
+	var queue []message
+	for {
+		rule, changed := v.way.now()
+		var out chan<- *stream.StreamChunk
+		var head *stream.StreamChunk
+		var due <-chan time.Time
+		if len(queue) > 0 && !rule.held {
+			switch wait := time.Until(queue[0].due); {
+			case wait > 0:
+				due = time.After(wait)
+			case queue[0].chunk == nil:
+				return
+			default:
+				head, out = queue[0].chunk, stub.Output
+			}
+		}
+		select {
+		case chunk := <-in:
+			queue = append(queue, message{chunk, time.Now().Add(rule.delay)}.after(queue))
+			if chunk == nil {
+				in = nil
+			}
+		case out <- head:
+			queue = queue[1:]
+		case <-due:
+		case <-changed:
+		case <-v.way.closed:
+			drain(in)
+			return
+		}
+	}
+}
+
+// after makes the message due no earlier than those before it.
+func (m message) after(queue []message) message {
+	if n := len(queue); n > 0 && m.due.Before(queue[n-1].due) {
+		m.due = queue[n-1].due
+	}
+	return m
+}
+
+// drain takes what still comes, so that whoever sends it can end.
+func drain(in <-chan *stream.StreamChunk) {
+	if in == nil {
+		return
+	}
+	for range in {
+	}
+}

@@ -1,0 +1,256 @@
+package wire
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	patience = 20 * time.Second       // for what has to come
+	moment   = 100 * time.Millisecond // for what must not
+)
+
+// echo is a server that sends every line back and remembers it.
+type echo struct {
+	listener net.Listener
+	mu       sync.Mutex
+	lines    []string
+	came     chan struct{}
+}
+
+func startEcho(t *testing.T) *echo {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &echo{listener: l, came: make(chan struct{}, 1000)}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { e.serve(conn) })
+		}
+	})
+	t.Cleanup(func() { l.Close(); serving.Wait() })
+	return e
+}
+
+func (e *echo) serve(conn net.Conn) {
+	defer conn.Close()
+	for lines := bufio.NewScanner(conn); lines.Scan(); {
+		e.mu.Lock()
+		e.lines = append(e.lines, lines.Text())
+		e.mu.Unlock()
+		e.came <- struct{}{}
+		fmt.Fprintln(conn, lines.Text())
+	}
+}
+
+func (e *echo) addr() string { return e.listener.Addr().String() }
+
+func (e *echo) heard() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return strings.Join(e.lines, " ")
+}
+
+// hears waits for one more line.
+func (e *echo) hears(t *testing.T) {
+	t.Helper()
+	select {
+	case <-e.came:
+	case <-time.After(patience):
+		t.Fatal("the server has not heard a thing")
+	}
+}
+
+func open(t *testing.T, clients int, nodes ...string) *Network {
+	n, err := Open(clients, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	return n
+}
+
+func dial(t *testing.T, l *Link) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", l.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func say(t *testing.T, conn net.Conn, line string) {
+	t.Helper()
+	if _, err := fmt.Fprintln(conn, line); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustHear reads a line.
+func mustHear(t *testing.T, conn net.Conn, want string) {
+	t.Helper()
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	got := make([]byte, len(want)+1)
+	if _, err := io.ReadFull(conn, got); err != nil || string(got) != want+"\n" {
+		t.Fatalf("heard %q (%v), want %q", got, err, want)
+	}
+}
+
+func mustHearNothing(t *testing.T, conn net.Conn) {
+	t.Helper()
+	_ = conn.SetReadDeadline(time.Now().Add(moment))
+	got := make([]byte, 100)
+	if n, err := conn.Read(got); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("heard %q (%v), want nothing", got[:n], err)
+	}
+}
+
+func TestLinksCarryBothWays(t *testing.T) {
+	server := startEcho(t)
+	conn := dial(t, open(t, 1, server.addr()).Link(1, 1))
+	for i := range 100 {
+		say(t, conn, fmt.Sprint(i))
+		mustHear(t, conn, fmt.Sprint(i))
+	}
+}
+
+func TestHeldRequestTakesEffectLater(t *testing.T) {
+	server := startEcho(t)
+	link := open(t, 1, server.addr()).Link(1, 1)
+	conn := dial(t, link)
+	link.Requests.Hold(true)
+	say(t, conn, "one")
+	say(t, conn, "two")
+	mustHearNothing(t, conn)
+	if got := server.heard(); got != "" {
+		t.Errorf("over a cut link the server has heard %q", got)
+	}
+	link.Requests.Hold(false)
+	mustHear(t, conn, "one")
+	mustHear(t, conn, "two")
+}
+
+func TestHeldRequestOutlivesItsSender(t *testing.T) {
+	server := startEcho(t)
+	link := open(t, 1, server.addr()).Link(1, 1)
+	conn := dial(t, link)
+	link.Requests.Hold(true)
+	say(t, conn, "will")
+	conn.Close()
+	time.Sleep(moment)
+	if got := server.heard(); got != "" {
+		t.Errorf("over a cut link the server has heard %q", got)
+	}
+	link.Requests.Hold(false)
+	server.hears(t)
+	if got := server.heard(); got != "will" {
+		t.Errorf("the server has heard %q", got)
+	}
+}
+
+func TestHeldReplyBelongsToARequestThatTookEffect(t *testing.T) {
+	server := startEcho(t)
+	link := open(t, 1, server.addr()).Link(1, 1)
+	conn := dial(t, link)
+	link.Replies.Hold(true)
+	say(t, conn, "one")
+	server.hears(t)
+	mustHearNothing(t, conn)
+	link.Replies.Hold(false)
+	mustHear(t, conn, "one")
+}
+
+func TestCutIsOfOneLinkOnly(t *testing.T) {
+	a, b := startEcho(t), startEcho(t)
+	n := open(t, 2, a.addr(), b.addr())
+	n.Link(1, 1).Requests.Hold(true)
+	n.Link(1, 1).Replies.Hold(true)
+	cut := dial(t, n.Link(1, 1))
+	say(t, cut, "lost")
+	for _, l := range []*Link{n.Link(1, 2), n.Link(2, 1), n.Link(2, 2)} {
+		conn := dial(t, l)
+		say(t, conn, "fine")
+		mustHear(t, conn, "fine")
+	}
+	mustHearNothing(t, cut)
+}
+
+func TestDelayIsOfEveryMessageAndKeepsTheOrder(t *testing.T) {
+	const delay = 80 * time.Millisecond
+	server := startEcho(t)
+	link := open(t, 1, server.addr()).Link(1, 1)
+	conn := dial(t, link)
+	link.Requests.Delay(delay)
+	link.Replies.Delay(delay)
+	began := time.Now()
+	say(t, conn, "one")
+	mustHear(t, conn, "one")
+	if took := time.Since(began); took < 2*delay {
+		t.Errorf("a round trip took %v, less than twice %v", took, delay)
+	}
+	say(t, conn, "slow")
+	time.Sleep(moment / 10)
+	link.Requests.Delay(0)
+	link.Replies.Delay(0)
+	say(t, conn, "fast")
+	mustHear(t, conn, "slow")
+	mustHear(t, conn, "fast")
+}
+
+func TestNodeThatIsDownEndsTheConnection(t *testing.T) {
+	server := startEcho(t)
+	addr := server.addr()
+	link := open(t, 1, addr).Link(1, 1)
+	server.listener.Close()
+	conn := dial(t, link)
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("got %v, want the end of the connection", err)
+	}
+}
+
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	server := startEcho(t)
+	before := runtime.NumGoroutine()
+	n, err := Open(3, []string{server.addr(), server.addr()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for client := 1; client <= 3; client++ {
+		for node := 1; node <= 2; node++ {
+			l := n.Link(client, node)
+			if client == 2 {
+				l.Requests.Hold(true)
+				l.Replies.Delay(time.Hour)
+			}
+			gone := dial(t, l)
+			say(t, gone, "bye")
+			gone.Close()
+			say(t, dial(t, l), "hello")
+		}
+	}
+	time.Sleep(moment)
+	n.Close()
+	for end := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}

@@ -1,0 +1,144 @@
+//go:build linux
+
+package process
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/lockstorm/lockstorm/cluster/process/redisserver"
+	"github.com/lockstorm/lockstorm/cluster/process/wire"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// World is one place where an experiment runs, once, on real servers. Clients
+// are numbered from 1.
+//
+// A call to a client's ports from outside Run's main functions and their tasks
+// is possible before Run, to set a client up, and not after it.
+type World struct {
+	setting nemesis.Setting
+	seed    uint64
+
+	fleet    *redisserver.Fleet
+	network  *wire.Network
+	clients  []*client // from 0
+	resource resource
+	history  *recorder
+	nemesis  *conducting
+	crew     crew
+	troubles map[linkName]int // faults that take hold of a link; used by the conductor only
+
+	over   context.Context // ends with the run
+	end    context.CancelFunc
+	broken chan error    // the first reason why the run cannot go on
+	done   chan struct{} // closed when every client has returned or died
+
+	mu      sync.Mutex
+	working int // clients that have neither returned nor died
+
+	closing sync.Once
+	err     error // of Close
+}
+
+func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet *redisserver.Fleet) (*World, error) {
+	addrs := make([]string, fleet.Len())
+	for i := range addrs {
+		addrs[i] = fleet.Server(i + 1).Addr()
+	}
+	network, err := wire.Open(s.Clients, addrs)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{
+		setting:  s,
+		seed:     seed,
+		fleet:    fleet,
+		network:  network,
+		resource: resource{state: guard.New(s.Guard)},
+		history:  newRecorder(sink),
+		troubles: map[linkName]int{},
+		broken:   make(chan error, 1),
+		done:     make(chan struct{}),
+		working:  s.Clients,
+	}
+	w.over, w.end = context.WithCancel(context.Background())
+	w.nemesis = newConducting(w)
+	for number := 1; number <= s.Clients; number++ {
+		w.clients = append(w.clients, newClient(w, number))
+	}
+	return w, nil
+}
+
+func (w *World) client(number int) *client { return w.clients[number-1] }
+
+// Runtime returns what the client has of its machine.
+func (w *World) Runtime(client int) env.Runtime { return machine{w.client(client)} }
+
+// Nodes returns the nodes as the client sees them.
+func (w *World) Nodes(client int) env.Nodes { return nodes{w.client(client)} }
+
+// Register returns the guarded resource as the client sees it. It is in this
+// process, so that an access takes next to no time and no fault hinders it.
+func (w *World) Register(client int) env.Register { return register{w.client(client)} }
+
+// Record stamps the event with the ground clock and writes it into the
+// history. Before and after the run, and for a client that is dead, it does
+// nothing.
+func (w *World) Record(e *history.Event) { w.history.said(e) }
+
+// Reach tells that the client takes a step, k being the position of the reply
+// at [env.StepReply]. Faults that wait for this step, and for nothing else,
+// have begun or ended when Reach returns; a client that is paused or killed by
+// them stays in it.
+func (w *World) Reach(client int, step env.Step, k int) {
+	c := w.client(client)
+	c.gate.pass()
+	w.nemesis.step(client, step, k)
+	c.gate.pass()
+}
+
+// Watch asks for a lapse event once the client's monotonic clock has come to
+// until, in place of an earlier wish for that token.
+func (w *World) Watch(client int, resource, token string, until env.Instant) {
+	w.history.watch(client, resource, token, until)
+}
+
+// Unwatch takes the wish back.
+func (w *World) Unwatch(client int, token string) { w.history.unwatch(client, token) }
+
+// Trace says that a run cannot be repeated exactly.
+func (w *World) Trace() (hash uint64, exact bool) { return 0, false }
+
+// fail ends the run with an error; the first one counts.
+func (w *World) fail(err error) {
+	select {
+	case w.broken <- err:
+	default:
+	}
+}
+
+// Close kills the servers and takes back everything that the world has made.
+// It must not be called during Run. A second Close does nothing and returns
+// the same error.
+func (w *World) Close() error {
+	w.closing.Do(func() {
+		w.end()
+		err := w.closeNodes()
+		w.network.Close()
+		w.err = errors.Join(err, w.fleet.Close())
+	})
+	return w.err
+}
+
+func (w *World) closeNodes() error {
+	var errs []error
+	for _, c := range w.clients {
+		errs = append(errs, c.nodes.Close())
+	}
+	return errors.Join(errs...)
+}

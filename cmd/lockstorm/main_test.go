@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// command runs a command line and returns what it printed.
+func command(t *testing.T, args ...string) (code int, out, problems string) {
+	t.Helper()
+	var o, p bytes.Buffer
+	code = execute(context.Background(), args, &o, &p)
+	return code, o.String(), p.String()
+}
+
+func want(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func wantIn(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("no %q in:\n%s", p, text)
+		}
+	}
+}
+
+func TestDebateTable(t *testing.T) {
+	code, out, _ := command(t, "debate", "--runs", "20")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out,
+		"crash-restart", "unsafe without a delay", "20/20  as expected  lockstorm run crash-restart --seed 1",
+		"V1✗ V2✗ V3✗", "V1✓ V2✗ V3✓")
+}
+
+func TestRunStoresWhatCheckJudges(t *testing.T) {
+	dir := t.TempDir()
+	code, out, _ := command(t, "run", "crash-restart", "--seed", "3", "--out", dir)
+	want(t, "exit code", code, exitAsExpected)
+	stored := filepath.Join(dir, "crash-restart-sim-3")
+	wantIn(t, out, "lease exclusion violated (seed 3): client 1 was granted", "stored in "+stored)
+
+	code, again, _ := command(t, "check", stored)
+	want(t, "exit code of check", code, exitAsExpected)
+	if before, _, _ := strings.Cut(out, "\nstored in"); before != again {
+		t.Errorf("run said\n%s\ncheck said\n%s", before, again)
+	}
+
+	code, _, _ = command(t, "check", filepath.Join(stored, "history.jsonl"))
+	want(t, "a bare history expects nothing, so a violation is a surprise", code, exitContradiction)
+
+	code, _, _ = command(t, "run", "crash-restart", "--seed", "3", "--out", dir)
+	want(t, "exit code of a repetition", code, exitAsExpected)
+	if _, err := os.Stat(stored + ".2"); err != nil {
+		t.Errorf("the first run was written over: %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestCheckFindsVerdictsThatDiffer(t *testing.T) {
+	dir := t.TempDir()
+	command(t, "run", "calm", "--out", dir)
+	file := filepath.Join(dir, "calm-sim-1", "run.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := strings.Replace(string(text), `"verdicts": {
+    "lease": "holds"`, `"verdicts": {
+    "lease": "violated"`, 1)
+	if forged == string(text) {
+		t.Fatalf("nothing to forge in\n%s", text)
+	}
+	if err := os.WriteFile(file, []byte(forged), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, _ := command(t, "check", filepath.Dir(file))
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, out, "The verdicts stored with the run were others: [lease was violated]")
+}
+
+func TestJSONPrintsAnObjectARunAndNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	code, out, problems := command(t, "run", "pause-then-write", "--json", "--runs", "3", "--out", dir)
+	want(t, "exit code", code, exitAsExpected)
+	want(t, "on stderr", problems, "")
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	want(t, "lines", len(lines), 3)
+	for i, l := range lines {
+		var o struct {
+			Scenario   string            `json:"scenario"`
+			Backend    string            `json:"backend"`
+			Seed       int               `json:"seed"`
+			Verdicts   map[string]string `json:"verdicts"`
+			Expected   map[string]string `json:"expected"`
+			AsExpected bool              `json:"as_expected"`
+			Grants     int               `json:"grants"`
+			TraceHash  string            `json:"trace_hash"`
+			Dir        string            `json:"dir"`
+		}
+		dec := json.NewDecoder(strings.NewReader(l))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&o); err != nil {
+			t.Fatal(err)
+		}
+		want(t, "scenario", o.Scenario, "pause-then-write")
+		want(t, "backend", o.Backend, "sim")
+		want(t, "seed", o.Seed, i+1)
+		want(t, "as expected", o.AsExpected, true)
+		want(t, "grants", o.Grants, 2)
+		want(t, "length of the trace hash", len(o.TraceHash), 16)
+		for _, m := range []map[string]string{o.Verdicts, o.Expected} {
+			want(t, "properties", len(m), 8)
+			want(t, "lease", m["lease"], "holds")
+			want(t, "effect", m["effect"], "violated")
+			want(t, "cleanup", m["cleanup"], "n/a")
+		}
+		if _, err := os.Stat(filepath.Join(o.Dir, "history.jsonl")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestRunFile(t *testing.T) {
+	dir := t.TempDir()
+	_, text, _ := command(t, "show", "delayed-restart")
+	file := filepath.Join(dir, "mine.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(text)
+	code, _, _ := command(t, "run", file, "--out", dir)
+	want(t, "exit code", code, exitAsExpected)
+
+	write(strings.Replace(text, "after: 1.1s", "after: 0s", 1))
+	code, out, _ := command(t, "run", file, "--out", dir)
+	want(t, "exit code without the delay", code, exitContradiction)
+	wantIn(t, out, "contradiction", "lease exclusion violated")
+
+	write(strings.Replace(text, "node: 3", "node: 7", 1))
+	code, _, problems := command(t, "run", file, "--out", dir)
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "lockstorm: "+file+": line ", "plan[1].crash.node: there is no node 7")
+}
+
+func TestBadInput(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	command(t, "run", "calm", "--out", dir)
+	whole, err := os.ReadFile(filepath.Join(dir, "calm-sim-1", "history.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"sing"}, `unknown command "sing"`},
+		{[]string{"run"}, "accepts 1 arg"},
+		{[]string{"run", "clam"}, `unknown scenario "clam": there is calm, slow-acquire,`},
+		{[]string{"run", "none.yaml"}, "open none.yaml: no such file"},
+		{[]string{"run", "calm", "--backend", "tin"}, `unknown backend "tin": there is sim`},
+		{[]string{"run", "calm", "--runs", "0"}, "--runs 0: want at least 1"},
+		{[]string{"run", "calm", "--seed", "x"}, `invalid argument "x" for "--seed"`},
+		{[]string{"run", "calm", "--out", file("taken", "")}, "taken: not a directory"},
+		{[]string{"check", filepath.Join(dir, "nowhere")}, "no such file"},
+		{[]string{"check", file("empty.jsonl", "")}, "empty.jsonl: the history is empty"},
+		{[]string{"check", file("cut.jsonl", string(whole[:len(whole)/2]))}, "cut.jsonl: line "},
+		{[]string{"check", file("end.jsonl", string(whole[:bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1]))}, "end.jsonl: the history is cut off"},
+		{[]string{"check", file("garbage.jsonl", "\x00\x01\x02")}, "garbage.jsonl: line 1: not a history"},
+		{[]string{"check", dir}, "run.json: no such file"},
+		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
+	}
+	for _, c := range cases {
+		code, out, problems := command(t, c.args...)
+		if code != exitBadInput || out != "" || !strings.HasPrefix(problems, "lockstorm: ") ||
+			!strings.Contains(problems, c.want) || strings.Count(problems, "\n") != 1 {
+			t.Errorf("%v: exit code %d, printed %q and %q, want %q", c.args, code, out, problems, c.want)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, problems bytes.Buffer
+	code := execute(ctx, []string{"debate"}, &out, &problems)
+	want(t, "exit code", code, exitUndecided)
+	if strings.Contains(problems.String(), "goroutine") {
+		t.Error(problems.String())
+	}
+}
+
+func TestListNamesEverything(t *testing.T) {
+	code, out, _ := command(t, "list")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "crash-restart", "redlock", "section", "clock-jump", "sim", "fault_tolerance")
+}

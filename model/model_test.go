@@ -1,0 +1,78 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/lockstorm/lockstorm/model"
+)
+
+func lease(step model.LeaseStep, holder string, call, ret int64) porcupine.Operation {
+	return porcupine.Operation{Input: model.LeaseInput{Step: step, Resource: "r", Holder: holder}, Call: call, Return: ret}
+}
+
+func TestLeaseLock(t *testing.T) {
+	cases := []struct {
+		name  string
+		ops   []porcupine.Operation
+		legal bool
+	}{
+		{"disjoint", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Acquire, "b", 2, 4)}, true},
+		{"touching", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Acquire, "b", 3, 3)}, true},
+		{"overlapping", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Acquire, "b", 1, 2)}, false},
+		{"touch before", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.Touch, "b", 0, 2)}, true},
+		{"touch inside", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.Touch, "b", 2, 3)}, false},
+		{"never ends", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.Acquire, "b", 8, 9)}, false},
+	}
+	for _, c := range cases {
+		if got := porcupine.CheckOperations(model.LeaseLock, c.ops); got != c.legal {
+			t.Errorf("%s: legal %v, want %v", c.name, got, c.legal)
+		}
+	}
+}
+
+func TestLeaseLockIsPartitioned(t *testing.T) {
+	other := lease(model.Acquire, "b", 1, 2)
+	other.Input = model.LeaseInput{Step: model.Acquire, Resource: "s", Holder: "b"}
+	if !porcupine.CheckOperations(model.LeaseLock, []porcupine.Operation{lease(model.Acquire, "a", 0, 1), other}) {
+		t.Error("holds of two resources exclude each other")
+	}
+}
+
+func section(read, wrote, call, ret int64, unknown bool) porcupine.Operation {
+	return porcupine.Operation{
+		Input: model.SectionInput{Resource: "r", Read: read, Wrote: wrote}, Call: call,
+		Output: model.SectionOutput{Unknown: unknown}, Return: ret,
+	}
+}
+
+func TestGuardedRegister(t *testing.T) {
+	cases := []struct {
+		name  string
+		ops   []porcupine.Operation
+		legal bool
+	}{
+		{"one after another", []porcupine.Operation{section(0, 1, 0, 1, false), section(1, 2, 2, 3, false)}, true},
+		{"lost update", []porcupine.Operation{section(0, 1, 0, 3, false), section(0, 1, 1, 4, false)}, false},
+		{"unknown, applied", []porcupine.Operation{section(0, 1, 0, 100, true), section(1, 2, 2, 3, false)}, true},
+		{"unknown, not applied", []porcupine.Operation{section(0, 1, 0, 100, true), section(0, 2, 2, 3, false)}, true},
+		{"unknown, cannot be both", []porcupine.Operation{section(0, 1, 0, 100, true), section(0, 2, 2, 3, false), section(1, 3, 4, 5, false)}, false},
+	}
+	for _, c := range cases {
+		if got := porcupine.CheckOperations(model.GuardedRegister.ToModel(), c.ops); got != c.legal {
+			t.Errorf("%s: legal %v, want %v", c.name, got, c.legal)
+		}
+	}
+}
+
+func TestRegisterFrom(t *testing.T) {
+	ops := []porcupine.Operation{section(5, 6, 0, 1, false)}
+	if !porcupine.CheckOperations(model.RegisterFrom(5), ops) || porcupine.CheckOperations(model.RegisterFrom(0), ops) {
+		t.Error("the initial value is not looked at")
+	}
+	blind := []porcupine.Operation{{Input: model.SectionInput{Blind: true, Wrote: 9}, Return: 1}, section(9, 1, 2, 3, false)}
+	if !porcupine.CheckOperations(model.RegisterFrom(0), blind) {
+		t.Error("a blind write needs no value")
+	}
+}

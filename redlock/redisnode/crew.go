@@ -1,0 +1,34 @@
+package redisnode
+
+import "sync"
+
+// crew counts goroutines, so that whoever dismisses them can wait for them.
+type crew struct {
+	mu        sync.Mutex
+	dismissed bool
+	at        sync.WaitGroup
+}
+
+// join counts n more, each of which has to call leave. It returns false once
+// the crew is dismissed.
+func (c *crew) join(n int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.dismissed {
+		c.at.Add(n)
+	}
+	return !c.dismissed
+}
+
+func (c *crew) leave() { c.at.Done() }
+
+// dismiss lets nobody join any more and reports whether it is the first to.
+func (c *crew) dismiss() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := !c.dismissed
+	c.dismissed = true
+	return first
+}
+
+func (c *crew) wait() { c.at.Wait() }

@@ -1,0 +1,27 @@
+// Package redisnode makes [env.Nodes] out of independent Redis masters, by way
+// of go-redis. It is the transport of package redlock in production:
+//
+//	nodes := redisnode.New([]string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"}, redisnode.Options{})
+//	defer nodes.Close()
+//	mutex, err := redlock.New(redlock.Defaults(10*time.Second), env.System(), nodes, nil)
+//
+// A node is a master of its own: no replica, no cluster member, no proxy in
+// front of several. The package knows no lock; it carries one command to one
+// node and tells what became of it. It differs from a plain go-redis client in
+// what would break a lock:
+//
+//   - A request is sent once. A second SET NX after a lost reply would report
+//     a key that is ours as somebody else's.
+//   - A request ends at the instant that its caller gave, whatever it is
+//     waiting for: a connection, a handshake, a reply.
+//   - A node that was down is usable as soon as it is back. The pool of
+//     go-redis would refuse to dial for up to a second after repeated failures.
+//   - A time to live is a whole number of milliseconds, at least one: go-redis
+//     would round others, and turn 0 into a key that never expires.
+//
+// A broken TLS connection is found out only by the request that uses it, which
+// is then lost; a plain one is looked at before it is used.
+//
+// Two requests to one node travel on different connections and may overtake
+// each other: a delete can arrive before the SET that it is meant to undo.
+package redisnode

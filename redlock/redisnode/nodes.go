@@ -1,0 +1,139 @@
+package redisnode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// Nodes are independent Redis masters, as one client sees them. It is safe for
+// concurrent use.
+type Nodes struct {
+	runtime env.Runtime
+	clients []*redis.Client // by node, from 0
+	prefix  string
+
+	life context.Context // of every request; ends at Close
+	end  context.CancelFunc
+
+	requests crew
+	dials    crew
+}
+
+// New returns the nodes at the addresses, host:port each; node 1 is the first.
+// It does not connect: that is done when there is something to send. It panics
+// unless there are 1 to [env.MaxNodes] addresses.
+func New(addrs []string, opts Options) *Nodes {
+	if len(addrs) < 1 || len(addrs) > env.MaxNodes {
+		panic(fmt.Sprintf("redisnode: %d nodes: want 1 to %d", len(addrs), env.MaxNodes))
+	}
+	opts = opts.withDefaults()
+	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix}
+	n.life, n.end = context.WithCancel(context.Background())
+	for _, addr := range addrs {
+		n.clients = append(n.clients, n.client(addr, opts))
+	}
+	return n
+}
+
+func (n *Nodes) client(addr string, opts Options) *redis.Client {
+	options := opts.redis(addr)
+	options.Dialer = newDialer(opts.TLS, n.life, &n.dials).connect
+	return redis.NewClient(options)
+}
+
+// Len returns the number of nodes.
+func (n *Nodes) Len() int { return len(n.clients) }
+
+// Send hands cmd to every node of the set; see [env.Nodes]. A node answers
+// [env.Failed] when it refused the command with an error, when no connection
+// to it could be made, when the time to live is not a whole number of
+// milliseconds, at least one ([ErrTTL]), and after Close. It answers
+// [env.Lost] in every other case in which there is no reply.
+//
+// Waiting for replies can be broken off at any time: it does not end the
+// requests.
+func (n *Nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Round {
+	r := newRound(n.runtime, to.Len())
+	cmd.Key = n.prefix + cmd.Key
+	deadline := n.deadline(giveUp)
+	if err := n.admit(cmd, to.Len()); err != nil {
+		for ; to != 0; to = to.Without(to.First()) {
+			r.replies <- n.reply(to.First(), false, err)
+		}
+		return r
+	}
+	for ; to != 0; to = to.Without(to.First()) {
+		go func(node int) {
+			defer n.requests.leave()
+			ctx, cancel := n.until(deadline)
+			defer cancel()
+			yes, err := perform(ctx, n.clients[node-1], cmd)
+			r.replies <- n.reply(node, yes, err)
+		}(to.First())
+	}
+	return r
+}
+
+// admit checks the command and, if it can be sent, counts its requests.
+func (n *Nodes) admit(cmd env.Command, requests int) error {
+	if err := check(cmd); err != nil {
+		return err
+	}
+	if !n.requests.join(requests) {
+		return errClosed
+	}
+	return nil
+}
+
+// deadline is giveUp on the machine's clock, or zero for [env.Never]. The
+// client's clock is read here, on the client's own goroutine, and never by the
+// requests.
+func (n *Nodes) deadline(giveUp env.Instant) time.Time {
+	if giveUp == env.Never {
+		return time.Time{}
+	}
+	return time.Now().Add(giveUp.Sub(n.runtime.Mono()))
+}
+
+// until returns the context of one request.
+func (n *Nodes) until(deadline time.Time) (context.Context, context.CancelFunc) {
+	if deadline.IsZero() {
+		return context.WithCancel(n.life)
+	}
+	return context.WithDeadline(n.life, deadline)
+}
+
+func (n *Nodes) reply(node int, yes bool, err error) env.Reply {
+	r := env.Reply{Node: node, Answer: answer(yes, err)}
+	if unsent := new(dialError); errors.As(err, &unsent) {
+		err = unsent.reason
+	}
+	if err != nil {
+		r.Err = fmt.Errorf("node %d (%s): %w", node, n.clients[node-1].Options().Addr, err)
+	}
+	return r
+}
+
+// Close gives up all requests that are under way, which are then reported as
+// [env.Lost], waits for them, and closes the connections. A second Close does
+// nothing.
+func (n *Nodes) Close() error {
+	if !n.requests.dismiss() {
+		return nil
+	}
+	n.end()
+	var errs []error
+	for _, c := range n.clients {
+		errs = append(errs, c.Close()) // ends the reads, which heed no cancelled context
+	}
+	n.requests.wait()
+	n.dials.dismiss()
+	n.dials.wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,382 @@
+//go:build linux
+
+package redisnode_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/cluster/process/redisserver"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// patience bounds the waits that are expected to end at once.
+const patience = 20 * time.Second
+
+// bench is real servers and what talks to them.
+type bench struct {
+	*testing.T
+	fleet *redisserver.Fleet
+	nodes *redisnode.Nodes
+	plain []*redis.Client // straight to each node
+}
+
+func newBench(t *testing.T, nodes int, o redisnode.Options) *bench {
+	t.Helper()
+	fleet, err := redisserver.Open(t.Context(), redisserver.Options{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := fleet.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b := &bench{T: t, fleet: fleet}
+	var addrs []string
+	for n := 1; n <= nodes; n++ {
+		addrs = append(addrs, fleet.Server(n).Addr())
+		plain := redis.NewClient(&redis.Options{Addr: fleet.Server(n).Addr()})
+		t.Cleanup(func() { plain.Close() })
+		b.plain = append(b.plain, plain)
+	}
+	b.nodes = b.connect(addrs, o)
+	return b
+}
+
+func (b *bench) connect(addrs []string, o redisnode.Options) *redisnode.Nodes {
+	nodes := redisnode.New(addrs, o)
+	b.Cleanup(func() {
+		if err := nodes.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return nodes
+}
+
+func in(d time.Duration) env.Instant { return env.System().Mono().Add(d) }
+
+// ask sends a command to all nodes and returns the answers, by node from 0.
+func (b *bench) ask(cmd env.Command) []env.Answer {
+	b.Helper()
+	return b.hear(b.nodes.Send(env.AllNodes(b.nodes.Len()), cmd, in(patience)), b.nodes.Len())
+}
+
+// hear takes all replies of a round: one of each node, and no more.
+func (b *bench) hear(r env.Round, asked int) []env.Answer {
+	b.Helper()
+	answers := make([]env.Answer, asked)
+	for range asked {
+		reply, err := r.Next(b.Context(), in(patience))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if answers[reply.Node-1] != 0 {
+			b.Fatalf("node %d is reported twice", reply.Node)
+		}
+		if (reply.Err != nil) != (reply.Answer == env.Failed || reply.Answer == env.Lost) {
+			b.Errorf("answer %v with error %v", reply.Answer, reply.Err)
+		}
+		answers[reply.Node-1] = reply.Answer
+	}
+	if _, err := r.Next(b.Context(), in(patience)); !errors.Is(err, env.ErrRoundOver) {
+		b.Errorf("after all replies: %v", err)
+	}
+	return answers
+}
+
+func (b *bench) want(cmd env.Command, want ...env.Answer) {
+	b.Helper()
+	if got := b.ask(cmd); !slices.Equal(got, want) {
+		b.Fatalf("%v of %s by %s: %v, want %v", cmd.Op, cmd.Key, cmd.Token, got, want)
+	}
+}
+
+// holds checks what node 1 has under the key, "" being nothing.
+func (b *bench) holds(key, want string) {
+	b.Helper()
+	got, err := b.plain[0].Get(b.Context(), key).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		b.Fatal(err)
+	}
+	if got != want {
+		b.Fatalf("%s holds %q, want %q", key, got, want)
+	}
+}
+
+func (b *bench) lives(key string, least, most time.Duration) {
+	b.Helper()
+	got, err := b.plain[0].PTTL(b.Context(), key).Result()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if got < least || got > most {
+		b.Fatalf("%s lives for %v, want %v to %v", key, got, least, most)
+	}
+}
+
+func set(token string, ttl time.Duration) env.Command {
+	return env.Command{Op: env.OpSet, Key: "key", Token: token, TTL: ttl}
+}
+
+func extend(token string, ttl time.Duration) env.Command {
+	return env.Command{Op: env.OpExtend, Key: "key", Token: token, TTL: ttl}
+}
+
+func del(token string) env.Command {
+	return env.Command{Op: env.OpDelete, Key: "key", Token: token}
+}
+
+func TestSetCreatesOnlyAnAbsentKey(t *testing.T) {
+	b := newBench(t, 3, redisnode.Options{})
+	b.want(set("a", time.Hour+time.Millisecond), env.Yes, env.Yes, env.Yes)
+	b.lives("key", time.Hour-time.Minute, time.Hour+time.Millisecond)
+	b.want(set("b", time.Hour), env.No, env.No, env.No)
+	b.holds("key", "a")
+	if err := b.plain[1].Del(t.Context(), "key").Err(); err != nil {
+		t.Fatal(err)
+	}
+	b.want(set("c", time.Hour), env.No, env.Yes, env.No)
+}
+
+func TestSetKeyExpires(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	b.want(set("a", time.Millisecond), env.Yes)
+	for end := time.Now().Add(patience); b.ask(set("b", time.Hour))[0] != env.Yes; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the key of one millisecond is still there")
+		}
+	}
+}
+
+func TestDeleteRemovesOnlyOurs(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	b.want(del("a"), env.No)
+	b.want(set("a", time.Hour), env.Yes)
+	b.want(del("b"), env.No)
+	b.holds("key", "a")
+	b.want(del("a"), env.Yes)
+	b.holds("key", "")
+}
+
+func TestExtendNeitherCreatesNorShortens(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	b.want(extend("a", time.Hour), env.No)
+	b.holds("key", "")
+	b.want(set("a", time.Hour), env.Yes)
+	b.want(extend("a", time.Second), env.Yes)
+	b.lives("key", 59*time.Minute, time.Hour)
+	b.want(extend("b", 9*time.Hour), env.No)
+	b.lives("key", 59*time.Minute, time.Hour)
+	b.want(extend("a", 2*time.Hour), env.Yes)
+	b.lives("key", 119*time.Minute, 2*time.Hour)
+	if err := b.plain[0].Persist(t.Context(), "key").Err(); err != nil {
+		t.Fatal(err)
+	}
+	b.want(extend("a", time.Hour), env.Yes)
+	b.lives("key", -1, -1) // for ever is longer still
+}
+
+func TestScriptsSurviveAFlush(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	b.want(set("a", time.Hour), env.Yes)
+	for _, cmd := range []env.Command{extend("a", time.Hour), del("a")} {
+		if err := b.plain[0].ScriptFlush(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		b.want(cmd, env.Yes)
+	}
+}
+
+func TestPrefix(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{Prefix: "lock:"})
+	b.want(set("a", time.Hour), env.Yes)
+	b.holds("lock:key", "a")
+	b.holds("key", "")
+	b.want(del("a"), env.Yes)
+	b.holds("lock:key", "")
+}
+
+func TestTimeToLiveThatRedisCannotKeepIsNotSent(t *testing.T) {
+	b := newBench(t, 2, redisnode.Options{})
+	for _, ttl := range []time.Duration{0, -time.Second, 999 * time.Microsecond, 1500 * time.Microsecond} {
+		r := b.nodes.Send(env.AllNodes(2), set("a", ttl), in(patience))
+		reply, err := r.Next(t.Context(), in(patience))
+		if err != nil || reply.Answer != env.Failed || !errors.Is(reply.Err, redisnode.ErrTTL) {
+			t.Errorf("set for %v: %+v, %v", ttl, reply, err)
+		}
+		b.want(extend("a", ttl), env.Failed, env.Failed)
+	}
+	b.holds("key", "")
+}
+
+func TestErrorOfTheNodeIsFailed(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	if err := b.plain[0].LPush(t.Context(), "key", "x").Err(); err != nil {
+		t.Fatal(err)
+	}
+	b.want(del("a"), env.Failed)
+	b.want(extend("a", time.Hour), env.Failed)
+	b.want(set("a", time.Hour), env.No)
+}
+
+func TestSendReachesTheNodesOfTheSetOnly(t *testing.T) {
+	b := newBench(t, 3, redisnode.Options{})
+	r := b.nodes.Send(env.SetOf(2), set("a", time.Hour), in(patience))
+	reply, err := r.Next(t.Context(), in(patience))
+	if err != nil || reply.Node != 2 || reply.Answer != env.Yes {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	if _, err := r.Next(t.Context(), env.Never); !errors.Is(err, env.ErrRoundOver) {
+		t.Fatal(err)
+	}
+	b.want(set("b", time.Hour), env.Yes, env.No, env.Yes)
+}
+
+func TestNoNodesNoReplies(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	if _, err := b.nodes.Send(0, set("a", time.Hour), in(patience)).Next(t.Context(), env.Never); !errors.Is(err, env.ErrRoundOver) {
+		t.Fatal(err)
+	}
+}
+
+// blackHole accepts connections and never says a word.
+func blackHole(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}
+
+// slack is what a busy machine may add to any bound.
+const slack = 2 * time.Second
+
+func TestSilentNodeCostsNoMoreThanGiveUp(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	nodes := b.connect([]string{blackHole(t), b.fleet.Server(1).Addr()}, redisnode.Options{})
+	const giveUp = 100 * time.Millisecond
+	for _, cmd := range []env.Command{set("a", time.Hour), extend("a", time.Hour), del("a")} {
+		began := time.Now()
+		got := b.hear(nodes.Send(env.AllNodes(2), cmd, in(giveUp)), 2)
+		if took := time.Since(began); took < giveUp || took > giveUp+slack {
+			t.Errorf("%v took %v", cmd.Op, took)
+		}
+		if want := []env.Answer{env.Lost, env.Yes}; !slices.Equal(got, want) {
+			t.Errorf("%v: %v, want %v", cmd.Op, got, want)
+		}
+	}
+}
+
+func TestEndOfTheWaitDoesNotEndTheRequest(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	nodes := b.connect([]string{blackHole(t)}, redisnode.Options{})
+	r := nodes.Send(env.AllNodes(1), set("a", time.Hour), env.Never)
+	if _, err := r.Next(t.Context(), in(20*time.Millisecond)); !errors.Is(err, env.ErrTimeout) {
+		t.Errorf("until has come: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := r.Next(ended, env.Never); !errors.Is(err, context.Canceled) {
+		t.Errorf("ctx has ended: %v", err)
+	}
+	if reply, err := r.Next(t.Context(), in(20*time.Millisecond)); !errors.Is(err, env.ErrTimeout) {
+		t.Errorf("the request has ended with its wait: %+v, %v", reply, err)
+	}
+}
+
+func TestReplyThatIsThereGoesFirst(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	r := b.nodes.Send(env.AllNodes(1), set("a", time.Hour), in(patience))
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if b.plain[0].Exists(t.Context(), "key").Val() == 1 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the key never came")
+		}
+	}
+	time.Sleep(100 * time.Millisecond) // for the reply, which left with the key
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if reply, err := r.Next(ended, in(-time.Hour)); err != nil || reply.Answer != env.Yes {
+		t.Errorf("%+v, %v", reply, err)
+	}
+}
+
+func TestNodeIsUsableAsSoonAsItIsBack(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{PoolSize: 2})
+	b.want(set("a", time.Hour), env.Yes)
+	b.fleet.Server(1).Kill()
+	for range 50 { // far more failed dials than the pool has places
+		b.ask(set("b", time.Hour))
+	}
+	began := time.Now()
+	b.want(set("b", time.Hour), env.Failed) // refused: surely not sent
+	if took := time.Since(began); took > slack {
+		t.Errorf("a node that is down costs %v", took)
+	}
+	if err := b.fleet.Server(1).Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.want(set("c", time.Hour), env.Yes)
+	b.holds("key", "c")
+}
+
+func TestManyRequestsAtOnce(t *testing.T) {
+	const requests = 500
+	b := newBench(t, 3, redisnode.Options{PoolSize: 4})
+	var rounds []env.Round
+	for range requests {
+		rounds = append(rounds, b.nodes.Send(env.AllNodes(3), set("a", time.Hour), in(patience)))
+	}
+	yes := 0
+	for _, r := range rounds {
+		for _, a := range b.hear(r, 3) {
+			if a == env.Yes {
+				yes++
+			}
+		}
+	}
+	if yes != 3 {
+		t.Errorf("%d nodes said yes, want each once", yes)
+	}
+}
+
+func TestCloseReportsWhatIsUnderWayAndLeavesNothing(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	before := runtime.NumGoroutine()
+	nodes := redisnode.New([]string{blackHole(t), b.fleet.Server(1).Addr()}, redisnode.Options{})
+	silent := nodes.Send(env.SetOf(1), set("a", time.Hour), env.Never)
+	if reply, err := nodes.Send(env.SetOf(2), set("a", time.Hour), env.Never).Next(t.Context(), in(patience)); err != nil || reply.Answer != env.Yes {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if err := nodes.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := nodes.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	if got := b.hear(silent, 1); got[0] != env.Lost {
+		t.Errorf("a request under way: %v", got)
+	}
+	if got := b.hear(nodes.Send(env.AllNodes(2), del("a"), env.Never), 2); !slices.Equal(got, []env.Answer{env.Failed, env.Failed}) {
+		t.Errorf("after Close: %v", got)
+	}
+	for end := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package redisnode
+
+import (
+	"crypto/tls"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// Options says how nodes are talked to. The zero value is complete.
+type Options struct {
+	// Runtime tells the time that instants are readings of; nil means
+	// [env.System]. Its monotonic clock must run at the machine's rate.
+	Runtime env.Runtime
+
+	// Prefix is put in front of every key.
+	Prefix string
+
+	// Username, Password and DB are those of every node.
+	Username string
+	Password string
+	DB       int
+
+	// TLS is used if it is set.
+	TLS *tls.Config
+
+	// PoolSize is the number of connections kept for one node, and of
+	// requests that can be under way to it; more wait for their turn, at most
+	// until they are given up. 0 means 64.
+	PoolSize int
+
+	// DialTimeout bounds the making of one connection. While a node's host
+	// swallows packets, dials hold their turn in the pool this long, also
+	// after their request was given up. 0 means 1 s.
+	DialTimeout time.Duration
+}
+
+const (
+	defaultPoolSize    = 64
+	defaultDialTimeout = time.Second
+
+	// bufferSize is enough for any command and reply here, in bytes; go-redis
+	// would take 64 KiB for each connection.
+	bufferSize = 4096
+)
+
+func (o Options) withDefaults() Options {
+	if o.Runtime == nil {
+		o.Runtime = env.System()
+	}
+	if o.PoolSize == 0 {
+		o.PoolSize = defaultPoolSize
+	}
+	if o.DialTimeout == 0 {
+		o.DialTimeout = defaultDialTimeout
+	}
+	return o
+}
+
+// redis returns the options of the client of one node, without its dialer.
+func (o Options) redis(addr string) *redis.Options {
+	return &redis.Options{
+		Addr:     addr,
+		Username: o.Username,
+		Password: o.Password,
+		DB:       o.DB,
+
+		// A command goes out once, and nothing but its context ends it.
+		MaxRetries:            -1,
+		ContextTimeoutEnabled: true,
+		ReadTimeout:           -1,
+		WriteTimeout:          -1,
+
+		DialTimeout:   o.DialTimeout,
+		DialerRetries: 1,
+		PoolSize:      o.PoolSize,
+
+		// One round trip of handshake (HELLO), and no side channels.
+		Protocol:                 2,
+		DisableIdentity:          true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		PipelinePoolSize:         -1,
+
+		ReadBufferSize:  bufferSize,
+		WriteBufferSize: bufferSize,
+	}
+}

@@ -1,0 +1,273 @@
+package storm_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+const ms = time.Millisecond
+
+func find(t testing.TB, name string) scenarios.Scenario {
+	t.Helper()
+	s, err := scenarios.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// runs runs seeds 1 to n of a scenario in the simulator.
+func runs(t *testing.T, s scenarios.Scenario, n int) storm.Tally {
+	t.Helper()
+	tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: n}.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tally
+}
+
+// Every row of the debate shows what it expects.
+func TestDebate(t *testing.T) {
+	for _, s := range scenarios.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			tally := runs(t, s, 100)
+			if got := tally.Outcome(); got != storm.AsExpected {
+				t.Errorf("%v: seen %v, expected %v", got, tally.Seen, s.Expect)
+			}
+		})
+	}
+}
+
+// The verdict follows the cause: what a scenario violates holds once the cause
+// is taken away.
+func TestVerdictFollowsTheCause(t *testing.T) {
+	cases := []struct {
+		scenario string
+		cure     string
+		apply    func(s *scenarios.Scenario)
+		property []checker.Property
+	}{
+		{"crash-restart", "no crash", dropPlan, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
+		{"crash-restart", "a node that keeps its keys", func(s *scenarios.Scenario) { s.Persistence = nemesis.Always }, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
+		{"crash-restart", "a restart after the TTL", func(s *scenarios.Scenario) { s.Plan[1].End = nemesis.After(1100 * ms) }, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
+		{"short-restart", "no crash", dropPlan, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
+		{"node-clock-jump", "a jump by less than what is left", func(s *scenarios.Scenario) {
+			jump := *s.Plan[1].ClockJump
+			jump.By = 50 * ms
+			s.Plan[1].ClockJump = &jump
+		}, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
+		{"clock-drift-beyond", "an allowance that covers it", func(s *scenarios.Scenario) { s.Lock.DriftFactor = 0.05 }, []checker.Property{checker.Lease, checker.Section}},
+		{"pause-then-write", "no pause", dropPlan, []checker.Property{checker.Section, checker.Effect}},
+		{"fenced-write", "no pause", dropPlan, []checker.Property{checker.Section}},
+	}
+	for _, c := range cases {
+		t.Run(c.scenario+", "+c.cure, func(t *testing.T) {
+			s := find(t, c.scenario)
+			s.Plan = append(nemesis.Plan(nil), s.Plan...)
+			c.apply(&s)
+			tally := runs(t, s, 50)
+			for _, p := range c.property {
+				if got := tally.Observed(p); got != checker.Holds {
+					t.Errorf("%s is %v: %s", p, got, tally.First[p].Report.Finding(p).Story)
+				}
+			}
+		})
+	}
+}
+
+func dropPlan(s *scenarios.Scenario) { s.Plan = nil }
+
+// And what a scenario shows to hold does not hold without what it rests on.
+func TestHoldingScenariosCanFail(t *testing.T) {
+	cases := []struct {
+		scenario string
+		damage   string
+		apply    func(s *scenarios.Scenario)
+		property checker.Property
+	}{
+		{"delayed-restart", "no delay", func(s *scenarios.Scenario) { s.Plan[1].End = nemesis.After(0) }, checker.Lease},
+		{"clock-drift", "no allowance but the 2 ms", func(s *scenarios.Scenario) { s.Lock.DriftFactor = 0 }, checker.Lease},
+		{"fenced-write", "a fence that is checked nowhere", func(s *scenarios.Scenario) { s.Guard = guard.Plain }, checker.Effect},
+		{"minority-partition", "a third node gone", func(s *scenarios.Scenario) {
+			s.Plan = append(s.Plan, nemesis.Fault{Partition: &nemesis.Partition{Nodes: []int{3}}, End: s.Plan[0].End})
+		}, checker.FaultTolerance},
+	}
+	for _, c := range cases {
+		t.Run(c.scenario+", "+c.damage, func(t *testing.T) {
+			s := find(t, c.scenario)
+			s.Plan = append(nemesis.Plan(nil), s.Plan...)
+			c.apply(&s)
+			if got := runs(t, s, 50).Observed(c.property); got == checker.Holds {
+				t.Errorf("%s still holds", c.property)
+			}
+		})
+	}
+}
+
+// Law: the same seed gives the same trace, on one processor and on two. And
+// different seeds give different ones.
+func TestSameSeedSameTrace(t *testing.T) {
+	all := scenarios.All()
+	trace := func(procs int, seed uint64) uint64 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		r, err := storm.Run(context.Background(), simulator, all[seed%uint64(len(all))], seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.TraceHash
+	}
+	seen := map[uint64]uint64{}
+	for seed := uint64(1); seed <= 1000; seed++ {
+		one, two := trace(1, seed), trace(2, seed)
+		if one != two {
+			t.Errorf("seed %d of %s: %x and %x", seed, all[seed%uint64(len(all))].Name, one, two)
+		}
+		if other, ok := seen[one]; ok {
+			t.Errorf("seeds %d and %d have the same trace", seed, other)
+		}
+		seen[one] = seed
+	}
+}
+
+// Law: a fault that is added late leaves the history before it as it was.
+func TestLateFaultLeavesThePastAlone(t *testing.T) {
+	s := find(t, "calm")
+	const late = 300 * ms
+	before := func(s scenarios.Scenario, seed uint64) history.Log {
+		var log history.Log
+		if _, err := storm.Run(context.Background(), simulator, s, seed, &log); err != nil {
+			t.Fatal(err)
+		}
+		for i := range log {
+			if log[i].Time >= history.Time(late) {
+				return log[:i]
+			}
+		}
+		return log
+	}
+	with := s
+	with.Plan = nemesis.Plan{{Crash: &nemesis.Crash{Node: 1}, Start: nemesis.At(late), End: nemesis.After(late)}}
+	for seed := range uint64(50) {
+		a, b := before(s, seed), before(with, seed)
+		if len(a) == 0 || len(a) != len(b) {
+			t.Fatalf("seed %d: %d and %d events before %v", seed, len(a), len(b), late)
+		}
+		for i := range a {
+			if a[i] != b[i] {
+				t.Fatalf("seed %d: event %d is %+v and %+v", seed, i, a[i], b[i])
+			}
+		}
+	}
+}
+
+// Law: a stored history gets the verdicts that the stream got.
+func TestStoredHistoryHasTheSameVerdicts(t *testing.T) {
+	for _, s := range scenarios.All() {
+		for seed := range uint64(5) {
+			var log history.Log
+			r, err := storm.Run(context.Background(), simulator, s, seed, &log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			panel := checker.NewPanel(storm.Header(simulator, s, seed))
+			for i := range log {
+				panel.Record(&log[i])
+			}
+			again := panel.Finish()
+			for _, f := range r.Report.Findings {
+				if got := again.Finding(f.Property); got.Verdict != f.Verdict || got.Story != f.Story {
+					t.Errorf("%s, seed %d, %s: %v and %v\n%s\n%s", s.Name, seed, f.Property, f.Verdict, got.Verdict, f.Story, got.Story)
+				}
+			}
+		}
+	}
+}
+
+// A run that is stopped is judged as far as it came, and never green.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, err := storm.Run(ctx, simulator, cycles(1, 1_000_000), 1, nil)
+	if err != nil || !r.Interrupted || r.AsExpected() {
+		t.Errorf("interrupted %v, as expected %v, error %v", r.Interrupted, r.AsExpected(), err)
+	}
+	tally, err := storm.Batch{Backend: simulator, Scenario: find(t, "calm"), Runs: 10}.Run(ctx)
+	if err != nil || tally.Outcome() != storm.Undecided {
+		t.Errorf("outcome %v, error %v", tally.Outcome(), err)
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash"}}
+	cases := map[string]func(s *scenarios.Scenario){
+		`lock.kind: unknown lock "paxos": there is [redlock]`:                                       func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
+		`lock: redlock: impossible setting: TTL 0s: want at least 1ms, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
+		`clients[0].workload: unknown workload "sleep": there is [hold section]`: func(s *scenarios.Scenario) {
+			s.Clients = append([]scenarios.Client(nil), s.Clients...)
+			s.Clients[0].Workload = "sleep"
+		},
+		`the tin backend cannot carry out fault 1 of the plan, a partition`: func(*scenarios.Scenario) {},
+		`plan[1].crash.node: there is no node 3: they are numbered 1 to 2`: func(s *scenarios.Scenario) {
+			s.Nodes = 2
+			s.Plan = s.Plan[1:]
+			s.Plan = append(nemesis.Plan{{Pause: &nemesis.Pause{Client: 1}}}, s.Plan...)
+		},
+	}
+	for want, change := range cases {
+		s := find(t, "crash-restart")
+		change(&s)
+		if err := storm.Prepare(tin, s); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	expect := scenarios.Expectations{checker.Lease: checker.Holds, checker.Section: checker.Violated}
+	result := func(lease, section, other checker.Verdict) storm.Result {
+		return storm.Result{
+			Scenario: scenarios.Scenario{Expect: expect},
+			Report: checker.Report{Findings: []checker.Finding{
+				{Property: checker.Lease, Verdict: lease},
+				{Property: checker.Section, Verdict: section},
+				{Property: checker.Contract, Verdict: other},
+			}},
+		}
+	}
+	const h, v, u, n = checker.Holds, checker.Violated, checker.Unknown, checker.NotApplicable
+	cases := []struct {
+		name    string
+		results []storm.Result
+		want    storm.Outcome
+	}{
+		{"shown at once", []storm.Result{result(h, v, n)}, storm.AsExpected},
+		{"shown by one of two", []storm.Result{result(h, h, n), result(h, v, h)}, storm.AsExpected},
+		{"not shown", []storm.Result{result(h, h, n), result(h, h, n)}, storm.Undecided},
+		{"no run can mend it", []storm.Result{result(h, v, n), result(v, v, n)}, storm.Contradiction},
+		{"left open", []storm.Result{result(u, v, n)}, storm.Undecided},
+		{"nothing to judge where something should hold", []storm.Result{result(n, v, n)}, storm.Contradiction},
+		{"a violation that nobody spoke of", []storm.Result{result(h, v, v)}, storm.Contradiction},
+		{"unknown that nobody spoke of", []storm.Result{result(h, v, u)}, storm.Undecided},
+		{"contradiction before undecided", []storm.Result{result(v, h, u)}, storm.Contradiction},
+		{"no runs", nil, storm.Undecided},
+	}
+	for _, c := range cases {
+		tally := storm.NewTally(scenarios.Scenario{Expect: expect})
+		for _, r := range c.results {
+			tally.Add(r)
+		}
+		if got := tally.Outcome(); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
