@@ -2,34 +2,35 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 )
 
 // notes remembers what was done to the world, so that the story of a
-// violation can tell it.
+// violation can tell it. What a fault of the plan brings about is told by the
+// fault; what comes about without one is told by itself.
 type notes struct {
-	recent  []note
-	instant []note // what an instant brings, until its faults are known
-	now     history.Time
+	recent []note
 }
 
 // note is one thing that was done, from when to when.
 type note struct {
+	about subject
 	text  string
 	from  history.Time
 	to    history.Time
-	open  bool // it goes on
-	ended bool // it is over; of what takes no time neither is true
-	fault int  // its number in the plan, or 0
-	ends  what // what an event without a fault takes back
+	open  bool   // it goes on
+	ended bool   // it is over; of what takes no time neither is true
+	left  string // in which state it left its subject
 }
 
-// what names the subject of a note that is not of a fault.
-type what struct {
+// subject is a fault of the plan, or else a client or node to which something
+// was done.
+type subject struct {
 	kind   history.Kind // that begins it
-	number int          // of the client or node
+	number int
 }
 
 // maxNotes bounds the notes that are kept; of those, what still goes on is
@@ -37,23 +38,47 @@ type what struct {
 const maxNotes = 64
 
 func (n *notes) observe(f *fact) {
-	n.now = f.Time
-	switch f.Kind {
-	case history.FaultStart:
-		n.add(note{text: faultText(f), from: f.Time, open: true, fault: f.Fault})
-	case history.FaultEnd:
-		n.end(func(v *note) bool { return v.fault == f.Fault }, f.Time)
-	case history.Pause:
-		n.suspect(note{text: fmt.Sprintf("client %d is paused", f.Client), from: f.Time, open: true, ends: what{history.Pause, f.Client}})
-	case history.Resume:
-		n.end(func(v *note) bool { return v.ends == what{history.Pause, f.Client} }, f.Time)
-	case history.NodeDown:
-		n.suspect(note{text: fmt.Sprintf("node %d goes down", f.Node), from: f.Time, open: true, ends: what{history.NodeDown, f.Node}})
-	case history.NodeUp:
-		n.end(func(v *note) bool { return v.ends == what{history.NodeDown, f.Node} }, f.Time)
-	case history.Kill:
-		n.suspect(note{text: fmt.Sprintf("client %d dies", f.Client), from: f.Time})
+	if f.Kind == history.FaultStart {
+		n.begin(f, faultText(f))
+		return
 	}
+	about := subject{history.FaultStart, f.Fault}
+	if f.Fault == 0 {
+		about = f.subject()
+		n.observeBare(f)
+	}
+	switch f.Kind {
+	case history.FaultEnd:
+		n.end(about, f.Time)
+	case history.NodeUp:
+		n.leave(about, f.Detail)
+	}
+}
+
+// observeBare notes what no fault tells.
+func (n *notes) observeBare(f *fact) {
+	switch f.Kind {
+	case history.NodeDown:
+		n.begin(f, fmt.Sprintf("node %d goes down", f.Node))
+	case history.Pause:
+		n.begin(f, fmt.Sprintf("client %d is paused", f.Client))
+	case history.Kill:
+		n.begin(f, fmt.Sprintf("client %d dies", f.Client))
+		n.recent[len(n.recent)-1].open = false
+	case history.NodeUp, history.Resume:
+		n.end(f.subject(), f.Time)
+	}
+}
+
+// subject names what the event is done to.
+func (f *fact) subject() subject {
+	switch f.Kind {
+	case history.NodeDown, history.NodeUp:
+		return subject{history.NodeDown, f.Node}
+	case history.Pause, history.Resume:
+		return subject{history.Pause, f.Client}
+	}
+	return subject{f.Kind, f.Fault}
 }
 
 func faultText(f *fact) string {
@@ -63,50 +88,38 @@ func faultText(f *fact) string {
 	return f.Detail
 }
 
-func (n *notes) suspect(v note) { n.instant = append(n.instant, v) }
-
-// settle keeps what the instant brought, except for what a fault that began
-// in the same instant tells better.
-func (n *notes) settle() {
-	if len(n.instant) == 0 {
-		return
-	}
-	told := false
-	for i := range n.recent {
-		told = told || n.recent[i].fault != 0 && n.recent[i].from == n.now
-	}
-	for _, v := range n.instant {
-		if !told {
-			n.add(v)
-		}
-	}
-	n.instant = n.instant[:0]
-}
-
-func (n *notes) add(v note) {
+func (n *notes) begin(f *fact, text string) {
 	if len(n.recent) == maxNotes {
-		n.recent = remove(n.recent, n.recent[n.oldest()])
+		n.recent = slices.Delete(n.recent, n.oldest(), n.oldest()+1)
 	}
-	n.recent = append(n.recent, v)
+	n.recent = append(n.recent, note{about: f.subject(), text: text, from: f.Time, open: true})
 }
 
+// oldest returns the place of the oldest note of what is over, or else of the
+// oldest of all.
 func (n *notes) oldest() int {
-	for i := range n.recent {
-		if !n.recent[i].open {
-			return i
-		}
-	}
-	return 0
+	return max(0, slices.IndexFunc(n.recent, func(v note) bool { return !v.open }))
 }
 
-func (n *notes) end(about func(*note) bool, at history.Time) {
-	for _, list := range [][]note{n.instant, n.recent} {
-		for i := range list {
-			if v := &list[i]; v.open && about(v) {
-				v.open, v.ended, v.to = false, true, at
-			}
+func (n *notes) end(about subject, at history.Time) {
+	if v := n.last(about); v != nil && v.open {
+		v.open, v.ended, v.to = false, true, at
+	}
+}
+
+func (n *notes) leave(about subject, how string) {
+	if v := n.last(about); v != nil {
+		v.left = how
+	}
+}
+
+func (n *notes) last(about subject) *note {
+	for i := len(n.recent) - 1; i >= 0; i-- {
+		if n.recent[i].about == about {
+			return &n.recent[i]
 		}
 	}
+	return nil
 }
 
 // between returns what went on in some part of the time from a to b, as it
@@ -118,7 +131,7 @@ func (n *notes) between(a, b history.Time) []note {
 			continue
 		}
 		if v.ended && v.to > b {
-			v.ended = false
+			v.ended, v.left = false, ""
 		}
 		list = append(list, v)
 	}
@@ -127,11 +140,17 @@ func (n *notes) between(a, b history.Time) []note {
 
 func (v note) String() string {
 	text := fmt.Sprintf("%s at %s", v.text, at(v.from))
+	back := ""
+	if v.left != "" {
+		back = " and is back " + v.left
+	}
 	switch {
 	case !v.ended:
 		return text
 	case v.to == v.from:
-		return text + ", over at once"
+		return text + back + " at once"
+	case back != "":
+		return text + back + " at " + at(v.to)
 	}
 	return text + ", until " + at(v.to)
 }

@@ -85,7 +85,6 @@ func (p *Panel) settle() {
 	if len(p.late) > 0 {
 		p.takeLate()
 	}
-	p.notes.settle()
 	for _, j := range p.judges {
 		j.settle()
 	}

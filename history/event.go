@@ -66,7 +66,8 @@ const (
 	// Kill: the client is gone for good.
 	Kill
 
-	// NodeDown and NodeUp: the node's server is not running in between.
+	// NodeDown and NodeUp: the node's server is not running in between; it
+	// comes back with or without its keys (Detail).
 	NodeDown
 	NodeUp
 	// LinkDown and LinkUp: in between, Client cannot count on a round trip
@@ -80,7 +81,8 @@ const (
 	// Client: who deleted it).
 	KeyGone
 
-	// FaultStart and FaultEnd: fault number Fault of the plan (Detail).
+	// FaultStart and FaultEnd: fault number Fault of the plan (Detail). What
+	// a fault brings about when it begins or ends bears its number as well.
 	FaultStart
 	FaultEnd
 

@@ -43,6 +43,14 @@ const (
 	Always  Persistence = "aof-always" // it has every write that it acknowledged
 )
 
+// Keeps says of a node that comes back what it still has, for a story.
+func (p Persistence) Keeps() string {
+	if p == Nothing {
+		return "without its keys"
+	}
+	return "with its keys"
+}
+
 // Range is a uniform distribution of durations, both ends included.
 type Range struct {
 	Min time.Duration `yaml:"min"`

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -54,77 +55,79 @@ func Of(r storm.Result, versions map[string]string) Run {
 // Hash prints a trace hash.
 func Hash(h uint64) string { return fmt.Sprintf("%016x", h) }
 
-// Dir is the directory of a run that is being written. Until Finish it has a
-// name that nobody takes for a run's, and Discard makes it go away.
+// Dir is the directory of a run that is being written. run.json comes last: a
+// directory without it is that of a run that was cut off.
 type Dir struct {
-	final   string
-	partial string
-	file    *os.File
-	writer  *history.Writer
+	path   string
+	file   *os.File
+	writer *history.Writer
 }
 
-// Create makes the directory of a run under parent. The history is written
-// while the run goes on, to the sink that History returns.
+// Create makes the directory of a run under parent, with a number appended to
+// its name if that is taken: no run is written over.
 func Create(parent, name string, h history.Header) (*Dir, error) {
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return nil, err
 	}
-	partial, err := os.MkdirTemp(parent, "."+name+".*")
+	path, err := mkdirFree(filepath.Join(parent, name))
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{final: filepath.Join(parent, name), partial: partial}
-	if d.file, err = os.Create(filepath.Join(partial, HistoryFile)); err != nil {
-		d.Discard()
-		return nil, err
+	d := &Dir{path: path}
+	if d.file, err = os.Create(filepath.Join(path, HistoryFile)); err != nil {
+		return nil, errors.Join(err, d.Discard())
 	}
 	d.writer = history.NewWriter(d.file, h)
 	return d, nil
 }
 
-// History returns the sink of the run's events.
-func (d *Dir) History() history.Sink { return d.writer }
-
-// Finish writes run.json and gives the directory its name, with a number
-// appended if that is taken: no run is written over. It returns the path.
-func (d *Dir) Finish(r Run) (string, error) {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(d.partial, RunFile), append(text, '\n'), 0o644)
-	}
-	err = errors.Join(err, d.writer.Flush(), d.file.Close(), os.Chmod(d.partial, 0o755))
-	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(d.partial))
-	}
-	for n := 1; ; n++ {
-		path := d.final
-		if n > 1 {
-			path = fmt.Sprintf("%s.%d", d.final, n)
+// mkdirFree makes the first directory of path, path.2, path.3, … that does not
+// exist.
+func mkdirFree(path string) (string, error) {
+	for free, n := path, 2; ; n++ {
+		err := os.Mkdir(free, 0o755)
+		if !errors.Is(err, fs.ErrExist) {
+			return free, err
 		}
-		if _, err := os.Lstat(path); err == nil {
-			continue
-		}
-		// A rename onto a directory that has appeared meanwhile fails, as that
-		// is not empty.
-		err := os.Rename(d.partial, path)
-		if err == nil || n > 1000 {
-			return path, err
-		}
+		free = fmt.Sprintf("%s.%d", path, n)
 	}
 }
 
+// Path returns where the directory is.
+func (d *Dir) Path() string { return d.path }
+
+// History returns the sink of the run's events.
+func (d *Dir) History() history.Sink { return d.writer }
+
+// Finish completes the directory with run.json. If that fails, nothing is left
+// of it.
+func (d *Dir) Finish(r Run) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	err = errors.Join(err, d.writer.Flush(), d.file.Close())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(d.path, RunFile), append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(d.path))
+	}
+	return nil
+}
+
 // Discard removes what was written.
-func (d *Dir) Discard() {
+func (d *Dir) Discard() error {
 	if d.file != nil {
 		_ = d.file.Close()
 	}
-	_ = os.RemoveAll(d.partial)
+	return os.RemoveAll(d.path)
 }
 
 // Load reads the run.json of a directory.
 func Load(dir string) (Run, error) {
 	path := filepath.Join(dir, RunFile)
 	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Run{}, fmt.Errorf("%s has no %s: it is not the directory of a run, or the run was cut off", dir, RunFile)
+	}
 	if err != nil {
 		return Run{}, err
 	}

@@ -2,10 +2,11 @@ package sim
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-var clockJumping = fault{
-	kind: (*nemesis.ClockJump)(nil).Kind(),
-	begin: func(w *World, f *nemesis.Fault) {
+var clockJumping = part{
+	Kind: (*nemesis.ClockJump)(nil).Kind(),
+	Begin: func(w *World, _ int, f *nemesis.Fault) error {
 		w.wallClock(f.ClockJump.Node, f.ClockJump.Client).jump(w.now, int64(f.ClockJump.By))
+		return nil
 	},
 }
 

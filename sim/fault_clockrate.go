@@ -2,10 +2,16 @@ package sim
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-var clockRunning = fault{
-	kind:  (*nemesis.ClockRate)(nil).Kind(),
-	begin: func(w *World, f *nemesis.Fault) { w.runClocks(f.ClockRate, f.ClockRate.PPM) },
-	end:   func(w *World, f *nemesis.Fault) { w.runClocks(f.ClockRate, 0) },
+var clockRunning = part{
+	Kind: (*nemesis.ClockRate)(nil).Kind(),
+	Begin: func(w *World, _ int, f *nemesis.Fault) error {
+		w.runClocks(f.ClockRate, f.ClockRate.PPM)
+		return nil
+	},
+	End: func(w *World, _ int, f *nemesis.Fault) error {
+		w.runClocks(f.ClockRate, 0)
+		return nil
+	},
 }
 
 // runClocks changes the rate of all clocks of a node or a client.

@@ -5,19 +5,21 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-var crashing = fault{
-	kind: (*nemesis.Crash)(nil).Kind(),
-	begin: func(w *World, f *nemesis.Fault) {
+var crashing = part{
+	Kind: (*nemesis.Crash)(nil).Kind(),
+	Begin: func(w *World, _ int, f *nemesis.Fault) error {
 		n := &w.nodes[f.Crash.Node-1]
 		n.down = true
 		w.Record(&history.Event{Kind: history.NodeDown, Node: n.id})
 		if w.setting.Persistence == nemesis.Nothing {
 			w.forgetAll(n)
 		}
+		return nil
 	},
-	end: func(w *World, f *nemesis.Fault) {
+	End: func(w *World, _ int, f *nemesis.Fault) error {
 		n := &w.nodes[f.Crash.Node-1]
 		n.down = false
-		w.Record(&history.Event{Kind: history.NodeUp, Node: n.id})
+		w.Record(&history.Event{Kind: history.NodeUp, Node: n.id, Detail: w.setting.Persistence.Keeps()})
+		return nil
 	},
 }

@@ -2,7 +2,10 @@ package sim
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-var killing = fault{
-	kind:  (*nemesis.Kill)(nil).Kind(),
-	begin: func(w *World, f *nemesis.Fault) { w.clients[f.Kill.Client-1].kill() },
+var killing = part{
+	Kind: (*nemesis.Kill)(nil).Kind(),
+	Begin: func(w *World, _ int, f *nemesis.Fault) error {
+		w.clients[f.Kill.Client-1].kill()
+		return nil
+	},
 }

@@ -2,10 +2,16 @@ package sim
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-var slowing = fault{
-	kind:  (*nemesis.Latency)(nil).Kind(),
-	begin: func(w *World, f *nemesis.Fault) { w.slow(f.Latency, f.Latency.Add, 1) },
-	end:   func(w *World, f *nemesis.Fault) { w.slow(f.Latency, nemesis.Range{}, -1) },
+var slowing = part{
+	Kind: (*nemesis.Latency)(nil).Kind(),
+	Begin: func(w *World, _ int, f *nemesis.Fault) error {
+		w.slow(f.Latency, f.Latency.Add, 1)
+		return nil
+	},
+	End: func(w *World, _ int, f *nemesis.Fault) error {
+		w.slow(f.Latency, nemesis.Range{}, -1)
+		return nil
+	},
 }
 
 func (w *World) slow(l *nemesis.Latency, extra nemesis.Range, trouble int) {

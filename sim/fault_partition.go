@@ -2,10 +2,16 @@ package sim
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-var partitioning = fault{
-	kind:  (*nemesis.Partition)(nil).Kind(),
-	begin: func(w *World, f *nemesis.Fault) { w.cut(f.Partition, true) },
-	end:   func(w *World, f *nemesis.Fault) { w.cut(f.Partition, false) },
+var partitioning = part{
+	Kind: (*nemesis.Partition)(nil).Kind(),
+	Begin: func(w *World, _ int, f *nemesis.Fault) error {
+		w.cut(f.Partition, true)
+		return nil
+	},
+	End: func(w *World, _ int, f *nemesis.Fault) error {
+		w.cut(f.Partition, false)
+		return nil
+	},
 }
 
 func (w *World) cut(p *nemesis.Partition, down bool) {

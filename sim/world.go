@@ -29,6 +29,7 @@ type World struct {
 
 	conductor *nemesis.Conductor
 	faultAt   int64 // ground time of the earliest faultDue in the queue
+	cause     int   // the fault that begins or ends just now, or 0
 
 	coroutines []*coroutine
 	idle       []*coroutine
@@ -79,6 +80,9 @@ func (w *World) Record(e *history.Event) {
 	}
 	w.flushLapses()
 	e.Time = history.Time(w.now)
+	if w.cause != 0 {
+		e.Fault = w.cause
+	}
 	w.write(e)
 }
 

@@ -4,12 +4,12 @@ package process
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-var killing = fault{
-	kind: (*nemesis.Kill)(nil).Kind(),
-	begin: func(w *World, _ int, f *nemesis.Fault) error {
+var killing = part{
+	Kind: (*nemesis.Kill)(nil).Kind(),
+	Begin: func(w *World, number int, f *nemesis.Fault) error {
 		c := w.client(f.Kill.Client)
 		c.gate.kill()
-		w.history.killed(c.number)
+		w.history.killed(c.number, number)
 		c.finish()
 		return nil
 	},

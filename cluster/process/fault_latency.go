@@ -11,18 +11,18 @@ import (
 
 // slowing draws from a stream of the fault's own, so that the delays of one
 // fault do not depend on which others came before it.
-var slowing = fault{
-	kind: (*nemesis.Latency)(nil).Kind(),
-	begin: func(w *World, number int, f *nemesis.Fault) error {
+var slowing = part{
+	Kind: (*nemesis.Latency)(nil).Kind(),
+	Begin: func(w *World, number int, f *nemesis.Fault) error {
 		random := newRandom(w.seed, fmt.Sprintf("fault %d", number))
-		w.disturb(f.Latency.Clients, f.Latency.Nodes, func(l *wire.Link) {
+		w.disturb(number, f.Latency.Clients, f.Latency.Nodes, func(l *wire.Link) {
 			l.Requests.Delay(random.draw(f.Latency.Add))
 			l.Replies.Delay(random.draw(f.Latency.Add))
 		})
 		return nil
 	},
-	end: func(w *World, f *nemesis.Fault) error {
-		w.mend(f.Latency.Clients, f.Latency.Nodes, func(l *wire.Link) {
+	End: func(w *World, number int, f *nemesis.Fault) error {
+		w.mend(number, f.Latency.Clients, f.Latency.Nodes, func(l *wire.Link) {
 			l.Requests.Delay(0)
 			l.Replies.Delay(0)
 		})

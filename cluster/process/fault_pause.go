@@ -7,15 +7,15 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-var pausing = fault{
-	kind: (*nemesis.Pause)(nil).Kind(),
-	begin: func(w *World, _ int, f *nemesis.Fault) error {
-		w.history.happened(history.Event{Kind: history.Pause, Client: f.Pause.Client})
+var pausing = part{
+	Kind: (*nemesis.Pause)(nil).Kind(),
+	Begin: func(w *World, number int, f *nemesis.Fault) error {
+		w.history.happened(history.Event{Kind: history.Pause, Fault: number, Client: f.Pause.Client})
 		w.client(f.Pause.Client).gate.pause()
 		return nil
 	},
-	end: func(w *World, f *nemesis.Fault) error {
-		w.history.happened(history.Event{Kind: history.Resume, Client: f.Pause.Client})
+	End: func(w *World, number int, f *nemesis.Fault) error {
+		w.history.happened(history.Event{Kind: history.Resume, Fault: number, Client: f.Pause.Client})
 		w.client(f.Pause.Client).gate.resume()
 		return nil
 	},

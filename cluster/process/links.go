@@ -13,24 +13,25 @@ import (
 
 type linkName struct{ client, node int }
 
-// disturb does something bad to every link between the clients and the nodes.
-func (w *World) disturb(clients, nodes []int, how func(*wire.Link)) {
+// disturb does something bad to every link between the clients and the nodes,
+// on behalf of a fault.
+func (w *World) disturb(fault int, clients, nodes []int, how func(*wire.Link)) {
 	w.eachLink(clients, nodes, func(name linkName, l *wire.Link) {
 		w.troubles[name]++
 		if w.troubles[name] == 1 {
-			w.history.happened(history.Event{Kind: history.LinkDown, Client: name.client, Node: name.node})
+			w.history.happened(history.Event{Kind: history.LinkDown, Fault: fault, Client: name.client, Node: name.node})
 		}
 		how(l)
 	})
 }
 
 // mend takes it back.
-func (w *World) mend(clients, nodes []int, how func(*wire.Link)) {
+func (w *World) mend(fault int, clients, nodes []int, how func(*wire.Link)) {
 	w.eachLink(clients, nodes, func(name linkName, l *wire.Link) {
 		how(l)
 		w.troubles[name]--
 		if w.troubles[name] == 0 {
-			w.history.happened(history.Event{Kind: history.LinkUp, Client: name.client, Node: name.node})
+			w.history.happened(history.Event{Kind: history.LinkUp, Fault: fault, Client: name.client, Node: name.node})
 		}
 	})
 }

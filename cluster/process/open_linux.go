@@ -8,6 +8,9 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
+// Faults lists the kinds of faults that its worlds can carry out.
+func (Backend) Faults() []nemesis.Kind { return repertoire.Kinds() }
+
 // Open starts the servers and the network of a setting, which must be valid and
 // ask for no other faults than [Backend.Faults]; the setting's latency is
 // ignored, for this network is real. The world's history goes to sink, one

@@ -26,6 +26,9 @@ type World interface {
 	Close() error
 }
 
+// Faults lists none.
+func (Backend) Faults() []nemesis.Kind { return nil }
+
 // Open fails: only on Linux can servers be made to die with their parent.
 func (Backend) Open(context.Context, nemesis.Setting, uint64, history.Sink) (World, error) {
 	return nil, errors.New("the process backend runs on Linux only, not on " + runtime.GOOS)

@@ -74,11 +74,11 @@ func (r *recorder) happened(e history.Event) {
 	r.write(&e)
 }
 
-// killed writes the last event of a client.
-func (r *recorder) killed(client int) {
+// killed writes the last event of a client, of which a fault is the cause.
+func (r *recorder) killed(client, fault int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.write(&history.Event{Kind: history.Kill, Client: client})
+	r.write(&history.Event{Kind: history.Kill, Client: client, Fault: fault})
 	r.dead[client] = true
 }
 

@@ -74,9 +74,12 @@ func execute(ctx context.Context, args []string, out, problems io.Writer) int {
 		_, _ = fmt.Fprintln(problems, "lockstorm: interrupted")
 		return exitUndecided
 	}
-	_, _ = fmt.Fprintln(problems, "lockstorm:", strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+	_, _ = fmt.Fprintln(problems, "lockstorm:", oneLine.Replace(strings.TrimSpace(err.Error())))
 	return exitBadInput
 }
+
+// oneLine makes one line of an error that quotes several.
+var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -138,11 +139,9 @@ func runAndStore(ctx context.Context, b storm.Backend, s scenarios.Scenario, see
 	}
 	r, err := storm.Run(ctx, b, s, seed, dir.History())
 	if err != nil {
-		dir.Discard()
-		return r, "", err
+		return r, "", errors.Join(err, dir.Discard())
 	}
-	path, err := dir.Finish(results.Of(r, versions()))
-	return r, path, err
+	return r, dir.Path(), dir.Finish(results.Of(r, versions()))
 }
 
 // jsonLine is what --json prints of a run.

@@ -1,0 +1,172 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// These tests run the command on real redis-server processes.
+
+// asCommand makes the test binary the command itself.
+const asCommand = "LOCKSTORM_TEST_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// leases runs a scenario on real servers and counts the runs that violated
+// lease exclusion.
+func leases(t *testing.T, scenario string, runs int) (code, violated int) {
+	t.Helper()
+	code, out, problems := command(t, "run", scenario, "--backend", "process", "--runs", fmt.Sprint(runs), "--json", "--out", t.TempDir())
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if len(lines) != runs {
+		t.Fatalf("exit code %d, %d lines of %d: %s", code, len(lines), runs, problems)
+	}
+	for _, l := range lines {
+		var o struct{ Verdicts map[string]string }
+		if err := json.Unmarshal([]byte(l), &o); err != nil {
+			t.Fatal(err)
+		}
+		switch o.Verdicts["lease"] {
+		case "violated":
+			violated++
+		case "holds":
+		default:
+			t.Errorf("lease is %s", o.Verdicts["lease"])
+		}
+	}
+	return code, violated
+}
+
+func TestCrashRestartOnRealServers(t *testing.T) {
+	t.Parallel()
+	if _, violated := leases(t, "crash-restart", 3); violated == 0 {
+		t.Error("no run of 3 violated lease exclusion")
+	}
+}
+
+// A node that stays away for longer than the TTL is safe; the same plan without
+// the delay is not.
+func TestRestartDelayOnRealServers(t *testing.T) {
+	t.Parallel()
+	if _, violated := leases(t, "delayed-restart", 10); violated > 0 {
+		t.Errorf("%d runs of 10 violated lease exclusion in spite of the delay", violated)
+	}
+	_, text, _ := command(t, "show", "delayed-restart")
+	hasty := strings.Replace(text, "after: 1.1s", "after: 0s", 1)
+	if hasty == text {
+		t.Fatalf("no delay to take away in\n%s", text)
+	}
+	file := filepath.Join(t.TempDir(), "hasty.yaml")
+	if err := os.WriteFile(file, []byte(hasty), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, violated := leases(t, file, 10)
+	if violated < 5 || code != exitContradiction {
+		t.Errorf("without the delay %d runs of 10 violated lease exclusion, exit code %d", violated, code)
+	}
+}
+
+// The plan is the same, the backend cannot: refused before anything starts.
+func TestPlanThatRealServersCannotCarryOut(t *testing.T) {
+	dir := t.TempDir()
+	code, _, problems := command(t, "run", "node-clock-jump", "--backend", "process", "--out", dir)
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "the process backend cannot carry out fault 2 of the plan, a clock-jump")
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+func TestNoServerToRun(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	dir := t.TempDir()
+	code, _, problems := command(t, "run", "calm", "--backend", "process", "--out", dir)
+	want(t, "exit code", code, exitBadInput)
+	want(t, "lines", strings.Count(problems, "\n"), 1)
+	wantIn(t, problems, "there is no redis-server to run", "apt-get install redis-server")
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+func TestServerThatDiesAtStart(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "redis-server"), []byte("#!/bin/sh\necho 'Bad directive at line 7'\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	code, _, problems := command(t, "run", "calm", "--backend", "process", "--out", t.TempDir())
+	want(t, "exit code", code, exitBadInput)
+	want(t, "lines", strings.Count(problems, "\n"), 1)
+	wantIn(t, problems, "exit status 1", "Bad directive at line 7")
+}
+
+// Whatever ends the command, its servers and their directory end as well.
+func TestNothingSurvivesTheCommand(t *testing.T) {
+	for signal, wantCode := range map[syscall.Signal]int{
+		syscall.SIGINT: exitUndecided, syscall.SIGTERM: exitUndecided, syscall.SIGKILL: -1,
+	} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			temp := t.TempDir()
+			var out bytes.Buffer
+			cmd := exec.Command(os.Args[0], "run", "slow-acquire", "--backend", "process", "--out", t.TempDir())
+			cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+temp)
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = cmd.Process.Kill() })
+			soon(t, "five servers run", func() bool { return serversBelow(temp) == 5 })
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			want(t, "exit code", cmd.ProcessState.ExitCode(), wantCode)
+			soon(t, "no server runs", func() bool { return serversBelow(temp) == 0 })
+			soon(t, "no directory is left", func() bool {
+				left, err := os.ReadDir(temp)
+				return err == nil && len(left) == 0
+			})
+			if strings.Contains(out.String(), "goroutine ") {
+				t.Errorf("a stack trace:\n%s", out.String())
+			}
+		})
+	}
+}
+
+// serversBelow counts the processes whose working directory is below dir.
+func serversBelow(dir string) (n int) {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, l := range links {
+		if cwd, err := os.Readlink(l); err == nil && strings.HasPrefix(cwd, dir+"/") {
+			n++
+		}
+	}
+	return n
+}
+
+// soon waits until a condition holds.
+func soon(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still not: %s", what)
+		}
+	}
+}
