@@ -1,0 +1,44 @@
+#!/bin/sh
+# What takes longer than a test may. Its output, docs/campaign.md, is committed.
+set -eu
+
+out=$PWD/docs/campaign.md
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p docs
+go build -o "$work/lockstorm" ./cmd/lockstorm
+PATH=$work:$PATH
+
+# say DIR TITLE COMMAND…: a section with the command and what it prints. A
+# command that fails ends the campaign.
+say() {
+	dir=$1
+	title=$2
+	shift 2
+	echo "== $title: $*" >&2
+	{
+		printf '\n## %s\n\n```\n$ %s\n' "$title" "$*"
+		(cd "$dir" && "$@" 2>&1)
+		printf '```\n'
+	} >>"$work/campaign.md"
+}
+
+{
+	echo "# Campaign"
+	echo
+	echo "Made by \`make campaign\` with $(go env GOVERSION) on $(nproc) cores, $(redis-server --version | sed 's/ sha=.*//')."
+} >"$work/campaign.md"
+
+# delayed-restart with the delay set to 0, and nothing expected of it.
+lockstorm show delayed-restart | sed -e 's/after: 1.1s/after: 0s/' -e '/^expect:/,$d' >"$work/no-delay.yaml"
+
+say . "The judge of exclusion against porcupine, a million histories" \
+	go test ./checker -run TestSweepAgreesWithPorcupine -count=1 -v -args -histories=1000000
+say "$work" "The debate, a thousand seeds a row" lockstorm debate --runs 1000
+say "$work" "Crash and restart on real servers" lockstorm run crash-restart --backend process --runs 20
+say "$work" "Delayed restart on real servers" lockstorm run delayed-restart --backend process --runs 10
+say "$work" "The same without the delay" sh -c 'lockstorm run no-delay.yaml --backend process --runs 10; test $? = 1'
+say "$work" "The debate on real servers" lockstorm debate --backend process
+say . "Simulated cycles" go test ./storm -run '^$' -bench . -count=3
+
+mv "$work/campaign.md" "$out"
