@@ -21,8 +21,7 @@ type network struct {
 	random  *rand.PCG
 	links   []link // by client, then by node
 
-	messages []message
-	free     []int32 // messages that are no longer on their way
+	messages slab[message] // on their way
 }
 
 type link struct {
@@ -63,22 +62,6 @@ func (n *network) delay(l *link) int64 {
 	return d
 }
 
-func (n *network) hire(m message) int32 {
-	if last := len(n.free) - 1; last >= 0 {
-		i := n.free[last]
-		n.free = n.free[:last]
-		n.messages[i] = m
-		return i
-	}
-	n.messages = append(n.messages, m)
-	return int32(len(n.messages) - 1)
-}
-
-func (n *network) dismiss(i int32) {
-	n.messages[i].round = nil
-	n.free = append(n.free, i)
-}
-
 // Len implements [env.Nodes].
 func (c *client) Len() int { return c.world.network.nodes }
 
@@ -91,20 +74,20 @@ func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) e
 	for rest := to; rest != 0; {
 		node := rest.First()
 		rest = rest.Without(node)
-		i := w.network.hire(message{round: r, client: int32(c.id), node: int32(node)})
+		i := w.network.messages.put(message{round: r, client: int32(c.id), node: int32(node)})
 		w.sendRequest(i)
 	}
 	return r
 }
 
 func (w *World) sendRequest(i int32) {
-	m := &w.network.messages[i]
+	m := w.network.messages.at(i)
 	l := w.network.link(int(m.client), int(m.node))
 	w.queue.push(w.now+w.network.delay(l), requestArrives, i)
 }
 
 func (w *World) requestArrives(i int32) {
-	m := &w.network.messages[i]
+	m := w.network.messages.at(i)
 	l := w.network.link(int(m.client), int(m.node))
 	if l.requestsCut {
 		l.heldRequests = append(l.heldRequests, i)
@@ -121,20 +104,20 @@ func (w *World) requestArrives(i int32) {
 }
 
 func (w *World) sendReply(i int32) {
-	m := &w.network.messages[i]
+	m := w.network.messages.at(i)
 	l := w.network.link(int(m.client), int(m.node))
 	w.queue.push(w.now+w.network.delay(l), replyArrives, i)
 }
 
 func (w *World) replyArrives(i int32) {
-	m := &w.network.messages[i]
+	m := w.network.messages.at(i)
 	l := w.network.link(int(m.client), int(m.node))
 	if l.repliesCut {
 		l.heldReplies = append(l.heldReplies, i)
 		return
 	}
-	m.round.deliver(int(m.node), m.answer)
-	w.network.dismiss(i)
+	arrived := w.network.messages.take(i)
+	arrived.round.deliver(int(arrived.node), arrived.answer)
 }
 
 // mend lets what a cut link held back go on.

@@ -21,30 +21,6 @@ type call struct {
 	waiter   *coroutine
 }
 
-// calls are those under way, in places that are used again.
-type calls struct {
-	all  []call
-	free []int32
-}
-
-func (c *calls) hire(request call) int32 {
-	if last := len(c.free) - 1; last >= 0 {
-		i := c.free[last]
-		c.free = c.free[:last]
-		c.all[i] = request
-		return i
-	}
-	c.all = append(c.all, request)
-	return int32(len(c.all) - 1)
-}
-
-func (c *calls) dismiss(i int32) call {
-	done := c.all[i]
-	c.all[i] = call{}
-	c.free = append(c.free, i)
-	return done
-}
-
 type callKind uint8
 
 const (
@@ -59,18 +35,18 @@ func (c *client) do(ctx context.Context, request call) (call, error) {
 	co := c.enter()
 	w := c.world
 	request.client = c
-	i := w.calls.hire(request)
+	i := w.calls.put(request)
 	w.queue.push(w.now+draw(w.network.random, w.network.latency), callArrives, i)
-	for !w.calls.all[i].returned {
+	for !w.calls.at(i).returned {
 		if err := ctx.Err(); err != nil {
-			w.calls.all[i].deserted = true
+			w.calls.at(i).deserted = true
 			return call{}, err
 		}
-		w.calls.all[i].waiter = co
+		w.calls.at(i).waiter = co
 		co.park(ctx, env.Never)
-		w.calls.all[i].waiter = nil
+		w.calls.at(i).waiter = nil
 	}
-	answer := w.calls.dismiss(i)
+	answer := w.calls.take(i)
 	if !answer.accepted {
 		return answer, env.ErrFenced
 	}
@@ -78,7 +54,7 @@ func (c *client) do(ctx context.Context, request call) (call, error) {
 }
 
 func (w *World) callArrives(i int32) {
-	c := &w.calls.all[i]
+	c := w.calls.at(i)
 	a := c.access
 	switch c.kind {
 	case readCall:
@@ -95,11 +71,11 @@ func (w *World) callArrives(i int32) {
 }
 
 func (w *World) callReturns(i int32) {
-	c := &w.calls.all[i]
+	c := w.calls.at(i)
 	c.returned = true
 	switch {
 	case c.deserted:
-		w.calls.dismiss(i)
+		w.calls.take(i)
 	case c.waiter != nil:
 		w.wake(c.waiter)
 	}

@@ -36,7 +36,7 @@ type World struct {
 	ready      []*coroutine
 	current    *coroutine
 
-	calls  calls
+	calls  slab[call]
 	lapses lapses
 
 	sealed bool

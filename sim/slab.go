@@ -1,0 +1,32 @@
+package sim
+
+// slab holds values that the queue refers to by index, in places that are used
+// again.
+type slab[T any] struct {
+	all  []T
+	free []int32
+}
+
+// put stores a value and returns its index, which is good until it is taken.
+func (s *slab[T]) put(v T) int32 {
+	if last := len(s.free) - 1; last >= 0 {
+		i := s.free[last]
+		s.free = s.free[:last]
+		s.all[i] = v
+		return i
+	}
+	s.all = append(s.all, v)
+	return int32(len(s.all) - 1)
+}
+
+// at returns the value at an index. The pointer is good until the next put.
+func (s *slab[T]) at(i int32) *T { return &s.all[i] }
+
+// take returns the value at an index and frees the place.
+func (s *slab[T]) take(i int32) T {
+	v := s.all[i]
+	var zero T
+	s.all[i] = zero
+	s.free = append(s.free, i)
+	return v
+}
