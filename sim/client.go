@@ -98,11 +98,11 @@ func (w *World) Reach(client int, step env.Step, k int) {
 	w.trace.add(uint64(step)<<16 | uint64(client))
 	if err := w.conductor.Step(time.Duration(w.now), client, step, k); err != nil {
 		w.fail(err)
-		co.park(nil, env.Never)
+		co.park(context.Background(), env.Never)
 	}
 	for c.stopped() {
 		co.missed = true
-		co.park(nil, env.Never)
+		co.park(context.Background(), env.Never)
 	}
 }
 

@@ -138,7 +138,7 @@ func (co *coroutine) run() {
 // another look, has come.
 func (co *coroutine) park(ctx context.Context, until env.Instant) {
 	co.until, co.ctx = until, nil
-	if ctx != nil && ctx.Done() != nil {
+	if ctx.Done() != nil {
 		co.ctx = ctx
 	}
 	co.setTimer()
