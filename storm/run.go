@@ -101,6 +101,9 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 	}
 	result.Scenario, result.Backend, result.Seed = s, b.Name, seed
 	result.Report = panel.Finish()
+	if result.Interrupted {
+		result.Report = result.Report.CutShort()
+	}
 	return result, err
 }
 

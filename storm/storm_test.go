@@ -201,6 +201,11 @@ func TestInterrupted(t *testing.T) {
 	if err != nil || !r.Interrupted || r.AsExpected() {
 		t.Errorf("interrupted %v, as expected %v, error %v", r.Interrupted, r.AsExpected(), err)
 	}
+	for _, f := range r.Report.Findings {
+		if f.Verdict != checker.Unknown {
+			t.Errorf("%s is %v", f.Property, f.Verdict)
+		}
+	}
 	tally, err := storm.Batch{Backend: simulator, Scenario: find(t, "calm"), Runs: 10}.Run(ctx)
 	if err != nil || tally.Outcome() != storm.Undecided {
 		t.Errorf("outcome %v, error %v", tally.Outcome(), err)

@@ -208,6 +208,23 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// A run that was stopped is stored, and judged again as what it is.
+func TestCheckOfAnInterruptedRun(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s, err := findScenario("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, dir, err := runAndStore(ctx, backends[0].Backend, s, 1, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, out, _ := command(t, "check", dir)
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out, "calm: undecided (1 run)", "Stopped before the end")
+}
+
 func TestListNamesEverything(t *testing.T) {
 	code, out, _ := command(t, "list")
 	want(t, "exit code", code, exitAsExpected)

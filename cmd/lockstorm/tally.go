@@ -29,6 +29,10 @@ func printTally(out io.Writer, t storm.Tally) {
 			_, _ = fmt.Fprintf(out, "\n%s violated (seed %d): %s\n", p.Title(), r.Seed, r.Report.Finding(p).Story)
 		}
 	}
+	if t.Interrupted {
+		_, _ = fmt.Fprintln(out, "\nStopped before the end: what was not violated so far is unknown.")
+		return
+	}
 	for _, p := range checker.Properties() {
 		if r, ok := t.FirstUnknown[p]; ok {
 			_, _ = fmt.Fprintf(out, "\n%s unknown (seed %d): %s\n", p.Title(), r.Seed, r.Report.Finding(p).Story)
