@@ -1,0 +1,118 @@
+package results_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/sim"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Exact: true, Keys: true, Open: storm.Opener(sim.Open)}
+
+// store runs a scenario and stores it.
+func store(t *testing.T, parent, name string) (string, storm.Result) {
+	t.Helper()
+	s, err := scenarios.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := results.Create(parent, name, storm.Header(simulator, s, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := storm.Run(context.Background(), simulator, s, 1, d.History())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Finish(results.Of(r, map[string]string{"go": "go1"})); err != nil {
+		t.Fatal(err)
+	}
+	return d.Path(), r
+}
+
+// Law: what is stored is loaded, and judged as it was.
+func TestStoreAndLoad(t *testing.T) {
+	for _, s := range scenarios.All() {
+		dir, r := store(t, t.TempDir(), s.Name)
+		run, err := results.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(run.Scenario, s) || run.Seed != 1 || run.Backend != "sim" || run.TraceHash != results.Hash(r.TraceHash) {
+			t.Errorf("%s: loaded %+v", s.Name, run)
+		}
+		header, report, err := results.Judge(filepath.Join(dir, results.HistoryFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Scenario != s.Name || !reflect.DeepEqual(report.Verdicts(), run.Verdicts) {
+			t.Errorf("%s: judged %v, stored %v", s.Name, report.Verdicts(), run.Verdicts)
+		}
+	}
+}
+
+func TestNoRunIsWrittenOver(t *testing.T) {
+	parent := t.TempDir()
+	for _, want := range []string{"calm", "calm.2", "calm.3"} {
+		if dir, _ := store(t, parent, "calm"); filepath.Base(dir) != want {
+			t.Errorf("stored in %s, want %s", dir, want)
+		}
+	}
+}
+
+func TestDiscardLeavesNothing(t *testing.T) {
+	parent := t.TempDir()
+	d, err := results.Create(parent, "calm", history.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(parent); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	cases := map[string]string{
+		"{":                 "unexpected end of JSON input",
+		`{"version":9}`:     "has version 9; this program reads version 1",
+		`{"seed":"twelve"}`: "cannot unmarshal string",
+	}
+	for text, want := range cases {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, results.RunFile), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := results.Load(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+	if _, _, err := results.Judge(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The story of a stored run survives.
+func TestStoriesAreStored(t *testing.T) {
+	dir, r := store(t, t.TempDir(), "crash-restart")
+	run, err := results.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := run.Report.Finding(checker.Lease), r.Report.Finding(checker.Lease); !reflect.DeepEqual(got, want) || got.First == nil {
+		t.Errorf("stored %+v, was %+v", got, want)
+	}
+}
