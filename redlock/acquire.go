@@ -13,15 +13,14 @@ import (
 // The keys that a failed try has set, or may still set, are deleted in the
 // background, whether or not ctx has ended.
 func (m *Mutex) TryLock(ctx context.Context, resource string) (*Hold, error) {
-	m.mu.Lock()
-	closed := m.closed
-	m.mu.Unlock()
-	if closed {
-		return nil, ErrClosed
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	try, err := m.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer m.end(try)
 	a := &attempt{mutex: m, resource: resource, token: m.newToken()}
 	hold, err := a.acquire(ctx)
 	if err != nil {

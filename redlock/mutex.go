@@ -84,9 +84,9 @@ func (m *Mutex) newToken() string {
 }
 
 // Close refuses further work, tells holders of this mutex that their locks are
-// lost ([ErrClosed] is the cause), and waits for what is under way in the
-// background, or until ctx ends. It releases no lock: the keys of unreleased
-// holds expire.
+// lost ([ErrClosed] is the cause), and waits for what is under way: tries of
+// other callers and work in the background; or until ctx ends. It releases no
+// lock: the keys of unreleased holds expire.
 func (m *Mutex) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true
@@ -101,16 +101,47 @@ func (m *Mutex) Close(ctx context.Context) error {
 		if j.hold != nil {
 			_ = j.hold.lose(ErrClosed)
 		}
-		if err := j.task.Wait(ctx); err != nil {
+		if err := m.await(ctx, j); err != nil {
 			return err
 		}
 	}
 }
 
-// job is background work that Close waits for.
+// await waits for a job to end, or for a while if it is a try, which runs on
+// its caller's goroutine.
+func (m *Mutex) await(ctx context.Context, j *job) error {
+	if j.task != nil {
+		return j.task.Wait(ctx)
+	}
+	return m.runtime.Sleep(ctx, m.runtime.Mono().Add(tryPoll))
+}
+
+// tryPoll is how often Close looks whether a try is over.
+const tryPoll = time.Millisecond
+
+// begin enters a try into the list of what is under way.
+func (m *Mutex) begin() (*job, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, ErrClosed
+	}
+	j := new(job)
+	m.jobs.add(j)
+	return j, nil
+}
+
+// end takes a job out of that list.
+func (m *Mutex) end(j *job) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.jobs.remove(j)
+}
+
+// job is something under way that Close waits for.
 type job struct {
-	task       env.Task
-	hold       *Hold // whose end ends the job; nil if the job ends by itself
+	task       env.Task // nil: a try
+	hold       *Hold    // whose end ends the job; nil if the job ends by itself
 	prev, next *job
 }
 
@@ -144,8 +175,6 @@ func (m *Mutex) background(name string, hold *Hold, f func()) {
 	m.jobs.add(j)
 	j.task = m.runtime.Go(name, func() {
 		f()
-		m.mu.Lock()
-		m.jobs.remove(j)
-		m.mu.Unlock()
+		m.end(j)
 	})
 }

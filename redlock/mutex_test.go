@@ -342,6 +342,21 @@ func TestCloseTellsHolders(t *testing.T) {
 	b.want("keys stay until they expire", b.keys(), 5)
 }
 
+// A try that is under way when the mutex is closed ends as it may; Close waits
+// for it and tells its holder.
+func TestCloseDuringATry(t *testing.T) {
+	play(t, nil, func(b *bench, m *redlock.Mutex) {
+		var hold *redlock.Hold
+		b.Runtime(1).Go("other", func() { hold = lock(b, m) })
+		b.sleep(1, 500*time.Microsecond)
+		b.wantError("close", m.Close(context.Background()), nil)
+		if hold == nil {
+			b.t.Fatal("close did not wait for the try")
+		}
+		b.wantError("cause", context.Cause(hold.Context()), redlock.ErrClosed)
+	})
+}
+
 // Close waits no longer than its context.
 func TestCloseGivesUp(t *testing.T) {
 	play(t, nemesis.Plan{partition([]int{1, 2}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {

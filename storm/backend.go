@@ -23,15 +23,17 @@ type Backend struct {
 	// Keys says that its worlds record every change of the nodes' keys.
 	Keys bool
 
-	// Open builds the world of a setting that is valid and asks for no other
-	// faults. Everything random in it follows from the seed. The world's
-	// history goes to sink, one event at a time.
-	Open func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error)
+	Open OpenFunc
 }
 
-// Opener makes the Open of a [Backend] out of a backend's own function, which
-// need not know this package.
-func Opener[W World](open func(context.Context, nemesis.Setting, uint64, history.Sink) (W, error)) func(context.Context, nemesis.Setting, uint64, history.Sink) (World, error) {
+// OpenFunc builds the world of a setting that is valid and asks for no other
+// faults than the backend's. Everything random in it follows from the seed.
+// The world's history goes to sink, one event at a time.
+type OpenFunc func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error)
+
+// Opener makes an [OpenFunc] out of a backend's own function, which returns a
+// type of its own because it need not know this package.
+func Opener[W World](open func(context.Context, nemesis.Setting, uint64, history.Sink) (W, error)) OpenFunc {
 	return func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error) {
 		w, err := open(ctx, s, seed, sink)
 		if err != nil {
