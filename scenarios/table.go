@@ -184,7 +184,7 @@ var table = []Scenario{
 	{
 		Name:    "slow-acquire",
 		Summary: "replies take up to four times the TTL; the lock waits for them and has to see that it is too late",
-		Claims:  Claims{Kleppmann: "delays break it", Antirez: "immune: elapsed time is checked"},
+		Claims:  Claims{Kleppmann: "unsafe", Antirez: "safe: it checks time"},
 		Lock:    patientLock,
 		Clients: []Client{
 			holding(8, span(0, 100*ms), span(50*ms, 1500*ms), span(0, 200*ms)),
@@ -201,7 +201,7 @@ var table = []Scenario{
 	{
 		Name:    "minority-partition",
 		Summary: "two of five nodes cannot be reached for a while",
-		Claims:  Claims{Antirez: "available while a majority is"},
+		Claims:  Claims{Antirez: "available"},
 		Lock:    quickLock,
 		Clients: []Client{
 			often(6, span(5*ms, 20*ms), span(200*ms, 600*ms)),
@@ -218,7 +218,7 @@ var table = []Scenario{
 	{
 		Name:    "crash-restart",
 		Summary: "one node of the holder's quorum crashes and is back at once, without its keys",
-		Claims:  Claims{Kleppmann: "unsafe", Antirez: "unsafe without a delay"},
+		Claims:  Claims{Kleppmann: "unsafe", Antirez: "unsafe"},
 		Lock:    quickLock,
 		Clients: rivals,
 		Setting: five(5*time.Second, bareQuorum, crashOfNode3(0)),
@@ -228,7 +228,7 @@ var table = []Scenario{
 	{
 		Name:    "short-restart",
 		Summary: "the node stays away, but comes back while the holder's validity lasts",
-		Claims:  Claims{Antirez: "unsafe: the delay must exceed the TTL"},
+		Claims:  Claims{Antirez: "unsafe: too short"},
 		Lock:    quickLock,
 		Clients: rivals,
 		Setting: five(5*time.Second, bareQuorum, crashOfNode3(300*ms)),
@@ -238,7 +238,7 @@ var table = []Scenario{
 	{
 		Name:    "delayed-restart",
 		Summary: "the node stays away for longer than the TTL",
-		Claims:  Claims{Kleppmann: "safe with good clocks", Antirez: "safe"},
+		Claims:  Claims{Kleppmann: "safe, good clocks", Antirez: "safe"},
 		Lock:    quickLock,
 		Clients: rivals,
 		Setting: five(5*time.Second, bareQuorum, crashOfNode3(1100*ms)),
@@ -248,7 +248,7 @@ var table = []Scenario{
 	{
 		Name:    "node-clock-jump",
 		Summary: "the clock of one node of the holder's quorum jumps forward by more than the TTL",
-		Claims:  Claims{Kleppmann: "unsafe", Antirez: "clocks must not jump"},
+		Claims:  Claims{Kleppmann: "unsafe", Antirez: "not to be allowed"},
 		Lock:    quickLock,
 		Clients: rivals,
 		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{
@@ -261,7 +261,7 @@ var table = []Scenario{
 	{
 		Name:    "clock-drift",
 		Summary: "nodes run 0.5 % fast and the holder 0.5 % slow: the allowance of 1 % + 2 ms covers it",
-		Claims:  Claims{Kleppmann: "unsafe near the TTL", Antirez: "safe with an allowance"},
+		Claims:  Claims{Kleppmann: "unsafe near the TTL", Antirez: "safe: allowance"},
 		Lock:    promptLock,
 		Clients: driftClients,
 		Setting: five(3*time.Second, drift(5_000)...),
@@ -271,7 +271,7 @@ var table = []Scenario{
 	{
 		Name:    "clock-drift-beyond",
 		Summary: "nodes run 2 % fast and the holder 2 % slow: more than the allowance covers",
-		Claims:  Claims{Kleppmann: "unsafe", Antirez: "clocks must not be that bad"},
+		Claims:  Claims{Kleppmann: "unsafe", Antirez: "not to be allowed"},
 		Lock:    promptLock,
 		Clients: driftClients,
 		Setting: five(3*time.Second, drift(20_000)...),
@@ -281,7 +281,7 @@ var table = []Scenario{
 	{
 		Name:    "pause-then-write",
 		Summary: "the holder stands still past its validity and then writes what it had worked out",
-		Claims:  Claims{Kleppmann: "unsafe", Antirez: "true of every lock that expires"},
+		Claims:  Claims{Kleppmann: "unsafe", Antirez: "so are all leases"},
 		Lock:    quickLock,
 		Clients: rivals,
 		Setting: five(5*time.Second, pauseOfClient1(2*time.Second)),
@@ -291,7 +291,7 @@ var table = []Scenario{
 	{
 		Name:    "fenced-write",
 		Summary: "as pause-then-write, with a fence that the resource checks on reads and writes",
-		Claims:  Claims{Kleppmann: "safe", Antirez: "needs a linearizable store"},
+		Claims:  Claims{Kleppmann: "safe", Antirez: "if you have a store"},
 		Lock:    quickLock,
 		Clients: []Client{fencing(rivals[0]), fencing(rivals[1])},
 		Setting: fenced(five(5*time.Second, pauseOfClient1(2*time.Second))),

@@ -99,20 +99,30 @@ func worst(tallies []storm.Tally) storm.Outcome {
 
 func (d debate) print(out io.Writer, tallies []storm.Tally) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "ROW\tKLEPPMANN\tANTIREZ\tEXPECTED\tOBSERVED\tSHOWN\t\tREPLAY")
+	_, _ = fmt.Fprintln(w, "ROW\tKLEPPMANN\tANTIREZ\tEXPECTED\tOBSERVED\tSHOWN\tREPLAY")
 	for _, t := range tallies {
 		replay := "-"
 		if t.Shown > 0 {
 			replay = fmt.Sprintf("lockstorm run %s --seed %d%s", t.Scenario.Name, t.FirstShown, d.flag())
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d/%d\t%s\t%s\n",
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
 			t.Scenario.Name, claim(t.Scenario.Claims.Kleppmann), claim(t.Scenario.Claims.Antirez),
 			signs(func(p checker.Property) checker.Verdict { return t.Scenario.Expect[p] }),
-			signs(t.Observed), t.Shown, t.Runs, t.Outcome(), replay)
+			signs(t.Observed), shown(t), replay)
 	}
 	_ = w.Flush()
 	_, _ = fmt.Fprintln(out, "\n✓ holds  ✗ violated  ? unknown  · nothing to judge   V1 lease, V2 section, V3 effect exclusion, L2 fault tolerance, C contract")
 	_, _ = fmt.Fprintln(out, "SHOWN counts the runs whose every verdict was the expected one; REPLAY repeats the first of them.")
+}
+
+// shown says how many runs showed what was expected, and what that amounts to
+// if it is not enough.
+func shown(t storm.Tally) string {
+	text := fmt.Sprintf("%d/%d", t.Shown, t.Runs)
+	if o := t.Outcome(); o != storm.AsExpected {
+		text += " " + o.String()
+	}
+	return text
 }
 
 func (d debate) flag() string {

@@ -38,7 +38,7 @@ func TestDebateTable(t *testing.T) {
 	code, out, _ := command(t, "debate", "--runs", "20")
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out,
-		"crash-restart", "unsafe without a delay", "20/20  as expected  lockstorm run crash-restart --seed 1",
+		"crash-restart", "so are all leases", "20/20  lockstorm run crash-restart --seed 1",
 		"V1✗ V2✗ V3✗", "V1✓ V2✗ V3✓")
 }
 
