@@ -5,9 +5,9 @@ import "fmt"
 // Latency adds to the time that each message takes over the links between
 // clients and nodes, both ways.
 type Latency struct {
-	Clients []int `yaml:"clients,flow,omitempty"` // none: every client
-	Nodes   []int `yaml:"nodes,flow,omitempty"`   // none: every node
-	Add     Range `yaml:"add"`
+	Clients []int        `yaml:"clients,flow,omitempty"` // none: every client
+	Nodes   []int        `yaml:"nodes,flow,omitempty"`   // none: every node
+	Add     Distribution `yaml:"add"`
 }
 
 // Kind is "latency".

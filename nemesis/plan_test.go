@@ -56,7 +56,7 @@ func TestImpossiblePlans(t *testing.T) {
 		"plan[0].partition.nodes[1]: node 2 is named twice": {Partition: &nemesis.Partition{Nodes: []int{2, 2}}},
 		"plan[0].partition.clients[0]: there is no":         {Partition: &nemesis.Partition{Clients: []int{0}}},
 		`plan[0].partition.cut: unknown direction "up"`:     {Partition: &nemesis.Partition{Cut: "up"}},
-		"plan[0].latency.add.max: 1ms is below min, 2ms":    {Latency: &nemesis.Latency{Add: nemesis.Range{Min: 2 * ms, Max: ms}}},
+		"plan[0].latency.add.max: 1ms is below min, 2ms":    {Latency: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 2 * ms, Max: ms}}}},
 		"plan[0].clock-rate.ppm: -1000000":                  {ClockRate: &nemesis.ClockRate{Node: 1, PPM: -1_000_000}},
 		"plan[0].clock-jump.by: a jump by nothing":          {ClockJump: &nemesis.ClockJump{Node: 1}},
 		"plan[0].clock-jump.client: a node and a client":    {ClockJump: &nemesis.ClockJump{Node: 1, Client: 1, By: ms}},

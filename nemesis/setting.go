@@ -23,7 +23,7 @@ type Setting struct {
 
 	// Latency is how long a message takes one way, where the backend makes
 	// the network; real networks bring their own.
-	Latency Range `yaml:"latency"`
+	Latency Distribution `yaml:"latency"`
 
 	// Guard is the guarded resource's way with fences.
 	Guard guard.Mode `yaml:"guard,omitempty"`

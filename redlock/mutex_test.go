@@ -43,7 +43,7 @@ func playWith(t *testing.T, c redlock.Config, nodes int, plan nemesis.Plan, main
 	t.Helper()
 	s := nemesis.Setting{
 		Nodes: nodes, Clients: len(mains), Persistence: nemesis.Nothing,
-		Latency: nemesis.Range{Min: ms, Max: ms}, Horizon: 20 * time.Second, Plan: plan,
+		Latency: nemesis.Distribution{Range: nemesis.Range{Min: ms, Max: ms}}, Horizon: 20 * time.Second, Plan: plan,
 	}
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestCancelledAcquireCleansUp(t *testing.T) {
 // deleted again.
 func TestLateSetIsDeletedAgain(t *testing.T) {
 	slow := nemesis.Fault{
-		Latency: &nemesis.Latency{Nodes: []int{5}, Add: nemesis.Range{Min: 80 * ms, Max: 80 * ms}},
+		Latency: &nemesis.Latency{Nodes: []int{5}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 80 * ms, Max: 80 * ms}}},
 		Start:   nemesis.At(0), End: &nemesis.Moment{At: 1500 * time.Microsecond},
 	}
 	b := play(t, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
@@ -246,7 +246,7 @@ func TestQuorumTooLate(t *testing.T) {
 	c := config()
 	c.NodeTimeout, c.Linger = 5*time.Second, 5*time.Second
 	slow := nemesis.Fault{
-		Latency: &nemesis.Latency{Add: nemesis.Range{Min: 500 * ms, Max: 500 * ms}},
+		Latency: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 500 * ms, Max: 500 * ms}}},
 		Start:   nemesis.At(0), End: &nemesis.Moment{At: 990 * ms},
 	}
 	playWith(t, c, 5, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
@@ -323,7 +323,7 @@ func TestExtendOfWhatIsGone(t *testing.T) {
 
 // An extension whose replies come after the old end is no extension.
 func TestExtendTooLate(t *testing.T) {
-	slow := nemesis.Fault{Latency: &nemesis.Latency{Add: nemesis.Range{Min: 30 * ms, Max: 30 * ms}}, Start: nemesis.At(100 * ms)}
+	slow := nemesis.Fault{Latency: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 30 * ms, Max: 30 * ms}}}, Start: nemesis.At(100 * ms)}
 	c := config()
 	c.Margin, c.NodeTimeout = 0, 500*ms
 	playWith(t, c, 5, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {

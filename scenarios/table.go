@@ -86,7 +86,7 @@ func five(horizon time.Duration, plan ...nemesis.Fault) nemesis.Setting {
 	return nemesis.Setting{
 		Nodes:       5,
 		Persistence: nemesis.Nothing,
-		Latency:     span(200*us, 1*ms),
+		Latency:     nemesis.Distribution{Range: span(200*us, 1*ms)},
 		Guard:       guard.Plain,
 		Horizon:     horizon,
 		Plan:        plan,
@@ -191,7 +191,7 @@ var table = []Scenario{
 			holding(8, span(0, 100*ms), span(50*ms, 1500*ms), span(0, 200*ms)),
 		},
 		Setting: five(30*time.Second, nemesis.Fault{
-			Latency: &nemesis.Latency{Nodes: []int{2, 3, 4, 5}, Add: span(0, 700*ms)},
+			Latency: &nemesis.Latency{Nodes: []int{2, 3, 4, 5}, Add: nemesis.Distribution{Range: span(0, 700*ms)}},
 			Start:   nemesis.At(0),
 			End:     &nemesis.Moment{At: 20 * time.Second},
 		}),

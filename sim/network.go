@@ -17,7 +17,7 @@ import (
 // holds messages back until it is mended, as TCP does.
 type network struct {
 	nodes   int
-	latency nemesis.Range
+	latency *nemesis.Table
 	random  *rand.PCG
 	links   []link // by client, then by node
 
@@ -26,8 +26,8 @@ type network struct {
 
 type link struct {
 	requestsCut, repliesCut bool
-	extra                   nemesis.Range // on top of the network's latency
-	trouble                 int           // faults that take hold of the link
+	extra                   *nemesis.Table // on top of the network's latency; nil: nothing
+	trouble                 int            // faults that take hold of the link
 	heldRequests            []int32
 	heldReplies             []int32
 }
@@ -43,7 +43,7 @@ type message struct {
 func newNetwork(s nemesis.Setting, seed uint64) network {
 	return network{
 		nodes:   s.Nodes,
-		latency: s.Latency,
+		latency: s.Latency.Table(),
 		random:  stream(seed, "network"),
 		links:   make([]link, s.Clients*s.Nodes),
 	}
@@ -53,11 +53,15 @@ func (n *network) link(client, node int) *link {
 	return &n.links[(client-1)*n.nodes+node-1]
 }
 
+// way draws how long a message takes that goes over no link, to or from the
+// guarded resource.
+func (n *network) way() int64 { return int64(n.latency.Draw(n.random.Uint64())) }
+
 // delay draws how long a message takes over the link.
 func (n *network) delay(l *link) int64 {
-	d := draw(n.random, n.latency)
-	if l.extra.Max > 0 {
-		d += draw(n.random, l.extra)
+	d := n.way()
+	if l.extra != nil {
+		d += int64(l.extra.Draw(n.random.Uint64()))
 	}
 	return d
 }

@@ -36,7 +36,7 @@ func (c *client) do(ctx context.Context, request call) (call, error) {
 	w := c.world
 	request.client = c
 	i := w.calls.put(request)
-	w.queue.push(w.now+draw(w.network.random, w.network.latency), callArrives, i)
+	w.queue.push(w.now+w.network.way(), callArrives, i)
 	for !w.calls.at(i).returned {
 		if err := ctx.Err(); err != nil {
 			w.calls.at(i).deserted = true
@@ -67,7 +67,7 @@ func (w *World) callArrives(i int32) {
 	case drawCall:
 		c.fence, c.accepted = w.guard.Draw(a.Resource), true
 	}
-	w.queue.push(w.now+draw(w.network.random, w.network.latency), callReturns, i)
+	w.queue.push(w.now+w.network.way(), callReturns, i)
 }
 
 func (w *World) callReturns(i int32) {

@@ -21,7 +21,7 @@ const ms = time.Millisecond
 func setting(clients, nodes int, plan ...nemesis.Fault) nemesis.Setting {
 	return nemesis.Setting{
 		Nodes: nodes, Clients: clients, Persistence: nemesis.Nothing,
-		Latency: nemesis.Range{Min: ms, Max: ms}, Horizon: 10 * time.Second, Plan: plan,
+		Latency: nemesis.Distribution{Range: nemesis.Range{Min: ms, Max: ms}}, Horizon: 10 * time.Second, Plan: plan,
 	}
 }
 

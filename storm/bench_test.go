@@ -21,7 +21,7 @@ func cycles(clients, rounds int) scenarios.Scenario {
 		panic(err)
 	}
 	s := scenarios.Scenario{Name: "cycles", Lock: calm.Lock, Setting: calm.Setting, Bounds: calm.Bounds}
-	s.Latency = nemesis.Range{Min: 100 * time.Microsecond, Max: 300 * time.Microsecond}
+	s.Latency = nemesis.Distribution{Range: nemesis.Range{Min: 100 * time.Microsecond, Max: 300 * time.Microsecond}}
 	s.Horizon = 1000 * time.Hour
 	for c := range clients {
 		s.Clients = append(s.Clients, scenarios.Client{Workload: "hold", Resource: string(rune('a' + c)), Rounds: rounds})

@@ -15,9 +15,10 @@ var slowing = part{
 	Kind: (*nemesis.Latency)(nil).Kind(),
 	Begin: func(w *World, number int, f *nemesis.Fault) error {
 		random := newRandom(w.seed, fmt.Sprintf("fault %d", number))
+		delays := f.Latency.Add.Table()
 		w.disturb(number, f.Latency.Clients, f.Latency.Nodes, func(l *wire.Link) {
-			l.Requests.Delay(random.draw(f.Latency.Add))
-			l.Replies.Delay(random.draw(f.Latency.Add))
+			l.Requests.Delay(random.draw(delays))
+			l.Replies.Delay(random.draw(delays))
 		})
 		return nil
 	},

@@ -120,7 +120,7 @@ func TestLatencySlowsEveryMessage(t *testing.T) {
 	const add = 50 * time.Millisecond
 	w := newTrial(t, nemesis.Setting{
 		Nodes: 2,
-		Plan:  between(nemesis.Fault{Latency: &nemesis.Latency{Nodes: []int{1}, Add: nemesis.Range{Min: add, Max: 2 * add}}}),
+		Plan:  between(nemesis.Fault{Latency: &nemesis.Latency{Nodes: []int{1}, Add: nemesis.Distribution{Range: nemesis.Range{Min: add, Max: 2 * add}}}}),
 	})
 	roundTrip := func() time.Duration {
 		began := time.Now()

@@ -33,9 +33,9 @@ func (r *random) fill(p []byte) {
 	_, _ = r.source.Read(p) // never fails
 }
 
-// draw returns a duration within the range.
-func (r *random) draw(from nemesis.Range) time.Duration {
+// draw returns a duration of the distribution.
+func (r *random) draw(from *nemesis.Table) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return from.Min + time.Duration(rand.New(r.source).Int64N(int64(from.Max-from.Min)+1))
+	return from.Draw(r.source.Uint64())
 }

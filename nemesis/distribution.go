@@ -1,0 +1,172 @@
+package nemesis
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// Distribution is how a duration varies: within a range, uniformly unless a
+// shape is given. What a shape puts outside of the range is moved to its end.
+// Samples without a range have that of the samples.
+type Distribution struct {
+	Range     `yaml:",inline"`
+	LogNormal *LogNormal      `yaml:"log_normal,omitempty"`
+	Pareto    *Pareto         `yaml:"pareto,omitempty"`
+	Samples   []time.Duration `yaml:"samples,flow,omitempty"` // empirical: any of these, and what lies between two neighbours
+}
+
+// LogNormal is the shape of a duration whose logarithm is normal: most network
+// delays in quiet times.
+type LogNormal struct {
+	Median time.Duration `yaml:"median"`
+	Sigma  float64       `yaml:"sigma"` // of the logarithm; 0.5 puts one in forty above 2.7 medians
+}
+
+// Pareto is a shape with a heavy tail: a share of (Scale/d)^Alpha takes longer
+// than d.
+type Pareto struct {
+	Scale time.Duration `yaml:"scale"` // the smallest
+	Alpha float64       `yaml:"alpha"` // above 0; the mean is infinite up to 1
+}
+
+func (d Distribution) String() string {
+	switch {
+	case d.LogNormal != nil:
+		return fmt.Sprintf("%v (log-normal, median %v, sigma %v)", d.Range, d.LogNormal.Median, d.LogNormal.Sigma)
+	case d.Pareto != nil:
+		return fmt.Sprintf("%v (Pareto, from %v, alpha %v)", d.Range, d.Pareto.Scale, d.Pareto.Alpha)
+	case len(d.Samples) > 0:
+		return fmt.Sprintf("%v (as in %d samples)", d.Range, len(d.Samples))
+	}
+	return d.Range.String()
+}
+
+// Validate names the first value that cannot be.
+func (d Distribution) Validate() error {
+	if err := d.Range.Validate(); err != nil {
+		return err
+	}
+	shapes := 0
+	if l := d.LogNormal; l != nil {
+		shapes++
+		if l.Median <= 0 {
+			return field("log_normal", field("median", fmt.Errorf("%v: want more than 0", l.Median)))
+		}
+		if math.IsNaN(l.Sigma) || l.Sigma <= 0 || l.Sigma > 10 {
+			return field("log_normal", field("sigma", fmt.Errorf("%v: want more than 0, at most 10", l.Sigma)))
+		}
+	}
+	if p := d.Pareto; p != nil {
+		shapes++
+		if p.Scale <= 0 {
+			return field("pareto", field("scale", fmt.Errorf("%v: want more than 0", p.Scale)))
+		}
+		if math.IsNaN(p.Alpha) || p.Alpha <= 0 || p.Alpha > 100 {
+			return field("pareto", field("alpha", fmt.Errorf("%v: want more than 0, at most 100", p.Alpha)))
+		}
+	}
+	if len(d.Samples) > 0 {
+		shapes++
+		if i := slices.IndexFunc(d.Samples, func(s time.Duration) bool { return s < 0 }); i >= 0 {
+			return field("samples", field(fmt.Sprintf("[%d]", i), fmt.Errorf("%v is negative", d.Samples[i])))
+		}
+	}
+	switch {
+	case shapes > 1:
+		return field("max", errors.New("a distribution has one shape at most"))
+	case d.Max == 0 && (d.LogNormal != nil || d.Pareto != nil):
+		return field("max", errors.New("missing: this shape has no longest duration of its own"))
+	}
+	return nil
+}
+
+// quantile returns the duration that a share p of all is below, in
+// nanoseconds, before it is brought into the range.
+func (d Distribution) quantile(p float64) float64 {
+	switch {
+	case d.LogNormal != nil:
+		return float64(d.LogNormal.Median) * math.Exp(d.LogNormal.Sigma*math.Sqrt2*math.Erfinv(2*p-1))
+	case d.Pareto != nil:
+		return float64(d.Pareto.Scale) * math.Pow(1-p, -1/d.Pareto.Alpha)
+	}
+	return empirical(d.Samples, p)
+}
+
+// empirical is the quantile of sorted samples, linear between neighbours.
+func empirical(sorted []time.Duration, p float64) float64 {
+	place := p * float64(len(sorted)-1)
+	i := min(int(place), len(sorted)-1)
+	next := min(i+1, len(sorted)-1)
+	return float64(sorted[i]) + (place-float64(i))*float64(sorted[next]-sorted[i])
+}
+
+// cells is the number of cells of a table, a power of two.
+const (
+	cellBits = 10
+	cells    = 1 << cellBits
+)
+
+// Table is a distribution made ready for drawing from integers alone, so that
+// no difference of floating point between machines gets into a run that has
+// its table. Quantiles are exact at the borders of 1,024 cells of equal share
+// and linear between; the last cell, the tail, is cut into 1,024 once more.
+type Table struct {
+	low, width int64 // of a uniform distribution, which needs no cells
+	body, tail []int64
+}
+
+// Table returns the distribution's table.
+func (d Distribution) Table() *Table {
+	if len(d.Samples) > 0 {
+		d.Samples = slices.Sorted(slices.Values(d.Samples))
+		if d.Range == (Range{}) {
+			d.Range = Range{d.Samples[0], d.Samples[len(d.Samples)-1]}
+		}
+	}
+	if d.LogNormal == nil && d.Pareto == nil && len(d.Samples) == 0 {
+		return &Table{low: int64(d.Min), width: int64(d.Max - d.Min)}
+	}
+	t := &Table{body: make([]int64, cells+1), tail: make([]int64, cells+1)}
+	for i := range cells + 1 {
+		t.body[i] = d.clip(d.quantile(float64(i) / cells))
+		t.tail[i] = d.clip(d.quantile((cells - 1 + float64(i)/cells) / cells))
+	}
+	return t
+}
+
+func (d Distribution) clip(ns float64) int64 {
+	switch {
+	case ns >= float64(d.Max): // infinity as well
+		return int64(d.Max)
+	case ns <= float64(d.Min):
+		return int64(d.Min)
+	}
+	return int64(ns)
+}
+
+// Draw maps 64 random bits to a duration.
+func (t *Table) Draw(random uint64) time.Duration {
+	if t.body == nil {
+		return time.Duration(t.low + within(t.width, random))
+	}
+	quantiles := t.body
+	cell := random >> (64 - cellBits)
+	random <<= cellBits
+	if cell == cells-1 {
+		quantiles = t.tail
+		cell = random >> (64 - cellBits)
+		random <<= cellBits
+	}
+	low, high := quantiles[cell], quantiles[cell+1]
+	return time.Duration(low + within(high-low, random))
+}
+
+// within maps random bits to 0, …, width.
+func within(width int64, random uint64) int64 {
+	share, _ := bits.Mul64(uint64(width)+1, random)
+	return int64(share)
+}
