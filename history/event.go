@@ -77,6 +77,8 @@ const (
 
 	// KeySet: Node now holds Token under Resource, until its own expiry.
 	KeySet
+	// KeyExtended: Node now keeps Token under Resource for longer.
+	KeyExtended
 	// KeyGone: it does so no more (Reason: "deleted", "expired", "forgotten";
 	// Client: who deleted it).
 	KeyGone
@@ -89,7 +91,10 @@ const (
 	// Step: a client has come to a named point of its work (Name, K).
 	Step
 
-	// End closes the history; what is open then stays unknown.
+	// End closes the history; what is open then stays unknown. Without a
+	// Reason the run ended by itself. With one it was cut short ("stopped:
+	// context canceled", or the error that ended it, in one line): only
+	// violations can be told from it, for what had not come yet says nothing.
 	End
 
 	kindEnd
@@ -103,7 +108,7 @@ var kindNames = [kindEnd]string{
 	Read: "read", ReadDone: "read-done", Write: "write", WriteDone: "write-done", Apply: "apply",
 	Pause: "pause", Resume: "resume", Kill: "kill",
 	NodeDown: "node-down", NodeUp: "node-up", LinkDown: "link-down", LinkUp: "link-up",
-	KeySet: "key-set", KeyGone: "key-gone",
+	KeySet: "key-set", KeyExtended: "key-extended", KeyGone: "key-gone",
 	FaultStart: "fault-start", FaultEnd: "fault-end",
 	Step: "step", End: "end",
 }

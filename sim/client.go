@@ -71,7 +71,7 @@ func (c *client) Sleep(ctx context.Context, until env.Instant) error {
 		if c.Mono() >= until {
 			return nil
 		}
-		co.park(ctx, until)
+		co.park(ctx, until, awaitsTime)
 	}
 }
 
@@ -95,14 +95,14 @@ func (c *client) Random(p []byte) {
 func (w *World) Reach(client int, step env.Step, k int) {
 	c := w.clients[client-1]
 	co := c.enter()
-	w.trace.add(uint64(step)<<16 | uint64(client))
+	w.trace.words(uint64(step), uint64(client), uint64(k))
 	if err := w.conductor.Step(time.Duration(w.now), client, step, k); err != nil {
 		w.fail(err)
-		co.park(context.Background(), env.Never)
+		co.park(context.Background(), env.Never, awaitsResumption)
 	}
 	for c.stopped() {
 		co.missed = true
-		co.park(context.Background(), env.Never)
+		co.park(context.Background(), env.Never, awaitsResumption)
 	}
 }
 
@@ -110,11 +110,11 @@ func (w *World) Reach(client int, step env.Step, k int) {
 // messages go on arriving.
 func (c *client) pause() {
 	c.paused = true
-	c.world.Record(&history.Event{Kind: history.Pause, Client: c.id})
+	c.world.carrier.Record(history.Event{Kind: history.Pause, Client: c.id})
 }
 
 func (c *client) resume() {
-	c.world.Record(&history.Event{Kind: history.Resume, Client: c.id})
+	c.world.carrier.Record(history.Event{Kind: history.Resume, Client: c.id})
 	c.paused = false
 	for _, co := range c.coroutines {
 		if co.missed {
@@ -126,5 +126,5 @@ func (c *client) resume() {
 
 func (c *client) kill() {
 	c.dead = true
-	c.world.Record(&history.Event{Kind: history.Kill, Client: c.id})
+	c.world.carrier.Record(history.Event{Kind: history.Kill, Client: c.id})
 }

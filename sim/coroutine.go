@@ -28,6 +28,7 @@ type coroutine struct {
 
 	// What a parked coroutine waits for.
 	parked bool
+	awaits awaited         // for diagnostics only
 	ready  bool            // it is in the world's list of those to be resumed
 	missed bool            // it would be in that list if its client could run
 	until  env.Instant     // on the client's monotonic clock
@@ -71,7 +72,7 @@ func (w *World) start(c *client, name string, job func()) *task {
 	}
 	t := &task{client: c, name: name}
 	co.client, co.job, co.task = c, job, t
-	co.parked, co.until, co.ctx = true, env.Never, nil
+	co.parked, co.awaits, co.until, co.ctx = true, awaitsStart, env.Never, nil
 	c.coroutines = append(c.coroutines, co)
 	w.wake(co)
 	return t
@@ -109,6 +110,7 @@ func (w *World) settle() {
 // step runs one coroutine until it parks, and then wakes those of its client
 // whose context has ended meanwhile: a context has no way to tell the world.
 func (w *World) step(co *coroutine) {
+	w.limitInstant()
 	c := co.client
 	co.parked = false
 	w.current = co
@@ -134,10 +136,10 @@ func (co *coroutine) run() {
 	co.job()
 }
 
-// park gives way until what is set in until and ctx, or some other reason for
-// another look, has come.
-func (co *coroutine) park(ctx context.Context, until env.Instant) {
-	co.until, co.ctx = until, nil
+// park gives way until what it awaits may have come, ctx has ended, or its
+// client's clock has come to until.
+func (co *coroutine) park(ctx context.Context, until env.Instant, awaits awaited) {
+	co.awaits, co.until, co.ctx = awaits, until, nil
 	if ctx.Done() != nil {
 		co.ctx = ctx
 	}
@@ -203,6 +205,6 @@ func (t *task) Wait(ctx context.Context) error {
 			return err
 		}
 		t.waiters = append(t.waiters, co)
-		co.park(ctx, env.Never)
+		co.park(ctx, env.Never, awaitsTask)
 	}
 }

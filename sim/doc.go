@@ -11,6 +11,7 @@
 // Where things are: the event loop in world.go, its queue in queue.go,
 // coroutines in coroutine.go, a client's view of the world in client.go, the
 // network in network.go, a node's key store in node.go, clocks in clock.go,
-// the guarded resource in register.go, and each kind of fault in a file
+// the guarded resource in register.go, the guard against a world in which time
+// does not pass in standstill.go, and each kind of fault in a file
 // fault_*.go of its own.
 package sim

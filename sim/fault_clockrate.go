@@ -22,7 +22,7 @@ func (w *World) runClocks(r *nemesis.ClockRate, ppm int64) {
 	}
 	c := w.clients[r.Client-1]
 	c.mono.run(w.now, ppm)
-	w.lapses.clockChanged(c, w.now)
+	w.lapses.ClockChanged(w.time(), c.id)
 	for _, co := range c.coroutines {
 		if co.parked {
 			co.setTimer()

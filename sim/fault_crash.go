@@ -10,7 +10,7 @@ var crashing = part{
 	Begin: func(w *World, _ int, f *nemesis.Fault) error {
 		n := &w.nodes[f.Crash.Node-1]
 		n.down = true
-		w.Record(&history.Event{Kind: history.NodeDown, Node: n.id})
+		w.carrier.Record(history.Event{Kind: history.NodeDown, Node: n.id})
 		if w.setting.Persistence == nemesis.Nothing {
 			w.forgetAll(n)
 		}
@@ -19,7 +19,7 @@ var crashing = part{
 	End: func(w *World, _ int, f *nemesis.Fault) error {
 		n := &w.nodes[f.Crash.Node-1]
 		n.down = false
-		w.Record(&history.Event{Kind: history.NodeUp, Node: n.id, Detail: w.setting.Persistence.Keeps()})
+		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: n.id, Detail: w.setting.Persistence.Keeps()})
 		return nil
 	},
 }

@@ -5,31 +5,27 @@ import "github.com/lockstorm/lockstorm/nemesis"
 var partitioning = part{
 	Kind: (*nemesis.Partition)(nil).Kind(),
 	Begin: func(w *World, _ int, f *nemesis.Fault) error {
-		w.cut(f.Partition, true)
+		w.links.Disturb(f.Partition.Clients, f.Partition.Nodes, func(client, node int) {
+			w.network.link(client, node).cut(f.Partition.Cut, true)
+		})
 		return nil
 	},
 	End: func(w *World, _ int, f *nemesis.Fault) error {
-		w.cut(f.Partition, false)
+		w.links.Mend(f.Partition.Clients, f.Partition.Nodes, func(client, node int) {
+			l := w.network.link(client, node)
+			l.cut(f.Partition.Cut, false)
+			w.sendHeld(l)
+		})
 		return nil
 	},
 }
 
-func (w *World) cut(p *nemesis.Partition, down bool) {
-	for _, client := range nemesis.Each(p.Clients, w.setting.Clients) {
-		for _, node := range nemesis.Each(p.Nodes, w.setting.Nodes) {
-			l := w.network.link(client, node)
-			if p.Cut != nemesis.Replies {
-				l.requestsCut = down
-			}
-			if p.Cut != nemesis.Requests {
-				l.repliesCut = down
-			}
-			if down {
-				w.trouble(client, node, 1)
-				continue
-			}
-			w.mend(l)
-			w.trouble(client, node, -1)
-		}
+// cut makes the link hold messages back that go the given way, or no longer.
+func (l *link) cut(way nemesis.Direction, hold bool) {
+	if way != nemesis.Replies {
+		l.requestsCut = hold
+	}
+	if way != nemesis.Requests {
+		l.repliesCut = hold
 	}
 }

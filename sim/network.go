@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -27,7 +26,6 @@ type network struct {
 type link struct {
 	requestsCut, repliesCut bool
 	extra                   *nemesis.Table // on top of the network's latency; nil: nothing
-	trouble                 int            // faults that take hold of the link
 	heldRequests            []int32
 	heldReplies             []int32
 }
@@ -124,8 +122,8 @@ func (w *World) replyArrives(i int32) {
 	arrived.round.deliver(int(arrived.node), arrived.answer)
 }
 
-// mend lets what a cut link held back go on.
-func (w *World) mend(l *link) {
+// sendHeld sends on what a link held back while it was cut.
+func (w *World) sendHeld(l *link) {
 	if !l.requestsCut {
 		for _, i := range l.heldRequests {
 			w.sendRequest(i)
@@ -137,20 +135,6 @@ func (w *World) mend(l *link) {
 			w.sendReply(i)
 		}
 		l.heldReplies = l.heldReplies[:0]
-	}
-}
-
-// trouble counts the faults that take hold of a link, and records when the
-// first comes and the last goes.
-func (w *World) trouble(client, node, by int) {
-	l := w.network.link(client, node)
-	was := l.trouble
-	l.trouble += by
-	switch {
-	case was == 0:
-		w.Record(&history.Event{Kind: history.LinkDown, Client: client, Node: node})
-	case l.trouble == 0:
-		w.Record(&history.Event{Kind: history.LinkUp, Client: client, Node: node})
 	}
 }
 
@@ -219,7 +203,7 @@ func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) 
 			return env.Reply{}, env.ErrTimeout
 		}
 		r.waiter = co
-		co.park(ctx, min(until, r.giveUp))
+		co.park(ctx, min(until, r.giveUp), awaitsReply)
 		r.waiter = nil
 	}
 }

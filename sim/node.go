@@ -43,7 +43,7 @@ func (w *World) execute(n *node, by int, command env.Command) env.Answer {
 	switch {
 	case command.Op == env.OpSet && !exists:
 		n.keys[command.Key] = key{token: command.Token, expiry: expiry}
-		w.Record(&history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: by})
+		w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: by})
 		return env.Yes
 	case command.Op == env.OpDelete && mine:
 		w.forget(n, command.Key, command.Token, "deleted", by)
@@ -51,6 +51,7 @@ func (w *World) execute(n *node, by int, command env.Command) env.Answer {
 	case command.Op == env.OpExtend && mine:
 		held.expiry = max(held.expiry, expiry)
 		n.keys[command.Key] = held
+		w.carrier.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: by})
 		return env.Yes
 	}
 	return env.No
@@ -58,7 +59,7 @@ func (w *World) execute(n *node, by int, command env.Command) env.Answer {
 
 func (w *World) forget(n *node, resource, token, reason string, by int) {
 	delete(n.keys, resource)
-	w.Record(&history.Event{Kind: history.KeyGone, Node: n.id, Resource: resource, Token: token, Reason: reason, Client: by})
+	w.carrier.Record(history.Event{Kind: history.KeyGone, Node: n.id, Resource: resource, Token: token, Reason: reason, Client: by})
 }
 
 // forgetAll empties the node, in an order that does not depend on the map's.

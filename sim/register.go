@@ -43,7 +43,7 @@ func (c *client) do(ctx context.Context, request call) (call, error) {
 			return call{}, err
 		}
 		w.calls.at(i).waiter = co
-		co.park(ctx, env.Never)
+		co.park(ctx, env.Never, awaitsRegister)
 		w.calls.at(i).waiter = nil
 	}
 	answer := w.calls.take(i)
@@ -62,7 +62,7 @@ func (w *World) callArrives(i int32) {
 	case writeCall:
 		c.accepted = w.guard.Write(a.Resource, a.Fence, c.value)
 		if c.accepted {
-			w.Record(&history.Event{Kind: history.Apply, Client: c.client.id, Resource: a.Resource, Token: a.Token, Value: c.value, Fence: a.Fence})
+			w.carrier.Record(history.Event{Kind: history.Apply, Client: c.client.id, Resource: a.Resource, Token: a.Token, Value: c.value, Fence: a.Fence})
 		}
 	case drawCall:
 		c.fence, c.accepted = w.guard.Draw(a.Resource), true

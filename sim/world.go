@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
 // World is one simulated world. It is used by one goroutine.
@@ -18,9 +19,10 @@ type World struct {
 	setting nemesis.Setting
 	sink    history.Sink
 
-	now   int64 // ground time, ns
-	queue queue
-	trace trace
+	now       int64 // ground time, ns
+	atInstant int   // what has been done at this instant, see limitInstant
+	queue     queue
+	trace     trace
 
 	nodes   []node
 	clients []*client
@@ -28,8 +30,9 @@ type World struct {
 	guard   *guard.Guard
 
 	conductor *nemesis.Conductor
+	carrier   *world.Carrier[*World]
+	links     *world.Links
 	faultAt   int64 // ground time of the earliest faultDue in the queue
-	cause     int   // the fault that begins or ends just now, or 0
 
 	coroutines []*coroutine
 	idle       []*coroutine
@@ -37,7 +40,7 @@ type World struct {
 	current    *coroutine
 
 	calls  slab[call]
-	lapses lapses
+	lapses *world.Lapses
 
 	sealed bool
 	err    error
@@ -48,9 +51,11 @@ type World struct {
 // history goes to sink.
 func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
 	w := &World{setting: s, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64}
-	w.lapses.next = math.MaxInt64
+	w.lapses = world.NewLapses(w.lapseTime, w.write)
 	w.network = newNetwork(s, seed)
-	w.conductor = nemesis.NewConductor(s, carrier{w})
+	w.carrier = world.NewCarrier(w, repertoire, w.Record)
+	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
+	w.conductor = nemesis.NewConductor(s, w.carrier)
 	for n := 1; n <= s.Nodes; n++ {
 		w.nodes = append(w.nodes, newNode(n))
 	}
@@ -78,19 +83,18 @@ func (w *World) Record(e *history.Event) {
 	if w.sealed {
 		return
 	}
-	w.flushLapses()
-	e.Time = history.Time(w.now)
-	if w.cause != 0 {
-		e.Fault = w.cause
-	}
+	w.lapses.Flush(w.time())
+	e.Time = w.time()
 	w.write(e)
 }
 
+// write passes an event on with the time that it bears.
 func (w *World) write(e *history.Event) {
-	w.trace.add(uint64(e.Time))
-	w.trace.add(uint64(e.Kind)<<32 | uint64(e.Client)<<16 | uint64(e.Node))
+	w.trace.event(e)
 	w.sink.Record(e)
 }
+
+func (w *World) time() history.Time { return history.Time(w.now) }
 
 // pollEvery is the number of events between two looks at the caller's context.
 const pollEvery = 4096
@@ -109,14 +113,14 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 	w.fail(w.conductor.Advance(0))
 	for events := 0; w.err == nil; events++ {
 		w.settle()
-		if w.finished(tasks) || !w.next() {
+		if w.err != nil || w.finished(tasks) || !w.next() {
 			break
 		}
 		if events%pollEvery == 0 {
 			w.fail(ctx.Err())
 		}
 	}
-	w.seal()
+	w.seal(world.End(ctx, w.err))
 	return w.err
 }
 
@@ -128,9 +132,11 @@ func (w *World) next() bool {
 		return false
 	}
 	e := w.queue.pop()
-	w.now = e.at
-	w.trace.add(uint64(e.at))
-	w.trace.add(uint64(e.class)<<32 | uint64(e.index))
+	if e.at > w.now {
+		w.now, w.atInstant = e.at, 0
+	}
+	w.limitInstant()
+	w.trace.words(uint64(e.at), uint64(e.class), uint64(e.index))
 	switch e.class {
 	case faultDue:
 		w.faultAt = math.MaxInt64
@@ -178,19 +184,20 @@ func (w *World) fail(err error) {
 
 // seal closes the history first, and then unwinds the clients' code: what that
 // does on its way out has not happened.
-func (w *World) seal() {
-	w.Record(&history.Event{Kind: history.End})
-	w.sealed = true
-	for _, co := range w.coroutines {
-		co.stop()
-	}
+func (w *World) seal(end *history.Event) {
+	w.Record(end)
+	w.unwind()
 }
 
 // Close unwinds a world that has not run. It is not needed after Run.
 func (w *World) Close() error {
+	w.unwind()
+	return nil
+}
+
+func (w *World) unwind() {
 	w.sealed = true
 	for _, co := range w.coroutines {
 		co.stop()
 	}
-	return nil
 }

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -201,6 +200,21 @@ func TestLapseFollowsTheClientsClock(t *testing.T) {
 	}
 }
 
+// What has come due is in the history, even if nothing else was when it was
+// replaced or withdrawn.
+func TestLapseThatHasComeIsNotTakenBack(t *testing.T) {
+	log := play(t, setting(1, 1), func(w *World) {
+		w.Watch(1, "r", "replaced", env.Instant(10*ms))
+		w.Watch(1, "r", "withdrawn", env.Instant(20*ms))
+		sleep(w, 1, 15*ms)
+		w.Watch(1, "r", "replaced", env.Instant(time.Hour))
+		sleep(w, 1, 15*ms)
+		w.Unwatch(1, "withdrawn")
+		w.Watch(1, "r", "late", env.Instant(ms))
+	})
+	expect(t, "history", kinds(log), "lapse@10ms lapse@20ms lapse@30ms end@30ms")
+}
+
 func TestRegisterChecksFences(t *testing.T) {
 	s := setting(1, 1)
 	s.Guard = guard.Fenced
@@ -260,32 +274,6 @@ func TestFaultThatBeginsWhileAnotherHoldsItsTarget(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "fault 2 (node 1 crashes) begins while fault 1 still holds node 1") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// A world that is cut at any instant leaves no coroutine behind, and nothing
-// that unwinding does gets into the history.
-func TestCutAnywhereLeavesNothing(t *testing.T) {
-	before := runtime.NumGoroutine()
-	for cut := range 40 {
-		s := setting(3, 3)
-		s.Horizon = time.Duration(cut+1) * ms / 2
-		main := func(client int) func(*World) {
-			return func(w *World) {
-				defer ask(w, client, env.AllNodes(3), set, time.Second)
-				w.Runtime(client).Go("beside", func() { sleep(w, client, time.Hour) })
-				for {
-					ask(w, client, env.AllNodes(3), set, time.Second)
-				}
-			}
-		}
-		log := play(t, s, main(1), main(2), main(3))
-		if last := log[len(log)-1]; last.Kind != history.End || last.Time != history.Time(s.Horizon) {
-			t.Errorf("cut at %v, the history ends with %s at %v", s.Horizon, last.Kind, last.Time)
-		}
-	}
-	if after := runtime.NumGoroutine(); after > before {
-		t.Errorf("%d goroutines before, %d after", before, after)
 	}
 }
 

@@ -28,7 +28,7 @@ func newConducting(w *World) *conducting {
 	return &conducting{
 		world:     w,
 		sooner:    make(chan struct{}, 1),
-		conductor: nemesis.NewConductor(w.setting, carrier{w}),
+		conductor: nemesis.NewConductor(w.setting, w.carrier),
 	}
 }
 

@@ -9,16 +9,16 @@ import (
 
 var crashing = part{
 	Kind: (*nemesis.Crash)(nil).Kind(),
-	Begin: func(w *World, number int, f *nemesis.Fault) error {
-		w.history.happened(history.Event{Kind: history.NodeDown, Fault: number, Node: f.Crash.Node})
+	Begin: func(w *World, _ int, f *nemesis.Fault) error {
+		w.carrier.Record(history.Event{Kind: history.NodeDown, Node: f.Crash.Node})
 		w.fleet.Server(f.Crash.Node).Kill()
 		return nil
 	},
-	End: func(w *World, number int, f *nemesis.Fault) error {
+	End: func(w *World, _ int, f *nemesis.Fault) error {
 		if err := w.fleet.Server(f.Crash.Node).Start(w.over); err != nil {
 			return err
 		}
-		w.history.happened(history.Event{Kind: history.NodeUp, Fault: number, Node: f.Crash.Node, Detail: w.setting.Persistence.Keeps()})
+		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: f.Crash.Node, Detail: w.setting.Persistence.Keeps()})
 		return nil
 	},
 }

@@ -2,14 +2,17 @@
 
 package process
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
 
 var killing = part{
 	Kind: (*nemesis.Kill)(nil).Kind(),
-	Begin: func(w *World, number int, f *nemesis.Fault) error {
+	Begin: func(w *World, _ int, f *nemesis.Fault) error {
 		c := w.client(f.Kill.Client)
 		c.gate.kill()
-		w.history.killed(c.number, number)
+		w.carrier.Record(history.Event{Kind: history.Kill, Client: c.number})
 		c.finish()
 		return nil
 	},

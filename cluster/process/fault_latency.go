@@ -16,14 +16,14 @@ var slowing = part{
 	Begin: func(w *World, number int, f *nemesis.Fault) error {
 		random := newRandom(w.seed, fmt.Sprintf("fault %d", number))
 		delays := f.Latency.Add.Table()
-		w.disturb(number, f.Latency.Clients, f.Latency.Nodes, func(l *wire.Link) {
+		w.disturb(f.Latency.Clients, f.Latency.Nodes, func(l *wire.Link) {
 			l.Requests.Delay(random.draw(delays))
 			l.Replies.Delay(random.draw(delays))
 		})
 		return nil
 	},
-	End: func(w *World, number int, f *nemesis.Fault) error {
-		w.mend(number, f.Latency.Clients, f.Latency.Nodes, func(l *wire.Link) {
+	End: func(w *World, _ int, f *nemesis.Fault) error {
+		w.mend(f.Latency.Clients, f.Latency.Nodes, func(l *wire.Link) {
 			l.Requests.Delay(0)
 			l.Replies.Delay(0)
 		})

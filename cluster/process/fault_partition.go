@@ -9,12 +9,12 @@ import (
 
 var partitioning = part{
 	Kind: (*nemesis.Partition)(nil).Kind(),
-	Begin: func(w *World, number int, f *nemesis.Fault) error {
-		w.disturb(number, f.Partition.Clients, f.Partition.Nodes, func(l *wire.Link) { cut(l, f.Partition.Cut, true) })
+	Begin: func(w *World, _ int, f *nemesis.Fault) error {
+		w.disturb(f.Partition.Clients, f.Partition.Nodes, func(l *wire.Link) { cut(l, f.Partition.Cut, true) })
 		return nil
 	},
-	End: func(w *World, number int, f *nemesis.Fault) error {
-		w.mend(number, f.Partition.Clients, f.Partition.Nodes, func(l *wire.Link) { cut(l, f.Partition.Cut, false) })
+	End: func(w *World, _ int, f *nemesis.Fault) error {
+		w.mend(f.Partition.Clients, f.Partition.Nodes, func(l *wire.Link) { cut(l, f.Partition.Cut, false) })
 		return nil
 	},
 }

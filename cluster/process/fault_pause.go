@@ -9,13 +9,13 @@ import (
 
 var pausing = part{
 	Kind: (*nemesis.Pause)(nil).Kind(),
-	Begin: func(w *World, number int, f *nemesis.Fault) error {
-		w.history.happened(history.Event{Kind: history.Pause, Fault: number, Client: f.Pause.Client})
+	Begin: func(w *World, _ int, f *nemesis.Fault) error {
+		w.carrier.Record(history.Event{Kind: history.Pause, Client: f.Pause.Client})
 		w.client(f.Pause.Client).gate.pause()
 		return nil
 	},
-	End: func(w *World, number int, f *nemesis.Fault) error {
-		w.history.happened(history.Event{Kind: history.Resume, Fault: number, Client: f.Pause.Client})
+	End: func(w *World, _ int, f *nemesis.Fault) error {
+		w.carrier.Record(history.Event{Kind: history.Resume, Client: f.Pause.Client})
 		w.client(f.Pause.Client).gate.resume()
 		return nil
 	},

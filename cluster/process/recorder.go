@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/world"
 )
 
 // recorder writes the history, in the order of time: it reads the clock and
@@ -17,8 +18,8 @@ type recorder struct {
 	origin env.Instant // the begin of the run
 	last   history.Time
 	phase  phase
-	lapses lapses
-	dead   map[int]bool // clients that say nothing any more
+	lapses *world.Lapses
+	dead   map[int]bool // clients that are heard no more
 }
 
 type phase uint8
@@ -30,7 +31,9 @@ const (
 )
 
 func newRecorder(sink history.Sink) *recorder {
-	return &recorder{sink: sink, lapses: lapses{}, dead: map[int]bool{}}
+	r := &recorder{sink: sink, dead: map[int]bool{}}
+	r.lapses = world.NewLapses(r.lapseTime, r.pass)
+	return r
 }
 
 // begin makes this instant the time 0. It returns false if it has been called
@@ -46,10 +49,10 @@ func (r *recorder) begin() bool {
 }
 
 // seal writes the end; nothing can follow.
-func (r *recorder) seal() {
+func (r *recorder) seal(end *history.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.write(&history.Event{Kind: history.End})
+	r.write(end)
 	r.phase = sealed
 }
 
@@ -58,8 +61,8 @@ func (r *recorder) now() history.Time {
 	return history.Time(env.System().Mono().Sub(r.origin))
 }
 
-// said writes what a client says, unless it is dead.
-func (r *recorder) said(e *history.Event) {
+// ofClient writes what a client tells, unless it is dead.
+func (r *recorder) ofClient(e *history.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.dead[e.Client] {
@@ -67,19 +70,42 @@ func (r *recorder) said(e *history.Event) {
 	}
 }
 
-// happened writes what the world has done.
-func (r *recorder) happened(e history.Event) {
+// ofWorld writes what the world has done. A kill is the last that is heard of
+// its client.
+func (r *recorder) ofWorld(e *history.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.write(&e)
+	r.write(e)
+	if e.Kind == history.Kill {
+		r.dead[e.Client] = true
+	}
 }
 
-// killed writes the last event of a client, of which a fault is the cause.
-func (r *recorder) killed(client, fault int) {
+// watch asks for a lapse. What a client that is dead now has asked for last
+// stands.
+func (r *recorder) watch(client int, resource, token string, until env.Instant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.write(&history.Event{Kind: history.Kill, Client: client, Fault: fault})
-	r.dead[client] = true
+	if r.hears(client) {
+		r.lapses.Watch(r.now(), client, resource, token, until)
+	}
+}
+
+// unwatch withdraws what was asked for.
+func (r *recorder) unwatch(client int, token string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hears(client) {
+		r.lapses.Unwatch(r.now(), client, token)
+	}
+}
+
+func (r *recorder) hears(client int) bool { return r.phase == running && !r.dead[client] }
+
+// lapseTime is when the client's clock, which is the ground clock with another
+// origin, comes to until.
+func (r *recorder) lapseTime(_ int, until env.Instant) history.Time {
+	return history.Time(until.Sub(r.origin))
 }
 
 // write stamps the event and passes it on, behind the lapses that have come
@@ -88,13 +114,15 @@ func (r *recorder) write(e *history.Event) {
 	if r.phase != running {
 		return
 	}
-	now := r.now()
-	r.flush(now)
-	r.pass(now, e)
+	e.Time = r.now()
+	r.lapses.Flush(e.Time)
+	r.pass(e)
 }
 
-func (r *recorder) pass(at history.Time, e *history.Event) {
-	r.last = max(r.last, at)
+// pass passes an event on with the time that it bears, unless that lies before
+// the last event's: a lapse can be asked for late.
+func (r *recorder) pass(e *history.Event) {
+	r.last = max(r.last, e.Time)
 	e.Time = r.last
 	r.sink.Record(e)
 }

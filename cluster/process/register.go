@@ -47,7 +47,7 @@ func (r register) Write(ctx context.Context, a env.Access, value int64) error {
 	accepted := false
 	err := r.access(ctx, func(g *guard.Guard) {
 		if accepted = g.Write(a.Resource, a.Fence, value); accepted {
-			r.client.world.history.happened(history.Event{
+			r.client.world.history.ofWorld(&history.Event{
 				Kind: history.Apply, Client: r.client.number,
 				Resource: a.Resource, Token: a.Token, Value: value, Fence: a.Fence,
 			})

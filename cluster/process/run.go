@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/world"
 )
 
 // unwindPatience is how long the clients' goroutines may take to end after the
@@ -29,7 +32,7 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 		return errRunTwice
 	}
 	if _, err := w.nemesis.advance(); err != nil { // faults that are there from the start
-		return errors.Join(err, w.unwind())
+		return errors.Join(err, w.unwind(world.End(ctx, err)))
 	}
 	horizon := time.NewTimer(w.setting.Horizon)
 	defer horizon.Stop()
@@ -44,9 +47,9 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 	case err = <-w.fleet.Died():
 	}
 	if err == nil {
-		err = w.trouble()
+		err = w.failure()
 	}
-	return errors.Join(err, w.unwind())
+	return errors.Join(err, w.unwind(world.End(ctx, err)))
 }
 
 func (w *World) launch(main func(client int)) {
@@ -60,8 +63,8 @@ func (w *World) launch(main func(client int)) {
 	}
 }
 
-// trouble returns what has gone wrong at the same time as the run ended.
-func (w *World) trouble() error {
+// failure returns what has gone wrong at the same time as the run ended.
+func (w *World) failure() error {
 	select {
 	case err := <-w.broken:
 		return err
@@ -72,10 +75,10 @@ func (w *World) trouble() error {
 	}
 }
 
-// unwind seals the history and waits for all goroutines to end. The nodes are
-// closed because a client may be waiting for a reply.
-func (w *World) unwind() error {
-	w.history.seal()
+// unwind seals the history with its end and waits for all goroutines to end.
+// The nodes are closed because a client may be waiting for a reply.
+func (w *World) unwind(end *history.Event) error {
+	w.history.seal(end)
 	w.end()
 	return errors.Join(w.closeNodes(), w.crew.dismiss(unwindPatience))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
 // World is one place where an experiment runs, once, on real servers. Clients
@@ -29,9 +30,10 @@ type World struct {
 	clients  []*client // from 0
 	resource resource
 	history  *recorder
-	nemesis  *conducting
 	crew     crew
-	troubles map[linkName]int // faults that take hold of a link; used by the conductor only
+	nemesis  *conducting
+	carrier  *world.Carrier[*World] // used under the lock of conducting, as are links
+	links    *world.Links
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -61,12 +63,13 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet *redisser
 		network:  network,
 		resource: resource{state: guard.New(s.Guard)},
 		history:  newRecorder(sink),
-		troubles: map[linkName]int{},
 		broken:   make(chan error, 1),
 		done:     make(chan struct{}),
 		working:  s.Clients,
 	}
 	w.over, w.end = context.WithCancel(context.Background())
+	w.carrier = world.NewCarrier(w, repertoire, w.history.ofWorld)
+	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
 	w.nemesis = newConducting(w)
 	for number := 1; number <= s.Clients; number++ {
 		w.clients = append(w.clients, newClient(w, number))
@@ -89,7 +92,7 @@ func (w *World) Register(client int) env.Register { return register{w.client(cli
 // Record stamps the event with the ground clock and writes it into the
 // history. Before and after the run, and for a client that is dead, it does
 // nothing.
-func (w *World) Record(e *history.Event) { w.history.said(e) }
+func (w *World) Record(e *history.Event) { w.history.ofClient(e) }
 
 // Reach tells that the client takes a step, k being the position of the reply
 // at [env.StepReply]. Faults that wait for this step, and for nothing else,
@@ -103,12 +106,12 @@ func (w *World) Reach(client int, step env.Step, k int) {
 }
 
 // Watch asks for a lapse event once the client's monotonic clock has come to
-// until, in place of an earlier wish for that token.
+// until, in place of what was asked for that token before.
 func (w *World) Watch(client int, resource, token string, until env.Instant) {
 	w.history.watch(client, resource, token, until)
 }
 
-// Unwatch takes the wish back.
+// Unwatch withdraws what was asked for the token, unless it has come due.
 func (w *World) Unwatch(client int, token string) { w.history.unwatch(client, token) }
 
 // Trace says that a run cannot be repeated exactly.

@@ -221,8 +221,8 @@ func TestRunEndsAtTheHorizonAndUnwindsWhoeverIsLeft(t *testing.T) {
 	if len(unwound) != 4 {
 		t.Errorf("%d of 4 clients have been unwound", len(unwound))
 	}
-	if end := w.event(history.End); end.Time < history.Time(100*time.Millisecond) {
-		t.Errorf("the run ended at %v", end.Time)
+	if end := w.event(history.End); end.Time < history.Time(100*time.Millisecond) || end.Reason != "" {
+		t.Errorf("the run ended at %v because of %q", end.Time, end.Reason)
 	}
 	w.Record(&history.Event{Kind: history.Step})
 	w.wantKinds()
@@ -260,6 +260,9 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		t.Error(err)
 	}
 	w.wantKinds()
+	if got := w.event(history.End).Reason; got != "stopped: context canceled" {
+		t.Errorf("the history ends because of %q", got)
+	}
 	if err := w.Run(t.Context(), func(int) {}); err == nil {
 		t.Error("a world ran twice")
 	}
@@ -275,6 +278,9 @@ func TestPanicOfAClientIsAnError(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "client 2, main: panic: out of luck") {
 		t.Error(err)
+	}
+	if got := w.event(history.End).Reason; got != "client 2, main: panic: out of luck" {
+		t.Errorf("the history ends because of %q", got)
 	}
 }
 
@@ -316,8 +322,8 @@ func TestFaultThatCannotBeCarriedOutEndsTheRun(t *testing.T) {
 		w.Reach(1, env.StepAcquire, 0)
 		w.sleep(1, time.Hour)
 	})
-	if err == nil || !strings.Contains(err.Error(), "fault 2") {
-		t.Error(err)
+	if err == nil || !strings.Contains(err.Error(), "fault 2") || w.event(history.End).Reason != err.Error() {
+		t.Errorf("%v; the history ends because of %q", err, w.event(history.End).Reason)
 	}
 }
 

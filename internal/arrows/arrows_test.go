@@ -37,8 +37,9 @@ var rules = []rule{
 	{"locks", []string{"env"}, "the lock that is simulated is the one that production uses"},
 	{"model", nil, "a specification must not share code with what it judges"},
 	{"checker", []string{"history", "model"}, "a judge sees nothing but the history"},
-	{"sim", []string{"env", "nemesis", "history", "guard"}, "a world knows no lock"},
-	{"cluster", []string{"env", "nemesis", "history", "guard", "redlock/redisnode", "cluster"}, "a world knows no lock; redisnode is a transport"},
+	{"world", []string{"env", "nemesis", "history"}, "what all worlds do in the same way knows none of them"},
+	{"sim", []string{"env", "nemesis", "history", "guard", "world"}, "a world knows no lock"},
+	{"cluster", []string{"env", "nemesis", "history", "guard", "world", "redlock/redisnode", "cluster"}, "a world knows no lock; redisnode is a transport"},
 	{"scenarios", []string{"env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
 	{"storm", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "locks"}, "storm sees worlds only through the interface that it defines"},
 	{"results", []string{"history", "checker", "scenarios", "storm"}, "stored runs know no backend"},
@@ -143,12 +144,12 @@ var bans = []ban{
 		why:     "time and randomness come through env, or the lock cannot be simulated",
 	},
 	{
-		folders: []string{"sim"},
+		folders: []string{"sim", "world"},
 		imports: []string{"net", "os", "sync", "crypto/rand"},
 		why:     "a simulated world is one thread and follows from its seed",
 	},
 	{
-		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "nemesis", "sim", "cluster", "scenarios", "storm", "results", "cmd"},
+		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "nemesis", "world", "sim", "cluster", "scenarios", "storm", "results", "cmd"},
 		imports: []string{"testing"},
 		why:     "what a command line must be able to call does not need a test",
 	},
@@ -185,7 +186,7 @@ func TestBannedImports(t *testing.T) {
 
 // waiting lists the folders and files in which nothing may wait but through
 // env, and spawning those in which no goroutine may start.
-var waiting = []string{"redlock", "locks", "storm/workloads.go", "sim"}
+var waiting = []string{"redlock", "locks", "storm/workloads.go", "world", "sim"}
 
 const waitingWhy = "whatever waits, waits through env, or it cannot run in the simulator"
 
