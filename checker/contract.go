@@ -8,9 +8,14 @@ import (
 )
 
 // contract judges what any lock owes its callers: calls return within their
-// bound, a grant has time left and is for a time that can be, a release that
-// says OK has deleted the key on a majority, and nobody deletes the key of a
-// hold but its holder's release.
+// bound, a grant has time left and is for a time that can be, extend and
+// release tell the truth, and nobody deletes the key of a hold but its holder's
+// release.
+//
+// The truth is found from the nodes' keys, where the history records them: an
+// extension that is granted has extended keys on a majority; a release that says
+// that the lock was still held has deleted keys on a majority; one that says
+// that it was not has not, of the keys that were there when it was called.
 //
 // The time in which a client stood still does not count, and the calls of a
 // client that died are let off.
@@ -18,24 +23,35 @@ type contract struct {
 	header history.Header
 	ledger *ledger
 
-	releases []verifiable // in this instant
-	deleted  []deletion   // in this instant
+	claims []claim     // in this instant
+	keys   []keyChange // in this instant
 
 	calls int
 	count int
 	first string
 }
 
-// verifiable is a release that claims to have deleted the key.
-type verifiable struct {
+// claim is what a call of a holder has returned, to be held against the keys.
+type claim struct {
 	hold *hold
+	what claimKind
 	at   history.Time
 	call history.Time
 }
 
-// deletion is a node's deletion of the key of a hold.
-type deletion struct {
+type claimKind uint8
+
+const (
+	saysExtended claimKind = iota + 1
+	saysHeld               // by a release
+	saysLost               // by a release
+)
+
+// keyChange is what a node did to the key of a hold.
+type keyChange struct {
 	hold   *hold
+	kind   history.Kind
+	reason string
 	node   int
 	client int
 	at     history.Time
@@ -54,15 +70,27 @@ func (c *contract) observe(f *fact) {
 	case history.Extended:
 		c.returned(f, "extend", b.Extend)
 		c.positive(f, "an extension of")
+		c.claim(f, saysExtended)
+	case history.Extend:
+		if f.hold != nil {
+			f.hold.keys.extended = 0
+		}
+	case history.Release:
+		if f.hold != nil {
+			f.hold.keys.claimed = f.hold.keys.set
+		}
 	case history.ExtendFailed:
 		c.returned(f, "extend", b.Extend)
 	case history.Released:
 		c.returned(f, "release", b.Release)
-		if c.header.Keys && f.Outcome == history.OK && f.hold != nil {
-			c.releases = append(c.releases, verifiable{f.hold, f.Time, f.call.at})
+		switch f.Outcome {
+		case history.OK:
+			c.claim(f, saysHeld)
+		case history.Declined:
+			c.claim(f, saysLost)
 		}
-	case history.KeyGone:
-		c.keyGone(f)
+	case history.KeySet, history.KeyExtended, history.KeyGone:
+		c.keyChanged(f)
 	case history.End:
 		c.unreturned(f.Time)
 	}
@@ -124,36 +152,58 @@ func (c *contract) positive(f *fact, what string) {
 	}
 }
 
-// keyGone enters the deletion of the key of a hold.
-func (c *contract) keyGone(f *fact) {
-	if !c.header.Keys || f.Reason != "deleted" {
+// claim notes what a call has returned, if there are keys to hold it against.
+func (c *contract) claim(f *fact, what claimKind) {
+	if c.header.Keys && f.hold != nil {
+		c.claims = append(c.claims, claim{f.hold, what, f.Time, f.call.at})
+	}
+}
+
+// keyChanged enters what a node did to the key of a hold.
+func (c *contract) keyChanged(f *fact) {
+	if !c.header.Keys {
 		return
 	}
 	for _, h := range c.ledger.resource(f.Resource).holds {
 		if h.token == f.Token {
-			c.deleted = append(c.deleted, deletion{h, f.Node, f.Client, f.Time})
+			c.keys = append(c.keys, keyChange{h, f.Kind, f.Reason, f.Node, f.Client, f.Time})
 		}
 	}
 }
 
-// settle judges the keys that were deleted in the instant, now that it is
-// clear who held and who had called release.
+// settle judges the claims and the keys of the instant, now that it is clear
+// who held and who had called release.
 func (c *contract) settle() {
-	for _, d := range c.deleted {
-		c.judgeDeletion(d)
+	for _, k := range c.keys {
+		c.enter(k)
 	}
-	for _, r := range c.releases {
-		c.judgeRelease(r)
+	for _, claim := range c.claims {
+		c.judgeClaim(claim)
 	}
-	c.deleted, c.releases = c.deleted[:0], c.releases[:0]
+	c.keys, c.claims = c.keys[:0], c.claims[:0]
+}
+
+func (c *contract) enter(k keyChange) {
+	keys := &k.hold.keys
+	switch k.kind {
+	case history.KeySet:
+		keys.set = keys.set.with(k.node)
+	case history.KeyExtended:
+		keys.extended = keys.extended.with(k.node)
+	case history.KeyGone:
+		keys.set = keys.set.without(k.node)
+		if k.reason == "deleted" {
+			c.judgeDeletion(k)
+		}
+	}
 }
 
 // judgeDeletion reports a key that was deleted while its hold went on. Once
 // release has been called, the deletion backs it.
-func (c *contract) judgeDeletion(d deletion) {
+func (c *contract) judgeDeletion(d keyChange) {
 	h := d.hold
 	if h.letGo {
-		h.deleted = h.deleted.with(d.node)
+		h.keys.deleted = h.keys.deleted.with(d.node)
 		return
 	}
 	if !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
@@ -163,18 +213,37 @@ func (c *contract) judgeDeletion(d deletion) {
 		d.node, h.resource.name, short(h.token), at(d.at), d.client, h.client.number, at(h.granted))
 }
 
-func (c *contract) judgeRelease(r verifiable) {
-	h := r.hold
-	if !h.deleted.majorityOf(c.header.Nodes) {
-		c.violate("client %d called release of %q (token %s) at %s and was told at %s that it was still held, but only %d of %d nodes deleted the key in between",
-			h.client.number, h.resource.name, short(h.token), at(r.call), at(r.at), h.deleted.count(), c.header.Nodes)
+func (c *contract) judgeClaim(k claim) {
+	h, n := k.hold, c.header.Nodes
+	name, told, done, backing := "release", "that it was still held", "deleted", h.keys.deleted
+	switch k.what {
+	case saysExtended:
+		name, told, done, backing = "extend", "that it was extended", "extended", h.keys.extended
+	case saysLost:
+		if there := h.keys.claimed & h.keys.deleted; there.majorityOf(n) {
+			c.violate("client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %d of %d nodes deleted the key in between",
+				h.client.number, h.resource.name, short(h.token), at(k.call), at(k.at), there.count(), n)
+		}
+		return
+	}
+	if !backing.majorityOf(n) {
+		c.violate("client %d called %s of %q (token %s) at %s and was told at %s %s, but only %d of %d nodes %s the key in between",
+			h.client.number, name, h.resource.name, short(h.token), at(k.call), at(k.at), told, backing.count(), n, done)
 	}
 }
 
 func (c *contract) finding(history.Time) Finding {
-	f := Finding{Property: Contract, Count: c.count, Verdict: Violated, Story: c.first}
-	if c.count == 0 {
+	f := Finding{Property: Contract, Count: c.count}
+	switch {
+	case c.count > 0:
+		f.Verdict, f.Story = Violated, c.first
+	case c.calls == 0:
+		f.Verdict, f.Story = NotApplicable, "no call returned"
+	default:
 		f.Verdict, f.Story = Holds, fmt.Sprintf("%s returned as promised", counted(c.calls, "call"))
+		if !c.header.Keys {
+			f.Story += "; whether extend and release told the truth was not judged, for want of the nodes' keys"
+		}
 	}
 	return f
 }

@@ -170,6 +170,10 @@ func (x *exclusion) finding(end history.Time) Finding {
 		f.Verdict, f.Story, f.First = Violated, x.first.story(), &x.first.pair
 		return f
 	}
+	if x.windows == 0 {
+		f.Verdict, f.Story = NotApplicable, "nobody was granted the lock"
+		return f
+	}
 	f.Verdict = Holds
 	f.Story = fmt.Sprintf("%s, and no two overlap", counted(x.windows, x.window))
 	if x.empty > 0 {

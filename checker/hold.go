@@ -31,10 +31,18 @@ type hold struct {
 	writes  int // writes whose effect may still come
 
 	windows   [ruleCount]window // exclusion
-	deleted   nodes             // contract: the nodes that deleted the token since release was called
+	keys      keys              // contract
 	competing bool              // tolerance: the token may hold keys
 	trying    bool              // measurements: it counts as tried
 	holding   bool              // measurements: it counts as held
+}
+
+// keys is the nodes that did something to the keys of a hold.
+type keys struct {
+	set      nodes // that keep the token, as of the last instant
+	claimed  nodes // that kept it when release was called
+	deleted  nodes // that deleted it since then
+	extended nodes // that extended its life since extend was called
 }
 
 // reached is the furthest point of the client's clock that a lapse has told.

@@ -102,7 +102,7 @@ func setDefaults(e *history.Event) {
 	case history.Released, history.ReadDone, history.WriteDone:
 		e.Outcome = history.OK
 	}
-	if e.Kind <= history.Apply || e.Kind == history.KeyGone || e.Kind == history.KeySet {
+	if e.Kind <= history.Apply || e.Kind == history.KeySet || e.Kind == history.KeyExtended || e.Kind == history.KeyGone {
 		e.Resource = "r"
 	}
 }

@@ -10,10 +10,10 @@ type Panel struct {
 	judges  []judge
 	measure *measures
 
-	now   history.Time
-	ended bool
-	late  []history.Event // of this instant, which make no sense before others
-	fact  fact
+	now  history.Time
+	cut  string          // why the history says nothing of what did not happen
+	late []history.Event // of this instant, which make no sense before others
+	fact fact
 }
 
 // judge finds out about one property.
@@ -31,6 +31,7 @@ type judge interface {
 func NewPanel(h history.Header) *Panel {
 	l, n := newLedger(h.Clients), &notes{}
 	return &Panel{
+		cut:     "the history has no end",
 		ledger:  l,
 		notes:   n,
 		measure: &measures{ledger: l},
@@ -76,7 +77,9 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 		j.observe(f)
 	}
 	p.measure.observe(f)
-	p.ended = p.ended || e.Kind == history.End
+	if e.Kind == history.End {
+		p.cut = e.Reason
+	}
 	return true
 }
 
@@ -121,16 +124,16 @@ func (p *Panel) takeReady() bool {
 	return false
 }
 
-// Finish asks every judge for its finding. It works also on a history that has
-// no end event; what such a history does not violate is unknown. The panel
-// takes no events after it.
+// Finish asks every judge for its finding. What a history does not violate
+// that has no end event, or one that says that the run was cut short, is
+// unknown. The panel takes no events after it.
 func (p *Panel) Finish() Report {
 	p.settle()
 	r := Report{Findings: make([]Finding, len(p.judges))}
 	for _, j := range p.judges {
 		f := j.finding(p.now)
-		if f.Verdict == Holds && !p.ended {
-			f.Verdict, f.Story = Unknown, "the history is cut off; up to there: "+f.Story
+		if p.cut != "" && f.Verdict != Violated {
+			f.Verdict, f.Story = Unknown, p.cut+"; up to there: "+f.Story
 		}
 		r.Findings[f.Property-1] = f
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -69,19 +68,6 @@ func (r Report) Finding(p Property) Finding {
 		}
 	}
 	return Finding{Property: p, Verdict: Unknown, Story: "it was not judged"}
-}
-
-// CutShort returns the report of a run that was stopped before its end: what
-// it shows to be violated is, and everything else is unknown.
-func (r Report) CutShort() Report {
-	findings := slices.Clone(r.Findings)
-	for i := range findings {
-		if f := &findings[i]; f.Verdict != Violated {
-			f.Verdict, f.Story = Unknown, "the run was stopped before its end; so far: "+f.Story
-		}
-	}
-	r.Findings = findings
-	return r
 }
 
 // Verdicts returns the verdict of every property.

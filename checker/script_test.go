@@ -205,3 +205,11 @@ func drawScripts(t *rapid.T) []script {
 	}
 	return scripts
 }
+
+// actsUnreturned reports whether the try never returned and was granted all the
+// same, as an act under it shows.
+func (s script) actsUnreturned() bool {
+	acts := s.write != nil && (s.write.took || s.write.applied) ||
+		slices.ContainsFunc(s.extends, func(e extension) bool { return e.granted })
+	return s.ret == never && acts
+}

@@ -67,6 +67,7 @@ func Decode(r io.Reader, begin func(Header) (Sink, error)) error {
 	fail := func(err error) error { return &LineError{Line: number, Err: err} }
 
 	if !lines.Scan() {
+		number++
 		if err := lines.Err(); err != nil {
 			return fail(err)
 		}
@@ -114,7 +115,7 @@ func parseHeader(line []byte) (Header, error) {
 	if err := strict(line, &h); err != nil {
 		return h, err
 	}
-	return h, nil
+	return h, h.validate()
 }
 
 func strict(line []byte, into any) error {

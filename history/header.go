@@ -1,6 +1,9 @@
 package history
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Version is the version of the format that this package writes and reads.
 const Version = 1
@@ -31,6 +34,39 @@ type Header struct {
 	Keys bool `json:"keys"`
 
 	Bounds Bounds `json:"bounds"`
+}
+
+// The most nodes and clients that a history can speak of.
+const (
+	MaxNodes   = 64
+	MaxClients = 100_000
+)
+
+func (h Header) validate() error {
+	switch {
+	case h.Nodes < 1 || h.Nodes > MaxNodes:
+		return fmt.Errorf("%d nodes: want 1 to %d", h.Nodes, MaxNodes)
+	case h.Clients < 1 || h.Clients > MaxClients:
+		return fmt.Errorf("%d clients: want 1 to %d", h.Clients, MaxClients)
+	case h.LongestTTL < 0 || h.Allowance < 0:
+		return fmt.Errorf("a longest TTL of %v and an allowance of %v: want neither below 0", h.LongestTTL, h.Allowance)
+	}
+	return h.Bounds.Validate()
+}
+
+// Validate names the first bound that cannot be.
+func (b Bounds) Validate() error {
+	switch {
+	case b.Acquire < 0:
+		return fmt.Errorf("the bound of acquire, %v, is negative", b.Acquire)
+	case b.Extend < 0:
+		return fmt.Errorf("the bound of extend, %v, is negative", b.Extend)
+	case b.Release < 0:
+		return fmt.Errorf("the bound of release, %v, is negative", b.Release)
+	case b.Tries < 0:
+		return fmt.Errorf("the bound of tries, %d, is negative", b.Tries)
+	}
+	return nil
 }
 
 // Bounds are the limits that the properties of liveness and contract are
