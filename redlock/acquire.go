@@ -16,7 +16,7 @@ func (m *Mutex) TryLock(ctx context.Context, resource string) (*Hold, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	try, err := m.begin()
+	try, err := m.beginTry()
 	if err != nil {
 		return nil, err
 	}
@@ -37,22 +37,30 @@ type attempt struct {
 	token    string
 	round    *round
 
-	// abandoned says that the token is wanted no more: the try has failed or
-	// its lock has been released. A key that is set afterwards has to go.
 	// Guarded by mutex.mu.
-	abandoned bool
+	stage      stage
+	stragglers env.NodeSet // that set the key while a release was under way
+	unheard    env.NodeSet // whose answer to SET was given up: the key may still be set
 }
+
+// stage says what a key that is set late means.
+type stage uint8
+
+const (
+	wanted    stage = iota // it counts for the lock
+	releasing              // it has to go, but not before the release has been answered, or the answer would be untrue
+	abandoned              // it has to go
+)
 
 func (a *attempt) acquire(ctx context.Context) (*Hold, error) {
 	m, ttl := a.mutex, a.mutex.config.TTL
 	event := env.Event{Step: env.StepAcquire, Resource: a.resource, Token: a.token, TTL: ttl}
 	m.observer.Observe(event)
 
-	t0 := m.runtime.Mono()
-	event.Until = validUntil(t0, ttl, m.config.allowance(ttl))
+	event.Until = validUntil(m.runtime.Mono(), ttl, m.config.allowance(ttl))
 	m.observe(event, env.StepBeforeSend)
 	a.round = m.send(m.all, env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl}, m.config.Linger)
-	votes, err := m.gather(ctx, a.round, t0.Add(m.config.NodeTimeout))
+	votes, err := m.gather(ctx, a.round, a.round.sent.Add(m.config.NodeTimeout))
 	if err != nil && !errors.Is(err, env.ErrTimeout) {
 		return nil, err
 	}
@@ -99,16 +107,35 @@ func (a *attempt) cleanUp() {
 	a.drainInBackground()
 }
 
-// abandon says that the token's keys have to go.
-func (a *attempt) abandon() {
+// abandon says that every key that is set from now on has to go, and returns
+// what has been noted of keys that came, or may come, late.
+func (a *attempt) abandon() (stragglers, unheard env.NodeSet) {
 	a.mutex.mu.Lock()
-	a.abandoned = true
-	a.mutex.mu.Unlock()
+	defer a.mutex.mu.Unlock()
+	a.stage = abandoned
+	return a.stragglers, a.unheard
 }
 
-// drainInBackground hears the stragglers out. A key that a straggler set, or
-// may have set, after the token was abandoned, is deleted again: the delete
-// may have overtaken it.
+// straggled takes note of a late reply to SET, and reports whether the node's
+// key has to be deleted now: it was set, or may have been, and the delete may
+// have overtaken it.
+func (a *attempt) straggled(r env.Reply) bool {
+	a.mutex.mu.Lock()
+	defer a.mutex.mu.Unlock()
+	set, unknown := r.Answer == env.Yes, r.Answer == env.Lost
+	switch {
+	case a.stage == abandoned:
+		return set || unknown
+	case unknown:
+		a.unheard = a.unheard.With(r.Node)
+	case set && a.stage == releasing:
+		a.stragglers = a.stragglers.With(r.Node)
+	}
+	return false
+}
+
+// drainInBackground hears the stragglers out, and deletes what they set too
+// late.
 func (a *attempt) drainInBackground() {
 	m := a.mutex
 	if a.round.silent == 0 {
@@ -117,10 +144,7 @@ func (a *attempt) drainInBackground() {
 	m.background("drain", nil, func() {
 		var late env.NodeSet
 		a.round.drain(func(r env.Reply) {
-			m.mu.Lock()
-			abandoned := a.abandoned
-			m.mu.Unlock()
-			if abandoned && (r.Answer == env.Yes || r.Answer == env.Lost) {
+			if a.straggled(r) {
 				late = late.With(r.Node)
 			}
 		})

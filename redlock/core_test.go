@@ -128,6 +128,19 @@ func TestRetryDelay(t *testing.T) {
 	})
 }
 
+// Law: every delay within the bounds is as likely as any other.
+func TestRetryDelaysAreSpread(t *testing.T) {
+	seen := map[time.Duration]int{}
+	for bits := range uint64(4000) {
+		seen[retryDelay(10, 13, bits*0x9e3779b97f4a7c15)]++
+	}
+	for d := time.Duration(10); d <= 13; d++ {
+		if seen[d] < 900 || seen[d] > 1100 {
+			t.Errorf("%d of 4000 delays are %v", seen[d], d)
+		}
+	}
+}
+
 func TestImpossibleSettings(t *testing.T) {
 	change := func(f func(*Config)) Config {
 		c := Defaults(time.Second)

@@ -11,31 +11,28 @@ import (
 
 // Extend asks the nodes to keep the lock for another ttl from now. It never
 // shortens the validity, creates no key and, when it fails, leaves the old end
-// of validity, unless a quorum said that the lock is gone: then the hold is
-// lost. Errors are [ErrConfig], [ErrLost], [ErrReleased], [ErrNoQuorum],
-// [ErrExtending] or that of ctx.
+// of validity, unless a quorum has become impossible because nodes hold the
+// lock no more: then it is lost. Errors are [ErrConfig], [ErrLost],
+// [ErrExpiring] (the holder has been warned, which is final), [ErrReleased],
+// [ErrNoQuorum], [ErrExtending] or that of ctx.
 func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 	m := h.attempt.mutex
 	if err := m.config.validateTTL(ttl); err != nil {
 		return err
 	}
+	defer m.end(m.begin())
 	old, err := h.beginExtend()
 	if err != nil {
 		return err
 	}
-	event := env.Event{Step: env.StepExtend, Resource: h.attempt.resource, Token: h.attempt.token, TTL: ttl}
-	t0 := m.runtime.Mono()
-	if t0 >= old {
-		h.finishExtend(false, old)
-		return h.lose(fmt.Errorf("%w: its validity has ended", ErrLost))
-	}
-	event.Until = extendedUntil(old, t0, ttl, m.config.allowance(ttl))
+	x := extension{hold: h, ttl: ttl, old: old}
+	x.until = extendedUntil(old, m.runtime.Mono(), ttl, m.config.allowance(ttl))
+	event := env.Event{Step: env.StepExtend, Resource: h.attempt.resource, Token: h.attempt.token, TTL: ttl, Until: x.until}
 	m.observer.Observe(event)
-	event.Validity, err = h.extend(ctx, ttl, t0, old, event.Until)
-	if err != nil {
-		event.Err = err
+	event.Validity, event.Err = x.run(ctx)
+	if event.Err != nil {
 		m.observe(event, env.StepExtendFailed)
-		return err
+		return event.Err
 	}
 	m.observe(event, env.StepExtended)
 	return nil
@@ -48,7 +45,7 @@ func (h *Hold) beginExtend() (until env.Instant, err error) {
 	defer h.attempt.mutex.mu.Unlock()
 	switch {
 	case h.state != held:
-		return 0, ended(h.state)
+		return 0, h.state.ended()
 	case h.extending:
 		return 0, ErrExtending
 	}
@@ -56,48 +53,74 @@ func (h *Hold) beginExtend() (until env.Instant, err error) {
 	return h.until, nil
 }
 
-func ended(s holdState) error {
-	if s == released {
-		return ErrReleased
-	}
-	return ErrLost
+// extension is one attempt to extend a hold.
+type extension struct {
+	hold  *Hold
+	ttl   time.Duration
+	old   env.Instant // the end of validity before
+	until env.Instant // and the one that is asked for
 }
 
-func (h *Hold) extend(ctx context.Context, ttl time.Duration, t0, old, until env.Instant) (time.Duration, error) {
-	m := h.attempt.mutex
+// run asks the nodes and returns the validity that is left.
+func (x *extension) run(ctx context.Context) (time.Duration, error) {
+	h, m := x.hold, x.hold.attempt.mutex
 	// Replies count only within the validity that there is: what comes later
 	// may speak of keys that have expired and were acquired by another.
-	wait := min(m.config.NodeTimeout, old.Sub(t0))
-	r := m.send(m.all, env.Command{Op: env.OpExtend, Key: h.attempt.resource, Token: h.attempt.token, TTL: ttl}, wait)
-	votes, err := m.gather(ctx, r, t0.Add(wait))
+	wait := min(m.config.NodeTimeout, x.old.Sub(m.runtime.Mono()))
+	if wait <= 0 {
+		return 0, h.finishExtend(x, errEnded)
+	}
+	r := m.send(m.all, env.Command{Op: env.OpExtend, Key: h.attempt.resource, Token: h.attempt.token, TTL: x.ttl}, wait)
+	votes, err := m.gather(ctx, r, r.sent.Add(wait))
 	if r.silent != 0 {
 		m.background("drain extension", nil, func() { r.drain(nil) })
 	}
 	now := m.runtime.Mono()
-	inTime := err == nil && votes.decide() == won && now < old
-	if state := h.finishExtend(inTime, until); state != held {
-		return 0, ended(state)
-	}
-	switch {
-	case inTime:
-		return until.Sub(now), nil
-	case votes.denied():
-		return 0, h.lose(fmt.Errorf("%w: %d of %d nodes do not hold it", ErrLost, votes.declined, votes.nodes))
-	case now >= old:
-		return 0, h.lose(fmt.Errorf("%w: its validity ended while it was being extended", ErrLost))
-	case err != nil && !errors.Is(err, env.ErrTimeout):
+	if err := h.finishExtend(x, x.outcome(votes, err, now)); err != nil {
 		return 0, err
 	}
-	return 0, fmt.Errorf("%w: %d of %d extended the lock", ErrNoQuorum, votes.yes, votes.nodes)
+	return x.until.Sub(now), nil
 }
 
-// finishExtend takes the new end over, unless the hold has ended meanwhile.
-func (h *Hold) finishExtend(extended bool, until env.Instant) holdState {
-	h.attempt.mutex.mu.Lock()
-	defer h.attempt.mutex.mu.Unlock()
-	h.extending = false
-	if extended && h.state == held {
-		h.until = until
+var errEnded = fmt.Errorf("%w: its validity has ended", ErrLost)
+
+// outcome is what the votes amount to; nil means extended.
+func (x *extension) outcome(v tally, err error, now env.Instant) error {
+	switch {
+	case now >= x.old:
+		return errEnded
+	case v.decide() == won:
+		return nil
+	case v.denied():
+		return fmt.Errorf("%w: %d of %d nodes do not hold it", ErrLost, v.declined, v.nodes)
+	case err != nil && !errors.Is(err, env.ErrTimeout):
+		return err
 	}
-	return h.state
+	return fmt.Errorf("%w: %d of %d extended the lock", ErrNoQuorum, v.yes, v.nodes)
+}
+
+// finishExtend ends an extension: with the new end of validity if it was
+// granted and the hold has not ended meanwhile, with the news of the loss, or
+// with the warning that it has held back. It returns the error of the
+// extension.
+func (h *Hold) finishExtend(x *extension, outcome error) error {
+	m := h.attempt.mutex
+	now := m.runtime.Mono()
+	m.mu.Lock()
+	h.extending = false
+	state := h.state
+	if state == held && outcome == nil {
+		h.until = x.until
+	}
+	late := now >= h.until.Add(-m.config.Margin)
+	m.mu.Unlock()
+	switch {
+	case state != held:
+		return state.ended()
+	case errors.Is(outcome, ErrLost):
+		return h.lose(outcome)
+	case late:
+		h.warn()
+	}
+	return outcome
 }

@@ -113,6 +113,7 @@ func TestOnGoroutines(t *testing.T) {
 					t.Error(err)
 				}
 				inside.Add(-1)
+				group.Go(func() { _ = hold.Extend(context.Background(), 10*time.Second) }) // into the release
 				if err := hold.Release(context.Background()); err != nil {
 					t.Error(err)
 				}

@@ -22,9 +22,22 @@ type holdState uint8
 
 const (
 	held     holdState = iota + 1
-	gone               // lost, or so near its end that the holder has been told
+	warned             // its validity is about to end, and the holder has been told
+	gone               // it is held no more, and the holder has been told
 	released           // by the holder
 )
+
+// ended returns the error of an operation that needs a hold which has not
+// ended.
+func (s holdState) ended() error {
+	switch s {
+	case warned:
+		return ErrExpiring
+	case released:
+		return ErrReleased
+	}
+	return ErrLost
+}
 
 func newHold(ctx context.Context, a *attempt, until env.Instant) *Hold {
 	// The values of the caller's context go on, its end does not: it limited
@@ -47,50 +60,65 @@ func (h *Hold) Until() env.Instant {
 }
 
 // Context returns a context that ends when the lock is lost, when it is
-// released, and at the latest [Config.Margin] before the end of validity.
-// context.Cause tells which: [ErrLost], [ErrReleased], [ErrExpiring],
-// [ErrClosed]. It ends only while the client runs: a paused client finds it
-// ended when it wakes, if it looks.
+// released, and at the latest [Config.Margin] before the end of validity; an
+// extension that is under way then may use the margin up. context.Cause tells
+// which: [ErrLost], [ErrReleased], [ErrExpiring], [ErrClosed]. It ends only
+// while the client runs: a paused client finds it ended when it wakes, if it
+// looks.
 func (h *Hold) Context() context.Context { return h.ctx }
 
-// watch ends the hold's context before the validity ends.
+// watch warns the holder before the validity ends.
 func (h *Hold) watch() {
 	m := h.attempt.mutex
-	for {
-		until := h.Until()
-		if m.runtime.Sleep(h.ctx, until.Add(-m.config.Margin)) != nil {
+	for next := h.Until().Add(-m.config.Margin); ; {
+		if m.runtime.Sleep(h.ctx, next) != nil {
 			return
 		}
-		m.mu.Lock()
-		expiring := h.state == held && h.until == until
-		if expiring {
-			h.state = gone
-		}
-		m.mu.Unlock()
-		if expiring {
-			h.tell(env.StepExpiring, ErrExpiring)
+		var due bool
+		if next, due = h.nextWarning(); due {
+			h.warn()
 			return
 		}
 	}
 }
 
-// lose tells the holder that the lock is lost, unless it has ended already. It
-// deletes nothing: only the holder's release does. It returns the cause.
+// nextWarning returns when the holder has to be warned, or that it has to be
+// now. While an extension is under way its outcome is waited for, to the end of
+// the validity and no longer; if it fails, [Hold.finishExtend] warns.
+func (h *Hold) nextWarning() (at env.Instant, due bool) {
+	m := h.attempt.mutex
+	now := m.runtime.Mono()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at = h.until.Add(-m.config.Margin)
+	if h.extending {
+		at = h.until
+	}
+	return at, now >= at
+}
+
+// warn tells the holder that the validity is about to end, unless the hold has
+// ended already.
+func (h *Hold) warn() { h.tell(warned, env.StepExpiring, ErrExpiring) }
+
+// lose tells the holder that the lock is lost, unless the hold has ended
+// already. It deletes nothing: only the holder's release does. It returns the
+// cause.
 func (h *Hold) lose(cause error) error {
+	h.tell(gone, env.StepLost, cause)
+	return cause
+}
+
+func (h *Hold) tell(state holdState, step env.Step, cause error) {
 	m := h.attempt.mutex
 	m.mu.Lock()
 	was := h.state
 	if was == held {
-		h.state = gone
+		h.state = state
 	}
 	m.mu.Unlock()
 	if was == held {
-		h.tell(env.StepLost, cause)
+		h.end(cause)
+		m.observer.Observe(env.Event{Step: step, Resource: h.attempt.resource, Token: h.attempt.token, Err: cause})
 	}
-	return cause
-}
-
-func (h *Hold) tell(step env.Step, cause error) {
-	h.end(cause)
-	h.attempt.mutex.observer.Observe(env.Event{Step: step, Resource: h.attempt.resource, Token: h.attempt.token, Err: cause})
 }

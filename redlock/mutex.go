@@ -29,8 +29,8 @@ type Mutex struct {
 // New returns a mutex over the nodes. The observer hears of every step; nil
 // means none. An impossible configuration is an [ErrConfig].
 func New(c Config, r env.Runtime, n env.Nodes, o env.Observer) (*Mutex, error) {
-	if n.Len() < 1 {
-		return nil, fmt.Errorf("%w: no nodes", ErrConfig)
+	if n.Len() < 1 || n.Len() > env.MaxNodes {
+		return nil, fmt.Errorf("%w: %d nodes: want 1 to %d", ErrConfig, n.Len(), env.MaxNodes)
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -84,43 +84,61 @@ func (m *Mutex) newToken() string {
 }
 
 // Close refuses further work, tells holders of this mutex that their locks are
-// lost ([ErrClosed] is the cause), and waits for what is under way: tries of
-// other callers and work in the background; or until ctx ends. It releases no
-// lock: the keys of unreleased holds expire.
+// lost ([ErrClosed] is the cause), and waits for what is under way: calls of
+// others and work in the background; or until ctx ends. It releases no lock: the
+// keys of unreleased holds expire, unless their holders release them still.
 func (m *Mutex) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true
 	m.mu.Unlock()
 	for {
-		m.mu.Lock()
-		j := m.jobs.first
-		m.mu.Unlock()
-		if j == nil {
+		hold, task, idle := m.underWay()
+		if idle {
 			return nil
 		}
-		if j.hold != nil {
-			_ = j.hold.lose(ErrClosed)
+		if hold != nil {
+			_ = hold.lose(ErrClosed)
 		}
-		if err := m.await(ctx, j); err != nil {
+		if err := m.await(ctx, task); err != nil {
 			return err
 		}
 	}
 }
 
-// await waits for a job to end, or for a while if it is a try, which runs on
-// its caller's goroutine.
-func (m *Mutex) await(ctx context.Context, j *job) error {
-	if j.task != nil {
-		return j.task.Wait(ctx)
+// underWay returns some job that is under way.
+func (m *Mutex) underWay() (hold *Hold, task env.Task, idle bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	j := m.jobs.first
+	if j == nil {
+		return nil, nil, true
 	}
-	return m.runtime.Sleep(ctx, m.runtime.Mono().Add(tryPoll))
+	return j.hold, j.task, false
 }
 
-// tryPoll is how often Close looks whether a try is over.
-const tryPoll = time.Millisecond
+// await waits for a task to end, or for a while if there is none: a call runs
+// on its caller's goroutine, for which env has no way to wait.
+func (m *Mutex) await(ctx context.Context, task env.Task) error {
+	if task != nil {
+		return task.Wait(ctx)
+	}
+	return m.runtime.Sleep(ctx, m.runtime.Mono().Add(callPoll))
+}
 
-// begin enters a try into the list of what is under way.
-func (m *Mutex) begin() (*job, error) {
+// callPoll is how often Close looks whether a call is over.
+const callPoll = time.Millisecond
+
+// begin enters a call into the list of what is under way.
+func (m *Mutex) begin() *job {
+	j := new(job)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.jobs.add(j)
+	return j
+}
+
+// beginTry is begin, unless the mutex is closed.
+func (m *Mutex) beginTry() (*job, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -140,7 +158,7 @@ func (m *Mutex) end(j *job) {
 
 // job is something under way that Close waits for.
 type job struct {
-	task       env.Task // nil: a try
+	task       env.Task // nil: a call, or not known yet
 	hold       *Hold    // whose end ends the job; nil if the job ends by itself
 	prev, next *job
 }
@@ -169,12 +187,12 @@ func (l *jobs) remove(j *job) {
 
 // background runs f as a task of the client.
 func (m *Mutex) background(name string, hold *Hold, f func()) {
-	j := &job{hold: hold}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.jobs.add(j)
-	j.task = m.runtime.Go(name, func() {
+	j := m.begin()
+	task := m.runtime.Go(name, func() {
 		f()
 		m.end(j)
 	})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	j.hold, j.task = hold, task
 }

@@ -261,7 +261,7 @@ func TestContextEndsAMarginBeforeTheValidity(t *testing.T) {
 		_ = b.Runtime(1).Sleep(h.Context(), env.Never)
 		b.want("context ended", b.at(), 900*ms)
 		b.wantError("cause", context.Cause(h.Context()), redlock.ErrExpiring)
-		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrLost)
+		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrExpiring)
 		b.wantError("release in time", h.Release(context.Background()), nil)
 	})
 	b.want("told once", b.steps(1, env.StepExpiring), "900ms")
@@ -294,13 +294,14 @@ func TestExtend(t *testing.T) {
 
 // Nodes that cannot be reached do not lose the lock; it goes on to its old end.
 func TestExtendWithoutQuorum(t *testing.T) {
-	play(t, nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(100*ms), nil)}, func(b *bench, m *redlock.Mutex) {
+	b := play(t, nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(100*ms), nil)}, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)
 		b.sleep(1, 200*ms)
 		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrNoQuorum)
 		b.want("until", time.Duration(h.Until()), 988*ms)
 		b.wantError("context", h.Context().Err(), nil)
 	})
+	b.want("keys", b.keys(), 5)
 }
 
 // When a majority has forgotten the lock it is lost: the holder is told, no
@@ -321,16 +322,155 @@ func TestExtendOfWhatIsGone(t *testing.T) {
 	b.want("keys of nodes 4 and 5", b.keys(), 2)
 }
 
-// An extension whose replies come after the old end is no extension.
-func TestExtendTooLate(t *testing.T) {
-	slow := nemesis.Fault{Latency: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 30 * ms, Max: 30 * ms}}}, Start: nemesis.At(100 * ms)}
-	c := config()
-	c.Margin, c.NodeTimeout = 0, 500*ms
-	playWith(t, c, 5, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
+// Replies to an extension that are read after the old end are no extension,
+// though every one says yes: the keys may have been another's in between.
+func TestExtendReadTooLate(t *testing.T) {
+	pause := nemesis.Fault{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtend, 500*time.Microsecond), End: &nemesis.Moment{At: 1100 * ms}}
+	b := play(t, nemesis.Plan{pause}, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)
-		b.sleep(1, 950*ms)
+		b.sleep(1, 498*ms)
+		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrLost)
+		b.want("went on", b.at(), 1100*ms)
+		b.wantError("cause", context.Cause(h.Context()), redlock.ErrLost)
+		b.wantError("extend again", h.Extend(context.Background(), time.Second), redlock.ErrLost)
+	})
+	b.want("told", b.steps(1, env.StepLost), "1.1s")
+}
+
+// Nothing is sent for a hold whose end has passed unseen.
+func TestExtendAfterTheEnd(t *testing.T) {
+	pause := nemesis.Fault{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtend, 0), End: &nemesis.Moment{At: 1100 * ms}}
+	b := play(t, nemesis.Plan{pause}, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
 		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrLost)
 	})
+	b.want("replies after the acquisition", len(strings.Fields(b.steps(1, env.StepReply))), 3)
+}
+
+// An extension that is under way when the warning is due may still succeed;
+// the warning then comes before the new end, and otherwise at once.
+func TestExtendAcrossTheMargin(t *testing.T) {
+	b := play(t, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 897*ms) // the warning is due at 900 ms, the extension is over at 901 ms
+		b.wantError("extend", h.Extend(context.Background(), time.Second), nil)
+		_ = b.Runtime(1).Sleep(h.Context(), env.Never)
+	})
+	b.want("warned", b.steps(1, env.StepExpiring), "1.799s")
+
+	b = play(t, nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(100*ms), nil)}, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 897*ms)
+		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrNoQuorum)
+		b.wantError("cause", context.Cause(h.Context()), redlock.ErrExpiring)
+	})
+	b.want("warned when the extension failed", b.steps(1, env.StepExpiring), "949ms")
+}
+
+func TestOneExtensionAtATime(t *testing.T) {
+	play(t, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		other := b.Runtime(1).Go("other", func() {
+			b.wantError("first", h.Extend(context.Background(), time.Second), nil)
+		})
+		b.sleep(1, 500*time.Microsecond)
+		b.wantError("second", h.Extend(context.Background(), time.Second), redlock.ErrExtending)
+		_ = other.Wait(context.Background())
+		b.wantError("third", h.Extend(context.Background(), time.Second), nil)
+	})
+}
+
+// A silent node costs the node timeout, and no more.
+func TestSilentNodesCostTheNodeTimeout(t *testing.T) {
+	play(t, nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
+		_, err := m.TryLock(context.Background(), "r")
+		b.wantError("lock", err, redlock.ErrNoQuorum)
+		b.want("returned", b.at(), 50*ms)
+	})
+}
+
+// The context of Lock limits the acquisition, not the hold.
+func TestHoldOutlivesTheContextOfLock(t *testing.T) {
+	play(t, nil, func(b *bench, m *redlock.Mutex) {
+		type key struct{}
+		ctx, cancel := context.WithCancel(context.WithValue(context.Background(), key{}, "v"))
+		h, err := m.Lock(ctx, "r")
+		b.wantError("lock", err, nil)
+		cancel()
+		b.sleep(1, 100*ms)
+		b.wantError("context", h.Context().Err(), nil)
+		b.want("value", h.Context().Value(key{}), "v")
+	})
+}
+
+// The lock does not look at the wall clock.
+func TestWallClockDoesNotMatter(t *testing.T) {
+	for _, by := range []time.Duration{-time.Hour, time.Hour} {
+		jump := nemesis.Fault{ClockJump: &nemesis.ClockJump{Client: 1, By: by}, Start: nemesis.At(100 * ms)}
+		b := play(t, nemesis.Plan{jump}, func(b *bench, m *redlock.Mutex) {
+			h := lock(b, m)
+			b.sleep(1, 200*ms)
+			b.want("until", time.Duration(h.Until()), 988*ms)
+			_ = b.Runtime(1).Sleep(h.Context(), env.Never)
+		})
+		b.want("warned", b.steps(1, env.StepExpiring), "900ms")
+	}
+}
+
+// A SET that was given up before the release, and lands after it, is deleted
+// once more.
+func TestSetGivenUpBeforeTheRelease(t *testing.T) {
+	slow := nemesis.Fault{
+		Latency: &nemesis.Latency{Nodes: []int{5}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 299 * ms, Max: 299 * ms}}},
+		Start:   nemesis.At(0), End: &nemesis.Moment{At: 1500 * time.Microsecond},
+	}
+	b := play(t, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 230*ms) // answers are given up after 200 ms; the SET lands at 300 ms
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.wantError("close", m.Close(context.Background()), nil)
+	})
+	b.want("keys left", b.keys(), 0)
+}
+
+// A DELETE of which no answer came is sent once more.
+func TestLostDeleteIsSentAgain(t *testing.T) {
+	b := play(t, nil, func(b *bench, _ *redlock.Mutex) {
+		m, err := redlock.New(config(), b.Runtime(1), &losing{Nodes: b.Nodes(1)}, nil)
+		b.wantError("new", err, nil)
+		h := lock(b, m)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.wantError("close", m.Close(context.Background()), nil)
+	})
+	b.want("keys left", b.keys(), 0)
+}
+
+// losing loses the first delete for node 5 on its way.
+type losing struct {
+	env.Nodes
+	lost bool
+}
+
+func (l *losing) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round {
+	if c.Op != env.OpDelete || l.lost {
+		return l.Nodes.Send(to, c, giveUp)
+	}
+	l.lost = true
+	return &losingRound{Round: l.Nodes.Send(to.Without(5), c, giveUp)}
+}
+
+type losingRound struct {
+	env.Round
+	told bool
+}
+
+func (r *losingRound) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
+	reply, err := r.Round.Next(ctx, until)
+	if errors.Is(err, env.ErrRoundOver) && !r.told {
+		r.told = true
+		return env.Reply{Node: 5, Answer: env.Lost}, nil
+	}
+	return reply, err
 }
 
 func TestCloseTellsHolders(t *testing.T) {
@@ -395,7 +535,7 @@ func TestNewRefusesTheImpossible(t *testing.T) {
 	if _, err := redlock.New(redlock.Config{}, w.Runtime(1), w.Nodes(1), nil); !errors.Is(err, redlock.ErrConfig) {
 		t.Errorf("an empty config: %v", err)
 	}
-	if _, err := redlock.New(config(), w.Runtime(1), noNodes{}, nil); !errors.Is(err, redlock.ErrConfig) || !strings.Contains(err.Error(), "no nodes") {
+	if _, err := redlock.New(config(), w.Runtime(1), noNodes{}, nil); !errors.Is(err, redlock.ErrConfig) || !strings.Contains(err.Error(), "0 nodes: want 1 to 64") {
 		t.Errorf("no nodes: %v", err)
 	}
 }

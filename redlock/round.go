@@ -11,16 +11,20 @@ import (
 type round struct {
 	command env.Command
 	replies env.Round
+	sent    env.Instant
 	votes   tally
 	silent  env.NodeSet // asked and not yet heard of
 	lost    env.NodeSet // heard of as env.Lost: what the command did is unknown
 }
 
-// send hands a command to the nodes of the set.
+// send hands a command to the nodes of the set. Their answers are given up
+// after wait.
 func (m *Mutex) send(to env.NodeSet, command env.Command, wait time.Duration) *round {
+	now := m.runtime.Mono()
 	return &round{
 		command: command,
-		replies: m.nodes.Send(to, command, m.runtime.Mono().Add(wait)),
+		replies: m.nodes.Send(to, command, now.Add(wait)),
+		sent:    now,
 		votes:   tally{nodes: m.nodes.Len()},
 		silent:  to,
 	}
