@@ -16,13 +16,14 @@ type Carrier interface {
 }
 
 // Conductor works out when the faults of a plan begin and end, and tells a
-// carrier. It has no clock: the world calls Advance when the instant Next has
+// carrier. At one instant what ends goes before what begins. A fault whose end
+// comes before its begin does not take place. The conductor has no clock: the world calls Advance when the instant Next has
 // come, and Step whenever a client takes a step, with times that count from
 // the begin of the run and never go back. It is not safe for concurrent use.
 type Conductor struct {
 	setting Setting
 	carrier Carrier
-	due     []turn // by time, then in the order of planning
+	due     []turn // by time, ends first, then in the order of planning
 	states  []state
 	waiting []trigger
 	watched uint64 // the steps that some trigger waits for, as bits
@@ -61,7 +62,7 @@ func NewConductor(s Setting, carrier Carrier) *Conductor {
 	for i := range s.Plan {
 		f := &s.Plan[i]
 		c.plan(f.Start, i, false)
-		if f.End != nil && f.End.After == nil {
+		if f.End != nil && !f.endsWithBegin() {
 			c.plan(*f.End, i, true)
 		}
 	}
@@ -84,7 +85,9 @@ func (c *Conductor) plan(m Moment, fault int, end bool) {
 }
 
 func (c *Conductor) push(t turn) {
-	i := sort.Search(len(c.due), func(i int) bool { return c.due[i].at > t.at })
+	i := sort.Search(len(c.due), func(i int) bool {
+		return c.due[i].at > t.at || c.due[i].at == t.at && t.end && !c.due[i].end
+	})
 	c.due = append(c.due, turn{})
 	copy(c.due[i+1:], c.due[i:])
 	c.due[i] = t
@@ -130,14 +133,29 @@ func (c *Conductor) Step(now time.Duration, client int, step env.Step, k int) er
 	return c.Advance(now)
 }
 
+// endsWithBegin reports whether the time of the fault's end is known from that
+// of its begin: it is given as a length, or is the same instant.
+func (f *Fault) endsWithBegin() bool {
+	return f.End.After != nil || f.End.timed() && f.Start.timed() && f.End.At == f.Start.At
+}
+
+func (f *Fault) length() time.Duration {
+	if f.End.After == nil {
+		return 0
+	}
+	return *f.End.After
+}
+
 func (c *Conductor) take(t turn, now time.Duration) error {
 	f, number := &c.setting.Plan[t.fault], t.fault+1
-	if t.end {
-		if c.states[t.fault] != active {
-			return fmt.Errorf("fault %d (%v) ends before it has begun", number, f.Action())
-		}
+	was := c.states[t.fault]
+	switch {
+	case t.end && was == active:
 		c.states[t.fault] = over
 		return c.carrier.End(number, f)
+	case t.end || was == over:
+		c.states[t.fault] = over
+		return nil
 	}
 	for i := range c.setting.Plan {
 		if c.states[i] != active {
@@ -154,8 +172,8 @@ func (c *Conductor) take(t turn, now time.Duration) error {
 	if err := c.carrier.Begin(number, f); err != nil {
 		return err
 	}
-	if f.End != nil && f.End.After != nil {
-		c.push(turn{at: now + *f.End.After, fault: t.fault, end: true})
+	if f.End != nil && f.endsWithBegin() {
+		c.push(turn{at: now + f.length(), fault: t.fault, end: true})
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -78,8 +79,11 @@ type Client struct {
 // the first value that cannot be. Whether the lock and the workloads exist is
 // for those to say who build them.
 func (s Scenario) Validate() error {
-	if s.Name == "" {
-		return &nemesis.FieldError{Path: "name", Err: errors.New("missing")}
+	if !plainName.MatchString(s.Name) {
+		return &nemesis.FieldError{Path: "name", Err: fmt.Errorf("%q: want up to 64 lower-case letters, digits and hyphens, as the name of a directory is made of it", s.Name)}
+	}
+	if err := s.Bounds.Validate(); err != nil {
+		return &nemesis.FieldError{Path: "bounds", Err: err}
 	}
 	for i, c := range s.Clients {
 		if err := c.validate(); err != nil {
@@ -89,6 +93,8 @@ func (s Scenario) Validate() error {
 	}
 	return s.Setting.Validate()
 }
+
+var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 func (c Client) validate() *nemesis.FieldError {
 	wrong := func(path string, err error) *nemesis.FieldError {

@@ -93,7 +93,9 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"lease: violated", "lease: broken", `line 12: unknown verdict "broken"`},
 		{"lease: violated", "leash: violated", `line 12: unknown property "leash"`},
 		{"horizon", "guard: stern\nhorizon", `line 7: guard: unknown guard "stern": want plain, fenced-writes or fenced`},
-		{"name: mine", "", "name: missing"},
+		{"name: mine", "", `name: "": want up to 64 lower-case letters`},
+		{"name: mine", "name: ../mine", `line 1: name: "../mine": want up to 64`},
+		{"expect:", "bounds: {release: -1s}\nexpect:", "line 12: bounds: the bound of release, -1s, is negative"},
 		{"name: mine", "name: [", "line 2: did not find expected"},
 		{good, "", "the file is empty"},
 	}

@@ -183,7 +183,7 @@ var table = []Scenario{
 	},
 	{
 		Name:    "slow-acquire",
-		Summary: "replies take up to four times the TTL; the lock waits for them and has to see that it is too late",
+		Summary: "replies can take longer than the TTL; the lock waits for them and has to see that it is too late",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "safe: it checks time"},
 		Lock:    patientLock,
 		Clients: []Client{

@@ -39,7 +39,7 @@ func Parse(text []byte) (Scenario, error) {
 	}
 	s.Setting.Clients = len(s.Clients)
 	if err := s.Validate(); err != nil {
-		return Scenario{}, locate(text, err)
+		return Scenario{}, Locate(text, err)
 	}
 	return s, nil
 }
@@ -93,8 +93,9 @@ func tidy(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 }
 
-// locate puts the line in front of an error that knows the path to its value.
-func locate(text []byte, err error) error {
+// Locate puts the line of the text in front of an error that knows the path to
+// its value; any other error stays as it is.
+func Locate(text []byte, err error) error {
 	var wrong *nemesis.FieldError
 	if !errors.As(err, &wrong) {
 		return err

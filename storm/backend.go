@@ -63,7 +63,7 @@ type World interface {
 
 	// Watch asks for a lapse event once the clock that the client's lock
 	// reads has come to until; it replaces what was asked for that token
-	// before. Unwatch takes the wish back.
+	// before. Unwatch withdraws it, unless it has come due.
 	Watch(client int, resource, token string, until env.Instant)
 	Unwatch(client int, token string)
 

@@ -53,48 +53,52 @@ func (b Batch) Run(ctx context.Context) (Tally, error) {
 
 // inOrder calls work for 0 to n-1 on some workers, and take for each result in
 // the order of the numbers, on the caller's goroutine. It ends with the first
-// error, by number; when ctx ends it takes what is done up to the first gap.
+// error, by number; when ctx ends it takes what is done up to the first gap. No
+// worker runs further ahead than a few numbers, so that memory does not grow
+// with n.
 func inOrder[T any](ctx context.Context, workers, n int, work func(context.Context, int) (T, error), take func(T)) error {
 	ctx, stop := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer stop() // first, so that what is under way ends early
+
 	type outcome struct {
 		value T
 		err   error
 	}
-	slots := make([]chan outcome, n)
-	for i := range slots {
-		slots[i] = make(chan outcome, 1)
+	type job struct {
+		number int
+		done   chan outcome
 	}
-	next := make(chan int)
-	var group sync.WaitGroup
-	defer group.Wait()
-	defer stop() // first, so that what is under way ends early
+	todo := make(chan job)
+	pending := make(chan job, 4*workers) // in the order of the numbers
 	for range workers {
 		group.Go(func() {
-			for i := range next {
-				v, err := work(ctx, i)
-				slots[i] <- outcome{v, err}
+			for j := range todo {
+				v, err := work(ctx, j.number)
+				j.done <- outcome{v, err}
 			}
 		})
 	}
 	group.Go(func() {
-		defer close(next)
+		defer close(pending)
+		defer close(todo)
 		for i := range n {
+			j := job{i, make(chan outcome, 1)}
 			select {
-			case next <- i:
+			case todo <- j:
 			case <-ctx.Done():
-				for ; i < n; i++ {
-					close(slots[i])
-				}
 				return
 			}
+			pending <- j // there is room, or the caller makes some
 		}
 	})
-	for i := range n {
-		o, ok := <-slots[i]
-		switch {
-		case !ok:
-			return nil
-		case o.err != nil:
+	for j := range pending {
+		o := <-j.done
+		if o.err != nil {
+			stop()
+			for range pending { // let the feeder end
+			}
 			return o.err
 		}
 		take(o.value)
@@ -114,10 +118,11 @@ type Tally struct {
 	// violated it or left it open.
 	First, FirstUnknown map[checker.Property]Result
 
-	// Shown counts the runs that showed by themselves what was expected;
-	// FirstShown is the seed of the first of them.
-	Shown      int
-	FirstShown uint64
+	// Shown counts the runs that showed by themselves what was expected, Against
+	// those that showed what no further run can mend. Witness is the seed of the
+	// first against, or else of the first that showed it.
+	Shown, Against int
+	Witness        uint64
 
 	Interrupted bool
 }
@@ -150,9 +155,15 @@ func (t *Tally) Add(r Result) {
 			keepFirst(t.FirstUnknown, f.Property, r)
 		}
 	}
-	if r.AsExpected() {
-		if t.Shown == 0 {
-			t.FirstShown = r.Seed
+	switch {
+	case r.Contradicts():
+		if t.Against == 0 {
+			t.Witness = r.Seed
+		}
+		t.Against++
+	case r.AsExpected():
+		if t.Shown == 0 && t.Against == 0 {
+			t.Witness = r.Seed
 		}
 		t.Shown++
 	}
@@ -202,39 +213,32 @@ func (o Outcome) String() string {
 	return "undecided"
 }
 
-// Outcome compares the runs with the scenario's expectations, property by
-// property, and returns the worst: a contradiction, then undecided.
+// Outcome compares the runs with the scenario's expectations. One run can
+// contradict them; nothing less than all runs can fulfil them.
 func (t Tally) Outcome() Outcome {
-	worst := AsExpected
-	if t.Interrupted || t.Runs == 0 {
-		worst = Undecided
+	switch {
+	case t.Against > 0:
+		return Contradiction
+	case t.Interrupted || t.Runs == 0:
+		return Undecided
 	}
 	for _, p := range checker.Properties() {
-		switch t.outcome(p) {
-		case Contradiction:
-			return Contradiction
-		case Undecided:
-			worst = Undecided
+		if !t.fulfilled(p) {
+			return Undecided
 		}
 	}
-	return worst
+	return AsExpected
 }
 
-func (t Tally) outcome(p checker.Property) Outcome {
-	observed := t.Observed(p)
+// fulfilled reports whether the property got the verdict that was expected of
+// it: a violation in at least one run, anything else in every run.
+func (t Tally) fulfilled(p checker.Property) bool {
 	expected, stated := t.Scenario.Expect[p]
 	switch {
-	case observed == expected:
-		return AsExpected
-	case observed == checker.Violated:
-		return Contradiction
-	case observed == checker.Unknown:
-		return Undecided
 	case !stated:
-		return AsExpected
+		return t.Seen[p][checker.Unknown] == 0
 	case expected == checker.Violated:
-		return Undecided
+		return t.Seen[p][checker.Violated] > 0
 	}
-	// One of "holds" and "n/a" was expected, and the other seen.
-	return Contradiction
+	return t.Seen[p][expected] == t.Runs
 }

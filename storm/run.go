@@ -37,6 +37,22 @@ func (r Result) AsExpected() bool {
 	})
 }
 
+// Contradicts reports whether this run shows what no further run can mend: a
+// violation that was not expected, or, where something was expected to hold or
+// to say nothing, a verdict that is neither that nor unknown.
+func (r Result) Contradicts() bool {
+	return slices.ContainsFunc(r.Report.Findings, func(f checker.Finding) bool {
+		expected, stated := r.Scenario.Expect[f.Property]
+		switch {
+		case f.Verdict == checker.Unknown || f.Verdict == expected:
+			return false
+		case f.Verdict == checker.Violated:
+			return true
+		}
+		return stated && expected != checker.Violated
+	})
+}
+
 // Prepare checks that a scenario can be run on a backend, without starting
 // anything.
 func Prepare(b Backend, s scenarios.Scenario) error {
@@ -45,15 +61,15 @@ func Prepare(b Backend, s scenarios.Scenario) error {
 	}
 	kind, err := findLock(s.Lock.Kind)
 	if err != nil {
-		return fmt.Errorf("lock.kind: %w", err)
+		return &nemesis.FieldError{Path: "lock.kind", Err: err}
 	}
 	for i, c := range s.Clients {
 		if _, err := findWorkload(c.Workload); err != nil {
-			return fmt.Errorf("clients[%d].workload: %w", i, err)
+			return &nemesis.FieldError{Path: fmt.Sprintf("clients[%d].workload", i), Err: err}
 		}
 	}
 	if err := kind.validate(s.Lock); err != nil {
-		return fmt.Errorf("lock: %w", err)
+		return &nemesis.FieldError{Path: "lock", Err: err}
 	}
 	return nemesis.Refuse(b.Name, b.Faults, s.Plan)
 }
@@ -101,9 +117,6 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 	}
 	result.Scenario, result.Backend, result.Seed = s, b.Name, seed
 	result.Report = panel.Finish()
-	if result.Interrupted {
-		result.Report = result.Report.CutShort()
-	}
 	return result, err
 }
 

@@ -45,9 +45,6 @@ func check(path string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if run.Cut {
-		report = report.CutShort()
-	}
 	s := run.Scenario
 	if s.Name == "" {
 		s = scenarios.Scenario{Name: header.Scenario}

@@ -84,8 +84,13 @@ func (d debate) run(ctx context.Context, out, problems io.Writer) error {
 	return exitFor(worst(tallies))
 }
 
+// worst is the worst outcome of all rows; a debate without a row decides
+// nothing.
 func worst(tallies []storm.Tally) storm.Outcome {
 	worst := storm.AsExpected
+	if len(tallies) == 0 {
+		worst = storm.Undecided
+	}
 	for _, t := range tallies {
 		switch t.Outcome() {
 		case storm.Contradiction:
@@ -102,8 +107,8 @@ func (d debate) print(out io.Writer, tallies []storm.Tally) {
 	_, _ = fmt.Fprintln(w, "ROW\tKLEPPMANN\tANTIREZ\tEXPECTED\tOBSERVED\tSHOWN\tREPLAY")
 	for _, t := range tallies {
 		replay := "-"
-		if t.Shown > 0 {
-			replay = fmt.Sprintf("lockstorm run %s --seed %d%s", t.Scenario.Name, t.FirstShown, d.flag())
+		if t.Shown+t.Against > 0 {
+			replay = fmt.Sprintf("lockstorm run %s --seed %d%s", t.Scenario.Name, t.Witness, d.flag())
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
 			t.Scenario.Name, claim(t.Scenario.Claims.Kleppmann), claim(t.Scenario.Claims.Antirez),
@@ -112,7 +117,7 @@ func (d debate) print(out io.Writer, tallies []storm.Tally) {
 	}
 	_ = w.Flush()
 	_, _ = fmt.Fprintln(out, "\n✓ holds  ✗ violated  ? unknown  · nothing to judge   V1 lease, V2 section, V3 effect exclusion, L2 fault tolerance, C contract")
-	_, _ = fmt.Fprintln(out, "SHOWN counts the runs whose every verdict was the expected one; REPLAY repeats the first of them.")
+	_, _ = fmt.Fprintln(out, "SHOWN counts the runs whose every verdict was the expected one; REPLAY repeats the first of them, or the first run that contradicts.")
 }
 
 // shown says how many runs showed what was expected, and what that amounts to

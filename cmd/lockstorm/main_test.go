@@ -152,6 +152,11 @@ func TestRunFile(t *testing.T) {
 	code, _, problems := command(t, "run", file, "--out", dir)
 	want(t, "exit code", code, exitBadInput)
 	wantIn(t, problems, "lockstorm: "+file+": line ", "plan[1].crash.node: there is no node 7")
+
+	write(strings.Replace(text, "workload: section", "workload: singing", 1))
+	code, _, problems = command(t, "run", file, "--out", dir)
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "lockstorm: "+file+": line ", `clients[0].workload: unknown workload "singing"`)
 }
 
 func TestBadInput(t *testing.T) {
@@ -186,6 +191,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"check", file("end.jsonl", string(whole[:bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1]))}, "end.jsonl: the history is cut off"},
 		{[]string{"check", file("garbage.jsonl", "\x00\x01\x02")}, "garbage.jsonl: line 1: not a history"},
 		{[]string{"check", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
+		{[]string{"check", file("nodes.jsonl", `{"format":"lockstorm-history","version":1,"nodes":-5,"clients":1}`)}, "nodes.jsonl: line 1: -5 nodes: want 1 to 64"},
 		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
 	}
 	for _, c := range cases {

@@ -116,6 +116,26 @@ func TestServerThatDiesAtStart(t *testing.T) {
 	wantIn(t, problems, "exit status 1", "Bad directive at line 7")
 }
 
+// A client is rebuilt from its description in another process: the same file
+// gives the same run there, bit for bit.
+func TestAnotherProcessRunsTheSame(t *testing.T) {
+	_, text, _ := command(t, "show", "crash-restart")
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"run", file, "--seed", "5", "--json", "--out", ""}
+	_, here, _ := command(t, args...)
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	there, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "what the other process prints", string(there), here)
+	wantIn(t, here, `"trace_hash":"`)
+}
+
 // Whatever ends the command, its servers and their directory end as well.
 func TestNothingSurvivesTheCommand(t *testing.T) {
 	for signal, wantCode := range map[syscall.Signal]int{

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,7 @@ func newRun() *cobra.Command {
 		if o.backend, err = findBackend(*backend); err != nil {
 			return err
 		}
-		s, err := findScenario(args[0])
+		s, err := prepare(args[0], o.backend)
 		if err != nil {
 			return err
 		}
@@ -63,9 +64,6 @@ type stored struct {
 }
 
 func (o runOptions) run(ctx context.Context, s scenarios.Scenario, out, problems io.Writer) error {
-	if err := storm.Prepare(o.backend, s); err != nil {
-		return err
-	}
 	bar := newProgress(problems, s.Name, o.runs)
 	var last stored
 	var printing error
@@ -117,16 +115,20 @@ type batch struct {
 }
 
 func (b batch) run(ctx context.Context) (storm.Tally, error) {
-	dirs := make([]string, b.runs)
+	var dirs sync.Map // by seed
 	batch := storm.Batch{Backend: b.backend, Scenario: b.scenario, First: b.first, Runs: b.runs}
 	if b.out != "" {
 		batch.One = func(ctx context.Context, seed uint64) (storm.Result, error) {
 			r, dir, err := runAndStore(ctx, b.backend, b.scenario, seed, b.out)
-			dirs[seed-b.first] = dir
+			dirs.Store(seed, dir)
 			return r, err
 		}
 	}
-	batch.Each = func(r storm.Result) { b.each(stored{r, dirs[r.Seed-b.first]}) }
+	batch.Each = func(r storm.Result) {
+		dir, _ := dirs.LoadAndDelete(r.Seed)
+		path, _ := dir.(string)
+		b.each(stored{r, path})
+	}
 	return batch.Run(ctx)
 }
 
@@ -141,7 +143,7 @@ func runAndStore(ctx context.Context, b storm.Backend, s scenarios.Scenario, see
 	if err != nil {
 		return r, "", errors.Join(err, dir.Discard())
 	}
-	return r, dir.Path(), dir.Finish(results.Of(r, versions()))
+	return r, dir.Path(), dir.Finish(results.Of(r, versions(ctx, b)))
 }
 
 // jsonLine is what --json prints of a run.

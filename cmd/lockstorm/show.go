@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
 )
 
 func newShow() *cobra.Command {
@@ -38,10 +39,31 @@ func findScenario(name string) (scenarios.Scenario, error) {
 		return scenarios.Scenario{}, err
 	}
 	s, err := scenarios.Parse(text)
+	return s, inFile(name, err)
+}
+
+// prepare finds a scenario and checks that it can run on the backend.
+func prepare(name string, b storm.Backend) (scenarios.Scenario, error) {
+	s, err := findScenario(name)
 	if err != nil {
-		return scenarios.Scenario{}, fmt.Errorf("%s: %w", name, err)
+		return s, err
 	}
-	return s, nil
+	err = storm.Prepare(b, s)
+	if err == nil || !isFile(name) {
+		return s, err
+	}
+	text, unread := os.ReadFile(name)
+	if unread != nil {
+		return s, err
+	}
+	return s, inFile(name, scenarios.Locate(text, err))
+}
+
+func inFile(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 func isFile(name string) bool {

@@ -1,15 +1,25 @@
 package main
 
 import (
+	"context"
+	"os/exec"
+	"regexp"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/lockstorm/lockstorm/storm"
 )
 
-// versions says what a run was made with.
-func versions() map[string]string {
-	v := map[string]string{"go": runtime.Version(), "lockstorm": "(unknown)"}
+// versions says what a run on the backend is made with.
+func versions(ctx context.Context, b storm.Backend) map[string]string {
+	v := map[string]string{"go": runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v["lockstorm"] = info.Main.Version
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v["lockstorm revision"] = s.Value
+			}
+		}
 		for _, dep := range info.Deps {
 			switch dep.Path {
 			case "github.com/redis/go-redis/v9", "github.com/Shopify/toxiproxy/v2", "github.com/anishathalye/porcupine":
@@ -17,5 +27,18 @@ func versions() map[string]string {
 			}
 		}
 	}
+	if b.Name == servers.Name() {
+		v["redis-server"] = serverVersion(ctx)
+	}
 	return v
+}
+
+var serverVersionPattern = regexp.MustCompile(`v=(\S+)`)
+
+func serverVersion(ctx context.Context) string {
+	out, err := exec.CommandContext(context.WithoutCancel(ctx), "redis-server", "--version").Output()
+	if found := serverVersionPattern.FindSubmatch(out); err == nil && found != nil {
+		return string(found[1])
+	}
+	return "(unknown)"
 }

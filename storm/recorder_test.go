@@ -1,0 +1,133 @@
+package storm_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// record runs a scenario and returns its history.
+func record(t *testing.T, s scenarios.Scenario) history.Log {
+	t.Helper()
+	var log history.Log
+	if _, err := storm.Run(context.Background(), simulator, s, 1, &log); err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// alone is a client that holds the lock for a while, and extends it.
+func alone(t *testing.T, plan ...nemesis.Fault) scenarios.Scenario {
+	s := find(t, "calm")
+	s.Clients = []scenarios.Client{{
+		Workload: "hold", Resource: "r", Rounds: 1, Work: nemesis.Range{Min: 2 * time.Second, Max: 2 * time.Second}, ExtendEvery: 400 * ms,
+	}}
+	s.Setting.Clients = 1
+	s.Plan = plan
+	return s
+}
+
+func times(log history.Log, kind history.Kind) (list []history.Time) {
+	for _, e := range log {
+		if e.Kind == kind {
+			list = append(list, e.Time)
+		}
+	}
+	return list
+}
+
+// A pause at a step makes an operation longer and never shorter: a call is
+// recorded before the client is paused at it, a return after.
+func TestPausesAreInsideOperations(t *testing.T) {
+	cases := []struct {
+		step   env.Step
+		kind   history.Kind
+		before bool // the event comes before the pause
+	}{
+		{env.StepAcquire, history.Acquire, true},
+		{env.StepGranted, history.Granted, false},
+		{env.StepExtend, history.Extend, true},
+		{env.StepExtended, history.Extended, false},
+		{env.StepBeforeRelease, history.Release, true},
+		{env.StepReleased, history.Released, false},
+	}
+	for _, c := range cases {
+		log := record(t, alone(t, nemesis.Fault{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, c.step, 0), End: nemesis.After(50 * ms)}))
+		paused, resumed, event := times(log, history.Pause)[0], times(log, history.Resume)[0], times(log, c.kind)[0]
+		if c.before && event != paused || !c.before && event != resumed {
+			t.Errorf("paused at %s from %v to %v, %s at %v", c.step, paused, resumed, c.kind, event)
+		}
+	}
+}
+
+// A lapse is written for the end of validity that holds, and for no end that
+// an extension or a release has overtaken.
+func TestLapses(t *testing.T) {
+	log := record(t, alone(t))
+	if extensions, lapses := times(log, history.Extended), times(log, history.Lapse); len(extensions) != 4 || len(lapses) != 0 {
+		t.Errorf("%d extensions, lapses at %v", len(extensions), lapses)
+	}
+
+	late := alone(t, nemesis.Fault{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtended, 0), End: nemesis.After(3 * time.Second)})
+	late.Plan[0].Start.Count = 2
+	log = record(t, late)
+	extended := history.Event{}
+	for _, e := range log {
+		switch e.Kind {
+		case history.Extended:
+			extended = e
+		case history.Lapse:
+			if extended.Until != 0 && e.Until < extended.Until {
+				t.Errorf("a lapse of %d after an extension to %d", e.Until, extended.Until)
+			}
+		}
+	}
+	if lapses := times(log, history.Lapse); len(lapses) != 1 {
+		t.Errorf("lapses at %v, want one, during the pause", lapses)
+	}
+}
+
+// The news of a loss is in the history.
+func TestLossIsRecorded(t *testing.T) {
+	var plan nemesis.Plan
+	for n := 1; n <= 3; n++ {
+		plan = append(plan, nemesis.Fault{Crash: &nemesis.Crash{Node: n}, Start: nemesis.At(500 * ms), End: nemesis.After(10 * ms)})
+	}
+	log := record(t, alone(t, plan...))
+	lost, failed := times(log, history.Lost), times(log, history.ExtendFailed)
+	if len(lost) != 1 || len(failed) != 1 || lost[0] != failed[0] || lost[0] < history.Time(500*ms) {
+		t.Errorf("lost at %v, extension failed at %v", lost, failed)
+	}
+}
+
+// A dead client's window ends with its validity.
+func TestDeathOfAHolder(t *testing.T) {
+	s := find(t, "calm")
+	s.Clients = append([]scenarios.Client(nil), s.Clients...)
+	s.Plan = nemesis.Plan{{Kill: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, env.StepBeforeWrite, 0)}}
+	tally := runs(t, s, 50)
+	for p, want := range s.Expect {
+		if got := tally.Observed(p); got != want {
+			t.Errorf("%s is %v: %s", p, got, tally.First[p].Report.Finding(p).Story)
+		}
+	}
+}
+
+// What judges must know of a scenario is in the header.
+func TestHeader(t *testing.T) {
+	s := find(t, "minority-partition")
+	got := storm.Header(simulator, s, 7)
+	want := history.Header{
+		Format: history.Format, Version: history.Version, Scenario: s.Name, Lock: "redlock", Backend: "sim", Seed: 7,
+		Nodes: 5, Clients: 2, LongestTTL: time.Second, Allowance: 12 * ms, Keys: true, Bounds: s.Bounds,
+	}
+	if got != want || got.Bounds.Tries == 0 {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
