@@ -417,6 +417,45 @@ func TestWallClockDoesNotMatter(t *testing.T) {
 	}
 }
 
+// A SET that lands after the release's DELETE, and is heard of while the
+// release is still being answered, is deleted when it has been.
+func TestSetHeardOfDuringTheRelease(t *testing.T) {
+	slow := func(node int, by time.Duration, start, end time.Duration) nemesis.Fault {
+		return nemesis.Fault{
+			Latency: &nemesis.Latency{Nodes: []int{node}, Add: nemesis.Distribution{Range: nemesis.Range{Min: by, Max: by}}},
+			Start:   nemesis.At(start), End: &nemesis.Moment{At: end},
+		}
+	}
+	plan := nemesis.Plan{slow(5, 80*ms, 0, 1500*time.Microsecond), slow(4, 60*ms, 1500*time.Microsecond, 100*ms)}
+	b := play(t, plan, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.wantError("close", m.Close(context.Background()), nil)
+		b.sleep(1, 500*ms)
+	})
+	b.want("keys left", b.keys(), 0)
+}
+
+// Tries are not evenly spaced, or two clients that collide do so for ever.
+func TestTriesAreSpread(t *testing.T) {
+	c := config()
+	c.Tries = 20
+	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil), crash(3, nemesis.At(0), nil)}
+	b := playWith(t, c, 5, plan, func(b *bench, m *redlock.Mutex) {
+		_, err := m.Lock(context.Background(), "r")
+		b.wantError("lock", err, redlock.ErrNoQuorum)
+	})
+	gaps, last := map[time.Duration]bool{}, time.Duration(0)
+	for _, at := range strings.Fields(b.steps(1, env.StepAcquire)) {
+		now, err := time.ParseDuration(at)
+		b.wantError("time", err, nil)
+		gaps[now-last], last = true, now
+	}
+	if len(gaps) < 15 {
+		t.Errorf("20 tries have %d different gaps", len(gaps))
+	}
+}
+
 // A SET that was given up before the release, and lands after it, is deleted
 // once more.
 func TestSetGivenUpBeforeTheRelease(t *testing.T) {
@@ -429,6 +468,7 @@ func TestSetGivenUpBeforeTheRelease(t *testing.T) {
 		b.sleep(1, 230*ms) // answers are given up after 200 ms; the SET lands at 300 ms
 		b.wantError("release", h.Release(context.Background()), nil)
 		b.wantError("close", m.Close(context.Background()), nil)
+		b.sleep(1, 500*ms)
 	})
 	b.want("keys left", b.keys(), 0)
 }
@@ -439,6 +479,7 @@ func TestLostDeleteIsSentAgain(t *testing.T) {
 		m, err := redlock.New(config(), b.Runtime(1), &losing{Nodes: b.Nodes(1)}, nil)
 		b.wantError("new", err, nil)
 		h := lock(b, m)
+		b.sleep(1, 10*ms) // no straggler is left, whose key would be deleted anyway
 		b.wantError("release", h.Release(context.Background()), nil)
 		b.wantError("close", m.Close(context.Background()), nil)
 	})

@@ -69,7 +69,9 @@ func TestPausesAreInsideOperations(t *testing.T) {
 // A lapse is written for the end of validity that holds, and for no end that
 // an extension or a release has overtaken.
 func TestLapses(t *testing.T) {
-	log := record(t, alone(t))
+	s := alone(t)
+	s.Clients[0].Think = nemesis.Range{Min: 3 * time.Second, Max: 3 * time.Second}
+	log := record(t, s)
 	if extensions, lapses := times(log, history.Extended), times(log, history.Lapse); len(extensions) != 4 || len(lapses) != 0 {
 		t.Errorf("%d extensions, lapses at %v", len(extensions), lapses)
 	}
