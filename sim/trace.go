@@ -48,7 +48,7 @@ func text(s string) uint64 {
 // longText takes a string 32 bytes at a time, then eight; the last eight may
 // overlap with those before.
 func longText(s string) uint64 {
-	t := trace(len(s))
+	t := trace(len(s)) * mul8 // spread, or it could make up for a byte
 	if len(s) < 8 {
 		var short uint64
 		for i := range len(s) {
