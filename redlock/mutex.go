@@ -130,11 +130,9 @@ const callPoll = time.Millisecond
 
 // begin enters a call into the list of what is under way.
 func (m *Mutex) begin() *job {
-	j := new(job)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.jobs.add(j)
-	return j
+	return m.jobs.add()
 }
 
 // beginTry is begin, unless the mutex is closed.
@@ -144,9 +142,7 @@ func (m *Mutex) beginTry() (*job, error) {
 	if m.closed {
 		return nil, ErrClosed
 	}
-	j := new(job)
-	m.jobs.add(j)
-	return j, nil
+	return m.jobs.add(), nil
 }
 
 // end takes a job out of that list.
@@ -166,12 +162,13 @@ type job struct {
 // jobs is a list of what is under way.
 type jobs struct{ first *job }
 
-func (l *jobs) add(j *job) {
-	j.next = l.first
+func (l *jobs) add() *job {
+	j := &job{next: l.first}
 	if l.first != nil {
 		l.first.prev = j
 	}
 	l.first = j
+	return j
 }
 
 func (l *jobs) remove(j *job) {

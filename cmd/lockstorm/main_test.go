@@ -222,7 +222,7 @@ func TestCheckOfAnInterruptedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, dir, err := runAndStore(ctx, backends[0].Backend, s, 1, t.TempDir())
+	_, dir, err := runAndStore(ctx, backends[0].Backend, s, 1, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

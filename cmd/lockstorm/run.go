@@ -118,8 +118,9 @@ func (b batch) run(ctx context.Context) (storm.Tally, error) {
 	var dirs sync.Map // by seed
 	batch := storm.Batch{Backend: b.backend, Scenario: b.scenario, First: b.first, Runs: b.runs}
 	if b.out != "" {
+		made := versions(ctx, b.backend)
 		batch.One = func(ctx context.Context, seed uint64) (storm.Result, error) {
-			r, dir, err := runAndStore(ctx, b.backend, b.scenario, seed, b.out)
+			r, dir, err := runAndStore(ctx, b.backend, b.scenario, seed, b.out, made)
 			dirs.Store(seed, dir)
 			return r, err
 		}
@@ -132,8 +133,9 @@ func (b batch) run(ctx context.Context) (storm.Tally, error) {
 	return batch.Run(ctx)
 }
 
-// runAndStore runs one seed and stores it under parent.
-func runAndStore(ctx context.Context, b storm.Backend, s scenarios.Scenario, seed uint64, parent string) (storm.Result, string, error) {
+// runAndStore runs one seed and stores it under parent, with the versions of
+// what it was made with.
+func runAndStore(ctx context.Context, b storm.Backend, s scenarios.Scenario, seed uint64, parent string, made map[string]string) (storm.Result, string, error) {
 	name := fmt.Sprintf("%s-%s-%d", s.Name, b.Name, seed)
 	dir, err := results.Create(parent, name, storm.Header(b, s, seed))
 	if err != nil {
@@ -143,7 +145,7 @@ func runAndStore(ctx context.Context, b storm.Backend, s scenarios.Scenario, see
 	if err != nil {
 		return r, "", errors.Join(err, dir.Discard())
 	}
-	return r, dir.Path(), dir.Finish(results.Of(r, versions(ctx, b)))
+	return r, dir.Path(), dir.Finish(results.Of(r, made))
 }
 
 // jsonLine is what --json prints of a run.

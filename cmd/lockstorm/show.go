@@ -31,39 +31,36 @@ func newShow() *cobra.Command {
 
 // findScenario takes the name of a scenario or that of a file.
 func findScenario(name string) (scenarios.Scenario, error) {
+	return findAnd(name, func(scenarios.Scenario) error { return nil })
+}
+
+// prepare finds a scenario and checks that it can run on the backend.
+func prepare(name string, b storm.Backend) (scenarios.Scenario, error) {
+	return findAnd(name, func(s scenarios.Scenario) error { return storm.Prepare(b, s) })
+}
+
+// findAnd finds a scenario and checks it. What is wrong with one from a file is
+// said with the file's name and, where it is known, the line.
+func findAnd(name string, check func(scenarios.Scenario) error) (scenarios.Scenario, error) {
 	if !isFile(name) {
-		return scenarios.Find(name)
+		s, err := scenarios.Find(name)
+		if err == nil {
+			err = check(s)
+		}
+		return s, err
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return scenarios.Scenario{}, err
 	}
 	s, err := scenarios.Parse(text)
-	return s, inFile(name, err)
-}
-
-// prepare finds a scenario and checks that it can run on the backend.
-func prepare(name string, b storm.Backend) (scenarios.Scenario, error) {
-	s, err := findScenario(name)
-	if err != nil {
-		return s, err
-	}
-	err = storm.Prepare(b, s)
-	if err == nil || !isFile(name) {
-		return s, err
-	}
-	text, unread := os.ReadFile(name)
-	if unread != nil {
-		return s, err
-	}
-	return s, inFile(name, scenarios.Locate(text, err))
-}
-
-func inFile(name string, err error) error {
 	if err == nil {
-		return nil
+		err = scenarios.Locate(text, check(s))
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
 }
 
 func isFile(name string) bool {
