@@ -2,8 +2,12 @@ package contract
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,31 +15,50 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster/process/redisserver"
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
-	"github.com/lockstorm/lockstorm/sim"
 )
 
 const ms = time.Millisecond
 
-// step is one line of a script: a command, or a wait, or a restart.
+// step is one line of a script.
 type step struct {
-	command env.Command
-	wait    time.Duration
-	restart bool
+	what    what
+	command env.Command   // where one is asked
+	wait    time.Duration // of wait and stalled
 }
 
+// what a step is: a command to a node in good health, a wait, something done to
+// the node, or a command to a node that is not well.
+type what string
+
+const (
+	asked    what = "ask"
+	waits    what = "wait"
+	restarts what = "restart"  // the process is killed and started again
+	shutDown what = "shutdown" // the server is shut down and started again
+	evicts   what = "evict"    // it evicts every key that has a time to live
+	flushes  what = "flush"    // it forgets its scripts
+	stalled  what = "stalled"  // it stands still while it is asked, and goes on after a while
+	full     what = "full"     // it has no memory left
+	follows  what = "follows"  // it is a replica of a master that is gone
+)
+
+// asks reports whether the step asks for a command.
+func (w what) asks() bool { return w == asked || w == stalled || w == full || w == follows }
+
 func (s step) String() string {
-	switch {
-	case s.restart:
-		return "restart"
-	case s.wait > 0:
-		return "wait " + s.wait.String()
-	case s.command.Op == env.OpDelete:
-		return fmt.Sprintf("delete %s %s", s.command.Key, s.command.Token)
+	text := string(s.what)
+	if s.what.asks() {
+		text += fmt.Sprintf(" %v %s %s", s.command.Op, s.command.Key, s.command.Token)
 	}
-	return fmt.Sprintf("%v %s %s %v", s.command.Op, s.command.Key, s.command.Token, s.command.TTL)
+	if s.what.asks() && s.command.Op != env.OpDelete {
+		text += " " + s.command.TTL.String()
+	}
+	if s.wait > 0 {
+		text += " " + s.wait.String()
+	}
+	return text
 }
 
 // Waits are multiples of 50 ms and times to live lie half-way between, so that
@@ -46,126 +69,80 @@ const (
 )
 
 // scripts generates scripts over two keys and two tokens, one of each more often
-// than the other, so that commands meet.
-func scripts(restarts bool) *rapid.Generator[[]step] {
-	kinds := []string{"command", "command", "wait"}
-	if restarts {
-		kinds = append(kinds, "restart")
-	}
+// than the other, so that commands meet. Beside commands and waits they have
+// steps of the kinds that are given.
+func scripts(kinds ...what) *rapid.Generator[[]step] {
+	kinds = append([]what{asked, asked, waits}, kinds...)
 	one := rapid.Custom(func(t *rapid.T) step {
-		switch rapid.SampledFrom(kinds).Draw(t, "kind") {
-		case "wait":
-			return step{wait: grain * time.Duration(rapid.IntRange(1, 3).Draw(t, "wait"))}
-		case "restart":
-			return step{restart: true}
+		s := step{what: rapid.SampledFrom(kinds).Draw(t, "what")}
+		if s.what.asks() {
+			s.command = env.Command{
+				Op:    rapid.SampledFrom([]env.Op{env.OpSet, env.OpSet, env.OpExtend, env.OpExtend, env.OpDelete}).Draw(t, "op"),
+				Key:   rapid.SampledFrom([]string{"k", "k", "k", "l"}).Draw(t, "key"),
+				Token: rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(t, "token"),
+				TTL:   grain/2 + grain*time.Duration(rapid.IntRange(0, 4).Draw(t, "ttl")),
+			}
 		}
-		return step{command: env.Command{
-			Op:    rapid.SampledFrom([]env.Op{env.OpSet, env.OpSet, env.OpExtend, env.OpExtend, env.OpDelete}).Draw(t, "op"),
-			Key:   rapid.SampledFrom([]string{"k", "k", "k", "l"}).Draw(t, "key"),
-			Token: rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(t, "token"),
-			TTL:   grain/2 + grain*time.Duration(rapid.IntRange(0, 4).Draw(t, "ttl")),
-		}}
+		if s.what == waits || s.what == stalled {
+			s.wait = grain * time.Duration(rapid.IntRange(1, 3).Draw(t, "wait"))
+		}
+		return s
 	})
 	return rapid.SliceOfN(one, 5, 25)
 }
 
 // node is something that executes scripts.
 type node struct {
-	sleep   func(time.Duration)
-	ask     func(env.Command) env.Answer
-	restart func()
-	now     func() time.Duration
+	now   func() time.Duration
+	sleep func(time.Duration)
+	ask   func(env.Command) env.Reply
+	begin func(step) // does something to the node
+	end   func(step) // takes back what lasts while a command is asked
 }
 
 // play gives a script to a node. It returns the answers, and how late the
-// script ran at most against a clock on which commands take no time.
+// script ran at most against a clock on which only waits take time.
 func play(script []step, n node) (answers []string, late time.Duration) {
 	start, planned := n.now(), time.Duration(0)
 	for _, s := range script {
-		switch {
-		case s.wait > 0:
-			planned += s.wait
-			n.sleep(start + planned - n.now())
-		case s.restart:
-			n.restart()
-		default:
-			answers = append(answers, fmt.Sprintf("%v: %v", s, n.ask(s.command)))
+		if s.what != asked && s.what != waits {
+			n.begin(s)
 		}
+		if s.what.asks() {
+			answers = append(answers, fmt.Sprintf("%v: %v", s, said(n.ask(s.command))))
+			n.end(s)
+		}
+		planned += s.wait
+		if s.what == restarts || s.what == shutDown {
+			planned += grain // which is long enough for a start
+		}
+		n.sleep(start + planned - n.now())
 		late = max(late, n.now()-start-planned)
 	}
 	return answers, late
 }
 
-// only returns the answer of the one node that was asked.
-func only(r env.Round) env.Answer {
+// said is a node's answer and, if it is an error, its first word, which is what
+// programs go by.
+func said(r env.Reply) string {
+	err := r.Err
+	for errors.Unwrap(err) != nil {
+		err = errors.Unwrap(err)
+	}
+	if err == nil {
+		return r.Answer.String()
+	}
+	word, _, _ := strings.Cut(err.Error(), " ")
+	return fmt.Sprint(r.Answer, " ", word)
+}
+
+// only returns the reply of the one node that was asked.
+func only(r env.Round) env.Reply {
 	reply, err := r.Next(context.Background(), env.Never)
 	if err != nil {
 		panic(err)
 	}
-	return reply.Answer
-}
-
-// simulated plays the script in a simulated world in which messages take no
-// time. Its restarts are faults that wait for a step of the client.
-func simulated(t *testing.T, script []step) []string {
-	t.Helper()
-	s := nemesis.Setting{Nodes: 1, Clients: 1, Persistence: nemesis.Nothing, Horizon: time.Hour}
-	for _, line := range script {
-		if line.restart {
-			crash := nemesis.Fault{Crash: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepBeforeWrite, 0), End: nemesis.After(0)}
-			crash.Start.Count = len(s.Plan) + 1
-			s.Plan = append(s.Plan, crash)
-		}
-	}
-	w, err := sim.Open(context.Background(), s, 1, new(history.Log))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answers []string
-	err = w.Run(context.Background(), func(int) {
-		r := w.Runtime(1)
-		answers, _ = play(script, node{
-			now:     func() time.Duration { return time.Duration(r.Mono()) },
-			sleep:   func(d time.Duration) { _ = r.Sleep(context.Background(), r.Mono().Add(d)) },
-			ask:     func(c env.Command) env.Answer { return only(w.Nodes(1).Send(env.SetOf(1), c, env.Never)) },
-			restart: func() { w.Reach(1, env.StepBeforeWrite, 0) },
-		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answers
-}
-
-// real plays the script on a real server, under keys of its own.
-func real(t *testing.T, fleet *redisserver.Fleet, prefix string, script []step) ([]string, time.Duration) {
-	t.Helper()
-	server := fleet.Server(1)
-	nodes := redisnode.New([]string{server.Addr()}, redisnode.Options{Prefix: prefix})
-	defer func() {
-		if err := nodes.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	ping := env.Command{Op: env.OpDelete, Key: "warm-up", Token: "-"}
-	only(nodes.Send(env.SetOf(1), ping, env.System().Mono().Add(10*time.Second)))
-	start := time.Now()
-	return play(script, node{
-		now:   func() time.Duration { return time.Since(start) },
-		sleep: time.Sleep,
-		ask: func(c env.Command) env.Answer {
-			return only(nodes.Send(env.SetOf(1), c, env.System().Mono().Add(10*time.Second)))
-		},
-		restart: func() {
-			server.Kill()
-			if err := server.Start(context.Background()); err != nil {
-				t.Error(err)
-			}
-			// The connection to the old server has broken; the first request
-			// may find that out.
-			only(nodes.Send(env.SetOf(1), ping, env.System().Mono().Add(10*time.Second)))
-		},
-	})
+	return reply
 }
 
 // tries is how often a script may be played until the machine keeps time.
@@ -173,28 +150,46 @@ const tries = 5
 
 // compare plays a script on both and compares. It reports whether the real
 // server could be held to time.
-func compare(t *testing.T, fleet *redisserver.Fleet, name string, script []step) bool {
+func compare(t *testing.T, server *redisserver.Server, p nemesis.Persistence, name string, script []step) bool {
 	t.Helper()
-	want := simulated(t, script)
+	want := simulated(t, p, script)
 	for try := range tries {
-		got, late := real(t, fleet, fmt.Sprintf("%s-%d:", name, try), script)
-		if late > slack+time.Duration(strings.Count(fmt.Sprint(script), "restart"))*grain/2 {
+		got, late := real(t, server, fmt.Sprintf("%s-%d:", name, try), script)
+		if late > slack {
 			continue
 		}
-		for i := range want {
-			if got[i] != want[i] {
-				t.Errorf("script %v\nreal:      %s\nsimulated: %s", script, got[i], want[i])
-				return true
-			}
+		if !slices.Equal(got, want) && !t.Failed() {
+			t.Errorf("script %v\nreal:      %q\nsimulated: %q", script, got, want)
 		}
 		return true
 	}
 	return false
 }
 
-func open(t *testing.T) *redisserver.Fleet {
+// compareMany compares so many scripts, from the number first on, one after
+// another. It returns how many scripts could be held to time.
+func compareMany(t *testing.T, server *redisserver.Server, p nemesis.Persistence, all *rapid.Generator[[]step], first, n int) (judged int) {
 	t.Helper()
-	fleet, err := redisserver.Open(context.Background(), redisserver.Options{Nodes: 1})
+	for i := first; i < first+n; i++ {
+		if compare(t, server, p, fmt.Sprint(i), all.Example(i)) {
+			judged++
+		}
+	}
+	return judged
+}
+
+// enough fails a test that could judge few of its scripts, for want of a machine
+// that keeps time.
+func enough(t *testing.T, judged, all int) {
+	t.Helper()
+	if judged < all/4 {
+		t.Errorf("only %d of %d scripts could be held to time", judged, all)
+	}
+}
+
+func open(t *testing.T, o redisserver.Options) *redisserver.Fleet {
+	t.Helper()
+	fleet, err := redisserver.Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,39 +201,73 @@ func open(t *testing.T) *redisserver.Fleet {
 	return fleet
 }
 
-// Law: a simulated node answers as a real one, key expiry included.
-func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
-	fleet := open(t)
-	all := scripts(false)
-	const groups, each = 16, 6
-	for g := range groups {
-		t.Run(fmt.Sprint("group ", g), func(t *testing.T) {
-			t.Parallel()
-			judged := 0
-			for i := range each {
-				if compare(t, fleet, fmt.Sprintf("%d-%d", g, i), all.Example(g*each+i)) {
-					judged++
-				}
-			}
-			if judged < each/2 {
-				t.Errorf("only %d of %d scripts could be held to time", judged, each)
-			}
-		})
+// sideBySide runs so many jobs at once. They mostly wait, so that the number of
+// processors, which bounds parallel tests, is no bound for them.
+func sideBySide(jobs int, job func(i int)) {
+	var all sync.WaitGroup
+	for i := range jobs {
+		all.Go(func() { job(i) })
 	}
+	all.Wait()
 }
 
-// Law: so it does after restarts without persistence.
-func TestSimulatedNodeForgetsAsRedis(t *testing.T) {
-	fleet := open(t)
-	all := scripts(true)
-	judged := 0
-	const n = 8
-	for i := range n {
-		if compare(t, fleet, fmt.Sprint(i), all.Example(i)) {
-			judged++
-		}
+// Law: a simulated node answers as a real one, key expiry included.
+func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
+	fleet := open(t, redisserver.Options{Nodes: 1})
+	all := scripts()
+	const groups, each = 12, 16
+	var judged atomic.Int64
+	sideBySide(groups, func(g int) {
+		judged.Add(int64(compareMany(t, fleet.Server(1), nemesis.Nothing, all, g*each, each)))
+	})
+	enough(t, int(judged.Load()), groups*each)
+}
+
+// Law: so it does when it is restarted, shut down, stopped, short of memory or a
+// replica, and when it has lost keys or scripts, with every persistence.
+func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
+	all := scripts(asked, restarts, shutDown, evicts, flushes, stalled, full, follows)
+	const servers, each = 4, 10
+	modes := []struct {
+		persistence nemesis.Persistence
+		options     redisserver.Options
+	}{
+		{nemesis.Nothing, redisserver.Options{Nodes: servers}},
+		{nemesis.EverySecond, redisserver.Options{Nodes: servers, AppendOnly: true, EverySecond: true}},
+		{nemesis.Always, redisserver.Options{Nodes: servers, AppendOnly: true}},
 	}
-	if judged < n/2 {
-		t.Errorf("only %d of %d scripts could be held to time", judged, n)
+	var fleets []*redisserver.Fleet
+	for _, m := range modes {
+		fleets = append(fleets, open(t, m.options))
+	}
+	var judged atomic.Int64
+	sideBySide(len(modes)*servers, func(i int) {
+		m, server := i/servers, i%servers
+		judged.Add(int64(compareMany(t, fleets[m].Server(server+1), modes[m].persistence, all, i*each, each)))
+	})
+	enough(t, int(judged.Load()), len(modes)*servers*each)
+}
+
+// While a server loads its keys it refuses everything, and so does a simulated
+// one. This one is a replica that loads what its master sends, slowly; it takes
+// writes, or it would refuse them for being a replica in the first place.
+func TestLoadingRefusesEverything(t *testing.T) {
+	fleet := open(t, redisserver.Options{Nodes: 2})
+	master, replica := newAdmin(t, fleet.Server(1)), newAdmin(t, fleet.Server(2))
+	for i := range 2000 {
+		master.do("SET", fmt.Sprint("ballast ", i), strings.Repeat("x", 1000))
+	}
+	master.do("CONFIG", "SET", "repl-diskless-sync-delay", "0")
+	replica.do("CONFIG", "SET", "replica-read-only", "no", "key-load-delay", "500", "loading-process-events-interval-bytes", "1024")
+	replica.do("REPLICAOF", "127.0.0.1", portOf(fleet.Server(1).Addr()))
+	replica.until("INFO", func(info string) bool { return strings.Contains(info, "\nloading:1") })
+
+	nodes := redisnode.New([]string{fleet.Server(2).Addr()}, redisnode.Options{})
+	defer nodes.Close()
+	for _, op := range []env.Op{env.OpSet, env.OpExtend, env.OpDelete} {
+		c := env.Command{Op: op, Key: "k", Token: "a", TTL: time.Second}
+		if got := said(only(nodes.Send(1, c, soon()))); got != "failed LOADING" {
+			t.Errorf("%v: %s", op, got)
+		}
 	}
 }

@@ -1,0 +1,184 @@
+package contract
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/cluster/process/redisserver"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// patience bounds everything that is asked of a real server.
+const patience = 10 * time.Second
+
+func soon() env.Instant { return env.System().Now(env.Monotonic).Add(patience) }
+
+// real plays the script on a real server, under keys of its own.
+func real(t *testing.T, server *redisserver.Server, prefix string, script []step) ([]string, time.Duration) {
+	t.Helper()
+	nodes := redisnode.New([]string{server.Addr()}, redisnode.Options{Prefix: prefix})
+	defer func() {
+		if err := nodes.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	ask := func(c env.Command) env.Reply { return only(nodes.Send(1, c, soon())) }
+	h := &hand{t: t, server: server, ping: func() {
+		ask(env.Command{Op: env.OpDelete, Key: "warm-up", Token: "-"})
+	}}
+	h.ping()
+	start := time.Now()
+	return play(script, node{
+		now:   func() time.Duration { return time.Since(start) },
+		sleep: time.Sleep,
+		ask:   ask,
+		begin: h.begin,
+		end:   h.end,
+	})
+}
+
+// hand does to a real server what a step says.
+type hand struct {
+	t      *testing.T
+	server *redisserver.Server
+	ping   func() // asks something of the server, over the script's connection
+}
+
+func (h *hand) begin(s step) {
+	switch s.what {
+	case restarts:
+		h.kill()
+		h.start()
+	case shutDown:
+		h.admin().shutdown()
+		h.server.Kill()
+		h.start()
+	case evicts:
+		h.admin().evict()
+	case flushes:
+		h.admin().do("SCRIPT", "FLUSH")
+	case stalled:
+		h.stop(s.wait)
+	case full:
+		h.admin().do("CONFIG", "SET", "maxmemory", "1")
+	case follows:
+		h.admin().do("REPLICAOF", "127.0.0.1", "1") // nobody listens there
+	}
+}
+
+func (h *hand) end(s step) {
+	switch s.what {
+	case full:
+		h.admin().do("CONFIG", "SET", "maxmemory", "0")
+	case follows:
+		h.admin().do("REPLICAOF", "NO", "ONE")
+	}
+}
+
+func (h *hand) admin() admin { return newAdmin(h.t, h.server) }
+
+// start starts a server that has ended.
+func (h *hand) start() {
+	if err := h.server.Start(context.Background()); err != nil {
+		h.t.Error(err)
+	}
+	// The connection to the old server has broken; the first request may find
+	// that out.
+	h.ping()
+}
+
+// kill ends a server that has handed to its kernel all that it answered. Under
+// everysec, Redis answers before it writes while an earlier fsync is under way;
+// a mere kill then loses data, which a simulated node does not do (DESIGN.md).
+func (h *hand) kill() {
+	h.admin().until("INFO", func(info string) bool {
+		return !strings.Contains(info, "\naof_enabled:1") || strings.Contains(info, "\naof_buffer_length:0")
+	})
+	h.server.Kill()
+}
+
+// stop makes the server stand still for a while. It returns when it does.
+func (h *hand) stop(length time.Duration) {
+	pid := h.server.Pid()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		h.t.Error(err)
+	}
+	began := time.Now()
+	for !stopped(pid) && time.Since(began) < patience {
+		time.Sleep(100 * time.Microsecond)
+	}
+	time.AfterFunc(length-time.Since(began), func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+}
+
+func stopped(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return err != nil || strings.HasPrefix(state, "T")
+}
+
+// admin is an operator's connection to a server, which lasts as long as the
+// test.
+type admin struct {
+	t      *testing.T
+	client *redis.Client
+}
+
+func newAdmin(t *testing.T, server *redisserver.Server) admin {
+	client := redis.NewClient(&redis.Options{Addr: server.Addr(), Protocol: 2, DisableIdentity: true, MaxRetries: -1})
+	t.Cleanup(func() { _ = client.Close() })
+	return admin{t, client}
+}
+
+// do carries out a command that must succeed.
+func (a admin) do(words ...any) string {
+	a.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	reply, err := a.client.Do(ctx, words...).Result()
+	if err != nil {
+		a.t.Errorf("%v: %v", words, err)
+	}
+	return fmt.Sprint(reply)
+}
+
+// until repeats a command until its reply is as it should be.
+func (a admin) until(command string, ok func(reply string) bool) {
+	a.t.Helper()
+	for last := time.Now().Add(patience); !ok(a.do(command)); time.Sleep(ms) {
+		if time.Now().After(last) {
+			a.t.Errorf("%s is not as it should be after %v", command, patience)
+			return
+		}
+	}
+}
+
+// evict leaves the server no memory until it has evicted every key. The last
+// command sees to it that the next is not refused.
+func (a admin) evict() {
+	a.do("CONFIG", "SET", "maxmemory-policy", "volatile-ttl")
+	a.do("CONFIG", "SET", "maxmemory", "1")
+	a.until("DBSIZE", func(size string) bool { return size == "0" })
+	a.do("CONFIG", "SET", "maxmemory", "0")
+	a.do("CONFIG", "SET", "maxmemory-policy", "noeviction")
+}
+
+// shutdown returns when the server has closed the connection.
+func (a admin) shutdown() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_ = a.client.Do(ctx, "SHUTDOWN").Err() // there is no reply but the end of the connection
+}
+
+func portOf(addr string) string {
+	_, port, _ := net.SplitHostPort(addr)
+	return port
+}
