@@ -59,6 +59,10 @@ type keyChange struct {
 
 func newContract(h history.Header, l *ledger) *contract { return &contract{header: h, ledger: l} }
 
+func (*contract) hears() kinds {
+	return kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Release, history.Released, history.KeySet, history.KeyExtended, history.KeyGone, history.End)
+}
+
 func (c *contract) observe(f *fact) {
 	b := &c.header.Bounds
 	switch f.Kind {

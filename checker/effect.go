@@ -23,6 +23,10 @@ type effect struct {
 
 func newEffect(l *ledger) *effect { return &effect{ledger: l} }
 
+func (*effect) hears() kinds {
+	return kindSet(history.Read, history.ReadDone, history.Write, history.WriteDone, history.Released, history.Kill)
+}
+
 func (j *effect) observe(f *fact) {
 	s := f.section
 	switch f.Kind {

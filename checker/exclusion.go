@@ -36,6 +36,10 @@ func newExclusion(index int, l *ledger, n *notes) *exclusion {
 	return &exclusion{rule: rules[index], index: index, ledger: l, notes: n}
 }
 
+func (x *exclusion) hears() kinds {
+	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply) | x.ends
+}
+
 func (x *exclusion) observe(f *fact) {
 	x.now = f.Time
 	h := f.hold

@@ -21,6 +21,7 @@ type hold struct {
 	returned bool // the try was granted
 	letGo    bool // release was called
 	over     bool // it was refused, or release has returned
+	ended    history.Time
 	retired  bool // no event can concern it any more
 
 	granted  history.Time
@@ -30,11 +31,14 @@ type hold struct {
 	reached reached
 	writes  int // writes whose effect may still come
 
-	windows   [ruleCount]window // exclusion
-	keys      keys              // contract
-	competing bool              // tolerance: the token may hold keys
-	trying    bool              // measurements: it counts as tried
-	holding   bool              // measurements: it counts as held
+	windows    [ruleCount]window // exclusion
+	fence      uint64            // fences
+	floor      mark              // fences: what the fence has to be above, as of the call
+	keys       keys              // contract
+	competing  bool              // tolerance: the token may hold keys
+	obstructed nodes             // tolerance: that kept another token's key at some time since the call
+	trying     bool              // measurements: it counts as tried
+	holding    bool              // measurements: it counts as held
 }
 
 // keys is the nodes that did something to the keys of a hold.
@@ -80,7 +84,10 @@ type client struct {
 	turned   history.Time  // when it was last paused or resumed
 	stoodAll time.Duration // up to turned
 
-	cut nodes // the nodes that it has no link to
+	cut    nodes                // the nodes that it has no link to
+	mended map[int]history.Time // by node: when it last had a link again
+
+	cancelled history.Time // when a call of it was last cancelled
 }
 
 // stood returns how long the client has stood still, in all.
@@ -126,7 +133,9 @@ type resource struct {
 
 	lines      [ruleCount]line // exclusion
 	register   register        // effect
+	fences     fenceMarks      // fences
 	rivals     rivals          // tolerance
+	kept       []stray         // tolerance
 	outage     outage          // measurements
 	applied    history.Time    // measurements: the newest grant that had an effect
 	stragglers []straggler     // measurements

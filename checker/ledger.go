@@ -14,10 +14,11 @@ import (
 // their calls, and keeps the holds that further events can concern.
 type ledger struct {
 	clients   []*client // by number
+	down      nodes     // whose server is not running
 	resources map[string]*resource
-	latest    *resource // that was looked up last
-	settling  []*hold   // that may be retired at the end of the instant
-	spare     []*hold   // retired, to be used again
+	recent    [64]*resource // that were looked up last, by a cheap hash of their names
+	settling  []*hold       // that may be retired at the end of the instant
+	spare     []*hold       // retired, to be used again
 }
 
 // fact is an event together with what it is about. What does not apply is nil.
@@ -26,6 +27,8 @@ type fact struct {
 	client  *client
 	hold    *hold
 	section *section
+
+	changes bool // a link that was not down before, or not up
 
 	call call          // that a return belongs to
 	took time.Duration // from call to return, what the client stood still not counted
@@ -39,22 +42,31 @@ func newLedger(clients int) *ledger {
 
 func (l *ledger) client(number int) *client {
 	for number >= len(l.clients) {
-		l.clients = append(l.clients, &client{number: len(l.clients), turned: longAgo})
+		l.clients = append(l.clients, &client{number: len(l.clients), turned: longAgo, cancelled: longAgo})
 	}
 	return l.clients[number]
 }
 
 func (l *ledger) resource(name string) *resource {
-	if l.latest != nil && l.latest.name == name {
-		return l.latest
+	recent := &l.recent[slot(name)]
+	if *recent != nil && (*recent).name == name {
+		return *recent
 	}
 	r := l.resources[name]
 	if r == nil {
 		r = &resource{name: name}
 		l.resources[name] = r
 	}
-	l.latest = r
+	*recent = r
 	return r
+}
+
+// slot is a place among the recent resources: many names differ at their ends.
+func slot(name string) int {
+	if len(name) < 2 {
+		return 0
+	}
+	return (int(name[len(name)-1]) + 10*int(name[len(name)-2])) % 64
 }
 
 // inOrder returns all resources in the order of their names.

@@ -34,6 +34,9 @@ type Measurements struct {
 	// after one under a newer grant of the same resource.
 	StaleApplies int `json:"stale_applies"`
 
+	// Faults is the number of faults that took place.
+	Faults int `json:"faults"`
+
 	// Rejected is the number of accesses that the guarded resource refused.
 	Rejected int `json:"rejected"`
 }
@@ -77,6 +80,8 @@ func (m *measures) observe(f *fact) {
 		m.ended(h, f)
 	case history.Kill:
 		m.killed(f.client)
+	case history.FaultStart:
+		m.Faults++
 	case history.ReadDone, history.WriteDone:
 		if f.Outcome == history.Declined {
 			m.Rejected++

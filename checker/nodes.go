@@ -17,8 +17,12 @@ func node(n int) nodes {
 
 func (s nodes) with(n int) nodes    { return s | node(n) }
 func (s nodes) without(n int) nodes { return s &^ node(n) }
-func (s nodes) has(n int) bool      { return s&node(n) != 0 }
-func (s nodes) count() int          { return bits.OnesCount64(uint64(s)) }
+
+// first returns the lowest node of a set that is not empty.
+func (s nodes) first() int { return bits.TrailingZeros64(uint64(s)) + 1 }
+
+func (s nodes) has(n int) bool { return s&node(n) != 0 }
+func (s nodes) count() int     { return bits.OnesCount64(uint64(s)) }
 
 // majorityOf reports whether the set is more than half of n nodes.
 func (s nodes) majorityOf(n int) bool { return s.count() > n/2 }

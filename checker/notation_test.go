@@ -15,12 +15,12 @@ import (
 //
 // TIME is in milliseconds, cN and nN are a client and a node, and a word with
 // no "=" is a token. Keys are r (resource, "r" if there is none), until, ttl,
-// left (validity), value, outcome, reason, fault, detail; times among them are
+// left (validity), value, fence, sent, outcome, reason, fault, detail; times among them are
 // in milliseconds. An outcome of "ok" may be left out, and so may ttl and
 // left, which are 10 and 5.
 //
 // A line "header key=value ..." sets nodes, ttl, allowance, keys, tries,
-// acquire, extend, release.
+// acquire, extend, release, cleanup.
 
 func parseHistory(text string) (history.Header, []history.Event, error) {
 	h := history.Header{Nodes: 5, Clients: 3, LongestTTL: 10 * time.Millisecond}
@@ -49,7 +49,7 @@ func parseHistory(text string) (history.Header, []history.Event, error) {
 func parseHeader(h *history.Header, words []string) error {
 	durations := map[string]*time.Duration{
 		"ttl": &h.LongestTTL, "allowance": &h.Allowance,
-		"acquire": &h.Bounds.Acquire, "extend": &h.Bounds.Extend, "release": &h.Bounds.Release,
+		"cleanup": &h.Bounds.Cleanup, "acquire": &h.Bounds.Acquire, "extend": &h.Bounds.Extend, "release": &h.Bounds.Release,
 	}
 	for _, w := range words {
 		key, value, _ := strings.Cut(w, "=")
@@ -132,6 +132,10 @@ func parseWord(e *history.Event, w string) error {
 		e.Validity = milliseconds(number)
 	case "value":
 		e.Value = int64(number)
+	case "sent":
+		e.Sent = history.Time(milliseconds(number))
+	case "fence":
+		e.Fence = uint64(number)
 	case "fault":
 		e.Fault = int(number)
 	case "reason":

@@ -1,6 +1,10 @@
 package checker
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"math/bits"
+
+	"github.com/lockstorm/lockstorm/history"
+)
 
 // Panel is all the judges of one history. It is a [history.Sink] and not safe
 // for concurrent use.
@@ -10,6 +14,9 @@ type Panel struct {
 	judges  []judge
 	measure *measures
 
+	hearing [1 << 8]uint32 // by kind of event: the judges that are to hear of it, as bits
+	heard   uint32         // those that have heard of something in this instant
+
 	now  history.Time
 	cut  string          // why the history says nothing of what did not happen
 	late []history.Event // of this instant, which make no sense before others
@@ -18,9 +25,12 @@ type Panel struct {
 
 // judge finds out about one property.
 type judge interface {
+	// hears lists the kinds of events that the judge observes.
+	hears() kinds
 	// observe takes an event, which has been entered into the ledger.
 	observe(f *fact)
-	// settle is called when all events of an instant have been observed.
+	// settle is called when all events of an instant have been observed, if
+	// there was one.
 	settle()
 	// finding is called once, after everything else. end is the instant of
 	// the last event.
@@ -30,7 +40,7 @@ type judge interface {
 // NewPanel returns the judges of the history that begins with the header.
 func NewPanel(h history.Header) *Panel {
 	l, n := newLedger(h.Clients), &notes{}
-	return &Panel{
+	p := &Panel{
 		cut:     "the history has no end",
 		ledger:  l,
 		notes:   n,
@@ -39,13 +49,19 @@ func NewPanel(h history.Header) *Panel {
 			newExclusion(leaseRule, l, n),
 			newExclusion(sectionRule, l, n),
 			newEffect(l),
-			newTolerance(h),
+			newTolerance(h, l),
 			newContract(h, l),
-			unjudged(Fence),
+			&fences{},
+			newCleanup(h, l), // after contract, which keeps the keys
 			unjudged(DeadlockFreedom),
-			unjudged(Cleanup),
 		},
 	}
+	for i, j := range p.judges {
+		for rest := uint64(j.hears()); rest != 0; rest &= rest - 1 {
+			p.hearing[bits.TrailingZeros64(rest)] |= 1 << i
+		}
+	}
+	return p
 }
 
 // Record takes the next event. Events come in the order of time. Those of one
@@ -73,9 +89,11 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 		return false
 	}
 	p.notes.observe(f)
-	for _, j := range p.judges {
-		j.observe(f)
+	hearing := p.hearing[e.Kind]
+	for rest := hearing; rest != 0; rest &= rest - 1 {
+		p.judges[bits.TrailingZeros32(rest)].observe(f)
 	}
+	p.heard |= hearing
 	p.measure.observe(f)
 	if e.Kind == history.End {
 		p.cut = e.Reason
@@ -88,9 +106,10 @@ func (p *Panel) settle() {
 	if len(p.late) > 0 {
 		p.takeLate()
 	}
-	for _, j := range p.judges {
-		j.settle()
+	for rest := p.heard; rest != 0; rest &= rest - 1 {
+		p.judges[bits.TrailingZeros32(rest)].settle()
 	}
+	p.heard = 0
 	p.ledger.settle()
 }
 
@@ -129,7 +148,7 @@ func (p *Panel) takeReady() bool {
 // unknown. The panel takes no events after it.
 func (p *Panel) Finish() Report {
 	p.settle()
-	r := Report{Findings: make([]Finding, len(p.judges))}
+	r := Report{Findings: make([]Finding, len(p.judges)), Cut: p.cut}
 	for _, j := range p.judges {
 		f := j.finding(p.now)
 		if p.cut != "" && f.Verdict != Violated {
@@ -144,6 +163,7 @@ func (p *Panel) Finish() Report {
 // unjudged stands in for the judge of a property that has none yet.
 type unjudged Property
 
+func (unjudged) hears() kinds  { return 0 }
 func (unjudged) observe(*fact) {}
 func (unjudged) settle()       {}
 

@@ -13,6 +13,10 @@ import (
 type Report struct {
 	Findings     []Finding    `json:"findings"` // one of each property, in their order
 	Measurements Measurements `json:"measurements"`
+
+	// Cut is why the history does not go to the end of a run, so that what it
+	// does not violate is unknown; empty if it does.
+	Cut string `json:"cut,omitempty"`
 }
 
 // Finding is what a judge finds of one property.

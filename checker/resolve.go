@@ -40,6 +40,12 @@ var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
 	history.Pause:  func(l *ledger, f *fact, _ bool) bool { f.client.turn(true, f.Time); return true },
 	history.Resume: func(l *ledger, f *fact, _ bool) bool { f.client.turn(false, f.Time); return true },
 	history.Kill:   (*ledger).kill,
+	history.Cancel: func(_ *ledger, f *fact, _ bool) bool { f.client.cancelled = f.Time; return true },
+
+	history.NodeDown: func(l *ledger, f *fact, _ bool) bool { l.down = l.down.with(f.Node); return true },
+	history.NodeUp:   func(l *ledger, f *fact, _ bool) bool { l.down = l.down.without(f.Node); return true },
+	history.LinkDown: (*ledger).linkDown,
+	history.LinkUp:   (*ledger).linkUp,
 }
 
 // isCall reports whether the kind begins something that a return ends.
@@ -87,7 +93,7 @@ func (l *ledger) refused(f *fact, force bool) bool {
 		return force
 	}
 	f.close(&f.hold.acquire)
-	f.hold.over = true
+	f.hold.over, f.hold.ended = true, f.Time
 	l.settling = append(l.settling, f.hold)
 	return true
 }
@@ -162,7 +168,7 @@ func (l *ledger) released(f *fact, force bool) bool {
 		return force
 	}
 	f.close(&f.hold.release)
-	f.hold.over = true
+	f.hold.over, f.hold.ended = true, f.Time
 	l.settling = append(l.settling, f.hold)
 	return true
 }
@@ -190,4 +196,22 @@ func (r *resource) find(token string) *hold {
 		}
 	}
 	return nil
+}
+
+// linkDown and linkUp say whether they change anything: a link may be said to
+// be down twice.
+func (l *ledger) linkDown(f *fact, _ bool) bool {
+	f.changes = !f.client.cut.has(f.Node)
+	f.client.cut = f.client.cut.with(f.Node)
+	return true
+}
+
+func (l *ledger) linkUp(f *fact, _ bool) bool {
+	f.changes = f.client.cut.has(f.Node)
+	f.client.cut = f.client.cut.without(f.Node)
+	if f.client.mended == nil {
+		f.client.mended = map[int]history.Time{}
+	}
+	f.client.mended[f.Node] = f.Time
+	return true
 }

@@ -66,6 +66,9 @@ func (t *tolerance) rivals(f *fact) {
 		if h != nil && !h.client.dead {
 			h.compete(f.Time)
 		}
+		if h != nil && f.Kind == history.Acquire {
+			h.obstruct()
+		}
 		return
 	}
 	if h == nil {

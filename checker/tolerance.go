@@ -18,8 +18,10 @@ import (
 //     within the longest TTL before the call none of them had gone down or
 //     come up, and no client's link to one of them had been down or had
 //     changed, so that they hold no key that somebody could not delete;
-//   - no other token competed for the resource (see [rivals]);
-//   - the client was not paused.
+//   - no other token competed for the resource (see [rivals]), and none had a
+//     key on any of those nodes, as far as the history records keys: a request
+//     that was held back, or a clock that stood still, can leave one for long;
+//   - the client was not paused, and did not cancel the call.
 //
 // As many eligible tries in a row without a grant as the bound says are a
 // violation.
@@ -28,7 +30,7 @@ type tolerance struct {
 	ttl   time.Duration
 	nodes int
 
-	down     nodes
+	ledger   *ledger
 	changed  history.Time   // the last change to any node or link
 	unquiet  []history.Time // by node: the last change to it or to a link to it
 	severed  []int          // by node: how many clients are cut off from it
@@ -64,9 +66,10 @@ type streakKey struct {
 // longAgo is before every instant of a history, with room to add to it.
 const longAgo history.Time = math.MinInt64 / 2
 
-func newTolerance(h history.Header) *tolerance {
+func newTolerance(h history.Header, l *ledger) *tolerance {
 	t := &tolerance{
-		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: h.Nodes,
+		ledger: l,
+		tries:  h.Bounds.Tries, ttl: h.LongestTTL, nodes: h.Nodes,
 		changed: longAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
 	}
@@ -76,21 +79,26 @@ func newTolerance(h history.Header) *tolerance {
 	return t
 }
 
-func (t *tolerance) observe(f *fact) {
+func (t *tolerance) hears() kinds {
 	if t.tries == 0 {
-		return
+		return 0
 	}
+	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
+		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.KeySet, history.KeyGone)
+}
+
+func (t *tolerance) observe(f *fact) {
 	switch f.Kind {
-	case history.NodeDown:
-		t.down = t.down.with(f.Node)
-		t.change(f)
-	case history.NodeUp:
-		t.down = t.down.without(f.Node)
+	case history.NodeDown, history.NodeUp:
 		t.change(f)
 	case history.LinkDown:
 		t.sever(f)
 	case history.LinkUp:
 		t.mend(f)
+	case history.KeySet:
+		t.keySet(f)
+	case history.KeyGone:
+		t.forget(f)
 	case history.Granted, history.Refused:
 		if f.hold != nil {
 			t.returned = append(t.returned, attempt{f.hold, f.hold.acquire.at, f.Time, f.Kind == history.Granted})
@@ -102,20 +110,18 @@ func (t *tolerance) observe(f *fact) {
 
 func (t *tolerance) change(f *fact) {
 	t.changed, t.unquiet[f.Node] = f.Time, f.Time
-	t.faulty = t.faulty || t.down != 0 || f.Kind == history.LinkDown
+	t.faulty = t.faulty || t.ledger.down != 0 || f.Kind == history.LinkDown
 }
 
 func (t *tolerance) sever(f *fact) {
-	if !f.client.cut.has(f.Node) {
-		f.client.cut = f.client.cut.with(f.Node)
+	if f.changes {
 		t.severed[f.Node]++
 	}
 	t.change(f)
 }
 
 func (t *tolerance) mend(f *fact) {
-	if f.client.cut.has(f.Node) {
-		f.client.cut = f.client.cut.without(f.Node)
+	if f.changes {
 		t.severed[f.Node]--
 	}
 	t.change(f)
@@ -129,14 +135,26 @@ func (t *tolerance) settle() {
 	}
 	for _, a := range t.returned {
 		if !a.granted {
-			a.hold.retreat(a.at)
+			a.hold.retreat(t.refusedUntil(a))
 		}
 	}
 	t.returned = t.returned[:0]
 }
 
+// refusedUntil is how long a try competes that was refused. One that was
+// cancelled has not waited for the nodes, and may set keys after its return.
+func (t *tolerance) refusedUntil(a attempt) history.Time {
+	if a.cancelled() {
+		return a.at.Add(t.ttl)
+	}
+	return a.at
+}
+
+// cancelled reports whether the call of the try may have been cancelled.
+func (a attempt) cancelled() bool { return a.hold.client.cancelled >= a.call }
+
 func (t *tolerance) judge(a attempt) {
-	if t.down == 0 && a.hold.client.cut == 0 && len(t.streaks) == 0 {
+	if t.ledger.down == 0 && a.hold.client.cut == 0 && len(t.streaks) == 0 {
 		return
 	}
 	key := streakKey{a.hold.client.number, a.hold.resource.name}
@@ -165,7 +183,7 @@ func (t *tolerance) judge(a attempt) {
 // fair reports whether the try is eligible.
 func (t *tolerance) fair(a attempt) bool {
 	c := a.hold.client
-	gone := t.down | c.cut
+	gone := t.ledger.down | c.cut
 	reached := allNodes(t.nodes) &^ gone
 	if gone == 0 || !reached.majorityOf(t.nodes) || t.changed >= a.call {
 		return false
@@ -175,10 +193,10 @@ func (t *tolerance) fair(a attempt) bool {
 			return false
 		}
 	}
-	if c.paused || c.turned >= a.call {
+	if c.paused || c.turned >= a.call || a.cancelled() {
 		return false
 	}
-	return a.hold.resource.rivals.free(a)
+	return a.hold.obstructed&reached == 0 && a.hold.resource.rivals.free(a)
 }
 
 func (t *tolerance) violate(a attempt, s streak) {
@@ -186,7 +204,7 @@ func (t *tolerance) violate(a attempt, s streak) {
 	if t.first != "" {
 		return
 	}
-	reached := allNodes(t.nodes) &^ (t.down | a.hold.client.cut)
+	reached := allNodes(t.nodes) &^ (t.ledger.down | a.hold.client.cut)
 	t.first = fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %d of %d nodes and nobody competed",
 		a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), reached.count(), t.nodes)
 }

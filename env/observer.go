@@ -112,7 +112,7 @@ type Event struct {
 	// and the steps of an extension.
 	TTL time.Duration
 
-	// Until is the end of validity on the client's monotonic clock: the end
+	// Until is the end of validity on the clock that the lock reads: the end
 	// that is aimed at from StepBeforeSend and at StepExtend, the end that
 	// holds at StepGranted and StepExtended.
 	Until Instant

@@ -15,7 +15,8 @@ type Access struct {
 // Register is the resource that a lock guards: a register that can be read and
 // written, and, beside it, a linearizable counter that hands out fences. A
 // resource that checks fences refuses an access whose fence is lower than one
-// it has seen.
+// it has seen; one that checks tokens refuses a write unless the last read was
+// made under the same token.
 type Register interface {
 	// Read returns the value. The error is [ErrFenced] when the resource
 	// refused; any other error leaves open what happened.
@@ -32,5 +33,6 @@ type Register interface {
 }
 
 // ErrFenced is the error of an access that the guarded resource refused
-// because it has seen a higher fence.
-var ErrFenced = errors.New("refused: the resource has seen a higher fence")
+// because it has seen another: one with a higher fence, or a read under another
+// token.
+var ErrFenced = errors.New("refused: the resource has seen a higher fence, or been read under another token")

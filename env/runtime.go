@@ -14,11 +14,8 @@ import (
 // the machine's clock instead of the client's and must not be used: build a
 // time limit from the until of [Round.Next], or from Go and Sleep.
 type Runtime interface {
-	// Mono reads the client's monotonic clock.
-	Mono() Instant
-
-	// Wall reads the client's wall clock, in nanoseconds since the Unix epoch.
-	Wall() Instant
+	// Now reads one of the client's clocks.
+	Now(Clock) Instant
 
 	// Sleep returns nil once the monotonic clock has reached until, or the
 	// error of ctx as soon as ctx ends.

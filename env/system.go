@@ -13,14 +13,20 @@ func System() Runtime { return system{} }
 
 type system struct{}
 
-// Mono is absolute CLOCK_MONOTONIC where the system has it, so that readings
-// can be compared across the processes of one machine.
-func (system) Mono() Instant { return monotonic() }
-
-func (system) Wall() Instant { return Instant(time.Now().UnixNano()) }
+// Now reads absolute CLOCK_MONOTONIC and CLOCK_BOOTTIME where the system has
+// them, so that readings can be compared across the processes of one machine.
+func (system) Now(c Clock) Instant {
+	switch c {
+	case Boottime:
+		return boottime()
+	case Wall:
+		return Instant(time.Now().UnixNano())
+	}
+	return monotonic()
+}
 
 func (s system) Sleep(ctx context.Context, until Instant) error {
-	d := until.Sub(s.Mono())
+	d := until.Sub(s.Now(Monotonic))
 	if d <= 0 {
 		return ctx.Err()
 	}

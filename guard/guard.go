@@ -1,12 +1,13 @@
 // Package guard is the state of the resource that a lock guards, as a plain
-// state machine: a register and a counter for each resource name, and the
-// fence that was seen last. It decides accesses; when they arrive, and what
-// becomes of the answers, is the business of the world that holds it.
+// state machine: a register and a counter for each resource name, the fence that
+// was seen last, and the token of the last reader. It decides accesses; when
+// they arrive, and what becomes of the answers, is the business of the world
+// that holds it.
 package guard
 
 import "fmt"
 
-// Mode is which accesses a resource checks fences on.
+// Mode is which accesses a resource checks, and by what.
 type Mode string
 
 // The modes. The zero value means Plain.
@@ -18,19 +19,23 @@ const (
 	FencedWrites Mode = "fenced-writes"
 	// Fenced: reads and writes, and each raises the bar.
 	Fenced Mode = "fenced"
+	// Token: a read leaves its token beside the value, and a write is accepted
+	// only while the writer's is there: compare-and-set on the token of the
+	// lock, which is unique but has no order (antirez, "Is Redlock safe?").
+	Token Mode = "token"
 )
 
 // Validate returns an error unless the mode is one of those above or zero.
 func (m Mode) Validate() error {
 	switch m {
-	case "", Plain, FencedWrites, Fenced:
+	case "", Plain, FencedWrites, Fenced, Token:
 		return nil
 	}
-	return fmt.Errorf("unknown guard %q: want %s, %s or %s", m, Plain, FencedWrites, Fenced)
+	return fmt.Errorf("unknown guard %q: want %s, %s, %s or %s", m, Plain, FencedWrites, Fenced, Token)
 }
 
 // Guard is the guarded resources of one world. The zero value of each
-// resource is 0, and no fence has been seen.
+// resource is 0; no fence has been seen, and no token.
 type Guard struct {
 	mode  Mode
 	cells map[string]*cell
@@ -40,9 +45,10 @@ type cell struct {
 	value   int64
 	bar     uint64 // the highest fence seen
 	counter uint64 // the last fence drawn
+	reader  string // the token of the last read, in mode Token
 }
 
-// New returns resources that check fences as mode says.
+// New returns resources that check accesses as mode says.
 func New(mode Mode) *Guard { return &Guard{mode: mode, cells: map[string]*cell{}} }
 
 func (g *Guard) cell(resource string) *cell {
@@ -63,18 +69,24 @@ func (c *cell) admit(fence uint64) bool {
 }
 
 // Read returns the value and whether the read was accepted.
-func (g *Guard) Read(resource string, fence uint64) (int64, bool) {
+func (g *Guard) Read(resource, token string, fence uint64) (int64, bool) {
 	c := g.cell(resource)
-	if g.mode == Fenced && !c.admit(fence) {
+	switch {
+	case g.mode == Fenced && !c.admit(fence):
 		return 0, false
+	case g.mode == Token:
+		c.reader = token
 	}
 	return c.value, true
 }
 
 // Write stores the value and reports whether the write was accepted.
-func (g *Guard) Write(resource string, fence uint64, value int64) bool {
+func (g *Guard) Write(resource, token string, fence uint64, value int64) bool {
 	c := g.cell(resource)
-	if (g.mode == Fenced || g.mode == FencedWrites) && !c.admit(fence) {
+	switch {
+	case (g.mode == Fenced || g.mode == FencedWrites) && !c.admit(fence):
+		return false
+	case g.mode == Token && c.reader != token:
 		return false
 	}
 	c.value = value

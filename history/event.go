@@ -65,6 +65,9 @@ const (
 	Resume
 	// Kill: the client is gone for good.
 	Kill
+	// Cancel: the context of the call that the client has under way has
+	// ended.
+	Cancel
 
 	// NodeDown and NodeUp: the node's server is not running in between; it
 	// comes back with or without its keys (Detail).
@@ -75,12 +78,15 @@ const (
 	LinkDown
 	LinkUp
 
-	// KeySet: Node now holds Token under Resource, until its own expiry.
+	// KeySet: Node now holds Token under Resource, until its own expiry
+	// (Client: who set it, by a request of the time Sent; 0: a rollback brought
+	// it back).
 	KeySet
 	// KeyExtended: Node now keeps Token under Resource for longer.
 	KeyExtended
-	// KeyGone: it does so no more (Reason: "deleted", "expired", "forgotten";
-	// Client: who deleted it).
+	// KeyGone: it does so no more (Reason: "deleted", "expired", "evicted",
+	// "forgotten" over a restart, or "rolled back" to an earlier state, which
+	// may bring other keys back; Client: who deleted it).
 	KeyGone
 
 	// FaultStart and FaultEnd: fault number Fault of the plan (Detail). What
@@ -93,8 +99,9 @@ const (
 
 	// End closes the history; what is open then stays unknown. Without a
 	// Reason the run ended by itself. With one it was cut short ("stopped:
-	// context canceled", or the error that ended it, in one line): only
-	// violations can be told from it, for what had not come yet says nothing.
+	// context canceled", "no progress: …", or the error that ended it, in one
+	// line): only violations can be told from it, for what had not come yet
+	// says nothing.
 	End
 
 	kindEnd
@@ -106,7 +113,7 @@ var kindNames = [kindEnd]string{
 	Expiring: "expiring", Lost: "lost", Lapse: "lapse",
 	Release: "release", Released: "released",
 	Read: "read", ReadDone: "read-done", Write: "write", WriteDone: "write-done", Apply: "apply",
-	Pause: "pause", Resume: "resume", Kill: "kill",
+	Pause: "pause", Resume: "resume", Kill: "kill", Cancel: "cancel",
 	NodeDown: "node-down", NodeUp: "node-up", LinkDown: "link-down", LinkUp: "link-up",
 	KeySet: "key-set", KeyExtended: "key-extended", KeyGone: "key-gone",
 	FaultStart: "fault-start", FaultEnd: "fault-end",
@@ -202,6 +209,7 @@ type Event struct {
 	Fence    uint64        `json:"fence,omitempty"`
 	Value    int64         `json:"value,omitempty"`
 	Outcome  Outcome       `json:"outcome,omitempty"`
+	Sent     Time          `json:"sent,omitempty"`
 	Name     string        `json:"name,omitempty"`
 	K        int           `json:"k,omitempty"`
 	Reason   string        `json:"reason,omitempty"`

@@ -63,6 +63,8 @@ func (b Bounds) Validate() error {
 		return fmt.Errorf("the bound of extend, %v, is negative", b.Extend)
 	case b.Release < 0:
 		return fmt.Errorf("the bound of release, %v, is negative", b.Release)
+	case b.Cleanup < 0:
+		return fmt.Errorf("the bound of clean-up, %v, is negative", b.Cleanup)
 	case b.Tries < 0:
 		return fmt.Errorf("the bound of tries, %d, is negative", b.Tries)
 	}
@@ -81,4 +83,8 @@ type Bounds struct {
 	// Tries is the number of tries within which a client that reaches a
 	// majority of the nodes must succeed, while nobody competes.
 	Tries int `json:"tries,omitempty" yaml:"tries,omitempty"`
+
+	// Cleanup bounds how long a node in reach may keep the key of a token
+	// that was given up, in nanoseconds; it should be far below the TTL.
+	Cleanup time.Duration `json:"cleanup,omitempty" yaml:"cleanup,omitempty"`
 }

@@ -6,12 +6,16 @@ import (
 	"time"
 )
 
-// ClockJump steps the wall clock of a node or of a client. The monotonic clock
-// does not move.
+// ClockJump steps the wall clock of a node or of a client. The other clocks do
+// not move. A clock that is off from the beginning is one that jumps at the
+// begin of the run.
+//
+// Without an end the jump is over at once and the clock stays where it is. A
+// jump that ends has to say how it is taken back: by a step or by a slew.
 type ClockJump struct {
-	Node   int           `yaml:"node,omitempty"`
-	Client int           `yaml:"client,omitempty"`
-	By     time.Duration `yaml:"by"`
+	Machine `yaml:",inline"`
+	By      time.Duration `yaml:"by"`
+	Healing `yaml:",inline"`
 }
 
 // Kind is "clock-jump".
@@ -22,35 +26,33 @@ func (j *ClockJump) String() string {
 	if by < 0 {
 		way, by = "back", -by
 	}
-	return fmt.Sprintf("the wall clock of %s jumps %s by %v", nodeOrClient(j.Node, j.Client), way, by)
+	return fmt.Sprintf("the wall clock of %s jumps %s by %v%v", j.Machine, way, by, j.Healing)
 }
 
 func (j *ClockJump) validate(s Setting) error {
-	if j.By == 0 {
-		return field("by", errors.New("a jump by nothing"))
-	}
-	return validateClock(j.Node, j.Client, s)
-}
-
-func (j *ClockJump) targets(Setting) []string { return []string{nodeOrClient(j.Node, j.Client)} }
-
-func (*ClockJump) ending() ending {
-	return ending{none: "a jump has no end; to undo it, plan a second jump"}
-}
-
-func nodeOrClient(node, client int) string {
-	if client != 0 {
-		return fmt.Sprintf("client %d", client)
-	}
-	return fmt.Sprintf("node %d", node)
-}
-
-func validateClock(node, client int, s Setting) error {
 	switch {
-	case node != 0 && client != 0:
-		return field("client", errors.New("a node and a client exclude each other"))
-	case client != 0:
-		return field("client", oneOf("client", client, s.Clients))
+	case j.By == 0:
+		return field("by", errors.New("a jump by nothing"))
+	case j.Heal == HealNone:
+		return field("heal", errors.New("a jump that is not taken back has no end: leave out both"))
 	}
-	return field("node", oneOf("node", node, s.Nodes))
+	if err := j.Healing.validate(); err != nil {
+		return err
+	}
+	return j.Machine.validate(s)
+}
+
+func (j *ClockJump) targets(Setting) []string {
+	return []string{"a step of the clock of " + j.Machine.String()}
+}
+
+func (j *ClockJump) ending() ending {
+	if j.Heal == "" {
+		return ending{none: fmt.Sprintf("a jump that ends has to say how it heals: by a %s or by a %s", HealStep, HealSlew)}
+	}
+	return j.Healing.ending()
+}
+
+func (*ClockJump) random(d *dice) Action {
+	return &ClockJump{Machine: d.machine(), By: d.eitherWay(d.length()), Healing: d.healing()}
 }

@@ -6,12 +6,12 @@ import (
 )
 
 // ClockRate makes the clocks of a node or of a client run fast (PPM above 0)
-// or slow. At the end they run true again; what they have gained or lost
-// stays.
+// or slow. At the end they run true again; what the wall clock has gained or
+// lost heals as the fault says, and stays if it says nothing.
 type ClockRate struct {
-	Node   int   `yaml:"node,omitempty"`
-	Client int   `yaml:"client,omitempty"`
-	PPM    int64 `yaml:"ppm"` // parts per million
+	Machine `yaml:",inline"`
+	PPM     int64 `yaml:"ppm"` // parts per million
+	Healing `yaml:",inline"`
 }
 
 // MaxPPM is the largest clock error, either way, that a plan can ask for: a
@@ -26,7 +26,7 @@ func (r *ClockRate) String() string {
 	if ppm < 0 {
 		way, ppm = "slow", -ppm
 	}
-	return fmt.Sprintf("the clock of %s runs %d ppm %s", nodeOrClient(r.Node, r.Client), ppm, way)
+	return fmt.Sprintf("the clock of %s runs %d ppm %s%v", r.Machine, ppm, way, r.Healing)
 }
 
 func (r *ClockRate) validate(s Setting) error {
@@ -36,9 +36,23 @@ func (r *ClockRate) validate(s Setting) error {
 	case r.PPM < -MaxPPM || r.PPM > MaxPPM:
 		return field("ppm", fmt.Errorf("%d: want -%d to %d", r.PPM, MaxPPM, MaxPPM))
 	}
-	return validateClock(r.Node, r.Client, s)
+	if err := r.Healing.validate(); err != nil {
+		return err
+	}
+	return r.Machine.validate(s)
 }
 
-func (r *ClockRate) targets(Setting) []string { return []string{nodeOrClient(r.Node, r.Client)} }
+func (r *ClockRate) targets(Setting) []string { return []string{rate(r.Machine)} }
 
-func (*ClockRate) ending() ending { return ending{} }
+func (r *ClockRate) ending() ending { return r.Healing.ending() }
+
+func (*ClockRate) random(d *dice) Action {
+	ppm := int64(1) << d.below(18) // up to 13 %
+	if d.chance(50) {
+		ppm = -ppm
+	}
+	return &ClockRate{Machine: d.machine(), PPM: ppm, Healing: d.healing()}
+}
+
+// rate names the rate of a machine's clocks as a target.
+func rate(m Machine) string { return "the rate of the clocks of " + m.String() }

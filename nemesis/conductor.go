@@ -17,9 +17,10 @@ type Carrier interface {
 
 // Conductor works out when the faults of a plan begin and end, and tells a
 // carrier. At one instant what ends goes before what begins. A fault whose end
-// comes before its begin does not take place. The conductor has no clock: the world calls Advance when the instant Next has
-// come, and Step whenever a client takes a step, with times that count from
-// the begin of the run and never go back. It is not safe for concurrent use.
+// comes before its begin does not take place. The conductor has no clock: the
+// world calls Advance when the instant Next has come, and Step whenever a
+// client takes a step, with times that count from the begin of the run and
+// never go back. It is not safe for concurrent use.
 type Conductor struct {
 	setting Setting
 	carrier Carrier
@@ -34,6 +35,17 @@ type turn struct {
 	at    time.Duration
 	fault int // from 0
 	end   bool
+}
+
+// before is the order in which turns are taken.
+func (t turn) before(u turn) bool {
+	switch {
+	case t.at != u.at:
+		return t.at < u.at
+	case t.end != u.end:
+		return t.end
+	}
+	return t.fault < u.fault
 }
 
 // trigger is one begin or end that waits for a client's step.
@@ -62,8 +74,8 @@ func NewConductor(s Setting, carrier Carrier) *Conductor {
 	for i := range s.Plan {
 		f := &s.Plan[i]
 		c.plan(f.Start, i, false)
-		if f.End != nil && !f.endsWithBegin() {
-			c.plan(*f.End, i, true)
+		if end := f.end(); end != nil && !f.endsWithBegin() {
+			c.plan(*end, i, true)
 		}
 	}
 	return c
@@ -85,9 +97,7 @@ func (c *Conductor) plan(m Moment, fault int, end bool) {
 }
 
 func (c *Conductor) push(t turn) {
-	i := sort.Search(len(c.due), func(i int) bool {
-		return c.due[i].at > t.at || c.due[i].at == t.at && t.end && !c.due[i].end
-	})
+	i := sort.Search(len(c.due), func(i int) bool { return t.before(c.due[i]) })
 	c.due = append(c.due, turn{})
 	copy(c.due[i+1:], c.due[i:])
 	c.due[i] = t
@@ -106,7 +116,7 @@ func (c *Conductor) Advance(now time.Duration) error {
 	for len(c.due) > 0 && c.due[0].at <= now {
 		t := c.due[0]
 		c.due = c.due[1:]
-		if err := c.take(t, now); err != nil {
+		if err := c.take(t); err != nil {
 			return err
 		}
 	}
@@ -133,20 +143,33 @@ func (c *Conductor) Step(now time.Duration, client int, step env.Step, k int) er
 	return c.Advance(now)
 }
 
+// end is when the fault ends, as planned or by itself; nil: never.
+func (f *Fault) end() *Moment {
+	if lasts := f.Action.ending().lasts; lasts > 0 {
+		return After(lasts)
+	}
+	return f.End
+}
+
+// momentary reports whether the fault is over as soon as it has begun.
+func (f *Fault) momentary() bool { return f.Action.ending().none != "" && f.end() == nil }
+
 // endsWithBegin reports whether the time of the fault's end is known from that
 // of its begin: it is given as a length, or is the same instant.
 func (f *Fault) endsWithBegin() bool {
-	return f.End.After != nil || f.End.timed() && f.Start.timed() && f.End.At == f.Start.At
+	end := f.end()
+	return end != nil && (end.After != nil || end.timed() && f.Start.timed() && end.At == f.Start.At)
 }
 
+// length is how long a fault lasts whose end is known from its begin.
 func (f *Fault) length() time.Duration {
-	if f.End.After == nil {
-		return 0
+	if end := f.end(); end.After != nil {
+		return *end.After
 	}
-	return *f.End.After
+	return 0
 }
 
-func (c *Conductor) take(t turn, now time.Duration) error {
+func (c *Conductor) take(t turn) error {
 	f, number := &c.setting.Plan[t.fault], t.fault+1
 	was := c.states[t.fault]
 	switch {
@@ -162,18 +185,20 @@ func (c *Conductor) take(t turn, now time.Duration) error {
 			continue
 		}
 		if target := conflict(&c.setting.Plan[i], f, c.setting); target != "" {
-			return fmt.Errorf("fault %d (%v) begins while fault %d still holds %s", number, f.Action(), i+1, target)
+			return fmt.Errorf("fault %d (%v) begins while fault %d still holds %s", number, f.Action, i+1, target)
 		}
 	}
 	c.states[t.fault] = active
-	if f.Action().ending().none != "" {
+	if f.momentary() {
 		c.states[t.fault] = over
 	}
 	if err := c.carrier.Begin(number, f); err != nil {
 		return err
 	}
-	if f.End != nil && f.endsWithBegin() {
-		c.push(turn{at: now + f.length(), fault: t.fault, end: true})
+	if f.endsWithBegin() {
+		// From when it was due: if the world is late, faults that are planned
+		// one after another must not come to overlap.
+		c.push(turn{at: t.at + f.length(), fault: t.fault, end: true})
 	}
 	return nil
 }

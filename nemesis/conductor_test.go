@@ -76,14 +76,17 @@ func TestConductor(t *testing.T) {
 	}{
 		{"by the clock", nemesis.Plan{crash(1, nemesis.At(10*ms), until(30*ms))}, "5ms 10ms 20ms 30ms", "10ms[+1] 30ms[-1]"},
 		{"what is late comes in order", nemesis.Plan{crash(1, nemesis.At(10*ms), until(30*ms)), crash(2, nemesis.At(20*ms), nil)}, "50ms", "50ms[+1 +2 -1]"},
+		{"one after another, however late", nemesis.Plan{crash(1, nemesis.At(0), nemesis.After(10*ms)), crash(1, nemesis.At(11*ms), nil)}, "5ms 20ms", "5ms[+1] 20ms[-1 +2]"},
 		{"at a step", nemesis.Plan{crash(1, nemesis.When(1, env.StepGranted, 0), nemesis.After(0))}, "2:granted 1:refused 1:granted 1:granted", "1:granted[+1 -1]"},
 		{"a while after a step", nemesis.Plan{crash(1, nemesis.When(1, env.StepGranted, 5*ms), nemesis.After(10*ms))}, "1ms 1:granted 5ms 6ms 15ms 16ms", "6ms[+1] 16ms[-1]"},
 		{"at the second time", nemesis.Plan{crash(1, second, nil)}, "1:granted 1:granted 1:granted", "1:granted[+1]"},
 		{"at the third reply", nemesis.Plan{crash(1, thirdReply, nil)}, "2:reply/1 2:reply/2 2:reply/3", "2:reply/3[+1]"},
-		{"ends at a step", nemesis.Plan{{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.At(0), End: &second}}, "0ms 1:granted 1:granted", "0ms[+1] 1:granted[-1]"},
+		{"ends at a step", nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(0), End: &second}}, "0ms 1:granted 1:granted", "0ms[+1] 1:granted[-1]"},
 		{"one after another, without a gap", nemesis.Plan{crash(1, nemesis.At(0), nemesis.After(10*ms)), crash(1, nemesis.At(10*ms), until(10*ms))}, "0ms 10ms", "0ms[+1] 10ms[-1 +2 -2]"},
+		{"ends at one instant in the order of planning", nemesis.Plan{crash(1, nemesis.At(0), nemesis.After(10*ms)), crash(2, nemesis.At(0), until(10*ms)), crash(3, nemesis.At(5*ms), nemesis.After(5*ms))}, "0ms 5ms 10ms", "0ms[+1 +2] 5ms[+3] 10ms[-1 -2 -3]"},
+		{"begins at one instant in the order of planning", nemesis.Plan{crash(1, nemesis.When(1, env.StepGranted, 5*ms), nil), crash(2, nemesis.At(5*ms), nil)}, "0ms 1:granted 5ms", "5ms[+1 +2]"},
 		{"over before it begins", nemesis.Plan{crash(1, nemesis.When(1, env.StepGranted, 0), until(5*ms))}, "0ms 5ms 1:granted 9ms", ""},
-		{"jumps do not stay", nemesis.Plan{{ClockJump: &nemesis.ClockJump{Node: 1, By: ms}}, {ClockJump: &nemesis.ClockJump{Node: 1, By: ms}, Start: nemesis.At(ms)}}, "0ms 1ms", "0ms[+1] 1ms[+2]"},
+		{"jumps do not stay", nemesis.Plan{{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: ms}}, {Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: ms}, Start: nemesis.At(ms)}}, "0ms 1ms", "0ms[+1] 1ms[+2]"},
 	}
 	for _, c := range cases {
 		got, err := conduct(t, c.plan, c.script)
@@ -95,7 +98,7 @@ func TestConductor(t *testing.T) {
 
 func TestConductorRefuses(t *testing.T) {
 	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), crash(1, nemesis.When(1, env.StepGranted, 0), nil)}
-	const want = "fault 2 (node 1 crashes) begins while fault 1 still holds node 1"
+	const want = "fault 2 (node 1 crashes) begins while fault 1 still holds the server of node 1"
 	if _, err := conduct(t, plan, "0ms 1:granted"); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}

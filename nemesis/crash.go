@@ -1,20 +1,36 @@
 package nemesis
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
-// Crash kills a node's server at the start and starts it again at the end. It
-// comes back with what its persistence kept.
+// Crash kills the process of a node's server at the start and starts it again
+// at the end. It comes back with what it had written: with any persistence that
+// is everything that it acknowledged.
 type Crash struct {
-	Node int `yaml:"node"`
+	Node         int           `yaml:"node"`
+	RestartDelay time.Duration `yaml:"restart_delay,omitempty"` // see [Restart]
 }
 
 // Kind is "crash".
 func (*Crash) Kind() Kind { return "crash" }
 
-func (c *Crash) String() string { return fmt.Sprintf("node %d crashes", c.Node) }
+func (c *Crash) String() string {
+	return fmt.Sprintf("node %d crashes%v", c.Node, Restart(c.RestartDelay))
+}
 
-func (c *Crash) validate(s Setting) error { return field("node", oneOf("node", c.Node, s.Nodes)) }
+func (c *Crash) validate(s Setting) error { return validateOutage(s, c.Node, c.RestartDelay) }
 
-func (c *Crash) targets(Setting) []string { return []string{fmt.Sprintf("node %d", c.Node)} }
+func (c *Crash) targets(Setting) []string { return []string{server(c.Node)} }
 
-func (*Crash) ending() ending { return ending{} }
+func (c *Crash) ending() ending { return Restart(c.RestartDelay).ending() }
+
+func (c *Crash) feature() Feature { return Restart(c.RestartDelay).feature() }
+
+func (*Crash) random(d *dice) Action {
+	return &Crash{Node: d.node(), RestartDelay: d.restartDelay()}
+}
+
+// server names a node's server as a target.
+func server(node int) string { return fmt.Sprintf("the server of node %d", node) }

@@ -17,6 +17,11 @@ type Distribution struct {
 	LogNormal *LogNormal      `yaml:"log_normal,omitempty"`
 	Pareto    *Pareto         `yaml:"pareto,omitempty"`
 	Samples   []time.Duration `yaml:"samples,flow,omitempty"` // empirical: any of these, and what lies between two neighbours
+
+	// SamplesFrom is the file that a scenario file takes Samples from. Whoever
+	// reads the scenario file reads it as well and empties the field, so that
+	// what runs, and what is stored of it, needs no other file.
+	SamplesFrom string `yaml:"samples_from,omitempty"`
 }
 
 // LogNormal is the shape of a duration whose logarithm is normal: most network
@@ -47,41 +52,70 @@ func (d Distribution) String() string {
 
 // Validate names the first value that cannot be.
 func (d Distribution) Validate() error {
+	if d.SamplesFrom != "" {
+		return field("samples_from", fmt.Errorf("the samples of %s have not been read: that is done where a scenario is read from a file", d.SamplesFrom))
+	}
 	if err := d.Range.Validate(); err != nil {
 		return err
 	}
+	if err := d.LogNormal.validate(); err != nil {
+		return field("log_normal", err)
+	}
+	if err := d.Pareto.validate(); err != nil {
+		return field("pareto", err)
+	}
+	if i := slices.IndexFunc(d.Samples, func(s time.Duration) bool { return s < 0 }); i >= 0 {
+		return field("samples", field(fmt.Sprintf("[%d]", i), fmt.Errorf("%v is negative", d.Samples[i])))
+	}
+	return field("max", d.validateShape())
+}
+
+// validateShape checks that there is one shape at most, and that it knows its
+// longest duration.
+func (d Distribution) validateShape() error {
 	shapes := 0
-	if l := d.LogNormal; l != nil {
-		shapes++
-		if l.Median <= 0 {
-			return field("log_normal", field("median", fmt.Errorf("%v: want more than 0", l.Median)))
-		}
-		if math.IsNaN(l.Sigma) || l.Sigma <= 0 || l.Sigma > 10 {
-			return field("log_normal", field("sigma", fmt.Errorf("%v: want more than 0, at most 10", l.Sigma)))
-		}
-	}
-	if p := d.Pareto; p != nil {
-		shapes++
-		if p.Scale <= 0 {
-			return field("pareto", field("scale", fmt.Errorf("%v: want more than 0", p.Scale)))
-		}
-		if math.IsNaN(p.Alpha) || p.Alpha <= 0 || p.Alpha > 100 {
-			return field("pareto", field("alpha", fmt.Errorf("%v: want more than 0, at most 100", p.Alpha)))
-		}
-	}
-	if len(d.Samples) > 0 {
-		shapes++
-		if i := slices.IndexFunc(d.Samples, func(s time.Duration) bool { return s < 0 }); i >= 0 {
-			return field("samples", field(fmt.Sprintf("[%d]", i), fmt.Errorf("%v is negative", d.Samples[i])))
+	for _, has := range []bool{d.LogNormal != nil, d.Pareto != nil, len(d.Samples) > 0} {
+		if has {
+			shapes++
 		}
 	}
 	switch {
 	case shapes > 1:
-		return field("max", errors.New("a distribution has one shape at most"))
+		return errors.New("a distribution has one shape at most")
 	case d.Max == 0 && (d.LogNormal != nil || d.Pareto != nil):
-		return field("max", errors.New("missing: this shape has no longest duration of its own"))
+		return errors.New("missing: this shape has no longest duration of its own")
 	}
 	return nil
+}
+
+func (l *LogNormal) validate() error {
+	switch {
+	case l == nil:
+	case l.Median <= 0:
+		return field("median", fmt.Errorf("%v: want more than 0", l.Median))
+	case math.IsNaN(l.Sigma) || l.Sigma <= 0 || l.Sigma > 10:
+		return field("sigma", fmt.Errorf("%v: want more than 0, at most 10", l.Sigma))
+	}
+	return nil
+}
+
+func (p *Pareto) validate() error {
+	switch {
+	case p == nil:
+	case p.Scale <= 0:
+		return field("scale", fmt.Errorf("%v: want more than 0", p.Scale))
+	case math.IsNaN(p.Alpha) || p.Alpha <= 0 || p.Alpha > 100:
+		return field("alpha", fmt.Errorf("%v: want more than 0, at most 100", p.Alpha))
+	}
+	return nil
+}
+
+// validate is Validate for a distribution that may be left out.
+func (d *Distribution) validate() error {
+	if d == nil {
+		return nil
+	}
+	return d.Validate()
 }
 
 // quantile returns the duration that a share p of all is below, in
@@ -115,7 +149,7 @@ const (
 // its table. Quantiles are exact at the borders of 1,024 cells of equal share
 // and linear between; the last cell, the tail, is cut into 1,024 once more.
 type Table struct {
-	low, width int64 // of a uniform distribution, which needs no cells
+	uniform    Range // of a distribution that has no shape, and so needs no cells
 	body, tail []int64
 }
 
@@ -128,7 +162,7 @@ func (d Distribution) Table() *Table {
 		}
 	}
 	if d.LogNormal == nil && d.Pareto == nil && len(d.Samples) == 0 {
-		return &Table{low: int64(d.Min), width: int64(d.Max - d.Min)}
+		return &Table{uniform: d.Range}
 	}
 	t := &Table{body: make([]int64, cells+1), tail: make([]int64, cells+1)}
 	for i := range cells + 1 {
@@ -151,7 +185,7 @@ func (d Distribution) clip(ns float64) int64 {
 // Draw maps 64 random bits to a duration.
 func (t *Table) Draw(random uint64) time.Duration {
 	if t.body == nil {
-		return time.Duration(t.low + within(t.width, random))
+		return t.uniform.Draw(random)
 	}
 	quantiles := t.body
 	cell := random >> (64 - cellBits)

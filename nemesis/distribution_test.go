@@ -28,6 +28,15 @@ func TestDrawsStayInTheRange(t *testing.T) {
 	})
 }
 
+// Law: a range draws its whole width, both ends included.
+func TestRangeDraws(t *testing.T) {
+	for _, r := range []Range{{}, {ms, ms}, {ms, 2 * ms}, {0, math.MaxInt64}} {
+		if low, high := r.Draw(0), r.Draw(math.MaxUint64); low != r.Min || high != r.Max {
+			t.Errorf("drew %v to %v from %v", low, high, r)
+		}
+	}
+}
+
 func drawDistribution(t *rapid.T) Distribution {
 	lo := time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "min"))
 	d := Distribution{Range: Range{lo, lo + time.Duration(rapid.Int64Range(1, 1e10).Draw(t, "width"))}}

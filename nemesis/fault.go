@@ -1,30 +1,16 @@
 package nemesis
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-	"time"
+import "time"
 
-	"github.com/lockstorm/lockstorm/env"
-)
-
-// Fault is one entry of a plan: one action, from its start to its end. Exactly
-// one of the actions is set.
+// Fault is one entry of a plan: one action, from its start to its end.
 type Fault struct {
-	Crash     *Crash     `yaml:"crash,omitempty"`
-	Partition *Partition `yaml:"partition,omitempty"`
-	Latency   *Latency   `yaml:"latency,omitempty"`
-	Pause     *Pause     `yaml:"pause,omitempty"`
-	Kill      *Kill      `yaml:"kill,omitempty"`
-	ClockJump *ClockJump `yaml:"clock-jump,omitempty"`
-	ClockRate *ClockRate `yaml:"clock-rate,omitempty"`
-
-	Start Moment  `yaml:"start"`
-	End   *Moment `yaml:"end,omitempty"` // nil: never
+	Action Action  // in a file a field with the name of its kind
+	Start  Moment  `yaml:"start"`
+	End    *Moment `yaml:"end,omitempty"` // nil: never
 }
 
-// Action is what a fault does, without its when.
+// Action is what a fault does, without its when: a pointer to one of the
+// types of this package that [Kinds] lists.
 type Action interface {
 	// Kind names the action's kind.
 	Kind() Kind
@@ -32,34 +18,84 @@ type Action interface {
 	String() string
 	// validate names the field that does not fit the setting.
 	validate(s Setting) error
-	// targets names what the action takes hold of; two faults of one kind
-	// must not hold the same target at the same time.
+	// targets names what the action takes hold of, as in "the server of
+	// node 3"; two faults must not hold the same target at the same time.
 	targets(s Setting) []string
 	// ending says what the end of the fault means, or why it has none.
 	ending() ending
+	// random returns an action of the same kind whose fields are drawn, for a
+	// setting that lacks nothing (see [lackOf]).
+	random(d *dice) Action
+}
+
+// needy is implemented by the actions that some settings have no room for,
+// whatever their fields.
+type needy interface {
+	// lacks says what the setting does not have, if anything.
+	lacks(s Setting) error
+}
+
+// lackOf says why a kind of fault is impossible in a setting, if it is.
+func lackOf(a Action, s Setting) error {
+	if n, ok := a.(needy); ok {
+		return n.lacks(s)
+	}
+	return nil
 }
 
 // ending is what the end of a kind of fault may be.
 type ending struct {
-	must bool   // the fault has to say when it ends
-	none string // the fault cannot end, and why
+	must  bool          // the fault has to say when it ends
+	heals bool          // and why it must: only what ends can heal
+	none  string        // the fault cannot end, and why
+	own   string        // the fault lasts, and ends when its world says so; why no end can be given
+	lasts time.Duration // after which it ends by itself; 0: it is over at once if it cannot end
 }
 
 // Kind is a kind of fault.
 type Kind string
 
-// kinds lists all kinds of faults, with one of each and what it does.
+// kinds lists all kinds of faults, with one of each and what it does. Replay
+// strings count on their order: a new kind goes to the end.
 var kinds = []struct {
 	zero Action
 	what string
 }{
 	{&Crash{}, "a node's server dies and, at the end, starts again; what it keeps is its persistence"},
+	{&PowerLoss{}, "a node's machine loses power, and with it what was not synced; at the end it starts again"},
+	{&Shutdown{}, "a node's server is shut down cleanly and, at the end, starts again"},
+	{&Failover{}, "a node's master dies and, at the end, its asynchronous replica takes over"},
+	{&OldSnapshot{}, "a node's server dies and, at the end, starts again from an old snapshot"},
+	{&NodePause{}, "a node's server stands still; requests wait in its socket"},
+	{&NodeError{}, "nodes answer with an error: LOADING, OOM or READONLY"},
+	{&Evict{}, "a node evicts its volatile keys, which are all of them"},
+	{&ScriptFlush{}, "a node forgets its scripts"},
 	{&Partition{}, "messages between clients and nodes are held back until the end"},
 	{&Latency{}, "messages between clients and nodes take longer"},
+	{&Loss{}, "messages between clients and nodes are lost and sent again, which shows as delay or as a reset"},
+	{&Reset{}, "connections between clients and nodes are reset, before the request takes effect or after"},
+	{&Bandwidth{}, "messages between a client and a node share so many bytes a second"},
+	{&Split{}, "clients and nodes fall into groups that cannot reach each other, but for bridges"},
+	{&GuardLatency{}, "accesses to the guarded resource take longer on their way"},
 	{&Pause{}, "a client stands still: a long garbage collection, a stopped process"},
 	{&Kill{}, "a client dies"},
+	{&Cancel{}, "the call that a client has under way is cancelled"},
 	{&ClockJump{}, "a node's or a client's wall clock steps forward or back"},
 	{&ClockRate{}, "a node's or a client's clocks run fast or slow"},
+	{&ClockSlew{}, "a node's or a client's clocks run fast or slow until they have gained or lost a given time"},
+	{&ClockStrobe{}, "a node's or a client's wall clock flips between two times"},
+	{&ClockFreeze{}, "a node's or a client's wall clock stands still"},
+	{&Suspend{}, "a client's machine sleeps: its program and its monotonic clock stand still"},
+	{&Snapshot{}, "a client's machine is stopped and restored: its program and all its clocks stand still"},
+}
+
+// Actions returns an empty action of every kind.
+func Actions() []Action {
+	all := make([]Action, len(kinds))
+	for i, k := range kinds {
+		all[i] = k.zero
+	}
+	return all
 }
 
 // Kinds returns every kind of fault with a line on what it does.
@@ -70,129 +106,4 @@ func Kinds() (names []Kind, what map[Kind]string) {
 		what[k.zero.Kind()] = k.what
 	}
 	return names, what
-}
-
-// Action returns the action that is set, or nil unless there is exactly one.
-func (f *Fault) Action() Action {
-	var set []Action
-	if f.Crash != nil {
-		set = append(set, f.Crash)
-	}
-	if f.Partition != nil {
-		set = append(set, f.Partition)
-	}
-	if f.Latency != nil {
-		set = append(set, f.Latency)
-	}
-	if f.Pause != nil {
-		set = append(set, f.Pause)
-	}
-	if f.Kill != nil {
-		set = append(set, f.Kill)
-	}
-	if f.ClockJump != nil {
-		set = append(set, f.ClockJump)
-	}
-	if f.ClockRate != nil {
-		set = append(set, f.ClockRate)
-	}
-	if len(set) != 1 {
-		return nil
-	}
-	return set[0]
-}
-
-// Moment is when a fault starts or ends: an instant of the run; or the n-th
-// time that a client reaches a step, plus a delay; or, for an end, a time
-// after the start.
-type Moment struct {
-	// At is the time since the run began, when Client and After are not set.
-	At time.Duration `yaml:"at,omitempty"`
-
-	// Client reaches Step for the Count-th time (0 means 1). K, for the step
-	// "reply", picks the k-th reply of a round (0: any). Plus is added.
-	Client int           `yaml:"client,omitempty"`
-	Step   StepName      `yaml:"step,omitempty"`
-	K      int           `yaml:"k,omitempty"`
-	Count  int           `yaml:"count,omitempty"`
-	Plus   time.Duration `yaml:"plus,omitempty"`
-
-	// After is the time since the start of the fault; only for an end.
-	After *time.Duration `yaml:"after,omitempty"`
-}
-
-// StepName is a step by its name, as in "before-send".
-type StepName string
-
-// At is the moment d after the begin of the run.
-func At(d time.Duration) Moment { return Moment{At: d} }
-
-// After is the end d after the fault's start.
-func After(d time.Duration) *Moment { return &Moment{After: &d} }
-
-// When is the moment at which the client reaches the step for the first time,
-// plus a delay.
-func When(client int, step env.Step, plus time.Duration) Moment {
-	return Moment{Client: client, Step: StepName(step.String()), Plus: plus}
-}
-
-func (m Moment) timed() bool { return m.Client == 0 && m.After == nil }
-
-func (m Moment) validate(s Setting, isEnd bool) error {
-	switch {
-	case m.After != nil && !isEnd:
-		return field("after", errors.New("only the end of a fault can be given as a time after its start"))
-	case m.After != nil && (m.Client != 0 || m.At != 0 || m.Plus != 0):
-		return field("after", errors.New("after stands alone"))
-	case m.After != nil && *m.After < 0:
-		return field("after", fmt.Errorf("the fault would end %v before it starts", -*m.After))
-	case m.At < 0:
-		return field("at", fmt.Errorf("%v is before the run begins", m.At))
-	case m.Plus < 0:
-		return field("plus", fmt.Errorf("%v: nothing can be undone that the step has done", m.Plus))
-	case m.Client == 0 && (m.Step != "" || m.K != 0 || m.Count != 0 || m.Plus != 0):
-		return field("client", errors.New("a step needs the client that takes it"))
-	case m.Client != 0 && m.At != 0:
-		return field("at", errors.New("an instant and a step exclude each other"))
-	case m.Client != 0 && m.Step == "":
-		return field("step", errors.New("missing"))
-	case m.Client < 0 || m.Client > s.Clients:
-		return field("client", fmt.Errorf("client %d of %d", m.Client, s.Clients))
-	case m.Count < 0:
-		return field("count", fmt.Errorf("%d: counting starts at 1", m.Count))
-	case m.K != 0 && m.Step != StepName(env.StepReply.String()):
-		return field("k", errors.New("only the step \"reply\" is counted within a round"))
-	case m.K < 0 || m.K > s.Nodes:
-		return field("k", fmt.Errorf("reply %d of %d", m.K, s.Nodes))
-	}
-	if m.Client != 0 {
-		_, err := env.ParseStep(string(m.Step))
-		return field("step", err)
-	}
-	return nil
-}
-
-// FieldError is a value of a setting or plan that cannot be. Path leads to it,
-// as in "plan[2].crash.node".
-type FieldError struct {
-	Path string
-	Err  error
-}
-
-func (e *FieldError) Error() string { return e.Path + ": " + e.Err.Error() }
-func (e *FieldError) Unwrap() error { return e.Err }
-
-// field puts one more step in front of the path to a wrong value.
-func field(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	inner := new(FieldError)
-	if !errors.As(err, &inner) {
-		return &FieldError{Path: name, Err: err}
-	}
-	if strings.HasPrefix(inner.Path, "[") {
-		return &FieldError{Path: name + inner.Path, Err: inner.Err}
-	}
-	return &FieldError{Path: name + "." + inner.Path, Err: inner.Err}
 }

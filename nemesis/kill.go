@@ -16,6 +16,10 @@ func (k *Kill) validate(s Setting) error {
 	return field("client", oneOf("client", k.Client, s.Clients))
 }
 
-func (k *Kill) targets(Setting) []string { return []string{fmt.Sprintf("client %d", k.Client)} }
+func (k *Kill) targets(Setting) []string {
+	return []string{fmt.Sprintf("the life of client %d", k.Client)}
+}
 
 func (*Kill) ending() ending { return ending{none: "a client that has died does not come back"} }
+
+func (*Kill) random(d *dice) Action { return &Kill{Client: d.client()} }

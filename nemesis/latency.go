@@ -3,30 +3,31 @@ package nemesis
 import "fmt"
 
 // Latency adds to the time that each message takes over the links between
-// clients and nodes, both ways.
+// clients and nodes.
 type Latency struct {
-	Clients []int        `yaml:"clients,flow,omitempty"` // none: every client
-	Nodes   []int        `yaml:"nodes,flow,omitempty"`   // none: every node
-	Add     Distribution `yaml:"add"`
+	Links `yaml:",inline"`
+	Way   Direction    `yaml:"way,omitempty"`
+	Add   Distribution `yaml:"add"`
 }
 
 // Kind is "latency".
 func (*Latency) Kind() Kind { return "latency" }
 
 func (l *Latency) String() string {
-	return fmt.Sprintf("messages between %s and %s take %v longer", who("client", l.Clients), who("node", l.Nodes), l.Add)
+	return fmt.Sprintf("%s %v take %v longer", l.Way.messages(), l.Links, l.Add)
 }
 
 func (l *Latency) validate(s Setting) error {
-	if err := someOf("client", l.Clients, s.Clients); err != nil {
-		return field("clients", err)
-	}
-	if err := someOf("node", l.Nodes, s.Nodes); err != nil {
-		return field("nodes", err)
+	if err := l.validateWay(s, l.Way); err != nil {
+		return err
 	}
 	return field("add", l.Add.Validate())
 }
 
-func (l *Latency) targets(s Setting) []string { return links(l.Clients, l.Nodes, s) }
+func (l *Latency) targets(s Setting) []string { return l.named("the latency", s) }
 
 func (*Latency) ending() ending { return ending{} }
+
+func (*Latency) random(d *dice) Action {
+	return &Latency{Links: d.links(), Way: d.direction(), Add: d.delay()}
+}

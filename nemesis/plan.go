@@ -3,7 +3,6 @@ package nemesis
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // Plan is a list of faults. It is data: read, printed, generated and shrunk.
@@ -19,7 +18,7 @@ func (p Plan) validate(s Setting) error {
 }
 
 func (f *Fault) validate(s Setting) error {
-	action := f.Action()
+	action := f.Action
 	if action == nil {
 		return errors.New("a fault has exactly one action")
 	}
@@ -31,13 +30,19 @@ func (f *Fault) validate(s Setting) error {
 	}
 	ending := action.ending()
 	if f.End == nil {
-		if ending.must {
+		switch {
+		case ending.heals:
+			return field("end", fmt.Errorf("missing: a %s heals when it ends", action.Kind()))
+		case ending.must:
 			return field("end", fmt.Errorf("missing: a %s has to end", action.Kind()))
 		}
 		return nil
 	}
 	if ending.none != "" {
 		return field("end", errors.New(ending.none))
+	}
+	if ending.own != "" {
+		return field("end", errors.New(ending.own))
 	}
 	if err := f.End.validate(s, true); err != nil {
 		return field("end", err)
@@ -48,9 +53,8 @@ func (f *Fault) validate(s Setting) error {
 	return nil
 }
 
-// overlap finds two faults of one kind that hold the same target at the same
-// time, as far as their times are known before the run. The conductor finds
-// the rest.
+// overlap finds two faults that hold the same target at the same time, as far
+// as their times are known before the run. The conductor finds the rest.
 func (p Plan) overlap(s Setting) error {
 	for i := range p {
 		for j := range i {
@@ -59,97 +63,44 @@ func (p Plan) overlap(s Setting) error {
 			if target == "" || !a.Start.timed() || !b.Start.timed() {
 				continue
 			}
-			if !b.endsBefore(a) && !a.endsBefore(b) {
-				return field(fmt.Sprintf("[%d]", i), fmt.Errorf("overlaps fault %d: both are a %s of %s", j+1, a.Action().Kind(), target))
+			// At one instant faults begin in the order of planning.
+			apart := a.endsBefore(b, true) || b.Start.At < a.Start.At && b.endsBefore(a, true)
+			if !apart {
+				return field(fmt.Sprintf("[%d]", i), fmt.Errorf("overlaps fault %d: both hold %s", j+1, target))
 			}
 		}
 	}
 	return nil
 }
 
-// endsBefore reports whether f, whose start is timed, is known to have ended
-// when g starts, or cannot be known not to have.
-func (f *Fault) endsBefore(g *Fault) bool {
+// endsBefore reports whether f, whose start is timed as that of g is, has ended
+// when g starts. hope is what to say where that is not known before the run,
+// because f ends at a step.
+func (f *Fault) endsBefore(g *Fault, hope bool) bool {
+	end := f.end()
 	switch {
-	case f.Action().ending().none != "":
-		return f.Start.At != g.Start.At
-	case f.End == nil:
+	case f.momentary():
+		return f.Start.At < g.Start.At
+	case end == nil:
 		return false
-	case f.End.After != nil:
-		return f.Start.At+*f.End.After <= g.Start.At
-	case f.End.timed():
-		return f.End.At <= g.Start.At
+	case end.After != nil:
+		return f.Start.At+*end.After <= g.Start.At
+	case end.timed():
+		return end.At <= g.Start.At
 	}
-	return f.Start.At <= g.Start.At
+	return hope && f.Start.At <= g.Start.At
 }
 
-// conflict returns a target that both faults would hold, if they are of one
-// kind.
+// conflict returns a target that both faults would hold.
 func conflict(a, b *Fault, s Setting) string {
-	if a.Action().Kind() != b.Action().Kind() {
-		return ""
-	}
 	held := map[string]bool{}
-	for _, t := range a.Action().targets(s) {
+	for _, t := range a.Action.targets(s) {
 		held[t] = true
 	}
-	for _, t := range b.Action().targets(s) {
+	for _, t := range b.Action.targets(s) {
 		if held[t] {
 			return t
 		}
 	}
 	return ""
-}
-
-// Refuse returns an error that names the first fault of the plan whose kind is
-// not among those that the backend can carry out.
-func Refuse(backend string, can []Kind, p Plan) error {
-	able := map[Kind]bool{}
-	for _, k := range can {
-		able[k] = true
-	}
-	for i := range p {
-		if k := p[i].Action().Kind(); !able[k] {
-			return &RefusedError{Backend: backend, Fault: i + 1, Kind: k}
-		}
-	}
-	return nil
-}
-
-// RefusedError is a plan that a backend cannot carry out.
-type RefusedError struct {
-	Backend string
-	Fault   int // its number in the plan, from 1
-	Kind    Kind
-}
-
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("the %s backend cannot carry out fault %d of the plan, a %s", e.Backend, e.Fault, e.Kind)
-}
-
-// links names the links between clients and nodes.
-func links(clients, nodes []int, s Setting) []string {
-	var all []string
-	for _, c := range Each(clients, s.Clients) {
-		for _, n := range Each(nodes, s.Nodes) {
-			all = append(all, fmt.Sprintf("the link of client %d to node %d", c, n))
-		}
-	}
-	return all
-}
-
-// who prints a list of clients or nodes for a person.
-func who(what string, list []int) string {
-	switch len(list) {
-	case 0:
-		return "every " + what
-	case 1:
-		return fmt.Sprintf("%s %d", what, list[0])
-	}
-	parts := make([]string, len(list))
-	for i, v := range list {
-		parts[i] = fmt.Sprint(v)
-	}
-	last := len(parts) - 1
-	return what + "s " + strings.Join(parts[:last], ", ") + " and " + parts[last]
 }

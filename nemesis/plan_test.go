@@ -17,7 +17,7 @@ func setting(plan ...nemesis.Fault) nemesis.Setting {
 }
 
 func crash(node int, start nemesis.Moment, end *nemesis.Moment) nemesis.Fault {
-	return nemesis.Fault{Crash: &nemesis.Crash{Node: node}, Start: start, End: end}
+	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: start, End: end}
 }
 
 func until(d time.Duration) *nemesis.Moment { m := nemesis.At(d); return &m }
@@ -28,8 +28,8 @@ func TestPossiblePlans(t *testing.T) {
 		"after its start":      {crash(1, nemesis.At(0), nemesis.After(10*ms)), crash(1, nemesis.At(10*ms), nil)},
 		"side by side":         {crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil)},
 		"unknown beforehand":   {crash(1, nemesis.When(1, env.StepGranted, 0), nil), crash(1, nemesis.At(0), nil)},
-		"two directions apart": {{Partition: &nemesis.Partition{Nodes: []int{1}, Cut: nemesis.Requests}, Start: nemesis.At(0)}, {Partition: &nemesis.Partition{Nodes: []int{2}, Cut: nemesis.Replies}, Start: nemesis.At(0)}},
-		"jumps apart":          {{ClockJump: &nemesis.ClockJump{Node: 1, By: ms}, Start: nemesis.At(0)}, {ClockJump: &nemesis.ClockJump{Node: 1, By: -ms}, Start: nemesis.At(ms)}},
+		"two directions apart": {{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{1}}, Way: nemesis.Requests}, Start: nemesis.At(0)}, {Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}, Way: nemesis.Replies}, Start: nemesis.At(0)}},
+		"jumps apart":          {{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: ms}, Start: nemesis.At(0)}, {Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: -ms}, Start: nemesis.At(ms)}},
 		"nothing":              nil,
 	}
 	for name, plan := range plans {
@@ -46,22 +46,26 @@ func TestImpossiblePlans(t *testing.T) {
 		"plan[0].end.after: the fault would end 1ms before": crash(1, nemesis.At(0), nemesis.After(-ms)),
 		"plan[0].start.after: only the end":                 crash(1, *nemesis.After(ms), nil),
 		"plan[0].start.at: -1ms is before the run":          crash(1, nemesis.At(-ms), nil),
-		"plan[0].start.client: client 3 of 2":               crash(1, nemesis.When(3, env.StepGranted, 0), nil),
+		"plan[0].start.client: there is no client 3":        crash(1, nemesis.When(3, env.StepGranted, 0), nil),
 		"plan[0].start.plus: -1ms":                          crash(1, nemesis.When(1, env.StepGranted, -ms), nil),
 		"plan[0].start.step: missing":                       crash(1, nemesis.Moment{Client: 1}, nil),
 		"plan[0].start.client: a step needs the client":     crash(1, nemesis.Moment{Step: "granted"}, nil),
+		"plan[0].start.count: -1: counting starts at 1":     crash(1, nemesis.Moment{Client: 1, Step: "granted", Count: -1}, nil),
+		"plan[0].start.at: an instant and a step exclude":   crash(1, nemesis.Moment{Client: 1, Step: "granted", At: ms}, nil),
+		"plan[0].end.after: after stands alone":             {Action: &nemesis.Crash{Node: 1}, End: &nemesis.Moment{After: new(time.Duration), Step: "granted"}},
 		"plan[0].start.k: only the step":                    crash(1, nemesis.Moment{Client: 1, Step: "granted", K: 1}, nil),
 		"plan[0].start.k: reply 6 of 5":                     crash(1, nemesis.Moment{Client: 1, Step: "reply", K: 6}, nil),
 		"plan[0]: a fault has exactly one action":           {Start: nemesis.At(0)},
-		"plan[0].partition.nodes[1]: node 2 is named twice": {Partition: &nemesis.Partition{Nodes: []int{2, 2}}},
-		"plan[0].partition.clients[0]: there is no":         {Partition: &nemesis.Partition{Clients: []int{0}}},
-		`plan[0].partition.cut: unknown direction "up"`:     {Partition: &nemesis.Partition{Cut: "up"}},
-		"plan[0].latency.add.max: 1ms is below min, 2ms":    {Latency: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 2 * ms, Max: ms}}}},
-		"plan[0].clock-rate.ppm: -1000000":                  {ClockRate: &nemesis.ClockRate{Node: 1, PPM: -1_000_000}},
-		"plan[0].clock-jump.by: a jump by nothing":          {ClockJump: &nemesis.ClockJump{Node: 1}},
-		"plan[0].clock-jump.client: a node and a client":    {ClockJump: &nemesis.ClockJump{Node: 1, Client: 1, By: ms}},
-		"plan[0].end: a client that has died":               {Kill: &nemesis.Kill{Client: 1}, End: until(ms)},
-		"plan[0].pause.client: there is no client 0":        {Pause: &nemesis.Pause{}},
+		"plan[0].partition.nodes[1]: node 2 is named twice": {Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2, 2}}}},
+		"plan[0].partition.clients[0]: there is no":         {Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{0}}}},
+		`plan[0].partition.way: unknown direction "up"`:     {Action: &nemesis.Partition{Way: "up"}},
+		"plan[0].latency.add.max: 1ms is below min, 2ms":    {Action: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 2 * ms, Max: ms}}}},
+		"plan[0].clock-rate.ppm: -1000000":                  {Action: &nemesis.ClockRate{Machine: nemesis.Machine{Node: 1}, PPM: -1_000_000}},
+		"plan[0].clock-jump.by: a jump by nothing":          {Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}}},
+		"plan[0].clock-jump.client: a node and a client":    {Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1, Client: 1}, By: ms}},
+		"plan[0].end: a client that has died":               {Action: &nemesis.Kill{Client: 1}, End: until(ms)},
+		"plan[0].pause.client: there is no client 0":        {Action: &nemesis.Pause{}},
+		`plan[0].pause.first: "clocks": want replies or`:    {Action: &nemesis.Pause{Client: 1, First: "clocks"}},
 	}
 	for want, fault := range cases {
 		err := setting(fault).Validate()
@@ -74,10 +78,10 @@ func TestImpossiblePlans(t *testing.T) {
 
 func TestOverlap(t *testing.T) {
 	cases := map[string]nemesis.Plan{
-		"plan[1]: overlaps fault 1: both are a crash of node 1":                             {crash(1, nemesis.At(0), nil), crash(1, nemesis.At(5*ms), nil)},
-		"plan[2]: overlaps fault 1: both are a crash of node 1":                             {crash(1, nemesis.At(0), until(6*ms)), crash(2, nemesis.At(0), nil), crash(1, nemesis.At(5*ms), nil)},
-		"plan[1]: overlaps fault 1: both are a partition of the link of client 2 to node 3": {{Partition: &nemesis.Partition{Clients: []int{2}}}, {Partition: &nemesis.Partition{Nodes: []int{3}}}},
-		"plan[1]: overlaps fault 1: both are a clock-jump of client 1":                      {{ClockJump: &nemesis.ClockJump{Client: 1, By: ms}}, {ClockJump: &nemesis.ClockJump{Client: 1, By: ms}}},
+		"plan[1]: overlaps fault 1: both hold the server of node 1":                   {crash(1, nemesis.At(0), nil), crash(1, nemesis.At(5*ms), nil)},
+		"plan[2]: overlaps fault 1: both hold the server of node 1":                   {crash(1, nemesis.At(0), until(6*ms)), crash(2, nemesis.At(0), nil), crash(1, nemesis.At(5*ms), nil)},
+		"plan[1]: overlaps fault 1: both hold the connectivity of client 2 to node 3": {{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{2}}}}, {Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{3}}}}},
+		"plan[1]: overlaps fault 1: both hold a step of the clock of client 1":        {{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: ms}}, {Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: ms}}},
 	}
 	for want, plan := range cases {
 		if err := setting(plan...).Validate(); err == nil || err.Error() != want {
@@ -86,13 +90,49 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
+// Of two faults at one instant the one that is planned first begins first: if it
+// is over at once the other can follow, and not the other way round.
+func TestOverlapAtOneInstant(t *testing.T) {
+	short, long := crash(1, nemesis.At(ms), nemesis.After(0)), crash(1, nemesis.At(ms), nil)
+	if err := setting(short, long).Validate(); err != nil {
+		t.Error(err)
+	}
+	const want = "plan[1]: overlaps fault 1: both hold the server of node 1"
+	if err := setting(long, short).Validate(); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestRefuse(t *testing.T) {
-	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), {Pause: &nemesis.Pause{Client: 1}}}
+	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), {Action: &nemesis.Pause{Client: 1}}}
 	if err := nemesis.Refuse("tin", []nemesis.Kind{"crash", "pause"}, plan); err != nil {
 		t.Error(err)
 	}
 	err := nemesis.Refuse("tin", []nemesis.Kind{"crash"}, plan)
 	if err == nil || err.Error() != "the tin backend cannot carry out fault 2 of the plan, a pause" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A backend that can carry out a kind may lack what some faults of it ask for.
+func TestRefuseFeature(t *testing.T) {
+	pause := func(first nemesis.First) nemesis.Plan {
+		return nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: first}}}
+	}
+	can := []nemesis.Kind{"pause"}
+	for _, first := range []nemesis.First{"", nemesis.RepliesFirst} {
+		if err := nemesis.Refuse("tin", can, pause(first)); err != nil {
+			t.Errorf("%q: %v", first, err)
+		}
+	}
+	err := nemesis.Refuse("tin", can, pause(nemesis.TimersFirst))
+	if err == nil || err.Error() != `the tin backend cannot carry out fault 1 of the plan, a pause with "first: timers"` {
+		t.Errorf("got %v", err)
+	}
+	if err := nemesis.Refuse("tin", can, pause(nemesis.TimersFirst), nemesis.TimersFirstFeature); err != nil {
+		t.Error(err)
+	}
+	if err := nemesis.Refuse("tin", nil, pause(nemesis.TimersFirst), nemesis.TimersFirstFeature); err == nil || strings.Contains(err.Error(), "with") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,6 +13,11 @@ import (
 // The keys that a failed try has set, or may still set, are deleted in the
 // background, whether or not ctx has ended.
 func (m *Mutex) TryLock(ctx context.Context, resource string) (*Hold, error) {
+	return m.tryLock(ctx, context.WithoutCancel(ctx), resource)
+}
+
+// tryLock tries once. ctx limits the try, and base the hold.
+func (m *Mutex) tryLock(ctx, base context.Context, resource string) (*Hold, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -22,7 +27,7 @@ func (m *Mutex) TryLock(ctx context.Context, resource string) (*Hold, error) {
 	}
 	defer m.end(try)
 	a := &attempt{mutex: m, resource: resource, token: m.newToken()}
-	hold, err := a.acquire(ctx)
+	hold, err := a.acquire(ctx, base)
 	if err != nil {
 		a.cleanUp()
 		m.observer.Observe(env.Event{Step: env.StepRefused, Resource: resource, Token: a.token, Err: err})
@@ -52,12 +57,12 @@ const (
 	abandoned              // it has to go
 )
 
-func (a *attempt) acquire(ctx context.Context) (*Hold, error) {
+func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 	m, ttl := a.mutex, a.mutex.config.TTL
 	event := env.Event{Step: env.StepAcquire, Resource: a.resource, Token: a.token, TTL: ttl}
 	m.observer.Observe(event)
 
-	event.Until = validUntil(m.runtime.Mono(), ttl, m.config.allowance(ttl))
+	event.Until = validUntil(m.now(), ttl, m.config.allowance(ttl))
 	m.observe(event, env.StepBeforeSend)
 	a.round = m.send(m.all, env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl}, m.config.Linger)
 	votes, err := m.gather(ctx, a.round, a.round.sent.Add(m.config.NodeTimeout))
@@ -65,18 +70,18 @@ func (a *attempt) acquire(ctx context.Context) (*Hold, error) {
 		return nil, err
 	}
 	if votes.decide() != won {
-		return nil, failure(votes)
+		return nil, votes.failure()
 	}
 	m.observe(event, env.StepQuorum)
 
 	m.observe(event, env.StepBeforeCheck)
-	event.Validity = event.Until.Sub(m.runtime.Mono())
+	event.Validity = event.Until.Sub(m.now())
 	if event.Validity <= 0 {
 		return nil, fmt.Errorf("%w: it ended %v ago", ErrValidity, -event.Validity)
 	}
 	m.observe(event, env.StepAfterCheck)
 
-	hold := newHold(ctx, a, event.Until)
+	hold := newHold(base, a, event.Until)
 	a.drainInBackground()
 	m.background("watch", hold, hold.watch)
 	m.observe(event, env.StepGranted)
@@ -87,14 +92,6 @@ func (a *attempt) acquire(ctx context.Context) (*Hold, error) {
 func (m *Mutex) observe(e env.Event, step env.Step) {
 	e.Step = step
 	m.observer.Observe(e)
-}
-
-func failure(v tally) error {
-	counts := fmt.Sprintf("of %d nodes %d agreed, %d declined and %d did not answer", v.nodes, v.yes, v.declined, v.nodes-v.yes-v.declined)
-	if v.denied() {
-		return fmt.Errorf("%w: %s", ErrTaken, counts)
-	}
-	return fmt.Errorf("%w: %s", ErrNoQuorum, counts)
 }
 
 // cleanUp deletes the keys of a failed try on every node: one that did not
@@ -135,21 +132,21 @@ func (a *attempt) straggled(r env.Reply) bool {
 }
 
 // drainInBackground hears the stragglers out, and deletes what they set too
-// late.
+// late as soon as it is known: the last of them can be long in coming.
 func (a *attempt) drainInBackground() {
 	m := a.mutex
 	if a.round.silent == 0 {
 		return
 	}
 	m.background("drain", nil, func() {
-		var late env.NodeSet
+		var erasing []*round
 		a.round.drain(func(r env.Reply) {
 			if a.straggled(r) {
-				late = late.With(r.Node)
+				erasing = append(erasing, m.send(env.SetOf(r.Node), m.deleteCommand(a.resource, a.token), m.config.NodeTimeout))
 			}
 		})
-		if late != 0 {
-			m.erase(late, a.resource, a.token)
+		for _, r := range erasing {
+			m.finishErase(r)
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/lockstorm/lockstorm/env"
 )
 
 // Config is how a [Mutex] acquires, keeps and gives up locks. Start from
@@ -15,6 +17,13 @@ type Config struct {
 	// DriftFactor is the share of the TTL, at least 0, that is set aside for
 	// clocks that run apart.
 	DriftFactor float64
+
+	// Clock is the client's clock that validity is counted on: the zero value
+	// is the monotonic clock. That one stands still while the machine is
+	// suspended, and the lock then outlives its keys; env.Boottime does not. A
+	// lock on env.Wall does so when that clock is stepped back. Waits are on the
+	// monotonic clock in any case.
+	Clock env.Clock
 
 	// NodeTimeout is how long one node's answer is waited for, above 0. It
 	// should be small against the TTL, so that a node that does not answer
@@ -29,6 +38,9 @@ type Config struct {
 	// Margin is how long before the end of validity the hold's context ends:
 	// the time that a holder needs to stop. At least 0, below the validity.
 	Margin time.Duration
+
+	// Watchdog extends holds in the background. The zero value does not.
+	Watchdog Watchdog
 
 	// RetryMin and RetryMax bound the random delay between two tries of
 	// Lock. The width between them should be a multiple of the time that an
@@ -74,6 +86,8 @@ func (c Config) Validate() error {
 	switch {
 	case math.IsNaN(c.DriftFactor) || c.DriftFactor < 0 || c.DriftFactor > 1:
 		return fmt.Errorf("%w: drift factor %v: want 0 to 1", ErrConfig, c.DriftFactor)
+	case c.Clock > env.Wall:
+		return fmt.Errorf("%w: unknown clock %v", ErrConfig, c.Clock)
 	case c.NodeTimeout <= 0:
 		return fmt.Errorf("%w: node timeout %v: want more than 0", ErrConfig, c.NodeTimeout)
 	case c.RetryMin < 0 || c.RetryMax < c.RetryMin:
@@ -82,6 +96,9 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%w: %d tries", ErrConfig, c.Tries)
 	}
 	if err := c.validateTTL(c.TTL); err != nil {
+		return err
+	}
+	if err := c.validateWatchdog(); err != nil {
 		return err
 	}
 	if longest := c.TTL - c.allowance(c.TTL); c.Margin < 0 || c.Margin >= longest {

@@ -18,33 +18,33 @@ const (
 	lost               // a quorum can no longer say yes
 )
 
-// tally counts the replies to one round over all nodes.
+// tally counts the replies to one round over all nodes. A copy of it stays as it
+// is while the original counts on.
 type tally struct {
 	nodes    int
-	yes      int
-	declined int // nodes that said no
-	failed   int // nodes that failed, or whose answer is lost
+	yes, no  env.NodeSet
+	failures []env.Reply // of nodes that failed, or whose answer is lost
 }
 
-func (t *tally) count(a env.Answer) {
-	switch a {
+func (t *tally) count(r env.Reply) {
+	switch r.Answer {
 	case env.Yes:
-		t.yes++
+		t.yes = t.yes.With(r.Node)
 	case env.No:
-		t.declined++
+		t.no = t.no.With(r.Node)
 	default:
-		t.failed++
+		t.failures = append(t.failures, r)
 	}
 }
 
 // decide tells as soon as the outcome can no longer change: with 4 nodes, two
 // against two is lost.
-func (t tally) decide() decision {
+func (t *tally) decide() decision {
 	quorum := Quorum(t.nodes)
 	switch {
-	case t.yes >= quorum:
+	case t.yes.Len() >= quorum:
 		return won
-	case t.nodes-t.declined-t.failed < quorum:
+	case t.nodes-t.no.Len()-len(t.failures) < quorum:
 		return lost
 	}
 	return undecided
@@ -52,7 +52,7 @@ func (t tally) decide() decision {
 
 // denied reports whether so many nodes said no that a quorum of yes is
 // impossible whatever the silent ones hold.
-func (t tally) denied() bool { return t.nodes-t.declined < Quorum(t.nodes) }
+func (t *tally) denied() bool { return t.nodes-t.no.Len() < Quorum(t.nodes) }
 
 // validUntil is the end of validity of keys that were asked for at t0, before
 // the first request was sent: no key can have been set, and so none can

@@ -50,8 +50,8 @@ func TestVotes(t *testing.T) {
 		}
 		votes := tally{nodes: nodes}
 		var seen []string
-		for _, reply := range left[1:] {
-			votes.count(answers[reply])
+		for i, reply := range left[1:] {
+			votes.count(env.Reply{Node: i + 1, Answer: answers[reply]})
 			seen = append(seen, decisions[votes.decide()])
 		}
 		return strings.Join(seen, " ")
@@ -83,17 +83,17 @@ func TestQuorumsIntersect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, env.MaxNodes).Draw(t, "nodes")
 		one, other := tally{nodes: n}, tally{nodes: n}
-		for range n {
+		for node := 1; node <= n; node++ {
 			switch rapid.SampledFrom([]string{"one", "other", "neither"}).Draw(t, "vote") {
 			case "one":
-				one.count(env.Yes)
-				other.count(env.No)
+				one.count(env.Reply{Node: node, Answer: env.Yes})
+				other.count(env.Reply{Node: node, Answer: env.No})
 			case "other":
-				one.count(env.No)
-				other.count(env.Yes)
+				one.count(env.Reply{Node: node, Answer: env.No})
+				other.count(env.Reply{Node: node, Answer: env.Yes})
 			default:
-				one.count(env.Lost)
-				other.count(env.Failed)
+				one.count(env.Reply{Node: node, Answer: env.Lost})
+				other.count(env.Reply{Node: node, Answer: env.Failed})
 			}
 		}
 		if one.decide() == undecided || other.decide() == undecided {

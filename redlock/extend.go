@@ -26,7 +26,7 @@ func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 		return err
 	}
 	x := extension{hold: h, ttl: ttl, old: old}
-	x.until = extendedUntil(old, m.runtime.Mono(), ttl, m.config.allowance(ttl))
+	x.until = extendedUntil(old, m.now(), ttl, m.config.allowance(ttl))
 	event := env.Event{Step: env.StepExtend, Resource: h.attempt.resource, Token: h.attempt.token, TTL: ttl, Until: x.until}
 	m.observer.Observe(event)
 	event.Validity, event.Err = x.run(ctx)
@@ -66,7 +66,7 @@ func (x *extension) run(ctx context.Context) (time.Duration, error) {
 	h, m := x.hold, x.hold.attempt.mutex
 	// Replies count only within the validity that there is: what comes later
 	// may speak of keys that have expired and were acquired by another.
-	wait := min(m.config.NodeTimeout, x.old.Sub(m.runtime.Mono()))
+	wait := min(m.config.NodeTimeout, x.old.Sub(m.now()))
 	if wait <= 0 {
 		return 0, h.finishExtend(x, errEnded)
 	}
@@ -75,7 +75,7 @@ func (x *extension) run(ctx context.Context) (time.Duration, error) {
 	if r.silent != 0 {
 		m.background("drain extension", nil, func() { r.drain(nil) })
 	}
-	now := m.runtime.Mono()
+	now := m.now()
 	if err := h.finishExtend(x, x.outcome(votes, err, now)); err != nil {
 		return 0, err
 	}
@@ -92,11 +92,11 @@ func (x *extension) outcome(v tally, err error, now env.Instant) error {
 	case v.decide() == won:
 		return nil
 	case v.denied():
-		return fmt.Errorf("%w: %d of %d nodes do not hold it", ErrLost, v.declined, v.nodes)
+		return v.quorumError(ErrLost)
 	case err != nil && !errors.Is(err, env.ErrTimeout):
 		return err
 	}
-	return fmt.Errorf("%w: %d of %d extended the lock", ErrNoQuorum, v.yes, v.nodes)
+	return v.quorumError(ErrNoQuorum)
 }
 
 // finishExtend ends an extension: with the new end of validity if it was
@@ -105,7 +105,7 @@ func (x *extension) outcome(v tally, err error, now env.Instant) error {
 // extension.
 func (h *Hold) finishExtend(x *extension, outcome error) error {
 	m := h.attempt.mutex
-	now := m.runtime.Mono()
+	now := m.now()
 	m.mu.Lock()
 	h.extending = false
 	state := h.state

@@ -69,7 +69,7 @@ func (r *memoryRound) Next(ctx context.Context, until env.Instant) (env.Reply, e
 	}
 	var timeout <-chan time.Time
 	if until != env.Never {
-		timeout = time.After(until.Sub(env.System().Mono()))
+		timeout = time.After(until.Sub(env.System().Now(env.Monotonic)))
 	}
 	select {
 	case reply := <-r.replies:

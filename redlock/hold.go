@@ -39,10 +39,11 @@ func (s holdState) ended() error {
 	return ErrLost
 }
 
-func newHold(ctx context.Context, a *attempt, until env.Instant) *Hold {
-	// The values of the caller's context go on, its end does not: it limited
-	// the acquisition, not the work.
-	ctx, end := context.WithCancelCause(context.WithoutCancel(ctx))
+// newHold returns a hold whose context is derived from base. For most callers
+// that has the values of their own context and not its end, which limited the
+// acquisition and not the work.
+func newHold(base context.Context, a *attempt, until env.Instant) *Hold {
+	ctx, end := context.WithCancelCause(base)
 	return &Hold{attempt: a, ctx: ctx, end: end, state: held, until: until}
 }
 
@@ -52,7 +53,8 @@ func (h *Hold) Resource() string { return h.attempt.resource }
 // Token returns the random value under which the lock is held.
 func (h *Hold) Token() string { return h.attempt.token }
 
-// Until returns the end of validity, on the client's monotonic clock.
+// Until returns the end of validity, on the clock that the lock reads,
+// [Config.Clock].
 func (h *Hold) Until() env.Instant {
 	h.attempt.mutex.mu.Lock()
 	defer h.attempt.mutex.mu.Unlock()
@@ -64,18 +66,22 @@ func (h *Hold) Until() env.Instant {
 // extension that is under way then may use the margin up. context.Cause tells
 // which: [ErrLost], [ErrReleased], [ErrExpiring], [ErrClosed]. It ends only
 // while the client runs: a paused client finds it ended when it wakes, if it
-// looks.
+// looks. Where the lock does not read the monotonic clock it can end late: that
+// the other clock went on in suspension, or was stepped forward, is not noticed
+// before the time that was left has passed on the monotonic clock.
 func (h *Hold) Context() context.Context { return h.ctx }
 
-// watch warns the holder before the validity ends.
+// watch warns the holder before the validity ends, and extends the hold until
+// then if there is a watchdog.
 func (h *Hold) watch() {
-	m := h.attempt.mutex
-	for next := h.Until().Add(-m.config.Margin); ; {
-		if m.runtime.Sleep(h.ctx, next) != nil {
+	m, dog := h.attempt.mutex, newPatrol(h)
+	for warning := h.Until().Add(-m.config.Margin); ; {
+		if m.sleepUntil(h.ctx, min(warning, dog.next)) != nil {
 			return
 		}
+		dog.extend(h.ctx)
 		var due bool
-		if next, due = h.nextWarning(); due {
+		if warning, due = h.nextWarning(); due {
 			h.warn()
 			return
 		}
@@ -87,7 +93,7 @@ func (h *Hold) watch() {
 // the validity and no longer; if it fails, [Hold.finishExtend] warns.
 func (h *Hold) nextWarning() (at env.Instant, due bool) {
 	m := h.attempt.mutex
-	now := m.runtime.Mono()
+	now := m.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at = h.until.Add(-m.config.Margin)

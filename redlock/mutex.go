@@ -50,12 +50,17 @@ func (silent) Observe(env.Event) {}
 // taken or no quorum answers. It gives up with the last try's error after
 // [Config.Tries], and with the error of ctx when ctx ends.
 func (m *Mutex) Lock(ctx context.Context, resource string) (*Hold, error) {
+	return m.lock(ctx, context.WithoutCancel(ctx), resource)
+}
+
+// lock acquires the resource. ctx limits that, and base the hold.
+func (m *Mutex) lock(ctx, base context.Context, resource string) (*Hold, error) {
 	for try := 1; ; try++ {
-		hold, err := m.TryLock(ctx, resource)
+		hold, err := m.tryLock(ctx, base, resource)
 		if err == nil || !retryable(err) || try == m.config.Tries {
 			return hold, err
 		}
-		if err := m.runtime.Sleep(ctx, m.runtime.Mono().Add(m.randomDelay())); err != nil {
+		if err := m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(m.randomDelay())); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +85,9 @@ const tokenBytes = 20
 func (m *Mutex) newToken() string {
 	var raw [tokenBytes]byte
 	m.runtime.Random(raw[:])
-	return hex.EncodeToString(raw[:])
+	var text [2 * tokenBytes]byte
+	hex.Encode(text[:], raw[:])
+	return string(text[:])
 }
 
 // Close refuses further work, tells holders of this mutex that their locks are
@@ -122,7 +129,7 @@ func (m *Mutex) await(ctx context.Context, task env.Task) error {
 	if task != nil {
 		return task.Wait(ctx)
 	}
-	return m.runtime.Sleep(ctx, m.runtime.Mono().Add(callPoll))
+	return m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(callPoll))
 }
 
 // callPoll is how often Close looks whether a call is over.

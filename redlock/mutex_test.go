@@ -76,17 +76,17 @@ type observer struct {
 }
 
 func (o observer) Observe(e env.Event) {
-	o.world.Record(&history.Event{Kind: history.Step, Client: o.client, Name: e.Step.String()})
+	o.world.Record(history.Event{Kind: history.Step, Client: o.client, Name: e.Step.String()})
 	o.world.Reach(o.client, e.Step, e.K)
 }
 
 func (b *bench) sleep(client int, d time.Duration) {
 	r := b.Runtime(client)
-	_ = r.Sleep(context.Background(), r.Mono().Add(d))
+	_ = r.Sleep(context.Background(), r.Now(env.Monotonic).Add(d))
 }
 
 // at returns the time since the begin of the run.
-func (b *bench) at() time.Duration { return time.Duration(b.Runtime(1).Mono()) }
+func (b *bench) at() time.Duration { return time.Duration(b.Runtime(1).Now(env.Monotonic)) }
 
 // keys returns how many nodes hold a key at the end.
 func (b *bench) keys() int {
@@ -137,11 +137,11 @@ func lock(b *bench, m *redlock.Mutex) *redlock.Hold {
 }
 
 func partition(nodes []int, start nemesis.Moment, end *nemesis.Moment) nemesis.Fault {
-	return nemesis.Fault{Partition: &nemesis.Partition{Clients: []int{1}, Nodes: nodes}, Start: start, End: end}
+	return nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: nodes}}, Start: start, End: end}
 }
 
 func crash(node int, start nemesis.Moment, end *nemesis.Moment) nemesis.Fault {
-	return nemesis.Fault{Crash: &nemesis.Crash{Node: node}, Start: start, End: end}
+	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: start, End: end}
 }
 
 func TestLockAndRelease(t *testing.T) {
@@ -224,8 +224,8 @@ func TestCancelledAcquireCleansUp(t *testing.T) {
 // deleted again.
 func TestLateSetIsDeletedAgain(t *testing.T) {
 	slow := nemesis.Fault{
-		Latency: &nemesis.Latency{Nodes: []int{5}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 80 * ms, Max: 80 * ms}}},
-		Start:   nemesis.At(0), End: &nemesis.Moment{At: 1500 * time.Microsecond},
+		Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{5}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 80 * ms, Max: 80 * ms}}},
+		Start:  nemesis.At(0), End: &nemesis.Moment{At: 1500 * time.Microsecond},
 	}
 	b := play(t, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)
@@ -246,8 +246,8 @@ func TestQuorumTooLate(t *testing.T) {
 	c := config()
 	c.NodeTimeout, c.Linger = 5*time.Second, 5*time.Second
 	slow := nemesis.Fault{
-		Latency: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 500 * ms, Max: 500 * ms}}},
-		Start:   nemesis.At(0), End: &nemesis.Moment{At: 990 * ms},
+		Action: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 500 * ms, Max: 500 * ms}}},
+		Start:  nemesis.At(0), End: &nemesis.Moment{At: 990 * ms},
 	}
 	playWith(t, c, 5, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
 		_, err := m.TryLock(context.Background(), "r")
@@ -318,14 +318,14 @@ func TestExtendOfWhatIsGone(t *testing.T) {
 		b.wantError("cause", context.Cause(h.Context()), redlock.ErrLost)
 		b.sleep(1, 10*ms)
 	})
-	b.want("told", b.steps(1, env.StepLost), "204ms")
+	b.want("told", b.steps(1, env.StepLost), "206ms") // a restarted node has to be sent the script
 	b.want("keys of nodes 4 and 5", b.keys(), 2)
 }
 
 // Replies to an extension that are read after the old end are no extension,
 // though every one says yes: the keys may have been another's in between.
 func TestExtendReadTooLate(t *testing.T) {
-	pause := nemesis.Fault{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtend, 500*time.Microsecond), End: &nemesis.Moment{At: 1100 * ms}}
+	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtend, 500*time.Microsecond), End: &nemesis.Moment{At: 1100 * ms}}
 	b := play(t, nemesis.Plan{pause}, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)
 		b.sleep(1, 498*ms)
@@ -339,7 +339,7 @@ func TestExtendReadTooLate(t *testing.T) {
 
 // Nothing is sent for a hold whose end has passed unseen.
 func TestExtendAfterTheEnd(t *testing.T) {
-	pause := nemesis.Fault{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtend, 0), End: &nemesis.Moment{At: 1100 * ms}}
+	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtend, 0), End: &nemesis.Moment{At: 1100 * ms}}
 	b := play(t, nemesis.Plan{pause}, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)
 		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrLost)
@@ -406,7 +406,7 @@ func TestHoldOutlivesTheContextOfLock(t *testing.T) {
 // The lock does not look at the wall clock.
 func TestWallClockDoesNotMatter(t *testing.T) {
 	for _, by := range []time.Duration{-time.Hour, time.Hour} {
-		jump := nemesis.Fault{ClockJump: &nemesis.ClockJump{Client: 1, By: by}, Start: nemesis.At(100 * ms)}
+		jump := nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: by}, Start: nemesis.At(100 * ms)}
 		b := play(t, nemesis.Plan{jump}, func(b *bench, m *redlock.Mutex) {
 			h := lock(b, m)
 			b.sleep(1, 200*ms)
@@ -422,8 +422,8 @@ func TestWallClockDoesNotMatter(t *testing.T) {
 func TestSetHeardOfDuringTheRelease(t *testing.T) {
 	slow := func(node int, by time.Duration, start, end time.Duration) nemesis.Fault {
 		return nemesis.Fault{
-			Latency: &nemesis.Latency{Nodes: []int{node}, Add: nemesis.Distribution{Range: nemesis.Range{Min: by, Max: by}}},
-			Start:   nemesis.At(start), End: &nemesis.Moment{At: end},
+			Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{node}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: by, Max: by}}},
+			Start:  nemesis.At(start), End: &nemesis.Moment{At: end},
 		}
 	}
 	plan := nemesis.Plan{slow(5, 80*ms, 0, 1500*time.Microsecond), slow(4, 60*ms, 1500*time.Microsecond, 100*ms)}
@@ -460,8 +460,8 @@ func TestTriesAreSpread(t *testing.T) {
 // once more.
 func TestSetGivenUpBeforeTheRelease(t *testing.T) {
 	slow := nemesis.Fault{
-		Latency: &nemesis.Latency{Nodes: []int{5}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 299 * ms, Max: 299 * ms}}},
-		Start:   nemesis.At(0), End: &nemesis.Moment{At: 1500 * time.Microsecond},
+		Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{5}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 299 * ms, Max: 299 * ms}}},
+		Start:  nemesis.At(0), End: &nemesis.Moment{At: 1500 * time.Microsecond},
 	}
 	b := play(t, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)

@@ -3,7 +3,6 @@ package redlock
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -25,9 +24,9 @@ func (h *Hold) Release(ctx context.Context) error {
 
 	r := m.send(m.all, m.deleteCommand(a.resource, a.token), m.config.NodeTimeout)
 	votes, err := m.gather(ctx, r, r.sent.Add(m.config.NodeTimeout))
-	a.finishRelease(r)
 	event.Answer, event.Err = releaseOutcome(votes, err)
 	m.observe(event, env.StepReleased)
+	a.finishRelease(r)
 	return event.Err
 }
 
@@ -43,34 +42,27 @@ func (h *Hold) giveUp() error {
 }
 
 // finishRelease hears the release out in the background, as far as there is
-// something to hear, and then deletes what was set too late.
+// something to hear, and deletes the keys that it may have overtaken: those that
+// are known to be set at once, those of nodes whose answer to SET never came a
+// linger time later. A SET that is even later leaves its key until it expires.
+// Only now that the release has been answered can the second delete no longer
+// make that answer untrue.
 func (a *attempt) finishRelease(r *round) {
 	m := a.mutex
-	if r.silent|r.lost != 0 {
-		m.background("finish release", nil, func() {
-			m.finishErase(r)
-			a.eraseStragglers(a.abandon())
-		})
+	stragglers, unheard := a.abandon()
+	if r.silent|r.lost|stragglers|unheard == 0 {
 		return
 	}
-	if stragglers, unheard := a.abandon(); stragglers|unheard != 0 {
-		m.background("erase stragglers", nil, func() { a.eraseStragglers(stragglers, unheard) })
-	}
-}
-
-// eraseStragglers deletes the keys that the release may have overtaken: those
-// that are known to be set at once, those of nodes whose answer to SET never
-// came a linger time later. A SET that is even later leaves its key until it
-// expires.
-func (a *attempt) eraseStragglers(stragglers, unheard env.NodeSet) {
-	m := a.mutex
-	if stragglers != 0 {
-		m.erase(stragglers, a.resource, a.token)
-	}
-	if unheard != 0 {
-		_ = m.runtime.Sleep(context.Background(), m.runtime.Mono().Add(m.config.Linger))
-		m.erase(unheard, a.resource, a.token)
-	}
+	m.background("finish release", nil, func() {
+		if stragglers != 0 {
+			m.erase(stragglers, a.resource, a.token)
+		}
+		m.finishErase(r)
+		if unheard != 0 {
+			_ = m.runtime.Sleep(context.Background(), m.runtime.Now(env.Monotonic).Add(m.config.Linger))
+			m.erase(unheard, a.resource, a.token)
+		}
+	})
 }
 
 func releaseOutcome(v tally, err error) (env.Answer, error) {
@@ -78,9 +70,9 @@ func releaseOutcome(v tally, err error) (env.Answer, error) {
 	case v.decide() == won:
 		return env.Yes, nil
 	case v.denied():
-		return env.No, fmt.Errorf("%w: %d of %d nodes held it no more", ErrLost, v.declined, v.nodes)
+		return env.No, v.quorumError(ErrLost)
 	case err != nil && !errors.Is(err, env.ErrTimeout):
 		return env.Lost, err
 	}
-	return env.Lost, fmt.Errorf("%w to the release", ErrNoQuorum)
+	return env.Lost, v.quorumError(ErrNoQuorum)
 }

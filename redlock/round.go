@@ -20,7 +20,7 @@ type round struct {
 // send hands a command to the nodes of the set. Their answers are given up
 // after wait.
 func (m *Mutex) send(to env.NodeSet, command env.Command, wait time.Duration) *round {
-	now := m.runtime.Mono()
+	now := m.runtime.Now(env.Monotonic)
 	return &round{
 		command: command,
 		replies: m.nodes.Send(to, command, now.Add(wait)),
@@ -40,7 +40,7 @@ func (r *round) next(ctx context.Context, until env.Instant) (env.Reply, error) 
 	if err != nil {
 		return reply, err
 	}
-	r.votes.count(reply.Answer)
+	r.votes.count(reply)
 	r.silent = r.silent.Without(reply.Node)
 	if reply.Answer == env.Lost {
 		r.lost = r.lost.With(reply.Node)

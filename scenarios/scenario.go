@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -22,6 +23,10 @@ type Scenario struct {
 	// Setting is the world and the plan. Its number of clients is the length
 	// of Clients.
 	nemesis.Setting `yaml:",inline"`
+
+	// Generate draws further faults beside the plan, others for each seed. A
+	// scenario that has been run has none: its plan is all that was done.
+	Generate *nemesis.Generator `yaml:"generate,omitempty"`
 
 	Bounds history.Bounds `yaml:"bounds"`
 
@@ -42,6 +47,7 @@ type Lock struct {
 	Kind        string        `yaml:"kind"`
 	TTL         time.Duration `yaml:"ttl"`
 	DriftFactor float64       `yaml:"drift_factor"`
+	Clock       string        `yaml:"clock,omitempty"` // that it reads: monotonic (or nothing), boottime or wall
 	NodeTimeout time.Duration `yaml:"node_timeout"`
 	Linger      time.Duration `yaml:"linger"`
 	Margin      time.Duration `yaml:"margin"`
@@ -49,13 +55,29 @@ type Lock struct {
 	Tries       int           `yaml:"tries,omitempty"`
 }
 
+// ReadsClock returns the clock that the lock reads.
+func (l Lock) ReadsClock() env.Clock {
+	clock, _ := l.clock() // the monotonic clock, if it is an error
+	return clock
+}
+
+func (l Lock) clock() (env.Clock, error) {
+	if l.Clock == "" {
+		return env.Monotonic, nil
+	}
+	return env.ParseClock(l.Clock)
+}
+
 // Client is what one lock user does, enough to rebuild it in any process.
 type Client struct {
 	// Workload is the name of the workload.
 	Workload string `yaml:"workload"`
 
-	// Resource is what the client locks.
-	Resource string `yaml:"resource"`
+	// Resource is what the client locks. With Resources above 1 there are so
+	// many of that name (name/1, name/2, …), and each round locks one of them
+	// at random.
+	Resource  string `yaml:"resource"`
+	Resources int    `yaml:"resources,omitempty"`
 
 	// Start is how long the client waits before its first round, Work how
 	// long it works under the lock, Think how long it waits between rounds.
@@ -82,8 +104,14 @@ func (s Scenario) Validate() error {
 	if !plainName.MatchString(s.Name) {
 		return &nemesis.FieldError{Path: "name", Err: fmt.Errorf("%q: want up to 64 lower-case letters, digits and hyphens, as the name of a directory is made of it", s.Name)}
 	}
+	if err := nemesis.Bounded(&s); err != nil {
+		return err
+	}
 	if err := s.Bounds.Validate(); err != nil {
 		return &nemesis.FieldError{Path: "bounds", Err: err}
+	}
+	if _, err := s.Lock.clock(); err != nil {
+		return &nemesis.FieldError{Path: "lock.clock", Err: err}
 	}
 	for i, c := range s.Clients {
 		if err := c.validate(); err != nil {
@@ -91,7 +119,10 @@ func (s Scenario) Validate() error {
 			return err
 		}
 	}
-	return s.Setting.Validate()
+	if err := s.Setting.Validate(); err != nil || s.Generate == nil {
+		return err
+	}
+	return nemesis.InField("generate", s.Generate.Validate())
 }
 
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
@@ -103,6 +134,8 @@ func (c Client) validate() *nemesis.FieldError {
 	switch {
 	case c.Resource == "":
 		return wrong("resource", errors.New("missing"))
+	case c.Resources < 0:
+		return wrong("resources", fmt.Errorf("%d is negative", c.Resources))
 	case c.Rounds < 1:
 		return wrong("rounds", fmt.Errorf("%d: want at least 1", c.Rounds))
 	case c.ExtendEvery < 0:

@@ -33,7 +33,7 @@ func expect(lease, section, effect, faultTolerance checker.Verdict) Expectations
 		checker.Fence:           na,
 		checker.DeadlockFreedom: na,
 		checker.FaultTolerance:  faultTolerance,
-		checker.Cleanup:         na,
+		checker.Cleanup:         holds,
 		checker.Contract:        holds,
 	}
 }
@@ -71,8 +71,8 @@ var patientLock = func() Lock {
 }()
 
 var (
-	quickBounds   = history.Bounds{Acquire: 300 * ms, Extend: 300 * ms, Release: 300 * ms}
-	patientBounds = history.Bounds{Acquire: 3300 * ms, Extend: 3300 * ms, Release: 3300 * ms}
+	quickBounds   = history.Bounds{Acquire: 300 * ms, Extend: 300 * ms, Release: 300 * ms, Cleanup: 100 * ms}
+	patientBounds = history.Bounds{Acquire: 3300 * ms, Extend: 3300 * ms, Release: 3300 * ms, Cleanup: 100 * ms}
 )
 
 // tries adds the bound of fault tolerance.
@@ -128,33 +128,33 @@ func fencing(c Client) Client {
 // bareQuorum cuts client 1 off from nodes 4 and 5, so that it holds nodes 1, 2
 // and 3 and no others.
 var bareQuorum = nemesis.Fault{
-	Partition: &nemesis.Partition{Clients: []int{1}, Nodes: []int{4, 5}},
-	Start:     nemesis.At(0),
+	Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{4, 5}}},
+	Start:  nemesis.At(0),
 }
 
 // crashOfNode3 comes when client 1 has just been granted the lock.
 func crashOfNode3(away time.Duration) nemesis.Fault {
 	return nemesis.Fault{
-		Crash: &nemesis.Crash{Node: 3},
-		Start: nemesis.When(1, env.StepGranted, 20*ms),
-		End:   nemesis.After(away),
+		Action: &nemesis.Crash{Node: 3},
+		Start:  nemesis.When(1, env.StepGranted, 20*ms),
+		End:    nemesis.After(away),
 	}
 }
 
 // pauseOfClient1 comes when client 1 has read and is about to work.
 func pauseOfClient1(length time.Duration) nemesis.Fault {
 	return nemesis.Fault{
-		Pause: &nemesis.Pause{Client: 1},
-		Start: nemesis.When(1, env.StepAfterRead, 0),
-		End:   nemesis.After(length),
+		Action: &nemesis.Pause{Client: 1},
+		Start:  nemesis.When(1, env.StepAfterRead, 0),
+		End:    nemesis.After(length),
 	}
 }
 
 // drift makes every node's clock fast and client 1's slow.
 func drift(ppm int64) []nemesis.Fault {
-	plan := []nemesis.Fault{{ClockRate: &nemesis.ClockRate{Client: 1, PPM: -ppm}, Start: nemesis.At(0)}}
+	plan := []nemesis.Fault{{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Client: 1}, PPM: -ppm}, Start: nemesis.At(0)}}
 	for n := 1; n <= 5; n++ {
-		plan = append(plan, nemesis.Fault{ClockRate: &nemesis.ClockRate{Node: n, PPM: ppm}, Start: nemesis.At(0)})
+		plan = append(plan, nemesis.Fault{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Node: n}, PPM: ppm}, Start: nemesis.At(0)})
 	}
 	return plan
 }
@@ -191,9 +191,9 @@ var table = []Scenario{
 			holding(8, span(0, 100*ms), span(50*ms, 1500*ms), span(0, 200*ms)),
 		},
 		Setting: five(30*time.Second, nemesis.Fault{
-			Latency: &nemesis.Latency{Nodes: []int{2, 3, 4, 5}, Add: nemesis.Distribution{Range: span(0, 700*ms)}},
-			Start:   nemesis.At(0),
-			End:     &nemesis.Moment{At: 20 * time.Second},
+			Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{2, 3, 4, 5}}, Add: nemesis.Distribution{Range: span(0, 700*ms)}},
+			Start:  nemesis.At(0),
+			End:    &nemesis.Moment{At: 20 * time.Second},
 		}),
 		Bounds: patientBounds,
 		Expect: expect(holds, holds, na, na),
@@ -208,9 +208,9 @@ var table = []Scenario{
 			often(6, span(5*ms, 20*ms), span(200*ms, 600*ms)),
 		},
 		Setting: five(20*time.Second, nemesis.Fault{
-			Partition: &nemesis.Partition{Nodes: []int{4, 5}},
-			Start:     nemesis.At(0),
-			End:       &nemesis.Moment{At: 2 * time.Second},
+			Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{4, 5}}},
+			Start:  nemesis.At(0),
+			End:    &nemesis.Moment{At: 2 * time.Second},
 		}),
 		Bounds: tries(quickBounds, 3),
 		Expect: expect(holds, holds, holds, holds),
@@ -252,8 +252,8 @@ var table = []Scenario{
 		Lock:    quickLock,
 		Clients: rivals,
 		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{
-			ClockJump: &nemesis.ClockJump{Node: 3, By: 2 * time.Second},
-			Start:     nemesis.When(1, env.StepGranted, 20*ms),
+			Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 3}, By: 2 * time.Second},
+			Start:  nemesis.When(1, env.StepGranted, 20*ms),
 		}),
 		Bounds: quickBounds,
 		Expect: expect(violated, violated, violated, na),

@@ -28,6 +28,18 @@ func (s Scenario) Print(w io.Writer) error {
 // Parse reads one scenario in YAML, or in JSON, which is a part of it. An
 // error names the line; unknown fields are errors.
 func Parse(text []byte) (Scenario, error) {
+	s, err := decode(text)
+	if err != nil {
+		return Scenario{}, err
+	}
+	if err := s.Validate(); err != nil {
+		return Scenario{}, Locate(text, err)
+	}
+	return s, nil
+}
+
+// decode reads a scenario whose values may be impossible.
+func decode(text []byte) (Scenario, error) {
 	var s Scenario
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
@@ -38,9 +50,6 @@ func Parse(text []byte) (Scenario, error) {
 		return Scenario{}, errors.New("more than one document: a file holds one scenario")
 	}
 	s.Setting.Clients = len(s.Clients)
-	if err := s.Validate(); err != nil {
-		return Scenario{}, Locate(text, err)
-	}
 	return s, nil
 }
 

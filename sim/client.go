@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // epoch is what every wall clock shows when a run begins: an arbitrary instant
@@ -20,18 +22,20 @@ const epoch = int64(1_600_000_000_000_000_000)
 type client struct {
 	world      *World
 	id         int
-	mono, wall clock
+	clocks     [3]clock // by env.Clock
 	random     *rand.PCG
 	coroutines []*coroutine
+	unsent     []int32 // messages that it would have sent while it stood still
 	paused     bool
 	dead       bool
+	inbox      inbox
 }
 
 func newClient(w *World, id int, seed uint64) *client {
 	return &client{
 		world:  w,
 		id:     id,
-		wall:   clock{shown: epoch},
+		clocks: [3]clock{env.Wall: {shown: epoch}},
 		random: stream(seed, fmt.Sprintf("client %d", id)),
 	}
 }
@@ -47,19 +51,30 @@ func (c *client) enter() *coroutine {
 func (c *client) stopped() bool { return c.paused || c.dead }
 
 func (c *client) forget(co *coroutine) {
-	for i, other := range c.coroutines {
-		if other == co {
-			c.coroutines = append(c.coroutines[:i], c.coroutines[i+1:]...)
-			return
-		}
+	if i := slices.Index(c.coroutines, co); i >= 0 {
+		c.coroutines = slices.Delete(c.coroutines, i, i+1)
 	}
 }
 
-// Mono implements [env.Runtime].
-func (c *client) Mono() env.Instant { return env.Instant(c.mono.at(c.world.now)) }
+// Now implements [env.Runtime].
+func (c *client) Now(which env.Clock) env.Instant {
+	return env.Instant(c.clocks[which].at(c.world.now))
+}
 
-// Wall implements [env.Runtime].
-func (c *client) Wall() env.Instant { return env.Instant(c.wall.at(c.world.now)) }
+// mono reads the clock on which everything waits.
+func (c *client) mono() env.Instant { return c.Now(env.Monotonic) }
+
+// clocksChanged works out anew when those wake up who wait for the client's
+// clocks.
+func (c *client) clocksChanged() {
+	c.world.catchUp()
+	c.world.lapses.ClockChanged(c.world.time(), c.id)
+	for _, co := range c.coroutines {
+		if co.parked {
+			co.setTimer()
+		}
+	}
+}
 
 // Sleep implements [env.Runtime].
 func (c *client) Sleep(ctx context.Context, until env.Instant) error {
@@ -68,7 +83,7 @@ func (c *client) Sleep(ctx context.Context, until env.Instant) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if c.Mono() >= until {
+		if c.mono() >= until {
 			return nil
 		}
 		co.park(ctx, until, awaitsTime)
@@ -107,15 +122,24 @@ func (w *World) Reach(client int, step env.Step, k int) {
 }
 
 // pause and resume stop and continue the client's code; its clocks run on, and
-// messages go on arriving.
-func (c *client) pause() {
+// messages go on arriving. With a client that is dead they do nothing.
+func (c *client) pause(first nemesis.First) {
+	if c.dead {
+		return
+	}
 	c.paused = true
+	c.inbox.shut = first == nemesis.TimersFirst
 	c.world.carrier.Record(history.Event{Kind: history.Pause, Client: c.id})
 }
 
 func (c *client) resume() {
+	if c.dead {
+		return
+	}
 	c.world.carrier.Record(history.Event{Kind: history.Resume, Client: c.id})
 	c.paused = false
+	c.leaveInbox()
+	c.sendUnsent()
 	for _, co := range c.coroutines {
 		if co.missed {
 			co.missed = false
@@ -125,6 +149,9 @@ func (c *client) resume() {
 }
 
 func (c *client) kill() {
+	if c.dead {
+		return
+	}
 	c.dead = true
 	c.world.carrier.Record(history.Event{Kind: history.Kill, Client: c.id})
 }

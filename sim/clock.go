@@ -11,7 +11,13 @@ const million = 1_000_000
 // it showed shown, and since then it has run ppm parts per million too fast.
 type clock struct {
 	ground, shown int64 // ns
-	ppm           int64 // above -million
+	ppm           int64 // -million, at which it stands still, or more
+
+	// What makes up ppm: the sum of what faults do to the rate, which makes no
+	// clock run backward, unless the clock is stopped.
+	rate    int64
+	stopped bool
+	missed  int64 // ns that a stopped clock would have run on, up to its point
 }
 
 // at returns what the clock shows at a ground time not before its point.
@@ -63,12 +69,52 @@ func (c *clock) when(shown int64) int64 {
 	return ground
 }
 
-// run changes the rate from now on.
-func (c *clock) run(now, ppm int64) {
-	*c = clock{ground: now, shown: c.at(now), ppm: ppm}
-}
-
 // jump steps the clock.
 func (c *clock) jump(now, by int64) {
-	*c = clock{ground: now, shown: c.at(now) + by, ppm: c.ppm}
+	c.settle(now)
+	c.shown += by
+}
+
+// hurry makes the clock run ppm parts per million faster than before from now
+// on, or slower. It is taken back by as much the other way.
+func (c *clock) hurry(now, ppm int64) {
+	c.settle(now)
+	c.rate += ppm
+	c.ppm = c.pace()
+}
+
+// stop makes the clock stand still.
+func (c *clock) stop(now int64) {
+	c.settle(now)
+	c.stopped, c.ppm = true, -million
+}
+
+// start makes a stopped clock go on from where it stands.
+func (c *clock) start(now int64) {
+	c.settle(now)
+	c.stopped, c.missed = false, 0
+	c.ppm = c.pace()
+}
+
+// behind returns what a stopped clock would have run on since it was stopped.
+func (c *clock) behind(now int64) int64 {
+	c.settle(now)
+	return c.missed
+}
+
+// settle moves the clock's point to now.
+func (c *clock) settle(now int64) {
+	d := now - c.ground
+	c.ground, c.shown = now, c.at(now)
+	if c.stopped {
+		c.missed += d + scale(d, max(c.rate, -million))
+	}
+}
+
+// pace is how fast the clock runs by all that is done to it.
+func (c *clock) pace() int64 {
+	if c.stopped {
+		return -million
+	}
+	return max(c.rate, -million)
 }

@@ -116,9 +116,14 @@ func (w *World) step(co *coroutine) {
 	w.current = co
 	co.resume()
 	w.current = nil
-	for _, other := range c.coroutines {
-		if other.parked && other.ctx != nil && other.ctx.Err() != nil {
-			w.wake(other)
+	c.wakeCancelled()
+}
+
+// wakeCancelled wakes the coroutines that wait under a context which has ended.
+func (c *client) wakeCancelled() {
+	for _, co := range c.coroutines {
+		if co.parked && co.ctx != nil && co.ctx.Err() != nil {
+			c.world.wake(co)
 		}
 	}
 }
@@ -155,7 +160,7 @@ func (co *coroutine) setTimer() {
 	if co.until == env.Never {
 		return
 	}
-	at := max(co.client.mono.when(int64(co.until)), co.world.now)
+	at := max(co.client.clocks[env.Monotonic].when(int64(co.until)), co.world.now)
 	if at < co.timerAt {
 		co.timerAt = at
 		co.world.queue.push(at, timerFires, co.index)
@@ -171,7 +176,7 @@ func (co *coroutine) timer(at int64) {
 	if !co.parked || co.client == nil {
 		return
 	}
-	if co.client.Mono() >= co.until {
+	if co.client.mono() >= co.until {
 		co.world.wake(co)
 		return
 	}

@@ -10,8 +10,11 @@
 //
 // Where things are: the event loop in world.go, its queue in queue.go,
 // coroutines in coroutine.go, a client's view of the world in client.go, the
-// network in network.go, a node's key store in node.go, clocks in clock.go,
-// the guarded resource in register.go, the guard against a world in which time
-// does not pass in standstill.go, and each kind of fault in a file
-// fault_*.go of its own.
+// network in network.go, pipelined connections in connection.go, a limited pool
+// of them in pool.go, what faults do to messages in loss.go, reset.go and
+// bandwidth.go, a node's key store in node.go, its server in server.go, how that
+// goes down and comes back in outage.go, what it may lose in journal.go, clocks
+// in clock.go, the guarded resource in register.go, what ends a world that
+// cannot go on in progress.go, and each kind of fault in a file fault_*.go of
+// its own.
 package sim

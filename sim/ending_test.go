@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +27,7 @@ func busy(client int) func(*World) {
 	return func(w *World) {
 		nodes := env.AllNodes(w.Nodes(client).Len())
 		defer ask(w, client, nodes, set, time.Second)
-		w.Watch(client, "r", "a", w.Runtime(client).Mono().Add(time.Hour))
+		w.Watch(client, env.Monotonic, "r", "a", w.Runtime(client).Now(env.Monotonic).Add(time.Hour))
 		defer w.Unwatch(client, "a")
 		w.Runtime(client).Go("beside", func() { sleep(w, client, time.Hour) })
 		for {
@@ -103,7 +102,7 @@ func TestCutByContext(t *testing.T) {
 func TestCutByAFaultThatFails(t *testing.T) {
 	noMoreGoroutines(t, func() {
 		crash := func(start nemesis.Moment) nemesis.Fault {
-			return nemesis.Fault{Crash: &nemesis.Crash{Node: 1}, Start: start, End: nemesis.After(time.Second)}
+			return nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: start, End: nemesis.After(time.Second)}
 		}
 		s := setting(3, 3, crash(nemesis.At(10*ms)), crash(nemesis.When(3, env.StepGranted, 0)))
 		log, err := tryPlay(s, busy(1), busy(2), func(w *World) {
@@ -111,7 +110,7 @@ func TestCutByAFaultThatFails(t *testing.T) {
 			w.Reach(3, env.StepGranted, 0)
 			t.Error("the client went on")
 		})
-		const want = "fault 2 (node 1 crashes) begins while fault 1 still holds node 1"
+		const want = "fault 2 (node 1 crashes) begins while fault 1 still holds the server of node 1"
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}
@@ -123,42 +122,4 @@ func TestCutByAFaultThatFails(t *testing.T) {
 func TestReasonOfAPanicIsOneLine(t *testing.T) {
 	log, _ := tryPlay(setting(1, 1), func(*World) { panic("oh") })
 	expect(t, "reason", endReason(t, log), "client 1, main: panic: oh")
-}
-
-// In a world in which nothing takes time, what spins comes to an end as well,
-// with an error that says where and why.
-func TestTimeThatStandsStill(t *testing.T) {
-	noTime := setting(2, 1)
-	noTime.Latency = nemesis.Distribution{}
-	spins := map[string]struct {
-		spin func(*World)
-		want string
-	}{
-		"messages": {func(w *World) {
-			for {
-				ask(w, 1, 1, set, time.Second)
-			}
-		}, "client 1, main: waits for a reply until 1.005s"},
-		"tasks": {func(w *World) {
-			for {
-				_ = w.Runtime(1).Go("beside", func() {}).Wait(context.Background())
-			}
-		}, "client 1, main: waits for a task"},
-	}
-	for name, c := range spins {
-		log, err := tryPlay(noTime, func(w *World) {
-			sleep(w, 1, 5*ms)
-			c.spin(w)
-		}, func(w *World) { sleep(w, 2, time.Second) })
-		if err == nil {
-			t.Errorf("%s: the run ended without an error", name)
-			continue
-		}
-		for _, want := range []string{"time stands still at 5ms", "1000000 events", c.want, "client 2, main: waits for the time to pass until 1s"} {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: the error does not say %q: %v", name, want, err)
-			}
-		}
-		expect(t, name, endReason(t, log), err.Error())
-	}
 }

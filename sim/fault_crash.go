@@ -1,25 +1,26 @@
 package sim
 
-import (
-	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
-)
+import "github.com/lockstorm/lockstorm/nemesis"
 
-var crashing = part{
-	Kind: (*nemesis.Crash)(nil).Kind(),
-	Begin: func(w *World, _ int, f *nemesis.Fault) error {
-		n := &w.nodes[f.Crash.Node-1]
-		n.down = true
-		w.carrier.Record(history.Event{Kind: history.NodeDown, Node: n.id})
-		if w.setting.Persistence == nemesis.Nothing {
-			w.forgetAll(n)
-		}
+var crashing = nemesis.Carry(
+	func(w *World, number int, c *nemesis.Crash) error {
+		n := w.node(c.Node)
+		w.goDown(n, w.setting.Persistence.Keeps())
+		w.keepWritten(n, number)
+		w.restartAfter(n, number, c.RestartDelay)
 		return nil
 	},
-	End: func(w *World, _ int, f *nemesis.Fault) error {
-		n := &w.nodes[f.Crash.Node-1]
-		n.down = false
-		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: n.id, Detail: w.setting.Persistence.Keeps()})
+	func(w *World, _ int, c *nemesis.Crash) error {
+		w.comeUp(w.node(c.Node))
 		return nil
 	},
+).With(nemesis.RestartDelayFeature)
+
+// keepWritten is what a process loses that dies: nothing that it has written to
+// a file, for the kernel has it.
+func (w *World) keepWritten(n *node, fault int) {
+	if w.setting.Persistence == nemesis.Nothing {
+		w.forgetAll(n, "forgotten", fault)
+		n.journal.settle()
+	}
 }

@@ -2,10 +2,10 @@ package sim
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-var killing = part{
-	Kind: (*nemesis.Kill)(nil).Kind(),
-	Begin: func(w *World, _ int, f *nemesis.Fault) error {
-		w.clients[f.Kill.Client-1].kill()
+var killing = nemesis.Carry(
+	func(w *World, _ int, k *nemesis.Kill) error {
+		w.clients[k.Client-1].kill()
 		return nil
 	},
-}
+	nil,
+)

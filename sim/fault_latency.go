@@ -2,19 +2,14 @@ package sim
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-var slowing = part{
-	Kind: (*nemesis.Latency)(nil).Kind(),
-	Begin: func(w *World, _ int, f *nemesis.Fault) error {
-		extra := f.Latency.Add.Table()
-		w.links.Disturb(f.Latency.Clients, f.Latency.Nodes, func(client, node int) {
-			w.network.link(client, node).extra = extra
-		})
+var slowing = nemesis.Carry(
+	func(w *World, number int, l *nemesis.Latency) error {
+		more := &extra{table: l.Add.Table(), random: w.faultStream(number)}
+		w.disturb(l.Links, l.Way, func(l *lane) { l.extra = more })
 		return nil
 	},
-	End: func(w *World, _ int, f *nemesis.Fault) error {
-		w.links.Mend(f.Latency.Clients, f.Latency.Nodes, func(client, node int) {
-			w.network.link(client, node).extra = nil
-		})
+	func(w *World, _ int, l *nemesis.Latency) error {
+		w.mend(l.Links, l.Way, func(l *lane) { l.extra = nil })
 		return nil
 	},
-}
+)

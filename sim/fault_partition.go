@@ -2,30 +2,27 @@ package sim
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-var partitioning = part{
-	Kind: (*nemesis.Partition)(nil).Kind(),
-	Begin: func(w *World, _ int, f *nemesis.Fault) error {
-		w.links.Disturb(f.Partition.Clients, f.Partition.Nodes, func(client, node int) {
-			w.network.link(client, node).cut(f.Partition.Cut, true)
-		})
+var partitioning = nemesis.Carry(
+	func(w *World, number int, p *nemesis.Partition) error {
+		w.cut(p.Links, p.Way, w.endless(number))
 		return nil
 	},
-	End: func(w *World, _ int, f *nemesis.Fault) error {
-		w.links.Mend(f.Partition.Clients, f.Partition.Nodes, func(client, node int) {
-			l := w.network.link(client, node)
-			l.cut(f.Partition.Cut, false)
-			w.sendHeld(l)
-		})
+	func(w *World, _ int, p *nemesis.Partition) error {
+		w.join(p.Links, p.Way)
 		return nil
 	},
+)
+
+// cut makes links hold back what comes to them, perhaps for good; join lets it
+// go on.
+func (w *World) cut(which nemesis.Links, way nemesis.Direction, forGood bool) {
+	w.disturb(which, way, func(l *lane) { l.cut, l.forGood = true, forGood })
 }
 
-// cut makes the link hold messages back that go the given way, or no longer.
-func (l *link) cut(way nemesis.Direction, hold bool) {
-	if way != nemesis.Replies {
-		l.requestsCut = hold
-	}
-	if way != nemesis.Requests {
-		l.repliesCut = hold
-	}
+func (w *World) join(which nemesis.Links, way nemesis.Direction) {
+	w.links.Mend(which, func(client, node int) {
+		l := w.network.link(client, node)
+		l.each(way, func(l *lane) { l.cut = false })
+		w.sendHeld(l)
+	})
 }

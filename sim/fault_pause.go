@@ -2,14 +2,13 @@ package sim
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-var pausing = part{
-	Kind: (*nemesis.Pause)(nil).Kind(),
-	Begin: func(w *World, _ int, f *nemesis.Fault) error {
-		w.clients[f.Pause.Client-1].pause()
+var pausing = nemesis.Carry(
+	func(w *World, _ int, p *nemesis.Pause) error {
+		w.clients[p.Client-1].pause(p.First)
 		return nil
 	},
-	End: func(w *World, _ int, f *nemesis.Fault) error {
-		w.clients[f.Pause.Client-1].resume()
+	func(w *World, _ int, p *nemesis.Pause) error {
+		w.clients[p.Client-1].resume()
 		return nil
 	},
-}
+).With(nemesis.TimersFirstFeature)

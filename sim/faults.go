@@ -5,10 +5,29 @@ import "github.com/lockstorm/lockstorm/nemesis"
 // repertoire says how each kind of fault is carried out; each has a file of
 // its own, fault_*.go.
 var repertoire = nemesis.Repertoire[*World]{
-	crashing, partitioning, slowing, pausing, killing, clockJumping, clockRunning,
+	crashing, losingPower, shuttingDown, failingOver, restoring, stopping, erring, evicting, flushingScripts,
+	partitioning, slowing, losing, resetting, narrowing, splitting,
+	slowingAccess,
+	pausing, killing, cancelling,
+	clockJumping, clockRunning, clockSlewing, clockStrobing, clockFreezing, suspending, snapshotting,
 }
-
-type part = nemesis.Part[*World]
 
 // Faults lists the kinds of faults that a simulated world can carry out.
 func Faults() []nemesis.Kind { return repertoire.Kinds() }
+
+// endless reports whether the plan has no end for a fault.
+func (w *World) endless(number int) bool { return w.setting.Plan[number-1].End == nil }
+
+// disturb does something bad to one direction, or both, of every link of the
+// selection, on behalf of a fault.
+func (w *World) disturb(which nemesis.Links, way nemesis.Direction, how func(*lane)) {
+	w.links.Disturb(which, func(client, node int) { w.network.link(client, node).each(way, how) })
+}
+
+// mend takes it back.
+func (w *World) mend(which nemesis.Links, way nemesis.Direction, how func(*lane)) {
+	w.links.Mend(which, func(client, node int) { w.network.link(client, node).each(way, how) })
+}
+
+// Features lists the features that it has for them.
+func Features() []nemesis.Feature { return repertoire.Features() }

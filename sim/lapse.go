@@ -5,22 +5,24 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Watch asks for a lapse event when the client's monotonic clock comes to
-// until, in place of what was asked for the same token before.
-func (w *World) Watch(client int, resource, token string, until env.Instant) {
+// Watch asks for a lapse event when the client's clock first comes to until, in
+// place of what was asked for the same token before.
+func (w *World) Watch(client int, clock env.Clock, resource, token string, until env.Instant) {
 	if !w.sealed {
-		w.lapses.Watch(w.time(), client, resource, token, until)
+		w.catchUp()
+		w.lapses.Watch(w.time(), client, clock, resource, token, until)
 	}
 }
 
 // Unwatch withdraws what was asked for the token, unless it has come due.
 func (w *World) Unwatch(client int, token string) {
 	if !w.sealed {
+		w.catchUp()
 		w.lapses.Unwatch(w.time(), client, token)
 	}
 }
 
 // lapseTime is when the client's clock comes to until; now if it has done so.
-func (w *World) lapseTime(client int, until env.Instant) history.Time {
-	return history.Time(max(w.clients[client-1].mono.when(int64(until)), w.now))
+func (w *World) lapseTime(client int, clock env.Clock, until env.Instant) history.Time {
+	return history.Time(max(w.clients[client-1].clocks[clock].when(int64(until)), w.now))
 }

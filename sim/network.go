@@ -2,48 +2,114 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// network carries messages between clients and nodes. It is that of a client
-// with a pool of connections, one request on each at a time: no message
-// overtakes another on its connection, because there is none, and requests on
-// different connections arrive in any order. Nothing is dropped; a cut link
-// holds messages back until it is mended, as TCP does.
+// network carries messages between clients and nodes, and to the guarded
+// resource. Unless the setting says otherwise it is that of a client with a
+// pool of connections, one request on each at a time: no message overtakes
+// another on its connection, because there is none, and requests on different
+// connections arrive in any order. Nothing is dropped but what is on a
+// connection that is reset; a cut link holds messages back until it is mended,
+// as TCP does.
 type network struct {
-	nodes   int
-	latency *nemesis.Table
-	random  *rand.PCG
-	links   []link // by client, then by node
+	nodes       int
+	connections nemesis.Connections
+	random      *rand.PCG
+	links       []link // by client, then by node
+	toGuard     []lane // by client
+	fromGuard   lane
 
 	messages slab[message] // on their way
 }
 
+// link is what is between one client and one node.
 type link struct {
-	requestsCut, repliesCut bool
-	extra                   *nemesis.Table // on top of the network's latency; nil: nothing
-	heldRequests            []int32
-	heldReplies             []int32
+	requests, replies lane
+
+	connection *connection // that is pipelined; nil: there is none yet
+	pool       pool        // of connections, if they are limited
 }
 
-// message is one request, and then its reply.
+// lane is one direction of a link.
+type lane struct {
+	latency *nemesis.Table
+	cut     bool
+	forGood bool       // and it will never be mended
+	resets  bool       // the connection of whatever should go this way
+	extra   *extra     // on top of the latency; nil: nothing
+	loss    *loss      // nil: none
+	narrow  *bandwidth // nil: as wide as one likes
+	held    []int32    // messages that came to the cut
+}
+
+// extra is what a fault adds to the latency of each message.
+type extra struct {
+	table  *nemesis.Table
+	random *rand.PCG // the fault's own
+}
+
+// each does something to the lanes of a direction.
+func (l *link) each(way nemesis.Direction, do func(*lane)) {
+	if way.Has(nemesis.Requests) {
+		do(&l.requests)
+	}
+	if way.Has(nemesis.Replies) {
+		do(&l.replies)
+	}
+}
+
+// message is one request, and then its reply, or the news that its connection
+// was reset.
 type message struct {
-	round  *round
-	client int32
-	node   int32
-	answer env.Answer
+	round      *round
+	sent       int64       // ground time
+	connection *connection // nil: one to itself
+	client     int32
+	node       int32
+	answer     env.Answer // 0: it is a request
+	cause      cause      // why, when the answer is env.Failed or env.Lost
+	reset      bool       // so is its connection, see reset.go
+	whole      bool       // it brings its script along
+	again      uint8      // how often it was sent again this way
 }
 
 func newNetwork(s nemesis.Setting, seed uint64) network {
-	return network{
-		nodes:   s.Nodes,
-		latency: s.Latency.Table(),
-		random:  stream(seed, "network"),
-		links:   make([]link, s.Clients*s.Nodes),
+	n := network{
+		nodes:       s.Nodes,
+		connections: s.Connections,
+		random:      stream(seed, "network"),
+		links:       make([]link, s.Clients*s.Nodes),
+		toGuard:     make([]lane, s.Clients),
+	}
+	n.setLatencies(s)
+	return n
+}
+
+// setLatencies gives every lane its latency.
+func (n *network) setLatencies(s nemesis.Setting) {
+	usual := s.Latency.Table()
+	for i := range n.links {
+		n.links[i].each(nemesis.Both, func(l *lane) { l.latency = usual })
+	}
+	for _, of := range s.Links {
+		own := of.Latency.Table()
+		for _, client := range nemesis.Each(of.Clients, s.Clients) {
+			for _, node := range nemesis.Each(of.Nodes, s.Nodes) {
+				n.link(client, node).each(of.Way, func(l *lane) { l.latency = own })
+			}
+		}
+	}
+	guard := usual
+	if s.GuardLatency != nil {
+		guard = s.GuardLatency.Table()
+	}
+	n.fromGuard.latency = guard
+	for i := range n.toGuard {
+		n.toGuard[i].latency = guard
 	}
 }
 
@@ -51,15 +117,11 @@ func (n *network) link(client, node int) *link {
 	return &n.links[(client-1)*n.nodes+node-1]
 }
 
-// way draws how long a message takes that goes over no link, to or from the
-// guarded resource.
-func (n *network) way() int64 { return int64(n.latency.Draw(n.random.Uint64())) }
-
-// delay draws how long a message takes over the link.
-func (n *network) delay(l *link) int64 {
-	d := n.way()
+// delay draws how long a message takes over the lane.
+func (n *network) delay(l *lane) int64 {
+	d := int64(l.latency.Draw(n.random.Uint64()))
 	if l.extra != nil {
-		d += int64(l.extra.Draw(n.random.Uint64()))
+		d += int64(l.extra.table.Draw(l.extra.random.Uint64()))
 	}
 	return d
 }
@@ -76,65 +138,149 @@ func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) e
 	for rest := to; rest != 0; {
 		node := rest.First()
 		rest = rest.Without(node)
-		i := w.network.messages.put(message{round: r, client: int32(c.id), node: int32(node)})
-		w.sendRequest(i)
+		switch {
+		case w.network.connections.Limit > 0:
+			c.sendInTurn(r, node)
+		case w.network.connections.Pipelined:
+			c.sendInLine(r, node)
+		default:
+			c.sendAlone(r, node)
+		}
 	}
 	return r
 }
 
+// sendAlone sends a request over a connection of its own.
+func (c *client) sendAlone(r *round, node int) {
+	w := c.world
+	w.sendRequest(w.network.messages.put(message{round: r, sent: w.now, client: int32(c.id), node: int32(node)}))
+}
+
 func (w *World) sendRequest(i int32) {
 	m := w.network.messages.at(i)
-	l := w.network.link(int(m.client), int(m.node))
-	w.queue.push(w.now+w.network.delay(l), requestArrives, i)
+	w.transmit(i, &w.network.link(int(m.client), int(m.node)).requests, requestArrives)
+}
+
+// transmit puts a message on its way over a lane, at the end of which arrival
+// happens.
+func (w *World) transmit(i int32, l *lane, arrival class) {
+	if l.narrow != nil {
+		w.queueUp(i, l, arrival)
+		return
+	}
+	w.leave(i, l, arrival)
+}
+
+// leave is what becomes of a message that the lane has room for.
+func (w *World) leave(i int32, l *lane, arrival class) {
+	if l.loss != nil && w.loses(i, l, arrival) {
+		return
+	}
+	w.queue.push(w.now+w.network.delay(l), arrival, i)
 }
 
 func (w *World) requestArrives(i int32) {
 	m := w.network.messages.at(i)
 	l := w.network.link(int(m.client), int(m.node))
-	if l.requestsCut {
-		l.heldRequests = append(l.heldRequests, i)
+	if l.requests.cut {
+		w.hold(&l.requests, i)
 		return
 	}
-	node := &w.nodes[m.node-1]
-	if node.down {
-		m.answer = env.Failed
-	} else {
-		m.answer = w.execute(node, int(m.client), m.round.command)
+	if m.connection != nil {
+		w.requestInLine(i, m.connection)
+		return
 	}
+	w.atNode(i)
+}
+
+// atNode is what becomes of request i, which has come to the end of its way.
+func (w *World) atNode(i int32) {
+	m := w.network.messages.at(i)
+	switch {
+	case m.connection != nil && m.connection.broken:
+		w.network.messages.take(i)
+	case m.reset || w.network.link(int(m.client), int(m.node)).requests.resets:
+		w.breakOff(i)
+	default:
+		w.serve(&w.nodes[m.node-1], i)
+	}
+}
+
+// reply sends the answer of a node on its way.
+func (w *World) reply(i int32) {
+	m := w.network.messages.at(i)
 	w.trace.add(uint64(m.answer))
-	w.sendReply(i)
+	m.again = 0
+	l := w.network.link(int(m.client), int(m.node))
+	switch c := m.connection; {
+	case c != nil && c.broken:
+		w.network.messages.take(i)
+		return
+	case l.replies.resets && !m.reset:
+		w.breakOff(i)
+		return
+	case c != nil:
+		c.replies.push(i)
+	}
+	w.transmit(i, &l.replies, replyArrives)
 }
 
 func (w *World) sendReply(i int32) {
 	m := w.network.messages.at(i)
-	l := w.network.link(int(m.client), int(m.node))
-	w.queue.push(w.now+w.network.delay(l), replyArrives, i)
+	w.transmit(i, &w.network.link(int(m.client), int(m.node)).replies, replyArrives)
 }
 
 func (w *World) replyArrives(i int32) {
 	m := w.network.messages.at(i)
 	l := w.network.link(int(m.client), int(m.node))
-	if l.repliesCut {
-		l.heldReplies = append(l.heldReplies, i)
+	if l.replies.cut {
+		w.hold(&l.replies, i)
 		return
 	}
-	arrived := w.network.messages.take(i)
-	arrived.round.deliver(int(arrived.node), arrived.answer)
+	if m.connection != nil {
+		w.replyInLine(i)
+		return
+	}
+	w.answered(i)
+}
+
+// answered hands a reply, or the news of a reset, to the client. One that says
+// that a script is missing stays with the client's transport, which sends the
+// script itself.
+func (w *World) answered(i int32) {
+	if w.network.messages.at(i).cause == noScript {
+		w.sendWhole(i)
+		return
+	}
+	m := w.network.messages.take(i)
+	m.round.deliver(int(m.node), m.answer, m.cause)
+}
+
+// hold keeps a message that has come to a cut until that is mended. Where it
+// never is, the message is forgotten: a run of any length must not grow by it.
+func (w *World) hold(l *lane, i int32) {
+	if l.forGood {
+		if m := w.network.messages.take(i); m.connection != nil {
+			m.connection.forget(i, m.reset)
+		}
+		return
+	}
+	l.held = append(l.held, i)
 }
 
 // sendHeld sends on what a link held back while it was cut.
 func (w *World) sendHeld(l *link) {
-	if !l.requestsCut {
-		for _, i := range l.heldRequests {
+	if !l.requests.cut {
+		for _, i := range l.requests.held {
 			w.sendRequest(i)
 		}
-		l.heldRequests = l.heldRequests[:0]
+		l.requests.held = l.requests.held[:0]
 	}
-	if !l.repliesCut {
-		for _, i := range l.heldReplies {
+	if !l.replies.cut {
+		for _, i := range l.replies.held {
 			w.sendReply(i)
 		}
-		l.heldReplies = l.heldReplies[:0]
+		l.replies.held = l.replies.held[:0]
 	}
 }
 
@@ -144,32 +290,43 @@ type round struct {
 	command env.Command
 	giveUp  env.Instant
 	silent  env.NodeSet // asked, and neither answered nor given up
-	replies []env.Reply
-	room    [8]env.Reply
+	replies []reply
+	room    [8]reply
 	head    int // replies taken so far
 	waiter  *coroutine
 }
 
-var (
-	errRefused = errors.New("connection refused")
-	errGaveUp  = errors.New("no answer, given up")
-)
+// reply is an env.Reply in three bytes: rounds are most of what the simulator
+// allocates.
+type reply struct {
+	node   uint8
+	answer env.Answer
+	why    cause
+}
 
 // deliver hands a reply over, unless the client has given the request up. A
 // client that stands still gives nothing up: the reply waits in its socket,
-// and is seen before the deadline that has passed meanwhile.
-func (r *round) deliver(node int, answer env.Answer) {
-	if !r.silent.Has(node) || !r.client.stopped() && r.client.Mono() >= r.giveUp {
+// and is seen before the deadline that has passed meanwhile, unless the client
+// is to see its timers first.
+func (r *round) deliver(node int, answer env.Answer, why cause) {
+	switch c := r.client; {
+	case !r.silent.Has(node):
+		return
+	case c.stopped():
+		if c.inbox.holds(func() { r.deliver(node, answer, why) }) {
+			return
+		}
+	case c.mono() >= r.giveUp:
 		return
 	}
 	r.silent = r.silent.Without(node)
-	reply := env.Reply{Node: node, Answer: answer}
-	if answer == env.Failed {
-		reply.Err = errRefused
+	r.replies = append(r.replies, reply{uint8(node), answer, why})
+	w := r.client.world
+	if w.network.connections.Limit > 0 {
+		w.network.link(r.client.id, node).pool.look(w)
 	}
-	r.replies = append(r.replies, reply)
 	if r.waiter != nil {
-		r.client.world.wake(r.waiter)
+		w.wake(r.waiter)
 	}
 }
 
@@ -178,7 +335,7 @@ func (r *round) abandon() {
 	for r.silent != 0 {
 		node := r.silent.First()
 		r.silent = r.silent.Without(node)
-		r.replies = append(r.replies, env.Reply{Node: node, Answer: env.Lost, Err: errGaveUp})
+		r.replies = append(r.replies, reply{uint8(node), env.Lost, gaveUp})
 	}
 }
 
@@ -186,12 +343,13 @@ func (r *round) abandon() {
 func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
 	co := r.client.enter()
 	for {
-		if r.head == len(r.replies) && r.silent != 0 && r.client.Mono() >= r.giveUp {
+		if r.head == len(r.replies) && r.silent != 0 && r.client.mono() >= r.giveUp {
 			r.abandon()
 		}
 		if r.head < len(r.replies) {
+			next := r.replies[r.head]
 			r.head++
-			return r.replies[r.head-1], nil
+			return env.Reply{Node: int(next.node), Answer: next.answer, Err: causes[next.why]}, nil
 		}
 		if r.silent == 0 {
 			return env.Reply{}, env.ErrRoundOver
@@ -199,7 +357,7 @@ func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) 
 		if err := ctx.Err(); err != nil {
 			return env.Reply{}, err
 		}
-		if r.client.Mono() >= until {
+		if r.client.mono() >= until {
 			return env.Reply{}, env.ErrTimeout
 		}
 		r.waiter = co

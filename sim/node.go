@@ -6,14 +6,18 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// node is one Redis master: a key store whose keys expire by its wall clock.
+// node is one Redis master: a key store whose keys expire by its wall clock,
+// behind a server.
 type node struct {
-	id   int
-	wall clock
-	down bool
-	keys map[string]key
+	id      int
+	wall    clock
+	keys    map[string]key
+	dirty   bool     // a key has changed since this was last reset
+	journal *journal // nil: no fault of the plan takes changes back
+	server
 }
 
 type key struct {
@@ -21,55 +25,84 @@ type key struct {
 	expiry int64 // the last millisecond of the node's wall clock in which it lives
 }
 
-func newNode(id int) node {
-	return node{id: id, wall: clock{shown: epoch}, keys: map[string]key{}}
+func newNode(id int, s nemesis.Setting, seed uint64) node {
+	return node{
+		id: id, wall: clock{shown: epoch}, keys: map[string]key{},
+		journal: newJournal(id, s, seed), server: newServer(id, s, seed),
+	}
 }
 
 // millis reads the node's clock as Redis does, in whole milliseconds.
 func (n *node) millis(now int64) int64 { return n.wall.at(now) / int64(time.Millisecond) }
 
-// execute carries out one command. Expired keys are found when they are
-// touched; like Redis, the node counts a key as expired when its clock shows a
-// later millisecond than the expiry.
-func (w *World) execute(n *node, by int, command env.Command) env.Answer {
-	millis := n.millis(w.now)
-	held, exists := n.keys[command.Key]
-	if exists && millis > held.expiry {
-		w.forget(n, command.Key, held.token, "expired", 0)
-		exists = false
+// execute carries out the command of a message.
+func (w *World) execute(n *node, m *message) env.Answer {
+	by, command := int(m.client), &m.round.command
+	if n.failing != 0 && n.failing.meets(command.Op) {
+		return env.Failed
 	}
+	w.expireKeys()
+	held, exists := n.keys[command.Key]
 	mine := exists && held.token == command.Token
-	expiry := millis + command.TTL.Milliseconds()
+	expiry := n.millis(w.now) + command.TTL.Milliseconds()
 	switch {
 	case command.Op == env.OpSet && !exists:
-		n.keys[command.Key] = key{token: command.Token, expiry: expiry}
-		w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: by})
+		w.put(n, command.Key, key{token: command.Token, expiry: expiry})
+		w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: by, Sent: history.Time(m.sent)})
 		return env.Yes
 	case command.Op == env.OpDelete && mine:
-		w.forget(n, command.Key, command.Token, "deleted", by)
+		if n.failing == readOnly {
+			return env.Failed
+		}
+		w.forget(n, history.Event{Resource: command.Key, Token: command.Token, Reason: "deleted", Client: by})
 		return env.Yes
 	case command.Op == env.OpExtend && mine:
-		held.expiry = max(held.expiry, expiry)
-		n.keys[command.Key] = held
+		if held.expiry < expiry {
+			if n.failing == readOnly {
+				return env.Failed
+			}
+			held.expiry = expiry
+			w.put(n, command.Key, held)
+		}
 		w.carrier.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: by})
 		return env.Yes
 	}
 	return env.No
 }
 
-func (w *World) forget(n *node, resource, token, reason string, by int) {
-	delete(n.keys, resource)
-	w.carrier.Record(history.Event{Kind: history.KeyGone, Node: n.id, Resource: resource, Token: token, Reason: reason, Client: by})
+// put and drop are the only ones that change the keys.
+func (w *World) put(n *node, resource string, k key) {
+	if n.journal != nil {
+		w.enter(n, resource)
+	}
+	n.keys[resource] = k
+	n.dirty = true
+	w.nextExpiry = min(w.nextExpiry, n.expires(k))
 }
 
-// forgetAll empties the node, in an order that does not depend on the map's.
-func (w *World) forgetAll(n *node) {
+func (w *World) drop(n *node, resource string) {
+	if n.journal != nil {
+		w.enter(n, resource)
+	}
+	delete(n.keys, resource)
+	n.dirty = true
+}
+
+func (w *World) forget(n *node, gone history.Event) {
+	w.drop(n, gone.Resource)
+	gone.Kind, gone.Node = history.KeyGone, n.id
+	w.carrier.Record(gone)
+}
+
+// forgetAll empties the node on behalf of a fault, in an order that does not
+// depend on the map's.
+func (w *World) forgetAll(n *node, reason string, fault int) {
 	resources := make([]string, 0, len(n.keys))
 	for r := range n.keys {
 		resources = append(resources, r)
 	}
 	sort.Strings(resources)
 	for _, r := range resources {
-		w.forget(n, r, n.keys[r].token, "forgotten", 0)
+		w.forget(n, history.Event{Resource: r, Token: n.keys[r].token, Reason: reason, Fault: fault})
 	}
 }

@@ -14,9 +14,9 @@ func TestQueueOrder(t *testing.T) {
 		var pushed []event
 		for i := range rapid.IntRange(0, 200).Draw(t, "n") {
 			at := rapid.Int64Range(0, 20).Draw(t, "at")
-			c := class(rapid.IntRange(int(faultDue), int(timerFires)).Draw(t, "class"))
+			c := class(rapid.IntRange(int(faultDue), int(inboxOpens)).Draw(t, "class"))
 			q.push(at, c, int32(i))
-			pushed = append(pushed, event{at: at, class: c, seq: q.seq, index: int32(i)})
+			pushed = append(pushed, newEvent(at, c, q.seq, int32(i)))
 		}
 		slices.SortFunc(pushed, func(a, b event) int {
 			if a.before(&b) {
@@ -40,7 +40,7 @@ func BenchmarkQueue(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		e := q.pop()
-		q.push(e.at+int64(e.index%13)+1, requestArrives, e.index)
+		q.push(e.at+int64(e.index()%13)+1, requestArrives, e.index())
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }

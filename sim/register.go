@@ -30,13 +30,13 @@ const (
 )
 
 // do sends the call over the network and waits for the answer. The way to the
-// resource is not one of the links that faults take hold of.
+// resource is none of the links between clients and nodes.
 func (c *client) do(ctx context.Context, request call) (call, error) {
 	co := c.enter()
 	w := c.world
 	request.client = c
 	i := w.calls.put(request)
-	w.queue.push(w.now+w.network.way(), callArrives, i)
+	w.queue.push(w.now+w.network.delay(&w.network.toGuard[c.id-1]), callArrives, i)
 	for !w.calls.at(i).returned {
 		if err := ctx.Err(); err != nil {
 			w.calls.at(i).deserted = true
@@ -58,20 +58,23 @@ func (w *World) callArrives(i int32) {
 	a := c.access
 	switch c.kind {
 	case readCall:
-		c.value, c.accepted = w.guard.Read(a.Resource, a.Fence)
+		c.value, c.accepted = w.guard.Read(a.Resource, a.Token, a.Fence)
 	case writeCall:
-		c.accepted = w.guard.Write(a.Resource, a.Fence, c.value)
+		c.accepted = w.guard.Write(a.Resource, a.Token, a.Fence, c.value)
 		if c.accepted {
 			w.carrier.Record(history.Event{Kind: history.Apply, Client: c.client.id, Resource: a.Resource, Token: a.Token, Value: c.value, Fence: a.Fence})
 		}
 	case drawCall:
 		c.fence, c.accepted = w.guard.Draw(a.Resource), true
 	}
-	w.queue.push(w.now+w.network.way(), callReturns, i)
+	w.queue.push(w.now+w.network.delay(&w.network.fromGuard), callReturns, i)
 }
 
 func (w *World) callReturns(i int32) {
 	c := w.calls.at(i)
+	if c.client.stopped() && c.client.inbox.holds(func() { w.callReturns(i) }) {
+		return
+	}
 	c.returned = true
 	switch {
 	case c.deserted:

@@ -17,7 +17,9 @@ import (
 // World is one simulated world. It is used by one goroutine.
 type World struct {
 	setting nemesis.Setting
+	seed    uint64
 	sink    history.Sink
+	event   history.Event // see Record
 
 	now       int64 // ground time, ns
 	atInstant int   // what has been done at this instant, see limitInstant
@@ -33,31 +35,38 @@ type World struct {
 	carrier   *world.Carrier[*World]
 	links     *world.Links
 	faultAt   int64 // ground time of the earliest faultDue in the queue
+	clocks    clockFaults
 
 	coroutines []*coroutine
 	idle       []*coroutine
 	ready      []*coroutine
 	current    *coroutine
 
+	turns  slab[turn]
 	calls  slab[call]
 	lapses *world.Lapses
+
+	nextExpiry int64 // ground time before which no key expires
+
+	underWay *world.Calls // of the clients' locks
 
 	sealed bool
 	err    error
 }
 
 // Open builds the world of a setting, which must be valid and ask for no other
-// faults than [Faults]. Everything random in it follows from the seed; its
-// history goes to sink.
+// faults than [Faults] and [Features]. Everything random in it follows from the
+// seed; its history goes to sink.
 func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
-	w := &World{setting: s, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64}
+	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64, clocks: newClockFaults()}
 	w.lapses = world.NewLapses(w.lapseTime, w.write)
 	w.network = newNetwork(s, seed)
 	w.carrier = world.NewCarrier(w, repertoire, w.Record)
+	w.underWay = world.NewCalls(s)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
 	w.conductor = nemesis.NewConductor(s, w.carrier)
 	for n := 1; n <= s.Nodes; n++ {
-		w.nodes = append(w.nodes, newNode(n))
+		w.nodes = append(w.nodes, newNode(n, s, seed))
 	}
 	for c := 1; c <= s.Clients; c++ {
 		w.clients = append(w.clients, newClient(w, c, seed))
@@ -74,18 +83,30 @@ func (w *World) Nodes(client int) env.Nodes { return w.clients[client-1] }
 // Register returns the guarded resource as the client sees it.
 func (w *World) Register(client int) env.Register { return w.clients[client-1] }
 
+// Call returns the context for a call of the client's lock that begins now, and
+// what to do when it has returned.
+func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
+	return w.underWay.Begin(ctx, client)
+}
+
+func (w *World) node(id int) *node { return &w.nodes[id-1] }
+
 // Trace returns a hash of everything that happened. A world with the same
 // setting, seed and clients has the same.
 func (w *World) Trace() (hash uint64, exact bool) { return uint64(w.trace), true }
 
 // Record stamps the event and writes it into the history.
-func (w *World) Record(e *history.Event) {
+//
+// All events are passed on from one place, for a sink keeps none: an event
+// whose address is taken at each call would be allocated each time.
+func (w *World) Record(e history.Event) {
 	if w.sealed {
 		return
 	}
-	w.lapses.Flush(w.time())
-	e.Time = w.time()
-	w.write(e)
+	w.catchUp()
+	w.event = e
+	w.event.Time = w.time()
+	w.write(&w.event)
 }
 
 // write passes an event on with the time that it bears.
@@ -101,7 +122,9 @@ const pollEvery = 4096
 
 // Run runs main for every client until all that still live have returned or
 // the horizon has come, and closes the history. An error is that of ctx, of a
-// fault that could not be carried out, or a panic of a client's code.
+// fault that could not be carried out, or a panic of a client's code. A world
+// that cannot go on before that has no error: the reason in the end event of its
+// history says what everybody waits for.
 func (w *World) Run(ctx context.Context, main func(client int)) error {
 	if w.sealed {
 		return errors.New("sim: a world runs once")
@@ -120,15 +143,22 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 			w.fail(ctx.Err())
 		}
 	}
+	if w.err == nil && !w.finished(tasks) {
+		w.endIfStuck(tasks)
+		w.now = int64(w.setting.Horizon)
+	}
 	w.seal(world.End(ctx, w.err))
+	if errors.Is(w.err, errNoProgress) {
+		return nil
+	}
 	return w.err
 }
 
-// next carries out the next event and reports whether there was one.
+// next carries out the next event and reports whether there was one before the
+// horizon.
 func (w *World) next() bool {
 	w.armConductor()
 	if len(w.queue.heap) == 0 || w.queue.heap[0].at > int64(w.setting.Horizon) {
-		w.now = int64(w.setting.Horizon)
 		return false
 	}
 	e := w.queue.pop()
@@ -136,23 +166,27 @@ func (w *World) next() bool {
 		w.now, w.atInstant = e.at, 0
 	}
 	w.limitInstant()
-	w.trace.words(uint64(e.at), uint64(e.class), uint64(e.index))
-	switch e.class {
+	w.trace.words(uint64(e.at), uint64(e.class()), uint64(e.index()))
+	switch e.class() {
 	case faultDue:
 		w.faultAt = math.MaxInt64
 		w.fail(w.conductor.Advance(time.Duration(w.now)))
+	case faultTurns:
+		w.takeTurn(e.index())
 	case requestArrives:
-		w.requestArrives(e.index)
+		w.requestArrives(e.index())
 	case replyArrives:
-		w.replyArrives(e.index)
+		w.replyArrives(e.index())
 	case callArrives:
-		w.callArrives(e.index)
+		w.callArrives(e.index())
 	case callReturns:
-		w.callReturns(e.index)
+		w.callReturns(e.index())
 	case timerFires:
-		w.coroutines[e.index].timer(e.at)
+		w.coroutines[e.index()].timer(e.at)
+	case inboxOpens:
+		w.clients[e.index()].openInbox()
 	default:
-		panic(fmt.Sprintf("sim: event of class %d", e.class))
+		panic(fmt.Sprintf("sim: event of class %d", e.class()))
 	}
 	return true
 }
@@ -185,7 +219,7 @@ func (w *World) fail(err error) {
 // seal closes the history first, and then unwinds the clients' code: what that
 // does on its way out has not happened.
 func (w *World) seal(end *history.Event) {
-	w.Record(end)
+	w.Record(*end)
 	w.unwind()
 }
 

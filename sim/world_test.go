@@ -70,7 +70,7 @@ var set = env.Command{Op: env.OpSet, Key: "r", Token: "a", TTL: 100 * ms}
 // ask sends a command to the nodes and returns the answers in the order in
 // which they come.
 func ask(w *World, client int, to env.NodeSet, c env.Command, wait time.Duration) string {
-	r := w.Nodes(client).Send(to, c, w.Runtime(client).Mono().Add(wait))
+	r := w.Nodes(client).Send(to, c, w.Runtime(client).Now(env.Monotonic).Add(wait))
 	var list []string
 	for {
 		reply, err := r.Next(context.Background(), env.Never)
@@ -82,7 +82,7 @@ func ask(w *World, client int, to env.NodeSet, c env.Command, wait time.Duration
 }
 
 func sleep(w *World, client int, d time.Duration) {
-	_ = w.Runtime(client).Sleep(context.Background(), w.Runtime(client).Mono().Add(d))
+	_ = w.Runtime(client).Sleep(context.Background(), w.Runtime(client).Now(env.Monotonic).Add(d))
 }
 
 func TestNodeKeepsKeysForTheirTime(t *testing.T) {
@@ -112,7 +112,7 @@ func TestNodeKeepsKeysForTheirTime(t *testing.T) {
 
 func TestCrashForgetsOrKeeps(t *testing.T) {
 	for persistence, want := range map[nemesis.Persistence]string{nemesis.Nothing: "yes", nemesis.Always: "no"} {
-		s := setting(1, 1, nemesis.Fault{Crash: &nemesis.Crash{Node: 1}, Start: nemesis.At(10 * ms), End: nemesis.After(20 * ms)})
+		s := setting(1, 1, nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(10 * ms), End: nemesis.After(20 * ms)})
 		s.Persistence = persistence
 		log := play(t, s, func(w *World) {
 			expect(t, "set", ask(w, 1, 1, set, time.Second), "yes")
@@ -127,7 +127,7 @@ func TestCrashForgetsOrKeeps(t *testing.T) {
 
 func TestPartitionHoldsBack(t *testing.T) {
 	cut := func(d nemesis.Direction) nemesis.Fault {
-		return nemesis.Fault{Partition: &nemesis.Partition{Nodes: []int{2}, Cut: d}, Start: nemesis.At(0), End: nemesis.After(50 * ms)}
+		return nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}, Way: d}, Start: nemesis.At(0), End: nemesis.After(50 * ms)}
 	}
 	for direction, want := range map[nemesis.Direction]string{
 		nemesis.Both:     "key-set@1ms key-set@51ms",
@@ -145,34 +145,121 @@ func TestPartitionHoldsBack(t *testing.T) {
 
 func TestPauseStopsTheClientAndNothingElse(t *testing.T) {
 	s := setting(2, 1, nemesis.Fault{
-		Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepBeforeSend, 0), End: nemesis.After(50 * ms),
+		Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepBeforeSend, 0), End: nemesis.After(50 * ms),
 	})
 	log := play(t, s, func(w *World) {
 		w.Reach(1, env.StepBeforeSend, 0)
-		w.Record(&history.Event{Kind: history.Step, Client: 1})
+		w.Record(history.Event{Kind: history.Step, Client: 1})
 		sleep(w, 1, 5*ms)
 	}, func(w *World) {
 		sleep(w, 2, 20*ms)
-		w.Record(&history.Event{Kind: history.Step, Client: 2})
+		w.Record(history.Event{Kind: history.Step, Client: 2})
 	})
 	expect(t, "history", kinds(log), "fault-start@0s pause@0s step@20ms resume@50ms fault-end@50ms step@50ms end@55ms")
 }
 
 // A reply that came during a pause is seen before the deadline that passed.
 func TestReplyBeforeDeadlineAfterPause(t *testing.T) {
-	s := setting(1, 1, nemesis.Fault{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.At(500 * time.Microsecond), End: nemesis.After(time.Second)})
+	s := setting(1, 1, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(500 * time.Microsecond), End: nemesis.After(time.Second)})
 	play(t, s, func(w *World) {
 		expect(t, "answers", ask(w, 1, 1, set, 10*ms), "yes")
-		if now := w.Runtime(1).Mono(); now < env.Instant(time.Second) {
+		if now := w.Runtime(1).Now(env.Monotonic); now < env.Instant(time.Second) {
 			t.Errorf("the client went on at %v, during its pause", now)
 		}
 	})
 }
 
+// timersFirst is a pause of client 1 after which it sees its timers first.
+func timersFirst(start nemesis.Moment, length time.Duration) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}, Start: start, End: nemesis.After(length)}
+}
+
+// next tells what the client sees next of a round, and when: an answer or an
+// error.
+func next(w *World, r env.Round, until env.Instant) string {
+	reply, err := r.Next(context.Background(), until)
+	what := reply.Answer.String()
+	if err != nil {
+		what = err.Error()
+	}
+	return what + " at " + time.Duration(w.now).String()
+}
+
+// A reply comes at 2 ms, during the pause. What is due by the end of the pause
+// is seen before it, and what was abandoned thereby is not seen at all.
+func TestTimersBeforeRepliesAfterPause(t *testing.T) {
+	cases := map[string]struct {
+		giveUp, until time.Duration
+		want          []string
+	}{
+		"given up":            {10 * ms, time.Second, []string{"lost at 50ms", "every node has been reported at 50ms"}},
+		"waited for too long": {time.Second, 10 * ms, []string{"no reply in time at 50ms", "yes at 50ms"}},
+		"neither":             {time.Second, time.Second, []string{"yes at 50ms", "every node has been reported at 50ms"}},
+		"up as it ends":       {50 * ms, 50 * ms, []string{"lost at 50ms", "every node has been reported at 50ms"}},
+	}
+	for name, c := range cases {
+		play(t, setting(1, 1, timersFirst(nemesis.At(ms), 49*ms)), func(w *World) {
+			r := w.Nodes(1).Send(1, set, env.Instant(c.giveUp))
+			expect(t, name, next(w, r, env.Instant(c.until)), c.want[0])
+			expect(t, name, next(w, r, env.Never), c.want[1])
+		})
+	}
+}
+
+// Other coroutines of the client see their timers as well before one of them
+// sees a reply; and so does one that was stopped at a step.
+func TestAllTimersBeforeReplies(t *testing.T) {
+	var order []string
+	play(t, setting(1, 1, timersFirst(nemesis.At(ms), 49*ms)), func(w *World) {
+		saw := func(what string) { order = append(order, what) }
+		r := w.Nodes(1).Send(1, set, env.Instant(time.Second))
+		w.Runtime(1).Go("reader", func() {
+			next(w, r, env.Instant(time.Second))
+			saw("reply")
+		})
+		w.Runtime(1).Go("guarded", func() {
+			if _, err := w.Register(1).Read(context.Background(), env.Access{Resource: "r"}); err != nil {
+				t.Error(err)
+			}
+			saw("value")
+		})
+		for _, d := range []time.Duration{10 * ms, 50 * ms} {
+			w.Runtime(1).Go("sleeper", func() {
+				sleep(w, 1, d)
+				saw("timer")
+				sleep(w, 1, 0)
+				saw("next timer")
+			})
+		}
+		sleep(w, 1, 60*ms)
+	})
+	expect(t, "order", strings.Join(order, ", "), "timer, next timer, timer, next timer, reply, value")
+
+	s := timersFirst(nemesis.When(1, env.StepBeforeSend, 0), 50*ms)
+	play(t, setting(1, 1, s), func(w *World) {
+		r := w.Nodes(1).Send(1, set, env.Instant(10*ms))
+		w.Reach(1, env.StepBeforeSend, 0)
+		expect(t, "after a step", next(w, r, env.Instant(10*ms)), "lost at 50ms")
+	})
+}
+
+// Of two pauses without a gap the second says what becomes of the replies.
+func TestPauseAfterPause(t *testing.T) {
+	second := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(50 * ms), End: nemesis.After(50 * ms)}
+	for first, want := range map[nemesis.First]string{"": "yes at 100ms", nemesis.RepliesFirst: "yes at 100ms", nemesis.TimersFirst: "lost at 100ms"} {
+		action := *second.Action.(*nemesis.Pause)
+		action.First = first
+		second.Action = &action
+		play(t, setting(1, 1, timersFirst(nemesis.At(ms), 49*ms), second), func(w *World) {
+			expect(t, string(first), next(w, w.Nodes(1).Send(1, set, env.Instant(10*ms)), env.Never), want)
+		})
+	}
+}
+
 func TestKilledClientStaysWhereItIs(t *testing.T) {
-	s := setting(1, 1, nemesis.Fault{Kill: &nemesis.Kill{Client: 1}, Start: nemesis.At(10 * ms)})
+	s := setting(1, 1, nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(10 * ms)})
 	log := play(t, s, func(w *World) {
-		defer func() { w.Record(&history.Event{Kind: history.Step, Client: 1}) }()
+		defer func() { w.Record(history.Event{Kind: history.Step, Client: 1}) }()
 		sleep(w, 1, 20*ms)
 		t.Error("a dead client went on")
 	})
@@ -185,14 +272,14 @@ func TestLapseFollowsTheClientsClock(t *testing.T) {
 		want string
 	}{
 		"true":           {nil, "lapse@100ms"},
-		"slow":           {[]nemesis.Fault{{ClockRate: &nemesis.ClockRate{Client: 1, PPM: -500_000}, Start: nemesis.At(50 * ms)}}, "lapse@150ms"},
-		"fast":           {[]nemesis.Fault{{ClockRate: &nemesis.ClockRate{Client: 1, PPM: 250_000}, Start: nemesis.At(0)}}, "lapse@80ms"},
-		"slow for a bit": {[]nemesis.Fault{{ClockRate: &nemesis.ClockRate{Client: 1, PPM: -500_000}, Start: nemesis.At(0), End: nemesis.After(100 * ms)}}, "lapse@150ms"},
+		"slow":           {[]nemesis.Fault{{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Client: 1}, PPM: -500_000}, Start: nemesis.At(50 * ms)}}, "lapse@150ms"},
+		"fast":           {[]nemesis.Fault{{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Client: 1}, PPM: 250_000}, Start: nemesis.At(0)}}, "lapse@80ms"},
+		"slow for a bit": {[]nemesis.Fault{{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Client: 1}, PPM: -500_000}, Start: nemesis.At(0), End: nemesis.After(100 * ms)}}, "lapse@150ms"},
 	}
 	for name, c := range cases {
 		log := play(t, setting(1, 1, c.plan...), func(w *World) {
-			w.Watch(1, "r", "a", env.Instant(100*ms))
-			w.Watch(1, "r", "b", env.Instant(100*ms))
+			w.Watch(1, env.Monotonic, "r", "a", env.Instant(100*ms))
+			w.Watch(1, env.Monotonic, "r", "b", env.Instant(100*ms))
 			w.Unwatch(1, "b")
 			_ = w.Runtime(1).Sleep(context.Background(), env.Instant(200*ms))
 		})
@@ -204,13 +291,13 @@ func TestLapseFollowsTheClientsClock(t *testing.T) {
 // replaced or withdrawn.
 func TestLapseThatHasComeIsNotTakenBack(t *testing.T) {
 	log := play(t, setting(1, 1), func(w *World) {
-		w.Watch(1, "r", "replaced", env.Instant(10*ms))
-		w.Watch(1, "r", "withdrawn", env.Instant(20*ms))
+		w.Watch(1, env.Monotonic, "r", "replaced", env.Instant(10*ms))
+		w.Watch(1, env.Monotonic, "r", "withdrawn", env.Instant(20*ms))
 		sleep(w, 1, 15*ms)
-		w.Watch(1, "r", "replaced", env.Instant(time.Hour))
+		w.Watch(1, env.Monotonic, "r", "replaced", env.Instant(time.Hour))
 		sleep(w, 1, 15*ms)
 		w.Unwatch(1, "withdrawn")
-		w.Watch(1, "r", "late", env.Instant(ms))
+		w.Watch(1, env.Monotonic, "r", "late", env.Instant(ms))
 	})
 	expect(t, "history", kinds(log), "lapse@10ms lapse@20ms lapse@30ms end@30ms")
 }
@@ -250,7 +337,7 @@ func TestCancelEndsWaits(t *testing.T) {
 		if err := sleeper.Wait(context.Background()); err != nil {
 			t.Error(err)
 		}
-		if now := w.Runtime(1).Mono(); now != env.Instant(5*ms) {
+		if now := w.Runtime(1).Now(env.Monotonic); now != env.Instant(5*ms) {
 			t.Errorf("the sleeper woke at %v", now)
 		}
 	})
@@ -265,14 +352,14 @@ func TestPanicOfAClientIsAnError(t *testing.T) {
 
 func TestFaultThatBeginsWhileAnotherHoldsItsTarget(t *testing.T) {
 	crash := func(start nemesis.Moment) nemesis.Fault {
-		return nemesis.Fault{Crash: &nemesis.Crash{Node: 1}, Start: start, End: nemesis.After(time.Second)}
+		return nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: start, End: nemesis.After(time.Second)}
 	}
 	_, err := tryPlay(setting(1, 1, crash(nemesis.When(1, env.StepAcquire, 0)), crash(nemesis.When(1, env.StepGranted, 0))), func(w *World) {
 		w.Reach(1, env.StepAcquire, 0)
 		sleep(w, 1, ms)
 		w.Reach(1, env.StepGranted, 0)
 	})
-	if err == nil || !strings.Contains(err.Error(), "fault 2 (node 1 crashes) begins while fault 1 still holds node 1") {
+	if err == nil || !strings.Contains(err.Error(), "fault 2 (node 1 crashes) begins while fault 1 still holds the server of node 1") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -283,4 +370,37 @@ func TestEveryFaultHasACarrier(t *testing.T) {
 	if got := Faults(); !slices.Equal(got, kinds) {
 		t.Errorf("sim carries out %v, there are %v", got, kinds)
 	}
+}
+
+// Nothing can be done to a client any more that is dead.
+func TestKilledClientIsLeftAlone(t *testing.T) {
+	kill := nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(20 * ms)}
+	for name, c := range map[string]struct {
+		fault nemesis.Fault
+		want  string
+	}{
+		"paused":            {fault(&nemesis.Pause{Client: 1}, 30*ms, 10*ms), "kill@20ms"},
+		"paused before":     {fault(&nemesis.Pause{Client: 1}, 10*ms, 20*ms), "pause@10ms kill@20ms"},
+		"suspended":         {fault(&nemesis.Suspend{Client: 1}, 30*ms, 10*ms), "kill@20ms"},
+		"taken back":        {fault(&nemesis.Snapshot{Client: 1}, 30*ms, 10*ms), "kill@20ms"},
+		"cancelled":         {nemesis.Fault{Action: &nemesis.Cancel{Client: 1}, Start: nemesis.At(30 * ms)}, "kill@20ms"},
+		"killed once again": {nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(30 * ms)}, "kill@20ms"},
+	} {
+		log := play(t, setting(2, 1, kill, c.fault), func(w *World) {
+			w.Call(context.Background(), 1)
+			sleep(w, 1, time.Second)
+		}, func(w *World) { sleep(w, 2, 100*ms) })
+		expect(t, name, kinds(log, history.Pause, history.Resume, history.Cancel, history.Kill), c.want)
+	}
+}
+
+// What was delivered after a pause is not delivered again after the next.
+func TestInboxIsEmptiedOnce(t *testing.T) {
+	play(t, setting(1, 1, timersFirst(nemesis.At(ms), 4*ms), timersFirst(nemesis.At(20*ms), 5*ms)), func(w *World) {
+		access := env.Access{Resource: "r"}
+		_, _ = w.Register(1).Read(context.Background(), access)
+		_ = w.Runtime(1).Sleep(context.Background(), env.Instant(23*ms))
+		_ = w.Register(1).Write(context.Background(), access, 1)
+		expect(t, "written at", w.time().String(), "27ms")
+	})
 }

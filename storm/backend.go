@@ -16,6 +16,10 @@ type Backend struct {
 	// Faults lists the kinds of faults that its worlds can carry out.
 	Faults []nemesis.Kind
 
+	// Features lists what they can of that which only some faults of a kind
+	// ask for.
+	Features []nemesis.Feature
+
 	// Exact says that a run follows from its seed alone, so that many can go
 	// side by side and any can be repeated.
 	Exact bool
@@ -53,7 +57,7 @@ type World interface {
 
 	// Record stamps the event with the ground clock and writes it into the
 	// history. After the end of the run it does nothing.
-	Record(e *history.Event)
+	Record(e history.Event)
 
 	// Reach tells that client takes a step, k being the position of the reply
 	// at env.StepReply. Faults that wait for this step begin or end before
@@ -61,11 +65,16 @@ type World interface {
 	// it.
 	Reach(client int, step env.Step, k int)
 
-	// Watch asks for a lapse event once the clock that the client's lock
-	// reads has come to until; it replaces what was asked for that token
-	// before. Unwatch withdraws it, unless it has come due.
-	Watch(client int, resource, token string, until env.Instant)
+	// Watch asks for a lapse event at the instant at which the client's clock
+	// first comes to until; it replaces what was asked for that token before.
+	// Unwatch withdraws it, unless it has come due.
+	Watch(client int, clock env.Clock, resource, token string, until env.Instant)
 	Unwatch(client int, token string)
+
+	// Call returns the context for a call of the client's lock that begins
+	// now, which ends with ctx or when a fault cancels the call, and what to do
+	// when the call has returned. A client makes one call at a time.
+	Call(ctx context.Context, client int) (calling context.Context, returned func())
 
 	// Run lets every client run main and carries out the plan. It returns
 	// when all clients that still can have returned, when the horizon has

@@ -2,6 +2,7 @@ package storm
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -38,9 +39,14 @@ func (b Batch) Run(ctx context.Context) (Tally, error) {
 	if b.Backend.Exact {
 		workers = min(runtime.GOMAXPROCS(0), b.Runs)
 	}
-	tally := NewTally(b.Scenario)
+	tally := NewTally(judgeable(b.Backend, b.Scenario))
 	err := inOrder(ctx, workers, b.Runs, func(ctx context.Context, i int) (Result, error) {
-		return one(ctx, b.First+uint64(i))
+		seed := b.First + uint64(i)
+		r, err := one(ctx, seed)
+		if err != nil && b.Scenario.Generate != nil { // each run has a plan of its own
+			err = fmt.Errorf("seed %d: %w", seed, err)
+		}
+		return r, err
 	}, func(r Result) {
 		tally.Add(r)
 		if b.Each != nil {
@@ -124,6 +130,10 @@ type Tally struct {
 	Shown, Against int
 	Witness        uint64
 
+	// Calm counts the runs in which no fault took place: silence in them says
+	// little.
+	Calm int
+
 	Interrupted bool
 }
 
@@ -146,6 +156,9 @@ func NewTally(s scenarios.Scenario) Tally {
 func (t *Tally) Add(r Result) {
 	t.Runs++
 	t.Interrupted = t.Interrupted || r.Interrupted
+	if r.Report.Measurements.Faults == 0 {
+		t.Calm++
+	}
 	for _, f := range r.Report.Findings {
 		t.Seen[f.Property][f.Verdict]++
 		switch f.Verdict {

@@ -2,6 +2,7 @@ package storm_test
 
 import (
 	"context"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -11,11 +12,11 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Exact: true, Keys: true, Open: storm.Opener(sim.Open)}
+var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Exact: true, Keys: true, Open: storm.Opener(sim.Open)}
 
-// cycles is a world without faults in which each client locks and releases a
-// resource of its own as fast as it can.
-func cycles(clients, rounds int) scenarios.Scenario {
+// cycles is a world without faults in which clients lock and release as fast as
+// they can, each round one of the resources.
+func cycles(clients, resources, rounds int) scenarios.Scenario {
 	calm, err := scenarios.Find("calm")
 	if err != nil {
 		panic(err)
@@ -23,24 +24,42 @@ func cycles(clients, rounds int) scenarios.Scenario {
 	s := scenarios.Scenario{Name: "cycles", Lock: calm.Lock, Setting: calm.Setting, Bounds: calm.Bounds}
 	s.Latency = nemesis.Distribution{Range: nemesis.Range{Min: 100 * time.Microsecond, Max: 300 * time.Microsecond}}
 	s.Horizon = 1000 * time.Hour
-	for c := range clients {
-		s.Clients = append(s.Clients, scenarios.Client{Workload: "hold", Resource: string(rune('a' + c)), Rounds: rounds})
+	for range clients {
+		s.Clients = append(s.Clients, scenarios.Client{Workload: "hold", Resource: "r", Resources: resources, Rounds: rounds})
 	}
 	s.Setting.Clients = clients
 	return s
 }
 
+// asTheCommand makes the garbage collector run as seldom as the command does,
+// see cmd/lockstorm.
+func asTheCommand(b *testing.B) {
+	before := debug.SetGCPercent(800)
+	b.Cleanup(func() { debug.SetGCPercent(before) })
+}
+
+// The delays between tries: those of the scenarios, and some that make clients
+// collide again and again.
+var (
+	patient = nemesis.Range{Min: 20 * time.Millisecond, Max: 80 * time.Millisecond}
+	hasty   = nemesis.Range{Min: 500 * time.Microsecond, Max: 2 * time.Millisecond}
+)
+
 // BenchmarkCycles measures acquire and release over five simulated nodes, with
 // the hold's context, the drains of stragglers, and every event judged.
 func BenchmarkCycles(b *testing.B) {
 	for _, c := range []struct {
-		name    string
-		clients int
-	}{{"one-client", 1}, {"ten-clients", 10}} {
+		name               string
+		clients, resources int
+		retry              nemesis.Range
+	}{{"one-client", 1, 1, patient}, {"ten-clients-64-resources", 10, 64, patient}, {"ten-clients-fighting", 10, 1, hasty}} {
 		b.Run(c.name, func(b *testing.B) {
+			asTheCommand(b)
 			b.ReportAllocs()
 			rounds := max(b.N/c.clients, 1)
-			r, err := storm.Run(context.Background(), simulator, cycles(c.clients, rounds), 1, nil)
+			s := cycles(c.clients, c.resources, rounds)
+			s.Lock.Retry = c.retry
+			r, err := storm.Run(context.Background(), simulator, s, 1, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -52,17 +71,35 @@ func BenchmarkCycles(b *testing.B) {
 	}
 }
 
-// BenchmarkWorlds measures small worlds with a fault, from opening to verdict.
+// BenchmarkWorlds measures small worlds with a fault, from opening to verdict:
+// three clients that are granted the lock ten times each while a node crashes
+// and comes back empty.
 func BenchmarkWorlds(b *testing.B) {
-	s, err := scenarios.Find("crash-restart")
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := cycles(3, 1, 10)
+	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 3}, Start: nemesis.At(5 * time.Millisecond), End: nemesis.After(10 * time.Millisecond)}}
+	asTheCommand(b)
 	b.ReportAllocs()
+	grants := 0
 	for i := range b.N {
-		if _, err := storm.Run(context.Background(), simulator, s, uint64(i), nil); err != nil {
+		r, err := storm.Run(context.Background(), simulator, s, uint64(i), nil)
+		if err != nil {
 			b.Fatal(err)
 		}
+		grants += r.Report.Measurements.Grants
+	}
+	if grants != 30*b.N {
+		b.Fatalf("%d grants of %d", grants, 30*b.N)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "worlds/s")
+}
+
+// BenchmarkBatch measures the same worlds on all cores.
+func BenchmarkBatch(b *testing.B) {
+	asTheCommand(b)
+	s := cycles(3, 1, 10)
+	tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: b.N}.Run(context.Background())
+	if err != nil || tally.Runs != b.N {
+		b.Fatalf("%d runs of %d: %v", tally.Runs, b.N, err)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "worlds/s")
 }

@@ -19,6 +19,7 @@ type Lock interface {
 
 // Hold is one grant as workloads use it.
 type Hold interface {
+	Resource() string
 	Token() string
 	// Context ends when the holder is told that the lock is lost or about to
 	// expire.
@@ -71,6 +72,7 @@ func redlockConfig(l scenarios.Lock) redlock.Config {
 	return redlock.Config{
 		TTL:         l.TTL,
 		DriftFactor: l.DriftFactor,
+		Clock:       l.ReadsClock(),
 		NodeTimeout: l.NodeTimeout,
 		Linger:      l.Linger,
 		Margin:      l.Margin,

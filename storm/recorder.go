@@ -17,11 +17,37 @@ import (
 type recorder struct {
 	world  World
 	client int
+	clock  env.Clock // that the lock reads
+}
+
+// told says what the history calls the steps that begin or end an operation, or
+// tell the client something.
+var told = [...]struct {
+	kind    history.Kind
+	returns bool // the step is the end of an operation
+}{
+	env.StepAcquire:       {history.Acquire, false},
+	env.StepGranted:       {history.Granted, true},
+	env.StepRefused:       {history.Refused, true},
+	env.StepExtend:        {history.Extend, false},
+	env.StepExtended:      {history.Extended, true},
+	env.StepExtendFailed:  {history.ExtendFailed, true},
+	env.StepExpiring:      {history.Expiring, false},
+	env.StepLost:          {history.Lost, false},
+	env.StepBeforeRelease: {history.Release, false},
+	env.StepReleased:      {history.Released, true},
+	env.StepAfterWrite:    {}, // the last step
 }
 
 // Observe implements [env.Observer].
 func (r *recorder) Observe(e env.Event) {
+	what := told[e.Step]
+	if what.kind == 0 {
+		r.passed(&e)
+		return
+	}
 	h := history.Event{
+		Kind:     what.kind,
 		Resource: e.Resource,
 		Token:    e.Token,
 		TTL:      e.TTL,
@@ -32,57 +58,41 @@ func (r *recorder) Observe(e env.Event) {
 	if e.Err != nil {
 		h.Reason = e.Err.Error()
 	}
-	switch e.Step {
-	case env.StepAcquire:
-		r.called(history.Acquire, h, e.Step)
-	case env.StepGranted:
-		r.returned(history.Granted, h, e.Step)
-	case env.StepRefused:
-		r.returned(history.Refused, h, e.Step)
+	if e.Step == env.StepExtended {
+		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
+	}
+	if what.returns {
+		r.returned(&h, e.Step)
+	} else {
+		r.called(&h, e.Step)
+	}
+	if e.Step == env.StepRefused || e.Step == env.StepBeforeRelease {
 		r.world.Unwatch(r.client, e.Token)
-	case env.StepExtend:
-		r.called(history.Extend, h, e.Step)
-	case env.StepExtended:
-		r.world.Watch(r.client, e.Resource, e.Token, e.Until)
-		r.returned(history.Extended, h, e.Step)
-	case env.StepExtendFailed:
-		r.returned(history.ExtendFailed, h, e.Step)
-	case env.StepExpiring:
-		r.called(history.Expiring, h, e.Step)
-	case env.StepLost:
-		r.called(history.Lost, h, e.Step)
-	case env.StepBeforeRelease:
-		r.called(history.Release, h, e.Step)
-		r.world.Unwatch(r.client, e.Token)
-	case env.StepReleased:
-		r.returned(history.Released, h, e.Step)
-	default:
-		r.passed(e)
 	}
 }
 
 // called records the begin of an operation, or a message to the client.
-func (r *recorder) called(kind history.Kind, h history.Event, step env.Step) {
-	h.Kind, h.Client = kind, r.client
-	r.world.Record(&h)
+func (r *recorder) called(h *history.Event, step env.Step) {
+	h.Client = r.client
+	r.world.Record(*h)
 	r.world.Reach(r.client, step, 0)
 }
 
 // returned records the end of an operation.
-func (r *recorder) returned(kind history.Kind, h history.Event, step env.Step) {
+func (r *recorder) returned(h *history.Event, step env.Step) {
 	r.world.Reach(r.client, step, 0)
-	h.Kind, h.Client = kind, r.client
-	r.world.Record(&h)
+	h.Client = r.client
+	r.world.Record(*h)
 }
 
 // passed records a step within an operation.
-func (r *recorder) passed(e env.Event) {
+func (r *recorder) passed(e *env.Event) {
 	if e.Step == env.StepBeforeSend {
 		// From here on the end of validity is known, and the clock may come
 		// to it before the operation returns.
-		r.world.Watch(r.client, e.Resource, e.Token, e.Until)
+		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
 	}
-	r.world.Record(&history.Event{
+	r.world.Record(history.Event{
 		Kind:     history.Step,
 		Client:   r.client,
 		Resource: e.Resource,
@@ -98,26 +108,26 @@ func (r *recorder) passed(e env.Event) {
 // calls and returns of accesses to the guarded resource.
 
 func (r *recorder) readCalled(a env.Access) {
-	r.called(history.Read, access(a, 0), env.StepBeforeRead)
+	r.called(access(history.Read, a, 0), env.StepBeforeRead)
 }
 
 func (r *recorder) readReturned(a env.Access, value int64, err error) {
-	r.returned(history.ReadDone, answered(access(a, value), err), env.StepAfterRead)
+	r.returned(answered(access(history.ReadDone, a, value), err), env.StepAfterRead)
 }
 
 func (r *recorder) writeCalled(a env.Access, value int64) {
-	r.called(history.Write, access(a, value), env.StepBeforeWrite)
+	r.called(access(history.Write, a, value), env.StepBeforeWrite)
 }
 
 func (r *recorder) writeReturned(a env.Access, value int64, err error) {
-	r.returned(history.WriteDone, answered(access(a, value), err), env.StepAfterWrite)
+	r.returned(answered(access(history.WriteDone, a, value), err), env.StepAfterWrite)
 }
 
-func access(a env.Access, value int64) history.Event {
-	return history.Event{Resource: a.Resource, Token: a.Token, Fence: a.Fence, Value: value}
+func access(kind history.Kind, a env.Access, value int64) *history.Event {
+	return &history.Event{Kind: kind, Resource: a.Resource, Token: a.Token, Fence: a.Fence, Value: value}
 }
 
-func answered(h history.Event, err error) history.Event {
+func answered(h *history.Event, err error) *history.Event {
 	switch {
 	case err == nil:
 		h.Outcome = history.OK

@@ -58,7 +58,7 @@ func TestPausesAreInsideOperations(t *testing.T) {
 		{env.StepReleased, history.Released, false},
 	}
 	for _, c := range cases {
-		log := record(t, alone(t, nemesis.Fault{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, c.step, 0), End: nemesis.After(50 * ms)}))
+		log := record(t, alone(t, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, c.step, 0), End: nemesis.After(50 * ms)}))
 		paused, resumed, event := times(log, history.Pause)[0], times(log, history.Resume)[0], times(log, c.kind)[0]
 		if c.before && event != paused || !c.before && event != resumed {
 			t.Errorf("paused at %s from %v to %v, %s at %v", c.step, paused, resumed, c.kind, event)
@@ -76,7 +76,7 @@ func TestLapses(t *testing.T) {
 		t.Errorf("%d extensions, lapses at %v", len(extensions), lapses)
 	}
 
-	late := alone(t, nemesis.Fault{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtended, 0), End: nemesis.After(3 * time.Second)})
+	late := alone(t, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtended, 0), End: nemesis.After(3 * time.Second)})
 	late.Plan[0].Start.Count = 2
 	log = record(t, late)
 	extended := history.Event{}
@@ -99,7 +99,7 @@ func TestLapses(t *testing.T) {
 func TestLossIsRecorded(t *testing.T) {
 	var plan nemesis.Plan
 	for n := 1; n <= 3; n++ {
-		plan = append(plan, nemesis.Fault{Crash: &nemesis.Crash{Node: n}, Start: nemesis.At(500 * ms), End: nemesis.After(10 * ms)})
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Crash{Node: n}, Start: nemesis.At(500 * ms), End: nemesis.After(10 * ms)})
 	}
 	log := record(t, alone(t, plan...))
 	lost, failed := times(log, history.Lost), times(log, history.ExtendFailed)
@@ -112,7 +112,7 @@ func TestLossIsRecorded(t *testing.T) {
 func TestDeathOfAHolder(t *testing.T) {
 	s := find(t, "calm")
 	s.Clients = append([]scenarios.Client(nil), s.Clients...)
-	s.Plan = nemesis.Plan{{Kill: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, env.StepBeforeWrite, 0)}}
+	s.Plan = nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, env.StepBeforeWrite, 0)}}
 	tally := runs(t, s, 50)
 	for p, want := range s.Expect {
 		if got := tally.Observed(p); got != want {

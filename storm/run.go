@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -14,6 +15,7 @@ import (
 
 // Result is what one run has shown.
 type Result struct {
+	// Scenario is what was run: what its generator drew is in its plan.
 	Scenario scenarios.Scenario
 	Backend  string
 	Seed     uint64
@@ -29,9 +31,10 @@ type Result struct {
 	Interrupted bool
 }
 
-// AsExpected reports whether this run alone shows what its scenario expects.
+// AsExpected reports whether this run alone shows what its scenario expects. One
+// that was cut short does not.
 func (r Result) AsExpected() bool {
-	return !r.Interrupted && !slices.ContainsFunc(r.Report.Findings, func(f checker.Finding) bool {
+	return !r.Interrupted && r.Report.Cut == "" && !slices.ContainsFunc(r.Report.Findings, func(f checker.Finding) bool {
 		expected, stated := r.Scenario.Expect[f.Property]
 		return stated && f.Verdict != expected || !stated && f.Verdict == checker.Violated
 	})
@@ -71,7 +74,11 @@ func Prepare(b Backend, s scenarios.Scenario) error {
 	if err := kind.validate(s.Lock); err != nil {
 		return &nemesis.FieldError{Path: "lock", Err: err}
 	}
-	return nemesis.Refuse(b.Name, b.Faults, s.Plan)
+	if err := nemesis.Refuse(b.Name, b.Faults, s.Plan, b.Features...); err != nil {
+		return err
+	}
+	_, err = generator(b, s)
+	return err
 }
 
 // Header returns what the judges of a run must know beside its events.
@@ -95,11 +102,16 @@ func Header(b Backend, s scenarios.Scenario, seed uint64) history.Header {
 	return h
 }
 
-// Run runs a scenario once and judges it while it runs. The history goes to
-// keep as well, unless that is nil. An error says that there was no proper
-// run; when ctx ends the run is judged as far as it came.
+// Run runs a scenario once, with the plan that is [Drawn] for the seed, and
+// judges it while it runs. The history goes to keep as well, unless that is
+// nil. An error says that there was no proper run; when ctx ends the run is
+// judged as far as it came.
 func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep history.Sink) (Result, error) {
 	if err := Prepare(b, s); err != nil {
+		return Result{}, err
+	}
+	s, err := Drawn(b, s, seed)
+	if err != nil {
 		return Result{}, err
 	}
 	panel := checker.NewPanel(Header(b, s, seed))
@@ -115,9 +127,20 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 	if closing := world.Close(); err == nil {
 		err = closing
 	}
-	result.Scenario, result.Backend, result.Seed = s, b.Name, seed
+	result.Scenario, result.Backend, result.Seed = judgeable(b, s), b.Name, seed
 	result.Report = panel.Finish()
 	return result, err
+}
+
+// judgeable returns the scenario without what it expects of properties that
+// cannot be judged on the backend: without the nodes' keys there is no clean-up
+// to see.
+func judgeable(b Backend, s scenarios.Scenario) scenarios.Scenario {
+	if !b.Keys && s.Expect != nil {
+		s.Expect = maps.Clone(s.Expect)
+		delete(s.Expect, checker.Cleanup)
+	}
+	return s
 }
 
 // drive lets the clients loose in the world.
@@ -152,13 +175,14 @@ func newUser(world World, s scenarios.Scenario, client int) (*user, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recorder{world: world, client: client}
+	r := &recorder{world: world, client: client, clock: s.Lock.ReadsClock()}
 	lock, err := kind.build(s.Lock, ports{world.Runtime(client), world.Nodes(client), r})
 	if err != nil {
 		return nil, err
 	}
 	return &user{
 		what:     what,
+		names:    resources(what),
 		ttl:      s.Lock.TTL,
 		workload: work,
 		runtime:  world.Runtime(client),

@@ -2,7 +2,6 @@ package storm_test
 
 import (
 	"context"
-	"runtime"
 	"testing"
 	"time"
 
@@ -62,9 +61,7 @@ func TestVerdictFollowsTheCause(t *testing.T) {
 		{"crash-restart", "a restart after the TTL", func(s *scenarios.Scenario) { s.Plan[1].End = nemesis.After(1100 * ms) }, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
 		{"short-restart", "no crash", dropPlan, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
 		{"node-clock-jump", "a jump by less than what is left", func(s *scenarios.Scenario) {
-			jump := *s.Plan[1].ClockJump
-			jump.By = 50 * ms
-			s.Plan[1].ClockJump = &jump
+			s.Plan[1].Action = &nemesis.ClockJump{Machine: nemesis.Machine{Node: 3}, By: 50 * ms}
 		}, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
 		{"clock-drift-beyond", "an allowance that covers it", func(s *scenarios.Scenario) { s.Lock.DriftFactor = 0.05 }, []checker.Property{checker.Lease, checker.Section}},
 		{"pause-then-write", "no pause", dropPlan, []checker.Property{checker.Section, checker.Effect}},
@@ -116,55 +113,17 @@ func TestHoldingScenariosCanFail(t *testing.T) {
 // different seeds give different ones.
 func TestSameSeedSameTrace(t *testing.T) {
 	all := scenarios.All()
-	trace := func(procs int, seed uint64) uint64 {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		r, err := storm.Run(context.Background(), simulator, all[seed%uint64(len(all))], seed, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.TraceHash
-	}
 	seen := map[uint64]uint64{}
 	for seed := uint64(1); seed <= 1000; seed++ {
-		one, two := trace(1, seed), trace(2, seed)
+		s := all[seed%uint64(len(all))]
+		one, two := traceOf(t, s, seed, 1), traceOf(t, s, seed, 2)
 		if one != two {
-			t.Errorf("seed %d of %s: %x and %x", seed, all[seed%uint64(len(all))].Name, one, two)
+			t.Errorf("seed %d of %s: %x and %x", seed, s.Name, one, two)
 		}
 		if other, ok := seen[one]; ok {
 			t.Errorf("seeds %d and %d have the same trace", seed, other)
 		}
 		seen[one] = seed
-	}
-}
-
-// Law: a fault that is added late leaves the history before it as it was.
-func TestLateFaultLeavesThePastAlone(t *testing.T) {
-	s := find(t, "calm")
-	const late = 300 * ms
-	before := func(s scenarios.Scenario, seed uint64) history.Log {
-		var log history.Log
-		if _, err := storm.Run(context.Background(), simulator, s, seed, &log); err != nil {
-			t.Fatal(err)
-		}
-		for i := range log {
-			if log[i].Time >= history.Time(late) {
-				return log[:i]
-			}
-		}
-		return log
-	}
-	with := s
-	with.Plan = nemesis.Plan{{Crash: &nemesis.Crash{Node: 1}, Start: nemesis.At(late), End: nemesis.After(late)}}
-	for seed := range uint64(50) {
-		a, b := before(s, seed), before(with, seed)
-		if len(a) == 0 || len(a) != len(b) {
-			t.Fatalf("seed %d: %d and %d events before %v", seed, len(a), len(b), late)
-		}
-		for i := range a {
-			if a[i] != b[i] {
-				t.Fatalf("seed %d: event %d is %+v and %+v", seed, i, a[i], b[i])
-			}
-		}
 	}
 }
 
@@ -195,7 +154,7 @@ func TestStoredHistoryHasTheSameVerdicts(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := storm.Run(ctx, simulator, cycles(1, 1_000_000), 1, nil)
+	r, err := storm.Run(ctx, simulator, cycles(1, 1, 1_000_000), 1, nil)
 	if err != nil || !r.Interrupted || r.AsExpected() {
 		t.Errorf("interrupted %v, as expected %v, error %v", r.Interrupted, r.AsExpected(), err)
 	}
@@ -204,6 +163,9 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("%s is %v", f.Property, f.Verdict)
 		}
 	}
+	if r.Report.Cut != "stopped: context canceled" || (storm.Result{Report: checker.Report{Cut: "no progress"}}).AsExpected() {
+		t.Errorf("cut because of %q", r.Report.Cut)
+	}
 	tally, err := storm.Batch{Backend: simulator, Scenario: find(t, "calm"), Runs: 10}.Run(ctx)
 	if err != nil || tally.Outcome() != storm.Undecided {
 		t.Errorf("outcome %v, error %v", tally.Outcome(), err)
@@ -211,7 +173,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestPrepareRefuses(t *testing.T) {
-	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash"}}
+	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash", "pause"}}
 	cases := map[string]func(s *scenarios.Scenario){
 		`lock.kind: unknown lock "paxos": there is [redlock]`:                                       func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
 		`lock: redlock: impossible setting: TTL 0s: want at least 1ms, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
@@ -220,10 +182,13 @@ func TestPrepareRefuses(t *testing.T) {
 			s.Clients[0].Workload = "sleep"
 		},
 		`the tin backend cannot carry out fault 1 of the plan, a partition`: func(*scenarios.Scenario) {},
+		`the tin backend cannot carry out fault 1 of the plan, a pause with "first: timers"`: func(s *scenarios.Scenario) {
+			s.Plan = nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}}}
+		},
 		`plan[1].crash.node: there is no node 3: they are numbered 1 to 2`: func(s *scenarios.Scenario) {
 			s.Nodes = 2
 			s.Plan = s.Plan[1:]
-			s.Plan = append(nemesis.Plan{{Pause: &nemesis.Pause{Client: 1}}}, s.Plan...)
+			s.Plan = append(nemesis.Plan{{Action: &nemesis.Pause{Client: 1}}}, s.Plan...)
 		},
 	}
 	for want, change := range cases {

@@ -46,6 +46,7 @@ func findWorkload(name string) (workload, error) {
 // user is one client at work: it locks, works, releases, thinks.
 type user struct {
 	what     scenarios.Client
+	names    []string // of the resources
 	ttl      time.Duration
 	workload workload
 	runtime  env.Runtime
@@ -60,12 +61,43 @@ func (u *user) run() {
 	ctx := context.Background()
 	u.wait(ctx, u.what.Start)
 	for range u.what.Rounds {
-		if hold, err := u.lock.Lock(ctx, u.what.Resource); err == nil {
+		if hold, err := u.acquire(ctx); err == nil {
 			u.workload.work(u, hold)
-			_ = hold.Release(ctx)
+			u.call(ctx, func(ctx context.Context) { _ = hold.Release(ctx) })
 		}
 		u.wait(ctx, u.what.Think)
 	}
+}
+
+// resource picks what the next round locks.
+func (u *user) resource() string {
+	last := time.Duration(len(u.names) - 1)
+	return u.names[u.draw(nemesis.Range{Max: last})]
+}
+
+// resources lists the names of what a client locks.
+func resources(c scenarios.Client) []string {
+	if c.Resources <= 1 {
+		return []string{c.Resource}
+	}
+	names := make([]string, c.Resources)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s/%d", c.Resource, i+1)
+	}
+	return names
+}
+
+func (u *user) acquire(ctx context.Context) (hold Hold, err error) {
+	u.call(ctx, func(ctx context.Context) { hold, err = u.lock.Lock(ctx, u.resource()) })
+	return hold, err
+}
+
+// call makes one call of the lock. The world may cancel its context; after the
+// call that is over, as with a caller who cancels it when it has returned.
+func (u *user) call(ctx context.Context, do func(ctx context.Context)) {
+	ctx, returned := u.recorder.world.Call(ctx, u.recorder.client)
+	defer returned()
+	do(ctx)
 }
 
 // holdOn keeps the lock for a time, or until it is told that it is lost.
@@ -77,7 +109,7 @@ func (u *user) holdOn(h Hold) {
 // nothing else. It stops only when the resource refuses it.
 func (u *user) section(h Hold) {
 	ctx := context.Background()
-	a := env.Access{Resource: u.what.Resource, Token: h.Token()}
+	a := env.Access{Resource: h.Resource(), Token: h.Token()}
 	if u.what.Fence {
 		fence, err := u.register.Fence(ctx, a.Resource)
 		if err != nil {
@@ -100,32 +132,31 @@ func (u *user) section(h Hold) {
 // work passes the time of the work, and extends the lock meanwhile if the
 // client does so.
 func (u *user) work(ctx context.Context, h Hold) {
-	end := u.runtime.Mono().Add(u.draw(u.what.Work))
+	end := u.runtime.Now(env.Monotonic).Add(u.draw(u.what.Work))
 	for u.what.ExtendEvery > 0 {
-		next := u.runtime.Mono().Add(u.what.ExtendEvery)
+		next := u.runtime.Now(env.Monotonic).Add(u.what.ExtendEvery)
 		if next >= end {
 			break
 		}
 		if u.runtime.Sleep(ctx, next) != nil {
 			return
 		}
-		_ = h.Extend(ctx, u.ttl)
+		u.call(ctx, func(ctx context.Context) { _ = h.Extend(ctx, u.ttl) })
 	}
 	_ = u.runtime.Sleep(ctx, end)
 }
 
 func (u *user) wait(ctx context.Context, r nemesis.Range) {
 	if d := u.draw(r); d > 0 {
-		_ = u.runtime.Sleep(ctx, u.runtime.Mono().Add(d))
+		_ = u.runtime.Sleep(ctx, u.runtime.Now(env.Monotonic).Add(d))
 	}
 }
 
 func (u *user) draw(r nemesis.Range) time.Duration {
-	width := uint64(r.Max - r.Min)
-	if width == 0 {
+	if r.Min == r.Max {
 		return r.Min
 	}
 	var bits [8]byte
 	u.runtime.Random(bits[:])
-	return r.Min + time.Duration(binary.LittleEndian.Uint64(bits[:])%(width+1))
+	return r.Draw(binary.LittleEndian.Uint64(bits[:]))
 }

@@ -10,13 +10,12 @@ import (
 type Carrier[W any] struct {
 	world      W
 	repertoire nemesis.Repertoire[W]
-	record     func(e *history.Event)
-	fault      int           // that begins or ends just now, or 0
-	event      history.Event // see Record
+	record     func(e history.Event)
+	fault      int // that begins or ends just now, or 0
 }
 
 // NewCarrier returns the carrier of a world. record writes an event.
-func NewCarrier[W any](world W, repertoire nemesis.Repertoire[W], record func(e *history.Event)) *Carrier[W] {
+func NewCarrier[W any](world W, repertoire nemesis.Repertoire[W], record func(e history.Event)) *Carrier[W] {
 	return &Carrier[W]{world: world, repertoire: repertoire, record: record}
 }
 
@@ -24,7 +23,7 @@ func NewCarrier[W any](world W, repertoire nemesis.Repertoire[W], record func(e 
 func (c *Carrier[W]) Begin(number int, f *nemesis.Fault) error {
 	c.fault = number
 	defer func() { c.fault = 0 }()
-	c.Record(history.Event{Kind: history.FaultStart, Detail: f.Action().String()})
+	c.Record(history.Event{Kind: history.FaultStart, Detail: f.Action.String()})
 	return c.repertoire.Begin(c.world, number, f)
 }
 
@@ -36,17 +35,16 @@ func (c *Carrier[W]) End(number int, f *nemesis.Fault) error {
 	if err := c.repertoire.End(c.world, number, f); err != nil {
 		return err
 	}
-	c.Record(history.Event{Kind: history.FaultEnd, Detail: f.Action().String()})
+	c.Record(history.Event{Kind: history.FaultEnd, Detail: f.Action.String()})
 	return nil
 }
 
 // Record writes what the world does. If that comes of a fault which begins or
-// ends just now, the event bears the fault's number.
-//
-// All events are passed on from one place, for a sink keeps none: an event
-// whose address is taken at each call would be allocated each time.
+// ends just now, the event bears the fault's number, unless it bears another
+// already.
 func (c *Carrier[W]) Record(e history.Event) {
-	c.event = e
-	c.event.Fault = c.fault
-	c.record(&c.event)
+	if e.Fault == 0 {
+		e.Fault = c.fault
+	}
+	c.record(e)
 }

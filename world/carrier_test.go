@@ -18,21 +18,20 @@ type stage struct {
 
 func newStage() *stage {
 	s := &stage{}
-	s.carrier = NewCarrier(s, nemesis.Repertoire[*stage]{{
-		Kind: (*nemesis.Pause)(nil).Kind(),
-		Begin: func(s *stage, _ int, f *nemesis.Fault) error {
-			s.carrier.Record(history.Event{Kind: history.Pause, Client: f.Pause.Client})
+	s.carrier = NewCarrier(s, nemesis.Repertoire[*stage]{nemesis.Carry(
+		func(s *stage, _ int, p *nemesis.Pause) error {
+			s.carrier.Record(history.Event{Kind: history.Pause, Client: p.Client})
 			return s.atBegin
 		},
-		End: func(s *stage, _ int, f *nemesis.Fault) error {
-			s.carrier.Record(history.Event{Kind: history.Resume, Client: f.Pause.Client})
+		func(s *stage, _ int, p *nemesis.Pause) error {
+			s.carrier.Record(history.Event{Kind: history.Resume, Client: p.Client})
 			return s.atEnd
 		},
-	}}, s.log.Record)
+	)}, func(e history.Event) { s.log.Record(&e) })
 	return s
 }
 
-var pause = &nemesis.Fault{Pause: &nemesis.Pause{Client: 2}}
+var pause = &nemesis.Fault{Action: &nemesis.Pause{Client: 2}}
 
 func TestCarrierNumbersWhatAFaultBringsAbout(t *testing.T) {
 	s := newStage()
@@ -45,11 +44,11 @@ func TestCarrierNumbersWhatAFaultBringsAbout(t *testing.T) {
 	}
 	s.carrier.Record(history.Event{Kind: history.KeyGone, Node: 1})
 	want := history.Log{
-		{Kind: history.FaultStart, Fault: 7, Detail: pause.Action().String()},
+		{Kind: history.FaultStart, Fault: 7, Detail: pause.Action.String()},
 		{Kind: history.Pause, Client: 2, Fault: 7},
 		{Kind: history.KeySet, Node: 1},
 		{Kind: history.Resume, Client: 2, Fault: 7},
-		{Kind: history.FaultEnd, Fault: 7, Detail: pause.Action().String()},
+		{Kind: history.FaultEnd, Fault: 7, Detail: pause.Action.String()},
 		{Kind: history.KeyGone, Node: 1},
 	}
 	if !slices.Equal(s.log, want) {
@@ -76,7 +75,7 @@ func TestFaultThatCannotEndHasNotEnded(t *testing.T) {
 
 func TestFaultOutsideTheRepertoireIsRefused(t *testing.T) {
 	s := newStage()
-	if err := s.carrier.Begin(1, &nemesis.Fault{Kill: &nemesis.Kill{Client: 1}}); err == nil {
+	if err := s.carrier.Begin(1, &nemesis.Fault{Action: &nemesis.Kill{Client: 1}}); err == nil {
 		t.Error("carried out what it cannot")
 	}
 }

@@ -6,7 +6,7 @@
 //
 //	lapses := world.NewLapses(ground, record)
 //	...
-//	lapses.Watch(now, client, "stock", token, until)
+//	lapses.Watch(now, client, env.Monotonic, "stock", token, until)
 //	...
 //	lapses.Flush(now) // before every other event
 //

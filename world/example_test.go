@@ -12,10 +12,10 @@ import (
 // ns, which is found out when the next event is recorded, at 80.
 func ExampleLapses() {
 	record := func(e *history.Event) { fmt.Println(e.Kind, e.Token, e.Time) }
-	ground := func(_ int, until env.Instant) history.Time { return history.Time(until - 1000) }
+	ground := func(_ int, _ env.Clock, until env.Instant) history.Time { return history.Time(until - 1000) }
 	lapses := world.NewLapses(ground, record)
 
-	lapses.Watch(0, 1, "stock", "a", 1050)
+	lapses.Watch(0, 1, env.Monotonic, "stock", "a", 1050)
 	lapses.Flush(80)
 	record(&history.Event{Kind: history.Release, Token: "a", Time: 80})
 	// Output:

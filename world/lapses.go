@@ -15,7 +15,7 @@ import (
 // What has come due has happened: it is written before it can be replaced or
 // withdrawn.
 type Lapses struct {
-	ground  func(client int, until env.Instant) history.Time
+	ground  func(client int, clock env.Clock, until env.Instant) history.Time
 	record  func(e *history.Event)
 	watched []lapse      // in the order in which they were first asked for
 	next    history.Time // none is due before
@@ -24,24 +24,25 @@ type Lapses struct {
 type lapse struct {
 	due      history.Time
 	client   int
+	clock    env.Clock
 	resource string
 	token    string
 	until    env.Instant
 }
 
-// NewLapses returns an empty list. ground tells when the clock that a client's
-// lock reads comes to until, as that clock runs now. record writes an event
-// with the time that it bears; that time may lie before the last event's if a
-// lapse was asked for late, and it is up to ground or record to mend that.
-func NewLapses(ground func(client int, until env.Instant) history.Time, record func(e *history.Event)) *Lapses {
+// NewLapses returns an empty list. ground tells when a client's clock comes to
+// until, as that clock runs now. record writes an event with the time that it
+// bears; that time may lie before the last event's if a lapse was asked for
+// late, and it is up to ground or record to mend that.
+func NewLapses(ground func(client int, clock env.Clock, until env.Instant) history.Time, record func(e *history.Event)) *Lapses {
 	return &Lapses{ground: ground, record: record, next: math.MaxInt64}
 }
 
-// Watch asks for a lapse when the client's clock comes to until, in place of
-// what was asked for the same client and token before.
-func (l *Lapses) Watch(now history.Time, client int, resource, token string, until env.Instant) {
+// Watch asks for a lapse when the client's clock first comes to until, in place
+// of what was asked for the same client and token before.
+func (l *Lapses) Watch(now history.Time, client int, clock env.Clock, resource, token string, until env.Instant) {
 	l.Flush(now)
-	asked := lapse{due: l.ground(client, until), client: client, resource: resource, token: token, until: until}
+	asked := lapse{due: l.ground(client, clock, until), client: client, clock: clock, resource: resource, token: token, until: until}
 	if i := l.find(client, token); i >= 0 {
 		l.watched[i] = asked
 	} else {
@@ -60,12 +61,12 @@ func (l *Lapses) Unwatch(now history.Time, client int, token string) {
 }
 
 // ClockChanged works out anew when the client's lapses are due. Those that
-// came due while its clock ran as before have done so.
+// came due while its clocks ran as before have done so.
 func (l *Lapses) ClockChanged(now history.Time, client int) {
 	l.Flush(now)
 	for i := range l.watched {
 		if w := &l.watched[i]; w.client == client {
-			w.due = l.ground(client, w.until)
+			w.due = l.ground(client, w.clock, w.until)
 			l.next = min(l.next, w.due)
 		}
 	}

@@ -14,13 +14,13 @@ import (
 )
 
 // True clocks come to an instant at that time.
-func trueClock(_ int, until env.Instant) history.Time { return history.Time(until) }
+func trueClock(_ int, _ env.Clock, until env.Instant) history.Time { return history.Time(until) }
 
 func TestLapsesComeInTheOrderOfTime(t *testing.T) {
 	var log history.Log
 	l := NewLapses(trueClock, log.Record)
 	for _, until := range []env.Instant{30, 10, 20, 90} {
-		l.Watch(0, 1, "r", fmt.Sprint(until), until)
+		l.Watch(0, 1, env.Monotonic, "r", fmt.Sprint(until), until)
 	}
 	l.Flush(9)
 	if len(log) != 0 {
@@ -40,26 +40,27 @@ func TestLapsesComeInTheOrderOfTime(t *testing.T) {
 func TestLapseAskedForLateIsWrittenAtOnce(t *testing.T) {
 	var log history.Log
 	l := NewLapses(trueClock, log.Record)
-	l.Watch(50, 1, "r", "a", 10)
+	l.Watch(50, 1, env.Monotonic, "r", "a", 10)
 	if len(log) != 1 || log[0].Time != 10 {
 		t.Errorf("got %+v", log)
 	}
 }
 
-// A client's clock that runs at half its rate from 20 on moves what is not due
+// A client's wall clock that runs at half its rate from 20 on moves what is not due
 // by then, and nothing else.
 func TestLapsesFollowAClock(t *testing.T) {
 	var log history.Log
 	half := false
-	l := NewLapses(func(client int, until env.Instant) history.Time {
-		if client == 1 && half {
+	l := NewLapses(func(client int, clock env.Clock, until env.Instant) history.Time {
+		if client == 1 && clock == env.Wall && half {
 			return 20 + 2*history.Time(until-20)
 		}
 		return history.Time(until)
 	}, log.Record)
-	l.Watch(0, 1, "r", "early", 15)
-	l.Watch(0, 1, "r", "moved", 40)
-	l.Watch(0, 2, "r", "another's", 50)
+	l.Watch(0, 1, env.Wall, "r", "early", 15)
+	l.Watch(0, 1, env.Wall, "r", "moved", 40)
+	l.Watch(0, 1, env.Boottime, "r", "on another clock", 45)
+	l.Watch(0, 2, env.Wall, "r", "another's", 50)
 	half = true
 	l.ClockChanged(20, 1)
 	l.Flush(100)
@@ -67,7 +68,7 @@ func TestLapsesFollowAClock(t *testing.T) {
 	for _, e := range log {
 		got = append(got, fmt.Sprint(e.Token, " ", int64(e.Time)))
 	}
-	if want := []string{"early 15", "another's 50", "moved 60"}; !slices.Equal(got, want) {
+	if want := []string{"early 15", "on another clock 45", "another's 50", "moved 60"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -89,7 +90,7 @@ func TestLapsesAgreeWithThoseThatLookAllTheTime(t *testing.T) {
 			switch rapid.IntRange(0, 2).Draw(t, "operation") {
 			case 0:
 				watched[n] = env.Instant(now) + env.Instant(rapid.IntRange(1, 20).Draw(t, "ahead"))
-				l.Watch(now, n.client, "r", n.token, watched[n])
+				l.Watch(now, n.client, env.Monotonic, "r", n.token, watched[n])
 			case 1:
 				delete(watched, n)
 				l.Unwatch(now, n.client, n.token)
@@ -136,12 +137,12 @@ func inOrder(log history.Log) bool {
 func TestNothingDueAllocatesNothing(t *testing.T) {
 	var log history.Log
 	l := NewLapses(trueClock, log.Record)
-	l.Watch(0, 1, "r", "stays", env.Instant(time.Hour))
-	l.Watch(0, 1, "r", "a", env.Instant(time.Hour))
+	l.Watch(0, 1, env.Monotonic, "r", "stays", env.Instant(time.Hour))
+	l.Watch(0, 1, env.Monotonic, "r", "a", env.Instant(time.Hour))
 	l.Unwatch(0, 1, "a")
 	if n := testing.AllocsPerRun(100, func() {
-		l.Watch(1, 1, "r", "a", env.Instant(time.Hour))
-		l.Watch(2, 1, "r", "a", env.Instant(2*time.Hour))
+		l.Watch(1, 1, env.Monotonic, "r", "a", env.Instant(time.Hour))
+		l.Watch(2, 1, env.Monotonic, "r", "a", env.Instant(2*time.Hour))
 		l.Flush(3)
 		l.Unwatch(4, 1, "a")
 	}); n != 0 {

@@ -20,10 +20,10 @@ func NewLinks(clients, nodes int, record func(e history.Event)) *Links {
 	return &Links{clients: clients, nodes: nodes, faults: make([]int, clients*nodes), record: record}
 }
 
-// Disturb takes hold of every link between the clients and the nodes on behalf
-// of a fault, and does to it what disturb does. An empty list means all.
-func (l *Links) Disturb(clients, nodes []int, disturb func(client, node int)) {
-	l.each(clients, nodes, func(client, node int, faults *int) {
+// Disturb takes hold of every link of the selection on behalf of a fault, and
+// does to it what disturb does.
+func (l *Links) Disturb(which nemesis.Links, disturb func(client, node int)) {
+	l.each(which, func(client, node int, faults *int) {
 		*faults++
 		if *faults == 1 {
 			l.record(history.Event{Kind: history.LinkDown, Client: client, Node: node})
@@ -34,8 +34,8 @@ func (l *Links) Disturb(clients, nodes []int, disturb func(client, node int)) {
 
 // Mend takes back with mend what Disturb has done to the same links, and lets
 // go of them.
-func (l *Links) Mend(clients, nodes []int, mend func(client, node int)) {
-	l.each(clients, nodes, func(client, node int, faults *int) {
+func (l *Links) Mend(which nemesis.Links, mend func(client, node int)) {
+	l.each(which, func(client, node int, faults *int) {
 		mend(client, node)
 		*faults--
 		if *faults == 0 {
@@ -44,9 +44,9 @@ func (l *Links) Mend(clients, nodes []int, mend func(client, node int)) {
 	})
 }
 
-func (l *Links) each(clients, nodes []int, do func(client, node int, faults *int)) {
-	for _, client := range nemesis.Each(clients, l.clients) {
-		for _, node := range nemesis.Each(nodes, l.nodes) {
+func (l *Links) each(which nemesis.Links, do func(client, node int, faults *int)) {
+	for _, client := range nemesis.Each(which.Clients, l.clients) {
+		for _, node := range nemesis.Each(which.Nodes, l.nodes) {
 			do(client, node, &l.faults[(client-1)*l.nodes+node-1])
 		}
 	}

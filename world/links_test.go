@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Two faults take hold of the links of client 1, one of them of client 2's as
@@ -18,10 +19,10 @@ func TestLinksAreDownFromTheFirstFaultToTheLast(t *testing.T) {
 	does := func(what string) func(client, node int) {
 		return func(client, node int) { got = append(got, fmt.Sprintf("%s %d-%d", what, client, node)) }
 	}
-	l.Disturb([]int{1}, []int{2}, does("cut"))
-	l.Disturb(nil, []int{2}, does("slow"))
-	l.Mend([]int{1}, []int{2}, does("join"))
-	l.Mend(nil, []int{2}, does("hurry"))
+	l.Disturb(nemesis.Links{Clients: []int{1}, Nodes: []int{2}}, does("cut"))
+	l.Disturb(nemesis.Links{Nodes: []int{2}}, does("slow"))
+	l.Mend(nemesis.Links{Clients: []int{1}, Nodes: []int{2}}, does("join"))
+	l.Mend(nemesis.Links{Nodes: []int{2}}, does("hurry"))
 	want := []string{
 		"link-down 1-2", "cut 1-2",
 		"slow 1-2", "link-down 2-2", "slow 2-2",
@@ -36,7 +37,7 @@ func TestLinksAreDownFromTheFirstFaultToTheLast(t *testing.T) {
 func TestEmptyListsMeanAllLinks(t *testing.T) {
 	l := NewLinks(2, 3, func(history.Event) {})
 	seen := map[[2]int]int{}
-	l.Disturb(nil, nil, func(client, node int) { seen[[2]int{client, node}]++ })
+	l.Disturb(nemesis.Links{}, func(client, node int) { seen[[2]int{client, node}]++ })
 	if len(seen) != 6 || seen[[2]int{2, 3}] != 1 {
 		t.Errorf("disturbed: %v", seen)
 	}

@@ -16,14 +16,15 @@
 //
 // The ground clock, every client's monotonic clock and the machine's
 // CLOCK_MONOTONIC are one. History times count from the begin of Run. Node and
-// client clocks cannot be made to lie, so the faults clock-jump and clock-rate
-// are not on offer.
+// client clocks cannot be made to lie, nor machines to sleep, so the faults
+// whose names begin with clock, suspend and snapshot are not on offer.
 //
 // # What the faults are
 //
 //   - crash: SIGKILL. At the end a new process starts on the same port and
 //     directory; it has what its persistence kept. Connections break at once,
-//     and a request to a node that is down fails at once.
+//     and a request to a node that is down fails at once. A restart_delay is
+//     refused, for want of a clock of the node's own.
 //   - partition: bytes are held back, see package wire. A request that is held
 //     back takes effect after the end of the fault, even if its sender gave it
 //     up long before; a reply that is held back belongs to a request that took
@@ -37,6 +38,8 @@
 //     is lost, other than in a stopped process.
 //   - kill: as a pause without end. Nothing that the client says afterwards
 //     enters the history.
+//   - cancel: the context of the call that the client has under way ends. If the
+//     client is paused, it sees that when it goes on.
 //
 // A fault that ends the moment its step comes has begun or ended when Reach
 // returns. An event that says something is down comes before it is, and one

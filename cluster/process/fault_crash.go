@@ -7,18 +7,17 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-var crashing = part{
-	Kind: (*nemesis.Crash)(nil).Kind(),
-	Begin: func(w *World, _ int, f *nemesis.Fault) error {
-		w.carrier.Record(history.Event{Kind: history.NodeDown, Node: f.Crash.Node})
-		w.fleet.Server(f.Crash.Node).Kill()
+var crashing = nemesis.Carry(
+	func(w *World, _ int, c *nemesis.Crash) error {
+		w.carrier.Record(history.Event{Kind: history.NodeDown, Node: c.Node})
+		w.fleet.Server(c.Node).Kill()
 		return nil
 	},
-	End: func(w *World, _ int, f *nemesis.Fault) error {
-		if err := w.fleet.Server(f.Crash.Node).Start(w.over); err != nil {
+	func(w *World, _ int, c *nemesis.Crash) error {
+		if err := w.fleet.Server(c.Node).Start(w.over); err != nil {
 			return err
 		}
-		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: f.Crash.Node, Detail: w.setting.Persistence.Keeps()})
+		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: c.Node, Detail: w.setting.Persistence.Keeps()})
 		return nil
 	},
-}
+)

@@ -7,13 +7,13 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-var killing = part{
-	Kind: (*nemesis.Kill)(nil).Kind(),
-	Begin: func(w *World, _ int, f *nemesis.Fault) error {
-		c := w.client(f.Kill.Client)
+var killing = nemesis.Carry(
+	func(w *World, _ int, k *nemesis.Kill) error {
+		c := w.client(k.Client)
 		c.gate.kill()
 		w.carrier.Record(history.Event{Kind: history.Kill, Client: c.number})
 		c.finish()
 		return nil
 	},
-}
+	nil,
+)

@@ -7,16 +7,15 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-var pausing = part{
-	Kind: (*nemesis.Pause)(nil).Kind(),
-	Begin: func(w *World, _ int, f *nemesis.Fault) error {
-		w.carrier.Record(history.Event{Kind: history.Pause, Client: f.Pause.Client})
-		w.client(f.Pause.Client).gate.pause()
+var pausing = nemesis.Carry(
+	func(w *World, _ int, p *nemesis.Pause) error {
+		w.carrier.Record(history.Event{Kind: history.Pause, Client: p.Client})
+		w.client(p.Client).gate.pause()
 		return nil
 	},
-	End: func(w *World, _ int, f *nemesis.Fault) error {
-		w.carrier.Record(history.Event{Kind: history.Resume, Client: f.Pause.Client})
-		w.client(f.Pause.Client).gate.resume()
+	func(w *World, _ int, p *nemesis.Pause) error {
+		w.carrier.Record(history.Event{Kind: history.Resume, Client: p.Client})
+		w.client(p.Client).gate.resume()
 		return nil
 	},
-}
+)

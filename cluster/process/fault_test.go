@@ -4,6 +4,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -29,11 +30,11 @@ func between(f nemesis.Fault) nemesis.Plan {
 }
 
 func TestCrashForgetsWithoutPersistence(t *testing.T) {
-	for persistence, want := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.Always: env.No} {
+	for persistence, want := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.EverySecond: env.No, nemesis.Always: env.No} {
 		t.Run(string(persistence), func(t *testing.T) {
 			w := newTrial(t, nemesis.Setting{
 				Nodes: 3, Persistence: persistence,
-				Plan: between(nemesis.Fault{Crash: &nemesis.Crash{Node: 2}}),
+				Plan: between(nemesis.Fault{Action: &nemesis.Crash{Node: 2}}),
 			})
 			w.mustRun(func(int) {
 				w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes, env.Yes, env.Yes)
@@ -57,14 +58,14 @@ func TestCrashForgetsWithoutPersistence(t *testing.T) {
 
 func TestCrashInPlaceFromTheStart(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Nodes: 2, Plan: nemesis.Plan{
-		{Crash: &nemesis.Crash{Node: 1}, Start: nemesis.At(0), End: nemesis.After(200 * time.Millisecond)},
+		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(0), End: nemesis.After(200 * time.Millisecond)},
 	}})
 	w.mustRun(func(int) {
 		if got := w.ask(1, env.OpSet, "a", patience); got[0] == env.Yes || got[1] != env.Yes {
 			t.Errorf("at the start: %v", got)
 		}
-		for last := w.Runtime(1).Mono().Add(patience); w.ask(1, env.OpSet, "a", patience)[0] != env.Yes; w.sleep(1, 10*time.Millisecond) {
-			if w.Runtime(1).Mono() > last {
+		for last := w.Runtime(1).Now(env.Monotonic).Add(patience); w.ask(1, env.OpSet, "a", patience)[0] != env.Yes; w.sleep(1, 10*time.Millisecond) {
+			if w.Runtime(1).Now(env.Monotonic) > last {
 				t.Fatal("the node does not come back")
 			}
 		}
@@ -80,7 +81,7 @@ func TestPartitionCutsOneClientOnly(t *testing.T) {
 		t.Run("cut "+string(c.cut), func(t *testing.T) {
 			w := newTrial(t, nemesis.Setting{
 				Nodes: 2, Clients: 2,
-				Plan: between(nemesis.Fault{Partition: &nemesis.Partition{Clients: []int{1}, Nodes: []int{2}, Cut: c.cut}}),
+				Plan: between(nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{2}}, Way: c.cut}}),
 			})
 			turn := make(chan struct{})
 			w.mustRun(func(client int) {
@@ -120,7 +121,7 @@ func TestLatencySlowsEveryMessage(t *testing.T) {
 	const add = 50 * time.Millisecond
 	w := newTrial(t, nemesis.Setting{
 		Nodes: 2,
-		Plan:  between(nemesis.Fault{Latency: &nemesis.Latency{Nodes: []int{1}, Add: nemesis.Distribution{Range: nemesis.Range{Min: add, Max: 2 * add}}}}),
+		Plan:  between(nemesis.Fault{Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{1}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: add, Max: 2 * add}}}}),
 	})
 	roundTrip := func() time.Duration {
 		began := time.Now()
@@ -148,8 +149,8 @@ func TestLatencySlowsEveryMessage(t *testing.T) {
 func TestLinkIsDownWhileAnyFaultHoldsIt(t *testing.T) {
 	over := nemesis.When(1, end, 0)
 	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
-		{Partition: &nemesis.Partition{}, Start: nemesis.When(1, begin, 0), End: &over},
-		{Latency: &nemesis.Latency{}, Start: nemesis.When(1, begin, 0), End: nemesis.After(0)},
+		{Action: &nemesis.Partition{}, Start: nemesis.When(1, begin, 0), End: &over},
+		{Action: &nemesis.Latency{}, Start: nemesis.When(1, begin, 0), End: nemesis.After(0)},
 	}})
 	w.mustRun(func(int) {
 		w.Reach(1, begin, 0)
@@ -161,7 +162,7 @@ func TestLinkIsDownWhileAnyFaultHoldsIt(t *testing.T) {
 func TestPauseHoldsAClientAtItsStep(t *testing.T) {
 	const length = 200 * time.Millisecond
 	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
-		{Pause: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, begin, 0), End: nemesis.After(length)},
+		{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, begin, 0), End: nemesis.After(length)},
 	}})
 	var ticks atomic.Int64
 	w.mustRun(func(client int) {
@@ -172,7 +173,7 @@ func TestPauseHoldsAClientAtItsStep(t *testing.T) {
 		}
 		ticking, stop := context.WithCancel(context.Background())
 		beside := m.Go("ticker", func() {
-			for m.Sleep(ticking, m.Mono().Add(time.Millisecond)) == nil {
+			for m.Sleep(ticking, m.Now(env.Monotonic).Add(time.Millisecond)) == nil {
 				ticks.Add(1)
 			}
 		})
@@ -194,7 +195,7 @@ func TestPauseHoldsAClientAtItsStep(t *testing.T) {
 
 func TestKilledClientNeverComesBack(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
-		{Kill: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, begin, 0)},
+		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, begin, 0)},
 	}})
 	unwound := false
 	w.mustRun(func(client int) {
@@ -203,10 +204,10 @@ func TestKilledClientNeverComesBack(t *testing.T) {
 			return
 		}
 		defer func() { unwound = true }()
-		w.Watch(1, "r", "held", w.Runtime(1).Mono().Add(time.Millisecond))
+		w.Watch(1, env.Monotonic, "r", "held", w.Runtime(1).Now(env.Monotonic).Add(time.Millisecond))
 		w.Runtime(1).Go("talker", func() {
 			for {
-				w.Record(&history.Event{Kind: history.Release, Client: 1})
+				w.Record(history.Event{Kind: history.Release, Client: 1})
 				w.sleep(1, time.Millisecond)
 			}
 		})
@@ -225,12 +226,42 @@ func TestKilledClientNeverComesBack(t *testing.T) {
 
 func TestRunEndsWhenAllClientsAreDead(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
-		{Kill: &nemesis.Kill{Client: 1}, Start: nemesis.At(10 * time.Millisecond)},
-		{Pause: &nemesis.Pause{Client: 2}, Start: nemesis.At(10 * time.Millisecond)},
-		{Kill: &nemesis.Kill{Client: 2}, Start: nemesis.At(20 * time.Millisecond)},
+		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(10 * time.Millisecond)},
+		{Action: &nemesis.Pause{Client: 2}, Start: nemesis.At(10 * time.Millisecond)},
+		{Action: &nemesis.Kill{Client: 2}, Start: nemesis.At(20 * time.Millisecond)},
 	}})
 	w.mustRun(func(client int) { w.sleep(client, time.Hour) })
 	if e := w.event(history.End); e.Time > history.Time(patience) {
 		t.Errorf("the run went on until %v", e.Time)
+	}
+}
+
+// A fault cancels the call that is under way: one that waits for time or for a
+// reply sees that.
+func TestCancelEndsTheCallUnderWay(t *testing.T) {
+	held := nemesis.Fault{Action: &nemesis.Partition{Way: nemesis.Replies}, Start: nemesis.At(0)}
+	waits := map[string]func(w *trial, ctx context.Context) error{
+		"time": func(w *trial, ctx context.Context) error { return w.Runtime(1).Sleep(ctx, env.Never) },
+		"a reply": func(w *trial, ctx context.Context) error {
+			giveUp := w.Runtime(1).Now(env.Monotonic).Add(patience)
+			_, err := w.Nodes(1).Send(1, env.Command{Op: env.OpDelete, Key: "key", Token: "a"}, giveUp).Next(ctx, env.Never)
+			return err
+		},
+	}
+	for name, wait := range waits {
+		t.Run(name, func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{held, {Action: &nemesis.Cancel{Client: 1}, Start: nemesis.When(1, begin, 20*time.Millisecond)}}})
+			w.mustRun(func(int) {
+				ctx, returned := w.Call(context.Background(), 1)
+				defer returned()
+				w.Reach(1, begin, 0)
+				if err := wait(w, ctx); !errors.Is(err, context.Canceled) {
+					t.Errorf("the call ended with %v", err)
+				}
+			})
+			if e := w.event(history.Cancel); e.Client != 1 || e.Fault != 2 {
+				t.Errorf("%+v", e)
+			}
+		})
 	}
 }

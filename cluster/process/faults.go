@@ -6,6 +6,4 @@ import "github.com/lockstorm/lockstorm/nemesis"
 
 // repertoire says how each kind of fault is carried out; each has a file of
 // its own, fault_*.go. The conductor carries out one at a time.
-var repertoire = nemesis.Repertoire[*World]{crashing, partitioning, slowing, pausing, killing}
-
-type part = nemesis.Part[*World]
+var repertoire = nemesis.Repertoire[*World]{crashing, partitioning, slowing, pausing, killing, cancelling}

@@ -44,7 +44,7 @@ func (r *recorder) begin() bool {
 	if r.phase != idle {
 		return false
 	}
-	r.phase, r.origin = running, env.System().Mono()
+	r.phase, r.origin = running, env.System().Now(env.Monotonic)
 	return true
 }
 
@@ -52,17 +52,17 @@ func (r *recorder) begin() bool {
 func (r *recorder) seal(end *history.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.write(end)
+	r.write(*end)
 	r.phase = sealed
 }
 
 // now is the time since the run began.
 func (r *recorder) now() history.Time {
-	return history.Time(env.System().Mono().Sub(r.origin))
+	return history.Time(env.System().Now(env.Monotonic).Sub(r.origin))
 }
 
 // ofClient writes what a client tells, unless it is dead.
-func (r *recorder) ofClient(e *history.Event) {
+func (r *recorder) ofClient(e history.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.dead[e.Client] {
@@ -72,7 +72,7 @@ func (r *recorder) ofClient(e *history.Event) {
 
 // ofWorld writes what the world has done. A kill is the last that is heard of
 // its client.
-func (r *recorder) ofWorld(e *history.Event) {
+func (r *recorder) ofWorld(e history.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.write(e)
@@ -83,11 +83,11 @@ func (r *recorder) ofWorld(e *history.Event) {
 
 // watch asks for a lapse. What a client that is dead now has asked for last
 // stands.
-func (r *recorder) watch(client int, resource, token string, until env.Instant) {
+func (r *recorder) watch(client int, clock env.Clock, resource, token string, until env.Instant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.hears(client) {
-		r.lapses.Watch(r.now(), client, resource, token, until)
+		r.lapses.Watch(r.now(), client, clock, resource, token, until)
 	}
 }
 
@@ -102,21 +102,26 @@ func (r *recorder) unwatch(client int, token string) {
 
 func (r *recorder) hears(client int) bool { return r.phase == running && !r.dead[client] }
 
-// lapseTime is when the client's clock, which is the ground clock with another
-// origin, comes to until.
-func (r *recorder) lapseTime(_ int, until env.Instant) history.Time {
-	return history.Time(until.Sub(r.origin))
+// lapseTime is when the client's clock comes to until. Clients read the
+// machine's clocks. The monotonic one is the ground clock with another origin;
+// another clock is taken to run along with it from now on, as no fault here
+// touches it.
+func (r *recorder) lapseTime(_ int, clock env.Clock, until env.Instant) history.Time {
+	if clock == env.Monotonic {
+		return history.Time(until.Sub(r.origin))
+	}
+	return r.now() + history.Time(until.Sub(env.System().Now(clock)))
 }
 
 // write stamps the event and passes it on, behind the lapses that have come
 // due before it.
-func (r *recorder) write(e *history.Event) {
+func (r *recorder) write(e history.Event) {
 	if r.phase != running {
 		return
 	}
 	e.Time = r.now()
 	r.lapses.Flush(e.Time)
-	r.pass(e)
+	r.pass(&e)
 }
 
 // pass passes an event on with the time that it bears, unless that lies before

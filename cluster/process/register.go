@@ -37,7 +37,7 @@ func (r register) access(ctx context.Context, do func(*guard.Guard)) error {
 // Read implements [env.Register].
 func (r register) Read(ctx context.Context, a env.Access) (value int64, err error) {
 	accepted := false
-	err = r.access(ctx, func(g *guard.Guard) { value, accepted = g.Read(a.Resource, a.Fence) })
+	err = r.access(ctx, func(g *guard.Guard) { value, accepted = g.Read(a.Resource, a.Token, a.Fence) })
 	return value, verdict(accepted, err)
 }
 
@@ -46,8 +46,8 @@ func (r register) Read(ctx context.Context, a env.Access) (value int64, err erro
 func (r register) Write(ctx context.Context, a env.Access, value int64) error {
 	accepted := false
 	err := r.access(ctx, func(g *guard.Guard) {
-		if accepted = g.Write(a.Resource, a.Fence, value); accepted {
-			r.client.world.history.ofWorld(&history.Event{
+		if accepted = g.Write(a.Resource, a.Token, a.Fence, value); accepted {
+			r.client.world.history.ofWorld(history.Event{
 				Kind: history.Apply, Client: r.client.number,
 				Resource: a.Resource, Token: a.Token, Value: value, Fence: a.Fence,
 			})

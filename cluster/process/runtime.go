@@ -13,26 +13,18 @@ import (
 // machine is a client's [env.Runtime].
 type machine struct{ *client }
 
-// Mono reads the machine's monotonic clock.
-func (m machine) Mono() env.Instant {
+// Now reads one of the machine's clocks.
+func (m machine) Now(c env.Clock) env.Instant {
 	m.gate.pass()
-	now := env.System().Mono()
+	now := env.System().Now(c)
 	m.gate.pass() // a client can be paused with the time in its hand
-	return now
-}
-
-// Wall reads the machine's wall clock.
-func (m machine) Wall() env.Instant {
-	m.gate.pass()
-	now := env.System().Wall()
-	m.gate.pass()
 	return now
 }
 
 // Sleep implements [env.Runtime].
 func (m machine) Sleep(ctx context.Context, until env.Instant) error {
 	m.gate.pass()
-	timer := time.NewTimer(until.Sub(env.System().Mono()))
+	timer := time.NewTimer(until.Sub(env.System().Now(env.Monotonic)))
 	defer timer.Stop()
 	err := ctx.Err()
 	if err == nil {

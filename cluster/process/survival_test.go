@@ -36,7 +36,7 @@ func runForEver() error {
 	s := nemesis.Setting{Nodes: 3, Clients: 2, Persistence: nemesis.Always, Horizon: time.Hour}
 	for at := time.Duration(0); at < time.Minute; at += 40 * time.Millisecond {
 		s.Plan = append(s.Plan, nemesis.Fault{
-			Crash: &nemesis.Crash{Node: 1}, Start: nemesis.At(at), End: nemesis.After(10 * time.Millisecond),
+			Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(at), End: nemesis.After(10 * time.Millisecond),
 		})
 	}
 	w, err := Backend{}.Open(context.Background(), s, 1, new(history.Log))
@@ -47,7 +47,7 @@ func runForEver() error {
 	return w.Run(context.Background(), func(client int) {
 		cmd := env.Command{Op: env.OpSet, Key: "key", Token: "token", TTL: time.Hour}
 		for m := w.Runtime(client); ; {
-			round := w.Nodes(client).Send(env.AllNodes(3), cmd, m.Mono().Add(time.Second))
+			round := w.Nodes(client).Send(env.AllNodes(3), cmd, m.Now(env.Monotonic).Add(time.Second))
 			for err := error(nil); err == nil; _, err = round.Next(context.Background(), env.Never) {
 			}
 		}

@@ -30,6 +30,7 @@ type World struct {
 	clients  []*client // from 0
 	resource resource
 	history  *recorder
+	calls    *world.Calls
 	crew     crew
 	nemesis  *conducting
 	carrier  *world.Carrier[*World] // used under the lock of conducting, as are links
@@ -63,6 +64,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet *redisser
 		network:  network,
 		resource: resource{state: guard.New(s.Guard)},
 		history:  newRecorder(sink),
+		calls:    world.NewCalls(s),
 		broken:   make(chan error, 1),
 		done:     make(chan struct{}),
 		working:  s.Clients,
@@ -92,7 +94,7 @@ func (w *World) Register(client int) env.Register { return register{w.client(cli
 // Record stamps the event with the ground clock and writes it into the
 // history. Before and after the run, and for a client that is dead, it does
 // nothing.
-func (w *World) Record(e *history.Event) { w.history.ofClient(e) }
+func (w *World) Record(e history.Event) { w.history.ofClient(e) }
 
 // Reach tells that the client takes a step, k being the position of the reply
 // at [env.StepReply]. Faults that wait for this step, and for nothing else,
@@ -105,14 +107,20 @@ func (w *World) Reach(client int, step env.Step, k int) {
 	c.gate.pass()
 }
 
-// Watch asks for a lapse event once the client's monotonic clock has come to
-// until, in place of what was asked for that token before.
-func (w *World) Watch(client int, resource, token string, until env.Instant) {
-	w.history.watch(client, resource, token, until)
+// Watch asks for a lapse event once the client's clock has come to until, in
+// place of what was asked for that token before.
+func (w *World) Watch(client int, clock env.Clock, resource, token string, until env.Instant) {
+	w.history.watch(client, clock, resource, token, until)
 }
 
 // Unwatch withdraws what was asked for the token, unless it has come due.
 func (w *World) Unwatch(client int, token string) { w.history.unwatch(client, token) }
+
+// Call returns the context for a call of the client's lock that begins now, and
+// what to do when it has returned.
+func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
+	return w.calls.Begin(ctx, client)
+}
 
 // Trace says that a run cannot be repeated exactly.
 func (w *World) Trace() (hash uint64, exact bool) { return 0, false }

@@ -128,7 +128,7 @@ func (w *trial) event(kind history.Kind) history.Event {
 // ask sends a command to all nodes, waits for them at most for the time given,
 // and returns the answers by node from 0.
 func (w *trial) ask(client int, op env.Op, token string, wait time.Duration) []env.Answer {
-	nodes, giveUp := w.Nodes(client), w.Runtime(client).Mono().Add(wait)
+	nodes, giveUp := w.Nodes(client), w.Runtime(client).Now(env.Monotonic).Add(wait)
 	answers := make([]env.Answer, nodes.Len())
 	cmd := env.Command{Op: op, Key: "key", Token: token}
 	if op != env.OpDelete {
@@ -152,25 +152,26 @@ func (w *trial) wantAnswers(what string, got []env.Answer, want ...env.Answer) {
 
 func (w *trial) sleep(client int, d time.Duration) {
 	m := w.Runtime(client)
-	_ = m.Sleep(context.Background(), m.Mono().Add(d))
+	_ = m.Sleep(context.Background(), m.Now(env.Monotonic).Add(d))
 }
 
 // What this backend cannot do it refuses by name, and the rest it does not.
 func TestFaultsOnOffer(t *testing.T) {
-	var plan nemesis.Plan
-	all := []nemesis.Fault{
-		{Crash: &nemesis.Crash{}}, {Partition: &nemesis.Partition{}}, {Latency: &nemesis.Latency{}},
-		{Pause: &nemesis.Pause{}}, {Kill: &nemesis.Kill{}}, {ClockJump: &nemesis.ClockJump{}}, {ClockRate: &nemesis.ClockRate{}},
-	}
-	if kinds, _ := nemesis.Kinds(); len(kinds) != len(all) {
-		t.Fatalf("there are %d kinds of faults, this test knows %d", len(kinds), len(all))
-	}
-	for _, f := range all {
-		err := nemesis.Refuse("process", Backend{}.Faults(), append(plan, f))
-		clock := f.ClockJump != nil || f.ClockRate != nil
-		if refused := err != nil && strings.Contains(err.Error(), string(f.Action().Kind())); refused != clock {
-			t.Errorf("%s: %v", f.Action().Kind(), err)
+	carried := []nemesis.Kind{"crash", "partition", "latency", "pause", "kill", "cancel"}
+	for _, a := range nemesis.Actions() {
+		err := nemesis.Refuse("process", Backend{}.Faults(), nemesis.Plan{{Action: a}})
+		if refused := err != nil && strings.Contains(err.Error(), string(a.Kind())); refused == slices.Contains(carried, a.Kind()) {
+			t.Errorf("%s: %v", a.Kind(), err)
 		}
+	}
+}
+
+// Which of replies and timers goroutines see first is not for this backend to
+// choose.
+func TestTimersFirstIsRefused(t *testing.T) {
+	plan := nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}}}
+	if err := nemesis.Refuse("process", Backend{}.Faults(), plan, Backend{}.Features()...); err == nil || !strings.Contains(err.Error(), "first: timers") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -201,13 +202,13 @@ func TestRunEndsAtTheHorizonAndUnwindsWhoeverIsLeft(t *testing.T) {
 	w.mustRun(func(client int) {
 		m := w.Runtime(client)
 		defer func() { unwound <- client }()
-		defer m.Mono() // a port call while it is unwound
+		defer m.Now(env.Monotonic) // a port call while it is unwound
 		switch client {
 		case 1:
 			_ = m.Sleep(context.Background(), env.Never)
 		case 2:
 			for {
-				m.Mono()
+				m.Now(env.Monotonic)
 			}
 		case 3:
 			_ = m.Go("background", func() { _ = m.Sleep(context.Background(), env.Never) }).Wait(context.Background())
@@ -224,7 +225,7 @@ func TestRunEndsAtTheHorizonAndUnwindsWhoeverIsLeft(t *testing.T) {
 	if end := w.event(history.End); end.Time < history.Time(100*time.Millisecond) || end.Reason != "" {
 		t.Errorf("the run ended at %v because of %q", end.Time, end.Reason)
 	}
-	w.Record(&history.Event{Kind: history.Step})
+	w.Record(history.Event{Kind: history.Step})
 	w.wantKinds()
 }
 
@@ -315,8 +316,8 @@ func TestServerThatDiesOfItselfEndsTheRun(t *testing.T) {
 
 func TestFaultThatCannotBeCarriedOutEndsTheRun(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
-		{Crash: &nemesis.Crash{Node: 1}, Start: nemesis.At(0)},
-		{Crash: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepAcquire, 0)},
+		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(0)},
+		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepAcquire, 0)},
 	}})
 	err := w.run(func(int) {
 		w.Reach(1, env.StepAcquire, 0)
@@ -331,20 +332,20 @@ func TestLapsesAreInTheOrderOfTime(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{})
 	m := w.Runtime(1)
 	w.mustRun(func(int) {
-		begin := m.Mono()
+		begin := m.Now(env.Monotonic)
 		in := func(ms int) env.Instant { return begin.Add(time.Duration(ms) * time.Millisecond) }
-		w.Watch(1, "r", "late", in(600))
-		w.Watch(1, "r", "early", in(20))
-		w.Watch(1, "r", "moved", in(30))
-		w.Watch(1, "r", "moved", in(700))
-		w.Watch(1, "r", "released", in(40))
+		w.Watch(1, env.Monotonic, "r", "late", in(600))
+		w.Watch(1, env.Monotonic, "r", "early", in(20))
+		w.Watch(1, env.Monotonic, "r", "moved", in(30))
+		w.Watch(1, env.Monotonic, "r", "moved", in(700))
+		w.Watch(1, env.Monotonic, "r", "released", in(40))
 		w.Unwatch(1, "released")
-		w.Watch(1, "r", "never", in(3_600_000))
-		w.Record(&history.Event{Kind: history.Acquire, Client: 1})
+		w.Watch(1, env.Monotonic, "r", "never", in(3_600_000))
+		w.Record(history.Event{Kind: history.Acquire, Client: 1})
 		w.sleep(1, 50*time.Millisecond)
-		w.Record(&history.Event{Kind: history.Release, Client: 1})
-		w.Watch(1, "r", "over", in(10))
-		w.Record(&history.Event{Kind: history.Released, Client: 1})
+		w.Record(history.Event{Kind: history.Release, Client: 1})
+		w.Watch(1, env.Monotonic, "r", "over", in(10))
+		w.Record(history.Event{Kind: history.Released, Client: 1})
 		w.sleep(1, 700*time.Millisecond)
 	})
 	var told []string
@@ -388,6 +389,27 @@ func TestRegisterTellsOfEveryEffect(t *testing.T) {
 	}
 }
 
+func TestRegisterChecksTokens(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Guard: guard.Token})
+	r := w.Register(1)
+	w.mustRun(func(int) {
+		ctx := context.Background()
+		a, b := env.Access{Resource: "r", Token: "a"}, env.Access{Resource: "r", Token: "b"}
+		for _, reader := range []env.Access{a, b} {
+			if _, err := r.Read(ctx, reader); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := r.Write(ctx, a, 1); !errors.Is(err, env.ErrFenced) {
+			t.Error(err)
+		}
+		if err := r.Write(ctx, b, 2); err != nil {
+			t.Error(err)
+		}
+	})
+	w.wantKinds(history.Apply)
+}
+
 func TestRandomnessFollowsFromTheSeed(t *testing.T) {
 	draw := func(seed uint64, name string) string {
 		p := make([]byte, 20)
@@ -400,5 +422,33 @@ func TestRandomnessFollowsFromTheSeed(t *testing.T) {
 	}
 	if draw(1, "client 1") == draw(2, "client 1") || draw(1, "client 1") == draw(1, "client 2") {
 		t.Error("different streams are the same")
+	}
+}
+
+// Validity on the wall clock, or on the one that counts suspension, lapses by
+// that clock.
+func TestLapsesOnOtherClocks(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	w.mustRun(func(int) {
+		for _, c := range []env.Clock{env.Boottime, env.Wall} {
+			w.Watch(1, c, "r", c.String(), w.Runtime(1).Now(c).Add(20*time.Millisecond))
+			w.Watch(1, c, "r", "never", w.Runtime(1).Now(c).Add(time.Hour))
+		}
+		w.Record(history.Event{Kind: history.Acquire, Client: 1})
+		w.sleep(1, 50*time.Millisecond)
+	})
+	acquired := w.event(history.Acquire).Time
+	var lapsed []string
+	for _, e := range *w.log {
+		if e.Kind != history.Lapse {
+			continue
+		}
+		lapsed = append(lapsed, e.Token)
+		if after := e.Time.Sub(acquired); after > 20*time.Millisecond {
+			t.Errorf("%s lapsed %v after", e.Token, after)
+		}
+	}
+	if !slices.Equal(lapsed, []string{"boottime", "wall"}) {
+		t.Errorf("lapsed: %v", lapsed)
 	}
 }

@@ -19,11 +19,11 @@ var backends = []struct {
 }{
 	{
 		"virtual time in this process; the same seed gives the same run",
-		storm.Backend{Name: "sim", Faults: sim.Faults(), Exact: true, Keys: true, Open: storm.Opener(sim.Open)},
+		storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Exact: true, Keys: true, Open: storm.Opener(sim.Open)},
 	},
 	{
 		"real redis-server processes on this machine, behind proxies in this process",
-		storm.Backend{Name: servers.Name(), Faults: servers.Faults(), Open: storm.Opener(servers.Open)},
+		storm.Backend{Name: servers.Name(), Faults: servers.Faults(), Features: servers.Features(), Open: storm.Opener(servers.Open)},
 	},
 }
 

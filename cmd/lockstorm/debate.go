@@ -62,7 +62,7 @@ func (d debate) run(ctx context.Context, out, problems io.Writer) error {
 	rows := scenarios.All()
 	bar := newProgress(problems, "debate", len(rows)*d.runs)
 	for _, s := range rows {
-		if err := nemesis.Refuse(d.backend.Name, d.backend.Faults, s.Plan); err != nil {
+		if err := nemesis.Refuse(d.backend.Name, d.backend.Faults, s.Plan, d.backend.Features...); err != nil {
 			refused = append(refused, fmt.Sprintf("%s: %v", s.Name, err))
 			continue
 		}
@@ -112,11 +112,11 @@ func (d debate) print(out io.Writer, tallies []storm.Tally) {
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
 			t.Scenario.Name, claim(t.Scenario.Claims.Kleppmann), claim(t.Scenario.Claims.Antirez),
-			signs(func(p checker.Property) checker.Verdict { return t.Scenario.Expect[p] }),
+			signs(expected(t.Scenario)),
 			signs(t.Observed), shown(t), replay)
 	}
 	_ = w.Flush()
-	_, _ = fmt.Fprintln(out, "\n✓ holds  ✗ violated  ? unknown  · nothing to judge   V1 lease, V2 section, V3 effect exclusion, L2 fault tolerance, C contract")
+	_, _ = fmt.Fprintln(out, "\n✓ holds  ✗ violated  ? unknown  · nothing to judge   V1 lease, V2 section, V3 effect exclusion, L2 fault tolerance, L3 clean-up, C contract")
 	_, _ = fmt.Fprintln(out, "SHOWN counts the runs whose every verdict was the expected one; REPLAY repeats the first of them, or the first run that contradicts.")
 }
 
@@ -144,9 +144,20 @@ func claim(c string) string {
 	return c
 }
 
+// expected says what a scenario expects: nothing to judge, where it does not
+// say.
+func expected(s scenarios.Scenario) func(checker.Property) checker.Verdict {
+	return func(p checker.Property) checker.Verdict {
+		if v, stated := s.Expect[p]; stated {
+			return v
+		}
+		return checker.NotApplicable
+	}
+}
+
 // judged are the properties that the table has room for: those that some
 // judge judges.
-var judged = []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.FaultTolerance, checker.Contract}
+var judged = []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.FaultTolerance, checker.Cleanup, checker.Contract}
 
 func signs(verdict func(checker.Property) checker.Verdict) string {
 	text := ""

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -49,8 +50,16 @@ type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
 
+// gcPercent lets the garbage collector run an eighth as often as usual. What is
+// alive is a megabyte or two, however long a campaign lasts, and the collector
+// that comes every four megabytes costs a seventh of the time.
+const gcPercent = 800
+
 func main() {
 	redis.SetLogger(quiet{})
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
@@ -96,6 +105,6 @@ nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newDebate(), newRun(), newCheck(), newList(), newShow())
+	root.AddCommand(newDebate(), newRun(), newReplay(), newCheck(), newList(), newShow())
 	return root
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/storm"
 )
 
 // command runs a command line and returns what it printed.
@@ -122,12 +124,38 @@ func TestJSONPrintsAnObjectARunAndNothingElse(t *testing.T) {
 			want(t, "properties", len(m), 8)
 			want(t, "lease", m["lease"], "holds")
 			want(t, "effect", m["effect"], "violated")
-			want(t, "cleanup", m["cleanup"], "n/a")
+			want(t, "cleanup", m["cleanup"], "holds")
 		}
 		if _, err := os.Stat(filepath.Join(o.Dir, "history.jsonl")); err != nil {
 			t.Error(err)
 		}
 	}
+}
+
+// spins is a scenario whose clients try again and again while no time passes.
+const spins = `name: spins
+lock: {kind: redlock, ttl: 1s, drift_factor: 0.01, node_timeout: 50ms, linger: 200ms, margin: 50ms, retry: {min: 0s, max: 0s}}
+clients: [{workload: hold, resource: r, rounds: 1, start: {min: 10ms, max: 10ms}}]
+nodes: 1
+persistence: none
+latency: {min: 0s, max: 0s}
+horizon: 5s
+plan: [{crash: {node: 1}, start: {at: 5ms}}]
+expect: {contract: holds}
+`
+
+// A world that cannot go on leaves everything open, and says once why.
+func TestNoProgressIsUnknown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "spins.yaml")
+	if err := os.WriteFile(file, []byte(spins), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const why = "no progress: time stands still at 10ms, after 1000000 events and resumptions at this instant: client 1, main: waits for"
+	code, out, problems := command(t, "run", file, "--out", "")
+	want(t, "exit code", code, exitUndecided)
+	want(t, "on stderr", problems, "")
+	wantIn(t, out, "spins: undecided", "\nCut short (seed 1): "+why)
+	want(t, "times that the reason is told", strings.Count(out, "no progress"), 1)
 }
 
 func TestRunFile(t *testing.T) {
@@ -192,6 +220,17 @@ func TestBadInput(t *testing.T) {
 		{[]string{"check", file("garbage.jsonl", "\x00\x01\x02")}, "garbage.jsonl: line 1: not a history"},
 		{[]string{"check", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
 		{[]string{"check", file("nodes.jsonl", `{"format":"lockstorm-history","version":1,"nodes":-5,"clients":1}`)}, "nodes.jsonl: line 1: -5 nodes: want 1 to 64"},
+		{[]string{"run", "calm", "--faults", "burn"}, `--faults "burn": burn: unknown kind of fault "burn": there is [crash `},
+		{[]string{"run", "calm", "--faults", ""}, "no kind of fault is named: want all, or kinds as in crash,partition:3"},
+		{[]string{"run", "calm", "--faults", "crash:-1"}, `--faults "crash:-1": crash: weight -1: want 0 to 9`},
+		{[]string{"run", "calm", "--faults", "clock-jump", "--backend", "process"}, "clock-jump: the process backend cannot carry out a clock-jump"},
+		{[]string{"run", "calm", "--faults", "failover"}, `--faults "failover": failover: a failover is impossible here: no node has a replica: the setting has no replication`},
+		{[]string{"run", "calm", "--faults", "all", "--most", "0"}, "--most 0: want 1 to 99"},
+		{[]string{"run", "calm", "--most", "3"}, "--most says how many faults --faults draws"},
+		{[]string{"replay", "calm"}, `the replay string "calm" does not begin with v1.`},
+		{[]string{"replay", "v1.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
+		{[]string{"replay", storm.Replay{Scenario: "clam"}.String()}, `unknown scenario "clam": there is calm, `},
+		{[]string{"replay", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
 		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
 	}
 	for _, c := range cases {

@@ -28,11 +28,21 @@ type runOptions struct {
 
 func newRun() *cobra.Command {
 	var o runOptions
+	var given givenFaults
 	cmd := &cobra.Command{
 		Use:   "run SCENARIO",
 		Short: "Run one scenario, by name or from a YAML file, and judge it",
+		Long: `Run one scenario, by name or from a YAML file, and judge it.
+
+With --faults each run draws further faults from its seed, of all kinds or of
+those that are named; "lockstorm list" names the kinds. What the scenario
+expects was said of its own plan: with --faults nothing is expected, and a
+violation is exit code 1. Runs that violate something are listed with the command
+that repeats them.`,
 		Example: `  lockstorm run crash-restart
   lockstorm run crash-restart --backend process --runs 20
+  lockstorm run calm --faults all --runs 1000
+  lockstorm run calm --faults partition,pause:3 --most 6 --runs 1000
   lockstorm run mine.yaml --seed 7 --json`,
 		Args: cobra.ExactArgs(1),
 	}
@@ -41,6 +51,7 @@ func newRun() *cobra.Command {
 	cmd.Flags().IntVar(&o.runs, "runs", 1, "number of runs")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a run, one a line, and nothing else")
 	cmd.Flags().StringVar(&o.out, "out", "runs", "directory that gets a directory for each run")
+	given.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if o.runs < 1 {
 			return fmt.Errorf("--runs %d: want at least 1", o.runs)
@@ -52,7 +63,19 @@ func newRun() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return o.run(cmd.Context(), s, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		generator, err := given.generator(cmd, s.Setting, o.backend)
+		if err != nil {
+			return err
+		}
+		again := repetition{name: args[0], backend: o.backend, generator: generator}
+		if generator != nil {
+			s = storm.InStorm(s, *generator)
+		}
+		tally, _, err := o.run(cmd.Context(), s, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		return exitFor(tally.Outcome())
 	}
 	return cmd
 }
@@ -63,10 +86,13 @@ type stored struct {
 	dir string
 }
 
-func (o runOptions) run(ctx context.Context, s scenarios.Scenario, out, problems io.Writer) error {
+// run runs the scenario and prints what comes of it. It returns the last run
+// beside the tally.
+func (o runOptions) run(ctx context.Context, s scenarios.Scenario, again repetition, out, problems io.Writer) (storm.Tally, stored, error) {
 	bar := newProgress(problems, s.Name, o.runs)
 	var last stored
 	var printing error
+	list := failures{generated: s.Generate != nil, again: again}
 	tally, err := batch{
 		backend:  o.backend,
 		scenario: s,
@@ -76,8 +102,11 @@ func (o runOptions) run(ctx context.Context, s scenarios.Scenario, out, problems
 		each: func(r stored) {
 			last = r
 			bar.step()
+			list.add(r)
 			if o.json && printing == nil {
-				printing = json.NewEncoder(out).Encode(line(r))
+				l := line(r)
+				l.Replay = again.replay(r.Result)
+				printing = json.NewEncoder(out).Encode(l)
 			}
 		},
 	}.run(ctx)
@@ -86,15 +115,16 @@ func (o runOptions) run(ctx context.Context, s scenarios.Scenario, out, problems
 		err = printing
 	}
 	if err != nil {
-		return err
+		return tally, last, err
 	}
 	if !o.json {
 		printTally(out, tally)
+		list.print(out)
 		if last.dir != "" {
 			_, _ = fmt.Fprintf(out, "\nstored in %s\n", storedIn(o, last))
 		}
 	}
-	return exitFor(tally.Outcome())
+	return tally, last, nil
 }
 
 func storedIn(o runOptions, last stored) string {
@@ -157,8 +187,10 @@ type jsonLine struct {
 	Expected   checker.Verdicts `json:"expected"`
 	AsExpected bool             `json:"as_expected"`
 	Grants     int              `json:"grants"`
+	Cut        string           `json:"cut,omitempty"` // why the run did not go to its end
 	TraceHash  string           `json:"trace_hash,omitempty"`
 	Dir        string           `json:"dir,omitempty"`
+	Replay     string           `json:"replay,omitempty"` // of a run with --faults
 }
 
 func line(r stored) jsonLine {
@@ -170,6 +202,7 @@ func line(r stored) jsonLine {
 		Expected:   checker.Verdicts(maps.Clone(r.Scenario.Expect)),
 		AsExpected: r.AsExpected(),
 		Grants:     r.Report.Measurements.Grants,
+		Cut:        r.Report.Cut,
 		Dir:        r.dir,
 	}
 	if r.TraceHash != 0 {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,18 +47,7 @@ func findAnd(name string, check func(scenarios.Scenario) error) (scenarios.Scena
 		}
 		return s, err
 	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return scenarios.Scenario{}, err
-	}
-	s, err := scenarios.Parse(text)
-	if err == nil {
-		err = scenarios.Locate(text, check(s))
-	}
-	if err != nil {
-		return s, fmt.Errorf("%s: %w", name, err)
-	}
-	return s, nil
+	return scenarios.Load(name, check)
 }
 
 func isFile(name string) bool {

@@ -9,10 +9,11 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// printTally prints what the runs of one scenario amount to, and the story of
-// the first violation of every property.
+// printTally prints what the runs of one scenario amount to, the story of the
+// first violation of every property, and why the first run left open what is
+// unknown.
 func printTally(out io.Writer, t storm.Tally) {
-	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n\n", t.Scenario.Name, t.Outcome(), count(t.Runs, "run"))
+	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, headline(t))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "PROPERTY\t\tEXPECTED\tOBSERVED\tRUNS")
 	for _, p := range checker.Properties() {
@@ -33,11 +34,43 @@ func printTally(out io.Writer, t storm.Tally) {
 		_, _ = fmt.Fprintln(out, "\nStopped before the end: what was not violated so far is unknown.")
 		return
 	}
+	cut := map[uint64]bool{} // seeds of runs of which the reason has been told
 	for _, p := range checker.Properties() {
-		if r, ok := t.FirstUnknown[p]; ok {
+		r, ok := t.FirstUnknown[p]
+		switch {
+		case !ok || cut[r.Seed]:
+		case r.Report.Cut != "":
+			cut[r.Seed] = true
+			_, _ = fmt.Fprintf(out, "\nCut short (seed %d): %s\nWhat was not violated up to there is unknown.\n", r.Seed, r.Report.Cut)
+		default:
 			_, _ = fmt.Fprintf(out, "\n%s unknown (seed %d): %s\n", p.Title(), r.Seed, r.Report.Finding(p).Story)
 		}
 	}
+}
+
+// headline says what the runs amount to. Where nothing was expected, nothing
+// can be as expected.
+func headline(t storm.Tally) string {
+	runs, outcome, why := count(t.Runs, "run"), t.Outcome(), "nothing was expected"
+	if t.Scenario.Generate != nil {
+		why = "with generated faults nothing is expected"
+	}
+	switch {
+	case len(t.Scenario.Expect) > 0 || outcome == storm.Undecided:
+		return fmt.Sprintf("%s (%s%s)", outcome, runs, calm(t))
+	case outcome == storm.Contradiction:
+		return fmt.Sprintf("violations in %d of %s; %s", t.Against, runs, why)
+	}
+	return fmt.Sprintf("no violation in %s%s; %s", runs, calm(t), why)
+}
+
+// calm says in how many runs with generated faults none took place: some wait
+// for a step that is never reached.
+func calm(t storm.Tally) string {
+	if t.Scenario.Generate == nil || t.Calm == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of them without a fault", t.Calm)
 }
 
 func count(n int, what string) string {

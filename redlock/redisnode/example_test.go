@@ -21,7 +21,7 @@ func Example() {
 	defer nodes.Close()
 
 	set := env.Command{Op: env.OpSet, Key: "invoice-7", Token: "a token drawn for this try", TTL: 10 * time.Second}
-	giveUp := runtime.Mono().Add(50 * time.Millisecond)
+	giveUp := runtime.Now(env.Monotonic).Add(50 * time.Millisecond)
 	for round := nodes.Send(env.AllNodes(nodes.Len()), set, giveUp); ; {
 		reply, err := round.Next(context.Background(), env.Never)
 		if err != nil {

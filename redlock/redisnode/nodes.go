@@ -98,7 +98,7 @@ func (n *Nodes) deadline(giveUp env.Instant) time.Time {
 	if giveUp == env.Never {
 		return time.Time{}
 	}
-	return time.Now().Add(giveUp.Sub(n.runtime.Mono()))
+	return time.Now().Add(giveUp.Sub(n.runtime.Now(env.Monotonic)))
 }
 
 // until returns the context of one request.

@@ -62,7 +62,7 @@ func (b *bench) connect(addrs []string, o redisnode.Options) *redisnode.Nodes {
 	return nodes
 }
 
-func in(d time.Duration) env.Instant { return env.System().Mono().Add(d) }
+func in(d time.Duration) env.Instant { return env.System().Now(env.Monotonic).Add(d) }
 
 // ask sends a command to all nodes and returns the answers, by node from 0.
 func (b *bench) ask(cmd env.Command) []env.Answer {

@@ -54,7 +54,7 @@ func (r *round) wait(ctx context.Context, until env.Instant) (env.Reply, error) 
 	}
 	var timeout <-chan time.Time
 	if until != env.Never {
-		timer := time.NewTimer(until.Sub(r.runtime.Mono()))
+		timer := time.NewTimer(until.Sub(r.runtime.Now(env.Monotonic)))
 		defer timer.Stop()
 		timeout = timer.C
 	}

@@ -129,14 +129,16 @@ func TestServersAnswerOnLoopbackUntilClosed(t *testing.T) {
 
 func TestCrashKeepsWhatItsPersistenceSays(t *testing.T) {
 	for name, c := range map[string]struct {
-		appendOnly bool
-		want       string
+		options Options
+		want    string
 	}{
-		"nothing":     {false, "$-1"},
-		"append only": {true, "$5"},
+		"nothing":      {Options{}, "$-1"},
+		"append only":  {Options{AppendOnly: true}, "$5"},
+		"every second": {Options{AppendOnly: true, EverySecond: true}, "$5"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := openFleet(t, Options{Nodes: 1, AppendOnly: c.appendOnly})
+			c.options.Nodes = 1
+			f := openFleet(t, c.options)
 			s := f.Server(1)
 			addr, pid := s.Addr(), s.Pid()
 			if got := ask(t, s, "SET key token NX PX 600000"); got != "+OK" {

@@ -72,9 +72,12 @@ func (s *Server) Kill() {
 
 // args is the command line, complete: no configuration file is read.
 func (s *Server) args() []string {
-	appendOnly := "no"
+	appendOnly, sync := "no", "always"
 	if s.fleet.options.AppendOnly {
 		appendOnly = "yes"
+	}
+	if s.fleet.options.EverySecond {
+		sync = "everysec"
 	}
 	return []string{
 		"--bind", "127.0.0.1",
@@ -82,7 +85,7 @@ func (s *Server) args() []string {
 		"--pidfile", "redis.pid",
 		"--save", "",
 		"--appendonly", appendOnly,
-		"--appendfsync", "always",
+		"--appendfsync", sync,
 		"--auto-aof-rewrite-percentage", "0", // no child that would outlive a SIGKILL
 	}
 }

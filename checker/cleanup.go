@@ -1,0 +1,199 @@
+package checker
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// cleanup judges whether what is given up leaves keys behind: once a try has
+// been refused, or a release has returned, no node keeps the token's key for
+// longer than the bound. The bound counts from the end of the call, or from
+// when the key was set if that came later, and anew when the client resumes
+// from a pause. A node that was out of the client's reach meanwhile is let off,
+// and so is a client that has died, a key that was to be deleted over a link
+// that a fault held, and one that is set after all is over by a request that was
+// under way during such a fault: what is held back can come at any time.
+type cleanup struct {
+	header history.Header
+	ledger *ledger
+
+	over      []*hold    // that were given up in this instant
+	late      []leftover // keys that were set in this instant, for a token that had been given up
+	leftovers []leftover
+	due       history.Time // of the earliest
+
+	given int // up
+	clean int // tokens that left nothing, and keys that were gone in time
+	count int
+	first string
+}
+
+// leftover is a key that has to be gone soon.
+type leftover struct {
+	client   *client
+	node     int
+	resource string
+	token    string
+	asked    history.Time // when the request was sent that set it, or that was to delete it
+	since    history.Time
+	due      history.Time
+}
+
+// forever is after every instant of a history.
+const forever history.Time = math.MaxInt64
+
+func newCleanup(h history.Header, l *ledger) *cleanup {
+	return &cleanup{header: h, ledger: l, due: forever}
+}
+
+// hears nothing without the keys, or a bound to hold them against.
+func (c *cleanup) hears() kinds {
+	if !c.header.Keys || c.header.Bounds.Cleanup == 0 {
+		return 0
+	}
+	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
+}
+
+func (c *cleanup) observe(f *fact) {
+	if f.Time > c.due {
+		c.expire(f.Time)
+	}
+	switch f.Kind {
+	case history.Refused, history.Released:
+		if f.hold != nil {
+			c.given++
+			c.over = append(c.over, f.hold)
+		}
+	case history.KeySet:
+		c.keySet(f)
+	case history.KeyGone:
+		gone := func(l *leftover) bool { return l.node == f.Node && l.token == f.Token && l.resource == f.Resource }
+		before := len(c.leftovers)
+		c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
+		c.clean += before - len(c.leftovers)
+	case history.NodeDown:
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == f.Node })
+	case history.LinkDown:
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == f.Node && l.client == f.client })
+	case history.Kill:
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == f.client })
+	case history.Pause, history.Resume:
+		c.adjourn(f.client, f.Time)
+	}
+}
+
+// keySet takes down a key of a token that nobody holds or tries any more. One
+// that nobody set has come back with its node: that is not the client's doing.
+func (c *cleanup) keySet(f *fact) {
+	if f.Client != 0 && c.ledger.resource(f.Resource).find(f.Token) == nil {
+		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent})
+	}
+}
+
+// settle takes down what was left behind in the instant that is over.
+func (c *cleanup) settle() {
+	for _, h := range c.over {
+		if h.keys.set == 0 {
+			c.clean++
+		}
+		asked := h.ended // when the nodes were asked to delete
+		if h.letGo {
+			asked = h.release.at
+		}
+		for rest := h.keys.set; rest != 0; {
+			n := rest.first()
+			rest = rest.without(n)
+			c.leave(leftover{client: h.client, node: n, resource: h.resource.name, token: h.token, asked: asked, since: h.ended})
+		}
+	}
+	for _, l := range c.late {
+		c.leave(l)
+	}
+	c.over, c.late = c.over[:0], c.late[:0]
+}
+
+func (c *cleanup) leave(l leftover) {
+	mended, ever := l.client.mended[l.node]
+	if l.client.dead || l.client.cut.has(l.node) || c.ledger.down.has(l.node) || ever && mended >= l.asked {
+		return
+	}
+	l.due = l.since.Add(c.header.Bounds.Cleanup)
+	if l.client.paused {
+		l.due = forever
+	}
+	c.leftovers = append(c.leftovers, l)
+	c.due = min(c.due, l.due)
+}
+
+// adjourn lets the client's bounds begin anew when it resumes.
+func (c *cleanup) adjourn(who *client, now history.Time) {
+	for i := range c.leftovers {
+		if l := &c.leftovers[i]; l.client == who {
+			l.due = forever
+			if !who.paused {
+				l.due = now.Add(c.header.Bounds.Cleanup)
+			}
+			c.due = min(c.due, l.due)
+		}
+	}
+}
+
+// expire reports the keys that should have been gone before now.
+func (c *cleanup) expire(now history.Time) {
+	kept := c.leftovers[:0]
+	c.due = forever
+	for _, l := range c.leftovers {
+		if l.due < now {
+			c.violate(l)
+			continue
+		}
+		kept = append(kept, l)
+		c.due = min(c.due, l.due)
+	}
+	c.leftovers = kept
+}
+
+func (c *cleanup) violate(l leftover) {
+	c.count++
+	if c.first == "" {
+		c.first = fmt.Sprintf("node %d still kept the key of %q (token %s) at %s, %v after client %d had given it up, though it was in reach all that time",
+			l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number)
+	}
+}
+
+func (c *cleanup) finding(end history.Time) Finding {
+	if end > c.due {
+		c.expire(end)
+	}
+	f := Finding{Property: Cleanup, Count: c.count}
+	switch {
+	case c.count > 0:
+		f.Verdict, f.Story = Violated, c.first
+	case c.header.Bounds.Cleanup == 0:
+		f.Verdict, f.Story = NotApplicable, "no bound is stated"
+	case !c.header.Keys:
+		f.Verdict, f.Story = NotApplicable, "the history does not record the nodes' keys"
+	case c.given == 0:
+		f.Verdict, f.Story = NotApplicable, "nothing was given up"
+	case c.clean == 0:
+		f.Verdict, f.Story = Unknown, "no key that was left was on a node that stayed in reach for long enough"
+	default:
+		f.Verdict = Holds
+		f.Story = fmt.Sprintf("%s given up, and no key of them was left for longer than %v on a node in reach", counted(c.given, "token"), c.header.Bounds.Cleanup)
+	}
+	return f
+}
+
+// without takes out of a list what is so, and keeps the order.
+func without[T any](list []T, so func(*T) bool) []T {
+	kept := list[:0]
+	for i := range list {
+		if !so(&list[i]) {
+			kept = append(kept, list[i])
+		}
+	}
+	clear(list[len(kept):])
+	return kept
+}

@@ -1,0 +1,108 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// fences judges whether fences grow: if hold g returned before hold h was
+// called, or g's window ended before h was granted and was not empty, then the
+// fence of g is below that of h. Grants without a fence say nothing.
+type fences struct {
+	granted []*hold // in this instant, with a fence
+	ended   []*hold // whose window may have ended in this instant
+
+	judged int
+	count  int
+	first  string
+}
+
+// mark is the highest fence of some holds, and whose it is.
+type mark struct {
+	fence  uint64
+	client int
+	token  string
+	at     history.Time // of the grant
+}
+
+// fenceMarks is what a resource's next holds have to be above.
+type fenceMarks struct {
+	returned mark // of holds that have returned
+	ended    mark // of holds whose windows have ended
+}
+
+func (m *mark) raise(h *hold) {
+	if h.fence > m.fence {
+		*m = mark{fence: h.fence, client: h.client.number, token: h.token, at: h.granted}
+	}
+}
+
+func (*fences) hears() kinds {
+	return kindSet(history.Acquire, history.Granted, history.Release, history.Lost, history.Lapse)
+}
+
+func (j *fences) observe(f *fact) {
+	h := f.hold
+	if h == nil {
+		return
+	}
+	switch f.Kind {
+	case history.Acquire:
+		h.floor = h.resource.fences.returned
+	case history.Granted:
+		if f.Fence != 0 {
+			h.fence = f.Fence
+			j.judge(h)
+			j.granted = append(j.granted, h)
+		}
+	case history.Release, history.Lost, history.Lapse:
+		if h.fence != 0 {
+			j.ended = append(j.ended, h)
+		}
+	}
+}
+
+func (j *fences) judge(h *hold) {
+	j.judged++
+	before, why := h.floor, "had been granted"
+	if ended := h.resource.fences.ended; ended.fence > before.fence {
+		before, why = ended, "had ceased to hold"
+	}
+	if h.fence > before.fence {
+		return
+	}
+	j.count++
+	if j.first == "" {
+		j.first = fmt.Sprintf("client %d was granted %q (token %s) at %s with the fence %d, although client %d (token %s) %s it before with the fence %d, at %s",
+			h.client.number, h.resource.name, short(h.token), at(h.granted), h.fence,
+			before.client, short(before.token), why, before.fence, at(before.at))
+	}
+}
+
+// settle raises the marks by what happened in the instant that is over: before
+// means in an earlier instant.
+func (j *fences) settle() {
+	for _, h := range j.granted {
+		h.resource.fences.returned.raise(h)
+	}
+	for _, h := range j.ended {
+		if w := &h.windows[leaseRule]; w.begun && w.over && w.end > h.granted {
+			h.resource.fences.ended.raise(h)
+		}
+	}
+	j.granted, j.ended = j.granted[:0], j.ended[:0]
+}
+
+func (j *fences) finding(history.Time) Finding {
+	f := Finding{Property: Fence, Count: j.count}
+	switch {
+	case j.count > 0:
+		f.Verdict, f.Story = Violated, j.first
+	case j.judged == 0:
+		f.Verdict, f.Story = NotApplicable, "no grant bears a fence"
+	default:
+		f.Verdict, f.Story = Holds, fmt.Sprintf("%s, each above those before it", counted(j.judged, "fence"))
+	}
+	return f
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// repetition knows how a run of a scenario is repeated.
+type repetition struct {
+	name      string // of the scenario, or of its file
+	backend   storm.Backend
+	generator *nemesis.Generator // that the flags asked for, or nil
+}
+
+// replay returns the replay string of a run with generated faults, or "" where
+// there is none: the scenario is in a file, the backend does not repeat runs, or
+// the run was stopped.
+func (a repetition) replay(r storm.Result) string {
+	if a.generator == nil || isFile(a.name) || !a.backend.Exact || r.Interrupted {
+		return ""
+	}
+	return storm.NewReplay(a.name, a.generator, r).String()
+}
+
+// command returns the command line that repeats a run. On a backend that does
+// not repeat runs it repeats the plan.
+func (a repetition) command(r stored) string {
+	if text := a.replay(r.Result); text != "" {
+		return "lockstorm replay " + text
+	}
+	if a.backend.Exact && r.dir != "" && !r.Interrupted {
+		return "lockstorm replay " + r.dir
+	}
+	command := "lockstorm run " + a.name
+	if a.backend.Name != backends[0].Name {
+		command += " --backend " + a.backend.Name
+	}
+	if a.generator != nil {
+		command += fmt.Sprintf(" --faults %s --most %d", a.generator.Faults, a.generator.Most)
+	}
+	return command + fmt.Sprintf(" --seed %d", r.Seed)
+}
+
+// failures lists the runs with generated faults that violated something: each
+// has a plan of its own, and so has to be found again.
+type failures struct {
+	generated bool // or there is nothing to list
+	again     repetition
+
+	lines []string
+	more  int
+}
+
+// mostFailures is the largest number of runs that are listed.
+const mostFailures = 20
+
+func (f *failures) add(r stored) {
+	var violated []string
+	for _, finding := range r.Report.Findings {
+		if finding.Verdict == checker.Violated {
+			violated = append(violated, finding.Property.Code())
+		}
+	}
+	switch {
+	case !f.generated || len(violated) == 0:
+	case len(f.lines) == mostFailures:
+		f.more++
+	default:
+		f.lines = append(f.lines, fmt.Sprintf("%d\t%s\t%s", r.Seed, strings.Join(violated, " "), f.again.command(r)))
+	}
+}
+
+func (f *failures) print(out io.Writer) {
+	if len(f.lines) == 0 {
+		return
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "\nSEED\tVIOLATED\tAGAIN")
+	for _, l := range f.lines {
+		_, _ = fmt.Fprintln(w, l)
+	}
+	_ = w.Flush()
+	if f.more > 0 {
+		_, _ = fmt.Fprintf(out, "and %d more; --json lists all runs\n", f.more)
+	}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// givenFaults are the flags that ask for generated faults.
+type givenFaults struct {
+	kinds string
+	most  int
+}
+
+func (g *givenFaults) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&g.kinds, "faults", "", "draw further faults: all, or kinds with weights up to 9, as in crash,partition:3 or all,kill:0")
+	cmd.Flags().IntVar(&g.most, "most", 4, "with --faults: largest number of faults of a run")
+}
+
+// generator returns the generator that the flags ask for, in a setting on a
+// backend, or nil if they ask for none. It names the kinds that it draws, so
+// that a run can be repeated by a program that has more.
+func (g *givenFaults) generator(cmd *cobra.Command, s nemesis.Setting, b storm.Backend) (*nemesis.Generator, error) {
+	if !cmd.Flags().Changed("faults") {
+		if cmd.Flags().Changed("most") {
+			return nil, errors.New("--most says how many faults --faults draws: name some kinds, or all")
+		}
+		return nil, nil
+	}
+	weights, err := nemesis.ParseWeights(g.kinds)
+	if err == nil {
+		weights, err = weights.Only(s, b.Name, b.Faults)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--faults %q: %w", g.kinds, err)
+	}
+	if g.most < 1 || g.most > nemesis.MostFaults {
+		return nil, fmt.Errorf("--most %d: want 1 to %d", g.most, nemesis.MostFaults)
+	}
+	return &nemesis.Generator{Faults: weights, Most: g.most}, nil
+}

@@ -1,0 +1,185 @@
+package nemesis
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// Generator draws plans. It is data, as a plan is: the same generator, setting
+// and source of randomness give the same plan on every machine.
+type Generator struct {
+	// Faults are the weights of the kinds of faults; none: all alike.
+	Faults Weights `yaml:"faults,flow,omitempty"`
+
+	// Most is the largest number of faults of a plan, 1 to [MostFaults].
+	Most int `yaml:"most"`
+
+	// NoSwarm makes every plan draw from all kinds that have a weight.
+	// Otherwise each plan first draws some of them and does without the
+	// others, because much that goes wrong shows only where something else
+	// does not happen (Groce et al., Swarm Testing, ISSTA 2012).
+	NoSwarm bool `yaml:"no_swarm,omitempty"`
+
+	limited  bool // to a backend that has no other features than these
+	features []Feature
+}
+
+// GeneratorVersion is the version of the plans: it is counted up when the same
+// generator, setting and seed come to give other plans. More kinds of faults
+// do not change the plans of a generator that names its kinds.
+const GeneratorVersion = 1
+
+// MostFaults is the largest number of faults that a plan can be asked for.
+const MostFaults = 99
+
+// window is the time in which timed faults start, in scales: a client that
+// locks once is done after one or two TTLs, one that competes after some more.
+// What comes later than that is left to the steps.
+const window = 3
+
+// fitting is how often a fault is drawn anew that does not fit into the plan.
+const fitting = 10
+
+// Validate returns a [FieldError] for the first value that cannot be.
+func (g Generator) Validate() error {
+	if err := g.Faults.Validate(); err != nil {
+		return field("faults", err)
+	}
+	if g.Most < 1 || g.Most > MostFaults {
+		return field("most", fmt.Errorf("%d: want 1 to %d", g.Most, MostFaults))
+	}
+	return nil
+}
+
+// Only returns the generator with a weight for each kind that it draws in a
+// setting, on a backend that can carry out no others than those listed, and
+// that draws no feature that the backend does not have. It is an error if it
+// names a kind that is impossible there, or if no kind is left.
+func (g Generator) Only(s Setting, backend string, can []Kind, has ...Feature) (Generator, error) {
+	only, err := g.Faults.Only(s, backend, can)
+	g.Faults, g.limited, g.features = only, true, has
+	return g, field("faults", err)
+}
+
+// allows reports whether an action that was drawn asks for no feature that
+// there is not.
+func (g *Generator) allows(a Action) bool {
+	f := featureOf(a)
+	return f == "" || !g.limited || slices.Contains(g.features, f)
+}
+
+// Plan draws 1 to Most faults that can stand beside the setting's plan, fewer
+// if no more fit. Generator and setting must be valid, and some kind possible in
+// the setting, which [Generator.Only] makes sure of. scale is about what a
+// fault has to outlast to matter, at least 1 ms: the TTL of the lock.
+//
+// No two faults of the plan can come to hold the same target at the same time,
+// whatever the clients do: a target is held twice only where the times of both
+// faults are known and apart.
+func (g Generator) Plan(s Setting, scale time.Duration, random *rand.PCG) Plan {
+	d := &dice{setting: s, scale: scale, random: random}
+	kinds := g.enabled(d)
+	all := slices.Clone(s.Plan)
+	for range 1 + d.below(g.Most) {
+		if f, ok := g.fitting(d, kinds, all); ok {
+			all = append(all, f)
+		}
+	}
+	return all[len(s.Plan):]
+}
+
+// enabled returns the kinds that one plan draws from, each as often as its
+// weight says.
+func (g Generator) enabled(d *dice) []Action {
+	var able []Action
+	for _, k := range Actions() {
+		if g.Faults.of(k.Kind()) > 0 && lackOf(k, d.setting) == nil {
+			able = append(able, k)
+		}
+	}
+	if !g.NoSwarm && len(able) > 0 {
+		var some []Action
+		for _, i := range Each(d.some(len(able)), len(able)) {
+			some = append(some, able[i-1])
+		}
+		able = some
+	}
+	var weighted []Action
+	for _, k := range able {
+		for range g.Faults.of(k.Kind()) {
+			weighted = append(weighted, k)
+		}
+	}
+	return weighted
+}
+
+// fitting draws a fault that fits beside those of a plan, if it finds one.
+func (g *Generator) fitting(d *dice, kinds []Action, plan Plan) (Fault, bool) {
+	for range fitting {
+		if len(kinds) == 0 {
+			break
+		}
+		action := kinds[d.below(len(kinds))].random(d)
+		if !g.allows(action) {
+			continue
+		}
+		f := Fault{Action: action, Start: d.start(), End: d.end(action.ending())}
+		if plan.hasRoom(&f, d.setting) {
+			return f, true
+		}
+	}
+	return Fault{}, false
+}
+
+// start draws an instant or, as often, a client's step.
+func (d *dice) start() Moment {
+	if d.chance(50) {
+		return At(round(d.within(min(window*d.scale, d.setting.Horizon))))
+	}
+	steps := env.Steps()
+	m := When(d.client(), steps[d.below(len(steps))], 0)
+	if m.Step == StepName(env.StepReply.String()) && d.chance(50) {
+		m.K = 1 + d.below(d.setting.Nodes)
+	}
+	if d.chance(50) {
+		m.Count = 1 + d.below(3)
+	}
+	if d.chance(25) {
+		m.Plus = round(d.length())
+	}
+	return m
+}
+
+// end draws the end of a fault: never, at once or after a while.
+func (d *dice) end(e ending) *Moment {
+	switch {
+	case e.none != "" || e.own != "":
+		return nil
+	case !e.must && d.chance(15):
+		return nil
+	case d.chance(10):
+		return After(0)
+	}
+	return After(round(d.length()))
+}
+
+// round makes a time that is easy to read.
+func round(d time.Duration) time.Duration { return d.Truncate(time.Microsecond) }
+
+// hasRoom reports whether a fault cannot come to hold a target at the same
+// time as one of the plan.
+func (p Plan) hasRoom(f *Fault, s Setting) bool {
+	return !slices.ContainsFunc(p, func(g Fault) bool {
+		return conflict(&g, f, s) != "" && !f.surelyBefore(&g) && !g.surelyBefore(f)
+	})
+}
+
+// surelyBefore reports whether it is known before the run that f is over when
+// g begins. Of two that begin at one instant neither is.
+func (f *Fault) surelyBefore(g *Fault) bool {
+	return f.Start.timed() && g.Start.timed() && f.Start.At < g.Start.At && f.endsBefore(g, false)
+}

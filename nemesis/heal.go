@@ -1,0 +1,105 @@
+package nemesis
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"time"
+)
+
+// Heal is what becomes, at the end of a clock fault, of the error that the
+// fault has brought into the wall clock. Only this fault's error is meant: what
+// other faults have brought stays.
+type Heal string
+
+const (
+	// HealStep: the wall clock jumps to the time that it would show without the
+	// fault. Other clocks are never stepped.
+	HealStep Heal = "step"
+	// HealSlew: all clocks of the machine run fast or slow, as in a
+	// [ClockSlew], until the wall clock shows that time.
+	HealSlew Heal = "slew"
+	// HealNone: the error stays. So does it without a Heal.
+	HealNone Heal = "none"
+)
+
+const (
+	// DefaultHealPPM is the rate of adjtime(3).
+	DefaultHealPPM = 500
+	// MaxSlewPPM is the fastest slew, either way: a tenth is what adjtimex(2)
+	// can take from a tick. The fastest daemons slew at about 83,000 ppm.
+	MaxSlewPPM = 100_000
+)
+
+// Healing is how a clock fault heals at its end. A fault that heals must have
+// an end.
+type Healing struct {
+	Heal    Heal  `yaml:"heal,omitempty"`
+	HealPPM int64 `yaml:"heal_ppm,omitempty"` // of a slew, 1 to MaxSlewPPM; 0 means DefaultHealPPM
+}
+
+// SlewPPM returns the rate of a healing by slew.
+func (h Healing) SlewPPM() int64 {
+	if h.HealPPM == 0 {
+		return DefaultHealPPM
+	}
+	return h.HealPPM
+}
+
+// String tells how it heals, to be put behind what the fault does.
+func (h Healing) String() string {
+	switch h.Heal {
+	case HealStep:
+		return ", healed by a step"
+	case HealSlew:
+		return fmt.Sprintf(", healed by a slew of %d ppm", h.SlewPPM())
+	}
+	return ""
+}
+
+func (h Healing) validate() error {
+	switch h.Heal {
+	case "", HealStep, HealNone:
+		if h.HealPPM != 0 {
+			return field("heal_ppm", errors.New("only a slew has a rate"))
+		}
+	case HealSlew:
+		return field("heal_ppm", slewRate(h.SlewPPM()))
+	default:
+		return field("heal", fmt.Errorf("unknown way %q: want %s, %s or %s", h.Heal, HealStep, HealSlew, HealNone))
+	}
+	return nil
+}
+
+// ending is that of a fault which need not end, unless it says how it heals.
+func (h Healing) ending() ending { return ending{must: h.Heal != "", heals: h.Heal != ""} }
+
+func slewRate(ppm int64) error {
+	if ppm < 1 || ppm > MaxSlewPPM {
+		return fmt.Errorf("%d: want 1 to %d", ppm, MaxSlewPPM)
+	}
+	return nil
+}
+
+// longestSlew is 146 years: longer than any run, and short enough to be added
+// to a time.
+const longestSlew = time.Duration(1) << 62
+
+// SlewTime returns how long a clock has to run ppm parts per million fast (slow
+// if by is below 0) to gain just by, in whole nanoseconds rounded down. ppm is
+// above 0 and below a million.
+func SlewTime(by time.Duration, ppm int64) time.Duration {
+	size := uint64(by)
+	if by < 0 {
+		size = -size
+	}
+	hi, lo := bits.Mul64(size, 1_000_000)
+	if hi >= uint64(ppm) {
+		return longestSlew
+	}
+	d, rest := bits.Div64(hi, lo, uint64(ppm))
+	if by > 0 && rest > 0 {
+		d++ // what is rounded down has to come to by
+	}
+	return time.Duration(min(d, uint64(longestSlew)))
+}

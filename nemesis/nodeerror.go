@@ -1,0 +1,54 @@
+package nemesis
+
+import "fmt"
+
+// NodeError makes nodes answer with an error in place of doing what they are
+// asked, from the start to the end.
+type NodeError struct {
+	Nodes []int     `yaml:"nodes,flow,omitempty"` // none: every node
+	Error ErrorName `yaml:"error"`
+}
+
+// ErrorName is an error of Redis.
+type ErrorName string
+
+// The errors, and what of a lock's commands they meet in Redis 7.0.
+const (
+	Loading  ErrorName = "loading"  // every command
+	OOM      ErrorName = "oom"      // SET, whether or not the key is there; deleting and extending need no memory
+	ReadOnly ErrorName = "readonly" // SET, and of deletes and extensions those that would change a key
+)
+
+// Kind is "node-error".
+func (*NodeError) Kind() Kind { return "node-error" }
+
+func (e *NodeError) String() string {
+	verb := "answers"
+	if len(e.Nodes) > 1 {
+		verb = "answer"
+	}
+	return fmt.Sprintf("%s %s with the error %s", who("node", e.Nodes), verb, e.Error)
+}
+
+func (e *NodeError) validate(s Setting) error {
+	switch e.Error {
+	case Loading, OOM, ReadOnly:
+	default:
+		return field("error", fmt.Errorf("unknown error %q: want %s, %s or %s", e.Error, Loading, OOM, ReadOnly))
+	}
+	return field("nodes", someOf("node", e.Nodes, s.Nodes))
+}
+
+func (e *NodeError) targets(s Setting) []string {
+	var all []string
+	for _, n := range Each(e.Nodes, s.Nodes) {
+		all = append(all, fmt.Sprintf("the answers of node %d", n))
+	}
+	return all
+}
+
+func (*NodeError) ending() ending { return ending{} }
+
+func (*NodeError) random(d *dice) Action {
+	return &NodeError{Nodes: d.nodes(), Error: [...]ErrorName{Loading, OOM, ReadOnly}[d.below(3)]}
+}

@@ -1,0 +1,77 @@
+package nemesis_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+func TestFaultsOfNodesThatCannotBe(t *testing.T) {
+	for want, f := range map[string]nemesis.Fault{
+		"plan[0].power-loss.node: there is no node 6: they are numbered 1 to 5":             {Action: &nemesis.PowerLoss{Node: 6}},
+		"plan[0].crash.restart_delay: -1ms is negative":                                     {Action: &nemesis.Crash{Node: 1, RestartDelay: -ms}},
+		"plan[0].end: restart_delay says when the server starts again, and excludes an end": {Action: &nemesis.Shutdown{Node: 1, RestartDelay: ms}, End: nemesis.After(0)},
+		"plan[0].failover.node: no node has a replica: the setting has no replication":      {Action: &nemesis.Failover{Node: 1}},
+		"plan[0].old-snapshot.age: 0s: want more than 0":                                    {Action: &nemesis.OldSnapshot{Node: 1}},
+		"plan[0].node-pause.node: there is no node 0: they are numbered 1 to 5":             {Action: &nemesis.NodePause{}},
+		"plan[0].evict.node: there is no node -1: they are numbered 1 to 5":                 {Action: &nemesis.Evict{Node: -1}},
+		"plan[0].end: keys that are evicted do not come back":                               {Action: &nemesis.Evict{Node: 1}, End: nemesis.After(0)},
+		"plan[0].end: scripts are loaded again when they are used next":                     {Action: &nemesis.ScriptFlush{Node: 1}, End: nemesis.After(0)},
+		`plan[0].node-error.error: unknown error "busy": want loading, oom or readonly`:     {Action: &nemesis.NodeError{Error: "busy"}},
+		"plan[0].node-error.nodes[1]: node 2 is named twice":                                {Action: &nemesis.NodeError{Error: nemesis.OOM, Nodes: []int{2, 2}}},
+		"plan[0].script-flush.node: there is no node 9: they are numbered 1 to 5":           {Action: &nemesis.ScriptFlush{Node: 9}},
+	} {
+		wantError(t, setting(f), want)
+	}
+}
+
+func TestFaultsThatTakeAServerDownExcludeEachOther(t *testing.T) {
+	for _, a := range []nemesis.Action{
+		&nemesis.PowerLoss{Node: 1}, &nemesis.Shutdown{Node: 1}, &nemesis.Failover{Node: 1},
+		&nemesis.OldSnapshot{Node: 1, Age: ms}, &nemesis.NodePause{Node: 1}, &nemesis.Crash{Node: 1, RestartDelay: ms},
+	} {
+		s := setting(nemesis.Fault{Action: a}, crash(1, nemesis.At(time.Second), nil))
+		s.Replication = &nemesis.Distribution{}
+		wantError(t, s, "plan[1]: overlaps fault 1: both hold the server of node 1")
+	}
+	wantError(t, setting(
+		nemesis.Fault{Action: &nemesis.NodeError{Error: nemesis.OOM}},
+		nemesis.Fault{Action: &nemesis.NodeError{Error: nemesis.Loading, Nodes: []int{2}}, Start: nemesis.When(1, env.StepGranted, 0)},
+	), "")
+	wantError(t, setting(
+		nemesis.Fault{Action: &nemesis.NodeError{Error: nemesis.OOM}},
+		nemesis.Fault{Action: &nemesis.NodeError{Error: nemesis.Loading, Nodes: []int{2}}, Start: nemesis.At(ms)},
+	), "plan[1]: overlaps fault 1: both hold the answers of node 2")
+}
+
+func TestPersistenceAndItsDisk(t *testing.T) {
+	s := setting()
+	s.Persistence = "rdb"
+	wantError(t, s, `persistence: unknown persistence "rdb": want none, aof-everysec or aof-always`)
+	below := &nemesis.Distribution{Range: nemesis.Range{Min: -ms}}
+	s = setting()
+	s.Sync = below
+	wantError(t, s, "sync.min: -1ms is negative")
+	s = setting()
+	s.Replication = below
+	wantError(t, s, "replication.min: -1ms is negative")
+	s = setting(nemesis.Fault{Action: &nemesis.Failover{Node: 1}, End: nemesis.After(0)})
+	s.Persistence, s.Replication = nemesis.EverySecond, &nemesis.Distribution{}
+	wantError(t, s, "")
+}
+
+// wantError checks the error of a setting, "" being none.
+func wantError(t *testing.T, s nemesis.Setting, want string) {
+	t.Helper()
+	err := s.Validate()
+	var wrong *nemesis.FieldError
+	switch {
+	case want == "" && err != nil:
+		t.Errorf("got %v", err)
+	case want != "" && (err == nil || err.Error() != want || !errors.As(err, &wrong)):
+		t.Errorf("got %v, want %q", err, want)
+	}
+}

@@ -1,0 +1,29 @@
+package nemesis
+
+import "fmt"
+
+// ScriptFlush makes a node forget its scripts, as SCRIPT FLUSH does and every
+// restart. The next compare-and-delete and the next compare-and-extend each
+// take one more round trip, which loads the script again.
+type ScriptFlush struct {
+	Node int `yaml:"node"`
+}
+
+// Kind is "script-flush".
+func (*ScriptFlush) Kind() Kind { return "script-flush" }
+
+func (f *ScriptFlush) String() string { return fmt.Sprintf("node %d forgets its scripts", f.Node) }
+
+func (f *ScriptFlush) validate(s Setting) error {
+	return field("node", oneOf("node", f.Node, s.Nodes))
+}
+
+func (f *ScriptFlush) targets(Setting) []string {
+	return []string{fmt.Sprintf("the scripts of node %d", f.Node)}
+}
+
+func (*ScriptFlush) ending() ending {
+	return ending{none: "scripts are loaded again when they are used next"}
+}
+
+func (*ScriptFlush) random(d *dice) Action { return &ScriptFlush{Node: d.node()} }

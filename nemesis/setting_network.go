@@ -1,0 +1,63 @@
+package nemesis
+
+import (
+	"errors"
+	"fmt"
+)
+
+// LinkLatency is how long a message takes one way over some links, in place of
+// what the setting says for all.
+type LinkLatency struct {
+	Links   `yaml:",inline"`
+	Way     Direction    `yaml:"way,omitempty"`
+	Latency Distribution `yaml:"latency"`
+}
+
+func (l LinkLatency) validate(s Setting) error {
+	if err := l.validateWay(s, l.Way); err != nil {
+		return err
+	}
+	return field("latency", l.Latency.Validate())
+}
+
+// Connections is how the requests of a client travel to each node. The zero
+// value is a connection for each request under way, as many as it takes.
+type Connections struct {
+	// Limit is how many requests of a client can be under way to one node, 0
+	// for any number; each has a connection to itself. Others wait for their
+	// turn. One that is given up while it waits is never sent. One that is
+	// given up while it is under way costs its connection, and so makes room
+	// at once; it may still arrive.
+	Limit int `yaml:"limit,omitempty"`
+
+	// Pipelined says that a client has one connection to each node, which
+	// carries its requests in order, and the replies in the same order: one
+	// that is late makes all behind it late. The connection outlasts requests
+	// that are given up.
+	Pipelined bool `yaml:"pipelined,omitempty"`
+}
+
+func (c Connections) validate() error {
+	switch {
+	case c.Limit < 0:
+		return field("limit", fmt.Errorf("%d: want a number of connections, or 0 for no limit", c.Limit))
+	case c.Limit > 0 && c.Pipelined:
+		return field("limit", errors.New("a pipelined connection has no limit: it is one, for all requests"))
+	}
+	return nil
+}
+
+func (s Setting) validateNetwork() error {
+	if err := s.Latency.Validate(); err != nil {
+		return field("latency", err)
+	}
+	for i, l := range s.Links {
+		if err := l.validate(s); err != nil {
+			return field("links", field(fmt.Sprintf("[%d]", i), err))
+		}
+	}
+	if err := s.GuardLatency.validate(); err != nil {
+		return field("guard_latency", err)
+	}
+	return field("connections", s.Connections.validate())
+}

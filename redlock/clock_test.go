@@ -1,0 +1,94 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock"
+)
+
+func reading(clock env.Clock) redlock.Config {
+	c := config()
+	c.Clock = clock
+	return c
+}
+
+// wallJump steps client 1's wall clock when it has held the lock for a while.
+func wallJump(by time.Duration) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: by}, Start: nemesis.At(100 * ms)}
+}
+
+func lasting(a nemesis.Action, start nemesis.Moment, end *nemesis.Moment) nemesis.Plan {
+	return nemesis.Plan{{Action: a, Start: start, End: end}}
+}
+
+// The holder is warned 88 ms before the end of validity on the lock's clock,
+// which is at 900 ms if nothing happens.
+func TestWarningFollowsTheLocksClock(t *testing.T) {
+	freeze := &nemesis.ClockFreeze{Machine: nemesis.Machine{Client: 1}}
+	sleeps := lasting(&nemesis.Suspend{Client: 1}, nemesis.At(100*ms), nemesis.After(300*ms))
+	for name, c := range map[string]struct {
+		clock env.Clock
+		plan  nemesis.Plan
+		want  string
+	}{
+		"wall":                              {env.Wall, nil, "900ms"},
+		"boottime":                          {env.Boottime, nil, "900ms"},
+		"wall, stepped back":                {env.Wall, nemesis.Plan{wallJump(-300 * ms)}, "1.2s"},
+		"wall, stepped forward: seen late":  {env.Wall, nemesis.Plan{wallJump(300 * ms)}, "900ms"},
+		"monotonic, wall stepped back":      {env.Monotonic, nemesis.Plan{wallJump(-300 * ms)}, "900ms"},
+		"wall, frozen":                      {env.Wall, lasting(freeze, nemesis.At(100*ms), nemesis.After(300*ms)), "1.2s"},
+		"wall, frozen for ever":             {env.Wall, lasting(freeze, nemesis.At(100*ms), nil), ""},
+		"wall, frozen just before its time": {env.Wall, lasting(freeze, nemesis.At(900*ms-1), nil), ""},
+		"boottime, suspended: seen late":    {env.Boottime, sleeps, "1.2s"},
+		"boottime, wall stepped back":       {env.Boottime, nemesis.Plan{wallJump(-300 * ms)}, "900ms"},
+	} {
+		b := playWith(t, reading(c.clock), 5, c.plan, func(b *bench, m *redlock.Mutex) {
+			h := lock(b, m)
+			b.sleep(1, 5*time.Second)
+			if c.want != "" && !errors.Is(context.Cause(h.Context()), redlock.ErrExpiring) {
+				t.Errorf("%s: %v", name, context.Cause(h.Context()))
+			}
+		})
+		b.want(name, b.steps(1, env.StepExpiring), c.want)
+	}
+}
+
+// A machine that slept for longer than the validity lasts is found out by a
+// lock on the clock that counts suspension, and by no other.
+func TestOnlyBoottimeCountsSuspension(t *testing.T) {
+	acquiring := lasting(&nemesis.Suspend{Client: 1}, nemesis.When(1, env.StepBeforeCheck, 0), nemesis.After(time.Second))
+	holding := lasting(&nemesis.Suspend{Client: 1}, nemesis.At(100*ms), nemesis.After(time.Second))
+	for clock, want := range map[env.Clock]error{env.Boottime: redlock.ErrValidity, env.Monotonic: nil} {
+		c := reading(clock)
+		c.Tries = 1
+		playWith(t, c, 5, acquiring, func(b *bench, m *redlock.Mutex) {
+			_, err := m.Lock(context.Background(), "r")
+			b.wantError(clock.String()+", while acquiring", err, want)
+		})
+	}
+	// The keys have expired, so that on any other clock it is the nodes that
+	// tell.
+	for clock, asked := range map[env.Clock]string{env.Boottime: "", env.Monotonic: "1.104s"} {
+		b := playWith(t, reading(clock), 5, holding, func(b *bench, m *redlock.Mutex) {
+			h := lock(b, m)
+			b.sleep(1, 100*ms)
+			b.wantError(clock.String()+", extend", h.Extend(context.Background(), time.Second), redlock.ErrLost)
+		})
+		replies := b.steps(1, env.StepReply)
+		if asked == "" && replies != "2ms 2ms 2ms" || asked != "" && replies != "2ms 2ms 2ms "+asked+" "+asked+" "+asked {
+			t.Errorf("%v: replies at %s", clock, replies)
+		}
+	}
+}
+
+func TestUnknownClockIsRefused(t *testing.T) {
+	c := reading(env.Wall + 1)
+	if err := c.Validate(); !errors.Is(err, redlock.ErrConfig) {
+		t.Errorf("got %v", err)
+	}
+}

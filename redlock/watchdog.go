@@ -1,0 +1,80 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// Watchdog extends a hold in the background, by the TTL each time, until it is
+// released or lost.
+//
+// It makes a lock outlive the work that it was taken for, if that goes on and
+// on: nobody else is ever granted it. A limit puts an end to that.
+type Watchdog struct {
+	// Every is the time from the grant, and from each extension, to the next
+	// extension, on the lock's clock; below the validity less the margin. A
+	// third of the TTL leaves room for a second try. 0 means no watchdog.
+	Every time.Duration
+
+	// Limit is how often it extends a hold at most; 0 means no limit. When it
+	// is reached, the hold ends as one without a watchdog does.
+	Limit int
+}
+
+func (c Config) validateWatchdog() error {
+	w := c.Watchdog
+	switch {
+	case w.Every < 0:
+		return fmt.Errorf("%w: watchdog every %v: want at least 0", ErrConfig, w.Every)
+	case w.Limit < 0:
+		return fmt.Errorf("%w: watchdog limit %d: want at least 0", ErrConfig, w.Limit)
+	case w.Every == 0 && w.Limit != 0:
+		return fmt.Errorf("%w: watchdog limit %d without a time between extensions", ErrConfig, w.Limit)
+	}
+	if room := c.TTL - c.allowance(c.TTL) - c.Margin; w.Every >= room && w.Every > 0 {
+		return fmt.Errorf("%w: watchdog every %v: want less than the validity without the margin, %v", ErrConfig, w.Every, room)
+	}
+	return nil
+}
+
+// patrol is the watchdog of one hold.
+type patrol struct {
+	hold *Hold
+	next env.Instant // when it extends, on the lock's clock; Never: no more
+	done int
+}
+
+func newPatrol(h *Hold) patrol {
+	p := patrol{hold: h, next: env.Never}
+	if every := h.attempt.mutex.config.Watchdog.Every; every > 0 {
+		p.next = h.attempt.mutex.now().Add(every)
+	}
+	return p
+}
+
+// extend extends the hold if it is time to. What becomes of it the hold knows:
+// a loss, or the end of validity, has been told by then. While nobody can tell
+// (no quorum answered) it is tried again soon, for as long as the validity lasts.
+func (p *patrol) extend(ctx context.Context) {
+	m := p.hold.attempt.mutex
+	if m.now() < p.next {
+		return
+	}
+	w := m.config.Watchdog
+	err := p.hold.Extend(ctx, m.config.TTL)
+	switch {
+	case errors.Is(err, ErrNoQuorum):
+		p.next = m.now().Add(min(w.Every/4, m.config.NodeTimeout))
+		return
+	case err == nil:
+		p.done++
+	}
+	p.next = m.now().Add(w.Every)
+	if p.done == w.Limit {
+		p.next = env.Never
+	}
+}

@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"math/bits"
+	"strconv"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// bandwidth is that of one lane. Messages leave over it one after another.
+type bandwidth struct {
+	perSecond int64    // bytes
+	line      []queued // the first is leaving
+}
+
+// queued is a message that waits to leave, and what happens when it arrives.
+type queued struct {
+	message int32
+	arrival class
+}
+
+// takes is how long a message of so many bytes takes to leave, rounded up.
+func (b *bandwidth) takes(bytes int64) int64 {
+	high, low := bits.Mul64(uint64(bytes), uint64(time.Second))
+	low, carry := bits.Add64(low, uint64(b.perSecond)-1, 0)
+	takes, _ := bits.Div64(high+carry, low, uint64(b.perSecond))
+	return int64(takes)
+}
+
+// queueUp puts a message at the end of those that wait to leave over a lane.
+func (w *World) queueUp(i int32, l *lane, arrival class) {
+	b := l.narrow
+	b.line = append(b.line, queued{i, arrival})
+	if len(b.line) == 1 {
+		w.squeeze(l, b)
+	}
+}
+
+// squeeze lets the first message of a line leave in its time, unless the lane
+// has become wide meanwhile.
+func (w *World) squeeze(l *lane, b *bandwidth) {
+	takes := b.takes(size(w.network.messages.at(b.line[0].message)))
+	w.later(w.now+takes, func() {
+		if l.narrow != b {
+			return
+		}
+		first := b.line[0]
+		b.line = b.line[1:]
+		w.leave(first.message, l, first.arrival)
+		if len(b.line) > 0 {
+			w.squeeze(l, b)
+		}
+	})
+}
+
+// widen makes a lane wide again. What waited leaves at once.
+func (w *World) widen(l *lane) {
+	line := l.narrow.line
+	l.narrow = nil
+	for _, q := range line {
+		w.leave(q.message, l, q.arrival)
+	}
+}
+
+// size is the number of bytes that a message has in Redis' protocol, without
+// the headers of TCP and IP. A refusal and a reset have none.
+func size(m *message) int64 {
+	if m.reset || m.cause == refused {
+		return 0
+	}
+	c := &m.round.command
+	switch {
+	case m.answer == env.Failed:
+		return int64(len("-\r\n") + len(causes[m.cause].Error()))
+	case m.answer == 0 && m.whole: // EVAL in place of EVALSHA
+		hashed := *m
+		hashed.whole = false
+		return size(&hashed) + bulk(scriptBytes) - bulk(40) - 3
+	case m.answer == 0 && c.Op == env.OpSet: // SET key token NX PX ttl
+		return array(6) + bulk(3) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(2) + bulk(2) + bulk(digits(c.TTL.Milliseconds()))
+	case m.answer == 0 && c.Op == env.OpExtend: // EVALSHA sha 1 key token ttl
+		return array(6) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(digits(c.TTL.Milliseconds()))
+	case m.answer == 0: // EVALSHA sha 1 key token
+		return array(5) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token))
+	case c.Op == env.OpSet:
+		return int64(len("+OK\r\n")) // $-1 is as long
+	}
+	return int64(len(":1\r\n"))
+}
+
+// scriptBytes is about what the scripts of a lock have.
+const scriptBytes = 120
+
+// array is the size of the head of an array, bulk that of a string of so many
+// bytes with its head.
+func array(n int) int64 { return int64(len("*\r\n") + digits(int64(n))) }
+func bulk(n int) int64  { return int64(len("$\r\n\r\n") + digits(int64(n)) + n) }
+
+func digits(n int64) int { return len(strconv.FormatInt(n, 10)) }

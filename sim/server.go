@@ -1,0 +1,238 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// server is what stands between the network and a node's keys: one process of
+// one thread, which may be down, stand still, wait for its disk, or answer with
+// errors.
+type server struct {
+	down    bool
+	dark    bool // it is down because its machine has no power: nobody is there to refuse
+	stopped bool
+	forGood bool  // it will stay dark, or stopped
+	failing cause // what it answers with in place of doing its work; 0: nothing
+
+	syncing   bool           // it waits for its disk
+	answering int32          // the message that it has executed and not answered, or nothing
+	evicting  int            // the fault whose eviction waits for its thread; 0: none
+	waiting   []int32        // messages in its socket, in their order
+	fsync     *nemesis.Table // how long it waits for its disk; nil: not at all
+	random    *rand.PCG      // of those waits
+
+	unscripted [env.OpExtend + 1]bool // by operation: its script has to be loaded first
+	deaths     int
+	comeback   comeback // while it is down
+}
+
+// nothing is no message.
+const nothing int32 = -1
+
+func newServer(node int, s nemesis.Setting, seed uint64) server {
+	v := server{answering: nothing}
+	if s.Sync != nil && s.Persistence == nemesis.Always {
+		v.fsync, v.random = s.Sync.Table(), stream(seed, fmt.Sprintf("syncs of node %d", node))
+	}
+	return v
+}
+
+// cause is why a request failed or was lost.
+type cause uint8
+
+const (
+	refused cause = iota + 1
+	brokenOff
+	noScript
+	loading
+	oom
+	readOnly
+	gaveUp
+)
+
+// causes has the texts of Redis, as far as they do not depend on the request
+// and but for full stops.
+var causes = [...]error{
+	refused:   errors.New("connection refused"),
+	brokenOff: errors.New("connection reset by peer"),
+	noScript:  errors.New("NOSCRIPT No matching script. Please use EVAL"),
+	loading:   errors.New("LOADING Redis is loading the dataset in memory"),
+	oom:       errors.New("OOM command not allowed when used memory > 'maxmemory'"),
+	gaveUp:    errors.New("no answer, given up"),
+	readOnly:  errors.New("READONLY You can't write against a read only replica"),
+}
+
+// meets reports whether a server answers an operation with the error whatever
+// its keys are. A read-only one finds out in a script when it comes to write.
+func (c cause) meets(op env.Op) bool { return c == loading || op == env.OpSet }
+
+// serve deals with a request that has come to a node.
+func (w *World) serve(n *node, i int32) {
+	m := w.network.messages.at(i)
+	switch {
+	case n.down && !n.dark:
+		m.answer, m.cause = env.Failed, refused
+	case n.down, n.stopped, n.syncing:
+		w.letWait(n, i)
+		return
+	case n.unscripted[m.round.command.Op] && !m.whole && n.failing != loading:
+		m.answer, m.cause = env.Failed, noScript
+	default:
+		w.perform(n, m)
+		if n.fsync != nil && n.dirty && w.sync(n) {
+			n.answering = i
+			return
+		}
+	}
+	w.reply(i)
+}
+
+// letWait leaves a request in the socket of a node that takes nothing in just
+// now. One that never will forgets it: a run of any length must not grow by it.
+func (w *World) letWait(n *node, i int32) {
+	if n.forGood {
+		w.forgetRequest(i)
+	} else {
+		n.waiting = append(n.waiting, i)
+	}
+}
+
+// forgetRequest drops a request which nobody will ever answer.
+func (w *World) forgetRequest(i int32) {
+	m := w.network.messages.take(i)
+	if c := m.connection; c != nil {
+		c.asked = slices.DeleteFunc(c.asked, func(r *round) bool { return r == m.round })
+	}
+}
+
+// perform executes a request.
+func (w *World) perform(n *node, m *message) {
+	n.dirty = false
+	if n.journal != nil {
+		n.journal.begin(w.now)
+	}
+	m.answer = w.execute(n, m)
+	if m.answer == env.Failed {
+		m.cause = n.failing
+	}
+	if m.whole && n.failing != loading {
+		n.unscripted[m.round.command.Op] = false
+	}
+}
+
+// sync makes a node wait for its disk, and reports whether that takes time.
+func (w *World) sync(n *node) bool {
+	d := int64(n.fsync.Draw(n.random.Uint64()))
+	if d == 0 {
+		return false
+	}
+	n.syncing = true
+	deaths := n.deaths
+	w.later(w.now+d, func() {
+		if n.deaths == deaths {
+			n.syncing = false
+			w.proceed(n)
+		}
+	})
+	return true
+}
+
+// busy reports whether a node's thread can do nothing just now.
+func (n *node) busy() bool { return n.down || n.stopped || n.syncing }
+
+// proceed lets a node's thread go on, which answers what it has executed, evicts
+// what it has to, and then takes what waits in its socket.
+func (w *World) proceed(n *node) {
+	if n.busy() {
+		return
+	}
+	w.answer(n)
+	w.evict(n)
+	for len(n.waiting) > 0 && !n.syncing {
+		i := n.waiting[0]
+		n.waiting = n.waiting[1:]
+		w.atNode(i)
+	}
+}
+
+// answer sends what the node has executed and not answered.
+func (w *World) answer(n *node) {
+	if i := n.answering; i != nothing {
+		n.answering = nothing
+		w.reply(i)
+	}
+}
+
+// evict takes all keys of a node away, on behalf of a fault, if one asks for it.
+func (w *World) evict(n *node) {
+	if n.evicting != 0 {
+		w.forgetAll(n, "evicted", n.evicting)
+		n.evicting = 0
+	}
+}
+
+// unanswered takes from a node the requests that it has not answered, in their
+// order.
+func (n *node) unanswered() []int32 {
+	left := n.waiting
+	if n.answering != nothing {
+		left = append([]int32{n.answering}, left...)
+	}
+	n.answering, n.waiting = nothing, nil
+	return left
+}
+
+// hangUp breaks the connections to a node: requests that it has not answered,
+// or that are on their way to it, are lost.
+func (w *World) hangUp(n *node) {
+	for _, i := range n.unanswered() {
+		if c := w.network.messages.at(i).connection; c != nil && c.broken {
+			w.network.messages.take(i)
+		} else {
+			w.breakOff(i)
+		}
+	}
+	for _, c := range w.clients {
+		w.breakUnderWay(c.id, n.id, nemesis.Requests)
+	}
+}
+
+// loadLater makes the scripts of a node unknown to it.
+func (n *node) loadLater() {
+	n.unscripted[env.OpDelete], n.unscripted[env.OpExtend] = true, true
+}
+
+// sendWhole sends a script itself, to a node that did not know it by its hash.
+// A client that stands still does so when it goes on, and nobody does for a
+// request that was given up.
+func (w *World) sendWhole(i int32) {
+	m := w.network.messages.at(i)
+	r := m.round
+	switch {
+	case r.client.stopped():
+		r.client.unsent = append(r.client.unsent, i)
+	case !r.silent.Has(int(m.node)) || r.client.mono() >= r.giveUp:
+		w.network.messages.take(i)
+	default:
+		m.whole, m.answer, m.cause, m.again = true, 0, 0, 0
+		if m.connection != nil {
+			w.inLine(i)
+		}
+		w.sendRequest(i)
+	}
+}
+
+// sendUnsent sends what the client would have sent while it stood still.
+func (c *client) sendUnsent() {
+	unsent := c.unsent
+	c.unsent = nil
+	for _, i := range unsent {
+		c.world.sendWhole(i)
+	}
+}

@@ -1,0 +1,232 @@
+package sim
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// command is a command of a lock on the key "r".
+func command(op env.Op, token string) env.Command {
+	c := set
+	c.Op, c.Token = op, token
+	return c
+}
+
+// Requests wait in the socket of a server that stands still, and are carried
+// out in their order when it continues, by its clock of then.
+func TestStoppedNodeContinues(t *testing.T) {
+	s := setting(2, 1, nemesis.Fault{Action: &nemesis.NodePause{Node: 1}, Start: nemesis.At(10 * ms), End: nemesis.After(200 * ms)})
+	log := play(t, s, func(w *World) {
+		ask(w, 1, 1, set, time.Second)
+		sleep(w, 1, 18*ms)
+		expect(t, "given up", ask(w, 1, 1, command(env.OpSet, "b"), 10*ms), "lost")
+		expect(t, "behind it", ask(w, 1, 1, command(env.OpDelete, "b"), time.Second), "yes")
+	}, func(w *World) { sleep(w, 2, 300*ms) })
+	expect(t, "keys", kinds(log, history.KeySet, history.KeyGone), "key-set@1ms key-gone@102ms key-set@210ms key-gone@210ms")
+	expect(t, "links", kinds(log, history.LinkDown, history.LinkUp), "link-down@10ms link-down@10ms link-up@210ms link-up@210ms")
+}
+
+func TestEvictionTakesEveryKey(t *testing.T) {
+	evict := nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(10 * ms)}
+	log := play(t, setting(1, 1, evict), func(w *World) {
+		ask(w, 1, 1, set, time.Second)
+		sleep(w, 1, 10*ms)
+		expect(t, "set after eviction", ask(w, 1, 1, command(env.OpSet, "b"), time.Second), "yes")
+	})
+	expect(t, "keys", kinds(log, history.KeySet, history.KeyGone), "key-set@1ms key-gone@10ms key-set@13ms")
+	if gone := log[2]; gone.Reason != "evicted" || gone.Token != "a" || gone.Fault != 1 {
+		t.Errorf("%+v", gone)
+	}
+
+	down := nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(5 * ms), End: nemesis.After(10 * ms)}
+	s := setting(1, 1, down, evict)
+	s.Persistence = nemesis.Always
+	log = play(t, s, func(w *World) { ask(w, 1, 1, set, time.Second); sleep(w, 1, 50*ms) })
+	expect(t, "a server that is down", kinds(log, history.KeyGone), "")
+}
+
+// The errors of a node, and what they meet. The same is asked of a real server in
+// package internal/contract.
+func TestErrorsMeetWhatTheyMeetInRedis(t *testing.T) {
+	for name, want := range map[nemesis.ErrorName]string{
+		nemesis.Loading:  "failed failed failed failed failed failed",
+		nemesis.OOM:      "failed failed no yes yes yes",
+		nemesis.ReadOnly: "failed failed no failed yes failed",
+	} {
+		s := setting(1, 2, nemesis.Fault{Action: &nemesis.NodeError{Nodes: []int{1}, Error: name}, Start: nemesis.At(10 * ms), End: nemesis.After(90 * ms)})
+		log := play(t, s, func(w *World) {
+			ask(w, 1, 1, set, time.Second)
+			sleep(w, 1, 18*ms)
+			free := set
+			free.Key = "free"
+			shorter := command(env.OpExtend, "a")
+			shorter.TTL = ms
+			got := ""
+			for _, c := range []env.Command{free, set, command(env.OpDelete, "b"), command(env.OpExtend, "a"), shorter, command(env.OpDelete, "a")} {
+				got += " " + ask(w, 1, 1, c, time.Second)
+			}
+			expect(t, string(name), got, " "+want)
+			expect(t, "another node", ask(w, 1, 2, set, time.Second), "yes")
+			sleep(w, 1, 100*ms)
+			expect(t, "afterwards", ask(w, 1, 1, free, time.Second), "yes")
+		})
+		expect(t, "links", kinds(log, history.LinkDown, history.LinkUp), "link-down@10ms link-up@100ms")
+	}
+}
+
+func TestErrorsSayWhy(t *testing.T) {
+	for name, want := range map[nemesis.ErrorName]string{nemesis.Loading: "LOADING", nemesis.OOM: "OOM", nemesis.ReadOnly: "READONLY"} {
+		play(t, setting(1, 1, nemesis.Fault{Action: &nemesis.NodeError{Error: name}, Start: nemesis.At(0)}), func(w *World) {
+			reply, _ := w.Nodes(1).Send(1, set, env.Never).Next(context.Background(), env.Never)
+			if reply.Err == nil || reply.Err.Error()[:len(want)] != want {
+				t.Errorf("%s: %v", name, reply.Err)
+			}
+		})
+	}
+}
+
+// A script that a node does not know costs a round trip more, once.
+func TestForgottenScriptsTakeAnotherRoundTrip(t *testing.T) {
+	crash := nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(0), End: nemesis.After(0)}
+	flush := nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}, Start: nemesis.At(0)}
+	for name, c := range map[string]struct {
+		plan nemesis.Plan
+		want string
+	}{
+		"loaded at first": {nil, "2ms 2ms 2ms 2ms 2ms"},
+		"flush":           {nemesis.Plan{flush}, "2ms 4ms 2ms 4ms 2ms"},
+		"restart":         {nemesis.Plan{crash}, "2ms 4ms 2ms 4ms 2ms"},
+	} {
+		play(t, setting(1, 1, c.plan...), func(w *World) {
+			got := ""
+			for _, op := range []env.Op{env.OpSet, env.OpExtend, env.OpExtend, env.OpDelete, env.OpDelete} {
+				before := w.Runtime(1).Now(env.Monotonic)
+				ask(w, 1, 1, command(op, "a"), time.Second)
+				got += " " + w.Runtime(1).Now(env.Monotonic).Sub(before).String()
+			}
+			expect(t, name, got, " "+c.want)
+		})
+	}
+}
+
+// A script is not sent for a request that was given up, nor while its client
+// stands still.
+func TestScriptIsSentByAClientThatWaitsForIt(t *testing.T) {
+	flush := nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}, Start: nemesis.At(3 * ms)}
+	drop := command(env.OpDelete, "a")
+	log := play(t, setting(1, 1, flush), func(w *World) {
+		ask(w, 1, 1, set, time.Second)
+		sleep(w, 1, 2*ms)
+		expect(t, "given up", ask(w, 1, 1, drop, 1500*time.Microsecond), "lost")
+		sleep(w, 1, 50*ms)
+	})
+	expect(t, "given up", kinds(log, history.KeyGone), "")
+
+	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(5 * ms), End: nemesis.After(30 * ms)}
+	log = play(t, setting(1, 1, flush, pause), func(w *World) {
+		ask(w, 1, 1, set, time.Second)
+		sleep(w, 1, 2*ms)
+		expect(t, "paused", ask(w, 1, 1, drop, time.Second), "yes")
+	})
+	expect(t, "paused", kinds(log, history.KeyGone), "key-gone@36ms")
+}
+
+// NOSCRIPT is found out by a command, and LOADING before there is one: scripts
+// are neither missed nor loaded meanwhile.
+func TestLoadingGoesBeforeMissingScripts(t *testing.T) {
+	drop := command(env.OpDelete, "a")
+	for name, c := range map[string]struct {
+		loading time.Duration
+		want    string
+	}{
+		"from the begin":    {0, "failed@2ms no@64ms"},
+		"before the script": {2 * ms, "failed@4ms no@64ms"},
+	} {
+		s := setting(1, 1,
+			nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}, Start: nemesis.At(0)},
+			fault(&nemesis.NodeError{Error: nemesis.Loading}, c.loading, 40*ms))
+		play(t, s, func(w *World) {
+			got := ask(w, 1, 1, drop, time.Second) + "@" + w.time().String()
+			_ = w.Runtime(1).Sleep(context.Background(), env.Instant(60*ms))
+			expect(t, name, got+" "+ask(w, 1, 1, drop, time.Second)+"@"+w.time().String(), c.want)
+		})
+	}
+}
+
+// A client that has not looked yet has given a request up all the same.
+func TestScriptIsNotSentAfterTheDeadline(t *testing.T) {
+	log := play(t, setting(1, 1, nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}, Start: nemesis.At(3 * ms)}), func(w *World) {
+		ask(w, 1, 1, set, time.Second)
+		sleep(w, 1, 2*ms)
+		w.Nodes(1).Send(1, command(env.OpDelete, "a"), w.Runtime(1).Now(env.Monotonic).Add(3*ms/2))
+		sleep(w, 1, 50*ms)
+	})
+	expect(t, "keys", kinds(log, history.KeyGone), "")
+}
+
+// A script is a new request: its timeouts do not go on where those of the answer
+// ended which asked for it.
+func TestScriptIsLostAnew(t *testing.T) {
+	lossy := func(way nemesis.Direction, start, length time.Duration) nemesis.Fault {
+		return fault(&nemesis.Loss{Percent: 100, RTO: 10 * ms, Way: way}, start, length)
+	}
+	s := setting(1, 1, nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}, Start: nemesis.At(0)},
+		lossy(nemesis.Replies, 0, 15*ms), lossy(nemesis.Requests, 30*ms, 5*ms))
+	play(t, s, func(w *World) {
+		expect(t, "answer", ask(w, 1, 1, command(env.OpDelete, "a"), time.Second)+"@"+w.time().String(), "no@44ms")
+	})
+}
+
+// A thread that does something else evicts nothing until it goes on; one that
+// dies meanwhile never does.
+func TestEvictionWaitsForTheThread(t *testing.T) {
+	evict := nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(10 * ms)}
+	for name, c := range map[string]struct {
+		other nemesis.Fault
+		sync  time.Duration
+		want  string
+	}{
+		"stands still":       {fault(&nemesis.NodePause{Node: 1}, 5*ms, 20*ms), 0, "key-gone@25ms"},
+		"waits for its disk": {nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}, Start: nemesis.At(5 * ms)}, 20 * ms, "key-gone@21ms"},
+		"dies":               {fault(&nemesis.Crash{Node: 1}, 15*ms, 0), 20 * ms, ""},
+	} {
+		s := setting(1, 1, c.other, evict)
+		s.Persistence = nemesis.Always
+		s.Sync = &nemesis.Distribution{Range: nemesis.Range{Min: c.sync, Max: c.sync}}
+		log := play(t, s, func(w *World) {
+			ask(w, 1, 1, set, time.Second)
+			sleep(w, 1, 50*ms)
+			ask(w, 1, 1, named(1), time.Second) // for which the thread waits for its disk once more
+		})
+		expect(t, name, kinds(log, history.KeyGone), c.want)
+		for _, e := range log {
+			if e.Kind == history.KeyGone && (e.Fault != 2 || e.Reason != "evicted") {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+	}
+}
+
+// What comes to a server that will never answer is forgotten.
+func TestSilentServersCostNoMemory(t *testing.T) {
+	for _, silent := range []nemesis.Action{&nemesis.NodePause{Node: 1}, &nemesis.PowerLoss{Node: 1}} {
+		for _, c := range []nemesis.Connections{{}, {Limit: 1}, pipelined} {
+			play(t, over(c, nemesis.Fault{Action: silent, Start: nemesis.At(0)}), func(w *World) {
+				for range 100 {
+					expect(t, silent.String(), ask(w, 1, 1, set, 5*ms), "lost")
+				}
+				if n := len(w.network.messages.all); n > 3 {
+					t.Errorf("%v over %+v: %d messages", silent, c, n)
+				}
+				if c := w.network.link(1, 1).connection; c != nil && len(c.asked) > 3 {
+					t.Errorf("%v: %d rounds", silent, len(c.asked))
+				}
+			})
+		}
+	}
+}

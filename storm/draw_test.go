@@ -1,0 +1,87 @@
+package storm_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// What is drawn stands beside the scenario's own plan, and a result holds no
+// generator.
+func TestDrawnPlan(t *testing.T) {
+	s := find(t, "crash-restart")
+	in := storm.InStorm(s, nemesis.Generator{Most: 5})
+	r, err := storm.Run(context.Background(), simulator, in, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Scenario.Generate != nil || r.Scenario.Expect != nil {
+		t.Errorf("generator %v, expectations %v", r.Scenario.Generate, r.Scenario.Expect)
+	}
+	if n := len(r.Scenario.Plan); n < 3 || n > 7 || r.Scenario.Plan[1] != s.Plan[1] {
+		t.Errorf("plan %v", r.Scenario.Plan)
+	}
+	if len(in.Plan) != 2 || len(find(t, "crash-restart").Plan) != 2 {
+		t.Error("the scenario itself was changed")
+	}
+}
+
+// A backend is asked for nothing that is impossible: what all kinds include is
+// left out, what is named is refused, and so is a storm without a fault.
+func TestGeneratorOfABackend(t *testing.T) {
+	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash"}}
+	s := storm.InStorm(find(t, "calm"), nemesis.Generator{Most: 9})
+	for seed := range uint64(50) {
+		drawn, err := storm.Drawn(tin, s, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := storm.Prepare(tin, drawn); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+	for want, faults := range map[string]nemesis.Weights{
+		"generate.faults.pause: the tin backend cannot carry out a pause": {"all": 1, "pause": 1},
+		"generate.faults: nothing is left to draw: the tin backend can":   {"all": 1, "crash": 0},
+	} {
+		s.Generate.Faults = faults
+		if err := storm.Prepare(tin, s); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	s.Generate.Faults = nemesis.Weights{"failover": 1}
+	const want = "generate.faults.failover: a failover is impossible here: no node has a replica: the setting has no replication"
+	if err := storm.Prepare(simulator, s); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// The error of a run in a storm says which run it was.
+func TestErrorOfARunNamesItsSeed(t *testing.T) {
+	broken := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash"}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (storm.World, error) {
+		return nil, errors.New("rust")
+	}}
+	s := storm.InStorm(find(t, "calm"), nemesis.Generator{Most: 1})
+	if _, err := (storm.Batch{Backend: broken, Scenario: s, First: 7, Runs: 1}).Run(context.Background()); err == nil || err.Error() != "seed 7: rust" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Law: delays and cut links alone never make Redlock violate lease exclusion,
+// nor do clients that stand still or die.
+func TestLeaseExclusionHoldsInsideTheAssumptions(t *testing.T) {
+	inside := nemesis.Generator{Faults: nemesis.Weights{"partition": 1, "latency": 1, "pause": 1, "kill": 1}, Most: 6}
+	for _, name := range []string{"calm", "slow-acquire", "minority-partition"} {
+		tally := runs(t, storm.InStorm(find(t, name), inside), 300)
+		if got := tally.Observed(checker.Lease); got != checker.Holds {
+			first := tally.First[checker.Lease]
+			t.Errorf("%s: %v, seed %d: %s", name, got, first.Seed, first.Report.Finding(checker.Lease).Story)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package world
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Calls knows which call of its lock each client has under way, so that a fault
+// can cancel it. Other than the rest of this package it is safe for concurrent
+// use.
+type Calls struct {
+	planned  []bool // by client, from 0: the plan cancels a call of it
+	underWay []atomic.Pointer[context.CancelFunc]
+}
+
+// NewCalls returns the calls of a world in which none is under way.
+func NewCalls(s nemesis.Setting) *Calls {
+	c := &Calls{planned: make([]bool, s.Clients), underWay: make([]atomic.Pointer[context.CancelFunc], s.Clients)}
+	for i := range s.Plan {
+		if cancel, ok := s.Plan[i].Action.(*nemesis.Cancel); ok {
+			c.planned[cancel.Client-1] = true
+		}
+	}
+	return c
+}
+
+// Begin returns the context for a call of the client that begins now, and what
+// to do when it has returned. Where nobody will cancel it the context is that of
+// the caller: one that can be cancelled costs something at every step.
+func (c *Calls) Begin(ctx context.Context, client int) (calling context.Context, returned func()) {
+	if !c.planned[client-1] {
+		return ctx, func() {}
+	}
+	calling, cancel := context.WithCancel(ctx)
+	c.underWay[client-1].Store(&cancel)
+	return calling, func() {
+		c.underWay[client-1].Store(nil)
+		cancel()
+	}
+}
+
+// UnderWay returns what cancels the call that the client has under way, or nil
+// if it has none.
+func (c *Calls) UnderWay(client int) context.CancelFunc {
+	if cancel := c.underWay[client-1].Load(); cancel != nil {
+		return *cancel
+	}
+	return nil
+}
