@@ -57,18 +57,31 @@ const (
 	// OpExtend raises the key's remaining life to ttl if the key holds the
 	// token; it never creates a key and never shortens a life.
 	OpExtend
+	// OpCount reads the counter under the key, 0 if there is none: Yes, and
+	// the counter.
+	OpCount
+	// OpRaise sets the counter under the key to the command's, and answers
+	// Yes, if it was lower; No if not. The reply tells what it is now. A
+	// counter has no time to live.
+	OpRaise
+	// OpVouch notes on the node that its run Token has been watched for TTL.
+	// Of another run than the node's own the note says nothing.
+	OpVouch
+
+	opEnd
 )
 
+// Ops are all operations: an array over them has a place for each, and one for
+// none.
+const Ops = int(opEnd)
+
+var opNames = [Ops]string{OpSet: "set", OpDelete: "delete", OpExtend: "extend", OpCount: "count", OpRaise: "raise", OpVouch: "vouch"}
+
 func (o Op) String() string {
-	switch o {
-	case OpSet:
-		return "set"
-	case OpDelete:
-		return "delete"
-	case OpExtend:
-		return "extend"
+	if o == 0 || o >= opEnd {
+		return fmt.Sprintf("Op(%d)", uint8(o))
 	}
-	return fmt.Sprintf("Op(%d)", uint8(o))
+	return opNames[o]
 }
 
 // Command is one request to a node.
@@ -76,7 +89,13 @@ type Command struct {
 	Op    Op
 	Key   string
 	Token string
-	TTL   time.Duration // of OpSet and OpExtend; whole milliseconds, at least 1 ms
+	TTL   time.Duration // of OpSet, OpExtend and OpVouch; whole milliseconds, at least 1 ms
+	Count uint64        // of OpRaise; below 2^53, up to which a script of Redis counts exactly
+
+	// Vouched, of OpSet, asks in which run of the node the command was carried
+	// out, and whether somebody has vouched for that run after watching it for
+	// so long. 0 asks for neither.
+	Vouched time.Duration
 }
 
 // Answer is what became of one request.
@@ -113,6 +132,14 @@ type Reply struct {
 	Node   int
 	Answer Answer
 	Err    error // why, when the answer is Failed or Lost
+
+	Count uint64 // the counter, of OpCount and OpRaise
+
+	// Run names the run of the node, from one start of its server to the next,
+	// in which the command was carried out; Vouched says whether somebody has
+	// vouched for it. Both only where [Command.Vouched] asked.
+	Run     string
+	Vouched bool
 }
 
 // Nodes are the independent nodes of a quorum lock, as one client sees them.

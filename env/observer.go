@@ -20,7 +20,9 @@ const (
 	StepReply
 	// StepQuorum: the replies make a quorum.
 	StepQuorum
-	// StepBeforeCheck: the clock for the validity check is about to be read.
+	// StepBeforeCheck: the clock for the validity check is about to be read. A
+	// lock that draws a fence checks before and after; the replies in between
+	// are steps as well.
 	StepBeforeCheck
 	// StepAfterCheck: the check has passed.
 	StepAfterCheck
@@ -121,7 +123,10 @@ type Event struct {
 	// and StepExtended.
 	Validity time.Duration
 
-	// Reply is the reply and K its position in the round, from 1, at StepReply.
+	// Fence is the fence of the hold, at StepGranted; 0 means none.
+	Fence uint64
+
+	// Reply is the reply, as it was counted, and K its position in the round, from 1, at StepReply.
 	Reply Reply
 	K     int
 

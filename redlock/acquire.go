@@ -64,8 +64,11 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 
 	event.Until = validUntil(m.now(), ttl, m.config.allowance(ttl))
 	m.observe(event, env.StepBeforeSend)
-	a.round = m.send(m.all, env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl}, m.config.Linger)
-	votes, err := m.gather(ctx, a.round, a.round.sent.Add(m.config.NodeTimeout))
+	weigh := m.weigher()
+	set := env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl, Vouched: m.config.Quarantine}
+	a.round = m.sendWhile(a.isWanted, m.all, set, m.config.Linger)
+	a.round.weigh = weigh
+	votes, err := m.gather(ctx, a.round, a.round.sent.Add(m.patience))
 	if err != nil && !errors.Is(err, env.ErrTimeout) {
 		return nil, err
 	}
@@ -73,19 +76,34 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 		return nil, votes.failure()
 	}
 	m.observe(event, env.StepQuorum)
-
-	m.observe(event, env.StepBeforeCheck)
-	event.Validity = event.Until.Sub(m.now())
-	if event.Validity <= 0 {
-		return nil, fmt.Errorf("%w: it ended %v ago", ErrValidity, -event.Validity)
+	if err := m.check(&event); err != nil {
+		return nil, err
 	}
-	m.observe(event, env.StepAfterCheck)
+	if m.config.Fence {
+		if event.Fence, err = a.drawFence(ctx, event.Until); err != nil {
+			return nil, err
+		}
+		if err := m.check(&event); err != nil {
+			return nil, err
+		}
+	}
 
-	hold := newHold(base, a, event.Until)
+	hold := newHold(base, a, event.Until, event.Fence)
 	a.drainInBackground()
 	m.background("watch", hold, hold.watch)
 	m.observe(event, env.StepGranted)
 	return hold, nil
+}
+
+// check is the validity check.
+func (m *Mutex) check(e *env.Event) error {
+	m.observe(*e, env.StepBeforeCheck)
+	e.Validity = e.Until.Sub(m.now())
+	if e.Validity <= 0 {
+		return fmt.Errorf("%w: it ended %v ago", ErrValidity, -e.Validity)
+	}
+	m.observe(*e, env.StepAfterCheck)
+	return nil
 }
 
 // observe tells of a further step of the same operation.
@@ -111,6 +129,13 @@ func (a *attempt) abandon() (stragglers, unheard env.NodeSet) {
 	defer a.mutex.mu.Unlock()
 	a.stage = abandoned
 	return a.stragglers, a.unheard
+}
+
+// isWanted reports whether keys that are set still count for the lock.
+func (a *attempt) isWanted() bool {
+	a.mutex.mu.Lock()
+	defer a.mutex.mu.Unlock()
+	return a.stage == wanted
 }
 
 // straggled takes note of a late reply to SET, and reports whether the node's

@@ -15,17 +15,21 @@ func (m *Mutex) now() env.Instant { return m.runtime.Now(m.config.Clock) }
 // the error of ctx as soon as ctx ends. One can sleep on the monotonic clock
 // only, so the caller has to look again: a clock that was stepped back, or ran
 // slow, meanwhile has not come so far. One that went on in suspension, or was
-// stepped forward, has come there earlier, and nobody has noticed.
+// stepped forward, has come there earlier, which is noticed at the next look.
 func (m *Mutex) sleepUntil(ctx context.Context, until env.Instant) error {
 	if m.config.Clock == env.Monotonic {
 		return m.runtime.Sleep(ctx, until)
 	}
 	left := until.Sub(m.now())
 	if left > 0 {
-		left = max(left, clockPoll)
+		left = max(min(left, m.config.TTL/looks), clockPoll)
 	}
 	return m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(left))
 }
+
+// looks is how often in a TTL the lock looks at another clock than the monotonic
+// one, so that it finds out soon what that clock did while it slept.
+const looks = 16
 
 // clockPoll is the shortest sleep on behalf of another clock than the monotonic
 // one: that clock may stand still, just before its time.

@@ -39,12 +39,13 @@ func TestWarningFollowsTheLocksClock(t *testing.T) {
 		"wall":                              {env.Wall, nil, "900ms"},
 		"boottime":                          {env.Boottime, nil, "900ms"},
 		"wall, stepped back":                {env.Wall, nemesis.Plan{wallJump(-300 * ms)}, "1.2s"},
-		"wall, stepped forward: seen late":  {env.Wall, nemesis.Plan{wallJump(300 * ms)}, "900ms"},
+		"wall, stepped forward":             {env.Wall, nemesis.Plan{wallJump(300 * ms)}, "600ms"},
 		"monotonic, wall stepped back":      {env.Monotonic, nemesis.Plan{wallJump(-300 * ms)}, "900ms"},
 		"wall, frozen":                      {env.Wall, lasting(freeze, nemesis.At(100*ms), nemesis.After(300*ms)), "1.2s"},
 		"wall, frozen for ever":             {env.Wall, lasting(freeze, nemesis.At(100*ms), nil), ""},
 		"wall, frozen just before its time": {env.Wall, lasting(freeze, nemesis.At(900*ms-1), nil), ""},
-		"boottime, suspended: seen late":    {env.Boottime, sleeps, "1.2s"},
+		"boottime, suspended":               {env.Boottime, sleeps, "900ms"},
+		"boottime, suspended past its end":  {env.Boottime, lasting(&nemesis.Suspend{Client: 1}, nemesis.At(100*ms), nemesis.After(2*time.Second)), "2.127s"},
 		"boottime, wall stepped back":       {env.Boottime, nemesis.Plan{wallJump(-300 * ms)}, "900ms"},
 	} {
 		b := playWith(t, reading(c.clock), 5, c.plan, func(b *bench, m *redlock.Mutex) {

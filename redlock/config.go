@@ -30,6 +30,11 @@ type Config struct {
 	// costs little of the validity.
 	NodeTimeout time.Duration
 
+	// Sequential asks one node after another, each for NodeTimeout at most, in
+	// place of all at once. That is slower, and worse under contention; it is
+	// there to be compared.
+	Sequential bool
+
 	// Linger is how long after the begin of a try an answer is still
 	// listened for in the background, so that a key set late can be deleted.
 	// Below NodeTimeout it means NodeTimeout.
@@ -38,6 +43,27 @@ type Config struct {
 	// Margin is how long before the end of validity the hold's context ends:
 	// the time that a holder needs to stop. At least 0, below the validity.
 	Margin time.Duration
+
+	// Quarantine, if it is not 0, is how long a node's yes does not count after
+	// a restart, in whole milliseconds: at least the longest TTL, extensions
+	// included, that any client uses. All clients have to agree on it. A lock
+	// then survives nodes that come back without their keys, or with old ones,
+	// however soon; until the quarantine is over such a node is missing, and
+	// where no client knows the nodes' runs yet, all are.
+	Quarantine time.Duration
+
+	// Fence draws a number with each grant, [Hold.Fence], at the cost of two
+	// more round trips. From hold to hold it grows, whatever clocks do, as long
+	// as no node forgets its counters: nodes must sync every write to their
+	// disks, and have no replica take their place. A counter stays on the
+	// nodes for ever, under the key "<resource>:fence", which must not be
+	// locked.
+	Fence bool
+
+	// Tokens is how the tokens of tries are made; the zero value is right.
+	// Client is the name of this client among all, for [TimeTokens].
+	Tokens Tokens
+	Client string
 
 	// Watchdog extends holds in the background. The zero value does not.
 	Watchdog Watchdog
@@ -52,13 +78,15 @@ type Config struct {
 }
 
 // Defaults returns what suits nodes within a data centre: a drift factor of
-// 1 %, a node timeout of 1 % of the TTL (at least 5 ms, at most 50 ms), a
-// margin of 5 % of the TTL, and retries after one to five node timeouts.
+// 1 %, validity counted on the clock that counts suspension too, a node timeout
+// of 1 % of the TTL (at least 5 ms, at most 50 ms), a margin of 5 % of the TTL,
+// and retries after one to five node timeouts.
 func Defaults(ttl time.Duration) Config {
 	timeout := min(max(ttl/100, 5*time.Millisecond), 50*time.Millisecond)
 	return Config{
 		TTL:         ttl,
 		DriftFactor: 0.01,
+		Clock:       env.Boottime,
 		NodeTimeout: timeout,
 		Linger:      4 * timeout,
 		Margin:      ttl / 20,
@@ -98,8 +126,10 @@ func (c Config) Validate() error {
 	if err := c.validateTTL(c.TTL); err != nil {
 		return err
 	}
-	if err := c.validateWatchdog(); err != nil {
-		return err
+	for _, validate := range []func() error{c.validateWatchdog, c.validateQuarantine, c.validateTokens} {
+		if err := validate(); err != nil {
+			return err
+		}
 	}
 	if longest := c.TTL - c.allowance(c.TTL); c.Margin < 0 || c.Margin >= longest {
 		return fmt.Errorf("%w: margin %v: want 0 to less than the validity, %v", ErrConfig, c.Margin, longest)
@@ -113,6 +143,8 @@ func (c Config) validateTTL(ttl time.Duration) error {
 		return fmt.Errorf("%w: TTL %v: want at least 1ms, the unit of expiry in Redis", ErrConfig, ttl)
 	case ttl%time.Millisecond != 0:
 		return fmt.Errorf("%w: TTL %v: want whole milliseconds, the unit of expiry in Redis", ErrConfig, ttl)
+	case c.Quarantine > 0 && ttl > c.Quarantine:
+		return fmt.Errorf("%w: TTL %v: it outlasts the quarantine of nodes, %v", ErrConfig, ttl, c.Quarantine)
 	case c.allowance(ttl) >= ttl:
 		return fmt.Errorf("%w: TTL %v: the allowance for clock error, %v, leaves nothing of it", ErrConfig, ttl, c.allowance(ttl))
 	}

@@ -24,9 +24,11 @@ type tally struct {
 	nodes    int
 	yes, no  env.NodeSet
 	failures []env.Reply // of nodes that failed, or whose answer is lost
+	highest  uint64      // counter of all replies
 }
 
 func (t *tally) count(r env.Reply) {
+	t.highest = max(t.highest, r.Count)
 	switch r.Answer {
 	case env.Yes:
 		t.yes = t.yes.With(r.Node)

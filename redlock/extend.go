@@ -66,15 +66,13 @@ func (x *extension) run(ctx context.Context) (time.Duration, error) {
 	h, m := x.hold, x.hold.attempt.mutex
 	// Replies count only within the validity that there is: what comes later
 	// may speak of keys that have expired and were acquired by another.
-	wait := min(m.config.NodeTimeout, x.old.Sub(m.now()))
+	wait := min(m.patience, x.old.Sub(m.now()))
 	if wait <= 0 {
 		return 0, h.finishExtend(x, errEnded)
 	}
-	r := m.send(m.all, env.Command{Op: env.OpExtend, Key: h.attempt.resource, Token: h.attempt.token, TTL: x.ttl}, wait)
+	r := m.send(m.all, env.Command{Op: env.OpExtend, Key: h.attempt.resource, Token: h.attempt.token, TTL: x.ttl}, min(m.config.NodeTimeout, wait))
 	votes, err := m.gather(ctx, r, r.sent.Add(wait))
-	if r.silent != 0 {
-		m.background("drain extension", nil, func() { r.drain(nil) })
-	}
+	m.drainRest("drain extension", r)
 	now := m.now()
 	if err := h.finishExtend(x, x.outcome(votes, err, now)); err != nil {
 		return 0, err

@@ -9,6 +9,7 @@ import (
 // Hold is a granted lock. It may be used concurrently.
 type Hold struct {
 	attempt *attempt
+	fence   uint64
 	ctx     context.Context
 	end     context.CancelCauseFunc
 
@@ -42,9 +43,9 @@ func (s holdState) ended() error {
 // newHold returns a hold whose context is derived from base. For most callers
 // that has the values of their own context and not its end, which limited the
 // acquisition and not the work.
-func newHold(base context.Context, a *attempt, until env.Instant) *Hold {
+func newHold(base context.Context, a *attempt, until env.Instant, fence uint64) *Hold {
 	ctx, end := context.WithCancelCause(base)
-	return &Hold{attempt: a, ctx: ctx, end: end, state: held, until: until}
+	return &Hold{attempt: a, fence: fence, ctx: ctx, end: end, state: held, until: until}
 }
 
 // Resource returns the name of what is locked.
@@ -52,6 +53,12 @@ func (h *Hold) Resource() string { return h.attempt.resource }
 
 // Token returns the random value under which the lock is held.
 func (h *Hold) Token() string { return h.attempt.token }
+
+// Fence returns the number that was drawn with the grant, above those of all
+// holds before; see [Config.Fence], without which it is 0. A resource that has to
+// survive a holder who goes on past its validity takes it with every read and
+// every write, and refuses whoever comes with a lower one than it has seen.
+func (h *Hold) Fence() uint64 { return h.fence }
 
 // Until returns the end of validity, on the clock that the lock reads,
 // [Config.Clock].
@@ -67,9 +74,30 @@ func (h *Hold) Until() env.Instant {
 // which: [ErrLost], [ErrReleased], [ErrExpiring], [ErrClosed]. It ends only
 // while the client runs: a paused client finds it ended when it wakes, if it
 // looks. Where the lock does not read the monotonic clock it can end late: that
-// the other clock went on in suspension, or was stepped forward, is not noticed
-// before the time that was left has passed on the monotonic clock.
+// the other clock went on in suspension, or was stepped forward, is noticed
+// within a sixteenth of the TTL of running; [Hold.Check] notices at once.
 func (h *Hold) Context() context.Context { return h.ctx }
+
+// Check reads the clock and returns nil if the lock is held and more of its
+// validity is left than the margin; else [ErrLost], [ErrExpiring] or
+// [ErrReleased]. To check before each effect shortens the time in which a client
+// that was paused or suspended goes on believing; only a fence ends it, for a
+// client can be paused between the check and the effect.
+func (h *Hold) Check() error {
+	m := h.attempt.mutex
+	now := m.now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case h.state != held:
+		return h.state.ended()
+	case now >= h.until:
+		return errEnded
+	case now >= h.until.Add(-m.config.Margin):
+		return ErrExpiring
+	}
+	return nil
+}
 
 // watch warns the holder before the validity ends, and extends the hold until
 // then if there is a watchdog.

@@ -3,7 +3,6 @@ package redlock
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -20,10 +19,12 @@ type Mutex struct {
 	nodes    env.Nodes
 	all      env.NodeSet
 	observer env.Observer
+	patience time.Duration // with one round of all nodes
 
-	mu     sync.Mutex // never held across a wait
-	closed bool
-	jobs   jobs
+	mu        sync.Mutex // never held across a wait
+	closed    bool
+	jobs      jobs
+	sightings []sighting // of the nodes' runs, by node from 0
 }
 
 // New returns a mutex over the nodes. The observer hears of every step; nil
@@ -39,7 +40,14 @@ func New(c Config, r env.Runtime, n env.Nodes, o env.Observer) (*Mutex, error) {
 	if o == nil {
 		o = silent{}
 	}
-	return &Mutex{config: c, runtime: r, nodes: n, all: env.AllNodes(n.Len()), observer: o}, nil
+	m := &Mutex{config: c, runtime: r, nodes: n, all: env.AllNodes(n.Len()), observer: o, patience: c.NodeTimeout}
+	if c.Sequential {
+		m.patience *= time.Duration(n.Len())
+	}
+	if c.Quarantine > 0 {
+		m.sightings = make([]sighting, n.Len())
+	}
+	return m, nil
 }
 
 type silent struct{}
@@ -76,18 +84,6 @@ func (m *Mutex) randomDelay() time.Duration {
 	var bits [8]byte
 	m.runtime.Random(bits[:])
 	return retryDelay(m.config.RetryMin, m.config.RetryMax, binary.LittleEndian.Uint64(bits[:]))
-}
-
-// tokenBytes is the length of a token before it is written in hexadecimal: 20
-// bytes from a good source, as the algorithm's page proposes.
-const tokenBytes = 20
-
-func (m *Mutex) newToken() string {
-	var raw [tokenBytes]byte
-	m.runtime.Random(raw[:])
-	var text [2 * tokenBytes]byte
-	hex.Encode(text[:], raw[:])
-	return string(text[:])
 }
 
 // Close refuses further work, tells holders of this mutex that their locks are

@@ -23,7 +23,7 @@ func (h *Hold) Release(ctx context.Context) error {
 	h.end(ErrReleased)
 
 	r := m.send(m.all, m.deleteCommand(a.resource, a.token), m.config.NodeTimeout)
-	votes, err := m.gather(ctx, r, r.sent.Add(m.config.NodeTimeout))
+	votes, err := m.gather(ctx, r, r.sent.Add(m.patience))
 	event.Answer, event.Err = releaseOutcome(votes, err)
 	m.observe(event, env.StepReleased)
 	a.finishRelease(r)

@@ -11,6 +11,7 @@ import (
 type round struct {
 	command env.Command
 	replies env.Round
+	weigh   func(env.Reply) env.Reply // what a reply counts as; nil: itself
 	sent    env.Instant
 	votes   tally
 	silent  env.NodeSet // asked and not yet heard of
@@ -20,32 +21,44 @@ type round struct {
 // send hands a command to the nodes of the set. Their answers are given up
 // after wait.
 func (m *Mutex) send(to env.NodeSet, command env.Command, wait time.Duration) *round {
+	return m.sendWhile(always, to, command, wait)
+}
+
+func always() bool { return true }
+
+// sendWhile is send; nodes that are not asked at once are asked only while it is
+// wanted.
+func (m *Mutex) sendWhile(wanted func() bool, to env.NodeSet, command env.Command, wait time.Duration) *round {
 	now := m.runtime.Now(env.Monotonic)
-	return &round{
-		command: command,
-		replies: m.nodes.Send(to, command, now.Add(wait)),
-		sent:    now,
-		votes:   tally{nodes: m.nodes.Len()},
-		silent:  to,
+	r := &round{command: command, sent: now, votes: tally{nodes: m.nodes.Len()}, silent: to}
+	if m.config.Sequential {
+		r.replies = &sequence{mutex: m, command: command, wait: wait, wanted: wanted, rest: to}
+	} else {
+		r.replies = m.nodes.Send(to, command, now.Add(wait))
 	}
+	return r
 }
 
 func (m *Mutex) deleteCommand(resource, token string) env.Command {
 	return env.Command{Op: env.OpDelete, Key: resource, Token: token}
 }
 
-// next waits for one more reply and counts it.
-func (r *round) next(ctx context.Context, until env.Instant) (env.Reply, error) {
-	reply, err := r.replies.Next(ctx, until)
+// next waits for one more reply, and returns it and what it counts as.
+func (r *round) next(ctx context.Context, until env.Instant) (reply, vote env.Reply, err error) {
+	reply, err = r.replies.Next(ctx, until)
 	if err != nil {
-		return reply, err
+		return reply, reply, err
 	}
-	r.votes.count(reply)
+	vote = reply
+	if r.weigh != nil {
+		vote = r.weigh(reply)
+	}
+	r.votes.count(vote)
 	r.silent = r.silent.Without(reply.Node)
 	if reply.Answer == env.Lost {
 		r.lost = r.lost.With(reply.Node)
 	}
-	return reply, nil
+	return reply, vote, nil
 }
 
 // gather counts replies until they decide, the instant until has come
@@ -54,11 +67,11 @@ func (r *round) next(ctx context.Context, until env.Instant) (env.Reply, error) 
 // not be looked at again.
 func (m *Mutex) gather(ctx context.Context, r *round, until env.Instant) (tally, error) {
 	for k := 1; r.votes.decide() == undecided; k++ {
-		reply, err := r.next(ctx, until)
+		_, vote, err := r.next(ctx, until)
 		if err != nil {
 			return r.votes, err
 		}
-		m.observer.Observe(env.Event{Step: env.StepReply, Resource: r.command.Key, Token: r.command.Token, Reply: reply, K: k})
+		m.observer.Observe(env.Event{Step: env.StepReply, Resource: r.command.Key, Token: r.command.Token, Reply: vote, K: k})
 	}
 	return r.votes, nil
 }
@@ -67,13 +80,20 @@ func (m *Mutex) gather(ctx context.Context, r *round, until env.Instant) (tally,
 // some time, so this ends.
 func (r *round) drain(each func(env.Reply)) {
 	for {
-		reply, err := r.next(context.Background(), env.Never)
+		reply, _, err := r.next(context.Background(), env.Never)
 		if err != nil {
 			return
 		}
 		if each != nil {
 			each(reply)
 		}
+	}
+}
+
+// drainRest hears the rest of a round out in the background, if there is one.
+func (m *Mutex) drainRest(name string, r *round) {
+	if r.silent != 0 {
+		m.background(name, nil, func() { r.drain(nil) })
 	}
 }
 

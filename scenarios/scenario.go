@@ -53,6 +53,19 @@ type Lock struct {
 	Margin      time.Duration `yaml:"margin"`
 	Retry       nemesis.Range `yaml:"retry"`
 	Tries       int           `yaml:"tries,omitempty"`
+
+	Watchdog   Watchdog      `yaml:"watchdog,omitempty"`   // extends every hold in the background
+	Quarantine time.Duration `yaml:"quarantine,omitempty"` // in which a node that has restarted does not vote
+	Fence      bool          `yaml:"fence,omitempty"`      // draws a fence with every grant
+	Sequential bool          `yaml:"sequential,omitempty"` // asks one node after another
+	Tokens     string        `yaml:"tokens,omitempty"`     // how they are made: random (or nothing) or time
+}
+
+// Watchdog is a lock's own extending: so long after each grant and extension, at
+// most so often; 0 means never, and without a limit.
+type Watchdog struct {
+	Every time.Duration `yaml:"every,omitempty"`
+	Limit int           `yaml:"limit,omitempty"`
 }
 
 // ReadsClock returns the clock that the lock reads.
@@ -92,8 +105,9 @@ type Client struct {
 	// never.
 	ExtendEvery time.Duration `yaml:"extend_every,omitempty"`
 
-	// Fence says that the client draws a fence after each grant, and shows it
-	// to the guarded resource.
+	// Fence says that the client draws a fence from the guarded resource's own
+	// counter after each grant, and shows it to the resource. Where the lock
+	// draws one with the grant that one is shown in any case.
 	Fence bool `yaml:"fence,omitempty"`
 }
 

@@ -78,19 +78,45 @@ func size(m *message) int64 {
 		hashed.whole = false
 		return size(&hashed) + bulk(scriptBytes) - bulk(40) - 3
 	case m.answer == 0 && c.Op == env.OpSet: // SET key token NX PX ttl
-		return array(6) + bulk(3) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(2) + bulk(2) + bulk(digits(c.TTL.Milliseconds()))
+		return questions(c) + array(6) + bulk(3) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(2) + bulk(2) + bulk(digits(c.TTL.Milliseconds()))
 	case m.answer == 0 && c.Op == env.OpExtend: // EVALSHA sha 1 key token ttl
 		return array(6) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(digits(c.TTL.Milliseconds()))
+	case m.answer == 0 && c.Op == env.OpCount: // GET key
+		return array(2) + bulk(3) + bulk(len(c.Key))
+	case m.answer == 0 && c.Op == env.OpVouch: // SET note token
+		return array(3) + bulk(3) + bulk(noteBytes) + bulk(runBytes)
+	case m.answer == 0 && c.Op == env.OpRaise: // EVALSHA sha 1 key count
+		return array(5) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(digits(int64(c.Count)))
 	case m.answer == 0: // EVALSHA sha 1 key token
 		return array(5) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token))
-	case c.Op == env.OpSet:
+	case c.Op == env.OpSet && c.Vouched > 0:
+		return int64(len("+OK\r\n")) + bulk(infoBytes) + bulk(runBytes)
+	case c.Op == env.OpSet, c.Op == env.OpVouch:
 		return int64(len("+OK\r\n")) // $-1 is as long
+	case c.Op == env.OpCount:
+		return bulk(digits(int64(m.number)))
+	case c.Op == env.OpRaise:
+		return array(2) + int64(len(":1\r\n")) + bulk(digits(int64(m.number)))
 	}
 	return int64(len(":1\r\n"))
 }
 
-// scriptBytes is about what the scripts of a lock have.
-const scriptBytes = 120
+// questions is what a SET asks beside its work: INFO server, GET note.
+func questions(c *env.Command) int64 {
+	if c.Vouched == 0 {
+		return 0
+	}
+	return array(2) + bulk(4) + bulk(6) + array(2) + bulk(3) + bulk(noteBytes)
+}
+
+// About what the scripts of a lock have, the name of a note on a run, and the
+// answer to INFO server of Redis 7.0; and what a run's name has.
+const (
+	scriptBytes = 120
+	noteBytes   = 20
+	infoBytes   = 500
+	runBytes    = 40
+)
 
 // array is the size of the head of an array, bulk that of a string of so many
 // bytes with its head.

@@ -104,7 +104,7 @@ func (w *World) closed(i int32) {
 		l.connection = nil
 	}
 	for _, r := range c.asked {
-		r.deliver(int(m.node), env.Lost, brokenOff)
+		r.deliver(int(m.node), env.Lost, brokenOff, 0)
 	}
 	c.asked = nil
 }

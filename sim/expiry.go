@@ -44,6 +44,9 @@ func (w *World) expireDue() {
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		for resource, k := range n.keys {
+			if !k.volatile() {
+				continue
+			}
 			if at := n.expires(k); at <= w.now {
 				due = append(due, expiry{at, n, resource})
 			} else {

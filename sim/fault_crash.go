@@ -20,7 +20,7 @@ var crashing = nemesis.Carry(
 // a file, for the kernel has it.
 func (w *World) keepWritten(n *node, fault int) {
 	if w.setting.Persistence == nemesis.Nothing {
-		w.forgetAll(n, "forgotten", fault)
+		w.forgetEvery(n, anyKey, "forgotten", fault)
 		n.journal.settle()
 	}
 }

@@ -167,14 +167,14 @@ func (w *World) rollBack(n *node, to int) {
 // key, and the history has no event for it.
 func (w *World) takeBack(n *node, c change) {
 	now, exists := n.keys[c.resource]
-	lives := c.existed && n.expires(c.before) > w.now
+	lives := c.existed && (!c.before.volatile() || n.expires(c.before) > w.now)
 	same := exists && lives && now.token == c.before.token
 	if exists && !same {
 		w.forget(n, history.Event{Resource: c.resource, Token: now.token, Reason: "rolled back"})
 	}
 	if lives {
 		w.put(n, c.resource, c.before)
-		if !same {
+		if !same && c.before.volatile() {
 			w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: c.resource, Token: c.before.token})
 		}
 	}

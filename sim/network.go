@@ -67,6 +67,7 @@ func (l *link) each(way nemesis.Direction, do func(*lane)) {
 type message struct {
 	round      *round
 	sent       int64       // ground time
+	number     uint64      // what the reply bears beside its answer: a counter, or a census
 	connection *connection // nil: one to itself
 	client     int32
 	node       int32
@@ -253,7 +254,7 @@ func (w *World) answered(i int32) {
 		return
 	}
 	m := w.network.messages.take(i)
-	m.round.deliver(int(m.node), m.answer, m.cause)
+	m.round.deliver(int(m.node), m.answer, m.cause, m.number)
 }
 
 // hold keeps a message that has come to a cut until that is mended. Where it
@@ -294,6 +295,7 @@ type round struct {
 	room    [8]reply
 	head    int // replies taken so far
 	waiter  *coroutine
+	numbers []uint64 // that replies bear, by reply; nil where the command asks for none
 }
 
 // reply is an env.Reply in three bytes: rounds are most of what the simulator
@@ -308,19 +310,19 @@ type reply struct {
 // client that stands still gives nothing up: the reply waits in its socket,
 // and is seen before the deadline that has passed meanwhile, unless the client
 // is to see its timers first.
-func (r *round) deliver(node int, answer env.Answer, why cause) {
+func (r *round) deliver(node int, answer env.Answer, why cause, number uint64) {
 	switch c := r.client; {
 	case !r.silent.Has(node):
 		return
 	case c.stopped():
-		if c.inbox.holds(func() { r.deliver(node, answer, why) }) {
+		if c.inbox.holds(func() { r.deliver(node, answer, why, number) }) {
 			return
 		}
 	case c.mono() >= r.giveUp:
 		return
 	}
 	r.silent = r.silent.Without(node)
-	r.replies = append(r.replies, reply{uint8(node), answer, why})
+	r.add(reply{uint8(node), answer, why}, number)
 	w := r.client.world
 	if w.network.connections.Limit > 0 {
 		w.network.link(r.client.id, node).pool.look(w)
@@ -335,8 +337,35 @@ func (r *round) abandon() {
 	for r.silent != 0 {
 		node := r.silent.First()
 		r.silent = r.silent.Without(node)
-		r.replies = append(r.replies, reply{uint8(node), env.Lost, gaveUp})
+		r.add(reply{uint8(node), env.Lost, gaveUp}, 0)
 	}
+}
+
+func (r *round) add(next reply, number uint64) {
+	r.replies = append(r.replies, next)
+	if r.numbered() {
+		r.numbers = append(r.numbers, number)
+	}
+}
+
+// numbered reports whether the command asks for more than an answer.
+func (r *round) numbered() bool {
+	return r.command.Vouched > 0 || r.command.Op == env.OpCount || r.command.Op == env.OpRaise
+}
+
+// take returns the next of the replies that have come.
+func (r *round) take() env.Reply {
+	next := r.replies[r.head]
+	reply := env.Reply{Node: int(next.node), Answer: next.answer, Err: causes[next.why]}
+	if r.numbered() && reply.Err == nil {
+		if number := r.numbers[r.head]; r.command.Op == env.OpSet {
+			tell(&reply, number)
+		} else {
+			reply.Count = number
+		}
+	}
+	r.head++
+	return reply
 }
 
 // Next implements [env.Round].
@@ -347,9 +376,7 @@ func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) 
 			r.abandon()
 		}
 		if r.head < len(r.replies) {
-			next := r.replies[r.head]
-			r.head++
-			return env.Reply{Node: int(next.node), Answer: next.answer, Err: causes[next.why]}, nil
+			return r.take(), nil
 		}
 		if r.silent == 0 {
 			return env.Reply{}, env.ErrRoundOver

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"sort"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -15,19 +15,22 @@ type node struct {
 	id      int
 	wall    clock
 	keys    map[string]key
-	dirty   bool     // a key has changed since this was last reset
-	journal *journal // nil: no fault of the plan takes changes back
+	dirty   bool                     // a key has changed since this was last reset
+	run     uint64                   // of its server, from 1
+	vouched map[time.Duration]uint64 // the run that somebody has watched for so long
+	journal *journal                 // nil: no fault of the plan takes changes back
 	server
 }
 
+// key is what a node keeps under a name: the token of a lock, or a counter.
 type key struct {
-	token  string
-	expiry int64 // the last millisecond of the node's wall clock in which it lives
+	token  string // in a counter, its digits
+	expiry int64  // the last millisecond of the node's wall clock in which it lives; unending: a counter
 }
 
 func newNode(id int, s nemesis.Setting, seed uint64) node {
 	return node{
-		id: id, wall: clock{shown: epoch}, keys: map[string]key{},
+		id: id, run: 1, wall: clock{shown: epoch}, keys: map[string]key{},
 		journal: newJournal(id, s, seed), server: newServer(id, s, seed),
 	}
 }
@@ -37,37 +40,74 @@ func (n *node) millis(now int64) int64 { return n.wall.at(now) / int64(time.Mill
 
 // execute carries out the command of a message.
 func (w *World) execute(n *node, m *message) env.Answer {
-	by, command := int(m.client), &m.round.command
+	command := &m.round.command
 	if n.failing != 0 && n.failing.meets(command.Op) {
 		return env.Failed
 	}
 	w.expireKeys()
 	held, exists := n.keys[command.Key]
 	mine := exists && held.token == command.Token
-	expiry := n.millis(w.now) + command.TTL.Milliseconds()
-	switch {
-	case command.Op == env.OpSet && !exists:
-		w.put(n, command.Key, key{token: command.Token, expiry: expiry})
-		w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: by, Sent: history.Time(m.sent)})
+	switch command.Op {
+	case env.OpSet:
+		return w.set(n, m, exists)
+	case env.OpDelete:
+		return w.erase(n, m, mine)
+	case env.OpExtend:
+		return w.extend(n, m, held, mine)
+	case env.OpCount:
+		m.number = held.count()
 		return env.Yes
-	case command.Op == env.OpDelete && mine:
+	case env.OpRaise:
+		return w.raise(n, m, held)
+	}
+	n.vouch(command)
+	return env.Yes
+}
+
+func (w *World) set(n *node, m *message, exists bool) env.Answer {
+	command := &m.round.command
+	if command.Vouched > 0 {
+		m.number = n.census(command.Vouched)
+	}
+	if exists {
+		return env.No
+	}
+	w.put(n, command.Key, key{token: command.Token, expiry: n.expiry(w.now, command.TTL)})
+	w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent)})
+	return env.Yes
+}
+
+func (w *World) erase(n *node, m *message, mine bool) env.Answer {
+	switch command := &m.round.command; {
+	case !mine:
+		return env.No
+	case n.failing == readOnly:
+		return env.Failed
+	default:
+		w.forget(n, history.Event{Resource: command.Key, Token: command.Token, Reason: "deleted", Client: int(m.client)})
+		return env.Yes
+	}
+}
+
+func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
+	command := &m.round.command
+	if !mine {
+		return env.No
+	}
+	if expiry := n.expiry(w.now, command.TTL); held.expiry < expiry {
 		if n.failing == readOnly {
 			return env.Failed
 		}
-		w.forget(n, history.Event{Resource: command.Key, Token: command.Token, Reason: "deleted", Client: by})
-		return env.Yes
-	case command.Op == env.OpExtend && mine:
-		if held.expiry < expiry {
-			if n.failing == readOnly {
-				return env.Failed
-			}
-			held.expiry = expiry
-			w.put(n, command.Key, held)
-		}
-		w.carrier.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: by})
-		return env.Yes
+		held.expiry = expiry
+		w.put(n, command.Key, held)
 	}
-	return env.No
+	w.carrier.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client)})
+	return env.Yes
+}
+
+// expiry is the last millisecond in which a key lives that is set now.
+func (n *node) expiry(now int64, ttl time.Duration) int64 {
+	return n.millis(now) + ttl.Milliseconds()
 }
 
 // put and drop are the only ones that change the keys.
@@ -77,7 +117,9 @@ func (w *World) put(n *node, resource string, k key) {
 	}
 	n.keys[resource] = k
 	n.dirty = true
-	w.nextExpiry = min(w.nextExpiry, n.expires(k))
+	if k.volatile() {
+		w.nextExpiry = min(w.nextExpiry, n.expires(k))
+	}
 }
 
 func (w *World) drop(n *node, resource string) {
@@ -88,20 +130,32 @@ func (w *World) drop(n *node, resource string) {
 	n.dirty = true
 }
 
+// forget takes a key away. That a counter is gone is not told: the history has
+// keys of locks.
 func (w *World) forget(n *node, gone history.Event) {
+	lock := n.keys[gone.Resource].volatile()
 	w.drop(n, gone.Resource)
-	gone.Kind, gone.Node = history.KeyGone, n.id
-	w.carrier.Record(gone)
+	if lock {
+		gone.Kind, gone.Node = history.KeyGone, n.id
+		w.carrier.Record(gone)
+	}
 }
 
-// forgetAll empties the node on behalf of a fault, in an order that does not
-// depend on the map's.
-func (w *World) forgetAll(n *node, reason string, fault int) {
+// volatile reports whether the key has a time to live.
+func (k key) volatile() bool { return k.expiry != unending }
+
+func anyKey(key) bool { return true }
+
+// forgetEvery takes away every key of a sort on behalf of a fault, in an order
+// that does not depend on the map's.
+func (w *World) forgetEvery(n *node, sort func(key) bool, reason string, fault int) {
 	resources := make([]string, 0, len(n.keys))
-	for r := range n.keys {
-		resources = append(resources, r)
+	for r, k := range n.keys {
+		if sort(k) {
+			resources = append(resources, r)
+		}
 	}
-	sort.Strings(resources)
+	slices.Sort(resources)
 	for _, r := range resources {
 		w.forget(n, history.Event{Resource: r, Token: n.keys[r].token, Reason: reason, Fault: fault})
 	}

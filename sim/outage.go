@@ -45,6 +45,7 @@ func (w *World) die(n *node, left string) {
 // what comes on the connections of before.
 func (w *World) comeUp(n *node) {
 	n.down = false
+	n.run++
 	if n.dark {
 		n.dark = false
 		w.hangUp(n)

@@ -27,7 +27,7 @@ type server struct {
 	fsync     *nemesis.Table // how long it waits for its disk; nil: not at all
 	random    *rand.PCG      // of those waits
 
-	unscripted [env.OpExtend + 1]bool // by operation: its script has to be loaded first
+	unscripted [env.Ops]bool // by operation: its script has to be loaded first
 	deaths     int
 	comeback   comeback // while it is down
 }
@@ -69,8 +69,11 @@ var causes = [...]error{
 }
 
 // meets reports whether a server answers an operation with the error whatever
-// its keys are. A read-only one finds out in a script when it comes to write.
-func (c cause) meets(op env.Op) bool { return c == loading || op == env.OpSet }
+// its keys are. A read-only one, or one without memory, finds out in a script when
+// it comes to write.
+func (c cause) meets(op env.Op) bool {
+	return c == loading || op == env.OpSet || op == env.OpVouch
+}
 
 // serve deals with a request that has come to a node.
 func (w *World) serve(n *node, i int32) {
@@ -169,10 +172,10 @@ func (w *World) answer(n *node) {
 	}
 }
 
-// evict takes all keys of a node away, on behalf of a fault, if one asks for it.
+// evict takes all keys of a node away that have a time to live, on behalf of a fault, if one asks for it.
 func (w *World) evict(n *node) {
 	if n.evicting != 0 {
-		w.forgetAll(n, "evicted", n.evicting)
+		w.forgetEvery(n, key.volatile, "evicted", n.evicting)
 		n.evicting = 0
 	}
 }
@@ -205,7 +208,9 @@ func (w *World) hangUp(n *node) {
 
 // loadLater makes the scripts of a node unknown to it.
 func (n *node) loadLater() {
-	n.unscripted[env.OpDelete], n.unscripted[env.OpExtend] = true, true
+	for _, op := range [...]env.Op{env.OpDelete, env.OpExtend, env.OpRaise} {
+		n.unscripted[op] = true
+	}
 }
 
 // sendWhole sends a script itself, to a node that did not know it by its hash.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -24,12 +23,15 @@ type Hold interface {
 	// Context ends when the holder is told that the lock is lost or about to
 	// expire.
 	Context() context.Context
+	// Fence is the number that the lock has drawn with the grant; 0: none.
+	Fence() uint64
 	Extend(ctx context.Context, ttl time.Duration) error
 	Release(ctx context.Context) error
 }
 
 // ports are what a lock is built on: one client's view of a world.
 type ports struct {
+	client   int // its number
 	runtime  env.Runtime
 	nodes    env.Nodes
 	observer env.Observer
@@ -60,44 +62,6 @@ func findLock(name string) (lockKind, error) {
 		}
 	}
 	return lockKind{}, fmt.Errorf("unknown lock %q: there is %v", name, LockNames())
-}
-
-func redlockAllowance(l scenarios.Lock) time.Duration {
-	return redlock.Allowance(l.TTL, l.DriftFactor)
-}
-
-func validateRedlock(l scenarios.Lock) error { return redlockConfig(l).Validate() }
-
-func redlockConfig(l scenarios.Lock) redlock.Config {
-	return redlock.Config{
-		TTL:         l.TTL,
-		DriftFactor: l.DriftFactor,
-		Clock:       l.ReadsClock(),
-		NodeTimeout: l.NodeTimeout,
-		Linger:      l.Linger,
-		Margin:      l.Margin,
-		RetryMin:    l.Retry.Min,
-		RetryMax:    l.Retry.Max,
-		Tries:       l.Tries,
-	}
-}
-
-func newRedlock(l scenarios.Lock, p ports) (Lock, error) {
-	mutex, err := redlock.New(redlockConfig(l), p.runtime, p.nodes, p.observer)
-	if err != nil {
-		return nil, err
-	}
-	return redlockLock{mutex}, nil
-}
-
-type redlockLock struct{ *redlock.Mutex }
-
-func (l redlockLock) Lock(ctx context.Context, resource string) (Hold, error) {
-	hold, err := l.Mutex.Lock(ctx, resource)
-	if err != nil {
-		return nil, err
-	}
-	return hold, nil
 }
 
 func names[T any](table []T, name func(T) string) []string {

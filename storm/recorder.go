@@ -53,6 +53,7 @@ func (r *recorder) Observe(e env.Event) {
 		TTL:      e.TTL,
 		Until:    int64(e.Until),
 		Validity: e.Validity,
+		Fence:    e.Fence,
 		Outcome:  outcomeOf(e.Answer),
 	}
 	if e.Err != nil {

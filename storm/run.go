@@ -72,7 +72,7 @@ func Prepare(b Backend, s scenarios.Scenario) error {
 		}
 	}
 	if err := kind.validate(s.Lock); err != nil {
-		return &nemesis.FieldError{Path: "lock", Err: err}
+		return nemesis.InField("lock", err)
 	}
 	if err := nemesis.Refuse(b.Name, b.Faults, s.Plan, b.Features...); err != nil {
 		return err
@@ -176,7 +176,7 @@ func newUser(world World, s scenarios.Scenario, client int) (*user, error) {
 		return nil, err
 	}
 	r := &recorder{world: world, client: client, clock: s.Lock.ReadsClock()}
-	lock, err := kind.build(s.Lock, ports{world.Runtime(client), world.Nodes(client), r})
+	lock, err := kind.build(s.Lock, ports{client, world.Runtime(client), world.Nodes(client), r})
 	if err != nil {
 		return nil, err
 	}

@@ -110,13 +110,11 @@ func (u *user) holdOn(h Hold) {
 func (u *user) section(h Hold) {
 	ctx := context.Background()
 	a := env.Access{Resource: h.Resource(), Token: h.Token()}
-	if u.what.Fence {
-		fence, err := u.register.Fence(ctx, a.Resource)
-		if err != nil {
-			return
-		}
-		a.Fence = fence
+	fence, err := u.fence(ctx, h)
+	if err != nil {
+		return
 	}
+	a.Fence = fence
 	u.recorder.readCalled(a)
 	value, err := u.register.Read(ctx, a)
 	u.recorder.readReturned(a, value, err)
@@ -127,6 +125,15 @@ func (u *user) section(h Hold) {
 	u.recorder.writeCalled(a, value+1)
 	err = u.register.Write(ctx, a, value+1)
 	u.recorder.writeReturned(a, value+1, err)
+}
+
+// fence is what the client shows to the guarded resource: what came with the
+// grant, or what the client draws itself.
+func (u *user) fence(ctx context.Context, h Hold) (uint64, error) {
+	if fence := h.Fence(); fence != 0 || !u.what.Fence {
+		return fence, nil
+	}
+	return u.register.Fence(ctx, h.Resource())
 }
 
 // work passes the time of the work, and extends the lock meanwhile if the

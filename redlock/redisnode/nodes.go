@@ -60,11 +60,10 @@ func (n *Nodes) Len() int { return len(n.clients) }
 // requests.
 func (n *Nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Round {
 	r := newRound(n.runtime, to.Len())
-	cmd.Key = n.prefix + cmd.Key
 	deadline := n.deadline(giveUp)
 	if err := n.admit(cmd, to.Len()); err != nil {
 		for ; to != 0; to = to.Without(to.First()) {
-			r.replies <- n.reply(to.First(), false, err)
+			r.replies <- n.reply(to.First(), env.Reply{}, err)
 		}
 		return r
 	}
@@ -73,8 +72,8 @@ func (n *Nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Ro
 			defer n.requests.leave()
 			ctx, cancel := n.until(deadline)
 			defer cancel()
-			yes, err := perform(ctx, n.clients[node-1], cmd)
-			r.replies <- n.reply(node, yes, err)
+			reply, err := n.perform(ctx, n.clients[node-1], cmd)
+			r.replies <- n.reply(node, reply, err)
 		}(to.First())
 	}
 	return r
@@ -109,8 +108,9 @@ func (n *Nodes) until(deadline time.Time) (context.Context, context.CancelFunc) 
 	return context.WithDeadline(n.life, deadline)
 }
 
-func (n *Nodes) reply(node int, yes bool, err error) env.Reply {
-	r := env.Reply{Node: node, Answer: answer(yes, err)}
+// reply completes the reply of a node by what a request's end means.
+func (n *Nodes) reply(node int, r env.Reply, err error) env.Reply {
+	r.Node, r.Answer = node, answer(r.Answer, err)
 	if unsent := new(dialError); errors.As(err, &unsent) {
 		err = unsent.reason
 	}

@@ -5,6 +5,7 @@ import (
 	_ "embed" // the scripts
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -25,9 +26,13 @@ var deleteSource string
 //go:embed extend.lua
 var extendSource string
 
+//go:embed raise.lua
+var raiseSource string
+
 var (
 	deleteScript = redis.NewScript(deleteSource)
 	extendScript = redis.NewScript(extendSource)
+	raiseScript  = redis.NewScript(raiseSource)
 )
 
 // check refuses what must not be sent.
@@ -37,40 +42,85 @@ func check(cmd env.Command) error {
 		if cmd.TTL < time.Millisecond || cmd.TTL%time.Millisecond != 0 {
 			return fmt.Errorf("%v %v: %w", cmd.Op, cmd.TTL, ErrTTL)
 		}
-	case env.OpDelete:
+	case env.OpDelete, env.OpCount, env.OpRaise, env.OpVouch:
 	default:
 		panic("redisnode: unknown operation " + cmd.Op.String())
 	}
 	return nil
 }
 
-// perform sends one command to one node and reports whether the node did it.
-func perform(ctx context.Context, c *redis.Client, cmd env.Command) (bool, error) {
-	keys, ms := []string{cmd.Key}, cmd.TTL.Milliseconds()
+// perform sends one command to one node. The reply says whether the node did
+// it, and what else the command asked for.
+func (n *Nodes) perform(ctx context.Context, c *redis.Client, cmd env.Command) (env.Reply, error) {
+	keys, ms := []string{n.prefix + cmd.Key}, cmd.TTL.Milliseconds()
 	switch cmd.Op {
 	case env.OpSet:
-		err := c.Do(ctx, "set", cmd.Key, cmd.Token, "nx", "px", ms).Err()
-		if errors.Is(err, redis.Nil) {
-			return false, nil // the key exists
+		if cmd.Vouched > 0 {
+			return n.setAndTellRun(ctx, c, cmd)
 		}
-		return err == nil, err
+		return didSet(set(ctx, c, keys[0], cmd))
 	case env.OpExtend:
-		return extendScript.Run(ctx, c, keys, cmd.Token, ms).Bool()
+		return did(extendScript.Run(ctx, c, keys, cmd.Token, ms).Bool())
+	case env.OpDelete:
+		return did(deleteScript.Run(ctx, c, keys, cmd.Token).Bool())
+	case env.OpCount:
+		count, err := c.Get(ctx, keys[0]).Uint64()
+		if errors.Is(err, redis.Nil) {
+			err = nil // it has never been raised
+		}
+		return env.Reply{Answer: env.Yes, Count: count}, err
+	case env.OpRaise:
+		return raise(ctx, c, keys, cmd.Count)
 	default:
-		return deleteScript.Run(ctx, c, keys, cmd.Token).Bool()
+		return did(true, c.Set(ctx, n.note(cmd.TTL), cmd.Token, 0).Err())
 	}
+}
+
+// doer is a client or a pipeline.
+type doer interface {
+	Do(ctx context.Context, words ...any) *redis.Cmd
+}
+
+func set(ctx context.Context, by doer, key string, cmd env.Command) *redis.Cmd {
+	return by.Do(ctx, "set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds())
+}
+
+func did(yes bool, err error) (env.Reply, error) {
+	if yes {
+		return env.Reply{Answer: env.Yes}, err
+	}
+	return env.Reply{Answer: env.No}, err
+}
+
+func didSet(reply *redis.Cmd) (env.Reply, error) {
+	err := reply.Err()
+	if errors.Is(err, redis.Nil) {
+		return did(false, nil) // the key exists
+	}
+	return did(true, err)
+}
+
+func raise(ctx context.Context, c *redis.Client, keys []string, count uint64) (env.Reply, error) {
+	said, err := raiseScript.Run(ctx, c, keys, count).Slice()
+	if err != nil {
+		return env.Reply{}, err
+	}
+	if len(said) != 2 {
+		return env.Reply{}, fmt.Errorf("%d answers of a script that gives two", len(said))
+	}
+	r, _ := did(fmt.Sprint(said[0]) == "1", nil)
+	r.Count, err = strconv.ParseUint(fmt.Sprint(said[1]), 10, 64)
+	return r, err
 }
 
 // answer says what a request's end means. An error that the node itself sent
 // comes before any effect: no command here fails half-way.
-func answer(yes bool, err error) env.Answer {
+func answer(given env.Answer, err error) env.Answer {
 	var refused redis.Error
 	var unsent *dialError
 	switch {
-	case err == nil && yes:
-		return env.Yes
 	case err == nil:
-		return env.No
+		return given
 	case errors.As(err, &refused), errors.As(err, &unsent), errors.Is(err, ErrTTL), errors.Is(err, errClosed):
 		return env.Failed
 	}

@@ -1,0 +1,59 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// A fence is drawn from counters on the nodes: the highest of a quorum is read,
+// and the next number is entered at a quorum, where a counter takes it only if
+// it is lower. Two quorums have a node in common, so
+//
+//   - no number is entered by two, since that node takes it once, and
+//   - whoever reads after a number has been entered reads that, or a higher one.
+//
+// It is drawn when a quorum has already granted the lock, and the validity is
+// checked again afterwards: so a holder drew its fence while it held the lock, and
+// its successor, whose votes come later, reads later. Both need that nodes forget
+// no counter. (To increment every counter, and take the highest of a quorum, does
+// not grow: the quorums {1,2,3}, {1,4,5}, {2,3,4} give 1, 2, 2.)
+
+// counterKey names the counter of a resource on the nodes.
+func counterKey(resource string) string { return resource + ":fence" }
+
+// drawFence draws a fence while the validity lasts.
+func (a *attempt) drawFence(ctx context.Context, until env.Instant) (uint64, error) {
+	read, err := a.count(ctx, env.Command{Op: env.OpCount})
+	if err != nil {
+		return 0, err
+	}
+	for next := read.highest + 1; ; {
+		if a.mutex.now() >= until {
+			return 0, fmt.Errorf("%w: it ended while the fence was drawn", ErrValidity)
+		}
+		raised, err := a.count(ctx, env.Command{Op: env.OpRaise, Count: next})
+		if err == nil || raised.highest < next {
+			return next, err
+		}
+		next = raised.highest + 1 // others have entered higher ones meanwhile
+	}
+}
+
+// count sends one command to the counters and hears a quorum.
+func (a *attempt) count(ctx context.Context, command env.Command) (tally, error) {
+	m := a.mutex
+	command.Key = counterKey(a.resource)
+	r := m.send(m.all, command, m.config.NodeTimeout)
+	votes, err := m.gather(ctx, r, r.sent.Add(m.patience))
+	m.drainRest("drain fence", r)
+	switch {
+	case votes.decide() == won:
+		return votes, nil
+	case err != nil && !errors.Is(err, env.ErrTimeout):
+		return votes, err
+	}
+	return votes, fmt.Errorf("no fence: %w", votes.quorumError(ErrNoQuorum))
+}

@@ -1,0 +1,53 @@
+package redisnode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// setAndTellRun sends SET and asks in which run of the server it was carried
+// out. All of it goes over one connection, and a connection lives no longer than
+// the process at its other end: so the run is that of the SET.
+func (n *Nodes) setAndTellRun(ctx context.Context, c *redis.Client, cmd env.Command) (env.Reply, error) {
+	line := c.Pipeline()
+	setting := set(ctx, line, n.prefix+cmd.Key, cmd)
+	info := line.Info(ctx, "server")
+	note := line.Get(ctx, n.note(cmd.Vouched))
+	_, _ = line.Exec(ctx) // each command has its own error
+
+	reply, err := didSet(setting)
+	if err != nil {
+		return reply, err
+	}
+	// From here on the key may have been set: a failure must not be taken for
+	// one without effect.
+	run, err := runID(info.Val())
+	if err = errors.Join(info.Err(), err); err != nil {
+		return env.Reply{}, fmt.Errorf("the server did not tell its run: %v", err)
+	}
+	reply.Run, reply.Vouched = run, note.Val() == run
+	return reply, nil
+}
+
+// note is the key under which a server keeps the run that somebody has watched
+// for so long. It has no time to live, and needs none.
+func (n *Nodes) note(watched time.Duration) string {
+	return fmt.Sprintf("%swatched for %dms", n.prefix, watched.Milliseconds())
+}
+
+// runID finds the run in what INFO tells.
+func runID(info string) (string, error) {
+	for line := range strings.Lines(info) {
+		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "run_id:"); ok && id != "" {
+			return id, nil
+		}
+	}
+	return "", errors.New("INFO has no run_id")
+}

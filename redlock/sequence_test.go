@@ -1,0 +1,112 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock"
+)
+
+func sequential() redlock.Config {
+	c := config()
+	c.Sequential = true
+	return c
+}
+
+// Each node is asked when the one before has answered; three of five, 2 ms away
+// and back each, make a quorum. The other two are asked in the background.
+func TestSequenceAsksOneAfterAnother(t *testing.T) {
+	b := playWith(t, sequential(), 5, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.want("granted at", b.at(), 6*ms)
+		b.sleep(1, 10*ms)
+		b.want("keys", b.keys(), 5)
+		if err := h.Release(context.Background()); err != nil {
+			b.t.Error(err)
+		}
+		b.sleep(1, 10*ms)
+	})
+	b.want("keys at the end", b.keys(), 0)
+	b.want("replies", b.steps(1, env.StepReply), "2ms 4ms 6ms 18ms 20ms 22ms")
+}
+
+// A node that does not answer costs its node timeout, 50 ms, and no more; what it
+// answers after that counts if the others leave it time to.
+func TestSequenceGoesOnWithoutAnAnswer(t *testing.T) {
+	playWith(t, sequential(), 5, nemesis.Plan{partition([]int{1}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.want("granted at", b.at(), 56*ms)
+		b.wantError("release", h.Release(context.Background()), nil)
+	})
+	for wait, want := range map[time.Duration]error{60 * ms: nil, 300 * ms: redlock.ErrNoQuorum} {
+		plan := nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(0), nemesis.After(wait))}
+		b := playWith(t, sequential(), 5, plan, func(b *bench, m *redlock.Mutex) {
+			h, err := m.TryLock(context.Background(), "r")
+			b.wantError("a majority answers after "+wait.String(), err, want)
+			if h != nil {
+				b.wantError("release", h.Release(context.Background()), nil)
+			}
+			b.sleep(1, time.Second)
+		})
+		b.want("keys at the end", b.keys(), 0)
+	}
+}
+
+// A try that is over asks no more nodes, and neither does one whose hold is
+// released meanwhile.
+func TestSequenceStopsWhenNothingIsWantedAnyMore(t *testing.T) {
+	b := playWith(t, sequential(), 5, nil, func(b *bench, m *redlock.Mutex) {
+		ctx, cancel := context.WithCancel(context.Background())
+		b.Runtime(1).Go("cancel", func() {
+			b.sleep(1, 3*ms)
+			cancel()
+		})
+		_, err := m.TryLock(ctx, "r")
+		b.wantError("cancelled", err, context.Canceled)
+		b.sleep(1, 50*ms)
+		b.want("keys that were set", b.count(history.KeySet), 2)
+		b.wantError("release", lock(b, m).Release(context.Background()), nil)
+		b.sleep(1, 500*ms)
+		b.want("keys that were set after it", b.count(history.KeySet), 2+3)
+	})
+	b.want("keys at the end", b.keys(), 0)
+}
+
+// Extensions and releases go in turn as well.
+func TestSequenceExtends(t *testing.T) {
+	playWith(t, sequential(), 5, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 94*ms)
+		b.wantError("extend", h.Extend(context.Background(), time.Second), nil)
+		b.want("extended at", b.at(), 106*ms)
+		b.want("until", h.Until(), env.Instant(100*ms+988*ms))
+	})
+}
+
+// Two contenders exclude each other, and neither is left without the lock.
+func TestSequenceExcludes(t *testing.T) {
+	held := 0
+	round := func(b *bench, m *redlock.Mutex) {
+		for range 20 {
+			h, err := m.Lock(context.Background(), "r")
+			if err != nil {
+				b.t.Error(err)
+				return
+			}
+			if held++; held > 1 {
+				b.t.Error("held twice")
+			}
+			b.sleep(1, ms)
+			held--
+			if err := h.Release(context.Background()); err != nil && !errors.Is(err, redlock.ErrLost) {
+				b.t.Error(err)
+			}
+		}
+	}
+	playWith(t, sequential(), 5, nil, round, round)
+}
