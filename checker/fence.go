@@ -7,8 +7,8 @@ import (
 )
 
 // fences judges whether fences grow: if hold g returned before hold h was
-// called, or g's window ended before h was granted and was not empty, then the
-// fence of g is below that of h. Grants without a fence say nothing.
+// called, or g's window ended before that of h began, and neither is empty, then
+// the fence of g is below that of h. Grants without a fence say nothing.
 type fences struct {
 	granted []*hold // in this instant, with a fence
 	ended   []*hold // whose window may have ended in this instant
@@ -53,7 +53,6 @@ func (j *fences) observe(f *fact) {
 	case history.Granted:
 		if f.Fence != 0 {
 			h.fence = f.Fence
-			j.judge(h)
 			j.granted = append(j.granted, h)
 		}
 	case history.Release, history.Lost, history.Lapse:
@@ -66,7 +65,7 @@ func (j *fences) observe(f *fact) {
 func (j *fences) judge(h *hold) {
 	j.judged++
 	before, why := h.floor, "had been granted"
-	if ended := h.resource.fences.ended; ended.fence > before.fence {
+	if ended := h.resource.fences.ended; ended.fence > before.fence && !h.expired() {
 		before, why = ended, "had ceased to hold"
 	}
 	if h.fence > before.fence {
@@ -83,6 +82,9 @@ func (j *fences) judge(h *hold) {
 // settle raises the marks by what happened in the instant that is over: before
 // means in an earlier instant.
 func (j *fences) settle() {
+	for _, h := range j.granted {
+		j.judge(h)
+	}
 	for _, h := range j.granted {
 		h.resource.fences.returned.raise(h)
 	}
