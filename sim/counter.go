@@ -13,18 +13,30 @@ import (
 // unending is the expiry of a key without a time to live.
 const unending int64 = math.MaxInt64
 
-// count is the value of a counter, 0 if there is none. Whoever names a lock like
-// a counter counts nothing.
+// isLock reports whether there is a key, and it is no counter.
+func (k key) isLock() bool { return k.token != "" && k.volatile() }
+
+// count is the value of a counter, 0 if there is none.
 func (k key) count() uint64 {
-	if k.volatile() {
-		return 0
-	}
 	n, _ := strconv.ParseUint(k.token, 10, 64) // put writes digits only
 	return n
 }
 
+func (w *World) count(m *message, held key) env.Answer {
+	if held.isLock() {
+		m.cause = notANumber
+		return env.Failed
+	}
+	m.number = held.count()
+	return env.Yes
+}
+
 func (w *World) raise(n *node, m *message, held key) env.Answer {
 	to := m.round.command.Count
+	if held.isLock() {
+		m.cause = notANumber
+		return env.Failed
+	}
 	if m.number = held.count(); m.number >= to {
 		return env.No
 	}

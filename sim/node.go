@@ -55,8 +55,7 @@ func (w *World) execute(n *node, m *message) env.Answer {
 	case env.OpExtend:
 		return w.extend(n, m, held, mine)
 	case env.OpCount:
-		m.number = held.count()
-		return env.Yes
+		return w.count(m, held)
 	case env.OpRaise:
 		return w.raise(n, m, held)
 	}

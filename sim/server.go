@@ -53,19 +53,21 @@ const (
 	loading
 	oom
 	readOnly
+	notANumber
 	gaveUp
 )
 
 // causes has the texts of Redis, as far as they do not depend on the request
 // and but for full stops.
 var causes = [...]error{
-	refused:   errors.New("connection refused"),
-	brokenOff: errors.New("connection reset by peer"),
-	noScript:  errors.New("NOSCRIPT No matching script. Please use EVAL"),
-	loading:   errors.New("LOADING Redis is loading the dataset in memory"),
-	oom:       errors.New("OOM command not allowed when used memory > 'maxmemory'"),
-	gaveUp:    errors.New("no answer, given up"),
-	readOnly:  errors.New("READONLY You can't write against a read only replica"),
+	refused:    errors.New("connection refused"),
+	brokenOff:  errors.New("connection reset by peer"),
+	noScript:   errors.New("NOSCRIPT No matching script. Please use EVAL"),
+	loading:    errors.New("LOADING Redis is loading the dataset in memory"),
+	oom:        errors.New("OOM command not allowed when used memory > 'maxmemory'"),
+	gaveUp:     errors.New("no answer, given up"),
+	notANumber: errors.New("ERR the key holds no number"),
+	readOnly:   errors.New("READONLY You can't write against a read only replica"),
 }
 
 // meets reports whether a server answers an operation with the error whatever
@@ -121,7 +123,7 @@ func (w *World) perform(n *node, m *message) {
 		n.journal.begin(w.now)
 	}
 	m.answer = w.execute(n, m)
-	if m.answer == env.Failed {
+	if m.answer == env.Failed && m.cause == 0 {
 		m.cause = n.failing
 	}
 	if m.whole && n.failing != loading {

@@ -50,13 +50,29 @@ func (w what) asks() bool { return w == asked || w == stalled || w == full || w 
 func (s step) String() string {
 	text := string(s.what)
 	if s.what.asks() {
-		text += fmt.Sprintf(" %v %s %s", s.command.Op, s.command.Key, s.command.Token)
-	}
-	if s.what.asks() && s.command.Op != env.OpDelete {
-		text += " " + s.command.TTL.String()
+		text += " " + words(s.command)
 	}
 	if s.wait > 0 {
 		text += " " + s.wait.String()
+	}
+	return text
+}
+
+// words are a command's operation and what concerns it.
+func words(c env.Command) string {
+	switch c.Op {
+	case env.OpDelete:
+		return fmt.Sprintf("%v %s %s", c.Op, c.Key, c.Token)
+	case env.OpCount:
+		return fmt.Sprintf("%v %s", c.Op, c.Key)
+	case env.OpRaise:
+		return fmt.Sprintf("%v %s %d", c.Op, c.Key, c.Count)
+	case env.OpVouch:
+		return fmt.Sprintf("%v %v", c.Op, c.TTL)
+	}
+	text := fmt.Sprintf("%v %s %s %v", c.Op, c.Key, c.Token, c.TTL)
+	if c.Vouched > 0 {
+		text += fmt.Sprintf(" in a run watched for %v", c.Vouched)
 	}
 	return text
 }
@@ -76,12 +92,7 @@ func scripts(kinds ...what) *rapid.Generator[[]step] {
 	one := rapid.Custom(func(t *rapid.T) step {
 		s := step{what: rapid.SampledFrom(kinds).Draw(t, "what")}
 		if s.what.asks() {
-			s.command = env.Command{
-				Op:    rapid.SampledFrom([]env.Op{env.OpSet, env.OpSet, env.OpExtend, env.OpExtend, env.OpDelete}).Draw(t, "op"),
-				Key:   rapid.SampledFrom([]string{"k", "k", "k", "l"}).Draw(t, "key"),
-				Token: rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(t, "token"),
-				TTL:   grain/2 + grain*time.Duration(rapid.IntRange(0, 4).Draw(t, "ttl")),
-			}
+			s.command = commands.Draw(t, "command")
 		}
 		if s.what == waits || s.what == stalled {
 			s.wait = grain * time.Duration(rapid.IntRange(1, 3).Draw(t, "wait"))
@@ -90,6 +101,28 @@ func scripts(kinds ...what) *rapid.Generator[[]step] {
 	})
 	return rapid.SliceOfN(one, 5, 25)
 }
+
+// commands generates commands: what a lock asks of its keys mostly, and what it
+// asks of counters and runs.
+var commands = rapid.Custom(func(t *rapid.T) env.Command {
+	c := env.Command{
+		Op:    rapid.SampledFrom([]env.Op{env.OpSet, env.OpSet, env.OpSet, env.OpExtend, env.OpExtend, env.OpDelete, env.OpCount, env.OpRaise, env.OpVouch}).Draw(t, "op"),
+		Key:   rapid.SampledFrom([]string{"k", "k", "k", "l"}).Draw(t, "key"),
+		Token: rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(t, "token"),
+		TTL:   grain/2 + grain*time.Duration(rapid.IntRange(0, 4).Draw(t, "ttl")),
+	}
+	watched := rapid.SampledFrom([]time.Duration{0, ms, 2 * ms}).Draw(t, "watched")
+	switch c.Op {
+	case env.OpSet:
+		c.Vouched = watched
+	case env.OpVouch:
+		c.TTL = max(watched, ms)
+	case env.OpCount, env.OpRaise:
+		c.Key = rapid.SampledFrom([]string{"n", "n", "n", "m", "k"}).Draw(t, "counter")
+		c.Count = rapid.Uint64Range(1, 5).Draw(t, "count")
+	}
+	return c
+})
 
 // node is something that executes scripts.
 type node struct {
@@ -104,12 +137,17 @@ type node struct {
 // script ran at most against a clock on which only waits take time.
 func play(script []step, n node) (answers []string, late time.Duration) {
 	start, planned := n.now(), time.Duration(0)
+	var known runs
 	for _, s := range script {
 		if s.what != asked && s.what != waits {
 			n.begin(s)
 		}
 		if s.what.asks() {
-			answers = append(answers, fmt.Sprintf("%v: %v", s, said(n.ask(s.command))))
+			if s.command.Op == env.OpVouch {
+				s.command.Token = known.latest()
+			}
+			reply := n.ask(s.command)
+			answers = append(answers, fmt.Sprintf("%v: %v%s", s, said(reply), known.told(s.command, reply)))
 			n.end(s)
 		}
 		planned += s.wait
@@ -120,6 +158,32 @@ func play(script []step, n node) (answers []string, late time.Duration) {
 		late = max(late, n.now()-start-planned)
 	}
 	return answers, late
+}
+
+// runs are the names of a node's runs, in the order in which it told them.
+type runs []string
+
+// latest is the run that was told last, or one that never was.
+func (r runs) latest() string {
+	if len(r) == 0 {
+		return "none"
+	}
+	return r[len(r)-1]
+}
+
+// told is what a reply says beside its answer, if the command asked for it.
+func (r *runs) told(c env.Command, reply env.Reply) string {
+	switch {
+	case reply.Err != nil:
+	case c.Op == env.OpCount, c.Op == env.OpRaise:
+		return fmt.Sprintf(", %d", reply.Count)
+	case c.Vouched > 0:
+		if reply.Run != r.latest() {
+			*r = append(*r, reply.Run)
+		}
+		return fmt.Sprintf(", in run %d, vouched for: %t", len(*r), reply.Vouched)
+	}
+	return ""
 }
 
 // said is a node's answer and, if it is an error, its first word, which is what

@@ -161,12 +161,16 @@ func (a admin) until(command string, ok func(reply string) bool) {
 	}
 }
 
-// evict leaves the server no memory until it has evicted every key. The last
+// evict leaves the server no memory until it has evicted every key that has a
+// time to live. The last
 // command sees to it that the next is not refused.
 func (a admin) evict() {
 	a.do("CONFIG", "SET", "maxmemory-policy", "volatile-ttl")
 	a.do("CONFIG", "SET", "maxmemory", "1")
-	a.until("DBSIZE", func(size string) bool { return size == "0" })
+	a.until("INFO", func(info string) bool {
+		_, volatile, _ := strings.Cut(info, ",expires=")
+		return volatile == "" || strings.HasPrefix(volatile, "0,")
+	})
 	a.do("CONFIG", "SET", "maxmemory", "0")
 	a.do("CONFIG", "SET", "maxmemory-policy", "noeviction")
 }

@@ -17,6 +17,9 @@ import (
 // exactly. It was not sent.
 var ErrTTL = errors.New("the time to live has to be a whole number of milliseconds, at least 1")
 
+// errNotANumber is the error of counting under a key that is locked.
+var errNotANumber = errors.New("ERR the key holds no number")
+
 // errClosed is the error of a command that came after Close. It was not sent.
 var errClosed = fmt.Errorf("not sent: %w", redis.ErrClosed)
 
@@ -64,11 +67,7 @@ func (n *Nodes) perform(ctx context.Context, c *redis.Client, cmd env.Command) (
 	case env.OpDelete:
 		return did(deleteScript.Run(ctx, c, keys, cmd.Token).Bool())
 	case env.OpCount:
-		count, err := c.Get(ctx, keys[0]).Uint64()
-		if errors.Is(err, redis.Nil) {
-			err = nil // it has never been raised
-		}
-		return env.Reply{Answer: env.Yes, Count: count}, err
+		return count(c.Get(ctx, keys[0]))
 	case env.OpRaise:
 		return raise(ctx, c, keys, cmd.Count)
 	default:
@@ -100,6 +99,20 @@ func didSet(reply *redis.Cmd) (env.Reply, error) {
 	return did(true, err)
 }
 
+func count(reply *redis.StringCmd) (env.Reply, error) {
+	if errors.Is(reply.Err(), redis.Nil) {
+		return env.Reply{Answer: env.Yes}, nil // it has never been raised
+	}
+	if reply.Err() != nil {
+		return env.Reply{}, reply.Err()
+	}
+	n, err := reply.Uint64()
+	if err != nil {
+		return env.Reply{}, errNotANumber
+	}
+	return env.Reply{Answer: env.Yes, Count: n}, nil
+}
+
 func raise(ctx context.Context, c *redis.Client, keys []string, count uint64) (env.Reply, error) {
 	said, err := raiseScript.Run(ctx, c, keys, count).Slice()
 	if err != nil {
@@ -121,7 +134,7 @@ func answer(given env.Answer, err error) env.Answer {
 	switch {
 	case err == nil:
 		return given
-	case errors.As(err, &refused), errors.As(err, &unsent), errors.Is(err, ErrTTL), errors.Is(err, errClosed):
+	case errors.As(err, &refused), errors.As(err, &unsent), errors.Is(err, ErrTTL), errors.Is(err, errClosed), errors.Is(err, errNotANumber):
 		return env.Failed
 	}
 	return env.Lost
