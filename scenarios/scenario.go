@@ -133,6 +133,9 @@ func (s Scenario) Validate() error {
 			return err
 		}
 	}
+	if s.Setting.Clients != len(s.Clients) {
+		return &nemesis.FieldError{Path: "clients", Err: fmt.Errorf("%d in the list, %d in the setting", len(s.Clients), s.Setting.Clients)}
+	}
 	if err := s.Setting.Validate(); err != nil || s.Generate == nil {
 		return err
 	}

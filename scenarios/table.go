@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,8 +167,8 @@ var rivals = []Client{
 	once(span(100*ms, 200*ms), span(20*ms, 50*ms)),
 }
 
-// table is the debate, row by row.
-var table = []Scenario{
+// debate is what the two sides of 2016 spoke of, row by row.
+var debate = []Scenario{
 	{
 		Name:    "calm",
 		Summary: "clients compete, one of them extends its lock, and nothing goes wrong",
@@ -307,12 +308,11 @@ var driftClients = []Client{
 	holding(1, span(10*ms, 20*ms), span(20*ms, 50*ms), exactly(0)),
 }
 
-// All returns the named scenarios, in the order of the debate.
+// All returns the named scenarios: the debate in its order, then the remedies.
 func All() []Scenario {
-	all := make([]Scenario, len(table))
-	for i, s := range table {
-		s.Setting.Clients = len(s.Clients)
-		all[i] = s
+	all := slices.Concat(debate, remedies)
+	for i := range all {
+		all[i].Setting.Clients = len(all[i].Clients)
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package storm_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -66,6 +67,8 @@ func TestVerdictFollowsTheCause(t *testing.T) {
 		{"clock-drift-beyond", "an allowance that covers it", func(s *scenarios.Scenario) { s.Lock.DriftFactor = 0.05 }, []checker.Property{checker.Lease, checker.Section}},
 		{"pause-then-write", "no pause", dropPlan, []checker.Property{checker.Section, checker.Effect}},
 		{"fenced-write", "no pause", dropPlan, []checker.Property{checker.Section}},
+		{"client-suspend", "a sleep that ends within the validity", func(s *scenarios.Scenario) { s.Plan[0].End = nemesis.After(500 * ms) }, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
+		{"fence-after-loss", "a node that keeps its counter", func(s *scenarios.Scenario) { s.Persistence = nemesis.Always }, []checker.Property{checker.Fence}},
 	}
 	for _, c := range cases {
 		t.Run(c.scenario+", "+c.cure, func(t *testing.T) {
@@ -84,6 +87,18 @@ func TestVerdictFollowsTheCause(t *testing.T) {
 
 func dropPlan(s *scenarios.Scenario) { s.Plan = nil }
 
+// rivals are the clients of crash-restart.
+func rivals(t *testing.T) []scenarios.Client { return find(t, "crash-restart").Clients }
+
+// section makes clients of the same times that look at nothing while they work.
+func section(clients []scenarios.Client) []scenarios.Client {
+	clients = slices.Clone(clients)
+	for i := range clients {
+		clients[i].Workload = "section"
+	}
+	return clients
+}
+
 // And what a scenario shows to hold does not hold without what it rests on.
 func TestHoldingScenariosCanFail(t *testing.T) {
 	cases := []struct {
@@ -95,6 +110,16 @@ func TestHoldingScenariosCanFail(t *testing.T) {
 		{"delayed-restart", "no delay", func(s *scenarios.Scenario) { s.Plan[1].End = nemesis.After(0) }, checker.Lease},
 		{"clock-drift", "no allowance but the 2 ms", func(s *scenarios.Scenario) { s.Lock.DriftFactor = 0 }, checker.Lease},
 		{"fenced-write", "a fence that is checked nowhere", func(s *scenarios.Scenario) { s.Guard = guard.Plain }, checker.Effect},
+		{"quarantine", "no quarantine", func(s *scenarios.Scenario) {
+			s.Lock.Quarantine = 0
+			s.Clients = rivals(t)
+		}, checker.Lease},
+		{"client-suspend-counted", "the monotonic clock", func(s *scenarios.Scenario) { s.Lock.Clock = "monotonic" }, checker.Lease},
+		{"watchdog", "no watchdog", func(s *scenarios.Scenario) { s.Lock.Watchdog.Every = 0 }, checker.Effect},
+		{"watchdog", "a limit", func(s *scenarios.Scenario) { s.Lock.Watchdog.Limit = 2 }, checker.Effect},
+		{"watchdog-cut-off", "a holder who does not listen", func(s *scenarios.Scenario) { s.Clients = section(s.Clients) }, checker.Effect},
+		{"fence-from-redlock", "a fence that is checked nowhere", func(s *scenarios.Scenario) { s.Guard = guard.Plain }, checker.Effect},
+		{"fence-from-redlock", "no fence", func(s *scenarios.Scenario) { s.Lock.Fence = false }, checker.Effect},
 		{"minority-partition", "a node timeout below the round trip", func(s *scenarios.Scenario) { s.Lock.NodeTimeout = 300 * time.Microsecond }, checker.FaultTolerance},
 	}
 	for _, c := range cases {

@@ -29,6 +29,18 @@ func varied(seed uint64) scenarios.Scenario {
 	s.Connections = pick(random, connections)
 	s.Guard = pick(random, []guard.Mode{s.Guard, guard.Plain, guard.FencedWrites, guard.Fenced, guard.Token})
 	s.Lock.Clock = pick(random, []string{s.Lock.Clock, "monotonic", "boottime", "wall"})
+	switch random.IntN(8) {
+	case 0:
+		s.Lock.Quarantine = s.Lock.TTL
+	case 1:
+		s.Lock.Fence = true
+	case 2:
+		s.Lock.Watchdog = scenarios.Watchdog{Every: s.Lock.TTL / 3, Limit: random.IntN(4)}
+	case 3:
+		s.Lock.Sequential = true
+	case 4:
+		s.Lock.Tokens = "time"
+	}
 	if random.IntN(3) == 0 {
 		s.Clients = slices.Clone(s.Clients)
 		for i := range s.Clients {
