@@ -1,0 +1,126 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/redlock"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// A configuration starts from the defaults. One that cannot be is refused, with
+// the reason.
+func ExampleNew() {
+	nodes := redisnode.New(masters(), redisnode.Options{})
+	defer nodes.Close()
+
+	config := redlock.Defaults(10 * time.Second)
+	config.Tries = 5                // Lock gives up then
+	config.Margin = 2 * time.Second // what the work needs to stop
+	_, err := redlock.New(config, env.System(), nodes, nil)
+	fmt.Println(err)
+
+	config.Margin = 10 * time.Second
+	_, err = redlock.New(config, env.System(), nodes, nil)
+	fmt.Println(errors.Is(err, redlock.ErrConfig))
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// true
+	// redlock: impossible setting: margin 10s: want 0 to less than the validity, 9.898s
+}
+
+// A machine that may be suspended, a laptop or a virtual one, should count the
+// validity on the clock that goes on meanwhile, as the clocks of the masters do.
+func ExampleConfig_boottime() {
+	config := redlock.Defaults(time.Minute)
+	config.Clock = env.Boottime
+	mutex, done := newMutex(config, masters()...)
+	defer done()
+
+	hold, err := mutex.Lock(context.Background(), "backup")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer hold.Release(context.Background())
+
+	left := hold.Until().Sub(env.System().Now(config.Clock))
+	fmt.Println("left: about", left.Round(10*time.Second))
+	// Output: left: about 1m0s
+}
+
+// With a watchdog the hold lasts as long as the work does, and the holder hears
+// of a loss soon.
+func ExampleWatchdog() {
+	config := redlock.Defaults(2 * time.Second)
+	config.Watchdog = redlock.Watchdog{
+		Every: config.TTL / 3,
+		Limit: 1000, // after which work that hangs no longer keeps all others out
+	}
+	mutex, done := newMutex(config, masters()...)
+	defer done()
+
+	hold, err := mutex.Lock(context.Background(), "leader")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer hold.Release(context.Background())
+
+	forget() // the masters are restarted without their keys
+	<-hold.Context().Done()
+	fmt.Println("lost:", errors.Is(context.Cause(hold.Context()), redlock.ErrLost))
+	// Output: lost: true
+}
+
+// What is left of a TTL of ten seconds, with clocks that may run apart by 1 %.
+func ExampleAllowance() {
+	ttl := 10 * time.Second
+	fmt.Println(ttl - redlock.Allowance(ttl, 0.01))
+	// Output: 9.898s
+}
+
+// Of five masters two may fail.
+func ExampleQuorum() {
+	fmt.Println(redlock.Quorum(5))
+	// Output: 3
+}
+
+// A logger hears of grants, losses and releases. Here it leaves out what differs
+// from run to run.
+func ExampleLogged() {
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			switch a.Key {
+			case slog.TimeKey, "token", "validity":
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+	nodes := redisnode.New(masters(), redisnode.Options{})
+	defer nodes.Close()
+	config := redlock.Defaults(10 * time.Second)
+	config.NodeTimeout = time.Second // patience, or a busy machine adds a record
+	mutex, err := redlock.New(config, env.System(), nodes, redlock.Logged(logger, nil))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer mutex.Close(context.Background())
+
+	hold, err := mutex.Lock(context.Background(), "invoice-8")
+	if err != nil {
+		return // the log says why
+	}
+	defer hold.Release(context.Background())
+	// Output:
+	// level=INFO msg="lock granted" resource=invoice-8 ttl=10s
+	// level=INFO msg="lock released" resource=invoice-8
+}

@@ -1,0 +1,76 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/redlock"
+)
+
+// Work that has no end stops a margin before the validity does.
+func ExampleHold_Context() {
+	config := redlock.Defaults(200 * time.Millisecond)
+	config.Margin = 50 * time.Millisecond // longer than one page takes
+	mutex, done := newMutex(config, masters()...)
+	defer done()
+	hold, err := mutex.Lock(context.Background(), "pages")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer hold.Release(context.Background())
+
+	for hold.Context().Err() == nil {
+		time.Sleep(10 * time.Millisecond) // one page; pass the context on where it goes
+	}
+	fmt.Println(context.Cause(hold.Context()))
+	// Output: redlock: the validity is about to end
+}
+
+// A holder who sees that the work will take longer asks for more in time.
+func ExampleHold_Extend() {
+	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
+	defer done()
+	hold, err := mutex.Lock(context.Background(), "import")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer hold.Release(context.Background())
+
+	before := hold.Until()
+	switch err := hold.Extend(context.Background(), 30*time.Second); {
+	case err == nil:
+		fmt.Println("there is more time:", hold.Until().Sub(before) > 10*time.Second)
+	case errors.Is(err, redlock.ErrNoQuorum):
+		fmt.Println("the old end stays:", err)
+	default:
+		fmt.Println("the work has to stop:", err)
+	}
+	// Output: there is more time: true
+}
+
+// A release tells whether the lock had been held to the end. If it had not,
+// another may have been granted it meanwhile.
+func ExampleHold_Release() {
+	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
+	defer done()
+	hold, err := mutex.Lock(context.Background(), "ledger")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	forget() // the masters are restarted without their keys
+	switch err := hold.Release(context.Background()); {
+	case err == nil:
+		fmt.Println("released")
+	case errors.Is(err, redlock.ErrLost):
+		fmt.Println("the lock was lost: the work has to be checked")
+	default:
+		fmt.Println("nobody could tell; the keys expire:", err)
+	}
+	// Output: the lock was lost: the work has to be checked
+}
