@@ -126,7 +126,10 @@ type Event struct {
 	// Fence is the fence of the hold, at StepGranted; 0 means none.
 	Fence uint64
 
-	// Reply is the reply, as it was counted, and K its position in the round, from 1, at StepReply.
+	// Op is the operation, Reply the reply as it was counted, and K its
+	// position in the round, from 1, at StepReply. What comes after the outcome
+	// is clear is no step.
+	Op    Op
 	Reply Reply
 	K     int
 
@@ -138,8 +141,10 @@ type Event struct {
 	Err error
 }
 
-// Observer hears of every step, on the goroutine or coroutine that takes it.
-// It may block: a paused client is an observer that does not return.
+// Observer hears of every step, on the goroutine or coroutine that takes it, so
+// of several at once. In a simulator it may block: a paused client is an observer
+// that does not return. In production it must return soon: the validity runs on
+// meanwhile, and a watchdog cannot warn.
 type Observer interface {
 	Observe(Event)
 }

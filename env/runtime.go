@@ -11,8 +11,9 @@ import (
 //
 // Contexts passed to a Runtime, a [Round] or a [Task] may be cancelled by the
 // client's own code. Contexts with a deadline or with context.AfterFunc follow
-// the machine's clock instead of the client's and must not be used: build a
-// time limit from the until of [Round.Next], or from Go and Sleep.
+// the machine's clock instead of the client's and must not be used in code that is
+// to run in a simulator: build a time limit from the until of [Round.Next], or
+// from Go and Sleep. In production any context will do.
 type Runtime interface {
 	// Now reads one of the client's clocks.
 	Now(Clock) Instant

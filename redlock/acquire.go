@@ -9,9 +9,13 @@ import (
 )
 
 // TryLock tries to acquire the resource once. The error is, or wraps,
-// [ErrTaken], [ErrNoQuorum], [ErrValidity], [ErrClosed] or the error of ctx.
-// The keys that a failed try has set, or may still set, are deleted in the
-// background, whether or not ctx has ended.
+// [ErrTaken], [ErrNoQuorum], [ErrValidity], [ErrClosed] or the error of ctx; where
+// no quorum was found it is a [*QuorumError] too. The keys that a failed try has
+// set, or may still set, are deleted in the background, whether or not ctx has
+// ended.
+//
+// The hold's context has the values of ctx and not its end: ctx limits the
+// acquisition, not the work. [Mutex.WithLock] ties the two.
 func (m *Mutex) TryLock(ctx context.Context, resource string) (*Hold, error) {
 	return m.tryLock(ctx, context.WithoutCancel(ctx), resource)
 }

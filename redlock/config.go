@@ -11,18 +11,19 @@ import (
 // Config is how a [Mutex] acquires, keeps and gives up locks. Start from
 // [Defaults]; no field has a hidden default.
 type Config struct {
-	// TTL is the time to live of the keys, in whole milliseconds, at least 1.
+	// TTL is the time to live of the keys, in whole milliseconds, at least 1, and
+	// more than its [Allowance].
 	TTL time.Duration
 
-	// DriftFactor is the share of the TTL, at least 0, that is set aside for
+	// DriftFactor is the share of the TTL, from 0 to 1, that is set aside for
 	// clocks that run apart.
 	DriftFactor float64
 
 	// Clock is the client's clock that validity is counted on: the zero value
 	// is the monotonic clock. That one stands still while the machine is
 	// suspended, and the lock then outlives its keys; env.Boottime does not. A
-	// lock on env.Wall does so when that clock is stepped back. Waits are on the
-	// monotonic clock in any case.
+	// lock on env.Wall, which is there to be compared, does so when that clock is
+	// stepped back. Waits are on the monotonic clock in any case.
 	Clock env.Clock
 
 	// NodeTimeout is how long one node's answer is waited for, above 0. It
@@ -37,7 +38,7 @@ type Config struct {
 
 	// Linger is how long after the begin of a try an answer is still
 	// listened for in the background, so that a key set late can be deleted.
-	// Below NodeTimeout it means NodeTimeout.
+	// Below NodeTimeout, as 0 is, it means NodeTimeout.
 	Linger time.Duration
 
 	// Margin is how long before the end of validity the hold's context ends:
@@ -69,8 +70,9 @@ type Config struct {
 	Watchdog Watchdog
 
 	// RetryMin and RetryMax bound the random delay between two tries of
-	// Lock. The width between them should be a multiple of the time that an
-	// acquisition takes, so that contenders fall out of step.
+	// Lock, 0 <= RetryMin <= RetryMax. The width between them should be a
+	// multiple of the time that an acquisition takes, so that contenders fall
+	// out of step.
 	RetryMin, RetryMax time.Duration
 
 	// Tries is after how many tries Lock gives up; 0 means never.
@@ -79,8 +81,10 @@ type Config struct {
 
 // Defaults returns what suits nodes within a data centre: a drift factor of
 // 1 %, validity counted on the clock that counts suspension too, a node timeout
-// of 1 % of the TTL (at least 5 ms, at most 50 ms), a margin of 5 % of the TTL,
-// and retries after one to five node timeouts.
+// of 1 % of the TTL (at least 5 ms, at most 50 ms), four times that to linger, a
+// margin of 5 % of the TTL, and retries after one to five node timeouts, without
+// end. There is no watchdog, no quarantine and no fence. It checks nothing: New
+// does.
 func Defaults(ttl time.Duration) Config {
 	timeout := min(max(ttl/100, 5*time.Millisecond), 50*time.Millisecond)
 	return Config{
@@ -103,7 +107,7 @@ func Quorum(n int) int { return n/2 + 1 }
 const clockGrain = 2 * time.Millisecond
 
 // Allowance returns what a lock gives away for clock error: ttl × driftFactor
-// + 2 ms, rounded up.
+// + 2 ms, rounded up to whole nanoseconds.
 func Allowance(ttl time.Duration, driftFactor float64) time.Duration {
 	return time.Duration(math.Ceil(float64(ttl)*driftFactor)) + clockGrain
 }

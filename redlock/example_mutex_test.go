@@ -24,7 +24,7 @@ func ExampleMutex_Lock() {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	_, err = mutex.Lock(ctx, "printer")
-	fmt.Println(err)
+	fmt.Println(errors.Is(err, context.DeadlineExceeded), errors.Is(err, redlock.ErrTaken))
 
 	fmt.Println(first.Release(context.Background()))
 	second, err := mutex.Lock(context.Background(), "printer")
@@ -35,7 +35,7 @@ func ExampleMutex_Lock() {
 	defer second.Release(context.Background())
 	fmt.Println("printing")
 	// Output:
-	// context deadline exceeded
+	// true true
 	// <nil>
 	// printing
 }

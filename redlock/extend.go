@@ -12,7 +12,9 @@ import (
 // Extend asks the nodes to keep the lock for another ttl from now. It never
 // shortens the validity, creates no key and, when it fails, leaves the old end
 // of validity, unless a quorum has become impossible because nodes hold the
-// lock no more: then it is lost. Errors are [ErrConfig], [ErrLost],
+// lock no more: then it is lost. ttl is in whole milliseconds and more than its
+// [Allowance]; it may be longer than [Config.TTL], and is then the longest TTL of
+// which the package's promise speaks. Errors are [ErrConfig], [ErrLost],
 // [ErrExpiring] (the holder has been warned, which is final), [ErrReleased],
 // [ErrNoQuorum], [ErrExtending] or that of ctx.
 func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {

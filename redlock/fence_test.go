@@ -2,6 +2,9 @@ package redlock_test
 
 import (
 	"context"
+	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,4 +109,18 @@ func TestLostCountersAreGivenAgain(t *testing.T) {
 			b.sleep(1, 100*ms)
 		}
 	})
+}
+
+// The log tells what was asked of the nodes, and the fence.
+func TestLogOfAFence(t *testing.T) {
+	records := playLogged(t, fencing(), slog.LevelDebug, nil, func(b *bench, m *redlock.Mutex) { lock(b, m) })
+	for _, want := range []string{
+		`msg="node replied" resource=r token=T op=count node=1 answer=yes`,
+		`msg="node replied" resource=r token=T op=raise node=1 answer=yes`,
+		`msg="lock granted" resource=r token=T ttl=1s validity=982ms fence=1`,
+	} {
+		if !slices.ContainsFunc(records, func(r string) bool { return strings.Contains(r, want) }) {
+			t.Errorf("no record has %s\n%s", want, strings.Join(records, "\n"))
+		}
+	}
 }

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"context"
+	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -51,7 +52,8 @@ func newHold(base context.Context, a *attempt, until env.Instant, fence uint64) 
 // Resource returns the name of what is locked.
 func (h *Hold) Resource() string { return h.attempt.resource }
 
-// Token returns the random value under which the lock is held.
+// Token returns the value under which the lock is held, a secret: whoever knows it
+// and reaches the nodes can release the lock.
 func (h *Hold) Token() string { return h.attempt.token }
 
 // Fence returns the number that was drawn with the grant, above those of all
@@ -60,8 +62,12 @@ func (h *Hold) Token() string { return h.attempt.token }
 // every write, and refuses whoever comes with a lower one than it has seen.
 func (h *Hold) Fence() uint64 { return h.fence }
 
+// Left returns how much of the validity is left, by the clock that the lock reads;
+// none, or less, means that it has ended.
+func (h *Hold) Left() time.Duration { return h.Until().Sub(h.attempt.mutex.now()) }
+
 // Until returns the end of validity, on the clock that the lock reads,
-// [Config.Clock].
+// [Config.Clock], whose origin is arbitrary; see [Hold.Left].
 func (h *Hold) Until() env.Instant {
 	h.attempt.mutex.mu.Lock()
 	defer h.attempt.mutex.mu.Unlock()

@@ -12,7 +12,9 @@ import (
 
 // Holds are several granted locks, of which one is worth nothing without the
 // others.
-type Holds struct{ list []*Hold } // in the order of their resources
+type Holds struct {
+	list []*Hold // in the order of their resources
+}
 
 // LockAll acquires several resources, or none: if one cannot be had, those that
 // were acquired before it are released again. It acquires them in the order of

@@ -36,7 +36,7 @@ import (
 // lock before the work under it was done, so that the work should be checked.
 //
 // The attributes are resource and token and, where they say something, ttl,
-// validity (what is left of it), node and answer (of a reply), error, and nodes,
+// validity (what is left of it), fence, op, node and answer (of a reply), error, and nodes,
 // a group with the answer of each node where no quorum was found: yes, no,
 // failed, lost or, of a node that had not been heard of, unheard.
 //
@@ -135,7 +135,10 @@ func attributes(e *env.Event) []slog.Attr {
 		list = append(list, slog.Duration("validity", e.Validity))
 	}
 	if e.Reply.Node != 0 {
-		list = append(list, slog.Int("node", e.Reply.Node), slog.String("answer", e.Reply.Answer.String()))
+		list = append(list, slog.String("op", e.Op.String()), slog.Int("node", e.Reply.Node), slog.String("answer", e.Reply.Answer.String()))
+	}
+	if e.Fence != 0 {
+		list = append(list, slog.Uint64("fence", e.Fence))
 	}
 	for _, err := range []error{e.Reply.Err, e.Err} {
 		if err != nil {

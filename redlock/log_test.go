@@ -62,13 +62,15 @@ const (
 )
 
 func TestLogOfAHold(t *testing.T) {
-	var round []string // a quorum of replies
-	for node := 1; node <= 3; node++ {
-		round = append(round, fmt.Sprintf(`level=DEBUG msg="node replied" resource=r token=T node=%d answer=yes`, node))
+	round := func(op env.Op) (quorum []string) { // of replies
+		for node := 1; node <= 3; node++ {
+			quorum = append(quorum, fmt.Sprintf(`level=DEBUG msg="node replied" resource=r token=T op=%v node=%d answer=yes`, op, node))
+		}
+		return quorum
 	}
 	extended := `level=DEBUG msg="lock extended" resource=r token=T ttl=1s validity=986ms`
 	wantRecords(t, playLogged(t, config(), slog.LevelDebug, nil, extendAndRelease),
-		slices.Concat(round, []string{granted}, round, []string{extended}, round, []string{released})...)
+		slices.Concat(round(env.OpSet), []string{granted}, round(env.OpExtend), []string{extended}, round(env.OpDelete), []string{released})...)
 	wantRecords(t, playLogged(t, config(), slog.LevelInfo, nil, extendAndRelease), granted, released)
 	wantRecords(t, playLogged(t, config(), slog.LevelWarn, nil, extendAndRelease))
 }

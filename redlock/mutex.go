@@ -27,25 +27,28 @@ type Mutex struct {
 	sightings []sighting // of the nodes' runs, by node from 0
 }
 
-// New returns a mutex over the nodes. The observer hears of every step; nil
-// means none. An impossible configuration is an [ErrConfig].
-func New(c Config, r env.Runtime, n env.Nodes, o env.Observer) (*Mutex, error) {
-	if n.Len() < 1 || n.Len() > env.MaxNodes {
-		return nil, fmt.Errorf("%w: %d nodes: want 1 to %d", ErrConfig, n.Len(), env.MaxNodes)
+// New returns a mutex over the nodes. In production the runtime is [env.System]
+// and the nodes are those of package redisnode; neither may be nil. The observer
+// hears of every step, see [Logged]; nil means none. An impossible configuration
+// is an [ErrConfig]. Close the mutex before the nodes.
+func New(config Config, runtime env.Runtime, nodes env.Nodes, observer env.Observer) (*Mutex, error) {
+	n := nodes.Len()
+	if n < 1 || n > env.MaxNodes {
+		return nil, fmt.Errorf("%w: %d nodes: want 1 to %d", ErrConfig, n, env.MaxNodes)
 	}
-	if err := c.Validate(); err != nil {
+	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	c.Linger = max(c.Linger, c.NodeTimeout)
-	if o == nil {
-		o = silent{}
+	config.Linger = max(config.Linger, config.NodeTimeout)
+	if observer == nil {
+		observer = silent{}
 	}
-	m := &Mutex{config: c, runtime: r, nodes: n, all: env.AllNodes(n.Len()), observer: o, patience: c.NodeTimeout}
-	if c.Sequential {
-		m.patience *= time.Duration(n.Len())
+	m := &Mutex{config: config, runtime: runtime, nodes: nodes, all: env.AllNodes(n), observer: observer, patience: config.NodeTimeout}
+	if config.Sequential {
+		m.patience *= time.Duration(n)
 	}
-	if c.Quarantine > 0 {
-		m.sightings = make([]sighting, n.Len())
+	if config.Quarantine > 0 {
+		m.sightings = make([]sighting, n)
 	}
 	return m, nil
 }
@@ -54,9 +57,14 @@ type silent struct{}
 
 func (silent) Observe(env.Event) {}
 
-// Lock acquires the resource, and tries again after a random delay while it is
-// taken or no quorum answers. It gives up with the last try's error after
-// [Config.Tries], and with the error of ctx when ctx ends.
+// Lock acquires the resource as [Mutex.TryLock] does, and tries again after a
+// random delay while it is taken, no quorum answers or the validity is over
+// ([ErrTaken], [ErrNoQuorum], [ErrValidity]). It gives up with the last try's
+// error after [Config.Tries], and when ctx ends, with its error and the last
+// try's.
+//
+// A lock is not re-entrant, not even for one Mutex, and not fair: who has waited
+// longest has no precedence.
 func (m *Mutex) Lock(ctx context.Context, resource string) (*Hold, error) {
 	return m.lock(ctx, context.WithoutCancel(ctx), resource)
 }
@@ -68,8 +76,8 @@ func (m *Mutex) lock(ctx, base context.Context, resource string) (*Hold, error) 
 		if err == nil || !retryable(err) || try == m.config.Tries {
 			return hold, err
 		}
-		if err := m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(m.randomDelay())); err != nil {
-			return nil, err
+		if ended := m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(m.randomDelay())); ended != nil {
+			return nil, fmt.Errorf("%w; the last try: %w", ended, err)
 		}
 	}
 }
@@ -89,7 +97,8 @@ func (m *Mutex) randomDelay() time.Duration {
 // Close refuses further work, tells holders of this mutex that their locks are
 // lost ([ErrClosed] is the cause), and waits for what is under way: calls of
 // others and work in the background; or until ctx ends. It releases no lock: the
-// keys of unreleased holds expire, unless their holders release them still.
+// keys of unreleased holds expire, unless their holders release them still. Close
+// the nodes after it.
 func (m *Mutex) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true

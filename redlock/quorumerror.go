@@ -21,7 +21,8 @@ type QuorumError struct {
 // Unwrap returns Err.
 func (e *QuorumError) Unwrap() error { return e.Err }
 
-// Error counts the answers, and names the nodes that did not give one.
+// Error counts the answers, and says of nodes that failed, or whose answer is
+// lost, why.
 func (e *QuorumError) Error() string {
 	var counts [env.Lost + 1]int
 	var failures strings.Builder
@@ -31,8 +32,8 @@ func (e *QuorumError) Error() string {
 			fmt.Fprintf(&failures, "; node %d: %v", r.Node, r.Err)
 		}
 	}
-	return fmt.Sprintf("%v: of %d nodes %d agreed, %d declined and %d did not answer%s",
-		e.Err, len(e.Replies), counts[env.Yes], counts[env.No], len(e.Replies)-counts[env.Yes]-counts[env.No], failures.String())
+	return fmt.Sprintf("%v: of %d nodes %d agreed, %d declined, %d failed, %d did not answer and %d were not waited for%s",
+		e.Err, len(e.Replies), counts[env.Yes], counts[env.No], counts[env.Failed], counts[env.Lost], counts[0], failures.String())
 }
 
 // quorumError returns the error of a round that ended with these votes.

@@ -10,8 +10,9 @@ import (
 // Release gives the lock up on every node. It returns nil when a quorum of
 // nodes deleted its keys, [ErrLost] when so many held them no more that a
 // quorum is impossible, and [ErrNoQuorum] or the error of ctx when nobody could
-// tell in time; the nodes are asked to delete the keys in any case. Releasing
-// twice is [ErrReleased].
+// tell in time; the nodes are asked to delete the keys in any case, also if ctx
+// has ended. Work up to an [ErrLost] may not have been alone. Releasing twice is
+// [ErrReleased].
 func (h *Hold) Release(ctx context.Context) error {
 	m, a := h.attempt.mutex, h.attempt
 	defer m.end(m.begin())

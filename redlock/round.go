@@ -10,6 +10,7 @@ import (
 // round is one command on its way to nodes, and the replies so far.
 type round struct {
 	command env.Command
+	about   env.Event // the resource and the token that it is about
 	replies env.Round
 	weigh   func(env.Reply) env.Reply // what a reply counts as; nil: itself
 	sent    env.Instant
@@ -30,7 +31,7 @@ func always() bool { return true }
 // wanted.
 func (m *Mutex) sendWhile(wanted func() bool, to env.NodeSet, command env.Command, wait time.Duration) *round {
 	now := m.runtime.Now(env.Monotonic)
-	r := &round{command: command, sent: now, votes: tally{nodes: m.nodes.Len()}, silent: to}
+	r := &round{command: command, about: env.Event{Resource: command.Key, Token: command.Token}, sent: now, votes: tally{nodes: m.nodes.Len()}, silent: to}
 	if m.config.Sequential {
 		r.replies = &sequence{mutex: m, command: command, wait: wait, wanted: wanted, rest: to}
 	} else {
@@ -71,7 +72,9 @@ func (m *Mutex) gather(ctx context.Context, r *round, until env.Instant) (tally,
 		if err != nil {
 			return r.votes, err
 		}
-		m.observer.Observe(env.Event{Step: env.StepReply, Resource: r.command.Key, Token: r.command.Token, Reply: vote, K: k})
+		event := r.about
+		event.Op, event.Reply, event.K = r.command.Op, vote, k
+		m.observe(event, env.StepReply)
 	}
 	return r.votes, nil
 }

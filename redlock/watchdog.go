@@ -10,7 +10,8 @@ import (
 )
 
 // Watchdog extends a hold in the background, by the TTL each time, until it is
-// released or lost.
+// released or lost. While no quorum answers it tries again every node timeout, or
+// a quarter of Every if that is less, until the holder has to be warned.
 //
 // It makes a lock outlive the work that it was taken for, if that goes on and
 // on: nobody else is ever granted it. A limit puts an end to that.
