@@ -120,7 +120,8 @@ func (n *Nodes) reply(node int, r env.Reply, err error) env.Reply {
 	return r
 }
 
-// Close gives up all requests that are under way, which are then reported as
+// Close has to come after that of the mutexes on these nodes, or it cuts their
+// clean-up short. It gives up all requests that are under way, which are then reported as
 // [env.Lost], waits for them, and closes the connections. A second Close does
 // nothing.
 func (n *Nodes) Close() error {

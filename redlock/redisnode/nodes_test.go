@@ -31,7 +31,12 @@ type bench struct {
 
 func newBench(t *testing.T, nodes int, o redisnode.Options) *bench {
 	t.Helper()
-	fleet, err := redisserver.Open(t.Context(), redisserver.Options{Nodes: nodes})
+	return newBenchOf(t, redisserver.Options{Nodes: nodes}, o)
+}
+
+func newBenchOf(t *testing.T, servers redisserver.Options, o redisnode.Options) *bench {
+	t.Helper()
+	fleet, err := redisserver.Open(t.Context(), servers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +47,7 @@ func newBench(t *testing.T, nodes int, o redisnode.Options) *bench {
 	})
 	b := &bench{T: t, fleet: fleet}
 	var addrs []string
-	for n := 1; n <= nodes; n++ {
+	for n := 1; n <= servers.Nodes; n++ {
 		addrs = append(addrs, fleet.Server(n).Addr())
 		plain := redis.NewClient(&redis.Options{Addr: fleet.Server(n).Addr()})
 		t.Cleanup(func() { plain.Close() })

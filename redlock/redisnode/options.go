@@ -16,10 +16,11 @@ type Options struct {
 	// [env.System]. Its monotonic clock must run at the machine's rate.
 	Runtime env.Runtime
 
-	// Prefix is put in front of every key.
+	// Prefix is put in front of every key. All clients of a lock need the same
+	// one.
 	Prefix string
 
-	// Username, Password and DB are those of every node.
+	// Username, Password and DB (from 0, as in SELECT) are those of every node.
 	Username string
 	Password string
 	DB       int
@@ -29,7 +30,7 @@ type Options struct {
 
 	// PoolSize is the number of connections kept for one node, and of
 	// requests that can be under way to it; more wait for their turn, at most
-	// until they are given up. 0 means 64.
+	// until they are given up. 0 means 64; it must not be negative.
 	PoolSize int
 
 	// DialTimeout bounds the making of one connection. While a node's host
