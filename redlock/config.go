@@ -54,10 +54,13 @@ type Config struct {
 	Quarantine time.Duration
 
 	// Fence draws a number with each grant, [Hold.Fence], at the cost of two
-	// more round trips. From hold to hold it grows, whatever clocks do, as long
-	// as no node forgets its counters: nodes must sync every write to their
-	// disks, and have no replica take their place. A counter stays on the
-	// nodes for ever, under the key "<resource>:fence", which must not be
+	// more round trips. No number is given twice, and who is called after
+	// another was granted the lock gets a higher one, whatever clocks do, as
+	// long as no node forgets its counters: nodes must sync every write to
+	// their disks, and have no replica take their place. Of two whose calls
+	// overlap, the later holder gets the higher one if the lock excludes the
+	// earlier, under the assumptions that it has anyway. A counter stays on
+	// the nodes for ever, under the key "<resource>:fence", which must not be
 	// locked.
 	Fence bool
 

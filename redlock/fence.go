@@ -13,12 +13,14 @@ import (
 // it is lower. Two quorums have a node in common, so
 //
 //   - no number is entered by two, since that node takes it once, and
-//   - whoever reads after a number has been entered reads that, or a higher one.
+//   - whoever reads after a number has been entered reads that, or a higher one:
+//     who is called after another was granted the lock gets a higher fence.
 //
 // It is drawn when a quorum has already granted the lock, and the validity is
 // checked again afterwards: so a holder drew its fence while it held the lock, and
-// its successor, whose votes come later, reads later. Both need that nodes forget
-// no counter. (To increment every counter, and take the highest of a quorum, does
+// its successor, whose votes come later, reads later, even if both were called at
+// once. That needs the lock to exclude; all of it needs that nodes forget no
+// counter. (To increment every counter, and take the highest of a quorum, does
 // not grow: the quorums {1,2,3}, {1,4,5}, {2,3,4} give 1, 2, 2.)
 
 // counterKey names the counter of a resource on the nodes.
