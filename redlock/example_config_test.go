@@ -16,13 +16,17 @@ import (
 // A configuration starts from the defaults. One that cannot be is refused, with
 // the reason.
 func ExampleNew() {
-	nodes := redisnode.New(masters(), redisnode.Options{})
+	nodes, err := redisnode.New(masters(), redisnode.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer nodes.Close()
 
 	config := redlock.Defaults(10 * time.Second)
 	config.Tries = 5                // Lock gives up then
 	config.Margin = 2 * time.Second // what the work needs to stop
-	_, err := redlock.New(config, env.System(), nodes, nil)
+	_, err = redlock.New(config, env.System(), nodes, nil)
 	fmt.Println(err)
 
 	config.Margin = 10 * time.Second
@@ -104,7 +108,11 @@ func ExampleLogged() {
 			return a
 		},
 	}))
-	nodes := redisnode.New(masters(), redisnode.Options{})
+	nodes, err := redisnode.New(masters(), redisnode.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer nodes.Close()
 	config := redlock.Defaults(10 * time.Second)
 	config.NodeTimeout = time.Second // patience, or a busy machine adds a record

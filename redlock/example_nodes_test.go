@@ -52,8 +52,11 @@ func forget() {
 // the machine is.
 func newMutex(c redlock.Config, addrs ...string) (m *redlock.Mutex, done func()) {
 	c.NodeTimeout = 10 * time.Second
-	nodes := redisnode.New(addrs, redisnode.Options{})
-	m, err := redlock.New(c, env.System(), nodes, nil)
+	nodes, err := redisnode.New(addrs, redisnode.Options{})
+	if err != nil {
+		panic(err)
+	}
+	m, err = redlock.New(c, env.System(), nodes, nil)
 	if err != nil {
 		panic(err)
 	}

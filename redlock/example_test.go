@@ -14,7 +14,10 @@ import (
 // A program makes one set of nodes and one mutex, and closes the mutex first.
 func Example() {
 	addrs := masters() // such as "10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"
-	nodes := redisnode.New(addrs, redisnode.Options{Prefix: "lock:"})
+	nodes, err := redisnode.New(addrs, redisnode.Options{Prefix: "lock:"})
+	if err != nil {
+		log.Fatal(err) // the addresses cannot be
+	}
 	defer nodes.Close()
 	mutex, err := redlock.New(redlock.Defaults(10*time.Second), env.System(), nodes, nil)
 	if err != nil {

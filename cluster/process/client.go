@@ -20,18 +20,22 @@ type client struct {
 	ending sync.Once
 }
 
-func newClient(w *World, number int) *client {
+func newClient(w *World, number int) (*client, error) {
 	addrs := make([]string, w.fleet.Len())
 	for i := range addrs {
 		addrs[i] = w.network.Link(number, i+1).Addr()
+	}
+	nodes, err := redisnode.New(addrs, redisnode.Options{})
+	if err != nil {
+		return nil, err
 	}
 	return &client{
 		world:  w,
 		number: number,
 		gate:   newGate(w.over),
-		nodes:  redisnode.New(addrs, redisnode.Options{}),
+		nodes:  nodes,
 		random: newRandom(w.seed, fmt.Sprintf("client %d", number)),
-	}
+	}, nil
 }
 
 // named is what a goroutine of the client is called.

@@ -74,7 +74,12 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet *redisser
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
 	w.nemesis = newConducting(w)
 	for number := 1; number <= s.Clients; number++ {
-		w.clients = append(w.clients, newClient(w, number))
+		c, err := newClient(w, number)
+		if err != nil {
+			network.Close()
+			return nil, err
+		}
+		w.clients = append(w.clients, c)
 	}
 	return w, nil
 }

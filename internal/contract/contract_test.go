@@ -326,7 +326,10 @@ func TestLoadingRefusesEverything(t *testing.T) {
 	replica.do("REPLICAOF", "127.0.0.1", portOf(fleet.Server(1).Addr()))
 	replica.until("INFO", func(info string) bool { return strings.Contains(info, "\nloading:1") })
 
-	nodes := redisnode.New([]string{fleet.Server(2).Addr()}, redisnode.Options{})
+	nodes, err := redisnode.New([]string{fleet.Server(2).Addr()}, redisnode.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer nodes.Close()
 	for _, op := range []env.Op{env.OpSet, env.OpExtend, env.OpDelete} {
 		c := env.Command{Op: op, Key: "k", Token: "a", TTL: time.Second}

@@ -25,7 +25,11 @@ func soon() env.Instant { return env.System().Now(env.Monotonic).Add(patience) }
 // real plays the script on a real server, under keys of its own.
 func real(t *testing.T, server *redisserver.Server, prefix string, script []step) ([]string, time.Duration) {
 	t.Helper()
-	nodes := redisnode.New([]string{server.Addr()}, redisnode.Options{Prefix: prefix})
+	nodes, err := redisnode.New([]string{server.Addr()}, redisnode.Options{Prefix: prefix})
+	if err != nil {
+		t.Error(err)
+		return nil, 0
+	}
 	defer func() {
 		if err := nodes.Close(); err != nil {
 			t.Error(err)

@@ -1,7 +1,8 @@
 // Package redisnode makes [env.Nodes] out of independent Redis masters, by way
 // of go-redis. It is the transport of package redlock in production:
 //
-//	nodes := redisnode.New([]string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"}, redisnode.Options{})
+//	nodes, err := redisnode.New([]string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"}, redisnode.Options{})
+//	...
 //	defer nodes.Close()
 //	mutex, err := redlock.New(redlock.Defaults(10*time.Second), env.System(), nodes, nil)
 //

@@ -5,28 +5,37 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// Three independent masters, asked once to set a key. A program uses package
-// redlock for this, which also counts the replies.
+// A node asked to set a key, and again under another token. A program uses package
+// redlock for this, which asks all nodes and counts their replies: see its
+// example.
 func Example() {
-	runtime := env.System()
-	nodes := redisnode.New([]string{
-		"10.0.0.1:6379",
-		"10.0.0.2:6379",
-		"10.0.0.3:6379",
-	}, redisnode.Options{Runtime: runtime, Prefix: "lock:"})
+	server := miniredis.NewMiniRedis()
+	if err := server.Start(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+
+	nodes, err := redisnode.New([]string{server.Addr()}, redisnode.Options{Prefix: "lock:"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer nodes.Close()
 
-	set := env.Command{Op: env.OpSet, Key: "invoice-7", Token: "a token drawn for this try", TTL: 10 * time.Second}
-	giveUp := runtime.Now(env.Monotonic).Add(50 * time.Millisecond)
-	for round := nodes.Send(env.AllNodes(nodes.Len()), set, giveUp); ; {
-		reply, err := round.Next(context.Background(), env.Never)
-		if err != nil {
-			break // env.ErrRoundOver
-		}
-		fmt.Println(reply.Node, reply.Answer)
+	giveUp := env.System().Now(env.Monotonic).Add(10 * time.Second)
+	for _, token := range []string{"drawn for this try", "drawn for another"} {
+		set := env.Command{Op: env.OpSet, Key: "invoice-7", Token: token, TTL: 10 * time.Second}
+		reply, err := nodes.Send(env.AllNodes(1), set, giveUp).Next(context.Background(), env.Never)
+		fmt.Println(reply.Node, reply.Answer, err)
 	}
+	// Output:
+	// 1 yes <nil>
+	// 1 no <nil>
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,11 +28,12 @@ type Nodes struct {
 }
 
 // New returns the nodes at the addresses, host:port each; node 1 is the first.
-// It does not connect: that is done when there is something to send. It panics
-// unless there are 1 to [env.MaxNodes] addresses.
-func New(addrs []string, opts Options) *Nodes {
-	if len(addrs) < 1 || len(addrs) > env.MaxNodes {
-		panic(fmt.Sprintf("redisnode: %d nodes: want 1 to %d", len(addrs), env.MaxNodes))
+// It does not connect: that is done when there is something to send. There have
+// to be 1 to [env.MaxNodes] addresses, all different: a node that votes twice
+// makes a quorum of what is none.
+func New(addrs []string, opts Options) (*Nodes, error) {
+	if err := checkAddrs(addrs); err != nil {
+		return nil, err
 	}
 	opts = opts.withDefaults()
 	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix}
@@ -38,7 +41,22 @@ func New(addrs []string, opts Options) *Nodes {
 	for _, addr := range addrs {
 		n.clients = append(n.clients, n.client(addr, opts))
 	}
-	return n
+	return n, nil
+}
+
+func checkAddrs(addrs []string) error {
+	if len(addrs) < 1 || len(addrs) > env.MaxNodes {
+		return fmt.Errorf("redisnode: %d nodes: want 1 to %d", len(addrs), env.MaxNodes)
+	}
+	for i, addr := range addrs {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			return fmt.Errorf("redisnode: node %d: %w", i+1, err)
+		}
+		if first := slices.Index(addrs, addr); first < i {
+			return fmt.Errorf("redisnode: nodes %d and %d have the same address, %s", first+1, i+1, addr)
+		}
+	}
+	return nil
 }
 
 func (n *Nodes) client(addr string, opts Options) *redis.Client {

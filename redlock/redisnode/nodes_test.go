@@ -58,7 +58,10 @@ func newBenchOf(t *testing.T, servers redisserver.Options, o redisnode.Options) 
 }
 
 func (b *bench) connect(addrs []string, o redisnode.Options) *redisnode.Nodes {
-	nodes := redisnode.New(addrs, o)
+	nodes, err := redisnode.New(addrs, o)
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.Cleanup(func() {
 		if err := nodes.Close(); err != nil {
 			b.Error(err)
@@ -246,6 +249,22 @@ func TestSendReachesTheNodesOfTheSetOnly(t *testing.T) {
 	b.want(set("b", time.Hour), env.Yes, env.No, env.Yes)
 }
 
+func TestAddressesThatCannotBe(t *testing.T) {
+	for _, c := range []struct {
+		addrs []string
+		want  string
+	}{
+		{nil, "redisnode: 0 nodes: want 1 to 64"},
+		{make([]string, 65), "redisnode: 65 nodes: want 1 to 64"},
+		{[]string{"a:1", "b"}, "redisnode: node 2: address b: missing port in address"},
+		{[]string{"a:1", "b:1", "a:1"}, "redisnode: nodes 1 and 3 have the same address, a:1"},
+	} {
+		if _, err := redisnode.New(c.addrs, redisnode.Options{}); err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
 func TestNoNodesNoReplies(t *testing.T) {
 	b := newBench(t, 1, redisnode.Options{})
 	if _, err := b.nodes.Send(0, set("a", time.Hour), in(patience)).Next(t.Context(), env.Never); !errors.Is(err, env.ErrRoundOver) {
@@ -360,7 +379,10 @@ func TestManyRequestsAtOnce(t *testing.T) {
 func TestCloseReportsWhatIsUnderWayAndLeavesNothing(t *testing.T) {
 	b := newBench(t, 1, redisnode.Options{})
 	before := runtime.NumGoroutine()
-	nodes := redisnode.New([]string{blackHole(t), b.fleet.Server(1).Addr()}, redisnode.Options{})
+	nodes, err := redisnode.New([]string{blackHole(t), b.fleet.Server(1).Addr()}, redisnode.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	silent := nodes.Send(env.SetOf(1), set("a", time.Hour), env.Never)
 	if reply, err := nodes.Send(env.SetOf(2), set("a", time.Hour), env.Never).Next(t.Context(), in(patience)); err != nil || reply.Answer != env.Yes {
 		t.Fatalf("%+v, %v", reply, err)

@@ -111,7 +111,10 @@ func BenchmarkSet(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = fleet.Close() }()
-	nodes := redisnode.New([]string{fleet.Server(1).Addr()}, redisnode.Options{})
+	nodes, err := redisnode.New([]string{fleet.Server(1).Addr()}, redisnode.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
 	defer func() { _ = nodes.Close() }()
 	for name, watched := range map[string]time.Duration{"plain": 0, "with the run": time.Minute} {
 		b.Run(name, func(b *testing.B) {
