@@ -74,3 +74,55 @@ func ExampleHold_Release() {
 	}
 	// Output: the lock was lost: the work has to be checked
 }
+
+// A fence is shown to the resource with every access. One that has seen a higher
+// one refuses, and so a holder who was paused past its validity does no harm.
+func ExampleHold_Fence() {
+	config := redlock.Defaults(10 * time.Second)
+	config.Fence = true
+	mutex, done := newMutex(config, masters()...)
+	defer done()
+
+	seen := uint64(0) // by the resource
+	write := func(fence uint64) error {
+		if fence < seen {
+			return errors.New("refused")
+		}
+		seen = fence
+		return nil
+	}
+	var fences []uint64
+	for range 2 {
+		hold, err := mutex.Lock(context.Background(), "ledger")
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fences = append(fences, hold.Fence())
+		hold.Release(context.Background())
+	}
+	fmt.Println(write(fences[1]))
+	fmt.Println(write(fences[0]), "as it comes late")
+	// Output:
+	// <nil>
+	// refused as it comes late
+}
+
+// Check reads the clock, which a program that slept, or stood still, has not.
+func ExampleHold_Check() {
+	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
+	defer done()
+	hold, err := mutex.Lock(context.Background(), "pump")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := hold.Check(); err == nil && hold.Left() > 5*time.Second {
+		fmt.Println("the pump is on")
+	}
+	hold.Release(context.Background())
+	fmt.Println(errors.Is(hold.Check(), redlock.ErrReleased))
+	// Output:
+	// the pump is on
+	// true
+}

@@ -66,7 +66,7 @@ func ExampleMutex_TryLock() {
 
 // A QuorumError tells which masters to look at.
 func ExampleQuorumError() {
-	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()[0], nobody, nobody)
+	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()[0], nobody, nobodyElse)
 	defer done()
 
 	_, err := mutex.TryLock(context.Background(), "invoice-9")

@@ -35,8 +35,11 @@ func masters() []string {
 	return addrs
 }
 
-// nobody is an address at which no server listens.
-const nobody = "127.0.0.1:1"
+// At these addresses no server listens.
+const (
+	nobody     = "127.0.0.1:1"
+	nobodyElse = "127.0.0.1:2"
+)
 
 // forget makes all masters forget their keys, as when they are restarted without
 // persistence.
