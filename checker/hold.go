@@ -136,6 +136,7 @@ type resource struct {
 	fences     fenceMarks      // fences
 	rivals     rivals          // tolerance
 	kept       []stray         // tolerance
+	waiting    waiting         // progress
 	outage     outage          // measurements
 	applied    history.Time    // measurements: the newest grant that had an effect
 	stragglers []straggler     // measurements

@@ -20,7 +20,7 @@ import (
 // left, which are 10 and 5.
 //
 // A line "header key=value ..." sets nodes, ttl, allowance, keys, tries,
-// acquire, extend, release, cleanup.
+// acquire, extend, release, cleanup, grant.
 
 func parseHistory(text string) (history.Header, []history.Event, error) {
 	h := history.Header{Nodes: 5, Clients: 3, LongestTTL: 10 * time.Millisecond}
@@ -49,7 +49,7 @@ func parseHistory(text string) (history.Header, []history.Event, error) {
 func parseHeader(h *history.Header, words []string) error {
 	durations := map[string]*time.Duration{
 		"ttl": &h.LongestTTL, "allowance": &h.Allowance,
-		"cleanup": &h.Bounds.Cleanup, "acquire": &h.Bounds.Acquire, "extend": &h.Bounds.Extend, "release": &h.Bounds.Release,
+		"cleanup": &h.Bounds.Cleanup, "acquire": &h.Bounds.Acquire, "extend": &h.Bounds.Extend, "release": &h.Bounds.Release, "grant": &h.Bounds.Grant,
 	}
 	for _, w := range words {
 		key, value, _ := strings.Cut(w, "=")

@@ -53,7 +53,7 @@ func NewPanel(h history.Header) *Panel {
 			newContract(h, l),
 			&fences{},
 			newCleanup(h, l), // after contract, which keeps the keys
-			unjudged(DeadlockFreedom),
+			newProgress(h, l),
 		},
 	}
 	for i, j := range p.judges {
@@ -158,15 +158,4 @@ func (p *Panel) Finish() Report {
 	}
 	r.Measurements = p.measure.result(p.now)
 	return r
-}
-
-// unjudged stands in for the judge of a property that has none yet.
-type unjudged Property
-
-func (unjudged) hears() kinds  { return 0 }
-func (unjudged) observe(*fact) {}
-func (unjudged) settle()       {}
-
-func (u unjudged) finding(history.Time) Finding {
-	return Finding{Property: Property(u), Verdict: NotApplicable, Story: "not judged yet"}
 }

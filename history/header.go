@@ -65,6 +65,8 @@ func (b Bounds) Validate() error {
 		return fmt.Errorf("the bound of release, %v, is negative", b.Release)
 	case b.Cleanup < 0:
 		return fmt.Errorf("the bound of clean-up, %v, is negative", b.Cleanup)
+	case b.Grant < 0:
+		return fmt.Errorf("the bound of a grant, %v, is negative", b.Grant)
 	case b.Tries < 0:
 		return fmt.Errorf("the bound of tries, %d, is negative", b.Tries)
 	}
@@ -83,6 +85,11 @@ type Bounds struct {
 	// Tries is the number of tries within which a client that reaches a
 	// majority of the nodes must succeed, while nobody competes.
 	Tries int `json:"tries,omitempty" yaml:"tries,omitempty"`
+
+	// Grant bounds how long it may take until some client that waits is granted
+	// the lock, in nanoseconds, when faults have ended, nobody holds it and the
+	// longest TTL has passed.
+	Grant time.Duration `json:"grant,omitempty" yaml:"grant,omitempty"`
 
 	// Cleanup bounds how long a node in reach may keep the key of a token
 	// that was given up, in nanoseconds; it should be far below the TTL.

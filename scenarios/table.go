@@ -32,7 +32,7 @@ func expect(lease, section, effect, faultTolerance checker.Verdict) Expectations
 		checker.Section:         section,
 		checker.Effect:          effect,
 		checker.Fence:           na,
-		checker.DeadlockFreedom: na,
+		checker.DeadlockFreedom: holds,
 		checker.FaultTolerance:  faultTolerance,
 		checker.Cleanup:         holds,
 		checker.Contract:        holds,
@@ -72,8 +72,8 @@ var patientLock = func() Lock {
 }()
 
 var (
-	quickBounds   = history.Bounds{Acquire: 300 * ms, Extend: 300 * ms, Release: 300 * ms, Cleanup: 100 * ms}
-	patientBounds = history.Bounds{Acquire: 3300 * ms, Extend: 3300 * ms, Release: 3300 * ms, Cleanup: 100 * ms}
+	quickBounds   = history.Bounds{Acquire: 300 * ms, Extend: 300 * ms, Release: 300 * ms, Cleanup: 100 * ms, Grant: 2 * time.Second}
+	patientBounds = history.Bounds{Acquire: 3300 * ms, Extend: 3300 * ms, Release: 3300 * ms, Cleanup: 100 * ms, Grant: 10 * time.Second}
 )
 
 // tries adds the bound of fault tolerance.

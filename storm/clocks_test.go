@@ -175,31 +175,6 @@ func TestFrozenClock(t *testing.T) {
 	wantLease(t, "the holder's, on the monotonic clock", keeper(t, env.Monotonic, own), checker.Holds)
 }
 
-// A majority of clocks that stand still keep a dead holder's keys for ever.
-func TestFrozenMajorityOutlivesADeadHolder(t *testing.T) {
-	granted := func(frozen int) int {
-		s := onNode3(t, 0, nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: soon})
-		for n := 1; n <= frozen; n++ {
-			s.Plan = append(s.Plan, nemesis.Fault{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: n}}, Start: nemesis.At(0)})
-		}
-		most := 0
-		for seed := range uint64(20) {
-			r, err := storm.Run(t.Context(), simulator, s, seed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			most = max(most, r.Report.Measurements.Grants)
-		}
-		return most
-	}
-	if n := granted(3); n != 1 {
-		t.Errorf("a majority frozen: %d grants", n)
-	}
-	if n := granted(1); n != 2 {
-		t.Errorf("one frozen: %d grants", n)
-	}
-}
-
 // A rate that ends in a step is a step: what a slow node's clock has lost comes
 // back at once.
 func TestSlowNodeIsStepped(t *testing.T) {

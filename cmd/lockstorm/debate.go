@@ -116,7 +116,7 @@ func (d debate) print(out io.Writer, tallies []storm.Tally) {
 			signs(t.Observed), shown(t), replay)
 	}
 	_ = w.Flush()
-	_, _ = fmt.Fprintln(out, "\n✓ holds  ✗ violated  ? unknown  · nothing to judge   V1 lease, V2 section, V3 effect exclusion, V4 fence order, L2 fault tolerance, L3 clean-up, C contract")
+	_, _ = fmt.Fprintln(out, "\n✓ holds  ✗ violated  ? unknown  · nothing to judge   V1 lease, V2 section, V3 effect exclusion, V4 fence order, L1 deadlock freedom, L2 fault tolerance, L3 clean-up, C contract")
 	_, _ = fmt.Fprintln(out, "SHOWN counts the runs whose every verdict was the expected one; REPLAY repeats the first of them, or the first run that contradicts.")
 }
 
@@ -157,7 +157,7 @@ func expected(s scenarios.Scenario) func(checker.Property) checker.Verdict {
 
 // judged are the properties that the table has room for: those that some
 // judge judges.
-var judged = []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.FaultTolerance, checker.Cleanup, checker.Contract}
+var judged = []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.DeadlockFreedom, checker.FaultTolerance, checker.Cleanup, checker.Contract}
 
 func signs(verdict func(checker.Property) checker.Verdict) string {
 	text := ""

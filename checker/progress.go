@@ -1,0 +1,223 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// progress judges deadlock freedom: once faults have ended, every hold is over and
+// the longest TTL has passed, some client that waits is granted the lock within
+// the bound.
+//
+// It is looked at when a try is refused of a client that runs and reaches a
+// majority of the nodes, while nobody holds the resource. The wait counts from
+// the latest of: what a fault last brought about, the end of the last hold, the
+// grant before, and the first of the tries that follow each other. From then on
+// it may last a longest TTL, or until the last key has expired that was set
+// before, if a node's slow clock makes that later; and then the bound. A wait
+// that was too long while a fault lasted is forgotten if that fault ends later on:
+// one that never does is what the lock has to live with.
+type progress struct {
+	bound time.Duration // 0: not judged
+	ttl   time.Duration
+	nodes int
+
+	ledger *ledger
+	quiet  history.Time         // when a fault last brought something about
+	faults map[int]history.Time // when those began that last
+	long   []longWait           // that no end of a fault has excused
+
+	grants  int
+	refused int
+}
+
+// waiting is how clients wait for one resource.
+type waiting struct {
+	since history.Time // of the first try of those that follow each other, or the grant before
+	tried history.Time // when a try last began or was refused
+	freed history.Time // when the last hold ended
+	clear history.Time // when the last old key expired
+	owed  bool         // nobody has been granted the resource since a try was refused
+	long  bool         // the wait has been found too long
+	kept  []kept       // keys on the nodes
+}
+
+// kept is a key of a resource on a node.
+type kept struct {
+	node int
+	set  history.Time
+}
+
+// longWait is a wait that was too long.
+type longWait struct {
+	resource *resource
+	at       history.Time
+	story    string
+}
+
+func newProgress(h history.Header, l *ledger) *progress {
+	return &progress{
+		bound: h.Bounds.Grant, ttl: h.LongestTTL, nodes: h.Nodes,
+		ledger: l, quiet: longAgo, faults: map[int]history.Time{},
+	}
+}
+
+func (p *progress) hears() kinds {
+	if p.bound == 0 {
+		return 0
+	}
+	return kindSet(history.Acquire, history.Granted, history.Refused, history.Release, history.Lost, history.Lapse,
+		history.KeySet, history.KeyGone, history.FaultStart, history.FaultEnd,
+		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
+}
+
+func (p *progress) observe(f *fact) {
+	switch f.Kind {
+	case history.KeySet, history.KeyGone:
+		p.key(f)
+	case history.Acquire, history.Granted, history.Refused:
+		if f.hold != nil {
+			p.try(f)
+		}
+	case history.Release, history.Lost, history.Lapse:
+		if f.hold != nil {
+			f.hold.resource.waiting.freed = f.Time
+		}
+	default:
+		p.fault(f)
+	}
+}
+
+// key follows the keys on the nodes. That one expires which was set before a wait
+// began tells that the longest TTL had not passed, as its node counts it.
+func (p *progress) key(f *fact) {
+	r := p.ledger.resource(f.Resource)
+	w := &r.waiting
+	set := f.Time
+	w.kept = without(w.kept, func(k *kept) bool {
+		if k.node == f.Node {
+			set = k.set
+		}
+		return k.node == f.Node
+	})
+	switch {
+	case f.Kind == history.KeySet:
+		w.kept = append(w.kept, kept{f.Node, f.Time})
+	case f.Reason == "expired" && set <= p.start(w):
+		w.clear, w.long = f.Time, false
+		p.long = without(p.long, func(l *longWait) bool { return l.resource == r && l.at >= p.start(w) })
+	}
+}
+
+// start is when the present wait begins to count.
+func (p *progress) start(w *waiting) history.Time { return max(p.quiet, w.since, w.freed) }
+
+func (p *progress) try(f *fact) {
+	w := &f.hold.resource.waiting
+	switch f.Kind {
+	case history.Acquire:
+		if f.Time.Sub(w.tried) > p.bound || w.tried == 0 {
+			w.since = f.Time
+		}
+		w.tried = f.Time
+	case history.Granted:
+		p.grants++
+		w.since, w.owed, w.long = f.Time, false, false
+	case history.Refused:
+		p.refused++
+		w.tried, w.owed = f.Time, true
+		p.judge(f)
+	}
+}
+
+func (p *progress) judge(f *fact) {
+	h := f.hold
+	w := &h.resource.waiting
+	due := max(p.start(w).Add(p.ttl), w.clear).Add(p.bound)
+	reached := allNodes(p.nodes) &^ (p.ledger.down | h.client.cut)
+	if w.long || f.Time <= due || h.client.dead || h.client.paused || !reached.majorityOf(p.nodes) || h.resource.held() {
+		return
+	}
+	w.long = true
+	p.long = append(p.long, longWait{resource: h.resource, at: f.Time, story: fmt.Sprintf(
+		"at %s client %d was refused %q once more, and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed%s",
+		at(f.Time), h.client.number, h.resource.name, at(p.start(w)), p.ttl, p.bound, w.leftover(p.start(w)))})
+}
+
+// held reports whether somebody's window is open.
+func (r *resource) held() bool {
+	for _, h := range r.holds {
+		if w := &h.windows[leaseRule]; w.begun && !w.over {
+			return true
+		}
+	}
+	return false
+}
+
+// leftover says which nodes have old keys.
+func (w *waiting) leftover(start history.Time) string {
+	old := 0
+	for _, k := range w.kept {
+		if k.set <= start {
+			old++
+		}
+	}
+	if old == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s still kept a key from before", counted(old, "node"))
+}
+
+// fault takes note that something else begins to count. The end of a fault excuses
+// the waits while it lasted.
+func (p *progress) fault(f *fact) {
+	p.quiet = f.Time
+	switch f.Kind {
+	case history.FaultStart:
+		p.faults[f.Fault] = f.Time
+	case history.FaultEnd:
+		began := p.faults[f.Fault]
+		delete(p.faults, f.Fault)
+		p.long = without(p.long, func(l *longWait) bool {
+			if l.at >= began {
+				l.resource.waiting.long = false
+			}
+			return l.at >= began
+		})
+	}
+}
+
+func (*progress) settle() {}
+
+// owing returns a resource that nobody was granted since faults last did
+// something, though a try was refused.
+func (p *progress) owing() *resource {
+	for _, r := range p.ledger.inOrder() {
+		if w := &r.waiting; w.owed && p.quiet > w.since {
+			return r
+		}
+	}
+	return nil
+}
+
+func (p *progress) finding(end history.Time) Finding {
+	f := Finding{Property: DeadlockFreedom, Count: len(p.long)}
+	switch owing := p.owing(); {
+	case p.bound == 0:
+		f.Verdict, f.Story = NotApplicable, "no bound is stated"
+	case len(p.long) > 0:
+		f.Verdict, f.Story = Violated, p.long[0].story
+	case p.grants == 0 && p.refused == 0:
+		f.Verdict, f.Story = NotApplicable, "nobody waited for the lock"
+	case p.grants == 0:
+		f.Verdict, f.Story = Unknown, "nobody was granted the lock, and nobody waited for long enough with a majority of the nodes in reach"
+	case owing != nil:
+		f.Verdict = Unknown
+		f.Story = fmt.Sprintf("nobody was granted %q after faults had last done something, at %s, and the history ends at %s, too soon to tell", owing.name, at(p.quiet), at(end))
+	default:
+		f.Verdict, f.Story = Holds, fmt.Sprintf("%s, and none was waited for longer than %v when nothing stood in the way", counted(p.grants, "grant"), p.bound)
+	}
+	return f
+}
