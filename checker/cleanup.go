@@ -11,10 +11,10 @@ import (
 // been refused, or a release has returned, no node keeps the token's key for
 // longer than the bound. The bound counts from the end of the call, or from
 // when the key was set if that came later, and anew when the client resumes
-// from a pause. A node that was out of the client's reach meanwhile is let off,
-// and so is a client that has died, a key that was to be deleted over a link
-// that a fault held, and one that is set after all is over by a request that was
-// under way during such a fault: what is held back can come at any time.
+// from a pause. A node that was down, or out of the client's reach, meanwhile is
+// let off, and so is a client that has died, a key that was to be deleted over a
+// link that a fault held, and one that is set after all is over by a request that
+// was under way during such a fault: what is held back can come at any time.
 type cleanup struct {
 	header history.Header
 	ledger *ledger
@@ -22,7 +22,8 @@ type cleanup struct {
 	over      []*hold    // that were given up in this instant
 	late      []leftover // keys that were set in this instant, for a token that had been given up
 	leftovers []leftover
-	due       history.Time // of the earliest
+	due       history.Time   // of the earliest
+	rose      []history.Time // by node: when it last came up
 
 	given int // up
 	clean int // tokens that left nothing, and keys that were gone in time
@@ -45,7 +46,11 @@ type leftover struct {
 const forever history.Time = math.MaxInt64
 
 func newCleanup(h history.Header, l *ledger) *cleanup {
-	return &cleanup{header: h, ledger: l, due: forever}
+	c := &cleanup{header: h, ledger: l, due: forever, rose: make([]history.Time, h.Nodes+1)}
+	for n := range c.rose {
+		c.rose[n] = longAgo
+	}
+	return c
 }
 
 // hears nothing without the keys, or a bound to hold them against.
@@ -53,7 +58,7 @@ func (c *cleanup) hears() kinds {
 	if !c.header.Keys || c.header.Bounds.Cleanup == 0 {
 		return 0
 	}
-	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
+	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone, history.NodeDown, history.NodeUp, history.LinkDown, history.Pause, history.Resume, history.Kill)
 }
 
 func (c *cleanup) observe(f *fact) {
@@ -73,6 +78,8 @@ func (c *cleanup) observe(f *fact) {
 		before := len(c.leftovers)
 		c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
 		c.clean += before - len(c.leftovers)
+	case history.NodeUp:
+		c.rose[f.Node] = f.Time
 	case history.NodeDown:
 		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == f.Node })
 	case history.LinkDown:
@@ -116,7 +123,7 @@ func (c *cleanup) settle() {
 
 func (c *cleanup) leave(l leftover) {
 	mended, ever := l.client.mended[l.node]
-	if l.client.dead || l.client.cut.has(l.node) || c.ledger.down.has(l.node) || ever && mended >= l.asked {
+	if l.client.dead || l.client.cut.has(l.node) || c.ledger.down.has(l.node) || c.rose[l.node] >= l.asked || ever && mended >= l.asked {
 		return
 	}
 	l.due = l.since.Add(c.header.Bounds.Cleanup)

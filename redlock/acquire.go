@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -47,6 +48,7 @@ type attempt struct {
 	round    *round
 
 	// Guarded by mutex.mu.
+	longest    time.Duration // life that its keys were given
 	stage      stage
 	stragglers env.NodeSet // that set the key while a release was under way
 	unheard    env.NodeSet // whose answer to SET was given up: the key may still be set
@@ -68,6 +70,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 
 	event.Until = validUntil(m.now(), ttl, m.config.allowance(ttl))
 	m.observe(event, env.StepBeforeSend)
+	a.ask(ttl)
 	weigh := m.weigher()
 	set := env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl, Vouched: m.config.Quarantine}
 	a.round = m.sendWhile(a.isWanted, m.all, set, m.config.Linger)
@@ -121,8 +124,8 @@ func (m *Mutex) observe(e env.Event, step env.Step) {
 func (a *attempt) cleanUp() {
 	m := a.mutex
 	a.abandon()
-	erasing := m.send(m.all, m.deleteCommand(a.resource, a.token), m.config.NodeTimeout)
-	m.background("clean up", nil, func() { m.finishErase(erasing) })
+	keys := a.erase(m.all)
+	m.background("clean up", nil, keys.finish)
 	a.drainInBackground()
 }
 
@@ -168,14 +171,14 @@ func (a *attempt) drainInBackground() {
 		return
 	}
 	m.background("drain", nil, func() {
-		var erasing []*round
+		var late []erasing
 		a.round.drain(func(r env.Reply) {
 			if a.straggled(r) {
-				erasing = append(erasing, m.send(env.SetOf(r.Node), m.deleteCommand(a.resource, a.token), m.config.NodeTimeout))
+				late = append(late, a.erase(env.SetOf(r.Node)))
 			}
 		})
-		for _, r := range erasing {
-			m.finishErase(r)
+		for _, keys := range late {
+			keys.finish()
 		}
 	})
 }

@@ -72,6 +72,7 @@ func (x *extension) run(ctx context.Context) (time.Duration, error) {
 	if wait <= 0 {
 		return 0, h.finishExtend(x, errEnded)
 	}
+	h.attempt.ask(x.ttl)
 	r := m.send(m.all, env.Command{Op: env.OpExtend, Key: h.attempt.resource, Token: h.attempt.token, TTL: x.ttl}, min(m.config.NodeTimeout, wait))
 	votes, err := m.gather(ctx, r, r.sent.Add(wait))
 	m.drainRest("drain extension", r)

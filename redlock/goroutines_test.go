@@ -91,6 +91,7 @@ func TestOnGoroutines(t *testing.T) {
 	}
 	c := redlock.Defaults(10 * time.Second)
 	c.RetryMin, c.RetryMax = 0, time.Millisecond
+	c.NodeTimeout = 10 * time.Second // the machine may be busy
 	mutex, err := redlock.New(c, env.System(), nodes, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,9 @@ type Mutex struct {
 	nodes    env.Nodes
 	all      env.NodeSet
 	observer env.Observer
-	patience time.Duration // with one round of all nodes
+	patience time.Duration   // with one round of all nodes
+	open     context.Context // ends with Close
+	close    context.CancelFunc
 
 	mu        sync.Mutex // never held across a wait
 	closed    bool
@@ -44,6 +46,7 @@ func New(config Config, runtime env.Runtime, nodes env.Nodes, observer env.Obser
 		observer = silent{}
 	}
 	m := &Mutex{config: config, runtime: runtime, nodes: nodes, all: env.AllNodes(n), observer: observer, patience: config.NodeTimeout}
+	m.open, m.close = context.WithCancel(context.Background())
 	if config.Sequential {
 		m.patience *= time.Duration(n)
 	}
@@ -103,6 +106,7 @@ func (m *Mutex) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true
 	m.mu.Unlock()
+	m.close()
 	for {
 		hold, task, idle := m.underWay()
 		if idle {

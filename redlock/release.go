@@ -23,11 +23,12 @@ func (h *Hold) Release(ctx context.Context) error {
 	m.observer.Observe(event)
 	h.end(ErrReleased)
 
-	r := m.send(m.all, m.deleteCommand(a.resource, a.token), m.config.NodeTimeout)
+	keys := a.erase(m.all)
+	r := keys.round
 	votes, err := m.gather(ctx, r, r.sent.Add(m.patience))
 	event.Answer, event.Err = releaseOutcome(votes, err)
 	m.observe(event, env.StepReleased)
-	a.finishRelease(r)
+	a.finishRelease(keys)
 	return event.Err
 }
 
@@ -48,20 +49,20 @@ func (h *Hold) giveUp() error {
 // linger time later. A SET that is even later leaves its key until it expires.
 // Only now that the release has been answered can the second delete no longer
 // make that answer untrue.
-func (a *attempt) finishRelease(r *round) {
-	m := a.mutex
+func (a *attempt) finishRelease(keys erasing) {
+	m, r := a.mutex, keys.round
 	stragglers, unheard := a.abandon()
-	if r.silent|r.lost|stragglers|unheard == 0 {
+	if r.silent|r.lost|r.failed|stragglers|unheard == 0 {
 		return
 	}
 	m.background("finish release", nil, func() {
 		if stragglers != 0 {
-			m.erase(stragglers, a.resource, a.token)
+			a.erase(stragglers).finish()
 		}
-		m.finishErase(r)
+		keys.finish()
 		if unheard != 0 {
 			_ = m.runtime.Sleep(context.Background(), m.runtime.Now(env.Monotonic).Add(m.config.Linger))
-			m.erase(unheard, a.resource, a.token)
+			a.erase(unheard).finish()
 		}
 	})
 }

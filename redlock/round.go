@@ -17,6 +17,7 @@ type round struct {
 	votes   tally
 	silent  env.NodeSet // asked and not yet heard of
 	lost    env.NodeSet // heard of as env.Lost: what the command did is unknown
+	failed  env.NodeSet // heard of as env.Failed: it did nothing
 }
 
 // send hands a command to the nodes of the set. Their answers are given up
@@ -40,10 +41,6 @@ func (m *Mutex) sendWhile(wanted func() bool, to env.NodeSet, command env.Comman
 	return r
 }
 
-func (m *Mutex) deleteCommand(resource, token string) env.Command {
-	return env.Command{Op: env.OpDelete, Key: resource, Token: token}
-}
-
 // next waits for one more reply, and returns it and what it counts as.
 func (r *round) next(ctx context.Context, until env.Instant) (reply, vote env.Reply, err error) {
 	reply, err = r.replies.Next(ctx, until)
@@ -56,8 +53,11 @@ func (r *round) next(ctx context.Context, until env.Instant) (reply, vote env.Re
 	}
 	r.votes.count(vote)
 	r.silent = r.silent.Without(reply.Node)
-	if reply.Answer == env.Lost {
+	switch reply.Answer {
+	case env.Lost:
 		r.lost = r.lost.With(reply.Node)
+	case env.Failed:
+		r.failed = r.failed.With(reply.Node)
 	}
 	return reply, vote, nil
 }
@@ -97,18 +97,5 @@ func (r *round) drain(each func(env.Reply)) {
 func (m *Mutex) drainRest(name string, r *round) {
 	if r.silent != 0 {
 		m.background(name, nil, func() { r.drain(nil) })
-	}
-}
-
-// erase deletes a token's keys from the nodes of the set, and once more from
-// those of which no answer came.
-func (m *Mutex) erase(from env.NodeSet, resource, token string) {
-	m.finishErase(m.send(from, m.deleteCommand(resource, token), m.config.NodeTimeout))
-}
-
-func (m *Mutex) finishErase(r *round) {
-	r.drain(nil)
-	if r.lost != 0 {
-		m.send(r.lost, r.command, m.config.Linger).drain(nil)
 	}
 }

@@ -44,6 +44,7 @@ type lane struct {
 	loss    *loss      // nil: none
 	narrow  *bandwidth // nil: as wide as one likes
 	held    []int32    // messages that came to the cut
+	latest  int64      // ground time at which the last that was sent arrives, as far as is known
 }
 
 // extra is what a fault adds to the latency of each message.
@@ -177,7 +178,9 @@ func (w *World) leave(i int32, l *lane, arrival class) {
 	if l.loss != nil && w.loses(i, l, arrival) {
 		return
 	}
-	w.queue.push(w.now+w.network.delay(l), arrival, i)
+	at := w.now + w.network.delay(l)
+	l.latest = max(l.latest, at)
+	w.queue.push(at, arrival, i)
 }
 
 func (w *World) requestArrives(i int32) {

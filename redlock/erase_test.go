@@ -1,0 +1,110 @@
+package redlock_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock"
+)
+
+// unwilling makes node 5 answer everything with an error.
+func unwilling(start time.Duration, end *nemesis.Moment) nemesis.Plan {
+	return nemesis.Plan{{Action: &nemesis.NodeError{Nodes: []int{5}, Error: nemesis.Loading}, Start: nemesis.At(start), End: end}}
+}
+
+// deletes counts the deletes that were sent to node 5.
+type deletes struct {
+	env.Nodes
+	sent int
+}
+
+func (d *deletes) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round {
+	if c.Op == env.OpDelete && to.Has(5) {
+		d.sent++
+	}
+	return d.Nodes.Send(to, c, giveUp)
+}
+
+// whenGone returns when node 5's key was gone.
+func (b *bench) whenGone() time.Duration {
+	for _, e := range b.log {
+		if e.Kind == history.KeyGone && e.Node == 5 {
+			return time.Duration(e.Time).Round(ms)
+		}
+	}
+	return 0
+}
+
+// A node that refuses a delete, or from which no answer comes, is asked again: here
+// at 222 ms, in vain, and at 624 ms.
+func TestDeleteIsRepeatedUntilItIsAnswered(t *testing.T) {
+	release := func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 18*ms)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.sleep(1, 1200*ms)
+	}
+	b := play(t, unwilling(10*ms, nemesis.After(490*ms)), release)
+	b.want("refused: gone at", b.whenGone(), 625*ms)
+
+	b = play(t, unwilling(10*ms, nil), release)
+	b.want("refused for good: expired at", b.whenGone(), 1002*ms)
+
+	// So is a node on which a refused try has set a key.
+	b = play(t, unwilling(1500*time.Microsecond, nemesis.After(100*ms)), func(b *bench, m *redlock.Mutex) {
+		ctx, cancel := context.WithCancel(context.Background())
+		b.Runtime(1).Go("cancel", func() {
+			b.sleep(1, 1600*time.Microsecond)
+			cancel()
+		})
+		_, err := m.TryLock(ctx, "r")
+		b.wantError("cancelled", err, context.Canceled)
+		b.sleep(1, 900*ms)
+	})
+	b.want("a try: gone at", b.whenGone(), 205*ms)
+}
+
+// The intervals double, and end when the key has expired anyway.
+func TestDeleteIsNotRepeatedForEver(t *testing.T) {
+	var counting *deletes
+	play(t, unwilling(10*ms, nil), func(b *bench, _ *redlock.Mutex) {
+		counting = &deletes{Nodes: b.Nodes(1)}
+		m, err := redlock.New(config(), b.Runtime(1), counting, nil)
+		b.wantError("new", err, nil)
+		h := lock(b, m)
+		b.sleep(1, 18*ms)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.sleep(1, 10*time.Second)
+	})
+	if counting.sent != 3 { // at 20, 222 and 624 ms
+		t.Errorf("%d deletes were sent", counting.sent)
+	}
+}
+
+// An extension gives the keys a longer life, and so the deletes more time.
+func TestDeleteIsRepeatedForTheLongestLife(t *testing.T) {
+	b := play(t, unwilling(500*ms, nemesis.After(2*time.Second)), func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.wantError("extend", h.Extend(context.Background(), 10*time.Second), nil)
+		b.sleep(1, 600*ms)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.sleep(1, 5*time.Second)
+	})
+	b.want("gone at", b.whenGone(), 3613*ms)
+}
+
+// Close does not wait for what a dead node may say one day.
+func TestCloseEndsTheRepetition(t *testing.T) {
+	play(t, unwilling(10*ms, nil), func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 18*ms)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.sleep(1, 10*ms)
+		b.wantError("close", m.Close(context.Background()), nil)
+		b.want("closed at", b.at(), 32*ms)
+	})
+}

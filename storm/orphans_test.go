@@ -1,0 +1,48 @@
+package storm_test
+
+import (
+	"context"
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+var orphanPlans = flag.Int("plans", 100_000, "how many plans are drawn that must leave no key behind")
+
+// Law: where connections keep the order of requests, no try and no release leaves
+// a key on a node that was in reach, whatever else happens.
+func TestNoOrphansInOrder(t *testing.T) {
+	s := storm.InStorm(brief(t), nemesis.Generator{Faults: nemesis.Weights{"all": 1}, Most: 6})
+	s.Connections = nemesis.Connections{Pipelined: true}
+	tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: *orphanPlans}.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := tally.Seen[checker.Cleanup]
+	if n := seen[checker.Violated]; n > 0 {
+		r := tally.First[checker.Cleanup]
+		t.Errorf("%d of %d plans leave a key behind; seed %d: %s", n, tally.Runs, r.Seed, r.Report.Finding(checker.Cleanup).Story)
+	}
+	if seen[checker.Holds] < tally.Runs*9/10 {
+		t.Errorf("few plans could be judged: %v", seen)
+	}
+	t.Logf("%v", seen)
+}
+
+// brief is a scenario of two clients who lock a few times, for each other's try to
+// be refused now and then.
+func brief(t *testing.T) scenarios.Scenario {
+	s := find(t, "calm")
+	s.Lock.TTL, s.Lock.NodeTimeout, s.Lock.Linger, s.Lock.Margin = 300*ms, 20*ms, 60*ms, 20*ms
+	s.Lock.Retry = nemesis.Range{Min: 10 * ms, Max: 60 * ms}
+	span := func(most time.Duration) nemesis.Range { return nemesis.Range{Max: most} }
+	c := scenarios.Client{Workload: "hold", Resource: "r", Work: span(60 * ms), Think: span(60 * ms), Rounds: 3}
+	s.Clients, s.Setting.Clients = []scenarios.Client{c, c}, 2
+	s.Horizon = 3 * time.Second
+	return s
+}
