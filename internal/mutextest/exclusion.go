@@ -12,13 +12,15 @@ import (
 
 // Contenders, some of which share a mutex, count under the lock, and the number
 // has no other protection: the race detector sees two who do so at once, and the
-// sum shows an update that was lost.
+// sum shows an update that was lost. In the end no key is left.
 func exclusion(s *scene) {
 	const clients, users, rounds = 3, 3, 5
 	number := 0
+	var mutexes []*redlock.Mutex
 	var all sync.WaitGroup
 	for range clients {
 		m := s.client(config(), nil)
+		mutexes = append(mutexes, m)
 		for range users {
 			all.Go(func() {
 				for range rounds {
@@ -33,6 +35,10 @@ func exclusion(s *scene) {
 	if number != clients*users*rounds && !s.Failed() {
 		s.Errorf("counted to %d, want %d", number, clients*users*rounds)
 	}
+	for _, m := range mutexes {
+		s.close(m)
+	}
+	s.wantHeld(s.key, s.every(""))
 }
 
 // count adds one to the number under the lock, with a pause in which another's

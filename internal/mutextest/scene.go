@@ -27,15 +27,15 @@ type scene struct {
 }
 
 func newScene(t *testing.T, p Place) *scene {
-	noGoroutineStays(t)
+	NoGoroutineStays(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	t.Cleanup(cancel)
 	return &scene{T: t, ctx: ctx, place: p, key: t.Name(), nodes: p.Connect(t)}
 }
 
-// noGoroutineStays checks that when the test has ended no more goroutines run
+// NoGoroutineStays checks that when the test has ended no more goroutines run
 // than now.
-func noGoroutineStays(t *testing.T) {
+func NoGoroutineStays(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
 		if !comes(func() bool { return runtime.NumGoroutine() <= before }) {

@@ -8,11 +8,11 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// watched is a lock whose keys live for two seconds, and are extended ten times
-// a second.
+// watched is a lock whose keys live for a second, and are extended ten times as
+// often.
 func watched() redlock.Config {
 	c := config()
-	c.TTL, c.Margin = 2*time.Second, 100*ms
+	c.TTL, c.Margin = time.Second, 100*ms
 	c.Watchdog.Every = 100 * ms
 	return c
 }
