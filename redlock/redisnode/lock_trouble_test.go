@@ -5,7 +5,6 @@ package redisnode_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -26,11 +25,7 @@ func TestOneNodeInTrouble(t *testing.T) {
 	for _, c := range troubles {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWard(t, c, 1)
-			timeout := aeon
-			if c.answer == env.Lost {
-				timeout = time.Second // for which Close waits, to delete once more what may be set late
-			}
-			m := w.mutex(timeout)
+			m := w.mutex(c.patientTimeout())
 			h, err := m.TryLock(w.ctx, "key")
 			if err != nil {
 				t.Fatal(err)
@@ -52,7 +47,7 @@ func TestTwoNodesInTrouble(t *testing.T) {
 	for _, c := range troubles {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWard(t, c, 2)
-			timeout := aeon
+			timeout := c.patientTimeout()
 			if c.silent() {
 				timeout = 50 * time.Millisecond
 			}
@@ -63,12 +58,22 @@ func TestTwoNodesInTrouble(t *testing.T) {
 	}
 }
 
+// patientTimeout is a node timeout that nobody has to wait for. Where answers are
+// lost Close does, so as to delete once more what may be set late.
+func (t trouble) patientTimeout() time.Duration {
+	if t.answer == env.Lost {
+		return time.Second
+	}
+	return aeon
+}
+
 // ward is three nodes of which the first are in trouble.
 type ward struct {
 	*bench
 	trouble
-	ctx context.Context // ends what hangs
-	ill int
+	ctx   context.Context // ends what hangs
+	addrs []string
+	ill   int
 }
 
 func newWard(t *testing.T, c trouble, ill int) *ward {
@@ -78,11 +83,11 @@ func newWard(t *testing.T, c trouble, ill int) *ward {
 	if c.prepare != nil {
 		c.prepare(w.bench)
 	}
-	addrs := w.addrs()[:3]
+	w.addrs = w.bench.addrs()[:3]
 	for n := 1; n <= ill; n++ {
-		addrs[n-1] = c.strike(w.bench, n)
+		w.addrs[n-1] = c.strike(w.bench, n)
 	}
-	w.nodes = w.connect(addrs, c.options)
+	w.nodes = w.connect(w.addrs, c.options)
 	if c.busy {
 		w.nodes.Send(env.AllNodes(ill), set("somebody else", aeon), env.Never)
 	}
@@ -130,8 +135,8 @@ func (w *ward) wantDiagnosis(err error) {
 			}
 		case r.Node != i+1 || r.Answer != w.answer:
 			w.Errorf("of node %d: %+v, want answer %v", i+1, r, w.answer)
-		case !w.silent() && (!strings.Contains(r.Err.Error(), w.reason) || !strings.Contains(r.Err.Error(), fmt.Sprintf("node %d ", r.Node))):
-			w.Errorf("of node %d: %v, want its name and the reason %q", r.Node, r.Err, w.reason)
+		case !w.silent() && (!strings.Contains(r.Err.Error(), w.reason) || !strings.Contains(r.Err.Error(), w.addrs[i])):
+			w.Errorf("of node %d: %v, want its address and the reason %q", r.Node, r.Err, w.reason)
 		}
 	}
 }
