@@ -1,0 +1,107 @@
+package mutextest
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/redlock"
+)
+
+// Who is cancelled while another holds the lock leaves nothing but the other's
+// keys.
+func cancelledWhileWaiting(s *scene) {
+	h := s.lock(s.client(config(), nil))
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	refused := 0
+	m := s.client(config(), observe(func(e env.Event) {
+		if e.Step != env.StepRefused {
+			return
+		}
+		if refused++; refused == 3 {
+			cancel()
+		}
+	}))
+	_, err := m.Lock(ctx, s.key)
+	s.wantError("lock", err, context.Canceled)
+	s.close(m)
+	s.wantHeld(s.key, s.every(h.Token()))
+	s.wantError("release", h.Release(s.ctx), nil)
+}
+
+// A try that is cancelled at any step is over, granted or not, and leaves no key
+// once it has been released.
+func cancelledInATry(s *scene) {
+	for _, at := range []env.Event{
+		{Step: env.StepAcquire}, {Step: env.StepBeforeSend}, {Step: env.StepReply, K: 1}, {Step: env.StepReply, K: 2},
+		{Step: env.StepQuorum}, {Step: env.StepAfterCheck}, {Step: env.StepGranted},
+	} {
+		ctx, cancel := context.WithCancel(s.ctx)
+		m := s.client(config(), observe(func(e env.Event) {
+			if e.Step == at.Step && e.K == at.K {
+				cancel()
+			}
+		}))
+		h, err := m.TryLock(ctx, s.key)
+		if err == nil {
+			s.wantError("release", h.Release(s.ctx), nil)
+		} else {
+			s.wantError("try", err, context.Canceled)
+		}
+		cancel()
+		s.close(m)
+		s.wantHeld(s.key, s.every(""))
+	}
+}
+
+// Close tells the holders, refuses further work and releases nothing; a holder
+// may still do that.
+func closeEndsEverything(s *scene) {
+	c := config()
+	c.Watchdog.Every = ms
+	m := s.client(c, nil)
+	h := s.lock(m)
+	s.close(m)
+	s.wantError("cause", context.Cause(h.Context()), redlock.ErrClosed)
+	s.wantHeld(s.key, s.every(h.Token()))
+	_, err := m.TryLock(s.ctx, s.key)
+	s.wantError("try after close", err, redlock.ErrClosed)
+	s.wantError("extend after close", h.Extend(s.ctx, c.TTL), redlock.ErrLost)
+	s.close(m) // once more
+	s.wantError("release after close", h.Release(s.ctx), nil)
+	s.close(m)
+	s.wantHeld(s.key, s.every(""))
+}
+
+// Close ends calls that are under way: those that wait for the lock, those that
+// extend it, those that release it.
+func closeDuringCalls(s *scene) {
+	tries := new(counter)
+	m := s.client(config(), tries)
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			for {
+				h, err := m.Lock(s.ctx, s.key)
+				if errors.Is(err, redlock.ErrClosed) {
+					return
+				}
+				if err != nil {
+					s.Errorf("lock: %v", err)
+					return
+				}
+				_ = h.Extend(s.ctx, config().TTL)
+				s.wantError("release", h.Release(s.ctx), nil)
+			}
+		})
+	}
+	if !comes(func() bool { return tries.of(env.StepGranted) >= 5 }) {
+		s.Error("the lock is not granted")
+	}
+	s.close(m)
+	all.Wait()
+	s.close(m) // a holder may have released after the first
+	s.wantHeld(s.key, s.every(""))
+}

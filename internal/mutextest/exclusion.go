@@ -1,0 +1,92 @@
+package mutextest
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockstorm/lockstorm/redlock"
+)
+
+// Contenders, some of which share a mutex, count under the lock, and the number
+// has no other protection: the race detector sees two who do so at once, and the
+// sum shows an update that was lost. In the end no key is left.
+func exclusion(s *scene) {
+	const clients, users, rounds = 3, 3, 5
+	number := 0
+	var mutexes []*redlock.Mutex
+	var all sync.WaitGroup
+	for range clients {
+		m := s.client(config(), nil)
+		mutexes = append(mutexes, m)
+		for range users {
+			all.Go(func() {
+				for range rounds {
+					if !s.count(m, &number) {
+						return
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	if number != clients*users*rounds && !s.Failed() {
+		s.Errorf("counted to %d, want %d", number, clients*users*rounds)
+	}
+	for _, m := range mutexes {
+		s.close(m)
+	}
+	s.wantHeld(s.key, s.every(""))
+}
+
+// count adds one to the number under the lock, with a pause in which another's
+// update would be lost.
+func (s *scene) count(m *redlock.Mutex, number *int) bool {
+	h, err := m.Lock(s.ctx, s.key)
+	if err != nil {
+		s.Errorf("lock: %v", err)
+		return false
+	}
+	was := *number
+	runtime.Gosched()
+	*number = was + 1
+	if err := h.Release(s.ctx); err != nil {
+		s.Errorf("release: %v", err)
+	}
+	return true
+}
+
+// Several goroutines use one hold at a time. One of them releases it, once, and
+// no extension outlives that.
+func manyHands(s *scene) {
+	m := s.client(config(), nil)
+	for range 10 {
+		h, err := m.Lock(s.ctx, s.key)
+		if err != nil {
+			s.Fatal(err)
+		}
+		var released atomic.Int32
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if err := h.Extend(s.ctx, 2*time.Hour); err != nil && !errors.Is(err, redlock.ErrExtending) && !errors.Is(err, redlock.ErrReleased) {
+					s.Errorf("extend: %v", err)
+				}
+				h.Until()
+				if err := h.Release(s.ctx); err == nil {
+					released.Add(1)
+				} else if !errors.Is(err, redlock.ErrReleased) {
+					s.Errorf("release: %v", err)
+				}
+			})
+		}
+		all.Wait()
+		if n := released.Load(); n != 1 {
+			s.Errorf("released %d times", n)
+		}
+	}
+	s.close(m)
+	s.wantHeld(s.key, s.every(""))
+}

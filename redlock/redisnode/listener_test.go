@@ -1,0 +1,73 @@
+//go:build linux
+
+package redisnode_test
+
+import (
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// These strikes put a listener in a server's place.
+
+// swallow returns the address of a node that takes requests and never answers.
+func swallow(b *bench, _ int) string { return blackHole(b.T) }
+
+// deafen returns an address that nobody can connect to: the kernel drops the
+// first packet of every handshake, because one connection that nobody accepts
+// fills the listener's queue.
+func deafen(b *bench, _ int) string {
+	b.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	socket := os.NewFile(uintptr(fd), "listener")
+	b.Cleanup(func() { socket.Close() })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		b.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 0); err != nil {
+		b.Fatal(err)
+	}
+	l, err := net.FileListener(socket)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	addr := l.Addr().String()
+	first, err := net.Dial("tcp", addr)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { first.Close() })
+	if second, err := net.DialTimeout("tcp", addr, 20*time.Millisecond); err == nil {
+		second.Close()
+		b.Fatal("the listener's queue is not full")
+	}
+	return addr
+}
+
+// reset returns the address of a node that answers every connection's first
+// request with its end.
+func reset(b *bench, _ int) string {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 1))
+			_ = conn.(*net.TCPConn).SetLinger(0)
+			conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
