@@ -95,6 +95,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 		}
 	}
 
+	a.unheard = a.round.lost // the drain does not hear of these any more
 	hold := newHold(base, a, event.Until, event.Fence)
 	a.drainInBackground()
 	m.background("watch", hold, hold.watch)
@@ -125,7 +126,11 @@ func (a *attempt) cleanUp() {
 	m := a.mutex
 	a.abandon()
 	keys := a.erase(m.all)
-	m.background("clean up", nil, keys.finish)
+	unheard := a.round.lost // it may be set still: what broke the connection need not have held the request back
+	m.background("clean up", nil, func() {
+		keys.finish()
+		a.eraseLater(unheard)
+	})
 	a.drainInBackground()
 }
 

@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"context"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -18,6 +19,16 @@ type erasing struct {
 func (a *attempt) erase(from env.NodeSet) erasing {
 	m := a.mutex
 	return erasing{a, m.send(from, env.Command{Op: env.OpDelete, Key: a.resource, Token: a.token}, m.config.NodeTimeout)}
+}
+
+// eraseLater asks nodes to delete the keys a linger time from now, if there are
+// any nodes, because they may set them still.
+func (a *attempt) eraseLater(from env.NodeSet) {
+	m := a.mutex
+	if from != 0 {
+		_ = m.runtime.Sleep(context.Background(), m.runtime.Now(env.Monotonic).Add(m.config.Linger))
+		a.erase(from).finish()
+	}
 }
 
 // finish hears the nodes out and asks those again that have not said whether they

@@ -21,19 +21,24 @@ type QuorumError struct {
 // Unwrap returns Err.
 func (e *QuorumError) Unwrap() error { return e.Err }
 
-// Error counts the answers, and says of nodes that failed, or whose answer is
-// lost, why.
+// Error counts the nodes that agreed and declined, and says of each other one why
+// it did neither.
 func (e *QuorumError) Error() string {
-	var counts [env.Lost + 1]int
-	var failures strings.Builder
+	agreed, declined := 0, 0
+	var others strings.Builder
 	for _, r := range e.Replies {
-		counts[r.Answer]++
-		if r.Err != nil {
-			fmt.Fprintf(&failures, "; node %d: %v", r.Node, r.Err)
+		switch {
+		case r.Answer == env.Yes:
+			agreed++
+		case r.Answer == env.No:
+			declined++
+		case r.Err != nil:
+			fmt.Fprintf(&others, "; node %d: %v", r.Node, r.Err)
+		default:
+			fmt.Fprintf(&others, "; node %d: nothing heard", r.Node)
 		}
 	}
-	return fmt.Sprintf("%v: of %d nodes %d agreed, %d declined, %d failed, %d did not answer and %d were not waited for%s",
-		e.Err, len(e.Replies), counts[env.Yes], counts[env.No], counts[env.Failed], counts[env.Lost], counts[0], failures.String())
+	return fmt.Sprintf("%v: of %d nodes %d agreed and %d declined%s", e.Err, len(e.Replies), agreed, declined, others.String())
 }
 
 // quorumError returns the error of a round that ended with these votes.

@@ -60,10 +60,7 @@ func (a *attempt) finishRelease(keys erasing) {
 			a.erase(stragglers).finish()
 		}
 		keys.finish()
-		if unheard != 0 {
-			_ = m.runtime.Sleep(context.Background(), m.runtime.Now(env.Monotonic).Add(m.config.Linger))
-			a.erase(unheard).finish()
-		}
+		a.eraseLater(unheard)
 	})
 }
 

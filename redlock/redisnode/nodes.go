@@ -133,7 +133,7 @@ func (n *Nodes) reply(node int, r env.Reply, err error) env.Reply {
 		err = unsent.reason
 	}
 	if err != nil {
-		r.Err = fmt.Errorf("node %d (%s): %w", node, n.clients[node-1].Options().Addr, err)
+		r.Err = fmt.Errorf("%s: %w", n.clients[node-1].Options().Addr, err)
 	}
 	return r
 }

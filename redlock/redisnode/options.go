@@ -2,6 +2,7 @@ package redisnode
 
 import (
 	"crypto/tls"
+	"math"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -78,6 +79,7 @@ func (o Options) redis(addr string) *redis.Options {
 		DialTimeout:   o.DialTimeout,
 		DialerRetries: 1,
 		PoolSize:      o.PoolSize,
+		PoolTimeout:   math.MaxInt64, // go-redis would turn a request away after 30 s
 
 		// One round trip of handshake (HELLO), and no side channels.
 		Protocol:                 2,

@@ -22,8 +22,8 @@ func vouch(run string, watched time.Duration) env.Command {
 	return env.Command{Op: env.OpVouch, Token: run, TTL: watched}
 }
 
-// answer sends a command to node 1.
-func (b *bench) answer(cmd env.Command) env.Reply {
+// first sends a command to node 1.
+func (b *bench) first(cmd env.Command) env.Reply {
 	b.Helper()
 	reply, err := b.nodes.Send(env.SetOf(1), cmd, in(patience)).Next(b.Context(), in(patience))
 	if err != nil {
@@ -34,7 +34,7 @@ func (b *bench) answer(cmd env.Command) env.Reply {
 
 func (b *bench) wantCensus(when, key string, want env.Answer, vouched bool) (run string) {
 	b.Helper()
-	r := b.answer(census(key))
+	r := b.first(census(key))
 	if r.Answer != want || r.Vouched != vouched || len(r.Run) != 40 {
 		b.Errorf("%s: %v in run %q, vouched for: %t", when, r.Answer, r.Run, r.Vouched)
 	}
@@ -73,7 +73,7 @@ func TestRunThatIsNotTold(t *testing.T) {
 	if err := b.plain[0].Do(b.Context(), "ACL", "SETUSER", "default", "-info").Err(); err != nil {
 		t.Fatal(err)
 	}
-	r := b.answer(census("k"))
+	r := b.first(census("k"))
 	if r.Answer != env.Lost || r.Err == nil || !strings.Contains(r.Err.Error(), "INFO") {
 		t.Errorf("%v, %v", r.Answer, r.Err)
 	}
