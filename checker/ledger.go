@@ -105,9 +105,10 @@ func (l *ledger) blank() *hold {
 	return h
 }
 
-// settle lets go of the holds that no event can concern any more.
+// settle lets go of the holds that no event can concern any more: the last first,
+// as it is found, and taken out, at the end of its list.
 func (l *ledger) settle() {
-	for _, h := range l.settling {
+	for _, h := range slices.Backward(l.settling) {
 		if !h.retired && h.finished() {
 			l.retire(h)
 		}
@@ -146,7 +147,7 @@ func (l *ledger) retire(h *hold) {
 
 // remove takes v out of a short list, whose order stays.
 func remove[T comparable](list []T, v T) []T {
-	for i := range list {
+	for i := len(list) - 1; i >= 0; i-- {
 		if list[i] == v {
 			copy(list[i:], list[i+1:])
 			var none T

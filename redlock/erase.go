@@ -7,9 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// erasing is the deletion of a token's keys from some nodes. It goes on until each
-// has answered, because a key that stays keeps others out for what is left of its
-// life: a node can be out of reach for a while, and a delete can get lost.
+// erasing is the deletion of a token's keys from some nodes. A key that stays keeps
+// others out for what is left of its life.
 type erasing struct {
 	attempt *attempt
 	round   *round
@@ -31,38 +30,20 @@ func (a *attempt) eraseLater(from env.NodeSet) {
 	}
 }
 
-// finish hears the nodes out and asks those again that have not said whether they
-// had the keys. Those of which no answer came are asked at once, with the patience
-// of a linger time; then all, while the mutex is open, at intervals that double,
-// until the keys have expired of themselves.
+// finish hears the nodes out. Those of which no answer came are asked again at
+// once, with the patience of a linger time; what is left after that is a remnant.
 func (e erasing) finish() {
-	m, r := e.attempt.mutex, e.round
-	expired := r.sent.Add(e.attempt.longestTTL())
+	r := e.round
 	r.drain(nil)
 	left := r.lost | r.failed
 	if r.lost != 0 {
-		left = r.failed | e.again(r.lost)
+		again := e.attempt.mutex.send(r.lost, r.command, e.attempt.mutex.config.Linger)
+		again.drain(nil)
+		left = r.failed | again.lost | again.failed
 	}
-	for pause := m.config.Linger; left != 0; pause *= 2 {
-		if !m.pauseUntil(m.runtime.Now(env.Monotonic).Add(pause), expired) {
-			return
-		}
-		left = e.again(left)
+	if left != 0 {
+		e.attempt.mutex.remember(remnant{command: r.command, nodes: left, expired: r.sent.Add(e.attempt.longestTTL())})
 	}
-}
-
-// again asks nodes once more, and returns those that have not said.
-func (e erasing) again(nodes env.NodeSet) env.NodeSet {
-	m := e.attempt.mutex
-	r := m.send(nodes, e.round.command, m.config.Linger)
-	r.drain(nil)
-	return r.lost | r.failed
-}
-
-// pauseUntil sleeps, and reports whether it has done so: not if it would be too
-// late then, or the mutex is closed.
-func (m *Mutex) pauseUntil(then, late env.Instant) bool {
-	return then < late && m.runtime.Sleep(m.open, then) == nil
 }
 
 // longestTTL is the longest life that the keys were given.

@@ -26,6 +26,7 @@ type Mutex struct {
 	mu        sync.Mutex // never held across a wait
 	closed    bool
 	jobs      jobs
+	remnants  remnants
 	sightings []sighting // of the nodes' runs, by node from 0
 }
 

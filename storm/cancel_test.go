@@ -143,7 +143,7 @@ func TestCancelsBreakNothing(t *testing.T) {
 	}
 	tally := runs(t, s, 50)
 	for p, want := range s.Expect {
-		if p == checker.FaultTolerance { // hardly a try is left to tell
+		if p == checker.FaultTolerance || p == checker.DeadlockFreedom { // hardly a try is left to tell
 			want = checker.Unknown
 		}
 		if got := tally.Observed(p); got != want {
