@@ -22,8 +22,7 @@ type cleanup struct {
 	over      []*hold    // that were given up in this instant
 	late      []leftover // keys that were set in this instant, for a token that had been given up
 	leftovers []leftover
-	due       history.Time   // of the earliest
-	rose      []history.Time // by node: when it last came up
+	due       history.Time // of the earliest
 
 	given int // up
 	clean int // tokens that left nothing, and keys that were gone in time
@@ -46,11 +45,7 @@ type leftover struct {
 const forever history.Time = math.MaxInt64
 
 func newCleanup(h history.Header, l *ledger) *cleanup {
-	c := &cleanup{header: h, ledger: l, due: forever, rose: make([]history.Time, h.Nodes+1)}
-	for n := range c.rose {
-		c.rose[n] = longAgo
-	}
-	return c
+	return &cleanup{header: h, ledger: l, due: forever}
 }
 
 // hears nothing without the keys, or a bound to hold them against.
@@ -58,7 +53,7 @@ func (c *cleanup) hears() kinds {
 	if !c.header.Keys || c.header.Bounds.Cleanup == 0 {
 		return 0
 	}
-	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone, history.NodeDown, history.NodeUp, history.LinkDown, history.Pause, history.Resume, history.Kill)
+	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
 }
 
 func (c *cleanup) observe(f *fact) {
@@ -78,8 +73,6 @@ func (c *cleanup) observe(f *fact) {
 		before := len(c.leftovers)
 		c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
 		c.clean += before - len(c.leftovers)
-	case history.NodeUp:
-		c.rose[f.Node] = f.Time
 	case history.NodeDown:
 		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == f.Node })
 	case history.LinkDown:
@@ -122,8 +115,8 @@ func (c *cleanup) settle() {
 }
 
 func (c *cleanup) leave(l leftover) {
-	mended, ever := l.client.mended[l.node]
-	if l.client.dead || l.client.cut.has(l.node) || c.ledger.down.has(l.node) || c.rose[l.node] >= l.asked || ever && mended >= l.asked {
+	if l.client.dead || l.client.cut.has(l.node) || c.ledger.down.has(l.node) ||
+		since(l.client.mended, l.node, l.asked) || since(c.ledger.started, l.node, l.asked) {
 		return
 	}
 	l.due = l.since.Add(c.header.Bounds.Cleanup)
@@ -132,6 +125,12 @@ func (c *cleanup) leave(l leftover) {
 	}
 	c.leftovers = append(c.leftovers, l)
 	c.due = min(c.due, l.due)
+}
+
+// since reports whether something has happened to the node since then.
+func since(last map[int]history.Time, node int, then history.Time) bool {
+	at, ever := last[node]
+	return ever && at >= then
 }
 
 // adjourn lets the client's bounds begin anew when it resumes.

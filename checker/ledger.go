@@ -13,8 +13,9 @@ import (
 // ledger finds out whom and what each event is about: it matches returns with
 // their calls, and keeps the holds that further events can concern.
 type ledger struct {
-	clients   []*client // by number
-	down      nodes     // whose server is not running
+	clients   []*client            // by number
+	down      nodes                // whose server is not running
+	started   map[int]history.Time // by node: when its server last came up again
 	resources map[string]*resource
 	recent    [64]*resource // that were looked up last, by a cheap hash of their names
 	settling  []*hold       // that may be retired at the end of the instant
@@ -35,7 +36,7 @@ type fact struct {
 }
 
 func newLedger(clients int) *ledger {
-	l := &ledger{resources: map[string]*resource{}}
+	l := &ledger{started: map[int]history.Time{}, resources: map[string]*resource{}}
 	l.client(clients)
 	return l
 }

@@ -43,7 +43,7 @@ var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
 	history.Cancel: func(_ *ledger, f *fact, _ bool) bool { f.client.cancelled = f.Time; return true },
 
 	history.NodeDown: func(l *ledger, f *fact, _ bool) bool { l.down = l.down.with(f.Node); return true },
-	history.NodeUp:   func(l *ledger, f *fact, _ bool) bool { l.down = l.down.without(f.Node); return true },
+	history.NodeUp:   (*ledger).nodeUp,
 	history.LinkDown: (*ledger).linkDown,
 	history.LinkUp:   (*ledger).linkUp,
 }
@@ -196,6 +196,12 @@ func (r *resource) find(token string) *hold {
 		}
 	}
 	return nil
+}
+
+func (l *ledger) nodeUp(f *fact, _ bool) bool {
+	l.down = l.down.without(f.Node)
+	l.started[f.Node] = f.Time
+	return true
 }
 
 // linkDown and linkUp say whether they change anything: a link may be said to

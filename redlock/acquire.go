@@ -47,6 +47,8 @@ type attempt struct {
 	token    string
 	round    *round
 
+	without env.NodeSet // nodes that had said that they did not set the key, when it was decided
+
 	// Guarded by mutex.mu.
 	longest    time.Duration // life that its keys were given
 	stage      stage
@@ -95,6 +97,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 		}
 	}
 
+	a.without = a.round.failed | a.round.no
 	a.unheard = a.round.lost // the drain does not hear of these any more
 	hold := newHold(base, a, event.Until, event.Fence)
 	a.drainInBackground()
@@ -126,6 +129,7 @@ func (a *attempt) cleanUp() {
 	m := a.mutex
 	a.abandon()
 	keys := a.erase(m.all)
+	a.without = a.round.failed | a.round.no
 	unheard := a.round.lost // it may be set still: what broke the connection need not have held the request back
 	m.background("clean up", nil, func() {
 		keys.finish()

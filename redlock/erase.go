@@ -31,7 +31,8 @@ func (a *attempt) eraseLater(from env.NodeSet) {
 }
 
 // finish hears the nodes out. Those of which no answer came are asked again at
-// once, with the patience of a linger time; what is left after that is a remnant.
+// once, with the patience of a linger time; what is left after that is a remnant, but for nodes that are known not to
+// have set the key.
 func (e erasing) finish() {
 	r := e.round
 	r.drain(nil)
@@ -41,7 +42,7 @@ func (e erasing) finish() {
 		again.drain(nil)
 		left = r.failed | again.lost | again.failed
 	}
-	if left != 0 {
+	if left &^= e.attempt.without; left != 0 {
 		e.attempt.mutex.remember(remnant{command: r.command, nodes: left, expired: r.sent.Add(e.attempt.longestTTL())})
 	}
 }

@@ -18,6 +18,7 @@ type round struct {
 	silent  env.NodeSet // asked and not yet heard of
 	lost    env.NodeSet // heard of as env.Lost: what the command did is unknown
 	failed  env.NodeSet // heard of as env.Failed: it did nothing
+	no      env.NodeSet // heard of as env.No: neither did it
 }
 
 // send hands a command to the nodes of the set. Their answers are given up
@@ -58,6 +59,8 @@ func (r *round) next(ctx context.Context, until env.Instant) (reply, vote env.Re
 		r.lost = r.lost.With(reply.Node)
 	case env.Failed:
 		r.failed = r.failed.With(reply.Node)
+	case env.No:
+		r.no = r.no.With(reply.Node)
 	}
 	return reply, vote, nil
 }

@@ -80,7 +80,7 @@ func (w *World) requestInLine(i int32, c *connection) {
 // of a reset does not wait for what it has made an end of.
 func (w *World) replyInLine(i int32) {
 	m := w.network.messages.at(i)
-	c := m.connection
+	client, node, c := int(m.client), int(m.node), m.connection
 	switch {
 	case m.reset:
 		w.closed(i)
@@ -92,6 +92,7 @@ func (w *World) replyInLine(i int32) {
 			c.asked = c.asked[1:]
 			w.answered(c.replies.pop())
 		}
+		w.through(client, node)
 	}
 }
 
@@ -107,6 +108,7 @@ func (w *World) closed(i int32) {
 		r.deliver(int(m.node), env.Lost, brokenOff, 0)
 	}
 	c.asked = nil
+	w.through(int(m.client), int(m.node))
 }
 
 // sever breaks the connection. What has arrived and waits for something before

@@ -12,7 +12,7 @@ var erring = nemesis.Carry(
 	},
 	func(w *World, _ int, e *nemesis.NodeError) error {
 		w.answerWith(e.Nodes, 0)
-		w.links.Mend(nemesis.Links{Nodes: e.Nodes}, untouched)
+		w.letGo(nemesis.Links{Nodes: e.Nodes}, untouched)
 		return nil
 	},
 )

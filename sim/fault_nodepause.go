@@ -15,7 +15,7 @@ var stopping = nemesis.Carry(
 		n := w.node(p.Node)
 		n.stopped = false
 		w.proceed(n)
-		w.links.Mend(nemesis.Links{Nodes: []int{p.Node}}, untouched)
+		w.letGo(nemesis.Links{Nodes: []int{p.Node}}, untouched)
 		return nil
 	},
 )

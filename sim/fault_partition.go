@@ -20,8 +20,7 @@ func (w *World) cut(which nemesis.Links, way nemesis.Direction, forGood bool) {
 }
 
 func (w *World) join(which nemesis.Links, way nemesis.Direction) {
-	w.awaitBacklog(which)
-	w.links.Mend(which, func(client, node int) {
+	w.letGo(which, func(client, node int) {
 		l := w.network.link(client, node)
 		l.each(way, func(l *lane) { l.cut = false })
 		w.sendHeld(l)

@@ -26,8 +26,7 @@ func (w *World) disturb(which nemesis.Links, way nemesis.Direction, how func(*la
 
 // mend takes it back.
 func (w *World) mend(which nemesis.Links, way nemesis.Direction, how func(*lane)) {
-	w.awaitBacklog(which)
-	w.links.Mend(which, func(client, node int) { w.network.link(client, node).each(way, how) })
+	w.letGo(which, func(client, node int) { w.network.link(client, node).each(way, how) })
 }
 
 // Features lists the features that it has for them.

@@ -34,7 +34,6 @@ func (w *World) loses(i int32, l *lane, arrival class) bool {
 		return true
 	}
 	m.again++
-	l.latest = max(l.latest, timeout)
 	w.later(timeout, func() { w.transmit(i, l, arrival) })
 	return true
 }

@@ -32,6 +32,8 @@ type link struct {
 
 	connection *connection // that is pipelined; nil: there is none yet
 	pool       pool        // of connections, if they are limited
+
+	aftermath []*round // that faults have held up, and that what comes later waits for
 }
 
 // lane is one direction of a link.
@@ -44,7 +46,6 @@ type lane struct {
 	loss    *loss      // nil: none
 	narrow  *bandwidth // nil: as wide as one likes
 	held    []int32    // messages that came to the cut
-	latest  int64      // ground time at which the last that was sent arrives, as far as is known
 }
 
 // extra is what a fault adds to the latency of each message.
@@ -178,9 +179,7 @@ func (w *World) leave(i int32, l *lane, arrival class) {
 	if l.loss != nil && w.loses(i, l, arrival) {
 		return
 	}
-	at := w.now + w.network.delay(l)
-	l.latest = max(l.latest, at)
-	w.queue.push(at, arrival, i)
+	w.queue.push(w.now+w.network.delay(l), arrival, i)
 }
 
 func (w *World) requestArrives(i int32) {
