@@ -39,6 +39,7 @@ say "$work" "Crash and restart on real servers" lockstorm run crash-restart --ba
 say "$work" "Delayed restart on real servers" lockstorm run delayed-restart --backend process --runs 10
 say "$work" "The same without the delay" sh -c 'lockstorm run no-delay.yaml --backend process --runs 10; test $? = 1'
 say "$work" "The debate on real servers" lockstorm debate --backend process
+say . "What a quarantine costs" go test ./storm -run TestCostOfQuarantine -v -args -runs=1000
 say . "Simulated cycles" go test ./storm -run '^$' -bench . -count=3
 
 mv "$work/campaign.md" "$out"
