@@ -97,7 +97,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 		}
 	}
 
-	a.without = a.round.failed | a.round.no
+	a.without = a.round.failed | a.round.votes.no
 	a.unheard = a.round.lost // the drain does not hear of these any more
 	hold := newHold(base, a, event.Until, event.Fence)
 	a.drainInBackground()
@@ -129,7 +129,7 @@ func (a *attempt) cleanUp() {
 	m := a.mutex
 	a.abandon()
 	keys := a.erase(m.all)
-	a.without = a.round.failed | a.round.no
+	a.without = a.round.failed | a.round.votes.no
 	unheard := a.round.lost // it may be set still: what broke the connection need not have held the request back
 	m.background("clean up", nil, func() {
 		keys.finish()

@@ -49,7 +49,7 @@ func (a *attempt) count(ctx context.Context, command env.Command) (tally, error)
 	m := a.mutex
 	command.Key = counterKey(a.resource)
 	r := m.send(m.all, command, m.config.NodeTimeout)
-	r.about = env.Event{Resource: a.resource, Token: a.token}
+	r.about = &subject{a.resource, a.token}
 	votes, err := m.gather(ctx, r, r.sent.Add(m.patience))
 	m.drainRest("drain fence", r)
 	switch {

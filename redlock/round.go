@@ -7,10 +7,13 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
+// subject is what a round is about.
+type subject struct{ resource, token string }
+
 // round is one command on its way to nodes, and the replies so far.
 type round struct {
 	command env.Command
-	about   env.Event // the resource and the token that it is about
+	about   *subject // nil: what its command names
 	replies env.Round
 	weigh   func(env.Reply) env.Reply // what a reply counts as; nil: itself
 	sent    env.Instant
@@ -18,7 +21,6 @@ type round struct {
 	silent  env.NodeSet // asked and not yet heard of
 	lost    env.NodeSet // heard of as env.Lost: what the command did is unknown
 	failed  env.NodeSet // heard of as env.Failed: it did nothing
-	no      env.NodeSet // heard of as env.No: neither did it
 }
 
 // send hands a command to the nodes of the set. Their answers are given up
@@ -33,7 +35,7 @@ func always() bool { return true }
 // wanted.
 func (m *Mutex) sendWhile(wanted func() bool, to env.NodeSet, command env.Command, wait time.Duration) *round {
 	now := m.runtime.Now(env.Monotonic)
-	r := &round{command: command, about: env.Event{Resource: command.Key, Token: command.Token}, sent: now, votes: tally{nodes: m.nodes.Len()}, silent: to}
+	r := &round{command: command, sent: now, votes: tally{nodes: m.nodes.Len()}, silent: to}
 	if m.config.Sequential {
 		r.replies = &sequence{mutex: m, command: command, wait: wait, wanted: wanted, rest: to}
 	} else {
@@ -59,10 +61,16 @@ func (r *round) next(ctx context.Context, until env.Instant) (reply, vote env.Re
 		r.lost = r.lost.With(reply.Node)
 	case env.Failed:
 		r.failed = r.failed.With(reply.Node)
-	case env.No:
-		r.no = r.no.With(reply.Node)
 	}
 	return reply, vote, nil
+}
+
+// names returns the resource and the token that the round is about.
+func (r *round) names() (resource, token string) {
+	if r.about != nil {
+		return r.about.resource, r.about.token
+	}
+	return r.command.Key, r.command.Token
 }
 
 // gather counts replies until they decide, the instant until has come
@@ -75,9 +83,8 @@ func (m *Mutex) gather(ctx context.Context, r *round, until env.Instant) (tally,
 		if err != nil {
 			return r.votes, err
 		}
-		event := r.about
-		event.Op, event.Reply, event.K = r.command.Op, vote, k
-		m.observe(event, env.StepReply)
+		resource, token := r.names()
+		m.observer.Observe(env.Event{Step: env.StepReply, Op: r.command.Op, Resource: resource, Token: token, Reply: vote, K: k})
 	}
 	return r.votes, nil
 }

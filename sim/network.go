@@ -297,7 +297,7 @@ type round struct {
 	room    [8]reply
 	head    int // replies taken so far
 	waiter  *coroutine
-	numbers []uint64 // that replies bear, by reply; nil where the command asks for none
+	numbers *[env.MaxNodes]uint64 // that replies bear, by reply; nil where the command asks for none
 }
 
 // reply is an env.Reply in three bytes: rounds are most of what the simulator
@@ -346,7 +346,10 @@ func (r *round) abandon() {
 func (r *round) add(next reply, number uint64) {
 	r.replies = append(r.replies, next)
 	if r.numbered() {
-		r.numbers = append(r.numbers, number)
+		if r.numbers == nil {
+			r.numbers = new([env.MaxNodes]uint64)
+		}
+		r.numbers[len(r.replies)-1] = number
 	}
 }
 
