@@ -54,6 +54,7 @@ type kept struct {
 type longWait struct {
 	resource *resource
 	at       history.Time
+	start    history.Time // when it began to count
 	story    string
 }
 
@@ -105,9 +106,11 @@ func (p *progress) key(f *fact) {
 	switch {
 	case f.Kind == history.KeySet:
 		w.kept = append(w.kept, kept{f.Node, f.Time})
-	case f.Reason == "expired" && set <= p.start(w):
-		w.clear, w.long = f.Time, false
-		p.long = without(p.long, func(l *longWait) bool { return l.resource == r && l.at >= p.start(w) })
+	case f.Reason == "expired":
+		if set <= p.start(w) {
+			w.clear, w.long = f.Time, false
+		}
+		p.long = without(p.long, func(l *longWait) bool { return l.resource == r && set <= l.start && l.at <= f.Time })
 	}
 }
 
@@ -141,7 +144,7 @@ func (p *progress) judge(f *fact) {
 		return
 	}
 	w.long = true
-	p.long = append(p.long, longWait{resource: h.resource, at: f.Time, story: fmt.Sprintf(
+	p.long = append(p.long, longWait{resource: h.resource, at: f.Time, start: p.start(w), story: fmt.Sprintf(
 		"at %s client %d was refused %q once more, and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed%s",
 		at(f.Time), h.client.number, h.resource.name, at(p.start(w)), p.ttl, p.bound, w.leftover(p.start(w)))})
 }

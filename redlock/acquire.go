@@ -54,6 +54,7 @@ type attempt struct {
 	stage      stage
 	stragglers env.NodeSet // that set the key while a release was under way
 	unheard    env.NodeSet // whose answer to SET was given up: the key may still be set
+	counted    env.NodeSet // whose yes to SET counted: only theirs counts for an extension
 }
 
 // stage says what a key that is set late means.
@@ -99,6 +100,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 
 	a.without = a.round.failed | a.round.votes.no
 	a.unheard = a.round.lost // the drain does not hear of these any more
+	a.counted = a.round.votes.yes
 	hold := newHold(base, a, event.Until, event.Fence)
 	a.drainInBackground()
 	m.background("watch", hold, hold.watch)
@@ -172,6 +174,24 @@ func (a *attempt) straggled(r env.Reply) bool {
 	return false
 }
 
+// counts takes note of whose yes counted.
+func (a *attempt) counts(nodes env.NodeSet) {
+	a.mutex.mu.Lock()
+	defer a.mutex.mu.Unlock()
+	a.counted = nodes
+}
+
+// weighExtension lets a yes count only from a node whose yes to SET did. Another's
+// key may have been set in a run that has forgotten somebody else's vote.
+func (a *attempt) weighExtension(r env.Reply) env.Reply {
+	a.mutex.mu.Lock()
+	defer a.mutex.mu.Unlock()
+	if r.Answer != env.Yes || a.counted.Has(r.Node) {
+		return r
+	}
+	return env.Reply{Node: r.Node, Answer: env.Failed, Err: ErrQuarantined}
+}
+
 // drainInBackground hears the stragglers out, and deletes what they set too
 // late as soon as it is known: the last of them can be long in coming.
 func (a *attempt) drainInBackground() {
@@ -182,6 +202,7 @@ func (a *attempt) drainInBackground() {
 	m.background("drain", nil, func() {
 		var late []erasing
 		a.round.drain(func(r env.Reply) {
+			a.counts(a.round.votes.yes)
 			if a.straggled(r) {
 				late = append(late, a.erase(env.SetOf(r.Node)))
 			}

@@ -21,10 +21,18 @@ func (m *Mutex) sleepUntil(ctx context.Context, until env.Instant) error {
 		return m.runtime.Sleep(ctx, until)
 	}
 	left := until.Sub(m.now())
-	if left > 0 {
-		left = max(min(left, m.config.TTL/looks), clockPoll)
+	if left <= 0 {
+		return ctx.Err()
 	}
-	return m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(left))
+	left = min(left, m.config.TTL/looks)
+	if err := m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(left)); err != nil || left >= clockPoll {
+		return err
+	}
+	if until.Sub(m.now()) <= 0 {
+		return nil
+	}
+	// It should have come there, and has not: it stands still, or is slow.
+	return m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(clockPoll-left))
 }
 
 // looks is how often in a TTL the lock looks at another clock than the monotonic

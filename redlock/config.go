@@ -50,7 +50,9 @@ type Config struct {
 	// included, that any client uses. All clients have to agree on it. A lock
 	// then survives nodes that come back without their keys, or with old ones,
 	// however soon; until the quarantine is over such a node is missing, and
-	// where no client knows the nodes' runs yet, all are.
+	// where no client knows the nodes' runs yet, all are. Notes about runs stay
+	// on the nodes under keys such as "watched for 10000ms", which must not be
+	// locked.
 	Quarantine time.Duration
 
 	// Fence draws a number with each grant, [Hold.Fence], at the cost of two

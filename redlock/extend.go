@@ -74,6 +74,9 @@ func (x *extension) run(ctx context.Context) (time.Duration, error) {
 	}
 	h.attempt.ask(x.ttl)
 	r := m.send(m.all, env.Command{Op: env.OpExtend, Key: h.attempt.resource, Token: h.attempt.token, TTL: x.ttl}, min(m.config.NodeTimeout, wait))
+	if m.config.Quarantine > 0 {
+		r.weigh = h.attempt.weighExtension
+	}
 	votes, err := m.gather(ctx, r, r.sent.Add(wait))
 	m.drainRest("drain extension", r)
 	now := m.now()

@@ -37,7 +37,7 @@ func (a *attempt) drawFence(ctx context.Context, until env.Instant) (uint64, err
 			return 0, fmt.Errorf("%w: it ended while the fence was drawn", ErrValidity)
 		}
 		raised, err := a.count(ctx, env.Command{Op: env.OpRaise, Count: next})
-		if err == nil || raised.highest < next {
+		if err == nil || raised.no == 0 {
 			return next, err
 		}
 		next = raised.highest + 1 // others have entered higher ones meanwhile

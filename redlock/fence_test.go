@@ -151,3 +151,14 @@ func TestLogOfAFence(t *testing.T) {
 		}
 	}
 }
+
+// A number that a minority takes, and of the others nothing is heard, is given up
+// after a node timeout, and not raised until the validity is over.
+func TestFenceIsGivenUpInTime(t *testing.T) {
+	cut := partition([]int{1, 2, 3}, nemesis.At(4500*time.Microsecond), nil) // between reading and raising
+	playWith(t, fencing(), 5, nemesis.Plan{cut}, func(b *bench, m *redlock.Mutex) {
+		_, err := m.TryLock(context.Background(), "r")
+		b.wantError("a majority is away", err, redlock.ErrNoQuorum)
+		b.want("given up at", b.at(), 54*ms)
+	})
+}

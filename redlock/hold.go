@@ -95,10 +95,12 @@ func (h *Hold) Check() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case h.state != held:
+	case h.state == released || h.state == gone:
 		return h.state.ended()
 	case now >= h.until:
 		return errEnded
+	case h.state == warned:
+		return ErrExpiring
 	case now >= h.until.Add(-m.config.Margin):
 		return ErrExpiring
 	}

@@ -22,6 +22,8 @@ func TestCheck(t *testing.T) {
 		b.wantError("before the margin", h.Check(), nil)
 		b.sleep(1, ms)
 		b.wantError("in the margin", h.Check(), redlock.ErrExpiring)
+		b.sleep(1, 88*ms)
+		b.wantError("after the end", h.Check(), redlock.ErrLost)
 		b.wantError("release", h.Release(context.Background()), nil)
 		b.wantError("after the release", h.Check(), redlock.ErrReleased)
 	})

@@ -100,7 +100,8 @@ func (m *Mutex) randomDelay() time.Duration {
 
 // Close refuses further work, tells holders of this mutex that their locks are
 // lost ([ErrClosed] is the cause), and waits for what is under way: calls of
-// others and work in the background; or until ctx ends. It releases no lock: the
+// others and work in the background; or until ctx ends. It does not wait for a Lock
+// that sleeps between two tries, which then returns [ErrClosed]. It releases no lock: the
 // keys of unreleased holds expire, unless their holders release them still. Close
 // the nodes after it.
 func (m *Mutex) Close(ctx context.Context) error {

@@ -20,6 +20,10 @@ import (
 // client that has just started has seen nothing yet, so clients tell each other:
 // who has watched a run for long enough leaves a note on the node, which names the
 // run and so says nothing of the next.
+//
+// A yes to an extension counts only from a node whose yes to SET did. Another one
+// can have forgotten the vote of a contender who is still counting, and have let us
+// set our key there after it.
 
 // sighting is the run of a node, and since when it is known.
 type sighting struct {

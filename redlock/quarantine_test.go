@@ -139,3 +139,44 @@ func TestExtensionPastTheQuarantine(t *testing.T) {
 		b.wantError("extension", h.Extend(context.Background(), time.Second), nil)
 	})
 }
+
+// Nodes 4 and 5 have voted for client 2, which still waits for node 3, and forget
+// that in a restart. Client 1 is granted the lock by 1, 2 and 3 and sets its keys on
+// 4 and 5 too, where they do not count; cut off from 2 and 3 it must not go on with
+// them, because client 2 is granted the lock when the keys on 2 and 3 expire.
+func TestQuarantineOfExtensions(t *testing.T) {
+	cut := func(client int, nodes []int, from, to time.Duration) nemesis.Fault {
+		return nemesis.Fault{
+			Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{client}, Nodes: nodes}},
+			Start:  nemesis.At(from), End: nemesis.After(to - from),
+		}
+	}
+	plan := nemesis.Plan{
+		cut(2, []int{1, 2}, 1999*ms, 4500*ms), cut(2, []int{3}, 1999*ms, 2045*ms),
+		crash(4, nemesis.At(2003*ms), nemesis.After(0)), crash(5, nemesis.At(2003*ms), nemesis.After(0)),
+		cut(1, []int{2, 3}, 2015*ms, 4500*ms),
+	}
+	short := quarantined()
+	short.TTL, short.NodeTimeout, short.Linger, short.Margin = 40*ms, 10*ms, 10*ms, 2*ms
+	var until env.Instant // of client 1
+	playWith(t, quarantined(), 5, plan, func(b *bench, _ *redlock.Mutex) {
+		m, err := redlock.New(short, b.Runtime(1), b.Nodes(1), nil)
+		b.wantError("new", err, nil)
+		_ = try(b, m)
+		b.sleep(1, 1500*ms-b.at())
+		b.wantError("watched", try(b, m), nil)
+		b.sleep(1, 2004*ms-b.at())
+		h, err := m.TryLock(context.Background(), "r")
+		b.wantError("client 1", err, nil)
+		b.sleep(1, 2018*ms-b.at())
+		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrNoQuorum)
+		until = h.Until()
+	}, func(b *bench, m *redlock.Mutex) {
+		b.sleep(2, 2000*ms)
+		_, err := m.TryLock(context.Background(), "r")
+		b.wantError("client 2", err, nil)
+		if now := b.Runtime(2).Now(env.Monotonic); now < until {
+			b.t.Errorf("granted at %v, while client 1 holds until %v", time.Duration(now), time.Duration(until))
+		}
+	})
+}

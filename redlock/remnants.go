@@ -65,7 +65,7 @@ func (m *Mutex) eraseRemnants() {
 		due := m.dueRemnants()
 		rounds := make([]*round, len(due))
 		for i, r := range due {
-			rounds[i] = m.send(r.nodes, r.command, m.config.Linger)
+			rounds[i] = m.sendAtOnce(r.nodes, r.command, m.config.Linger)
 		}
 		for i, r := range due {
 			rounds[i].drain(nil)

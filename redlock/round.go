@@ -34,14 +34,26 @@ func always() bool { return true }
 // sendWhile is send; nodes that are not asked at once are asked only while it is
 // wanted.
 func (m *Mutex) sendWhile(wanted func() bool, to env.NodeSet, command env.Command, wait time.Duration) *round {
-	now := m.runtime.Now(env.Monotonic)
-	r := &round{command: command, sent: now, votes: tally{nodes: m.nodes.Len()}, silent: to}
-	if m.config.Sequential {
-		r.replies = &sequence{mutex: m, command: command, wait: wait, wanted: wanted, rest: to}
-	} else {
-		r.replies = m.nodes.Send(to, command, now.Add(wait))
+	if !m.config.Sequential || to.Len() == 1 {
+		return m.sendAtOnce(to, command, wait)
 	}
+	r := m.newRound(to, command)
+	r.replies = &sequence{mutex: m, command: command, wait: wait, wanted: wanted, rest: to}
 	return r
+}
+
+// sendAtOnce is send, whatever [Config.Sequential] says.
+func (m *Mutex) sendAtOnce(to env.NodeSet, command env.Command, wait time.Duration) *round {
+	r := m.newRound(to, command)
+	r.replies = m.nodes.Send(to, command, r.sent.Add(wait))
+	return r
+}
+
+func (m *Mutex) newRound(to env.NodeSet, command env.Command) *round {
+	return &round{
+		command: command, sent: m.runtime.Now(env.Monotonic),
+		votes: tally{nodes: m.nodes.Len()}, silent: to,
+	}
 }
 
 // next waits for one more reply, and returns it and what it counts as.

@@ -3,6 +3,7 @@ package redlock
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -66,15 +67,32 @@ func (s *sequence) ask() {
 // nextSlow waits for the nodes that have not answered in their turn, when all
 // have been asked.
 func (s *sequence) nextSlow(ctx context.Context, until env.Instant) (env.Reply, error) {
-	for len(s.slow) > 0 {
-		reply, err := s.slow[0].Next(ctx, until)
-		if err != nil && !errors.Is(err, env.ErrRoundOver) {
-			return reply, err
-		}
+	if len(s.slow) == 0 {
+		return env.Reply{}, env.ErrRoundOver
+	}
+	if reply, ok := s.answered(); ok {
+		return reply, nil
+	}
+	// One can wait for one round only: what the others answer meanwhile is looked
+	// at when the wait is over, however it ends.
+	reply, err := s.slow[0].Next(ctx, until)
+	if err == nil {
 		s.slow = s.slow[1:]
-		if err == nil {
-			return reply, nil
+		return reply, nil
+	}
+	if reply, ok := s.answered(); ok {
+		return reply, nil
+	}
+	return env.Reply{}, err
+}
+
+// answered returns a reply that is already there.
+func (s *sequence) answered() (env.Reply, bool) {
+	for i, r := range s.slow {
+		if reply, err := r.Next(context.Background(), s.mutex.runtime.Now(env.Monotonic)); err == nil {
+			s.slow = slices.Delete(s.slow, i, i+1)
+			return reply, true
 		}
 	}
-	return env.Reply{}, env.ErrRoundOver
+	return env.Reply{}, false
 }

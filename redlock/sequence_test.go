@@ -110,3 +110,31 @@ func TestSequenceExcludes(t *testing.T) {
 	}
 	playWith(t, sequential(), 5, nil, round, round)
 }
+
+// What slow nodes have answered counts when the last has been asked, whichever of
+// them is still silent.
+func TestSequenceCountsSlowAnswers(t *testing.T) {
+	plan := nemesis.Plan{partition([]int{1}, nemesis.At(0), nil), partition([]int{2}, nemesis.At(0), nemesis.After(110*ms))}
+	playWith(t, sequential(), 3, plan, func(b *bench, m *redlock.Mutex) {
+		_, err := m.TryLock(context.Background(), "r")
+		b.wantError("nodes 2 and 3 said yes", err, nil)
+	})
+}
+
+// Deletes that are repeated go out at once, so that Close waits for one linger time
+// and not for one each.
+func TestSequenceClosesInTime(t *testing.T) {
+	c := sequential()
+	c.TTL = 100 * time.Second
+	playWith(t, c, 5, nemesis.Plan{partition([]int{5}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
+		for range 100 {
+			b.wantError("release", lock(b, m).Release(context.Background()), nil)
+		}
+		b.sleep(1, 1200*ms)
+		began := b.at()
+		b.wantError("close", m.Close(context.Background()), nil)
+		if took := b.at() - began; took > 500*ms {
+			t.Errorf("close took %v", took)
+		}
+	})
+}

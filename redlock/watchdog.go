@@ -68,14 +68,14 @@ func (p *patrol) extend(ctx context.Context) {
 	w := m.config.Watchdog
 	err := p.hold.Extend(ctx, m.config.TTL)
 	switch {
-	case errors.Is(err, ErrNoQuorum):
+	case errors.Is(err, ErrNoQuorum), errors.Is(err, ErrExtending):
 		p.next = m.now().Add(min(w.Every/4, m.config.NodeTimeout))
 		return
 	case err == nil:
 		p.done++
 	}
 	p.next = m.now().Add(w.Every)
-	if p.done == w.Limit {
+	if w.Limit > 0 && p.done == w.Limit {
 		p.next = env.Never
 	}
 }

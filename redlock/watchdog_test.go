@@ -116,3 +116,15 @@ func TestImpossibleWatchdogs(t *testing.T) {
 		}
 	}
 }
+
+// An extension of the holder's own, under way when the watchdog's is due, does not
+// end the watch.
+func TestWatchdogSurvivesAnotherExtension(t *testing.T) {
+	playWith(t, watched(0), 5, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 301*ms-b.at()) // the watchdog's first comes at 302 ms
+		b.wantError("extend", h.Extend(context.Background(), time.Second), nil)
+		b.sleep(1, 3*time.Second)
+		b.wantError("context", h.Context().Err(), nil)
+	})
+}
