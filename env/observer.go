@@ -26,6 +26,11 @@ const (
 	StepBeforeCheck
 	// StepAfterCheck: the check has passed.
 	StepAfterCheck
+	// StepQueued: somebody else holds the lock, and the client now waits to be
+	// woken. What comes until StepWoken is not the lock's own time.
+	StepQueued
+	// StepWoken: the client was told that it may be its turn.
+	StepWoken
 	// StepGranted (return): the try succeeds.
 	StepGranted
 	// StepRefused (return): the try fails.
@@ -62,6 +67,8 @@ var stepNames = [stepEnd]string{
 	StepQuorum:        "quorum",
 	StepBeforeCheck:   "before-check",
 	StepAfterCheck:    "after-check",
+	StepQueued:        "queued",
+	StepWoken:         "woken",
 	StepGranted:       "granted",
 	StepRefused:       "refused",
 	StepExtend:        "extend",
@@ -116,7 +123,8 @@ type Event struct {
 
 	// Until is the end of validity on the clock that the lock reads: the end
 	// that is aimed at from StepBeforeSend and at StepExtend, the end that
-	// holds at StepGranted and StepExtended.
+	// holds at StepGranted and StepExtended. [Never]: nothing but a release ends
+	// the hold.
 	Until Instant
 
 	// Validity is what was left of it at the validity check, at StepGranted

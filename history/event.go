@@ -25,7 +25,9 @@ type Kind uint8
 const (
 	// Acquire: a client begins one try to acquire (Resource, Token, TTL).
 	Acquire Kind = iota + 1
-	// Granted: the try returned with the lock (Until, Validity, Fence).
+	// Granted: the try returned with the lock (Until, Validity, Fence). Without an
+	// Until nothing but a release ends the hold. On all returns of the lock's own
+	// calls K is the number of requests that the client has sent since the last.
 	Granted
 	// Refused: the try returned without it (Reason).
 	Refused

@@ -33,6 +33,11 @@ type Header struct {
 	// Keys says that the history records every change of the nodes' keys.
 	Keys bool `json:"keys"`
 
+	// Keepers is how many nodes, from node 1 on, keep a key of each hold, of which
+	// a majority holds it. 0: all of them; below 0: none, the lock is kept
+	// elsewhere.
+	Keepers int `json:"keepers,omitempty"`
+
 	Bounds Bounds `json:"bounds"`
 }
 

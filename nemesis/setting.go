@@ -27,6 +27,10 @@ type Setting struct {
 	// their order. nil: no node has a replica.
 	Replication *Distribution `yaml:"replication,omitempty"`
 
+	// Store is a store that the nodes replicate, where the backend makes one. nil:
+	// there is none.
+	Store *Store `yaml:"store,omitempty"`
+
 	// Clients is the number of lock users. In a file it is the length of the
 	// list of clients.
 	Clients int `yaml:"-"`
@@ -146,6 +150,9 @@ func (s Setting) Validate() error {
 	}
 	if err := s.Replication.validate(); err != nil {
 		return field("replication", err)
+	}
+	if err := s.Store.validate(); err != nil {
+		return field("store", err)
 	}
 	if err := s.Guard.Validate(); err != nil {
 		return field("guard", err)

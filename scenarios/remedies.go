@@ -119,7 +119,7 @@ func watched(l Lock) Lock {
 }
 
 func drawing(l Lock) Lock {
-	l.Fence = true
+	l.Fence = "quorum"
 	return l
 }
 

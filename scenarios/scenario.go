@@ -56,9 +56,14 @@ type Lock struct {
 
 	Watchdog   Watchdog      `yaml:"watchdog,omitempty"`   // extends every hold in the background
 	Quarantine time.Duration `yaml:"quarantine,omitempty"` // in which a node that has restarted does not vote
-	Fence      bool          `yaml:"fence,omitempty"`      // draws a fence with every grant
+	Fence      string        `yaml:"fence,omitempty"`      // is drawn with every grant, from where: quorum, increment or one-node
 	Sequential bool          `yaml:"sequential,omitempty"` // asks one node after another
 	Tokens     string        `yaml:"tokens,omitempty"`     // how they are made: random (or nothing) or time
+
+	Heartbeat time.Duration `yaml:"heartbeat,omitempty"`  // of a session: how often
+	Grace     time.Duration `yaml:"grace,omitempty"`      // in which a session whose lease is over is still hoped for
+	LockDelay time.Duration `yaml:"lock_delay,omitempty"` // for which a lock stays closed whose session was lost
+	Entries   int           `yaml:"entries,omitempty"`    // how often its holder may have entered it at a time
 }
 
 // Watchdog is a lock's own extending: so long after each grant and extension, at

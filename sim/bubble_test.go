@@ -89,6 +89,7 @@ func (b *bubble) Close() error          { return nil }
 func (b *bubble) Runtime(client int) env.Runtime  { return b.client(client) }
 func (b *bubble) Nodes(client int) env.Nodes      { return b.client(client) }
 func (b *bubble) Register(_ int) env.Register     { return nil }
+func (b *bubble) Store(_ int) env.Store           { return nil }
 func (b *bubble) client(number int) *bubbleClient { return newBubbleClient(b, number) }
 
 // bubbleClient is a client's machine in a bubble.

@@ -83,6 +83,10 @@ func (w *World) Nodes(client int) env.Nodes { return w.clients[client-1] }
 // Register returns the guarded resource as the client sees it.
 func (w *World) Register(client int) env.Register { return w.clients[client-1] }
 
+// Store returns the store that the nodes replicate as the client sees it; nil:
+// there is none.
+func (w *World) Store(int) env.Store { return nil }
+
 // Call returns the context for a call of the client's lock that begins now, and
 // what to do when it has returned.
 func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {

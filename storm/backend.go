@@ -27,6 +27,9 @@ type Backend struct {
 	// Keys says that its worlds record every change of the nodes' keys.
 	Keys bool
 
+	// Stores says that its worlds have a store where the setting asks for one.
+	Stores bool
+
 	Open OpenFunc
 }
 
@@ -54,6 +57,10 @@ type World interface {
 	Runtime(client int) env.Runtime
 	Nodes(client int) env.Nodes
 	Register(client int) env.Register
+
+	// Store is what client has of the store that the nodes replicate; nil: there is
+	// none.
+	Store(client int) env.Store
 
 	// Record stamps the event with the ground clock and writes it into the
 	// history. After the end of the run it does nothing.

@@ -66,6 +66,9 @@ func TestCancelAtEveryStepOfAnAcquisition(t *testing.T) {
 	steps := env.Steps()
 	steps = steps[:slices.Index(steps, env.StepGranted)+1]
 	for _, step := range steps {
+		if step == env.StepQueued || step == env.StepWoken {
+			continue // steps of locks that wait to be woken
+		}
 		replies := 1
 		if step == env.StepReply {
 			replies = 3

@@ -2,10 +2,15 @@ package storm
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -23,6 +28,8 @@ type Hold interface {
 	// Context ends when the holder is told that the lock is lost or about to
 	// expire.
 	Context() context.Context
+	// Check reads the clock and returns nil if the lock is held.
+	Check() error
 	// Fence is the number that the lock has drawn with the grant; 0: none.
 	Fence() uint64
 	Extend(ctx context.Context, ttl time.Duration) error
@@ -34,12 +41,21 @@ type ports struct {
 	client   int // its number
 	runtime  env.Runtime
 	nodes    env.Nodes
+	store    env.Store // nil: the world has none
 	observer env.Observer
 }
 
 // lockKind builds the locks of one kind.
 type lockKind struct {
 	name string
+	what string
+	// keepers is how many nodes keep a key of each hold, as in [history.Header].
+	keepers int
+	// store says that the lock needs a store.
+	store bool
+	// fields are the names, in a file, of those fields of a lock that this one
+	// reads beside what all do: see [sharedFields].
+	fields string
 	// allowance is what the lock sets aside of its TTL for clock error.
 	allowance func(scenarios.Lock) time.Duration
 	// validate refuses parameters that cannot be.
@@ -47,13 +63,26 @@ type lockKind struct {
 	build    func(scenarios.Lock, ports) (Lock, error)
 }
 
+// sharedFields are those that every lock reads.
+const sharedFields = "kind ttl drift_factor clock node_timeout margin retry tries"
+
 // lockKinds lists the locks that a scenario can name.
 var lockKinds = []lockKind{
-	{"redlock", redlockAllowance, validateRedlock, newRedlock},
+	{
+		name: "redlock", what: "keys on a majority of independent nodes",
+		fields:    "linger watchdog quarantine fence sequential tokens",
+		allowance: redlockAllowance, validate: validateRedlock, build: newRedlock,
+	},
 }
 
-// LockNames lists the locks that a scenario can name.
-func LockNames() []string { return names(lockKinds, func(k lockKind) string { return k.name }) }
+// Locks returns the names of the locks with a line on each.
+func Locks() (list []string, what map[string]string) {
+	what = make(map[string]string, len(lockKinds))
+	for _, k := range lockKinds {
+		what[k.name] = k.what
+	}
+	return names(lockKinds, func(k lockKind) string { return k.name }), what
+}
 
 func findLock(name string) (lockKind, error) {
 	for _, k := range lockKinds {
@@ -61,8 +90,45 @@ func findLock(name string) (lockKind, error) {
 			return k, nil
 		}
 	}
-	return lockKind{}, fmt.Errorf("unknown lock %q: there is %v", name, LockNames())
+	list, _ := Locks()
+	return lockKind{}, fmt.Errorf("unknown lock %q: there is %v", name, list)
 }
+
+// fits reports whether a backend and a setting have what the lock needs, and the
+// lock has a use for all that the scenario says of it.
+func (k lockKind) fits(b Backend, s scenarios.Scenario) error {
+	wrong := func(path string, err error) error {
+		return &nemesis.FieldError{Path: path, Err: err}
+	}
+	switch {
+	case k.store && !b.Stores:
+		return wrong("lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name))
+	case k.store && s.Store == nil:
+		return wrong("lock.kind", fmt.Errorf("%s needs a store, which the setting has not: see the field store", k.name))
+	}
+	if field := k.useless(s.Lock); field != "" {
+		return wrong("lock."+field, fmt.Errorf("%s has no use for it", k.name))
+	}
+	if err := k.validate(s.Lock); err != nil {
+		return nemesis.InField("lock", err)
+	}
+	return nil
+}
+
+// useless names a field that is set and that the lock does not read.
+func (k lockKind) useless(l scenarios.Lock) string {
+	known := strings.Fields(sharedFields + " " + k.fields)
+	v := reflect.ValueOf(l)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		if !slices.Contains(known, name) && !v.Field(i).IsZero() {
+			return name
+		}
+	}
+	return ""
+}
+
+var errUnknownFence = errors.New("want quorum, increment or one-node")
 
 func names[T any](table []T, name func(T) string) []string {
 	list := make([]string, len(table))

@@ -1,7 +1,9 @@
 package storm
 
 import (
+	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
@@ -17,7 +19,8 @@ import (
 type recorder struct {
 	world  World
 	client int
-	clock  env.Clock // that the lock reads
+	clock  env.Clock    // that the lock reads
+	sent   atomic.Int64 // requests, since the history was last told
 }
 
 // told says what the history calls the steps that begin or end an operation, or
@@ -56,6 +59,9 @@ func (r *recorder) Observe(e env.Event) {
 		Fence:    e.Fence,
 		Outcome:  outcomeOf(e.Answer),
 	}
+	if e.Until == env.Never {
+		h.Until = 0
+	}
 	if e.Err != nil {
 		h.Reason = e.Err.Error()
 	}
@@ -63,6 +69,7 @@ func (r *recorder) Observe(e env.Event) {
 		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
 	}
 	if what.returns {
+		h.K = int(r.sent.Swap(0))
 		r.returned(&h, e.Step)
 	} else {
 		r.called(&h, e.Step)
@@ -88,7 +95,7 @@ func (r *recorder) returned(h *history.Event, step env.Step) {
 
 // passed records a step within an operation.
 func (r *recorder) passed(e *env.Event) {
-	if e.Step == env.StepBeforeSend {
+	if e.Step == env.StepBeforeSend && e.Until != env.Never {
 		// From here on the end of validity is known, and the clock may come
 		// to it before the operation returns.
 		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
@@ -150,4 +157,34 @@ func outcomeOf(a env.Answer) history.Outcome {
 		return history.Unknown
 	}
 	return 0
+}
+
+// counted returns the ports with nodes and a store that count the requests which
+// go out, so that the history tells them.
+func (r *recorder) counted(p ports) ports {
+	p.nodes = countedNodes{p.nodes, &r.sent}
+	if p.store != nil {
+		p.store = countedStore{p.store, &r.sent}
+	}
+	return p
+}
+
+type countedNodes struct {
+	env.Nodes
+	sent *atomic.Int64
+}
+
+func (n countedNodes) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
+	n.sent.Add(int64(to.Len()))
+	return n.Nodes.Send(to, command, giveUp)
+}
+
+type countedStore struct {
+	env.Store
+	sent *atomic.Int64
+}
+
+func (s countedStore) Ask(ctx context.Context, r env.StoreRequest, until env.Instant) (env.StoreReply, error) {
+	s.sent.Add(1)
+	return s.Store.Ask(ctx, r, until)
 }

@@ -31,13 +31,16 @@ func redlockConfig(l scenarios.Lock, client int) (redlock.Config, error) {
 	if !known {
 		return redlock.Config{}, &nemesis.FieldError{Path: "tokens", Err: fmt.Errorf("unknown way to make tokens %q: want random or time", l.Tokens)}
 	}
+	if l.Fence != "" && l.Fence != "quorum" {
+		return redlock.Config{}, &nemesis.FieldError{Path: "fence", Err: fmt.Errorf("unknown source of fences %q: %w", l.Fence, errUnknownFence)}
+	}
 	return redlock.Config{
 		TTL:         l.TTL,
 		DriftFactor: l.DriftFactor,
 		Clock:       l.ReadsClock(),
 		Watchdog:    redlock.Watchdog{Every: l.Watchdog.Every, Limit: l.Watchdog.Limit},
 		Quarantine:  l.Quarantine,
-		Fence:       l.Fence,
+		Fence:       l.Fence != "",
 		Sequential:  l.Sequential,
 		Tokens:      made,
 		Client:      fmt.Sprintf("client-%d", client),

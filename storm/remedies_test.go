@@ -123,7 +123,7 @@ func (m measured) outage(percent int) time.Duration {
 // and the guarded resource check them on reads and writes.
 func drawing(s scenarios.Scenario) scenarios.Scenario {
 	s.Persistence, s.Guard = nemesis.Always, guard.Fenced
-	s.Lock.Fence, s.Lock.Clock = true, "boottime"
+	s.Lock.Fence, s.Lock.Clock = "quorum", "boottime"
 	return s
 }
 
@@ -149,7 +149,7 @@ func TestFencesRepeatAfterALoss(t *testing.T) {
 	for kind, persistence := range map[nemesis.Kind]nemesis.Persistence{"crash": nemesis.Nothing, "old-snapshot": nemesis.Always} {
 		s := busy(t, 20, kind)
 		s.Persistence = persistence
-		s.Lock.Fence = true
+		s.Lock.Fence = "quorum"
 		if got := runs(t, s, 300).Observed(checker.Fence); got != checker.Violated {
 			t.Errorf("%s: %v", kind, got)
 		}

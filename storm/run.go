@@ -71,8 +71,8 @@ func Prepare(b Backend, s scenarios.Scenario) error {
 			return &nemesis.FieldError{Path: fmt.Sprintf("clients[%d].workload", i), Err: err}
 		}
 	}
-	if err := kind.validate(s.Lock); err != nil {
-		return nemesis.InField("lock", err)
+	if err := kind.fits(b, s); err != nil {
+		return err
 	}
 	if err := nemesis.Refuse(b.Name, b.Faults, s.Plan, b.Features...); err != nil {
 		return err
@@ -97,7 +97,7 @@ func Header(b Backend, s scenarios.Scenario, seed uint64) history.Header {
 		Bounds:     s.Bounds,
 	}
 	if kind, err := findLock(s.Lock.Kind); err == nil {
-		h.Allowance = kind.allowance(s.Lock)
+		h.Allowance, h.Keepers = kind.allowance(s.Lock), kind.keepers
 	}
 	return h
 }
@@ -176,7 +176,7 @@ func newUser(world World, s scenarios.Scenario, client int) (*user, error) {
 		return nil, err
 	}
 	r := &recorder{world: world, client: client, clock: s.Lock.ReadsClock()}
-	lock, err := kind.build(s.Lock, ports{client, world.Runtime(client), world.Nodes(client), r})
+	lock, err := kind.build(s.Lock, r.counted(ports{client, world.Runtime(client), world.Nodes(client), world.Store(client), r}))
 	if err != nil {
 		return nil, err
 	}

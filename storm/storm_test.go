@@ -119,7 +119,7 @@ func TestHoldingScenariosCanFail(t *testing.T) {
 		{"watchdog", "a limit", func(s *scenarios.Scenario) { s.Lock.Watchdog.Limit = 2 }, checker.Effect},
 		{"watchdog-cut-off", "a holder who does not listen", func(s *scenarios.Scenario) { s.Clients = section(s.Clients) }, checker.Effect},
 		{"fence-from-redlock", "a fence that is checked nowhere", func(s *scenarios.Scenario) { s.Guard = guard.Plain }, checker.Effect},
-		{"fence-from-redlock", "no fence", func(s *scenarios.Scenario) { s.Lock.Fence = false }, checker.Effect},
+		{"fence-from-redlock", "no fence", func(s *scenarios.Scenario) { s.Lock.Fence = "" }, checker.Effect},
 		{"minority-partition", "a node timeout below the round trip", func(s *scenarios.Scenario) { s.Lock.NodeTimeout = 300 * time.Microsecond }, checker.FaultTolerance},
 	}
 	for _, c := range cases {

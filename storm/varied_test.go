@@ -33,7 +33,7 @@ func varied(seed uint64) scenarios.Scenario {
 	case 0:
 		s.Lock.Quarantine = s.Lock.TTL
 	case 1:
-		s.Lock.Fence = true
+		s.Lock.Fence = "quorum"
 	case 2:
 		s.Lock.Watchdog = scenarios.Watchdog{Every: s.Lock.TTL / 3, Limit: random.IntN(4)}
 	case 3:

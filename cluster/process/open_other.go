@@ -17,6 +17,7 @@ type World interface {
 	Runtime(client int) env.Runtime
 	Nodes(client int) env.Nodes
 	Register(client int) env.Register
+	Store(client int) env.Store
 	Record(e history.Event)
 	Reach(client int, step env.Step, k int)
 	Watch(client int, clock env.Clock, resource, token string, until env.Instant)

@@ -96,6 +96,9 @@ func (w *World) Nodes(client int) env.Nodes { return nodes{w.client(client)} }
 // process, so that an access takes next to no time and no fault hinders it.
 func (w *World) Register(client int) env.Register { return register{w.client(client)} }
 
+// Store returns nil: there is none.
+func (w *World) Store(int) env.Store { return nil }
+
 // Record stamps the event with the ground clock and writes it into the
 // history. Before and after the run, and for a client that is dead, it does
 // nothing.

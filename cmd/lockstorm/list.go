@@ -37,11 +37,12 @@ func list(out io.Writer) error {
 		entry(s.Name, s.Summary)
 	}
 	title("\nLocks")
-	for _, l := range storm.LockNames() {
-		entry(l)
+	names, what := storm.Locks()
+	for _, n := range names {
+		entry(n, what[n])
 	}
 	title("\nWorkloads")
-	names, what := storm.Workloads()
+	names, what = storm.Workloads()
 	for _, n := range names {
 		entry(n, what[n])
 	}

@@ -1,0 +1,108 @@
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// StoreOp is what a request asks of a [Store].
+type StoreOp uint8
+
+// The operations. Each takes effect at one instant, or not at all.
+const (
+	// StoreOpen opens a session, which lasts until TTL has passed without a
+	// StoreKeep, as the store's leader counts time; the reply names it. A
+	// leader that has just been elected counts anew.
+	StoreOpen StoreOp = iota + 1
+	// StoreKeep is a heartbeat of Session: declined if that is over.
+	StoreKeep
+	// StoreClose ends Session and deletes its entries, at once.
+	StoreClose
+
+	// StoreCreate creates the entry Key with Value and replies with it, unless
+	// there is one (declined, with the one that is there). With Sequential the
+	// store puts a number behind the key that is above all before, so that there
+	// is none. An entry of a Session is deleted when that ends; declined if it is
+	// over. One with a TTL is a row: it stays until it is deleted or swept.
+	StoreCreate
+	// StoreDelete deletes the entry Key if its revision is Revision; 0: whatever
+	// its revision. Declined if there is none.
+	StoreDelete
+	// StoreList replies with the entries whose keys begin with Key, the one
+	// that was created first first.
+	StoreList
+	// StoreAwait replies when the entry Key with that Revision is gone: at once,
+	// if it is.
+	StoreAwait
+	// StoreSweep deletes the rows whose keys begin with Key and whose TTL has
+	// passed since they were created, by the wall clock of the leader's machine.
+	StoreSweep
+
+	storeOpEnd
+)
+
+var storeOpNames = [storeOpEnd]string{
+	StoreOpen: "open", StoreKeep: "keep", StoreClose: "close",
+	StoreCreate: "create", StoreDelete: "delete", StoreList: "list", StoreAwait: "await", StoreSweep: "sweep",
+}
+
+func (o StoreOp) String() string {
+	if o == 0 || o >= storeOpEnd {
+		return fmt.Sprintf("StoreOp(%d)", uint8(o))
+	}
+	return storeOpNames[o]
+}
+
+// StoreRequest is one request to a [Store].
+type StoreRequest struct {
+	Op         StoreOp
+	Key        string
+	Value      string
+	Session    uint64        // 0: none
+	TTL        time.Duration // of StoreOpen, and of a row
+	Revision   uint64        // of StoreDelete and StoreAwait
+	Sequential bool          // of StoreCreate
+
+	// Delay, of StoreCreate with a session, is a lock-delay: if the session ends
+	// by time, and not by StoreClose, the key cannot be created again for so
+	// long.
+	Delay time.Duration
+}
+
+// Entry is what a store keeps under a key.
+type Entry struct {
+	Key     string
+	Value   string
+	Session uint64
+	// Revision numbers the changes of the whole store: that of an entry is the
+	// one which created it.
+	Revision uint64
+}
+
+// StoreReply is what a store made of a request.
+type StoreReply struct {
+	Done    bool    // false: it was declined, and nothing has changed
+	Session uint64  // of StoreOpen
+	Entries []Entry // of StoreCreate the one, of StoreList all
+}
+
+// Store is a linearizable store that several machines replicate, as one client
+// sees it: requests take effect one after another, each between its call and
+// its return.
+type Store interface {
+	// Ask hands the request to the store and waits for the reply until the
+	// instant until on the client's monotonic clock. After any error the request
+	// may have taken effect, may later, or never: [ErrTimeout], [ErrStoreLost], or
+	// the error of ctx. After [ErrNoLeader] alone it has not and will not.
+	Ask(ctx context.Context, r StoreRequest, until Instant) (StoreReply, error)
+}
+
+// ErrStoreLost is the error of a request whose connection broke, or whose leader
+// was deposed, before the reply.
+var ErrStoreLost = errors.New("the store has not replied, and will not")
+
+// ErrNoLeader is the error of a request that the store refused, because it has no
+// leader at the moment.
+var ErrNoLeader = errors.New("the store has no leader")
