@@ -3,13 +3,12 @@ package scenarios
 import (
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// remedies is what the lock can do itself about what breaks it in the debate, and
-// how far that goes.
+// remedies is what the lock can do itself about what breaks it, and how far that
+// goes.
 var remedies = []Scenario{
 	{
 		Name:    "quarantine",
@@ -22,24 +21,6 @@ var remedies = []Scenario{
 		Setting: five(8*time.Second, bareQuorum, crashOfNode3(0)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
-	},
-	{
-		Name:    "client-suspend",
-		Summary: "the holder's machine sleeps past the TTL; its lock reads the monotonic clock, which sleeps as well",
-		Lock:    quickLock,
-		Clients: sleepers,
-		Setting: five(6*time.Second, suspensionOfClient1),
-		Bounds:  quickBounds,
-		Expect:  expect(violated, violated, violated, na),
-	},
-	{
-		Name:    "client-suspend-counted",
-		Summary: "the same with a lock that reads the clock which counts suspension",
-		Lock:    reading(quickLock, env.Boottime),
-		Clients: sleepers,
-		Setting: five(6*time.Second, suspensionOfClient1),
-		Bounds:  quickBounds,
-		Expect:  expect(holds, violated, violated, na),
 	},
 	{
 		Name:    "watchdog",
@@ -69,38 +50,6 @@ var remedies = []Scenario{
 		Bounds: quickBounds,
 		Expect: expect(holds, holds, na, na),
 	},
-	{
-		Name:    "fence-from-redlock",
-		Summary: "as fenced-write, with fences that the lock draws from the nodes; they keep their counters",
-		Claims:  Claims{Kleppmann: "needs consensus", Antirez: "not needed"},
-		Lock:    drawing(quickLock),
-		Clients: rivals,
-		Setting: fenced(five(5*time.Second, pauseOfClient1(2*time.Second))),
-		Bounds:  quickBounds,
-		Expect:  ordered(expect(holds, violated, holds, na), holds),
-	},
-	{
-		Name:    "fence-after-loss",
-		Summary: "the one node that two quorums have in common loses its counter between them",
-		Claims:  Claims{Kleppmann: "needs consensus"},
-		Lock:    drawing(quickLock),
-		Clients: []Client{
-			once(exactly(0), span(20*ms, 50*ms)),
-			once(span(200*ms, 250*ms), span(20*ms, 50*ms)),
-		},
-		Setting: fenced(five(5*time.Second, bareQuorum,
-			nemesis.Fault{
-				Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{2}, Nodes: []int{1, 2}}},
-				Start:  nemesis.At(0),
-			},
-			nemesis.Fault{
-				Action: &nemesis.Crash{Node: 3},
-				Start:  nemesis.When(1, env.StepReleased, 20*ms),
-				End:    nemesis.After(0),
-			})),
-		Bounds: quickBounds,
-		Expect: ordered(expect(holds, holds, holds, na), violated),
-	},
 }
 
 func quarantined(l Lock) Lock {
@@ -108,38 +57,7 @@ func quarantined(l Lock) Lock {
 	return l
 }
 
-func reading(l Lock, clock env.Clock) Lock {
-	l.Clock = clock.String()
-	return l
-}
-
 func watched(l Lock) Lock {
 	l.Watchdog.Every = l.TTL / 3
 	return l
-}
-
-func drawing(l Lock) Lock {
-	l.Fence = "quorum"
-	return l
-}
-
-// ordered expects something of the order of fences.
-func ordered(e Expectations, fences checker.Verdict) Expectations {
-	e[checker.Fence] = fences
-	return e
-}
-
-// sleepers are a holder who goes on working when its machine wakes, and another
-// client that wants the lock meanwhile.
-var sleepers = []Client{
-	once(exactly(0), span(300*ms, 500*ms)),
-	once(span(1200*ms, 1300*ms), span(1500*ms, 1600*ms)),
-}
-
-// suspensionOfClient1 comes when client 1 has read, and lasts until after the
-// TTL.
-var suspensionOfClient1 = nemesis.Fault{
-	Action: &nemesis.Suspend{Client: 1},
-	Start:  nemesis.When(1, env.StepAfterRead, 20*ms),
-	End:    nemesis.After(1500 * ms),
 }

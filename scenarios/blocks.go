@@ -1,0 +1,127 @@
+package scenarios
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+const (
+	ms = time.Millisecond
+	us = time.Microsecond
+)
+
+// The verdicts that a scenario expects, in the order of the debate.
+const (
+	holds    = checker.Holds
+	violated = checker.Violated
+	na       = checker.NotApplicable
+)
+
+// expect names the verdicts of the properties that are judged so far.
+func expect(lease, section, effect, faultTolerance checker.Verdict) Expectations {
+	return Expectations{
+		checker.Lease:           lease,
+		checker.Section:         section,
+		checker.Effect:          effect,
+		checker.Fence:           na,
+		checker.DeadlockFreedom: holds,
+		checker.FaultTolerance:  faultTolerance,
+		checker.Cleanup:         holds,
+		checker.Contract:        holds,
+	}
+}
+
+func span(lo, hi time.Duration) nemesis.Range { return nemesis.Range{Min: lo, Max: hi} }
+
+func exactly(d time.Duration) nemesis.Range { return span(d, d) }
+
+// quickLock is a Redlock for nodes that are near: a TTL of a second, so that
+// the same scenario is bearable on real servers.
+var quickLock = Lock{
+	Kind:        "redlock",
+	TTL:         time.Second,
+	DriftFactor: 0.01,
+	NodeTimeout: 50 * ms,
+	Linger:      200 * ms,
+	Margin:      50 * ms,
+	Retry:       span(20*ms, 80*ms),
+}
+
+// promptLock tries again at once and tells its holder at the very end of the
+// validity, so that it finds the smallest gap between two holds.
+var promptLock = func() Lock {
+	l := quickLock
+	l.Margin, l.Retry = 0, span(500*us, 2*ms)
+	return l
+}()
+
+// patientLock waits for a node for longer than the TTL, so that replies can
+// come when the validity is over.
+var patientLock = func() Lock {
+	l := quickLock
+	l.NodeTimeout, l.Linger = 3*time.Second, 4*time.Second
+	return l
+}()
+
+var (
+	quickBounds   = history.Bounds{Acquire: 300 * ms, Extend: 300 * ms, Release: 300 * ms, Cleanup: 100 * ms, Grant: 2 * time.Second}
+	patientBounds = history.Bounds{Acquire: 3300 * ms, Extend: 3300 * ms, Release: 3300 * ms, Cleanup: 100 * ms, Grant: 10 * time.Second}
+)
+
+// tries adds the bound of fault tolerance.
+func tries(b history.Bounds, n int) history.Bounds {
+	b.Tries = n
+	return b
+}
+
+// five is a world of five near nodes that forget their keys in a crash.
+func five(horizon time.Duration, plan ...nemesis.Fault) nemesis.Setting {
+	return nemesis.Setting{
+		Nodes:       5,
+		Persistence: nemesis.Nothing,
+		Latency:     nemesis.Distribution{Range: span(200*us, 1*ms)},
+		Guard:       guard.Plain,
+		Horizon:     horizon,
+		Plan:        plan,
+	}
+}
+
+const resource = "invoice-7"
+
+// once is a client that does one section under the lock.
+func once(start, work nemesis.Range) Client {
+	return Client{Workload: "section", Resource: resource, Start: start, Work: work, Rounds: 1}
+}
+
+// often is a client that does many sections, with pauses between them.
+func often(rounds int, work, think nemesis.Range) Client {
+	return Client{Workload: "section", Resource: resource, Work: work, Think: think, Rounds: rounds}
+}
+
+// holding is a client that keeps the lock as long as it may.
+func holding(rounds int, start, work, think nemesis.Range) Client {
+	return Client{Workload: "hold", Resource: resource, Start: start, Work: work, Think: think, Rounds: rounds}
+}
+
+func extending(c Client, every time.Duration) Client {
+	c.ExtendEvery = every
+	return c
+}
+
+// bareQuorum cuts client 1 off from nodes 4 and 5, so that it holds nodes 1, 2
+// and 3 and no others.
+var bareQuorum = nemesis.Fault{
+	Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{4, 5}}},
+	Start:  nemesis.At(0),
+}
+
+// rivals are a holder who works for most of the validity, and another client
+// that wants the lock meanwhile.
+var rivals = []Client{
+	once(exactly(0), span(850*ms, 920*ms)),
+	once(span(100*ms, 200*ms), span(20*ms, 50*ms)),
+}
