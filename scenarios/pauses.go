@@ -1,14 +1,36 @@
 package scenarios
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // pauses is what happens when a holder stands still, or its write is late.
 var pauses = []Scenario{
+	{
+		Name:    "pause-before-step-3",
+		Summary: "the client stands still past the TTL while the replies wait in its socket; the elapsed time tells",
+		Claims:  Claims{Kleppmann: "unsafe", Antirez: "safe: it checks time"},
+		Lock:    patientLock,
+		Clients: straddling("section"),
+		Setting: five(6*time.Second, stall(nemesis.When(1, env.StepBeforeSend, 100*us))),
+		Bounds:  patientBounds,
+		Expect:  expect(holds, holds, holds, na),
+	},
+	{
+		Name:    "pause-after-step-3",
+		Summary: "the holder stands still between the check of its validity and the use of the lock",
+		Claims:  Claims{Kleppmann: "unsafe", Antirez: "conceded"},
+		Lock:    quickLock,
+		Clients: straddling("section"),
+		Setting: five(6*time.Second, stall(nemesis.When(1, env.StepAfterCheck, 0))),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, violated, violated, na),
+	},
 	{
 		Name:    "pause-then-write",
 		Summary: "the holder stands still past its validity and then writes what it had worked out",
@@ -18,6 +40,16 @@ var pauses = []Scenario{
 		Setting: five(5*time.Second, pauseOfClient1(2*time.Second)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, violated, na),
+	},
+	{
+		Name:    "delayed-write",
+		Summary: "the write is under way for longer than the validity, and the release does not wait for its answer",
+		Claims:  Claims{Kleppmann: "unsafe: delay to the resource"},
+		Lock:    quickLock,
+		Clients: doing("posted", brief),
+		Setting: five(5*time.Second, lateWriteOfClient1),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, violated, na),
 	},
 }
 
@@ -30,5 +62,127 @@ func pauseOfClient1(length time.Duration) nemesis.Fault {
 	}
 }
 
+// lateWriteOfClient1 holds up what client 1 is about to write until its lock
+// would long have expired.
+var lateWriteOfClient1 = nemesis.Fault{
+	Action: &nemesis.GuardLatency{Clients: []int{1}, Add: nemesis.Distribution{Range: exactly(1500 * ms)}},
+	Start:  nemesis.When(1, env.StepBeforeWrite, 0),
+	End:    nemesis.After(1 * ms),
+}
+
+// brief are a holder who is done well within its validity, and another client
+// that waits for it.
+var brief = []Client{
+	once(exactly(0), span(200*ms, 300*ms)),
+	once(span(100*ms, 150*ms), span(20*ms, 50*ms)),
+}
+
+// straddling are a holder, and another client that waits for it and, if the
+// holder stands still for the time of a stall, has read before the end of that
+// and writes after it, and after all that the holder does then.
+func straddling(workload string) []Client {
+	return doing(workload, []Client{
+		once(exactly(0), span(150*ms, 200*ms)),
+		once(span(20*ms, 100*ms), span(600*ms, 700*ms)),
+	})
+}
+
+// doing makes clients of the same times with another workload.
+func doing(workload string, clients []Client) []Client {
+	same := make([]Client, len(clients))
+	for i, c := range clients {
+		c.Workload = workload
+		same[i] = c
+	}
+	return same
+}
+
+// stall lets client 1 stand still for longer than the TTL.
+func stall(at nemesis.Moment) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: at, End: nemesis.After(1200 * ms)}
+}
+
+// boundary is a step of a holder at which it can stand still, and what comes of
+// that if it writes without a look at a clock, and if it looks just before.
+type boundary struct {
+	step           env.Step
+	k              int
+	section        checker.Verdict
+	plain, checked checker.Verdict // of effect exclusion
+}
+
+// boundaries are the steps of a holder, in their order. Up to the check of the
+// validity the check finds the pause out.
+var boundaries = []boundary{
+	{step: env.StepAcquire, section: holds, plain: holds, checked: holds},
+	{step: env.StepBeforeSend, section: holds, plain: holds, checked: holds},
+	{step: env.StepReply, k: 1, section: holds, plain: holds, checked: holds},
+	{step: env.StepReply, k: 2, section: holds, plain: holds, checked: holds},
+	{step: env.StepReply, k: 3, section: holds, plain: holds, checked: holds},
+	{step: env.StepReply, k: 4, section: holds, plain: holds, checked: holds},
+	{step: env.StepReply, k: 5, section: holds, plain: holds, checked: holds},
+	{step: env.StepQuorum, section: holds, plain: holds, checked: holds},
+	{step: env.StepBeforeCheck, section: holds, plain: holds, checked: holds},
+	{step: env.StepAfterCheck, section: violated, plain: violated, checked: holds},
+	{step: env.StepGranted, section: violated, plain: violated, checked: holds},
+	{step: env.StepBeforeRead, section: violated, plain: violated, checked: holds},
+	{step: env.StepAfterRead, section: violated, plain: violated, checked: holds},
+	{step: env.StepBeforeWrite, section: violated, plain: violated, checked: violated},
+	{step: env.StepAfterWrite, section: violated, plain: holds, checked: holds},
+	{step: env.StepBeforeRelease, section: holds, plain: holds, checked: holds},
+	{step: env.StepReleased, section: holds, plain: holds, checked: holds},
+}
+
+// String names the boundary, as in "reply-4".
+func (b boundary) String() string {
+	if b.k == 0 {
+		return b.step.String()
+	}
+	return fmt.Sprintf("%s-%d", b.step, b.k)
+}
+
+// stalls are the points of a series that makes the holder stand still at each of
+// its steps in turn.
+func stalls(id, workload string, effect func(boundary) checker.Verdict) []Point {
+	points := make([]Point, len(boundaries))
+	for i, b := range boundaries {
+		start := nemesis.When(1, b.step, 0)
+		start.K = b.k
+		points[i] = Point{Value: b.String(), Scenario: Scenario{
+			Name:    id + "-at-" + b.String(),
+			Summary: fmt.Sprintf("the holder stands still past its validity at the step %s", b),
+			Lock:    quickLock,
+			Clients: straddling(workload),
+			Setting: five(6*time.Second, stall(start), down(1), down(2)),
+			Bounds:  quickBounds,
+			Expect:  expect(holds, b.section, effect(b), na),
+		}}
+	}
+	return points
+}
+
+// down takes a node away from the beginning. With two of five gone a quorum needs
+// every reply.
+func down(node int) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: nemesis.At(0)}
+}
+
 // pauseSeries is the series about pauses.
-var pauseSeries []Series
+var pauseSeries = []Series{
+	{
+		Name:     "pause-then-write",
+		Summary:  "a holder that looks at no clock stands still past its validity at each of its steps in turn",
+		Claims:   Claims{Kleppmann: "unsafe", Antirez: "so are all leases"},
+		Varied:   "step",
+		Property: checker.Effect,
+		Points:   stalls("pause-then-write", "section", func(b boundary) checker.Verdict { return b.plain }),
+	},
+	{
+		Name:     "check-then-write",
+		Summary:  "a holder that checks its validity just before it writes stands still past it at each of its steps in turn",
+		Claims:   Claims{Kleppmann: "unsafe"},
+		Varied:   "step",
+		Property: checker.Effect,
+		Points:   stalls("check-then-write", "checked", func(b boundary) checker.Verdict { return b.checked }),
+	},
+}

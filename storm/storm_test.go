@@ -202,7 +202,7 @@ func TestPrepareRefuses(t *testing.T) {
 	cases := map[string]func(s *scenarios.Scenario){
 		`lock.kind: unknown lock "paxos": there is [redlock]`:                                       func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
 		`lock: redlock: impossible setting: TTL 0s: want at least 1ms, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
-		`clients[0].workload: unknown workload "sleep": there is [hold section]`: func(s *scenarios.Scenario) {
+		`clients[0].workload: unknown workload "sleep": there is [hold section checked posted]`: func(s *scenarios.Scenario) {
 			s.Clients = append([]scenarios.Client(nil), s.Clients...)
 			s.Clients[0].Workload = "sleep"
 		},

@@ -22,6 +22,8 @@ type workload struct {
 var workloads = []workload{
 	{"hold", "holds the lock for a while and touches nothing", (*user).holdOn},
 	{"section", "reads the guarded resource, works, and writes the value plus one; looks at no clock", (*user).section},
+	{"checked", "as section, but asks the lock just before the write whether it is still held, and gives up if not", (*user).checked},
+	{"posted", "as section, but the release does not wait for the answer to the write", (*user).posted},
 }
 
 // Workloads returns the names of the workloads with a line on each.
@@ -53,6 +55,7 @@ type user struct {
 	register env.Register
 	recorder *recorder
 	lock     Lock
+	posting  env.Task // the write of this round that nobody has waited for; nil: none
 }
 
 // run is the life of a client. Its errors are outcomes, which the recorder has
@@ -66,6 +69,7 @@ func (u *user) run() {
 			u.call(ctx, func(ctx context.Context) { _ = hold.Release(ctx) })
 		}
 		u.wait(ctx, u.what.Think)
+		u.finish(ctx)
 	}
 }
 
@@ -103,37 +107,6 @@ func (u *user) call(ctx context.Context, do func(ctx context.Context)) {
 // holdOn keeps the lock for a time, or until it is told that it is lost.
 func (u *user) holdOn(h Hold) {
 	u.work(h.Context(), h)
-}
-
-// section is one read-modify-write of a user who trusts the lock and looks at
-// nothing else. It stops only when the resource refuses it.
-func (u *user) section(h Hold) {
-	ctx := context.Background()
-	a := env.Access{Resource: h.Resource(), Token: h.Token()}
-	fence, err := u.fence(ctx, h)
-	if err != nil {
-		return
-	}
-	a.Fence = fence
-	u.recorder.readCalled(a)
-	value, err := u.register.Read(ctx, a)
-	u.recorder.readReturned(a, value, err)
-	if err != nil {
-		return
-	}
-	u.work(ctx, h)
-	u.recorder.writeCalled(a, value+1)
-	err = u.register.Write(ctx, a, value+1)
-	u.recorder.writeReturned(a, value+1, err)
-}
-
-// fence is what the client shows to the guarded resource: what came with the
-// grant, or what the client draws itself.
-func (u *user) fence(ctx context.Context, h Hold) (uint64, error) {
-	if fence := h.Fence(); fence != 0 || !u.what.Fence {
-		return fence, nil
-	}
-	return u.register.Fence(ctx, h.Resource())
 }
 
 // work passes the time of the work, and extends the lock meanwhile if the
