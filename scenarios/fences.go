@@ -16,8 +16,58 @@ var fences = []Scenario{
 		Summary: "as pause-then-write, with a fence that the resource checks on reads and writes",
 		Claims:  Claims{Kleppmann: "safe", Antirez: "if you have a store"},
 		Lock:    quickLock,
-		Clients: []Client{fencing(rivals[0]), fencing(rivals[1])},
+		Clients: withFence(rivals),
 		Setting: fenced(five(5*time.Second, pauseOfClient1(2*time.Second))),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, violated, holds, na),
+	},
+	{
+		Name:    "fenced-write-checked",
+		Summary: "as check-then-write-at-before-write, with the same fence",
+		Claims:  Claims{Kleppmann: "safe", Antirez: "if you have a store"},
+		Lock:    quickLock,
+		Clients: withFence(straddling("checked")),
+		Setting: fenced(five(6*time.Second, stall(nemesis.When(1, env.StepBeforeWrite, 0)))),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, violated, holds, na),
+	},
+	{
+		Name:    "fenced-write-delayed",
+		Summary: "as delayed-write, with the same fence",
+		Claims:  Claims{Kleppmann: "safe", Antirez: "if you have a store"},
+		Lock:    quickLock,
+		Clients: withFence(doing("posted", brief)),
+		Setting: fenced(five(5*time.Second, lateWriteOfClient1)),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, holds, na),
+	},
+	{
+		Name:    "fenced-writes-only",
+		Summary: "the resource checks the fence on writes only: a write is late, and comes before any with a higher fence",
+		Claims:  Claims{Kleppmann: "safe"},
+		Lock:    quickLock,
+		Clients: withFence(straddling("section")),
+		Setting: guarded(guard.FencedWrites, five(6*time.Second, stall(nemesis.When(1, env.StepAfterRead, 0)))),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, violated, violated, na),
+	},
+	{
+		Name:    "token-check-and-set",
+		Summary: "the resource accepts a write only if its value was last read under the writer's token",
+		Claims:  Claims{Antirez: "sufficient"},
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: guarded(guard.Token, five(5*time.Second, pauseOfClient1(2*time.Second))),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, violated, holds, na),
+	},
+	{
+		Name:    "token-check-and-set-late-read",
+		Summary: "a holder stands still before its read: the stale section counts, and the write of the rightful holder is rejected",
+		Claims:  Claims{Antirez: "sufficient"},
+		Lock:    quickLock,
+		Clients: straddling("section"),
+		Setting: guarded(guard.Token, five(6*time.Second, stall(nemesis.When(1, env.StepBeforeRead, 0)))),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, holds, na),
 	},
@@ -55,14 +105,21 @@ var fences = []Scenario{
 	},
 }
 
-func fenced(s nemesis.Setting) nemesis.Setting {
-	s.Guard = guard.Fenced
+func guarded(mode guard.Mode, s nemesis.Setting) nemesis.Setting {
+	s.Guard = mode
 	return s
 }
 
-func fencing(c Client) Client {
-	c.Fence = true
-	return c
+func fenced(s nemesis.Setting) nemesis.Setting { return guarded(guard.Fenced, s) }
+
+// withFence makes clients show a fence that they draw themselves.
+func withFence(clients []Client) []Client {
+	same := make([]Client, len(clients))
+	for i, c := range clients {
+		c.Fence = true
+		same[i] = c
+	}
+	return same
 }
 
 func drawing(l Lock) Lock {

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"time"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -39,20 +40,109 @@ var network = []Scenario{
 		Expect: expect(holds, holds, na, na),
 	},
 	{
-		Name:    "minority-partition",
-		Summary: "two of five nodes cannot be reached for a while",
+		Name:    "partition-after-acquire",
+		Summary: "the holder is cut off from every node before it can release",
+		Claims:  Claims{Antirez: "safe: costs a TTL"},
+		Lock:    quickLock,
+		Clients: commuters,
+		Setting: five(20*time.Second, cutOff(1)),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, holds, na),
+	},
+	{
+		Name:    "partition-after-acquire-repeated",
+		Summary: "the same after each of its first four grants: each costs a TTL",
+		Claims:  Claims{Antirez: "safe: costs a TTL each, can be for ever"},
+		Lock:    quickLock,
+		Clients: commuters,
+		Setting: five(30*time.Second, cutOff(1), cutOff(2), cutOff(3), cutOff(4)),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, holds, na),
+	},
+	minority("minority-partition", "two of five nodes cannot be reached for a while",
+		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{4, 5}}}),
+	minority("minority-partition-one-way", "two of five nodes can be sent requests for a while, and cannot reply",
+		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{4, 5}}, Way: nemesis.Replies}),
+	minority("minority-partition-per-client", "one client cannot reach two of five nodes for a while",
+		&nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{4, 5}}}),
+	{
+		Name:    "minority-partition-bridge",
+		Summary: "each client reaches two nodes that the other does not, and both reach node 3, for ever",
 		Claims:  Claims{Antirez: "available"},
 		Lock:    quickLock,
-		Clients: []Client{
-			often(6, span(5*ms, 20*ms), span(200*ms, 600*ms)),
-			often(6, span(5*ms, 20*ms), span(200*ms, 600*ms)),
-		},
+		Clients: visitors,
 		Setting: five(20*time.Second, nemesis.Fault{
-			Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{4, 5}}},
-			Start:  nemesis.At(0),
-			End:    &nemesis.Moment{At: 2 * time.Second},
+			Action: &nemesis.Split{Groups: []nemesis.Group{
+				{Clients: []int{1}, Nodes: []int{1, 2, 3}},
+				{Clients: []int{2}, Nodes: []int{3, 4, 5}},
+			}},
+			Start: nemesis.At(0),
 		}),
-		Bounds: tries(quickBounds, 3),
-		Expect: expect(holds, holds, holds, holds),
+		Bounds: quickBounds,
+		Expect: expect(holds, holds, holds, na), // L2 speaks of nodes that all clients reach
 	},
+	majority("majority-partition", "three of five nodes cannot be reached for a while: nobody is granted the lock until they can",
+		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{3, 4, 5}}}),
+	majority("majority-partition-one-way", "three of five nodes can be sent requests for a while, and cannot reply",
+		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{3, 4, 5}}, Way: nemesis.Replies}),
+	majority("majority-partition-per-client", "one client cannot reach three of five nodes for a while",
+		&nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{3, 4, 5}}}),
+	majority("majority-partition-bridge", "the network splits for a while; client 3 alone reaches both sides, client 1 only the two nodes of its own",
+		&nemesis.Split{Groups: []nemesis.Group{
+			{Clients: []int{1, 3}, Nodes: []int{1, 2}},
+			{Clients: []int{2, 3}, Nodes: []int{3, 4, 5}},
+		}}),
+}
+
+// visitors are clients that want the lock now and then.
+var visitors = []Client{
+	often(6, span(5*ms, 20*ms), span(200*ms, 600*ms)),
+	often(6, span(5*ms, 20*ms), span(200*ms, 600*ms)),
+}
+
+// commuters want it longer.
+var commuters = []Client{
+	often(8, span(30*ms, 60*ms), span(100*ms, 300*ms)),
+	often(20, span(5*ms, 20*ms), span(100*ms, 300*ms)),
+}
+
+// cutOff takes all links of client 1 away as it works under its n-th grant, and
+// gives them back when that has long expired.
+func cutOff(n int) nemesis.Fault {
+	granted := nemesis.When(1, env.StepGranted, 10*ms)
+	granted.Count = n
+	return nemesis.Fault{
+		Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}},
+		Start:  granted,
+		End:    nemesis.After(1500 * ms),
+	}
+}
+
+// minority is a scenario in which clients lose some nodes for two seconds, and
+// keep a majority that no client has lost.
+func minority(name, summary string, cut nemesis.Action) Scenario {
+	return Scenario{
+		Name:    name,
+		Summary: summary,
+		Claims:  Claims{Antirez: "available"},
+		Lock:    quickLock,
+		Clients: visitors,
+		Setting: five(20*time.Second, nemesis.Fault{Action: cut, Start: nemesis.At(0), End: nemesis.After(2 * time.Second)}),
+		Bounds:  tries(quickBounds, 3),
+		Expect:  expect(holds, holds, holds, holds),
+	}
+}
+
+// majority is a scenario in which some client loses a majority for two seconds.
+func majority(name, summary string, cut nemesis.Action) Scenario {
+	return Scenario{
+		Name:    name,
+		Summary: summary,
+		Claims:  Claims{Antirez: "unavailable, then back"},
+		Lock:    quickLock,
+		Clients: append(visitors[:2:2], visitors[0]),
+		Setting: five(20*time.Second, nemesis.Fault{Action: cut, Start: nemesis.At(500 * ms), End: nemesis.After(2 * time.Second)}),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, holds, na),
+	}
 }
