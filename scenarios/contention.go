@@ -1,8 +1,213 @@
 package scenarios
 
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
 // contention is what clients do to each other: split votes, long holds, holders
 // that die.
-var contention = []Scenario{}
+var contention = []Scenario{
+	{
+		Name:    "endless-extension",
+		Summary: "a holder extends its lock for ever, and another client waits in vain",
+		Claims:  Claims{Antirez: "breaks liveness"},
+		Lock:    watched(quickLock),
+		Clients: hoarders,
+		Setting: five(20 * time.Second),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, na, na), // L1 asks nothing while somebody holds the lock
+	},
+	{
+		Name:    "endless-extension-limited",
+		Summary: "the same with a limit of five extensions to a hold",
+		Claims:  Claims{Antirez: "a limit restores liveness"},
+		Lock:    limited(watched(quickLock), 5),
+		Clients: hoarders,
+		Setting: five(20 * time.Second),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, na, na),
+	},
+}
+
+// hoarders are a holder who keeps the lock as long as it is extended, and another
+// client that waits for it.
+var hoarders = []Client{
+	holding(1, exactly(0), exactly(time.Hour), exactly(0)),
+	holding(1, span(100*ms, 200*ms), span(20*ms, 50*ms), exactly(0)),
+}
+
+// limited is a lock whose watchdog extends a hold so many times.
+func limited(l Lock, limit int) Lock {
+	l.Watchdog.Limit = limit
+	return l
+}
 
 // contentionSeries is the series about contention.
-var contentionSeries []Series
+var contentionSeries = []Series{
+	{
+		Name:     "split-vote",
+		Summary:  "clients start at once, and each is nearest to other nodes: three to two, two and one, five to one each",
+		Claims:   Claims{Antirez: "random retry; send at once"},
+		Varied:   "retry delay (to acquire takes 2 ms)",
+		Property: checker.DeadlockFreedom,
+		Points: []Point{
+			split("fixed-1ms", "1 ms", three, exactly(1*ms), violated),
+			split("fixed-50ms", "50 ms", three, exactly(50*ms), violated),
+			noisily(split("fixed-50ms-noisy", "50 ms, latencies vary by a third", three, exactly(50*ms), holds)),
+			split("jitter-200us", "0 to 0.2 ms", three, span(0, 200*us), holds),
+			split("jitter-1ms", "0 to 1 ms", three, span(0, 1*ms), holds),
+			split("jitter-5ms", "0 to 5 ms", three, span(0, 5*ms), holds),
+			split("jitter-50ms", "0 to 50 ms", three, span(0, 50*ms), holds),
+			split("five-fixed-50ms", "50 ms, five clients", fiveClients, exactly(50*ms), violated),
+			split("five-jitter-1ms", "0 to 1 ms, five clients", fiveClients, span(0, 1*ms), holds),
+			split("five-jitter-50ms", "0 to 50 ms, five clients", fiveClients, span(0, 50*ms), holds),
+			sequentially(split("fixed-1ms-sequential", "1 ms, sequential", three, exactly(1*ms), holds)),
+			sequentially(split("fixed-50ms-sequential", "50 ms, sequential", three, exactly(50*ms), holds)),
+			sequentially(split("jitter-1ms-sequential", "0 to 1 ms, sequential", three, span(0, 1*ms), holds)),
+			sequentially(split("jitter-50ms-sequential", "0 to 50 ms, sequential", three, span(0, 50*ms), holds)),
+		},
+	},
+	{
+		Name:     "single-vs-redlock",
+		Summary:  "nodes restart without their keys, each every four to six seconds",
+		Claims:   Claims{Kleppmann: "one node is enough for efficiency", Antirez: "Redlock is safer"},
+		Varied:   "nodes",
+		Property: checker.Lease,
+		Points: []Point{
+			restarting(1),
+			restarting(5),
+		},
+	},
+	{
+		Name:     "ttl-too-short",
+		Summary:  "sections of 50 to 950 ms, and a holder that dies: a short TTL leaves sections unprotected, a long one blocks",
+		Varied:   "TTL",
+		Property: checker.Effect,
+		Points: []Point{
+			lifetime("ttl-too-short", 100*ms, violated),
+			lifetime("ttl-too-short", 200*ms, violated),
+			lifetime("ttl-too-short", 500*ms, violated),
+			lifetime("ttl-too-short", 700*ms, violated),
+			lifetime("ttl-too-short", 900*ms, violated),
+			lifetime("ttl-too-long", 1*time.Second, holds),
+			lifetime("ttl-too-long", 2*time.Second, holds),
+			lifetime("ttl-too-long", 5*time.Second, holds),
+			lifetime("ttl-too-long", 10*time.Second, holds),
+		},
+	},
+}
+
+// three and fiveClients are the nodes that each client is nearest to.
+var (
+	three       = [][]int{{1, 2}, {3, 4}, {5}}
+	fiveClients = [][]int{{1}, {2}, {3}, {4}, {5}}
+)
+
+// split is clients that find no majority if they ask at once: messages take 0.2 ms
+// to the nodes that are near and 1 ms to others, and never more or less.
+func split(name, value string, near [][]int, retry nemesis.Range, progress checker.Verdict) Point {
+	setting := five(10 * time.Second)
+	setting.Latency = always(1 * ms)
+	var clients []Client
+	for i, nodes := range near {
+		setting.Links = append(setting.Links, nemesis.LinkLatency{
+			Links:   nemesis.Links{Clients: []int{i + 1}, Nodes: nodes},
+			Latency: always(200 * us),
+		})
+		clients = append(clients, holding(1, exactly(0), exactly(10*ms), exactly(0)))
+	}
+	lock := quickLock
+	lock.Retry = retry
+	p := Point{Value: value, Scenario: Scenario{
+		Name:    "split-vote-" + name,
+		Summary: fmt.Sprintf("%d clients, each nearest to other nodes, start at once and try again after %v", len(near), retry),
+		Lock:    lock,
+		Clients: clients,
+		Setting: setting,
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, na, na),
+	}}
+	p.Expect[checker.DeadlockFreedom] = progress
+	if progress == violated { // then nobody was ever granted the lock
+		p.Expect[checker.Lease], p.Expect[checker.Section] = na, na
+	}
+	return p
+}
+
+func always(d time.Duration) nemesis.Distribution { return nemesis.Distribution{Range: exactly(d)} }
+
+// noisily lets latencies vary, so that the network draws a lot for the clients.
+func noisily(p Point) Point {
+	p.Latency.Min -= p.Latency.Min / 3
+	for i := range p.Links {
+		p.Links[i].Latency.Min -= p.Links[i].Latency.Min / 3
+	}
+	p.Summary += ", over latencies that vary by a third"
+	return p
+}
+
+func sequentially(p Point) Point {
+	p.Lock.Sequential = true
+	p.Summary += ", asking one node after another"
+	return p
+}
+
+// restarting is clients over some nodes, each of which loses its keys now and
+// then. Node 1 does so at the same times however many there are.
+func restarting(nodes int) Point {
+	setting := five(60 * time.Second)
+	setting.Nodes = nodes
+	for node := 1; node <= nodes; node++ {
+		for _, at := range restartTimes[node-1] {
+			setting.Plan = append(setting.Plan, nemesis.Fault{
+				Action: &nemesis.Crash{Node: node}, Start: nemesis.At(at), End: nemesis.After(5 * ms),
+			})
+		}
+	}
+	c := often(20, span(50*ms, 300*ms), span(0, 100*ms))
+	return Point{Value: fmt.Sprint(nodes), Scenario: Scenario{
+		Name:    fmt.Sprintf("single-vs-redlock-%d", nodes),
+		Summary: fmt.Sprintf("nodes restart without their keys, each every few seconds; there are %d of them", nodes),
+		Lock:    quickLock,
+		Clients: []Client{c, c, c},
+		Setting: setting,
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, violated, na),
+	}}
+}
+
+// restartTimes are when each node restarts: with periods that have no common
+// measure, so that no two do it together again and again.
+var restartTimes = func() (times [5][]time.Duration) {
+	for i, period := range []time.Duration{4001 * ms, 4507 * ms, 5003 * ms, 5501 * ms, 6007 * ms} {
+		for at := period / 2; at < 20*time.Second; at += period {
+			times[i] = append(times[i], at)
+		}
+	}
+	return times
+}()
+
+// lifetime is clients that work for up to a second under a lock of some TTL, and
+// one of them dies under it.
+func lifetime(id string, ttl time.Duration, effect checker.Verdict) Point {
+	lock := quickLock
+	lock.TTL, lock.Margin = ttl, 0
+	c := often(5, span(50*ms, 950*ms), span(0, 20*ms))
+	return Point{Value: ttl.String(), Scenario: Scenario{
+		Name:    fmt.Sprintf("%s-%s", id, ttl),
+		Summary: fmt.Sprintf("sections of 50 to 950 ms under a lock of %v, and a holder that dies", ttl),
+		Lock:    lock,
+		Clients: []Client{c, c, c},
+		Setting: five(60*time.Second, nemesis.Fault{
+			Action: &nemesis.Kill{Client: 1},
+			Start:  nemesis.When(1, env.StepAfterRead, 20*ms),
+		}),
+		Bounds: quickBounds,
+		Expect: expect(holds, holds, effect, na),
+	}}
+}
