@@ -112,7 +112,7 @@ var nodeClocks = []Scenario{
 		Setting: five(20*time.Second,
 			clockFreeze(3),
 			nemesis.Fault{Action: &nemesis.Crash{Node: 5}, Start: nemesis.At(0)},
-			nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: nth(5, nemesis.When(1, env.StepGranted, 0))}),
+			nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: nth(5, nemesis.When(1, env.StepGranted, 2*ms))}),
 		Bounds: tries(quickBounds, 3),
 		Expect: expect(holds, holds, holds, holds),
 	},
