@@ -1,9 +1,11 @@
 package scenarios
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -33,6 +35,19 @@ func expect(lease, section, effect, faultTolerance checker.Verdict) Expectations
 		checker.Cleanup:         holds,
 		checker.Contract:        holds,
 	}
+}
+
+// live expects something of deadlock freedom.
+func live(e Expectations, deadlockFreedom checker.Verdict) Expectations {
+	e[checker.DeadlockFreedom] = deadlockFreedom
+	return e
+}
+
+// open expects nothing of exclusion.
+func open(e Expectations) Expectations {
+	delete(e, checker.Lease)
+	delete(e, checker.Section)
+	return e
 }
 
 func span(lo, hi time.Duration) nemesis.Range { return nemesis.Range{Min: lo, Max: hi} }
@@ -66,6 +81,12 @@ var patientLock = func() Lock {
 	l.NodeTimeout, l.Linger = 3*time.Second, 4*time.Second
 	return l
 }()
+
+// lasting is a lock of another TTL.
+func lasting(l Lock, ttl time.Duration) Lock {
+	l.TTL = ttl
+	return l
+}
 
 var (
 	quickBounds   = history.Bounds{Acquire: 300 * ms, Extend: 300 * ms, Release: 300 * ms, Cleanup: 100 * ms, Grant: 2 * time.Second}
@@ -117,6 +138,37 @@ func extending(c Client, every time.Duration) Client {
 var bareQuorum = nemesis.Fault{
 	Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{4, 5}}},
 	Start:  nemesis.At(0),
+}
+
+// granted is when client 1 has just been granted the lock.
+var granted = nemesis.When(1, env.StepGranted, 20*ms)
+
+// plus is so much later.
+func plus(d time.Duration, m nemesis.Moment) nemesis.Moment {
+	m.Plus += d
+	return m
+}
+
+// nth is the n-th time that a client comes to a step.
+func nth(n int, m nemesis.Moment) nemesis.Moment {
+	m.Count = n
+	return m
+}
+
+// keepers are a holder who keeps the lock to the last instant of its validity,
+// and another that tries again and again.
+var keepers = []Client{
+	holding(1, exactly(0), exactly(2*time.Second), exactly(0)),
+	holding(1, span(10*ms, 20*ms), span(20*ms, 50*ms), exactly(0)),
+}
+
+// later is clients that start later.
+func later(by time.Duration, clients []Client) []Client {
+	clients = slices.Clone(clients)
+	for i := range clients {
+		clients[i].Start = span(clients[i].Start.Min+by, clients[i].Start.Max+by)
+	}
+	return clients
 }
 
 // rivals are a holder who works for most of the validity, and another client

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -8,95 +9,162 @@ import (
 )
 
 // clocks is what clocks do, those of nodes and of clients.
-var clocks = []Scenario{
+var clocks = slices.Concat(nodeClocks, drifts, clientClocks)
+
+// clockSeries is the series about clocks.
+var clockSeries = []Series{driftSeries, slewSeries}
+
+// nodeClocks is what the wall clocks of nodes do, by which keys expire.
+var nodeClocks = []Scenario{
 	{
 		Name:    "node-clock-jump",
 		Summary: "the clock of one node of the holder's quorum jumps forward by more than the TTL",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "not to be allowed"},
 		Lock:    quickLock,
 		Clients: rivals,
+		Setting: five(5*time.Second, bareQuorum, clockJump(3, 2*time.Second, granted)),
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, violated, na),
+	},
+	{
+		Name:    "node-clock-back",
+		Summary: "the clock of one node of the holder's quorum steps back for good",
+		Claims:  Claims{Kleppmann: "slower expiry", Antirez: "slower expiry"},
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: five(5*time.Second, bareQuorum, clockJump(3, -2*time.Second, granted)),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, holds, na),
+	},
+	{
+		Name:    "node-clock-back-orphan",
+		Summary: "the same when the holder has died: another gets the lock, later by the step",
+		Claims:  Claims{Kleppmann: "slower expiry", Antirez: "slower expiry"},
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: five(8*time.Second,
+			nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{4, 5}}}, Start: nemesis.At(0)},
+			nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: granted},
+			clockJump(3, -2*time.Second, granted)),
+		Bounds: quickBounds,
+		Expect: expect(holds, holds, holds, na),
+	},
+	{
+		Name:    "node-clock-back-undone",
+		Summary: "the clock of a node is behind when it is given the key, and is then put right by a step",
+		Lock:    quickLock,
+		Clients: rivals,
 		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{
-			Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 3}, By: 2 * time.Second},
-			Start:  nemesis.When(1, env.StepGranted, 20*ms),
+			Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 3}, By: -2 * time.Second, Healing: byStep},
+			Start:  nemesis.At(0),
+			End:    &granted,
 		}),
 		Bounds: quickBounds,
 		Expect: expect(violated, violated, violated, na),
 	},
 	{
-		Name:    "clock-drift",
-		Summary: "nodes run 0.5 % fast and the holder 0.5 % slow: the allowance of 1 % + 2 ms covers it",
-		Claims:  Claims{Kleppmann: "unsafe near the TTL", Antirez: "safe: allowance"},
+		Name:    "leap-second-stepped",
+		Summary: "the nodes' clocks leave out a second at once: more than is left of a TTL of a second",
 		Lock:    promptLock,
-		Clients: driftClients,
-		Setting: five(3*time.Second, drift(5_000)...),
-		Bounds:  quickBounds,
-		Expect:  expect(holds, holds, na, na),
-	},
-	{
-		Name:    "clock-drift-beyond",
-		Summary: "nodes run 2 % fast and the holder 2 % slow: more than the allowance covers",
-		Claims:  Claims{Kleppmann: "unsafe", Antirez: "not to be allowed"},
-		Lock:    promptLock,
-		Clients: driftClients,
-		Setting: five(3*time.Second, drift(20_000)...),
+		Clients: keepers,
+		Setting: five(3*time.Second, everyNode(clockJump, time.Second)...),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, na, na),
 	},
 	{
-		Name:    "client-suspend",
-		Summary: "the holder's machine sleeps past the TTL; its lock reads the monotonic clock, which sleeps as well",
-		Lock:    quickLock,
-		Clients: sleepers,
-		Setting: five(6*time.Second, suspensionOfClient1),
+		Name:    "leap-second-stepped-early",
+		Summary: "the same with a TTL of 3 s, of which more than a second is left when the holder is done",
+		Lock:    lasting(promptLock, 3*time.Second),
+		Clients: []Client{
+			holding(1, exactly(0), span(1500*ms, 1900*ms), exactly(0)),
+			holding(1, span(10*ms, 20*ms), span(20*ms, 50*ms), exactly(0)),
+		},
+		Setting: five(5*time.Second, everyNode(clockJump, time.Second)...),
 		Bounds:  quickBounds,
-		Expect:  expect(violated, violated, violated, na),
+		Expect:  expect(holds, holds, na, na),
 	},
 	{
-		Name:    "client-suspend-counted",
-		Summary: "the same with a lock that reads the clock which counts suspension",
-		Lock:    reading(quickLock, env.Boottime),
-		Clients: sleepers,
-		Setting: five(6*time.Second, suspensionOfClient1),
+		Name:    "leap-second-inserted",
+		Summary: "the nodes' clocks show a second twice: they step back, and keys live longer",
+		Lock:    promptLock,
+		Clients: keepers,
+		Setting: five(5*time.Second, everyNode(clockJump, -time.Second)...),
 		Bounds:  quickBounds,
-		Expect:  expect(holds, violated, violated, na),
+		Expect:  expect(holds, holds, na, na),
+	},
+	{
+		Name:    "leap-second-smeared",
+		Summary: "the nodes' clocks gain the second over a day",
+		Lock:    promptLock,
+		Clients: keepers,
+		Setting: five(3*time.Second, everyNode(clockSlew, time.Second)...),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, na, na),
+	},
+	{
+		Name:    "frozen-clock",
+		Summary: "the clock of one node stands still, and another node is gone; a holder dies: its key on the first never expires",
+		Lock:    quickLock,
+		Clients: []Client{
+			often(20, span(5*ms, 20*ms), span(200*ms, 600*ms)),
+			often(12, span(5*ms, 20*ms), span(200*ms, 600*ms)),
+		},
+		Setting: five(20*time.Second,
+			clockFreeze(3),
+			nemesis.Fault{Action: &nemesis.Crash{Node: 5}, Start: nemesis.At(0)},
+			nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: nth(5, nemesis.When(1, env.StepGranted, 2*ms))}),
+		Bounds: tries(quickBounds, 3),
+		Expect: expect(holds, holds, holds, holds),
+	},
+	{
+		Name:    "frozen-clock-majority",
+		Summary: "the clocks of three nodes stand still for ever, and the holder dies: nobody gets the lock any more",
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: five(6*time.Second, clockFreeze(1), clockFreeze(2), clockFreeze(3),
+			nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: granted}),
+		Bounds: quickBounds,
+		Expect: live(expect(holds, holds, na, na), violated), // nobody lives to write
+	},
+	{
+		Name:    "frozen-clock-thaws",
+		Summary: "the clock of one node stood still when it was given the key, and catches up at once",
+		Lock:    quickLock,
+		Clients: later(600*ms, rivals),
+		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{
+			Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 3}, Healing: byStep},
+			Start:  nemesis.At(0),
+			End:    &granted,
+		}),
+		Bounds: quickBounds,
+		Expect: expect(violated, violated, violated, na),
 	},
 }
 
-// drift makes every node's clock fast and client 1's slow.
-func drift(ppm int64) []nemesis.Fault {
-	plan := []nemesis.Fault{{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Client: 1}, PPM: -ppm}, Start: nemesis.At(0)}}
+var byStep = nemesis.Healing{Heal: nemesis.HealStep}
+
+// clockJump steps the wall clock of a node.
+func clockJump(node int, by time.Duration, at nemesis.Moment) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: node}, By: by}, Start: at}
+}
+
+// clockSlew lets the clocks of a node gain a time as a leap second is smeared
+// over a day.
+func clockSlew(node int, by time.Duration, at nemesis.Moment) nemesis.Fault {
+	const smear = 12 // ppm
+	return nemesis.Fault{Action: &nemesis.ClockSlew{Machine: nemesis.Machine{Node: node}, By: by, PPM: smear}, Start: at}
+}
+
+// clockFreeze stops the wall clock of a node for ever.
+func clockFreeze(node int) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: node}}, Start: nemesis.At(0)}
+}
+
+// everyNode does the same to the clocks of all nodes when the lock is held.
+func everyNode(change func(node int, by time.Duration, at nemesis.Moment) nemesis.Fault, by time.Duration) []nemesis.Fault {
+	var plan []nemesis.Fault
 	for n := 1; n <= 5; n++ {
-		plan = append(plan, nemesis.Fault{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Node: n}, PPM: ppm}, Start: nemesis.At(0)})
+		plan = append(plan, change(n, by, granted))
 	}
 	return plan
 }
-
-// driftClients are a holder who keeps the lock to the last instant of its
-// validity, and another that tries again and again.
-var driftClients = []Client{
-	holding(1, exactly(0), exactly(2*time.Second), exactly(0)),
-	holding(1, span(10*ms, 20*ms), span(20*ms, 50*ms), exactly(0)),
-}
-
-// sleepers are a holder who goes on working when its machine wakes, and another
-// client that wants the lock meanwhile.
-var sleepers = []Client{
-	once(exactly(0), span(300*ms, 500*ms)),
-	once(span(1200*ms, 1300*ms), span(1500*ms, 1600*ms)),
-}
-
-// suspensionOfClient1 comes when client 1 has read, and lasts until after the
-// TTL.
-var suspensionOfClient1 = nemesis.Fault{
-	Action: &nemesis.Suspend{Client: 1},
-	Start:  nemesis.When(1, env.StepAfterRead, 20*ms),
-	End:    nemesis.After(1500 * ms),
-}
-
-func reading(l Lock, clock env.Clock) Lock {
-	l.Clock = clock.String()
-	return l
-}
-
-// clockSeries is the series about clocks.
-var clockSeries []Series

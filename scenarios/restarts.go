@@ -3,12 +3,11 @@ package scenarios
 import (
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // restarts is what nodes do that forget, and that come back.
-var restarts = []Scenario{
+var restarts = append([]Scenario{
 	{
 		Name:    "crash-restart",
 		Summary: "one node of the holder's quorum crashes and is back at once, without its keys",
@@ -39,16 +38,47 @@ var restarts = []Scenario{
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
 	},
-}
+	{
+		Name:    "delayed-restart-jump",
+		Summary: "the node counts the delay on its own wall clock, which jumps while it is away",
+		Claims:  Claims{Kleppmann: "unsafe", Antirez: "not to be allowed"},
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: five(5*time.Second, bareQuorum,
+			nemesis.Fault{Action: &nemesis.Crash{Node: 3, RestartDelay: 1100 * ms}, Start: granted},
+			clockJump(3, 2*time.Second, plus(80*ms, granted))),
+		Bounds: quickBounds,
+		Expect: expect(violated, violated, violated, na),
+	},
+	{
+		Name:    "majority-crash",
+		Summary: "three nodes crash and stay away for longer than the TTL: nobody gets the lock meanwhile",
+		Claims:  Claims{Antirez: "blocked for a TTL"},
+		Lock:    quickLock,
+		Clients: []Client{
+			often(10, span(5*ms, 20*ms), span(20*ms, 60*ms)),
+			often(10, span(5*ms, 20*ms), span(20*ms, 60*ms)),
+		},
+		Setting: five(20*time.Second, majorityCrash(1500*ms)...),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, holds, na),
+	},
+}, persistence...)
 
 // crashOfNode3 comes when client 1 has just been granted the lock.
 func crashOfNode3(away time.Duration) nemesis.Fault {
 	return nemesis.Fault{
 		Action: &nemesis.Crash{Node: 3},
-		Start:  nemesis.When(1, env.StepGranted, 20*ms),
+		Start:  granted,
 		End:    nemesis.After(away),
 	}
 }
 
-// restartSeries is the series about restarts.
-var restartSeries []Series
+// majorityCrash takes nodes 1, 2 and 3 down while clients are at work.
+func majorityCrash(away time.Duration) []nemesis.Fault {
+	var plan []nemesis.Fault
+	for n := 1; n <= 3; n++ {
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Crash{Node: n}, Start: nemesis.At(300 * ms), End: nemesis.After(away)})
+	}
+	return plan
+}

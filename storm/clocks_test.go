@@ -144,19 +144,6 @@ func TestClockSlew(t *testing.T) {
 	wantLease(t, "a fast client", keeper(t, env.Monotonic, slew(holder, time.Second, fastest)), checker.Holds)
 }
 
-// leap-second: a second that is stepped over takes a TTL of a second away; one
-// that is smeared does not.
-func TestLeapSecond(t *testing.T) {
-	stepped := everyNode(func(m nemesis.Machine) nemesis.Fault {
-		return nemesis.Fault{Action: &nemesis.ClockJump{Machine: m, By: time.Second}, Start: soon}
-	})
-	smeared := everyNode(func(m nemesis.Machine) nemesis.Fault {
-		return nemesis.Fault{Action: &nemesis.ClockSlew{Machine: m, By: time.Second, PPM: 12}, Start: soon} // over a day
-	})
-	wantLease(t, "stepped", keeper(t, env.Monotonic, stepped...), checker.Violated)
-	wantLease(t, "smeared", keeper(t, env.Monotonic, smeared...), checker.Holds)
-}
-
 // frozen-clock: a node whose clock stands still keeps its keys. If it catches
 // up at once when it thaws, keys that were set meanwhile are older than they
 // are.

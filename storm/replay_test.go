@@ -54,7 +54,13 @@ func TestLongestReplay(t *testing.T) {
 	for _, k := range kinds {
 		r.Generator.Faults[k] = nemesis.MaxWeight
 	}
-	for _, s := range scenarios.All() {
+	all := scenarios.All()
+	for _, series := range scenarios.AllSeries() {
+		for _, p := range series.Points {
+			all = append(all, p.Scenario)
+		}
+	}
+	for _, s := range all {
 		r.Scenario = s.Name
 		if text := r.String(); len(text) > storm.MaxReplay {
 			t.Errorf("%s: %d bytes", text, len(text))

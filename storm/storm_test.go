@@ -2,12 +2,10 @@ package storm_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -43,92 +41,6 @@ func TestDebate(t *testing.T) {
 			tally := runs(t, s, 100)
 			if got := tally.Outcome(); got != storm.AsExpected {
 				t.Errorf("%v: seen %v, expected %v", got, tally.Seen, s.Expect)
-			}
-		})
-	}
-}
-
-// The verdict follows the cause: what a scenario violates holds once the cause
-// is taken away.
-func TestVerdictFollowsTheCause(t *testing.T) {
-	cases := []struct {
-		scenario string
-		cure     string
-		apply    func(s *scenarios.Scenario)
-		property []checker.Property
-	}{
-		{"crash-restart", "no crash", dropPlan, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
-		{"crash-restart", "a node that keeps its keys", func(s *scenarios.Scenario) { s.Persistence = nemesis.Always }, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
-		{"crash-restart", "a restart after the TTL", func(s *scenarios.Scenario) { s.Plan[1].End = nemesis.After(1100 * ms) }, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
-		{"short-restart", "no crash", dropPlan, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
-		{"node-clock-jump", "a jump by less than what is left", func(s *scenarios.Scenario) {
-			s.Plan[1].Action = &nemesis.ClockJump{Machine: nemesis.Machine{Node: 3}, By: 50 * ms}
-		}, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
-		{"clock-drift-beyond", "an allowance that covers it", func(s *scenarios.Scenario) { s.Lock.DriftFactor = 0.05 }, []checker.Property{checker.Lease, checker.Section}},
-		{"pause-then-write", "no pause", dropPlan, []checker.Property{checker.Section, checker.Effect}},
-		{"fenced-write", "no pause", dropPlan, []checker.Property{checker.Section}},
-		{"client-suspend", "a sleep that ends within the validity", func(s *scenarios.Scenario) { s.Plan[0].End = nemesis.After(500 * ms) }, []checker.Property{checker.Lease, checker.Section, checker.Effect}},
-		{"fence-after-loss", "a node that keeps its counter", func(s *scenarios.Scenario) { s.Persistence = nemesis.Always }, []checker.Property{checker.Fence}},
-	}
-	for _, c := range cases {
-		t.Run(c.scenario+", "+c.cure, func(t *testing.T) {
-			s := find(t, c.scenario)
-			s.Plan = append(nemesis.Plan(nil), s.Plan...)
-			c.apply(&s)
-			tally := runs(t, s, 50)
-			for _, p := range c.property {
-				if got := tally.Observed(p); got != checker.Holds {
-					t.Errorf("%s is %v: %s", p, got, tally.First[p].Report.Finding(p).Story)
-				}
-			}
-		})
-	}
-}
-
-func dropPlan(s *scenarios.Scenario) { s.Plan = nil }
-
-// rivals are the clients of crash-restart.
-func rivals(t *testing.T) []scenarios.Client { return find(t, "crash-restart").Clients }
-
-// section makes clients of the same times that look at nothing while they work.
-func section(clients []scenarios.Client) []scenarios.Client {
-	clients = slices.Clone(clients)
-	for i := range clients {
-		clients[i].Workload = "section"
-	}
-	return clients
-}
-
-// And what a scenario shows to hold does not hold without what it rests on.
-func TestHoldingScenariosCanFail(t *testing.T) {
-	cases := []struct {
-		scenario string
-		damage   string
-		apply    func(s *scenarios.Scenario)
-		property checker.Property
-	}{
-		{"delayed-restart", "no delay", func(s *scenarios.Scenario) { s.Plan[1].End = nemesis.After(0) }, checker.Lease},
-		{"clock-drift", "no allowance but the 2 ms", func(s *scenarios.Scenario) { s.Lock.DriftFactor = 0 }, checker.Lease},
-		{"fenced-write", "a fence that is checked nowhere", func(s *scenarios.Scenario) { s.Guard = guard.Plain }, checker.Effect},
-		{"quarantine", "no quarantine", func(s *scenarios.Scenario) {
-			s.Lock.Quarantine = 0
-			s.Clients = rivals(t)
-		}, checker.Lease},
-		{"client-suspend-counted", "the monotonic clock", func(s *scenarios.Scenario) { s.Lock.Clock = "monotonic" }, checker.Lease},
-		{"watchdog", "no watchdog", func(s *scenarios.Scenario) { s.Lock.Watchdog.Every = 0 }, checker.Effect},
-		{"watchdog", "a limit", func(s *scenarios.Scenario) { s.Lock.Watchdog.Limit = 2 }, checker.Effect},
-		{"watchdog-cut-off", "a holder who does not listen", func(s *scenarios.Scenario) { s.Clients = section(s.Clients) }, checker.Effect},
-		{"fence-from-redlock", "a fence that is checked nowhere", func(s *scenarios.Scenario) { s.Guard = guard.Plain }, checker.Effect},
-		{"fence-from-redlock", "no fence", func(s *scenarios.Scenario) { s.Lock.Fence = "" }, checker.Effect},
-		{"minority-partition", "a node timeout below the round trip", func(s *scenarios.Scenario) { s.Lock.NodeTimeout = 300 * time.Microsecond }, checker.FaultTolerance},
-	}
-	for _, c := range cases {
-		t.Run(c.scenario+", "+c.damage, func(t *testing.T) {
-			s := find(t, c.scenario)
-			s.Plan = append(nemesis.Plan(nil), s.Plan...)
-			c.apply(&s)
-			if got := runs(t, s, 50).Observed(c.property); got != checker.Violated {
-				t.Errorf("%s is %v", c.property, got)
 			}
 		})
 	}

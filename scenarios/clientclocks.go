@@ -1,0 +1,108 @@
+package scenarios
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// clientClocks is what the holder's clocks do, by which it counts its validity.
+var clientClocks = []Scenario{
+	{
+		Name:    "client-wall-step",
+		Summary: "the holder's wall clock steps back; its lock counts the validity on it",
+		Claims:  Claims{Kleppmann: "unsafe", Antirez: "use monotonic"},
+		Lock:    reading(promptLock, env.Wall),
+		Clients: keepers,
+		Setting: five(5*time.Second, wallStep(-1500*ms, granted)),
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, na, na),
+	},
+	{
+		Name:    "client-wall-step-acquiring",
+		Summary: "the same when the holder has its quorum and has not yet looked at the clock",
+		Claims:  Claims{Kleppmann: "unsafe", Antirez: "use monotonic"},
+		Lock:    reading(promptLock, env.Wall),
+		Clients: keepers,
+		Setting: five(5*time.Second, wallStep(-1500*ms, atQuorum)),
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, na, na),
+	},
+	{
+		Name:    "client-wall-step-forward",
+		Summary: "the wall clock steps forward while the lock acquires, and again while it holds: it takes its validity to be over",
+		Claims:  Claims{Antirez: "use monotonic"},
+		Lock:    reading(promptLock, env.Wall),
+		Clients: keepers,
+		Setting: five(5*time.Second, wallStep(1500*ms, atQuorum), wallStep(1500*ms, granted)),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, na, na),
+	},
+	{
+		Name:    "client-wall-step-monotonic",
+		Summary: "the wall clock steps back as in both, but the lock reads the monotonic clock",
+		Claims:  Claims{Kleppmann: "safe", Antirez: "safe"},
+		Lock:    promptLock,
+		Clients: keepers,
+		Setting: five(5*time.Second, wallStep(-1500*ms, atQuorum), wallStep(-1500*ms, granted)),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, na, na),
+	},
+	{
+		Name:    "client-suspend",
+		Summary: "the holder's machine sleeps past the TTL; its lock reads the monotonic clock, which sleeps as well",
+		Lock:    quickLock,
+		Clients: sleepers,
+		Setting: five(6*time.Second, asleep(&nemesis.Suspend{Client: 1})),
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, violated, na),
+	},
+	{
+		Name:    "client-suspend-counted",
+		Summary: "the same with a lock that reads the clock which counts suspension",
+		Lock:    reading(quickLock, env.Boottime),
+		Clients: sleepers,
+		Setting: five(6*time.Second, asleep(&nemesis.Suspend{Client: 1})),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, violated, violated, na),
+	},
+	{
+		Name:    "client-suspend-snapshot",
+		Summary: "the holder's machine is restored from a snapshot: no clock of it has counted the time",
+		Lock:    reading(quickLock, env.Boottime),
+		Clients: sleepers,
+		Setting: five(6*time.Second, asleep(&nemesis.Snapshot{Client: 1})),
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, violated, na),
+	},
+}
+
+// atQuorum is when client 1 has the votes and has not yet checked the time.
+var atQuorum = nemesis.When(1, env.StepQuorum, 0)
+
+// wallStep steps the wall clock of client 1.
+func wallStep(by time.Duration, at nemesis.Moment) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: by}, Start: at}
+}
+
+// sleepers are a holder who goes on working when its machine wakes, and another
+// client that wants the lock meanwhile.
+var sleepers = []Client{
+	once(exactly(0), span(300*ms, 500*ms)),
+	once(span(1200*ms, 1300*ms), span(1500*ms, 1600*ms)),
+}
+
+// asleep stops the machine of client 1 when it has read, until after the TTL.
+func asleep(how nemesis.Action) nemesis.Fault {
+	return nemesis.Fault{
+		Action: how,
+		Start:  nemesis.When(1, env.StepAfterRead, 20*ms),
+		End:    nemesis.After(1500 * ms),
+	}
+}
+
+func reading(l Lock, clock env.Clock) Lock {
+	l.Clock = clock.String()
+	return l
+}

@@ -1,0 +1,104 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// restartSeries is the series about restarts.
+var restartSeries = []Series{
+	{
+		Name:     "delayed-restart",
+		Summary:  "a node of the holder's quorum crashes at some time of the validity, and stays away for a while",
+		Claims:   Claims{Kleppmann: "safe, good clocks", Antirez: "safe"},
+		Varied:   "restart delay / TTL",
+		Property: checker.Lease,
+		Points:   delays(plainDelay, 0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 950, 990, 1000, 1100, 1200, 1300),
+	},
+	{
+		Name:     "delayed-restart-extended",
+		Summary:  "the same when the holder extends every 300 ms: what counts is the validity from the last extension",
+		Claims:   Claims{Kleppmann: "safe, good clocks", Antirez: "safe"},
+		Varied:   "restart delay / TTL",
+		Property: checker.Lease,
+		Points:   delays(extendedDelay, 0, 300, 600, 650, 700, 750, 800, 850, 900, 950, 990, 1000, 1100, 1300),
+	},
+}
+
+// delays makes a series of restart delays, in thousandths of the TTL, which are
+// milliseconds.
+func delays(point func(away time.Duration) Scenario, thousandths ...int) []Point {
+	points := make([]Point, len(thousandths))
+	for i, t := range thousandths {
+		points[i] = Point{Value: fmt.Sprintf("%.2f", float64(t)/1000), Scenario: point(time.Duration(t) * ms)}
+	}
+	return points
+}
+
+// crashAt is when node 3 crashes in these series. The holder starts at random
+// before, so that the crash comes at a random time of its validity; its rival
+// starts then, and tries without end.
+const crashAt = 990 * ms
+
+// validity of a lock is its TTL less the allowance.
+func validity(l Lock) time.Duration {
+	return l.TTL - time.Duration(l.DriftFactor*float64(l.TTL)) - 2*ms
+}
+
+// plainDelay is a holder who keeps the lock to the end of its validity V. Where
+// the crash is uniform over V, the node away for D, and the rival granted ℓ after
+// its return, a violation has the probability max(0, 1 − (D+ℓ)/V).
+func plainDelay(away time.Duration) Scenario {
+	return Scenario{
+		Name:    fmt.Sprintf("delayed-restart-at-%dms", away/ms),
+		Summary: fmt.Sprintf("a node of the quorum crashes at some time of the validity, and stays away for %v", away),
+		Lock:    promptLock,
+		Clients: []Client{
+			holding(1, span(0, crashAt-4*ms), exactly(2*time.Second), exactly(0)),
+			holding(1, exactly(crashAt), span(20*ms, 50*ms), exactly(0)),
+		},
+		Setting: five(5*time.Second, bareQuorum, crashOfNode3At(crashAt, away)),
+		Bounds:  quickBounds,
+		Expect:  outwaited(away, validity(promptLock)),
+	}
+}
+
+// extendedDelay is one who extends: at the crash the last extension is up to an
+// interval old, and none succeeds later, because the quorum is gone.
+func extendedDelay(away time.Duration) Scenario {
+	const every = 300 * ms
+	return Scenario{
+		Name:    fmt.Sprintf("delayed-restart-extended-%dms", away/ms),
+		Summary: fmt.Sprintf("the holder extends every %v; a node of its quorum crashes and stays away for %v", every, away),
+		Lock:    promptLock,
+		Clients: []Client{
+			extending(holding(1, span(0, every), exactly(5*time.Second), exactly(0)), every),
+			holding(1, exactly(crashAt), span(20*ms, 50*ms), exactly(0)),
+		},
+		Setting: five(8*time.Second, bareQuorum, crashOfNode3At(crashAt, away)),
+		Bounds:  quickBounds,
+		Expect:  outwaited(away, validity(promptLock)),
+	}
+}
+
+func crashOfNode3At(at, away time.Duration) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.Crash{Node: 3}, Start: nemesis.At(at), End: nemesis.After(away)}
+}
+
+// outwaited says what becomes of a holder, some node of whose quorum stays away
+// after a crash, when no more than so much of its validity is left: exclusion
+// holds if that is over by then. Where the delay is shorter by so little that
+// hardly a run can show it, no verdict is expected.
+func outwaited(away, left time.Duration) Expectations {
+	const rare = 20 * ms
+	switch {
+	case away >= left:
+		return expect(holds, holds, na, na)
+	case away <= left-rare:
+		return expect(violated, violated, na, na)
+	}
+	return open(expect(na, na, na, na))
+}

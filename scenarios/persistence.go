@@ -1,0 +1,135 @@
+package scenarios
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// persistence is what nodes keep, and lose, of what they have written.
+var persistence = []Scenario{
+	{
+		Name:    "evicted-key",
+		Summary: "one node of the holder's quorum is short of memory and evicts its keys",
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{Action: &nemesis.Evict{Node: 3}, Start: granted}),
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, violated, na),
+	},
+	{
+		Name:    "rdb-restart",
+		Summary: "one node of the holder's quorum starts again from a snapshot of before the grant",
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{
+			Action: &nemesis.OldSnapshot{Node: 3, Age: 50 * ms},
+			Start:  granted,
+			End:    nemesis.After(0),
+		}),
+		Bounds: quickBounds,
+		Expect: expect(violated, violated, violated, na),
+	},
+	{
+		Name:    "node-pause",
+		Summary: "one node of the holder's quorum stands still for a while, and goes on with all its keys",
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{
+			Action: &nemesis.NodePause{Node: 3},
+			Start:  granted,
+			End:    nemesis.After(300 * ms),
+		}),
+		Bounds: quickBounds,
+		Expect: expect(holds, holds, holds, na),
+	},
+	{
+		Name:    "aof-everysec",
+		Summary: "a node that syncs once a second loses power, and is back at once without the key",
+		Claims:  Claims{Antirez: "unsafe"},
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: keeping(nemesis.EverySecond, five(5*time.Second, bareQuorum, powerLossOfNode3(granted))),
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, violated, na),
+	},
+	{
+		Name:    "aof-everysec-extension",
+		Summary: "the same when the holder has extended: the key is back, with the expiry of before",
+		Claims:  Claims{Antirez: "unsafe"},
+		Lock:    lasting(quickLock, 3*time.Second),
+		Clients: []Client{
+			extending(once(exactly(0), span(3600*ms, 3800*ms)), 2*time.Second),
+			once(span(2700*ms, 2900*ms), span(20*ms, 50*ms)),
+		},
+		Setting: keeping(nemesis.EverySecond, five(8*time.Second, bareQuorum, powerLossOfNode3(extended))),
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, violated, na),
+	},
+	{
+		Name:    "aof-always",
+		Summary: "a node that syncs each write before it answers loses power: nothing that it has acknowledged is gone",
+		Claims:  Claims{Antirez: "safe"},
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: syncing(span(2*ms, 10*ms), keeping(nemesis.Always, five(5*time.Second, bareQuorum, powerLossOfNode3(granted)))),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, holds, na),
+	},
+	{
+		Name:    "clean-shutdown",
+		Summary: "a node with an append-only file is shut down and is back while the validity lasts",
+		Claims:  Claims{Antirez: "safe"},
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: keeping(nemesis.EverySecond, five(5*time.Second, bareQuorum, nemesis.Fault{
+			Action: &nemesis.Shutdown{Node: 3},
+			Start:  granted,
+			End:    nemesis.After(300 * ms),
+		})),
+		Bounds: quickBounds,
+		Expect: expect(holds, holds, holds, na),
+	},
+	{
+		Name:    "failover",
+		Summary: "one master dies before the key has come to its asynchronous replica, which takes its place",
+		Claims:  Claims{Antirez: "unsafe"},
+		Lock:    quickLock,
+		Clients: rivals,
+		Setting: masterAndReplica(5*time.Second, 100*ms, nemesis.Fault{
+			Action: &nemesis.Failover{Node: 1},
+			Start:  granted,
+			End:    nemesis.After(0),
+		}),
+		Bounds: quickBounds,
+		Expect: expect(violated, violated, violated, na),
+	},
+}
+
+// extended is when client 1 has just extended its hold.
+var extended = nemesis.When(1, env.StepExtended, 20*ms)
+
+// powerLossOfNode3 is over at once.
+func powerLossOfNode3(at nemesis.Moment) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.PowerLoss{Node: 3}, Start: at, End: nemesis.After(0)}
+}
+
+func keeping(p nemesis.Persistence, s nemesis.Setting) nemesis.Setting {
+	s.Persistence = p
+	return s
+}
+
+func syncing(each nemesis.Range, s nemesis.Setting) nemesis.Setting {
+	s.Sync = &nemesis.Distribution{Range: each}
+	return s
+}
+
+// masterAndReplica is a world of one node, whose changes come to a replica
+// later.
+func masterAndReplica(horizon, lag time.Duration, plan ...nemesis.Fault) nemesis.Setting {
+	s := five(horizon, plan...)
+	s.Nodes = 1
+	s.Replication = &nemesis.Distribution{Range: exactly(lag)}
+	return s
+}
