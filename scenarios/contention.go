@@ -58,12 +58,12 @@ var contentionSeries = []Series{
 		Points: []Point{
 			split("fixed-1ms", "1 ms", three, exactly(1*ms), violated),
 			split("fixed-50ms", "50 ms", three, exactly(50*ms), violated),
-			noisily(split("fixed-50ms-noisy", "50 ms, latencies vary by a third", three, exactly(50*ms), holds)),
+			split("five-fixed-50ms", "50 ms, five clients", fiveClients, exactly(50*ms), violated),
+			noisily(split("fixed-50ms-noisy", "50 ms, latencies vary by half", three, exactly(50*ms), holds)),
 			split("jitter-200us", "0 to 0.2 ms", three, span(0, 200*us), holds),
 			split("jitter-1ms", "0 to 1 ms", three, span(0, 1*ms), holds),
 			split("jitter-5ms", "0 to 5 ms", three, span(0, 5*ms), holds),
 			split("jitter-50ms", "0 to 50 ms", three, span(0, 50*ms), holds),
-			split("five-fixed-50ms", "50 ms, five clients", fiveClients, exactly(50*ms), violated),
 			split("five-jitter-1ms", "0 to 1 ms, five clients", fiveClients, span(0, 1*ms), holds),
 			split("five-jitter-50ms", "0 to 50 ms, five clients", fiveClients, span(0, 50*ms), holds),
 			sequentially(split("fixed-1ms-sequential", "1 ms, sequential", three, exactly(1*ms), holds)),
@@ -111,7 +111,7 @@ var (
 // split is clients that find no majority if they ask at once: messages take 0.2 ms
 // to the nodes that are near and 1 ms to others, and never more or less.
 func split(name, value string, near [][]int, retry nemesis.Range, progress checker.Verdict) Point {
-	setting := five(10 * time.Second)
+	setting := five(2 * time.Second)
 	setting.Latency = always(1 * ms)
 	var clients []Client
 	for i, nodes := range near {
@@ -121,15 +121,16 @@ func split(name, value string, near [][]int, retry nemesis.Range, progress check
 		})
 		clients = append(clients, holding(1, exactly(0), exactly(10*ms), exactly(0)))
 	}
-	lock := quickLock
-	lock.Retry = retry
+	lock, bounds := quickLock, quickBounds
+	lock.TTL, lock.Retry = 200*ms, retry
+	bounds.Grant = 1500 * ms
 	p := Point{Value: value, Scenario: Scenario{
 		Name:    "split-vote-" + name,
 		Summary: fmt.Sprintf("%d clients, each nearest to other nodes, start at once and try again after %v", len(near), retry),
 		Lock:    lock,
 		Clients: clients,
 		Setting: setting,
-		Bounds:  quickBounds,
+		Bounds:  bounds,
 		Expect:  expect(holds, holds, na, na),
 	}}
 	p.Expect[checker.DeadlockFreedom] = progress
@@ -143,11 +144,11 @@ func always(d time.Duration) nemesis.Distribution { return nemesis.Distribution{
 
 // noisily lets latencies vary, so that the network draws a lot for the clients.
 func noisily(p Point) Point {
-	p.Latency.Min -= p.Latency.Min / 3
+	p.Latency.Min -= p.Latency.Min / 2
 	for i := range p.Links {
-		p.Links[i].Latency.Min -= p.Links[i].Latency.Min / 3
+		p.Links[i].Latency.Min -= p.Links[i].Latency.Min / 2
 	}
-	p.Summary += ", over latencies that vary by a third"
+	p.Summary += ", over latencies that vary by half"
 	return p
 }
 
@@ -197,12 +198,14 @@ var restartTimes = func() (times [5][]time.Duration) {
 func lifetime(id string, ttl time.Duration, effect checker.Verdict) Point {
 	lock := quickLock
 	lock.TTL, lock.Margin = ttl, 0
-	c := often(5, span(50*ms, 950*ms), span(0, 20*ms))
+	first := often(5, span(50*ms, 950*ms), span(0, 20*ms))
+	next := first
+	next.Start = exactly(50 * ms)
 	return Point{Value: ttl.String(), Scenario: Scenario{
 		Name:    fmt.Sprintf("%s-%s", id, ttl),
 		Summary: fmt.Sprintf("sections of 50 to 950 ms under a lock of %v, and a holder that dies", ttl),
 		Lock:    lock,
-		Clients: []Client{c, c, c},
+		Clients: []Client{first, next, next},
 		Setting: five(60*time.Second, nemesis.Fault{
 			Action: &nemesis.Kill{Client: 1},
 			Start:  nemesis.When(1, env.StepAfterRead, 20*ms),

@@ -145,15 +145,19 @@ func (b boundary) String() string {
 // its steps in turn.
 func stalls(id, workload string, effect func(boundary) checker.Verdict) []Point {
 	points := make([]Point, len(boundaries))
+	world := five(6*time.Second, down(1), down(2))
+	world.Links = []nemesis.LinkLatency{{Links: nemesis.Links{Nodes: []int{1, 2}}, Latency: always(100 * us)}}
 	for i, b := range boundaries {
 		start := nemesis.When(1, b.step, 0)
 		start.K = b.k
+		setting := world
+		setting.Plan = append(nemesis.Plan{stall(start)}, world.Plan...)
 		points[i] = Point{Value: b.String(), Scenario: Scenario{
 			Name:    id + "-at-" + b.String(),
 			Summary: fmt.Sprintf("the holder stands still past its validity at the step %s", b),
 			Lock:    quickLock,
 			Clients: straddling(workload),
-			Setting: five(6*time.Second, stall(start), down(1), down(2)),
+			Setting: setting,
 			Bounds:  quickBounds,
 			Expect:  expect(holds, b.section, effect(b), na),
 		}}
@@ -161,8 +165,8 @@ func stalls(id, workload string, effect func(boundary) checker.Verdict) []Point 
 	return points
 }
 
-// down takes a node away from the beginning. With two of five gone a quorum needs
-// every reply.
+// down takes a node away from the beginning. With two of five gone, and their
+// machines quick to say so, it takes every reply to know of a quorum.
 func down(node int) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: nemesis.At(0)}
 }

@@ -1,0 +1,94 @@
+package storm_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// reached is the number of grants of a client while a fault of the plan lasts.
+func reached(log history.Log, client int) (during int) {
+	var from, to history.Time
+	for _, e := range log {
+		switch e.Kind {
+		case history.FaultStart:
+			from = e.Time
+		case history.FaultEnd:
+			to = e.Time
+		}
+	}
+	for _, at := range happened(log, client, history.Granted) {
+		if from < at && at < to {
+			during++
+		}
+	}
+	return during
+}
+
+// While a client reaches a minority only it is granted nothing, and afterwards it
+// is again; who reaches a majority goes on.
+func TestPartitionsOfAMajority(t *testing.T) {
+	for name, without := range map[string][]int{
+		"majority-partition":            {1, 2, 3},
+		"majority-partition-one-way":    {1, 2, 3},
+		"majority-partition-per-client": {1},
+		"majority-partition-bridge":     {1},
+		"minority-partition":            {},
+		"minority-partition-one-way":    {},
+		"minority-partition-per-client": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			logs(t, name, 20, func(t *testing.T, log history.Log) {
+				for client, c := range find(t, name).Clients {
+					client++
+					if in := reached(log, client); (in == 0) != slices.Contains(without, client) {
+						t.Errorf("client %d was granted the lock %d times during the partition", client, in)
+					}
+					if all := len(happened(log, client, history.Granted)); all != c.Rounds {
+						t.Errorf("client %d was granted the lock %d times in all", client, all)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Each time that a holder is cut off before it can release the lock is blocked for
+// what is left of a TTL. (That it is mended can cost another: requests to set keys
+// that were held back may arrive after those to delete them.)
+func TestPartitionAfterAcquire(t *testing.T) {
+	for name, cuts := range map[string]int{"partition-after-acquire": 1, "partition-after-acquire-repeated": 4} {
+		logs(t, name, 20, func(t *testing.T, log history.Log) {
+			var cut []history.Time
+			for _, e := range log {
+				switch {
+				case e.Kind == history.FaultStart:
+					cut = append(cut, e.Time)
+				case e.Kind == history.Granted && len(cut) > 0 && cut[len(cut)-1] > 0:
+					if blocked := e.Time.Sub(cut[len(cut)-1]); blocked < 900*ms || blocked > 1500*ms {
+						t.Errorf("%s: the lock was blocked for %v", name, blocked)
+					}
+					cut[len(cut)-1] = 0 // done with
+				}
+			}
+			if len(cut) != cuts {
+				t.Errorf("%s: the holder was cut off %d times", name, len(cut))
+			}
+		})
+	}
+}
+
+// A holder that extends without end starves the others, and one with a limit does
+// not.
+func TestStarvation(t *testing.T) {
+	for name, want := range map[string]int{"endless-extension": 0, "endless-extension-limited": 1} {
+		logs(t, name, 20, func(t *testing.T, log history.Log) {
+			got := happened(log, 2, history.Granted)
+			if len(got) != want || want > 0 && got[0] > history.Time(4*time.Second) {
+				t.Errorf("%s: client 2 was granted the lock %v", name, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package storm_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Every point of a series shows what it expects.
+func TestSeries(t *testing.T) {
+	for _, series := range scenarios.AllSeries() {
+		for _, p := range series.Points {
+			t.Run(p.Name, func(t *testing.T) {
+				t.Parallel()
+				if tally := runs(t, p.Scenario, 100); tally.Outcome() != storm.AsExpected {
+					t.Errorf("%v: seen %v, expected %v", tally.Outcome(), tally.Seen, p.Expect)
+				}
+			})
+		}
+	}
+}
+
+// The verdict of a point follows the cause as that of a row does.
+func TestVerdictOfAPointFollowsTheCause(t *testing.T) {
+	cures := map[string]cure{
+		"pause-then-write":  {"no pause", drop(0)},
+		"check-then-write":  {"no pause", drop(0)},
+		"single-vs-redlock": {"no restart", dropFaults},
+		"split-vote":        {"a random part of the delay", func(s *scenarios.Scenario) { s.Lock.Retry.Min = 0 }},
+		"ttl-too-short":     {"a TTL that is long enough", func(s *scenarios.Scenario) { s.Lock.TTL = time.Second }},
+	}
+	for _, series := range scenarios.AllSeries() {
+		c, listed := cures[series.Name]
+		if !listed {
+			continue
+		}
+		for _, p := range series.Points {
+			if broken := breaks(p.Scenario); len(broken) > 0 {
+				t.Run(p.Name+", "+c.why, func(t *testing.T) {
+					t.Parallel()
+					c.apply(&p.Scenario)
+					wantCured(t, p.Scenario, broken)
+				})
+			}
+		}
+	}
+}
+
+// logs runs seeds 1 to n of a scenario and gives each history to look.
+func logs(t *testing.T, name string, n uint64, look func(t *testing.T, log history.Log)) {
+	t.Helper()
+	s := find(t, name)
+	for seed := uint64(1); seed <= n; seed++ {
+		var log history.Log
+		if _, err := storm.Run(t.Context(), simulator, s, seed, &log); err != nil {
+			t.Fatal(err)
+		}
+		look(t, log)
+	}
+}
+
+// happened returns when a client had events of a kind.
+func happened(log history.Log, client int, kind history.Kind) []history.Time {
+	var all []history.Time
+	for _, e := range log {
+		if e.Client == client && e.Kind == kind {
+			all = append(all, e.Time)
+		}
+	}
+	return all
+}
+
+// The pause of each point takes place in every run, at the step that it names, and
+// is over while the rival still works, where it had to wait for the holder's keys.
+func TestEveryBoundaryIsReached(t *testing.T) {
+	waited := false // the holder's keys were set before it stood still
+	for _, p := range findSeries(t, "check-then-write").Points {
+		waited = waited || p.Value == "reply-1"
+		freed := p.Value == "released"
+		logs(t, p.Name, 20, func(t *testing.T, log history.Log) {
+			pauses, resumed := happened(log, 1, history.Pause), happened(log, 1, history.Resume)
+			rival, done := happened(log, 2, history.Granted), happened(log, 2, history.Release)
+			if len(pauses) != 1 || len(resumed) != 1 || len(rival) != 1 || len(done) != 1 {
+				t.Fatalf("%s: paused %v, resumed %v; the rival was granted the lock %v and released it %v", p.Name, pauses, resumed, rival, done)
+			}
+			if waited && !freed && (rival[0] < pauses[0] || rival[0] > resumed[0] || done[0] < resumed[0]) {
+				t.Errorf("%s: paused from %v to %v, but the rival held the lock from %v to %v", p.Name, pauses[0], resumed[0], rival[0], done[0])
+			}
+		})
+	}
+}
+
+func findSeries(t *testing.T, name string) scenarios.Series {
+	t.Helper()
+	all := scenarios.AllSeries()
+	i := slices.IndexFunc(all, func(s scenarios.Series) bool { return s.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no series %s", name)
+	}
+	return all[i]
+}
+
+// rounds is how many tries each client has made in the mean before one was granted
+// the lock, in the median of some runs.
+func rounds(t *testing.T, name string) int {
+	var tries []int
+	logs(t, name, 49, func(t *testing.T, log history.Log) {
+		first := slices.IndexFunc(log, func(e history.Event) bool { return e.Kind == history.Granted })
+		n := 0
+		for _, e := range log[:first] {
+			if e.Kind == history.Acquire {
+				n++
+			}
+		}
+		tries = append(tries, n)
+	})
+	slices.Sort(tries)
+	return tries[len(tries)/2] / len(find(t, name).Clients)
+}
+
+// The more random the delay, against the time that an acquisition takes, the fewer
+// rounds a split vote costs. Who asks one node after another finds no split here.
+func TestRoundsOfASplitVote(t *testing.T) {
+	little, some, much := rounds(t, "split-vote-jitter-200us"), rounds(t, "split-vote-jitter-1ms"), rounds(t, "split-vote-jitter-50ms")
+	if little < 5*some || some < 2*much || much > 2 {
+		t.Errorf("%d, %d and %d rounds", little, some, much)
+	}
+	if n := rounds(t, "split-vote-fixed-50ms-sequential"); n != 1 {
+		t.Errorf("%d rounds when asking one node after another", n)
+	}
+}
+
+// A holder that dies blocks the lock for the TTL.
+func TestDeadHolderBlocksForTheTTL(t *testing.T) {
+	for _, p := range findSeries(t, "ttl-too-short").Points {
+		ttl := p.Lock.TTL
+		logs(t, p.Name, 20, func(t *testing.T, log history.Log) {
+			death := slices.IndexFunc(log, func(e history.Event) bool { return e.Kind == history.Kill })
+			next := slices.IndexFunc(log[death:], func(e history.Event) bool { return e.Kind == history.Granted })
+			// It died 20 ms after it had read, and tries come every 80 ms.
+			if blocked := log[death+next].Time.Sub(log[death].Time); blocked < ttl-40*ms || blocked > ttl+100*ms {
+				t.Errorf("%s: the lock was blocked for %v", p.Name, blocked)
+			}
+		})
+	}
+}
+
+// Five nodes lose a hold far less often than one of the same sort.
+func TestSingleNodeLosesMoreHolds(t *testing.T) {
+	lost := map[string]int{}
+	for _, name := range []string{"single-vs-redlock-1", "single-vs-redlock-5"} {
+		grants := 0
+		batch := storm.Batch{Backend: simulator, Scenario: find(t, name), First: 1, Runs: 100, Each: func(r storm.Result) {
+			lost[name] += r.Report.Finding(checker.Lease).Count
+			grants += r.Report.Measurements.Grants
+		}}
+		if _, err := batch.Run(t.Context()); err != nil || grants != 100*3*20 {
+			t.Fatalf("%s: %d grants, %v", name, grants, err)
+		}
+	}
+	if one, five := lost["single-vs-redlock-1"], lost["single-vs-redlock-5"]; five == 0 || one < 5*five {
+		t.Errorf("%d and %d violations", one, five)
+	}
+}
