@@ -68,6 +68,26 @@ const (
 	// Of another run than the node's own the note says nothing.
 	OpVouch
 
+	// What follows is asked by locks that are there to be compared, and pays no
+	// heed to whose key it is.
+
+	// OpGet is GET key: Yes with the token that it holds, No if there is none.
+	OpGet
+	// OpPut is SET key token: it overwrites whatever there is, and the key does
+	// not expire.
+	OpPut
+	// OpAdd is SETNX key token: it creates the key if it is absent, and the key
+	// does not expire.
+	OpAdd
+	// OpExpire is PEXPIRE key ttl: whoever's key it is has so long to live from
+	// now on, be that shorter than before. No if there is none.
+	OpExpire
+	// OpRemove is DEL key, whoever's it is. No if there is none.
+	OpRemove
+	// OpIncrement is INCR key: it raises the counter under the key, 0 if there
+	// is none, by one: Yes, and what it is now.
+	OpIncrement
+
 	opEnd
 )
 
@@ -75,7 +95,10 @@ const (
 // none.
 const Ops = int(opEnd)
 
-var opNames = [Ops]string{OpSet: "set", OpDelete: "delete", OpExtend: "extend", OpCount: "count", OpRaise: "raise", OpVouch: "vouch"}
+var opNames = [Ops]string{
+	OpSet: "set", OpDelete: "delete", OpExtend: "extend", OpCount: "count", OpRaise: "raise", OpVouch: "vouch",
+	OpGet: "get", OpPut: "put", OpAdd: "add", OpExpire: "expire", OpRemove: "remove", OpIncrement: "increment",
+}
 
 func (o Op) String() string {
 	if o == 0 || o >= opEnd {
@@ -89,7 +112,7 @@ type Command struct {
 	Op    Op
 	Key   string
 	Token string
-	TTL   time.Duration // of OpSet, OpExtend and OpVouch; whole milliseconds, at least 1 ms
+	TTL   time.Duration // of OpSet, OpExtend, OpVouch and OpExpire; whole milliseconds, at least 1 ms
 	Count uint64        // of OpRaise; below 2^53, up to which a script of Redis counts exactly
 
 	// Vouched, of OpSet, asks in which run of the node the command was carried
@@ -133,7 +156,8 @@ type Reply struct {
 	Answer Answer
 	Err    error // why, when the answer is Failed or Lost
 
-	Count uint64 // the counter, of OpCount and OpRaise
+	Count uint64 // the counter, of OpCount, OpRaise and OpIncrement
+	Token string // that the key holds, of OpGet
 
 	// Run names the run of the node, from one start of its server to the next,
 	// in which the command was carried out; Vouched says whether somebody has

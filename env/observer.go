@@ -135,8 +135,9 @@ type Event struct {
 	Fence uint64
 
 	// Op is the operation, Reply the reply as it was counted, and K its
-	// position in the round, from 1, at StepReply. What comes after the outcome
-	// is clear is no step.
+	// position in the round, from 1, at StepReply; where one node is asked one
+	// thing after another, its position among the replies to the try and then
+	// to its hold. What comes after the outcome is clear is no step.
 	Op    Op
 	Reply Reply
 	K     int

@@ -84,11 +84,14 @@ const (
 	// (Client: who set it, by a request of the time Sent; 0: a rollback brought
 	// it back).
 	KeySet
-	// KeyExtended: Node now keeps Token under Resource for longer.
+	// KeyExtended: Node now keeps Token under Resource for longer, or, if it was
+	// not the holder who asked for it, until another time than before (Client:
+	// who asked).
 	KeyExtended
-	// KeyGone: it does so no more (Reason: "deleted", "expired", "evicted",
-	// "forgotten" over a restart, or "rolled back" to an earlier state, which
-	// may bring other keys back; Client: who deleted it).
+	// KeyGone: it does so no more (Reason: "deleted", "overwritten", "expired",
+	// "evicted", "forgotten" over a restart, or "rolled back" to an earlier
+	// state, which may bring other keys back; Client: who deleted or overwrote
+	// it).
 	KeyGone
 
 	// FaultStart and FaultEnd: fault number Fault of the plan (Detail). What

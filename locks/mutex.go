@@ -95,7 +95,10 @@ type attempt struct {
 	token    string
 	until    env.Instant // the end of validity that it aims at
 	fence    uint64
-	entry    env.Entry // in the store
+	entry    env.Entry  // in the store
+	said     env.Answer // of the node that was asked to set the key
+
+	replies int // that have counted so far; guarded by the mutex's mu
 }
 
 func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {
@@ -145,10 +148,14 @@ func (a *attempt) check() error {
 	return nil
 }
 
-// replied tells of a reply that counts.
+// replied tells of a reply that counts. They are numbered from the begin of the
+// try, on into the hold.
 func (a *attempt) replied(op env.Op, r env.Reply) {
 	e := a.event(env.StepReply)
-	e.Op, e.Reply, e.K = op, r, 1
+	a.mutex.mu.Lock()
+	a.replies++
+	e.Op, e.Reply, e.K = op, r, a.replies
+	a.mutex.mu.Unlock()
 	a.mutex.Observer.Observe(e)
 }
 

@@ -16,7 +16,7 @@ type Moment struct {
 	At time.Duration `yaml:"at,omitempty"`
 
 	// Client reaches Step for the Count-th time (0 means 1). K, for the step
-	// "reply", picks the k-th reply of a round (0: any). Plus is added.
+	// "reply", picks the k-th reply of a round, or of a try (0: any). Plus is added.
 	Client int           `yaml:"client,omitempty"`
 	Step   StepName      `yaml:"step,omitempty"`
 	K      int           `yaml:"k,omitempty"`
@@ -26,6 +26,10 @@ type Moment struct {
 	// After is the time since the start of the fault; only for an end.
 	After *time.Duration `yaml:"after,omitempty"`
 }
+
+// inTurn is how many replies can be named of a lock that asks one node one thing
+// after another.
+const inTurn = 8
 
 // StepName is a step by its name, as in "before-send".
 type StepName string
@@ -95,8 +99,8 @@ func (m Moment) validateCounts(s Setting) error {
 		return field("count", fmt.Errorf("%d: counting starts at 1", m.Count))
 	case m.K != 0 && m.Step != StepName(env.StepReply.String()):
 		return field("k", errors.New("only the step \"reply\" is counted within a round"))
-	case m.K < 0 || m.K > s.Nodes:
-		return field("k", fmt.Errorf("reply %d of %d", m.K, s.Nodes))
+	case m.K < 0 || m.K > max(s.Nodes, inTurn):
+		return field("k", fmt.Errorf("reply %d of %d", m.K, max(s.Nodes, inTurn)))
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func TestImpossiblePlans(t *testing.T) {
 		"plan[0].start.at: an instant and a step exclude":   crash(1, nemesis.Moment{Client: 1, Step: "granted", At: ms}, nil),
 		"plan[0].end.after: after stands alone":             {Action: &nemesis.Crash{Node: 1}, End: &nemesis.Moment{After: new(time.Duration), Step: "granted"}},
 		"plan[0].start.k: only the step":                    crash(1, nemesis.Moment{Client: 1, Step: "granted", K: 1}, nil),
-		"plan[0].start.k: reply 6 of 5":                     crash(1, nemesis.Moment{Client: 1, Step: "reply", K: 6}, nil),
+		"plan[0].start.k: reply 9 of 8":                     crash(1, nemesis.Moment{Client: 1, Step: "reply", K: 9}, nil),
 		"plan[0]: a fault has exactly one action":           {Start: nemesis.At(0)},
 		"plan[0].partition.nodes[1]: node 2 is named twice": {Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2, 2}}}},
 		"plan[0].partition.clients[0]: there is no":         {Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{0}}}},

@@ -10,8 +10,8 @@ import (
 )
 
 // TryLock tries to acquire the resource once. The error is, or wraps,
-// [ErrTaken], [ErrNoQuorum], [ErrValidity], [ErrClosed] or the error of ctx; where
-// no quorum was found it is a [*QuorumError] too. The keys that a failed try has
+// [ErrTaken], [ErrNoQuorum], [ErrValidity], [ErrNoFence], [ErrClosed] or the error of
+// ctx; where no quorum was found it is a [*QuorumError] too. The keys that a failed try has
 // set, or may still set, are deleted in the background, whether or not ctx has
 // ended.
 //
@@ -90,7 +90,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 		return nil, err
 	}
 	if m.config.Fence {
-		if event.Fence, err = a.drawFence(ctx, event.Until); err != nil {
+		if event.Fence, err = a.fence(ctx, event.Until); err != nil {
 			return nil, err
 		}
 		if err := m.check(&event); err != nil {

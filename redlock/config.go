@@ -66,6 +66,12 @@ type Config struct {
 	// locked.
 	Fence bool
 
+	// FenceFrom, if it is not nil, is where fences are drawn from in place of the
+	// nodes' counters, and [Config.Fence] has to be set. With a source that grows
+	// whatever happens, such as a sequence of a database or the zxid of a
+	// ZooKeeper, fences do not rest on nodes that forget nothing.
+	FenceFrom FenceSource
+
 	// Tokens is how the tokens of tries are made; the zero value is right.
 	// Client is the name of this client among all, for [TimeTokens].
 	Tokens Tokens
@@ -131,6 +137,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%w: retry delay from %v to %v", ErrConfig, c.RetryMin, c.RetryMax)
 	case c.Tries < 0:
 		return fmt.Errorf("%w: %d tries", ErrConfig, c.Tries)
+	case c.FenceFrom != nil && !c.Fence:
+		return fmt.Errorf("%w: a source of fences, and no fence is to be drawn", ErrConfig)
 	}
 	if err := c.validateTTL(c.TTL); err != nil {
 		return err

@@ -13,6 +13,8 @@ var (
 	ErrNoQuorum = errors.New("redlock: no quorum of nodes answered")
 	// ErrValidity: a quorum agreed, but so late that no validity was left.
 	ErrValidity = errors.New("redlock: acquired too late, no validity is left")
+	// ErrNoFence: a quorum agreed, but no fence could be drawn.
+	ErrNoFence = errors.New("redlock: no fence")
 	// ErrQuarantined: a node had restarted too recently for its vote to count,
 	// see [Config.Quarantine]. Why a node failed, in a [QuorumError].
 	ErrQuarantined = errors.New("the node is in quarantine after a restart")

@@ -23,6 +23,34 @@ import (
 // counter. (To increment every counter, and take the highest of a quorum, does
 // not grow: the quorums {1,2,3}, {1,4,5}, {2,3,4} give 1, 2, 2.)
 
+// FenceSource draws a fence for a resource on which a quorum has just granted the
+// lock. What it returns must be above all that it has returned for the resource to
+// calls that ended before this one began, and not 0, which means none. After an
+// error there is no grant, and the try is given up as for want of a quorum.
+//
+// The try waits for it: it should give up when ctx ends, at the latest when the
+// validity does, at the instant until on [Config.Clock], and after a fraction of
+// the TTL. In code that is to run in a simulator it waits through env, as all does.
+type FenceSource func(ctx context.Context, resource string, until env.Instant) (uint64, error)
+
+// fence draws a fence from wherever the configuration says.
+func (a *attempt) fence(ctx context.Context, until env.Instant) (uint64, error) {
+	source := a.mutex.config.FenceFrom
+	if source == nil {
+		return a.drawFence(ctx, until)
+	}
+	fence, err := source(ctx, a.resource, until)
+	switch {
+	case err == nil && fence > 0:
+		return fence, nil
+	case err == nil:
+		err = errors.New("the source of fences gave 0")
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	}
+	return 0, fmt.Errorf("%w: %w", ErrNoFence, err)
+}
+
 // counterKey names the counter of a resource on the nodes.
 func counterKey(resource string) string { return resource + ":fence" }
 
@@ -58,5 +86,5 @@ func (a *attempt) count(ctx context.Context, command env.Command) (tally, error)
 	case err != nil && !errors.Is(err, env.ErrTimeout):
 		return votes, err
 	}
-	return votes, fmt.Errorf("no fence: %w", votes.quorumError(ErrNoQuorum))
+	return votes, fmt.Errorf("%w: %w", ErrNoFence, votes.quorumError(ErrNoQuorum))
 }

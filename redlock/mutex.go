@@ -62,10 +62,10 @@ type silent struct{}
 func (silent) Observe(env.Event) {}
 
 // Lock acquires the resource as [Mutex.TryLock] does, and tries again after a
-// random delay while it is taken, no quorum answers or the validity is over
-// ([ErrTaken], [ErrNoQuorum], [ErrValidity]). It gives up with the last try's
-// error after [Config.Tries], and when ctx ends, with its error and the last
-// try's.
+// random delay while it is taken, no quorum answers, the validity is over or there
+// is no fence ([ErrTaken], [ErrNoQuorum], [ErrValidity], [ErrNoFence]). It gives
+// up with the last try's error after [Config.Tries], and when ctx ends, with its
+// error and the last try's.
 //
 // A lock is not re-entrant, not even for one Mutex, and not fair: who has waited
 // longest has no precedence.
@@ -87,7 +87,7 @@ func (m *Mutex) lock(ctx, base context.Context, resource string) (*Hold, error) 
 }
 
 func retryable(err error) bool {
-	return errors.Is(err, ErrTaken) || errors.Is(err, ErrNoQuorum) || errors.Is(err, ErrValidity)
+	return errors.Is(err, ErrTaken) || errors.Is(err, ErrNoQuorum) || errors.Is(err, ErrValidity) || errors.Is(err, ErrNoFence)
 }
 
 // randomDelay is drawn anew for each try, so that clients that collided once

@@ -81,24 +81,46 @@ func size(m *message) int64 {
 		return questions(c) + array(6) + bulk(3) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(2) + bulk(2) + bulk(digits(c.TTL.Milliseconds()))
 	case m.answer == 0 && c.Op == env.OpExtend: // EVALSHA sha 1 key token ttl
 		return array(6) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(digits(c.TTL.Milliseconds()))
-	case m.answer == 0 && c.Op == env.OpCount: // GET key
-		return array(2) + bulk(3) + bulk(len(c.Key))
 	case m.answer == 0 && c.Op == env.OpVouch: // SET note token
 		return array(3) + bulk(3) + bulk(noteBytes) + bulk(runBytes)
+	case m.answer == 0 && plainWords[c.Op] != "":
+		return plainSize(c)
 	case m.answer == 0 && c.Op == env.OpRaise: // EVALSHA sha 1 key count
 		return array(5) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(digits(int64(c.Count)))
 	case m.answer == 0: // EVALSHA sha 1 key token
 		return array(5) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token))
 	case c.Op == env.OpSet && c.Vouched > 0:
 		return int64(len("+OK\r\n")) + bulk(infoBytes) + bulk(runBytes)
-	case c.Op == env.OpSet, c.Op == env.OpVouch:
+	case c.Op == env.OpSet, c.Op == env.OpVouch, c.Op == env.OpPut, c.Op == env.OpGet && m.answer == env.No:
 		return int64(len("+OK\r\n")) // $-1 is as long
+	case c.Op == env.OpGet:
+		return bulk(len(m.told().token))
 	case c.Op == env.OpCount:
-		return bulk(digits(int64(m.number)))
+		return bulk(digits(int64(m.told().number)))
+	case c.Op == env.OpIncrement:
+		return int64(len(":\r\n") + digits(int64(m.told().number)))
 	case c.Op == env.OpRaise:
-		return array(2) + int64(len(":1\r\n")) + bulk(digits(int64(m.number)))
+		return array(2) + int64(len(":1\r\n")) + bulk(digits(int64(m.told().number)))
 	}
 	return int64(len(":1\r\n"))
+}
+
+// plainWords are the commands that consist of a word, a key, and perhaps one thing
+// more.
+var plainWords = [env.Ops]string{
+	env.OpCount: "GET", env.OpGet: "GET", env.OpPut: "SET", env.OpAdd: "SETNX",
+	env.OpExpire: "PEXPIRE", env.OpRemove: "DEL", env.OpIncrement: "INCR",
+}
+
+func plainSize(c *env.Command) int64 {
+	size := bulk(len(plainWords[c.Op])) + bulk(len(c.Key))
+	switch c.Op {
+	case env.OpPut, env.OpAdd:
+		return array(3) + size + bulk(len(c.Token))
+	case env.OpExpire:
+		return array(3) + size + bulk(digits(c.TTL.Milliseconds()))
+	}
+	return array(2) + size
 }
 
 // questions is what a SET asks beside its work: INFO server, GET note.

@@ -19,8 +19,8 @@ func (n *node) census(watched time.Duration) uint64 {
 	return number
 }
 
-// tell puts what a census says into a reply.
-func tell(r *env.Reply, census uint64) {
+// takeCensus puts what a census says into a reply.
+func takeCensus(r *env.Reply, census uint64) {
 	r.Run, r.Vouched = runName(census/2), census%2 == 1
 }
 

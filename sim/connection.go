@@ -105,7 +105,7 @@ func (w *World) closed(i int32) {
 		l.connection = nil
 	}
 	for _, r := range c.asked {
-		r.deliver(int(m.node), env.Lost, brokenOff, 0)
+		r.deliver(int(m.node), env.Lost, brokenOff)
 	}
 	c.asked = nil
 	w.through(int(m.client), int(m.node))

@@ -1,20 +1,17 @@
 package sim
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// A counter is a key whose value is a number in digits, as in Redis, and which
-// has no time to live. So it is lost, and comes back, with the node's other keys.
-
-// unending is the expiry of a key without a time to live.
-const unending int64 = math.MaxInt64
+// A counter is a key whose value is a number in digits, as in Redis. So it is
+// lost, and comes back, with the node's other keys. The history, which has keys of
+// locks, does not tell of it.
 
 // isLock reports whether there is a key, and it is no counter.
-func (k key) isLock() bool { return k.token != "" && k.volatile() }
+func (k key) isLock() bool { return k.token != "" && !k.counter }
 
 // count is the value of a counter, 0 if there is none.
 func (k key) count() uint64 {
@@ -27,7 +24,7 @@ func (w *World) count(m *message, held key) env.Answer {
 		m.cause = notANumber
 		return env.Failed
 	}
-	m.number = held.count()
+	m.tell(told{number: held.count()})
 	return env.Yes
 }
 
@@ -37,13 +34,33 @@ func (w *World) raise(n *node, m *message, held key) env.Answer {
 		m.cause = notANumber
 		return env.Failed
 	}
-	if m.number = held.count(); m.number >= to {
+	if now := held.count(); now >= to {
+		m.tell(told{number: now})
 		return env.No
 	}
 	if n.failing == readOnly || n.failing == oom {
 		return env.Failed
 	}
-	m.number = to
-	w.put(n, m.round.command.Key, key{token: strconv.FormatUint(to, 10), expiry: unending})
+	m.tell(told{number: to})
+	w.put(n, m.round.command.Key, counter(to, unending))
 	return env.Yes
+}
+
+func (w *World) increment(n *node, m *message, held key, exists bool) env.Answer {
+	if held.isLock() {
+		m.cause = notANumber
+		return env.Failed
+	}
+	expiry := unending
+	if exists {
+		expiry = held.expiry
+	}
+	next := held.count() + 1
+	m.tell(told{number: next})
+	w.put(n, m.round.command.Key, counter(next, expiry))
+	return env.Yes
+}
+
+func counter(n uint64, expiry int64) key {
+	return key{token: strconv.FormatUint(n, 10), expiry: expiry, counter: true}
 }

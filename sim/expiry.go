@@ -66,6 +66,9 @@ func (w *World) expire(e expiry) {
 	w.lapses.Flush(history.Time(e.at))
 	k := e.node.keys[e.resource]
 	w.drop(e.node, e.resource)
+	if k.counter {
+		return
+	}
 	w.write(&history.Event{
 		Time: history.Time(e.at), Kind: history.KeyGone,
 		Node: e.node.id, Resource: e.resource, Token: k.token, Reason: "expired",

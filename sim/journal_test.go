@@ -34,7 +34,7 @@ func commands(t *rapid.T) []timed {
 	for range rapid.IntRange(0, 4*leastTrim).Draw(t, "commands") {
 		at += time.Duration(rapid.IntRange(0, 60).Draw(t, "later")) * ms
 		list = append(list, timed{at: at, command: env.Command{
-			Op:    rapid.SampledFrom([]env.Op{env.OpSet, env.OpSet, env.OpExtend, env.OpDelete}).Draw(t, "op"),
+			Op:    rapid.SampledFrom([]env.Op{env.OpSet, env.OpSet, env.OpExtend, env.OpDelete, env.OpPut, env.OpAdd, env.OpExpire, env.OpRemove, env.OpIncrement}).Draw(t, "op"),
 			Key:   rapid.SampledFrom([]string{"k", "l", "m"}).Draw(t, "key"),
 			Token: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "token"),
 			TTL:   time.Duration(rapid.IntRange(1, 2000).Draw(t, "ttl")) * ms,

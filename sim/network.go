@@ -69,7 +69,6 @@ func (l *link) each(way nemesis.Direction, do func(*lane)) {
 type message struct {
 	round      *round
 	sent       int64       // ground time
-	number     uint64      // what the reply bears beside its answer: a counter, or a census
 	connection *connection // nil: one to itself
 	client     int32
 	node       int32
@@ -256,7 +255,7 @@ func (w *World) answered(i int32) {
 		return
 	}
 	m := w.network.messages.take(i)
-	m.round.deliver(int(m.node), m.answer, m.cause, m.number)
+	m.round.deliver(int(m.node), m.answer, m.cause)
 }
 
 // hold keeps a message that has come to a cut until that is mended. Where it
@@ -297,8 +296,26 @@ type round struct {
 	room    [8]reply
 	head    int // replies taken so far
 	waiter  *coroutine
-	numbers *[env.MaxNodes]uint64 // that replies bear, by reply; nil where the command asks for none
+	told    map[int]told // by node, where the command asks for more than an answer
 }
+
+// told is what a node says beside its answer.
+type told struct {
+	number uint64 // a counter, or a census
+	token  string
+}
+
+// tell says more than an answer. The round keeps it while the answer is on its way,
+// and whether or not it comes: a node carries a request out once.
+func (m *message) tell(more told) {
+	if m.round.told == nil {
+		m.round.told = map[int]told{}
+	}
+	m.round.told[int(m.node)] = more
+}
+
+// told is what the node has said beside the answer that the message bears.
+func (m *message) told() told { return m.round.told[int(m.node)] }
 
 // reply is an env.Reply in three bytes: rounds are most of what the simulator
 // allocates.
@@ -312,19 +329,19 @@ type reply struct {
 // client that stands still gives nothing up: the reply waits in its socket,
 // and is seen before the deadline that has passed meanwhile, unless the client
 // is to see its timers first.
-func (r *round) deliver(node int, answer env.Answer, why cause, number uint64) {
+func (r *round) deliver(node int, answer env.Answer, why cause) {
 	switch c := r.client; {
 	case !r.silent.Has(node):
 		return
 	case c.stopped():
-		if c.inbox.holds(func() { r.deliver(node, answer, why, number) }) {
+		if c.inbox.holds(func() { r.deliver(node, answer, why) }) {
 			return
 		}
 	case c.mono() >= r.giveUp:
 		return
 	}
 	r.silent = r.silent.Without(node)
-	r.add(reply{uint8(node), answer, why}, number)
+	r.replies = append(r.replies, reply{uint8(node), answer, why})
 	w := r.client.world
 	if w.network.connections.Limit > 0 {
 		w.network.link(r.client.id, node).pool.look(w)
@@ -339,34 +356,20 @@ func (r *round) abandon() {
 	for r.silent != 0 {
 		node := r.silent.First()
 		r.silent = r.silent.Without(node)
-		r.add(reply{uint8(node), env.Lost, gaveUp}, 0)
+		r.replies = append(r.replies, reply{uint8(node), env.Lost, gaveUp})
 	}
-}
-
-func (r *round) add(next reply, number uint64) {
-	r.replies = append(r.replies, next)
-	if r.numbered() {
-		if r.numbers == nil {
-			r.numbers = new([env.MaxNodes]uint64)
-		}
-		r.numbers[len(r.replies)-1] = number
-	}
-}
-
-// numbered reports whether the command asks for more than an answer.
-func (r *round) numbered() bool {
-	return r.command.Vouched > 0 || r.command.Op == env.OpCount || r.command.Op == env.OpRaise
 }
 
 // take returns the next of the replies that have come.
 func (r *round) take() env.Reply {
 	next := r.replies[r.head]
 	reply := env.Reply{Node: int(next.node), Answer: next.answer, Err: causes[next.why]}
-	if r.numbered() && reply.Err == nil {
-		if number := r.numbers[r.head]; r.command.Op == env.OpSet {
-			tell(&reply, number)
+	if r.told != nil && reply.Err == nil {
+		more := r.told[reply.Node]
+		if r.command.Op == env.OpSet {
+			takeCensus(&reply, more.number)
 		} else {
-			reply.Count = number
+			reply.Count, reply.Token = more.number, more.token
 		}
 	}
 	r.head++

@@ -279,6 +279,12 @@ func TestSizes(t *testing.T) {
 	command := func(op env.Op) *round {
 		return &round{command: env.Command{Op: op, Key: "stock", Token: strings.Repeat("t", 40), TTL: 10 * time.Second}}
 	}
+	said := func(op env.Op) *round {
+		r := command(op)
+		r.told = map[int]told{0: {number: 1234, token: r.command.Token}}
+		return r
+	}
+	const token = "$40\r\n0123456789012345678901234567890123456789\r\n"
 	const set = "*6\r\n$3\r\nset\r\n$5\r\nstock\r\n$40\r\n0123456789012345678901234567890123456789\r\n$2\r\nnx\r\n$2\r\npx\r\n$5\r\n10000\r\n"
 	const script = "$7\r\nevalsha\r\n$40\r\n0123456789012345678901234567890123456789\r\n$1\r\n1\r\n$5\r\nstock\r\n$40\r\n0123456789012345678901234567890123456789\r\n"
 	const evalsha = "$7\r\nevalsha\r\n$40\r\n0123456789012345678901234567890123456789\r\n"
@@ -296,6 +302,18 @@ func TestSizes(t *testing.T) {
 		{message{round: command(env.OpSet), answer: env.Failed, cause: oom}, "-OOM command not allowed when used memory > 'maxmemory'\r\n"},
 		{message{round: command(env.OpDelete), whole: true}, "*5\r\n$4\r\neval\r\n$120\r\n" + strings.Repeat("s", scriptBytes) + strings.TrimPrefix(script, evalsha) + "\r\n"},
 		{message{reset: true, answer: env.Lost}, ""},
+		{message{round: command(env.OpGet)}, "*2\r\n$3\r\nget\r\n$5\r\nstock\r\n"},
+		{message{round: command(env.OpPut)}, "*3\r\n$3\r\nset\r\n$5\r\nstock\r\n" + token},
+		{message{round: command(env.OpAdd)}, "*3\r\n$5\r\nsetnx\r\n$5\r\nstock\r\n" + token},
+		{message{round: command(env.OpExpire)}, "*3\r\n$7\r\npexpire\r\n$5\r\nstock\r\n$5\r\n10000\r\n"},
+		{message{round: command(env.OpRemove)}, "*2\r\n$3\r\ndel\r\n$5\r\nstock\r\n"},
+		{message{round: command(env.OpIncrement)}, "*2\r\n$4\r\nincr\r\n$5\r\nstock\r\n"},
+		{message{round: said(env.OpGet), answer: env.Yes}, token},
+		{message{round: command(env.OpGet), answer: env.No}, "$-1\r\n"},
+		{message{round: command(env.OpPut), answer: env.Yes}, "+OK\r\n"},
+		{message{round: command(env.OpAdd), answer: env.No}, ":0\r\n"},
+		{message{round: said(env.OpIncrement), answer: env.Yes}, ":1234\r\n"},
+		{message{round: said(env.OpCount), answer: env.Yes}, "$4\r\n1234\r\n"},
 	}
 	for _, c := range cases {
 		if got := size(&c.message); got != int64(len(c.text)) {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -24,9 +25,13 @@ type node struct {
 
 // key is what a node keeps under a name: the token of a lock, or a counter.
 type key struct {
-	token  string // in a counter, its digits
-	expiry int64  // the last millisecond of the node's wall clock in which it lives; unending: a counter
+	token   string // in a counter, its digits
+	expiry  int64  // the last millisecond of the node's wall clock in which it lives, or unending
+	counter bool   // it is one
 }
+
+// unending is the expiry of a key without a time to live.
+const unending int64 = math.MaxInt64
 
 func newNode(id int, s nemesis.Setting, seed uint64) node {
 	return node{
@@ -58,22 +63,30 @@ func (w *World) execute(n *node, m *message) env.Answer {
 		return w.count(m, held)
 	case env.OpRaise:
 		return w.raise(n, m, held)
+	case env.OpVouch:
+		n.vouch(command)
+		return env.Yes
 	}
-	n.vouch(command)
-	return env.Yes
+	return w.executePlain(n, m, held, exists)
 }
 
 func (w *World) set(n *node, m *message, exists bool) env.Answer {
 	command := &m.round.command
 	if command.Vouched > 0 {
-		m.number = n.census(command.Vouched)
+		m.tell(told{number: n.census(command.Vouched)})
 	}
 	if exists {
 		return env.No
 	}
-	w.put(n, command.Key, key{token: command.Token, expiry: n.expiry(w.now, command.TTL)})
-	w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent)})
+	w.create(n, m, n.expiry(w.now, command.TTL))
 	return env.Yes
+}
+
+// create makes a lock's key as the message asks.
+func (w *World) create(n *node, m *message, expiry int64) {
+	command := &m.round.command
+	w.put(n, command.Key, key{token: command.Token, expiry: expiry})
+	w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent)})
 }
 
 func (w *World) erase(n *node, m *message, mine bool) env.Answer {
@@ -132,9 +145,9 @@ func (w *World) drop(n *node, resource string) {
 // forget takes a key away. That a counter is gone is not told: the history has
 // keys of locks.
 func (w *World) forget(n *node, gone history.Event) {
-	lock := n.keys[gone.Resource].volatile()
+	counter := n.keys[gone.Resource].counter
 	w.drop(n, gone.Resource)
-	if lock {
+	if !counter {
 		gone.Kind, gone.Node = history.KeyGone, n.id
 		w.carrier.Record(gone)
 	}

@@ -72,9 +72,15 @@ var causes = [...]error{
 
 // meets reports whether a server answers an operation with the error whatever
 // its keys are. A read-only one, or one without memory, finds out in a script when
-// it comes to write.
+// it comes to write; without memory it can still delete and expire.
 func (c cause) meets(op env.Op) bool {
-	return c == loading || op == env.OpSet || op == env.OpVouch
+	switch op {
+	case env.OpSet, env.OpVouch, env.OpPut, env.OpAdd, env.OpIncrement:
+		return true
+	case env.OpExpire, env.OpRemove:
+		return c != oom
+	}
+	return c == loading
 }
 
 // serve deals with a request that has come to a node.

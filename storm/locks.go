@@ -2,7 +2,6 @@ package storm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/locks"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -73,6 +73,11 @@ var lockKinds = []lockKind{
 		fields:    "linger watchdog quarantine fence sequential tokens",
 		allowance: redlockAllowance, validate: validateRedlock, build: newRedlock,
 	},
+	oneKey("check-then-set", "GET, then SET, on one node; released by DEL", locks.NewCheckThenSet),
+	oneKey("setnx-then-expire", "SETNX, then EXPIRE, on one node; released by DEL", locks.NewSetNXThenExpire),
+	oneKey("setnx-del", "SET NX PX on one node, released by DEL", locks.NewSetNXDel),
+	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", locks.NewGetThenDel),
+	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", locks.NewSingleNode),
 }
 
 // Locks returns the names of the locks with a line on each.
@@ -127,8 +132,6 @@ func (k lockKind) useless(l scenarios.Lock) string {
 	}
 	return ""
 }
-
-var errUnknownFence = errors.New("want quorum, increment or one-node")
 
 func names[T any](table []T, name func(T) string) []string {
 	list := make([]string, len(table))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockstorm/lockstorm/locks"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -25,14 +26,22 @@ func validateRedlock(l scenarios.Lock) error {
 // tokens are the ways to make tokens, as scenarios name them.
 var tokens = map[string]redlock.Tokens{"": redlock.RandomTokens, "random": redlock.RandomTokens, "time": redlock.TimeTokens}
 
+// fenceSources are the ways to draw fences, as scenarios name them; nil is the
+// lock's own.
+var fenceSources = map[string]func(locks.Fences) redlock.FenceSource{
+	"": nil, "quorum": nil,
+	"increment": func(f locks.Fences) redlock.FenceSource { return f.IncrementEverywhere },
+	"one-node":  func(f locks.Fences) redlock.FenceSource { return f.OneNode },
+}
+
 // redlockConfig is the configuration of one client's lock.
 func redlockConfig(l scenarios.Lock, client int) (redlock.Config, error) {
 	made, known := tokens[l.Tokens]
 	if !known {
 		return redlock.Config{}, &nemesis.FieldError{Path: "tokens", Err: fmt.Errorf("unknown way to make tokens %q: want random or time", l.Tokens)}
 	}
-	if l.Fence != "" && l.Fence != "quorum" {
-		return redlock.Config{}, &nemesis.FieldError{Path: "fence", Err: fmt.Errorf("unknown source of fences %q: %w", l.Fence, errUnknownFence)}
+	if _, known := fenceSources[l.Fence]; !known {
+		return redlock.Config{}, &nemesis.FieldError{Path: "fence", Err: fmt.Errorf("unknown source of fences %q: want quorum, increment or one-node", l.Fence)}
 	}
 	return redlock.Config{
 		TTL:         l.TTL,
@@ -57,6 +66,9 @@ func newRedlock(l scenarios.Lock, p ports) (Lock, error) {
 	config, err := redlockConfig(l, p.client)
 	if err != nil {
 		return nil, err
+	}
+	if source := fenceSources[l.Fence]; source != nil {
+		config.FenceFrom = source(locks.Fences{Runtime: p.runtime, Nodes: p.nodes, Timeout: l.NodeTimeout})
 	}
 	mutex, err := redlock.New(config, p.runtime, p.nodes, p.observer)
 	if err != nil {

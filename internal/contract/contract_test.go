@@ -62,9 +62,11 @@ func (s step) String() string {
 // words are a command's operation and what concerns it.
 func words(c env.Command) string {
 	switch c.Op {
-	case env.OpDelete:
+	case env.OpDelete, env.OpPut, env.OpAdd:
 		return fmt.Sprintf("%v %s %s", c.Op, c.Key, c.Token)
-	case env.OpCount:
+	case env.OpExpire:
+		return fmt.Sprintf("%v %s %v", c.Op, c.Key, c.TTL)
+	case env.OpCount, env.OpGet, env.OpRemove, env.OpIncrement:
 		return fmt.Sprintf("%v %s", c.Op, c.Key)
 	case env.OpRaise:
 		return fmt.Sprintf("%v %s %d", c.Op, c.Key, c.Count)
@@ -103,11 +105,17 @@ func scripts(kinds ...what) *rapid.Generator[[]step] {
 	return rapid.SliceOfN(one, 5, 25)
 }
 
-// commands generates commands: what a lock asks of its keys mostly, and what it
-// asks of counters and runs.
+// operations are mostly what a lock asks of its keys, and what it asks of counters
+// and runs; and what locks ask that pay no heed to whose key it is.
+var operations = []env.Op{
+	env.OpSet, env.OpSet, env.OpSet, env.OpExtend, env.OpExtend, env.OpDelete, env.OpCount, env.OpRaise, env.OpVouch,
+	env.OpGet, env.OpPut, env.OpAdd, env.OpExpire, env.OpRemove, env.OpIncrement,
+}
+
+// commands generates commands.
 var commands = rapid.Custom(func(t *rapid.T) env.Command {
 	c := env.Command{
-		Op:    rapid.SampledFrom([]env.Op{env.OpSet, env.OpSet, env.OpSet, env.OpExtend, env.OpExtend, env.OpDelete, env.OpCount, env.OpRaise, env.OpVouch}).Draw(t, "op"),
+		Op:    rapid.SampledFrom(operations).Draw(t, "op"),
 		Key:   rapid.SampledFrom([]string{"k", "k", "k", "l"}).Draw(t, "key"),
 		Token: rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(t, "token"),
 		TTL:   grain/2 + grain*time.Duration(rapid.IntRange(0, 4).Draw(t, "ttl")),
@@ -118,9 +126,11 @@ var commands = rapid.Custom(func(t *rapid.T) env.Command {
 		c.Vouched = watched
 	case env.OpVouch:
 		c.TTL = max(watched, ms)
-	case env.OpCount, env.OpRaise:
+	case env.OpCount, env.OpRaise, env.OpIncrement:
 		c.Key = rapid.SampledFrom([]string{"n", "n", "n", "m", "k"}).Draw(t, "counter")
 		c.Count = rapid.Uint64Range(1, 5).Draw(t, "count")
+	case env.OpGet, env.OpExpire, env.OpRemove:
+		c.Key = rapid.SampledFrom([]string{"k", "k", "l", "n"}).Draw(t, "key or counter")
 	}
 	return c
 })
@@ -176,8 +186,10 @@ func (r runs) latest() string {
 func (r *runs) told(c env.Command, reply env.Reply) string {
 	switch {
 	case reply.Err != nil:
-	case c.Op == env.OpCount, c.Op == env.OpRaise:
+	case c.Op == env.OpCount, c.Op == env.OpRaise, c.Op == env.OpIncrement:
 		return fmt.Sprintf(", %d", reply.Count)
+	case c.Op == env.OpGet:
+		return fmt.Sprintf(", %q", reply.Token)
 	case c.Vouched > 0:
 		if reply.Run != r.latest() {
 			*r = append(*r, reply.Run)
@@ -344,7 +356,7 @@ func TestLoadingRefusesEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nodes.Close()
-	for _, op := range []env.Op{env.OpSet, env.OpExtend, env.OpDelete} {
+	for op := env.Op(1); int(op) < env.Ops; op++ {
 		c := env.Command{Op: op, Key: "k", Token: "a", TTL: time.Second}
 		if got := said(only(nodes.Send(1, c, soon()))); got != "failed LOADING" {
 			t.Errorf("%v: %s", op, got)

@@ -22,7 +22,8 @@
 //
 // Tried on Redis 7.0.15. A user of the servers needs the commands HELLO, SET, GET,
 // DEL, PTTL, PEXPIRE, EVAL and EVALSHA, and INFO for a quarantine, on the keys
-// with the prefix. A server must not evict keys: maxmemory-policy noeviction, the
+// with the prefix; SETNX and INCR are asked by locks of package locks only. A
+// server must not evict keys: maxmemory-policy noeviction, the
 // default. One that may come back without its keys (no append-only file, or
 // appendfsync everysec) has to stay away for longer than the longest time to
 // live, or every client needs a quarantine.

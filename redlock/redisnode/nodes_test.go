@@ -222,6 +222,7 @@ func TestTimeToLiveThatRedisCannotKeepIsNotSent(t *testing.T) {
 			t.Errorf("set for %v: %+v, %v", ttl, reply, err)
 		}
 		b.want(extend("a", ttl), env.Failed, env.Failed)
+		b.want(env.Command{Op: env.OpExpire, Key: "key", TTL: ttl}, env.Failed, env.Failed)
 	}
 	b.holds("key", "")
 }

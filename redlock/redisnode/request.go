@@ -41,11 +41,11 @@ var (
 // check refuses what must not be sent.
 func check(cmd env.Command) error {
 	switch cmd.Op {
-	case env.OpSet, env.OpExtend:
+	case env.OpSet, env.OpExtend, env.OpExpire:
 		if cmd.TTL < time.Millisecond || cmd.TTL%time.Millisecond != 0 {
 			return fmt.Errorf("%v %v: %w", cmd.Op, cmd.TTL, ErrTTL)
 		}
-	case env.OpDelete, env.OpCount, env.OpRaise, env.OpVouch:
+	case env.OpDelete, env.OpCount, env.OpRaise, env.OpVouch, env.OpGet, env.OpPut, env.OpAdd, env.OpRemove, env.OpIncrement:
 	default:
 		panic("redisnode: unknown operation " + cmd.Op.String())
 	}
@@ -70,9 +70,10 @@ func (n *Nodes) perform(ctx context.Context, c *redis.Client, cmd env.Command) (
 		return count(c.Get(ctx, keys[0]))
 	case env.OpRaise:
 		return raise(ctx, c, keys, cmd.Count)
-	default:
+	case env.OpVouch:
 		return did(true, c.Set(ctx, n.note(cmd.TTL), cmd.Token, 0).Err())
 	}
+	return performPlain(ctx, c, keys[0], cmd)
 }
 
 // doer is a client or a pipeline.
