@@ -74,13 +74,13 @@ var contentionSeries = []Series{
 	},
 	{
 		Name:     "single-vs-redlock",
-		Summary:  "nodes restart without their keys, each every four to six seconds",
+		Summary:  "five nodes restart without their keys, each every four to six seconds; a lock uses one of them, or all",
 		Claims:   Claims{Kleppmann: "one node is enough for efficiency", Antirez: "Redlock is safer"},
-		Varied:   "nodes",
+		Varied:   "lock",
 		Property: checker.Lease,
 		Points: []Point{
-			restarting(1),
-			restarting(5),
+			restarting("single-node", onOneNode(quickLock)),
+			restarting("redlock", quickLock),
 		},
 	},
 	{
@@ -158,28 +158,33 @@ func sequentially(p Point) Point {
 	return p
 }
 
-// restarting is clients over some nodes, each of which loses its keys now and
-// then. Node 1 does so at the same times however many there are.
-func restarting(nodes int) Point {
+// restarting is clients of a lock over five nodes, each of which loses its keys
+// now and then. A lock that uses one node alone uses the first.
+func restarting(name string, lock Lock) Point {
 	setting := five(60 * time.Second)
-	setting.Nodes = nodes
-	for node := 1; node <= nodes; node++ {
-		for _, at := range restartTimes[node-1] {
+	for i, times := range restartTimes {
+		for _, at := range times {
 			setting.Plan = append(setting.Plan, nemesis.Fault{
-				Action: &nemesis.Crash{Node: node}, Start: nemesis.At(at), End: nemesis.After(5 * ms),
+				Action: &nemesis.Crash{Node: i + 1}, Start: nemesis.At(at), End: nemesis.After(5 * ms),
 			})
 		}
 	}
 	c := often(20, span(50*ms, 300*ms), span(0, 100*ms))
-	return Point{Value: fmt.Sprint(nodes), Scenario: Scenario{
-		Name:    fmt.Sprintf("single-vs-redlock-%d", nodes),
-		Summary: fmt.Sprintf("nodes restart without their keys, each every few seconds; there are %d of them", nodes),
-		Lock:    quickLock,
+	return Point{Value: name, Scenario: Scenario{
+		Name:    "single-vs-redlock-" + name,
+		Summary: fmt.Sprintf("five nodes restart without their keys, each every four to six seconds; the lock is %s", name),
+		Lock:    lock,
 		Clients: []Client{c, c, c},
 		Setting: setting,
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, violated, na),
 	}}
+}
+
+// onOneNode is a lock of the same times on a single node.
+func onOneNode(l Lock) Lock {
+	l.Kind, l.Linger = "single-node", 0
+	return l
 }
 
 // restartTimes are when each node restarts: with periods that have no common

@@ -89,26 +89,66 @@ var fences = []Scenario{
 		Name:    "fence-from-redlock",
 		Summary: "as fenced-write, with fences that the lock draws from the nodes; they keep their counters",
 		Claims:  Claims{Kleppmann: "needs consensus", Antirez: "not needed"},
-		Lock:    drawing(quickLock),
+		Lock:    drawing(quickLock, "quorum"),
 		Clients: rivals,
 		Setting: fenced(five(5*time.Second, pauseOfClient1(2*time.Second))),
 		Bounds:  quickBounds,
 		Expect:  ordered(expect(holds, violated, holds, na), holds),
 	},
 	{
+		Name:    "fence-increment",
+		Summary: "fences are the highest of a quorum's counters, each of which is incremented; nothing is lost, but quorums differ",
+		Claims:  Claims{Kleppmann: "needs consensus"},
+		Lock:    drawing(quickLock, "increment"),
+		Clients: inTurn,
+		Setting: fenced(five(5*time.Second, without(1, 4, 5), without(2, 2, 3), without(3, 1, 5))),
+		Bounds:  quickBounds,
+		Expect:  ordered(expect(holds, holds, holds, na), violated),
+	},
+	{
+		Name:    "fence-one-node",
+		Summary: "as fence-from-redlock, with the counter of one node",
+		Claims:  Claims{Kleppmann: "needs consensus", Antirez: "not needed"},
+		Lock:    drawing(quickLock, "one-node"),
+		Clients: rivals,
+		Setting: fenced(five(5*time.Second, pauseOfClient1(2*time.Second))),
+		Bounds:  quickBounds,
+		Expect:  ordered(expect(holds, violated, holds, na), holds),
+	},
+	{
+		Name:    "fence-one-node-down",
+		Summary: "that node is away for a while, and keeps its counter: nobody is granted the lock without it",
+		Lock:    drawing(quickLock, "one-node"),
+		Clients: visitors,
+		Setting: keeping(nemesis.Always, fenced(five(20*time.Second, nemesis.Fault{
+			Action: &nemesis.Crash{Node: 1},
+			Start:  nemesis.At(0),
+			End:    nemesis.After(3 * time.Second),
+		}))),
+		Bounds: tries(quickBounds, 3),
+		Expect: ordered(expect(holds, holds, holds, violated), holds),
+	},
+	{
+		Name:    "fence-one-node-lost",
+		Summary: "that node loses its counter between two grants",
+		Claims:  Claims{Kleppmann: "needs consensus"},
+		Lock:    drawing(quickLock, "one-node"),
+		Clients: inTurn[:2],
+		Setting: fenced(five(5*time.Second, nemesis.Fault{
+			Action: &nemesis.Crash{Node: 1},
+			Start:  nemesis.When(1, env.StepReleased, 20*ms),
+			End:    nemesis.After(0),
+		})),
+		Bounds: quickBounds,
+		Expect: ordered(expect(holds, holds, holds, na), violated),
+	},
+	{
 		Name:    "fence-after-loss",
 		Summary: "the one node that two quorums have in common loses its counter between them",
 		Claims:  Claims{Kleppmann: "needs consensus"},
-		Lock:    drawing(quickLock),
-		Clients: []Client{
-			once(exactly(0), span(20*ms, 50*ms)),
-			once(span(200*ms, 250*ms), span(20*ms, 50*ms)),
-		},
-		Setting: fenced(five(5*time.Second, bareQuorum,
-			nemesis.Fault{
-				Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{2}, Nodes: []int{1, 2}}},
-				Start:  nemesis.At(0),
-			},
+		Lock:    drawing(quickLock, "quorum"),
+		Clients: inTurn[:2],
+		Setting: fenced(five(5*time.Second, bareQuorum, without(2, 1, 2),
 			nemesis.Fault{
 				Action: &nemesis.Crash{Node: 3},
 				Start:  nemesis.When(1, env.StepReleased, 20*ms),
@@ -136,9 +176,25 @@ func withFence(clients []Client) []Client {
 	return same
 }
 
-func drawing(l Lock) Lock {
-	l.Fence = "quorum"
+// drawing is a lock that draws a fence from somewhere with every grant.
+func drawing(l Lock, from string) Lock {
+	l.Fence = from
 	return l
+}
+
+// inTurn are clients that lock one after another.
+var inTurn = []Client{
+	once(exactly(0), span(20*ms, 50*ms)),
+	once(span(200*ms, 250*ms), span(20*ms, 50*ms)),
+	once(span(400*ms, 450*ms), span(20*ms, 50*ms)),
+}
+
+// without cuts a client off from some nodes for ever.
+func without(client int, nodes ...int) nemesis.Fault {
+	return nemesis.Fault{
+		Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{client}, Nodes: nodes}},
+		Start:  nemesis.At(0),
+	}
 }
 
 // ordered expects something of the order of fences.

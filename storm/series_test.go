@@ -153,7 +153,7 @@ func TestDeadHolderBlocksForTheTTL(t *testing.T) {
 // Five nodes lose a hold far less often than one of the same sort.
 func TestSingleNodeLosesMoreHolds(t *testing.T) {
 	lost := map[string]int{}
-	for _, name := range []string{"single-vs-redlock-1", "single-vs-redlock-5"} {
+	for _, name := range []string{"single-vs-redlock-single-node", "single-vs-redlock-redlock"} {
 		grants := 0
 		batch := storm.Batch{Backend: simulator, Scenario: find(t, name), First: 1, Runs: 100, Each: func(r storm.Result) {
 			lost[name] += r.Report.Finding(checker.Lease).Count
@@ -163,7 +163,7 @@ func TestSingleNodeLosesMoreHolds(t *testing.T) {
 			t.Fatalf("%s: %d grants, %v", name, grants, err)
 		}
 	}
-	if one, five := lost["single-vs-redlock-1"], lost["single-vs-redlock-5"]; five == 0 || one < 5*five {
+	if one, five := lost["single-vs-redlock-single-node"], lost["single-vs-redlock-redlock"]; five == 0 || one < 5*five {
 		t.Errorf("%d and %d violations", one, five)
 	}
 }
