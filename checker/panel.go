@@ -69,7 +69,7 @@ func NewPanel(h history.Header) *Panel {
 // makes under one token, and their returns, are taken in the order in which
 // they are recorded.
 func (p *Panel) Record(e *history.Event) {
-	if e.Kind == history.Step {
+	if e.Kind == history.Step && !isHeard(e.Name) {
 		return
 	}
 	if e.Time != p.now {
