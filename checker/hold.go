@@ -39,8 +39,7 @@ type hold struct {
 	competing  bool              // tolerance: the token may hold keys
 	obstructed nodes             // tolerance: that kept another token's key at some time since the call
 	waits      bool              // progress: it counts as waiting
-	trying     bool              // measurements: it counts as tried
-	holding    bool              // measurements: it counts as held
+	part       part              // measurements
 }
 
 // keys is the nodes that did something to the keys of a hold.
@@ -113,6 +112,7 @@ type client struct {
 	number   int
 	holds    []*hold // in the order of their calls
 	sections []*section
+	rows     []row // measurements
 	dead     bool
 
 	paused   bool
@@ -166,21 +166,11 @@ type resource struct {
 	name  string
 	holds []*hold
 
-	lines      [ruleCount]line // exclusion
-	register   register        // effect
-	fences     fenceMarks      // fences
-	rivals     rivals          // tolerance
-	kept       []stray         // tolerance
-	waiting    waiting         // progress
-	outage     outage          // measurements
-	applied    history.Time    // measurements: the newest grant that had an effect
-	stragglers []straggler     // measurements
-}
-
-// straggler is a hold that is over while a write of it may still come.
-type straggler struct {
-	client  int
-	token   string
-	granted history.Time
-	writes  int
+	lines    [ruleCount]line // exclusion
+	register register        // effect
+	fences   fenceMarks      // fences
+	rivals   rivals          // tolerance
+	kept     []stray         // tolerance
+	waiting  waiting         // progress
+	measured measured        // measurements
 }

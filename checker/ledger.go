@@ -147,7 +147,8 @@ func (l *ledger) retire(h *hold) {
 	h.client.holds = remove(h.client.holds, h)
 	h.resource.holds = remove(h.resource.holds, h)
 	if h.writes > 0 && h.returned {
-		h.resource.stragglers = append(h.resource.stragglers,
+		r := &h.resource.measured
+		r.stragglers = append(r.stragglers,
 			straggler{client: h.client.number, token: h.token, granted: h.granted, writes: h.writes})
 	}
 	for i := range h.resource.lines {

@@ -44,7 +44,7 @@ func NewPanel(h history.Header) *Panel {
 		cut:     "the history has no end",
 		ledger:  l,
 		notes:   n,
-		measure: &measures{ledger: l},
+		measure: newMeasures(h, l),
 		judges: []judge{
 			newExclusion(leaseRule, l, n),
 			newExclusion(sectionRule, l, n),
@@ -110,6 +110,7 @@ func (p *Panel) settle() {
 		p.judges[bits.TrailingZeros32(rest)].settle()
 	}
 	p.heard = 0
+	p.measure.settle()
 	p.ledger.settle()
 }
 
