@@ -64,3 +64,18 @@ func TestDeadlockFreedomInStorms(t *testing.T) {
 		t.Errorf("%v: %s", tally.Seen[checker.DeadlockFreedom], tally.First[checker.DeadlockFreedom].Report.Finding(checker.DeadlockFreedom).Story)
 	}
 }
+
+// A holder that extends without end starves the others, and one with a limit does
+// not. L1 says nothing of that: somebody holds the lock.
+func TestStarvation(t *testing.T) {
+	for _, m := range measurements(t, "endless-extension") {
+		if m.Grants != 1 || m.LongestWait < 19*time.Second {
+			t.Errorf("%d grants, and somebody waited for %v, of 20 s", m.Grants, m.LongestWait)
+		}
+	}
+	for _, m := range measurements(t, "endless-extension-limited") {
+		if m.Grants != 2 || m.LongestWait > 3*time.Second {
+			t.Errorf("with a limit: %d grants, and somebody waited for %v", m.Grants, m.LongestWait)
+		}
+	}
+}

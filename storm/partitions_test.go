@@ -3,7 +3,6 @@ package storm_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -75,19 +74,6 @@ func TestPartitionAfterAcquire(t *testing.T) {
 			}
 			if len(cut) != cuts {
 				t.Errorf("%s: the holder was cut off %d times", name, len(cut))
-			}
-		})
-	}
-}
-
-// A holder that extends without end starves the others, and one with a limit does
-// not.
-func TestStarvation(t *testing.T) {
-	for name, want := range map[string]int{"endless-extension": 0, "endless-extension-limited": 1} {
-		logs(t, name, 20, func(t *testing.T, log history.Log) {
-			got := happened(log, 2, history.Granted)
-			if len(got) != want || want > 0 && got[0] > history.Time(4*time.Second) {
-				t.Errorf("%s: client 2 was granted the lock %v", name, got)
 			}
 		})
 	}
