@@ -120,7 +120,7 @@ func (l *ledger) extended(f *fact, force bool) bool {
 		}
 	}
 	f.close(&f.hold.extend)
-	f.hold.until = f.Until
+	f.hold.until, f.hold.extended = f.Until, f.Time
 	return true
 }
 

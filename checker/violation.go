@@ -17,6 +17,7 @@ type violation struct {
 	empty  bool  // the one that came was over before it began
 	ownEnd history.Time
 	since  history.Time // the begin of the window that was there
+	more   history.Time // when it was last extended by then
 	got    [2]string    // how the two windows began
 	faults []note
 	ending string // what ended the overlap
@@ -26,8 +27,8 @@ func newViolation(r rule, held span, t turn, n *notes) *violation {
 	v := &violation{
 		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn,
 		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
-		since: held.from,
-		got:   [2]string{got(held.hold, held.from), got(t.hold, t.at)},
+		since: held.from, more: held.hold.extended,
+		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
 	}
 	v.faults = n.between(v.pair.First.Call, v.pair.Second.Granted)
 	if v.empty {
@@ -96,6 +97,9 @@ func (v *violation) story() string {
 	fmt.Fprintf(&s, "client %d %s %q (token %s) at %s", a.Client, v.got[0], a.Resource, short(a.Token), at(v.since))
 	if a.Validity > 0 {
 		fmt.Fprintf(&s, " with %s of validity left", span4(a.Validity))
+	}
+	if v.more > v.since {
+		fmt.Fprintf(&s, " and was last granted more time at %s", at(v.more))
 	}
 	if since := tell(v.faults, v.since, true); since != "" {
 		s.WriteString("; " + since)
