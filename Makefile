@@ -15,7 +15,7 @@ build: ## build the command into ./lockstorm
 
 # Long laws of the simulator, whose world is one thread: the race detector has
 # nothing to find in them.
-ONE_THREAD = ^(TestMemoryIsFlat|TestLateFaultLeavesThePastAlone|TestEveryStormCanBeRepeated|TestSameSeedSameTrace|TestReplayIsTheSameRun|TestQuarantineClosesRestarts|TestCostOfQuarantine|TestFencesGrowWhileNothingIsForgotten|TestFencesProtectWhereTheLockDoesNot|TestFencesRepeatAfterALoss|TestWatchdogOverBadNetworks|TestSequentialOverBadNetworks|TestNoOrphansInOrder|TestNoOrphansOutOfOrder|TestDeadlockFreedomInStorms)$$
+ONE_THREAD = ^(TestMemoryIsFlat|TestLateFaultLeavesThePastAlone|TestEveryStormCanBeRepeated|TestSameSeedSameTrace|TestReplayIsTheSameRun|TestQuarantineClosesRestarts|TestCostOfQuarantine|TestFencesGrowWhileNothingIsForgotten|TestFencesProtectWhereTheLockDoesNot|TestFencesRepeatAfterALoss|TestWatchdogOverBadNetworks|TestSequentialOverBadNetworks|TestNoOrphansInOrder|TestNoOrphansOutOfOrder|TestDeadlockFreedomInStorms|TestSeriesShowWhatTheyExpect|TestDriftFollowsItsFormula|TestRestartDelaysFollowTheirFormulas)$$
 
 test: deps ## run all tests, and those of concurrent code under the race detector
 	$(GO) test -count=1 ./...

@@ -27,6 +27,7 @@ type hold struct {
 
 	granted  history.Time
 	validity time.Duration // that it was granted with
+	extended history.Time  // when it was last granted more time
 
 	until   int64 // the end of validity that holds now, on the client's clock
 	reached reached

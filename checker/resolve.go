@@ -153,7 +153,7 @@ func (l *ledger) extended(f *fact, force bool) bool {
 		}
 	}
 	f.close(&f.hold.extend)
-	f.hold.until = endOf(f.Event)
+	f.hold.until, f.hold.extended = endOf(f.Event), f.Time
 	return true
 }
 

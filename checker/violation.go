@@ -20,6 +20,7 @@ type violation struct {
 
 	ownEnd history.Time
 	since  history.Time // the begin of the window that was there
+	more   history.Time // when it was last extended by then
 	got    [2]string    // how the two windows began
 	faults []note
 	ending string // what ended the overlap
@@ -29,8 +30,8 @@ func newViolation(r rule, held span, t turn, n *notes) *violation {
 	v := &violation{
 		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn, endless: held.hold.endless(),
 		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
-		since: held.from,
-		got:   [2]string{got(held.hold, held.from), got(t.hold, t.at)},
+		since: held.from, more: held.hold.extended,
+		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
 	}
 	v.faults = n.between(v.pair.First.Call, v.pair.Second.Granted)
 	if v.empty {
@@ -102,6 +103,9 @@ func (v *violation) story() string {
 		s.WriteString(", without an end")
 	case a.Validity > 0:
 		fmt.Fprintf(&s, " with %s of validity left", span4(a.Validity))
+	}
+	if v.more > v.since {
+		fmt.Fprintf(&s, " and was last granted more time at %s", at(v.more))
 	}
 	if since := tell(v.faults, v.since, true); since != "" {
 		s.WriteString("; " + since)

@@ -11,20 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// Every point of a series shows what it expects.
-func TestSeries(t *testing.T) {
-	for _, series := range scenarios.AllSeries() {
-		for _, p := range series.Points {
-			t.Run(p.Name, func(t *testing.T) {
-				t.Parallel()
-				if tally := runs(t, p.Scenario, 100); tally.Outcome() != storm.AsExpected {
-					t.Errorf("%v: seen %v, expected %v", tally.Outcome(), tally.Seen, p.Expect)
-				}
-			})
-		}
-	}
-}
-
 // The verdict of a point follows the cause as that of a row does.
 func TestVerdictOfAPointFollowsTheCause(t *testing.T) {
 	cures := map[string]cure{
