@@ -28,6 +28,9 @@ type hold struct {
 	granted  history.Time
 	validity time.Duration // that it was granted with
 
+	vouched vouched       // how much validity it was last told of
+	asked   time.Duration // the TTL of the last extension
+
 	until   int64 // the end of validity that holds now, on the client's clock
 	reached reached
 	writes  int // writes whose effect may still come
@@ -48,6 +51,9 @@ type keys struct {
 	claimed  nodes // that kept it when release was called
 	deleted  nodes // that deleted it since then
 	extended nodes // that extended its life since extend was called
+
+	lost    []loss    // before its holder let go
+	renewed []renewal // by node
 }
 
 // reached is the furthest point of the client's clock that a lapse has told.
@@ -114,10 +120,12 @@ type client struct {
 	sections []*section
 	rows     []row // measurements
 	dead     bool
+	died     history.Time
 
 	paused   bool
 	turned   history.Time  // when it was last paused or resumed
 	stoodAll time.Duration // up to turned
+	still    stillness     // the last time
 
 	cut    nodes                // the nodes that it has no link to
 	mended map[int]history.Time // by node: when it last had a link again
@@ -135,6 +143,11 @@ func (c *client) stood(now history.Time) time.Duration {
 
 func (c *client) turn(paused bool, now history.Time) {
 	c.stoodAll = c.stood(now)
+	if paused && !c.paused {
+		c.still = stillness{ever: true, from: now, to: forever}
+	} else if c.paused && !paused {
+		c.still.to = now
+	}
 	c.paused, c.turned = paused, now
 }
 
@@ -172,5 +185,6 @@ type resource struct {
 	rivals   rivals          // tolerance
 	kept     []stray         // tolerance
 	waiting  waiting         // progress
+	clashes  []*clash        // exclusion: the first, of windows
 	measured measured        // measurements
 }

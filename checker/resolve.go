@@ -115,6 +115,7 @@ func (l *ledger) granted(f *fact, force bool) bool {
 	h := f.hold
 	f.closeTry(h)
 	h.returned, h.granted, h.validity, h.until = true, f.Time, f.Validity, endOf(f.Event)
+	h.vouched = vouched{f.Time, f.Validity}
 	if f.TTL != 0 {
 		h.ttl = f.TTL
 	}
@@ -138,7 +139,7 @@ func (l *ledger) extend(f *fact, force bool) bool {
 		}
 	}
 	h := f.hold
-	h.extend = f.client.begin(f.Time)
+	h.extend, h.asked = f.client.begin(f.Time), f.TTL
 	// Whatever becomes of it, the nodes may have been told the earlier end.
 	if f.Until != 0 && h.returned {
 		h.until = min(h.until, f.Until)
@@ -154,6 +155,7 @@ func (l *ledger) extended(f *fact, force bool) bool {
 	}
 	f.close(&f.hold.extend)
 	f.hold.until = endOf(f.Event)
+	f.hold.vouched = vouched{f.Time, f.Validity}
 	return true
 }
 
@@ -207,7 +209,7 @@ func (l *ledger) released(f *fact, force bool) bool {
 }
 
 func (l *ledger) kill(f *fact, _ bool) bool {
-	f.client.dead = true
+	f.client.dead, f.client.died = true, f.Time
 	l.settling = append(l.settling, f.client.holds...)
 	return true
 }
@@ -234,6 +236,9 @@ func (r *resource) find(token string) *hold {
 func (l *ledger) nodeUp(f *fact, _ bool) bool {
 	l.down = l.down.without(f.Node)
 	l.started[f.Node] = f.Time
+	if f.Detail != "" && f.Detail != "with its keys" {
+		l.emptied = comeback{node: f.Node, at: f.Time, how: f.Detail}
+	}
 	return true
 }
 
