@@ -72,7 +72,7 @@ func (l *ledger) lose(k keyChange) {
 	v := loss{node: k.node, reason: k.reason, at: k.at, client: k.client}
 	if k.reason == "expired" {
 		given := renewal{client: h.client.number, at: h.acquire.at, ttl: h.ttl}
-		for _, r := range h.keys.renewed {
+		for _, r := range h.fate().renewed {
 			if r.node == k.node {
 				given = r
 			}
@@ -83,17 +83,30 @@ func (l *ledger) lose(k keyChange) {
 		v.early = given.at.Add(given.ttl).Sub(k.at)
 		v.back = since(l.started, k.node, given.at)
 	}
-	h.keys.lost = append(h.keys.lost, v)
+	h.fate().lost = append(h.fate().lost, v)
+}
+
+// fate is what became of the keys of a hold in ways that few have.
+type fate struct {
+	lost    []loss    // before its holder let go
+	renewed []renewal // by node
+}
+
+func (h *hold) fate() *fate {
+	if h.keys.fate == nil {
+		h.keys.fate = &fate{}
+	}
+	return h.keys.fate
 }
 
 // renewKey takes note that a node keeps the hold's key for longer.
 func (h *hold) renewKey(k keyChange) {
-	h.keys.renewed = without(h.keys.renewed, func(r *renewal) bool { return r.node == k.node })
-	ttl := h.asked
+	f, ttl := h.fate(), h.asked
 	if ttl == 0 {
 		ttl = h.ttl
 	}
-	h.keys.renewed = append(h.keys.renewed, renewal{node: k.node, client: k.client, at: k.at, ttl: ttl})
+	f.renewed = without(f.renewed, func(r *renewal) bool { return r.node == k.node })
+	f.renewed = append(f.renewed, renewal{node: k.node, client: k.client, at: k.at, ttl: ttl})
 }
 
 // clash is what the history tells of why one client was granted the lock while
@@ -115,16 +128,23 @@ type clash struct {
 	losses  []loss
 	kept    nodes // that had the key of the hold which was there
 	came    nodes // that had the other's
-	vouched vouched
+	vouched extension
 	endless bool
 	behind  time.Duration // of the holder's clock, at least
 	emptied comeback      // the last node that came back without its keys
 }
 
-// vouched is how much validity was left when a grant or an extension returned.
-type vouched struct {
+// extension is how much validity was left when an extension returned, or the grant.
+type extension struct {
 	at   history.Time
 	left time.Duration
+}
+
+func (h *hold) vouched() extension {
+	if h.renewed != nil {
+		return *h.renewed
+	}
+	return extension{at: h.granted, left: h.validity}
 }
 
 // stillness is the last time in which a client stood still.
@@ -147,7 +167,7 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 		notes: x.notes, stored: l.header.Keepers < 0,
 		client: a.client.number, token: a.token, other: b.client.number, theirs: b.token, call: a.acquire.at, at: now,
 		kept: a.keys.set, came: b.keys.set,
-		vouched: a.vouched, endless: a.endless(),
+		vouched: a.vouched(), endless: a.endless(),
 	}
 	if l.header.Keys {
 		c.keepers = keepersOf(l.header)
@@ -158,7 +178,7 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
 		c.lapsed, c.lapse = true, w.end
 	}
-	for _, v := range a.keys.lost {
+	for _, v := range a.fate().lost {
 		if v.at <= now {
 			c.losses = append(c.losses, v)
 		}

@@ -10,22 +10,22 @@ import (
 type lateness struct {
 	lapsed bool // the validity was over when the write was called, or before it returned
 	lapse  history.Time
-	held   bool // there was a hold when the write was called
-	gone   bool // it was over before the write returned
 	stood  stillness
+	// else the hold was over before the write returned
 }
 
 // look takes note of how late a write is that is called, or returns.
 func (s *section) look(h *hold, c *client, returns bool) {
-	v := &s.late
 	switch {
-	case v.lapsed:
+	case s.late != nil:
 	case h == nil || h.letGo:
-		v.gone = v.held && returns
+		if s.held && returns {
+			s.late = &lateness{}
+		}
 	default:
-		v.held = true
+		s.held = true
 		if w := &h.windows[leaseRule]; w.begun && w.over && w.by == history.Lapse {
-			v.lapsed, v.lapse, v.stood = true, w.end, c.still.since(s.call)
+			s.late = &lateness{lapsed: true, lapse: w.end, stood: c.still.since(s.call)}
 		}
 	}
 }
@@ -39,13 +39,13 @@ func (j *effect) clause(r *resource, culprits []*section) string {
 		}
 	}
 	for _, s := range culprits {
-		if s.late.lapsed {
+		if s.late != nil && s.late.lapsed {
 			return broken(refusesLate, "the validity of client %d was over at %s, and its write, called at %s, was accepted%s",
 				s.client, at(s.late.lapse), at(s.writeAt), s.late.stood.tell())
 		}
 	}
 	for _, s := range culprits {
-		if s.late.gone {
+		if s.late != nil {
 			return broken(letsGoLast, "client %d's, called at %s, had not returned when it released", s.client, at(s.writeAt))
 		}
 	}

@@ -110,7 +110,9 @@ func (p *Panel) settle() {
 		p.judges[bits.TrailingZeros32(rest)].settle()
 	}
 	p.heard = 0
-	p.measure.settle()
+	if len(p.measure.over) > 0 {
+		p.measure.settle()
+	}
 	p.ledger.settle()
 }
 

@@ -73,8 +73,10 @@ func (f *fact) close(c *call) {
 // the lock's own.
 func (f *fact) closeTry(h *hold) {
 	f.close(&h.acquire)
-	h.queue.leave(f.client, f.Time)
-	f.took -= h.queue.waited
+	if h.queue != nil {
+		h.queue.leave(f.client, f.Time)
+		f.took -= h.queue.waited
+	}
 }
 
 // The steps that the judges hear of: those of a wait to be woken.
@@ -88,15 +90,18 @@ func isHeard(step string) bool { return step == queuedStep || step == wokenStep 
 // step follows a try into the queue and out of it.
 func (l *ledger) step(f *fact, force bool) bool {
 	f.hold = f.client.find(f.Event, isCalled)
-	if f.hold == nil || f.hold.queue.in == (f.Name == queuedStep) {
+	h := f.hold
+	if h == nil || h.queued() == (f.Name == queuedStep) {
 		return force
 	}
-	q := &f.hold.queue
 	if f.Name == wokenStep {
-		q.leave(f.client, f.Time)
-	} else {
-		q.in, q.since = true, f.client.begin(f.Time)
+		h.queue.leave(f.client, f.Time)
+		return true
 	}
+	if h.queue == nil {
+		h.queue = &queue{}
+	}
+	h.queue.in, h.queue.since = true, f.client.begin(f.Time)
 	return true
 }
 
@@ -115,7 +120,6 @@ func (l *ledger) granted(f *fact, force bool) bool {
 	h := f.hold
 	f.closeTry(h)
 	h.returned, h.granted, h.validity, h.until = true, f.Time, f.Validity, endOf(f.Event)
-	h.vouched = vouched{f.Time, f.Validity}
 	if f.TTL != 0 {
 		h.ttl = f.TTL
 	}
@@ -155,7 +159,7 @@ func (l *ledger) extended(f *fact, force bool) bool {
 	}
 	f.close(&f.hold.extend)
 	f.hold.until = endOf(f.Event)
-	f.hold.vouched = vouched{f.Time, f.Validity}
+	f.hold.renewed = &extension{at: f.Time, left: f.Validity}
 	return true
 }
 

@@ -17,7 +17,8 @@ type section struct {
 	wrote   int64
 	writeAt history.Time // call of the write
 	ret     history.Time // return of the write
-	late    lateness
+	late    *lateness    // nil: its write was not late
+	held    bool         // there was a hold when the write was called
 }
 
 // stage is how far a section has come.
