@@ -106,6 +106,9 @@ func (v *violation) story() string {
 	case a.Validity > 0:
 		fmt.Fprintf(&s, " with %s of validity left", span4(a.Validity))
 	}
+	if more := v.clash.vouched.at; more > v.since {
+		fmt.Fprintf(&s, " and was last granted more time at %s", at(more))
+	}
 	if since := tell(v.faults, v.since, true); since != "" {
 		s.WriteString("; " + since)
 	}
