@@ -18,6 +18,7 @@ import (
 type cleanup struct {
 	header history.Header
 	ledger *ledger
+	notes  *notes
 
 	over      []*hold    // that were given up in this instant
 	late      []leftover // keys that were set in this instant, for a token that had been given up
@@ -44,8 +45,8 @@ type leftover struct {
 // forever is after every instant of a history.
 const forever history.Time = math.MaxInt64
 
-func newCleanup(h history.Header, l *ledger) *cleanup {
-	return &cleanup{header: h, ledger: l, due: forever}
+func newCleanup(h history.Header, l *ledger, n *notes) *cleanup {
+	return &cleanup{header: h, ledger: l, notes: n, due: forever}
 }
 
 // hears nothing without the keys, or a bound to hold them against.
@@ -165,7 +166,8 @@ func (c *cleanup) violate(l leftover) {
 	c.count++
 	if c.first == "" {
 		c.first = fmt.Sprintf("node %d still kept the key of %q (token %s) at %s, %v after client %d had given it up, though it was in reach all that time",
-			l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number)
+			l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number) +
+			unbroken(c.notes, "the lock itself did not see to it")
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // extension that is granted has extended keys on a majority of the nodes that keep
 // one; a release that says that the lock was still held has deleted keys on a
 // majority; one that says that it was not has not, of the keys that were there
-// when it was called. Only what was deleted for the holder itself backs its word.
+// when it was called. Only what was done for the holder itself backs its word.
 //
 // The time in which a client stood still, or waited in a queue to be woken, does
 // not count, and the calls of a client that died are let off. A hold that nothing
@@ -25,6 +25,7 @@ type contract struct {
 	header  history.Header
 	keepers nodes
 	ledger  *ledger
+	notes   *notes
 
 	claims []claim     // in this instant
 	keys   []keyChange // in this instant
@@ -60,8 +61,8 @@ type keyChange struct {
 	at     history.Time
 }
 
-func newContract(h history.Header, l *ledger) *contract {
-	return &contract{header: h, keepers: keepersOf(h), ledger: l}
+func newContract(h history.Header, l *ledger, n *notes) *contract {
+	return &contract{header: h, keepers: keepersOf(h), ledger: l, notes: n}
 }
 
 // truthful reports whether the history tells enough to judge what calls say.
@@ -108,17 +109,29 @@ func (c *contract) observe(f *fact) {
 	}
 }
 
-func (c *contract) violate(format string, args ...any) {
+// violate reports something that came about between two instants.
+func (c *contract) violate(from, to history.Time, format string, args ...any) {
 	c.count++
 	if c.first == "" {
-		c.first = fmt.Sprintf(format, args...)
+		c.first = fmt.Sprintf(format, args...) + c.clause(from, to)
 	}
+}
+
+// clause tells what went on meanwhile: the contract assumes nothing.
+func (c *contract) clause(from, to history.Time) string {
+	if c.notes.none() {
+		return ". No fault took place"
+	}
+	if told := tell(c.notes.between(from, to), forever, false); told != "" {
+		return ". Meanwhile: " + told
+	}
+	return ". No fault went on meanwhile"
 }
 
 func (c *contract) returned(f *fact, name string, bound time.Duration) {
 	c.calls++
 	if bound > 0 && f.took > bound {
-		c.violate("client %d called %s of %q (token %s) at %s and it took %s to return, more than %s",
+		c.violate(f.call.at, f.Time, "client %d called %s of %q (token %s) at %s and it took %s to return, more than %s",
 			f.Client, name, f.Resource, short(f.Token), at(f.call.at), span4(f.took), bound)
 	}
 }
@@ -141,7 +154,7 @@ func (c *contract) unreturned(now history.Time) {
 func (c *contract) open(h *hold, call call, name string, bound, queued time.Duration, now history.Time) {
 	took := call.took(h.client, now) - queued
 	if call.open && bound > 0 && took > bound {
-		c.violate("client %d called %s of %q (token %s) at %s and it had not returned %s later, when the history ended; the bound is %s",
+		c.violate(call.at, now, "client %d called %s of %q (token %s) at %s and it had not returned %s later, when the history ended; the bound is %s",
 			h.client.number, name, h.resource.name, short(h.token), at(call.at), span4(took), bound)
 	}
 }
@@ -152,14 +165,14 @@ func (c *contract) granted(f *fact) {
 	// The header tells the allowance of the longest TTL only.
 	impossible := ttl != 0 && ttl < time.Millisecond || ttl == c.header.LongestTTL && ttl != 0 && ttl <= c.header.Allowance
 	if impossible {
-		c.violate("client %d was granted %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
+		c.violate(f.call.at, f.Time, "client %d was granted %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
 			f.Client, f.Resource, short(f.Token), at(f.Time), ttl)
 	}
 }
 
 func (c *contract) positive(f *fact, what string) {
 	if f.Validity <= 0 && f.Until != 0 {
-		c.violate("client %d got %s %q (token %s) at %s with %s of validity left",
+		c.violate(f.call.at, f.Time, "client %d got %s %q (token %s) at %s with %s of validity left",
 			f.Client, what, f.Resource, short(f.Token), at(f.Time), span4(f.Validity))
 	}
 }
@@ -201,9 +214,13 @@ func (c *contract) enter(k keyChange) {
 	case history.KeySet:
 		keys.set = keys.set.with(k.node)
 	case history.KeyExtended:
-		keys.extended = keys.extended.with(k.node)
+		if k.client == k.hold.client.number {
+			keys.extended = keys.extended.with(k.node)
+		}
+		k.hold.renewKey(k)
 	case history.KeyGone:
 		keys.set = keys.set.without(k.node)
+		c.ledger.lose(k)
 		if k.reason == "deleted" {
 			c.judgeDeletion(k)
 		}
@@ -223,7 +240,7 @@ func (c *contract) judgeDeletion(d keyChange) {
 	if !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
 		return
 	}
-	c.violate("node %d deleted the key of %q (token %s) at %s for client %d, while client %d held the lock since %s and had not called release",
+	c.violate(h.granted, d.at, "node %d deleted the key of %q (token %s) at %s for client %d, while client %d held the lock since %s and had not called release",
 		d.node, h.resource.name, short(h.token), at(d.at), d.client, h.client.number, at(h.granted))
 }
 
@@ -235,13 +252,13 @@ func (c *contract) judgeClaim(k claim) {
 		name, told, done, backing = "extend", "that it was extended", "extended", h.keys.extended
 	case saysLost:
 		if there := h.keys.claimed & h.keys.deleted & c.keepers; there.majorityOf(n) {
-			c.violate("client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %d of %d nodes deleted the key in between",
+			c.violate(k.call, k.at, "client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %d of %d nodes deleted the key in between",
 				h.client.number, h.resource.name, short(h.token), at(k.call), at(k.at), there.count(), n)
 		}
 		return
 	}
 	if backing &= c.keepers; !backing.majorityOf(n) {
-		c.violate("client %d called %s of %q (token %s) at %s and was told at %s %s, but only %d of %d nodes %s the key in between",
+		c.violate(k.call, k.at, "client %d called %s of %q (token %s) at %s and was told at %s %s, but only %d of %d nodes %s the key in between",
 			h.client.number, name, h.resource.name, short(h.token), at(k.call), at(k.at), told, backing.count(), n, done)
 	}
 }

@@ -17,17 +17,23 @@ type hold struct {
 	acquire call // open until the try returns
 	extend  call
 	release call
-	queue   queue // in which the try waits to be woken
+	queue   *queue // in which the try waits to be woken, or nil
 
 	returned bool // the try was granted
 	letGo    bool // release was called
 	over     bool // it was refused, or release has returned
-	ended    history.Time
 	retired  bool // no event can concern it any more
+
+	competing bool // tolerance: the token may hold keys
+	waits     bool // progress: it counts as waiting
+
+	ended history.Time
 
 	granted  history.Time
 	validity time.Duration // that it was granted with
-	extended history.Time  // when it was last granted more time
+
+	asked   time.Duration // the TTL of the last extension; 0: as of the grant
+	renewed *extension    // the last; nil: none
 
 	until   int64 // the end of validity that holds now, on the client's clock
 	reached reached
@@ -37,9 +43,7 @@ type hold struct {
 	fence      uint64            // fences
 	floor      mark              // fences: what the fence has to be above, as of the call
 	keys       keys              // contract
-	competing  bool              // tolerance: the token may hold keys
 	obstructed nodes             // tolerance: that kept another token's key at some time since the call
-	waits      bool              // progress: it counts as waiting
 	part       part              // measurements
 }
 
@@ -49,6 +53,8 @@ type keys struct {
 	claimed  nodes // that kept it when release was called
 	deleted  nodes // that deleted it since then
 	extended nodes // that extended its life since extend was called
+
+	fate *fate // what became of them against their holder's will; nil: nothing
 }
 
 // reached is the furthest point of the client's clock that a lapse has told.
@@ -90,11 +96,16 @@ type queue struct {
 
 // time returns how long the try has been queued, in all.
 func (q *queue) time(c *client, now history.Time) time.Duration {
+	if q == nil {
+		return 0
+	}
 	if q.in {
 		return q.waited + q.since.took(c, now)
 	}
 	return q.waited
 }
+
+func (h *hold) queued() bool { return h.queue != nil && h.queue.in }
 
 // leave ends the wait, if the try is queued.
 func (q *queue) leave(c *client, now history.Time) {
@@ -115,10 +126,12 @@ type client struct {
 	sections []*section
 	rows     []row // measurements
 	dead     bool
+	died     history.Time
 
 	paused   bool
 	turned   history.Time  // when it was last paused or resumed
 	stoodAll time.Duration // up to turned
+	still    stillness     // the last time
 
 	cut    nodes                // the nodes that it has no link to
 	mended map[int]history.Time // by node: when it last had a link again
@@ -136,6 +149,11 @@ func (c *client) stood(now history.Time) time.Duration {
 
 func (c *client) turn(paused bool, now history.Time) {
 	c.stoodAll = c.stood(now)
+	if paused && !c.paused {
+		c.still = stillness{ever: true, from: now, to: forever}
+	} else if c.paused && !paused {
+		c.still.to = now
+	}
 	c.paused, c.turned = paused, now
 }
 
@@ -173,5 +191,6 @@ type resource struct {
 	rivals   rivals          // tolerance
 	kept     []stray         // tolerance
 	waiting  waiting         // progress
+	clashes  []*clash        // exclusion: the first, of windows
 	measured measured        // measurements
 }

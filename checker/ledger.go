@@ -13,9 +13,11 @@ import (
 // ledger finds out whom and what each event is about: it matches returns with
 // their calls, and keeps the holds that further events can concern.
 type ledger struct {
+	header    history.Header
 	clients   []*client            // by number
 	down      nodes                // whose server is not running
 	started   map[int]history.Time // by node: when its server last came up again
+	emptied   comeback             // the last that was not with all of its keys
 	resources map[string]*resource
 	recent    [64]*resource // that were looked up last, by a cheap hash of their names
 	settling  []*hold       // that may be retired at the end of the instant
@@ -35,9 +37,9 @@ type fact struct {
 	took time.Duration // from call to return, what the client stood still not counted
 }
 
-func newLedger(clients int) *ledger {
-	l := &ledger{started: map[int]history.Time{}, resources: map[string]*resource{}}
-	l.client(clients)
+func newLedger(h history.Header) *ledger {
+	l := &ledger{header: h, started: map[int]history.Time{}, resources: map[string]*resource{}}
+	l.client(h.Clients)
 	return l
 }
 

@@ -108,7 +108,7 @@ func newMeasures(h history.Header, l *ledger) *measures {
 
 // measured is what the measurements have to remember of one resource.
 type measured struct {
-	grants int
+	grants int32
 	newest history.Time // the last grant
 
 	outage     outage
@@ -122,10 +122,11 @@ type measured struct {
 
 // part is what the measurements have to remember of one hold.
 type part struct {
-	trying  bool // it counts as tried
-	holding bool // it counts as held
-	round   int  // that it takes part in; 0: none
-	woken   int  // the number of grants when it was woken last, and one
+	trying  bool  // it counts as tried
+	holding bool  // it counts as held
+	round   int32 // that it takes part in; 0: none
+	grants  int32 // of the resource, at the call
+	woken   int32 // the number of grants when it was woken last, and one
 }
 
 func (m *measures) observe(f *fact) {
@@ -174,7 +175,7 @@ func (m *measures) tried(h *hold, now history.Time) {
 		return
 	}
 	m.beginTry(h, now)
-	h.client.tryFor(h.resource, now, m)
+	m.goOn(h, now)
 	h.joinRound()
 }
 
@@ -202,6 +203,7 @@ func (m *measures) refused(h *hold, now history.Time) {
 // killed forgets the tries of a client that has died. What it held it goes on to
 // hold, unless nothing could ever end that.
 func (m *measures) killed(c *client, now history.Time) {
+	m.endRows(c, now)
 	for _, h := range c.holds {
 		if h.part.trying {
 			h.stopTrying()
@@ -217,16 +219,15 @@ func (m *measures) killed(c *client, now history.Time) {
 			m.endHold(h, now)
 		}
 	}
-	m.endRows(c, now)
 }
 
 // result completes the measurements with what is still going on at the end.
 func (m *measures) result(end history.Time) Measurements {
-	for _, r := range m.ledger.resources {
-		m.endOutage(r, end)
-	}
 	for _, c := range m.ledger.clients {
 		m.endRows(c, end)
+	}
+	for _, r := range m.ledger.resources {
+		m.endOutage(r, end)
 	}
 	m.Wanted = m.held + m.TotalOutage
 	m.Availability = 1

@@ -1,18 +1,18 @@
 package checker
 
 import (
-	"time"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// row is the tries of one client for one resource that follow one another.
+// row is the tries of one client for one resource that follow one another. There
+// is none before the first of them is refused: what one try needs is in its hold.
 type row struct {
 	resource *resource
 	since    history.Time // the first call
 	last     history.Time // the last return
-	open     int          // tries under way
-	grants   int          // that the resource had seen at the first call
+	grants   int32        // that the resource had seen at the first call
 }
 
 func (c *client) row(r *resource) *row {
@@ -24,24 +24,23 @@ func (c *client) row(r *resource) *row {
 	return nil
 }
 
-// tryFor begins a row with a call, or goes on with one.
-func (c *client) tryFor(r *resource, now history.Time, m *measures) {
-	w := c.row(r)
-	if w == nil {
-		c.rows = append(c.rows, row{resource: r})
-		w = &c.rows[len(c.rows)-1]
-		w.since, w.last, w.grants = now, now, r.measured.grants
+// goOn goes on with a row, or ends it if it was a while ago.
+func (m *measures) goOn(h *hold, now history.Time) {
+	h.part.grants = h.resource.measured.grants
+	if w := h.client.row(h.resource); w != nil && now.Sub(w.last) > m.ttl && !h.alongside() {
+		h.client.forgetRow(w)
 	}
-	if w.open == 0 && now.Sub(w.last) > m.ttl {
-		w.since, w.grants = now, r.measured.grants
-	}
-	w.open++
+}
+
+// alongside reports whether the client tries for the resource in another way too.
+func (h *hold) alongside() bool {
+	return slices.ContainsFunc(h.client.holds, func(o *hold) bool { return o != h && o.resource == h.resource && o.part.trying })
 }
 
 // endRow ends the client's row with a grant.
 func (m *measures) endRow(h *hold, now history.Time) {
+	m.waited(h, now)
 	if w := h.client.row(h.resource); w != nil {
-		m.waited(w, now)
 		h.client.forgetRow(w)
 	}
 }
@@ -56,32 +55,39 @@ func (c *client) forgetRow(w *row) {
 
 // giveUp ends a try without a grant.
 func (m *measures) giveUp(h *hold, now history.Time) {
-	if w := h.client.row(h.resource); w != nil {
-		m.waited(w, now)
-		w.open--
-		w.last = now
+	m.waited(h, now)
+	w := h.client.row(h.resource)
+	if w == nil {
+		h.client.rows = append(h.client.rows, row{resource: h.resource, since: h.acquire.at, grants: h.part.grants})
+		w = &h.client.rows[len(h.client.rows)-1]
 	}
+	w.last = now
 }
 
 // endRows ends what a client waits for when it dies, or the history ends.
 func (m *measures) endRows(c *client, now history.Time) {
-	for i := range c.rows {
-		if c.rows[i].open > 0 {
-			m.waited(&c.rows[i], now)
+	for _, h := range c.holds {
+		if h.part.trying {
+			m.waited(h, now)
 		}
 	}
 	c.rows = nil
 }
 
-func (m *measures) waited(w *row, now history.Time) {
-	m.LongestWait = max(m.LongestWait, time.Duration(now-w.since))
-	m.MostPassedOver = max(m.MostPassedOver, w.resource.measured.grants-w.grants)
+// waited measures the row of a try up to now.
+func (m *measures) waited(h *hold, now history.Time) {
+	since, grants := h.acquire.at, h.part.grants
+	if w := h.client.row(h.resource); w != nil {
+		since, grants = w.since, w.grants
+	}
+	m.LongestWait = max(m.LongestWait, now.Sub(since))
+	m.MostPassedOver = max(m.MostPassedOver, int(h.resource.measured.grants-grants))
 }
 
 // round is the tries that compete for a resource which nobody holds.
 type round struct {
-	number  int // of the present round, from 1
-	open    int // tries under way; 0: there is no round
+	number  int32 // of the present round, from 1
+	open    int   // tries under way; 0: there is no round
 	members int
 	before  int // rounds that have ended, up to the first grant
 }

@@ -1,7 +1,9 @@
 package checker
 
 import (
+	"fmt"
 	"math/bits"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -41,3 +43,23 @@ func keepersOf(h history.Header) nodes {
 
 // majorityOf reports whether the set is more than half of n nodes.
 func (s nodes) majorityOf(n int) bool { return s.count() > n/2 }
+
+// String names the nodes, as in "nodes 1, 2 and 5" or "nodes 1 to 5".
+func (s nodes) String() string {
+	var list []string
+	for rest := s; rest != 0; {
+		n := rest.first()
+		rest = rest.without(n)
+		list = append(list, fmt.Sprint(n))
+	}
+	last := len(list) - 1
+	switch {
+	case last < 0:
+		return "no node"
+	case last == 0:
+		return "node " + list[0]
+	case last > 1 && s>>(s.first()-1) == allNodes(last+1):
+		return "nodes " + list[0] + " to " + list[last]
+	}
+	return "nodes " + strings.Join(list[:last], ", ") + " and " + list[last]
+}

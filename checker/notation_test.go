@@ -145,7 +145,7 @@ func parseWord(e *history.Event, w string) error {
 	case "fault":
 		e.Fault = int(number)
 	case "reason":
-		e.Reason = value
+		e.Reason = strings.ReplaceAll(value, "_", " ")
 	case "detail":
 		e.Detail = strings.ReplaceAll(value, "_", " ")
 	case "outcome":

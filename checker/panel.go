@@ -39,7 +39,7 @@ type judge interface {
 
 // NewPanel returns the judges of the history that begins with the header.
 func NewPanel(h history.Header) *Panel {
-	l, n := newLedger(h.Clients), &notes{}
+	l, n := newLedger(h), &notes{}
 	p := &Panel{
 		cut:     "the history has no end",
 		ledger:  l,
@@ -48,12 +48,12 @@ func NewPanel(h history.Header) *Panel {
 		judges: []judge{
 			newExclusion(leaseRule, l, n),
 			newExclusion(sectionRule, l, n),
-			newEffect(l),
-			newTolerance(h, l),
-			newContract(h, l),
-			&fences{},
-			newCleanup(h, l), // after contract, which keeps the keys
-			newProgress(h, l),
+			newEffect(l, n),
+			newTolerance(h, l, n),
+			newContract(h, l, n),
+			&fences{ledger: l, notes: n},
+			newCleanup(h, l, n), // after contract, which keeps the keys
+			newProgress(h, l, n),
 		},
 	}
 	for i, j := range p.judges {
@@ -110,7 +110,9 @@ func (p *Panel) settle() {
 		p.judges[bits.TrailingZeros32(rest)].settle()
 	}
 	p.heard = 0
-	p.measure.settle()
+	if len(p.measure.over) > 0 {
+		p.measure.settle()
+	}
 	p.ledger.settle()
 }
 

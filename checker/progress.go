@@ -29,6 +29,7 @@ type progress struct {
 	nodes int
 
 	ledger *ledger
+	notes  *notes
 	quiet  history.Time         // when a fault last brought something about
 	faults map[int]history.Time // when those began that last
 	long   []longWait           // that no end of a fault has excused
@@ -63,10 +64,10 @@ type longWait struct {
 	story    string
 }
 
-func newProgress(h history.Header, l *ledger) *progress {
+func newProgress(h history.Header, l *ledger, n *notes) *progress {
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, nodes: h.Nodes,
-		ledger: l, quiet: longAgo, faults: map[int]history.Time{},
+		ledger: l, notes: n, quiet: longAgo, faults: map[int]history.Time{},
 	}
 }
 
@@ -218,7 +219,7 @@ func (p *progress) violate(r *resource, now history.Time, what string) {
 	w.long = true
 	p.long = append(p.long, longWait{resource: r, at: now, start: p.start(w), story: fmt.Sprintf(
 		"%s, and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed%s",
-		what, at(p.start(w)), p.ttl, p.bound, w.leftover(p.start(w)))})
+		what, at(p.start(w)), p.ttl, p.bound, p.clause(r))})
 }
 
 // held reports whether somebody's window is open, other than one hold's, that
@@ -232,18 +233,23 @@ func (r *resource) held(but *hold) bool {
 	return false
 }
 
-// leftover says which nodes have old keys.
-func (w *waiting) leftover(start history.Time) string {
-	old := 0
-	for _, k := range w.kept {
-		if k.set <= start {
-			old++
+// clause says what stood in the way.
+func (p *progress) clause(r *resource) string {
+	for _, h := range r.holds {
+		if w := &h.windows[leaseRule]; w.begun && !w.over && h.orphaned() {
+			return broken(releases, "client %d, which was granted it at %s without an end, died at %s", h.client.number, at(h.granted), at(h.client.died))
 		}
 	}
-	if old == 0 {
-		return ""
+	start, old := p.start(&r.waiting), nodes(0)
+	for _, k := range r.waiting.kept {
+		if k.set <= start {
+			old = old.with(k.node)
+		}
 	}
-	return fmt.Sprintf("; %s still kept a key from before", counted(old, "node"))
+	if old != 0 {
+		return broken(keysExpire, "%v still kept one from before", old)
+	}
+	return unbroken(p.notes, "the lock itself granted it to nobody")
 }
 
 // fault takes note that something else begins to count. The end of a fault excuses

@@ -73,8 +73,10 @@ func (f *fact) close(c *call) {
 // the lock's own.
 func (f *fact) closeTry(h *hold) {
 	f.close(&h.acquire)
-	h.queue.leave(f.client, f.Time)
-	f.took -= h.queue.waited
+	if h.queue != nil {
+		h.queue.leave(f.client, f.Time)
+		f.took -= h.queue.waited
+	}
 }
 
 // The steps that the judges hear of: those of a wait to be woken.
@@ -88,15 +90,18 @@ func isHeard(step string) bool { return step == queuedStep || step == wokenStep 
 // step follows a try into the queue and out of it.
 func (l *ledger) step(f *fact, force bool) bool {
 	f.hold = f.client.find(f.Event, isCalled)
-	if f.hold == nil || f.hold.queue.in == (f.Name == queuedStep) {
+	h := f.hold
+	if h == nil || h.queued() == (f.Name == queuedStep) {
 		return force
 	}
-	q := &f.hold.queue
 	if f.Name == wokenStep {
-		q.leave(f.client, f.Time)
-	} else {
-		q.in, q.since = true, f.client.begin(f.Time)
+		h.queue.leave(f.client, f.Time)
+		return true
 	}
+	if h.queue == nil {
+		h.queue = &queue{}
+	}
+	h.queue.in, h.queue.since = true, f.client.begin(f.Time)
 	return true
 }
 
@@ -138,7 +143,7 @@ func (l *ledger) extend(f *fact, force bool) bool {
 		}
 	}
 	h := f.hold
-	h.extend = f.client.begin(f.Time)
+	h.extend, h.asked = f.client.begin(f.Time), f.TTL
 	// Whatever becomes of it, the nodes may have been told the earlier end.
 	if f.Until != 0 && h.returned {
 		h.until = min(h.until, f.Until)
@@ -153,7 +158,8 @@ func (l *ledger) extended(f *fact, force bool) bool {
 		}
 	}
 	f.close(&f.hold.extend)
-	f.hold.until, f.hold.extended = endOf(f.Event), f.Time
+	f.hold.until = endOf(f.Event)
+	f.hold.renewed = &extension{at: f.Time, left: f.Validity}
 	return true
 }
 
@@ -207,7 +213,7 @@ func (l *ledger) released(f *fact, force bool) bool {
 }
 
 func (l *ledger) kill(f *fact, _ bool) bool {
-	f.client.dead = true
+	f.client.dead, f.client.died = true, f.Time
 	l.settling = append(l.settling, f.client.holds...)
 	return true
 }
@@ -234,6 +240,9 @@ func (r *resource) find(token string) *hold {
 func (l *ledger) nodeUp(f *fact, _ bool) bool {
 	l.down = l.down.without(f.Node)
 	l.started[f.Node] = f.Time
+	if f.Detail != "" && f.Detail != "with its keys" {
+		l.emptied = comeback{node: f.Node, at: f.Time, how: f.Detail}
+	}
 	return true
 }
 

@@ -20,17 +20,17 @@ type violation struct {
 
 	ownEnd history.Time
 	since  history.Time // the begin of the window that was there
-	more   history.Time // when it was last extended by then
 	got    [2]string    // how the two windows began
 	faults []note
 	ending string // what ended the overlap
+	clash  *clash
 }
 
-func newViolation(r rule, held span, t turn, n *notes) *violation {
+func newViolation(r rule, held span, t turn, n *notes, c *clash) *violation {
 	v := &violation{
 		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn, endless: held.hold.endless(),
 		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
-		since: held.from, more: held.hold.extended,
+		since: held.from, clash: c,
 		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
 	}
 	v.faults = n.between(v.pair.First.Call, v.pair.Second.Granted)
@@ -60,6 +60,7 @@ func (v *violation) ended(t turn) {
 	}
 	v.pair.To = t.at
 	v.ending = v.end(t)
+	v.clash.counted(v.held, t.at)
 	v.held, v.came = nil, nil
 }
 
@@ -88,6 +89,7 @@ func (v *violation) seal(end history.Time) {
 	}
 	v.pair.To, v.pair.Open = end, true
 	v.ending = "until the history ended"
+	v.clash.counted(v.held, end)
 	v.held, v.came = nil, nil
 }
 
@@ -104,8 +106,8 @@ func (v *violation) story() string {
 	case a.Validity > 0:
 		fmt.Fprintf(&s, " with %s of validity left", span4(a.Validity))
 	}
-	if v.more > v.since {
-		fmt.Fprintf(&s, " and was last granted more time at %s", at(v.more))
+	if more := v.clash.vouched.at; more > v.since {
+		fmt.Fprintf(&s, " and was last granted more time at %s", at(more))
 	}
 	if since := tell(v.faults, v.since, true); since != "" {
 		s.WriteString("; " + since)
@@ -113,11 +115,11 @@ func (v *violation) story() string {
 	fmt.Fprintf(&s, "; client %d %s %q (token %s) at %s", b.Client, v.got[1], b.Resource, short(b.Token), at(v.pair.From))
 	if v.empty {
 		fmt.Fprintf(&s, " with nothing left of it; at no point from %s on was the lock free, client %d held it", at(v.ownEnd), a.Client)
-		return s.String()
+		return s.String() + v.clash.clause()
 	}
 	fmt.Fprintf(&s, ", while client %d still held it: their %ss overlap by %s, %s",
 		a.Client, v.rule.window, span4(v.pair.Overlap()), v.ending)
-	return s.String()
+	return s.String() + v.clash.clause()
 }
 
 // got says how a window began.

@@ -14,11 +14,11 @@ type window struct {
 	// fresh and closing: it began, or ended, within this instant.
 	fresh   bool
 	closing bool
+	by      history.Kind // what ended it
 
 	call history.Time // of acquire, or of the extension that began it anew
 	from history.Time
 	end  history.Time
-	by   history.Kind // what ended it
 }
 
 // endBy ends every window that the event ends; lapses end only what they are

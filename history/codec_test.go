@@ -97,6 +97,8 @@ func TestBadHistories(t *testing.T) {
 		`{"format":"lockstorm-history","version":1,"nodes":-5,"clients":1}`:                      "line 1: -5 nodes: want 1 to 64",
 		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":-1}`:                      "line 1: -1 clients: want 1 to 100000",
 		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":1,"bounds":{"tries":-1}}`: "line 1: the bound of tries, -1, is negative",
+		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":1,"keepers":6}`:           "line 1: 6 keepers of 5 nodes: want -1 (none) to 5",
+		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":1,"keepers":-2}`:          "line 1: -2 keepers of 5 nodes",
 		`{"x":"` + strings.Repeat("x", 2<<20):                                                    "line 1: bufio.Scanner: token too long",
 		good:                                                                                     "cut off",
 		good + "{":                                                                               "line 2: malformed",

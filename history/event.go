@@ -99,7 +99,8 @@ const (
 	FaultStart
 	FaultEnd
 
-	// Step: a client has come to a named point of its work (Name, K).
+	// Step: a client has come to a named point of its work (Name, K). Judges hear
+	// of "queued" and "woken" alone: in between a try waits for somebody to wake it.
 	Step
 
 	// End closes the history; what is open then stays unknown. Without a

@@ -35,7 +35,7 @@ type Header struct {
 
 	// Keepers is how many nodes, from node 1 on, keep a key of each hold, of which
 	// a majority holds it. 0: all of them; below 0: none, the lock is kept
-	// elsewhere.
+	// elsewhere. From -1 to Nodes.
 	Keepers int `json:"keepers,omitempty"`
 
 	Bounds Bounds `json:"bounds"`
