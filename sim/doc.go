@@ -16,7 +16,7 @@
 // goes down and comes back in outage.go, what it may lose in journal.go, clocks
 // in clock.go, the guarded resource in register.go, the store that nodes replicate
 // in store.go and session.go (its state machine), replicas.go (its leader),
-// replica.go (what lags behind) and question.go (the way of a request to it), what ends a world that
-// cannot go on in progress.go, and each kind of fault in a file fault_*.go of
-// its own.
+// replica.go (what lags behind) and question.go (the way of a request to it),
+// what ends a world that cannot go on in progress.go, and each kind of fault in
+// a file fault_*.go of its own.
 package sim
