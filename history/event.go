@@ -110,6 +110,10 @@ const (
 	// says nothing.
 	End
 
+	// Leader: Node leads the store of the nodes from now on; without a Node,
+	// none does.
+	Leader
+
 	kindEnd
 )
 
@@ -123,7 +127,7 @@ var kindNames = [kindEnd]string{
 	NodeDown: "node-down", NodeUp: "node-up", LinkDown: "link-down", LinkUp: "link-up",
 	KeySet: "key-set", KeyExtended: "key-extended", KeyGone: "key-gone",
 	FaultStart: "fault-start", FaultEnd: "fault-end",
-	Step: "step", End: "end",
+	Step: "step", End: "end", Leader: "leader",
 }
 
 func (k Kind) String() string {
