@@ -88,7 +88,7 @@ func (c *client) goOn(from int) {
 	}
 	c.connected = from%len(c.world.nodes) + 1
 	for _, r := range c.asking {
-		r.deliver(from, env.Lost, brokenOff, 0)
+		r.deliver(from, env.Lost, brokenOff)
 	}
 }
 
