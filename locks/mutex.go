@@ -95,7 +95,11 @@ type attempt struct {
 	token    string
 	until    env.Instant // the end of validity that it aims at
 	fence    uint64
-	entry    env.Entry // in the store
+
+	// Of a lock in a store.
+	entry  env.Entry // its key alone: it is not known whether there is one
+	member *member   // of a session; nil: none
+	hopes  bool      // the hold can go on after the end of its validity
 }
 
 func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {
@@ -119,6 +123,7 @@ func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {
 		granted.Validity = a.until.Sub(m.now())
 	}
 	m.Observer.Observe(granted)
+	a.member.adopt(hold)
 	return hold, nil
 }
 

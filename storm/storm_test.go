@@ -2,6 +2,7 @@ package storm_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -199,8 +200,9 @@ func TestInterrupted(t *testing.T) {
 
 func TestPrepareRefuses(t *testing.T) {
 	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash", "pause"}}
+	locks, _ := storm.Locks()
 	cases := map[string]func(s *scenarios.Scenario){
-		`lock.kind: unknown lock "paxos": there is [redlock]`:                                       func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
+		fmt.Sprintf(`lock.kind: unknown lock "paxos": there is %v`, locks):                          func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
 		`lock: redlock: impossible setting: TTL 0s: want at least 1ms, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
 		`clients[0].workload: unknown workload "sleep": there is [hold section]`: func(s *scenarios.Scenario) {
 			s.Clients = append([]scenarios.Client(nil), s.Clients...)
