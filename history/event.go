@@ -106,6 +106,9 @@ const (
 	// says nothing.
 	End
 
+	// Leader: Node leads the nodes' store from now on; 0: none does.
+	Leader
+
 	kindEnd
 )
 
@@ -119,7 +122,7 @@ var kindNames = [kindEnd]string{
 	NodeDown: "node-down", NodeUp: "node-up", LinkDown: "link-down", LinkUp: "link-up",
 	KeySet: "key-set", KeyExtended: "key-extended", KeyGone: "key-gone",
 	FaultStart: "fault-start", FaultEnd: "fault-end",
-	Step: "step", End: "end",
+	Step: "step", End: "end", Leader: "leader",
 }
 
 func (k Kind) String() string {

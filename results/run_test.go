@@ -18,7 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Exact: true, Keys: true, Open: storm.Opener(sim.Open)}
+var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
 
 // store runs a scenario and stores it.
 func store(t *testing.T, parent, name string) (string, storm.Result) {

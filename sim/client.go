@@ -17,8 +17,8 @@ import (
 // that no clock fault brings near to zero.
 const epoch = int64(1_600_000_000_000_000_000)
 
-// client is one lock user's machine. It is the user's env.Runtime, env.Nodes
-// and env.Register.
+// client is one lock user's machine. It is the user's env.Runtime, env.Nodes,
+// env.Register and env.Store.
 type client struct {
 	world      *World
 	id         int
@@ -29,6 +29,9 @@ type client struct {
 	paused     bool
 	dead       bool
 	inbox      inbox
+
+	connected int      // to this node, as one of the store
+	asking    []*round // what it has asked the store
 }
 
 func newClient(w *World, id int, seed uint64) *client {
@@ -37,6 +40,10 @@ func newClient(w *World, id int, seed uint64) *client {
 		id:     id,
 		clocks: [3]clock{env.Wall: {shown: epoch}},
 		random: stream(seed, fmt.Sprintf("client %d", id)),
+
+		// As ZooKeeper's clients, which shuffle their lists: so every node is the
+		// way to the leader for some client, and its loss concerns somebody.
+		connected: (id-1)%w.setting.Nodes + 1,
 	}
 }
 

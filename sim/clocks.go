@@ -18,10 +18,11 @@ func newClockFaults() clockFaults {
 	return clockFaults{rates: map[int]int64{}, strobes: map[int]*strobe{}}
 }
 
-// changeClocks does something to every clock of a machine. Keys live by their
-// node's wall clock, so a node has no other.
+// changeClocks does something to every clock of a machine. A node has two: keys
+// live by its wall clock, and sessions of a store by its monotonic one.
 func (w *World) changeClocks(m nemesis.Machine, change func(*clock)) {
 	if m.Client == 0 {
+		change(&w.node(m.Node).mono)
 		w.changeWall(m, change)
 		return
 	}

@@ -8,12 +8,14 @@ var stopping = nemesis.Carry(
 	func(w *World, number int, p *nemesis.NodePause) error {
 		n := w.node(p.Node)
 		n.stopped, n.forGood = true, w.endless(number)
+		w.turnout()
 		w.links.Disturb(nemesis.Links{Nodes: []int{p.Node}}, untouched)
 		return nil
 	},
 	func(w *World, _ int, p *nemesis.NodePause) error {
 		n := w.node(p.Node)
 		n.stopped = false
+		w.turnout()
 		w.proceed(n)
 		w.letGo(nemesis.Links{Nodes: []int{p.Node}}, untouched)
 		return nil

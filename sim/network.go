@@ -298,6 +298,8 @@ type round struct {
 	head    int // replies taken so far
 	waiter  *coroutine
 	numbers *[env.MaxNodes]uint64 // that replies bear, by reply; nil where the command asks for none
+
+	question *question // to the store, in place of a command
 }
 
 // reply is an env.Reply in three bytes: rounds are most of what the simulator

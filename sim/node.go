@@ -14,6 +14,7 @@ import (
 type node struct {
 	id      int
 	wall    clock
+	mono    clock // of the store
 	keys    map[string]key
 	dirty   bool                     // a key has changed since this was last reset
 	run     uint64                   // of its server, from 1

@@ -39,6 +39,8 @@ func (w *World) die(n *node, left string) {
 	n.loadLater()
 	n.comeback = comeback{left: left}
 	w.carrier.Record(history.Event{Kind: history.NodeDown, Node: n.id})
+	w.leaveBehind(n)
+	w.turnout()
 }
 
 // comeUp starts a node's server again. A machine that had no power turns back
@@ -51,6 +53,7 @@ func (w *World) comeUp(n *node) {
 		w.hangUp(n)
 	}
 	w.carrier.Record(history.Event{Kind: history.NodeUp, Node: n.id, Detail: n.comeback.left, Fault: n.comeback.fault})
+	w.turnout()
 }
 
 // restartAfter makes a node's machine start its server again, and so end a
@@ -63,10 +66,13 @@ func (w *World) restartAfter(n *node, fault int, delay time.Duration) {
 	}
 }
 
-// clockChanged has to be told that a node's wall clock was set or runs at
-// another rate.
+// clockChanged has to be told that a node's clocks were set or run at another
+// rate.
 func (w *World) clockChanged(n *node) {
 	w.nextExpiry = w.now // to be found anew
+	if w.store != nil && w.store.leader == n.id {
+		w.awaitSessions()
+	}
 	if n.down && n.comeback.fault != 0 {
 		w.awaitRestart(n)
 	}

@@ -55,6 +55,8 @@ const (
 	readOnly
 	notANumber
 	gaveUp
+	leaderless
+	deposed
 )
 
 // causes has the texts of Redis, as far as they do not depend on the request
@@ -68,6 +70,8 @@ var causes = [...]error{
 	gaveUp:     errors.New("no answer, given up"),
 	notANumber: errors.New("ERR the key holds no number"),
 	readOnly:   errors.New("READONLY You can't write against a read only replica"),
+	leaderless: env.ErrNoLeader,
+	deposed:    env.ErrStoreLost,
 }
 
 // meets reports whether a server answers an operation with the error whatever
@@ -85,6 +89,9 @@ func (w *World) serve(n *node, i int32) {
 		m.answer, m.cause = env.Failed, refused
 	case n.down, n.stopped, n.syncing:
 		w.letWait(n, i)
+		return
+	case m.round.question != nil:
+		w.consult(n, i)
 		return
 	case n.unscripted[m.round.command.Op] && !m.whole && n.failing != loading:
 		m.answer, m.cause = env.Failed, noScript

@@ -29,6 +29,7 @@ type World struct {
 	nodes   []node
 	clients []*client
 	network network
+	store   *replicas // nil: there is none
 	guard   *guard.Guard
 
 	conductor *nemesis.Conductor
@@ -61,6 +62,7 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64, clocks: newClockFaults()}
 	w.lapses = world.NewLapses(w.lapseTime, w.write)
 	w.network = newNetwork(s, seed)
+	w.store = newReplicas(s, seed)
 	w.carrier = world.NewCarrier(w, repertoire, w.Record)
 	w.underWay = world.NewCalls(s)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
@@ -85,7 +87,12 @@ func (w *World) Register(client int) env.Register { return w.clients[client-1] }
 
 // Store returns the store that the nodes replicate as the client sees it; nil:
 // there is none.
-func (w *World) Store(int) env.Store { return nil }
+func (w *World) Store(client int) env.Store {
+	if w.store == nil {
+		return nil
+	}
+	return w.clients[client-1]
+}
 
 // Call returns the context for a call of the client's lock that begins now, and
 // what to do when it has returned.
@@ -136,6 +143,9 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 	tasks := make([]*task, len(w.clients))
 	for i, c := range w.clients {
 		tasks[i] = w.start(c, "main", func() { main(c.id) })
+	}
+	if w.store != nil {
+		w.Record(history.Event{Kind: history.Leader, Node: w.store.leader})
 	}
 	w.fail(w.conductor.Advance(0))
 	for events := 0; w.err == nil; events++ {

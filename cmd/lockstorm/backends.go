@@ -19,7 +19,7 @@ var backends = []struct {
 }{
 	{
 		"virtual time in this process; the same seed gives the same run",
-		storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Exact: true, Keys: true, Open: storm.Opener(sim.Open)},
+		storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)},
 	},
 	{
 		"real redis-server processes on this machine, behind proxies in this process",

@@ -1,0 +1,211 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// replicas are the nodes as those of one store. One of them leads; the log that
+// they replicate is abstracted to the time which that takes, and so there is one
+// state machine for all of them.
+type replicas struct {
+	setting  *nemesis.Store
+	machine  machine
+	replica  *replica // nil: what is answered is replicated
+	leader   int      // 0: none
+	last     int      // who led last
+	electing bool
+
+	held      []*question // in the hands of the leader, in the order in which they came
+	committed int64       // ground time at which all changes are replicated
+	look      int64       // ground time of the earliest look at the sessions in the queue
+
+	election, commit   *nemesis.Table
+	elections, commits *rand.PCG
+}
+
+// newReplicas returns nil if the setting has no store.
+func newReplicas(s nemesis.Setting, seed uint64) *replicas {
+	if s.Store == nil {
+		return nil
+	}
+	r := &replicas{
+		setting: s.Store, leader: 1, last: 1, look: noTimer,
+		election: s.Store.Election.Table(), elections: stream(seed, "elections of the store"),
+		commit: s.Store.Commit.Table(), commits: stream(seed, "commits of the store"),
+	}
+	if s.Store.Asynchronous {
+		r.replica = &replica{}
+	}
+	return r
+}
+
+// turnout has to be called when a node's server has begun or ceased to run. A
+// leader that stands still is deposed as one that is down is, and does not come
+// back to find itself leading.
+func (w *World) turnout() {
+	s := w.store
+	if s == nil {
+		return
+	}
+	if s.leader != 0 && (!w.node(s.leader).runs() || !w.quorate()) {
+		w.depose()
+	}
+	if s.leader == 0 && !s.electing && w.quorate() {
+		s.electing = true
+		w.later(w.now+int64(s.election.Draw(s.elections.Uint64())), w.elect)
+	}
+}
+
+func (n *node) runs() bool { return !n.down && !n.stopped }
+
+// quorate reports whether enough nodes run for one of them to lead.
+func (w *World) quorate() bool {
+	run := 0
+	for i := range w.nodes {
+		if w.nodes[i].runs() {
+			run++
+		}
+	}
+	return run > len(w.nodes)/2 || w.store.setting.Asynchronous && run > 0
+}
+
+// depose makes an end of a leader. What it was asked and has not answered may
+// have been carried out, and nobody will say.
+func (w *World) depose() {
+	s := w.store
+	s.last, s.leader = s.leader, 0
+	if s.replica != nil {
+		s.replica.catchUp(w.now)
+	}
+	w.carrier.Record(history.Event{Kind: history.Leader})
+	for _, q := range slices.Clone(s.held) {
+		w.decide(q, orphaned)
+	}
+}
+
+// elect makes the next node that runs the leader, if enough do.
+func (w *World) elect() {
+	s := w.store
+	s.electing = false
+	if !w.quorate() {
+		return
+	}
+	id := s.last%len(w.nodes) + 1
+	for !w.node(id).runs() {
+		id = id%len(w.nodes) + 1
+	}
+	s.takeOver(id, w.node(id).mono.at(w.now))
+	w.carrier.Record(history.Event{Kind: history.Leader, Node: id})
+	w.awaitSessions()
+}
+
+// leaderShows returns what the clocks of the leader's machine show.
+func (w *World) leaderShows() moment {
+	n := w.node(w.store.leader)
+	return moment{mono: n.mono.at(w.now), wall: n.wall.at(w.now)}
+}
+
+// lead carries out a question at the leader. This is the instant at which it
+// takes effect; only a wait may have to wait. Reads are the leader's as well:
+// those of ZooKeeper come from the node asked, and may be stale.
+func (w *World) lead(q *question) {
+	w.endSessions()
+	switch q.request.Op {
+	case env.StoreAwait:
+		if w.store.machine.has(q.request.Key, q.request.Revision) {
+			return
+		}
+		fallthrough
+	case env.StoreList:
+		q.reply = w.store.machine.do(&q.request, w.leaderShows())
+		w.decide(q, answered)
+	default:
+		w.change(&q.request, q)
+		w.awaitSessions()
+	}
+}
+
+// change changes the leader's machine. Whoever hears of it, who has asked for it
+// (nil: nobody) and those who have waited for it, does so when it is replicated,
+// unless the leader is lost first; where replication is asynchronous, at once.
+func (w *World) change(r *env.StoreRequest, asker *question) {
+	s := w.store
+	now, gone := w.leaderShows(), s.machine.gone
+	reply := s.machine.do(r, now)
+	w.trace.words(uint64(r.Op), s.machine.revision, uint64(s.machine.gone))
+	var hear []*question
+	if asker != nil {
+		asker.reply = reply
+		hear = append(hear, asker)
+	}
+	if s.machine.gone > gone {
+		hear = append(hear, s.wake()...)
+	}
+	s.committed = max(s.committed, w.now+int64(s.commit.Draw(s.commits.Uint64())))
+	if s.replica != nil {
+		s.replica.enter(logged{*r, now, s.committed}, w.now)
+		w.answerAll(hear)
+		return
+	}
+	w.later(s.committed, func() { w.answerAll(hear) })
+}
+
+// wake returns the questions that wait for something which is gone by now.
+func (s *replicas) wake() []*question {
+	var woken []*question
+	for _, q := range s.held {
+		if r := &q.request; r.Op == env.StoreAwait && !q.woken && !s.machine.has(r.Key, r.Revision) {
+			q.woken, q.reply = true, env.StoreReply{Done: true}
+			woken = append(woken, q)
+		}
+	}
+	return woken
+}
+
+// answerAll answers those questions that are still in the store's hands.
+func (w *World) answerAll(questions []*question) {
+	for _, q := range questions {
+		if q.message != nothing {
+			w.decide(q, answered)
+		}
+	}
+}
+
+// awaitSessions makes sure that a look is taken at the leader's clock when the
+// first session is over, at the latest. One that was taken in vain is set anew.
+func (w *World) awaitSessions() {
+	s := w.store
+	due := s.machine.due()
+	if due == noTimer {
+		return
+	}
+	at := max(w.node(s.leader).mono.when(due), w.now)
+	if at < s.look {
+		s.look = at
+		w.later(at, func() { w.lookAtSessions(at) })
+	}
+}
+
+func (w *World) lookAtSessions(at int64) {
+	s := w.store
+	if s.look != at {
+		return
+	}
+	s.look = noTimer
+	if s.leader != 0 {
+		w.endSessions()
+		w.awaitSessions()
+	}
+}
+
+// endSessions ends the sessions whose time has passed.
+func (w *World) endSessions() {
+	if w.store.machine.due() <= w.leaderShows().mono {
+		w.change(&env.StoreRequest{}, nil)
+	}
+}
