@@ -201,6 +201,13 @@ func (s *store) expire() {
 	}
 }
 
+// breaks sets fault while the store is in use.
+func (s *store) breaks(by func(env.StoreRequest) fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = by
+}
+
 // left returns the entries that are there.
 func (s *store) left() []env.Entry {
 	s.mu.Lock()

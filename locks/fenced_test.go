@@ -50,7 +50,7 @@ func TestReentranceAfterALoss(t *testing.T) {
 		s := newStore()
 		lock, _ := newLocker(t, "fenced", s)
 		first, second := mustLock(t, lock), mustLock(t, lock)
-		s.fault = mute(time.Now(), time.Now().Add(1500*ms))
+		s.breaks(mute(time.Now(), time.Now().Add(1500*ms)))
 		<-first.Context().Done()
 		if _, err := lock(context.Background(), "r"); !errors.Is(err, locks.ErrExpiring) {
 			t.Errorf("entered what is about to end: %v", err)

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"errors"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -18,10 +19,7 @@ type queue struct {
 
 func (q *queue) acquire(ctx context.Context, a *attempt) error {
 	return q.within(ctx, a, func(ctx context.Context) error {
-		s := a.member.session
-		a.aim(s.until())
-		_, err := a.create(ctx, env.StoreRequest{Key: q.key(a), Session: s.id, Sequential: q.sequential})
-		if err != nil {
+		if err := q.enqueue(ctx, a); err != nil {
 			return err
 		}
 		for {
@@ -38,6 +36,17 @@ func (q *queue) acquire(ctx context.Context, a *attempt) error {
 			}
 		}
 	})
+}
+
+func (q *queue) enqueue(ctx context.Context, a *attempt) error {
+	s := a.member.session
+	a.aim(s.until())
+	there, err := a.create(ctx, env.StoreRequest{Key: q.key(a), Session: s.id, Sequential: q.sequential})
+	if errors.Is(err, ErrTaken) && there.Revision == 0 {
+		s.end(ErrSession) // there is no other reason to decline
+		return ErrSession
+	}
+	return err
 }
 
 // aim sets the end of validity for when the try proves to be the first. Who does not
@@ -68,5 +77,6 @@ func (q *queue) before(ctx context.Context, a *attempt) (before env.Entry, err e
 	if q.unchecked {
 		return before, nil
 	}
-	return before, ErrSession // which took the try's own entry with it
+	a.member.session.end(ErrSession) // nothing else takes the try's own entry
+	return before, ErrSession
 }

@@ -98,7 +98,7 @@ func TestSilentStore(t *testing.T) {
 				s := newStore()
 				lock, heard := newLocker(t, name, s)
 				h := mustLock(t, lock)
-				s.fault = mute(time.Now(), time.Now().Add(3*time.Second))
+				s.breaks(mute(time.Now(), time.Now().Add(3*time.Second)))
 				<-h.Context().Done()
 				if left := h.Until().Sub(bubble{}.Now(env.Monotonic)); left != 20*ms || !errors.Is(h.Check(), locks.ErrExpiring) {
 					t.Errorf("told %v before the end: %v", left, h.Check())
@@ -188,7 +188,7 @@ func TestJeopardy(t *testing.T) {
 			}
 			s.mu.Unlock()
 			deadline := h.Until()
-			s.fault = mute(time.Now(), time.Now().Add(outage))
+			s.breaks(mute(time.Now(), time.Now().Add(outage)))
 			time.Sleep(1100 * ms)
 			if err := h.Check(); !errors.Is(err, locks.ErrExpiring) || len(heard.of(env.StepExpiring)) != 1 || h.Context().Err() != nil {
 				t.Errorf("in jeopardy: %v, told %v, %v", err, heard.of(env.StepExpiring), h.Context().Err())
