@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -75,67 +76,83 @@ type member struct {
 }
 
 // within lets a try work while its session lives.
-func (ss *sessions) within(ctx context.Context, a *attempt, try func(ctx context.Context) error) error {
-	s, err := ss.live(ctx, a.mutex)
-	if err != nil {
+func (ss *sessions) within(ctx context.Context, a *attempt, try func(ctx context.Context) error) (err error) {
+	trying, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if a.member, err = ss.enter(ctx, a.mutex, cancel); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	a.member = s.join(cancel)
-	if err = try(ctx); err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err = try(trying); err != nil && trying.Err() != nil {
+		return context.Cause(trying)
 	}
 	return err
 }
 
-// live returns a session that is not known to be over.
-func (ss *sessions) live(ctx context.Context, m *Mutex) (*session, error) {
-	m.mu.Lock()
-	s := ss.current
-	alive := s != nil && !s.over
-	doubtful := alive && m.now() >= s.deadline
-	m.mu.Unlock()
-	if doubtful {
-		if _, err := s.keep(ctx); err != nil && !s.isOver() {
-			return nil, err
+// enter makes a try, which cancel ends, a member of a session that is not known to
+// be over.
+func (ss *sessions) enter(ctx context.Context, m *Mutex, cancel context.CancelCauseFunc) (*member, error) {
+	for {
+		entered, doubtful := ss.join(m, cancel)
+		switch {
+		case entered != nil:
+			return entered, nil
+		case doubtful == nil:
+			if err := ss.open(ctx, m); err != nil {
+				return nil, err
+			}
+		default:
+			if _, err := doubtful.keep(ctx); err != nil && !errors.Is(err, ErrSession) {
+				return nil, err
+			}
 		}
-		alive = !s.isOver()
 	}
-	if alive {
-		return s, nil
-	}
-	return ss.open(ctx, m)
 }
 
-// open opens a session. Of two that are opened at once the client has both.
-func (ss *sessions) open(ctx context.Context, m *Mutex) (*session, error) {
+// join enters the present session. If that is past its deadline it returns the
+// session instead, or nothing if nobody has needed it either: such a session is used
+// no more, so that what may be left in it goes with it.
+func (ss *sessions) join(m *Mutex, cancel context.CancelCauseFunc) (entered *member, doubtful *session) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := ss.current
+	switch {
+	case s == nil, s.over, s.idle():
+		return nil, nil
+	case m.now() >= s.deadline:
+		return nil, s
+	}
+	entered = &member{session: s, cancel: cancel}
+	s.members = append(s.members, entered)
+	if !s.beating {
+		s.beating = true
+		m.Runtime.Go("heartbeat", s.beat)
+	}
+	return entered, nil
+}
+
+// idle reports whether nobody has needed the session for so long that it is past
+// its deadline. The mutex's mu is held.
+func (s *session) idle() bool { return !s.beating && s.mutex.now() >= s.deadline }
+
+// gone reports whether the session is over, or about to be because nobody keeps it.
+func (s *session) gone() bool {
+	s.mutex.mu.Lock()
+	defer s.mutex.mu.Unlock()
+	return s.over || s.idle()
+}
+
+// open opens a session. Of two that are opened at once the client uses one.
+func (ss *sessions) open(ctx context.Context, m *Mutex) error {
 	s := &session{sessions: ss, mutex: m, deadline: m.validUntil(m.config.TTL), next: m.mono().Add(ss.heartbeat)}
 	reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreOpen, TTL: m.config.TTL})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.id = reply.Session
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	ss.current = s
-	return s, nil
-}
-
-func (s *session) join(cancel context.CancelCauseFunc) *member {
-	m := &member{session: s, cancel: cancel}
-	s.mutex.mu.Lock()
-	s.members = append(s.members, m)
-	over, beating := s.over, s.beating
-	s.beating = true
-	s.mutex.mu.Unlock()
-	switch {
-	case over:
-		s.end(ErrSession) // for this member too
-	case !beating:
-		s.mutex.Runtime.Go("heartbeat", s.beat)
-	}
-	return m
+	return nil
 }
 
 // leave ends the need of a session, if there was one.
@@ -169,12 +186,6 @@ func (m *member) adopt(h *Hold) {
 
 // needs reports whether the session is needed. The mutex's mu is held.
 func (m *member) needs() bool { return m.hold == nil || m.hold.lives() }
-
-func (s *session) isOver() bool {
-	s.mutex.mu.Lock()
-	defer s.mutex.mu.Unlock()
-	return s.over
-}
 
 func (s *session) until() env.Instant {
 	s.mutex.mu.Lock()

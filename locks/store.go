@@ -136,14 +136,12 @@ func (a *attempt) clear() {
 }
 
 // expired reports whether the try's entry will go without anybody's doing, if it is
-// there: its session is over, or nobody has kept it for long.
+// there.
 func (a *attempt) expired(pause time.Duration) bool {
-	ttl := a.mutex.config.TTL
 	if a.member == nil {
-		return pause > ttl
+		return pause > a.mutex.config.TTL
 	}
-	s := a.member.session
-	return s.isOver() || a.mutex.now() > s.until().Add(ttl)
+	return a.member.session.gone()
 }
 
 // delete deletes the entry, which it looks for by its value if it is not known, and
