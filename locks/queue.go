@@ -50,13 +50,13 @@ func (q *queue) enqueue(ctx context.Context, a *attempt) error {
 }
 
 // aim sets the end of validity for when the try proves to be the first. Who does not
-// check its session takes the answer for a sign that it lives.
+// check takes a session that is past its deadline for one that was kept just now.
 func (q *queue) aim(a *attempt) {
-	if q.unchecked {
-		a.aim(a.mutex.validUntil(a.mutex.config.TTL))
-		return
+	m, until := a.mutex, a.member.session.until()
+	if q.unchecked && m.now() >= until {
+		until = m.validUntil(m.config.TTL)
 	}
-	a.aim(a.member.session.until())
+	a.aim(until)
 }
 
 // before returns the entry before that of the try; its revision is 0 if there is
