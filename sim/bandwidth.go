@@ -71,8 +71,8 @@ func size(m *message) int64 {
 	}
 	c := &m.round.command
 	switch {
-	case m.round.question != nil:
-		return m.round.question.bytes(m.answer == 0)
+	case m.question != nil:
+		return m.question.bytes(m.answer == 0)
 	case m.answer == env.Failed:
 		return int64(len("-\r\n") + len(causes[m.cause].Error()))
 	case m.answer == 0 && m.whole: // EVAL in place of EVALSHA

@@ -68,6 +68,7 @@ func (l *link) each(way nemesis.Direction, do func(*lane)) {
 // was reset.
 type message struct {
 	round      *round
+	question   *question   // to the store, in place of the round's command
 	sent       int64       // ground time
 	number     uint64      // what the reply bears beside its answer: a counter, or a census
 	connection *connection // nil: one to itself
@@ -147,16 +148,17 @@ func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) e
 		case w.network.connections.Pipelined:
 			c.sendInLine(r, node)
 		default:
-			c.sendAlone(r, node)
+			c.sendAlone(r, node, nil)
 		}
 	}
 	return r
 }
 
-// sendAlone sends a request over a connection of its own.
-func (c *client) sendAlone(r *round, node int) {
+// sendAlone sends a request over a connection of its own, with a question if it
+// goes to the store.
+func (c *client) sendAlone(r *round, node int, q *question) {
 	w := c.world
-	w.sendRequest(w.network.messages.put(message{round: r, sent: w.now, client: int32(c.id), node: int32(node)}))
+	w.sendRequest(w.network.messages.put(message{round: r, question: q, sent: w.now, client: int32(c.id), node: int32(node)}))
 }
 
 func (w *World) sendRequest(i int32) {
@@ -298,8 +300,6 @@ type round struct {
 	head    int // replies taken so far
 	waiter  *coroutine
 	numbers *[env.MaxNodes]uint64 // that replies bear, by reply; nil where the command asks for none
-
-	question *question // to the store, in place of a command
 }
 
 // reply is an env.Reply in three bytes: rounds are most of what the simulator

@@ -41,7 +41,7 @@ func (p *pool) turn(w *World, q *pooled) bool {
 func (p *pool) send(c *client, q *pooled) {
 	p.waiting = p.waiting[1:]
 	p.busy = append(p.busy, q)
-	c.sendAlone(q.round, q.node)
+	c.sendAlone(q.round, q.node, nil)
 }
 
 // accompany waits with a request until it has been answered or given up. One

@@ -46,10 +46,10 @@ func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.In
 	}
 	node := c.connected
 	q := &question{request: request, message: nothing}
-	r := &round{client: c, giveUp: until, silent: env.SetOf(node), question: q}
+	r := &round{client: c, giveUp: until, silent: env.SetOf(node)}
 	r.replies = r.room[:0]
 	c.asking = append(c.asking, r)
-	c.sendAlone(r, node)
+	c.sendAlone(r, node, q)
 	reply, err := r.Next(ctx, until)
 	c.asking = slices.DeleteFunc(c.asking, func(other *round) bool { return other == r })
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *client) goOn(from int) {
 // consult deals with a question that a node has taken from its socket.
 func (w *World) consult(n *node, i int32) {
 	m := w.network.messages.at(i)
-	q := m.round.question
+	q := m.question
 	switch {
 	case q.outcome != undecided:
 		w.inform(i)
@@ -115,7 +115,7 @@ func (w *World) consult(n *node, i int32) {
 // inform sends the outcome of a question on its way to the client.
 func (w *World) inform(i int32) {
 	m := w.network.messages.at(i)
-	switch m.round.question.outcome {
+	switch m.question.outcome {
 	case answered:
 		m.answer = env.Yes
 	case unled:

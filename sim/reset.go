@@ -32,7 +32,7 @@ func (w *World) breakUnderWay(client, node int, way nemesis.Direction) {
 		case m.round == nil || m.connection != nil || int(m.client) != client || int(m.node) != node:
 		case m.answer == 0 && way.Has(nemesis.Requests):
 			m.reset = true
-			w.breakHeld(m.round.question)
+			w.breakHeld(m.question)
 		case m.answer != 0 && way.Has(nemesis.Replies):
 			m.answer, m.cause, m.reset = env.Lost, brokenOff, true
 		}

@@ -90,7 +90,7 @@ func (w *World) serve(n *node, i int32) {
 	case n.down, n.stopped, n.syncing:
 		w.letWait(n, i)
 		return
-	case m.round.question != nil:
+	case m.question != nil:
 		w.consult(n, i)
 		return
 	case n.unscripted[m.round.command.Op] && !m.whole && n.failing != loading:

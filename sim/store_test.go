@@ -43,6 +43,9 @@ func (u user) ask(r env.StoreRequest, wait time.Duration) string {
 	return inShort(reply, err) + " at " + u.world.time().String()
 }
 
+// connect connects the client to another node.
+func (u user) connect(node int) { u.world.clients[u.id-1].connected = node }
+
 func inShort(reply env.StoreReply, err error) string {
 	var list []string
 	for _, e := range reply.Entries {

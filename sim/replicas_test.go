@@ -1,0 +1,134 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// asynchronous is a world whose store answers before the 30 ms that a change
+// takes to its replicas.
+func asynchronous(clients, nodes int, plan ...nemesis.Fault) nemesis.Setting {
+	s := stored(clients, nodes, plan...)
+	s.Store.Asynchronous, s.Store.Commit = true, always(30*ms)
+	return s
+}
+
+func crash(node int, start, length time.Duration) nemesis.Fault {
+	return fault(&nemesis.Crash{Node: node}, start, length)
+}
+
+// The next node that runs leads, in a circle, if a majority runs; a majority that
+// comes back elects.
+func TestElections(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    nemesis.Setting
+		want string
+	}{
+		"in a circle":        {stored(1, 3, crash(1, 10*ms, 40*ms), crash(2, 60*ms, 10*ms), crash(3, 100*ms, 10*ms)), "1@0s 0@10ms 2@30ms 0@60ms 3@80ms 0@100ms 1@120ms"},
+		"past one":           {stored(1, 5, crash(2, 5*ms, time.Second), crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 3@30ms"},
+		"back too soon":      {stored(1, 3, crash(1, 10*ms, 5*ms)), "1@0s 0@10ms 2@30ms"},
+		"a follower":         {stored(1, 3, crash(2, 10*ms, 10*ms)), "1@0s"},
+		"no majority":        {stored(1, 3, crash(3, 10*ms, 100*ms), crash(2, 20*ms, 50*ms)), "1@0s 0@20ms 2@90ms"},
+		"lost in between":    {stored(1, 3, crash(1, 10*ms, 100*ms), crash(2, 20*ms, 60*ms)), "1@0s 0@10ms 2@100ms"},
+		"half":               {stored(1, 4, crash(3, 10*ms, 100*ms), crash(2, 20*ms, 50*ms)), "1@0s 0@20ms 2@90ms"},
+		"alone":              {stored(1, 1, crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 1@40ms"},
+		"one that fell out":  {stored(1, 3, crash(1, 10*ms, 90*ms), crash(2, 25*ms, 2*ms)), "1@0s 0@10ms 2@30ms"},
+		"stands still":       {stored(1, 3, fault(&nemesis.NodePause{Node: 1}, 10*ms, ms)), "1@0s 0@10ms 2@30ms"},
+		"asynchronous":       {asynchronous(1, 2, crash(1, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
+		"no replica is left": {asynchronous(1, 2, crash(2, 5*ms, time.Second), crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 1@40ms"},
+		"power":              {stored(1, 3, fault(&nemesis.PowerLoss{Node: 1}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
+		"shutdown":           {stored(1, 3, fault(&nemesis.Shutdown{Node: 1}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
+		"old snapshot":       {stored(1, 3, fault(&nemesis.OldSnapshot{Node: 1, Age: ms}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
+	} {
+		expect(t, name, leaders(play(t, c.s, func(w *World) { sleep(w, 1, 2*time.Second) })), c.want)
+	}
+}
+
+// What the nodes have agreed on outlasts all of them, whatever their persistence.
+func TestStoreOutlastsItsNodes(t *testing.T) {
+	plan := nemesis.Plan{crash(1, 10*ms, 50*ms), crash(2, 10*ms, 50*ms), crash(3, 10*ms, 50*ms)}
+	play(t, stored(1, 3, plan...), func(w *World) {
+		u := user{w, 1}
+		expect(t, "create", u.ask(create("k", "v"), time.Second), "k@1=v at 4ms")
+		sleep(w, 1, 16*ms)
+		expect(t, "while all are down", u.ask(list, time.Second), "no leader at 22ms")
+		sleep(w, 1, 78*ms)
+		expect(t, "later", u.ask(list, time.Second), "k@1=v at 102ms")
+	})
+}
+
+// An asynchronous store answers at once. A new leader lacks what had not come to
+// it, and uses its revisions again.
+func TestAsynchronousStoreForgets(t *testing.T) {
+	log := play(t, asynchronous(1, 2, crash(1, 36*ms, time.Second)), func(w *World) {
+		u := user{w, 1}
+		u.connect(2)
+		expect(t, "first", u.ask(create("a", "1"), time.Second), "a@1=1 at 2ms")
+		expect(t, "second", u.ask(create("b", "2"), time.Second), "b@2=2 at 4ms") // at its replica at 33 ms
+		sleep(w, 1, 3*ms)
+		expect(t, "third", u.ask(create("c", "3"), time.Second), "c@3=3 at 9ms") // at 38 ms
+		expect(t, "first again", u.ask(remove("a"), time.Second), "done at 11ms")
+		until(w, 1, 60*ms)
+		u.connect(2)
+		expect(t, "what is left", u.ask(list, time.Second), "a@1=1 b@2=2 at 62ms")
+		expect(t, "anew", u.ask(create("c", "4"), time.Second), "c@3=4 at 64ms")
+	})
+	expect(t, "leaders", leaders(log), "1@0s 0@36ms 2@56ms")
+}
+
+// A node that leads again after itself has kept what it had.
+func TestAsynchronousStoreKeepsItsOwn(t *testing.T) {
+	play(t, asynchronous(1, 1, crash(1, 10*ms, 10*ms)), func(w *World) {
+		u := user{w, 1}
+		expect(t, "create", u.ask(create("a", "1"), time.Second), "a@1=1 at 2ms")
+		until(w, 1, 50*ms)
+		expect(t, "what is left", u.ask(list, time.Second), "a@1=1 at 52ms")
+	})
+}
+
+// Sessions go back as well: to when they were last known to be kept, and to those
+// that were known at all. The new leader counts anew.
+func TestAsynchronousSessions(t *testing.T) {
+	play(t, asynchronous(1, 2, crash(1, 40*ms, time.Second)), func(w *World) {
+		u := user{w, 1}
+		u.connect(2)
+		first := u.open(t, 100*ms)
+		u.ask(ephemeral("first", first), time.Second)
+		until(w, 1, 20*ms)
+		second := u.open(t, 100*ms)
+		u.ask(ephemeral("second", second), time.Second)
+		until(w, 1, 70*ms) // 2 leads since 60 ms
+		u.connect(2)
+		expect(t, "left", u.ask(list, time.Second), "first@2= at 72ms")
+		expect(t, "the second", u.ask(env.StoreRequest{Op: env.StoreKeep, Session: second}, time.Second), "declined at 74ms")
+		until(w, 1, 158*ms)
+		expect(t, "left", u.ask(list, time.Second), "first@2= at 160ms")
+		expect(t, "over", u.ask(list, time.Second), "done at 162ms")
+	})
+}
+
+// Changes are replicated in their order, however long each would take alone.
+func TestChangesAreReplicatedInOrder(t *testing.T) {
+	s := stored(1, 3)
+	s.Store.Commit = nemesis.Distribution{Range: nemesis.Range{Max: 20 * ms}}
+	var order []byte
+	play(t, s, func(w *World) {
+		u := user{w, 1}
+		var tasks []env.Task
+		for i := range byte(10) {
+			tasks = append(tasks, w.Runtime(1).Go("change", func() {
+				u.ask(create(string('a'+i), ""), time.Second)
+				order = append(order, 'a'+i)
+			}))
+		}
+		for _, task := range tasks {
+			if err := task.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	expect(t, "order", string(order), "abcdefghij")
+}
