@@ -50,7 +50,7 @@ func newCleanup(h history.Header, l *ledger) *cleanup {
 
 // hears nothing without the keys, or a bound to hold them against.
 func (c *cleanup) hears() kinds {
-	if !c.header.Keys || c.header.Bounds.Cleanup == 0 {
+	if !c.header.Keys || c.header.Bounds.Cleanup == 0 || c.header.Keepers < 0 {
 		return 0
 	}
 	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
@@ -179,6 +179,8 @@ func (c *cleanup) finding(end history.Time) Finding {
 		f.Verdict, f.Story = Violated, c.first
 	case c.header.Bounds.Cleanup == 0:
 		f.Verdict, f.Story = NotApplicable, "no bound is stated"
+	case c.header.Keepers < 0:
+		f.Verdict, f.Story = NotApplicable, "the lock keeps nothing on the nodes"
 	case !c.header.Keys:
 		f.Verdict, f.Story = NotApplicable, "the history does not record the nodes' keys"
 	case c.given == 0:

@@ -13,15 +13,18 @@ import (
 // release.
 //
 // The truth is found from the nodes' keys, where the history records them: an
-// extension that is granted has extended keys on a majority; a release that says
-// that the lock was still held has deleted keys on a majority; one that says
-// that it was not has not, of the keys that were there when it was called.
+// extension that is granted has extended keys on a majority of the nodes that keep
+// one; a release that says that the lock was still held has deleted keys on a
+// majority; one that says that it was not has not, of the keys that were there
+// when it was called. Only what was deleted for the holder itself backs its word.
 //
-// The time in which a client stood still does not count, and the calls of a
-// client that died are let off.
+// The time in which a client stood still, or waited in a queue to be woken, does
+// not count, and the calls of a client that died are let off. A hold that nothing
+// but a release ends has no validity that could be used up.
 type contract struct {
-	header history.Header
-	ledger *ledger
+	header  history.Header
+	keepers nodes
+	ledger  *ledger
 
 	claims []claim     // in this instant
 	keys   []keyChange // in this instant
@@ -57,7 +60,12 @@ type keyChange struct {
 	at     history.Time
 }
 
-func newContract(h history.Header, l *ledger) *contract { return &contract{header: h, ledger: l} }
+func newContract(h history.Header, l *ledger) *contract {
+	return &contract{header: h, keepers: keepersOf(h), ledger: l}
+}
+
+// truthful reports whether the history tells enough to judge what calls say.
+func (c *contract) truthful() bool { return c.header.Keys && c.keepers != 0 }
 
 func (*contract) hears() kinds {
 	return kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Release, history.Released, history.KeySet, history.KeyExtended, history.KeyGone, history.End)
@@ -123,15 +131,15 @@ func (c *contract) unreturned(now history.Time) {
 			continue
 		}
 		for _, h := range who.holds {
-			c.open(h, h.acquire, "acquire", b.Acquire, now)
-			c.open(h, h.extend, "extend", b.Extend, now)
-			c.open(h, h.release, "release", b.Release, now)
+			c.open(h, h.acquire, "acquire", b.Acquire, h.queue.time(who, now), now)
+			c.open(h, h.extend, "extend", b.Extend, 0, now)
+			c.open(h, h.release, "release", b.Release, 0, now)
 		}
 	}
 }
 
-func (c *contract) open(h *hold, call call, name string, bound time.Duration, now history.Time) {
-	took := now.Sub(call.at) - (h.client.stood(now) - call.stood)
+func (c *contract) open(h *hold, call call, name string, bound, queued time.Duration, now history.Time) {
+	took := call.took(h.client, now) - queued
 	if call.open && bound > 0 && took > bound {
 		c.violate("client %d called %s of %q (token %s) at %s and it had not returned %s later, when the history ended; the bound is %s",
 			h.client.number, name, h.resource.name, short(h.token), at(call.at), span4(took), bound)
@@ -150,7 +158,7 @@ func (c *contract) granted(f *fact) {
 }
 
 func (c *contract) positive(f *fact, what string) {
-	if f.Validity <= 0 {
+	if f.Validity <= 0 && f.Until != 0 {
 		c.violate("client %d got %s %q (token %s) at %s with %s of validity left",
 			f.Client, what, f.Resource, short(f.Token), at(f.Time), span4(f.Validity))
 	}
@@ -158,7 +166,7 @@ func (c *contract) positive(f *fact, what string) {
 
 // claim notes what a call has returned, if there are keys to hold it against.
 func (c *contract) claim(f *fact, what claimKind) {
-	if c.header.Keys && f.hold != nil {
+	if c.truthful() && f.hold != nil {
 		c.claims = append(c.claims, claim{f.hold, what, f.Time, f.call.at})
 	}
 }
@@ -207,7 +215,9 @@ func (c *contract) enter(k keyChange) {
 func (c *contract) judgeDeletion(d keyChange) {
 	h := d.hold
 	if h.letGo {
-		h.keys.deleted = h.keys.deleted.with(d.node)
+		if d.client == h.client.number {
+			h.keys.deleted = h.keys.deleted.with(d.node)
+		}
 		return
 	}
 	if !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
@@ -218,19 +228,19 @@ func (c *contract) judgeDeletion(d keyChange) {
 }
 
 func (c *contract) judgeClaim(k claim) {
-	h, n := k.hold, c.header.Nodes
+	h, n := k.hold, c.keepers.count()
 	name, told, done, backing := "release", "that it was still held", "deleted", h.keys.deleted
 	switch k.what {
 	case saysExtended:
 		name, told, done, backing = "extend", "that it was extended", "extended", h.keys.extended
 	case saysLost:
-		if there := h.keys.claimed & h.keys.deleted; there.majorityOf(n) {
+		if there := h.keys.claimed & h.keys.deleted & c.keepers; there.majorityOf(n) {
 			c.violate("client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %d of %d nodes deleted the key in between",
 				h.client.number, h.resource.name, short(h.token), at(k.call), at(k.at), there.count(), n)
 		}
 		return
 	}
-	if !backing.majorityOf(n) {
+	if backing &= c.keepers; !backing.majorityOf(n) {
 		c.violate("client %d called %s of %q (token %s) at %s and was told at %s %s, but only %d of %d nodes %s the key in between",
 			h.client.number, name, h.resource.name, short(h.token), at(k.call), at(k.at), told, backing.count(), n, done)
 	}
@@ -245,7 +255,10 @@ func (c *contract) finding(history.Time) Finding {
 		f.Verdict, f.Story = NotApplicable, "no call returned"
 	default:
 		f.Verdict, f.Story = Holds, fmt.Sprintf("%s returned as promised", counted(c.calls, "call"))
-		if !c.header.Keys {
+		switch {
+		case c.keepers == 0:
+			f.Story += "; whether extend and release told the truth was not judged: the lock keeps nothing on the nodes"
+		case !c.header.Keys:
 			f.Story += "; whether extend and release told the truth was not judged, for want of the nodes' keys"
 		}
 	}

@@ -95,6 +95,18 @@ func (l *ledger) newHold(e *history.Event) *hold {
 // lapse of its token is taken for it.
 const anyLapse = math.MinInt64
 
+// noEnd is the end of validity of a hold that only a release ends: no lapse
+// comes to it.
+const noEnd = math.MaxInt64
+
+// endOf returns the end of validity that a return tells.
+func endOf(e *history.Event) int64 {
+	if e.Until == 0 {
+		return noEnd
+	}
+	return e.Until
+}
+
 func (l *ledger) blank() *hold {
 	last := len(l.spare) - 1
 	if last < 0 {
@@ -135,7 +147,8 @@ func (l *ledger) retire(h *hold) {
 	h.client.holds = remove(h.client.holds, h)
 	h.resource.holds = remove(h.resource.holds, h)
 	if h.writes > 0 && h.returned {
-		h.resource.stragglers = append(h.resource.stragglers,
+		r := &h.resource.measured
+		r.stragglers = append(r.stragglers,
 			straggler{client: h.client.number, token: h.token, granted: h.granted, writes: h.writes})
 	}
 	for i := range h.resource.lines {

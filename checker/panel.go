@@ -44,7 +44,7 @@ func NewPanel(h history.Header) *Panel {
 		cut:     "the history has no end",
 		ledger:  l,
 		notes:   n,
-		measure: &measures{ledger: l},
+		measure: newMeasures(h, l),
 		judges: []judge{
 			newExclusion(leaseRule, l, n),
 			newExclusion(sectionRule, l, n),
@@ -69,7 +69,7 @@ func NewPanel(h history.Header) *Panel {
 // makes under one token, and their returns, are taken in the order in which
 // they are recorded.
 func (p *Panel) Record(e *history.Event) {
-	if e.Kind == history.Step {
+	if e.Kind == history.Step && !isHeard(e.Name) {
 		return
 	}
 	if e.Time != p.now {
@@ -110,6 +110,7 @@ func (p *Panel) settle() {
 		p.judges[bits.TrailingZeros32(rest)].settle()
 	}
 	p.heard = 0
+	p.measure.settle()
 	p.ledger.settle()
 }
 

@@ -10,11 +10,14 @@ import (
 // violation is the first time that a rule was broken. It is complete when the
 // overlap has ended.
 type violation struct {
-	rule   rule
-	pair   Pair
-	held   *hold // of the window that was there, until the overlap ends
-	came   *hold // of the one that came
-	empty  bool  // the one that came was over before it began
+	rule  rule
+	pair  Pair
+	held  *hold // of the window that was there, until the overlap ends
+	came  *hold // of the one that came
+	empty bool  // the one that came was over before it began
+
+	endless bool // only a release ends the one that was there
+
 	ownEnd history.Time
 	since  history.Time // the begin of the window that was there
 	got    [2]string    // how the two windows began
@@ -24,7 +27,7 @@ type violation struct {
 
 func newViolation(r rule, held span, t turn, n *notes) *violation {
 	v := &violation{
-		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn,
+		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn, endless: held.hold.endless(),
 		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
 		since: held.from,
 		got:   [2]string{got(held.hold, held.from), got(t.hold, t.at)},
@@ -94,7 +97,10 @@ func (v *violation) story() string {
 		s.WriteString(before + "; ")
 	}
 	fmt.Fprintf(&s, "client %d %s %q (token %s) at %s", a.Client, v.got[0], a.Resource, short(a.Token), at(v.since))
-	if a.Validity > 0 {
+	switch {
+	case v.endless:
+		s.WriteString(", without an end")
+	case a.Validity > 0:
 		fmt.Fprintf(&s, " with %s of validity left", span4(a.Validity))
 	}
 	if since := tell(v.faults, v.since, true); since != "" {
