@@ -93,7 +93,8 @@ type attempt struct {
 	mutex    *Mutex
 	resource string
 	token    string
-	until    env.Instant // the end of validity that it aims at
+	until    env.Instant   // the end of validity that it aims at
+	validity time.Duration // what was left of it at the check
 	fence    uint64
 
 	// Of a lock in a store.
@@ -118,10 +119,7 @@ func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {
 		m.Runtime.Go("watch", hold.watch)
 	}
 	granted := a.event(env.StepGranted)
-	granted.Fence = a.fence
-	if a.until != env.Never {
-		granted.Validity = a.until.Sub(m.now())
-	}
+	granted.Fence, granted.Validity = a.fence, a.validity
 	m.Observer.Observe(granted)
 	a.member.adopt(hold)
 	return hold, nil
@@ -143,8 +141,8 @@ func (a *attempt) aim(until env.Instant) {
 func (a *attempt) check() error {
 	m := a.mutex
 	m.Observer.Observe(a.event(env.StepBeforeCheck))
-	if left := a.until.Sub(m.now()); left <= 0 {
-		return fmt.Errorf("%w: it ended %v ago", ErrValidity, -left)
+	if a.validity = a.until.Sub(m.now()); a.validity <= 0 {
+		return fmt.Errorf("%w: it ended %v ago", ErrValidity, -a.validity)
 	}
 	m.Observer.Observe(a.event(env.StepAfterCheck))
 	return nil

@@ -101,11 +101,23 @@ func (ss *sessions) enter(ctx context.Context, m *Mutex, cancel context.CancelCa
 				return nil, err
 			}
 		default:
-			if _, err := doubtful.keep(ctx); err != nil && !errors.Is(err, ErrSession) {
+			if err := doubtful.save(ctx); err != nil {
 				return nil, err
 			}
 		}
 	}
+}
+
+// save finds out whether a session that is past its deadline is over. The error says
+// that nobody can tell.
+func (s *session) save(ctx context.Context) error {
+	if s.endIfHopeless() {
+		return nil
+	}
+	if _, err := s.keep(ctx); err != nil && !errors.Is(err, ErrSession) {
+		return err
+	}
+	return nil
 }
 
 // join enters the present session. If that is past its deadline it returns the
@@ -205,13 +217,21 @@ func (s *session) beat() {
 			_ = m.Runtime.Sleep(ctx, due)
 			continue
 		}
-		if s.extend(ctx) == nil {
-			continue
-		}
-		if s.grace > 0 && m.now() >= s.until().Add(s.grace) {
-			s.end(ErrSession)
+		if s.extend(ctx) != nil {
+			s.endIfHopeless()
 		}
 	}
+}
+
+// endIfHopeless ends a session that is past its deadline and the grace period. Its
+// heartbeats end with it: were they to reach a store that cannot answer, they would
+// keep everybody out for ever.
+func (s *session) endIfHopeless() bool {
+	hopeless := s.mutex.now() >= s.until().Add(s.grace)
+	if hopeless {
+		s.end(ErrSession)
+	}
+	return hopeless
 }
 
 // due says when the next heartbeat is, and whether anybody needs it; if not the

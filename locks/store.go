@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -117,43 +116,56 @@ func (a *attempt) drop(ctx context.Context) (env.Answer, error) {
 	return env.Yes, nil
 }
 
-// clear deletes in the background what the try has left in the store, or may have.
-// It asks again, at intervals that double, until it is answered. An entry that is
-// not there yet may still come, for as long as its session lives; one without a
-// session is swept when it has come.
+// clear deletes in the background what the try has left in the store, or may have,
+// and asks again until it is answered. An entry that is not there yet may still
+// come: it is looked for at intervals that double, and so found after twice the time
+// that it took, at the latest.
 func (a *attempt) clear() {
 	if a.entry.Key == "" {
 		return
 	}
-	m, entry := a.mutex, a.entry
+	m := a.mutex
 	m.Runtime.Go("clear", func() {
-		ctx := context.Background()
-		for pause := time.Duration(0); !m.delete(ctx, &entry, a.token) && !a.expired(pause); {
-			pause = max(2*pause, m.config.Timeout)
+		ctx, begin, pause := context.Background(), m.mono(), m.config.Timeout
+		for {
+			err := m.delete(ctx, &a.entry, a.token)
+			if err == nil || a.expired(begin) {
+				return
+			}
+			if errors.Is(err, errAbsent) {
+				pause *= 2
+			}
 			_ = m.Runtime.Sleep(ctx, m.mono().Add(pause))
 		}
 	})
 }
 
 // expired reports whether the try's entry will go without anybody's doing, if it is
-// there.
-func (a *attempt) expired(pause time.Duration) bool {
+// there, or comes: a row by its TTL, any other with its session.
+func (a *attempt) expired(begin env.Instant) bool {
+	m := a.mutex
 	if a.member == nil {
-		return pause > a.mutex.config.TTL
+		return m.mono() >= begin.Add(m.config.TTL)
 	}
 	return a.member.session.gone()
 }
 
-// delete deletes the entry, which it looks for by its value if it is not known, and
-// reports whether the store has answered that it is gone.
-func (m *Mutex) delete(ctx context.Context, e *env.Entry, value string) bool {
+// errAbsent: the entry is not there, and nobody has seen it.
+var errAbsent = errors.New("there is no such entry yet")
+
+// delete deletes the entry, which it looks for by its value if it is not known. It
+// returns nil if the store has answered that the entry is gone.
+func (m *Mutex) delete(ctx context.Context, e *env.Entry, value string) error {
 	if e.Revision == 0 {
 		found, err := m.find(ctx, e.Key, value)
-		if err != nil || found.Revision == 0 {
-			return false
+		switch {
+		case err != nil:
+			return err
+		case found.Revision == 0:
+			return errAbsent
 		}
 		*e = found
 	}
 	_, err := m.ask(ctx, env.StoreRequest{Op: env.StoreDelete, Key: e.Key, Revision: e.Revision})
-	return err == nil
+	return err
 }

@@ -30,7 +30,7 @@ func inStore(t *testing.T, kind string, clients ...scenarios.Client) scenarios.S
 		Commit:   nemesis.Distribution{Range: nemesis.Range{Min: ms, Max: 3 * ms}},
 	}
 	s.Horizon = 60 * time.Second
-	s.Bounds = history.Bounds{Extend: 300 * ms, Release: 300 * ms}
+	s.Bounds = history.Bounds{Acquire: 400 * ms, Extend: 200 * ms, Release: 200 * ms, Grant: 3 * time.Second}
 	return s
 }
 
@@ -79,7 +79,8 @@ func TestStoreLocksInTheCalm(t *testing.T) {
 	each(t, append([]string{"etcd-unchecked"}, storeLocks...), func(t *testing.T, kind string) {
 		tally := runs(t, inStore(t, kind, busySections()...), 30)
 		wantVerdicts(t, tally, verdicts{
-			checker.Lease: checker.Holds, checker.Section: checker.Holds, checker.Effect: checker.Holds, checker.Fence: checker.Holds,
+			checker.Lease: checker.Holds, checker.Section: checker.Holds, checker.Effect: checker.Holds,
+			checker.Fence: checker.Holds, checker.Contract: checker.Holds, checker.DeadlockFreedom: checker.Holds,
 		})
 	})
 }
@@ -199,6 +200,28 @@ func TestStoreLocksAndLostReplies(t *testing.T) {
 						t.Errorf("replies away for %v, seed %d: nobody had the lock for %v", d, r.Seed, out)
 					}
 				})
+			}
+		}
+	})
+}
+
+// A client is not answered any more, though all that it asks reaches the store: its
+// heartbeats must not keep for ever what it does not know that it has.
+func TestStoreLocksAndAClientThatHearsNothing(t *testing.T) {
+	each(t, storeLocks, func(t *testing.T, kind string) {
+		for _, step := range []env.Step{env.StepBeforeSend, env.StepQueued, env.StepAfterRead, env.StepBeforeRelease} {
+			s := inStore(t, kind, busySections()...)
+			s.Plan = nemesis.Plan{{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}, Way: nemesis.Replies}, Start: nemesis.When(1, step, 0)}}
+			for seed := range uint64(10) {
+				grants := 0
+				for _, e := range recordSeed(t, s, seed) {
+					if e.Kind == history.Granted && e.Client != 1 {
+						grants++
+					}
+				}
+				if grants != 20 {
+					t.Errorf("from %v on, seed %d: the others were granted it %d times of 20", step, seed, grants)
+				}
 			}
 		}
 	})
