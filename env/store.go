@@ -100,9 +100,10 @@ type Store interface {
 }
 
 // ErrStoreLost is the error of a request whose connection broke, or whose leader
-// was deposed, before the reply.
+// was lost, before the reply; also of a wait.
 var ErrStoreLost = errors.New("the store has not replied, and will not")
 
 // ErrNoLeader is the error of a request that the store refused, because it has no
-// leader at the moment.
+// leader at the moment, or because the node that was asked is down. The next
+// request goes to another node.
 var ErrNoLeader = errors.New("the store has no leader")

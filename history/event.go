@@ -106,7 +106,8 @@ const (
 	// says nothing.
 	End
 
-	// Leader: Node leads the nodes' store from now on; 0: none does.
+	// Leader: Node leads the store of the nodes from now on; without a Node,
+	// none does.
 	Leader
 
 	kindEnd

@@ -4,7 +4,10 @@ import "fmt"
 
 // Store is a linearizable store that the nodes of a setting replicate, one of
 // them leading. It serves as long as a majority of them runs; they keep what they
-// have agreed on, whatever their persistence is.
+// have agreed on, whatever their persistence is. Client c is connected to node c
+// at first, and beyond the last node from the first on again; node 1 leads at
+// first. Requests to a store travel as those to nodes do, but the setting's
+// connections do not concern them: one of them waits for no other.
 type Store struct {
 	// Election is how long it takes from the loss of the leader, whose server goes
 	// down or stands still, until another node leads.
