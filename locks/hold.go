@@ -81,37 +81,48 @@ func (h *Hold) Check() error {
 
 // Extend asks for a new life of the lock, of ttl from now on.
 func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
+	h.extending(ttl)
+	until, err := h.mutex.scheme.extend(ctx, h, ttl)
+	return h.extended(ttl, until, err)
+}
+
+// extending tells that an extension begins.
+func (h *Hold) extending(ttl time.Duration) {
 	m := h.mutex
-	event := env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: m.validUntil(ttl)}
-	m.Observer.Observe(event)
-	until, err := m.scheme.extend(ctx, h, ttl)
+	m.Observer.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: m.validUntil(ttl)})
+}
+
+// extended enters what has become of it.
+func (h *Hold) extended(ttl time.Duration, until env.Instant, err error) error {
+	event := env.Event{Step: env.StepExtended, Resource: h.resource, Token: h.token, TTL: ttl, Until: until}
 	if err == nil {
-		err = h.prolong(until)
+		event.Validity, err = h.prolong(until)
 	}
 	if err != nil {
 		event.Step, event.Until, event.Err = env.StepExtendFailed, 0, err
-		m.Observer.Observe(event)
-		return err
 	}
-	event.Step, event.Until, event.Validity = env.StepExtended, until, until.Sub(m.now())
-	m.Observer.Observe(event)
-	return nil
+	h.mutex.Observer.Observe(event)
+	return err
 }
 
-// prolong moves the end of validity, if that is still to come.
-func (h *Hold) prolong(until env.Instant) error {
+// prolong moves the end of validity, if that is still to come, and returns what is
+// left.
+func (h *Hold) prolong(until env.Instant) (time.Duration, error) {
 	now := h.mutex.now()
 	h.mutex.mu.Lock()
 	defer h.mutex.mu.Unlock()
 	switch {
-	case h.state != held:
-		return h.state.ended()
+	case !h.lives():
+		return 0, h.state.ended()
 	case until <= now:
-		return ErrValidity
+		return 0, ErrValidity
 	}
-	h.until = until
-	return nil
+	h.state, h.until = held, until
+	return until.Sub(now), nil
 }
+
+// lives reports whether the hold can go on. The mutex's mu is held.
+func (h *Hold) lives() bool { return h.state == held || h.state == warned && h.hopes }
 
 // Release gives the lock up. It returns nil if the lock was still held, [ErrLost]
 // if it was not, and another error if nobody could tell. Releasing twice is
@@ -135,17 +146,22 @@ func (h *Hold) Release(ctx context.Context) error {
 }
 
 // watch tells the holder when the validity is about to end. Where the lock does
-// not read the monotonic clock it looks at the other again and again.
+// not read the monotonic clock it looks at the other again and again, and so it
+// does where there is hope that the hold goes on.
 func (h *Hold) watch() {
 	m := h.mutex
+	pause := max(m.config.TTL/16, time.Millisecond)
 	for {
 		left := h.Until().Add(-m.config.Margin).Sub(m.now())
 		if left <= 0 {
 			h.tell(warned, env.StepExpiring, ErrExpiring)
-			return
+			if !h.hopes {
+				return
+			}
+			left = pause
 		}
 		if m.config.Clock != env.Monotonic {
-			left = min(left, max(m.config.TTL/16, time.Millisecond))
+			left = min(left, pause)
 		}
 		if m.Runtime.Sleep(h.ctx, m.mono().Add(left)) != nil {
 			return
@@ -158,13 +174,17 @@ func (h *Hold) lose(cause error) { h.tell(gone, env.StepLost, cause) }
 
 func (h *Hold) tell(state holdState, step env.Step, cause error) {
 	h.mutex.mu.Lock()
-	was := h.state
-	if was == held {
+	news := h.lives() && h.state != state
+	if news {
 		h.state = state
 	}
+	over := !h.lives()
 	h.mutex.mu.Unlock()
-	if was == held {
-		h.end(cause)
-		h.mutex.Observer.Observe(env.Event{Step: step, Resource: h.resource, Token: h.token, Err: cause})
+	if !news {
+		return
 	}
+	if over {
+		h.end(cause)
+	}
+	h.mutex.Observer.Observe(env.Event{Step: step, Resource: h.resource, Token: h.token, Err: cause})
 }

@@ -93,12 +93,18 @@ type attempt struct {
 	mutex    *Mutex
 	resource string
 	token    string
-	until    env.Instant // the end of validity that it aims at
+	until    env.Instant   // the end of validity that it aims at
+	validity time.Duration // what was left of it at the check
 	fence    uint64
-	entry    env.Entry  // in the store
-	said     env.Answer // of the node that was asked to set the key
 
-	replies int // that have counted so far; guarded by the mutex's mu
+	// Of a lock on one node; replies is guarded by the mutex's mu.
+	said    env.Answer // of the node that was asked to set the key
+	replies int        // that have counted so far
+
+	// Of a lock in a store.
+	entry  env.Entry // its key alone: it is not known whether there is one
+	member *member   // of a session; nil: none
+	hopes  bool      // the hold can go on after the end of its validity
 }
 
 func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {
@@ -117,11 +123,9 @@ func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {
 		m.Runtime.Go("watch", hold.watch)
 	}
 	granted := a.event(env.StepGranted)
-	granted.Fence = a.fence
-	if a.until != env.Never {
-		granted.Validity = a.until.Sub(m.now())
-	}
+	granted.Fence, granted.Validity = a.fence, a.validity
 	m.Observer.Observe(granted)
+	a.member.adopt(hold)
 	return hold, nil
 }
 
@@ -141,8 +145,8 @@ func (a *attempt) aim(until env.Instant) {
 func (a *attempt) check() error {
 	m := a.mutex
 	m.Observer.Observe(a.event(env.StepBeforeCheck))
-	if left := a.until.Sub(m.now()); left <= 0 {
-		return fmt.Errorf("%w: it ended %v ago", ErrValidity, -left)
+	if a.validity = a.until.Sub(m.now()); a.validity <= 0 {
+		return fmt.Errorf("%w: it ended %v ago", ErrValidity, -a.validity)
 	}
 	m.Observer.Observe(a.event(env.StepAfterCheck))
 	return nil

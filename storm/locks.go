@@ -78,6 +78,12 @@ var lockKinds = []lockKind{
 	oneKey("setnx-del", "SET NX PX on one node, released by DEL", locks.NewSetNXDel),
 	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", locks.NewGetThenDel),
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", locks.NewSingleNode),
+	storeKind("database-row", "a row with a time to live, which others sweep", "", newRow),
+	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", "heartbeat", newZooKeeper),
+	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", "heartbeat", newEtcd),
+	storeKind("etcd-unchecked", "the same without a look at the session after the wait", "heartbeat", newEtcdUnchecked),
+	storeKind("chubby", "a node of the session, with a sequencer, a grace period and a lock-delay", "heartbeat grace lock_delay", newChubby),
+	storeKind("fenced", "a fenced lock on consensus, which its owner may enter again", "heartbeat entries", newFenced),
 }
 
 // Locks returns the names of the locks with a line on each.

@@ -13,10 +13,12 @@ import (
 )
 
 // record runs a scenario and returns its history.
-func record(t *testing.T, s scenarios.Scenario) history.Log {
+func record(t *testing.T, s scenarios.Scenario) history.Log { return recordSeed(t, s, 1) }
+
+func recordSeed(t *testing.T, s scenarios.Scenario, seed uint64) history.Log {
 	t.Helper()
 	var log history.Log
-	if _, err := storm.Run(context.Background(), simulator, s, 1, &log); err != nil {
+	if _, err := storm.Run(context.Background(), simulator, s, seed, &log); err != nil {
 		t.Fatal(err)
 	}
 	return log

@@ -22,6 +22,29 @@ func locksConfig(l scenarios.Lock) locks.Config {
 	}
 }
 
+// rival returns the ports as package locks knows them.
+func (p ports) rival() locks.Ports {
+	return locks.Ports{Runtime: p.runtime, Nodes: p.nodes, Store: p.store, Observer: p.observer}
+}
+
+// rivalLock makes a [Lock] of one whose holds have a type of their own.
+type rivalLock[H Hold] struct {
+	lock interface {
+		Lock(ctx context.Context, resource string) (H, error)
+	}
+}
+
+func (l rivalLock[H]) Lock(ctx context.Context, resource string) (Hold, error) {
+	hold, err := l.lock.Lock(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	return hold, nil
+}
+
+// plainHolds makes a [Lock] of a mutex that has just been built.
+func plainHolds(m *locks.Mutex, err error) (Lock, error) { return rivalLock[*locks.Hold]{m}, err }
+
 // oneKey is a lock that keeps one key, on node 1.
 func oneKey(name, what string, newMutex func(locks.Config, locks.Ports) (*locks.Mutex, error)) lockKind {
 	return lockKind{
@@ -29,22 +52,7 @@ func oneKey(name, what string, newMutex func(locks.Config, locks.Ports) (*locks.
 		allowance: redlockAllowance,
 		validate:  func(l scenarios.Lock) error { return locksConfig(l).Validate() },
 		build: func(l scenarios.Lock, p ports) (Lock, error) {
-			mutex, err := newMutex(locksConfig(l), locks.Ports{Runtime: p.runtime, Nodes: p.nodes, Observer: p.observer})
-			if err != nil {
-				return nil, err
-			}
-			return rival{mutex}, nil
+			return plainHolds(newMutex(locksConfig(l), p.rival()))
 		},
 	}
-}
-
-// rival is a lock of package locks as workloads use it.
-type rival struct{ *locks.Mutex }
-
-func (r rival) Lock(ctx context.Context, resource string) (Hold, error) {
-	hold, err := r.Mutex.Lock(ctx, resource)
-	if err != nil {
-		return nil, err
-	}
-	return hold, nil
 }

@@ -1,0 +1,114 @@
+package storm_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/sim"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// What a lock in a store does not promise to bear, as the storms below have shown.
+var (
+	// The clock that the deadline is read on, against that of the store's leader:
+	// their rates differ by more than the allowance. A freeze can be healed by a
+	// slew. (For a suspension the deadline can be read on boottime.)
+	offRate = []nemesis.Kind{"clock-rate", "clock-slew", "clock-freeze"}
+	// A client that wakes up in its own past: no clock of its own tells it.
+	resurrected = []nemesis.Kind{"snapshot"}
+	// Steps of the wall clock, by which a database counts the TTL of its rows.
+	steps = []nemesis.Kind{"clock-jump", "clock-strobe"}
+)
+
+// stormyStore is three clients who want a lock in a store all the time, in storms of
+// all kinds of faults but some. They tell it on the clock that counts suspension.
+func stormyStore(t *testing.T, kind string, without ...[]nemesis.Kind) scenarios.Scenario {
+	c := sections(4, span(0, 0), span(50*ms, 1200*ms), span(0, 50*ms))
+	s := inStore(t, kind, c, c, c)
+	s.Lock.Clock, s.Lock.Margin, s.Lock.Retry = "boottime", 0, span(ms, 5*ms)
+	if kind == "chubby" {
+		s.Lock.Grace, s.Lock.LockDelay = time.Second, 200*ms
+	}
+	weights := nemesis.Weights{}
+	for _, k := range sim.Faults() {
+		if k != "failover" && !slices.Contains(slices.Concat(without...), k) { // which takes a replica for each node
+			weights[k] = 1
+		}
+	}
+	return storm.InStorm(s, nemesis.Generator{Faults: weights, Most: 20})
+}
+
+// never wants no run to violate any of the properties.
+func never(t *testing.T, tally storm.Tally, properties ...checker.Property) {
+	t.Helper()
+	for _, p := range properties {
+		if n := tally.Seen[p][checker.Violated]; n > 0 {
+			r := tally.First[p]
+			t.Errorf("%s: violated in %d runs, first with seed %d: %s", p, n, r.Seed, r.Report.Finding(p).Story)
+		}
+	}
+}
+
+// Law: a hold on a session excludes others, whatever happens to clients, network and
+// nodes, and whatever wall clocks show; nobody is kept out for ever; fences grow.
+func TestSessionLocksInStorms(t *testing.T) {
+	each(t, sessionLocks, func(t *testing.T, kind string) {
+		s := stormyStore(t, kind, offRate, resurrected)
+		never(t, runs(t, s, 300), checker.Lease, checker.Fence, checker.Contract, checker.DeadlockFreedom)
+	})
+	s := stormyStore(t, "etcd-unchecked", offRate, resurrected)
+	wantVerdicts(t, runs(t, s, 300), verdicts{checker.Lease: checker.Violated})
+}
+
+// Law: so does a row, while no wall clock is stepped.
+func TestDatabaseRowInStorms(t *testing.T) {
+	s := stormyStore(t, "database-row", offRate, resurrected, steps)
+	never(t, runs(t, s, 300), checker.Lease, checker.Fence, checker.Contract, checker.DeadlockFreedom)
+	wantVerdicts(t, runs(t, stormyStore(t, "database-row", offRate, resurrected), 100), verdicts{checker.Lease: checker.Violated})
+}
+
+// Law: fences grow in all storms, also where the lock itself does not exclude, as
+// long as the store forgets nothing.
+func TestStoreFencesInStorms(t *testing.T) {
+	each(t, storeLocks, func(t *testing.T, kind string) {
+		never(t, runs(t, stormyStore(t, kind), 150), checker.Fence)
+	})
+	s := stormyStore(t, "database-row")
+	s.Store.Asynchronous = true
+	wantVerdicts(t, runs(t, s, 300), verdicts{checker.Fence: checker.Violated})
+}
+
+// Each assumption is needed: without it a hold on a session overlaps another's.
+func TestWhatSessionLocksAssume(t *testing.T) {
+	nodes := func(ppm int64) (plan nemesis.Plan) {
+		for n := 1; n <= 3; n++ {
+			plan = append(plan, nemesis.Fault{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Node: n}, PPM: ppm}, Start: nemesis.At(0)})
+		}
+		return plan
+	}
+	dies := nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, env.StepAfterRead, 50*ms)}
+	sleeps := nemesis.Fault{Action: &nemesis.Suspend{Client: 1}, Start: nemesis.When(1, env.StepAfterRead, 50*ms), End: nemesis.After(2 * time.Second)}
+	for name, c := range map[string]struct {
+		plan  nemesis.Plan
+		clock string
+		want  checker.Verdict
+	}{
+		"the leader's clock is fast by 1 %": {append(nodes(10_000), dies), "", checker.Holds},
+		"the leader's clock is fast by 5 %": {append(nodes(50_000), dies), "", checker.Violated},
+		"the holder sleeps":                 {nemesis.Plan{sleeps}, "", checker.Violated},
+		"it sleeps, on boottime":            {nemesis.Plan{sleeps}, "boottime", checker.Holds},
+	} {
+		each(t, sessionLocks, func(t *testing.T, kind string) {
+			s := inStore(t, kind, holderAndRivals(2)...)
+			s.Lock.Clock, s.Plan = c.clock, c.plan
+			if got := runs(t, s, 30).Observed(checker.Lease); got != c.want {
+				t.Errorf("%s: %v, want %v", name, got, c.want)
+			}
+		})
+	}
+}
