@@ -13,7 +13,9 @@ import (
 //
 // If the key expires between the two, and another gets the lock, it is the other's
 // key that is deleted, and a third gets in. A failed try whose key may be set gives
-// it back in the same way, once, in the background, and with the same gap.
+// it back in the same way, once, in the background, and with the same gap. A client
+// that can send and hears nothing cannot do even that, and keeps everybody out for
+// a TTL with each of its tries; a script it could send all the same.
 func NewGetThenDel(c Config, p Ports) (*Mutex, error) { return newMutex(c, p, getThenDel{}) }
 
 type getThenDel struct{ naive }

@@ -2,6 +2,8 @@ package redlock_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -161,4 +163,78 @@ func TestFenceIsGivenUpInTime(t *testing.T) {
 		b.wantError("a majority is away", err, redlock.ErrNoQuorum)
 		b.want("given up at", b.at(), 54*ms)
 	})
+}
+
+// A fence can come from elsewhere. It is drawn between two validity checks, and
+// the nodes have no counter then.
+func TestFenceFromElsewhere(t *testing.T) {
+	c, next := fencing(), uint64(40)
+	var asked []string
+	c.FenceFrom = func(_ context.Context, resource string, until env.Instant) (uint64, error) {
+		asked = append(asked, fmt.Sprint(resource, " until ", time.Duration(until)))
+		next++
+		return next, nil
+	}
+	b := playWith(t, c, 5, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.want("granted at", b.at(), 2*ms)
+		b.want("fence", h.Fence(), 41)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.sleep(1, 10*ms)
+		b.want("the next fence", lock(b, m).Fence(), 42)
+	})
+	b.want("asked", asked[0], "r until 988ms")
+	b.want("checks", b.steps(1, env.StepBeforeCheck), "2ms 2ms 16ms 16ms")
+}
+
+// Without a fence there is no grant, and no key is left; Lock tries again, unless
+// its context has ended.
+func TestNoFenceFromElsewhereNoGrant(t *testing.T) {
+	c := fencing()
+	ctx, cancel := context.WithCancel(context.Background())
+	away := errors.New("the database is away")
+	answers := []func() (uint64, error){
+		func() (uint64, error) { return 0, away },
+		func() (uint64, error) { return 0, nil },
+		func() (uint64, error) { return 7, nil },
+		func() (uint64, error) { cancel(); return 0, away },
+	}
+	c.FenceFrom = func(context.Context, string, env.Instant) (uint64, error) {
+		next := answers[0]
+		answers = answers[1:]
+		return next()
+	}
+	b := playWith(t, c, 5, nil, func(b *bench, m *redlock.Mutex) {
+		_, err := m.TryLock(ctx, "r")
+		b.wantError("try", err, redlock.ErrNoFence)
+		b.wantError("try", err, away)
+		b.sleep(1, 10*ms)
+		h, err := m.Lock(ctx, "r")
+		b.wantError("lock", err, nil)
+		b.want("fence", h.Fence(), 7)
+		b.wantError("release", h.Release(ctx), nil)
+		b.sleep(1, 10*ms)
+		_, err = m.Lock(ctx, "r")
+		b.wantError("lock, cancelled meanwhile", err, context.Canceled)
+		b.sleep(1, 10*ms)
+	})
+	b.want("keys left", b.keys(), 0)
+}
+
+// A source whose answer comes after the validity has brought no fence.
+func TestSlowFenceFromElsewhere(t *testing.T) {
+	c := fencing()
+	var b *bench
+	c.FenceFrom = func(ctx context.Context, _ string, until env.Instant) (uint64, error) {
+		return 1, b.Runtime(1).Sleep(ctx, until)
+	}
+	playWith(t, c, 5, nil, func(bench *bench, m *redlock.Mutex) {
+		b = bench
+		_, err := m.TryLock(context.Background(), "r")
+		b.wantError("try", err, redlock.ErrValidity)
+	})
+	c.Fence = false
+	if err := c.Validate(); !errors.Is(err, redlock.ErrConfig) {
+		t.Errorf("a source of what is not drawn: %v", err)
+	}
 }

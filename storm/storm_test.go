@@ -2,6 +2,7 @@ package storm_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -111,8 +112,14 @@ func TestInterrupted(t *testing.T) {
 
 func TestPrepareRefuses(t *testing.T) {
 	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash", "pause"}}
+	locks, _ := storm.Locks()
 	cases := map[string]func(s *scenarios.Scenario){
-		`lock.kind: unknown lock "paxos": there is [redlock]`:                                       func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
+		fmt.Sprintf(`lock.kind: unknown lock "paxos": there is %v`, locks):                  func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
+		`lock.fence: unknown source of fences "oracle": want quorum, increment or one-node`: func(s *scenarios.Scenario) { s.Lock.Fence = "oracle" },
+		`lock.linger: single-node has no use for it`:                                        func(s *scenarios.Scenario) { s.Lock.Kind = "single-node" },
+		`lock: impossible configuration: a timeout of 0s: want more than 0`: func(s *scenarios.Scenario) {
+			s.Lock.Kind, s.Lock.Linger, s.Lock.NodeTimeout = "setnx-del", 0, 0
+		},
 		`lock: redlock: impossible setting: TTL 0s: want at least 1ms, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
 		`clients[0].workload: unknown workload "sleep": there is [hold section checked posted]`: func(s *scenarios.Scenario) {
 			s.Clients = append([]scenarios.Client(nil), s.Clients...)

@@ -312,6 +312,26 @@ func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
 	enough(t, int(judged.Load()), groups*each)
 }
 
+// What becomes of a time to live when a key is given a value anew, which scripts at
+// random seldom look at.
+func TestTimesToLiveOfNewValues(t *testing.T) {
+	fleet := open(t, redisserver.Options{Nodes: 1})
+	for i, anew := range []env.Command{{Op: env.OpIncrement, Key: "n"}, {Op: env.OpRaise, Key: "n", Count: 7}, {Op: env.OpPut, Key: "n", Token: "a"}} {
+		look := step{what: asked, command: env.Command{Op: env.OpGet, Key: "n"}}
+		script := []step{
+			{what: asked, command: env.Command{Op: env.OpIncrement, Key: "n"}},
+			{what: asked, command: env.Command{Op: env.OpExpire, Key: "n", TTL: 2*grain + grain/2}},
+			{what: waits, wait: grain},
+			{what: asked, command: anew}, look,
+			{what: waits, wait: grain}, look,
+			{what: waits, wait: grain}, look,
+		}
+		if !compare(t, fleet.Server(1), nemesis.Nothing, fmt.Sprint("anew ", i), script) {
+			t.Errorf("%v: the script could not be held to time", anew.Op)
+		}
+	}
+}
+
 // Law: so it does when it is restarted, shut down, stopped, short of memory or a
 // replica, and when it has lost keys or scripts, with every persistence.
 func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
