@@ -47,7 +47,7 @@ var fences = []Scenario{
 		Claims:  Claims{Kleppmann: "safe"},
 		Lock:    quickLock,
 		Clients: withFence(straddling("section")),
-		Setting: guarded(guard.FencedWrites, five(6*time.Second, stall(nemesis.When(1, env.StepAfterRead, 0)))),
+		Setting: guarded(guard.FencedWrites, five(6*time.Second, stall(nemesis.When(1, env.StepAfterRead, 10*ms)))),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, violated, na),
 	},

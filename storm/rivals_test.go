@@ -222,7 +222,7 @@ func TestKeysThatStayForEver(t *testing.T) {
 	}
 }
 
-// at is a fault from a moment to its end; nil: for good.
+// at is a fault that begins at a moment.
 func at(m nemesis.Moment, a nemesis.Action, end *nemesis.Moment) nemesis.Fault {
 	return nemesis.Fault{Action: a, Start: m, End: end}
 }

@@ -25,7 +25,9 @@ func varied(seed uint64) scenarios.Scenario {
 	s := pick(random, scenarios.All())
 	s.Persistence = pick(random, []nemesis.Persistence{nemesis.Nothing, nemesis.EverySecond, nemesis.Always})
 	s.Sync = upTo(pick(random, []time.Duration{0, ms, 20 * ms}))
-	s.Replication = upTo(pick(random, []time.Duration{0, ms, 50 * ms}))
+	if lag := upTo(pick(random, []time.Duration{0, ms, 50 * ms})); lag != nil { // the scenario's own plan may need one
+		s.Replication = lag
+	}
 	s.Connections = pick(random, connections)
 	s.Guard = pick(random, []guard.Mode{s.Guard, guard.Plain, guard.FencedWrites, guard.Fenced, guard.Token})
 	s.Lock.Clock = pick(random, []string{s.Lock.Clock, "monotonic", "boottime", "wall"})
