@@ -2,8 +2,7 @@ package nemesis
 
 import "fmt"
 
-// Store is a linearizable store that the nodes of a setting replicate, one of
-// them leading. It serves as long as a majority of them runs; they keep what they
+// Store is a linearizable store that the nodes replicate, one of them leading. It serves as long as a majority of them runs; they keep what they
 // have agreed on, whatever their persistence is.
 type Store struct {
 	// Election is how long it takes from the loss of the leader, whose server goes

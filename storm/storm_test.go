@@ -200,14 +200,15 @@ func TestInterrupted(t *testing.T) {
 func TestPrepareRefuses(t *testing.T) {
 	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash", "pause"}}
 	cases := map[string]func(s *scenarios.Scenario){
-		`lock.kind: unknown lock "paxos": there is [redlock]`:                                       func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
-		`lock: redlock: impossible setting: TTL 0s: want at least 1ms, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
+		`lock.kind: unknown lock "paxos": there is [redlock]`:                                                func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
+		`lock.ttl: 0s: want at least 1ms`:                                                                    func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
+		`lock: redlock: impossible setting: TTL 1.5ms: want whole milliseconds, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 1500 * time.Microsecond },
 		`clients[0].workload: unknown workload "sleep": there is [hold section]`: func(s *scenarios.Scenario) {
 			s.Clients = append([]scenarios.Client(nil), s.Clients...)
 			s.Clients[0].Workload = "sleep"
 		},
-		`the tin backend cannot carry out fault 1 of the plan, a partition`: func(*scenarios.Scenario) {},
-		`the tin backend cannot carry out fault 1 of the plan, a pause with "first: timers"`: func(s *scenarios.Scenario) {
+		`plan[0].partition: the tin backend cannot carry out fault 1 of the plan, a partition`: func(*scenarios.Scenario) {},
+		`plan[0].pause: the tin backend cannot carry out fault 1 of the plan, a pause with "first: timers"`: func(s *scenarios.Scenario) {
 			s.Plan = nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}}}
 		},
 		`plan[1].crash.node: there is no node 3: they are numbered 1 to 2`: func(s *scenarios.Scenario) {
