@@ -6,8 +6,8 @@ import "time"
 // to its end.
 type Fault struct {
 	Action Action  // in a file a field with the name of its kind
-	Start  Moment  `yaml:"start"`         // nothing: when the run begins
-	End    *Moment `yaml:"end,omitempty"` // nothing: never, or at once for what does not last
+	Start  Moment  `yaml:"start"`         // when it begins. Nothing means with the run
+	End    *Moment `yaml:"end,omitempty"` // when it is over. Nothing means never, or at once if it does not last
 }
 
 // Action is what a fault does, without its when: a pointer to one of the

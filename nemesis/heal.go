@@ -34,7 +34,7 @@ const (
 // Healing is how a clock fault heals at its end. A fault that heals must have
 // an end.
 type Healing struct {
-	Heal    Heal  `yaml:"heal,omitempty"`                      // needs an end of the fault; nothing means none
+	Heal    Heal  `yaml:"heal,omitempty"`                      // what becomes of the error; needs an end of the fault. Nothing means none
 	HealPPM int64 `yaml:"heal_ppm,omitempty" want:"0..100000"` // the rate of a slew, in parts per million; 0 means 500
 }
 

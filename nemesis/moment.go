@@ -21,11 +21,11 @@ type Moment struct {
 	// Step is the step that the client reaches.
 	Step StepName `yaml:"step,omitempty"`
 
-	// K picks, for the step "reply", the k-th reply of a round; 0 means any.
+	// K is which reply of a round is meant, for the step "reply"; 0 means any.
 	K int `yaml:"k,omitempty" want:"0.."`
 
-	// Count is the how many-th time the client reaches the step; 0 means the
-	// first.
+	// Count is which time the client reaches the step, 2 being the second; 0 means
+	// the first.
 	Count int `yaml:"count,omitempty" want:"0.."`
 
 	// Plus is added to the time at which the client reaches the step.

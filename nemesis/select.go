@@ -9,8 +9,8 @@ import (
 // Links selects links between clients and nodes: those of each of the clients
 // to each of the nodes.
 type Links struct {
-	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // none: every client
-	Nodes   []int `yaml:"nodes,flow,omitempty" want:"1.."`   // none: every node
+	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients. None: every client
+	Nodes   []int `yaml:"nodes,flow,omitempty" want:"1.."`   // numbers of nodes. None: every node
 }
 
 func (l Links) validate(s Setting) error {

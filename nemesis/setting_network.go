@@ -6,7 +6,7 @@ import (
 )
 
 // LinkLatency is how long a message takes one way over some links, in place of
-// what the setting says for all.
+// what the scenario says for all.
 type LinkLatency struct {
 	Links `yaml:",inline"`
 

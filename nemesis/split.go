@@ -18,8 +18,8 @@ type Split struct {
 // Group is some clients and nodes. Unlike a selection of links, an empty list
 // means none.
 type Group struct {
-	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // none: no client
-	Nodes   []int `yaml:"nodes,flow,omitempty" want:"1.."`   // none: no node
+	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients. None: no client
+	Nodes   []int `yaml:"nodes,flow,omitempty" want:"1.."`   // numbers of nodes. None: no node
 }
 
 func (g Group) String() string {

@@ -18,7 +18,7 @@ type Scenario struct {
 	// after it. Up to 64 lower-case letters, digits and hyphens.
 	Name string `yaml:"name" want:"/^[a-z0-9][a-z0-9-]{0,63}$/"`
 
-	// Summary says in a sentence what happens.
+	// Summary is what happens, in a sentence.
 	Summary string `yaml:"summary,omitempty"`
 
 	Claims Claims `yaml:"claims,omitempty"`
@@ -33,8 +33,8 @@ type Scenario struct {
 	// of Clients.
 	nemesis.Setting `yaml:",inline"`
 
-	// Generate draws further faults beside the plan, others for each seed. A
-	// scenario that has been run has none: its plan is all that was done.
+	// Generate is what draws further faults beside the plan, others for each seed.
+	// A scenario that has been run has none: its plan is all that was done.
 	Generate *nemesis.Generator `yaml:"generate,omitempty"`
 
 	Bounds history.Bounds `yaml:"bounds"`
@@ -149,8 +149,8 @@ type Client struct {
 	// Resource is the name of what the client locks.
 	Resource string `yaml:"resource" want:"/./"`
 
-	// Resources, above 1, says that there are so many of that name (name/1,
-	// name/2, …), and that each round locks one of them at random.
+	// Resources is how many there are of that name (name/1, name/2, …), of which
+	// each round locks one at random. 0 and 1 mean the one of just that name.
 	Resources int `yaml:"resources,omitempty" want:"0.."`
 
 	// Start is how long the client waits before its first round.
