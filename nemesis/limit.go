@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -172,38 +171,14 @@ func (l *Limit) String() string {
 	return "at most " + l.Max
 }
 
-// limited is a field of a struct, by its index, that has a limit.
-type limited struct {
-	index int
-	name  string // in a file
-	*Limit
-}
-
-var limitsOfTypes sync.Map // reflect.Type → []limited
-
-// limitsOf returns the limits of a struct's own fields. Reading tags takes time,
-// and every run has its setting checked.
-func limitsOf(t reflect.Type) []limited {
-	if known, ok := limitsOfTypes.Load(t); ok {
-		return known.([]limited)
-	}
-	var list []limited
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if l := LimitOf(f); l != nil {
-			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			list = append(list, limited{i, name, l})
-		}
-	}
-	limitsOfTypes.Store(t, list)
-	return list
-}
-
 // withinLimits checks a struct's own fields.
 func withinLimits(v reflect.Value) error {
-	for _, l := range limitsOf(v.Type()) {
-		if err := l.check(v.Field(l.index)); err != nil {
-			return field(l.name, err)
+	for _, m := range membersOf(v.Type()) {
+		if m.limit == nil {
+			continue
+		}
+		if err := m.limit.check(v.Field(m.index)); err != nil {
+			return field(m.name, err)
 		}
 	}
 	return nil

@@ -83,7 +83,7 @@ func (f *form) value(n *yaml.Node, t reflect.Type, at *place) {
 	}
 	switch {
 	case n.ShortTag() == "!!null":
-		f.wrong(n, at, "there is no value: want %s, or leave the field out", emptyOf(t))
+		f.wrong(n, at, "there is no value: want %s", emptyOf(t))
 	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
 		f.fields(n, t, at)
 	case t.Kind() == reflect.Map && n.Kind == yaml.MappingNode:
@@ -281,13 +281,13 @@ func sortWanted(t reflect.Type) string {
 	return "a whole number"
 }
 
-// emptyOf is how nothing is written where a value must stand.
+// emptyOf is sortWanted with how nothing is written, where that can be.
 func emptyOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice:
-		return "[]"
+		return "a list; [] is an empty one"
 	case reflect.Map, reflect.Struct:
-		return "{}"
+		return "a mapping; {} is an empty one"
 	}
 	return sortWanted(t)
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 )
 
 // simulator is the backend that files are checked for.
-var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Keys: true, Stores: true, Exact: true}
+var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Keys: true, Stores: true, Exact: true, Open: storm.Opener(sim.Open)}
 
 // read reads a scenario as the command does.
 func read(text string) (scenarios.Scenario, error) {
@@ -21,17 +22,58 @@ func read(text string) (scenarios.Scenario, error) {
 	})
 }
 
-// example is the scenario that the page shows, which can be run.
+// example is the scenario that the page shows.
 func example(t *testing.T, page string) string {
 	t.Helper()
 	found := regexp.MustCompile("(?s)## A whole one\n\n```yaml\n(.*?)```").FindStringSubmatch(page)
 	if found == nil {
 		t.Fatal("the page has no example")
 	}
-	if _, err := read(found[1]); err != nil {
-		t.Errorf("the example of the page: %v", err)
-	}
 	return found[1]
+}
+
+// What the page says of its example is so.
+func TestExampleOfThePage(t *testing.T) {
+	page, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := read(example(t, string(page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(10) {
+		r, err := storm.Run(t.Context(), simulator, s, seed, nil)
+		if err != nil || !r.AsExpected() {
+			t.Errorf("seed %d: %v, %v", seed, r.Report.Verdicts(), err)
+		}
+	}
+}
+
+// The shorter examples, of one line each, can stand in the place of a line of the
+// whole one.
+func TestShortExamplesOfThePage(t *testing.T) {
+	page, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := example(t, string(page))
+	tried := 0
+	for _, line := range strings.Split(string(page), "\n") {
+		for _, old := range []string{"latency: {min: 200µs, max: 1ms}", "start: {client: 1, step: granted, plus: 20ms}", "end: {after: 600ms}"} {
+			field, _, _ := strings.Cut(old, "{")
+			if !strings.HasPrefix(line, field+"{") || strings.Contains(line, "samples_from") {
+				continue
+			}
+			tried++
+			if _, err := read(strings.Replace(whole, old, line, 1)); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		}
+	}
+	if tried < 6 {
+		t.Errorf("the page has %d short examples", tried)
+	}
 }
 
 // mistakes is a table of what is said of the example with one thing changed.
