@@ -36,9 +36,11 @@ const (
 	// StepRefused (return): the try fails.
 	StepRefused
 
-	// StepExtend (call), StepExtended and StepExtendFailed (returns).
+	// StepExtend (call): an extension begins.
 	StepExtend
+	// StepExtended (return): the hold ends later than before.
 	StepExtended
+	// StepExtendFailed (return): the extension has failed.
 	StepExtendFailed
 
 	// StepExpiring: the holder has been told that its validity is about to
@@ -47,14 +49,19 @@ const (
 	// StepLost: the holder has been told that the lock is lost.
 	StepLost
 
-	// StepBeforeRelease (call), StepReleased (return).
+	// StepBeforeRelease (call): a release begins.
 	StepBeforeRelease
+	// StepReleased (return): the release is over.
 	StepReleased
 
-	// The steps of the work under the lock.
+	// StepBeforeRead: the work under the lock is about to read the guarded
+	// resource.
 	StepBeforeRead
+	// StepAfterRead: it has the answer.
 	StepAfterRead
+	// StepBeforeWrite: it is about to write.
 	StepBeforeWrite
+	// StepAfterWrite: it has the answer to the write.
 	StepAfterWrite
 
 	stepEnd

@@ -81,24 +81,28 @@ func (b Bounds) Validate() error {
 }
 
 // Bounds are the limits that the properties of liveness and contract are
-// judged by. A zero bound is not judged.
+// judged by, in time of the ground clock. What has no bound, or 0, is not judged.
 type Bounds struct {
-	// Acquire, Extend and Release bound one call of each, in nanoseconds on
-	// the ground clock, time in which the client was paused not counted.
-	Acquire time.Duration `json:"acquire,omitempty" yaml:"acquire,omitempty"`
-	Extend  time.Duration `json:"extend,omitempty" yaml:"extend,omitempty"`
-	Release time.Duration `json:"release,omitempty" yaml:"release,omitempty"`
+	// Acquire is how long one try to acquire may take, time in which the client
+	// was paused not counted.
+	Acquire time.Duration `json:"acquire,omitempty" yaml:"acquire,omitempty" want:"0s.."`
+
+	// Extend is the same for one extension.
+	Extend time.Duration `json:"extend,omitempty" yaml:"extend,omitempty" want:"0s.."`
+
+	// Release is the same for one release.
+	Release time.Duration `json:"release,omitempty" yaml:"release,omitempty" want:"0s.."`
 
 	// Tries is the number of tries within which a client that reaches a
 	// majority of the nodes must succeed, while nobody competes.
-	Tries int `json:"tries,omitempty" yaml:"tries,omitempty"`
+	Tries int `json:"tries,omitempty" yaml:"tries,omitempty" want:"0.."`
 
-	// Grant bounds how long it may take until some client that waits is granted
-	// the lock, in nanoseconds, when faults have ended, nobody holds it and the
-	// longest TTL has passed.
-	Grant time.Duration `json:"grant,omitempty" yaml:"grant,omitempty"`
+	// Grant is how long it may take until some client that waits is granted
+	// the lock, when faults have ended, nobody holds it and the longest TTL has
+	// passed.
+	Grant time.Duration `json:"grant,omitempty" yaml:"grant,omitempty" want:"0s.."`
 
-	// Cleanup bounds how long a node in reach may keep the key of a token
-	// that was given up, in nanoseconds; it should be far below the TTL.
-	Cleanup time.Duration `json:"cleanup,omitempty" yaml:"cleanup,omitempty"`
+	// Cleanup is how long a node in reach may keep the key of a token that was
+	// given up; it should be far below the TTL.
+	Cleanup time.Duration `json:"cleanup,omitempty" yaml:"cleanup,omitempty" want:"0s.."`
 }

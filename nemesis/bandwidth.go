@@ -8,7 +8,7 @@ import "fmt"
 type Bandwidth struct {
 	Links          `yaml:",inline"`
 	Way            Direction `yaml:"way,omitempty"`
-	BytesPerSecond int64     `yaml:"bytes_per_second"` // of each link, each way; at least 1
+	BytesPerSecond int64     `yaml:"bytes_per_second" want:"1.."` // of each link, each way; what cuts a link is a partition
 }
 
 // Kind is "bandwidth".
@@ -19,9 +19,6 @@ func (b *Bandwidth) String() string {
 }
 
 func (b *Bandwidth) validate(s Setting) error {
-	if b.BytesPerSecond < 1 {
-		return field("bytes_per_second", fmt.Errorf("%d: want at least 1; to cut a link, plan a partition", b.BytesPerSecond))
-	}
 	return b.validateWay(s, b.Way)
 }
 

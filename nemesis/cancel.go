@@ -5,7 +5,7 @@ import "fmt"
 // Cancel ends the context of the call that a client has under way: of acquire,
 // extend or release. Between calls it does nothing.
 type Cancel struct {
-	Client int `yaml:"client"`
+	Client int `yaml:"client" want:"1.."`
 }
 
 // Kind is "cancel".

@@ -14,7 +14,7 @@ import (
 // jump that ends has to say how it is taken back: by a step or by a slew.
 type ClockJump struct {
 	Machine `yaml:",inline"`
-	By      time.Duration `yaml:"by"`
+	By      time.Duration `yaml:"by"` // below 0: back
 	Healing `yaml:",inline"`
 }
 

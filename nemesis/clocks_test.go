@@ -56,7 +56,7 @@ func TestImpossibleClockFaults(t *testing.T) {
 		"plan[0].end: missing: a clock-jump heals when it ends":         lasting(&nemesis.ClockJump{Machine: node1, By: ms, Healing: byStep}, nil),
 		"plan[0].end: missing: a clock-rate heals when it ends":         lasting(&nemesis.ClockRate{Machine: node1, PPM: 1, Healing: unmade}, nil),
 		"plan[0].clock-rate.heal_ppm: only a slew has a rate":           lasting(&nemesis.ClockRate{Machine: node1, PPM: 1, Healing: nemesis.Healing{HealPPM: 500}}, later),
-		"plan[0].clock-rate.heal_ppm: 100001: want 1 to 100000":         lasting(&nemesis.ClockRate{Machine: node1, PPM: 1, Healing: nemesis.Healing{Heal: nemesis.HealSlew, HealPPM: 100_001}}, later),
+		"plan[0].clock-rate.heal_ppm: 100001: want 0 to 100000":         lasting(&nemesis.ClockRate{Machine: node1, PPM: 1, Healing: nemesis.Healing{Heal: nemesis.HealSlew, HealPPM: 100_001}}, later),
 		"plan[0].clock-slew.by: a slew by nothing":                      lasting(&nemesis.ClockSlew{Machine: node1, PPM: 500}, nil),
 		"plan[0].clock-slew.ppm: 0: want 1 to 100000":                   lasting(&nemesis.ClockSlew{Machine: node1, By: ms}, nil),
 		"plan[0].clock-slew.ppm: -500: want 1 to 100000":                lasting(&nemesis.ClockSlew{Machine: node1, By: ms, PPM: -500}, nil),
@@ -67,7 +67,7 @@ func TestImpossibleClockFaults(t *testing.T) {
 		"plan[0].clock-strobe.client: there is no client 9":             lasting(&nemesis.ClockStrobe{Machine: nemesis.Machine{Client: 9}, By: ms, Period: ms}, later),
 		"plan[0].clock-freeze.client: a node and a client exclude each": lasting(&nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 1, Client: 1}}, later),
 		"plan[0].end: missing: a clock-freeze heals when it ends":       lasting(&nemesis.ClockFreeze{Machine: node1, Healing: byStep}, nil),
-		"plan[0].suspend.client: there is no client 0":                  lasting(&nemesis.Suspend{}, later),
+		"plan[0].suspend.client: 0: want at least 1":                    lasting(&nemesis.Suspend{}, later),
 		"plan[0].snapshot.client: there is no client 3":                 lasting(&nemesis.Snapshot{Client: 3}, later),
 		"plan[0].end: missing: a snapshot heals when it ends":           lasting(&nemesis.Snapshot{Client: 1, Healing: bySlew}, nil),
 	}

@@ -10,32 +10,37 @@ import (
 )
 
 // Distribution is how a duration varies: within a range, uniformly unless a
-// shape is given. What a shape puts outside of the range is moved to its end.
-// Samples without a range have that of the samples.
+// shape is given: log_normal, pareto or samples, one at most. What a shape puts
+// outside of the range is moved to its end. Samples without a range have that of
+// the samples; the other shapes need a max.
 type Distribution struct {
-	Range     `yaml:",inline"`
-	LogNormal *LogNormal      `yaml:"log_normal,omitempty"`
-	Pareto    *Pareto         `yaml:"pareto,omitempty"`
-	Samples   []time.Duration `yaml:"samples,flow,omitempty"` // empirical: any of these, and what lies between two neighbours
+	Range `yaml:",inline"`
 
-	// SamplesFrom is the file that a scenario file takes Samples from. Whoever
-	// reads the scenario file reads it as well and empties the field, so that
-	// what runs, and what is stored of it, needs no other file.
+	LogNormal *LogNormal `yaml:"log_normal,omitempty"`
+	Pareto    *Pareto    `yaml:"pareto,omitempty"`
+
+	// Samples is the empirical shape: any of these durations, and what lies
+	// between two neighbours.
+	Samples []time.Duration `yaml:"samples,flow,omitempty" want:"0s.."`
+
+	// SamplesFrom is a file with samples, relative to the directory of this one:
+	// one duration a line, and what stands behind a # does not count. It is read
+	// once; what is stored of a run holds the samples.
 	SamplesFrom string `yaml:"samples_from,omitempty"`
 }
 
 // LogNormal is the shape of a duration whose logarithm is normal: most network
 // delays in quiet times.
 type LogNormal struct {
-	Median time.Duration `yaml:"median"`
-	Sigma  float64       `yaml:"sigma"` // of the logarithm; 0.5 puts one in forty above 2.7 medians
+	Median time.Duration `yaml:"median" want:">0s.."` // half take longer
+	Sigma  float64       `yaml:"sigma" want:">0..10"` // standard deviation of the logarithm; 0.5 puts one in forty above 2.7 medians
 }
 
-// Pareto is a shape with a heavy tail: a share of (Scale/d)^Alpha takes longer
+// Pareto is a shape with a heavy tail: a share of (scale/d)^alpha takes longer
 // than d.
 type Pareto struct {
-	Scale time.Duration `yaml:"scale"` // the smallest
-	Alpha float64       `yaml:"alpha"` // above 0; the mean is infinite up to 1
+	Scale time.Duration `yaml:"scale" want:">0s.."`   // the shortest
+	Alpha float64       `yaml:"alpha" want:">0..100"` // how fast the tail falls; the mean is infinite up to 1
 }
 
 func (d Distribution) String() string {
@@ -55,17 +60,11 @@ func (d Distribution) Validate() error {
 	if d.SamplesFrom != "" {
 		return field("samples_from", fmt.Errorf("the samples of %s have not been read: that is done where a scenario is read from a file", d.SamplesFrom))
 	}
-	if err := d.Range.Validate(); err != nil {
+	if err := Bounded(&d); err != nil {
 		return err
 	}
-	if err := d.LogNormal.validate(); err != nil {
-		return field("log_normal", err)
-	}
-	if err := d.Pareto.validate(); err != nil {
-		return field("pareto", err)
-	}
-	if i := slices.IndexFunc(d.Samples, func(s time.Duration) bool { return s < 0 }); i >= 0 {
-		return field("samples", field(fmt.Sprintf("[%d]", i), fmt.Errorf("%v is negative", d.Samples[i])))
+	if err := d.Range.Validate(); err != nil {
+		return err
 	}
 	return field("max", d.validateShape())
 }
@@ -84,28 +83,6 @@ func (d Distribution) validateShape() error {
 		return errors.New("a distribution has one shape at most")
 	case d.Max == 0 && (d.LogNormal != nil || d.Pareto != nil):
 		return errors.New("missing: this shape has no longest duration of its own")
-	}
-	return nil
-}
-
-func (l *LogNormal) validate() error {
-	switch {
-	case l == nil:
-	case l.Median <= 0:
-		return field("median", fmt.Errorf("%v: want more than 0", l.Median))
-	case math.IsNaN(l.Sigma) || l.Sigma <= 0 || l.Sigma > 10:
-		return field("sigma", fmt.Errorf("%v: want more than 0, at most 10", l.Sigma))
-	}
-	return nil
-}
-
-func (p *Pareto) validate() error {
-	switch {
-	case p == nil:
-	case p.Scale <= 0:
-		return field("scale", fmt.Errorf("%v: want more than 0", p.Scale))
-	case math.IsNaN(p.Alpha) || p.Alpha <= 0 || p.Alpha > 100:
-		return field("alpha", fmt.Errorf("%v: want more than 0, at most 100", p.Alpha))
 	}
 	return nil
 }

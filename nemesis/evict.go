@@ -6,7 +6,7 @@ import "fmt"
 // short of memory. All keys of locks are volatile. A server that is down evicts
 // nothing.
 type Evict struct {
-	Node int `yaml:"node"`
+	Node int `yaml:"node" want:"1.."`
 }
 
 // Kind is "evict".

@@ -9,7 +9,7 @@ import (
 // asynchronous replica takes its place, with the changes that had reached it
 // when the master died. The setting has to give the nodes replicas.
 type Failover struct {
-	Node int `yaml:"node"`
+	Node int `yaml:"node" want:"1.."`
 }
 
 // Kind is "failover".

@@ -2,11 +2,12 @@ package nemesis
 
 import "time"
 
-// Fault is one entry of a plan: one action, from its start to its end.
+// Fault is one entry of a plan: one kind of fault with its fields, from its start
+// to its end.
 type Fault struct {
 	Action Action  // in a file a field with the name of its kind
-	Start  Moment  `yaml:"start"`
-	End    *Moment `yaml:"end,omitempty"` // nil: never
+	Start  Moment  `yaml:"start"`         // when it begins. Nothing means with the run
+	End    *Moment `yaml:"end,omitempty"` // when it is over. Nothing means never, or at once if it does not last
 }
 
 // Action is what a fault does, without its when: a pointer to one of the

@@ -1,7 +1,6 @@
 package nemesis
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -10,13 +9,15 @@ import (
 )
 
 // Generator draws plans. It is data, as a plan is: the same generator, setting
-// and source of randomness give the same plan on every machine.
+// and seed give the same plan on every machine.
 type Generator struct {
-	// Faults are the weights of the kinds of faults; none: all alike.
+	// Faults are the weights of the kinds of faults, 0 to 9: how often each is
+	// drawn, compared with the others. "all" stands for the kinds that are not
+	// named. None: all alike.
 	Faults Weights `yaml:"faults,flow,omitempty"`
 
-	// Most is the largest number of faults of a plan, 1 to [MostFaults].
-	Most int `yaml:"most"`
+	// Most is the largest number of faults that a run draws.
+	Most int `yaml:"most" want:"1..99"`
 
 	// NoSwarm makes every plan draw from all kinds that have a weight.
 	// Otherwise each plan first draws some of them and does without the
@@ -49,10 +50,7 @@ func (g Generator) Validate() error {
 	if err := g.Faults.Validate(); err != nil {
 		return field("faults", err)
 	}
-	if g.Most < 1 || g.Most > MostFaults {
-		return field("most", fmt.Errorf("%d: want 1 to %d", g.Most, MostFaults))
-	}
-	return nil
+	return Bounded(&g)
 }
 
 // Only returns the generator with a weight for each kind that it draws in a

@@ -6,8 +6,8 @@ import "fmt"
 // guarded resource: a write that is delayed in the network, or in front of the
 // store. It takes hold of no link to a node.
 type GuardLatency struct {
-	Clients []int        `yaml:"clients,flow,omitempty"` // none: every client
-	Add     Distribution `yaml:"add"`
+	Clients []int        `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients. None: every client
+	Add     Distribution `yaml:"add"`                               // how much longer
 }
 
 // Kind is "guard-latency".

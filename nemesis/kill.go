@@ -4,7 +4,7 @@ import "fmt"
 
 // Kill ends a client for good, in the middle of whatever it does.
 type Kill struct {
-	Client int `yaml:"client"`
+	Client int `yaml:"client" want:"1.."`
 }
 
 // Kind is "kill".

@@ -7,7 +7,7 @@ import "fmt"
 type Latency struct {
 	Links `yaml:",inline"`
 	Way   Direction    `yaml:"way,omitempty"`
-	Add   Distribution `yaml:"add"`
+	Add   Distribution `yaml:"add"` // how much longer
 }
 
 // Kind is "latency".

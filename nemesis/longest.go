@@ -11,12 +11,13 @@ import (
 // should come at the end of all days would come at once.
 const Longest = 30 * 365 * 24 * time.Hour
 
-// Bounded returns a [FieldError] for the first duration, anywhere in what
-// value points to, that is longer than [Longest].
+// Bounded returns a [FieldError] for the first value, anywhere in what value
+// points to, that is out of the [Limit] of its field, or a duration longer than
+// [Longest].
 func Bounded(value any) error { return bounded(reflect.ValueOf(value)) }
 
-// bounded looks at every duration itself, by its type, so that a new field
-// cannot be forgotten.
+// bounded looks at everything itself, by its type, so that a new field cannot
+// be forgotten.
 func bounded(v reflect.Value) error {
 	return walk(v, func(v reflect.Value) (bool, error) {
 		switch v.Type() {
@@ -24,6 +25,9 @@ func bounded(v reflect.Value) error {
 			return true, tooLong(time.Duration(v.Int()))
 		case reflect.TypeFor[[]time.Duration](): // reflection is slow, and there may be a million
 			return true, noneTooLong(v.Interface().([]time.Duration))
+		}
+		if v.Kind() == reflect.Struct {
+			return false, withinLimits(v)
 		}
 		return false, nil
 	})

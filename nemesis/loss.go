@@ -12,12 +12,12 @@ import (
 type Loss struct {
 	Links   `yaml:",inline"`
 	Way     Direction `yaml:"way,omitempty"`
-	Percent int       `yaml:"percent"` // of transmissions, 1 to 100
+	Percent int       `yaml:"percent" want:"1..100"` // of transmissions
 
 	// RTO is the retransmission timeout: after how long a message that was
-	// lost is sent again the first time. It doubles each time, up to
-	// [MaxRTO]. 0 means [MinRTO].
-	RTO time.Duration `yaml:"rto,omitempty"`
+	// lost is sent again the first time. It doubles each time, up to 120 s.
+	// 0 means 200 ms.
+	RTO time.Duration `yaml:"rto,omitempty" want:"0s..120s"`
 }
 
 // What Linux does about loss: its shortest and its longest retransmission
@@ -51,12 +51,6 @@ func (l *Loss) String() string {
 }
 
 func (l *Loss) validate(s Setting) error {
-	switch {
-	case l.Percent < 1 || l.Percent > 100:
-		return field("percent", fmt.Errorf("%d: want 1 to 100", l.Percent))
-	case l.RTO < 0 || l.RTO > MaxRTO:
-		return field("rto", fmt.Errorf("%v: want at most %v, or 0 for %v", l.RTO, MaxRTO, MinRTO))
-	}
 	return l.validateWay(s, l.Way)
 }
 

@@ -8,23 +8,33 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Moment is when a fault starts or ends: an instant of the run; or the n-th
-// time that a client reaches a step, plus a delay; or, for an end, a time
+// Moment is when a fault starts or ends: at an instant of the run; or when a
+// client reaches a step for the n-th time, plus a delay; or, for an end, a time
 // after the start.
 type Moment struct {
-	// At is the time since the run began, when Client and After are not set.
-	At time.Duration `yaml:"at,omitempty"`
+	// At is the time since the run began. It stands alone.
+	At time.Duration `yaml:"at,omitempty" want:"0s.."`
 
-	// Client reaches Step for the Count-th time (0 means 1). K, for the step
-	// "reply", picks the k-th reply of a round, or of a try (0: any). Plus is added.
-	Client int           `yaml:"client,omitempty"`
-	Step   StepName      `yaml:"step,omitempty"`
-	K      int           `yaml:"k,omitempty"`
-	Count  int           `yaml:"count,omitempty"`
-	Plus   time.Duration `yaml:"plus,omitempty"`
+	// Client is the number of a client, which reaches a step.
+	Client int `yaml:"client,omitempty" want:"0.."`
 
-	// After is the time since the start of the fault; only for an end.
-	After *time.Duration `yaml:"after,omitempty"`
+	// Step is the step that the client reaches.
+	Step StepName `yaml:"step,omitempty"`
+
+	// K is which reply of a round, or of a try, is meant, for the step "reply"; 0
+	// means any.
+	K int `yaml:"k,omitempty" want:"0.."`
+
+	// Count is which time the client reaches the step, 2 being the second; 0 means
+	// the first.
+	Count int `yaml:"count,omitempty" want:"0.."`
+
+	// Plus is added to the time at which the client reaches the step.
+	Plus time.Duration `yaml:"plus,omitempty" want:"0s.."`
+
+	// After is the time since the start of the fault. It stands alone, and only
+	// in an end.
+	After *time.Duration `yaml:"after,omitempty" want:"0s.."`
 }
 
 // inTurn is how many replies can be named of a lock that asks one node one thing
@@ -52,8 +62,6 @@ func (m Moment) validate(s Setting, isEnd bool) error {
 	switch {
 	case m.After != nil:
 		return field("after", m.validateAfter(isEnd))
-	case m.At < 0:
-		return field("at", fmt.Errorf("%v is before the run begins", m.At))
 	case m.Client != 0:
 		return m.validateStep(s)
 	case m.Step != "" || m.K != 0 || m.Count != 0 || m.Plus != 0:
@@ -68,8 +76,6 @@ func (m Moment) validateAfter(isEnd bool) error {
 		return errors.New("only the end of a fault can be given as a time after its start")
 	case m != Moment{After: m.After}:
 		return errors.New("after stands alone")
-	case *m.After < 0:
-		return fmt.Errorf("the fault would end %v before it starts", -*m.After)
 	}
 	return nil
 }
@@ -86,20 +92,16 @@ func (m Moment) validateStep(s Setting) error {
 		return field("step", errors.New("missing"))
 	}
 	if _, err := env.ParseStep(string(m.Step)); err != nil {
-		return field("step", err)
+		return field("step", fmt.Errorf("%w: want one of %v", err, env.Steps()))
 	}
 	return m.validateCounts(s)
 }
 
 func (m Moment) validateCounts(s Setting) error {
 	switch {
-	case m.Plus < 0:
-		return field("plus", fmt.Errorf("%v: nothing can be undone that the step has done", m.Plus))
-	case m.Count < 0:
-		return field("count", fmt.Errorf("%d: counting starts at 1", m.Count))
 	case m.K != 0 && m.Step != StepName(env.StepReply.String()):
 		return field("k", errors.New("only the step \"reply\" is counted within a round"))
-	case m.K < 0 || m.K > max(s.Nodes, inTurn):
+	case m.K > max(s.Nodes, inTurn):
 		return field("k", fmt.Errorf("reply %d of %d", m.K, max(s.Nodes, inTurn)))
 	}
 	return nil

@@ -5,7 +5,7 @@ import "fmt"
 // NodeError makes nodes answer with an error in place of doing what they are
 // asked, from the start to the end.
 type NodeError struct {
-	Nodes []int     `yaml:"nodes,flow,omitempty"` // none: every node
+	Nodes []int     `yaml:"nodes,flow,omitempty" want:"1.."` // numbers of nodes. None: every node
 	Error ErrorName `yaml:"error"`
 }
 

@@ -6,7 +6,7 @@ import "fmt"
 // on; requests wait in its socket and are carried out, in their order, when it
 // continues.
 type NodePause struct {
-	Node int `yaml:"node"`
+	Node int `yaml:"node" want:"1.."`
 }
 
 // Kind is "node-pause".

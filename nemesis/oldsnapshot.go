@@ -6,11 +6,11 @@ import (
 )
 
 // OldSnapshot kills a node's server at the start; at the end it starts again
-// from a snapshot that is Age older than the start of the fault, whatever its
-// persistence. Before the run a node is empty.
+// from an old snapshot, whatever its persistence. Before the run a node is
+// empty.
 type OldSnapshot struct {
-	Node int           `yaml:"node"`
-	Age  time.Duration `yaml:"age"`
+	Node int           `yaml:"node" want:"1.."`
+	Age  time.Duration `yaml:"age" want:">0s.."` // of the snapshot, when the fault starts
 }
 
 // Kind is "old-snapshot".
@@ -21,9 +21,6 @@ func (o *OldSnapshot) String() string {
 }
 
 func (o *OldSnapshot) validate(s Setting) error {
-	if o.Age <= 0 {
-		return field("age", fmt.Errorf("%v: want more than 0", o.Age))
-	}
 	return field("node", oneOf("node", o.Node, s.Nodes))
 }
 

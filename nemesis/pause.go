@@ -4,19 +4,19 @@ import "fmt"
 
 // Pause makes a client stand still while clocks, messages and nodes go on.
 type Pause struct {
-	Client int   `yaml:"client"`
+	Client int   `yaml:"client" want:"1.."`
 	First  First `yaml:"first,omitempty"`
 }
 
 // First is what a client sees first when it goes on after a pause: the replies
 // that have come meanwhile and wait in its sockets, or that time is up for what
-// it waits for. Real programs do either. The zero value means RepliesFirst.
+// it waits for. Real programs do either. Nothing means replies.
 type First string
 
 // What can be seen first.
 const (
-	RepliesFirst First = "replies"
-	TimersFirst  First = "timers" // a reply to what was given up thereby is not seen at all
+	RepliesFirst First = "replies" // what has come meanwhile is seen
+	TimersFirst  First = "timers"  // a reply to what was given up thereby is not seen at all
 )
 
 // TimersFirstFeature is the feature of a pause after which timers are seen

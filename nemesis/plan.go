@@ -20,7 +20,7 @@ func (p Plan) validate(s Setting) error {
 func (f *Fault) validate(s Setting) error {
 	action := f.Action
 	if action == nil {
-		return errors.New("a fault has exactly one action")
+		return errors.New("a fault names exactly one kind, as in crash: {node: 3}")
 	}
 	if err := action.validate(s); err != nil {
 		return field(string(action.Kind()), err)

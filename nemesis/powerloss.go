@@ -9,8 +9,12 @@ import (
 // its server starts again. What was not synced is gone: with aof-everysec that
 // is what has changed since the last sync, deletions and extensions included.
 type PowerLoss struct {
-	Node         int           `yaml:"node"`
-	RestartDelay time.Duration `yaml:"restart_delay,omitempty"` // see [Restart]
+	Node int `yaml:"node" want:"1.."`
+
+	// RestartDelay is after how long by the node's own wall clock its machine
+	// starts the server again, in place of an end. 0 means that only the end
+	// does.
+	RestartDelay time.Duration `yaml:"restart_delay,omitempty" want:"0s.."`
 }
 
 // Kind is "power-loss".

@@ -6,7 +6,7 @@ import "fmt"
 // restart. The next compare-and-delete and the next compare-and-extend each
 // take one more round trip, which loads the script again.
 type ScriptFlush struct {
-	Node int `yaml:"node"`
+	Node int `yaml:"node" want:"1.."`
 }
 
 // Kind is "script-flush".

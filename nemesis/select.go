@@ -9,8 +9,8 @@ import (
 // Links selects links between clients and nodes: those of each of the clients
 // to each of the nodes.
 type Links struct {
-	Clients []int `yaml:"clients,flow,omitempty"` // none: every client
-	Nodes   []int `yaml:"nodes,flow,omitempty"`   // none: every node
+	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients. None: every client
+	Nodes   []int `yaml:"nodes,flow,omitempty" want:"1.."`   // numbers of nodes. None: every node
 }
 
 func (l Links) validate(s Setting) error {
@@ -44,14 +44,14 @@ func (l Links) String() string {
 	return fmt.Sprintf("between %s and %s", who("client", l.Clients), who("node", l.Nodes))
 }
 
-// Direction is which way of a link is meant.
+// Direction is which way of a link is meant. Nothing means both.
 type Direction string
 
 // The directions. The zero value means both.
 const (
 	Both     Direction = ""
-	Requests Direction = "requests"
-	Replies  Direction = "replies"
+	Requests Direction = "requests" // from the client to the node
+	Replies  Direction = "replies"  // from the node to the client
 )
 
 func (d Direction) validate() error {
@@ -74,8 +74,8 @@ func (d Direction) Has(way Direction) bool { return d == Both || d == way }
 
 // Machine selects the machine of one node or of one client.
 type Machine struct {
-	Node   int `yaml:"node,omitempty"`
-	Client int `yaml:"client,omitempty"`
+	Node   int `yaml:"node,omitempty" want:"0.."`   // its number; not together with a client
+	Client int `yaml:"client,omitempty" want:"0.."` // its number; not together with a node
 }
 
 func (m Machine) String() string {

@@ -5,60 +5,58 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
 )
 
-// Setting is the world that a plan is made for.
+// Setting is the world that a plan is made for. What it says of the network, the
+// disks and the store goes for backends that make them; real ones bring their
+// own.
 type Setting struct {
-	// Nodes is the number of independent nodes, 1 to [env.MaxNodes].
-	Nodes int `yaml:"nodes"`
+	// Nodes is the number of independent nodes.
+	Nodes int `yaml:"nodes" want:"1..64"`
 
 	// Persistence is what every node keeps when its server goes down.
 	Persistence Persistence `yaml:"persistence"`
 
-	// Sync is how long it takes to sync a write to the disk, where the backend
-	// makes the disk. Under [Always] each change is answered after that, and
-	// the node's later commands wait behind it. nil: no time.
+	// Sync is how long it takes to sync a write to the disk. With aof-always each
+	// change is answered after that, and the node's later commands wait behind
+	// it. Nothing: no time.
 	Sync *Distribution `yaml:"sync,omitempty"`
 
 	// Replication is how long a change takes to reach the asynchronous replica
-	// of its node, where the backend makes the replica; changes arrive in
-	// their order. nil: no node has a replica.
+	// of its node; changes arrive in their order. Nothing: no node has a replica.
 	Replication *Distribution `yaml:"replication,omitempty"`
 
-	// Store is a store that the nodes replicate, where the backend makes one. nil:
-	// there is none.
+	// Store is a store that the nodes replicate, for the locks that need one.
+	// Nothing: there is none.
 	Store *Store `yaml:"store,omitempty"`
 
 	// Clients is the number of lock users. In a file it is the length of the
 	// list of clients.
 	Clients int `yaml:"-"`
 
-	// Latency is how long a message takes one way, where the backend makes
-	// the network; real networks bring their own.
+	// Latency is how long a message takes one way between a client and a node.
 	Latency Distribution `yaml:"latency"`
 
-	// Links are links with a latency of their own, as Latency where the
-	// backend makes the network. Of two that name the same link and direction
-	// the last counts.
+	// Links are links with a latency of their own. Of two that name the same link
+	// and direction the last counts.
 	Links []LinkLatency `yaml:"links,omitempty"`
 
-	// Connections is how requests travel, as Latency where the backend makes
-	// the network.
+	// Connections is how requests travel.
 	Connections Connections `yaml:"connections,omitempty"`
 
 	// GuardLatency is how long a message takes one way to or from the guarded
-	// resource, as Latency where the backend makes the network; nil means as
-	// long as to a node.
+	// resource. Nothing: as long as to a node.
 	GuardLatency *Distribution `yaml:"guard_latency,omitempty"`
 
-	// Guard is what the guarded resource checks.
+	// Guard is what the guarded resource checks. Nothing means plain.
 	Guard guard.Mode `yaml:"guard,omitempty"`
 
-	// Horizon is the longest that the run may last, on the ground clock.
-	Horizon time.Duration `yaml:"horizon"`
+	// Horizon is the longest that the run may last. It ends earlier when all
+	// clients are done.
+	Horizon time.Duration `yaml:"horizon" want:">0s.."`
 
+	// Plan is what goes wrong, and when.
 	Plan Plan `yaml:"plan,omitempty"`
 }
 
@@ -69,7 +67,7 @@ type Persistence string
 
 // The modes of persistence.
 const (
-	Nothing     Persistence = "none"         // no write
+	Nothing     Persistence = "none"         // no write: a server that restarts is empty
 	EverySecond Persistence = "aof-everysec" // every write, synced once a second
 	Always      Persistence = "aof-always"   // every write, synced before it is acknowledged
 )
@@ -99,8 +97,8 @@ func (p Persistence) KeepsWithoutPower() string {
 
 // Range is a uniform distribution of durations, both ends included.
 type Range struct {
-	Min time.Duration `yaml:"min"`
-	Max time.Duration `yaml:"max"`
+	Min time.Duration `yaml:"min" want:"0s.."` // the shortest
+	Max time.Duration `yaml:"max" want:"0s.."` // the longest; not below min
 }
 
 func (r Range) String() string {
@@ -117,10 +115,10 @@ func (r Range) Draw(random uint64) time.Duration {
 
 // Validate names the first of the bounds that cannot be.
 func (r Range) Validate() error {
-	switch {
-	case r.Min < 0:
-		return field("min", fmt.Errorf("%v is negative", r.Min))
-	case r.Max < r.Min:
+	if err := Bounded(&r); err != nil {
+		return err
+	}
+	if r.Max < r.Min {
 		return field("max", fmt.Errorf("%v is below min, %v", r.Max, r.Min))
 	}
 	return nil
@@ -131,13 +129,8 @@ func (s Setting) Validate() error {
 	if err := Bounded(&s); err != nil {
 		return err
 	}
-	switch {
-	case s.Nodes < 1 || s.Nodes > env.MaxNodes:
-		return field("nodes", fmt.Errorf("%d: want 1 to %d", s.Nodes, env.MaxNodes))
-	case s.Clients < 1:
+	if s.Clients < 1 {
 		return field("clients", errors.New("at least one is needed"))
-	case s.Horizon <= 0:
-		return field("horizon", fmt.Errorf("%v: a run needs time", s.Horizon))
 	}
 	if err := s.validateNetwork(); err != nil {
 		return err

@@ -6,10 +6,13 @@ import (
 )
 
 // LinkLatency is how long a message takes one way over some links, in place of
-// what the setting says for all.
+// what the scenario says for all.
 type LinkLatency struct {
-	Links   `yaml:",inline"`
-	Way     Direction    `yaml:"way,omitempty"`
+	Links `yaml:",inline"`
+
+	Way Direction `yaml:"way,omitempty"`
+
+	// Latency is how long a message takes one way.
 	Latency Distribution `yaml:"latency"`
 }
 
@@ -20,15 +23,15 @@ func (l LinkLatency) validate(s Setting) error {
 	return field("latency", l.Latency.Validate())
 }
 
-// Connections is how the requests of a client travel to each node. The zero
-// value is a connection for each request under way, as many as it takes.
+// Connections is how the requests of a client travel to each node. Nothing means
+// a connection for each request under way, as many as it takes.
 type Connections struct {
 	// Limit is how many requests of a client can be under way to one node, 0
 	// for any number; each has a connection to itself. Others wait for their
 	// turn. One that is given up while it waits is never sent. One that is
 	// given up while it is under way costs its connection, and so makes room
 	// at once; it may still arrive.
-	Limit int `yaml:"limit,omitempty"`
+	Limit int `yaml:"limit,omitempty" want:"0.."`
 
 	// Pipelined says that a client has one connection to each node, which
 	// carries its requests in order, and the replies in the same order: one
@@ -38,10 +41,7 @@ type Connections struct {
 }
 
 func (c Connections) validate() error {
-	switch {
-	case c.Limit < 0:
-		return field("limit", fmt.Errorf("%d: want a number of connections, or 0 for no limit", c.Limit))
-	case c.Limit > 0 && c.Pipelined:
+	if c.Limit > 0 && c.Pipelined {
 		return field("limit", errors.New("a pipelined connection has no limit: it is one, for all requests"))
 	}
 	return nil

@@ -8,7 +8,7 @@ import "fmt"
 // time synchronisation then mends the wall clock. Without an end the machine is
 // never restored.
 type Snapshot struct {
-	Client  int `yaml:"client"`
+	Client  int `yaml:"client" want:"1.."`
 	Healing `yaml:",inline"`
 }
 

@@ -12,14 +12,14 @@ import (
 // them; whoever is in none is cut off from everyone. What a cut link does to
 // messages is described with [Partition].
 type Split struct {
-	Groups []Group `yaml:"groups"` // at least two
+	Groups []Group `yaml:"groups" want:"2.. items"`
 }
 
 // Group is some clients and nodes. Unlike a selection of links, an empty list
 // means none.
 type Group struct {
-	Clients []int `yaml:"clients,flow,omitempty"`
-	Nodes   []int `yaml:"nodes,flow,omitempty"`
+	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients. None: no client
+	Nodes   []int `yaml:"nodes,flow,omitempty" want:"1.."`   // numbers of nodes. None: no node
 }
 
 func (g Group) String() string {
@@ -78,9 +78,6 @@ func (p *Split) String() string {
 }
 
 func (p *Split) validate(s Setting) error {
-	if len(p.Groups) < 2 {
-		return field("groups", fmt.Errorf("%d: want at least two", len(p.Groups)))
-	}
 	for i, g := range p.Groups {
 		if err := g.validate(s); err != nil {
 			return field("groups", field(fmt.Sprintf("[%d]", i), err))

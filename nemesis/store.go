@@ -16,9 +16,9 @@ type Store struct {
 	// Commit is how long a change takes to be replicated, before it is answered.
 	Commit Distribution `yaml:"commit"`
 
-	// Asynchronous says that changes are answered before they are replicated, that
-	// one node alone serves, and that a new leader lacks what had not been
-	// replicated when the old one was lost: a database with an asynchronous replica.
+	// Asynchronous says that changes are answered before they are replicated: one
+	// node alone serves, and a new leader lacks what had not been replicated when
+	// the old one was lost, as with a database and its asynchronous replica.
 	Asynchronous bool `yaml:"asynchronous,omitempty"`
 }
 

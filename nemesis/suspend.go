@@ -6,7 +6,7 @@ import "fmt"
 // [Pause], and so does its monotonic clock. The clock that counts suspension
 // and the wall clock go on. Without an end it never wakes.
 type Suspend struct {
-	Client int `yaml:"client"`
+	Client int `yaml:"client" want:"1.."`
 }
 
 // Kind is "suspend".

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 )
 
 // walk goes through a value by its type, so that nobody has to tell where
@@ -47,19 +48,40 @@ func walkInterface(v reflect.Value, visit func(reflect.Value) (bool, error)) err
 }
 
 func walkStruct(v reflect.Value, visit func(reflect.Value) (bool, error)) error {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if !f.IsExported() {
-			continue
-		}
-		err := walk(v.Field(i), visit)
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	for _, f := range membersOf(v.Type()) {
+		err := walk(v.Field(f.index), visit)
 		switch {
-		case err != nil && name != "":
-			return field(name, err)
+		case err != nil && f.name != "":
+			return field(f.name, err)
 		case err != nil: // the fields of one that is inline stand beside the others
 			return err
 		}
 	}
 	return nil
+}
+
+// member is an exported field of a struct, by its index.
+type member struct {
+	index int
+	name  string // in a file; empty: it is inline, or has none
+	limit *Limit // nil: it has none
+}
+
+var members sync.Map // reflect.Type → []member
+
+// membersOf returns the exported fields of a struct. To read tags takes time, and
+// every run has its setting walked over.
+func membersOf(t reflect.Type) []member {
+	if known, ok := members.Load(t); ok {
+		return known.([]member)
+	}
+	var list []member
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() {
+			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			list = append(list, member{i, name, LimitOf(f)})
+		}
+	}
+	members.Store(t, list)
+	return list
 }

@@ -1,17 +1,11 @@
 package nemesis
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
-// form is a fault as a file has it: one field for each kind, beside the times.
-// It is made of the table of kinds, so that the reader of YAML checks the
-// fields of every kind and names the lines of errors.
+// form is what [FaultForm] returns. It is made of the table of kinds.
 var form reflect.Type
 
 func init() {
@@ -31,12 +25,16 @@ func init() {
 	form = reflect.StructOf(fields)
 }
 
+// FaultForm is a struct with the fields that a fault has in a file: one for each
+// kind, beside the times.
+func FaultForm() reflect.Type { return form }
+
 // UnmarshalYAML reads a fault. It is given the reader's own function instead
 // of a node, because that one knows that unknown fields are errors.
 func (f *Fault) UnmarshalYAML(read func(any) error) error {
 	filled := reflect.New(form)
 	if err := read(filled.Interface()); err != nil {
-		return unknownKind(err)
+		return err
 	}
 	*f = Fault{}
 	actions := 0
@@ -65,22 +63,4 @@ func (f Fault) MarshalYAML() (any, error) {
 	filled.FieldByName("Start").Set(reflect.ValueOf(f.Start))
 	filled.FieldByName("End").Set(reflect.ValueOf(f.End))
 	return filled.Interface(), nil
-}
-
-// unknownKind puts the kinds that there are in the place of the reader's
-// words on a type that has no name.
-func unknownKind(err error) error {
-	var all *yaml.TypeError
-	if !errors.As(err, &all) {
-		return err
-	}
-	names, _ := Kinds()
-	tidy := &yaml.TypeError{}
-	for _, line := range all.Errors {
-		if before, _, unnamed := strings.Cut(line, " not found in type struct {"); unnamed {
-			line = fmt.Sprintf("%s is neither start, end nor a kind of fault: there is %v", before, names)
-		}
-		tidy.Errors = append(tidy.Errors, line)
-	}
-	return tidy
 }

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -13,16 +14,49 @@ import (
 // it returns holds the samples and names no file any more. check may find more
 // to object to. An error names the file and, where it is known, the line.
 func Load(path string, check func(Scenario) error) (Scenario, error) {
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return Scenario{}, err
 	}
-	s, err := decode(text)
-	if err == nil {
-		err = Locate(text, s.complete(filepath.Dir(path), check))
+	defer func() { _ = file.Close() }()
+	text, err := readText(file)
+	if err != nil {
+		return Scenario{}, err
 	}
+	s, err := parse(text, filepath.Dir(path), check)
 	if err != nil {
 		return Scenario{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Read is [Load] for a text that comes from r and has no name; the names of files
+// of samples are relative to dir.
+func Read(r io.Reader, dir string, check func(Scenario) error) (Scenario, error) {
+	text, err := readText(r)
+	if err != nil {
+		return Scenario{}, err
+	}
+	return parse(text, dir, check)
+}
+
+// maxText is how long the text of a scenario may be. One has some kilobytes, or
+// ten megabytes if all the samples that there may be stand in it; to read much
+// more takes gigabytes of memory.
+const maxText = 32 << 20
+
+// readText reads a text up to the length at which decode refuses it.
+func readText(r io.Reader) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, maxText+1))
+}
+
+func parse(text []byte, dir string, check func(Scenario) error) (Scenario, error) {
+	s, err := decode(text)
+	if err == nil {
+		err = Locate(text, s.complete(dir, check))
+	}
+	if err != nil {
+		return Scenario{}, err
 	}
 	return s, nil
 }

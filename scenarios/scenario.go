@@ -11,21 +11,30 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Scenario is one experiment.
+// Scenario is one experiment: a lock, the clients that use it, the world that
+// they are in, what goes wrong there, and what is expected of it.
 type Scenario struct {
-	Name    string `yaml:"name"`
-	Summary string `yaml:"summary,omitempty"`
-	Claims  Claims `yaml:"claims,omitempty"`
+	// Name is what the scenario is called; the directories of its runs are called
+	// after it. Up to 64 lower-case letters, digits and hyphens.
+	Name string `yaml:"name" want:"/^[a-z0-9][a-z0-9-]{0,63}$/"`
 
-	Lock    Lock     `yaml:"lock"`
-	Clients []Client `yaml:"clients"`
+	// Summary is what happens, in a sentence.
+	Summary string `yaml:"summary,omitempty"`
+
+	Claims Claims `yaml:"claims,omitempty"`
+
+	Lock Lock `yaml:"lock"`
+
+	// Clients are the users of the lock. Wherever a client has a number, it is the
+	// place in this list, from 1.
+	Clients []Client `yaml:"clients" want:"1.. items"`
 
 	// Setting is the world and the plan. Its number of clients is the length
 	// of Clients.
 	nemesis.Setting `yaml:",inline"`
 
-	// Generate draws further faults beside the plan, others for each seed. A
-	// scenario that has been run has none: its plan is all that was done.
+	// Generate is what draws further faults beside the plan, others for each seed.
+	// A scenario that has been run has none: its plan is all that was done.
 	Generate *nemesis.Generator `yaml:"generate,omitempty"`
 
 	Bounds history.Bounds `yaml:"bounds"`
@@ -35,80 +44,130 @@ type Scenario struct {
 	Expect Expectations `yaml:"expect,omitempty"`
 }
 
-// Claims are what the two sides of the 2016 debate say of a scenario; empty
-// where a side says nothing.
+// Claims are what the two sides of the 2016 debate say of a scenario. They are
+// shown beside the verdicts and change nothing. Nothing, where a side is silent.
 type Claims struct {
-	Kleppmann string `yaml:"kleppmann,omitempty"`
-	Antirez   string `yaml:"antirez,omitempty"`
+	Kleppmann string `yaml:"kleppmann,omitempty"` // what "How to do distributed locking" says
+	Antirez   string `yaml:"antirez,omitempty"`   // what "Is Redlock safe?" says
 }
 
-// Lock is a lock and its parameters, enough to build it in any process.
+// Lock is a lock and its parameters, the same for all clients. A parameter that
+// the lock has no use for is an error.
 type Lock struct {
-	Kind        string        `yaml:"kind"`
-	TTL         time.Duration `yaml:"ttl"`
-	DriftFactor float64       `yaml:"drift_factor"`
-	Clock       string        `yaml:"clock,omitempty"` // that it reads: monotonic (or nothing), boottime or wall
-	NodeTimeout time.Duration `yaml:"node_timeout"`
-	Linger      time.Duration `yaml:"linger"`
-	Margin      time.Duration `yaml:"margin"`
-	Retry       nemesis.Range `yaml:"retry"`
-	Tries       int           `yaml:"tries,omitempty"`
+	// Kind is which lock it is.
+	Kind string `yaml:"kind"`
 
-	Watchdog   Watchdog      `yaml:"watchdog,omitempty"`   // extends every hold in the background
-	Quarantine time.Duration `yaml:"quarantine,omitempty"` // in which a node that has restarted does not vote
-	Fence      string        `yaml:"fence,omitempty"`      // is drawn with every grant, from where: quorum, increment or one-node
-	Sequential bool          `yaml:"sequential,omitempty"` // asks one node after another
-	Tokens     string        `yaml:"tokens,omitempty"`     // how they are made: random (or nothing) or time
+	// TTL is the time to live of what the lock keeps on the nodes: its keys, its
+	// row, its session. Whole milliseconds.
+	TTL time.Duration `yaml:"ttl" want:"1ms.."`
 
-	Heartbeat time.Duration `yaml:"heartbeat,omitempty"`  // of a session: how often
-	Grace     time.Duration `yaml:"grace,omitempty"`      // in which a session whose lease is over is still hoped for
-	LockDelay time.Duration `yaml:"lock_delay,omitempty"` // for which a lock stays closed whose session was lost
-	Entries   int           `yaml:"entries,omitempty"`    // how often its holder may have entered it at a time
+	// DriftFactor is the share of the TTL that the lock sets aside for clocks that
+	// run at different rates; 0.01 is 1 %. What is set aside, 2 ms more than that,
+	// is no part of the validity.
+	DriftFactor float64 `yaml:"drift_factor" want:"0..1"`
+
+	// Clock is the clock of the client's machine that the lock counts its validity
+	// on. monotonic stands still while the machine is suspended, boottime goes on,
+	// and wall can be stepped. Nothing means monotonic.
+	Clock string `yaml:"clock,omitempty" want:"monotonic|boottime|wall"`
+
+	// NodeTimeout is how long the lock waits for the answer of a node.
+	NodeTimeout time.Duration `yaml:"node_timeout" want:">0s.."`
+
+	// Linger is how long an answer that is late is still listened for in the
+	// background, so that a key that was set late is deleted. Below the node
+	// timeout it means the node timeout.
+	Linger time.Duration `yaml:"linger" want:"0s.."`
+
+	// Margin is how long before the end of its validity the holder is told of it.
+	// Below the validity.
+	Margin time.Duration `yaml:"margin" want:"0s.."`
+
+	// Retry is the time between two tries, drawn anew each time.
+	Retry nemesis.Range `yaml:"retry"`
+
+	// Tries is after how many tries a call gives up; 0 means never.
+	Tries int `yaml:"tries,omitempty" want:"0.."`
+
+	Watchdog Watchdog `yaml:"watchdog,omitempty"`
+
+	// Quarantine is how long a node that has restarted does not vote, in whole
+	// milliseconds; it should not be below the longest TTL. 0 means that it votes
+	// at once.
+	Quarantine time.Duration `yaml:"quarantine,omitempty" want:"0s.."`
+
+	// Fence is where the lock draws a fence from with every grant: quorum reads a
+	// quorum of the nodes and raises a quorum to the largest plus one, increment
+	// raises a counter on every node, one-node counts on a single node. Nothing
+	// means that it draws none.
+	Fence string `yaml:"fence,omitempty" want:"quorum|increment|one-node"`
+
+	// Sequential says that the lock asks one node after another, and not all at
+	// once.
+	Sequential bool `yaml:"sequential,omitempty"`
+
+	// Tokens is how the lock makes the token of a try: random is 20 random bytes,
+	// time is the time and the name of the client. Nothing means random.
+	Tokens string `yaml:"tokens,omitempty" want:"random|time"`
+
+	// Heartbeat is how often the client of a session asks to keep it.
+	Heartbeat time.Duration `yaml:"heartbeat,omitempty" want:"0s.."`
+
+	// Grace is how long a client whose session has run out still hopes for it
+	// before it tells the holder that the lock is lost.
+	Grace time.Duration `yaml:"grace,omitempty" want:"0s.."`
+
+	// LockDelay is how long a lock stays closed whose session was lost.
+	LockDelay time.Duration `yaml:"lock_delay,omitempty" want:"0s.."`
+
+	// Entries is how often its holder may have entered the lock at a time.
+	Entries int `yaml:"entries,omitempty" want:"0.."`
 }
 
-// Watchdog is a lock's own extending: so long after each grant and extension, at
-// most so often; 0 means never, and without a limit.
+// Watchdog is a lock's own extending, in the background.
 type Watchdog struct {
-	Every time.Duration `yaml:"every,omitempty"`
-	Limit int           `yaml:"limit,omitempty"`
+	// Every is how long after each grant, and after each extension, the hold is
+	// extended; 0 means never.
+	Every time.Duration `yaml:"every,omitempty" want:"0s.."`
+
+	// Limit is how often a hold is extended at most; 0 means without a limit.
+	Limit int `yaml:"limit,omitempty" want:"0.."`
 }
 
 // ReadsClock returns the clock that the lock reads.
 func (l Lock) ReadsClock() env.Clock {
-	clock, _ := l.clock() // the monotonic clock, if it is an error
+	clock, _ := env.ParseClock(l.Clock) // the monotonic clock, if it is none
 	return clock
 }
 
-func (l Lock) clock() (env.Clock, error) {
-	if l.Clock == "" {
-		return env.Monotonic, nil
-	}
-	return env.ParseClock(l.Clock)
-}
-
-// Client is what one lock user does, enough to rebuild it in any process.
+// Client is what one user of the lock does, round after round: it locks, works,
+// releases and thinks.
 type Client struct {
-	// Workload is the name of the workload.
+	// Workload is what the client does while it has the lock.
 	Workload string `yaml:"workload"`
 
-	// Resource is what the client locks. With Resources above 1 there are so
-	// many of that name (name/1, name/2, …), and each round locks one of them
-	// at random.
-	Resource  string `yaml:"resource"`
-	Resources int    `yaml:"resources,omitempty"`
+	// Resource is the name of what the client locks.
+	Resource string `yaml:"resource" want:"/./"`
 
-	// Start is how long the client waits before its first round, Work how
-	// long it works under the lock, Think how long it waits between rounds.
+	// Resources is how many there are of that name (name/1, name/2, …), of which
+	// each round locks one at random. 0 and 1 mean the one of just that name.
+	Resources int `yaml:"resources,omitempty" want:"0.."`
+
+	// Start is how long the client waits before its first round.
 	Start nemesis.Range `yaml:"start,omitempty"`
-	Work  nemesis.Range `yaml:"work,omitempty"`
+
+	// Work is how long it works while it has the lock.
+	Work nemesis.Range `yaml:"work,omitempty"`
+
+	// Think is how long it waits between two rounds.
 	Think nemesis.Range `yaml:"think,omitempty"`
 
 	// Rounds is how often it locks, works and releases.
-	Rounds int `yaml:"rounds"`
+	Rounds int `yaml:"rounds" want:"1.."`
 
 	// ExtendEvery is how often it extends the lock while it works; 0 means
 	// never.
-	ExtendEvery time.Duration `yaml:"extend_every,omitempty"`
+	ExtendEvery time.Duration `yaml:"extend_every,omitempty" want:"0s.."`
 
 	// Fence says that the client draws a fence from the guarded resource's own
 	// counter after each grant, and shows it to the resource. Where the lock
@@ -126,16 +185,12 @@ func (s Scenario) Validate() error {
 	if err := nemesis.Bounded(&s); err != nil {
 		return err
 	}
-	if err := s.Bounds.Validate(); err != nil {
-		return &nemesis.FieldError{Path: "bounds", Err: err}
-	}
-	if _, err := s.Lock.clock(); err != nil {
-		return &nemesis.FieldError{Path: "lock.clock", Err: err}
+	if err := s.Lock.Retry.Validate(); err != nil {
+		return nemesis.InField("lock.retry", err)
 	}
 	for i, c := range s.Clients {
 		if err := c.validate(); err != nil {
-			err.Path = fmt.Sprintf("clients[%d].%s", i, err.Path)
-			return err
+			return nemesis.InField(fmt.Sprintf("clients[%d]", i), err)
 		}
 	}
 	if s.Setting.Clients != len(s.Clients) {
@@ -149,26 +204,16 @@ func (s Scenario) Validate() error {
 
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
-func (c Client) validate() *nemesis.FieldError {
-	wrong := func(path string, err error) *nemesis.FieldError {
-		return &nemesis.FieldError{Path: path, Err: err}
-	}
-	switch {
-	case c.Resource == "":
-		return wrong("resource", errors.New("missing"))
-	case c.Resources < 0:
-		return wrong("resources", fmt.Errorf("%d is negative", c.Resources))
-	case c.Rounds < 1:
-		return wrong("rounds", fmt.Errorf("%d: want at least 1", c.Rounds))
-	case c.ExtendEvery < 0:
-		return wrong("extend_every", fmt.Errorf("%v is negative", c.ExtendEvery))
+func (c Client) validate() error {
+	if c.Resource == "" {
+		return &nemesis.FieldError{Path: "resource", Err: errors.New("missing")}
 	}
 	for _, r := range []struct {
 		name string
 		nemesis.Range
 	}{{"start", c.Start}, {"work", c.Work}, {"think", c.Think}} {
 		if err := r.Validate(); err != nil {
-			return wrong(r.name, err)
+			return nemesis.InField(r.name, err)
 		}
 	}
 	return nil

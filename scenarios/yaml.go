@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -40,42 +42,64 @@ func Parse(text []byte) (Scenario, error) {
 
 // decode reads a scenario whose values may be impossible.
 func decode(text []byte) (Scenario, error) {
-	var s Scenario
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(&s); err != nil {
-		return Scenario{}, tidy(err)
+	if len(text) > maxText {
+		return Scenario{}, fmt.Errorf("longer than %d MiB: that is no scenario", maxText>>20)
 	}
-	if dec.Decode(new(yaml.Node)) != io.EOF {
-		return Scenario{}, errors.New("more than one document: a file holds one scenario")
+	var s Scenario
+	var root yaml.Node
+	if err := onlyDocument(text, &root); err != nil {
+		return Scenario{}, err
+	}
+	if len(root.Content) == 0 || root.Content[0].ShortTag() == "!!null" {
+		return Scenario{}, errors.New("the file is empty")
+	}
+	if mistakes := checkForm(root.Content[0], reflect.TypeOf(s)); len(mistakes) > 0 {
+		return Scenario{}, mistakes
+	}
+	if err := root.Decode(&s); err != nil {
+		return Scenario{}, tidy(text, err)
 	}
 	s.Setting.Clients = len(s.Clients)
 	return s, nil
 }
 
+// onlyDocument reads the one document of a text.
+func onlyDocument(text []byte, root *yaml.Node) error {
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	err := documents.Decode(root)
+	if errors.Is(err, io.EOF) {
+		return errors.New("the file is empty")
+	}
+	var second yaml.Node
+	if err == nil {
+		err = documents.Decode(&second)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return tidy(text, err)
+	}
+	return fmt.Errorf("line %d: a second document: a file holds one scenario", second.Content[0].Line)
+}
+
+// Mistakes are all that is wrong with the form of a scenario's text, each with
+// its line.
+type Mistakes []error
+
+func (m Mistakes) Error() string {
+	texts := make([]string, len(m))
+	for i, err := range m {
+		texts[i] = err.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Unwrap returns all of them.
+func (m Mistakes) Unwrap() []error { return m }
+
 // Expectations are the verdicts that properties should get.
 type Expectations map[checker.Property]checker.Verdict
-
-// UnmarshalYAML reads a mapping of properties to verdicts. It exists so that
-// an unknown name is reported with its line.
-func (e *Expectations) UnmarshalYAML(n *yaml.Node) error {
-	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: expect: want a mapping of properties to verdicts", n.Line)
-	}
-	*e = Expectations{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		var p checker.Property
-		var v checker.Verdict
-		if err := p.UnmarshalText([]byte(n.Content[i].Value)); err != nil {
-			return fmt.Errorf("line %d: %w", n.Content[i].Line, err)
-		}
-		if err := v.UnmarshalText([]byte(n.Content[i+1].Value)); err != nil {
-			return fmt.Errorf("line %d: %w", n.Content[i+1].Line, err)
-		}
-		(*e)[p] = v
-	}
-	return nil
-}
 
 // MarshalYAML writes the mapping in the order of the properties.
 func (e Expectations) MarshalYAML() (any, error) {
@@ -90,16 +114,52 @@ func (e Expectations) MarshalYAML() (any, error) {
 	return n, nil
 }
 
-// tidy makes one line of what the YAML library reports.
-func tidy(err error) error {
+// tidy says what the YAML library reports on one line, without its name and with
+// the number of the line.
+func tidy(text []byte, err error) error {
 	var all *yaml.TypeError
 	if errors.As(err, &all) {
 		return errors.New(strings.Join(all.Errors, "; "))
 	}
-	if errors.Is(err, io.EOF) {
-		return errors.New("the file is empty")
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	number := 0
+	if _, none := fmt.Sscanf(message, "line %d:", &number); none != nil {
+		number = lineOfError(text, err)
+		message = fmt.Sprintf("line %d: %s", number, message)
 	}
-	return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	if line := indentedWithTab(text, number); line > 0 {
+		message = fmt.Sprintf("line %d: indented with a tab, where YAML wants spaces", line)
+	}
+	return errors.New(message)
+}
+
+// indentedWithTab returns the number of a line, or of the next one, for the
+// library may be one behind, if it is indented with a tab; otherwise 0.
+func indentedWithTab(text []byte, number int) int {
+	lines := bytes.Split(text, []byte("\n"))
+	for n := number; n <= number+1 && n <= len(lines); n++ {
+		if n > 0 && bytes.HasPrefix(bytes.TrimLeft(lines[n-1], " "), []byte("\t")) {
+			return n
+		}
+	}
+	return 0
+}
+
+// lineOfError returns the line of an error for which the library names none: the
+// last line of the shortest beginning of the text that has the same error.
+func lineOfError(text []byte, err error) int {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	ends := make([]int, len(lines))
+	for i, l := range lines {
+		ends[i] = len(l)
+		if i > 0 {
+			ends[i] += ends[i-1]
+		}
+	}
+	return 1 + sort.Search(len(lines)-1, func(i int) bool {
+		shorter := yaml.Unmarshal(text[:ends[i]], new(yaml.Node))
+		return shorter != nil && shorter.Error() == err.Error()
+	})
 }
 
 // Locate puts the line of the text in front of an error that knows the path to

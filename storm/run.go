@@ -74,10 +74,20 @@ func Prepare(b Backend, s scenarios.Scenario) error {
 	if err := kind.fits(b, s); err != nil {
 		return err
 	}
-	if err := nemesis.Refuse(b.Name, b.Faults, s.Plan, b.Features...); err != nil {
+	if err := refused(b, s.Plan); err != nil {
 		return err
 	}
 	_, err = generator(b, s)
+	return err
+}
+
+// refused says which fault of a plan the backend cannot carry out, with its place.
+func refused(b Backend, p nemesis.Plan) error {
+	err := nemesis.Refuse(b.Name, b.Faults, p, b.Features...)
+	var r *nemesis.RefusedError
+	if errors.As(err, &r) {
+		return &nemesis.FieldError{Path: fmt.Sprintf("plan[%d].%s", r.Fault-1, r.Kind), Err: err}
+	}
 	return err
 }
 

@@ -120,13 +120,14 @@ func TestPrepareRefuses(t *testing.T) {
 		`lock: impossible configuration: a timeout of 0s: want more than 0`: func(s *scenarios.Scenario) {
 			s.Lock.Kind, s.Lock.Linger, s.Lock.NodeTimeout = "setnx-del", 0, 0
 		},
-		`lock: redlock: impossible setting: TTL 0s: want at least 1ms, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
+		`lock.ttl: 0s: want at least 1ms`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
+		`lock: redlock: impossible setting: TTL 1.5ms: want whole milliseconds, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 1500 * time.Microsecond },
 		`clients[0].workload: unknown workload "sleep": there is [hold section checked posted]`: func(s *scenarios.Scenario) {
 			s.Clients = append([]scenarios.Client(nil), s.Clients...)
 			s.Clients[0].Workload = "sleep"
 		},
-		`the tin backend cannot carry out fault 1 of the plan, a partition`: func(*scenarios.Scenario) {},
-		`the tin backend cannot carry out fault 1 of the plan, a pause with "first: timers"`: func(s *scenarios.Scenario) {
+		`plan[0].partition: the tin backend cannot carry out fault 1 of the plan, a partition`: func(*scenarios.Scenario) {},
+		`plan[0].pause: the tin backend cannot carry out fault 1 of the plan, a pause with "first: timers"`: func(s *scenarios.Scenario) {
 			s.Plan = nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}}}
 		},
 		`plan[1].crash.node: there is no node 3: they are numbered 1 to 2`: func(s *scenarios.Scenario) {

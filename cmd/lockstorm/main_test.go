@@ -233,6 +233,8 @@ func TestBadInput(t *testing.T) {
 		{[]string{"replay", "v1.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
 		{[]string{"replay", storm.Replay{Scenario: "clam"}.String()}, `unknown scenario "clam": there is calm, `},
 		{[]string{"replay", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
+		{[]string{"validate"}, "requires at least 1 arg"},
+		{[]string{"validate", "--backend", "tin", "mine.yaml"}, `unknown backend "tin": there is sim`},
 		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
 	}
 	for _, c := range cases {

@@ -13,7 +13,8 @@ func newShow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show SCENARIO",
 		Short: "Print a scenario as YAML",
-		Long:  "Print a scenario as YAML. Save it, change a number, and run the file.",
+		Long: `Print a scenario as YAML. Save it, change a number, and run the file.
+docs/scenario-format.md describes the format.`,
 		Example: `  lockstorm show crash-restart
   lockstorm show delayed-restart >mine.yaml && lockstorm run mine.yaml`,
 		Args: cobra.ExactArgs(1),

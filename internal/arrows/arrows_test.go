@@ -43,6 +43,7 @@ var rules = []rule{
 	{"scenarios", []string{"env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
 	{"storm", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "locks"}, "storm sees worlds only through the interface that it defines"},
 	{"results", []string{"history", "checker", "scenarios", "storm"}, "stored runs know no backend"},
+	{"docs", nil, "pages that the command prints"},
 	{"cmd", []string{"*"}, "the command wires everything"},
 	{"internal", []string{"*"}, "tests of the whole"},
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+func newValidate() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check scenario files without running them",
+		Long: `Check scenario files without running them: - is standard input. Each good file
+gets a line that says what it holds, each mistake in a bad one a line that names
+the file and the line. What can be run depends on the world: --backend says for
+which one to check. Exit codes: 0 all are good; 2 one is not.
+
+docs/scenario-format.md describes the format, "lockstorm schema" prints its JSON
+schema.`,
+		Example: `  lockstorm validate mine.yaml
+  lockstorm validate --backend process mine.yaml yours.yaml
+  lockstorm show calm | lockstorm validate -`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	backend := backendFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		b, err := findBackend(*backend)
+		if err != nil {
+			return err
+		}
+		bad := false
+		for _, name := range args {
+			s, err := validate(name, cmd.InOrStdin(), b)
+			if err == nil {
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok (%s)\n", name, inShort(s))
+				continue
+			}
+			bad = true
+			printMistakes(cmd.OutOrStdout(), name, err)
+		}
+		if bad {
+			return verdictError(exitBadInput)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// validate reads a file, or standard input, and checks it for a backend.
+func validate(name string, input io.Reader, b storm.Backend) (scenarios.Scenario, error) {
+	check := func(s scenarios.Scenario) error { return storm.Prepare(b, s) }
+	if name == "-" {
+		s, err := scenarios.Read(input, ".", check)
+		if err != nil {
+			err = fmt.Errorf("-: %w", err)
+		}
+		return s, err
+	}
+	return scenarios.Load(name, check)
+}
+
+// printMistakes gives each mistake in a file a line of its own.
+func printMistakes(out io.Writer, name string, err error) {
+	var all scenarios.Mistakes
+	if !errors.As(err, &all) {
+		_, _ = fmt.Fprintln(out, oneLine.Replace(err.Error()))
+		return
+	}
+	for _, m := range all {
+		_, _ = fmt.Fprintf(out, "%s: %s\n", name, oneLine.Replace(m.Error()))
+	}
+}
+
+// inShort says what a scenario holds.
+func inShort(s scenarios.Scenario) string {
+	text := fmt.Sprintf("%s, %s, %s, %s", s.Lock.Kind, counted(len(s.Clients), "client"), counted(s.Nodes, "node"), counted(len(s.Plan), "fault"))
+	if s.Generate != nil {
+		text += fmt.Sprintf(" and up to %d drawn", s.Generate.Most)
+	}
+	return text + fmt.Sprintf(", %s expected", counted(len(s.Expect), "verdict"))
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

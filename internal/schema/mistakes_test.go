@@ -1,0 +1,115 @@
+package schema
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/sim"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// simulator is the backend that files are checked for.
+var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Keys: true, Stores: true, Exact: true, Open: storm.Opener(sim.Open)}
+
+// read reads a scenario as the command does.
+func read(text string) (scenarios.Scenario, error) {
+	return scenarios.Read(strings.NewReader(text), ".", func(s scenarios.Scenario) error {
+		return storm.Prepare(simulator, s)
+	})
+}
+
+// example is the scenario that the page shows.
+func example(t *testing.T, page string) string {
+	t.Helper()
+	found := regexp.MustCompile("(?s)## A whole one\n\n```yaml\n(.*?)```").FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("the page has no example")
+	}
+	return found[1]
+}
+
+// What the page says of its example is so.
+func TestExampleOfThePage(t *testing.T) {
+	page, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := read(example(t, string(page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(10) {
+		r, err := storm.Run(t.Context(), simulator, s, seed, nil)
+		if err != nil || !r.AsExpected() {
+			t.Errorf("seed %d: %v, %v", seed, r.Report.Verdicts(), err)
+		}
+	}
+}
+
+// The shorter examples, of one line each, can stand in the place of a line of the
+// whole one.
+func TestShortExamplesOfThePage(t *testing.T) {
+	page, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := example(t, string(page))
+	tried := 0
+	for _, line := range strings.Split(string(page), "\n") {
+		for _, old := range []string{"latency: {min: 200µs, max: 1ms}", "start: {client: 1, step: granted, plus: 20ms}", "end: {after: 600ms}"} {
+			field, _, _ := strings.Cut(old, "{")
+			if !strings.HasPrefix(line, field+"{") || strings.Contains(line, "samples_from") {
+				continue
+			}
+			tried++
+			if _, err := read(strings.Replace(whole, old, line, 1)); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		}
+	}
+	if tried < 6 {
+		t.Errorf("the page has %d short examples", tried)
+	}
+}
+
+// mistakes is a table of what is said of the example with one thing changed.
+func mistakes(t *testing.T, example string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| with | it says |\n|---|---|\n")
+	for _, c := range []struct{ old, new string }{
+		{"ttl: 1s", "ttl: 1000"},
+		{"margin: 50ms", "margins: 50ms"},
+		{"margin: 50ms", "grace: 50ms"},
+		{"rounds: 1", "rounds: 1.5"},
+		{"max: 200ms", "max: 20ms"},
+		{"nodes: 5", "nodes:"},
+		{"persistence: none", "persistence: disk"},
+		{"node: 3", "node: 9"},
+		{"crash: {node: 3}", "burn: {node: 3}"},
+		{"step: granted", "step: grant"},
+		{"cleanup: 100ms", "cleanup: -1s"},
+		{"lease: violated", "lease: broken"},
+	} {
+		_, err := read(strings.Replace(example, c.old, c.new, 1))
+		if err == nil || !strings.HasPrefix(err.Error(), "line ") {
+			t.Errorf("%q: got %v", c.new, err)
+			continue
+		}
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", c.new, cut(err.Error()))
+	}
+	return b.String()
+}
+
+// cut leaves out the end of a long list.
+func cut(text string) string {
+	const most = 140
+	if len(text) <= most {
+		return text
+	}
+	return text[:strings.LastIndexAny(text[:most], ", ")] + " …"
+}

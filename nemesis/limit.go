@@ -1,0 +1,185 @@
+package nemesis
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Limit is what the value of a field has to be. It stands in the tag of the
+// field, so that what refuses a value, the schema and the tables of the format
+// all read the same:
+//
+//	want:"1..64"       a number from 1 to 64
+//	want:"0s.."        a duration that is not negative; of a list, each of it
+//	want:">0..10"      a number above 0, at most 10
+//	want:"2.. items"   a list of at least two
+//	want:"a|b"         one of two words; nothing, if the field may be left out
+//	want:"/^[a-z]+$/"  text of this form, which is not checked here
+type Limit struct {
+	Min, Max string // as in the tag; empty: there is none
+	Above    bool   // Min itself is not allowed
+	Items    bool   // it is the length of a list that is limited
+	OneOf    []string
+	Pattern  string
+
+	min, max float64
+}
+
+// LimitOf returns the limit in the tag of a field, nil if it has none. A tag
+// that cannot be read is a panic.
+func LimitOf(f reflect.StructField) *Limit {
+	tag, ok := f.Tag.Lookup("want")
+	if !ok {
+		return nil
+	}
+	if strings.HasPrefix(tag, "/") {
+		return &Limit{Pattern: strings.Trim(tag, "/")}
+	}
+	text, items := strings.CutSuffix(tag, " items")
+	low, high, isRange := strings.Cut(text, "..")
+	if !isRange {
+		return &Limit{OneOf: strings.Split(tag, "|")}
+	}
+	low, above := strings.CutPrefix(low, ">")
+	l := &Limit{Min: low, Max: high, Above: above, Items: items}
+	l.min, l.max = l.number(low), l.number(high)
+	return l
+}
+
+// number reads an end of a range.
+func (l *Limit) number(text string) float64 {
+	if text == "" {
+		return 0
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return float64(d)
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(fmt.Sprintf("nemesis: no limit: %q", text))
+	}
+	return v
+}
+
+// Required reports whether a field with this limit cannot be left out: nothing,
+// which is what it would then be, is not allowed.
+func (l *Limit) Required() bool {
+	return l != nil && (l.Pattern != "" || l.Min != "" && !l.holds(0))
+}
+
+// holds reports whether a number is in the range. NaN is in none.
+func (l *Limit) holds(v float64) bool {
+	switch {
+	case l.Min != "" && !(v > l.min || v == l.min && !l.Above):
+		return false
+	case l.Max != "" && !(v <= l.max):
+		return false
+	}
+	return true
+}
+
+// check names what is wrong with the value of a field.
+func (l *Limit) check(v reflect.Value) error {
+	switch {
+	case l.Items:
+		n := v.Len()
+		if n == 0 && !l.holds(0) {
+			return fmt.Errorf("none in the list: want %s", l)
+		}
+		if !l.holds(float64(n)) {
+			return fmt.Errorf("%d in the list: want %s", n, l)
+		}
+	case l.OneOf != nil:
+		return l.checkWord(v.String())
+	case l.Min == "" && l.Max == "":
+	case v.Kind() == reflect.Slice:
+		return l.checkEach(v)
+	default:
+		return l.checkNumber(v)
+	}
+	return nil
+}
+
+func (l *Limit) checkWord(word string) error {
+	for _, w := range l.OneOf {
+		if word == "" || word == w {
+			return nil
+		}
+	}
+	last := len(l.OneOf) - 1
+	return fmt.Errorf("unknown value %q: want %s or %s", word, strings.Join(l.OneOf[:last], ", "), l.OneOf[last])
+}
+
+func (l *Limit) checkEach(v reflect.Value) error {
+	if list, ok := v.Interface().([]time.Duration); ok { // reflection is slow, and there may be a million
+		for i, d := range list {
+			if !l.holds(float64(d)) {
+				return field(fmt.Sprintf("[%d]", i), l.refuse(d, float64(d)))
+			}
+		}
+		return nil
+	}
+	for i := range v.Len() {
+		if err := l.checkNumber(v.Index(i)); err != nil {
+			return field(fmt.Sprintf("[%d]", i), err)
+		}
+	}
+	return nil
+}
+
+func (l *Limit) checkNumber(v reflect.Value) error {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	var n float64
+	if v.CanFloat() {
+		n = v.Float()
+	} else {
+		n = float64(v.Int())
+	}
+	if l.holds(n) {
+		return nil
+	}
+	return l.refuse(v.Interface(), n)
+}
+
+func (l *Limit) refuse(shown any, v float64) error {
+	if v < 0 && l.min == 0 && l.Max == "" && !l.Above {
+		return fmt.Errorf("%v is negative", shown)
+	}
+	return fmt.Errorf("%v: want %s", shown, l)
+}
+
+// String says in words what a range allows.
+func (l *Limit) String() string {
+	switch {
+	case l.Min != "" && l.Max != "" && !l.Above:
+		return l.Min + " to " + l.Max
+	case l.Min != "" && l.Max != "":
+		return "more than " + l.Min + ", at most " + l.Max
+	case l.Above:
+		return "more than " + l.Min
+	case l.Min != "":
+		return "at least " + l.Min
+	}
+	return "at most " + l.Max
+}
+
+// withinLimits checks a struct's own fields.
+func withinLimits(v reflect.Value) error {
+	for _, m := range membersOf(v.Type()) {
+		if m.limit == nil {
+			continue
+		}
+		if err := m.limit.check(v.Field(m.index)); err != nil {
+			return field(m.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,321 @@
+package scenarios
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// form compares a document with the type that it is read into: which fields there
+// are, and what sort of value each has. The YAML library would do so as well, but
+// stops at what a type of its own objects to, speaks of Go types, takes 2.7 for
+// a whole number and a field without a value for one that is not there.
+type form struct {
+	left     int // values that may still be looked at
+	mistakes Mistakes
+}
+
+// place is where in a document a value stands. It is put into words only for
+// what is wrong: there may be a million samples.
+type place struct {
+	in    *place
+	name  string // of a field; empty: an item of a list
+	index int
+}
+
+func (p *place) String() string {
+	var in string
+	if p.in != nil {
+		in = p.in.String()
+	}
+	switch {
+	case p.name == "":
+		return fmt.Sprintf("%s[%d]", in, p.index)
+	case in == "":
+		return p.name
+	}
+	return in + "." + p.name
+}
+
+// maxValues is how many values a document may have. Aliases can multiply them
+// beyond all bounds.
+const maxValues = 2 * maxSamples
+
+// checkForm returns, in the order of the text, all that is not of the form of a
+// type.
+func checkForm(n *yaml.Node, t reflect.Type) Mistakes {
+	f := &form{left: maxValues}
+	f.value(n, t, nil)
+	if f.left < 0 {
+		return Mistakes{fmt.Errorf("more than %d values: that is no scenario", maxValues)}
+	}
+	return f.mistakes
+}
+
+func (f *form) wrong(n *yaml.Node, at *place, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if at != nil {
+		text = at.String() + ": " + text
+	}
+	f.mistakes = append(f.mistakes, fmt.Errorf("line %d: %s", n.Line, text))
+}
+
+func (f *form) value(n *yaml.Node, t reflect.Type, at *place) {
+	if f.left--; f.left < 0 {
+		return
+	}
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == reflect.TypeFor[nemesis.Fault]() {
+		t = nemesis.FaultForm()
+	}
+	switch {
+	case n.ShortTag() == "!!null":
+		f.wrong(n, at, "there is no value: want %s", emptyOf(t))
+	case t.Kind() == reflect.Struct && n.Kind == yaml.MappingNode:
+		f.fields(n, t, at)
+	case t.Kind() == reflect.Map && n.Kind == yaml.MappingNode:
+		f.entries(n, t, at)
+	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
+		f.items(n, t, at)
+	case isScalar(t) && n.Kind == yaml.ScalarNode:
+		f.scalar(n, t, at)
+	default:
+		f.wrong(n, at, "there is %s: want %s", sortOf(n), sortWanted(t))
+	}
+}
+
+func (f *form) items(n *yaml.Node, t reflect.Type, at *place) {
+	for i, item := range n.Content {
+		f.value(item, t.Elem(), &place{in: at, index: i})
+	}
+}
+
+// fields looks at a mapping that is a struct.
+func (f *form) fields(n *yaml.Node, t reflect.Type, at *place) {
+	known := fieldsOf(t)
+	f.pairs(n, at, func(key, value *yaml.Node) {
+		i := slices.IndexFunc(known, func(k reflect.StructField) bool { return nameOf(k) == key.Value })
+		if i < 0 {
+			f.wrong(key, at, "unknown field %s: want %s", shortened(key.Value), alternatives(known))
+			return
+		}
+		f.value(value, known[i].Type, &place{in: at, name: key.Value})
+	})
+}
+
+// entries looks at a mapping from names to values of one type.
+func (f *form) entries(n *yaml.Node, t reflect.Type, at *place) {
+	f.pairs(n, at, func(key, value *yaml.Node) {
+		f.value(key, t.Key(), at)
+		f.value(value, t.Elem(), &place{in: at, name: key.Value})
+	})
+}
+
+// pairs calls do with the pairs of a mapping, and of those that are merged into
+// it. A key that comes twice is a mistake.
+func (f *form) pairs(n *yaml.Node, at *place, do func(key, value *yaml.Node)) {
+	lines := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		if key.ShortTag() == "!!merge" {
+			f.merged(value, at, do)
+			continue
+		}
+		if line, twice := lines[key.Value]; twice {
+			f.wrong(key, at, "%s stands on line %d already", shortened(key.Value), line)
+			continue
+		}
+		lines[key.Value] = key.Line
+		do(key, value)
+	}
+}
+
+// merged is pairs for what stands behind a merge key: a mapping, or a list of
+// them.
+func (f *form) merged(n *yaml.Node, at *place, do func(key, value *yaml.Node)) {
+	if f.left--; f.left < 0 {
+		return
+	}
+	switch {
+	case n.Kind == yaml.AliasNode:
+		f.merged(n.Alias, at, do)
+	case n.Kind == yaml.MappingNode:
+		f.pairs(n, at, do)
+	case n.Kind == yaml.SequenceNode:
+		for _, item := range n.Content {
+			f.merged(item, at, do)
+		}
+	default:
+		f.wrong(n, at, "there is %s to merge: want fields", sortOf(n))
+	}
+}
+
+func (f *form) scalar(n *yaml.Node, t reflect.Type, at *place) {
+	tag := n.ShortTag()
+	if reader, ok := reflect.New(t).Interface().(encoding.TextUnmarshaler); ok {
+		if err := reader.UnmarshalText([]byte(n.Value)); err != nil {
+			f.wrong(n, at, "%v", err)
+		}
+		return
+	}
+	fits := tag == "!!str"
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		_, err := time.ParseDuration(n.Value)
+		fits = fits && err == nil
+	case t.Kind() == reflect.Bool:
+		fits = tag == "!!bool"
+	case t.Kind() == reflect.Float64:
+		fits = tag == "!!float" || tag == "!!int"
+	case t.Kind() != reflect.String:
+		fits = tag == "!!int"
+	}
+	switch {
+	case fits && n.Decode(reflect.New(t).Interface()) == nil:
+	case tooLarge(n.Value, t):
+		f.wrong(n, at, "%s is too large", shown(n))
+	default:
+		f.wrong(n, at, "%s is not %s", shown(n), scalarWanted(t))
+	}
+}
+
+// tooLarge reports whether a text would be a duration, or a whole number, if only
+// its digits were smaller.
+func tooLarge(text string, t reflect.Type) bool {
+	if t != reflect.TypeFor[time.Duration]() {
+		return t.Kind() != reflect.String && text != "" && strings.Trim(text, "+-0123456789") == ""
+	}
+	zeros := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return '0'
+		}
+		return r
+	}, text)
+	_, err := time.ParseDuration(zeros)
+	return err == nil && zeros != "0"
+}
+
+// shown is a value for a message, on one line.
+func shown(n *yaml.Node) string {
+	if n.ShortTag() == "!!str" {
+		return strconv.Quote(shortened(n.Value))
+	}
+	return shortened(n.Value)
+}
+
+func shortened(text string) string {
+	const most = 40
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// scalarWanted says what a type has to be given, and how that is written.
+func scalarWanted(t reflect.Type) string {
+	what := sortWanted(t)
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return what + ": want a number with its unit, as in 20ms or 1.5s"
+	case t.Kind() == reflect.String:
+		return what + ": want it in quotes"
+	}
+	return what
+}
+
+func isScalar(t reflect.Type) bool {
+	return t.Kind() != reflect.Struct && t.Kind() != reflect.Map && t.Kind() != reflect.Slice
+}
+
+// sortOf says what a document has.
+func sortOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	switch n.ShortTag() {
+	case "!!str":
+		return "text"
+	case "!!bool":
+		return "true or false"
+	case "!!int", "!!float":
+		return "a number"
+	}
+	return "a " + strings.TrimPrefix(n.ShortTag(), "!!")
+}
+
+// sortWanted says what a type has to be given.
+func sortWanted(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return "a duration"
+	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
+		return "a mapping"
+	case t.Kind() == reflect.Slice:
+		return "a list"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.Float64:
+		return "a number"
+	case t.Kind() == reflect.String:
+		return "text"
+	}
+	return "a whole number"
+}
+
+// emptyOf is sortWanted with how nothing is written, where that can be.
+func emptyOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice:
+		return "a list; [] is an empty one"
+	case reflect.Map, reflect.Struct:
+		return "a mapping; {} is an empty one"
+	}
+	return sortWanted(t)
+}
+
+// fieldsOf returns the fields that a struct has in a file: those of structs
+// that are inline stand beside the others.
+func fieldsOf(t reflect.Type) []reflect.StructField {
+	var list []reflect.StructField
+	for i := range t.NumField() {
+		switch f := t.Field(i); {
+		case strings.Contains(f.Tag.Get("yaml"), ",inline"):
+			list = append(list, fieldsOf(f.Type)...)
+		case nameOf(f) != "" && nameOf(f) != "-":
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+func nameOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
+}
+
+func alternatives(fields []reflect.StructField) string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = nameOf(f)
+	}
+	return strings.Join(names, ", ")
+}
