@@ -53,6 +53,7 @@ func (b Batch) Run(ctx context.Context) (Tally, error) {
 			b.Each(r)
 		}
 	})
+	tally.settle()
 	tally.Interrupted = tally.Interrupted || tally.Runs < b.Runs && err == nil
 	return tally, err
 }
@@ -126,15 +127,22 @@ type Tally struct {
 
 	// Shown counts the runs that showed by themselves what was expected, Against
 	// those that showed what no further run can mend. Witness is the seed of the
-	// first against, or else of the first that showed it.
+	// first against, or else of the first that showed it, and WitnessTrace the hash
+	// of its trace.
 	Shown, Against int
 	Witness        uint64
+	WitnessTrace   uint64
+
+	// Figures are the measurements.
+	Figures Figures
 
 	// Calm counts the runs in which no fault took place: silence in them says
 	// little.
 	Calm int
 
 	Interrupted bool
+
+	acquire quantiles // until all runs are in
 }
 
 // NewTally returns the tally of no runs.
@@ -159,6 +167,7 @@ func (t *Tally) Add(r Result) {
 	if r.Report.Measurements.Faults == 0 {
 		t.Calm++
 	}
+	t.measure(r)
 	for _, f := range r.Report.Findings {
 		t.Seen[f.Property][f.Verdict]++
 		switch f.Verdict {
@@ -171,12 +180,12 @@ func (t *Tally) Add(r Result) {
 	switch {
 	case r.Contradicts():
 		if t.Against == 0 {
-			t.Witness = r.Seed
+			t.Witness, t.WitnessTrace = r.Seed, r.TraceHash
 		}
 		t.Against++
 	case r.AsExpected():
 		if t.Shown == 0 && t.Against == 0 {
-			t.Witness = r.Seed
+			t.Witness, t.WitnessTrace = r.Seed, r.TraceHash
 		}
 		t.Shown++
 	}
@@ -200,6 +209,14 @@ func (t Tally) Observed(p checker.Property) checker.Verdict {
 		return checker.Unknown
 	}
 	return checker.NotApplicable
+}
+
+// Rate is the share of runs that violated the property, of those in which that
+// was decided: a run that left it open, or in which there was nothing to judge,
+// is not counted.
+func (t Tally) Rate(p checker.Property) Rate {
+	k := t.Seen[p][checker.Violated]
+	return Rate{K: k, N: k + t.Seen[p][checker.Holds]}
 }
 
 // Outcome is how runs compare with what was expected of them.

@@ -23,6 +23,9 @@ type Result struct {
 	// Report is what the judges found in the history.
 	Report checker.Report
 
+	// Traffic is what the clients sent, counted from the history as well.
+	Traffic Traffic
+
 	// TraceHash is the hash of everything that happened, where a repetition
 	// must have the same; otherwise 0.
 	TraceHash uint64
@@ -115,9 +118,10 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 		return Result{}, err
 	}
 	panel := checker.NewPanel(Header(b, s, seed))
-	sink := history.Sink(panel)
+	var traffic Traffic
+	sink := history.Tee(&traffic, panel)
 	if keep != nil {
-		sink = history.Tee(keep, panel)
+		sink = history.Tee(keep, sink)
 	}
 	world, err := b.Open(ctx, s.Setting, seed, sink)
 	if err != nil {
@@ -128,7 +132,7 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 		err = closing
 	}
 	result.Scenario, result.Backend, result.Seed = judgeable(b, s), b.Name, seed
-	result.Report = panel.Finish()
+	result.Report, result.Traffic = panel.Finish(), traffic
 	return result, err
 }
 
