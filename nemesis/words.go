@@ -1,0 +1,54 @@
+package nemesis
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String tells a person what happens and when, as in "node 3 crashes, 20ms after
+// client 1 comes to granted, for 300ms".
+func (f Fault) String() string {
+	return strings.Join([]string{fmt.Sprint(f.Action), f.Start.words()}, ", ") + f.endWords()
+}
+
+// words says when a fault starts, or at which step it ends.
+func (m Moment) words() string {
+	if m.timed() {
+		if m.At == 0 {
+			return "from the start"
+		}
+		return fmt.Sprintf("at %v", m.At)
+	}
+	step := string(m.Step)
+	if m.K > 0 {
+		step += fmt.Sprintf(" %d", m.K)
+	}
+	text := fmt.Sprintf("when client %d comes to %s", m.Client, step)
+	if m.Plus > 0 {
+		text = fmt.Sprintf("%v after client %d comes to %s", m.Plus, m.Client, step)
+	}
+	if m.Count > 1 {
+		text += fmt.Sprintf(" for time %d", m.Count)
+	}
+	return text
+}
+
+// endWords completes the sentence with the fault's end, if a plan can say that.
+func (f Fault) endWords() string {
+	switch e := f.End; {
+	case e == nil && f.momentary():
+		return ""
+	case e == nil && (f.Action.ending().own != "" || f.Action.ending().lasts > 0):
+		return ""
+	case e == nil:
+		return ", for good"
+	case e.After != nil && *e.After == 0:
+		return ", and that is over at once"
+	case e.After != nil:
+		return fmt.Sprintf(", for %v", *e.After)
+	case e.timed():
+		return fmt.Sprintf(", until %v", e.At)
+	default:
+		return ", until " + strings.TrimPrefix(e.words(), "when ")
+	}
+}
