@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -143,7 +144,6 @@ func (r Row) validate() error {
 // Save writes the reference into a file of a directory, which it makes if it has
 // to: one row a line, so that a difference shows the rows that differ.
 func (f Reference) Save(dir, file string) error {
-	f.Format, f.Version = ReferenceFormat, ReferenceVersion
 	text, err := f.encode()
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
@@ -158,9 +158,18 @@ func (f Reference) Save(dir, file string) error {
 	return os.Rename(path+".new", path)
 }
 
+// Print writes what Save saves.
+func (f Reference) Print(w io.Writer) error {
+	text, err := f.encode()
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
+}
+
 func (f Reference) encode() ([]byte, error) {
 	rows := f.Rows
-	f.Rows = []Row{}
+	f.Format, f.Version, f.Rows = ReferenceFormat, ReferenceVersion, []Row{}
 	head, err := marshal(f)
 	if err != nil {
 		return nil, err
