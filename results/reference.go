@@ -58,9 +58,11 @@ type Row struct {
 	Figures storm.Figures `json:"figures"`
 }
 
-// Violation is the first run of a row that violated a property.
+// Violation is how often a property was violated in a row, and the first run that
+// did.
 type Violation struct {
 	Property checker.Property `json:"property"`
+	Count    int              `json:"count"` // of violations in all runs
 	Seed     uint64           `json:"seed"`
 	Trace    string           `json:"trace,omitempty"`
 	Story    string           `json:"story"`
@@ -84,7 +86,7 @@ func RowOf(t storm.Tally, first uint64) Row {
 	}
 	for _, p := range checker.Properties() {
 		if first, ok := t.First[p]; ok {
-			r.Violations = append(r.Violations, Violation{p, first.Seed, traced(first.TraceHash), first.Report.Finding(p).Story})
+			r.Violations = append(r.Violations, Violation{p, t.Violations[p], first.Seed, traced(first.TraceHash), first.Report.Finding(p).Story})
 		}
 	}
 	return r
@@ -110,6 +112,7 @@ func (r Row) Tally(s scenarios.Scenario) storm.Tally {
 		}
 	}
 	for _, v := range r.Violations {
+		t.Violations[v.Property] = v.Count
 		t.First[v.Property] = storm.Result{
 			Scenario: s, Seed: v.Seed, TraceHash: hashed(v.Trace),
 			Report: checker.Report{Findings: []checker.Finding{{Property: v.Property, Verdict: checker.Violated, Story: v.Story}}},

@@ -67,7 +67,7 @@ var contenders = []Contender{
 		Expect: leased,
 	},
 	{
-		Name: "redlock-quarantine", Summary: "Redlock that lets no node vote which has restarted less than a TTL ago", Waits: Spins,
+		Name: "redlock-quarantine", Summary: "Redlock that lets no node vote which has restarted less than a TTL ago, nor one that it has not watched for so long", Waits: Spins,
 		Lock: quarantined(quickLock), Deployment: independent(5),
 		Expect: leased,
 	},

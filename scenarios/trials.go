@@ -22,7 +22,7 @@ const contestHorizon = 20 * time.Second
 // contestBounds are wide enough for a lock that has to wait for an election.
 var contestBounds = history.Bounds{
 	Acquire: time.Second, Extend: time.Second, Release: time.Second,
-	Cleanup: 100 * ms, Grant: 4 * time.Second, Tries: 5,
+	Cleanup: 300 * ms, Grant: 4 * time.Second, Tries: 5,
 }
 
 // holding2 is the time at which client 1 holds the lock for the second time and

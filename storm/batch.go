@@ -121,6 +121,9 @@ type Tally struct {
 	// Seen counts the runs by the verdict that a property got.
 	Seen map[checker.Property]map[checker.Verdict]int
 
+	// Violations counts the violations of a property in all runs.
+	Violations map[checker.Property]int
+
 	// First and FirstUnknown hold, for each property, the first run that
 	// violated it or left it open.
 	First, FirstUnknown map[checker.Property]Result
@@ -153,6 +156,7 @@ func NewTally(s scenarios.Scenario) Tally {
 		First:    map[checker.Property]Result{},
 
 		FirstUnknown: map[checker.Property]Result{},
+		Violations:   map[checker.Property]int{},
 	}
 	for _, p := range checker.Properties() {
 		t.Seen[p] = map[checker.Verdict]int{}
@@ -172,6 +176,7 @@ func (t *Tally) Add(r Result) {
 		t.Seen[f.Property][f.Verdict]++
 		switch f.Verdict {
 		case checker.Violated:
+			t.Violations[f.Property] += f.Count
 			keepFirst(t.First, f.Property, r)
 		case checker.Unknown:
 			keepFirst(t.FirstUnknown, f.Property, r)
@@ -217,6 +222,12 @@ func (t Tally) Observed(p checker.Property) checker.Verdict {
 func (t Tally) Rate(p checker.Property) Rate {
 	k := t.Seen[p][checker.Violated]
 	return Rate{K: k, N: k + t.Seen[p][checker.Holds]}
+}
+
+// PerGrant is how often the property was violated, of all grants. It is at most 1,
+// though a grant may have part in several violations.
+func (t Tally) PerGrant(p checker.Property) Rate {
+	return Rate{K: min(t.Violations[p], t.Figures.Grants), N: t.Figures.Grants}
 }
 
 // Outcome is how runs compare with what was expected of them.

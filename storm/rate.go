@@ -55,6 +55,13 @@ func (r Rate) Interval() string {
 // Percent prints the share in percent, as in "3.0 %".
 func (r Rate) Percent() string { return percent(r.Share()) + " %" }
 
+// PerMillion prints the rate and its interval per million, as in "30000 [10255,
+// 84519]".
+func (r Rate) PerMillion() string {
+	lo, hi := r.Wilson()
+	return fmt.Sprintf("%.0f [%.0f, %.0f]", 1e6*r.Share(), 1e6*lo, 1e6*hi)
+}
+
 // percent prints a share to a tenth of a percent, small ones to two digits.
 func percent(share float64) string {
 	switch {

@@ -67,6 +67,11 @@ func TestRatePrints(t *testing.T) {
 		{K: 100, N: 100}:   "100/100 100 % [96.3, 100]",
 		{K: 1, N: 100_000}: "1/100000 0.001 % [0.00018, 0.0057]",
 	} {
+		if rate.K == 3 {
+			if got, want := rate.PerMillion(), "30000 [10255, 84519]"; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
 		if got := rate.String() + " " + rate.Percent() + " " + rate.Interval(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

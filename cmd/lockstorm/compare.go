@@ -86,6 +86,8 @@ type comparison struct {
 	locks  []scenarios.Contender
 	trials []scenarios.Trial
 	found  tallies
+
+	stopped bool // before the end
 }
 
 // compared returns the comparison of the locks that are named, or of all, in one
@@ -146,8 +148,9 @@ func (o compareOptions) run(ctx context.Context, c comparison, out, problems io.
 	if c.found, _, err = s.run(ctx, problems); err != nil {
 		return err
 	}
+	c.stopped = ctx.Err() != nil
 	reference := s.reference(ctx, c.found)
-	if o.save != "" && ctx.Err() == nil {
+	if o.save != "" && !c.stopped {
 		if err := reference.Save(o.save, results.CompareFile); err != nil {
 			return err
 		}
@@ -156,7 +159,7 @@ func (o compareOptions) run(ctx context.Context, c comparison, out, problems io.
 		return err
 	}
 	outcome := c.outcome()
-	if ctx.Err() != nil {
+	if c.stopped {
 		outcome = interrupted(outcome)
 	}
 	return exitFor(outcome)

@@ -170,12 +170,16 @@ func (c comparison) print(out io.Writer, o compareOptions, reference results.Ref
 	for _, d := range c.deviations() {
 		_, _ = fmt.Fprintln(out, d.text)
 	}
+	if c.stopped {
+		_, _ = fmt.Fprintln(out, stoppedNote)
+	}
 	return nil
 }
 
-const compareLegend = `✓ no violation in so many runs  ✗ share of the runs that violate it, with its 95 % Wilson interval in percent
+const compareLegend = `✓ no violation in so many runs  ✗ share of the runs that violate it, with its 95 % Wilson interval, in percent
 ? left open in so many runs  · nothing to judge
-Requests, clients woken and the time of the tries that were granted are those of the first trial; outage is the longest of all.`
+Over several trials a share says what part of them breaks the lock, and nothing of how often that happens elsewhere.
+Requests, clients woken and the time of granted tries are those of the first trial; outage is the longest of all.`
 
 func printMatrix(out io.Writer, records []record) {
 	for _, g := range groups {
@@ -218,10 +222,13 @@ func (p *page) contenders(locks []scenarios.Contender) {
 
 // trial is the section on one trial; the plan is that of the first lock.
 func (p *page) trial(t scenarios.Trial, records []record) {
-	p.say("\n## Trial: %s\n\n%s.\n", t.Name, sentence(t.Summary))
+	p.say("\n## Trial: %s\n\n%s.", t.Name, sentence(t.Summary))
 	if len(records) == 0 {
 		return
 	}
-	p.plan(records[0].shown[0].Scenario.Plan)
+	if plan := records[0].shown[0].Scenario.Plan; len(plan) > 0 {
+		p.say("")
+		p.plan("Plan for "+records[0].lock.Name, plan)
+	}
 	p.table(matrix(records, checker.Properties(), true))
 }

@@ -113,6 +113,7 @@ type debate struct {
 	found   tallies
 	refused []string
 	again   string // flags that repeat a run
+	stopped bool   // before the end
 }
 
 // choose returns the debate on the rows and series that are named, or on all.
@@ -172,8 +173,9 @@ func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Write
 	if o.backend.Name != backends[0].Name {
 		d.again = " --backend " + o.backend.Name
 	}
+	d.stopped = ctx.Err() != nil
 	reference := s.reference(ctx, d.found)
-	if o.save != "" && ctx.Err() == nil {
+	if o.save != "" && !d.stopped {
 		if err := reference.Save(o.save, results.DebateFile); err != nil {
 			return err
 		}
@@ -181,7 +183,7 @@ func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Write
 	if err := d.print(out, o.show, reference); err != nil {
 		return err
 	}
-	if ctx.Err() != nil {
+	if d.stopped {
 		return exitFor(interrupted(d.worst()))
 	}
 	return exitFor(d.worst())

@@ -31,6 +31,9 @@ func (d debate) print(out io.Writer, how shown, reference results.Reference) err
 	for _, r := range d.refused {
 		_, _ = fmt.Fprintf(out, "not run: %s\n", r)
 	}
+	if d.stopped {
+		_, _ = fmt.Fprintln(out, stoppedNote)
+	}
 	return nil
 }
 
@@ -116,8 +119,10 @@ func (d debate) printRates(out io.Writer) {
 	if clean.N == 0 {
 		return
 	}
-	_, _ = fmt.Fprintln(out)
-	t.text(out)
+	if len(t.lines) > 0 {
+		_, _ = fmt.Fprintln(out)
+		t.text(out)
+	}
 	_, _ = fmt.Fprintf(out, "\nWilson intervals, in percent. No violation in %d runs is %s.\n", clean.N, clean.Interval())
 }
 

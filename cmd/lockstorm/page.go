@@ -128,7 +128,7 @@ func (p *page) setting(s scenarios.Scenario) {
 		world += ", asynchronous replicas"
 	}
 	p.say("- World: %s, resource %s", world, s.Guard)
-	p.plan(s.Setting.Plan)
+	p.plan("Plan", s.Setting.Plan)
 	if s.Generate != nil {
 		p.say("- Plan: up to %d faults, drawn from each run's seed", s.Generate.Most)
 	}
@@ -178,9 +178,9 @@ func (p *page) remark(name string) {
 	}
 }
 
-// plan lists the faults of a plan.
-func (p *page) plan(plan nemesis.Plan) {
+// plan lists the faults of a plan, each after what the plan is called.
+func (p *page) plan(what string, plan nemesis.Plan) {
 	for _, f := range plan {
-		p.say("- Plan: %s", f)
+		p.say("- %s: %s", what, f)
 	}
 }

@@ -144,11 +144,11 @@ func (c curve) sum() (shown, runs int) {
 // table has a line for each point.
 func (c curve) table() *table {
 	code := c.Property.Code()
-	t := &table{head: []string{c.Varied, code + " violated", "share", "95 %", "expected", "tries/grant", "acquire p99", "outage", "seed"}}
+	t := &table{head: []string{c.Varied, code + " violated", "share", "95 %", "expected", "per 10⁶ grants", "tries/grant", "acquire p99", "outage", "seed"}}
 	for i, tally := range c.tallies {
 		rate := tally.Rate(c.Property)
 		t.add(c.values[i], rate.String(), rate.Percent(), rate.Interval(), agreed(tally, c.Property),
-			fmt.Sprintf("%.2f", tally.Figures.PerGrant(tally.Figures.Tries)), brief(tally.Figures.AcquireP99), brief(tally.Figures.LongestOutage),
+			tally.PerGrant(c.Property).PerMillion(), fmt.Sprintf("%.2f", tally.Figures.PerGrant(tally.Figures.Tries)), brief(tally.Figures.AcquireP99), brief(tally.Figures.LongestOutage),
 			seedOf(tally, c.Property))
 	}
 	return t

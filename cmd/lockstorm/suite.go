@@ -28,6 +28,9 @@ type task struct {
 	runs     int
 }
 
+// stoppedNote is said of what is printed when the suite was stopped.
+const stoppedNote = "Stopped before the end: this is what is known, and nothing was saved."
+
 // tallies are what scenarios have shown, by their names.
 type tallies map[string]storm.Tally
 

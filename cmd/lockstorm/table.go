@@ -60,15 +60,6 @@ func (t *table) markdown(out io.Writer) {
 	}
 }
 
-// print prints the table as text or as markdown.
-func (t *table) print(out io.Writer, format string) {
-	if format == asMarkdown {
-		t.markdown(out)
-		return
-	}
-	t.text(out)
-}
-
 // clip shortens what a cell has no room for.
 func clip(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
