@@ -28,9 +28,25 @@ func (m Moment) words() string {
 		text = fmt.Sprintf("%v after client %d comes to %s", m.Plus, m.Client, step)
 	}
 	if m.Count > 1 {
-		text += fmt.Sprintf(" for time %d", m.Count)
+		text += " for the " + ordinal(m.Count) + " time"
 	}
 	return text
+}
+
+// ordinal prints 2nd, 3rd, 4th, …
+func ordinal(n int) string {
+	suffix := "th"
+	if tens := n / 10 % 10; tens != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprint(n, suffix)
 }
 
 // endWords completes the sentence with the fault's end, if a plan can say that.

@@ -230,5 +230,6 @@ func (p *page) trial(t scenarios.Trial, records []record) {
 		p.say("")
 		p.plan("Plan for "+records[0].lock.Name, plan)
 	}
-	p.table(matrix(records, checker.Properties(), true))
+	p.say("")
+	matrix(records, checker.Properties(), true).markdown(p)
 }
