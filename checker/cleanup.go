@@ -18,6 +18,7 @@ import (
 type cleanup struct {
 	header history.Header
 	ledger *ledger
+	notes  *notes
 
 	over      []*hold    // that were given up in this instant
 	late      []leftover // keys that were set in this instant, for a token that had been given up
@@ -44,13 +45,13 @@ type leftover struct {
 // forever is after every instant of a history.
 const forever history.Time = math.MaxInt64
 
-func newCleanup(h history.Header, l *ledger) *cleanup {
-	return &cleanup{header: h, ledger: l, due: forever}
+func newCleanup(h history.Header, l *ledger, n *notes) *cleanup {
+	return &cleanup{header: h, ledger: l, notes: n, due: forever}
 }
 
 // hears nothing without the keys, or a bound to hold them against.
 func (c *cleanup) hears() kinds {
-	if !c.header.Keys || c.header.Bounds.Cleanup == 0 {
+	if !c.header.Keys || c.header.Bounds.Cleanup == 0 || c.header.Keepers < 0 {
 		return 0
 	}
 	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
@@ -165,7 +166,8 @@ func (c *cleanup) violate(l leftover) {
 	c.count++
 	if c.first == "" {
 		c.first = fmt.Sprintf("node %d still kept the key of %q (token %s) at %s, %v after client %d had given it up, though it was in reach all that time",
-			l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number)
+			l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number) +
+			unbroken(c.notes, "the lock itself did not see to it")
 	}
 }
 
@@ -179,6 +181,8 @@ func (c *cleanup) finding(end history.Time) Finding {
 		f.Verdict, f.Story = Violated, c.first
 	case c.header.Bounds.Cleanup == 0:
 		f.Verdict, f.Story = NotApplicable, "no bound is stated"
+	case c.header.Keepers < 0:
+		f.Verdict, f.Story = NotApplicable, "the lock keeps nothing on the nodes"
 	case !c.header.Keys:
 		f.Verdict, f.Story = NotApplicable, "the history does not record the nodes' keys"
 	case c.given == 0:

@@ -13,15 +13,19 @@ import (
 // release.
 //
 // The truth is found from the nodes' keys, where the history records them: an
-// extension that is granted has extended keys on a majority; a release that says
-// that the lock was still held has deleted keys on a majority; one that says
-// that it was not has not, of the keys that were there when it was called.
+// extension that is granted has extended keys on a majority of the nodes that keep
+// one; a release that says that the lock was still held has deleted keys on a
+// majority; one that says that it was not has not, of the keys that were there
+// when it was called. Only what was done for the holder itself backs its word.
 //
-// The time in which a client stood still does not count, and the calls of a
-// client that died are let off.
+// The time in which a client stood still, or waited in a queue to be woken, does
+// not count, and the calls of a client that died are let off. A hold that nothing
+// but a release ends has no validity that could be used up.
 type contract struct {
-	header history.Header
-	ledger *ledger
+	header  history.Header
+	keepers nodes
+	ledger  *ledger
+	notes   *notes
 
 	claims []claim     // in this instant
 	keys   []keyChange // in this instant
@@ -57,7 +61,12 @@ type keyChange struct {
 	at     history.Time
 }
 
-func newContract(h history.Header, l *ledger) *contract { return &contract{header: h, ledger: l} }
+func newContract(h history.Header, l *ledger, n *notes) *contract {
+	return &contract{header: h, keepers: keepersOf(h), ledger: l, notes: n}
+}
+
+// truthful reports whether the history tells enough to judge what calls say.
+func (c *contract) truthful() bool { return c.header.Keys && c.keepers != 0 }
 
 func (*contract) hears() kinds {
 	return kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Release, history.Released, history.KeySet, history.KeyExtended, history.KeyGone, history.End)
@@ -100,17 +109,29 @@ func (c *contract) observe(f *fact) {
 	}
 }
 
-func (c *contract) violate(format string, args ...any) {
+// violate reports something that came about between two instants.
+func (c *contract) violate(from, to history.Time, format string, args ...any) {
 	c.count++
 	if c.first == "" {
-		c.first = fmt.Sprintf(format, args...)
+		c.first = fmt.Sprintf(format, args...) + c.clause(from, to)
 	}
+}
+
+// clause tells what went on meanwhile: the contract assumes nothing.
+func (c *contract) clause(from, to history.Time) string {
+	if c.notes.none() {
+		return ". No fault took place"
+	}
+	if told := tell(c.notes.between(from, to), forever, false); told != "" {
+		return ". Meanwhile: " + told
+	}
+	return ". No fault went on meanwhile"
 }
 
 func (c *contract) returned(f *fact, name string, bound time.Duration) {
 	c.calls++
 	if bound > 0 && f.took > bound {
-		c.violate("client %d called %s of %q (token %s) at %s and it took %s to return, more than %s",
+		c.violate(f.call.at, f.Time, "client %d called %s of %q (token %s) at %s and it took %s to return, more than %s",
 			f.Client, name, f.Resource, short(f.Token), at(f.call.at), span4(f.took), bound)
 	}
 }
@@ -123,17 +144,17 @@ func (c *contract) unreturned(now history.Time) {
 			continue
 		}
 		for _, h := range who.holds {
-			c.open(h, h.acquire, "acquire", b.Acquire, now)
-			c.open(h, h.extend, "extend", b.Extend, now)
-			c.open(h, h.release, "release", b.Release, now)
+			c.open(h, h.acquire, "acquire", b.Acquire, h.queue.time(who, now), now)
+			c.open(h, h.extend, "extend", b.Extend, 0, now)
+			c.open(h, h.release, "release", b.Release, 0, now)
 		}
 	}
 }
 
-func (c *contract) open(h *hold, call call, name string, bound time.Duration, now history.Time) {
-	took := now.Sub(call.at) - (h.client.stood(now) - call.stood)
+func (c *contract) open(h *hold, call call, name string, bound, queued time.Duration, now history.Time) {
+	took := call.took(h.client, now) - queued
 	if call.open && bound > 0 && took > bound {
-		c.violate("client %d called %s of %q (token %s) at %s and it had not returned %s later, when the history ended; the bound is %s",
+		c.violate(call.at, now, "client %d called %s of %q (token %s) at %s and it had not returned %s later, when the history ended; the bound is %s",
 			h.client.number, name, h.resource.name, short(h.token), at(call.at), span4(took), bound)
 	}
 }
@@ -144,21 +165,21 @@ func (c *contract) granted(f *fact) {
 	// The header tells the allowance of the longest TTL only.
 	impossible := ttl != 0 && ttl < time.Millisecond || ttl == c.header.LongestTTL && ttl != 0 && ttl <= c.header.Allowance
 	if impossible {
-		c.violate("client %d was granted %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
+		c.violate(f.call.at, f.Time, "client %d was granted %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
 			f.Client, f.Resource, short(f.Token), at(f.Time), ttl)
 	}
 }
 
 func (c *contract) positive(f *fact, what string) {
-	if f.Validity <= 0 {
-		c.violate("client %d got %s %q (token %s) at %s with %s of validity left",
+	if f.Validity <= 0 && f.Until != 0 {
+		c.violate(f.call.at, f.Time, "client %d got %s %q (token %s) at %s with %s of validity left",
 			f.Client, what, f.Resource, short(f.Token), at(f.Time), span4(f.Validity))
 	}
 }
 
 // claim notes what a call has returned, if there are keys to hold it against.
 func (c *contract) claim(f *fact, what claimKind) {
-	if c.header.Keys && f.hold != nil {
+	if c.truthful() && f.hold != nil {
 		c.claims = append(c.claims, claim{f.hold, what, f.Time, f.call.at})
 	}
 }
@@ -193,9 +214,13 @@ func (c *contract) enter(k keyChange) {
 	case history.KeySet:
 		keys.set = keys.set.with(k.node)
 	case history.KeyExtended:
-		keys.extended = keys.extended.with(k.node)
+		if k.client == k.hold.client.number {
+			keys.extended = keys.extended.with(k.node)
+		}
+		k.hold.renewKey(k)
 	case history.KeyGone:
 		keys.set = keys.set.without(k.node)
+		c.ledger.lose(k)
 		if k.reason == "deleted" {
 			c.judgeDeletion(k)
 		}
@@ -207,31 +232,33 @@ func (c *contract) enter(k keyChange) {
 func (c *contract) judgeDeletion(d keyChange) {
 	h := d.hold
 	if h.letGo {
-		h.keys.deleted = h.keys.deleted.with(d.node)
+		if d.client == h.client.number {
+			h.keys.deleted = h.keys.deleted.with(d.node)
+		}
 		return
 	}
 	if !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
 		return
 	}
-	c.violate("node %d deleted the key of %q (token %s) at %s for client %d, while client %d held the lock since %s and had not called release",
+	c.violate(h.granted, d.at, "node %d deleted the key of %q (token %s) at %s for client %d, while client %d held the lock since %s and had not called release",
 		d.node, h.resource.name, short(h.token), at(d.at), d.client, h.client.number, at(h.granted))
 }
 
 func (c *contract) judgeClaim(k claim) {
-	h, n := k.hold, c.header.Nodes
+	h, n := k.hold, c.keepers.count()
 	name, told, done, backing := "release", "that it was still held", "deleted", h.keys.deleted
 	switch k.what {
 	case saysExtended:
 		name, told, done, backing = "extend", "that it was extended", "extended", h.keys.extended
 	case saysLost:
-		if there := h.keys.claimed & h.keys.deleted; there.majorityOf(n) {
-			c.violate("client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %d of %d nodes deleted the key in between",
+		if there := h.keys.claimed & h.keys.deleted & c.keepers; there.majorityOf(n) {
+			c.violate(k.call, k.at, "client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %d of %d nodes deleted the key in between",
 				h.client.number, h.resource.name, short(h.token), at(k.call), at(k.at), there.count(), n)
 		}
 		return
 	}
-	if !backing.majorityOf(n) {
-		c.violate("client %d called %s of %q (token %s) at %s and was told at %s %s, but only %d of %d nodes %s the key in between",
+	if backing &= c.keepers; !backing.majorityOf(n) {
+		c.violate(k.call, k.at, "client %d called %s of %q (token %s) at %s and was told at %s %s, but only %d of %d nodes %s the key in between",
 			h.client.number, name, h.resource.name, short(h.token), at(k.call), at(k.at), told, backing.count(), n, done)
 	}
 }
@@ -245,7 +272,10 @@ func (c *contract) finding(history.Time) Finding {
 		f.Verdict, f.Story = NotApplicable, "no call returned"
 	default:
 		f.Verdict, f.Story = Holds, fmt.Sprintf("%s returned as promised", counted(c.calls, "call"))
-		if !c.header.Keys {
+		switch {
+		case c.keepers == 0:
+			f.Story += "; whether extend and release told the truth was not judged: the lock keeps nothing on the nodes"
+		case !c.header.Keys:
 			f.Story += "; whether extend and release told the truth was not judged, for want of the nodes' keys"
 		}
 	}

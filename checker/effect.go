@@ -11,6 +11,7 @@ import (
 // at quiescent points, so that the cost stays linear: see [register].
 type effect struct {
 	ledger  *ledger
+	notes   *notes
 	leaving []*hold   // whose release has returned in this instant
 	dying   []*client // in this instant
 
@@ -21,7 +22,7 @@ type effect struct {
 	doubt    string // why some segment could not be decided
 }
 
-func newEffect(l *ledger) *effect { return &effect{ledger: l} }
+func newEffect(l *ledger, n *notes) *effect { return &effect{ledger: l, notes: n} }
 
 func (*effect) hears() kinds {
 	return kindSet(history.Read, history.ReadDone, history.Write, history.WriteDone, history.Released, history.Kill)
@@ -149,7 +150,7 @@ func (j *effect) judge(r *resource) {
 func (j *effect) violate(r *resource) {
 	j.count++
 	if j.first == "" {
-		j.first = r.register.explain(r.name)
+		j.first = j.explain(r)
 	}
 }
 

@@ -150,10 +150,23 @@ func (x *exclusion) judge(l *line, t turn) {
 	}
 }
 
+// maxClashes bounds the clashes that are kept of a resource, for the stories of what
+// came of them.
+const maxClashes = 16
+
 func (x *exclusion) violate(held span, t turn) {
 	x.count++
+	r := held.hold.resource
+	known := x.index != leaseRule || len(r.clashes) == maxClashes
+	if x.first != nil && known {
+		return
+	}
+	c := x.newClash(held.hold, t.hold, t.at)
+	if !known {
+		r.clashes = append(r.clashes, c)
+	}
 	if x.first == nil {
-		x.first = newViolation(x.rule, held, t, x.notes)
+		x.first = newViolation(x.rule, held, t, x.notes, c)
 	}
 }
 

@@ -7,12 +7,22 @@ import (
 	"strings"
 )
 
-// explain tells why the sections of the segment have no order.
-func (g *register) explain(name string) string {
+// explain tells why the sections of the resource's segment have no order, and what
+// let them come to that.
+func (j *effect) explain(r *resource) string {
+	g := &r.register
 	value, readers := imbalance(g.value, g.segment, g.unknown)
+	culprits := append(slices.Clone(g.segment), g.unknown...)
+	if len(readers) > 1 {
+		slices.SortStableFunc(readers, func(a, b *section) int { return cmp.Compare(a.readAt, b.readAt) })
+		culprits = readers[:2]
+	}
+	return g.tell(r.name, value, readers) + j.clause(r, culprits)
+}
+
+func (g *register) tell(name string, value int64, readers []*section) string {
 	switch {
 	case len(readers) > 1:
-		slices.SortStableFunc(readers, func(a, b *section) int { return cmp.Compare(a.readAt, b.readAt) })
 		return fmt.Sprintf("lost update on %q: %s; %s", name, readers[0].tell(), readers[1].tell())
 	case len(readers) == 1:
 		return fmt.Sprintf("on %q, %s, but %d was not the value at any time then: %s", name, readers[0].tell(), value, g.before(readers[0]))

@@ -10,6 +10,8 @@ import (
 // called, or g's window ended before that of h began, and neither is empty, then
 // the fence of g is below that of h. Grants without a fence say nothing.
 type fences struct {
+	ledger  *ledger
+	notes   *notes
 	granted []*hold // in this instant, with a fence
 	ended   []*hold // whose window may have ended in this instant
 
@@ -64,19 +66,44 @@ func (j *fences) observe(f *fact) {
 
 func (j *fences) judge(h *hold) {
 	j.judged++
-	before, why := h.floor, "had been granted"
+	before, when := h.floor, "called acquire after that"
 	if ended := h.resource.fences.ended; ended.fence > before.fence && !h.expired() {
-		before, why = ended, "had ceased to hold"
+		before, when = ended, fmt.Sprintf("came after client %d had ceased to hold it", ended.client)
 	}
 	if h.fence > before.fence {
 		return
 	}
 	j.count++
 	if j.first == "" {
-		j.first = fmt.Sprintf("client %d was granted %q (token %s) at %s with the fence %d, although client %d (token %s) %s it before with the fence %d, at %s",
-			h.client.number, h.resource.name, short(h.token), at(h.granted), h.fence,
-			before.client, short(before.token), why, before.fence, at(before.at))
+		j.first = j.tell(before, h, when)
 	}
+}
+
+// tell tells of two grants whose fences do not grow.
+func (j *fences) tell(before mark, h *hold, when string) string {
+	then := func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return text + "; "
+	}
+	faults := j.notes.between(before.at, h.granted)
+	return fmt.Sprintf("%sclient %d was granted %q (token %s) at %s with the fence %d; %sclient %d, which %s, was granted it (token %s) at %s with the fence %d",
+		then(tell(faults, before.at, false)), before.client, h.resource.name, short(before.token), at(before.at), before.fence,
+		then(tell(faults, before.at, true)), h.client.number, when, short(h.token), at(h.granted), h.fence) + j.clause(before, h)
+}
+
+func (j *fences) clause(before mark, h *hold) string {
+	if j.ledger.header.Keepers < 0 {
+		for _, v := range j.notes.between(before.at, h.granted) {
+			if v.downs {
+				return broken(storeKeeps, "%s", v.String())
+			}
+		}
+	} else if v := j.ledger.emptied; v.node != 0 && v.at >= before.at && v.at <= h.granted {
+		return broken(keepsWhatItSaid, "node %d came back %s at %s, and without the counter that it had", v.node, v.how, at(v.at))
+	}
+	return unbroken(j.notes, "no node is seen to have lost its state in between; the lock itself drew both fences")
 }
 
 // settle raises the marks by what happened in the instant that is over: before

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func find(t *testing.T, name, told, subject string) string {
 	}
 	report := judge(header, events)
 	if subject == "measurements" {
-		return fmt.Sprintf("%+v\n", report.Measurements)
+		return figures(t, report.Measurements)
 	}
 	var p checker.Property
 	if err := p.UnmarshalText([]byte(subject)); err != nil {
@@ -70,6 +71,18 @@ func find(t *testing.T, name, told, subject string) string {
 		return fmt.Sprintf("%s (%d): %s\n", f.Verdict, f.Count, f.Story)
 	}
 	return fmt.Sprintf("%s: %s\n", f.Verdict, f.Story)
+}
+
+// figures prints the measurements that are not 0, a line each.
+func figures(t *testing.T, m checker.Measurements) string {
+	t.Helper()
+	var b strings.Builder
+	for v, i := reflect.ValueOf(m), 0; i < v.NumField(); i++ {
+		if field := v.Field(i); !field.IsZero() {
+			fmt.Fprintf(&b, "%s %v\n", v.Type().Field(i).Tag.Get("json"), field.Interface())
+		}
+	}
+	return b.String()
 }
 
 func judge(h history.Header, events []history.Event) checker.Report {

@@ -17,6 +17,7 @@ type hold struct {
 	acquire call // open until the try returns
 	extend  call
 	release call
+	queue   queue // in which the try waits to be woken
 
 	returned bool // the try was granted
 	letGo    bool // release was called
@@ -26,6 +27,9 @@ type hold struct {
 
 	granted  history.Time
 	validity time.Duration // that it was granted with
+
+	vouched vouched       // how much validity it was last told of
+	asked   time.Duration // the TTL of the last extension
 
 	until   int64 // the end of validity that holds now, on the client's clock
 	reached reached
@@ -37,8 +41,8 @@ type hold struct {
 	keys       keys              // contract
 	competing  bool              // tolerance: the token may hold keys
 	obstructed nodes             // tolerance: that kept another token's key at some time since the call
-	trying     bool              // measurements: it counts as tried
-	holding    bool              // measurements: it counts as held
+	waits      bool              // progress: it counts as waiting
+	part       part              // measurements
 }
 
 // keys is the nodes that did something to the keys of a hold.
@@ -47,6 +51,9 @@ type keys struct {
 	claimed  nodes // that kept it when release was called
 	deleted  nodes // that deleted it since then
 	extended nodes // that extended its life since extend was called
+
+	lost    []loss    // before its holder let go
+	renewed []renewal // by node
 }
 
 // reached is the furthest point of the client's clock that a lapse has told.
@@ -58,6 +65,12 @@ type reached struct {
 
 // expired reports whether the end of validity has been reached.
 func (h *hold) expired() bool { return h.reached.seen && h.reached.until >= h.until }
+
+// endless reports whether nothing but a release ends the hold.
+func (h *hold) endless() bool { return h.returned && h.until == noEnd }
+
+// orphaned reports whether nothing can end the hold any more.
+func (h *hold) orphaned() bool { return h.endless() && h.client.dead }
 
 func (h *hold) grant() Grant {
 	return Grant{
@@ -73,16 +86,46 @@ type call struct {
 	stood time.Duration // how long the client had stood still by then, in all
 }
 
+// queue is the time in which a try waits for somebody to wake it.
+type queue struct {
+	in     bool
+	since  call          // when it was queued last
+	waited time.Duration // in all, up to then; what the client stood still not counted
+}
+
+// time returns how long the try has been queued, in all.
+func (q *queue) time(c *client, now history.Time) time.Duration {
+	if q.in {
+		return q.waited + q.since.took(c, now)
+	}
+	return q.waited
+}
+
+// leave ends the wait, if the try is queued.
+func (q *queue) leave(c *client, now history.Time) {
+	q.waited = q.time(c, now)
+	q.in = false
+}
+
+// took returns how long the call has taken, what the client stood still not
+// counted.
+func (v call) took(c *client, now history.Time) time.Duration {
+	return now.Sub(v.at) - (c.stood(now) - v.stood)
+}
+
 // client is one lock user.
 type client struct {
 	number   int
 	holds    []*hold // in the order of their calls
 	sections []*section
+	rows     []row // measurements
 	dead     bool
+	died     history.Time
 
 	paused   bool
 	turned   history.Time  // when it was last paused or resumed
 	stoodAll time.Duration // up to turned
+	still    stillness     // the last time
 
 	cut    nodes                // the nodes that it has no link to
 	mended map[int]history.Time // by node: when it last had a link again
@@ -100,6 +143,11 @@ func (c *client) stood(now history.Time) time.Duration {
 
 func (c *client) turn(paused bool, now history.Time) {
 	c.stoodAll = c.stood(now)
+	if paused && !c.paused {
+		c.still = stillness{ever: true, from: now, to: forever}
+	} else if c.paused && !paused {
+		c.still.to = now
+	}
 	c.paused, c.turned = paused, now
 }
 
@@ -131,21 +179,12 @@ type resource struct {
 	name  string
 	holds []*hold
 
-	lines      [ruleCount]line // exclusion
-	register   register        // effect
-	fences     fenceMarks      // fences
-	rivals     rivals          // tolerance
-	kept       []stray         // tolerance
-	waiting    waiting         // progress
-	outage     outage          // measurements
-	applied    history.Time    // measurements: the newest grant that had an effect
-	stragglers []straggler     // measurements
-}
-
-// straggler is a hold that is over while a write of it may still come.
-type straggler struct {
-	client  int
-	token   string
-	granted history.Time
-	writes  int
+	lines    [ruleCount]line // exclusion
+	register register        // effect
+	fences   fenceMarks      // fences
+	rivals   rivals          // tolerance
+	kept     []stray         // tolerance
+	waiting  waiting         // progress
+	clashes  []*clash        // exclusion: the first, of windows
+	measured measured        // measurements
 }

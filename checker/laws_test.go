@@ -40,11 +40,11 @@ func turns(t *rapid.T) []history.Event {
 		}
 		add(history.Acquire)
 		wait("acquire")
-		e.Until = int64(now) + 100
+		e.Until = reading(int(now) + 100)
 		add(history.Granted)
 		wait("hold")
 		if rapid.Bool().Draw(t, "lapses") {
-			e.Until = int64(now)
+			e.Until = reading(int(now))
 			events[len(events)-1].Until = e.Until
 			add(history.Lapse)
 			continue

@@ -13,9 +13,11 @@ import (
 // ledger finds out whom and what each event is about: it matches returns with
 // their calls, and keeps the holds that further events can concern.
 type ledger struct {
+	header    history.Header
 	clients   []*client            // by number
 	down      nodes                // whose server is not running
 	started   map[int]history.Time // by node: when its server last came up again
+	emptied   comeback             // the last that was not with all of its keys
 	resources map[string]*resource
 	recent    [64]*resource // that were looked up last, by a cheap hash of their names
 	settling  []*hold       // that may be retired at the end of the instant
@@ -35,9 +37,9 @@ type fact struct {
 	took time.Duration // from call to return, what the client stood still not counted
 }
 
-func newLedger(clients int) *ledger {
-	l := &ledger{started: map[int]history.Time{}, resources: map[string]*resource{}}
-	l.client(clients)
+func newLedger(h history.Header) *ledger {
+	l := &ledger{header: h, started: map[int]history.Time{}, resources: map[string]*resource{}}
+	l.client(h.Clients)
 	return l
 }
 
@@ -95,6 +97,18 @@ func (l *ledger) newHold(e *history.Event) *hold {
 // lapse of its token is taken for it.
 const anyLapse = math.MinInt64
 
+// noEnd is the end of validity of a hold that only a release ends: no lapse
+// comes to it.
+const noEnd = math.MaxInt64
+
+// endOf returns the end of validity that a return tells.
+func endOf(e *history.Event) int64 {
+	if e.Until == 0 {
+		return noEnd
+	}
+	return e.Until
+}
+
 func (l *ledger) blank() *hold {
 	last := len(l.spare) - 1
 	if last < 0 {
@@ -135,7 +149,8 @@ func (l *ledger) retire(h *hold) {
 	h.client.holds = remove(h.client.holds, h)
 	h.resource.holds = remove(h.resource.holds, h)
 	if h.writes > 0 && h.returned {
-		h.resource.stragglers = append(h.resource.stragglers,
+		r := &h.resource.measured
+		r.stragglers = append(r.stragglers,
 			straggler{client: h.client.number, token: h.token, granted: h.granted, writes: h.writes})
 	}
 	for i := range h.resource.lines {

@@ -6,13 +6,15 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Measurements are figures of one history. Durations are on the ground clock,
-// in nanoseconds.
+// Measurements are figures of one history, over all of its resources. Durations
+// are on the ground clock, in nanoseconds.
 type Measurements struct {
 	// Tries is the number of calls of acquire, Grants that of those that
-	// returned with the lock.
-	Tries  int `json:"tries"`
-	Grants int `json:"grants"`
+	// returned with the lock. Requests is how many messages clients sent for the
+	// lock: to acquire, to extend and to release it.
+	Tries    int `json:"tries"`
+	Grants   int `json:"grants"`
+	Requests int `json:"requests"`
 
 	// AcquireP50, P99, P999 and Max are the time from call to return of the
 	// tries that were granted. The quantiles are upper bounds and at most
@@ -22,13 +24,58 @@ type Measurements struct {
 	AcquireP999 time.Duration `json:"acquire_p999"`
 	AcquireMax  time.Duration `json:"acquire_max"`
 
-	// LongestOutage is the longest time in which a resource was wanted, held
-	// by nobody and granted to nobody. It begins with the first call of
-	// acquire at which nobody holds the resource, or with the end of a hold
-	// while somebody tries; it ends with the next grant or, if there is
-	// none, with the last return of a try (with the history's end, if one
-	// has not returned).
+	// An outage is a time in which a resource was wanted, held by nobody and
+	// granted to nobody. It begins with the first call of acquire at which
+	// nobody holds the resource, or with the end of a hold while somebody tries;
+	// it ends with the next grant or, if there is none or no try was under way for
+	// longer than the longest TTL, with the last return of a try (with the
+	// history's end, if one has not returned). LongestOutage is the longest,
+	// TotalOutage all of them together.
 	LongestOutage time.Duration `json:"longest_outage"`
+	TotalOutage   time.Duration `json:"total_outage"`
+
+	// Wanted is the time in which a resource was held or in an outage, and
+	// Availability the share of it in which it was held; 1 if nobody wanted any.
+	// The time that an acquire takes is outage: locks and plans compare by it, with
+	// the same work.
+	Wanted       time.Duration `json:"wanted"`
+	Availability float64       `json:"availability"`
+
+	// HolderDeaths is how often a client died that held a resource, as its
+	// validity goes. GrantsAfterDeath is after how many of these deaths the
+	// resource was granted again, and NextGrantAfterDeath the longest time that
+	// this took.
+	HolderDeaths        int           `json:"holder_deaths"`
+	GrantsAfterDeath    int           `json:"grants_after_death"`
+	NextGrantAfterDeath time.Duration `json:"next_grant_after_death"`
+
+	// LongestWait is the longest time that a client went on trying for one
+	// resource: from the first call of a row of tries to the grant or, if there
+	// was none, to the last return (to the client's death, or the history's end, if
+	// a try was under way). A row ends with a grant, and where longer than the
+	// longest TTL no try was under way. MostPassedOver is the most grants to others
+	// during one row.
+	LongestWait    time.Duration `json:"longest_wait"`
+	MostPassedOver int           `json:"most_passed_over"`
+
+	// A round is tries for a resource that nobody holds, each called while another
+	// of them is under way. It ends when one is granted, or when none is under way any
+	// more: the round was split if two or more took part. SplitRounds is the number of those.
+	// RoundsToFirstGrant is the number of rounds up to the first grant of a
+	// resource, that round included; the most of any resource, and 0 if none was
+	// granted.
+	SplitRounds        int `json:"split_rounds"`
+	RoundsToFirstGrant int `json:"rounds_to_first_grant"`
+
+	// Woken is how often a client that waited in a queue was woken. Herd is the
+	// most tries that were woken between two grants of a resource.
+	Woken int `json:"woken"`
+	Herd  int `json:"herd"`
+
+	// OrphanKeys is the number of keys that expired on a node after their try had
+	// been refused or released: nobody had deleted them. It is 0 where the history
+	// does not record the nodes' keys.
+	OrphanKeys int `json:"orphan_keys"`
 
 	// StaleApplies is the number of writes that took effect under a grant
 	// after one under a newer grant of the same resource.
@@ -38,23 +85,47 @@ type Measurements struct {
 	Faults int `json:"faults"`
 
 	// Rejected is the number of accesses that the guarded resource refused.
-	Rejected int `json:"rejected"`
+	// WronglyRejected are those of them whose client still held the lock, as its
+	// validity goes, under the newest grant of all.
+	Rejected        int `json:"rejected"`
+	WronglyRejected int `json:"wrongly_rejected"`
 }
 
 // measures takes the measurements.
 type measures struct {
 	Measurements
 	ledger  *ledger
+	keys    bool          // the history records the nodes' keys
+	ttl     time.Duration // the longest
 	acquire histogram
+	held    time.Duration // in all
+	over    []*hold       // that were refused or released in this instant
 }
 
-// outage is what is known of the present state of one resource.
-type outage struct {
-	held   int // holds whose validity has not ended
-	trying int // tries that have not returned
-	since  history.Time
-	until  history.Time // the last return of a try in it
-	going  bool
+func newMeasures(h history.Header, l *ledger) *measures {
+	return &measures{ledger: l, keys: h.Keys, ttl: h.LongestTTL}
+}
+
+// measured is what the measurements have to remember of one resource.
+type measured struct {
+	grants int
+	newest history.Time // the last grant
+
+	outage     outage
+	deaths     deaths
+	round      round
+	herd       int      // tries that were woken since the last grant
+	orphans    []orphan // keys of tries that are over
+	applied    history.Time
+	stragglers []straggler
+}
+
+// part is what the measurements have to remember of one hold.
+type part struct {
+	trying  bool // it counts as tried
+	holding bool // it counts as held
+	round   int  // that it takes part in; 0: none
+	woken   int  // the number of grants when it was woken last, and one
 }
 
 func (m *measures) observe(f *fact) {
@@ -62,137 +133,105 @@ func (m *measures) observe(f *fact) {
 	switch f.Kind {
 	case history.Acquire:
 		m.Tries++
-		h.trying = true
-		h.resource.outage.trying++
-		h.resource.outage.start(f.Time)
+		m.tried(h, f.Time)
 	case history.Granted:
 		m.Grants++
+		m.Requests += f.K
 		m.acquire.add(f.Time.Sub(h.acquire.at))
 		m.granted(h, f.Time)
 	case history.Refused:
-		if h != nil {
-			h.stopTrying()
-			h.resource.outage.until = f.Time
-		}
+		m.Requests += f.K
+		m.refused(h, f.Time)
 	case history.Extended:
-		m.continued(h)
+		m.Requests += f.K
+		m.continued(h, f.Time)
+	case history.ExtendFailed:
+		m.Requests += f.K
+	case history.Released:
+		m.Requests += f.K
+		m.leave(h)
 	case history.Release, history.Lost, history.Lapse:
 		m.ended(h, f)
 	case history.Kill:
-		m.killed(f.client)
+		m.killed(f.client, f.Time)
+	case history.Step:
+		m.stepped(f)
+	case history.KeySet, history.KeyGone:
+		m.keyed(f)
 	case history.FaultStart:
 		m.Faults++
 	case history.ReadDone, history.WriteDone:
 		if f.Outcome == history.Declined {
-			m.Rejected++
+			m.rejected(f)
 		}
 	case history.Apply:
 		m.applied(f)
 	}
 }
 
-func (o *outage) start(now history.Time) {
-	if !o.going && o.held == 0 && o.trying > 0 {
-		o.going, o.since, o.until = true, now, now
+func (m *measures) tried(h *hold, now history.Time) {
+	if h.client.dead {
+		return
 	}
-}
-
-func (m *measures) stop(o *outage, now history.Time) {
-	if o.going {
-		m.LongestOutage = max(m.LongestOutage, now.Sub(o.since))
-		o.going = false
-	}
+	m.beginTry(h, now)
+	h.client.tryFor(h.resource, now, m)
+	h.joinRound()
 }
 
 func (m *measures) granted(h *hold, now history.Time) {
+	m.beginHold(h, now)
+	m.endRow(h, now)
+	m.succeed(h.resource)
+	m.comfort(h.resource, now)
+	r := &h.resource.measured
+	r.grants++
+	r.newest, r.herd = now, 0
+}
+
+func (m *measures) refused(h *hold, now history.Time) {
+	if h == nil {
+		return
+	}
 	h.stopTrying()
-	o := &h.resource.outage
-	m.stop(o, now)
-	if !h.expired() {
-		h.holding = true
-		o.held++
-	}
+	h.resource.measured.outage.until = now
+	m.giveUp(h, now)
+	m.leaveRound(h)
+	m.leave(h)
 }
 
-func (m *measures) ended(h *hold, f *fact) {
-	if h == nil || !h.holding || f.Kind == history.Lapse && !h.expired() {
-		return
-	}
-	h.holding = false
-	h.resource.outage.held--
-	h.resource.outage.start(f.Time)
-}
-
-// continued counts a hold again whose extension came after its lapse.
-func (m *measures) continued(h *hold) {
-	if h == nil || h.holding {
-		return
-	}
-	if w := &h.windows[leaseRule]; w.begun && !w.over {
-		h.holding = true
-		h.resource.outage.held++
-	}
-}
-
-// killed forgets the tries of a client that has died. What it held it goes on
-// to hold.
-func (m *measures) killed(c *client) {
+// killed forgets the tries of a client that has died. What it held it goes on to
+// hold, unless nothing could ever end that.
+func (m *measures) killed(c *client, now history.Time) {
 	for _, h := range c.holds {
-		h.stopTrying()
-	}
-}
-
-func (h *hold) stopTrying() {
-	if h.trying {
-		h.trying = false
-		h.resource.outage.trying--
-	}
-}
-
-func (m *measures) applied(f *fact) {
-	r := m.ledger.resource(f.Resource)
-	granted, known := f.hold.grantedAt()
-	if f.hold == nil {
-		granted, known = r.straggled(f.Client, f.Token)
-	}
-	if !known {
-		return
-	}
-	if granted < r.applied {
-		m.StaleApplies++
-	}
-	r.applied = max(r.applied, granted)
-}
-
-func (h *hold) grantedAt() (history.Time, bool) {
-	if h == nil || !h.returned {
-		return 0, false
-	}
-	return h.granted, true
-}
-
-// straggled returns the time of the grant under which a write was called that
-// arrives only now, when the hold is over.
-func (r *resource) straggled(client int, token string) (history.Time, bool) {
-	for i, s := range r.stragglers {
-		if s.token != token || client != 0 && s.client != client {
-			continue
+		if h.part.trying {
+			h.stopTrying()
+			h.resource.measured.outage.until = now
+			m.leaveRound(h)
 		}
-		if r.stragglers[i].writes--; r.stragglers[i].writes == 0 {
-			r.stragglers = remove(r.stragglers, r.stragglers[i])
-		}
-		return s.granted, true
 	}
-	return 0, false
+	for _, h := range c.holds {
+		if h.part.holding {
+			m.mourn(h.resource, now)
+		}
+		if h.orphaned() {
+			m.endHold(h, now)
+		}
+	}
+	m.endRows(c, now)
 }
 
+// result completes the measurements with what is still going on at the end.
 func (m *measures) result(end history.Time) Measurements {
 	for _, r := range m.ledger.resources {
-		stop := end
-		if r.outage.trying == 0 {
-			stop = r.outage.until
-		}
-		m.stop(&r.outage, stop)
+		m.endOutage(r, end)
+	}
+	for _, c := range m.ledger.clients {
+		m.endRows(c, end)
+	}
+	m.Wanted = m.held + m.TotalOutage
+	m.Availability = 1
+	if m.Wanted > 0 {
+		m.Availability = float64(m.held) / float64(m.Wanted)
 	}
 	m.AcquireP50 = m.acquire.quantile(500)
 	m.AcquireP99 = m.acquire.quantile(990)

@@ -15,11 +15,11 @@ import (
 //
 // TIME is in milliseconds, cN and nN are a client and a node, and a word with
 // no "=" is a token. Keys are r (resource, "r" if there is none), until, ttl,
-// left (validity), value, fence, sent, outcome, reason, fault, detail; times among them are
-// in milliseconds. An outcome of "ok" may be left out, and so may ttl and
+// left (validity), value, fence, sent, outcome, name, k, reason, fault, detail; times
+// among them are in milliseconds. An outcome of "ok" may be left out, and so may ttl and
 // left, which are 10 and 5.
 //
-// A line "header key=value ..." sets nodes, ttl, allowance, keys, tries,
+// A line "header key=value ..." sets nodes, ttl, allowance, keys, keepers, tries,
 // acquire, extend, release, cleanup, grant.
 
 func parseHistory(text string) (history.Header, []history.Event, error) {
@@ -59,6 +59,8 @@ func parseHeader(h *history.Header, words []string) error {
 			h.Keys = true
 		case err != nil:
 			return err
+		case key == "keepers":
+			h.Keepers = int(number)
 		case key == "nodes":
 			h.Nodes = int(number)
 		case key == "tries":
@@ -102,7 +104,7 @@ func setDefaults(e *history.Event) {
 	case history.Released, history.ReadDone, history.WriteDone:
 		e.Outcome = history.OK
 	}
-	if e.Kind <= history.Apply || e.Kind == history.KeySet || e.Kind == history.KeyExtended || e.Kind == history.KeyGone {
+	if e.Kind <= history.Apply || e.Kind == history.Step || e.Kind == history.KeySet || e.Kind == history.KeyExtended || e.Kind == history.KeyGone {
 		e.Resource = "r"
 	}
 }
@@ -124,6 +126,10 @@ func parseWord(e *history.Event, w string) error {
 	switch key {
 	case "r":
 		e.Resource = value
+	case "name":
+		e.Name = value
+	case "k":
+		e.K = int(number)
 	case "until":
 		e.Until = int64(milliseconds(number))
 	case "ttl":
@@ -139,7 +145,7 @@ func parseWord(e *history.Event, w string) error {
 	case "fault":
 		e.Fault = int(number)
 	case "reason":
-		e.Reason = value
+		e.Reason = strings.ReplaceAll(value, "_", " ")
 	case "detail":
 		e.Detail = strings.ReplaceAll(value, "_", " ")
 	case "outcome":

@@ -24,6 +24,7 @@ type note struct {
 	open  bool   // it goes on
 	ended bool   // it is over; of what takes no time neither is true
 	left  string // in which state it left its subject
+	downs bool   // a node went down by it
 }
 
 // subject is a fault of the plan, or else a client or node to which something
@@ -32,6 +33,9 @@ type subject struct {
 	kind   history.Kind // that begins it
 	number int
 }
+
+// none reports whether nothing was done to the world.
+func (n *notes) none() bool { return len(n.recent) == 0 }
 
 // maxNotes bounds the notes that are kept; of those, what still goes on is
 // kept longest.
@@ -52,6 +56,10 @@ func (n *notes) observe(f *fact) {
 		n.end(about, f.Time)
 	case history.NodeUp:
 		n.leave(about, f.Detail)
+	case history.NodeDown:
+		if v := n.last(about); v != nil {
+			v.downs = true
+		}
 	}
 }
 

@@ -39,21 +39,21 @@ type judge interface {
 
 // NewPanel returns the judges of the history that begins with the header.
 func NewPanel(h history.Header) *Panel {
-	l, n := newLedger(h.Clients), &notes{}
+	l, n := newLedger(h), &notes{}
 	p := &Panel{
 		cut:     "the history has no end",
 		ledger:  l,
 		notes:   n,
-		measure: &measures{ledger: l},
+		measure: newMeasures(h, l),
 		judges: []judge{
 			newExclusion(leaseRule, l, n),
 			newExclusion(sectionRule, l, n),
-			newEffect(l),
-			newTolerance(h, l),
-			newContract(h, l),
-			&fences{},
-			newCleanup(h, l), // after contract, which keeps the keys
-			newProgress(h, l),
+			newEffect(l, n),
+			newTolerance(h, l, n),
+			newContract(h, l, n),
+			&fences{ledger: l, notes: n},
+			newCleanup(h, l, n), // after contract, which keeps the keys
+			newProgress(h, l, n),
 		},
 	}
 	for i, j := range p.judges {
@@ -69,7 +69,7 @@ func NewPanel(h history.Header) *Panel {
 // makes under one token, and their returns, are taken in the order in which
 // they are recorded.
 func (p *Panel) Record(e *history.Event) {
-	if e.Kind == history.Step {
+	if e.Kind == history.Step && !isHeard(e.Name) {
 		return
 	}
 	if e.Time != p.now {
@@ -110,6 +110,7 @@ func (p *Panel) settle() {
 		p.judges[bits.TrailingZeros32(rest)].settle()
 	}
 	p.heard = 0
+	p.measure.settle()
 	p.ledger.settle()
 }
 

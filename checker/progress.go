@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -12,8 +13,11 @@ import (
 // the bound.
 //
 // It is looked at when a try is refused of a client that runs and reaches a
-// majority of the nodes, while nobody holds the resource. The wait counts from
-// the latest of: what a fault last brought about, the end of the last hold, the
+// majority of the nodes, while nobody holds the resource; and of the tries that
+// were under way when the bound passed, queued or not, when somebody is granted
+// the resource after all, when a fault begins, and at the end. A hold that only a
+// release can end does not count as held when its client is dead. The wait counts
+// from the latest of: what a fault last brought about, the end of the last hold, the
 // grant before, and the first of the tries that follow each other. From then on
 // it may last a longest TTL, or until the last key has expired that was set
 // before, if a node's slow clock makes that later; and then the bound. A wait
@@ -25,12 +29,13 @@ type progress struct {
 	nodes int
 
 	ledger *ledger
+	notes  *notes
 	quiet  history.Time         // when a fault last brought something about
 	faults map[int]history.Time // when those began that last
 	long   []longWait           // that no end of a fault has excused
 
-	grants  int
-	refused int
+	tries  int
+	grants int
 }
 
 // waiting is how clients wait for one resource.
@@ -39,6 +44,7 @@ type waiting struct {
 	tried history.Time // when a try last began or was refused
 	freed history.Time // when the last hold ended
 	clear history.Time // when the last old key expired
+	open  int          // tries that have not returned
 	owed  bool         // nobody has been granted the resource since a try was refused
 	long  bool         // the wait has been found too long
 	kept  []kept       // keys on the nodes
@@ -58,10 +64,10 @@ type longWait struct {
 	story    string
 }
 
-func newProgress(h history.Header, l *ledger) *progress {
+func newProgress(h history.Header, l *ledger, n *notes) *progress {
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, nodes: h.Nodes,
-		ledger: l, quiet: longAgo, faults: map[int]history.Time{},
+		ledger: l, notes: n, quiet: longAgo, faults: map[int]history.Time{},
 	}
 }
 
@@ -83,7 +89,7 @@ func (p *progress) observe(f *fact) {
 			p.try(f)
 		}
 	case history.Release, history.Lost, history.Lapse:
-		if f.hold != nil {
+		if f.hold != nil && f.hold.returned {
 			f.hold.resource.waiting.freed = f.Time
 		}
 	default:
@@ -118,64 +124,146 @@ func (p *progress) key(f *fact) {
 func (p *progress) start(w *waiting) history.Time { return max(p.quiet, w.since, w.freed) }
 
 func (p *progress) try(f *fact) {
-	w := &f.hold.resource.waiting
+	h := f.hold
+	w := &h.resource.waiting
 	switch f.Kind {
 	case history.Acquire:
-		if f.Time.Sub(w.tried) > p.bound || w.tried == 0 {
+		p.tries++
+		if w.open == 0 && (f.Time.Sub(w.tried) > p.bound || w.tried == 0) {
 			w.since = f.Time
 		}
 		w.tried = f.Time
+		h.wait()
 	case history.Granted:
+		h.stopWaiting()
+		p.judgeGrant(f)
 		p.grants++
 		w.since, w.owed, w.long = f.Time, false, false
 	case history.Refused:
-		p.refused++
+		h.stopWaiting()
 		w.tried, w.owed = f.Time, true
-		p.judge(f)
+		if p.late(h, f.Time, h) {
+			p.violate(h.resource, f.Time, fmt.Sprintf("at %s client %d was refused %q once more", at(f.Time), h.client.number, h.resource.name))
+		}
 	}
 }
 
-func (p *progress) judge(f *fact) {
-	h := f.hold
+func (h *hold) wait() {
+	if !h.client.dead {
+		h.waits = true
+		h.resource.waiting.open++
+	}
+}
+
+func (h *hold) stopWaiting() {
+	if h.waits {
+		h.waits = false
+		h.resource.waiting.open--
+	}
+}
+
+// due is the instant by which somebody has to be granted the resource.
+func (p *progress) due(w *waiting) history.Time {
+	return max(p.start(w).Add(p.ttl), w.clear).Add(p.bound)
+}
+
+// late reports whether the client of the try can say that it has waited for too
+// long, if nobody but the one hold has the resource.
+func (p *progress) late(h *hold, now history.Time, but *hold) bool {
 	w := &h.resource.waiting
-	due := max(p.start(w).Add(p.ttl), w.clear).Add(p.bound)
+	return !w.long && now > p.due(w) && p.able(h) && !h.resource.held(but)
+}
+
+// able reports whether the client of the try runs and reaches a majority.
+func (p *progress) able(h *hold) bool {
 	reached := allNodes(p.nodes) &^ (p.ledger.down | h.client.cut)
-	if w.long || f.Time <= due || h.client.dead || h.client.paused || !reached.majorityOf(p.nodes) || h.resource.held() {
+	return !h.client.dead && !h.client.paused && reached.majorityOf(p.nodes)
+}
+
+// judgeGrant looks at the tries that were under way when the bound passed, now
+// that one of the resource's is granted.
+func (p *progress) judgeGrant(f *fact) {
+	h := f.hold
+	if h.acquire.at <= p.due(&h.resource.waiting) && p.late(h, f.Time, h) {
+		p.violate(h.resource, f.Time, fmt.Sprintf("client %d was granted %q only at %s, having called acquire at %s",
+			h.client.number, h.resource.name, at(f.Time), at(h.acquire.at)))
 		return
 	}
-	w.long = true
-	p.long = append(p.long, longWait{resource: h.resource, at: f.Time, start: p.start(w), story: fmt.Sprintf(
-		"at %s client %d was refused %q once more, and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed%s",
-		at(f.Time), h.client.number, h.resource.name, at(p.start(w)), p.ttl, p.bound, w.leftover(p.start(w)))})
+	p.judgeOpen(h.resource, f.Time, h)
 }
 
-// held reports whether somebody's window is open.
-func (r *resource) held() bool {
+// judgeOpen looks at the tries that are still under way.
+func (p *progress) judgeOpen(r *resource, now history.Time, but *hold) {
+	if r.waiting.open == 0 || now <= p.due(&r.waiting) {
+		return
+	}
 	for _, h := range r.holds {
-		if w := &h.windows[leaseRule]; w.begun && !w.over {
+		if h.waits && h.acquire.at <= p.due(&r.waiting) && p.late(h, now, but) {
+			p.violate(r, now, fmt.Sprintf("at %s client %d still waited for %q, having called acquire at %s",
+				at(now), h.client.number, r.name, at(h.acquire.at)))
+		}
+	}
+}
+
+func (p *progress) judgeAllOpen(now history.Time) {
+	if now <= p.quiet.Add(p.ttl).Add(p.bound) {
+		return // nothing is due
+	}
+	for _, r := range p.ledger.inOrder() {
+		p.judgeOpen(r, now, nil)
+	}
+}
+
+func (p *progress) violate(r *resource, now history.Time, what string) {
+	w := &r.waiting
+	w.long = true
+	p.long = append(p.long, longWait{resource: r, at: now, start: p.start(w), story: fmt.Sprintf(
+		"%s, and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed%s",
+		what, at(p.start(w)), p.ttl, p.bound, p.clause(r))})
+}
+
+// held reports whether somebody's window is open, other than one hold's, that
+// something can still end.
+func (r *resource) held(but *hold) bool {
+	for _, h := range r.holds {
+		if w := &h.windows[leaseRule]; h != but && w.begun && !w.over && !h.orphaned() {
 			return true
 		}
 	}
 	return false
 }
 
-// leftover says which nodes have old keys.
-func (w *waiting) leftover(start history.Time) string {
-	old := 0
-	for _, k := range w.kept {
-		if k.set <= start {
-			old++
+// clause says what stood in the way.
+func (p *progress) clause(r *resource) string {
+	for _, h := range r.holds {
+		if w := &h.windows[leaseRule]; w.begun && !w.over && h.orphaned() {
+			return broken(releases, "client %d, which was granted it at %s without an end, died at %s", h.client.number, at(h.granted), at(h.client.died))
 		}
 	}
-	if old == 0 {
-		return ""
+	start, old := p.start(&r.waiting), nodes(0)
+	for _, k := range r.waiting.kept {
+		if k.set <= start {
+			old = old.with(k.node)
+		}
 	}
-	return fmt.Sprintf("; %s still kept a key from before", counted(old, "node"))
+	if old != 0 {
+		return broken(keysExpire, "%v still kept one from before", old)
+	}
+	return unbroken(p.notes, "the lock itself granted it to nobody")
 }
 
 // fault takes note that something else begins to count. The end of a fault excuses
 // the waits while it lasted.
 func (p *progress) fault(f *fact) {
+	switch f.Kind {
+	case history.Kill:
+		for _, h := range f.client.holds {
+			h.stopWaiting()
+		}
+		p.judgeAllOpen(f.Time)
+	case history.FaultStart, history.NodeDown, history.LinkDown, history.Pause:
+		p.judgeAllOpen(f.Time)
+	}
 	p.quiet = f.Time
 	switch f.Kind {
 	case history.FaultStart:
@@ -195,24 +283,33 @@ func (p *progress) fault(f *fact) {
 func (*progress) settle() {}
 
 // owing returns a resource that nobody was granted since faults last did
-// something, though a try was refused.
+// something, though a try was refused or is under way.
 func (p *progress) owing() *resource {
 	for _, r := range p.ledger.inOrder() {
-		if w := &r.waiting; w.owed && p.quiet > w.since {
+		if p.quiet > r.waiting.since && (r.waiting.owed || p.awaited(r)) {
 			return r
 		}
 	}
 	return nil
 }
 
+// awaited reports whether somebody waits for the resource who could be granted it,
+// if nobody held it.
+func (p *progress) awaited(r *resource) bool {
+	return !r.held(nil) && slices.ContainsFunc(r.holds, func(h *hold) bool { return h.waits && p.able(h) })
+}
+
 func (p *progress) finding(end history.Time) Finding {
+	if p.bound > 0 {
+		p.judgeAllOpen(end)
+	}
 	f := Finding{Property: DeadlockFreedom, Count: len(p.long)}
 	switch owing := p.owing(); {
 	case p.bound == 0:
 		f.Verdict, f.Story = NotApplicable, "no bound is stated"
 	case len(p.long) > 0:
 		f.Verdict, f.Story = Violated, p.long[0].story
-	case p.grants == 0 && p.refused == 0:
+	case p.tries == 0:
 		f.Verdict, f.Story = NotApplicable, "nobody waited for the lock"
 	case p.grants == 0:
 		f.Verdict, f.Story = Unknown, "nobody was granted the lock, and nobody waited for long enough with a majority of the nodes in reach"

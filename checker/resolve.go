@@ -46,6 +46,8 @@ var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
 	history.NodeUp:   (*ledger).nodeUp,
 	history.LinkDown: (*ledger).linkDown,
 	history.LinkUp:   (*ledger).linkUp,
+
+	history.Step: (*ledger).step,
 }
 
 // isCall reports whether the kind begins something that a return ends.
@@ -63,8 +65,39 @@ func (f *fact) close(c *call) {
 		return
 	}
 	f.call = *c
-	f.took = f.Time.Sub(c.at) - (f.client.stood(f.Time) - c.stood)
+	f.took = c.took(f.client, f.Time)
 	c.open = false
+}
+
+// closeTry makes f the return of a try. The time in which it was queued is not
+// the lock's own.
+func (f *fact) closeTry(h *hold) {
+	f.close(&h.acquire)
+	h.queue.leave(f.client, f.Time)
+	f.took -= h.queue.waited
+}
+
+// The steps that the judges hear of: those of a wait to be woken.
+const (
+	queuedStep = "queued"
+	wokenStep  = "woken"
+)
+
+func isHeard(step string) bool { return step == queuedStep || step == wokenStep }
+
+// step follows a try into the queue and out of it.
+func (l *ledger) step(f *fact, force bool) bool {
+	f.hold = f.client.find(f.Event, isCalled)
+	if f.hold == nil || f.hold.queue.in == (f.Name == queuedStep) {
+		return force
+	}
+	q := &f.hold.queue
+	if f.Name == wokenStep {
+		q.leave(f.client, f.Time)
+	} else {
+		q.in, q.since = true, f.client.begin(f.Time)
+	}
+	return true
 }
 
 func (l *ledger) acquire(f *fact, _ bool) bool {
@@ -80,8 +113,9 @@ func (l *ledger) granted(f *fact, force bool) bool {
 		f.hold = l.newHold(f.Event)
 	}
 	h := f.hold
-	f.close(&h.acquire)
-	h.returned, h.granted, h.validity, h.until = true, f.Time, f.Validity, f.Until
+	f.closeTry(h)
+	h.returned, h.granted, h.validity, h.until = true, f.Time, f.Validity, endOf(f.Event)
+	h.vouched = vouched{f.Time, f.Validity}
 	if f.TTL != 0 {
 		h.ttl = f.TTL
 	}
@@ -92,7 +126,7 @@ func (l *ledger) refused(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isCalled); f.hold == nil {
 		return force
 	}
-	f.close(&f.hold.acquire)
+	f.closeTry(f.hold)
 	f.hold.over, f.hold.ended = true, f.Time
 	l.settling = append(l.settling, f.hold)
 	return true
@@ -105,7 +139,7 @@ func (l *ledger) extend(f *fact, force bool) bool {
 		}
 	}
 	h := f.hold
-	h.extend = f.client.begin(f.Time)
+	h.extend, h.asked = f.client.begin(f.Time), f.TTL
 	// Whatever becomes of it, the nodes may have been told the earlier end.
 	if f.Until != 0 && h.returned {
 		h.until = min(h.until, f.Until)
@@ -120,7 +154,8 @@ func (l *ledger) extended(f *fact, force bool) bool {
 		}
 	}
 	f.close(&f.hold.extend)
-	f.hold.until = f.Until
+	f.hold.until = endOf(f.Event)
+	f.hold.vouched = vouched{f.Time, f.Validity}
 	return true
 }
 
@@ -174,7 +209,7 @@ func (l *ledger) released(f *fact, force bool) bool {
 }
 
 func (l *ledger) kill(f *fact, _ bool) bool {
-	f.client.dead = true
+	f.client.dead, f.client.died = true, f.Time
 	l.settling = append(l.settling, f.client.holds...)
 	return true
 }
@@ -201,6 +236,9 @@ func (r *resource) find(token string) *hold {
 func (l *ledger) nodeUp(f *fact, _ bool) bool {
 	l.down = l.down.without(f.Node)
 	l.started[f.Node] = f.Time
+	if f.Detail != "" && f.Detail != "with its keys" {
+		l.emptied = comeback{node: f.Node, at: f.Time, how: f.Detail}
+	}
 	return true
 }
 

@@ -11,7 +11,8 @@ import (
 // returned OK. One that ended in another way, by a lapse, by a release that
 // could not be confirmed or by the client's death, may have left keys, and
 // competes for a further longest TTL; after a death for two of them, because
-// something may still have been on its way.
+// something may still have been on its way. A hold that nothing but a release ends
+// competes until one has returned OK.
 type rivals struct {
 	open    int          // tokens that compete until further notice
 	settled history.Time // when the last of the others stopped to
@@ -59,7 +60,9 @@ func (t *tolerance) rivals(f *fact) {
 	switch f.Kind {
 	case history.Kill:
 		for _, h := range f.client.holds {
-			h.retreat(f.Time.Add(2 * t.ttl))
+			if !h.endless() {
+				h.retreat(f.Time.Add(2 * t.ttl))
+			}
 		}
 		return
 	case history.Acquire, history.Extended:
@@ -76,7 +79,9 @@ func (t *tolerance) rivals(f *fact) {
 	}
 	switch f.Kind {
 	case history.Released:
-		h.retreat(f.Time.Add(t.lingering(f.Outcome)))
+		if f.Outcome == history.OK || !h.endless() {
+			h.retreat(f.Time.Add(t.lingering(f.Outcome)))
+		}
 	case history.Lapse:
 		if h.returned && h.expired() {
 			h.retreat(f.Time.Add(t.ttl))

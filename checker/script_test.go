@@ -12,7 +12,7 @@ import (
 
 // script is what one client does in a random history: one try, and what
 // follows if it is granted. Times are small whole numbers, so that many
-// coincide; the client's clock is the ground clock. A time of never is none.
+// coincide; see [reading] for the client's clock. A time of never is none.
 type script struct {
 	client  int
 	call    int
@@ -43,6 +43,15 @@ const (
 	horizon = 12
 )
 
+// reading is what the client's clock shows at an instant: 1 more, because an end
+// of validity of 0 is none.
+func reading(instant int) int64 {
+	if instant >= never {
+		return 0
+	}
+	return int64(instant) + 1
+}
+
 func instant(from int) *rapid.Generator[int] { return rapid.IntRange(from, max(from, horizon)) }
 
 // sometimes draws an instant or never.
@@ -55,7 +64,7 @@ func sometimes(t *rapid.T, from int, label string) int {
 
 func drawScript(t *rapid.T, client int) script {
 	s := script{client: client, call: instant(0).Draw(t, "call"), ret: never, warned: never, lost: never, release: never}
-	s.until = s.call + rapid.SampledFrom([]int{4, 8, 6, 3, 2, 1, 0}).Draw(t, "ttl")
+	s.until = s.call + rapid.SampledFrom([]int{4, 8, 6, 3, 2, 1, 0, never}).Draw(t, "ttl")
 	s.killed = never
 	switch rapid.IntRange(0, 7).Draw(t, "outcome") {
 	case 6:
@@ -144,14 +153,14 @@ func (s *script) events() []history.Event {
 	case s.refused:
 		add(s.ret, history.Event{Kind: history.Refused})
 	default:
-		add(s.ret, history.Event{Kind: history.Granted, Until: int64(s.until), Validity: 1})
+		add(s.ret, history.Event{Kind: history.Granted, Until: reading(s.until), Validity: 1})
 	}
-	add(s.until, history.Event{Kind: history.Lapse, Until: int64(s.until)})
+	add(s.until, history.Event{Kind: history.Lapse, Until: reading(s.until)})
 	for _, e := range s.extends {
-		add(e.call, history.Event{Kind: history.Extend, Until: int64(e.until)})
-		add(e.until, history.Event{Kind: history.Lapse, Until: int64(e.until)})
+		add(e.call, history.Event{Kind: history.Extend, Until: reading(e.until)})
+		add(e.until, history.Event{Kind: history.Lapse, Until: reading(e.until)})
 		if e.granted {
-			add(e.ret, history.Event{Kind: history.Extended, Until: int64(e.until), Validity: 1})
+			add(e.ret, history.Event{Kind: history.Extended, Until: reading(e.until), Validity: 1})
 		} else if e.ret%2 == 0 {
 			add(e.ret, history.Event{Kind: history.ExtendFailed})
 		}

@@ -17,6 +17,7 @@ type section struct {
 	wrote   int64
 	writeAt history.Time // call of the write
 	ret     history.Time // return of the write
+	late    lateness
 }
 
 // stage is how far a section has come.
@@ -84,6 +85,7 @@ func (l *ledger) write(f *fact, force bool) bool {
 	}
 	s := f.section
 	s.stage, s.wrote, s.writeAt = writing, f.Value, f.Time
+	s.look(f.hold, f.client, false)
 	if f.hold != nil {
 		f.hold.writes++
 	}
@@ -98,6 +100,7 @@ func (l *ledger) writeDone(f *fact, force bool) bool {
 	s.ret = f.Time
 	f.client.sections = remove(f.client.sections, s)
 	f.hold = f.client.find(f.Event, atAnyStage)
+	s.look(f.hold, f.client, true)
 	if f.hold != nil && f.Outcome != history.Unknown {
 		f.hold.writes--
 	}

@@ -26,13 +26,19 @@ func short(token string) string { return token[:min(len(token), 8)] }
 
 // counted prints a number of things.
 func counted(n int, thing string) string {
-	switch {
-	case n == 0:
+	if n == 0 {
 		return "no " + thing
-	case n == 1:
-		return "1 " + thing
-	case strings.HasSuffix(thing, "y"):
-		thing = strings.TrimSuffix(thing, "y") + "ie"
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return fmt.Sprintf("%d %s", n, plural(n, thing))
+}
+
+// plural names one thing, or so many of them.
+func plural(n int, thing string) string {
+	switch {
+	case n == 1:
+		return thing
+	case strings.HasSuffix(thing, "y"):
+		return strings.TrimSuffix(thing, "y") + "ies"
+	}
+	return thing + "s"
 }

@@ -31,6 +31,7 @@ type tolerance struct {
 	nodes int
 
 	ledger   *ledger
+	notes    *notes
 	changed  history.Time   // the last change to any node or link
 	unquiet  []history.Time // by node: the last change to it or to a link to it
 	severed  []int          // by node: how many clients are cut off from it
@@ -66,10 +67,10 @@ type streakKey struct {
 // longAgo is before every instant of a history, with room to add to it.
 const longAgo history.Time = math.MinInt64 / 2
 
-func newTolerance(h history.Header, l *ledger) *tolerance {
+func newTolerance(h history.Header, l *ledger, n *notes) *tolerance {
 	t := &tolerance{
-		ledger: l,
-		tries:  h.Bounds.Tries, ttl: h.LongestTTL, nodes: h.Nodes,
+		ledger: l, notes: n,
+		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: h.Nodes,
 		changed: longAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
 	}
@@ -206,7 +207,15 @@ func (t *tolerance) violate(a attempt, s streak) {
 	}
 	reached := allNodes(t.nodes) &^ (t.ledger.down | a.hold.client.cut)
 	t.first = fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %d of %d nodes and nobody competed",
-		a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), reached.count(), t.nodes)
+		a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), reached.count(), t.nodes) + t.clause(reached)
+}
+
+func (t *tolerance) clause(reached nodes) string {
+	keepers := keepersOf(t.ledger.header)
+	if away := keepers &^ reached; keepers != 0 && !(keepers & reached).majorityOf(keepers.count()) {
+		return broken(keepersReached, "it did not reach %v", away)
+	}
+	return unbroken(t.notes, "the lock itself refused")
 }
 
 func (t *tolerance) finding(history.Time) Finding {

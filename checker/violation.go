@@ -10,24 +10,28 @@ import (
 // violation is the first time that a rule was broken. It is complete when the
 // overlap has ended.
 type violation struct {
-	rule   rule
-	pair   Pair
-	held   *hold // of the window that was there, until the overlap ends
-	came   *hold // of the one that came
-	empty  bool  // the one that came was over before it began
+	rule  rule
+	pair  Pair
+	held  *hold // of the window that was there, until the overlap ends
+	came  *hold // of the one that came
+	empty bool  // the one that came was over before it began
+
+	endless bool // only a release ends the one that was there
+
 	ownEnd history.Time
 	since  history.Time // the begin of the window that was there
 	got    [2]string    // how the two windows began
 	faults []note
 	ending string // what ended the overlap
+	clash  *clash
 }
 
-func newViolation(r rule, held span, t turn, n *notes) *violation {
+func newViolation(r rule, held span, t turn, n *notes, c *clash) *violation {
 	v := &violation{
-		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn,
+		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn, endless: held.hold.endless(),
 		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
-		since: held.from,
-		got:   [2]string{got(held.hold, held.from), got(t.hold, t.at)},
+		since: held.from, clash: c,
+		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
 	}
 	v.faults = n.between(v.pair.First.Call, v.pair.Second.Granted)
 	if v.empty {
@@ -56,6 +60,7 @@ func (v *violation) ended(t turn) {
 	}
 	v.pair.To = t.at
 	v.ending = v.end(t)
+	v.clash.counted(v.held, t.at)
 	v.held, v.came = nil, nil
 }
 
@@ -84,6 +89,7 @@ func (v *violation) seal(end history.Time) {
 	}
 	v.pair.To, v.pair.Open = end, true
 	v.ending = "until the history ended"
+	v.clash.counted(v.held, end)
 	v.held, v.came = nil, nil
 }
 
@@ -94,7 +100,10 @@ func (v *violation) story() string {
 		s.WriteString(before + "; ")
 	}
 	fmt.Fprintf(&s, "client %d %s %q (token %s) at %s", a.Client, v.got[0], a.Resource, short(a.Token), at(v.since))
-	if a.Validity > 0 {
+	switch {
+	case v.endless:
+		s.WriteString(", without an end")
+	case a.Validity > 0:
 		fmt.Fprintf(&s, " with %s of validity left", span4(a.Validity))
 	}
 	if since := tell(v.faults, v.since, true); since != "" {
@@ -103,11 +112,11 @@ func (v *violation) story() string {
 	fmt.Fprintf(&s, "; client %d %s %q (token %s) at %s", b.Client, v.got[1], b.Resource, short(b.Token), at(v.pair.From))
 	if v.empty {
 		fmt.Fprintf(&s, " with nothing left of it; at no point from %s on was the lock free, client %d held it", at(v.ownEnd), a.Client)
-		return s.String()
+		return s.String() + v.clash.clause()
 	}
 	fmt.Fprintf(&s, ", while client %d still held it: their %ss overlap by %s, %s",
 		a.Client, v.rule.window, span4(v.pair.Overlap()), v.ending)
-	return s.String()
+	return s.String() + v.clash.clause()
 }
 
 // got says how a window began.

@@ -55,6 +55,8 @@ func (h Header) validate() error {
 		return fmt.Errorf("%d clients: want 1 to %d", h.Clients, MaxClients)
 	case h.LongestTTL < 0 || h.Allowance < 0:
 		return fmt.Errorf("a longest TTL of %v and an allowance of %v: want neither below 0", h.LongestTTL, h.Allowance)
+	case h.Keepers < -1 || h.Keepers > h.Nodes:
+		return fmt.Errorf("%d keepers of %d nodes: want -1 (none) to %d", h.Keepers, h.Nodes, h.Nodes)
 	}
 	return h.Bounds.Validate()
 }

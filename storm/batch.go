@@ -139,6 +139,9 @@ type Tally struct {
 	// Figures are the measurements.
 	Figures Figures
 
+	// Measured is the measurements of all runs.
+	Measured Aggregate
+
 	// Calm counts the runs in which no fault took place: silence in them says
 	// little.
 	Calm int
@@ -167,6 +170,7 @@ func NewTally(s scenarios.Scenario) Tally {
 // Add counts one run.
 func (t *Tally) Add(r Result) {
 	t.Runs++
+	t.Measured.Add(r.Report.Measurements)
 	t.Interrupted = t.Interrupted || r.Interrupted
 	if r.Report.Measurements.Faults == 0 {
 		t.Calm++

@@ -106,6 +106,7 @@ func TestJSONPrintsAnObjectARunAndNothingElse(t *testing.T) {
 			Expected   map[string]string `json:"expected"`
 			AsExpected bool              `json:"as_expected"`
 			Grants     int               `json:"grants"`
+			Measured   map[string]any    `json:"measurements"`
 			TraceHash  string            `json:"trace_hash"`
 			Dir        string            `json:"dir"`
 		}
@@ -118,6 +119,7 @@ func TestJSONPrintsAnObjectARunAndNothingElse(t *testing.T) {
 		want(t, "backend", o.Backend, "sim")
 		want(t, "seed", o.Seed, i+1)
 		want(t, "as expected", o.AsExpected, true)
+		want(t, "grants as measured", o.Measured["grants"], any(float64(o.Grants)))
 		want(t, "grants", o.Grants, 2)
 		want(t, "length of the trace hash", len(o.TraceHash), 16)
 		for _, m := range []map[string]string{o.Verdicts, o.Expected} {

@@ -187,10 +187,13 @@ type jsonLine struct {
 	Expected   checker.Verdicts `json:"expected"`
 	AsExpected bool             `json:"as_expected"`
 	Grants     int              `json:"grants"`
-	Cut        string           `json:"cut,omitempty"` // why the run did not go to its end
-	TraceHash  string           `json:"trace_hash,omitempty"`
-	Dir        string           `json:"dir,omitempty"`
-	Replay     string           `json:"replay,omitempty"` // of a run with --faults
+
+	Measurements checker.Measurements `json:"measurements"`
+
+	Cut       string `json:"cut,omitempty"` // why the run did not go to its end
+	TraceHash string `json:"trace_hash,omitempty"`
+	Dir       string `json:"dir,omitempty"`
+	Replay    string `json:"replay,omitempty"` // of a run with --faults
 }
 
 func line(r stored) jsonLine {
@@ -202,8 +205,11 @@ func line(r stored) jsonLine {
 		Expected:   checker.Verdicts(maps.Clone(r.Scenario.Expect)),
 		AsExpected: r.AsExpected(),
 		Grants:     r.Report.Measurements.Grants,
-		Cut:        r.Report.Cut,
-		Dir:        r.dir,
+
+		Measurements: r.Report.Measurements,
+
+		Cut: r.Report.Cut,
+		Dir: r.dir,
 	}
 	if r.TraceHash != 0 {
 		l.TraceHash = results.Hash(r.TraceHash)

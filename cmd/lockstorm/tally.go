@@ -3,14 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// printTally prints what the runs of one scenario amount to, the story of the
-// first violation of every property, and why the first run left open what is
+// printTally prints what the runs of one scenario amount to, what was measured, the
+// story of the first violation of every property, and why the first run left open what is
 // unknown.
 func printTally(out io.Writer, t storm.Tally) {
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, headline(t))
@@ -25,6 +26,7 @@ func printTally(out io.Writer, t storm.Tally) {
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d/%d\n", p.Code(), p.Title(), expected, v, t.Seen[p][v], t.Runs)
 	}
 	_ = w.Flush()
+	printMeasured(out, &t.Measured)
 	for _, p := range checker.Properties() {
 		if r, ok := t.First[p]; ok {
 			_, _ = fmt.Fprintf(out, "\n%s violated (seed %d): %s\n", p.Title(), r.Seed, r.Report.Finding(p).Story)
@@ -76,6 +78,9 @@ func calm(t storm.Tally) string {
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
+	}
+	if strings.HasSuffix(what, "ss") {
+		what += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }

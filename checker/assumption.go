@@ -1,0 +1,334 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// This file says what a lock had to count on, and could not, when a property was
+// violated. It is found from what the history tells: first from what became of
+// the keys, where they are recorded, and else from the faults. What a fault was
+// called is told, and never taken for a cause.
+
+// broken ends a story with the assumption that was broken, and how that shows.
+func broken(assumption, how string, args ...any) string {
+	return fmt.Sprintf(". Broken assumption: %s (%s)", assumption, fmt.Sprintf(how, args...))
+}
+
+// unbroken ends a story in which no assumption is seen to be broken.
+func unbroken(n *notes, format string, args ...any) string {
+	what := fmt.Sprintf(format, args...)
+	if n.none() {
+		return ". No fault took place: " + what
+	}
+	return ". No assumption is seen to be broken: " + what
+}
+
+// The assumptions of a lock on keys.
+const (
+	keepsOrStaysAway = "a node that comes back keeps its keys, or stays away for the longest TTL"
+	keepsUntilExpiry = "a node keeps a key until it expires"
+	keepsWhatItSaid  = "a node keeps what it has acknowledged"
+	clocksAgree      = "keys live for as long as their holder counts"
+	onlyHolder       = "nobody but the holder touches its key"
+	lookAndSet       = "nothing comes between looking for a key and setting one"
+	stopsInTime      = "a holder stops working when its validity is over"
+	refusesLate      = "the resource refuses who comes late"
+	letsGoLast       = "a holder's writes have arrived when it lets go"
+	releases         = "a holder lives until it releases"
+	keysExpire       = "keys that nobody deletes expire"
+	keepersReached   = "a majority of the nodes that keep the lock's keys is in reach"
+	storeKeeps       = "the store keeps what it has acknowledged"
+)
+
+// loss is a key of a hold that went away before its holder let go.
+type loss struct {
+	node   int
+	reason string
+	at     history.Time
+	client int           // who deleted or overwrote it, or gave it the life that was over, if not the holder
+	early  time.Duration // by how much the key was short of its life, at least; of one that expired
+	back   bool          // the node came back after the key had been given that life
+}
+
+// renewal is when a node was last told to keep a key for longer.
+type renewal struct {
+	node   int
+	client int
+	at     history.Time
+	ttl    time.Duration
+}
+
+// lose takes note that a node has lost the hold's key.
+func (l *ledger) lose(k keyChange) {
+	h := k.hold
+	if h.letGo || k.reason == "deleted" && k.client == h.client.number {
+		return
+	}
+	v := loss{node: k.node, reason: k.reason, at: k.at, client: k.client}
+	if k.reason == "expired" {
+		given := renewal{client: h.client.number, at: h.acquire.at, ttl: h.ttl}
+		for _, r := range h.keys.renewed {
+			if r.node == k.node {
+				given = r
+			}
+		}
+		if given.client != h.client.number {
+			v.client = given.client
+		}
+		v.early = given.at.Add(given.ttl).Sub(k.at)
+		v.back = since(l.started, k.node, given.at)
+	}
+	h.keys.lost = append(h.keys.lost, v)
+}
+
+// renewKey takes note that a node keeps the hold's key for longer.
+func (h *hold) renewKey(k keyChange) {
+	h.keys.renewed = without(h.keys.renewed, func(r *renewal) bool { return r.node == k.node })
+	ttl := h.asked
+	if ttl == 0 {
+		ttl = h.ttl
+	}
+	h.keys.renewed = append(h.keys.renewed, renewal{node: k.node, client: k.client, at: k.at, ttl: ttl})
+}
+
+// clash is what the history tells of why one client was granted the lock while
+// another had it.
+type clash struct {
+	notes   *notes
+	keepers nodes // 0: what they did is not known, or there are none
+	stored  bool  // the lock keeps nothing on nodes
+
+	client  int // whose hold was there
+	token   string
+	other   int // who came
+	theirs  string
+	call    history.Time
+	at      history.Time
+	lapsed  bool // the validity was over
+	lapse   history.Time
+	stood   stillness
+	losses  []loss
+	kept    nodes // that had the key of the hold which was there
+	came    nodes // that had the other's
+	vouched vouched
+	endless bool
+	behind  time.Duration // of the holder's clock, at least
+	emptied comeback      // the last node that came back without its keys
+}
+
+// vouched is how much validity was left when a grant or an extension returned.
+type vouched struct {
+	at   history.Time
+	left time.Duration
+}
+
+// stillness is the last time in which a client stood still.
+type stillness struct {
+	ever     bool
+	from, to history.Time
+}
+
+// comeback is when a node's server came back with less than it had.
+type comeback struct {
+	node int
+	at   history.Time
+	how  string
+}
+
+// newClash tells of the hold that was there, and of the one that came now.
+func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
+	l := x.ledger
+	c := &clash{
+		notes: x.notes, stored: l.header.Keepers < 0,
+		client: a.client.number, token: a.token, other: b.client.number, theirs: b.token, call: a.acquire.at, at: now,
+		kept: a.keys.set, came: b.keys.set,
+		vouched: a.vouched, endless: a.endless(),
+	}
+	if l.header.Keys {
+		c.keepers = keepersOf(l.header)
+	}
+	if v := l.emptied; v.at > a.acquire.at && v.at <= now {
+		c.emptied = v
+	}
+	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
+		c.lapsed, c.lapse = true, w.end
+	}
+	for _, v := range a.keys.lost {
+		if v.at <= now {
+			c.losses = append(c.losses, v)
+		}
+	}
+	if where := slices.DeleteFunc(slices.Clone(c.losses), func(v loss) bool { return !b.keys.set.has(v.node) }); len(where) > 0 {
+		c.losses = where
+	}
+	c.counted(a, now)
+	return c
+}
+
+// counted looks how far the holder's clock is behind at an instant at which its
+// validity went on, or has just ended.
+func (c *clash) counted(a *hold, now history.Time) {
+	if a.client.still.from <= c.at {
+		c.stood = a.client.still.since(a.granted)
+	}
+	if w := &a.windows[leaseRule]; w.over {
+		now = min(now, w.end)
+	}
+	c.behind = max(c.behind, now.Sub(c.vouched.at)-c.vouched.left)
+}
+
+// clause ends the story with the assumption that was broken.
+func (c *clash) clause() string {
+	switch {
+	case c.lapsed:
+		return broken(stopsInTime, "client %d's was over at %s%s", c.client, at(c.lapse), c.stood.tell())
+	case len(c.losses) > 0:
+		return c.tellLosses()
+	case c.keepers != 0:
+		return c.tellVotes()
+	case c.slow():
+		return broken(clocksAgree, "%s", c.slowHolder())
+	case c.stored:
+		return c.tellStore()
+	case c.emptied.node != 0:
+		return broken(keepsOrStaysAway, "node %d came back %s at %s; the history does not record keys", c.emptied.node, c.emptied.how, at(c.emptied.at))
+	}
+	return unbroken(c.notes, "the lock itself granted it to both, as far as a history without keys tells")
+}
+
+// tellStore tells of a lock that keeps nothing on nodes.
+func (c *clash) tellStore() string {
+	for _, v := range c.notes.between(c.call, c.at) {
+		if v.downs {
+			return broken(storeKeeps, "%s", v.String())
+		}
+	}
+	return unbroken(c.notes, "the lock itself granted it to both")
+}
+
+// tellVotes is for a hold whose keys were all there.
+func (c *clash) tellVotes() string {
+	n := c.keepers.count()
+	for _, v := range []struct {
+		client int
+		keys   nodes
+	}{{c.other, c.came}, {c.client, c.kept}} {
+		if had := v.keys & c.keepers; !had.majorityOf(n) {
+			return unbroken(c.notes, "no node had lost client %d's key, and client %d was granted the lock with its own on %d of %d nodes", c.client, v.client, had.count(), n)
+		}
+	}
+	return unbroken(c.notes, "no node had lost client %d's key, and the lock granted it to both", c.client)
+}
+
+// tellLosses tells of the keys of the hold that were gone, a kind of loss after
+// the other.
+func (c *clash) tellLosses() string {
+	var told []string
+	add := func(assumption, how string, which func(loss) bool) {
+		lost := nodes(0)
+		last := history.Time(0)
+		for _, v := range c.losses {
+			if which(v) {
+				lost, last = lost.with(v.node), v.at
+			}
+		}
+		if lost != 0 {
+			told = append(told, fmt.Sprintf("%s (%s)", assumption, fmt.Sprintf(how, lost, c.client, at(last))))
+		}
+	}
+	because := func(reason string) func(loss) bool {
+		return func(v loss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
+	}
+	add(keepsOrStaysAway, "%v forgot client %d's key at %s", because("forgotten"))
+	add(keepsUntilExpiry, "%v evicted client %d's key at %s", because("evicted"))
+	add(keepsWhatItSaid, "%v went back to a state without client %d's key at %s", because("rolled back"))
+	add(keepsWhatItSaid, "%v came back with an earlier expiry of client %d's key, which was over at %s", loss.restored)
+	add(onlyHolder, "%v deleted client %d's key at %s for "+c.whom("deleted"), because("deleted"))
+	add(lookAndSet, "%v overwrote client %d's key at %s for "+c.whom("overwritten"), because("overwritten"))
+	add(onlyHolder, "on %v client %d's key had expired at %s, as "+c.whom("expired")+" had asked", loss.foreign)
+	clocks := c.tellClocks()
+	if clocks != "" {
+		clocks = ": " + clocks
+	}
+	add(clocksAgree, "on %v client %d's key had expired at %s, and it went on holding the lock"+clocks, because("expired"))
+	if expired := because("expired"); clocks == "" && !slices.ContainsFunc(c.losses, func(v loss) bool { return !expired(v) }) {
+		return unbroken(c.notes, "client %d's key lived for its whole TTL, and the lock counted on it for longer", c.client)
+	}
+	return ". Broken assumption: " + strings.Join(told, "; and ")
+}
+
+// whom names the client that asked for a loss.
+func (c *clash) whom(reason string) string {
+	for _, v := range c.losses {
+		if v.reason == reason && v.client != 0 {
+			return fmt.Sprintf("client %d", v.client)
+		}
+	}
+	return "somebody else"
+}
+
+// foreign reports whether the key expired as another client had asked for.
+func (v loss) foreign() bool { return v.reason == "expired" && v.client != 0 }
+
+// restored reports whether the node came back with an expiry from before.
+func (v loss) restored() bool { return v.short() && v.back && !v.foreign() }
+
+// noticeable is by how much clocks have to be apart for a story: on real machines
+// every instant is a little late.
+const noticeable = time.Millisecond
+
+// short reports whether the key expired before its time.
+func (v loss) short() bool { return v.reason == "expired" && v.early > noticeable }
+
+// slow reports whether the holder's clock fell behind.
+func (c *clash) slow() bool { return c.behind > noticeable && !c.endless }
+
+// tellClocks says whose clocks were wrong, if any are seen to be.
+func (c *clash) tellClocks() string {
+	var wrong []string
+	var ahead nodes
+	least := time.Duration(0)
+	for _, v := range c.losses {
+		if v.short() {
+			if ahead == 0 || v.early < least {
+				least = v.early
+			}
+			ahead = ahead.with(v.node)
+		}
+	}
+	if ahead != 0 {
+		wrong = append(wrong, fmt.Sprintf("%s of %v got ahead by %s or more", plural(ahead.count(), "the clock"), ahead, span4(least)))
+	}
+	if c.slow() {
+		wrong = append(wrong, c.slowHolder())
+	}
+	return strings.Join(wrong, ", and ")
+}
+
+func (c *clash) slowHolder() string {
+	return fmt.Sprintf("the clock of client %d fell behind by %s or more", c.client, span4(c.behind))
+}
+
+// since returns the stillness if it lasted into what began then.
+func (s stillness) since(then history.Time) stillness {
+	if s.to <= then {
+		return stillness{}
+	}
+	return s
+}
+
+// tell adds when a client stood still, if it did.
+func (s stillness) tell() string {
+	switch {
+	case !s.ever:
+		return ""
+	case s.to == forever:
+		return fmt.Sprintf("; it stood still from %s on", at(s.from))
+	}
+	return fmt.Sprintf("; it stood still from %s to %s", at(s.from), at(s.to))
+}

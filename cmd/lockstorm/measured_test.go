@@ -1,0 +1,37 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+func TestMeasurementsAreShort(t *testing.T) {
+	var a storm.Aggregate
+	a.Add(checker.Measurements{Tries: 2})
+	var b strings.Builder
+	printMeasured(&b, &a)
+	want(t, "of a run without a grant", b.String(), "\ngrants  0 in 2 tries\n")
+
+	a.Add(checker.Measurements{
+		Tries: 8, Grants: 4, Requests: 50, AcquireP50: 1234567, AcquireP99: 2 * time.Millisecond, AcquireP999: 2 * time.Millisecond, AcquireMax: 2 * time.Millisecond,
+		Wanted: time.Second, TotalOutage: 250 * time.Millisecond, LongestOutage: 200 * time.Millisecond, LongestWait: time.Second, MostPassedOver: 2,
+		HolderDeaths: 3, GrantsAfterDeath: 1, NextGrantAfterDeath: 1500 * time.Millisecond,
+		SplitRounds: 2, RoundsToFirstGrant: 3, Woken: 4, Herd: 2, OrphanKeys: 1, StaleApplies: 2, Rejected: 3, WronglyRejected: 1,
+	})
+	b.Reset()
+	printMeasured(&b, &a)
+	want(t, "of two runs", b.String(), `
+grants           4 in 10 tries, 2.5 tries a grant, 12.5 requests a grant
+time to acquire  p50 1.23ms, p99 2ms, p99.9 2ms, longest 2ms
+availability     75.00 %, longest outage 200ms (median of runs 0s)
+longest wait     1s, passed over by up to 2 grants
+holder's death   1 of 3 followed by a grant, within 1.5s
+split votes      2, first grant in round 3 at the latest, median of runs 3
+woken            4 times, at most 2 clients between two grants
+also             1 orphan key, 2 stale writes, 3 rejected accesses, 1 wrongly rejected access
+`)
+}
