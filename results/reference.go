@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -55,7 +56,11 @@ type Row struct {
 	// Violations tells the first violation of each property that was violated.
 	Violations []Violation `json:"violations,omitempty"`
 
-	Figures storm.Figures `json:"figures"`
+	// Measured, MedianOutage (in nanoseconds) and MedianRounds are those of a
+	// [storm.Aggregate].
+	Measured     checker.Measurements `json:"measured"`
+	MedianOutage time.Duration        `json:"median_outage"`
+	MedianRounds int                  `json:"median_rounds"`
 }
 
 // Violation is how often a property was violated in a row, and the first run that
@@ -74,7 +79,7 @@ func RowOf(t storm.Tally, first uint64) Row {
 		Scenario: t.Scenario.Name, Runs: t.Runs, First: first,
 		Seen:  map[checker.Property]map[checker.Verdict]int{},
 		Shown: t.Shown, Against: t.Against, Witness: t.Witness, Trace: traced(t.WitnessTrace),
-		Figures: t.Figures,
+		Measured: t.Measured.All(), MedianOutage: t.Measured.MedianOutage(), MedianRounds: t.Measured.MedianRounds(),
 	}
 	for p, counts := range t.Seen {
 		r.Seen[p] = map[checker.Verdict]int{}
@@ -105,7 +110,7 @@ func traced(hash uint64) string {
 func (r Row) Tally(s scenarios.Scenario) storm.Tally {
 	t := storm.NewTally(s)
 	t.Runs, t.Shown, t.Against, t.Witness, t.WitnessTrace = r.Runs, r.Shown, r.Against, r.Witness, hashed(r.Trace)
-	t.Figures = r.Figures
+	t.Measured = storm.Recall(r.Runs, r.Measured, r.MedianOutage, r.MedianRounds)
 	for p, counts := range r.Seen {
 		for v, n := range counts {
 			t.Seen[p][v] = n

@@ -53,7 +53,6 @@ func (b Batch) Run(ctx context.Context) (Tally, error) {
 			b.Each(r)
 		}
 	})
-	tally.settle()
 	tally.Interrupted = tally.Interrupted || tally.Runs < b.Runs && err == nil
 	return tally, err
 }
@@ -136,9 +135,6 @@ type Tally struct {
 	Witness        uint64
 	WitnessTrace   uint64
 
-	// Figures are the measurements.
-	Figures Figures
-
 	// Measured is the measurements of all runs.
 	Measured Aggregate
 
@@ -147,8 +143,6 @@ type Tally struct {
 	Calm int
 
 	Interrupted bool
-
-	acquire quantiles // until all runs are in
 }
 
 // NewTally returns the tally of no runs.
@@ -175,7 +169,6 @@ func (t *Tally) Add(r Result) {
 	if r.Report.Measurements.Faults == 0 {
 		t.Calm++
 	}
-	t.measure(r)
 	for _, f := range r.Report.Findings {
 		t.Seen[f.Property][f.Verdict]++
 		switch f.Verdict {
@@ -231,7 +224,8 @@ func (t Tally) Rate(p checker.Property) Rate {
 // PerGrant is how often the property was violated, of all grants. It is at most 1,
 // though a grant may have part in several violations.
 func (t Tally) PerGrant(p checker.Property) Rate {
-	return Rate{K: min(t.Violations[p], t.Figures.Grants), N: t.Figures.Grants}
+	grants := t.Measured.All().Grants
+	return Rate{K: min(t.Violations[p], grants), N: grants}
 }
 
 // Outcome is how runs compare with what was expected of them.

@@ -23,9 +23,6 @@ type Result struct {
 	// Report is what the judges found in the history.
 	Report checker.Report
 
-	// Traffic is what the clients sent, counted from the history as well.
-	Traffic Traffic
-
 	// TraceHash is the hash of everything that happened, where a repetition
 	// must have the same; otherwise 0.
 	TraceHash uint64
@@ -118,10 +115,9 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 		return Result{}, err
 	}
 	panel := checker.NewPanel(Header(b, s, seed))
-	var traffic Traffic
-	sink := history.Tee(&traffic, panel)
+	sink := history.Sink(panel)
 	if keep != nil {
-		sink = history.Tee(keep, sink)
+		sink = history.Tee(keep, panel)
 	}
 	world, err := b.Open(ctx, s.Setting, seed, sink)
 	if err != nil {
@@ -132,7 +128,7 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 		err = closing
 	}
 	result.Scenario, result.Backend, result.Seed = judgeable(b, s), b.Name, seed
-	result.Report, result.Traffic = panel.Finish(), traffic
+	result.Report = panel.Finish()
 	return result, err
 }
 

@@ -61,14 +61,14 @@ func (r record) cell(p checker.Property) string {
 // costs are what the lock costs where nothing goes wrong, or in the only trial that
 // there is; the outage is the longest of all trials.
 func (r record) costs() []string {
-	f := r.shown[0].Figures
-	outage := f.LongestOutage
+	m := r.shown[0].Measured.All()
+	outage := m.LongestOutage
 	for _, t := range r.shown {
-		outage = max(outage, t.Figures.LongestOutage)
+		outage = max(outage, t.Measured.All().LongestOutage)
 	}
 	return []string{
-		fmt.Sprintf("%.1f", f.PerGrant(f.Requests)), string(r.lock.Waits), fmt.Sprintf("%.2f", f.PerGrant(f.Woken)),
-		brief(f.AcquireP50), brief(f.AcquireP99), brief(outage),
+		each(m.Requests, m.Grants), string(r.lock.Waits), each(m.Woken, m.Grants),
+		short(m.AcquireP50), short(m.AcquireP99), short(outage),
 	}
 }
 

@@ -206,11 +206,3 @@ func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
 		t.Errorf("saved %v", left)
 	}
 }
-
-func TestBrief(t *testing.T) {
-	for d, text := range map[time.Duration]string{
-		0: "0s", 999: "999ns", 1_212_415: "1.21ms", 83_912_000: "83.9ms", 18_312_000_000: "18.3s", 100 * time.Second: "1m40s", time.Hour + time.Second: "1h0m0s",
-	} {
-		want(t, fmt.Sprint(int64(d)), brief(d), text)
-	}
-}

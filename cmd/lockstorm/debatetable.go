@@ -154,6 +154,7 @@ next:
 
 // printSeries prints a table for each series.
 func (d debate) printSeries(out io.Writer) {
+	explain := false
 	for _, s := range d.series {
 		c := d.found.curve(s)
 		if len(c.tallies) == 0 {
@@ -163,5 +164,9 @@ func (d debate) printSeries(out io.Writer) {
 		c.table().text(out)
 		_, _ = fmt.Fprintln(out, c.threshold())
 		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s\".\n", s.Points[0].Value, s.Points[0].Name)
+		explain = true
+	}
+	if explain {
+		_, _ = fmt.Fprintf(out, "\n%s\n", seriesLegend)
 	}
 }

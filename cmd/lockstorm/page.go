@@ -67,6 +67,9 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 			p.row(t)
 		}
 	}
+	if len(d.series) > 0 {
+		p.say("\n## Series\n\n%s", seriesLegend)
+	}
 	for _, s := range d.series {
 		if c := d.found.curve(s); len(c.tallies) > 0 {
 			p.series(c)

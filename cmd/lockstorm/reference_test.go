@@ -119,7 +119,7 @@ func TestDisagreementIsNoticed(t *testing.T) {
 	changes := map[string]func(r *results.Row){
 		"a story": func(r *results.Row) { r.Violations[0].Story += "." },
 		"a trace": func(r *results.Row) { r.Trace = results.Hash(7) },
-		"a count": func(r *results.Row) { r.Figures.Requests++ },
+		"a count": func(r *results.Row) { r.Measured.Requests++ },
 	}
 	for what, change := range changes {
 		fresh := row(1)

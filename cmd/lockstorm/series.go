@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -144,15 +143,19 @@ func (c curve) sum() (shown, runs int) {
 // table has a line for each point.
 func (c curve) table() *table {
 	code := c.Property.Code()
-	t := &table{head: []string{c.Varied, code + " violated", "share", "95 %", "expected", "per 10⁶ grants", "tries/grant", "acquire p99", "outage", "seed"}}
+	t := &table{head: []string{c.Varied, code + " violated", "share", "95 %", "expected", "per 10⁶ grants", "tries/grant", "rounds", "p99", "outage", "seed"}}
 	for i, tally := range c.tallies {
-		rate := tally.Rate(c.Property)
+		rate, m := tally.Rate(c.Property), tally.Measured.All()
 		t.add(c.values[i], rate.String(), rate.Percent(), rate.Interval(), agreed(tally, c.Property),
-			tally.PerGrant(c.Property).PerMillion(), fmt.Sprintf("%.2f", tally.Figures.PerGrant(tally.Figures.Tries)), brief(tally.Figures.AcquireP99), brief(tally.Figures.LongestOutage),
+			tally.PerGrant(c.Property).PerMillion(), each(m.Tries, m.Grants), fmt.Sprint(tally.Measured.MedianRounds()), short(m.AcquireP99), short(m.LongestOutage),
 			seedOf(tally, c.Property))
 	}
 	return t
 }
+
+// seriesLegend explains the columns of a series.
+const seriesLegend = `Per 10⁶ grants: violations, with their interval. Rounds: to the first grant, in the middle one of the runs; a round
+is tries that overlap. P99: of the time of granted tries, in the middle one of the runs. Outage: the longest.`
 
 // agreed is what was expected, and what came of it if that is something else.
 func agreed(t storm.Tally, p checker.Property) string {
@@ -174,14 +177,12 @@ func seedOf(t storm.Tally, p checker.Property) string {
 	return witness(t)
 }
 
-// brief prints a duration to three digits.
-func brief(d time.Duration) string {
-	for unit := time.Nanosecond; unit <= time.Hour; unit *= 10 {
-		if d < 1000*unit {
-			return d.Round(unit).String()
-		}
+// each prints how many there are for each of something.
+func each(n, of int) string {
+	if of == 0 {
+		return "–"
 	}
-	return d.String()
+	return fmt.Sprintf("%.2f", float64(n)/float64(of))
 }
 
 // sentence begins with a capital.
