@@ -31,7 +31,8 @@ func All() []Scenario {
 	return all
 }
 
-// Find returns the scenario of that name: a row, or a point of a series.
+// Find returns the scenario of that name: a row, a point of a series, or a
+// contender in a trial.
 func Find(name string) (Scenario, error) {
 	all := All()
 	known := make([]string, len(all))
@@ -47,6 +48,9 @@ func Find(name string) (Scenario, error) {
 				return p.Scenario, nil
 			}
 		}
+	}
+	if s, ok := comparison(name); ok {
+		return s, nil
 	}
 	return Scenario{}, fmt.Errorf("unknown scenario %q: there is %s", name, strings.Join(known, ", "))
 }

@@ -17,6 +17,16 @@ type Aggregate struct {
 	rounds                  samples[int]
 }
 
+// Recall returns an aggregate that answers what is stored of one: the number of its
+// runs, and what All, MedianOutage and MedianRounds returned.
+func Recall(runs int, all checker.Measurements, outage time.Duration, rounds int) Aggregate {
+	return Aggregate{
+		runs: runs, all: all,
+		p50: samples[time.Duration]{all.AcquireP50}, p99: samples[time.Duration]{all.AcquireP99}, p999: samples[time.Duration]{all.AcquireP999},
+		outages: samples[time.Duration]{outage}, rounds: samples[int]{rounds},
+	}
+}
+
 // Runs returns the number of runs.
 func (a *Aggregate) Runs() int { return a.runs }
 

@@ -120,15 +120,20 @@ type Tally struct {
 	// Seen counts the runs by the verdict that a property got.
 	Seen map[checker.Property]map[checker.Verdict]int
 
+	// Violations counts the violations of a property in all runs.
+	Violations map[checker.Property]int
+
 	// First and FirstUnknown hold, for each property, the first run that
 	// violated it or left it open.
 	First, FirstUnknown map[checker.Property]Result
 
 	// Shown counts the runs that showed by themselves what was expected, Against
 	// those that showed what no further run can mend. Witness is the seed of the
-	// first against, or else of the first that showed it.
+	// first against, or else of the first that showed it, and WitnessTrace the hash
+	// of its trace.
 	Shown, Against int
 	Witness        uint64
+	WitnessTrace   uint64
 
 	// Measured is the measurements of all runs.
 	Measured Aggregate
@@ -148,6 +153,7 @@ func NewTally(s scenarios.Scenario) Tally {
 		First:    map[checker.Property]Result{},
 
 		FirstUnknown: map[checker.Property]Result{},
+		Violations:   map[checker.Property]int{},
 	}
 	for _, p := range checker.Properties() {
 		t.Seen[p] = map[checker.Verdict]int{}
@@ -167,6 +173,7 @@ func (t *Tally) Add(r Result) {
 		t.Seen[f.Property][f.Verdict]++
 		switch f.Verdict {
 		case checker.Violated:
+			t.Violations[f.Property] += f.Count
 			keepFirst(t.First, f.Property, r)
 		case checker.Unknown:
 			keepFirst(t.FirstUnknown, f.Property, r)
@@ -175,12 +182,12 @@ func (t *Tally) Add(r Result) {
 	switch {
 	case r.Contradicts():
 		if t.Against == 0 {
-			t.Witness = r.Seed
+			t.Witness, t.WitnessTrace = r.Seed, r.TraceHash
 		}
 		t.Against++
 	case r.AsExpected():
 		if t.Shown == 0 && t.Against == 0 {
-			t.Witness = r.Seed
+			t.Witness, t.WitnessTrace = r.Seed, r.TraceHash
 		}
 		t.Shown++
 	}
@@ -204,6 +211,21 @@ func (t Tally) Observed(p checker.Property) checker.Verdict {
 		return checker.Unknown
 	}
 	return checker.NotApplicable
+}
+
+// Rate is the share of runs that violated the property, of those in which that
+// was decided: a run that left it open, or in which there was nothing to judge,
+// is not counted.
+func (t Tally) Rate(p checker.Property) Rate {
+	k := t.Seen[p][checker.Violated]
+	return Rate{K: k, N: k + t.Seen[p][checker.Holds]}
+}
+
+// PerGrant is how often the property was violated, of all grants. It is at most 1,
+// though a grant may have part in several violations.
+func (t Tally) PerGrant(p checker.Property) Rate {
+	grants := t.Measured.All().Grants
+	return Rate{K: min(t.Violations[p], grants), N: grants}
 }
 
 // Outcome is how runs compare with what was expected of them.

@@ -2,96 +2,237 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
+// debateOptions are the flags of debate.
+type debateOptions struct {
+	backend storm.Backend
+	runs    int // of each row
+	points  int // of each point of a series; 0: no series
+	seed    uint64
+	out     string
+	save    string
+	show    shown
+}
+
+// shown says how results are printed.
+type shown struct {
+	format string
+	short  bool
+}
+
+func (s *shown) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.format, "format", asText, "text, markdown or json")
+	cmd.Flags().BoolVar(&s.short, "short", false, "print the main table only")
+}
+
 func newDebate() *cobra.Command {
-	var runs int
-	var seed uint64
-	var out string
+	var o debateOptions
+	var from string
 	cmd := &cobra.Command{
-		Use:   "debate",
+		Use:   "debate [ROW…]",
 		Short: "Run every row of the debate and compare claims, expectations and what was seen",
+		Long: `Run every row of the debate, or those that are named, and compare claims,
+expectations and what was seen. A row is one scenario, or a series: the same at
+several values of one thing. "lockstorm run" repeats any of them.`,
 		Example: `  lockstorm debate
-  lockstorm debate --backend process`,
-		Args: cobra.NoArgs,
+  lockstorm debate crash-restart pause-then-write --runs 1000
+  lockstorm debate --backend process
+  lockstorm debate --from results/reference --format markdown`,
 	}
 	backend := backendFlag(cmd)
-	cmd.Flags().IntVar(&runs, "runs", 0, "runs of each row (default 100 where runs are exact, otherwise 3)")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "first seed")
-	cmd.Flags().StringVar(&out, "out", "", "directory that gets a directory for each run (default: runs are not stored)")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		b, err := findBackend(*backend)
+	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each row (default 100 where runs are exact, otherwise 3)")
+	cmd.Flags().IntVar(&o.points, "points", 0, "runs of each point of a series (default half as many; where runs are not exact only series that are named are run)")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
+	cmd.Flags().StringVar(&o.out, "out", "", "directory that gets a directory for each run (default: runs are not stored)")
+	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.DebateFile+", what the debate has shown")
+	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
+	o.show.flags(cmd)
+	for _, f := range []string{"backend", "runs", "points", "seed", "out", "save"} {
+		cmd.MarkFlagsMutuallyExclusive("from", f)
+	}
+	cmd.RunE = func(cmd *cobra.Command, names []string) (err error) {
+		if o.backend, err = findBackend(*backend); err != nil {
+			return err
+		}
+		d, err := choose(names)
+		if err == nil {
+			err = o.settle(cmd, names)
+		}
 		if err != nil {
 			return err
 		}
-		if cmd.Flags().Changed("runs") && runs < 1 {
-			return fmt.Errorf("--runs %d: want at least 1", runs)
+		if from != "" {
+			return d.recall(from, o.show, cmd.OutOrStdout())
 		}
-		if runs == 0 {
-			runs = 3
-			if b.Exact {
-				runs = 100
-			}
-		}
-		d := debate{backend: b, runs: runs, seed: seed, out: out}
-		return d.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return o.run(cmd.Context(), d, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
 }
 
-type debate struct {
-	backend storm.Backend
-	runs    int
-	seed    uint64
-	out     string
+// settle checks the flags, and fills in those that were not given.
+func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
+	if err := checkFormat(o.show.format); err != nil {
+		return err
+	}
+	for flag, n := range map[string]int{"runs": o.runs, "points": o.points} {
+		if cmd.Flags().Changed(flag) && n < 1 {
+			return fmt.Errorf("--%s %d: want at least 1", flag, n)
+		}
+	}
+	if o.save != "" && len(names) > 0 {
+		return errors.New("--save stores the whole debate: name no rows")
+	}
+	if o.runs == 0 {
+		o.runs = 3
+		if o.backend.Exact {
+			o.runs = 100
+		}
+	}
+	if o.points == 0 && (o.backend.Exact || len(names) > 0) {
+		o.points = (o.runs + 1) / 2
+	}
+	return nil
 }
 
-func (d debate) run(ctx context.Context, out, problems io.Writer) error {
-	var tallies []storm.Tally
-	var refused []string
-	rows := scenarios.All()
-	bar := newProgress(problems, "debate", len(rows)*d.runs)
+// debate is some rows and series, and what is known of them.
+type debate struct {
+	rows    []scenarios.Scenario
+	series  []scenarios.Series
+	found   tallies
+	refused []string
+	again   string // flags that repeat a run
+	stopped bool   // before the end
+}
+
+// choose returns the debate on the rows and series that are named, or on all.
+func choose(names []string) (debate, error) {
+	return among(scenarios.All(), scenarios.AllSeries(), names)
+}
+
+func among(rows []scenarios.Scenario, series []scenarios.Series, names []string) (debate, error) {
+	if len(names) == 0 {
+		return debate{rows: rows, series: series}, nil
+	}
+	var d debate
+	known := map[string]bool{}
+	var all []string
 	for _, s := range rows {
-		if err := nemesis.Refuse(d.backend.Name, d.backend.Faults, s.Plan, d.backend.Features...); err != nil {
-			refused = append(refused, fmt.Sprintf("%s: %v", s.Name, err))
-			continue
+		known[s.Name], all = true, append(all, s.Name)
+		if slices.Contains(names, s.Name) {
+			d.rows = append(d.rows, s)
 		}
-		t, err := batch{
-			backend: d.backend, scenario: s, first: d.seed, runs: d.runs, out: d.out,
-			each: func(stored) { bar.step() },
-		}.run(ctx)
-		if err != nil {
-			bar.done()
-			return fmt.Errorf("%s: %w", s.Name, err)
+	}
+	for _, s := range series {
+		known[s.Name], all = true, append(all, s.Name)
+		if slices.Contains(names, s.Name) {
+			d.series = append(d.series, s)
 		}
-		tallies = append(tallies, t)
 	}
-	bar.done()
-	d.print(out, tallies)
-	for _, r := range refused {
-		_, _ = fmt.Fprintf(out, "not run: %s\n", r)
+	for _, n := range names {
+		if !known[n] {
+			return d, fmt.Errorf("unknown row %q: there is %s", n, strings.Join(slices.Compact(all), ", "))
+		}
 	}
-	return exitFor(worst(tallies))
+	return d, nil
+}
+
+// suite is what has to be run.
+func (o debateOptions) suite(d debate) suite {
+	s := suite{what: "debate", backend: o.backend, out: o.out}
+	for _, r := range d.rows {
+		s.tasks = append(s.tasks, task{r, o.seed, o.runs})
+	}
+	for _, series := range d.series {
+		for _, p := range series.Points {
+			if o.points > 0 {
+				s.tasks = append(s.tasks, task{p.Scenario, o.seed, o.points})
+			}
+		}
+	}
+	return s
+}
+
+// run runs the debate, saves it if that is asked for, and prints it.
+func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Writer) (err error) {
+	s := o.suite(d)
+	if d.found, d.refused, err = s.run(ctx, problems); err != nil {
+		return err
+	}
+	if o.backend.Name != backends[0].Name {
+		d.again = " --backend " + o.backend.Name
+	}
+	d.stopped = ctx.Err() != nil
+	reference := s.reference(ctx, d.found)
+	if o.save != "" && !d.stopped {
+		if err := reference.Save(o.save, results.DebateFile); err != nil {
+			return err
+		}
+	}
+	if err := d.print(out, o.show, reference); err != nil {
+		return err
+	}
+	if d.stopped {
+		return exitFor(interrupted(d.worst()))
+	}
+	return exitFor(d.worst())
+}
+
+// interrupted is what an outcome is worth that is not that of all runs.
+func interrupted(o storm.Outcome) storm.Outcome {
+	if o == storm.AsExpected {
+		return storm.Undecided
+	}
+	return o
+}
+
+// recall prints the debate as it was saved in a directory.
+func (d debate) recall(dir string, how shown, out io.Writer) error {
+	reference, err := results.LoadReference(dir, results.DebateFile)
+	if err != nil {
+		return err
+	}
+	if d.found, err = recall(reference); err != nil {
+		return err
+	}
+	if err := d.print(out, how, reference); err != nil {
+		return err
+	}
+	return exitFor(d.worst())
 }
 
 // worst is the worst outcome of all rows; a debate without a row decides
 // nothing.
-func worst(tallies []storm.Tally) storm.Outcome {
+func (d debate) worst() storm.Outcome {
+	var known []storm.Tally
+	for _, s := range d.rows {
+		if t, ok := d.found[s.Name]; ok {
+			known = append(known, t)
+		}
+	}
+	for _, s := range d.series {
+		known = append(known, d.found.curve(s).tallies...)
+	}
+	return worst(known)
+}
+
+func worst(known []storm.Tally) storm.Outcome {
 	worst := storm.AsExpected
-	if len(tallies) == 0 {
+	if len(known) == 0 {
 		worst = storm.Undecided
 	}
-	for _, t := range tallies {
+	for _, t := range known {
 		switch t.Outcome() {
 		case storm.Contradiction:
 			return storm.Contradiction
@@ -100,84 +241,4 @@ func worst(tallies []storm.Tally) storm.Outcome {
 		}
 	}
 	return worst
-}
-
-func (d debate) print(out io.Writer, tallies []storm.Tally) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "ROW\tKLEPPMANN\tANTIREZ\tEXPECTED\tOBSERVED\tSHOWN\tREPLAY")
-	for _, t := range tallies {
-		replay := "-"
-		if t.Shown+t.Against > 0 {
-			replay = fmt.Sprintf("lockstorm run %s --seed %d%s", t.Scenario.Name, t.Witness, d.flag())
-		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			t.Scenario.Name, claim(t.Scenario.Claims.Kleppmann), claim(t.Scenario.Claims.Antirez),
-			signs(expected(t.Scenario)),
-			signs(t.Observed), shown(t), replay)
-	}
-	_ = w.Flush()
-	_, _ = fmt.Fprintln(out, "\n✓ holds  ✗ violated  ? unknown  · nothing to judge   V1 lease, V2 section, V3 effect exclusion, V4 fence order, L1 deadlock freedom, L2 fault tolerance, L3 clean-up, C contract")
-	_, _ = fmt.Fprintln(out, "SHOWN counts the runs whose every verdict was the expected one; REPLAY repeats the first of them, or the first run that contradicts.")
-}
-
-// shown says how many runs showed what was expected, and what that amounts to
-// if it is not enough.
-func shown(t storm.Tally) string {
-	text := fmt.Sprintf("%d/%d", t.Shown, t.Runs)
-	if o := t.Outcome(); o != storm.AsExpected {
-		text += " " + o.String()
-	}
-	return text
-}
-
-func (d debate) flag() string {
-	if d.backend.Name == backends[0].Name {
-		return ""
-	}
-	return " --backend " + d.backend.Name
-}
-
-func claim(c string) string {
-	if c == "" {
-		return "–"
-	}
-	return c
-}
-
-// expected says what a scenario expects: nothing to judge, where it does not
-// say.
-func expected(s scenarios.Scenario) func(checker.Property) checker.Verdict {
-	return func(p checker.Property) checker.Verdict {
-		if v, stated := s.Expect[p]; stated {
-			return v
-		}
-		return checker.NotApplicable
-	}
-}
-
-// judged are the properties that the table has room for: those that some
-// judge judges.
-var judged = []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.DeadlockFreedom, checker.FaultTolerance, checker.Cleanup, checker.Contract}
-
-func signs(verdict func(checker.Property) checker.Verdict) string {
-	text := ""
-	for i, p := range judged {
-		if i > 0 {
-			text += " "
-		}
-		text += p.Code() + sign(verdict(p))
-	}
-	return text
-}
-
-func sign(v checker.Verdict) string {
-	switch v {
-	case checker.Holds:
-		return "✓"
-	case checker.Violated:
-		return "✗"
-	case checker.NotApplicable:
-		return "·"
-	}
-	return "?"
 }

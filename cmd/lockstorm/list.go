@@ -36,6 +36,18 @@ func list(out io.Writer) error {
 	for _, s := range scenarios.All() {
 		entry(s.Name, s.Summary)
 	}
+	title("\nSeries")
+	for _, s := range scenarios.AllSeries() {
+		entry(s.Name, s.Summary)
+	}
+	title("\nTrials of compare")
+	for _, t := range scenarios.Trials() {
+		entry(t.Name, t.Summary)
+	}
+	title("\nLocks of compare")
+	for _, c := range scenarios.Contenders() {
+		entry(c.Name, c.Summary)
+	}
 	title("\nLocks")
 	names, what := storm.Locks()
 	for _, n := range names {

@@ -40,8 +40,8 @@ func TestDebateTable(t *testing.T) {
 	code, out, _ := command(t, "debate", "--runs", "20")
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out,
-		"crash-restart", "so are all leases", "20/20  lockstorm run crash-restart --seed 1",
-		"V1✗ V2✗ V3✗", "V1✓ V2✗ V3✓")
+		"crash-restart", "so are all leases", "V1✗ V2✗ V3✗ V4· L1✓ L2· L3✓ C✓  20/20  1\n", "V1✓ V2✗ V3✓",
+		"crash-restart           V1 V2 V3  20/20  100 %  [83.9, 100]\n", "No violation in 20 runs is [0, 16.1].")
 }
 
 func TestRunStoresWhatCheckJudges(t *testing.T) {
@@ -236,6 +236,20 @@ func TestBadInput(t *testing.T) {
 		{[]string{"validate"}, "requires at least 1 arg"},
 		{[]string{"validate", "--backend", "tin", "mine.yaml"}, `unknown backend "tin": there is sim`},
 		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
+		{[]string{"debate", "--points", "0"}, "--points 0: want at least 1"},
+		{[]string{"debate", "calm", "clam"}, `unknown row "clam": there is calm, slow-acquire,`},
+		{[]string{"debate", "--format", "verse"}, `unknown format "verse": want text, markdown or json`},
+		{[]string{"debate", "calm", "--save", dir}, "--save stores the whole debate: name no rows"},
+		{[]string{"debate", "--from", dir, "--runs", "3"}, "[from runs]"},
+		{[]string{"debate", "--from", filepath.Join(dir, "nowhere")}, "debate.json: no such file"},
+		{[]string{"compare", "calm"}, `unknown command "calm"`},
+		{[]string{"compare", "--runs", "0"}, "--runs 0: want at least 1"},
+		{[]string{"compare", "--locks", "redlock,padlock"}, `unknown lock "padlock": there is redlock, `},
+		{[]string{"compare", "--trial", "fire"}, `unknown trial "fire": there is calm, pause,`},
+		{[]string{"compare", "--trial", "calm", "--save", dir}, "--save stores the whole comparison: name neither"},
+		{[]string{"compare", "--from", dir, "--seed", "3"}, "[from seed]"},
+		{[]string{"compare", "--from", dir}, "compare.json: no such file"},
+		{[]string{"debate", "--from", filepath.Dir(file("debate.json", `{"format":"lockstorm-reference","version":7}`))}, "debate.json: it has version 7; this program reads version 1"},
 	}
 	for _, c := range cases {
 		code, out, problems := command(t, c.args...)
@@ -277,5 +291,5 @@ func TestCheckOfAnInterruptedRun(t *testing.T) {
 func TestListNamesEverything(t *testing.T) {
 	code, out, _ := command(t, "list")
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "crash-restart", "redlock", "section", "clock-jump", "sim", "fault_tolerance")
+	wantIn(t, out, "crash-restart", "late-requests", "redlock-fenced", "redlock", "section", "clock-jump", "sim", "fault_tolerance")
 }

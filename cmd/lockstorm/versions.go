@@ -6,9 +6,15 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/storm"
 )
+
+// What judges, and what speaks to servers, that is not ours.
+const judgeModule = "github.com/anishathalye/porcupine"
+
+var serverModules = []string{"github.com/redis/go-redis/v9", "github.com/Shopify/toxiproxy/v2"}
 
 // versions says what a run on the backend is made with.
 func versions(ctx context.Context, b storm.Backend) map[string]string {
@@ -21,8 +27,7 @@ func versions(ctx context.Context, b storm.Backend) map[string]string {
 			}
 		}
 		for _, dep := range info.Deps {
-			switch dep.Path {
-			case "github.com/redis/go-redis/v9", "github.com/Shopify/toxiproxy/v2", "github.com/anishathalye/porcupine":
+			if dep.Path == judgeModule || b.Name == servers.Name() && slices.Contains(serverModules, dep.Path) {
 				v[dep.Path] = dep.Version
 			}
 		}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// compareOptions are the flags of compare.
+type compareOptions struct {
+	runs    int
+	seed    uint64
+	save    string
+	format  string
+	byTrial bool
+}
+
+func newCompare() *cobra.Command {
+	var o compareOptions
+	var locks []string
+	var trial, from string
+	cmd := &cobra.Command{
+		Use:   "compare",
+		Short: "Put all locks through the same trials, and compare what holds and what it costs",
+		Long: `Put all locks through the same trials in the simulator, and compare what holds
+and what it costs. "lockstorm run compare-TRIAL-LOCK" repeats a run of one lock in
+one trial.
+
+Exit codes: 1 if a lock violates what the literature says it keeps; 3 if it was
+not seen to violate what it is said to.`,
+		Example: `  lockstorm compare
+  lockstorm compare --locks redlock,redlock-fenced --by-trial
+  lockstorm compare --trial crash --runs 1000
+  lockstorm compare --from results/reference --format markdown`,
+		Args: cobra.NoArgs,
+	}
+	cmd.Flags().IntVar(&o.runs, "runs", 50, "runs of each lock in each trial")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
+	cmd.Flags().StringSliceVar(&locks, "locks", nil, "the locks to compare (default: all)")
+	cmd.Flags().StringVar(&trial, "trial", "", "the one trial that they go through (default: all)")
+	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
+	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown or json")
+	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.CompareFile+", what the comparison has shown")
+	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
+	for _, f := range []string{"runs", "seed", "save"} {
+		cmd.MarkFlagsMutuallyExclusive("from", f)
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := compared(locks, trial)
+		if err == nil {
+			err = o.check(len(locks) > 0 || trial != "")
+		}
+		if err != nil {
+			return err
+		}
+		if from != "" {
+			return c.recall(from, o, cmd.OutOrStdout())
+		}
+		return o.run(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// check checks the flags; a part is less than all locks in all trials.
+func (o compareOptions) check(part bool) error {
+	switch {
+	case o.runs < 1:
+		return fmt.Errorf("--runs %d: want at least 1", o.runs)
+	case o.save != "" && part:
+		return errors.New("--save stores the whole comparison: name neither locks nor a trial")
+	}
+	return checkFormat(o.format)
+}
+
+// comparison is some locks in some trials, and what is known of them.
+type comparison struct {
+	locks  []scenarios.Contender
+	trials []scenarios.Trial
+	found  tallies
+
+	stopped bool // before the end
+}
+
+// compared returns the comparison of the locks that are named, or of all, in one
+// trial or in all.
+func compared(locks []string, trial string) (comparison, error) {
+	c := comparison{locks: scenarios.Contenders(), trials: scenarios.Trials()}
+	if len(locks) > 0 {
+		all := c.locks
+		name := func(l scenarios.Contender) string { return l.Name }
+		if err := within("lock", locks, names(all, name)); err != nil {
+			return c, err
+		}
+		c.locks = slices.DeleteFunc(slices.Clone(all), func(l scenarios.Contender) bool { return !slices.Contains(locks, l.Name) })
+	}
+	if trial != "" {
+		all := c.trials
+		if err := within("trial", []string{trial}, names(all, func(t scenarios.Trial) string { return t.Name })); err != nil {
+			return c, err
+		}
+		c.trials = slices.DeleteFunc(slices.Clone(all), func(t scenarios.Trial) bool { return t.Name != trial })
+	}
+	return c, nil
+}
+
+func names[T any](list []T, name func(T) string) []string {
+	all := make([]string, len(list))
+	for i, v := range list {
+		all[i] = name(v)
+	}
+	return all
+}
+
+// within names the first of some names that is not known.
+func within(what string, some, known []string) error {
+	for _, n := range some {
+		if !slices.Contains(known, n) {
+			return fmt.Errorf("unknown %s %q: there is %s", what, n, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// suite is what has to be run: trial by trial, so that what is known when it is
+// stopped is known of all locks.
+func (c comparison) suite(seed uint64, runs int) suite {
+	s := suite{what: "compare", backend: backends[0].Backend}
+	for _, t := range c.trials {
+		for _, l := range c.locks {
+			s.tasks = append(s.tasks, task{t.Enter(l), seed, runs})
+		}
+	}
+	return s
+}
+
+// run runs the comparison, saves it if that is asked for, and prints it.
+func (o compareOptions) run(ctx context.Context, c comparison, out, problems io.Writer) (err error) {
+	s := c.suite(o.seed, o.runs)
+	if c.found, _, err = s.run(ctx, problems); err != nil {
+		return err
+	}
+	c.stopped = ctx.Err() != nil
+	reference := s.reference(ctx, c.found)
+	if o.save != "" && !c.stopped {
+		if err := reference.Save(o.save, results.CompareFile); err != nil {
+			return err
+		}
+	}
+	if err := c.print(out, o, reference); err != nil {
+		return err
+	}
+	outcome := c.outcome()
+	if c.stopped {
+		outcome = interrupted(outcome)
+	}
+	return exitFor(outcome)
+}
+
+// recall prints the comparison as it was saved in a directory.
+func (c comparison) recall(dir string, o compareOptions, out io.Writer) error {
+	reference, err := results.LoadReference(dir, results.CompareFile)
+	if err != nil {
+		return err
+	}
+	if c.found, err = recall(reference); err != nil {
+		return err
+	}
+	if err := c.print(out, o, reference); err != nil {
+		return err
+	}
+	return exitFor(c.outcome())
+}
+
+// outcome compares what was seen with what is said of the locks.
+func (c comparison) outcome() storm.Outcome {
+	worst := storm.AsExpected
+	for _, d := range c.deviations() {
+		if d.outcome == storm.Contradiction {
+			return storm.Contradiction
+		}
+		worst = d.outcome
+	}
+	return worst
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Every lock can be run in every trial.
+func TestEveryContenderCanRun(t *testing.T) {
+	for _, trial := range scenarios.Trials() {
+		for _, c := range scenarios.Contenders() {
+			if err := storm.Prepare(backends[0].Backend, trial.Enter(c)); err != nil {
+				t.Errorf("%s in %s: %v", c.Name, trial.Name, err)
+			}
+		}
+	}
+}
+
+func TestCompareInOneTrial(t *testing.T) {
+	code, out, _ := command(t, "compare", "--trial", "crash", "--locks", "redlock-quarantine,redlock", "--runs", "5")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "redlock             ✗ 80.0 % [37.6, 96.4]", "redlock-quarantine  ✓ 0/5  ", "LOCK                REQUESTS/GRANT  WAITING",
+		"redlock             V1 crash 1, V2 crash 1, V3 crash 1")
+	if strings.Contains(out, "redlock-fenced") {
+		t.Errorf("a lock that was not named:\n%s", out)
+	}
+	for _, l := range strings.Split(out, "\n") {
+		if n := utf8.RuneCountInString(l); n >= 120 {
+			t.Errorf("%d characters wide: %s", n, l)
+		}
+	}
+	code, out, _ = command(t, "run", "compare-crash-redlock", "--seed", "1", "--out", "")
+	want(t, "exit code of the repetition", code, exitContradiction)
+	wantIn(t, out, "lease exclusion violated (seed 1): nodes 4 and 5 are cut off, from client 1")
+	_, out, _ = command(t, "show", "compare-crash-redlock-one-node")
+	wantIn(t, out, "name: compare-crash-redlock-one-node\n", "nodes: 1\n")
+}
+
+func TestCompareByTrial(t *testing.T) {
+	_, out, _ := command(t, "compare", "--locks", "redlock", "--runs", "1", "--by-trial")
+	for _, trial := range scenarios.Trials() {
+		wantIn(t, out, trial.Name+": "+trial.Summary+"\nLOCK ")
+	}
+}
+
+// compareSome compares redlock, of which something else is said, in some trials.
+func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (comparison, string) {
+	t.Helper()
+	c, err := compared([]string{"redlock"}, trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.locks[0].Expect = expect
+	s := c.suite(1, 2)
+	if c.found, _, err = s.run(context.Background(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := c.print(&out, compareOptions{format: asText}, s.reference(context.Background(), c.found)); err != nil {
+		t.Fatal(err)
+	}
+	return c, out.String()
+}
+
+// What is said of a lock is held against what it does: what it keeps in every
+// trial, what it breaks in all of them together.
+func TestDeviations(t *testing.T) {
+	c, out := compareSome(t, scenarios.Expectations{checker.Lease: checker.Holds}, "crash")
+	want(t, "outcome", c.outcome(), storm.Contradiction)
+	wantIn(t, out, "redlock violates lease exclusion, which it is said to keep: ✗ 100 % [34.2, 100]\n")
+
+	c, out = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "")
+	want(t, "outcome", c.outcome(), storm.Undecided)
+	wantIn(t, out, "redlock was not seen to violate contract, which it is said not to keep: ✓ 0/20\n")
+
+	c, _ = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "crash")
+	want(t, "outcome of one trial, which need not show it", c.outcome(), storm.AsExpected)
+}
+
+func TestCells(t *testing.T) {
+	tally := func(counts map[checker.Verdict]int) storm.Tally {
+		t := storm.NewTally(scenarios.Scenario{})
+		t.Seen[checker.Lease] = counts
+		return t
+	}
+	cases := []struct {
+		shown []storm.Tally
+		want  string
+	}{
+		{[]storm.Tally{tally(map[checker.Verdict]int{checker.NotApplicable: 10})}, "·"},
+		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 10}), tally(map[checker.Verdict]int{checker.Holds: 5, checker.NotApplicable: 5})}, "✓ 0/15"},
+		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Unknown: 1})}, "? 1 of 10"},
+		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 9}), tally(map[checker.Verdict]int{checker.Violated: 1, checker.Unknown: 5})}, "✗ 10.0 % [1.8, 40.4]"},
+	}
+	for _, c := range cases {
+		want(t, c.want, record{shown: c.shown}.cell(checker.Lease), c.want)
+	}
+}
+
+func TestInterruptedComparison(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, problems bytes.Buffer
+	dir := t.TempDir()
+	code := execute(ctx, []string{"compare", "--save", dir}, &out, &problems)
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out.String(), stoppedNote)
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// record is what a lock has shown in some trials.
+type record struct {
+	lock   scenarios.Contender
+	trials []scenarios.Trial
+	shown  []storm.Tally // of each trial
+}
+
+// records are those of all locks in some trials, as far as they are known.
+func (c comparison) records(trials []scenarios.Trial) []record {
+	var all []record
+	for _, l := range c.locks {
+		r := record{lock: l}
+		for _, t := range trials {
+			if tally, ok := c.found[scenarios.ComparisonName(t.Name, l.Name)]; ok {
+				r.trials, r.shown = append(r.trials, t), append(r.shown, tally)
+			}
+		}
+		if len(r.shown) > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// rate is how often a property was violated, and open how many runs left it open.
+func (r record) rate(p checker.Property) (rate storm.Rate, open int) {
+	for _, t := range r.shown {
+		rate, open = rate.Plus(t.Rate(p)), open+t.Seen[p][checker.Unknown]
+	}
+	return rate, open
+}
+
+// cell is what the runs say of a property.
+func (r record) cell(p checker.Property) string {
+	rate, open := r.rate(p)
+	switch {
+	case rate.K > 0:
+		return fmt.Sprintf("✗ %s %s", rate.Percent(), rate.Interval())
+	case open > 0:
+		return fmt.Sprintf("? %d of %d", open, rate.N+open)
+	case rate.N > 0:
+		return "✓ " + rate.String()
+	}
+	return "·"
+}
+
+// costs are what the lock costs where nothing goes wrong, or in the only trial that
+// there is; the outage is the longest of all trials.
+func (r record) costs() []string {
+	m := r.shown[0].Measured.All()
+	outage := m.LongestOutage
+	for _, t := range r.shown {
+		outage = max(outage, t.Measured.All().LongestOutage)
+	}
+	return []string{
+		each(m.Requests, m.Grants), string(r.lock.Waits), each(m.Woken, m.Grants),
+		short(m.AcquireP50), short(m.AcquireP99), short(outage),
+	}
+}
+
+var costHead = []string{"requests/grant", "waiting", "woken/grant", "acquire p50", "p99", "outage"}
+
+// table has a line for each lock: its verdicts on some properties and, if they are
+// asked for, its costs.
+func matrix(records []record, properties []checker.Property, costs bool) *table {
+	t := &table{head: []string{"lock"}}
+	for _, p := range properties {
+		t.head = append(t.head, p.Code()+" "+p.Title())
+	}
+	if costs {
+		t.head = append(t.head, costHead...)
+	}
+	for _, r := range records {
+		line := []string{r.lock.Name}
+		for _, p := range properties {
+			line = append(line, r.cell(p))
+		}
+		if costs {
+			line = append(line, r.costs()...)
+		}
+		t.add(line...)
+	}
+	return t
+}
+
+// firsts lists, for each lock, the first run that violated each property, as in
+// "V1 crash 3": the trial and the seed.
+func firsts(records []record) *table {
+	t := &table{head: []string{"lock", "first violations"}}
+	for _, r := range records {
+		var list []string
+		for _, p := range checker.Properties() {
+			for i, tally := range r.shown {
+				if first, ok := tally.First[p]; ok {
+					list = append(list, fmt.Sprintf("%s %s %d", p.Code(), r.trials[i].Name, first.Seed))
+					break
+				}
+			}
+		}
+		t.add(r.lock.Name, dash(strings.Join(list, ", ")))
+	}
+	return t
+}
+
+// deviation is where a lock was not what is said of it.
+type deviation struct {
+	outcome storm.Outcome
+	text    string
+}
+
+// deviations compares what was seen with what is said of the locks. That a lock has
+// to violate something is asked of all trials together.
+func (c comparison) deviations() []deviation {
+	var all []deviation
+	for _, r := range c.records(c.trials) {
+		for _, p := range checker.Properties() {
+			rate, _ := r.rate(p)
+			expected, stated := r.lock.Expect[p]
+			switch {
+			case stated && expected == checker.Holds && rate.K > 0:
+				all = append(all, deviation{storm.Contradiction, fmt.Sprintf("%s violates %s, which it is said to keep: %s", r.lock.Name, p.Title(), r.cell(p))})
+			case stated && expected == checker.Violated && rate.K == 0 && len(r.shown) == len(scenarios.Trials()):
+				all = append(all, deviation{storm.Undecided, fmt.Sprintf("%s was not seen to violate %s, which it is said not to keep: %s", r.lock.Name, p.Title(), r.cell(p))})
+			}
+		}
+	}
+	return all
+}
+
+// groups are the properties as they fit beside each other on a terminal.
+var groups = slices.Collect(slices.Chunk(checker.Properties(), 4))
+
+// print prints what is known of the comparison.
+func (c comparison) print(out io.Writer, o compareOptions, reference results.Reference) error {
+	switch o.format {
+	case asJSON:
+		return reference.Print(out)
+	case asMarkdown:
+		return c.page(out, reference)
+	}
+	if o.byTrial {
+		for _, t := range c.trials {
+			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Name, t.Summary)
+			printMatrix(out, c.records([]scenarios.Trial{t}))
+			_, _ = fmt.Fprintln(out)
+		}
+	} else {
+		records := c.records(c.trials)
+		printMatrix(out, records)
+		_, _ = fmt.Fprintln(out)
+		firsts(records).text(out)
+		_, _ = fmt.Fprintln(out)
+	}
+	_, _ = fmt.Fprintln(out, compareLegend)
+	_, _ = fmt.Fprintln(out, `"V1 crash 3" is repeated by "lockstorm run compare-crash-LOCK --seed 3".`)
+	for _, d := range c.deviations() {
+		_, _ = fmt.Fprintln(out, d.text)
+	}
+	if c.stopped {
+		_, _ = fmt.Fprintln(out, stoppedNote)
+	}
+	return nil
+}
+
+const compareLegend = `✓ no violation in so many runs  ✗ share of the runs that violate it, with its 95 % Wilson interval, in percent
+? left open in so many runs  · nothing to judge
+Over several trials a share says what part of them breaks the lock, and nothing of how often that happens elsewhere.
+Requests, clients woken and the time of granted tries are those of the first trial; outage is the longest of all.`
+
+func printMatrix(out io.Writer, records []record) {
+	for _, g := range groups {
+		matrix(records, g, false).text(out)
+		_, _ = fmt.Fprintln(out)
+	}
+	matrix(records, nil, true).text(out)
+}
+
+// page is the comparison as a page of documentation.
+func (c comparison) page(out io.Writer, reference results.Reference) error {
+	p := &page{out: out}
+	p.say(`# The locks compared
+
+Made by "make reference" from the results in results/reference; %s.
+All locks go through the same trials on the %s backend: the same clients, and the same plan as far as what the lock is kept on allows.`, madeWith(reference.Versions), reference.Backend)
+	p.say("\n## All trials together")
+	records := c.records(c.trials)
+	p.table(matrix(records, checker.Properties(), true))
+	p.say("%s", strings.ReplaceAll(compareLegend, "\n", ".  \n"))
+	p.table(firsts(records))
+	p.say("\"V1 crash 3\" is repeated by `lockstorm run compare-crash-LOCK --seed 3`.")
+	for _, d := range c.deviations() {
+		p.say("\n%s.", sentence(d.text))
+	}
+	p.contenders(c.locks)
+	for _, t := range c.trials {
+		p.trial(t, c.records([]scenarios.Trial{t}))
+	}
+	return p.err
+}
+
+// contenders says what the locks are.
+func (p *page) contenders(locks []scenarios.Contender) {
+	p.say("\n## The locks\n")
+	for _, l := range locks {
+		p.say("- **%s**: %s. `%s`", l.Name, l.Summary, l.Lock.Words())
+	}
+}
+
+// trial is the section on one trial; the plan is that of the first lock.
+func (p *page) trial(t scenarios.Trial, records []record) {
+	p.say("\n## Trial: %s\n\n%s.", t.Name, sentence(t.Summary))
+	if len(records) == 0 {
+		return
+	}
+	if plan := records[0].shown[0].Scenario.Plan; len(plan) > 0 {
+		p.say("")
+		p.plan("Plan for "+records[0].lock.Name, plan)
+	}
+	p.say("")
+	matrix(records, checker.Properties(), true).markdown(p)
+}

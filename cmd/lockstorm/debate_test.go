@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// delays is delayed-restart at several delays.
+func delays(t *testing.T, values ...time.Duration) scenarios.Series {
+	t.Helper()
+	s := scenarios.Series{
+		Name: "delays", Summary: "how long the node has to stay away", Claims: scenarios.Claims{Antirez: "one TTL is enough"},
+		Varied: "delay", Property: checker.Lease,
+	}
+	for _, v := range values {
+		like := "delayed-restart"
+		if v < 500*time.Millisecond {
+			like = "crash-restart"
+		}
+		p, err := scenarios.Find(like)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Name = fmt.Sprintf("delays-%d", v.Milliseconds())
+		p.Plan = slices.Clone(p.Plan)
+		p.Plan[1].End = nemesis.After(v)
+		s.Points = append(s.Points, scenarios.Point{Value: v.String(), Scenario: p})
+	}
+	return s
+}
+
+// held runs a debate on rows and series, and returns what it is and prints.
+func held(t *testing.T, d debate, format string) (debate, string) {
+	t.Helper()
+	o := debateOptions{backend: backends[0].Backend, runs: 10, points: 5, seed: 1, show: shown{format: format}}
+	s := o.suite(d)
+	var err error
+	if d.found, d.refused, err = s.run(context.Background(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := d.print(&out, o.show, s.reference(context.Background(), d.found)); err != nil {
+		t.Fatal(err)
+	}
+	return d, out.String()
+}
+
+// A series is one line of the main table and a table of its own, and the threshold
+// lies where it must: the validity is over after 988 ms.
+func TestSeriesOfTheDebate(t *testing.T) {
+	series := delays(t, 0, 300*time.Millisecond, 1100*time.Millisecond, 2*time.Second)
+	rows, err := choose([]string{"calm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows.series = []scenarios.Series{series}
+	d, out := held(t, rows, asText)
+	want(t, "outcome", d.worst(), storm.AsExpected)
+	wantIn(t, out,
+		"one TTL is enough  V1 ✗ up to 300ms                20/20  –\n",
+		"delays: how long the node has to stay away\nDELAY  V1 VIOLATED  SHARE  95 %         EXPECTED  PER 10⁶ GRANTS",
+		"300ms  5/5          100 %  [56.6, 100]  ✗ ", "1.1s   0/5          0 %    [0, 43.4]    ✓ ",
+		"Lease exclusion turns between 300ms (5/5) and 1.1s (0/5).\n",
+		`Point 0s is "lockstorm run delays-0".`)
+	for _, l := range strings.Split(out, "\n") {
+		if n := utf8.RuneCountInString(l); n > 150 || n >= 120 && !strings.HasPrefix(l, "V1 lease exclusion, ") {
+			t.Errorf("%d characters wide: %s", n, l)
+		}
+	}
+	_, page := held(t, rows, asMarkdown)
+	wantIn(t, page, "\n## calm\n", "\n## delays (series)\n", "- antirez, redis.io: one TTL is enough\n",
+		"- Plan: node 3 crashes, 20ms after client 1 comes to granted, and that is over at once\n",
+		"| delay | V1 violated | share |", "| 300ms | 5/5 | 100 % | [56.6, 100] | ✗ |",
+		"The first violation, `lockstorm run delays-0 --seed 1`: nodes 4 and 5 are cut off")
+}
+
+// A point that is not as expected makes the debate a contradiction, and is seen in
+// both tables.
+func TestSeriesThatContradicts(t *testing.T) {
+	s := delays(t, 0, 2*time.Second)
+	s.Points[0].Expect = s.Points[1].Expect
+	d, out := held(t, debate{series: []scenarios.Series{s}}, asText)
+	want(t, "outcome", d.worst(), storm.Contradiction)
+	wantIn(t, out, "V1 ✗ up to 0s", "5/10 contradiction  –\n", "[56.6, 100]  ✓, was ✗")
+}
+
+// seen is a point at which a property was violated in some of ten runs, and left
+// open in others.
+func seen(violated, open int) storm.Tally {
+	t := storm.NewTally(scenarios.Scenario{})
+	t.Runs = 10
+	t.Seen[checker.Lease] = map[checker.Verdict]int{checker.Violated: violated, checker.Unknown: open, checker.Holds: 10 - violated - open}
+	return t
+}
+
+func TestCourseOfASeries(t *testing.T) {
+	cases := []struct {
+		violated         []int
+		short, threshold string
+	}{
+		{[]int{0, 0, 0}, "V1 ✓ at all 3 values", "No value shows a violation of lease exclusion."},
+		{[]int{1, 9, 10}, "V1 ✗ at all 3 values", "Every value shows violations of lease exclusion."},
+		{[]int{0, 2, 9}, "V1 ✗ from B on", "Lease exclusion turns between A (0/10) and B (2/10)."},
+		{[]int{3, 2, 0}, "V1 ✗ up to B", "Lease exclusion turns between B (2/10) and C (0/10)."},
+		{[]int{0, 2, 0}, "V1 ✗ at 1 of 3 values", "Violations of lease exclusion do not begin or end at one value: 1 of 3 show some."},
+		{[]int{2, 0, 2}, "V1 ✗ at 2 of 3 values", "Violations of lease exclusion do not begin or end at one value: 2 of 3 show some."},
+	}
+	for _, c := range cases {
+		curve := curve{Series: scenarios.Series{Property: checker.Lease}, values: []string{"A", "B", "C"}}
+		for _, n := range c.violated {
+			curve.tallies = append(curve.tallies, seen(n, 0))
+		}
+		want(t, fmt.Sprint(c.violated, " in short"), curve.short(), c.short)
+		want(t, fmt.Sprint(c.violated), curve.threshold(), c.threshold)
+	}
+	open := curve{Series: scenarios.Series{Property: checker.Lease}, values: []string{"A", "B"}, tallies: []storm.Tally{seen(0, 3), seen(2, 0)}}
+	want(t, "open", open.threshold(), "Lease exclusion turns between A (0/7) and B (2/10); undecided at [A].")
+}
+
+func TestVerdictsThatWereNotExpectedAreMarked(t *testing.T) {
+	tally := seen(1, 0)
+	tally.Scenario.Expect = scenarios.Expectations{checker.Lease: checker.Holds, checker.Section: checker.NotApplicable}
+	if got := signs(tally); !strings.HasPrefix(got, "V1✗(✓) V2· V3· ") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestDebateOnNamedRows(t *testing.T) {
+	code, out, _ := command(t, "debate", "crash-restart", "calm", "--runs", "5", "--short")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "crash-restart  unsafe", "calm           –")
+	for _, no := range []string{"slow-acquire", "95 %"} {
+		if strings.Contains(out, no) {
+			t.Errorf("%q in:\n%s", no, out)
+		}
+	}
+	d, err := among(nil, []scenarios.Series{delays(t, 0), {Name: "other"}}, []string{"delays"})
+	if err != nil || len(d.series) != 1 || d.series[0].Name != "delays" {
+		t.Errorf("got %+v, %v", d, err)
+	}
+}
+
+// What is saved is printed again without a run, in every format.
+func TestDebateFromWhatWasSaved(t *testing.T) {
+	dir := t.TempDir()
+	code, ran, _ := command(t, "debate", "--runs", "3", "--save", dir)
+	want(t, "exit code", code, exitAsExpected)
+	code, recalled, _ := command(t, "debate", "--from", dir)
+	want(t, "exit code of --from", code, exitAsExpected)
+	want(t, "recalled", recalled, ran)
+	_, encoded, _ := command(t, "debate", "--from", dir, "--format", "json")
+	stored, err := os.ReadFile(filepath.Join(dir, results.DebateFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "as JSON", encoded, string(stored))
+	if err := os.WriteFile(filepath.Join(dir, results.DebateFile), bytes.ReplaceAll(stored, []byte(`"calm"`), []byte(`"clam"`)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, problems := command(t, "debate", "--from", dir)
+	want(t, "exit code of a row that there is not", code, exitBadInput)
+	wantIn(t, problems, `the stored results are not of this program: unknown scenario "clam"`)
+}
+
+func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	d, err := choose([]string{"calm", "crash-restart"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := backends[0].Backend
+	opened, open := 0, b.Open
+	b.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+		if opened++; opened == 3 {
+			stop()
+		}
+		return open(c, s, seed, sink)
+	}
+	b.Exact = false // one after another
+	dir := t.TempDir()
+	o := debateOptions{backend: b, runs: 2, seed: 1, save: dir, show: shown{format: asText}}
+	var out bytes.Buffer
+	err = o.run(ctx, d, &out, io.Discard)
+	if err != verdictError(exitUndecided) {
+		t.Errorf("got %v", err)
+	}
+	wantIn(t, out.String(), "2/2", stoppedNote)
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("saved %v", left)
+	}
+}

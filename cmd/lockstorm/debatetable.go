@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// print prints what is known of the debate.
+func (d debate) print(out io.Writer, how shown, reference results.Reference) error {
+	switch {
+	case how.format == asJSON:
+		return reference.Print(out)
+	case how.format == asMarkdown && !how.short:
+		return d.page(out, reference)
+	case how.format == asMarkdown:
+		return d.short(out)
+	}
+	d.table(cellWidth(how.format)).text(out)
+	_, _ = fmt.Fprintf(out, "\n%s\n", legend())
+	_, _ = fmt.Fprintf(out, "SHOWN counts the runs whose every verdict was the expected one; \"lockstorm run ROW --seed SEED%s\" repeats the first\nof them, or the first run that contradicts.\n", d.again)
+	if !how.short {
+		d.printRates(out)
+		d.printSeries(out)
+	}
+	for _, r := range d.refused {
+		_, _ = fmt.Fprintf(out, "not run: %s\n", r)
+	}
+	if d.stopped {
+		_, _ = fmt.Fprintln(out, stoppedNote)
+	}
+	return nil
+}
+
+// cellWidth is how many characters of a claim there is room for.
+func cellWidth(format string) int {
+	if format == asText {
+		return 21
+	}
+	return 1000
+}
+
+// table has a line for each row, and one for each series. Claims are clipped to so
+// many characters.
+func (d debate) table(width int) *table {
+	t := &table{head: []string{"row", "Kleppmann", "antirez, redis.io", "found", "shown", "seed"}}
+	claimed := func(c scenarios.Claims) (string, string) {
+		return clip(dash(c.Kleppmann), width), clip(dash(c.Antirez), width)
+	}
+	for _, s := range d.rows {
+		tally, ok := d.found[s.Name]
+		if !ok {
+			continue
+		}
+		kleppmann, antirez := claimed(s.Claims)
+		t.add(s.Name, kleppmann, antirez, signs(tally), showing(tally), witness(tally))
+	}
+	for _, s := range d.series {
+		c := d.found.curve(s)
+		if len(c.tallies) == 0 {
+			continue
+		}
+		kleppmann, antirez := claimed(s.Claims)
+		t.add(s.Name, kleppmann, antirez, c.short(), c.showing(), "–")
+	}
+	return t
+}
+
+// showing says how many runs showed what was expected, and what that amounts to
+// if it is not enough.
+func showing(t storm.Tally) string {
+	return amounting(t.Shown, t.Runs, t.Outcome())
+}
+
+func (c curve) showing() string {
+	shown, runs := c.sum()
+	outcome := worst(c.tallies)
+	if !c.complete() {
+		outcome = interrupted(outcome)
+	}
+	return amounting(shown, runs, outcome)
+}
+
+func amounting(shown, runs int, o storm.Outcome) string {
+	text := fmt.Sprintf("%d/%d", shown, runs)
+	if o != storm.AsExpected {
+		text += " " + o.String()
+	}
+	return text
+}
+
+// witness is the seed of the run that shows what the row found.
+func witness(t storm.Tally) string {
+	if t.Shown+t.Against == 0 {
+		return "–"
+	}
+	return fmt.Sprint(t.Witness)
+}
+
+// printRates prints how often what was violated was so.
+func (d debate) printRates(out io.Writer) {
+	t := &table{head: []string{"row", "violated", "runs", "share", "95 %"}}
+	clean := storm.Rate{}
+	for _, s := range d.rows {
+		tally, ok := d.found[s.Name]
+		if !ok {
+			continue
+		}
+		clean = storm.Rate{N: max(clean.N, tally.Runs)}
+		for _, g := range rates(tally) {
+			t.add(s.Name, strings.Join(g.codes, " "), g.rate.String(), g.rate.Percent(), g.rate.Interval())
+		}
+	}
+	if clean.N == 0 {
+		return
+	}
+	if len(t.lines) > 0 {
+		_, _ = fmt.Fprintln(out)
+		t.text(out)
+	}
+	_, _ = fmt.Fprintf(out, "\nWilson intervals, in percent. No violation in %d runs is %s.\n", clean.N, clean.Interval())
+}
+
+// rated is properties that were violated equally often.
+type rated struct {
+	codes []string
+	rate  storm.Rate
+}
+
+// rates lists the properties that were violated.
+func rates(t storm.Tally) []rated {
+	var list []rated
+next:
+	for _, p := range checker.Properties() {
+		rate := t.Rate(p)
+		if rate.K == 0 {
+			continue
+		}
+		for i := range list {
+			if list[i].rate == rate {
+				list[i].codes = append(list[i].codes, p.Code())
+				continue next
+			}
+		}
+		list = append(list, rated{[]string{p.Code()}, rate})
+	}
+	return list
+}
+
+// printSeries prints a table for each series.
+func (d debate) printSeries(out io.Writer) {
+	explain := false
+	for _, s := range d.series {
+		c := d.found.curve(s)
+		if len(c.tallies) == 0 {
+			continue
+		}
+		_, _ = fmt.Fprintf(out, "\n%s: %s\n", s.Name, s.Summary)
+		c.table().text(out)
+		_, _ = fmt.Fprintln(out, c.threshold())
+		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s\".\n", s.Points[0].Value, s.Points[0].Name)
+		explain = true
+	}
+	if explain {
+		_, _ = fmt.Fprintf(out, "\n%s\n", seriesLegend)
+	}
+}

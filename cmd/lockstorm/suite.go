@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// suite is many scenarios, run one after another on one backend.
+type suite struct {
+	what    string // that the progress is of
+	backend storm.Backend
+	out     string // directory for the runs; empty: they are not stored
+	tasks   []task
+}
+
+// task is the runs of one scenario.
+type task struct {
+	scenario scenarios.Scenario
+	first    uint64 // seed
+	runs     int
+}
+
+// stoppedNote is said of what is printed when the suite was stopped.
+const stoppedNote = "Stopped before the end: this is what is known, and nothing was saved."
+
+// tallies are what scenarios have shown, by their names.
+type tallies map[string]storm.Tally
+
+// run runs the suite and returns what is known when it is done, or ctx ends, and
+// why the backend refused some of the scenarios.
+func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refused []string, err error) {
+	total := 0
+	for _, t := range s.tasks {
+		total += t.runs
+	}
+	bar := newProgress(problems, s.what, total)
+	defer bar.done()
+	found = tallies{}
+	for _, t := range s.tasks {
+		if ctx.Err() != nil {
+			break
+		}
+		if err := nemesis.Refuse(s.backend.Name, s.backend.Faults, t.scenario.Plan, s.backend.Features...); err != nil {
+			refused = append(refused, fmt.Sprintf("%s: %v", t.scenario.Name, err))
+			continue
+		}
+		tally, err := batch{
+			backend: s.backend, scenario: t.scenario, first: t.first, runs: t.runs, out: s.out,
+			each: func(stored) { bar.step() },
+		}.run(ctx)
+		if err != nil {
+			return found, refused, fmt.Errorf("%s: %w", t.scenario.Name, err)
+		}
+		if tally.Runs > 0 {
+			found[t.scenario.Name] = tally
+		}
+	}
+	return found, refused, nil
+}
+
+// reference returns what is stored of the suite.
+func (s suite) reference(ctx context.Context, found tallies) results.Reference {
+	f := results.Reference{
+		Backend: s.backend.Name, Versions: map[string]string{"arch": runtime.GOARCH},
+	}
+	for what, version := range versions(ctx, s.backend) {
+		if !strings.HasPrefix(what, "lockstorm") { // which the file's place in the project's history says
+			f.Versions[what] = version
+		}
+	}
+	for _, t := range s.tasks {
+		if tally, ok := found[t.scenario.Name]; ok {
+			f.Rows = append(f.Rows, results.RowOf(tally, t.first))
+		}
+	}
+	return f
+}
+
+// recall returns what a reference says of scenarios as they are now.
+func recall(f results.Reference) (tallies, error) {
+	found := tallies{}
+	for _, r := range f.Rows {
+		s, err := scenarios.Find(r.Scenario)
+		if err != nil {
+			return nil, fmt.Errorf("the stored results are not of this program: %w", err)
+		}
+		found[r.Scenario] = r.Tally(s)
+	}
+	return found, nil
+}

@@ -1,0 +1,70 @@
+package nemesis
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String tells a person what happens and when, as in "node 3 crashes, 20ms after
+// client 1 comes to granted, for 300ms".
+func (f Fault) String() string {
+	return strings.Join([]string{fmt.Sprint(f.Action), f.Start.words()}, ", ") + f.endWords()
+}
+
+// words says when a fault starts, or at which step it ends.
+func (m Moment) words() string {
+	if m.timed() {
+		if m.At == 0 {
+			return "from the start"
+		}
+		return fmt.Sprintf("at %v", m.At)
+	}
+	step := string(m.Step)
+	if m.K > 0 {
+		step += fmt.Sprintf(" %d", m.K)
+	}
+	text := fmt.Sprintf("when client %d comes to %s", m.Client, step)
+	if m.Plus > 0 {
+		text = fmt.Sprintf("%v after client %d comes to %s", m.Plus, m.Client, step)
+	}
+	if m.Count > 1 {
+		text += " for the " + ordinal(m.Count) + " time"
+	}
+	return text
+}
+
+// ordinal prints 2nd, 3rd, 4th, …
+func ordinal(n int) string {
+	suffix := "th"
+	if tens := n / 10 % 10; tens != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprint(n, suffix)
+}
+
+// endWords completes the sentence with the fault's end, if a plan can say that.
+func (f Fault) endWords() string {
+	switch e := f.End; {
+	case e == nil && f.momentary():
+		return ""
+	case e == nil && (f.Action.ending().own != "" || f.Action.ending().lasts > 0):
+		return ""
+	case e == nil:
+		return ", for good"
+	case e.After != nil && *e.After == 0:
+		return ", and that is over at once"
+	case e.After != nil:
+		return fmt.Sprintf(", for %v", *e.After)
+	case e.timed():
+		return fmt.Sprintf(", until %v", e.At)
+	default:
+		return ", until " + strings.TrimPrefix(e.words(), "when ")
+	}
+}

@@ -1,0 +1,258 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// The files of the reference results, and their format and its version.
+const (
+	DebateFile  = "debate.json"
+	CompareFile = "compare.json"
+
+	ReferenceFormat  = "lockstorm-reference"
+	ReferenceVersion = 1
+)
+
+// Reference is what many scenarios have shown, stored so that tables can be
+// printed of it without a run, and so that a run that disagrees is noticed. It
+// holds nothing of when and where it was made: the same program stores the same
+// bytes.
+type Reference struct {
+	Format   string            `json:"format"`
+	Version  int               `json:"version"`
+	Backend  string            `json:"backend"`
+	Versions map[string]string `json:"versions"` // of what it was made with
+	Rows     []Row             `json:"rows"`
+}
+
+// Row is what the runs of one scenario amount to. The scenario itself is found by
+// its name.
+type Row struct {
+	Scenario string `json:"scenario"`
+	Runs     int    `json:"runs"`
+	First    uint64 `json:"first_seed"` // the others are the numbers after it
+
+	// Seen counts the runs by the verdict that a property got.
+	Seen map[checker.Property]map[checker.Verdict]int `json:"seen"`
+
+	// Shown, Against and the witness are those of a [storm.Tally].
+	Shown   int    `json:"shown"`
+	Against int    `json:"against"`
+	Witness uint64 `json:"witness,omitempty"`
+	Trace   string `json:"trace,omitempty"` // hash of the witness's trace
+
+	// Violations tells the first violation of each property that was violated.
+	Violations []Violation `json:"violations,omitempty"`
+
+	// Measured, MedianOutage (in nanoseconds) and MedianRounds are those of a
+	// [storm.Aggregate].
+	Measured     checker.Measurements `json:"measured"`
+	MedianOutage time.Duration        `json:"median_outage"`
+	MedianRounds int                  `json:"median_rounds"`
+}
+
+// Violation is how often a property was violated in a row, and the first run that
+// did.
+type Violation struct {
+	Property checker.Property `json:"property"`
+	Count    int              `json:"count"` // of violations in all runs
+	Seed     uint64           `json:"seed"`
+	Trace    string           `json:"trace,omitempty"`
+	Story    string           `json:"story"`
+}
+
+// RowOf returns what is stored of a batch that began with a seed.
+func RowOf(t storm.Tally, first uint64) Row {
+	r := Row{
+		Scenario: t.Scenario.Name, Runs: t.Runs, First: first,
+		Seen:  map[checker.Property]map[checker.Verdict]int{},
+		Shown: t.Shown, Against: t.Against, Witness: t.Witness, Trace: traced(t.WitnessTrace),
+		Measured: t.Measured.All(), MedianOutage: t.Measured.MedianOutage(), MedianRounds: t.Measured.MedianRounds(),
+	}
+	for p, counts := range t.Seen {
+		r.Seen[p] = map[checker.Verdict]int{}
+		for v, n := range counts {
+			if n > 0 {
+				r.Seen[p][v] = n
+			}
+		}
+	}
+	for _, p := range checker.Properties() {
+		if first, ok := t.First[p]; ok {
+			r.Violations = append(r.Violations, Violation{p, t.Violations[p], first.Seed, traced(first.TraceHash), first.Report.Finding(p).Story})
+		}
+	}
+	return r
+}
+
+// traced prints the hash of a trace, if there is one.
+func traced(hash uint64) string {
+	if hash == 0 {
+		return ""
+	}
+	return Hash(hash)
+}
+
+// Tally returns the tally that the row was made of, as far as it is stored, with
+// the scenario as it is now. The row must be valid.
+func (r Row) Tally(s scenarios.Scenario) storm.Tally {
+	t := storm.NewTally(s)
+	t.Runs, t.Shown, t.Against, t.Witness, t.WitnessTrace = r.Runs, r.Shown, r.Against, r.Witness, hashed(r.Trace)
+	t.Measured = storm.Recall(r.Runs, r.Measured, r.MedianOutage, r.MedianRounds)
+	for p, counts := range r.Seen {
+		for v, n := range counts {
+			t.Seen[p][v] = n
+		}
+	}
+	for _, v := range r.Violations {
+		t.Violations[v.Property] = v.Count
+		t.First[v.Property] = storm.Result{
+			Scenario: s, Seed: v.Seed, TraceHash: hashed(v.Trace),
+			Report: checker.Report{Findings: []checker.Finding{{Property: v.Property, Verdict: checker.Violated, Story: v.Story}}},
+		}
+	}
+	return t
+}
+
+// hashed reads what traced prints.
+func hashed(text string) uint64 {
+	hash, _ := strconv.ParseUint(text, 16, 64) // 0 if there is none
+	return hash
+}
+
+// validate names what cannot be.
+func (r Row) validate() error {
+	if r.Scenario == "" || r.Runs < 1 {
+		return errors.New("a row needs a scenario and at least one run")
+	}
+	for _, p := range checker.Properties() {
+		sum := 0
+		for _, n := range r.Seen[p] {
+			sum += n
+		}
+		if sum != r.Runs {
+			return fmt.Errorf("%s: %d verdicts on %s in %d runs", r.Scenario, sum, p, r.Runs)
+		}
+	}
+	return nil
+}
+
+// Save writes the reference into a file of a directory, which it makes if it has
+// to: one row a line, so that a difference shows the rows that differ.
+func (f Reference) Save(dir, file string) error {
+	text, err := f.encode()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, file)
+	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// Print writes what Save saves.
+func (f Reference) Print(w io.Writer) error {
+	text, err := f.encode()
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
+}
+
+func (f Reference) encode() ([]byte, error) {
+	rows := f.Rows
+	f.Format, f.Version, f.Rows = ReferenceFormat, ReferenceVersion, []Row{}
+	head, err := marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Write(bytes.TrimSuffix(head, []byte("]}")))
+	for i, r := range rows {
+		line, err := marshal(r)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		b.Write(line)
+	}
+	b.WriteString("\n]}\n")
+	return b.Bytes(), nil
+}
+
+// marshal encodes a value on one line, without escapes for HTML.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// LoadReference reads what [Reference.Save] has written. It refuses a file of
+// another format or version, with fields that it does not know, or whose counts
+// do not add up.
+func LoadReference(dir, file string) (Reference, error) {
+	path := filepath.Join(dir, file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Reference{}, err
+	}
+	f, err := decodeReference(text)
+	if err != nil {
+		return Reference{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+func decodeReference(text []byte) (Reference, error) {
+	var kind struct {
+		Format  string
+		Version int
+	}
+	if err := json.Unmarshal(text, &kind); err != nil {
+		return Reference{}, err
+	}
+	if kind.Format != ReferenceFormat {
+		return Reference{}, fmt.Errorf("its format is %q; want %q", kind.Format, ReferenceFormat)
+	}
+	if kind.Version != ReferenceVersion {
+		return Reference{}, fmt.Errorf("it has version %d; this program reads version %d", kind.Version, ReferenceVersion)
+	}
+	var f Reference
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
+		return Reference{}, err
+	}
+	seen := map[string]bool{}
+	for _, r := range f.Rows {
+		if err := r.validate(); err != nil {
+			return Reference{}, err
+		}
+		if seen[r.Scenario] {
+			return Reference{}, fmt.Errorf("%s is there twice", r.Scenario)
+		}
+		seen[r.Scenario] = true
+	}
+	return f, nil
+}

@@ -1,0 +1,119 @@
+package results_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// rows runs some scenarios a few times.
+func rows(t *testing.T) []results.Row {
+	t.Helper()
+	var all []results.Row
+	for _, s := range scenarios.All()[:5] {
+		tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 3, Runs: 4}.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, results.RowOf(tally, 3))
+	}
+	return all
+}
+
+// Law: what is saved is loaded, and a tally of a row is stored as that row.
+func TestReferenceSurvives(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "reference")
+	saved := results.Reference{Backend: "sim", Versions: map[string]string{"go": "go1"}, Rows: rows(t)}
+	if err := saved.Save(dir, results.DebateFile); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := results.LoadReference(dir, results.DebateFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(loaded.Rows, saved.Rows) || loaded.Backend != "sim" || !reflect.DeepEqual(loaded.Versions, saved.Versions) {
+		t.Errorf("saved %+v\nloaded %+v", saved, loaded)
+	}
+	stories := 0
+	for _, r := range loaded.Rows {
+		s, err := scenarios.Find(r.Scenario)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tally := r.Tally(s)
+		if again := results.RowOf(tally, r.First); !reflect.DeepEqual(again, r) {
+			t.Errorf("stored %+v\nagain %+v", r, again)
+		}
+		if tally.Outcome() != storm.AsExpected || r.Measured.Grants == 0 || len(r.Trace) != 16 {
+			t.Errorf("%s: %v, %d grants, trace %q", r.Scenario, tally.Outcome(), r.Measured.Grants, r.Trace)
+		}
+		stories += len(r.Violations)
+	}
+	if stories == 0 {
+		t.Error("no violation was stored: this test shows nothing of them")
+	}
+}
+
+// Law: what is saved twice is the same, byte for byte, with one row a line.
+func TestReferenceIsReproducible(t *testing.T) {
+	dir := t.TempDir()
+	all := rows(t)
+	var texts []string
+	for _, name := range []string{"one", "two"} {
+		if err := (results.Reference{Rows: all}).Save(dir, name); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	if texts[0] != texts[1] {
+		t.Error("two texts of one reference")
+	}
+	if got, want := strings.Count(texts[0], "\n"), len(all)+2; got != want {
+		t.Errorf("%d lines of %d rows, want %d:\n%s", got, len(all), want, texts[0])
+	}
+}
+
+func TestLoadReferenceRefuses(t *testing.T) {
+	const head = `{"format":"lockstorm-reference","version":1,`
+	cases := map[string]string{
+		"{":                                    "unexpected end of JSON input",
+		`{"version":1}`:                        `its format is ""; want "lockstorm-reference"`,
+		`{"format":"lockstorm-reference"}`:     "it has version 0; this program reads version 1",
+		head + `"weather":"fine"}`:             `unknown field "weather"`,
+		head + `"rows":[{"runs":1}]}`:          "a row needs a scenario and at least one run",
+		head + `"rows":[{"scenario":"calm"}]}`: "a row needs a scenario and at least one run",
+		head + `"rows":[{"scenario":"calm","runs":2,"seen":{"lease":{"holds":1}}}]}`: "calm: 1 verdicts on lease in 2 runs",
+		head + `"rows":[{"seen":{"leash":{}}}]}`:                                     `unknown property "leash"`,
+	}
+	for text, want := range cases {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "r.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := results.LoadReference(dir, "r.json"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "r.json: ") {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+	if _, err := results.LoadReference(t.TempDir(), "none.json"); err == nil {
+		t.Error("loaded what is not there")
+	}
+	dir := t.TempDir()
+	row := rows(t)[0]
+	if err := (results.Reference{Rows: []results.Row{row, row}}).Save(dir, "twice.json"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := results.LoadReference(dir, "twice.json"); err == nil || !strings.Contains(err.Error(), "is there twice") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,105 @@
+package scenarios
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Law: every contender can enter every trial, and what comes of it is a scenario
+// like any other: found by its name, which no row or point has, printed and read.
+func TestEveryContenderEntersEveryTrial(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range All() {
+		seen[s.Name] = true
+	}
+	for _, series := range AllSeries() {
+		for _, p := range series.Points {
+			if seen[p.Name] {
+				t.Errorf("%s is there twice", p.Name)
+			}
+			seen[p.Name] = true
+		}
+	}
+	for _, trial := range Trials() {
+		for _, c := range Contenders() {
+			s := trial.Enter(c)
+			if err := s.Validate(); err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+			if seen[s.Name] || c.Summary == "" || trial.Summary == "" {
+				t.Errorf("%s is there twice, or without a summary", s.Name)
+			}
+			seen[s.Name] = true
+			if found, err := Find(s.Name); err != nil || !reflect.DeepEqual(found, s) {
+				t.Errorf("%s: found %+v, %v", s.Name, found, err)
+			}
+			var text bytes.Buffer
+			if err := s.Print(&text); err != nil {
+				t.Fatal(err)
+			}
+			if read, err := Parse(text.Bytes()); err != nil || !reflect.DeepEqual(read, s) {
+				t.Errorf("%s: printed %+v\nread %+v, %v", s.Name, s, read, err)
+			}
+		}
+	}
+	if Trials()[0].Name != Calm || Trials()[0].plan != nil {
+		t.Error("the first trial is not the calm one")
+	}
+}
+
+func TestContendersSayWhatTheyAre(t *testing.T) {
+	for _, c := range Contenders() {
+		if c.Waits != Spins && c.Waits != Watches {
+			t.Errorf("%s waits: %q", c.Name, c.Waits)
+		}
+		if len(c.Expect) == 0 {
+			t.Errorf("nothing is said of %s", c.Name)
+		}
+		for p, v := range c.Expect {
+			if v != checker.Holds && v != checker.Violated {
+				t.Errorf("%s: %s should be %s; over all trials that cannot be", c.Name, p, v)
+			}
+		}
+	}
+}
+
+// Law: trials fit deployments of any size, with replicas, a store or neither.
+func TestTrialsFitDeployments(t *testing.T) {
+	lag := &nemesis.Distribution{Range: span(ms, 10*ms)}
+	store := &nemesis.Store{Election: *lag, Commit: *lag}
+	for nodes := 1; nodes <= 9; nodes++ {
+		for _, d := range []Deployment{
+			independent(nodes),
+			{Nodes: nodes, Persistence: nemesis.Always, Replication: lag},
+			{Nodes: nodes, Persistence: nemesis.Always, Store: store, Guard: guard.Fenced, Fence: true},
+		} {
+			for _, trial := range Trials() {
+				s := trial.Enter(Contender{Name: "mine", Summary: "mine", Lock: quickLock, Deployment: d})
+				if err := s.Validate(); err != nil {
+					t.Errorf("%s on %d nodes: %v", trial.Name, nodes, err)
+				}
+				if s.Clients[0].Fence != d.Fence || contestants[0].Fence {
+					t.Errorf("%s: clients show a fence: %v", trial.Name, s.Clients[0].Fence)
+				}
+			}
+		}
+	}
+}
+
+// A node that has a replica does not come back: its replica does.
+func TestCrashOfANodeWithAReplica(t *testing.T) {
+	d := independent(1)
+	if _, ok := d.crash(time.Second).Action.(*nemesis.Crash); !ok {
+		t.Error("without a replica it is no crash")
+	}
+	d.Replication = &nemesis.Distribution{}
+	if _, ok := d.crash(time.Second).Action.(*nemesis.Failover); !ok {
+		t.Error("with a replica it is no failover")
+	}
+}

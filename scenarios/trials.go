@@ -1,0 +1,130 @@
+package scenarios
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// contestants are the clients of every trial: client 1, to whom things happen when
+// it holds the lock for the second time, and two that want it too. They go on after
+// every fault.
+var contestants = []Client{
+	often(5, span(150*ms, 350*ms), span(20*ms, 100*ms)),
+	often(8, span(10*ms, 50*ms), span(50*ms, 300*ms)),
+	often(8, span(10*ms, 50*ms), span(50*ms, 300*ms)),
+}
+
+const contestHorizon = 20 * time.Second
+
+// contestBounds are wide enough for a lock that has to wait for an election.
+var contestBounds = history.Bounds{
+	Acquire: time.Second, Extend: time.Second, Release: time.Second,
+	Cleanup: 300 * ms, Grant: 4 * time.Second, Tries: 5,
+}
+
+// holding2 is the time at which client 1 holds the lock for the second time and
+// goes to work.
+func holding2(plus time.Duration) nemesis.Moment { return second(env.StepGranted, plus) }
+
+func second(step env.Step, plus time.Duration) nemesis.Moment {
+	m := nemesis.When(1, step, plus)
+	m.Count = 2
+	return m
+}
+
+// trials are what the contenders go through.
+var trials = []Trial{
+	{
+		Name: Calm, Summary: "nothing goes wrong",
+	},
+	{
+		Name: "pause", Summary: "the holder stands still for two TTLs, between its read and its write",
+		plan: func(Deployment) nemesis.Plan {
+			return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: second(env.StepAfterRead, 0), End: nemesis.After(2 * time.Second)}}
+		},
+	},
+	{
+		Name: "death", Summary: "the holder dies between its read and its write",
+		plan: func(Deployment) nemesis.Plan {
+			return nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(env.StepAfterRead, 0)}}
+		},
+	},
+	{
+		Name: "crash", Summary: "a node without which the holder has no majority, the leader if there is one, crashes and is back at once",
+		plan: func(d Deployment) nemesis.Plan { return append(d.bareMajority(), d.crash(0)) },
+	},
+	{
+		Name: "restart", Summary: "the same node is back when the TTL has passed",
+		plan: func(d Deployment) nemesis.Plan { return append(d.bareMajority(), d.crash(1100*ms)) },
+	},
+	{
+		Name: "cut-off", Summary: "the holder is cut off from a majority of the nodes for one and a half TTLs",
+		plan: func(d Deployment) nemesis.Plan {
+			links := nemesis.Links{Clients: []int{1}, Nodes: numbers(1, d.majority())}
+			return nemesis.Plan{{Action: &nemesis.Partition{Links: links}, Start: holding2(5 * ms), End: nemesis.After(1500 * ms)}}
+		},
+	},
+	{
+		Name: "lost-replies", Summary: "of the replies to one client 60 % are lost for three TTLs, and sent again",
+		plan: func(Deployment) nemesis.Plan {
+			loss := &nemesis.Loss{Links: nemesis.Links{Clients: []int{1}}, Way: nemesis.Replies, Percent: 60}
+			return nemesis.Plan{{Action: loss, Start: nemesis.At(0), End: &nemesis.Moment{At: 3 * time.Second}}}
+		},
+	},
+	{
+		Name: "late-requests", Summary: "requests of the holder take half a TTL to one and a half, for three TTLs",
+		plan: func(Deployment) nemesis.Plan {
+			late := &nemesis.Latency{
+				Links: nemesis.Links{Clients: []int{1}}, Way: nemesis.Requests,
+				Add: nemesis.Distribution{Range: span(500*ms, 1500*ms)},
+			}
+			return nemesis.Plan{{Action: late, Start: holding2(0), End: nemesis.After(3 * time.Second)}}
+		},
+	},
+	{
+		Name: "clock-jump", Summary: "the clock of a node without which the holder has no majority, the leader's if there is one, jumps forward by two TTLs",
+		plan: func(d Deployment) nemesis.Plan {
+			jump := &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: 2 * time.Second}
+			return append(d.bareMajority(), nemesis.Fault{Action: jump, Start: holding2(5 * ms)})
+		},
+	},
+	{
+		Name: "storm", Summary: "up to four faults of any kind, drawn from the seed",
+		generate: &nemesis.Generator{Most: 4},
+	},
+}
+
+// majority is the smallest number of nodes that is one.
+func (d Deployment) majority() int { return d.Nodes/2 + 1 }
+
+// bareMajority leaves client 1 no more nodes than a majority: it is cut off from
+// the others.
+func (d Deployment) bareMajority() nemesis.Plan {
+	if d.majority() == d.Nodes {
+		return nil
+	}
+	links := nemesis.Links{Clients: []int{1}, Nodes: numbers(d.majority()+1, d.Nodes)}
+	return nemesis.Plan{{Action: &nemesis.Partition{Links: links}, Start: nemesis.At(0)}}
+}
+
+// crash takes the server of node 1 away while client 1 holds the lock; where the
+// node has a replica, that one comes instead.
+func (d Deployment) crash(away time.Duration) nemesis.Fault {
+	f := nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: holding2(5 * ms), End: nemesis.After(away)}
+	if d.Replication != nil {
+		f.Action = &nemesis.Failover{Node: 1}
+	}
+	return f
+}
+
+// numbers lists the numbers from one to another.
+func numbers(from, to int) []int {
+	var list []int
+	for n := from; n <= to; n++ {
+		list = append(list, n)
+	}
+	return list
+}

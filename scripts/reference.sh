@@ -1,0 +1,23 @@
+#!/bin/sh
+# Renews the reference results and the pages that are made of them. A row or a lock
+# that is not as expected ends it, and nothing is renewed.
+set -eu
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+go build -o "$work/lockstorm" ./cmd/lockstorm
+PATH=$work:$PATH
+
+mkdir "$work/reference"
+lockstorm debate --save "$work/reference" >"$work/said" || { cat "$work/said"; exit 1; }
+lockstorm compare --save "$work/reference" >"$work/said" || { cat "$work/said"; exit 1; }
+mkdir -p results/reference
+cp "$work"/reference/*.json results/reference/
+
+lockstorm debate --from results/reference --format markdown >docs/debate.md
+lockstorm compare --from results/reference --format markdown >docs/compare.md
+lockstorm debate --from results/reference --format markdown --short >"$work/table"
+
+# What stands between the markers is replaced.
+sed -e '/^<!-- debate -->$/,/^<!-- \/debate -->$/{//!d;}' -e "/^<!-- debate -->\$/r $work/table" README.md >"$work/README.md"
+cp "$work/README.md" README.md
