@@ -2,8 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -49,75 +49,13 @@ type Deployment struct {
 	Fence bool
 }
 
-// contenders are the locks that are compared.
-var contenders = []Contender{
-	{
-		Name: "redlock", Summary: "Redlock on five nodes, all asked at once", Waits: Spins,
-		Lock: quickLock, Deployment: independent(5),
-		Expect: leased,
-	},
-	{
-		Name: "redlock-sequential", Summary: "Redlock that asks one node after another", Waits: Spins,
-		Lock: sequential(quickLock), Deployment: independent(5),
-		Expect: leased,
-	},
-	{
-		Name: "redlock-watchdog", Summary: "Redlock whose holds are extended in the background", Waits: Spins,
-		Lock: watched(quickLock), Deployment: independent(5),
-		Expect: leased,
-	},
-	{
-		Name: "redlock-quarantine", Summary: "Redlock that lets no node vote which has restarted less than a TTL ago, nor one that it has not watched for so long", Waits: Spins,
-		Lock: quarantined(quickLock), Deployment: independent(5),
-		Expect: leased,
-	},
-	{
-		Name: "redlock-fenced", Summary: "Redlock with fences from counters on a quorum, checked on reads and writes", Waits: Spins,
-		Lock: drawing(quickLock), Deployment: checked(independent(5), guard.Fenced),
-		Expect: Expectations{checker.Lease: violated, checker.Section: violated, checker.Fence: violated},
-	},
-	{
-		Name: "redlock-time-tokens", Summary: "Redlock whose tokens are the time and the client's name", Waits: Spins,
-		Lock: timed(quickLock), Deployment: independent(5),
-		Expect: leased,
-	},
-	{
-		Name: "redlock-one-node", Summary: "Redlock on a single node", Waits: Spins,
-		Lock: quickLock, Deployment: independent(1),
-		Expect: leased,
-	},
-}
-
-// leased is what is said of a lock that is a lease on nodes which forget and whose
-// clocks jump: it ends by itself, and excludes as long as none of that happens.
-var leased = Expectations{
-	checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
-	checker.DeadlockFreedom: holds, checker.Contract: holds,
-}
-
 // independent is nodes that know nothing of each other, and forget in a crash.
 func independent(nodes int) Deployment {
 	return Deployment{Nodes: nodes, Persistence: nemesis.Nothing, Guard: guard.Plain}
 }
 
-// checked puts a resource behind the lock that checks who comes.
-func checked(d Deployment, mode guard.Mode) Deployment {
-	d.Guard = mode
-	return d
-}
-
-func sequential(l Lock) Lock {
-	l.Sequential = true
-	return l
-}
-
-func timed(l Lock) Lock {
-	l.Tokens = "time"
-	return l
-}
-
 // Contenders returns the locks that are compared.
-func Contenders() []Contender { return contenders }
+func Contenders() []Contender { return slices.Concat(quorums, oneKeys, stored) }
 
 // Trial is what every contender goes through: the same clients, and the same plan
 // as far as its deployment allows.
@@ -174,7 +112,7 @@ func (d Deployment) setting() nemesis.Setting {
 // trial.
 func comparison(name string) (Scenario, bool) {
 	for _, t := range trials {
-		for _, c := range contenders {
+		for _, c := range Contenders() {
 			if ComparisonName(t.Name, c.Name) == name {
 				return t.Enter(c), true
 			}

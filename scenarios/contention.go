@@ -153,7 +153,7 @@ func noisily(p Point) Point {
 }
 
 func sequentially(p Point) Point {
-	p.Lock.Sequential = true
+	p.Lock = sequential(p.Lock)
 	p.Summary += ", asking one node after another"
 	return p
 }

@@ -35,6 +35,13 @@ func second(step env.Step, plus time.Duration) nemesis.Moment {
 	return m
 }
 
+// reply is the k-th reply of client 1's first try, at which nobody else has come.
+func reply(k int) nemesis.Moment {
+	m := nemesis.When(1, env.StepReply, 0)
+	m.K = k
+	return m
+}
+
 // trials are what the contenders go through.
 var trials = []Trial{
 	{
@@ -44,6 +51,24 @@ var trials = []Trial{
 		Name: "pause", Summary: "the holder stands still for two TTLs, between its read and its write",
 		plan: func(Deployment) nemesis.Plan {
 			return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: second(env.StepAfterRead, 0), End: nemesis.After(2 * time.Second)}}
+		},
+	},
+	{
+		Name: "pause-waiting", Summary: "a client that waits to be woken stands still for two TTLs (who spins does not)",
+		plan: func(Deployment) nemesis.Plan {
+			return nemesis.Plan{{Action: &nemesis.Pause{Client: 2}, Start: nemesis.When(2, env.StepQueued, 0), End: nemesis.After(2 * time.Second)}}
+		},
+	},
+	{
+		Name: "pause-halfway", Summary: "a client stands still for two TTLs at the second reply of a try, or of the hold that follows",
+		plan: func(Deployment) nemesis.Plan {
+			return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: reply(2), End: nemesis.After(2 * time.Second)}}
+		},
+	},
+	{
+		Name: "death-halfway", Summary: "a client dies at the first reply of its first try",
+		plan: func(Deployment) nemesis.Plan {
+			return nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: reply(1)}}
 		},
 	},
 	{
@@ -59,6 +84,10 @@ var trials = []Trial{
 	{
 		Name: "restart", Summary: "the same node is back when the TTL has passed",
 		plan: func(d Deployment) nemesis.Plan { return append(d.bareMajority(), d.crash(1100*ms)) },
+	},
+	{
+		Name: "one-down", Summary: "one node, the leader if there is one, is down for three TTLs",
+		plan: func(d Deployment) nemesis.Plan { return nemesis.Plan{d.crash(3 * time.Second)} },
 	},
 	{
 		Name: "cut-off", Summary: "the holder is cut off from a majority of the nodes for one and a half TTLs",

@@ -1,0 +1,211 @@
+package scenarios
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// leased is what is said of a lock that is a lease on nodes which forget and whose
+// clocks jump: it ends by itself, and excludes as long as none of that happens.
+var leased = Expectations{
+	checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
+	checker.DeadlockFreedom: holds, checker.Contract: holds,
+}
+
+// quorums are Redlock and its variants.
+var quorums = []Contender{
+	{
+		Name: "redlock", Summary: "Redlock on five nodes, all asked at once", Waits: Spins,
+		Lock: quickLock, Deployment: independent(5),
+		Expect: leased,
+	},
+	{
+		Name: "redlock-sequential", Summary: "Redlock that asks one node after another", Waits: Spins,
+		Lock: sequential(quickLock), Deployment: independent(5),
+		Expect: leased,
+	},
+	{
+		Name: "redlock-watchdog", Summary: "Redlock whose holds are extended in the background", Waits: Spins,
+		Lock: watched(quickLock), Deployment: independent(5),
+		Expect: leased,
+	},
+	{
+		Name: "redlock-quarantine", Summary: "Redlock that lets no node vote which has restarted less than a TTL ago, nor one that it has not watched for so long", Waits: Spins,
+		Lock: quarantined(quickLock), Deployment: independent(5),
+		Expect: leased,
+	},
+	{
+		Name: "redlock-fenced", Summary: "Redlock with fences from counters on a quorum, checked on reads and writes", Waits: Spins,
+		Lock: drawing(quickLock, "quorum"), Deployment: checked(independent(5), guard.Fenced),
+		Expect: Expectations{checker.Lease: violated, checker.Section: violated, checker.Fence: violated},
+	},
+	{
+		Name: "redlock-time-tokens", Summary: "Redlock whose tokens are the time and the client's name", Waits: Spins,
+		Lock: timed(quickLock), Deployment: independent(5),
+		Expect: leased,
+	},
+}
+
+// oneKeys are the locks that keep one key on one node.
+var oneKeys = []Contender{
+	{
+		Name: "check-then-set", Summary: "GET, then SET without a time to live", Waits: Spins,
+		Lock: rival("check-then-set"), Deployment: durable(),
+		Expect: Expectations{checker.Lease: violated, checker.Section: violated, checker.Effect: violated, checker.DeadlockFreedom: violated},
+	},
+	{
+		Name: "setnx-then-expire", Summary: "SETNX, then EXPIRE", Waits: Spins,
+		Lock: rival("setnx-then-expire"), Deployment: durable(),
+		Expect: Expectations{checker.DeadlockFreedom: violated},
+	},
+	{
+		Name: "setnx-del", Summary: "SET NX PX, released by DEL, whoever's key it is", Waits: Spins,
+		Lock: rival("setnx-del"), Deployment: durable(),
+		Expect: Expectations{checker.Lease: violated, checker.Contract: violated},
+	},
+	{
+		Name: "get-then-del", Summary: "SET NX PX, released by GET, a look at the token, and DEL", Waits: Spins,
+		Lock: rival("get-then-del"), Deployment: durable(),
+		Expect: Expectations{checker.Lease: violated, checker.Contract: violated},
+	},
+	{
+		Name: "single-node", Summary: "SET NX PX, released by compare-and-delete, on a node that syncs every write", Waits: Spins,
+		Lock: rival("single-node"), Deployment: durable(),
+		Expect: Expectations{checker.FaultTolerance: violated, checker.Section: violated, checker.Effect: violated, checker.DeadlockFreedom: holds, checker.Contract: holds},
+	},
+	{
+		Name: "failover", Summary: "the same on a master with an asynchronous replica", Waits: Spins,
+		Lock: rival("single-node"), Deployment: mastered(),
+		Expect: leased,
+	},
+}
+
+// stored are the locks that live in a store.
+var stored = []Contender{
+	{
+		Name: "database-row", Summary: "a row with a time to live, which others sweep, in a database with synchronous replicas", Waits: Spins,
+		Lock: rival("database-row"), Deployment: agreed(guard.Fenced),
+		Expect: Expectations{checker.Section: violated, checker.Fence: holds, checker.DeadlockFreedom: holds, checker.Contract: holds},
+	},
+	{
+		Name: "database-row-asynchronous", Summary: "the same with asynchronous replicas", Waits: Spins,
+		Lock: rival("database-row"), Deployment: lagging(agreed(guard.Fenced)),
+		Expect: Expectations{checker.Lease: violated, checker.Section: violated, checker.Fence: violated},
+	},
+	{
+		Name: "zookeeper", Summary: "the ZooKeeper recipe, and a resource that checks nothing", Waits: Watches,
+		Lock: session("zookeeper"), Deployment: agreed(guard.Plain),
+		Expect: consented(violated),
+	},
+	{
+		Name: "zookeeper-fenced", Summary: "the ZooKeeper recipe with its czxid as a fence, checked on reads and writes", Waits: Watches,
+		Lock: session("zookeeper"), Deployment: agreed(guard.Fenced),
+		Expect: consented(holds),
+	},
+	{
+		Name: "etcd", Summary: "the etcd mutex with its revision as a fence, checked on reads and writes", Waits: Watches,
+		Lock: session("etcd"), Deployment: agreed(guard.Fenced),
+		Expect: consented(holds),
+	},
+	{
+		Name: "etcd-unchecked", Summary: "the etcd mutex, without a look at the session after the wait, and a resource that checks nothing", Waits: Watches,
+		Lock: session("etcd-unchecked"), Deployment: agreed(guard.Plain),
+		Expect: Expectations{checker.Lease: violated, checker.Section: violated, checker.Effect: violated},
+	},
+	{
+		Name: "chubby", Summary: "Chubby with its sequencer checked on reads and writes, and a grace period", Waits: Watches,
+		Lock: chubby(0), Deployment: agreed(guard.Fenced),
+		Expect: consented(holds),
+	},
+	{
+		Name: "chubby-lock-delay", Summary: "Chubby with a lock-delay of half a TTL, and a resource that checks nothing", Waits: Watches,
+		Lock: chubby(500 * ms), Deployment: agreed(guard.Plain),
+		Expect: consented(violated),
+	},
+	{
+		Name: "fenced", Summary: "a fenced lock on consensus, its fence checked on reads and writes", Waits: Watches,
+		Lock: session("fenced"), Deployment: agreed(guard.Fenced),
+		Expect: consented(holds),
+	},
+}
+
+// consented is what is said of a lock on consensus, by what becomes of effects.
+func consented(effect checker.Verdict) Expectations {
+	return Expectations{
+		checker.Section: violated, checker.Effect: effect, checker.Fence: holds,
+		checker.DeadlockFreedom: holds, checker.Contract: holds,
+	}
+}
+
+// rival is a lock of another kind with the times of [quickLock].
+func rival(kind string) Lock {
+	l := quickLock
+	l.Kind, l.Linger = kind, 0
+	return l
+}
+
+// session is a lock whose session has the TTL, on a clock that counts suspension.
+func session(kind string) Lock {
+	l := rival(kind)
+	l.Heartbeat, l.Clock = l.TTL/4, env.Boottime.String()
+	return l
+}
+
+func chubby(delay time.Duration) Lock {
+	l := session("chubby")
+	l.Grace, l.LockDelay = 2*l.TTL, delay
+	return l
+}
+
+// durable is a node that keeps what it has acknowledged. Nodes beside it that
+// nobody asks make the same plans possible.
+func durable() Deployment {
+	d := independent(5)
+	d.Persistence = nemesis.Always
+	return d
+}
+
+// mastered is a node whose replica lags.
+func mastered() Deployment {
+	d := durable()
+	d.Replication = &nemesis.Distribution{Range: span(20*ms, 50*ms)}
+	return d
+}
+
+// agreed is a store that five nodes replicate.
+func agreed(mode guard.Mode) Deployment {
+	d := checked(durable(), mode)
+	d.Store = &nemesis.Store{
+		Election: nemesis.Distribution{Range: span(100*ms, 300*ms)},
+		Commit:   nemesis.Distribution{Range: span(1*ms, 3*ms)},
+	}
+	return d
+}
+
+// lagging makes the replicas of a store asynchronous.
+func lagging(d Deployment) Deployment {
+	store := *d.Store
+	store.Asynchronous, store.Commit.Range = true, span(20*ms, 50*ms)
+	d.Store = &store
+	return d
+}
+
+// checked puts a resource behind the lock that checks who comes.
+func checked(d Deployment, mode guard.Mode) Deployment {
+	d.Guard = mode
+	return d
+}
+
+func sequential(l Lock) Lock {
+	l.Sequential = true
+	return l
+}
+
+func timed(l Lock) Lock {
+	l.Tokens = "time"
+	return l
+}
