@@ -23,7 +23,7 @@ var fences = []Scenario{
 	},
 	{
 		Name:    "fenced-write-checked",
-		Summary: "as check-then-write-at-before-write, with the same fence",
+		Summary: "as check-then-write-before-write, with the same fence",
 		Claims:  Claims{Kleppmann: "safe", Antirez: "if you have a store"},
 		Lock:    quickLock,
 		Clients: withFence(straddling("checked")),

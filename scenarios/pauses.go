@@ -153,7 +153,7 @@ func stalls(id, workload string, effect func(boundary) checker.Verdict) []Point 
 		setting := world
 		setting.Plan = append(nemesis.Plan{stall(start)}, world.Plan...)
 		points[i] = Point{Value: b.String(), Scenario: Scenario{
-			Name:    id + "-at-" + b.String(),
+			Name:    id + "-" + b.String(),
 			Summary: fmt.Sprintf("the holder stands still past its validity at the step %s", b),
 			Lock:    quickLock,
 			Clients: straddling(workload),

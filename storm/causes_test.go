@@ -230,7 +230,7 @@ func TestHoldingScenariosCanFail(t *testing.T) {
 		{"token-check-and-set", "a token that is checked nowhere", guardedBy(guard.Plain), checker.Effect},
 		{"token-check-and-set-late-read", "a token that is checked nowhere", guardedBy(guard.Plain), checker.Effect},
 		{"fence-one-node", "a fence that is checked nowhere", guardedBy(guard.Plain), checker.Effect},
-		{"check-then-write-at-after-read", "a section that looks at no clock", doing("section"), checker.Effect},
+		{"check-then-write-after-read", "a section that looks at no clock", doing("section"), checker.Effect},
 		{"quarantine", "no quarantine", func(s *scenarios.Scenario) {
 			s.Lock.Quarantine = 0
 			s.Clients = rivals(t)

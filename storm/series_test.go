@@ -131,7 +131,7 @@ func TestRoundsOfASplitVote(t *testing.T) {
 	if little < 5*some || some < 2*much || much > 2 {
 		t.Errorf("%d, %d and %d rounds", little, some, much)
 	}
-	if n := rounds(t, "split-vote-fixed-50ms-sequential"); n != 1 {
+	if n := rounds(t, "split-vote-fixed-50ms-in-turn"); n != 1 {
 		t.Errorf("%d rounds when asking one node after another", n)
 	}
 }

@@ -114,10 +114,10 @@ func TestPrepareRefuses(t *testing.T) {
 	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash", "pause"}}
 	locks, _ := storm.Locks()
 	cases := map[string]func(s *scenarios.Scenario){
-		fmt.Sprintf(`lock.kind: unknown lock "paxos": there is %v`, locks):                  func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
-		`lock.fence: unknown source of fences "oracle": want quorum, increment or one-node`: func(s *scenarios.Scenario) { s.Lock.Fence = "oracle" },
-		`lock.linger: single-node has no use for it`:                                        func(s *scenarios.Scenario) { s.Lock.Kind = "single-node" },
-		`lock: impossible configuration: a timeout of 0s: want more than 0`: func(s *scenarios.Scenario) {
+		fmt.Sprintf(`lock.kind: unknown lock "paxos": there is %v`, locks):       func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
+		`lock.fence: unknown value "oracle": want quorum, increment or one-node`: func(s *scenarios.Scenario) { s.Lock.Fence = "oracle" },
+		`lock.linger: single-node has no use for it`:                             func(s *scenarios.Scenario) { s.Lock.Kind = "single-node" },
+		`lock.node_timeout: 0s: want more than 0s`: func(s *scenarios.Scenario) {
 			s.Lock.Kind, s.Lock.Linger, s.Lock.NodeTimeout = "setnx-del", 0, 0
 		},
 		`lock.ttl: 0s: want at least 1ms`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
