@@ -1,6 +1,9 @@
 package nemesis
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Fault is one entry of a plan: one kind of fault with its fields, from its start
 // to its end.
@@ -55,6 +58,14 @@ type ending struct {
 
 // Kind is a kind of fault.
 type Kind string
+
+// one is the kind with its article, as in "an evict".
+func (k Kind) one() string {
+	if strings.ContainsRune("aeio", rune(k[0])) {
+		return "an " + string(k)
+	}
+	return "a " + string(k)
+}
 
 // kinds lists all kinds of faults, with one of each and what it does. Replay
 // strings count on their order: a new kind goes to the end.

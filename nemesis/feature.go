@@ -52,9 +52,9 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	what := string(e.Kind)
+	what := e.Kind.one()
 	if e.Feature != "" {
 		what += fmt.Sprintf(" with %q", e.Feature)
 	}
-	return fmt.Sprintf("the %s backend cannot carry out fault %d of the plan, a %s", e.Backend, e.Fault, what)
+	return fmt.Sprintf("the %s backend cannot carry out fault %d of the plan, %s", e.Backend, e.Fault, what)
 }

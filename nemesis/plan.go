@@ -32,9 +32,9 @@ func (f *Fault) validate(s Setting) error {
 	if f.End == nil {
 		switch {
 		case ending.heals:
-			return field("end", fmt.Errorf("missing: a %s heals when it ends", action.Kind()))
+			return field("end", fmt.Errorf("missing: %s heals when it ends", action.Kind().one()))
 		case ending.must:
-			return field("end", fmt.Errorf("missing: a %s has to end", action.Kind()))
+			return field("end", fmt.Errorf("missing: %s has to end", action.Kind().one()))
 		}
 		return nil
 	}

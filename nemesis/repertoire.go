@@ -74,5 +74,5 @@ func (r Repertoire[W]) play(number int, f *Fault, how func(Part[W]) error) error
 		}
 		return nil
 	}
-	return fmt.Errorf("fault %d (%v): a %s cannot be carried out here", number, f.Action, f.Action.Kind())
+	return fmt.Errorf("fault %d (%v): %s cannot be carried out here", number, f.Action, f.Action.Kind().one())
 }

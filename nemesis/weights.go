@@ -150,10 +150,10 @@ func (w Weights) Only(s Setting, backend string, can []Kind) (Weights, error) {
 // impossible says why a kind of fault cannot be carried out, if it cannot.
 func impossible(a Action, s Setting, backend string, can []Kind) error {
 	if !slices.Contains(can, a.Kind()) {
-		return fmt.Errorf("the %s backend cannot carry out a %s", backend, a.Kind())
+		return fmt.Errorf("the %s backend cannot carry out %s", backend, a.Kind().one())
 	}
 	if err := lackOf(a, s); err != nil {
-		return fmt.Errorf("a %s is impossible here: %w", a.Kind(), err)
+		return fmt.Errorf("%s is impossible here: %w", a.Kind().one(), err)
 	}
 	return nil
 }
