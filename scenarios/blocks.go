@@ -171,6 +171,9 @@ func later(by time.Duration, clients []Client) []Client {
 	return clients
 }
 
+// heirs are a holder, and two others who want the lock when that is dead.
+var heirs = append(rivals[:2:2], rivals[1])
+
 // rivals are a holder who works for most of the validity, and another client
 // that wants the lock meanwhile.
 var rivals = []Client{

@@ -90,7 +90,7 @@ func wallStep(by time.Duration, at nemesis.Moment) nemesis.Fault {
 // client that wants the lock meanwhile.
 var sleepers = []Client{
 	once(exactly(0), span(300*ms, 500*ms)),
-	once(span(1200*ms, 1300*ms), span(1500*ms, 1600*ms)),
+	once(span(600*ms, 700*ms), span(1500*ms, 1600*ms)),
 }
 
 // asleep stops the machine of client 1 when it has read, until after the TTL.

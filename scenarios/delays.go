@@ -60,7 +60,7 @@ func plainDelay(away time.Duration) Scenario {
 			holding(1, span(0, crashAt-4*ms), exactly(2*time.Second), exactly(0)),
 			holding(1, exactly(crashAt), span(20*ms, 50*ms), exactly(0)),
 		},
-		Setting: five(5*time.Second, bareQuorum, crashOfNode3At(crashAt, away)),
+		Setting: five(8*time.Second, bareQuorum, crashOfNode3At(crashAt, away)),
 		Bounds:  quickBounds,
 		Expect:  outwaited(away, validity(promptLock)),
 	}

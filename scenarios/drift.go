@@ -16,7 +16,7 @@ var drifts = []Scenario{
 		Claims:  Claims{Kleppmann: "unsafe near the TTL", Antirez: "safe: allowance"},
 		Lock:    promptLock,
 		Clients: keepers,
-		Setting: five(3*time.Second, drift(5_000)...),
+		Setting: five(5*time.Second, drift(5_000)...),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, na, na),
 	},
@@ -26,7 +26,7 @@ var drifts = []Scenario{
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "not to be allowed"},
 		Lock:    promptLock,
 		Clients: keepers,
-		Setting: five(3*time.Second, drift(20_000)...),
+		Setting: five(5*time.Second, drift(20_000)...),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, na, na),
 	},
@@ -68,7 +68,7 @@ func driftPoint(ppm int64) Scenario {
 		Summary: fmt.Sprintf("nodes run %d ppm fast and the holder %d ppm slow", ppm, ppm),
 		Lock:    promptLock,
 		Clients: keepers,
-		Setting: five(3*time.Second, drift(ppm)...),
+		Setting: five(5*time.Second, drift(ppm)...),
 		Bounds:  quickBounds,
 		Expect:  outrun(promptLock, ppm, ppm),
 	}
@@ -80,7 +80,7 @@ func slewPoint(ppm int64) Scenario {
 		Summary: fmt.Sprintf("the holder's clocks are slewed back by a second, at %d ppm", ppm),
 		Lock:    promptLock,
 		Clients: keepers,
-		Setting: five(3*time.Second, nemesis.Fault{
+		Setting: five(5*time.Second, nemesis.Fault{
 			Action: &nemesis.ClockSlew{Machine: nemesis.Machine{Client: 1}, By: -time.Second, PPM: ppm},
 			Start:  nemesis.At(0),
 		}),

@@ -66,7 +66,7 @@ var fences = []Scenario{
 		Summary: "the holder stands still before its read, until the other is done: its whole section comes late, and counts",
 		Claims:  Claims{Antirez: "sufficient"},
 		Lock:    quickLock,
-		Clients: rivals,
+		Clients: heirs,
 		Setting: guarded(guard.Token, five(5*time.Second, nemesis.Fault{
 			Action: &nemesis.Pause{Client: 1},
 			Start:  nemesis.When(1, env.StepBeforeRead, 0),
@@ -100,7 +100,7 @@ var fences = []Scenario{
 		Summary: "fences are the highest of a quorum's counters, each of which is incremented; nothing is lost, but quorums differ",
 		Claims:  Claims{Kleppmann: "needs consensus"},
 		Lock:    drawing(quickLock, "increment"),
-		Clients: inTurn,
+		Clients: queue,
 		Setting: fenced(five(5*time.Second, without(1, 4, 5), without(2, 2, 3), without(3, 1, 5))),
 		Bounds:  quickBounds,
 		Expect:  ordered(expect(holds, holds, holds, na), violated),
@@ -133,10 +133,10 @@ var fences = []Scenario{
 		Summary: "that node loses its counter between two grants",
 		Claims:  Claims{Kleppmann: "needs consensus"},
 		Lock:    drawing(quickLock, "one-node"),
-		Clients: inTurn[:2],
+		Clients: queue[:2],
 		Setting: fenced(five(5*time.Second, nemesis.Fault{
 			Action: &nemesis.Crash{Node: 1},
-			Start:  nemesis.When(1, env.StepReleased, 20*ms),
+			Start:  nemesis.When(1, env.StepBeforeRelease, 0),
 			End:    nemesis.After(0),
 		})),
 		Bounds: quickBounds,
@@ -147,11 +147,11 @@ var fences = []Scenario{
 		Summary: "the one node that two quorums have in common loses its counter between them",
 		Claims:  Claims{Kleppmann: "needs consensus"},
 		Lock:    drawing(quickLock, "quorum"),
-		Clients: inTurn[:2],
+		Clients: queue[:2],
 		Setting: fenced(five(5*time.Second, bareQuorum, without(2, 1, 2),
 			nemesis.Fault{
 				Action: &nemesis.Crash{Node: 3},
-				Start:  nemesis.When(1, env.StepReleased, 20*ms),
+				Start:  nemesis.When(1, env.StepBeforeRelease, 0),
 				End:    nemesis.After(0),
 			})),
 		Bounds: quickBounds,
@@ -182,11 +182,11 @@ func drawing(l Lock, from string) Lock {
 	return l
 }
 
-// inTurn are clients that lock one after another.
-var inTurn = []Client{
-	once(exactly(0), span(20*ms, 50*ms)),
-	once(span(200*ms, 250*ms), span(20*ms, 50*ms)),
-	once(span(400*ms, 450*ms), span(20*ms, 50*ms)),
+// queue are a holder and two others who wait for it.
+var queue = []Client{
+	once(exactly(0), span(100*ms, 150*ms)),
+	once(span(20*ms, 60*ms), span(40*ms, 80*ms)),
+	once(span(20*ms, 60*ms), span(40*ms, 80*ms)),
 }
 
 // without cuts a client off from some nodes for ever.

@@ -31,7 +31,7 @@ var network = []Scenario{
 			holding(8, span(0, 100*ms), span(50*ms, 1500*ms), span(0, 200*ms)),
 			holding(8, span(0, 100*ms), span(50*ms, 1500*ms), span(0, 200*ms)),
 		},
-		Setting: five(30*time.Second, nemesis.Fault{
+		Setting: five(40*time.Second, nemesis.Fault{
 			Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{2, 3, 4, 5}}, Add: nemesis.Distribution{Range: span(0, 700*ms)}},
 			Start:  nemesis.At(0),
 			End:    &nemesis.Moment{At: 20 * time.Second},

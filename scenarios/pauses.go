@@ -17,7 +17,7 @@ var pauses = []Scenario{
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "safe: it checks time"},
 		Lock:    patientLock,
 		Clients: straddling("section"),
-		Setting: five(6*time.Second, stall(nemesis.When(1, env.StepBeforeSend, 100*us))),
+		Setting: five(15*time.Second, stall(nemesis.When(1, env.StepBeforeSend, 100*us))),
 		Bounds:  patientBounds,
 		Expect:  expect(holds, holds, holds, na),
 	},
@@ -77,13 +77,14 @@ var brief = []Client{
 	once(span(100*ms, 150*ms), span(20*ms, 50*ms)),
 }
 
-// straddling are a holder, and another client that waits for it and, if the
-// holder stands still for the time of a stall, has read before the end of that
-// and writes after it, and after all that the holder does then.
+// straddling are a holder, and another client that comes while the holder works. If
+// the holder stands still for the time of a stall, the other has read before the end
+// of that and writes after it: where it had to wait for the holder's keys, after all
+// that the holder does then.
 func straddling(workload string) []Client {
 	return doing(workload, []Client{
-		once(exactly(0), span(150*ms, 200*ms)),
-		once(span(20*ms, 100*ms), span(600*ms, 700*ms)),
+		once(exactly(0), span(500*ms, 600*ms)),
+		once(span(400*ms, 480*ms), span(850*ms, 900*ms)),
 	})
 }
 

@@ -85,8 +85,8 @@ func kth(m nemesis.Moment, k int) nemesis.Moment {
 func TestWhatBreaksOneKey(t *testing.T) {
 	late := paused(nemesis.When(1, env.StepBeforeWrite, 0), 1200*ms)
 	gap := paused(kth(nemesis.When(1, env.StepReply, 0), 2), 300*ms)
-	crash := at(granted, &nemesis.Crash{Node: 1}, nemesis.After(0))
-	failover := at(granted, &nemesis.Failover{Node: 1}, nemesis.After(0))
+	crash := nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: soon, End: nemesis.After(0)}
+	failover := nemesis.Fault{Action: &nemesis.Failover{Node: 1}, Start: soon, End: nemesis.After(0)}
 	two := []scenarios.Client{oneSection(0, 800*ms), oneSection(100*ms, 20*ms)}
 	racing := []scenarios.Client{oneSection(0, 50*ms), oneSection(100*ms, 300*ms)}
 	looked := paused(kth(nemesis.When(1, env.StepReply, 0), 1), 200*ms)
@@ -221,14 +221,6 @@ func TestKeysThatStayForEver(t *testing.T) {
 		}
 	}
 }
-
-// at is a fault that begins at a moment.
-func at(m nemesis.Moment, a nemesis.Action, end *nemesis.Moment) nemesis.Fault {
-	return nemesis.Fault{Action: a, Start: m, End: end}
-}
-
-// granted is shortly after client 1 has got the lock.
-var granted = nemesis.When(1, env.StepGranted, 20*ms)
 
 func replicating(lag time.Duration) func(*scenarios.Scenario) {
 	return func(s *scenarios.Scenario) {

@@ -1,0 +1,282 @@
+package storm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/locks"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// The locks of this file are nobody's: one that cannot fail, and some that cannot
+// but fail, each of them a Redlock but for one thing. They show that a verdict
+// follows from its cause.
+
+func init() {
+	for _, k := range []lockKind{
+		{name: "oracle", build: newOracle},
+		{name: "careless", build: newCareless},
+		{name: "grudging", build: newGrudging},
+		{name: "fragile", build: redlockOver(func(n env.Nodes) env.Nodes { return fragile{n} })},
+		{name: "littering", build: redlockOver(func(n env.Nodes) env.Nodes { return littering{n, 1} })},
+		{name: "hoarding", build: redlockOver(func(n env.Nodes) env.Nodes { return littering{n, 1000} })},
+		{name: "usurping", build: redlockOver(func(n env.Nodes) env.Nodes { return usurping{littering{n, 1000}} })},
+		{name: "dawdling", build: func(l scenarios.Lock, p ports) (Lock, error) {
+			return redlockOver(func(n env.Nodes) env.Nodes { return dawdling{n, p.runtime} })(l, p)
+		}},
+		{name: "lying", build: redlockOver(func(n env.Nodes) env.Nodes { return lying{n} })},
+	} {
+		k.what, k.allowance = "in tests only", redlockAllowance
+		k.fields = "linger watchdog quarantine fence sequential tokens heartbeat grace lock_delay entries"
+		k.validate = func(scenarios.Lock) error { return nil }
+		lockKinds = append(lockKinds, k)
+	}
+	fenceSources["constant"] = func(locks.Fences) redlock.FenceSource {
+		return func(context.Context, string, env.Instant) (uint64, error) { return math.MaxInt32, nil }
+	}
+}
+
+// WithOracle returns the backend with worlds in which the lock "oracle" can be
+// built: what its clients share is no part of the world, so that no fault can
+// reach it.
+func WithOracle(b Backend) Backend {
+	open := b.Open
+	b.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error) {
+		w, err := open(ctx, s, seed, sink)
+		return oracleWorld{w, map[string]string{}}, err
+	}
+	return b
+}
+
+type oracleWorld struct {
+	World
+	holders map[string]string // by resource: the token that holds it
+}
+
+func (w oracleWorld) Runtime(client int) env.Runtime {
+	return oracle{w.World.Runtime(client), w.holders}
+}
+
+type oracle struct {
+	env.Runtime
+	holders map[string]string
+}
+
+// oracleLock is a lock without a lease, which excludes whatever happens: who holds
+// it holds it until the release.
+type oracleLock struct {
+	ports
+	oracle
+	ttl time.Duration // that it tells of
+}
+
+func newOracle(l scenarios.Lock, p ports) (Lock, error) {
+	shared, ok := p.runtime.(oracle)
+	if !ok {
+		return nil, errors.New("there is no oracle in this world: see WithOracle")
+	}
+	return oracleLock{p, shared, l.TTL}, nil
+}
+
+func (o oracleLock) Lock(ctx context.Context, resource string) (Hold, error) {
+	var random [8]byte
+	o.Random(random[:])
+	e := env.Event{Step: env.StepAcquire, Resource: resource, Token: fmt.Sprintf("%x", random), TTL: o.ttl}
+	o.observer.Observe(e)
+	for o.holders[resource] != "" {
+		if err := o.Sleep(ctx, o.Now(env.Monotonic).Add(time.Millisecond)); err != nil {
+			e.Step, e.Err = env.StepRefused, err
+			o.observer.Observe(e)
+			return nil, err
+		}
+	}
+	o.holders[resource] = e.Token
+	e.Step, e.Until = env.StepGranted, env.Never
+	o.observer.Observe(e)
+	return oracleHold{o, e}, nil
+}
+
+type oracleHold struct {
+	lock    oracleLock
+	granted env.Event
+}
+
+func (h oracleHold) Resource() string         { return h.granted.Resource }
+func (h oracleHold) Token() string            { return h.granted.Token }
+func (h oracleHold) Context() context.Context { return context.Background() }
+func (h oracleHold) Check() error             { return nil }
+func (h oracleHold) Fence() uint64            { return 0 }
+
+func (h oracleHold) Extend(context.Context, time.Duration) error {
+	return errors.New("there is nothing to extend")
+}
+
+func (h oracleHold) Release(context.Context) error {
+	e := env.Event{Step: env.StepBeforeRelease, Resource: h.granted.Resource, Token: h.granted.Token}
+	h.lock.observer.Observe(e)
+	delete(h.lock.holders, e.Resource)
+	e.Step, e.Answer = env.StepReleased, env.Lost // it deletes no keys
+	h.lock.observer.Observe(e)
+	return nil
+}
+
+// redlockOver builds a Redlock on nodes that are not as they should be.
+func redlockOver(nodes func(env.Nodes) env.Nodes) func(scenarios.Lock, ports) (Lock, error) {
+	return func(l scenarios.Lock, p ports) (Lock, error) {
+		p.nodes = nodes(p.nodes)
+		return newRedlock(l, p)
+	}
+}
+
+// newCareless builds a Redlock to which every answer is a yes, whatever the node has
+// forgotten, no time is too long, and every fence is the same.
+func newCareless(l scenarios.Lock, p ports) (Lock, error) {
+	l.Fence, l.TTL, l.Quarantine = "constant", l.TTL*1000, 0
+	return redlockOver(func(n env.Nodes) env.Nodes { return careless{n} })(l, p)
+}
+
+type careless struct{ env.Nodes }
+
+func (n careless) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round {
+	return answering{n.Nodes.Send(to, c, giveUp), func(r *env.Reply) {
+		if r.Answer == env.No && (c.Op == env.OpSet || c.Op == env.OpExtend) {
+			r.Answer = env.Yes
+		}
+	}}
+}
+
+// newGrudging builds a Redlock that never grants anything, and is in no hurry to try
+// again.
+func newGrudging(l scenarios.Lock, p ports) (Lock, error) {
+	l.Retry = nemesis.Range{Min: 20 * time.Millisecond, Max: 80 * time.Millisecond}
+	return redlockOver(func(n env.Nodes) env.Nodes { return grudging{n} })(l, p)
+}
+
+type grudging struct{ env.Nodes }
+
+func (n grudging) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round {
+	return answering{n.Nodes.Send(to, c, giveUp), func(r *env.Reply) {
+		if r.Answer == env.Yes && c.Op == env.OpSet {
+			r.Answer = env.No
+		}
+	}}
+}
+
+// usurping makes a littering lock that clears the place for its key.
+type usurping struct{ littering }
+
+func (n usurping) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round {
+	if c.Op == env.OpSet {
+		n.Nodes.Send(to, env.Command{Op: env.OpRemove, Key: c.Key}, giveUp)
+	}
+	return n.littering.Send(to, c, giveUp)
+}
+
+// dawdling makes a lock that takes its time to try.
+type dawdling struct {
+	env.Nodes
+	runtime env.Runtime
+}
+
+func (n dawdling) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round {
+	if c.Op == env.OpSet {
+		_ = n.runtime.Sleep(context.Background(), n.runtime.Now(env.Monotonic).Add(5*time.Second))
+	}
+	return n.Nodes.Send(to, c, giveUp)
+}
+
+// lying makes a lock that says of a release the contrary of what it has done.
+type lying struct{ env.Nodes }
+
+func (n lying) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round {
+	return answering{n.Nodes.Send(to, c, giveUp), func(r *env.Reply) {
+		if c.Op != env.OpDelete {
+			return
+		}
+		switch r.Answer {
+		case env.Yes:
+			r.Answer = env.No
+		case env.No:
+			r.Answer = env.Yes
+		}
+	}}
+}
+
+// answering is a round whose replies are changed before they are heard.
+type answering struct {
+	env.Round
+	change func(*env.Reply)
+}
+
+func (a answering) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
+	r, err := a.Round.Next(ctx, until)
+	if err == nil {
+		a.change(&r)
+	}
+	return r, err
+}
+
+// littering makes a lock that never deletes its keys, and gives them so many times
+// the TTL.
+type littering struct {
+	env.Nodes
+	times time.Duration
+}
+
+func (n littering) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round {
+	switch c.Op {
+	case env.OpSet:
+		c.TTL *= n.times
+	case env.OpDelete:
+		c.Token = "nobody's" // so that nothing matches it
+	}
+	return n.Nodes.Send(to, c, giveUp)
+}
+
+// fragile makes a lock that needs every node, and not a majority.
+type fragile struct{ env.Nodes }
+
+func (n fragile) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round {
+	round := n.Nodes.Send(to, c, giveUp)
+	if c.Op == env.OpSet {
+		return &unanimous{Round: round, waiting: n.Len()}
+	}
+	return round
+}
+
+// unanimous hears all replies before it passes any on, and makes each of them a no
+// if one of them is lost or failed.
+type unanimous struct {
+	env.Round
+	waiting int
+	heard   []env.Reply
+	doubt   bool
+}
+
+func (u *unanimous) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
+	for u.waiting > 0 {
+		r, err := u.Round.Next(ctx, until)
+		if err != nil {
+			return r, err
+		}
+		u.waiting--
+		u.heard = append(u.heard, r)
+		u.doubt = u.doubt || r.Answer != env.Yes && r.Answer != env.No
+	}
+	if len(u.heard) == 0 {
+		return env.Reply{}, env.ErrRoundOver
+	}
+	r := u.heard[0]
+	u.heard = u.heard[1:]
+	if u.doubt {
+		r.Answer = env.No
+	}
+	return r, nil
+}
