@@ -42,6 +42,7 @@ const (
 	releases         = "a holder lives until it releases"
 	keysExpire       = "keys that nobody deletes expire"
 	keepersReached   = "a majority of the nodes that keep the lock's keys is in reach"
+	storeAgrees      = "the store keeps an entry for as long as its holder counts"
 	storeKeeps       = "the store keeps what it has acknowledged"
 )
 
@@ -132,6 +133,9 @@ type clash struct {
 	endless bool
 	behind  time.Duration // of the holder's clock, at least
 	emptied comeback      // the last node that came back without its keys
+	entry   entry         // of the hold that was there, in a store
+	its     entry         // of the one that came
+	early   time.Duration // by how much the store was early to end the first, at least
 }
 
 // extension is how much validity was left when an extension returned, or the grant.
@@ -160,6 +164,11 @@ type comeback struct {
 	how  string
 }
 
+// leads tells of a node that came to lead a store.
+func (c comeback) leads() string {
+	return fmt.Sprintf("node %d leads it since %s %s", c.node, at(c.at), c.how)
+}
+
 // newClash tells of the hold that was there, and of the one that came now.
 func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 	l := x.ledger
@@ -175,6 +184,8 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 	if v := l.emptied; v.at > a.acquire.at && v.at <= now {
 		c.emptied = v
 	}
+	c.entry, c.its = a.entry, b.entry
+	c.early = c.vouched.at.Add(c.vouched.left).Sub(c.entry.at)
 	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
 		c.lapsed, c.lapse = true, w.end
 	}
@@ -199,7 +210,9 @@ func (c *clash) counted(a *hold, now history.Time) {
 	if w := &a.windows[leaseRule]; w.over {
 		now = min(now, w.end)
 	}
-	c.behind = max(c.behind, now.Sub(c.vouched.at)-c.vouched.left)
+	if v := a.vouched(); v.at <= now {
+		c.behind = max(c.behind, now.Sub(v.at)-v.left)
+	}
 }
 
 // clause ends the story with the assumption that was broken.
@@ -211,24 +224,49 @@ func (c *clash) clause() string {
 		return c.tellLosses()
 	case c.keepers != 0:
 		return c.tellVotes()
+	case c.stored && (c.entry.gone || c.its.gone):
+		return c.tellEntries()
 	case c.slow():
 		return broken(clocksAgree, "%s", c.slowHolder())
 	case c.stored:
-		return c.tellStore()
+		return unbroken(c.notes, "the lock itself granted it to both")
 	case c.emptied.node != 0:
 		return broken(keepsOrStaysAway, "node %d came back %s at %s; the history does not record keys", c.emptied.node, c.emptied.how, at(c.emptied.at))
 	}
 	return unbroken(c.notes, "the lock itself granted it to both, as far as a history without keys tells")
 }
 
-// tellStore tells of a lock that keeps nothing on nodes.
-func (c *clash) tellStore() string {
-	for _, v := range c.notes.between(c.call, c.at) {
-		if v.downs {
-			return broken(storeKeeps, "%s", v.String())
-		}
+// tellEntries tells of a lock that keeps an entry of each hold in a store.
+func (c *clash) tellEntries() string {
+	e := c.entry
+	if !e.gone {
+		return unbroken(c.notes, "client %d's entry was %s; the lock granted it to client %d all the same", c.other, c.its.tell(), c.other)
 	}
-	return unbroken(c.notes, "the lock itself granted it to both")
+	var clocks []string
+	if c.early > noticeable {
+		clocks = append(clocks, fmt.Sprintf("the clock of node %d, which led, got ahead by %s or more", e.leader, span4(c.early)))
+	}
+	if c.slow() {
+		clocks = append(clocks, c.slowHolder())
+	}
+	switch {
+	case e.reason == "forgotten":
+		return broken(storeKeeps, "node %d leads it since %s without client %d's entry", e.leader, at(e.at), c.client)
+	case len(clocks) == 0:
+		return unbroken(c.notes, "client %d's entry was %s, and it went on holding the lock", c.client, e.tell())
+	}
+	return broken(storeAgrees, "client %d's entry was %s, and it went on holding the lock: %s", c.client, e.tell(), strings.Join(clocks, ", and "))
+}
+
+// tell tells how an entry went away.
+func (e entry) tell() string {
+	switch e.reason {
+	case "session over":
+		return fmt.Sprintf("gone since %s, its session being over", at(e.at))
+	case "forgotten":
+		return fmt.Sprintf("forgotten by the store at %s", at(e.at))
+	}
+	return fmt.Sprintf("%s at %s", e.reason, at(e.at))
 }
 
 // tellVotes is for a hold whose keys were all there.

@@ -55,8 +55,12 @@ func (g *register) explainByOrder(name string) string {
 
 func (s *section) tell() string {
 	who := fmt.Sprintf("client %d (token %s)", s.client, short(s.token))
-	if s.blind {
-		return fmt.Sprintf("%s wrote %d at %s", who, s.wrote, at(s.writeAt))
+	arrived := ""
+	if s.arrived.Sub(s.writeAt) > noticeable {
+		arrived = fmt.Sprintf(", which arrived at %s", at(s.arrived))
 	}
-	return fmt.Sprintf("%s read %d at %s and wrote %d at %s", who, s.read, at(s.readAt), s.wrote, at(s.writeAt))
+	if s.blind {
+		return fmt.Sprintf("%s wrote %d at %s%s", who, s.wrote, at(s.writeAt), arrived)
+	}
+	return fmt.Sprintf("%s read %d at %s and wrote %d at %s%s", who, s.read, at(s.readAt), s.wrote, at(s.writeAt), arrived)
 }

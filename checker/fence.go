@@ -95,10 +95,11 @@ func (j *fences) tell(before mark, h *hold, when string) string {
 
 func (j *fences) clause(before mark, h *hold) string {
 	if j.ledger.header.Keepers < 0 {
-		for _, v := range j.notes.between(before.at, h.granted) {
-			if v.downs {
-				return broken(storeKeeps, "%s", v.String())
-			}
+		if v := j.ledger.forgetful; v.node != 0 && v.at >= before.at && v.at <= h.granted {
+			return broken(storeKeeps, "%s", v.leads())
+		}
+		if h.entry.gone {
+			return unbroken(j.notes, "client %d's entry was %s; the lock granted it all the same", h.client.number, h.entry.tell())
 		}
 	} else if v := j.ledger.emptied; v.node != 0 && v.at >= before.at && v.at <= h.granted {
 		return broken(keepsWhatItSaid, "node %d came back %s at %s, and without the counter that it had", v.node, v.how, at(v.at))

@@ -43,6 +43,7 @@ type hold struct {
 	fence      uint64            // fences
 	floor      mark              // fences: what the fence has to be above, as of the call
 	keys       keys              // contract
+	entry      entry             // its entry in a store
 	obstructed nodes             // tolerance: that kept another token's key at some time since the call
 	part       part              // measurements
 }
@@ -55,6 +56,14 @@ type keys struct {
 	extended nodes // that extended its life since extend was called
 
 	fate *fate // what became of them against their holder's will; nil: nothing
+}
+
+// entry is what became of the hold's entry in a store without its holder's doing.
+type entry struct {
+	gone   bool
+	at     history.Time
+	reason string
+	leader int // who led the store then
 }
 
 // reached is the furthest point of the client's clock that a lapse has told.

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -8,9 +9,10 @@ import (
 
 // lateness is what shows that a section's write came too late.
 type lateness struct {
-	lapsed bool // the validity was over when the write was called, or before it returned
-	lapse  history.Time
-	stood  stillness
+	over  bool // the hold was over when the write was called, or before it returned
+	told  bool // because the holder had been told of the loss; else the validity was over
+	since history.Time
+	stood stillness
 	// else the hold was over before the write returned
 }
 
@@ -24,8 +26,9 @@ func (s *section) look(h *hold, c *client, returns bool) {
 		}
 	default:
 		s.held = true
-		if w := &h.windows[leaseRule]; w.begun && w.over && w.by == history.Lapse {
-			s.late = &lateness{lapsed: true, lapse: w.end, stood: c.still.since(s.call)}
+		if w := &h.windows[leaseRule]; w.begun && w.over && (w.by == history.Lapse || w.by == history.Lost) {
+			told := w.by == history.Lost && !(h.reached.seen && h.reached.at <= w.end)
+			s.late = &lateness{over: true, told: told, since: w.end, stood: c.still.since(s.call)}
 		}
 	}
 }
@@ -39,9 +42,12 @@ func (j *effect) clause(r *resource, culprits []*section) string {
 		}
 	}
 	for _, s := range culprits {
-		if s.late != nil && s.late.lapsed {
-			return broken(refusesLate, "the validity of client %d was over at %s, and its write, called at %s, was accepted%s",
-				s.client, at(s.late.lapse), at(s.writeAt), s.late.stood.tell())
+		if s.late != nil && s.late.over {
+			how := fmt.Sprintf("the validity of client %d was over at %s", s.client, at(s.late.since))
+			if s.late.told {
+				how = fmt.Sprintf("client %d was told at %s that it had lost the lock", s.client, at(s.late.since))
+			}
+			return broken(refusesLate, "%s, and its write, called at %s, was accepted%s", how, at(s.writeAt), s.late.stood.tell())
 		}
 	}
 	for _, s := range culprits {

@@ -18,6 +18,7 @@ type ledger struct {
 	down      nodes                // whose server is not running
 	started   map[int]history.Time // by node: when its server last came up again
 	emptied   comeback             // the last that was not with all of its keys
+	forgetful comeback             // the last that came to lead a store without all that had been acknowledged
 	resources map[string]*resource
 	recent    [64]*resource // that were looked up last, by a cheap hash of their names
 	settling  []*hold       // that may be retired at the end of the instant

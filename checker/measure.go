@@ -61,9 +61,8 @@ type Measurements struct {
 	// A round is tries for a resource that nobody holds, each called while another
 	// of them is under way. It ends when one is granted, or when none is under way any
 	// more: the round was split if two or more took part. SplitRounds is the number of those.
-	// RoundsToFirstGrant is the number of rounds up to the first grant of a
-	// resource, that round included; the most of any resource, and 0 if none was
-	// granted.
+	// RoundsToFirstGrant is with which of its tries the client that was first to be
+	// granted a resource got it: the most of any resource, and 0 if none was granted.
 	SplitRounds        int `json:"split_rounds"`
 	RoundsToFirstGrant int `json:"rounds_to_first_grant"`
 
@@ -181,8 +180,8 @@ func (m *measures) tried(h *hold, now history.Time) {
 
 func (m *measures) granted(h *hold, now history.Time) {
 	m.beginHold(h, now)
+	m.succeed(h)
 	m.endRow(h, now)
-	m.succeed(h.resource)
 	m.comfort(h.resource, now)
 	r := &h.resource.measured
 	r.grants++

@@ -13,6 +13,7 @@ type row struct {
 	since    history.Time // the first call
 	last     history.Time // the last return
 	grants   int32        // that the resource had seen at the first call
+	tries    int          // that were refused
 }
 
 func (c *client) row(r *resource) *row {
@@ -62,6 +63,7 @@ func (m *measures) giveUp(h *hold, now history.Time) {
 		w = &h.client.rows[len(h.client.rows)-1]
 	}
 	w.last = now
+	w.tries++
 }
 
 // endRows ends what a client waits for when it dies, or the history ends.
@@ -89,7 +91,6 @@ type round struct {
 	number  int32 // of the present round, from 1
 	open    int   // tries under way; 0: there is no round
 	members int
-	before  int // rounds that have ended, up to the first grant
 }
 
 // joinRound makes a try take part in the present round, or begin one.
@@ -117,17 +118,21 @@ func (m *measures) leaveRound(h *hold) {
 	if r.round.open--; r.round.open > 0 {
 		return
 	}
-	r.round.before++
 	if r.round.members > 1 {
 		m.SplitRounds++
 	}
 }
 
 // succeed ends the present round with a grant.
-func (m *measures) succeed(r *resource) {
-	v := &r.measured
+func (m *measures) succeed(h *hold) {
+	v := &h.resource.measured
 	v.round.open = 0
-	if v.grants == 0 {
-		m.RoundsToFirstGrant = max(m.RoundsToFirstGrant, v.round.before+1)
+	if v.grants > 0 {
+		return
 	}
+	tries := 1
+	if w := h.client.row(h.resource); w != nil {
+		tries += w.tries
+	}
+	m.RoundsToFirstGrant = max(m.RoundsToFirstGrant, tries)
 }

@@ -24,7 +24,6 @@ type note struct {
 	open  bool   // it goes on
 	ended bool   // it is over; of what takes no time neither is true
 	left  string // in which state it left its subject
-	downs bool   // a node went down by it
 }
 
 // subject is a fault of the plan, or else a client or node to which something
@@ -56,10 +55,6 @@ func (n *notes) observe(f *fact) {
 		n.end(about, f.Time)
 	case history.NodeUp:
 		n.leave(about, f.Detail)
-	case history.NodeDown:
-		if v := n.last(about); v != nil {
-			v.downs = true
-		}
 	}
 }
 

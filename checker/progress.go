@@ -218,8 +218,8 @@ func (p *progress) violate(r *resource, now history.Time, what string) {
 	w := &r.waiting
 	w.long = true
 	p.long = append(p.long, longWait{resource: r, at: now, start: p.start(w), story: fmt.Sprintf(
-		"%s, and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed%s",
-		what, at(p.start(w)), p.ttl, p.bound, p.clause(r))})
+		"%s, and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed%s%s",
+		what, at(p.start(w)), p.ttl, p.bound, p.goingOn(now), p.clause(r))})
 }
 
 // held reports whether somebody's window is open, other than one hold's, that
@@ -231,6 +231,14 @@ func (r *resource) held(but *hold) bool {
 		}
 	}
 	return false
+}
+
+// goingOn tells the faults that last.
+func (p *progress) goingOn(now history.Time) string {
+	if told := tell(p.notes.between(now, now), now-1, false); told != "" {
+		return ". Meanwhile: " + told
+	}
+	return ""
 }
 
 // clause says what stood in the way.
@@ -248,6 +256,9 @@ func (p *progress) clause(r *resource) string {
 	}
 	if old != 0 {
 		return broken(keysExpire, "%v still kept one from before", old)
+	}
+	if v := p.ledger.forgetful; v.node != 0 {
+		return broken(storeKeeps, "%s", v.leads())
 	}
 	return unbroken(p.notes, "the lock itself granted it to nobody")
 }
@@ -315,7 +326,11 @@ func (p *progress) finding(end history.Time) Finding {
 		f.Verdict, f.Story = Unknown, "nobody was granted the lock, and nobody waited for long enough with a majority of the nodes in reach"
 	case owing != nil:
 		f.Verdict = Unknown
-		f.Story = fmt.Sprintf("nobody was granted %q after faults had last done something, at %s, and the history ends at %s, too soon to tell", owing.name, at(p.quiet), at(end))
+		why := fmt.Sprintf("the history ends at %s, too soon to tell", at(end))
+		if end > p.due(&owing.waiting) && !p.awaited(owing) {
+			why = "nobody who waits for it reaches a majority of the nodes"
+		}
+		f.Story = fmt.Sprintf("nobody was granted %q after faults had last done something, at %s, and %s", owing.name, at(p.quiet), why)
 	default:
 		f.Verdict, f.Story = Holds, fmt.Sprintf("%s, and none was waited for longer than %v when nothing stood in the way", counted(p.grants, "grant"), p.bound)
 	}

@@ -47,6 +47,9 @@ var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
 	history.LinkDown: (*ledger).linkDown,
 	history.LinkUp:   (*ledger).linkUp,
 
+	history.Leader:    (*ledger).leader,
+	history.EntryGone: (*ledger).entryGone,
+
 	history.Step: (*ledger).step,
 }
 
@@ -225,6 +228,9 @@ func (l *ledger) apply(f *fact, force bool) bool {
 	} else {
 		f.hold = l.resource(f.Resource).find(f.Token)
 	}
+	if s := f.client.section(f.Event, writing); s != nil {
+		s.arrived = f.Time
+	}
 	return force || f.hold != nil && (f.hold.returned || f.hold.writes > 0)
 }
 
@@ -242,6 +248,25 @@ func (l *ledger) nodeUp(f *fact, _ bool) bool {
 	l.started[f.Node] = f.Time
 	if f.Detail != "" && f.Detail != "with its keys" {
 		l.emptied = comeback{node: f.Node, at: f.Time, how: f.Detail}
+	}
+	return true
+}
+
+func (l *ledger) leader(f *fact, _ bool) bool {
+	if f.Detail != "" {
+		l.forgetful = comeback{node: f.Node, at: f.Time, how: f.Detail}
+	}
+	return true
+}
+
+// entryGone finds out whose entry it is: a store does not know clients.
+func (l *ledger) entryGone(f *fact, _ bool) bool {
+	for _, c := range l.clients {
+		for _, h := range c.holds {
+			if h.token == f.Token {
+				h.entry = entry{gone: true, at: f.Time, reason: f.Reason, leader: f.Node}
+			}
+		}
 	}
 	return true
 }

@@ -16,6 +16,7 @@ type section struct {
 	readAt  history.Time // return of the read
 	wrote   int64
 	writeAt history.Time // call of the write
+	arrived history.Time // when the write took effect; 0: that is not known
 	ret     history.Time // return of the write
 	late    *lateness    // nil: its write was not late
 	held    bool         // there was a hold when the write was called

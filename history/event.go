@@ -110,9 +110,13 @@ const (
 	// says nothing.
 	End
 
-	// Leader: Node leads the store of the nodes from now on; without a Node,
-	// none does.
+	// Leader: Node leads the store of the nodes from now on, without some of what
+	// the last leader had acknowledged, if Detail says so; without a Node, none does.
 	Leader
+	// EntryGone: the store keeps the entry of Token no more, though no client has
+	// deleted it (Node: who leads; Reason: "session over", "swept", because its TTL
+	// had passed, or "forgotten" with the last leader).
+	EntryGone
 
 	kindEnd
 )
@@ -127,7 +131,7 @@ var kindNames = [kindEnd]string{
 	NodeDown: "node-down", NodeUp: "node-up", LinkDown: "link-down", LinkUp: "link-up",
 	KeySet: "key-set", KeyExtended: "key-extended", KeyGone: "key-gone",
 	FaultStart: "fault-start", FaultEnd: "fault-end",
-	Step: "step", End: "end", Leader: "leader",
+	Step: "step", End: "end", Leader: "leader", EntryGone: "entry-gone",
 }
 
 func (k Kind) String() string {

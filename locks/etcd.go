@@ -13,7 +13,8 @@ func NewEtcd(c SessionConfig, p Ports) (*Mutex, error) { return newEtcd(c, p, fa
 
 // NewEtcdUnchecked returns the same as older clients had it, which do not look: a
 // session that ends in the wait is not noticed, and neither does the user listen
-// for its end.
+// for its end. Without heartbeats nothing tells either that the node it waits at has
+// gone dark: such a wait can last for ever.
 func NewEtcdUnchecked(c SessionConfig, p Ports) (*Mutex, error) { return newEtcd(c, p, true) }
 
 func newEtcd(c SessionConfig, p Ports, unchecked bool) (*Mutex, error) {

@@ -180,6 +180,21 @@ func (m *member) leave() {
 	}
 }
 
+// retire keeps further tries out of the session: it ends when the last that hangs on
+// it does. Otherwise a client whose heartbeats get through now and then, and little
+// else, would keep everybody out with what its tries have left.
+func (m *member) retire() {
+	if m == nil {
+		return
+	}
+	s := m.session
+	s.mutex.mu.Lock()
+	defer s.mutex.mu.Unlock()
+	if s.current == s {
+		s.current = nil
+	}
+}
+
 // adopt makes the hold of a try that was granted hang on the try's session, if it
 // has one.
 func (m *member) adopt(h *Hold) {

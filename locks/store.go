@@ -119,7 +119,8 @@ func (a *attempt) drop(ctx context.Context) (env.Answer, error) {
 // clear deletes in the background what the try has left in the store, or may have,
 // and asks again until it is answered. An entry that is not there yet may still
 // come: it is looked for at intervals that double, and so found after twice the time
-// that it took, at the latest.
+// that it took, at the latest. Who has got no answer for a TTL retires the session,
+// so that the entry goes with it.
 func (a *attempt) clear() {
 	if a.entry.Key == "" {
 		return
@@ -134,6 +135,8 @@ func (a *attempt) clear() {
 			}
 			if errors.Is(err, errAbsent) {
 				pause *= 2
+			} else if m.mono() >= begin.Add(m.config.TTL) {
+				a.member.retire()
 			}
 			_ = m.Runtime.Sleep(ctx, m.mono().Add(pause))
 		}

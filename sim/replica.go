@@ -35,9 +35,10 @@ func (r *replica) catchUp(now int64) {
 // takeOver gives a new leader its state. If that is another node than the last
 // one, it is what had come to it when that was lost: what was on its way has not
 // happened, and its revisions are used again. The other nodes catch up with the
-// new leader at once.
-func (s *replicas) takeOver(id int, mono int64) {
+// new leader at once. It returns how many changes are lost.
+func (s *replicas) takeOver(id int, mono int64) (lost uint64) {
 	if s.replica != nil && id != s.last {
+		lost = s.machine.revision - s.replica.machine.revision
 		s.machine = s.replica.machine
 	}
 	s.machine.anew(mono)
@@ -45,4 +46,5 @@ func (s *replicas) takeOver(id int, mono int64) {
 		s.replica.machine, s.replica.log = s.machine.copied(), nil
 	}
 	s.leader = id
+	return lost
 }

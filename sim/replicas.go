@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -99,9 +100,21 @@ func (w *World) elect() {
 	for !w.node(id).runs() {
 		id = id%len(w.nodes) + 1
 	}
-	s.takeOver(id, w.node(id).mono.at(w.now))
-	w.carrier.Record(history.Event{Kind: history.Leader, Node: id})
+	before := s.machine.entries
+	leads := history.Event{Kind: history.Leader, Node: id}
+	if lost := s.takeOver(id, w.node(id).mono.at(w.now)); lost > 0 {
+		leads.Detail = lostChanges(lost)
+	}
+	w.carrier.Record(leads)
+	w.tellGone(before, "forgotten")
 	w.awaitSessions()
+}
+
+func lostChanges(n uint64) string {
+	if n == 1 {
+		return "without the last change"
+	}
+	return fmt.Sprintf("without the last %d changes", n)
 }
 
 // leaderShows returns what the clocks of the leader's machine show.
@@ -136,7 +149,7 @@ func (w *World) lead(q *question) {
 func (w *World) change(r *env.StoreRequest, asker *question) {
 	s := w.store
 	now, gone := w.leaderShows(), s.machine.gone
-	reply := s.machine.do(r, now)
+	reply := w.tellingGone(r.Op, func() env.StoreReply { return s.machine.do(r, now) })
 	w.trace.words(uint64(r.Op), s.machine.revision, uint64(s.machine.gone))
 	var hear []*question
 	if asker != nil {
@@ -153,6 +166,33 @@ func (w *World) change(r *env.StoreRequest, asker *question) {
 		return
 	}
 	w.later(s.committed, func() { w.answerAll(hear) })
+}
+
+// tellingGone tells which entries a change deletes that no client has asked to be
+// deleted: those of sessions that are over, and the rows that are swept.
+func (w *World) tellingGone(op env.StoreOp, change func() env.StoreReply) env.StoreReply {
+	reason := "session over"
+	switch op {
+	case 0: // nothing but what time brings about
+	case env.StoreSweep:
+		reason = "swept"
+	default:
+		return change()
+	}
+	before := slices.Clone(w.store.machine.entries)
+	reply := change()
+	w.tellGone(before, reason)
+	return reply
+}
+
+// tellGone tells which of the entries are there no more.
+func (w *World) tellGone(before []entry, reason string) {
+	s := w.store
+	for _, e := range before {
+		if there := s.machine.find(e.Key); there == nil || there.Value != e.Value {
+			w.carrier.Record(history.Event{Kind: history.EntryGone, Node: s.leader, Token: e.Value, Reason: reason})
+		}
+	}
 }
 
 // wake returns the questions that wait for something which is gone by now.

@@ -1,10 +1,13 @@
 package sim
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -77,6 +80,37 @@ func TestAsynchronousStoreForgets(t *testing.T) {
 		expect(t, "anew", u.ask(create("c", "4"), time.Second), "c@3=4 at 64ms")
 	})
 	expect(t, "leaders", leaders(log), "1@0s 0@36ms 2@56ms")
+	expect(t, "told", goneEntries(log), "2 leads without the last 2 changes; 3 forgotten at 56ms")
+}
+
+// goneEntries lists what is told of leaders that lack something, and of entries that
+// no client deleted.
+func goneEntries(log history.Log) string {
+	var told []string
+	for _, e := range log {
+		switch {
+		case e.Kind == history.Leader && e.Detail != "":
+			told = append(told, fmt.Sprintf("%d leads %s", e.Node, e.Detail))
+		case e.Kind == history.EntryGone:
+			told = append(told, fmt.Sprintf("%s %s at %v", e.Token, e.Reason, e.Time))
+		}
+	}
+	return strings.Join(told, "; ")
+}
+
+// What a client deletes is not told: it knows.
+func TestEntriesThatNobodyDeletedAreTold(t *testing.T) {
+	log := play(t, stored(1, 3), func(w *World) {
+		u := user{w, 1}
+		session := u.open(t, 20*ms)
+		u.ask(env.StoreRequest{Op: env.StoreCreate, Key: "a", Value: "A", Session: session}, time.Second)
+		u.ask(env.StoreRequest{Op: env.StoreCreate, Key: "b", Value: "B", TTL: 30 * ms}, time.Second)
+		u.ask(create("c", "C"), time.Second)
+		u.ask(remove("c"), time.Second)
+		until(w, 1, 60*ms)
+		u.ask(env.StoreRequest{Op: env.StoreSweep}, time.Second)
+	})
+	expect(t, "told", goneEntries(log), "A session over at 21ms; B swept at 61ms")
 }
 
 // A node that leads again after itself has kept what it had.

@@ -120,6 +120,9 @@ func (k lockKind) fits(b Backend, s scenarios.Scenario) error {
 	if field := k.useless(s.Lock); field != "" {
 		return wrong("lock."+field, fmt.Errorf("%s has no use for it", k.name))
 	}
+	if s.Lock.Heartbeat <= 0 && slices.Contains(strings.Fields(k.fields), "heartbeat") {
+		return wrong("lock.heartbeat", fmt.Errorf("%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name))
+	}
 	if err := k.validate(s.Lock); err != nil {
 		return nemesis.InField("lock", err)
 	}

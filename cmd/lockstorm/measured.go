@@ -63,7 +63,7 @@ func rarities(a *storm.Aggregate) []figure {
 	if m.SplitRounds > 0 {
 		split := []string{fmt.Sprint(m.SplitRounds)}
 		if m.RoundsToFirstGrant > 0 {
-			split = append(split, fmt.Sprintf("first grant in round %d at the latest", m.RoundsToFirstGrant))
+			split = append(split, fmt.Sprintf("first grant with try %d at the latest", m.RoundsToFirstGrant))
 			if a.Runs() > 1 {
 				split = append(split, fmt.Sprintf("median of runs %d", a.MedianRounds()))
 			}

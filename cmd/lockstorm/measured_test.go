@@ -30,7 +30,7 @@ time to acquire  p50 1.23ms, p99 2ms, p99.9 2ms, longest 2ms
 availability     75.00 %, longest outage 200ms (median of runs 0s)
 longest wait     1s, passed over by up to 2 grants
 holder's death   1 of 3 followed by a grant, within 1.5s
-split votes      2, first grant in round 3 at the latest, median of runs 3
+split votes      2, first grant with try 3 at the latest, median of runs 3
 woken            4 times, at most 2 clients between two grants
 also             1 orphan key, 2 stale writes, 3 rejected accesses, 1 wrongly rejected access
 `)

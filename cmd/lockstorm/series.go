@@ -154,8 +154,8 @@ func (c curve) table() *table {
 }
 
 // seriesLegend explains the columns of a series.
-const seriesLegend = `Per 10⁶ grants: violations, with their interval. Rounds: to the first grant, in the middle one of the runs; a round
-is tries that overlap. P99: of the time of granted tries, in the middle one of the runs. Outage: the longest.`
+const seriesLegend = `Per 10⁶ grants: violations, with their interval. Rounds: the tries with
+which the first client to be granted the lock got it, in the middle one of the runs. P99: of the time of granted tries, in the middle one of the runs. Outage: the longest.`
 
 // agreed is what was expected, and what came of it if that is something else.
 func agreed(t storm.Tally, p checker.Property) string {
