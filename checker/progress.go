@@ -13,8 +13,8 @@ import (
 // the bound.
 //
 // It is looked at when a try is refused of a client that runs and reaches a
-// majority of the nodes, while nobody holds the resource; and of the tries that
-// were under way when the bound passed, queued or not, when somebody is granted
+// majority of the nodes that keep the lock (of all, where it is kept elsewhere),
+// while nobody holds the resource; and of the tries that were under way when the bound passed, queued or not, when somebody is granted
 // the resource after all, when a fault begins, and at the end. A hold that only a
 // release can end does not count as held when its client is dead. The wait counts
 // from the latest of: what a fault last brought about, the end of the last hold, the
@@ -24,9 +24,9 @@ import (
 // that was too long while a fault lasted is forgotten if that fault ends later on:
 // one that never does is what the lock has to live with.
 type progress struct {
-	bound time.Duration // 0: not judged
-	ttl   time.Duration
-	nodes int
+	bound  time.Duration // 0: not judged
+	ttl    time.Duration
+	needed nodes // of which a client has to reach a majority
 
 	ledger *ledger
 	notes  *notes
@@ -65,8 +65,12 @@ type longWait struct {
 }
 
 func newProgress(h history.Header, l *ledger, n *notes) *progress {
+	needed := keepersOf(h)
+	if needed == 0 {
+		needed = allNodes(h.Nodes)
+	}
 	return &progress{
-		bound: h.Bounds.Grant, ttl: h.LongestTTL, nodes: h.Nodes,
+		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
 		ledger: l, notes: n, quiet: longAgo, faults: map[int]history.Time{},
 	}
 }
@@ -174,10 +178,11 @@ func (p *progress) late(h *hold, now history.Time, but *hold) bool {
 	return !w.long && now > p.due(w) && p.able(h) && !h.resource.held(but)
 }
 
-// able reports whether the client of the try runs and reaches a majority.
+// able reports whether the client of the try runs and reaches a majority. What a
+// lock on few nodes cannot do without them is the matter of fault tolerance.
 func (p *progress) able(h *hold) bool {
-	reached := allNodes(p.nodes) &^ (p.ledger.down | h.client.cut)
-	return !h.client.dead && !h.client.paused && reached.majorityOf(p.nodes)
+	reached := p.needed &^ (p.ledger.down | h.client.cut)
+	return !h.client.dead && !h.client.paused && reached.majorityOf(p.needed.count())
 }
 
 // judgeGrant looks at the tries that were under way when the bound passed, now
