@@ -101,7 +101,7 @@ func crashOfNode3At(at, away time.Duration) nemesis.Fault {
 // after a crash, when no more than so much of its validity is left: exclusion
 // holds if that is over by then. How much is left is uniform over a spread, so a
 // shorter delay is found out in a share of the runs; where that is less than a
-// quarter, a few runs cannot be relied on to show it, and no verdict is expected.
+// quarter, a few runs cannot be relied on to show it, and the verdict is left open.
 func outwaited(away, left, spread time.Duration) Expectations {
 	switch {
 	case away >= left:

@@ -122,8 +122,8 @@ func drift(ppm int64) []nemesis.Fault {
 //
 // Beyond that a rival still needs a while: the key was set later than it was
 // asked for, lives on to the end of its millisecond, and has to be asked for
-// again. Where so little is missing that this covers it in most runs, no verdict
-// is expected.
+// again. Where so little is missing that this covers it in most runs, the verdict
+// is left open.
 func outrun(l Lock, fast, slow int64) Expectations {
 	const (
 		million = 1_000_000
