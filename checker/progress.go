@@ -249,6 +249,9 @@ func (p *progress) clause(r *resource) string {
 	if old != 0 {
 		return broken(keysExpire, "%v still kept one from before", old)
 	}
+	if keepers := keepersOf(p.ledger.header); keepers != 0 && !(keepers &^ p.ledger.down).majorityOf(keepers.count()) {
+		return broken(keepersReached, "%v was down", keepers&p.ledger.down)
+	}
 	return unbroken(p.notes, "the lock itself granted it to nobody")
 }
 

@@ -14,7 +14,7 @@ var restartSeries = []Series{
 		Name:     "delayed-restart",
 		Summary:  "a node of the holder's quorum crashes at some time of the validity, and stays away for a while",
 		Claims:   Claims{Kleppmann: "safe, good clocks", Antirez: "safe"},
-		Varied:   "restart delay / TTL",
+		Varied:   "restart delay",
 		Property: checker.Lease,
 		Formula:  outwaiting(promptLock),
 		Points:   delays(plainDelay, 0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 950, 990, 1000, 1100, 1200, 1300),
@@ -23,7 +23,7 @@ var restartSeries = []Series{
 		Name:     "delayed-restart-extended",
 		Summary:  "the same when the holder extends every 300 ms: what counts is the validity from the last extension",
 		Claims:   Claims{Kleppmann: "safe, good clocks", Antirez: "safe"},
-		Varied:   "restart delay / TTL",
+		Varied:   "restart delay",
 		Property: checker.Lease,
 		Formula:  outwaiting(promptLock),
 		Points:   delays(extendedDelay, 0, 300, 600, 650, 700, 750, 800, 850, 900, 950, 990, 1000, 1100, 1300),
@@ -35,7 +35,7 @@ var restartSeries = []Series{
 func delays(point func(away time.Duration) Scenario, thousandths ...int) []Point {
 	points := make([]Point, len(thousandths))
 	for i, t := range thousandths {
-		points[i] = Point{Value: fmt.Sprintf("%.2f", float64(t)/1000), Scenario: point(time.Duration(t) * ms)}
+		points[i] = Point{Value: fmt.Sprintf("%.2f TTL", float64(t)/1000), Scenario: point(time.Duration(t) * ms)}
 	}
 	return points
 }
@@ -54,7 +54,7 @@ func validity(l Lock) time.Duration { return l.TTL - l.allowance() }
 
 // outwaiting is the delay from which on a restart is harmless.
 func outwaiting(l Lock) string {
-	return fmt.Sprintf("%.3f: a node has to stay away for a validity, (TTL − allowance)/TTL", validity(l).Seconds()/l.TTL.Seconds())
+	return fmt.Sprintf("%.3f TTL: a node has to stay away for a validity, (TTL − allowance)/TTL", validity(l).Seconds()/l.TTL.Seconds())
 }
 
 // plainDelay is a holder who keeps the lock to the end of its validity V. Where

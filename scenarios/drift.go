@@ -36,7 +36,7 @@ var driftSeries = Series{
 	Name:     "clock-drift",
 	Summary:  "nodes run fast and the holder slow, by as much",
 	Claims:   Claims{Kleppmann: "unsafe near the TTL", Antirez: "safe: allowance"},
-	Varied:   "rate error of either side, ppm",
+	Varied:   "rate error of either side",
 	Property: checker.Lease,
 	Formula:  fmt.Sprintf("%.0f ppm on either side: allowance/TTL ≥ (ρn + ρc)/(1 + ρn)", driftLimit(promptLock)),
 	Points: rates(driftPoint,
@@ -48,7 +48,7 @@ var slewSeries = Series{
 	Name:     "clock-slew",
 	Summary:  "the holder's clocks are slewed back without a step",
 	Claims:   Claims{Kleppmann: "doubtful", Antirez: "safe"},
-	Varied:   "rate of the slew, ppm",
+	Varied:   "rate of the slew",
 	Property: checker.Lease,
 	Formula:  fmt.Sprintf("%.0f ppm: allowance/TTL ≥ ρc", 1e6*allowed(promptLock)),
 	Points: rates(slewPoint,
@@ -69,7 +69,7 @@ func driftLimit(l Lock) float64 {
 func rates(point func(ppm int64) Scenario, ppm ...int64) []Point {
 	points := make([]Point, len(ppm))
 	for i, p := range ppm {
-		points[i] = Point{Value: fmt.Sprint(p), Scenario: point(p)}
+		points[i] = Point{Value: fmt.Sprintf("%d ppm", p), Scenario: point(p)}
 	}
 	return points
 }

@@ -195,16 +195,16 @@ func (c comparison) print(out io.Writer, o compareOptions, reference results.Ref
 	return nil
 }
 
-// legend explains the tables.
+// legend explains the tables, an entry a line.
 func (c comparison) legend() string {
-	calm := c.trials[0].Name
-	return `✓ holds in every run  ✗ in 3 of 14: violated in some run of 3 trials, of the 14 in which it was judged
-✗ 20.0 % [9, 39]: share of one trial's runs that violate it, with its 95 % Wilson interval in percent
-? left open: the runs do not suffice to tell  · nothing to judge: ` + "no trial is about it, or the lock has no such thing" + `
-Waiting: a client that waits spins (tries again) or watches (is woken). Requests are messages to nodes, woken clients
-that are woken, acquire p50 and p99 the time of tries that got the lock: all in the trial ` + calm + `.
-Longest outage: of all trials, the time in which somebody wanted the lock and nobody had or got it.
-"V1 crash 3" is the first violation of V1: the trial crash, seed 3; "lockstorm run compare-crash-LOCK --seed 3" repeats it.`
+	return `✓ holds in every run; ✗ in 3 of 14: violated in some run of 3 trials, of the 14 in which it was judged
+✗ 20.0 % [9, 39]: the share of one trial's runs that violate it, with its 95 % Wilson interval in percent
+? left open: the runs do not suffice to tell; · nothing to judge: no trial is about it, or the lock has no such thing
+Waiting: a client that waits spins (tries again) or watches (is woken)
+Requests: messages to nodes; woken: clients that are woken; acquire p50, p99: the time of tries that got the lock
+A table of several trials takes these from ` + c.trials[0].Name + `, and the longest outage from all of them
+Outage: somebody wanted the lock, and nobody had it or got it
+"V1 crash 3": V1 is first violated in the trial crash by seed 3; "lockstorm run compare-crash-LOCK --seed 3" repeats it`
 }
 
 func printMatrix(out io.Writer, records []record) {

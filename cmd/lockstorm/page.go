@@ -41,50 +41,6 @@ func (p *page) Write(text []byte) (int, error) {
 	return len(text), p.err
 }
 
-// digest is the main table without variants, and with no more than what breaks.
-func (d debate) digest(out io.Writer) error {
-	p := &page{out: out}
-	t := &table{head: []string{"row", "Kleppmann", "antirez, redis.io", "found"}}
-	for _, topic := range d.topics {
-		t.section(topic.Name)
-		for i, s := range topic.Rows {
-			tally, ok := d.found[s.Name]
-			if !ok || variant(topic.Rows[:i], s) {
-				continue
-			}
-			t.add(s.Name, dash(s.Claims.Kleppmann), dash(s.Claims.Antirez), outline(tally))
-		}
-		for _, s := range topic.Series {
-			if c := d.found.curve(s); len(c.tallies) > 0 {
-				t.add(seriesName(s), dash(s.Claims.Kleppmann), dash(s.Claims.Antirez), c.short())
-			}
-		}
-	}
-	t.markdown(p)
-	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", codes())
-	return p.err
-}
-
-// variant reports whether a row is called after one before it.
-func variant(before []scenarios.Scenario, s scenarios.Scenario) bool {
-	return slices.ContainsFunc(before, func(b scenarios.Scenario) bool { return strings.HasPrefix(s.Name, b.Name+"-") })
-}
-
-// outline names what is violated, and says if anything was not as expected.
-func outline(t storm.Tally) string {
-	text := "✓"
-	for i, g := range rates(t) {
-		if i == 0 {
-			text = "✗"
-		}
-		text += " " + strings.Join(g.codes, " ")
-	}
-	if o := t.Outcome(); o != storm.AsExpected {
-		text += ", " + o.String()
-	}
-	return text
-}
-
 // page is the debate as a page of documentation.
 func (d debate) page(out io.Writer, reference results.Reference) error {
 	p := &page{out: out}
@@ -192,15 +148,18 @@ func found(t storm.Tally) string {
 	for _, g := range rates(t) {
 		parts = append(parts, fmt.Sprintf("%s violated in %s, %s %s", strings.Join(g.codes, " "), g.rate, g.rate.Percent(), g.rate.Interval()))
 	}
-	for _, v := range []checker.Verdict{checker.Holds, checker.Unknown} {
+	for _, v := range []struct {
+		checker.Verdict
+		verb string
+	}{{checker.Holds, "kept in all"}, {checker.Unknown, "left open in some"}} {
 		var codes []string
 		for _, p := range checker.Properties() {
-			if t.Observed(p) == v {
+			if t.Observed(p) == v.Verdict {
 				codes = append(codes, p.Code())
 			}
 		}
 		if len(codes) > 0 {
-			parts = append(parts, strings.Join(codes, " ")+" "+v.String())
+			parts = append(parts, strings.Join(codes, " ")+" "+v.verb)
 		}
 	}
 	for _, p := range checker.Properties() {
@@ -230,6 +189,9 @@ func (p *page) setting(s scenarios.Scenario) {
 		}
 		if next > i+1 {
 			who = fmt.Sprintf("Clients %d to %d", i+1, next)
+			if next == i+2 {
+				who = fmt.Sprintf("Clients %d and %d", i+1, next)
+			}
 		}
 		p.say("- %s: `%s`", who, s.Clients[i].Words())
 		i = next
