@@ -10,6 +10,7 @@ import (
 
 // Contender is a lock as it is deployed. Each goes through every [Trial].
 type Contender struct {
+	Family  Family
 	Name    string
 	Summary string
 	Waits   Waiting
@@ -21,6 +22,16 @@ type Contender struct {
 	// run has to. What it leaves out may be either.
 	Expect Expectations
 }
+
+// Family is what a lock is kept on.
+type Family string
+
+// The families.
+const (
+	Quorum Family = "a majority of Redis nodes"
+	OneKey Family = "one key on one Redis node"
+	Stored Family = "a replicated store"
+)
 
 // Waiting is what a client does while somebody else holds the lock.
 type Waiting string
@@ -55,7 +66,17 @@ func independent(nodes int) Deployment {
 }
 
 // Contenders returns the locks that are compared.
-func Contenders() []Contender { return slices.Concat(quorums, oneKeys, stored) }
+func Contenders() []Contender {
+	return slices.Concat(of(Quorum, quorums), of(OneKey, oneKeys), of(Stored, stored))
+}
+
+func of(f Family, contenders []Contender) []Contender {
+	all := slices.Clone(contenders)
+	for i := range all {
+		all[i].Family = f
+	}
+	return all
+}
 
 // Trial is what every contender goes through: the same clients, and the same plan
 // as far as its deployment allows.
@@ -65,6 +86,7 @@ type Trial struct {
 
 	plan     func(Deployment) nemesis.Plan
 	generate *nemesis.Generator
+	tries    int // bound of fault tolerance; 0: the trial is not about it
 }
 
 // Calm is the name of the trial in which nothing goes wrong.
@@ -84,7 +106,7 @@ func (t Trial) Enter(c Contender) Scenario {
 		Clients:  append([]Client(nil), contestants...),
 		Setting:  c.setting(),
 		Generate: t.generate,
-		Bounds:   contestBounds,
+		Bounds:   tries(contestBounds, t.tries),
 	}
 	for i := range s.Clients {
 		s.Clients[i].Fence = c.Fence

@@ -54,7 +54,8 @@ var contentionSeries = []Series{
 		Summary:  "clients start at once, and each is nearest to other nodes: three to two, two and one, five to one each",
 		Claims:   Claims{Antirez: "random retry; send at once"},
 		Varied:   "retry delay (to acquire takes 2 ms)",
-		Property: checker.DeadlockFreedom,
+		Property: checker.DeadlockFreedom, Unordered: true,
+		Measures: []Measure{TriesPerGrant, RoundsToGrant},
 		Points: []Point{
 			split("fixed-1ms", "1 ms", three, exactly(1*ms), violated),
 			split("fixed-50ms", "50 ms", three, exactly(50*ms), violated),
@@ -77,10 +78,11 @@ var contentionSeries = []Series{
 		Summary:  "five nodes restart without their keys, each every four to six seconds; a lock uses one of them, or all",
 		Claims:   Claims{Kleppmann: "one node is enough for efficiency", Antirez: "Redlock is safer"},
 		Varied:   "lock",
-		Property: checker.Lease,
+		Property: checker.Lease, Unordered: true,
+		Measures: []Measure{PerMillion, RequestsPerGrant},
 		Points: []Point{
-			restarting("single-node", onOneNode(quickLock)),
-			restarting("redlock", quickLock),
+			restarting("single-node", onOneNode(quickLock), expect(violated, violated, violated, na)),
+			restarting("redlock", quickLock, rarely(expect(violated, violated, violated, na))), // in a tenth of the runs
 		},
 	},
 	{
@@ -88,16 +90,17 @@ var contentionSeries = []Series{
 		Summary:  "sections of 50 to 950 ms, and a holder that dies: a short TTL leaves sections unprotected, a long one blocks",
 		Varied:   "TTL",
 		Property: checker.Effect,
+		Measures: []Measure{PerMillion, Blocked},
 		Points: []Point{
-			lifetime("ttl-too-short", 100*ms, violated),
-			lifetime("ttl-too-short", 200*ms, violated),
-			lifetime("ttl-too-short", 500*ms, violated),
-			lifetime("ttl-too-short", 700*ms, violated),
-			lifetime("ttl-too-short", 900*ms, violated),
-			lifetime("ttl-too-long", 1*time.Second, holds),
-			lifetime("ttl-too-long", 2*time.Second, holds),
-			lifetime("ttl-too-long", 5*time.Second, holds),
-			lifetime("ttl-too-long", 10*time.Second, holds),
+			lifetime("ttl-too-short", 100*ms, expect(holds, holds, violated, na)),
+			lifetime("ttl-too-short", 200*ms, expect(holds, holds, violated, na)),
+			lifetime("ttl-too-short", 500*ms, expect(holds, holds, violated, na)),
+			lifetime("ttl-too-short", 700*ms, expect(holds, holds, violated, na)),
+			lifetime("ttl-too-short", 900*ms, rarely(expect(holds, holds, violated, na))), // in a sixth of the runs
+			lifetime("ttl-too-long", 1*time.Second, expect(holds, holds, holds, na)),
+			lifetime("ttl-too-long", 2*time.Second, expect(holds, holds, holds, na)),
+			lifetime("ttl-too-long", 5*time.Second, expect(holds, holds, holds, na)),
+			lifetime("ttl-too-long", 10*time.Second, expect(holds, holds, holds, na)),
 		},
 	},
 }
@@ -160,7 +163,7 @@ func sequentially(p Point) Point {
 
 // restarting is clients of a lock over five nodes, each of which loses its keys
 // now and then. A lock that uses one node alone uses the first.
-func restarting(name string, lock Lock) Point {
+func restarting(name string, lock Lock, expected Expectations) Point {
 	setting := five(60 * time.Second)
 	for i, times := range restartTimes {
 		for _, at := range times {
@@ -177,8 +180,19 @@ func restarting(name string, lock Lock) Point {
 		Clients: []Client{c, c, c},
 		Setting: setting,
 		Bounds:  quickBounds,
-		Expect:  expect(violated, violated, violated, na),
+		Expect:  expected,
 	}}
+}
+
+// rarely leaves open what should be violated: it is so in too few runs to be
+// relied on.
+func rarely(e Expectations) Expectations {
+	for p, v := range e {
+		if v == violated {
+			e[p] = checker.Unknown
+		}
+	}
+	return e
 }
 
 // onOneNode is a lock of the same times on a single node.
@@ -200,7 +214,7 @@ var restartTimes = func() (times [5][]time.Duration) {
 
 // lifetime is clients that work for up to a second under a lock of some TTL, and
 // one of them dies under it.
-func lifetime(id string, ttl time.Duration, effect checker.Verdict) Point {
+func lifetime(id string, ttl time.Duration, expected Expectations) Point {
 	lock := quickLock
 	lock.TTL, lock.Margin = ttl, 0
 	first := often(5, span(50*ms, 950*ms), span(0, 20*ms))
@@ -216,6 +230,6 @@ func lifetime(id string, ttl time.Duration, effect checker.Verdict) Point {
 			Start:  nemesis.When(1, env.StepAfterRead, 20*ms),
 		}),
 		Bounds: quickBounds,
-		Expect: expect(holds, holds, effect, na),
+		Expect: expected,
 	}}
 }

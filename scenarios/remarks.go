@@ -1,14 +1,30 @@
 package scenarios
 
-// remarks are what a reader of the debate should know of a row or a series beside
-// what is measured: above all why a verdict is not the one that was predicted. By
-// name.
+// remarks are what a reader of the debate should know of a row, a series or a
+// lock beside what is measured: above all why a verdict is not the one that was
+// predicted. By name; that of a lock begins with "compare-".
 var remarks = map[string]string{
-	"slow-acquire":       "Only the replies that come too late are slow here. What Kleppmann asks about is a delay after the check: that is pause-then-write.",
-	"crash-restart":      "The partition keeps the holder at exactly a quorum. With all five nodes held, one that forgets is not enough: the four others still refuse.",
-	"clock-drift":        "The allowance has to cover both clocks. With nodes fast by ρn and the holder slow by ρc it must be at least TTL × (ρn + ρc)/(1 + ρn), up to the latency: 1 % of the TTL does not cover 1 % on both sides.",
-	"fence-from-redlock": "Of the three ways to make fences out of Redis this is the third: read a quorum, raise a quorum to the largest plus one, and only then check the validity once more.",
-	"watchdog-cut-off":   "That the holder hears of the loss in time is the margin's work; a holder that looks at no clock would go on (pause-then-write).",
+	"slow-acquire":           "Only the replies that come too late are slow here. What Kleppmann asks about is a delay after the check: that is pause-then-write.",
+	"crash-restart":          "The partition keeps the holder at exactly a quorum. With all five nodes held, one that forgets is not enough: the four others still refuse.",
+	"clock-drift":            "The allowance has to cover both clocks. With nodes fast by ρn and the holder slow by ρc it must be at least TTL × (ρn + ρc)/(1 + ρn), up to the latency: 1 % of the TTL does not cover 1 % on both sides.",
+	"fence-from-redlock":     "Of the three ways to make fences out of Redis this is the third: read a quorum, raise a quorum to the largest plus one, and only then check the validity once more.",
+	"leap-second-stepped":    "What breaks is a second that is left out. One that is inserted steps the clocks back, so that keys live longer: leap-second-inserted.",
+	"aof-everysec":           "In some runs exclusion holds: a sync, one a second, fell into the 20 ms between the grant and the loss of power.",
+	"aof-everysec-extension": "In some runs exclusion holds: a sync fell between the extension and the loss of power.",
+	"check-then-write":       "Behind the check nothing can be checked any more: a pause between it and the sending of the write is not found out. V2 ends when the lock warns its holder, so what is done after that shows in V3.",
+	"split-vote":             "A fixed delay never ends a split vote while latencies are constant; where they vary by half, they draw the lot. Who asks one node after another meets rivals at the first one, and finds no split.",
+	"ttl-too-short":          "V1 and V2 hold at every TTL, for they end when the lock warns its holder. A section that goes on is unprotected, which shows in V3.",
+
+	"compare-redlock-quarantine": "Where a node restarts that the holder's majority needs, it costs the validity of a hold: the longest outage of the trial crash is about a TTL, and not some tens of milliseconds.",
+	"compare-redlock-sequential": "A release waits for one node after another: in the trial cut-off it takes the node timeout three times, and once where all are asked at once.",
+	"compare-single-node":        "In the storm of seed 4 its node crashes for ever: nobody gets the lock again, which Redlock survives.",
+	"compare-get-then-del":       "A holder that is merely late finds another's token and leaves it alone (trial pause). It deletes another's key when the pause falls between GET and DEL (pause-halfway).",
+	"compare-setnx-del":          "Nobody erases a try of which no answer came: DEL would not know whose key it takes.",
+	"compare-setnx-then-expire":  "Nobody erases a try that failed between its two commands: its key has no end.",
+	"compare-database-row":       "Rows end by the leader's wall clock: synchronous replicas do not help when that is stepped (trial clock-jump). Their ids go on growing, so a resource that checks them is safe.",
+	"compare-etcd-unchecked":     "Who has waited past the end of its session holds a key that is gone: its revision is older than that of the holder, so V4 breaks as well.",
+	"compare-check-then-set":     "Its holds have no end, so after a race there is always somebody who competes: fault tolerance cannot be judged.",
+	"watchdog-cut-off":           "That the holder hears of the loss in time is the margin's work; a holder that looks at no clock would go on (pause-then-write).",
 }
 
 // Remark returns the remark on a row or a series, or "".

@@ -7,7 +7,7 @@ import (
 )
 
 // restarts is what nodes do that forget, and that come back.
-var restarts = append([]Scenario{
+var restarts = []Scenario{
 	{
 		Name:    "crash-restart",
 		Summary: "one node of the holder's quorum crashes and is back at once, without its keys",
@@ -63,7 +63,7 @@ var restarts = append([]Scenario{
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
 	},
-}, persistence...)
+}
 
 // crashOfNode3 comes when client 1 has just been granted the lock.
 func crashOfNode3(away time.Duration) nemesis.Fault {

@@ -40,7 +40,8 @@ type Scenario struct {
 	Bounds history.Bounds `yaml:"bounds"`
 
 	// Expect is the verdict that each property should get. What it leaves out
-	// is not expected to be anything; a violation is then a surprise.
+	// is not expected to be anything; a violation is then a surprise. Of what is
+	// expected to be unknown none is: it may be violated or not.
 	Expect Expectations `yaml:"expect,omitempty"`
 }
 

@@ -16,9 +16,32 @@ type Series struct {
 	// Property is the one whose violations are counted.
 	Property checker.Property
 
+	// Unordered says that no value is more than another, so that there is no
+	// threshold: the property breaks at some of them.
+	Unordered bool
+
+	// Formula is the value at which the property should turn, and why, as it is
+	// printed beside what was found. "" if there is none.
+	Formula string
+
+	// Measures are what else is shown of each point.
+	Measures []Measure
+
 	// Points are in the order in which they are shown.
 	Points []Point
 }
+
+// Measure is a figure that belongs to a series: what its values cost.
+type Measure uint8
+
+// The measures.
+const (
+	PerMillion Measure = iota + 1 // violations in a million grants
+	TriesPerGrant
+	RequestsPerGrant
+	RoundsToGrant // to the first one
+	Blocked       // after a holder's death
+)
 
 // Point is one value of a series: a scenario of its own, which can be run by its
 // name.

@@ -6,27 +6,60 @@ import (
 	"strings"
 )
 
-// debate is what the two sides of 2016 spoke of, by topic.
-func debate() []Scenario {
-	return slices.Concat(network, restarts, clocks, pauses, fences, contention)
+// Topic is rows of the debate, and series, about one thing.
+type Topic struct {
+	Name   string
+	Rows   []Scenario
+	Series []Series
 }
 
-// AllSeries returns the rows of the debate that are shown at several values.
-func AllSeries() []Series {
-	all := slices.Concat(restartSeries, clockSeries, pauseSeries, contentionSeries)
-	for _, s := range all {
-		for i := range s.Points {
-			s.Points[i].Setting.Clients = len(s.Points[i].Clients)
-		}
+// Topics returns the debate in its order, and the remedies at its end.
+func Topics() []Topic {
+	all := []Topic{
+		{"The network", network, nil},
+		{"Restarts", restarts, restartSeries},
+		{"Persistence", persistence, nil},
+		{"Clocks", clocks, clockSeries},
+		{"Pauses and late writes", pauses, pauseSeries},
+		{"Fences", fences, nil},
+		{"Contention", contention, contentionSeries},
+		{"Remedies", remedies, nil},
+	}
+	for i := range all {
+		all[i].count()
 	}
 	return all
 }
 
-// All returns the named scenarios: the debate in its order, then the remedies.
+// count tells each setting how many clients there are.
+func (t *Topic) count() {
+	t.Rows, t.Series = slices.Clone(t.Rows), slices.Clone(t.Series)
+	for i := range t.Rows {
+		t.Rows[i].Setting.Clients = len(t.Rows[i].Clients)
+	}
+	for i := range t.Series {
+		s := &t.Series[i]
+		s.Points = slices.Clone(s.Points)
+		for j := range s.Points {
+			s.Points[j].Setting.Clients = len(s.Points[j].Clients)
+		}
+	}
+}
+
+// All returns the named scenarios, in the order of their topics.
 func All() []Scenario {
-	all := slices.Concat(debate(), remedies)
-	for i := range all {
-		all[i].Setting.Clients = len(all[i].Clients)
+	var all []Scenario
+	for _, t := range Topics() {
+		all = append(all, t.Rows...)
+	}
+	return all
+}
+
+// AllSeries returns the rows of the debate that are shown at several values.
+func AllSeries() []Series {
+	var all []Series
+	for _, t := range Topics() {
+		all = append(all, t.Series...)
 	}
 	return all
 }

@@ -22,7 +22,7 @@ const contestHorizon = 20 * time.Second
 // contestBounds are wide enough for a lock that has to wait for an election.
 var contestBounds = history.Bounds{
 	Acquire: time.Second, Extend: time.Second, Release: time.Second,
-	Cleanup: 300 * ms, Grant: 4 * time.Second, Tries: 5,
+	Cleanup: 300 * ms, Grant: 4 * time.Second,
 }
 
 // holding2 is the time at which client 1 holds the lock for the second time and
@@ -87,7 +87,8 @@ var trials = []Trial{
 	},
 	{
 		Name: "one-down", Summary: "one node, the leader if there is one, is down for three TTLs",
-		plan: func(d Deployment) nemesis.Plan { return nemesis.Plan{d.crash(3 * time.Second)} },
+		plan:  func(d Deployment) nemesis.Plan { return nemesis.Plan{d.crash(3 * time.Second)} },
+		tries: 5,
 	},
 	{
 		Name: "cut-off", Summary: "the holder is cut off from a majority of the nodes for one and a half TTLs",

@@ -13,6 +13,9 @@ func TestRemarksAreOnWhatThereIs(t *testing.T) {
 	for _, s := range AllSeries() {
 		names = append(names, s.Name)
 	}
+	for _, c := range Contenders() {
+		names = append(names, "compare-"+c.Name)
+	}
 	for name := range remarks {
 		if !slices.Contains(names, name) {
 			t.Errorf("a remark on %q, which there is not", name)

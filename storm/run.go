@@ -36,7 +36,7 @@ type Result struct {
 func (r Result) AsExpected() bool {
 	return !r.Interrupted && r.Report.Cut == "" && !slices.ContainsFunc(r.Report.Findings, func(f checker.Finding) bool {
 		expected, stated := r.Scenario.Expect[f.Property]
-		return stated && f.Verdict != expected || !stated && f.Verdict == checker.Violated
+		return stated && expected != checker.Unknown && f.Verdict != expected || !stated && f.Verdict == checker.Violated
 	})
 }
 
@@ -47,7 +47,7 @@ func (r Result) Contradicts() bool {
 	return slices.ContainsFunc(r.Report.Findings, func(f checker.Finding) bool {
 		expected, stated := r.Scenario.Expect[f.Property]
 		switch {
-		case f.Verdict == checker.Unknown || f.Verdict == expected:
+		case expected == checker.Unknown, f.Verdict == checker.Unknown, f.Verdict == expected:
 			return false
 		case f.Verdict == checker.Violated:
 			return true

@@ -185,3 +185,16 @@ func TestOutcome(t *testing.T) {
 		}
 	}
 }
+
+// Where unknown is expected, nothing contradicts, and nothing is left to show.
+func TestOutcomeOfWhatIsLeftOpen(t *testing.T) {
+	s := scenarios.Scenario{Expect: scenarios.Expectations{checker.Lease: checker.Unknown}}
+	for _, v := range []checker.Verdict{checker.Holds, checker.Violated, checker.Unknown, checker.NotApplicable} {
+		r := storm.Result{Scenario: s, Report: checker.Report{Findings: []checker.Finding{{Property: checker.Lease, Verdict: v}}}}
+		tally := storm.NewTally(s)
+		tally.Add(r)
+		if tally.Outcome() != storm.AsExpected || !r.AsExpected() || r.Contradicts() {
+			t.Errorf("%v is %v", v, tally.Outcome())
+		}
+	}
+}

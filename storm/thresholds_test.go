@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Every point of a series shows what it expects. What it expects nothing of may be
-// violated or not.
+// Every point of a series shows what it expects. What it leaves open may be violated
+// or not.
 func TestSeriesShowWhatTheyExpect(t *testing.T) {
 	for _, series := range scenarios.AllSeries() {
 		for _, p := range series.Points {
@@ -21,6 +21,9 @@ func TestSeriesShowWhatTheyExpect(t *testing.T) {
 				tally := runs(t, p.Scenario, 100)
 				for property, want := range p.Expect {
 					got := tally.Observed(property)
+					if want == checker.Unknown {
+						continue // it may be violated or not
+					}
 					if got != want || want != checker.Violated && tally.Seen[property][want] < tally.Runs {
 						t.Errorf("%s is %v, want %v: %v", property, got, want, tally.Seen[property])
 					}

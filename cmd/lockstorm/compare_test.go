@@ -27,8 +27,8 @@ func TestEveryContenderCanRun(t *testing.T) {
 func TestCompareInOneTrial(t *testing.T) {
 	code, out, _ := command(t, "compare", "--trial", "crash", "--locks", "redlock-quarantine,redlock", "--runs", "5")
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "redlock             ✗ 80.0 % [37.6, 96.4]", "redlock-quarantine  ✓ 0/5  ", "LOCK                REQUESTS/GRANT  WAITING",
-		"redlock             V1 crash 1, V2 crash 1, V3 crash 1")
+	wantIn(t, out, "\na majority of Redis nodes\nredlock                    ✗ 80.0 % [37.6, 96.4]", "redlock-quarantine         ✓ ", "LOCK                       WAITING  REQUESTS PER GRANT",
+		"redlock                    V1 crash 1, V2 crash 1, V3 crash 1")
 	if strings.Contains(out, "redlock-fenced") {
 		t.Errorf("a lock that was not named:\n%s", out)
 	}
@@ -40,8 +40,14 @@ func TestCompareInOneTrial(t *testing.T) {
 	code, out, _ = command(t, "run", "compare-crash-redlock", "--seed", "1", "--out", "")
 	want(t, "exit code of the repetition", code, exitContradiction)
 	wantIn(t, out, "lease exclusion violated (seed 1): nodes 4 and 5 are cut off, from client 1")
-	_, out, _ = command(t, "show", "compare-crash-redlock-one-node")
-	wantIn(t, out, "name: compare-crash-redlock-one-node\n", "nodes: 1\n")
+	_, out, _ = command(t, "show", "compare-crash-single-node")
+	wantIn(t, out, "name: compare-crash-single-node\n", "kind: single-node\n")
+	code, _, problems := command(t, "compare", "--locks", "redlock,bluelock")
+	want(t, "exit code of a lock that there is not", code, exitBadInput)
+	wantIn(t, problems, `unknown lock "bluelock": there is redlock, `)
+	code, _, problems = command(t, "compare", "--trial", "trail")
+	want(t, "exit code of a trial that there is not", code, exitBadInput)
+	wantIn(t, problems, `unknown trial "trail": there is calm, `)
 }
 
 func TestCompareByTrial(t *testing.T) {
@@ -79,7 +85,7 @@ func TestDeviations(t *testing.T) {
 
 	c, out = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "")
 	want(t, "outcome", c.outcome(), storm.Undecided)
-	wantIn(t, out, "redlock was not seen to violate contract, which it is said not to keep: ✓ 0/20\n")
+	wantIn(t, out, "redlock was not seen to violate contract, which it is said not to keep: ✓\n")
 
 	c, _ = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "crash")
 	want(t, "outcome of one trial, which need not show it", c.outcome(), storm.AsExpected)
@@ -88,7 +94,7 @@ func TestDeviations(t *testing.T) {
 func TestCells(t *testing.T) {
 	tally := func(counts map[checker.Verdict]int) storm.Tally {
 		t := storm.NewTally(scenarios.Scenario{})
-		t.Seen[checker.Lease] = counts
+		t.Seen[checker.Lease], t.Runs = counts, 1
 		return t
 	}
 	cases := []struct {
@@ -96,9 +102,11 @@ func TestCells(t *testing.T) {
 		want  string
 	}{
 		{[]storm.Tally{tally(map[checker.Verdict]int{checker.NotApplicable: 10})}, "·"},
-		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 10}), tally(map[checker.Verdict]int{checker.Holds: 5, checker.NotApplicable: 5})}, "✓ 0/15"},
-		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Unknown: 1})}, "? 1 of 10"},
-		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 9}), tally(map[checker.Verdict]int{checker.Violated: 1, checker.Unknown: 5})}, "✗ 10.0 % [1.8, 40.4]"},
+		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 10}), tally(map[checker.Verdict]int{checker.Holds: 5, checker.NotApplicable: 5})}, "✓"},
+		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Unknown: 1})}, "? in 1 of 10 runs"},
+		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 9}), tally(map[checker.Verdict]int{checker.Violated: 1, checker.Unknown: 5})}, "✗ in 1 of 2"},
+		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Violated: 1})}, "✗ 10.0 % [1.8, 40.4]"},
+		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Unknown: 3})}, "?"},
 	}
 	for _, c := range cases {
 		want(t, c.want, record{shown: c.shown}.cell(checker.Lease), c.want)

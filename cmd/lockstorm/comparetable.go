@@ -44,16 +44,30 @@ func (r record) rate(p checker.Property) (rate storm.Rate, open int) {
 	return rate, open
 }
 
-// cell is what the runs say of a property.
+// cell is what the runs say of a property: of one trial how often they violate it,
+// of several in how many of those in which it was judged.
 func (r record) cell(p checker.Property) string {
 	rate, open := r.rate(p)
+	judged, broken := 0, 0
+	for _, t := range r.shown {
+		if t.Observed(p) != checker.NotApplicable {
+			judged++
+		}
+		if t.Observed(p) == checker.Violated {
+			broken++
+		}
+	}
 	switch {
+	case rate.K > 0 && len(r.shown) > 1:
+		return fmt.Sprintf("✗ in %d of %d", broken, judged)
 	case rate.K > 0:
 		return fmt.Sprintf("✗ %s %s", rate.Percent(), rate.Interval())
+	case open > 0 && rate.N == 0:
+		return "?"
 	case open > 0:
-		return fmt.Sprintf("? %d of %d", open, rate.N+open)
+		return fmt.Sprintf("? in %d of %d runs", open, rate.N+open)
 	case rate.N > 0:
-		return "✓ " + rate.String()
+		return "✓"
 	}
 	return "·"
 }
@@ -66,15 +80,19 @@ func (r record) costs() []string {
 	for _, t := range r.shown {
 		outage = max(outage, t.Measured.All().LongestOutage)
 	}
+	woken := "–"
+	if r.lock.Waits == scenarios.Watches {
+		woken = each(m.Woken, m.Grants)
+	}
 	return []string{
-		each(m.Requests, m.Grants), string(r.lock.Waits), each(m.Woken, m.Grants),
+		string(r.lock.Waits), each(m.Requests, m.Grants), woken,
 		short(m.AcquireP50), short(m.AcquireP99), short(outage),
 	}
 }
 
-var costHead = []string{"requests/grant", "waiting", "woken/grant", "acquire p50", "p99", "outage"}
+var costHead = []string{"waiting", "requests per grant", "woken per grant", "acquire p50", "acquire p99", "longest outage"}
 
-// table has a line for each lock: its verdicts on some properties and, if they are
+// matrix has a line for each lock, under its family: its verdicts on some properties and, if they are
 // asked for, its costs.
 func matrix(records []record, properties []checker.Property, costs bool) *table {
 	t := &table{head: []string{"lock"}}
@@ -85,6 +103,7 @@ func matrix(records []record, properties []checker.Property, costs bool) *table 
 		t.head = append(t.head, costHead...)
 	}
 	for _, r := range records {
+		t.section(string(r.lock.Family))
 		line := []string{r.lock.Name}
 		for _, p := range properties {
 			line = append(line, r.cell(p))
@@ -111,6 +130,7 @@ func firsts(records []record) *table {
 				}
 			}
 		}
+		t.section(string(r.lock.Family))
 		t.add(r.lock.Name, dash(strings.Join(list, ", ")))
 	}
 	return t
@@ -165,8 +185,7 @@ func (c comparison) print(out io.Writer, o compareOptions, reference results.Ref
 		firsts(records).text(out)
 		_, _ = fmt.Fprintln(out)
 	}
-	_, _ = fmt.Fprintln(out, compareLegend)
-	_, _ = fmt.Fprintln(out, `"V1 crash 3" is repeated by "lockstorm run compare-crash-LOCK --seed 3".`)
+	_, _ = fmt.Fprintln(out, c.legend())
 	for _, d := range c.deviations() {
 		_, _ = fmt.Fprintln(out, d.text)
 	}
@@ -176,10 +195,17 @@ func (c comparison) print(out io.Writer, o compareOptions, reference results.Ref
 	return nil
 }
 
-const compareLegend = `✓ no violation in so many runs  ✗ share of the runs that violate it, with its 95 % Wilson interval, in percent
-? left open in so many runs  · nothing to judge
-Over several trials a share says what part of them breaks the lock, and nothing of how often that happens elsewhere.
-Requests, clients woken and the time of granted tries are those of the first trial; outage is the longest of all.`
+// legend explains the tables, an entry a line.
+func (c comparison) legend() string {
+	return `✓ holds in every run; ✗ in 3 of 14: violated in some run of 3 trials, of the 14 in which it was judged
+✗ 20.0 % [9, 39]: the share of one trial's runs that violate it, with its 95 % Wilson interval in percent
+? left open: the runs do not suffice to tell; · nothing to judge: no trial is about it, or the lock has no such thing
+Waiting: a client that waits spins (tries again) or watches (is woken)
+Requests: messages to nodes; woken: clients that are woken; acquire p50, p99: the time of tries that got the lock
+A table of several trials takes these from ` + c.trials[0].Name + `, and the longest outage from all of them
+Outage: somebody wanted the lock, and nobody had it or got it
+"V1 crash 3": V1 is first violated in the trial crash by seed 3; "lockstorm run compare-crash-LOCK --seed 3" repeats it`
+}
 
 func printMatrix(out io.Writer, records []record) {
 	for _, g := range groups {
@@ -199,9 +225,10 @@ All locks go through the same trials on the %s backend: the same clients, and th
 	p.say("\n## All trials together")
 	records := c.records(c.trials)
 	p.table(matrix(records, checker.Properties(), true))
-	p.say("%s", strings.ReplaceAll(compareLegend, "\n", ".  \n"))
+	for l := range strings.Lines(c.legend()) {
+		p.say("- %s", strings.TrimSpace(l))
+	}
 	p.table(firsts(records))
-	p.say("\"V1 crash 3\" is repeated by `lockstorm run compare-crash-LOCK --seed 3`.")
 	for _, d := range c.deviations() {
 		p.say("\n%s.", sentence(d.text))
 	}
@@ -216,8 +243,16 @@ All locks go through the same trials on the %s backend: the same clients, and th
 func (p *page) contenders(locks []scenarios.Contender) {
 	p.say("\n## The locks\n")
 	for _, l := range locks {
-		p.say("- **%s**: %s. `%s`", l.Name, l.Summary, l.Lock.Words())
+		p.say("- **%s**: %s. `%s`%s", l.Name, l.Summary, l.Lock.Words(), after(scenarios.Remark("compare-"+l.Name)))
 	}
+}
+
+// after is a remark that stands behind something else.
+func after(remark string) string {
+	if remark == "" {
+		return ""
+	}
+	return " *" + remark + "*"
 }
 
 // trial is the section on one trial; the plan is that of the first lock.

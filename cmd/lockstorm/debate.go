@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -108,8 +107,7 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 
 // debate is some rows and series, and what is known of them.
 type debate struct {
-	rows    []scenarios.Scenario
-	series  []scenarios.Series
+	topics  []scenarios.Topic
 	found   tallies
 	refused []string
 	again   string // flags that repeat a run
@@ -117,44 +115,63 @@ type debate struct {
 }
 
 // choose returns the debate on the rows and series that are named, or on all.
-func choose(names []string) (debate, error) {
-	return among(scenarios.All(), scenarios.AllSeries(), names)
-}
+func choose(names []string) (debate, error) { return among(scenarios.Topics(), names) }
 
-func among(rows []scenarios.Scenario, series []scenarios.Series, names []string) (debate, error) {
+func among(topics []scenarios.Topic, names []string) (debate, error) {
+	all := debate{topics: topics}
 	if len(names) == 0 {
-		return debate{rows: rows, series: series}, nil
+		return all, nil
+	}
+	known := all.names()
+	if err := within("row", names, known); err != nil {
+		return debate{}, err
 	}
 	var d debate
-	known := map[string]bool{}
-	var all []string
-	for _, s := range rows {
-		known[s.Name], all = true, append(all, s.Name)
-		if slices.Contains(names, s.Name) {
-			d.rows = append(d.rows, s)
-		}
-	}
-	for _, s := range series {
-		known[s.Name], all = true, append(all, s.Name)
-		if slices.Contains(names, s.Name) {
-			d.series = append(d.series, s)
-		}
-	}
-	for _, n := range names {
-		if !known[n] {
-			return d, fmt.Errorf("unknown row %q: there is %s", n, strings.Join(slices.Compact(all), ", "))
+	for _, t := range topics {
+		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(s scenarios.Scenario) bool { return !slices.Contains(names, s.Name) })
+		t.Series = slices.DeleteFunc(slices.Clone(t.Series), func(s scenarios.Series) bool { return !slices.Contains(names, s.Name) })
+		if len(t.Rows)+len(t.Series) > 0 {
+			d.topics = append(d.topics, t)
 		}
 	}
 	return d, nil
 }
 
+// names lists rows and series; some are both.
+func (d debate) names() []string {
+	var all []string
+	for _, s := range d.rows() {
+		all = append(all, s.Name)
+	}
+	for _, s := range d.series() {
+		if !slices.Contains(all, s.Name) {
+			all = append(all, s.Name)
+		}
+	}
+	return all
+}
+
+func (d debate) rows() (all []scenarios.Scenario) {
+	for _, t := range d.topics {
+		all = append(all, t.Rows...)
+	}
+	return all
+}
+
+func (d debate) series() (all []scenarios.Series) {
+	for _, t := range d.topics {
+		all = append(all, t.Series...)
+	}
+	return all
+}
+
 // suite is what has to be run.
 func (o debateOptions) suite(d debate) suite {
 	s := suite{what: "debate", backend: o.backend, out: o.out}
-	for _, r := range d.rows {
+	for _, r := range d.rows() {
 		s.tasks = append(s.tasks, task{r, o.seed, o.runs})
 	}
-	for _, series := range d.series {
+	for _, series := range d.series() {
 		for _, p := range series.Points {
 			if o.points > 0 {
 				s.tasks = append(s.tasks, task{p.Scenario, o.seed, o.points})
@@ -216,12 +233,12 @@ func (d debate) recall(dir string, how shown, out io.Writer) error {
 // nothing.
 func (d debate) worst() storm.Outcome {
 	var known []storm.Tally
-	for _, s := range d.rows {
+	for _, s := range d.rows() {
 		if t, ok := d.found[s.Name]; ok {
 			known = append(known, t)
 		}
 	}
-	for _, s := range d.series {
+	for _, s := range d.series() {
 		known = append(known, d.found.curve(s).tallies...)
 	}
 	return worst(known)

@@ -26,7 +26,7 @@ func delays(t *testing.T, values ...time.Duration) scenarios.Series {
 	t.Helper()
 	s := scenarios.Series{
 		Name: "delays", Summary: "how long the node has to stay away", Claims: scenarios.Claims{Antirez: "one TTL is enough"},
-		Varied: "delay", Property: checker.Lease,
+		Varied: "delay", Property: checker.Lease, Formula: "0.988 s", Measures: []scenarios.Measure{scenarios.PerMillion},
 	}
 	for _, v := range values {
 		like := "delayed-restart"
@@ -69,14 +69,14 @@ func TestSeriesOfTheDebate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows.series = []scenarios.Series{series}
+	rows.topics[0].Series = []scenarios.Series{series}
 	d, out := held(t, rows, asText)
 	want(t, "outcome", d.worst(), storm.AsExpected)
 	wantIn(t, out,
-		"one TTL is enough  V1 ✗ up to 300ms                20/20  –\n",
-		"delays: how long the node has to stay away\nDELAY  V1 VIOLATED  SHARE  95 %         EXPECTED  PER 10⁶ GRANTS",
-		"300ms  5/5          100 %  [56.6, 100]  ✗ ", "1.1s   0/5          0 %    [0, 43.4]    ✓ ",
-		"Lease exclusion turns between 300ms (5/5) and 1.1s (0/5).\n",
+		"one TTL is enough  V1 ✗ up to 300ms                4/4    –\n",
+		"delays (series): how long the node has to stay away\nDELAY  V1 VIOLATED  SHARE  95 % INTERVAL  EXPECTED  VIOLATIONS PER 10⁶ GRANTS",
+		"300ms  5/5          100 %  [56.6, 100]    ✗ ", "1.1s   0/5          0 %    [0, 43.4]      ✓ ",
+		"Lease exclusion turns between 300ms (5/5 of the runs, [56.6, 100]) and 1.1s (0/5 of the runs, [0, 43.4]).\nBy formula it turns at 0.988 s.\n",
 		`Point 0s is "lockstorm run delays-0".`)
 	for _, l := range strings.Split(out, "\n") {
 		if n := utf8.RuneCountInString(l); n > 150 || n >= 120 && !strings.HasPrefix(l, "V1 lease exclusion, ") {
@@ -84,7 +84,8 @@ func TestSeriesOfTheDebate(t *testing.T) {
 		}
 	}
 	_, page := held(t, rows, asMarkdown)
-	wantIn(t, page, "\n## calm\n", "\n## delays (series)\n", "- antirez, redis.io: one TTL is enough\n",
+	wantIn(t, page, "\n### calm\n", "\n### delays (series)\n", "| [delays (series)](#delays-series) |", "- [The network](#the-network)\n",
+		"- antirez, redis.io: one TTL is enough\n",
 		"- Plan: node 3 crashes, 20ms after client 1 comes to granted, and that is over at once\n",
 		"| delay | V1 violated | share |", "| 300ms | 5/5 | 100 % | [56.6, 100] | ✗ |",
 		"The first violation, `lockstorm run delays-0 --seed 1`: nodes 4 and 5 are cut off")
@@ -95,9 +96,9 @@ func TestSeriesOfTheDebate(t *testing.T) {
 func TestSeriesThatContradicts(t *testing.T) {
 	s := delays(t, 0, 2*time.Second)
 	s.Points[0].Expect = s.Points[1].Expect
-	d, out := held(t, debate{series: []scenarios.Series{s}}, asText)
+	d, out := held(t, debate{topics: []scenarios.Topic{{Series: []scenarios.Series{s}}}}, asText)
 	want(t, "outcome", d.worst(), storm.Contradiction)
-	wantIn(t, out, "V1 ✗ up to 0s", "5/10 contradiction  –\n", "[56.6, 100]  ✓, was ✗")
+	wantIn(t, out, "V1 ✗ at 0s only", "1/2 contradiction  –\n", "[56.6, 100]    ✓, was ✗")
 }
 
 // seen is a point at which a property was violated in some of ten runs, and left
@@ -116,10 +117,10 @@ func TestCourseOfASeries(t *testing.T) {
 	}{
 		{[]int{0, 0, 0}, "V1 ✓ at all 3 values", "No value shows a violation of lease exclusion."},
 		{[]int{1, 9, 10}, "V1 ✗ at all 3 values", "Every value shows violations of lease exclusion."},
-		{[]int{0, 2, 9}, "V1 ✗ from B on", "Lease exclusion turns between A (0/10) and B (2/10)."},
-		{[]int{3, 2, 0}, "V1 ✗ up to B", "Lease exclusion turns between B (2/10) and C (0/10)."},
-		{[]int{0, 2, 0}, "V1 ✗ at 1 of 3 values", "Violations of lease exclusion do not begin or end at one value: 1 of 3 show some."},
-		{[]int{2, 0, 2}, "V1 ✗ at 2 of 3 values", "Violations of lease exclusion do not begin or end at one value: 2 of 3 show some."},
+		{[]int{0, 2, 9}, "V1 ✗ from B on", "Lease exclusion turns between A (0/10 of the runs, [0, 27.8]) and B (2/10 of the runs, [5.7, 51.0])."},
+		{[]int{3, 2, 0}, "V1 ✗ up to B", "Lease exclusion turns between B (2/10 of the runs, [5.7, 51.0]) and C (0/10 of the runs, [0, 27.8])."},
+		{[]int{0, 2, 0}, "V1 ✗ at B only", "Lease exclusion breaks at B; no run shows it at the other 2."},
+		{[]int{2, 0, 2}, "V1 ✗ at 2 of 3 values", "Lease exclusion breaks at A, C; no run shows it at the other 1."},
 	}
 	for _, c := range cases {
 		curve := curve{Series: scenarios.Series{Property: checker.Lease}, values: []string{"A", "B", "C"}}
@@ -130,7 +131,34 @@ func TestCourseOfASeries(t *testing.T) {
 		want(t, fmt.Sprint(c.violated), curve.threshold(), c.threshold)
 	}
 	open := curve{Series: scenarios.Series{Property: checker.Lease}, values: []string{"A", "B"}, tallies: []storm.Tally{seen(0, 3), seen(2, 0)}}
-	want(t, "open", open.threshold(), "Lease exclusion turns between A (0/7) and B (2/10); undecided at [A].")
+	want(t, "open", open.threshold(), "Lease exclusion turns between A (0/7 of the runs, [0, 35.4]) and B (2/10 of the runs, [5.7, 51.0]); undecided at A.")
+
+	steps := curve{
+		Series: scenarios.Series{Property: checker.Lease, Unordered: true},
+		values: []string{"A", "B", "C"}, tallies: []storm.Tally{seen(0, 0), seen(2, 0), seen(9, 0)},
+	}
+	want(t, "without an order, in short", steps.short(), "V1 ✗ at 2 of 3 values")
+	want(t, "without an order", steps.threshold(), "Lease exclusion breaks at B, C; no run shows it at the other 1.")
+}
+
+// Every measure of a series can be shown.
+func TestMeasuresAreShown(t *testing.T) {
+	for _, s := range scenarios.AllSeries() {
+		for _, m := range s.Measures {
+			if figures[m].title == "" || figures[m].of == nil {
+				t.Errorf("%s: measure %d", s.Name, m)
+			}
+		}
+	}
+}
+
+// A story that differs from that of lease exclusion in the word alone is not told
+// twice.
+func TestStoriesAreToldOnce(t *testing.T) {
+	const lease = "1 and 2 hold it: their windows overlap by 1ms"
+	want(t, "sections", same(lease, "1 and 2 hold it: their sections overlap by 1ms"), true)
+	want(t, "another overlap", same(lease, "1 and 2 hold it: their sections overlap by 2ms"), false)
+	want(t, "no story before", same("", ""), false)
 }
 
 func TestVerdictsThatWereNotExpectedAreMarked(t *testing.T) {
@@ -150,16 +178,19 @@ func TestDebateOnNamedRows(t *testing.T) {
 			t.Errorf("%q in:\n%s", no, out)
 		}
 	}
-	d, err := among(nil, []scenarios.Series{delays(t, 0), {Name: "other"}}, []string{"delays"})
-	if err != nil || len(d.series) != 1 || d.series[0].Name != "delays" {
+	d, err := among([]scenarios.Topic{{Series: []scenarios.Series{delays(t, 0), {Name: "other"}}}}, []string{"delays"})
+	if err != nil || !slices.Equal(d.names(), []string{"delays"}) {
 		t.Errorf("got %+v, %v", d, err)
 	}
+	code, _, problems := command(t, "debate", "calm", "claim")
+	want(t, "exit code of a row that there is not", code, exitBadInput)
+	wantIn(t, problems, `unknown row "claim": there is calm, slow-acquire, `)
 }
 
 // What is saved is printed again without a run, in every format.
 func TestDebateFromWhatWasSaved(t *testing.T) {
 	dir := t.TempDir()
-	code, ran, _ := command(t, "debate", "--runs", "3", "--save", dir)
+	code, ran, _ := command(t, "debate", "--runs", "3", "--points", "10", "--save", dir)
 	want(t, "exit code", code, exitAsExpected)
 	code, recalled, _ := command(t, "debate", "--from", dir)
 	want(t, "exit code of --from", code, exitAsExpected)

@@ -19,11 +19,11 @@ func (d debate) print(out io.Writer, how shown, reference results.Reference) err
 	case how.format == asMarkdown && !how.short:
 		return d.page(out, reference)
 	case how.format == asMarkdown:
-		return d.short(out)
+		return d.digest(out)
 	}
 	d.table(cellWidth(how.format)).text(out)
 	_, _ = fmt.Fprintf(out, "\n%s\n", legend())
-	_, _ = fmt.Fprintf(out, "SHOWN counts the runs whose every verdict was the expected one; \"lockstorm run ROW --seed SEED%s\" repeats the first\nof them, or the first run that contradicts.\n", d.again)
+	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", shownLegend, d.again)
 	if !how.short {
 		d.printRates(out)
 		d.printSeries(out)
@@ -37,6 +37,10 @@ func (d debate) print(out io.Writer, how shown, reference results.Reference) err
 	return nil
 }
 
+// shownLegend explains the last columns of the main table.
+const shownLegend = `Shown: the runs whose every verdict was the expected one; of a series, the values that are as expected.
+Seed: that of the first such run, or of the first that contradicts.`
+
 // cellWidth is how many characters of a claim there is room for.
 func cellWidth(format string) int {
 	if format == asText {
@@ -45,31 +49,33 @@ func cellWidth(format string) int {
 	return 1000
 }
 
-// table has a line for each row, and one for each series. Claims are clipped to so
-// many characters.
+// table has a line for each row and each series, under their topics. Claims are
+// clipped to so many characters.
 func (d debate) table(width int) *table {
 	t := &table{head: []string{"row", "Kleppmann", "antirez, redis.io", "found", "shown", "seed"}}
-	claimed := func(c scenarios.Claims) (string, string) {
-		return clip(dash(c.Kleppmann), width), clip(dash(c.Antirez), width)
-	}
-	for _, s := range d.rows {
-		tally, ok := d.found[s.Name]
-		if !ok {
-			continue
+	add := func(topic scenarios.Topic, name string, c scenarios.Claims, cells ...string) {
+		if len(d.topics) > 1 {
+			t.section(topic.Name)
 		}
-		kleppmann, antirez := claimed(s.Claims)
-		t.add(s.Name, kleppmann, antirez, signs(tally), showing(tally), witness(tally))
+		t.add(append([]string{name, clip(dash(c.Kleppmann), width), clip(dash(c.Antirez), width)}, cells...)...)
 	}
-	for _, s := range d.series {
-		c := d.found.curve(s)
-		if len(c.tallies) == 0 {
-			continue
+	for _, topic := range d.topics {
+		for _, s := range topic.Rows {
+			if tally, ok := d.found[s.Name]; ok {
+				add(topic, s.Name, s.Claims, signs(tally), showing(tally), witness(tally))
+			}
 		}
-		kleppmann, antirez := claimed(s.Claims)
-		t.add(s.Name, kleppmann, antirez, c.short(), c.showing(), "–")
+		for _, s := range topic.Series {
+			if c := d.found.curve(s); len(c.tallies) > 0 {
+				add(topic, seriesName(s), s.Claims, c.short(), c.showing(), "–")
+			}
+		}
 	}
 	return t
 }
+
+// seriesName tells a series from a row of the same name.
+func seriesName(s scenarios.Series) string { return s.Name + " (series)" }
 
 // showing says how many runs showed what was expected, and what that amounts to
 // if it is not enough.
@@ -78,12 +84,13 @@ func showing(t storm.Tally) string {
 }
 
 func (c curve) showing() string {
-	shown, runs := c.sum()
-	outcome := worst(c.tallies)
-	if !c.complete() {
-		outcome = interrupted(outcome)
+	shown := 0
+	for _, t := range c.tallies {
+		if t.Outcome() == storm.AsExpected {
+			shown++
+		}
 	}
-	return amounting(shown, runs, outcome)
+	return amounting(shown, len(c.Points), worst(c.tallies))
 }
 
 func amounting(shown, runs int, o storm.Outcome) string {
@@ -104,9 +111,9 @@ func witness(t storm.Tally) string {
 
 // printRates prints how often what was violated was so.
 func (d debate) printRates(out io.Writer) {
-	t := &table{head: []string{"row", "violated", "runs", "share", "95 %"}}
+	t := &table{head: []string{"row", "violated", "runs", "share", "95 % interval"}}
 	clean := storm.Rate{}
-	for _, s := range d.rows {
+	for _, s := range d.rows() {
 		tally, ok := d.found[s.Name]
 		if !ok {
 			continue
@@ -155,12 +162,12 @@ next:
 // printSeries prints a table for each series.
 func (d debate) printSeries(out io.Writer) {
 	explain := false
-	for _, s := range d.series {
+	for _, s := range d.series() {
 		c := d.found.curve(s)
 		if len(c.tallies) == 0 {
 			continue
 		}
-		_, _ = fmt.Fprintf(out, "\n%s: %s\n", s.Name, s.Summary)
+		_, _ = fmt.Fprintf(out, "\n%s: %s\n", seriesName(s), s.Summary)
 		c.table().text(out)
 		_, _ = fmt.Fprintln(out, c.threshold())
 		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s\".\n", s.Points[0].Value, s.Points[0].Name)

@@ -41,7 +41,7 @@ func TestDebateTable(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out,
 		"crash-restart", "so are all leases", "V1✗ V2✗ V3✗ V4· L1✓ L2· L3✓ C✓  20/20  1\n", "V1✓ V2✗ V3✓",
-		"crash-restart           V1 V2 V3  20/20  100 %  [83.9, 100]\n", "No violation in 20 runs is [0, 16.1].")
+		"crash-restart                  V1 V2 V3  20/20  100 %   [83.9, 100]\n", "No violation in 20 runs is [0, 16.1].")
 }
 
 func TestRunStoresWhatCheckJudges(t *testing.T) {

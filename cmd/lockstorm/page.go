@@ -41,14 +41,6 @@ func (p *page) Write(text []byte) (int, error) {
 	return len(text), p.err
 }
 
-// short is the main table with what its signs mean.
-func (d debate) short(out io.Writer) error {
-	p := &page{out: out}
-	d.table(cellWidth(asMarkdown)).markdown(p)
-	p.say("\n%s.", strings.ReplaceAll(legend(), "\n", ". "))
-	return p.err
-}
-
 // page is the debate as a page of documentation.
 func (d debate) page(out io.Writer, reference results.Reference) error {
 	p := &page{out: out}
@@ -56,26 +48,46 @@ func (d debate) page(out io.Writer, reference results.Reference) error {
 
 Made by "make reference" from the results in results/reference; %s.
 A row is one scenario, run with many seeds on the %s backend: what each side says of it, what the lock is, what is done to the world, which verdicts were expected, and what was found. A series is the same at several values of one thing.
-Shares are of the runs in which the property could be decided, with 95 %% Wilson intervals in percent. The story is made from the history of the first run that violates the property; "lockstorm run" with its seed repeats that run, event by event.`,
-		madeWith(reference.Versions), reference.Backend)
+Shares are of the runs in which the property could be decided, with 95 %% Wilson intervals in percent. A story is made from the history of the first run that violates the property; the command below it repeats that run, event by event.
+`, madeWith(reference.Versions), reference.Backend)
+	for _, t := range d.topics {
+		p.say("- [%s](#%s)", t.Name, anchor(t.Name))
+	}
 	p.say("\n## All rows")
-	p.table(d.table(cellWidth(asMarkdown)))
-	p.say("%s.\n", strings.ReplaceAll(legend(), "\n", ". "))
-	p.say("SHOWN counts the runs whose every verdict was the expected one. SEED is that of the first of them, or of the first run that contradicts: `lockstorm run ROW --seed SEED`.")
-	for _, s := range d.rows {
-		if t, ok := d.found[s.Name]; ok {
-			p.row(t)
+	all := d.table(cellWidth(asMarkdown))
+	for _, l := range all.lines {
+		if len(l) > 1 {
+			l[0] = fmt.Sprintf("[%s](#%s)", l[0], anchor(l[0]))
 		}
 	}
-	if len(d.series) > 0 {
-		p.say("\n## Series\n\n%s", seriesLegend)
-	}
-	for _, s := range d.series {
-		if c := d.found.curve(s); len(c.tallies) > 0 {
-			p.series(c)
+	p.table(all)
+	p.say("%s.\n\n%s", strings.ReplaceAll(legend(), "\n", ". "), shownLegend)
+	for _, t := range d.topics {
+		p.say("\n## %s", t.Name)
+		for _, s := range t.Rows {
+			if tally, ok := d.found[s.Name]; ok {
+				p.row(tally)
+			}
+		}
+		for _, s := range t.Series {
+			if c := d.found.curve(s); len(c.tallies) > 0 {
+				p.series(c)
+			}
 		}
 	}
+	p.say("\n## The columns of series\n\n%s", seriesLegend)
 	return p.err
+}
+
+// anchor is what a heading is linked by.
+func anchor(heading string) string {
+	kept := strings.Map(func(r rune) rune {
+		if r == ' ' || r == '-' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(heading))
+	return strings.ReplaceAll(kept, " ", "-")
 }
 
 // madeWith names versions, in the order of their names.
@@ -92,22 +104,75 @@ func (p *page) row(t storm.Tally) {
 	s := t.Scenario
 	p.heading(s.Name, s.Summary, s.Claims)
 	p.setting(s)
-	p.table(verdicts(t))
-	for _, about := range checker.Properties() {
-		if first, ok := t.First[about]; ok {
-			p.say("- **%s**, seed %d: %s.", about.Title(), first.Seed, first.Report.Finding(about).Story)
+	p.say("\nFound, %s in %d runs: %s.", t.Outcome(), t.Runs, found(t))
+	p.stories(t)
+	p.say("\n`lockstorm run %s --seed %d`", s.Name, t.Witness)
+	p.remark(s.Name)
+}
+
+// stories tells the first violation of each property; of one that is the same
+// conflict as the one before, that.
+func (p *page) stories(t storm.Tally) {
+	before := ""
+	for i, about := range violated(t) {
+		first := t.First[about]
+		story := first.Report.Finding(about).Story
+		if i == 0 {
+			p.say("")
+		}
+		if same(before, story) {
+			p.say("- **%s**, seed %d: the same overlap, of sections.", about.Title(), first.Seed)
+		} else {
+			p.say("- **%s**, seed %d: %s.", about.Title(), first.Seed, story)
+		}
+		before = story
+	}
+}
+
+func violated(t storm.Tally) []checker.Property {
+	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool {
+		_, ok := t.First[p]
+		return !ok
+	})
+}
+
+// same reports whether one story of a lease and one of a section tell of one
+// overlap.
+func same(lease, section string) bool {
+	return lease != "" && strings.ReplaceAll(lease, "their windows overlap", "their sections overlap") == section
+}
+
+// found says in words which verdicts the runs got.
+func found(t storm.Tally) string {
+	var parts []string
+	for _, g := range rates(t) {
+		parts = append(parts, fmt.Sprintf("%s violated in %s, %s %s", strings.Join(g.codes, " "), g.rate, g.rate.Percent(), g.rate.Interval()))
+	}
+	for _, v := range []struct {
+		checker.Verdict
+		verb string
+	}{{checker.Holds, "kept in all"}, {checker.Unknown, "left open in some"}} {
+		var codes []string
+		for _, p := range checker.Properties() {
+			if t.Observed(p) == v.Verdict {
+				codes = append(codes, p.Code())
+			}
+		}
+		if len(codes) > 0 {
+			parts = append(parts, strings.Join(codes, " ")+" "+v.verb)
 		}
 	}
-	if len(t.First) > 0 {
-		p.say("")
+	for _, p := range checker.Properties() {
+		if expected, stated := t.Scenario.Expect[p]; stated && expected != t.Observed(p) && expected != checker.Unknown {
+			parts = append(parts, fmt.Sprintf("%s was expected to be %s", p.Code(), expected))
+		}
 	}
-	p.say("`lockstorm run %s --seed %d` · %s in %d runs", s.Name, t.Witness, t.Outcome(), t.Runs)
-	p.remark(s.Name)
+	return strings.Join(parts, "; ")
 }
 
 // heading begins the section on a row or a series.
 func (p *page) heading(name, summary string, c scenarios.Claims) {
-	p.say("\n## %s\n\n%s.\n", name, sentence(summary))
+	p.say("\n### %s\n\n%s.\n", name, sentence(summary))
 	if c != (scenarios.Claims{}) {
 		p.say("- Kleppmann: %s", dash(c.Kleppmann))
 		p.say("- antirez, redis.io: %s", dash(c.Antirez))
@@ -117,8 +182,19 @@ func (p *page) heading(name, summary string, c scenarios.Claims) {
 // setting tells of the lock, the clients, the world and the plan.
 func (p *page) setting(s scenarios.Scenario) {
 	p.say("- Lock: `%s`", s.Lock.Words())
-	for i, c := range s.Clients {
-		p.say("- Client %d: `%s`", i+1, c.Words())
+	for i := 0; i < len(s.Clients); {
+		who, next := fmt.Sprintf("Client %d", i+1), i+1
+		for next < len(s.Clients) && s.Clients[next] == s.Clients[i] {
+			next++
+		}
+		if next > i+1 {
+			who = fmt.Sprintf("Clients %d to %d", i+1, next)
+			if next == i+2 {
+				who = fmt.Sprintf("Clients %d and %d", i+1, next)
+			}
+		}
+		p.say("- %s: `%s`", who, s.Clients[i].Words())
+		i = next
 	}
 	world := fmt.Sprintf("%d nodes, persistence %s", s.Nodes, s.Persistence)
 	if s.Nodes == 1 {
@@ -137,29 +213,9 @@ func (p *page) setting(s scenarios.Scenario) {
 	}
 }
 
-// verdicts is the table of what the runs of one scenario showed.
-func verdicts(t storm.Tally) *table {
-	v := &table{head: []string{"property", "expected", "observed", "violated", "share", "95 %"}}
-	for _, p := range checker.Properties() {
-		expected, observed := "–", t.Observed(p)
-		if e, stated := t.Scenario.Expect[p]; stated {
-			expected = e.String()
-		}
-		if observed == checker.NotApplicable && (expected == "–" || expected == observed.String()) {
-			continue
-		}
-		violated, share, interval := "–", "–", "–"
-		if rate := t.Rate(p); rate.N > 0 {
-			violated, share, interval = rate.String(), rate.Percent(), rate.Interval()
-		}
-		v.add(p.Code()+" "+p.Title(), expected, observed.String(), violated, share, interval)
-	}
-	return v
-}
-
 // series is the section on one series.
 func (p *page) series(c curve) {
-	p.heading(c.Name+" (series)", c.Summary, c.Claims)
+	p.heading(seriesName(c.Series), c.Summary, c.Claims)
 	first := c.tallies[0].Scenario
 	p.say("- At the first value, `lockstorm show %s`:", first.Name)
 	p.setting(first)

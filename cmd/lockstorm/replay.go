@@ -22,7 +22,7 @@ func newReplay() *cobra.Command {
 prints for a scenario of the table with --faults, or from the directory of any
 run in the simulator. Exit codes are those of run; and 1 if the repetition is not
 the same run, because this program or the scenario is not the one that it was.`,
-		Example: `  lockstorm replay v1.calm.38.g1.4.crash,partition,latency.8bca173b.e077
+		Example: `  lockstorm replay v1.calm.52.g2.4.crash,partition,latency.906be8f5.1ff1
   lockstorm replay runs/crash-restart-sim-1`,
 		Args: cobra.ExactArgs(1),
 	}

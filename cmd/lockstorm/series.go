@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -26,9 +27,6 @@ func (found tallies) curve(s scenarios.Series) curve {
 	}
 	return c
 }
-
-// complete reports whether every point is known.
-func (c curve) complete() bool { return len(c.tallies) == len(c.Points) }
 
 // course is how violations go along the points.
 type course uint8
@@ -76,46 +74,61 @@ func switches(list []bool) []int {
 
 // short says in a few words where the property breaks.
 func (c curve) short() string {
-	code := c.Property.Code()
+	code, broken := c.Property.Code(), c.broken()
 	course, at := c.course()
-	switch course {
-	case never:
+	switch {
+	case course == never:
 		return fmt.Sprintf("%s ✓ at all %d values", code, len(c.values))
-	case always:
+	case course == always:
 		return fmt.Sprintf("%s ✗ at all %d values", code, len(c.values))
-	case rising:
+	case len(broken) == 1:
+		return fmt.Sprintf("%s ✗ at %s only", code, broken[0])
+	case course == scattered || c.Unordered:
+		return fmt.Sprintf("%s ✗ at %d of %d values", code, len(broken), len(c.values))
+	case course == rising:
 		return fmt.Sprintf("%s ✗ from %s on", code, c.values[at])
-	case falling:
-		return fmt.Sprintf("%s ✗ up to %s", code, c.values[at-1])
 	}
-	return fmt.Sprintf("%s ✗ at %d of %d values", code, c.broken(), len(c.values))
+	return fmt.Sprintf("%s ✗ up to %s", code, c.values[at-1])
 }
 
-// broken counts the points that show a violation.
-func (c curve) broken() int {
-	n := 0
-	for _, t := range c.tallies {
+// broken lists the values at which a run shows a violation.
+func (c curve) broken() []string {
+	var list []string
+	for i, t := range c.tallies {
 		if t.Rate(c.Property).K > 0 {
-			n++
+			list = append(list, c.values[i])
 		}
 	}
-	return n
+	return list
 }
 
-// threshold says between which values the property comes to break.
+// threshold says where the property breaks, and where it should by a formula.
 func (c curve) threshold() string {
+	text := c.turn() + c.open() + "."
+	if c.Formula != "" {
+		text += "\nBy formula it turns at " + c.Formula + "."
+	}
+	return text
+}
+
+func (c curve) turn() string {
 	title := c.Property.Title()
 	course, at := c.course()
-	switch course {
-	case never:
-		return fmt.Sprintf("No value shows a violation of %s%s.", title, c.open())
-	case always:
-		return fmt.Sprintf("Every value shows violations of %s.", title)
-	case rising, falling:
-		before, after := c.tallies[at-1].Rate(c.Property), c.tallies[at].Rate(c.Property)
-		return fmt.Sprintf("%s turns between %s (%v) and %s (%v)%s.", sentence(title), c.values[at-1], before, c.values[at], after, c.open())
+	switch {
+	case course == never:
+		return fmt.Sprintf("No value shows a violation of %s", title)
+	case course == always:
+		return fmt.Sprintf("Every value shows violations of %s", title)
+	case course == scattered || c.Unordered:
+		broken := c.broken()
+		rest := len(c.values) - len(broken)
+		return fmt.Sprintf("%s breaks at %s; no run shows it at the other %d", sentence(title), strings.Join(broken, ", "), rest)
 	}
-	return fmt.Sprintf("Violations of %s do not begin or end at one value: %d of %d show some%s.", title, c.broken(), len(c.values), c.open())
+	point := func(i int) string {
+		r := c.tallies[i].Rate(c.Property)
+		return fmt.Sprintf("%s (%v of the runs, %s)", c.values[i], r, r.Interval())
+	}
+	return fmt.Sprintf("%s turns between %s and %s", sentence(title), point(at-1), point(at))
 }
 
 // open says at which values the property was left open.
@@ -129,39 +142,64 @@ func (c curve) open() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; undecided at %v", list)
-}
-
-// sum counts, over all points, the runs and those that showed what was expected.
-func (c curve) sum() (shown, runs int) {
-	for _, t := range c.tallies {
-		shown, runs = shown+t.Shown, runs+t.Runs
-	}
-	return shown, runs
+	return "; undecided at " + strings.Join(list, ", ")
 }
 
 // table has a line for each point.
 func (c curve) table() *table {
 	code := c.Property.Code()
-	t := &table{head: []string{c.Varied, code + " violated", "share", "95 %", "expected", "per 10⁶ grants", "tries/grant", "rounds", "p99", "outage", "seed"}}
+	t := &table{head: []string{c.Varied, code + " violated", "share", "95 % interval", "expected"}}
+	for _, m := range c.Measures {
+		t.head = append(t.head, figures[m].title)
+	}
+	t.head = append(t.head, "seed")
 	for i, tally := range c.tallies {
-		rate, m := tally.Rate(c.Property), tally.Measured.All()
-		t.add(c.values[i], rate.String(), rate.Percent(), rate.Interval(), agreed(tally, c.Property),
-			tally.PerGrant(c.Property).PerMillion(), each(m.Tries, m.Grants), fmt.Sprint(tally.Measured.MedianRounds()), short(m.AcquireP99), short(m.LongestOutage),
-			seedOf(tally, c.Property))
+		rate := tally.Rate(c.Property)
+		line := []string{c.values[i], rate.String(), rate.Percent(), rate.Interval(), agreed(tally, c.Property)}
+		for _, m := range c.Measures {
+			line = append(line, figures[m].of(tally, c.Property))
+		}
+		t.add(append(line, seedOf(tally, c.Property))...)
 	}
 	return t
 }
 
+// figures are how measures are shown.
+var figures = map[scenarios.Measure]struct {
+	title string
+	of    func(storm.Tally, checker.Property) string
+}{
+	scenarios.PerMillion: {"violations per 10⁶ grants", func(t storm.Tally, p checker.Property) string {
+		return t.PerGrant(p).PerMillion()
+	}},
+	scenarios.TriesPerGrant: {"tries per grant", func(t storm.Tally, _ checker.Property) string {
+		return each(t.Measured.All().Tries, t.Measured.All().Grants)
+	}},
+	scenarios.RequestsPerGrant: {"requests per grant", func(t storm.Tally, _ checker.Property) string {
+		return each(t.Measured.All().Requests, t.Measured.All().Grants)
+	}},
+	scenarios.RoundsToGrant: {"rounds to 1st grant", func(t storm.Tally, _ checker.Property) string {
+		if t.Measured.All().Grants == 0 {
+			return "–"
+		}
+		return fmt.Sprint(t.Measured.MedianRounds())
+	}},
+	scenarios.Blocked: {"blocked by a death", func(t storm.Tally, _ checker.Property) string {
+		return short(t.Measured.All().NextGrantAfterDeath)
+	}},
+}
+
 // seriesLegend explains the columns of a series.
-const seriesLegend = `Per 10⁶ grants: violations, with their interval. Rounds: the tries with
-which the first client to be granted the lock got it, in the middle one of the runs. P99: of the time of granted tries, in the middle one of the runs. Outage: the longest.`
+const seriesLegend = `Share: of the runs that could be judged, with its Wilson interval in percent. Expected "–": too rare for few runs to
+be relied on to show it. Seed: of the first violation, or else of the first run. Violations per 10⁶ grants: with their
+interval. Rounds: the tries with which the first client to be granted the lock got it, in the middle one of the
+runs. Blocked by a death: the longest time from a holder's death to the next grant.`
 
 // agreed is what was expected, and what came of it if that is something else.
 func agreed(t storm.Tally, p checker.Property) string {
 	expected, stated := t.Scenario.Expect[p]
 	switch {
-	case !stated:
+	case !stated, expected == checker.Unknown:
 		return "–"
 	case expected != t.Observed(p):
 		return fmt.Sprintf("%s, was %s", sign(expected), sign(t.Observed(p)))

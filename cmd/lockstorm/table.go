@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -26,7 +27,7 @@ func checkFormat(format string) error {
 	return fmt.Errorf("unknown format %q: want %s, %s or %s", format, asText, asMarkdown, asJSON)
 }
 
-// table is a head and lines of as many cells.
+// table is a head and lines of as many cells; a line of one cell begins a section.
 type table struct {
 	head  []string
 	lines [][]string
@@ -34,14 +35,34 @@ type table struct {
 
 func (t *table) add(cells ...string) { t.lines = append(t.lines, cells) }
 
+// section begins a section, unless the one before is of that name.
+func (t *table) section(name string) {
+	for _, l := range slices.Backward(t.lines) {
+		if len(l) == 1 {
+			if l[0] == name {
+				return
+			}
+			break
+		}
+	}
+	t.add(name)
+}
+
 // text prints the table for a terminal.
 func (t *table) text(out io.Writer) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, strings.ToUpper(strings.Join(t.head, "\t")))
 	for _, l := range t.lines {
-		_, _ = fmt.Fprintln(w, strings.Join(l, "\t"))
+		if len(l) == 1 { // with empty cells, lest the columns end here
+			_, _ = fmt.Fprintln(w, strings.Repeat("\t", len(t.head)-1))
+		}
+		_, _ = fmt.Fprintln(w, strings.Join(l, "\t")+strings.Repeat("\t", len(t.head)-len(l)))
 	}
 	_ = w.Flush()
+	for l := range strings.Lines(b.String()) {
+		_, _ = fmt.Fprintln(out, strings.TrimRight(l, " \n"))
+	}
 }
 
 // markdown prints the table for a page.
@@ -55,6 +76,9 @@ func (t *table) markdown(out io.Writer) {
 		cells := make([]string, len(l))
 		for i, c := range l {
 			cells[i] = strings.ReplaceAll(c, "|", `\|`)
+		}
+		if len(l) == 1 {
+			cells = append([]string{"**" + cells[0] + "**"}, make([]string, len(t.head)-1)...)
 		}
 		line(cells)
 	}
@@ -96,7 +120,7 @@ func signs(t storm.Tally) string {
 	for _, p := range checker.Properties() {
 		observed := t.Observed(p)
 		text := p.Code() + sign(observed)
-		if expected, stated := t.Scenario.Expect[p]; stated && expected != observed {
+		if expected, stated := t.Scenario.Expect[p]; stated && expected != observed && expected != checker.Unknown {
 			text += "(" + sign(expected) + ")"
 		}
 		parts = append(parts, text)
@@ -106,10 +130,13 @@ func signs(t storm.Tally) string {
 
 // legend explains the signs and codes.
 func legend() string {
+	return "✓ holds  ✗ violated  ? unknown  · nothing to judge  (✓) behind it: what was expected instead\n" + codes()
+}
+
+func codes() string {
 	var parts []string
 	for _, p := range checker.Properties() {
 		parts = append(parts, p.Code()+" "+p.Title())
 	}
-	return "✓ holds  ✗ violated  ? unknown  · nothing to judge  (✓) behind it: what was expected instead\n" +
-		strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
