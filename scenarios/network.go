@@ -50,7 +50,7 @@ var network = []Scenario{
 		Expect:  expect(holds, holds, holds, na),
 	},
 	{
-		Name:    "partition-after-acquire-again",
+		Name:    "partition-after-acquire-many",
 		Summary: "the same after each of its first four grants: each costs a TTL",
 		Claims:  Claims{Antirez: "safe: costs a TTL each, can be for ever"},
 		Lock:    quickLock,

@@ -17,7 +17,7 @@ var remarks = map[string]string{
 
 	"compare-redlock-quarantine": "Where a node restarts that the holder's majority needs, it costs the validity of a hold: the longest outage of the trial crash is about a TTL, and not some tens of milliseconds.",
 	"compare-redlock-sequential": "A release waits for one node after another: in the trial cut-off it takes the node timeout three times, and once where all are asked at once.",
-	"compare-single-node":        "In the storm of seed 4 its node crashes for ever: nobody gets the lock again, which Redlock survives.",
+	"compare-single-node":        "In the storm of seed 4 its node crashes for ever: nobody gets the lock again, which Redlock survives. That is fault tolerance; L1 asks for a node that can be reached, and is left open there.",
 	"compare-get-then-del":       "A holder that is merely late finds another's token and leaves it alone (trial pause). It deletes another's key when the pause falls between GET and DEL (pause-halfway).",
 	"compare-setnx-del":          "Nobody erases a try of which no answer came: DEL would not know whose key it takes.",
 	"compare-setnx-then-expire":  "Nobody erases a try that failed between its two commands: its key has no end.",

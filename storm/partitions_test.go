@@ -58,7 +58,7 @@ func TestPartitionsOfAMajority(t *testing.T) {
 // what is left of a TTL. (That it is mended can cost another: requests to set keys
 // that were held back may arrive after those to delete them.)
 func TestPartitionAfterAcquire(t *testing.T) {
-	for name, cuts := range map[string]int{"partition-after-acquire": 1, "partition-after-acquire-again": 4} {
+	for name, cuts := range map[string]int{"partition-after-acquire": 1, "partition-after-acquire-many": 4} {
 		logs(t, name, 20, func(t *testing.T, log history.Log) {
 			var cut []history.Time
 			for _, e := range log {
