@@ -34,7 +34,7 @@ func init() {
 		{name: "lying", build: redlockOver(func(n env.Nodes) env.Nodes { return lying{n} })},
 	} {
 		k.what, k.allowance = "in tests only", redlockAllowance
-		k.fields = "linger watchdog quarantine fence sequential tokens heartbeat grace lock_delay entries"
+		k.fields = "linger watchdog quarantine fence sequential tokens"
 		k.validate = func(scenarios.Lock) error { return nil }
 		lockKinds = append(lockKinds, k)
 	}

@@ -21,6 +21,15 @@ func printMeasured(out io.Writer, a *storm.Aggregate) {
 	_ = w.Flush()
 }
 
+// inWords makes one sentence of measurements.
+func inWords(figures []figure) string {
+	parts := make([]string, len(figures))
+	for i, f := range figures {
+		parts[i] = f.name + " " + strings.Join(f.parts, ", ")
+	}
+	return strings.Join(parts, "; ")
+}
+
 // figure is one line of measurements.
 type figure struct {
 	name  string
