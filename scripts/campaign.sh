@@ -34,8 +34,8 @@ lockstorm show delayed-restart | sed -e 's/after: 1.1s/after: 0s/' -e '/^expect:
 
 say . "The judge of exclusion against porcupine, a million histories" \
 	go test ./checker -run TestSweepAgreesWithPorcupine -count=1 -v -args -histories=1000000
-say "$work" "The debate, a thousand seeds a row" lockstorm debate --runs 1000
-say "$work" "The locks compared, five hundred seeds a trial" lockstorm compare --runs 500
+say "$work" "The debate, five hundred seeds a row" lockstorm debate --runs 500
+say "$work" "The locks compared, two hundred seeds a trial" lockstorm compare --runs 200
 say "$work" "Crash and restart on real servers" lockstorm run crash-restart --backend process --runs 20
 say "$work" "Delayed restart on real servers" lockstorm run delayed-restart --backend process --runs 10
 say "$work" "The same without the delay" sh -c 'lockstorm run no-delay.yaml --backend process --runs 10; test $? = 1'
