@@ -37,8 +37,9 @@ const MaxReplay = 100
 const replayFormat = "v1"
 
 // longestNames is the greatest length of weights that are written with the
-// names of the kinds. Longer ones are written as a code.
-const longestNames = 32
+// names of the kinds. Longer ones are written as a code, which is no longer than this
+// with all kinds in it: so a row's name can have 31 bytes.
+const longestNames = 23
 
 // noSwarm follows the number of faults of a generator without swarms.
 const noSwarm = "n"
