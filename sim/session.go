@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -32,15 +33,7 @@ func (m *machine) open(ttl time.Duration, mono int64) uint64 {
 // session returns a session that is not over, or nil; it is good until the next
 // change.
 func (m *machine) session(id uint64) *session {
-	i, found := slices.BinarySearchFunc(m.sessions, id, func(s session, id uint64) int {
-		switch {
-		case s.id < id:
-			return -1
-		case s.id > id:
-			return 1
-		}
-		return 0
-	})
+	i, found := slices.BinarySearchFunc(m.sessions, id, func(s session, id uint64) int { return cmp.Compare(s.id, id) })
 	if !found {
 		return nil
 	}

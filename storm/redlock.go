@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/locks"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -15,19 +14,14 @@ func redlockAllowance(l scenarios.Lock) time.Duration {
 	return redlock.Allowance(l.TTL, l.DriftFactor)
 }
 
-func validateRedlock(l scenarios.Lock) error {
-	c, err := redlockConfig(l, 1)
-	if err != nil {
-		return err
-	}
-	return c.Validate()
-}
+func validateRedlock(l scenarios.Lock) error { return redlockConfig(l, 1).Validate() }
 
-// tokens are the ways to make tokens, as scenarios name them.
+// tokens are the ways to make tokens, as scenarios name them: which names there are
+// is in the tag of the scenario's field, and checked by it.
 var tokens = map[string]redlock.Tokens{"": redlock.RandomTokens, "random": redlock.RandomTokens, "time": redlock.TimeTokens}
 
-// fenceSources are the ways to draw fences, as scenarios name them; nil is the
-// lock's own.
+// fenceSources are the ways to draw fences, as scenarios name them likewise; nil is
+// the lock's own.
 var fenceSources = map[string]func(locks.Fences) redlock.FenceSource{
 	"": nil, "quorum": nil,
 	"increment": func(f locks.Fences) redlock.FenceSource { return f.IncrementEverywhere },
@@ -35,14 +29,7 @@ var fenceSources = map[string]func(locks.Fences) redlock.FenceSource{
 }
 
 // redlockConfig is the configuration of one client's lock.
-func redlockConfig(l scenarios.Lock, client int) (redlock.Config, error) {
-	made, known := tokens[l.Tokens]
-	if !known {
-		return redlock.Config{}, &nemesis.FieldError{Path: "tokens", Err: fmt.Errorf("unknown way to make tokens %q: want random or time", l.Tokens)}
-	}
-	if _, known := fenceSources[l.Fence]; !known {
-		return redlock.Config{}, &nemesis.FieldError{Path: "fence", Err: fmt.Errorf("unknown source of fences %q: want quorum, increment or one-node", l.Fence)}
-	}
+func redlockConfig(l scenarios.Lock, client int) redlock.Config {
 	return redlock.Config{
 		TTL:         l.TTL,
 		DriftFactor: l.DriftFactor,
@@ -51,7 +38,7 @@ func redlockConfig(l scenarios.Lock, client int) (redlock.Config, error) {
 		Quarantine:  l.Quarantine,
 		Fence:       l.Fence != "",
 		Sequential:  l.Sequential,
-		Tokens:      made,
+		Tokens:      tokens[l.Tokens],
 		Client:      fmt.Sprintf("client-%d", client),
 		NodeTimeout: l.NodeTimeout,
 		Linger:      l.Linger,
@@ -59,14 +46,11 @@ func redlockConfig(l scenarios.Lock, client int) (redlock.Config, error) {
 		RetryMin:    l.Retry.Min,
 		RetryMax:    l.Retry.Max,
 		Tries:       l.Tries,
-	}, nil
+	}
 }
 
 func newRedlock(l scenarios.Lock, p ports) (Lock, error) {
-	config, err := redlockConfig(l, p.client)
-	if err != nil {
-		return nil, err
-	}
+	config := redlockConfig(l, p.client)
 	if source := fenceSources[l.Fence]; source != nil {
 		config.FenceFrom = source(locks.Fences{Runtime: p.runtime, Nodes: p.nodes, Timeout: l.NodeTimeout})
 	}
