@@ -64,26 +64,31 @@ func AllSeries() []Series {
 	return all
 }
 
+// Every returns all rows, and all points of series.
+func Every() []Scenario {
+	all := All()
+	for _, series := range AllSeries() {
+		for _, p := range series.Points {
+			all = append(all, p.Scenario)
+		}
+	}
+	return all
+}
+
 // Find returns the scenario of that name: a row, a point of a series, or a
 // contender in a trial.
 func Find(name string) (Scenario, error) {
-	all := All()
-	known := make([]string, len(all))
-	for i, s := range all {
+	for _, s := range Every() {
 		if s.Name == name {
 			return s, nil
-		}
-		known[i] = s.Name
-	}
-	for _, series := range AllSeries() {
-		for _, p := range series.Points {
-			if p.Name == name {
-				return p.Scenario, nil
-			}
 		}
 	}
 	if s, ok := comparison(name); ok {
 		return s, nil
+	}
+	var known []string
+	for _, s := range All() {
+		known = append(known, s.Name)
 	}
 	return Scenario{}, fmt.Errorf("unknown scenario %q: there is %s", name, strings.Join(known, ", "))
 }

@@ -26,7 +26,7 @@ func TestReplayRoundTrip(t *testing.T) {
 	kinds, _ := nemesis.Kinds()
 	rapid.Check(t, func(t *rapid.T) {
 		r := storm.Replay{
-			Scenario: rapid.SampledFrom(named()).Draw(t, "scenario").Name,
+			Scenario: rapid.SampledFrom(scenarios.Every()).Draw(t, "scenario").Name,
 			Seed:     rapid.OneOf(rapid.Uint64(), rapid.Just[uint64](math.MaxUint64)).Draw(t, "seed"),
 			Trace:    rapid.Uint32().Draw(t, "trace"),
 		}
@@ -54,23 +54,12 @@ func TestLongestReplay(t *testing.T) {
 	for _, k := range kinds {
 		r.Generator.Faults[k] = nemesis.MaxWeight
 	}
-	for _, s := range named() {
+	for _, s := range scenarios.Every() {
 		r.Scenario = s.Name
 		if text := r.String(); len(text) > storm.MaxReplay {
 			t.Errorf("%s: %d bytes", text, len(text))
 		}
 	}
-}
-
-// named are all rows and points.
-func named() []scenarios.Scenario {
-	all := scenarios.All()
-	for _, series := range scenarios.AllSeries() {
-		for _, p := range series.Points {
-			all = append(all, p.Scenario)
-		}
-	}
-	return all
 }
 
 func TestParseReplayRefuses(t *testing.T) {

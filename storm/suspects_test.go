@@ -10,17 +10,6 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// everyScenario is the rows and the points of the series.
-func everyScenario() []scenarios.Scenario {
-	all := scenarios.All()
-	for _, series := range scenarios.AllSeries() {
-		for _, p := range series.Points {
-			all = append(all, p.Scenario)
-		}
-	}
-	return all
-}
-
 // wantHolds checks that properties hold in each of n runs on a backend.
 func wantHolds(t *testing.T, b storm.Backend, s scenarios.Scenario, n int, properties []checker.Property) {
 	t.Helper()
@@ -38,7 +27,7 @@ func wantHolds(t *testing.T, b storm.Backend, s scenarios.Scenario, n int, prope
 // Law: where a scenario breaks lease or section exclusion the lease is to blame: a lock without one,
 // which nothing can reach, excludes in the same storm.
 func TestAnOracleExcludesInEveryRow(t *testing.T) {
-	for _, s := range everyScenario() {
+	for _, s := range scenarios.Every() {
 		var broken []checker.Property
 		for _, p := range []checker.Property{checker.Lease, checker.Section} {
 			if s.Expect[p] == checker.Violated {
@@ -59,7 +48,7 @@ func TestAnOracleExcludesInEveryRow(t *testing.T) {
 // Law: where a scenario breaks effect exclusion the resource could have prevented
 // it: one that checks a fence on reads and writes does, in the same storm.
 func TestAFencedResourceIsSafeInEveryRow(t *testing.T) {
-	for _, s := range everyScenario() {
+	for _, s := range scenarios.Every() {
 		if s.Expect[checker.Effect] != checker.Violated {
 			continue
 		}
@@ -91,7 +80,7 @@ var suspects = map[checker.Property][]string{
 
 // Law: what a scenario shows to hold, a lock can break in it.
 func TestEveryRowFindsABrokenLock(t *testing.T) {
-	for _, s := range everyScenario() {
+	for _, s := range scenarios.Every() {
 		for _, p := range checker.Properties() {
 			if s.Expect[p] != checker.Holds {
 				continue

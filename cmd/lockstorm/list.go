@@ -32,6 +32,12 @@ func list(out io.Writer) error {
 	title := func(s string) { _, _ = fmt.Fprintf(w, "%s\n", s) }
 	entry := func(cells ...string) { _, _ = fmt.Fprintf(w, "  %s\n", strings.Join(cells, "\t")) }
 
+	described := func(names []string, what map[string]string) {
+		for _, n := range names {
+			entry(n, what[n])
+		}
+	}
+
 	title("Scenarios")
 	for _, s := range scenarios.All() {
 		entry(s.Name, s.Summary)
@@ -49,15 +55,9 @@ func list(out io.Writer) error {
 		entry(c.Name, c.Summary)
 	}
 	title("\nLocks")
-	names, what := storm.Locks()
-	for _, n := range names {
-		entry(n, what[n])
-	}
+	described(storm.Locks())
 	title("\nWorkloads")
-	names, what = storm.Workloads()
-	for _, n := range names {
-		entry(n, what[n])
-	}
+	described(storm.Workloads())
 	title("\nFaults")
 	kinds, does := nemesis.Kinds()
 	for _, k := range kinds {

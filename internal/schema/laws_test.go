@@ -128,13 +128,8 @@ func corpus(t *testing.T) map[string]any {
 		}
 		all[s.Name] = value
 	}
-	for _, s := range scenarios.All() {
+	for _, s := range scenarios.Every() {
 		add(s)
-	}
-	for _, series := range scenarios.AllSeries() {
-		for _, p := range series.Points {
-			add(p.Scenario)
-		}
 	}
 	for _, text := range []string{usable, everything} {
 		var value map[string]any
