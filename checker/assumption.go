@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // This file says what a lock had to count on, and could not, when a property was
@@ -360,7 +361,7 @@ func (c *clash) tellClocks() string {
 		}
 	}
 	if ahead != 0 {
-		wrong = append(wrong, fmt.Sprintf("%s of %v got ahead by %s or more", plural(ahead.count(), "the clock"), ahead, span4(least)))
+		wrong = append(wrong, fmt.Sprintf("%s of %v got ahead by %s or more", words.Plural(ahead.count(), "the clock"), ahead, span4(least)))
 	}
 	if c.slow() {
 		wrong = append(wrong, c.slowHolder())

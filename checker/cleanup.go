@@ -7,6 +7,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// Cleanup says that what is given up leaves no keys behind.
+const Cleanup Property = "cleanup"
+
 // cleanup judges whether what is given up leaves keys behind: once a try has
 // been refused, or a release has returned, no node keeps the token's key for
 // longer than the bound. The bound counts from the end of the call, or from
@@ -45,7 +48,7 @@ type leftover struct {
 // forever is after every instant of a history.
 const forever history.Time = math.MaxInt64
 
-func newCleanup(h history.Header, l *ledger, n *notes) *cleanup {
+func newCleanup(h history.Header, l *ledger, n *notes) judge {
 	return &cleanup{header: h, ledger: l, notes: n, due: forever}
 }
 
@@ -175,7 +178,7 @@ func (c *cleanup) finding(end history.Time) Finding {
 	if end > c.due {
 		c.expire(end)
 	}
-	f := Finding{Property: Cleanup, Count: c.count}
+	f := Finding{Count: c.count}
 	switch {
 	case c.count > 0:
 		f.Verdict, f.Story = Violated, c.first

@@ -7,6 +7,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// Contract says that calls return in time, and that what they return is true.
+const Contract Property = "contract"
+
 // contract judges what any lock owes its callers: calls return within their
 // bound, a grant has time left and is for a time that can be, extend and
 // release tell the truth, and nobody deletes the key of a hold but its holder's
@@ -27,8 +30,7 @@ type contract struct {
 	ledger  *ledger
 	notes   *notes
 
-	claims []claim     // in this instant
-	keys   []keyChange // in this instant
+	claims []claim // in this instant
 
 	calls int
 	count int
@@ -51,17 +53,7 @@ const (
 	saysLost               // by a release
 )
 
-// keyChange is what a node did to the key of a hold.
-type keyChange struct {
-	hold   *hold
-	kind   history.Kind
-	reason string
-	node   int
-	client int
-	at     history.Time
-}
-
-func newContract(h history.Header, l *ledger, n *notes) *contract {
+func newContract(h history.Header, l *ledger, n *notes) judge {
 	return &contract{header: h, keepers: keepersOf(h), ledger: l, notes: n}
 }
 
@@ -69,7 +61,7 @@ func newContract(h history.Header, l *ledger, n *notes) *contract {
 func (c *contract) truthful() bool { return c.header.Keys && c.keepers != 0 }
 
 func (*contract) hears() kinds {
-	return kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Release, history.Released, history.KeySet, history.KeyExtended, history.KeyGone, history.End)
+	return kindSet(history.Granted, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
 }
 
 func (c *contract) observe(f *fact) {
@@ -84,14 +76,6 @@ func (c *contract) observe(f *fact) {
 		c.returned(f, "extend", b.Extend)
 		c.positive(f, "an extension of")
 		c.claim(f, saysExtended)
-	case history.Extend:
-		if f.hold != nil {
-			f.hold.keys.extended = 0
-		}
-	case history.Release:
-		if f.hold != nil {
-			f.hold.keys.claimed = f.hold.keys.set
-		}
 	case history.ExtendFailed:
 		c.returned(f, "extend", b.Extend)
 	case history.Released:
@@ -102,8 +86,6 @@ func (c *contract) observe(f *fact) {
 		case history.Declined:
 			c.claim(f, saysLost)
 		}
-	case history.KeySet, history.KeyExtended, history.KeyGone:
-		c.keyChanged(f)
 	case history.End:
 		c.unreturned(f.Time)
 	}
@@ -184,60 +166,25 @@ func (c *contract) claim(f *fact, what claimKind) {
 	}
 }
 
-// keyChanged enters what a node did to the key of a hold.
-func (c *contract) keyChanged(f *fact) {
-	if !c.header.Keys {
-		return
-	}
-	for _, h := range c.ledger.resource(f.Resource).holds {
-		if h.token == f.Token {
-			c.keys = append(c.keys, keyChange{h, f.Kind, f.Reason, f.Node, f.Client, f.Time})
-		}
-	}
-}
-
-// settle judges the claims and the keys of the instant, now that it is clear
+// settle judges the claims and the deletions of the instant, now that it is clear
 // who held and who had called release.
 func (c *contract) settle() {
-	for _, k := range c.keys {
-		c.enter(k)
+	for _, k := range c.ledger.changes {
+		if k.kind == history.KeyGone && k.reason == "deleted" {
+			c.judgeDeletion(k)
+		}
 	}
 	for _, claim := range c.claims {
 		c.judgeClaim(claim)
 	}
-	c.keys, c.claims = c.keys[:0], c.claims[:0]
-}
-
-func (c *contract) enter(k keyChange) {
-	keys := &k.hold.keys
-	switch k.kind {
-	case history.KeySet:
-		keys.set = keys.set.with(k.node)
-	case history.KeyExtended:
-		if k.client == k.hold.client.number {
-			keys.extended = keys.extended.with(k.node)
-		}
-		k.hold.renewKey(k)
-	case history.KeyGone:
-		keys.set = keys.set.without(k.node)
-		c.ledger.lose(k)
-		if k.reason == "deleted" {
-			c.judgeDeletion(k)
-		}
-	}
+	c.claims = c.claims[:0]
 }
 
 // judgeDeletion reports a key that was deleted while its hold went on. Once
 // release has been called, the deletion backs it.
 func (c *contract) judgeDeletion(d keyChange) {
 	h := d.hold
-	if h.letGo {
-		if d.client == h.client.number {
-			h.keys.deleted = h.keys.deleted.with(d.node)
-		}
-		return
-	}
-	if !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
+	if h.letGo || !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
 		return
 	}
 	c.violate(h.granted, d.at, "node %d deleted the key of %q (token %s) at %s for client %d, while client %d held the lock since %s and had not called release",
@@ -264,7 +211,7 @@ func (c *contract) judgeClaim(k claim) {
 }
 
 func (c *contract) finding(history.Time) Finding {
-	f := Finding{Property: Contract, Count: c.count}
+	f := Finding{Count: c.count}
 	switch {
 	case c.count > 0:
 		f.Verdict, f.Story = Violated, c.first

@@ -6,6 +6,10 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// Effect says that the guarded resource is as if its accepted sections had run
+// one after another.
+const Effect Property = "effect"
+
 // effect judges whether the guarded resource is as if its accepted sections
 // had run one after another. The sections of a resource are cut into segments
 // at quiescent points, so that the cost stays linear: see [register].
@@ -22,7 +26,7 @@ type effect struct {
 	doubt    string // why some segment could not be decided
 }
 
-func newEffect(l *ledger, n *notes) *effect { return &effect{ledger: l, notes: n} }
+func newEffect(_ history.Header, l *ledger, n *notes) judge { return &effect{ledger: l, notes: n} }
 
 func (*effect) hears() kinds {
 	return kindSet(history.Read, history.ReadDone, history.Write, history.WriteDone, history.Released, history.Kill)
@@ -191,7 +195,7 @@ func (j *effect) finding(history.Time) Finding {
 	for _, r := range j.ledger.inOrder() {
 		j.judge(r)
 	}
-	f := Finding{Property: Effect, Count: j.count}
+	f := Finding{Count: j.count}
 	switch {
 	case j.count > 0:
 		f.Verdict, f.Story = Violated, j.first

@@ -7,6 +7,14 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+const (
+	// Lease says that the windows in which clients may rely on the lock, until its
+	// validity ends, do not overlap.
+	Lease Property = "lease"
+	// Section says that nor do the sections of clients that look at no clock.
+	Section Property = "section"
+)
+
 // exclusion judges one rule as a stream. A history keeps it if and only if
 //
 //	(a) windows that are not empty are disjoint, and
@@ -31,6 +39,10 @@ type exclusion struct {
 	first   *violation
 	count   int
 }
+
+func newLease(_ history.Header, l *ledger, n *notes) judge { return newExclusion(leaseRule, l, n) }
+
+func newSection(_ history.Header, l *ledger, n *notes) judge { return newExclusion(sectionRule, l, n) }
 
 func newExclusion(index int, l *ledger, n *notes) *exclusion {
 	return &exclusion{rule: rules[index], index: index, ledger: l, notes: n}
@@ -181,7 +193,7 @@ func (x *exclusion) giveUp() {
 
 func (x *exclusion) finding(end history.Time) Finding {
 	x.giveUp()
-	f := Finding{Property: x.property, Count: x.count}
+	f := Finding{Count: x.count}
 	if x.first != nil {
 		x.first.seal(end)
 		f.Verdict, f.Story, f.First = Violated, x.first.story(), &x.first.pair

@@ -6,6 +6,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// Fence says that fences grow from hold to hold.
+const Fence Property = "fence"
+
 // fences judges whether fences grow: if hold g returned before hold h was
 // called, or g's window ended before that of h began, and neither is empty, then
 // the fence of g is below that of h. Grants without a fence say nothing.
@@ -39,6 +42,8 @@ func (m *mark) raise(h *hold) {
 		*m = mark{fence: h.fence, client: h.client.number, token: h.token, at: h.granted}
 	}
 }
+
+func newFences(_ history.Header, l *ledger, n *notes) judge { return &fences{ledger: l, notes: n} }
 
 func (*fences) hears() kinds {
 	return kindSet(history.Acquire, history.Granted, history.Release, history.Lost, history.Lapse)
@@ -125,7 +130,7 @@ func (j *fences) settle() {
 }
 
 func (j *fences) finding(history.Time) Finding {
-	f := Finding{Property: Fence, Count: j.count}
+	f := Finding{Count: j.count}
 	switch {
 	case j.count > 0:
 		f.Verdict, f.Story = Violated, j.first

@@ -77,9 +77,10 @@ func find(t *testing.T, name, told, subject string) string {
 func figures(t *testing.T, m checker.Measurements) string {
 	t.Helper()
 	var b strings.Builder
-	for v, i := reflect.ValueOf(m), 0; i < v.NumField(); i++ {
-		if field := v.Field(i); !field.IsZero() {
-			fmt.Fprintf(&b, "%s %v\n", v.Type().Field(i).Tag.Get("json"), field.Interface())
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[checker.Measurements]()) {
+		v := reflect.ValueOf(m).FieldByIndex(f.Index)
+		if name := f.Tag.Get("json"); name != "" && !v.IsZero() {
+			fmt.Fprintf(&b, "%s %v\n", name, v.Interface())
 		}
 	}
 	return b.String()

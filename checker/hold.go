@@ -9,6 +9,8 @@ import (
 // hold is one try to acquire and the hold that follows if it is granted. The
 // ledger keeps what its events say; each judge has fields of its own.
 type hold struct {
+	number   int    // its place, which another takes when it is retired
+	serial   uint64 // from 1, of its own
 	client   *client
 	resource *resource
 	token    string
@@ -42,20 +44,12 @@ type hold struct {
 	windows    [ruleCount]window // exclusion
 	fence      uint64            // fences
 	floor      mark              // fences: what the fence has to be above, as of the call
-	keys       keys              // contract
-	entry      entry             // its entry in a store
-	obstructed nodes             // tolerance: that kept another token's key at some time since the call
-	part       part              // measurements
-}
+	keys       keys
+	entry      entry // its entry in a store
+	obstructed nodes // tolerance: that kept another token's key at some time since the call
 
-// keys is the nodes that did something to the keys of a hold.
-type keys struct {
-	set      nodes // that keep the token, as of the last instant
-	claimed  nodes // that kept it when release was called
-	deleted  nodes // that deleted it since then
-	extended nodes // that extended its life since extend was called
-
-	fate *fate // what became of them against their holder's will; nil: nothing
+	trying  bool // measurements: it counts as tried
+	holding bool // measurements: it counts as held
 }
 
 // entry is what became of the hold's entry in a store without its holder's doing.
@@ -191,8 +185,9 @@ func isReleasing(h *hold) bool { return h.release.open }
 
 // resource is one name that is locked.
 type resource struct {
-	name  string
-	holds []*hold
+	number int
+	name   string
+	holds  []*hold
 
 	lines    [ruleCount]line // exclusion
 	register register        // effect
@@ -201,5 +196,7 @@ type resource struct {
 	kept     []stray         // tolerance
 	waiting  waiting         // progress
 	clashes  []*clash        // exclusion: the first, of windows
-	measured measured        // measurements
+	late     []straggler
+	holders  int // measurements: holds whose validity has not ended
+	triers   int // measurements: tries that have not returned
 }

@@ -21,8 +21,12 @@ type ledger struct {
 	forgetful comeback             // the last that came to lead a store without all that had been acknowledged
 	resources map[string]*resource
 	recent    [64]*resource // that were looked up last, by a cheap hash of their names
+	changes   []keyChange   // of this instant
 	settling  []*hold       // that may be retired at the end of the instant
 	spare     []*hold       // retired, to be used again
+	free      []int         // numbers of holds that are retired
+	places    int           // numbers of holds, in all
+	serial    uint64        // of the last hold
 }
 
 // fact is an event together with what it is about. What does not apply is nil.
@@ -58,7 +62,7 @@ func (l *ledger) resource(name string) *resource {
 	}
 	r := l.resources[name]
 	if r == nil {
-		r = &resource{name: name}
+		r = &resource{number: len(l.resources), name: name}
 		l.resources[name] = r
 	}
 	*recent = r
@@ -111,14 +115,28 @@ func endOf(e *history.Event) int64 {
 }
 
 func (l *ledger) blank() *hold {
-	last := len(l.spare) - 1
-	if last < 0 {
-		return &hold{}
+	var h *hold
+	if last := len(l.spare) - 1; last >= 0 {
+		h = l.spare[last]
+		l.spare = l.spare[:last]
+	} else {
+		h = &hold{}
 	}
-	h := l.spare[last]
-	l.spare = l.spare[:last]
-	*h = hold{}
+	l.serial++
+	*h = hold{number: l.place(), serial: l.serial}
 	return h
+}
+
+// place returns the lowest number that no hold has had, or one that is free again.
+func (l *ledger) place() int {
+	last := len(l.free) - 1
+	if last < 0 {
+		l.places++
+		return l.places - 1
+	}
+	n := l.free[last]
+	l.free = l.free[:last]
+	return n
 }
 
 // settle lets go of the holds that no event can concern any more: the last first,
@@ -129,7 +147,7 @@ func (l *ledger) settle() {
 			l.retire(h)
 		}
 	}
-	l.settling = l.settling[:0]
+	l.settling, l.changes = l.settling[:0], l.changes[:0]
 }
 
 // finished reports whether nothing that is still to come can change a verdict
@@ -147,11 +165,11 @@ func (h *hold) finished() bool {
 
 func (l *ledger) retire(h *hold) {
 	h.retired = true
+	l.free = append(l.free, h.number)
 	h.client.holds = remove(h.client.holds, h)
 	h.resource.holds = remove(h.resource.holds, h)
 	if h.writes > 0 && h.returned {
-		r := &h.resource.measured
-		r.stragglers = append(r.stragglers,
+		h.resource.late = append(h.resource.late,
 			straggler{client: h.client.number, token: h.token, granted: h.granted, writes: h.writes})
 	}
 	for i := range h.resource.lines {
@@ -173,4 +191,27 @@ func remove[T comparable](list []T, v T) []T {
 		}
 	}
 	return list
+}
+
+// straggler is a hold that is over while a write of it may still come.
+type straggler struct {
+	client  int
+	token   string
+	granted history.Time
+	writes  int
+}
+
+// straggled returns the time of the grant under which a write was called that
+// arrives only now, when the hold is over.
+func (r *resource) straggled(client int, token string) (history.Time, bool) {
+	for i, s := range r.late {
+		if s.token != token || client != 0 && s.client != client {
+			continue
+		}
+		if r.late[i].writes--; r.late[i].writes == 0 {
+			r.late = remove(r.late, r.late[i])
+		}
+		return s.granted, true
+	}
+	return 0, false
 }

@@ -1,241 +1,95 @@
 package checker
 
 import (
-	"time"
+	"reflect"
 
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Measurements are figures of one history, over all of its resources. Durations
-// are on the ground clock, in nanoseconds.
+// Measurements are figures of one history, over all of its resources, or of many
+// histories. Each topic has a file of its own, measure_*.go, with its figures, the
+// meter that takes them and the words in which they are told.
+//
+// Durations are on the ground clock, in nanoseconds. The tag runs says what the
+// figure of many histories is: the sum of theirs, the max, or the median of another
+// figure of the same topic ("median LongestOutage"; "median>0": of those that are
+// not 0). A figure without a tag follows from the others of its topic.
 type Measurements struct {
-	// Tries is the number of calls of acquire, Grants that of those that
-	// returned with the lock. Requests is how many messages clients sent for the
-	// lock: to acquire, to extend and to release it.
-	Tries    int `json:"tries"`
-	Grants   int `json:"grants"`
-	Requests int `json:"requests"`
-
-	// AcquireP50, P99, P999 and Max are the time from call to return of the
-	// tries that were granted. The quantiles are upper bounds and at most
-	// 1/32 too high.
-	AcquireP50  time.Duration `json:"acquire_p50"`
-	AcquireP99  time.Duration `json:"acquire_p99"`
-	AcquireP999 time.Duration `json:"acquire_p999"`
-	AcquireMax  time.Duration `json:"acquire_max"`
-
-	// An outage is a time in which a resource was wanted, held by nobody and
-	// granted to nobody. It begins with the first call of acquire at which
-	// nobody holds the resource, or with the end of a hold while somebody tries;
-	// it ends with the next grant or, if there is none or no try was under way for
-	// longer than the longest TTL, with the last return of a try (with the
-	// history's end, if one has not returned). LongestOutage is the longest,
-	// TotalOutage all of them together.
-	LongestOutage time.Duration `json:"longest_outage"`
-	TotalOutage   time.Duration `json:"total_outage"`
-
-	// Wanted is the time in which a resource was held or in an outage, and
-	// Availability the share of it in which it was held; 1 if nobody wanted any.
-	// The time that an acquire takes is outage: locks and plans compare by it, with
-	// the same work.
-	Wanted       time.Duration `json:"wanted"`
-	Availability float64       `json:"availability"`
-
-	// HolderDeaths is how often a client died that held a resource, as its
-	// validity goes. GrantsAfterDeath is after how many of these deaths the
-	// resource was granted again, and NextGrantAfterDeath the longest time that
-	// this took.
-	HolderDeaths        int           `json:"holder_deaths"`
-	GrantsAfterDeath    int           `json:"grants_after_death"`
-	NextGrantAfterDeath time.Duration `json:"next_grant_after_death"`
-
-	// LongestWait is the longest time that a client went on trying for one
-	// resource: from the first call of a row of tries to the grant or, if there
-	// was none, to the last return (to the client's death, or the history's end, if
-	// a try was under way). A row ends with a grant, and where longer than the
-	// longest TTL no try was under way. MostPassedOver is the most grants to others
-	// during one row.
-	LongestWait    time.Duration `json:"longest_wait"`
-	MostPassedOver int           `json:"most_passed_over"`
-
-	// A round is tries for a resource that nobody holds, each called while another
-	// of them is under way. It ends when one is granted, or when none is under way any
-	// more: the round was split if two or more took part. SplitRounds is the number of those.
-	// RoundsToFirstGrant is with which of its tries the client that was first to be
-	// granted a resource got it: the most of any resource, and 0 if none was granted.
-	SplitRounds        int `json:"split_rounds"`
-	RoundsToFirstGrant int `json:"rounds_to_first_grant"`
-
-	// Woken is how often a client that waited in a queue was woken. Herd is the
-	// most tries that were woken between two grants of a resource.
-	Woken int `json:"woken"`
-	Herd  int `json:"herd"`
-
-	// OrphanKeys is the number of keys that expired on a node after their try had
-	// been refused or released: nobody had deleted them. It is 0 where the history
-	// does not record the nodes' keys.
-	OrphanKeys int `json:"orphan_keys"`
-
-	// StaleApplies is the number of writes that took effect under a grant
-	// after one under a newer grant of the same resource.
-	StaleApplies int `json:"stale_applies"`
-
-	// Faults is the number of faults that took place.
-	Faults int `json:"faults"`
-
-	// Rejected is the number of accesses that the guarded resource refused.
-	// WronglyRejected are those of them whose client still held the lock, as its
-	// validity goes, under the newest grant of all.
-	Rejected        int `json:"rejected"`
-	WronglyRejected int `json:"wrongly_rejected"`
+	Work
+	Acquiring
+	Outages
+	Waits
+	Deaths
+	Rounds
+	Queues
+	Orphans
+	StaleWrites
+	FaultCount
+	Rejections
 }
 
-// measures takes the measurements.
-type measures struct {
-	Measurements
-	ledger  *ledger
-	keys    bool          // the history records the nodes' keys
-	ttl     time.Duration // the longest
-	acquire histogram
-	held    time.Duration // in all
-	over    []*hold       // that were refused or released in this instant
+// meters take the measurements, in this order. Whoever asks for rows of tries comes
+// before the meter of waits, and whoever asks who holds a resource and who tries for
+// it before that of outages: they see what was so before an event.
+var meters = []func(h history.Header, l *ledger) meter{
+	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter,
+	newQueueMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
 }
 
-func newMeasures(h history.Header, l *ledger) *measures {
-	return &measures{ledger: l, keys: h.Keys, ttl: h.LongestTTL}
+// meter takes the measurements on one topic.
+type meter interface {
+	observer
+	// measure enters what was measured. It is called once, after everything else;
+	// end is the instant of the last event.
+	measure(m *Measurements, end history.Time)
 }
 
-// measured is what the measurements have to remember of one resource.
-type measured struct {
-	grants int32
-	newest history.Time // the last grant
-
-	outage     outage
-	deaths     deaths
-	round      round
-	herd       int      // tries that were woken since the last grant
-	orphans    []orphan // keys of tries that are over
-	applied    history.Time
-	stragglers []straggler
+// Figure is what a person is told of some measurements, as in "longest wait: 1s,
+// passed over by nobody".
+type Figure struct {
+	Name  string
+	Parts []string
 }
 
-// part is what the measurements have to remember of one hold.
-type part struct {
-	trying  bool  // it counts as tried
-	holding bool  // it counts as held
-	round   int32 // that it takes part in; 0: none
-	grants  int32 // of the resource, at the call
-	woken   int32 // the number of grants when it was woken last, and one
+// also is the name of the figure of what does not happen in most runs.
+const also = "also"
+
+// topic is the figures on one topic.
+type topic interface {
+	// figures tells them, of so many runs. What did not happen is left out.
+	figures(runs int) []Figure
 }
 
-func (m *measures) observe(f *fact) {
-	h := f.hold
-	switch f.Kind {
-	case history.Acquire:
-		m.Tries++
-		m.tried(h, f.Time)
-	case history.Granted:
-		m.Grants++
-		m.Requests += f.K
-		m.acquire.add(f.Time.Sub(h.acquire.at))
-		m.granted(h, f.Time)
-	case history.Refused:
-		m.Requests += f.K
-		m.refused(h, f.Time)
-	case history.Extended:
-		m.Requests += f.K
-		m.continued(h, f.Time)
-	case history.ExtendFailed:
-		m.Requests += f.K
-	case history.Released:
-		m.Requests += f.K
-		m.leave(h)
-	case history.Release, history.Lost, history.Lapse:
-		m.ended(h, f)
-	case history.Kill:
-		m.killed(f.client, f.Time)
-	case history.Step:
-		m.stepped(f)
-	case history.KeySet, history.KeyGone:
-		m.keyed(f)
-	case history.FaultStart:
-		m.Faults++
-	case history.ReadDone, history.WriteDone:
-		if f.Outcome == history.Declined {
-			m.rejected(f)
+// derived is implemented by topics in which one figure follows from others.
+type derived interface{ derive() }
+
+// Derive works out the figures that follow from others.
+func (m *Measurements) Derive() {
+	m.each(func(t any) {
+		if d, ok := t.(derived); ok {
+			d.derive()
 		}
-	case history.Apply:
-		m.applied(f)
-	}
+	})
 }
 
-func (m *measures) tried(h *hold, now history.Time) {
-	if h.client.dead {
-		return
-	}
-	m.beginTry(h, now)
-	m.goOn(h, now)
-	h.joinRound()
-}
-
-func (m *measures) granted(h *hold, now history.Time) {
-	m.beginHold(h, now)
-	m.succeed(h)
-	m.endRow(h, now)
-	m.comfort(h.resource, now)
-	r := &h.resource.measured
-	r.grants++
-	r.newest, r.herd = now, 0
-}
-
-func (m *measures) refused(h *hold, now history.Time) {
-	if h == nil {
-		return
-	}
-	h.stopTrying()
-	h.resource.measured.outage.until = now
-	m.giveUp(h, now)
-	m.leaveRound(h)
-	m.leave(h)
-}
-
-// killed forgets the tries of a client that has died. What it held it goes on to
-// hold, unless nothing could ever end that.
-func (m *measures) killed(c *client, now history.Time) {
-	m.endRows(c, now)
-	for _, h := range c.holds {
-		if h.part.trying {
-			h.stopTrying()
-			h.resource.measured.outage.until = now
-			m.leaveRound(h)
+// Figures tells the measurements of so many runs, topic after topic.
+func (m Measurements) Figures(runs int) []Figure {
+	var list []Figure
+	m.each(func(t any) {
+		for _, f := range t.(topic).figures(runs) {
+			if n := len(list); n > 0 && f.Name == also && list[n-1].Name == also {
+				list[n-1].Parts = append(list[n-1].Parts, f.Parts...)
+			} else {
+				list = append(list, f)
+			}
 		}
-	}
-	for _, h := range c.holds {
-		if h.part.holding {
-			m.mourn(h.resource, now)
-		}
-		if h.orphaned() {
-			m.endHold(h, now)
-		}
-	}
+	})
+	return list
 }
 
-// result completes the measurements with what is still going on at the end.
-func (m *measures) result(end history.Time) Measurements {
-	for _, c := range m.ledger.clients {
-		m.endRows(c, end)
+func (m *Measurements) each(do func(topic any)) {
+	v := reflect.ValueOf(m).Elem()
+	for i := range v.NumField() {
+		do(v.Field(i).Addr().Interface())
 	}
-	for _, r := range m.ledger.resources {
-		m.endOutage(r, end)
-	}
-	m.Wanted = m.held + m.TotalOutage
-	m.Availability = 1
-	if m.Wanted > 0 {
-		m.Availability = float64(m.held) / float64(m.Wanted)
-	}
-	m.AcquireP50 = m.acquire.quantile(500)
-	m.AcquireP99 = m.acquire.quantile(990)
-	m.AcquireP999 = m.acquire.quantile(999)
-	m.AcquireMax = m.acquire.longest
-	return m.Measurements
 }

@@ -9,13 +9,15 @@ import (
 // Panel is all the judges of one history. It is a [history.Sink] and not safe
 // for concurrent use.
 type Panel struct {
-	ledger  *ledger
-	notes   *notes
-	judges  []judge
-	measure *measures
+	ledger *ledger
+	notes  *notes
+	judges []judge
+	meters []meter
 
-	hearing [1 << 8]uint32 // by kind of event: the judges that are to hear of it, as bits
-	heard   uint32         // those that have heard of something in this instant
+	hearing  [1 << 8][]observer // by kind of event: who is to hear of it, the judges first
+	settlers []settler
+	settling [1 << 8]uint64 // by kind of event: the settlers among them, as bits
+	heard    uint64         // those that have heard of something in this instant
 
 	now  history.Time
 	cut  string          // why the history says nothing of what did not happen
@@ -23,15 +25,26 @@ type Panel struct {
 	fact fact
 }
 
-// judge finds out about one property.
-type judge interface {
-	// hears lists the kinds of events that the judge observes.
+// observer hears of the events of a history.
+type observer interface {
+	// hears lists the kinds of events that it observes.
 	hears() kinds
 	// observe takes an event, which has been entered into the ledger.
 	observe(f *fact)
+}
+
+// settler is implemented by observers that have something to do at the end of an
+// instant: events of one instant may come in any order.
+type settler interface {
+	observer
 	// settle is called when all events of an instant have been observed, if
 	// there was one.
 	settle()
+}
+
+// judge finds out about one property.
+type judge interface {
+	observer
 	// finding is called once, after everything else. end is the instant of
 	// the last event.
 	finding(end history.Time) Finding
@@ -39,29 +52,33 @@ type judge interface {
 
 // NewPanel returns the judges of the history that begins with the header.
 func NewPanel(h history.Header) *Panel {
-	l, n := newLedger(h), &notes{}
-	p := &Panel{
-		cut:     "the history has no end",
-		ledger:  l,
-		notes:   n,
-		measure: newMeasures(h, l),
-		judges: []judge{
-			newExclusion(leaseRule, l, n),
-			newExclusion(sectionRule, l, n),
-			newEffect(l, n),
-			newTolerance(h, l, n),
-			newContract(h, l, n),
-			&fences{ledger: l, notes: n},
-			newCleanup(h, l, n), // after contract, which keeps the keys
-			newProgress(h, l, n),
-		},
+	p := &Panel{cut: "the history has no end", ledger: newLedger(h), notes: &notes{}}
+	for _, a := range properties {
+		j := a.judge(h, p.ledger, p.notes)
+		p.judges = append(p.judges, j)
+		p.listen(j)
 	}
-	for i, j := range p.judges {
-		for rest := uint64(j.hears()); rest != 0; rest &= rest - 1 {
-			p.hearing[bits.TrailingZeros64(rest)] |= 1 << i
-		}
+	for _, newMeter := range meters {
+		m := newMeter(h, p.ledger)
+		p.meters = append(p.meters, m)
+		p.listen(m)
 	}
 	return p
+}
+
+// listen lets an observer hear of what it wants to, after those before it.
+func (p *Panel) listen(o observer) {
+	s, settles := o.(settler)
+	for rest := uint64(o.hears()); rest != 0; rest &= rest - 1 {
+		kind := bits.TrailingZeros64(rest)
+		p.hearing[kind] = append(p.hearing[kind], o)
+		if settles {
+			p.settling[kind] |= 1 << len(p.settlers)
+		}
+	}
+	if settles {
+		p.settlers = append(p.settlers, s)
+	}
 }
 
 // Record takes the next event. Events come in the order of time. Those of one
@@ -89,12 +106,10 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 		return false
 	}
 	p.notes.observe(f)
-	hearing := p.hearing[e.Kind]
-	for rest := hearing; rest != 0; rest &= rest - 1 {
-		p.judges[bits.TrailingZeros32(rest)].observe(f)
+	for _, o := range p.hearing[e.Kind] {
+		o.observe(f)
 	}
-	p.heard |= hearing
-	p.measure.observe(f)
+	p.heard |= p.settling[e.Kind]
 	if e.Kind == history.End {
 		p.cut = e.Reason
 	}
@@ -106,13 +121,11 @@ func (p *Panel) settle() {
 	if len(p.late) > 0 {
 		p.takeLate()
 	}
+	p.ledger.settleKeys()
 	for rest := p.heard; rest != 0; rest &= rest - 1 {
-		p.judges[bits.TrailingZeros32(rest)].settle()
+		p.settlers[bits.TrailingZeros64(rest)].settle()
 	}
 	p.heard = 0
-	if len(p.measure.over) > 0 {
-		p.measure.settle()
-	}
 	p.ledger.settle()
 }
 
@@ -151,14 +164,18 @@ func (p *Panel) takeReady() bool {
 // unknown. The panel takes no events after it.
 func (p *Panel) Finish() Report {
 	p.settle()
-	r := Report{Findings: make([]Finding, len(p.judges)), Cut: p.cut}
-	for _, j := range p.judges {
+	r := Report{Cut: p.cut}
+	for i, j := range p.judges {
 		f := j.finding(p.now)
+		f.Property = properties[i].property
 		if p.cut != "" && f.Verdict != Violated {
 			f.Verdict, f.Story = Unknown, p.cut+"; up to there: "+f.Story
 		}
-		r.Findings[f.Property-1] = f
+		r.Findings = append(r.Findings, f)
 	}
-	r.Measurements = p.measure.result(p.now)
+	for _, m := range p.meters {
+		m.measure(&r.Measurements, p.now)
+	}
+	r.Measurements.Derive()
 	return r
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// DeadlockFreedom says that once faults have ended somebody is granted again.
+const DeadlockFreedom Property = "deadlock_freedom"
+
 // progress judges deadlock freedom: once faults have ended, every hold is over and
 // the longest TTL has passed, some client that waits is granted the lock within
 // the bound.
@@ -64,7 +67,7 @@ type longWait struct {
 	story    string
 }
 
-func newProgress(h history.Header, l *ledger, n *notes) *progress {
+func newProgress(h history.Header, l *ledger, n *notes) judge {
 	needed := keepersOf(h)
 	if needed == 0 {
 		needed = allNodes(h.Nodes)
@@ -296,8 +299,6 @@ func (p *progress) fault(f *fact) {
 	}
 }
 
-func (*progress) settle() {}
-
 // owing returns a resource that nobody was granted since faults last did
 // something, though a try was refused or is under way.
 func (p *progress) owing() *resource {
@@ -319,7 +320,7 @@ func (p *progress) finding(end history.Time) Finding {
 	if p.bound > 0 {
 		p.judgeAllOpen(end)
 	}
-	f := Finding{Property: DeadlockFreedom, Count: len(p.long)}
+	f := Finding{Count: len(p.long)}
 	switch owing := p.owing(); {
 	case p.bound == 0:
 		f.Verdict, f.Story = NotApplicable, "no bound is stated"

@@ -2,107 +2,98 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
 )
 
-// Property is one of the things that may be asked of a lock. Every history is
-// judged on all of them, separately.
-type Property uint8
+// Property is one of the things that may be asked of a lock, by the name that
+// files call it. Every history is judged on all of them, separately. Each is
+// declared beside its judge.
+type Property string
 
-// The properties.
-const (
-	// Lease: the windows in which clients may rely on the lock, until its
-	// validity ends, do not overlap.
-	Lease Property = iota + 1
-	// Section: nor do the sections of clients that look at no clock.
-	Section
-	// Effect: the guarded resource is as if its accepted sections had run
-	// one after another.
-	Effect
-	// Fence: fences grow from hold to hold.
-	Fence
-	// DeadlockFreedom: once faults have ended, somebody is granted again.
-	DeadlockFreedom
-	// FaultTolerance: with a minority of nodes gone, tries still succeed.
-	FaultTolerance
-	// Cleanup: what is given up leaves no keys behind.
-	Cleanup
-	// Contract: calls return in time, and what they return is true.
-	Contract
+// asked is a property, and who finds out about it.
+type asked struct {
+	property Property
+	code     string // as in "V1"
+	title    string // what a person calls it
+	judge    func(h history.Header, l *ledger, n *notes) judge
+}
 
-	propertyEnd
+// properties is the table of all of them, in the order in which they are shown.
+var properties = []asked{
+	{Lease, "V1", "lease exclusion", newLease},
+	{Section, "V2", "section exclusion", newSection},
+	{Effect, "V3", "effect exclusion", newEffect},
+	{Fence, "V4", "fence order", newFences},
+	{DeadlockFreedom, "L1", "deadlock freedom", newProgress},
+	{FaultTolerance, "L2", "fault tolerance", newTolerance},
+	{Cleanup, "L3", "clean-up", newCleanup},
+	{Contract, "C", "contract", newContract},
+}
+
+// names and places are made of the table.
+var (
+	names  []Property
+	places = map[Property]int{}
 )
 
-// properties is the table of all of them, in their order.
-var properties = [propertyEnd]struct{ name, title, code string }{
-	Lease:           {"lease", "lease exclusion", "V1"},
-	Section:         {"section", "section exclusion", "V2"},
-	Effect:          {"effect", "effect exclusion", "V3"},
-	Fence:           {"fence", "fence order", "V4"},
-	DeadlockFreedom: {"deadlock_freedom", "deadlock freedom", "L1"},
-	FaultTolerance:  {"fault_tolerance", "fault tolerance", "L2"},
-	Cleanup:         {"cleanup", "clean-up", "L3"},
-	Contract:        {"contract", "contract", "C"},
+func init() {
+	for i, a := range properties {
+		names = append(names, a.property)
+		places[a.property] = i
+	}
 }
 
 // Properties returns all properties, in their order.
-func Properties() []Property {
-	all := make([]Property, 0, propertyEnd-1)
-	for p := Property(1); p < propertyEnd; p++ {
-		all = append(all, p)
-	}
-	return all
-}
+func Properties() []Property { return slices.Clone(names) }
 
-func (p Property) valid() bool { return p > 0 && p < propertyEnd }
+// find returns what is said of the property in the table.
+func (p Property) find() (asked, bool) {
+	i, ok := places[p]
+	if !ok {
+		return asked{}, false
+	}
+	return properties[i], true
+}
 
 // String returns the name by which files call the property, as in "lease".
-func (p Property) String() string {
-	if !p.valid() {
-		return fmt.Sprintf("Property(%d)", uint8(p))
-	}
-	return properties[p].name
-}
+func (p Property) String() string { return string(p) }
 
 // Title returns what a person calls the property, as in "lease exclusion".
 func (p Property) Title() string {
-	if !p.valid() {
-		return p.String()
-	}
-	return properties[p].title
+	a, _ := p.find()
+	return a.title
 }
 
 // Code returns the property's short code, as in "V1".
 func (p Property) Code() string {
-	if !p.valid() {
-		return p.String()
-	}
-	return properties[p].code
+	a, _ := p.find()
+	return a.code
 }
 
 // MarshalText prints the property by name.
 func (p Property) MarshalText() ([]byte, error) {
-	if !p.valid() {
-		return nil, fmt.Errorf("checker: no property %d", uint8(p))
+	if _, ok := p.find(); !ok {
+		return nil, fmt.Errorf("checker: no property %q", string(p))
 	}
-	return []byte(properties[p].name), nil
+	return []byte(p), nil
 }
 
 // UnmarshalText reads a property by name.
 func (p *Property) UnmarshalText(text []byte) error {
-	for c := Property(1); c < propertyEnd; c++ {
-		if properties[c].name == string(text) {
-			*p = c
-			return nil
-		}
+	if _, ok := Property(text).find(); !ok {
+		return fmt.Errorf("unknown property %q: want one of %s", text, list(names))
 	}
-	return fmt.Errorf("unknown property %q: want one of %s", text, strings.Join(names(), ", "))
+	*p = Property(text)
+	return nil
 }
 
-func names() []string {
-	all := make([]string, 0, propertyEnd-1)
-	for _, p := range Properties() {
-		all = append(all, p.String())
+func list(names []Property) string {
+	all := make([]string, len(names))
+	for i, p := range names {
+		all[i] = string(p)
 	}
-	return all
+	return strings.Join(all, ", ")
 }

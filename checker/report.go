@@ -84,7 +84,7 @@ func (r Report) Verdicts() Verdicts {
 }
 
 // Verdicts is the verdicts of one history, or those that are expected of it.
-// In JSON and YAML it is a mapping of names to names, in the order of the
+// In files it is a mapping of names to names; in JSON in the order of the
 // properties.
 type Verdicts map[Property]Verdict
 

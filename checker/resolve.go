@@ -47,6 +47,10 @@ var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
 	history.LinkDown: (*ledger).linkDown,
 	history.LinkUp:   (*ledger).linkUp,
 
+	history.KeySet:      (*ledger).keyChanged,
+	history.KeyExtended: (*ledger).keyChanged,
+	history.KeyGone:     (*ledger).keyChanged,
+
 	history.Leader:    (*ledger).leader,
 	history.EntryGone: (*ledger).entryGone,
 
@@ -147,6 +151,7 @@ func (l *ledger) extend(f *fact, force bool) bool {
 	}
 	h := f.hold
 	h.extend, h.asked = f.client.begin(f.Time), f.TTL
+	h.keys.extended = 0
 	// Whatever becomes of it, the nodes may have been told the earlier end.
 	if f.Until != 0 && h.returned {
 		h.until = min(h.until, f.Until)
@@ -202,6 +207,7 @@ func (l *ledger) release(f *fact, force bool) bool {
 	if !f.hold.release.open {
 		f.hold.release, f.hold.letGo = f.client.begin(f.Time), true
 	}
+	f.hold.keys.claimed = f.hold.keys.set
 	return true
 }
 

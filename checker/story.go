@@ -1,11 +1,10 @@
 package checker
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // at prints an instant for a person, to four digits or so.
@@ -29,16 +28,5 @@ func counted(n int, thing string) string {
 	if n == 0 {
 		return "no " + thing
 	}
-	return fmt.Sprintf("%d %s", n, plural(n, thing))
-}
-
-// plural names one thing, or so many of them.
-func plural(n int, thing string) string {
-	switch {
-	case n == 1:
-		return thing
-	case strings.HasSuffix(thing, "y"):
-		return strings.TrimSuffix(thing, "y") + "ies"
-	}
-	return thing + "s"
+	return words.Count(n, thing)
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
+// FaultTolerance says that with a minority of nodes gone tries still succeed.
+const FaultTolerance Property = "fault_tolerance"
+
 // tolerance judges whether a client that reaches a majority of the nodes gets
 // the lock while others are gone. Only tries that had every chance count: a
 // try is eligible if over all of it
@@ -67,7 +70,7 @@ type streakKey struct {
 // longAgo is before every instant of a history, with room to add to it.
 const longAgo history.Time = math.MinInt64 / 2
 
-func newTolerance(h history.Header, l *ledger, n *notes) *tolerance {
+func newTolerance(h history.Header, l *ledger, n *notes) judge {
 	t := &tolerance{
 		ledger: l, notes: n,
 		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: h.Nodes,
@@ -219,7 +222,7 @@ func (t *tolerance) clause(reached nodes) string {
 }
 
 func (t *tolerance) finding(history.Time) Finding {
-	f := Finding{Property: FaultTolerance, Count: t.count}
+	f := Finding{Count: t.count}
 	switch {
 	case t.tries == 0:
 		f.Verdict, f.Story = NotApplicable, "no number of tries is promised"

@@ -18,7 +18,7 @@ func TestPointsArePossibleAndComplete(t *testing.T) {
 		seen[s.Name] = true
 	}
 	for _, series := range scenarios.AllSeries() {
-		if series.Name == "" || series.Summary == "" || series.Varied == "" || series.Property == 0 || len(series.Points) < 2 {
+		if series.Name == "" || series.Summary == "" || series.Varied == "" || series.Property == "" || len(series.Points) < 2 {
 			t.Errorf("%s lacks something", series.Name)
 		}
 		for _, p := range series.Points {

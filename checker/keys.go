@@ -1,0 +1,65 @@
+package checker
+
+import "github.com/lockstorm/lockstorm/history"
+
+// keys is the nodes that did something to the keys of a hold.
+type keys struct {
+	set      nodes // that keep the token, as of the last instant
+	claimed  nodes // that kept it when release was called
+	deleted  nodes // that deleted it since then
+	extended nodes // that extended its life since extend was called
+
+	fate *fate // what became of them against their holder's will; nil: nothing
+}
+
+// keyChange is what a node did to the key of a hold.
+type keyChange struct {
+	hold   *hold
+	kind   history.Kind
+	reason string
+	node   int
+	client int
+	at     history.Time
+}
+
+// keyChanged takes note of what a node did to the keys of holds, to be entered at
+// the end of the instant: what the judges are told of an instant is what the nodes
+// kept before it.
+func (l *ledger) keyChanged(f *fact, _ bool) bool {
+	if !l.header.Keys {
+		return true
+	}
+	for _, h := range l.resource(f.Resource).holds {
+		if h.token == f.Token {
+			l.changes = append(l.changes, keyChange{h, f.Kind, f.Reason, f.Node, f.Client, f.Time})
+		}
+	}
+	return true
+}
+
+// settleKeys enters the changes of an instant, now that it is clear who held and
+// who had called release. The judges can look at them until they have settled.
+func (l *ledger) settleKeys() {
+	for _, k := range l.changes {
+		l.enter(k)
+	}
+}
+
+func (l *ledger) enter(k keyChange) {
+	keys := &k.hold.keys
+	switch k.kind {
+	case history.KeySet:
+		keys.set = keys.set.with(k.node)
+	case history.KeyExtended:
+		if k.client == k.hold.client.number {
+			keys.extended = keys.extended.with(k.node)
+		}
+		k.hold.renewKey(k)
+	case history.KeyGone:
+		keys.set = keys.set.without(k.node)
+		l.lose(k)
+		if k.reason == "deleted" && k.hold.letGo && k.client == k.hold.client.number {
+			keys.deleted = keys.deleted.with(k.node)
+		}
+	}
+}

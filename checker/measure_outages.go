@@ -1,0 +1,199 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
+)
+
+// Outages is when a resource could not be had. An outage is a time in which a
+// resource was wanted, held by nobody and granted to nobody. It begins with the
+// first call of acquire at which nobody holds the resource, or with the end of a
+// hold while somebody tries; it ends with the next grant or, if there is none or no
+// try was under way for longer than the longest TTL, with the last return of a try
+// (with the history's end, if one has not returned).
+type Outages struct {
+	LongestOutage time.Duration `json:"longest_outage" runs:"max"`
+	TotalOutage   time.Duration `json:"total_outage" runs:"sum"`
+
+	// MedianOutage is that of many runs: of the longest of each.
+	MedianOutage time.Duration `json:"median_outage,omitempty" runs:"median LongestOutage"`
+
+	// Wanted is the time in which a resource was held or in an outage, and
+	// Availability the share of it in which it was held; 1 if nobody wanted any.
+	// The time that an acquire takes is outage: locks and plans compare by it, with
+	// the same work.
+	Wanted       time.Duration `json:"wanted" runs:"sum"`
+	Availability float64       `json:"availability"`
+}
+
+func (o *Outages) derive() {
+	o.Availability = 1
+	if o.Wanted > 0 {
+		o.Availability = float64(o.Wanted-o.TotalOutage) / float64(o.Wanted)
+	}
+}
+
+func (o *Outages) figures(runs int) []Figure {
+	if o.Wanted == 0 {
+		return nil
+	}
+	longest := "longest outage " + words.Duration(o.LongestOutage)
+	if runs > 1 {
+		longest += " (median of runs " + words.Duration(o.MedianOutage) + ")"
+	}
+	return []Figure{{"availability", []string{fmt.Sprintf("%.2f %%", 100*o.Availability), longest}}}
+}
+
+// outageMeter also keeps who holds each resource, as validity goes, and who tries
+// for it.
+type outageMeter struct {
+	Outages
+	ledger  *ledger
+	ttl     time.Duration // the longest
+	held    time.Duration // in all
+	outages perResource[outage]
+}
+
+// outage is the present state of one resource.
+type outage struct {
+	going bool
+	since history.Time
+	until history.Time // the last return of a try in it
+	taken history.Time // since when somebody holds the resource, if anybody does
+}
+
+func newOutageMeter(h history.Header, l *ledger) meter {
+	return &outageMeter{ledger: l, ttl: h.LongestTTL}
+}
+
+func (*outageMeter) hears() kinds {
+	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extended,
+		history.Release, history.Lost, history.Lapse, history.Kill)
+}
+
+func (m *outageMeter) observe(f *fact) {
+	switch h := f.hold; {
+	case f.Kind == history.Kill:
+		m.killed(f.client, f.Time)
+	case h == nil:
+	case f.Kind == history.Acquire:
+		m.tried(h, f.Time)
+	case f.Kind == history.Granted:
+		m.granted(h, f.Time)
+	case f.Kind == history.Refused:
+		m.giveUp(h, f.Time)
+	case f.Kind == history.Extended:
+		m.continued(h, f.Time)
+	case f.Kind != history.Lapse || h.expired():
+		m.endHold(h, f.Time)
+	}
+}
+
+func (m *outageMeter) tried(h *hold, now history.Time) {
+	if h.client.dead {
+		return
+	}
+	r, o := h.resource, m.outages.of(h.resource)
+	if r.triers == 0 && now.Sub(o.until) > m.ttl {
+		m.stop(o, o.until) // nobody wanted it since
+	}
+	h.trying = true
+	r.triers++
+	o.start(r, now)
+}
+
+// granted counts a grant as held, unless its validity is over already.
+func (m *outageMeter) granted(h *hold, now history.Time) {
+	h.stopTrying()
+	m.stop(m.outages.of(h.resource), now)
+	if !h.expired() {
+		m.hold(h, now)
+	}
+}
+
+func (m *outageMeter) giveUp(h *hold, now history.Time) {
+	h.stopTrying()
+	m.outages.of(h.resource).until = now
+}
+
+// killed forgets the tries of a client that has died. What it held it goes on to
+// hold, unless nothing could ever end that.
+func (m *outageMeter) killed(c *client, now history.Time) {
+	for _, h := range c.holds {
+		if h.trying {
+			m.giveUp(h, now)
+		}
+	}
+	for _, h := range c.holds {
+		if h.orphaned() {
+			m.endHold(h, now)
+		}
+	}
+}
+
+// continued counts a hold again whose extension came after its lapse.
+func (m *outageMeter) continued(h *hold, now history.Time) {
+	if w := &h.windows[leaseRule]; !h.holding && w.begun && !w.over {
+		m.stop(m.outages.of(h.resource), now)
+		m.hold(h, now)
+	}
+}
+
+func (m *outageMeter) hold(h *hold, now history.Time) {
+	h.holding = true
+	if h.resource.holders++; h.resource.holders == 1 {
+		m.outages.of(h.resource).taken = now
+	}
+}
+
+func (m *outageMeter) endHold(h *hold, now history.Time) {
+	if !h.holding {
+		return
+	}
+	r, o := h.resource, m.outages.of(h.resource)
+	h.holding = false
+	if r.holders--; r.holders == 0 {
+		m.held += now.Sub(o.taken)
+	}
+	o.start(r, now)
+}
+
+func (h *hold) stopTrying() {
+	if h.trying {
+		h.trying = false
+		h.resource.triers--
+	}
+}
+
+func (o *outage) start(r *resource, now history.Time) {
+	if !o.going && r.holders == 0 && r.triers > 0 {
+		o.going, o.since, o.until = true, now, now
+	}
+}
+
+func (m *outageMeter) stop(o *outage, now history.Time) {
+	if o.going {
+		m.LongestOutage = max(m.LongestOutage, now.Sub(o.since))
+		m.TotalOutage += now.Sub(o.since)
+		o.going = false
+	}
+}
+
+// measure ends what goes on at the end of the history.
+func (m *outageMeter) measure(all *Measurements, end history.Time) {
+	for _, r := range m.ledger.resources {
+		o, last := m.outages.of(r), end
+		if r.holders > 0 {
+			m.held += end.Sub(o.taken)
+		}
+		if r.triers == 0 {
+			last = o.until
+		}
+		m.stop(o, last)
+	}
+	m.Wanted = m.held + m.TotalOutage
+	all.Outages = m.Outages
+}

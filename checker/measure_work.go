@@ -1,0 +1,51 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
+)
+
+// Work is what the lock was asked for, and what that took.
+type Work struct {
+	// Tries is the number of calls of acquire, Grants that of those that
+	// returned with the lock.
+	Tries  int `json:"tries" runs:"sum"`
+	Grants int `json:"grants" runs:"sum"`
+
+	// Requests is how many messages clients sent for the lock: to acquire, to
+	// extend and to release it.
+	Requests int `json:"requests" runs:"sum"`
+}
+
+func (w *Work) figures(int) []Figure {
+	f := Figure{"grants", []string{fmt.Sprintf("%d in %d tries", w.Grants, w.Tries)}}
+	if w.Grants > 0 {
+		f.Parts = append(f.Parts, words.Ratio(w.Tries, w.Grants, "tries a grant"), words.Ratio(w.Requests, w.Grants, "requests a grant"))
+	}
+	return []Figure{f}
+}
+
+type workMeter struct {
+	Work
+}
+
+func newWorkMeter(history.Header, *ledger) meter { return &workMeter{} }
+
+func (*workMeter) hears() kinds {
+	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extended, history.ExtendFailed, history.Released)
+}
+
+func (w *workMeter) observe(f *fact) {
+	switch f.Kind {
+	case history.Acquire:
+		w.Tries++
+		return
+	case history.Granted:
+		w.Grants++
+	}
+	w.Requests += f.K
+}
+
+func (w *workMeter) measure(m *Measurements, _ history.Time) { m.Work = w.Work }

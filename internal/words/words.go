@@ -1,0 +1,40 @@
+// Package words prints numbers as people read them.
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Count prints a number of things, as in "1 try" and "0 tries".
+func Count(n int, thing string) string { return fmt.Sprintf("%d %s", n, Plural(n, thing)) }
+
+// Plural names one thing, or so many of them.
+func Plural(n int, thing string) string {
+	switch {
+	case n == 1:
+		return thing
+	case strings.HasSuffix(thing, "ss"):
+		return thing + "es"
+	case strings.HasSuffix(thing, "y") && !strings.HasSuffix(thing, "ey"):
+		return strings.TrimSuffix(thing, "y") + "ies"
+	}
+	return thing + "s"
+}
+
+// Duration prints a duration to three digits or so.
+func Duration(d time.Duration) string {
+	for unit := time.Second; unit > 1; unit /= 10 {
+		if d >= 100*unit {
+			return d.Round(unit).String()
+		}
+	}
+	return d.String()
+}
+
+// Ratio prints how many there are for each of something, to three digits, as in
+// "2.5 tries a grant". of is not 0.
+func Ratio(n, of int, what string) string {
+	return fmt.Sprintf("%.3g %s", float64(n)/float64(of), what)
+}

@@ -1,0 +1,29 @@
+package words
+
+import (
+	"testing"
+	"time"
+)
+
+func TestCount(t *testing.T) {
+	for want, got := range map[string]string{
+		"0 tries": Count(0, "try"), "1 try": Count(1, "try"), "2 tries": Count(2, "try"),
+		"3 grants": Count(3, "grant"), "4 accesses": Count(4, "access"), "5 keys": Count(5, "key"),
+		"2.5 tries a grant": Ratio(10, 4, "tries a grant"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestDurationHasThreeDigits(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 7: "7ns", 1234567: "1.23ms", 2 * time.Millisecond: "2ms", 1234 * time.Millisecond: "1.23s",
+		1005 * time.Second: "16m45s",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%d ns: %q, want %q", d, got, want)
+		}
+	}
+}
