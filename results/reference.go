@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -22,7 +21,7 @@ const (
 	CompareFile = "compare.json"
 
 	ReferenceFormat  = "lockstorm-reference"
-	ReferenceVersion = 1
+	ReferenceVersion = 2
 )
 
 // Reference is what many scenarios have shown, stored so that tables can be
@@ -44,7 +43,8 @@ type Row struct {
 	Runs     int    `json:"runs"`
 	First    uint64 `json:"first_seed"` // the others are the numbers after it
 
-	// Seen counts the runs by the verdict that a property got.
+	// Seen counts the runs by the verdict that a property got. One that it does not
+	// name was not judged when it was stored.
 	Seen map[checker.Property]map[checker.Verdict]int `json:"seen"`
 
 	// Shown, Against and the witness are those of a [storm.Tally].
@@ -56,11 +56,7 @@ type Row struct {
 	// Violations tells the first violation of each property that was violated.
 	Violations []Violation `json:"violations,omitempty"`
 
-	// Measured, MedianOutage (in nanoseconds) and MedianRounds are those of a
-	// [storm.Aggregate].
-	Measured     checker.Measurements `json:"measured"`
-	MedianOutage time.Duration        `json:"median_outage"`
-	MedianRounds int                  `json:"median_rounds"`
+	Measured checker.Measurements `json:"measured"` // over all runs, see [storm.Aggregate]
 }
 
 // Violation is how often a property was violated in a row, and the first run that
@@ -79,7 +75,7 @@ func RowOf(t storm.Tally, first uint64) Row {
 		Scenario: t.Scenario.Name, Runs: t.Runs, First: first,
 		Seen:  map[checker.Property]map[checker.Verdict]int{},
 		Shown: t.Shown, Against: t.Against, Witness: t.Witness, Trace: traced(t.WitnessTrace),
-		Measured: t.Measured.All(), MedianOutage: t.Measured.MedianOutage(), MedianRounds: t.Measured.MedianRounds(),
+		Measured: t.Measured.All(),
 	}
 	for p, counts := range t.Seen {
 		r.Seen[p] = map[checker.Verdict]int{}
@@ -110,7 +106,7 @@ func traced(hash uint64) string {
 func (r Row) Tally(s scenarios.Scenario) storm.Tally {
 	t := storm.NewTally(s)
 	t.Runs, t.Shown, t.Against, t.Witness, t.WitnessTrace = r.Runs, r.Shown, r.Against, r.Witness, hashed(r.Trace)
-	t.Measured = storm.Recall(r.Runs, r.Measured, r.MedianOutage, r.MedianRounds)
+	t.Measured = storm.Recall(r.Runs, r.Measured)
 	for p, counts := range r.Seen {
 		for v, n := range counts {
 			t.Seen[p][v] = n
@@ -138,11 +134,12 @@ func (r Row) validate() error {
 		return errors.New("a row needs a scenario and at least one run")
 	}
 	for _, p := range checker.Properties() {
+		counts, judged := r.Seen[p]
 		sum := 0
-		for _, n := range r.Seen[p] {
+		for _, n := range counts {
 			sum += n
 		}
-		if sum != r.Runs {
+		if judged && sum != r.Runs {
 			return fmt.Errorf("%s: %d verdicts on %s in %d runs", r.Scenario, sum, p, r.Runs)
 		}
 	}

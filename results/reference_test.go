@@ -85,11 +85,11 @@ func TestReferenceIsReproducible(t *testing.T) {
 }
 
 func TestLoadReferenceRefuses(t *testing.T) {
-	const head = `{"format":"lockstorm-reference","version":1,`
+	const head = `{"format":"lockstorm-reference","version":2,`
 	cases := map[string]string{
 		"{":                                    "unexpected end of JSON input",
-		`{"version":1}`:                        `its format is ""; want "lockstorm-reference"`,
-		`{"format":"lockstorm-reference"}`:     "it has version 0; this program reads version 1",
+		`{"version":2}`:                        `its format is ""; want "lockstorm-reference"`,
+		`{"format":"lockstorm-reference"}`:     "it has version 0; this program reads version 2",
 		head + `"weather":"fine"}`:             `unknown field "weather"`,
 		head + `"rows":[{"runs":1}]}`:          "a row needs a scenario and at least one run",
 		head + `"rows":[{"scenario":"calm"}]}`: "a row needs a scenario and at least one run",

@@ -14,14 +14,14 @@ import (
 // not read last: a holder whose lock has expired, or the one who holds it now.
 func TestWhatTheResourceRefuses(t *testing.T) {
 	for name, want := range map[string]checker.Measurements{
-		"delayed-write":                 {StaleApplies: 1},
-		"fenced-write":                  {Rejected: 1},
-		"fenced-write-checked":          {Rejected: 1},
-		"fenced-write-delayed":          {Rejected: 1},
+		"delayed-write":                 {StaleWrites: checker.StaleWrites{StaleApplies: 1}},
+		"fenced-write":                  {Rejections: checker.Rejections{Rejected: 1}},
+		"fenced-write-checked":          {Rejections: checker.Rejections{Rejected: 1}},
+		"fenced-write-delayed":          {Rejections: checker.Rejections{Rejected: 1}},
 		"fenced-writes-only":            {},
-		"token-check-and-set":           {Rejected: 1},
-		"token-check-and-set-stale":     {StaleApplies: 1},
-		"token-check-and-set-late-read": {Rejected: 1, WronglyRejected: 1},
+		"token-check-and-set":           {Rejections: checker.Rejections{Rejected: 1}},
+		"token-check-and-set-stale":     {StaleWrites: checker.StaleWrites{StaleApplies: 1}},
+		"token-check-and-set-late-read": {Rejections: checker.Rejections{Rejected: 1, WronglyRejected: 1}},
 	} {
 		for _, m := range measurements(t, name) {
 			if m.Rejected != want.Rejected || m.WronglyRejected != want.WronglyRejected || m.StaleApplies != want.StaleApplies {

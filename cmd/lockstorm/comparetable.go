@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -86,7 +87,7 @@ func (r record) costs() []string {
 	}
 	return []string{
 		string(r.lock.Waits), each(m.Requests, m.Grants), woken,
-		short(m.AcquireP50), short(m.AcquireP99), short(outage),
+		words.Duration(m.AcquireP50), words.Duration(m.AcquireP99), words.Duration(outage),
 	}
 }
 

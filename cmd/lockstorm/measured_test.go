@@ -11,16 +11,22 @@ import (
 
 func TestMeasurementsAreShort(t *testing.T) {
 	var a storm.Aggregate
-	a.Add(checker.Measurements{Tries: 2})
+	a.Add(checker.Measurements{Work: checker.Work{Tries: 2}})
 	var b strings.Builder
 	printMeasured(&b, &a)
 	want(t, "of a run without a grant", b.String(), "\ngrants  0 in 2 tries\n")
 
 	a.Add(checker.Measurements{
-		Tries: 8, Grants: 4, Requests: 50, AcquireP50: 1234567, AcquireP99: 2 * time.Millisecond, AcquireP999: 2 * time.Millisecond, AcquireMax: 2 * time.Millisecond,
-		Wanted: time.Second, TotalOutage: 250 * time.Millisecond, LongestOutage: 200 * time.Millisecond, LongestWait: time.Second, MostPassedOver: 2,
-		HolderDeaths: 3, GrantsAfterDeath: 1, NextGrantAfterDeath: 1500 * time.Millisecond,
-		SplitRounds: 2, RoundsToFirstGrant: 3, Woken: 4, Herd: 2, OrphanKeys: 1, StaleApplies: 2, Rejected: 3, WronglyRejected: 1,
+		Work:        checker.Work{Tries: 8, Grants: 4, Requests: 50},
+		Acquiring:   checker.Acquiring{AcquireP50: 1234567, AcquireP99: 2 * time.Millisecond, AcquireP999: 2 * time.Millisecond, AcquireMax: 2 * time.Millisecond},
+		Outages:     checker.Outages{Wanted: time.Second, TotalOutage: 250 * time.Millisecond, LongestOutage: 200 * time.Millisecond},
+		Deaths:      checker.Deaths{HolderDeaths: 3, GrantsAfterDeath: 1, NextGrantAfterDeath: 1500 * time.Millisecond},
+		Waits:       checker.Waits{LongestWait: time.Second, MostPassedOver: 2},
+		Rounds:      checker.Rounds{SplitRounds: 2, RoundsToFirstGrant: 3},
+		Queues:      checker.Queues{Woken: 4, Herd: 2},
+		Orphans:     checker.Orphans{OrphanKeys: 1},
+		StaleWrites: checker.StaleWrites{StaleApplies: 2},
+		Rejections:  checker.Rejections{Rejected: 3, WronglyRejected: 1},
 	})
 	b.Reset()
 	printMeasured(&b, &a)

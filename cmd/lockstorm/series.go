@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -182,10 +183,10 @@ var figures = map[scenarios.Measure]struct {
 		if t.Measured.All().Grants == 0 {
 			return "–"
 		}
-		return fmt.Sprint(t.Measured.MedianRounds())
+		return fmt.Sprint(t.Measured.All().MedianRounds)
 	}},
 	scenarios.Blocked: {"blocked by a death", func(t storm.Tally, _ checker.Property) string {
-		return short(t.Measured.All().NextGrantAfterDeath)
+		return words.Duration(t.Measured.All().NextGrantAfterDeath)
 	}},
 }
 

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -53,7 +53,7 @@ func printTally(out io.Writer, t storm.Tally) {
 // headline says what the runs amount to. Where nothing was expected, nothing
 // can be as expected.
 func headline(t storm.Tally) string {
-	runs, outcome, why := count(t.Runs, "run"), t.Outcome(), "nothing was expected"
+	runs, outcome, why := words.Count(t.Runs, "run"), t.Outcome(), "nothing was expected"
 	if t.Scenario.Generate != nil {
 		why = "with generated faults nothing is expected"
 	}
@@ -73,14 +73,4 @@ func calm(t storm.Tally) string {
 		return ""
 	}
 	return fmt.Sprintf(", %d of them without a fault", t.Calm)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if strings.HasSuffix(what, "ss") {
-		what += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -78,16 +79,9 @@ func printMistakes(out io.Writer, name string, err error) {
 
 // inShort says what a scenario holds.
 func inShort(s scenarios.Scenario) string {
-	text := fmt.Sprintf("%s, %s, %s, %s", s.Lock.Kind, counted(len(s.Clients), "client"), counted(s.Nodes, "node"), counted(len(s.Plan), "fault"))
+	text := fmt.Sprintf("%s, %s, %s, %s", s.Lock.Kind, words.Count(len(s.Clients), "client"), words.Count(s.Nodes, "node"), words.Count(len(s.Plan), "fault"))
 	if s.Generate != nil {
 		text += fmt.Sprintf(" and up to %d drawn", s.Generate.Most)
 	}
-	return text + fmt.Sprintf(", %s expected", counted(len(s.Expect), "verdict"))
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return text + fmt.Sprintf(", %s expected", words.Count(len(s.Expect), "verdict"))
 }
