@@ -51,6 +51,13 @@ type Figure struct {
 	Parts []string
 }
 
+// Column is a measurement in a table that compares locks.
+type Column struct {
+	Head   string
+	Cell   string
+	Legend string // what a reader is told of the column, a line
+}
+
 // also is the name of the figure of what does not happen in most runs.
 const also = "also"
 
@@ -59,6 +66,9 @@ type topic interface {
 	// figures tells them, of so many runs. What did not happen is left out.
 	figures(runs int) []Figure
 }
+
+// compared is implemented by topics that have columns where locks are compared.
+type compared interface{ columns(m *Measurements) []Column }
 
 // derived is implemented by topics in which one figure follows from others.
 type derived interface{ derive() }
@@ -82,6 +92,17 @@ func (m Measurements) Figures(runs int) []Figure {
 			} else {
 				list = append(list, f)
 			}
+		}
+	})
+	return list
+}
+
+// Columns are the measurements by which locks are compared, topic after topic.
+func (m Measurements) Columns() []Column {
+	var list []Column
+	m.each(func(t any) {
+		if c, ok := t.(compared); ok {
+			list = append(list, c.columns(&m)...)
 		}
 	})
 	return list

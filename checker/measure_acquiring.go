@@ -27,6 +27,11 @@ func (a *Acquiring) figures(int) []Figure {
 	}}}
 }
 
+func (a *Acquiring) columns(*Measurements) []Column {
+	const legend = "acquire p50, p99: the time of tries that got the lock"
+	return []Column{{"acquire p50", words.Duration(a.AcquireP50), legend}, {"acquire p99", words.Duration(a.AcquireP99), legend}}
+}
+
 type acquiringMeter struct {
 	took histogram
 }

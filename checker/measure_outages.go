@@ -47,6 +47,10 @@ func (o *Outages) figures(runs int) []Figure {
 	return []Figure{{"availability", []string{fmt.Sprintf("%.2f %%", 100*o.Availability), longest}}}
 }
 
+func (o *Outages) columns(*Measurements) []Column {
+	return []Column{{"longest outage", words.Duration(o.LongestOutage), "outage: somebody wanted the lock, and nobody had it or got it"}}
+}
+
 // outageMeter also keeps who holds each resource, as validity goes, and who tries
 // for it.
 type outageMeter struct {

@@ -22,6 +22,14 @@ func (q *Queues) figures(int) []Figure {
 	}}}
 }
 
+func (q *Queues) columns(m *Measurements) []Column {
+	cell := "–"
+	if q.Woken > 0 {
+		cell = words.Each(q.Woken, m.Grants)
+	}
+	return []Column{{"woken per grant", cell, "woken: clients that waited in a queue and were woken"}}
+}
+
 type queueMeter struct {
 	Queues
 	herds perResource[herd]

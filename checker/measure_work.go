@@ -27,6 +27,10 @@ func (w *Work) figures(int) []Figure {
 	return []Figure{f}
 }
 
+func (w *Work) columns(*Measurements) []Column {
+	return []Column{{"requests per grant", words.Each(w.Requests, w.Grants), "requests: messages to nodes"}}
+}
+
 type workMeter struct {
 	Work
 }

@@ -38,3 +38,12 @@ func Duration(d time.Duration) string {
 func Ratio(n, of int, what string) string {
 	return fmt.Sprintf("%.3g %s", float64(n)/float64(of), what)
 }
+
+// Each prints how many there are for each of something, to two places, as in "2.50";
+// a dash for each of nothing.
+func Each(n, of int) string {
+	if of == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", float64(n)/float64(of))
+}
