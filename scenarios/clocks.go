@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -22,7 +21,7 @@ var nodeClocks = []Scenario{
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "not to be allowed"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, bareQuorum, clockJump(3, 2*time.Second, granted)),
+		Setting: five(5*time.Second, cutOff(1, 4, 5), clockJump(3, 2*time.Second, afterGrant(20*ms))),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, violated, na),
 	},
@@ -32,7 +31,7 @@ var nodeClocks = []Scenario{
 		Claims:  Claims{Kleppmann: "slower expiry", Antirez: "slower expiry"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, bareQuorum, clockJump(3, -2*time.Second, granted)),
+		Setting: five(5*time.Second, cutOff(1, 4, 5), clockJump(3, -2*time.Second, afterGrant(20*ms))),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
 	},
@@ -44,8 +43,8 @@ var nodeClocks = []Scenario{
 		Clients: heirs,
 		Setting: five(8*time.Second,
 			nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{4, 5}}}, Start: nemesis.At(0)},
-			nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: granted},
-			clockJump(3, -2*time.Second, granted)),
+			kill(1, afterGrant(20*ms)),
+			clockJump(3, -2*time.Second, afterGrant(20*ms))),
 		Bounds: quickBounds,
 		Expect: expect(holds, holds, holds, na),
 	},
@@ -54,10 +53,10 @@ var nodeClocks = []Scenario{
 		Summary: "the clock of a node is behind when it is given the key, and is then put right by a step",
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{
+		Setting: five(5*time.Second, cutOff(1, 4, 5), nemesis.Fault{
 			Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 3}, By: -2 * time.Second, Healing: byStep},
 			Start:  nemesis.At(0),
-			End:    &granted,
+			End:    new(afterGrant(20 * ms)),
 		}),
 		Bounds: quickBounds,
 		Expect: expect(violated, violated, violated, na),
@@ -111,8 +110,8 @@ var nodeClocks = []Scenario{
 		},
 		Setting: five(20*time.Second,
 			clockFreeze(3),
-			nemesis.Fault{Action: &nemesis.Crash{Node: 5}, Start: nemesis.At(0)},
-			nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: nth(5, nemesis.When(1, env.StepGranted, 2*ms))}),
+			down(5),
+			kill(1, nth(5, afterGrant(2*ms)))),
 		Bounds: tries(quickBounds, 3),
 		Expect: expect(holds, holds, holds, holds),
 	},
@@ -122,7 +121,7 @@ var nodeClocks = []Scenario{
 		Lock:    quickLock,
 		Clients: heirs,
 		Setting: five(6*time.Second, clockFreeze(1), clockFreeze(2), clockFreeze(3),
-			nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: granted}),
+			kill(1, afterGrant(20*ms))),
 		Bounds: quickBounds,
 		Expect: live(expect(holds, holds, na, na), violated), // nobody lives to write
 	},
@@ -131,10 +130,10 @@ var nodeClocks = []Scenario{
 		Summary: "the clock of one node stood still when it was given the key, and catches up at once",
 		Lock:    quickLock,
 		Clients: later(600*ms, rivals),
-		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{
+		Setting: five(5*time.Second, cutOff(1, 4, 5), nemesis.Fault{
 			Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 3}, Healing: byStep},
 			Start:  nemesis.At(0),
-			End:    &granted,
+			End:    new(afterGrant(20 * ms)),
 		}),
 		Bounds: quickBounds,
 		Expect: expect(violated, violated, violated, na),
@@ -164,7 +163,7 @@ func clockFreeze(node int) nemesis.Fault {
 func everyNode(change func(node int, by time.Duration, at nemesis.Moment) nemesis.Fault, by time.Duration) []nemesis.Fault {
 	var plan []nemesis.Fault
 	for n := 1; n <= 5; n++ {
-		plan = append(plan, change(n, by, granted))
+		plan = append(plan, change(n, by, afterGrant(20*ms)))
 	}
 	return plan
 }

@@ -167,9 +167,7 @@ func restarting(name string, lock Lock, expected Expectations) Point {
 	setting := five(60 * time.Second)
 	for i, times := range restartTimes {
 		for _, at := range times {
-			setting.Plan = append(setting.Plan, nemesis.Fault{
-				Action: &nemesis.Crash{Node: i + 1}, Start: nemesis.At(at), End: nemesis.After(5 * ms),
-			})
+			setting.Plan = append(setting.Plan, crash(i+1, nemesis.At(at), 5*ms))
 		}
 	}
 	c := often(20, span(50*ms, 300*ms), span(0, 100*ms))
@@ -225,11 +223,8 @@ func lifetime(id string, ttl time.Duration, expected Expectations) Point {
 		Summary: fmt.Sprintf("sections of 50 to 950 ms under a lock of %v, and a holder that dies", ttl),
 		Lock:    lock,
 		Clients: []Client{first, next, next},
-		Setting: five(60*time.Second, nemesis.Fault{
-			Action: &nemesis.Kill{Client: 1},
-			Start:  nemesis.When(1, env.StepAfterRead, 20*ms),
-		}),
-		Bounds: quickBounds,
-		Expect: expected,
+		Setting: five(60*time.Second, kill(1, nemesis.When(1, env.StepAfterRead, 20*ms))),
+		Bounds:  quickBounds,
+		Expect:  expected,
 	}}
 }

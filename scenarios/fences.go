@@ -17,7 +17,7 @@ var fences = []Scenario{
 		Claims:  Claims{Kleppmann: "safe", Antirez: "if you have a store"},
 		Lock:    quickLock,
 		Clients: withFence(rivals),
-		Setting: fenced(five(5*time.Second, pauseOfClient1(2*time.Second))),
+		Setting: fenced(five(5*time.Second, pause(1, hasRead, 2*time.Second))),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, holds, na),
 	},
@@ -57,7 +57,7 @@ var fences = []Scenario{
 		Claims:  Claims{Antirez: "sufficient"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: guarded(guard.Token, five(5*time.Second, pauseOfClient1(2*time.Second))),
+		Setting: guarded(guard.Token, five(5*time.Second, pause(1, hasRead, 2*time.Second))),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, holds, na),
 	},
@@ -67,13 +67,9 @@ var fences = []Scenario{
 		Claims:  Claims{Antirez: "sufficient"},
 		Lock:    quickLock,
 		Clients: heirs,
-		Setting: guarded(guard.Token, five(5*time.Second, nemesis.Fault{
-			Action: &nemesis.Pause{Client: 1},
-			Start:  nemesis.When(1, env.StepBeforeRead, 0),
-			End:    nemesis.After(2 * time.Second),
-		})),
-		Bounds: quickBounds,
-		Expect: expect(holds, violated, holds, na),
+		Setting: guarded(guard.Token, five(5*time.Second, pause(1, nemesis.When(1, env.StepBeforeRead, 0), 2*time.Second))),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, violated, holds, na),
 	},
 	{
 		Name:    "token-check-and-set-late-read",
@@ -91,7 +87,7 @@ var fences = []Scenario{
 		Claims:  Claims{Kleppmann: "needs consensus", Antirez: "not needed"},
 		Lock:    drawing(quickLock, "quorum"),
 		Clients: rivals,
-		Setting: fenced(five(5*time.Second, pauseOfClient1(2*time.Second))),
+		Setting: fenced(five(5*time.Second, pause(1, hasRead, 2*time.Second))),
 		Bounds:  quickBounds,
 		Expect:  ordered(expect(holds, violated, holds, na), holds),
 	},
@@ -101,7 +97,7 @@ var fences = []Scenario{
 		Claims:  Claims{Kleppmann: "needs consensus"},
 		Lock:    drawing(quickLock, "increment"),
 		Clients: queue,
-		Setting: fenced(five(5*time.Second, without(1, 4, 5), without(2, 2, 3), without(3, 1, 5))),
+		Setting: fenced(five(5*time.Second, cutOff(1, 4, 5), cutOff(2, 2, 3), cutOff(3, 1, 5))),
 		Bounds:  quickBounds,
 		Expect:  ordered(expect(holds, holds, holds, na), violated),
 	},
@@ -111,7 +107,7 @@ var fences = []Scenario{
 		Claims:  Claims{Kleppmann: "needs consensus", Antirez: "not needed"},
 		Lock:    drawing(quickLock, "one-node"),
 		Clients: rivals,
-		Setting: fenced(five(5*time.Second, pauseOfClient1(2*time.Second))),
+		Setting: fenced(five(5*time.Second, pause(1, hasRead, 2*time.Second))),
 		Bounds:  quickBounds,
 		Expect:  ordered(expect(holds, violated, holds, na), holds),
 	},
@@ -120,13 +116,9 @@ var fences = []Scenario{
 		Summary: "that node is away for a while, and keeps its counter: nobody is granted the lock without it",
 		Lock:    drawing(quickLock, "one-node"),
 		Clients: visitors,
-		Setting: keeping(nemesis.Always, fenced(five(20*time.Second, nemesis.Fault{
-			Action: &nemesis.Crash{Node: 1},
-			Start:  nemesis.At(0),
-			End:    nemesis.After(3 * time.Second),
-		}))),
-		Bounds: tries(quickBounds, 3),
-		Expect: ordered(expect(holds, holds, holds, violated), holds),
+		Setting: keeping(nemesis.Always, fenced(five(20*time.Second, crash(1, nemesis.At(0), 3*time.Second)))),
+		Bounds:  tries(quickBounds, 3),
+		Expect:  ordered(expect(holds, holds, holds, violated), holds),
 	},
 	{
 		Name:    "fence-one-node-lost",
@@ -134,13 +126,9 @@ var fences = []Scenario{
 		Claims:  Claims{Kleppmann: "needs consensus"},
 		Lock:    drawing(quickLock, "one-node"),
 		Clients: queue[:2],
-		Setting: fenced(five(5*time.Second, nemesis.Fault{
-			Action: &nemesis.Crash{Node: 1},
-			Start:  nemesis.When(1, env.StepBeforeRelease, 0),
-			End:    nemesis.After(0),
-		})),
-		Bounds: quickBounds,
-		Expect: ordered(expect(holds, holds, holds, na), violated),
+		Setting: fenced(five(5*time.Second, crash(1, nemesis.When(1, env.StepBeforeRelease, 0), 0))),
+		Bounds:  quickBounds,
+		Expect:  ordered(expect(holds, holds, holds, na), violated),
 	},
 	{
 		Name:    "fence-after-loss",
@@ -148,14 +136,9 @@ var fences = []Scenario{
 		Claims:  Claims{Kleppmann: "needs consensus"},
 		Lock:    drawing(quickLock, "quorum"),
 		Clients: queue[:2],
-		Setting: fenced(five(5*time.Second, bareQuorum, without(2, 1, 2),
-			nemesis.Fault{
-				Action: &nemesis.Crash{Node: 3},
-				Start:  nemesis.When(1, env.StepBeforeRelease, 0),
-				End:    nemesis.After(0),
-			})),
-		Bounds: quickBounds,
-		Expect: ordered(expect(holds, holds, holds, na), violated),
+		Setting: fenced(five(5*time.Second, cutOff(1, 4, 5), cutOff(2, 1, 2), crash(3, nemesis.When(1, env.StepBeforeRelease, 0), 0))),
+		Bounds:  quickBounds,
+		Expect:  ordered(expect(holds, holds, holds, na), violated),
 	},
 }
 
@@ -187,14 +170,6 @@ var queue = []Client{
 	once(exactly(0), span(100*ms, 150*ms)),
 	once(span(20*ms, 60*ms), span(40*ms, 80*ms)),
 	once(span(20*ms, 60*ms), span(40*ms, 80*ms)),
-}
-
-// without cuts a client off from some nodes for ever.
-func without(client int, nodes ...int) nemesis.Fault {
-	return nemesis.Fault{
-		Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{client}, Nodes: nodes}},
-		Start:  nemesis.At(0),
-	}
 }
 
 // ordered expects something of the order of fences.

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -45,7 +44,7 @@ var network = []Scenario{
 		Claims:  Claims{Antirez: "safe: costs a TTL"},
 		Lock:    quickLock,
 		Clients: commuters,
-		Setting: five(20*time.Second, cutOff(1)),
+		Setting: five(20*time.Second, cutOffAtWork(1)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
 	},
@@ -55,7 +54,7 @@ var network = []Scenario{
 		Claims:  Claims{Antirez: "safe: costs a TTL each, can be for ever"},
 		Lock:    quickLock,
 		Clients: commuters,
-		Setting: five(30*time.Second, cutOff(1), cutOff(2), cutOff(3), cutOff(4)),
+		Setting: five(30*time.Second, cutOffAtWork(1), cutOffAtWork(2), cutOffAtWork(3), cutOffAtWork(4)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
 	},
@@ -106,16 +105,12 @@ var commuters = []Client{
 	often(20, span(5*ms, 20*ms), span(100*ms, 300*ms)),
 }
 
-// cutOff takes all links of client 1 away as it works under its n-th grant, and
+// cutOffAtWork takes all links of client 1 away as it works under its n-th grant, and
 // gives them back when that has long expired.
-func cutOff(n int) nemesis.Fault {
-	granted := nemesis.When(1, env.StepGranted, 10*ms)
-	granted.Count = n
-	return nemesis.Fault{
-		Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}},
-		Start:  granted,
-		End:    nemesis.After(1500 * ms),
-	}
+func cutOffAtWork(n int) nemesis.Fault {
+	f := cutOff(1)
+	f.Start, f.End = nth(n, afterGrant(10*ms)), nemesis.After(1500*ms)
+	return f
 }
 
 // minority is a scenario in which clients lose some nodes for two seconds, and

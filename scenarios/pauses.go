@@ -37,7 +37,7 @@ var pauses = []Scenario{
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "so are all leases"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, pauseOfClient1(2*time.Second)),
+		Setting: five(5*time.Second, pause(1, hasRead, 2*time.Second)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, violated, na),
 	},
@@ -53,14 +53,8 @@ var pauses = []Scenario{
 	},
 }
 
-// pauseOfClient1 comes when client 1 has read and is about to work.
-func pauseOfClient1(length time.Duration) nemesis.Fault {
-	return nemesis.Fault{
-		Action: &nemesis.Pause{Client: 1},
-		Start:  nemesis.When(1, env.StepAfterRead, 0),
-		End:    nemesis.After(length),
-	}
-}
+// hasRead is when client 1 has read and is about to work.
+var hasRead = nemesis.When(1, env.StepAfterRead, 0)
 
 // lateWriteOfClient1 holds up what client 1 is about to write until its lock
 // would long have expired.
@@ -99,9 +93,7 @@ func doing(workload string, clients []Client) []Client {
 }
 
 // stall lets client 1 stand still for longer than the TTL.
-func stall(at nemesis.Moment) nemesis.Fault {
-	return nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: at, End: nemesis.After(1200 * ms)}
-}
+func stall(at nemesis.Moment) nemesis.Fault { return pause(1, at, 1200*ms) }
 
 // boundary is a step of a holder at which it can stand still, and what comes of
 // that if it writes without a look at a clock, and if it looks just before.
@@ -143,7 +135,8 @@ func (b boundary) String() string {
 }
 
 // stalls are the points of a series that makes the holder stand still at each of
-// its steps in turn.
+// its steps in turn. With two of five nodes gone, and their machines quick to say so,
+// it takes every reply to know of a quorum.
 func stalls(id, workload string, effect func(boundary) checker.Verdict) []Point {
 	points := make([]Point, len(boundaries))
 	world := five(6*time.Second, down(1), down(2))
@@ -164,12 +157,6 @@ func stalls(id, workload string, effect func(boundary) checker.Verdict) []Point 
 		}}
 	}
 	return points
-}
-
-// down takes a node away from the beginning. With two of five gone, and their
-// machines quick to say so, it takes every reply to know of a quorum.
-func down(node int) nemesis.Fault {
-	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: nemesis.At(0)}
 }
 
 // pauseSeries is the series about pauses.

@@ -14,7 +14,7 @@ var persistence = []Scenario{
 		Summary: "one node of the holder's quorum is short of memory and evicts its keys",
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{Action: &nemesis.Evict{Node: 3}, Start: granted}),
+		Setting: five(5*time.Second, cutOff(1, 4, 5), nemesis.Fault{Action: &nemesis.Evict{Node: 3}, Start: afterGrant(20 * ms)}),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, violated, na),
 	},
@@ -23,9 +23,9 @@ var persistence = []Scenario{
 		Summary: "one node of the holder's quorum starts again from a snapshot of before the grant",
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{
+		Setting: five(5*time.Second, cutOff(1, 4, 5), nemesis.Fault{
 			Action: &nemesis.OldSnapshot{Node: 3, Age: 50 * ms},
-			Start:  granted,
+			Start:  afterGrant(20 * ms),
 			End:    nemesis.After(0),
 		}),
 		Bounds: quickBounds,
@@ -36,9 +36,9 @@ var persistence = []Scenario{
 		Summary: "one node of the holder's quorum stands still for a while, and goes on with all its keys",
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, bareQuorum, nemesis.Fault{
+		Setting: five(5*time.Second, cutOff(1, 4, 5), nemesis.Fault{
 			Action: &nemesis.NodePause{Node: 3},
-			Start:  granted,
+			Start:  afterGrant(20 * ms),
 			End:    nemesis.After(300 * ms),
 		}),
 		Bounds: quickBounds,
@@ -50,7 +50,7 @@ var persistence = []Scenario{
 		Claims:  Claims{Antirez: "unsafe"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: keeping(nemesis.EverySecond, five(5*time.Second, bareQuorum, powerLossOfNode3(granted))),
+		Setting: keeping(nemesis.EverySecond, five(5*time.Second, cutOff(1, 4, 5), powerLoss(3, afterGrant(20*ms)))),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, violated, na),
 	},
@@ -63,7 +63,7 @@ var persistence = []Scenario{
 			extending(once(exactly(0), span(3600*ms, 3800*ms)), 2*time.Second),
 			once(span(2700*ms, 2900*ms), span(20*ms, 50*ms)),
 		},
-		Setting: keeping(nemesis.EverySecond, five(8*time.Second, bareQuorum, powerLossOfNode3(extended))),
+		Setting: keeping(nemesis.EverySecond, five(8*time.Second, cutOff(1, 4, 5), powerLoss(3, extended))),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, violated, na),
 	},
@@ -73,7 +73,7 @@ var persistence = []Scenario{
 		Claims:  Claims{Antirez: "safe"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: syncing(span(2*ms, 10*ms), keeping(nemesis.Always, five(5*time.Second, bareQuorum, powerLossOfNode3(granted)))),
+		Setting: syncing(span(2*ms, 10*ms), keeping(nemesis.Always, five(5*time.Second, cutOff(1, 4, 5), powerLoss(3, afterGrant(20*ms))))),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
 	},
@@ -83,9 +83,9 @@ var persistence = []Scenario{
 		Claims:  Claims{Antirez: "safe"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: keeping(nemesis.EverySecond, five(5*time.Second, bareQuorum, nemesis.Fault{
+		Setting: keeping(nemesis.EverySecond, five(5*time.Second, cutOff(1, 4, 5), nemesis.Fault{
 			Action: &nemesis.Shutdown{Node: 3},
-			Start:  granted,
+			Start:  afterGrant(20 * ms),
 			End:    nemesis.After(300 * ms),
 		})),
 		Bounds: quickBounds,
@@ -99,7 +99,7 @@ var persistence = []Scenario{
 		Clients: rivals,
 		Setting: masterAndReplica(5*time.Second, 100*ms, nemesis.Fault{
 			Action: &nemesis.Failover{Node: 1},
-			Start:  granted,
+			Start:  afterGrant(20 * ms),
 			End:    nemesis.After(0),
 		}),
 		Bounds: quickBounds,
@@ -110,9 +110,9 @@ var persistence = []Scenario{
 // extended is when client 1 has just extended its hold.
 var extended = nemesis.When(1, env.StepExtended, 20*ms)
 
-// powerLossOfNode3 is over at once.
-func powerLossOfNode3(at nemesis.Moment) nemesis.Fault {
-	return nemesis.Fault{Action: &nemesis.PowerLoss{Node: 3}, Start: at, End: nemesis.After(0)}
+// powerLoss takes a node's machine away, which is back at once.
+func powerLoss(node int, at nemesis.Moment) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.PowerLoss{Node: node}, Start: at, End: nemesis.After(0)}
 }
 
 func keeping(p nemesis.Persistence, s nemesis.Setting) nemesis.Setting {

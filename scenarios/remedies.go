@@ -3,7 +3,6 @@ package scenarios
 import (
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -18,7 +17,7 @@ var remedies = []Scenario{
 			once(exactly(0), span(850*ms, 920*ms)),         // granted when the nodes have been watched for a second
 			once(span(600*ms, 700*ms), span(20*ms, 50*ms)), // has watched for as long while the first holds it
 		},
-		Setting: five(8*time.Second, bareQuorum, crashOfNode3(0)),
+		Setting: five(8*time.Second, cutOff(1, 4, 5), crash(3, afterGrant(20*ms), 0)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
 	},
@@ -44,7 +43,7 @@ var remedies = []Scenario{
 		},
 		Setting: five(10*time.Second, nemesis.Fault{
 			Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{1, 2, 3}}},
-			Start:  nemesis.When(1, env.StepGranted, 700*ms),
+			Start:  afterGrant(700 * ms),
 			End:    nemesis.After(3 * time.Second),
 		}),
 		Bounds: quickBounds,

@@ -14,7 +14,7 @@ var restarts = []Scenario{
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "unsafe"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, bareQuorum, crashOfNode3(0)),
+		Setting: five(5*time.Second, cutOff(1, 4, 5), crash(3, afterGrant(20*ms), 0)),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, violated, na),
 	},
@@ -24,7 +24,7 @@ var restarts = []Scenario{
 		Claims:  Claims{Antirez: "unsafe: too short"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, bareQuorum, crashOfNode3(300*ms)),
+		Setting: five(5*time.Second, cutOff(1, 4, 5), crash(3, afterGrant(20*ms), 300*ms)),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, violated, na),
 	},
@@ -34,7 +34,7 @@ var restarts = []Scenario{
 		Claims:  Claims{Kleppmann: "safe, good clocks", Antirez: "safe"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, bareQuorum, crashOfNode3(1100*ms)),
+		Setting: five(5*time.Second, cutOff(1, 4, 5), crash(3, afterGrant(20*ms), 1100*ms)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
 	},
@@ -44,9 +44,9 @@ var restarts = []Scenario{
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "not to be allowed"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, bareQuorum,
-			nemesis.Fault{Action: &nemesis.Crash{Node: 3, RestartDelay: 1100 * ms}, Start: granted},
-			clockJump(3, 2*time.Second, plus(80*ms, granted))),
+		Setting: five(5*time.Second, cutOff(1, 4, 5),
+			nemesis.Fault{Action: &nemesis.Crash{Node: 3, RestartDelay: 1100 * ms}, Start: afterGrant(20 * ms)},
+			clockJump(3, 2*time.Second, afterGrant(100*ms))),
 		Bounds: quickBounds,
 		Expect: expect(violated, violated, violated, na),
 	},
@@ -65,20 +65,11 @@ var restarts = []Scenario{
 	},
 }
 
-// crashOfNode3 comes when client 1 has just been granted the lock.
-func crashOfNode3(away time.Duration) nemesis.Fault {
-	return nemesis.Fault{
-		Action: &nemesis.Crash{Node: 3},
-		Start:  granted,
-		End:    nemesis.After(away),
-	}
-}
-
 // majorityCrash takes nodes 1, 2 and 3 down while clients are at work.
 func majorityCrash(away time.Duration) []nemesis.Fault {
 	var plan []nemesis.Fault
 	for n := 1; n <= 3; n++ {
-		plan = append(plan, nemesis.Fault{Action: &nemesis.Crash{Node: n}, Start: nemesis.At(300 * ms), End: nemesis.After(away)})
+		plan = append(plan, crash(n, nemesis.At(300*ms), away))
 	}
 	return plan
 }
