@@ -16,7 +16,7 @@ build: ## build the command into ./lockstorm
 # A simulated world is one thread, in which the race detector has nothing to find. What
 # runs many worlds at a time is tried with it, and that they give the same traces;
 # of the command all but what runs whole suites.
-BATCHES = ^(TestInterrupted|TestEachCauseAlone|TestGoldenTraces)$$
+BATCHES = ^(TestInterrupted|TestVerdictFollowsTheCause|TestGoldenTraces)$$
 SUITES = ^(TestDebateTable|TestDebateFromWhatWasSaved|TestDebateAgreesWithItsReference|TestComparisonAgreesWithItsReference)$$
 
 test: deps ## run all tests, and those of concurrent code under the race detector

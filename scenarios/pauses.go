@@ -10,8 +10,8 @@ import (
 )
 
 // pauses is what happens when a holder stands still, or its write is late.
-var pauses = []Scenario{
-	{
+var pauses = []Row{
+	{Scenario: Scenario{
 		Name:    "pause-before-step-3",
 		Summary: "the client stands still past the TTL while the replies wait in its socket; the elapsed time tells",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "safe: it checks time"},
@@ -20,8 +20,8 @@ var pauses = []Scenario{
 		Setting: five(15*time.Second, stall(nemesis.When(1, env.StepBeforeSend, 100*us))),
 		Bounds:  patientBounds,
 		Expect:  expect(holds, holds, holds, na),
-	},
-	{
+	}},
+	{Scenario: Scenario{
 		Name:    "pause-after-step-3",
 		Summary: "the holder stands still between the check of its validity and the use of the lock",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "conceded"},
@@ -30,8 +30,15 @@ var pauses = []Scenario{
 		Setting: five(6*time.Second, stall(nemesis.When(1, env.StepAfterCheck, 0))),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, violated, na),
-	},
-	{
+	}, Cures: []Change{
+		{"a pause that ends within the validity", endAfter("pause", 300*ms)},
+	}, Damages: []Damage{
+		{checker.Lease, "a wall clock that steps back, and a lock that reads it", func(s *Scenario) {
+			s.Lock.Clock = env.Wall.String()
+			also(wallStep(-1500*ms, nemesis.When(1, env.StepAfterCheck, 20*ms)))(s)
+		}},
+	}},
+	{Scenario: Scenario{
 		Name:    "pause-then-write",
 		Summary: "the holder stands still past its validity and then writes what it had worked out",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "so are all leases"},
@@ -40,8 +47,8 @@ var pauses = []Scenario{
 		Setting: five(5*time.Second, pause(1, hasRead, 2*time.Second)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, violated, na),
-	},
-	{
+	}},
+	{Scenario: Scenario{
 		Name:    "delayed-write",
 		Summary: "the write is under way for longer than the validity, and the release does not wait for its answer",
 		Claims:  Claims{Kleppmann: "unsafe: delay to the resource"},
@@ -50,7 +57,7 @@ var pauses = []Scenario{
 		Setting: five(5*time.Second, lateWriteOfClient1),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, violated, na),
-	},
+	}},
 }
 
 // hasRead is when client 1 has read and is about to work.
@@ -176,5 +183,8 @@ var pauseSeries = []Series{
 		Varied:   "step",
 		Property: checker.Effect, Unordered: true,
 		Points: stalls("check-then-write", "checked", func(b boundary) checker.Verdict { return b.checked }),
+		Damages: []Damage{
+			{checker.Effect, "a section that looks at no clock", func(s *Scenario) { s.Clients = doing("section", s.Clients) }},
+		},
 	},
 }

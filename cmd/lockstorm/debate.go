@@ -128,7 +128,7 @@ func among(topics []scenarios.Topic, names []string) (debate, error) {
 	}
 	var d debate
 	for _, t := range topics {
-		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(s scenarios.Scenario) bool { return !slices.Contains(names, s.Name) })
+		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r scenarios.Row) bool { return !slices.Contains(names, r.Name) })
 		t.Series = slices.DeleteFunc(slices.Clone(t.Series), func(s scenarios.Series) bool { return !slices.Contains(names, s.Name) })
 		if len(t.Rows)+len(t.Series) > 0 {
 			d.topics = append(d.topics, t)
@@ -153,7 +153,9 @@ func (d debate) names() []string {
 
 func (d debate) rows() (all []scenarios.Scenario) {
 	for _, t := range d.topics {
-		all = append(all, t.Rows...)
+		for _, r := range t.Rows {
+			all = append(all, r.Scenario)
+		}
 	}
 	return all
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"io"
-	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -15,9 +13,9 @@ func (d debate) digest(out io.Writer) error {
 	t := &table{head: []string{"row", "Kleppmann", "antirez, redis.io", "found"}}
 	for _, topic := range d.topics {
 		t.section(topic.Name)
-		for i, s := range topic.Rows {
+		for _, s := range topic.Rows {
 			tally, ok := d.found[s.Name]
-			if !ok || variant(topic.Rows[:i], s) {
+			if !ok || s.VariantOf != "" {
 				continue
 			}
 			t.add(s.Name, dash(s.Claims.Kleppmann), dash(s.Claims.Antirez), outline(tally))
@@ -31,11 +29,6 @@ func (d debate) digest(out io.Writer) error {
 	t.markdown(p)
 	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", codes())
 	return p.err
-}
-
-// variant reports whether a row is called after one before it.
-func variant(before []scenarios.Scenario, s scenarios.Scenario) bool {
-	return slices.ContainsFunc(before, func(b scenarios.Scenario) bool { return strings.HasPrefix(s.Name, b.Name+"-") })
 }
 
 // outline names what is violated, and says if anything was not as expected.
