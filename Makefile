@@ -17,7 +17,7 @@ build: ## build the command into ./lockstorm
 # runs many worlds at a time is tried with it, and that they give the same traces;
 # of the command all but what runs whole suites.
 BATCHES = ^(TestInterrupted|TestVerdictFollowsTheCause|TestGoldenTraces)$$
-SUITES = ^(TestDebateTable|TestDebateFromWhatWasSaved|TestDebateAgreesWithItsReference|TestComparisonAgreesWithItsReference)$$
+SUITES = ^(TestDebateTable|TestDebateFromWhatWasSaved|TestDebateAgreesWithItsReference|TestComparisonAgreesWithItsReference|TestReadmeShowsWhatIsPrinted)$$
 
 test: deps ## run all tests, and those of concurrent code under the race detector
 	$(GO) test -count=1 ./...
