@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -92,26 +91,21 @@ func (r record) costs() []string {
 
 var costHead = []string{"waiting", "requests per grant", "woken per grant", "acquire p50", "acquire p99", "longest outage"}
 
-// matrix has a line for each lock, under its family: its verdicts on some properties and, if they are
-// asked for, its costs.
-func matrix(records []record, properties []checker.Property, costs bool) *table {
+// matrix has a line for each lock, under its family: its verdicts on all properties, and
+// its costs.
+func matrix(records []record) *table {
 	t := &table{head: []string{"lock"}}
-	for _, p := range properties {
+	for _, p := range checker.Properties() {
 		t.head = append(t.head, p.Code()+" "+p.Title())
 	}
-	if costs {
-		t.head = append(t.head, costHead...)
-	}
+	t.head = append(t.head, costHead...)
 	for _, r := range records {
 		t.section(string(r.lock.Family))
 		line := []string{r.lock.Name}
-		for _, p := range properties {
+		for _, p := range checker.Properties() {
 			line = append(line, r.cell(p))
 		}
-		if costs {
-			line = append(line, r.costs()...)
-		}
-		t.add(line...)
+		t.add(append(line, r.costs()...)...)
 	}
 	return t
 }
@@ -161,26 +155,23 @@ func (c comparison) deviations() []deviation {
 	return all
 }
 
-// groups are the properties as they fit beside each other on a terminal.
-var groups = slices.Collect(slices.Chunk(checker.Properties(), 4))
-
 // print prints what is known of the comparison.
-func (c comparison) print(out io.Writer, o compareOptions, reference results.Reference) error {
-	switch o.format {
+func (c comparison) print(out io.Writer, reference results.Reference) error {
+	switch c.format {
 	case asJSON:
 		return reference.Print(out)
 	case asMarkdown:
 		return c.page(out, reference)
 	}
-	if o.byTrial {
+	if c.byTrial {
 		for _, t := range c.trials {
 			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Name, t.Summary)
-			printMatrix(out, c.records([]scenarios.Trial{t}))
+			matrix(c.records([]scenarios.Trial{t})).wrapped(out, screen)
 			_, _ = fmt.Fprintln(out)
 		}
 	} else {
 		records := c.records(c.trials)
-		printMatrix(out, records)
+		matrix(records).wrapped(out, screen)
 		_, _ = fmt.Fprintln(out)
 		firsts(records).text(out)
 		_, _ = fmt.Fprintln(out)
@@ -205,66 +196,4 @@ Requests: messages to nodes; woken: clients that are woken; acquire p50, p99: th
 A table of several trials takes these from ` + c.trials[0].Name + `, and the longest outage from all of them
 Outage: somebody wanted the lock, and nobody had it or got it
 "V1 crash 3": V1 is first violated in the trial crash by seed 3; "lockstorm run compare-crash-LOCK --seed 3" repeats it`
-}
-
-func printMatrix(out io.Writer, records []record) {
-	for _, g := range groups {
-		matrix(records, g, false).text(out)
-		_, _ = fmt.Fprintln(out)
-	}
-	matrix(records, nil, true).text(out)
-}
-
-// page is the comparison as a page of documentation.
-func (c comparison) page(out io.Writer, reference results.Reference) error {
-	p := &page{out: out}
-	p.say(`# The locks compared
-
-Made by "make reference" from the results in results/reference; %s.
-All locks go through the same trials on the %s backend: the same clients, and the same plan as far as what the lock is kept on allows.`, madeWith(reference.Versions), reference.Backend)
-	p.say("\n## All trials together")
-	records := c.records(c.trials)
-	p.table(matrix(records, checker.Properties(), true))
-	for l := range strings.Lines(c.legend()) {
-		p.say("- %s", strings.TrimSpace(l))
-	}
-	p.table(firsts(records))
-	for _, d := range c.deviations() {
-		p.say("\n%s.", sentence(d.text))
-	}
-	p.contenders(c.locks)
-	for _, t := range c.trials {
-		p.trial(t, c.records([]scenarios.Trial{t}))
-	}
-	return p.err
-}
-
-// contenders says what the locks are.
-func (p *page) contenders(locks []scenarios.Contender) {
-	p.say("\n## The locks\n")
-	for _, l := range locks {
-		p.say("- **%s**: %s. `%s`%s", l.Name, l.Summary, l.Lock.Words(), after(scenarios.Remark("compare-"+l.Name)))
-	}
-}
-
-// after is a remark that stands behind something else.
-func after(remark string) string {
-	if remark == "" {
-		return ""
-	}
-	return " *" + remark + "*"
-}
-
-// trial is the section on one trial; the plan is that of the first lock.
-func (p *page) trial(t scenarios.Trial, records []record) {
-	p.say("\n## Trial: %s\n\n%s.", t.Name, sentence(t.Summary))
-	if len(records) == 0 {
-		return
-	}
-	if plan := records[0].shown[0].Scenario.Plan; len(plan) > 0 {
-		p.say("")
-		p.plan("Plan for "+records[0].lock.Name, plan)
-	}
-	p.say("")
-	matrix(records, checker.Properties(), true).markdown(p)
 }

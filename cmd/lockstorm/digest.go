@@ -10,25 +10,16 @@ import (
 // digest is the main table without variants, and with no more than what breaks.
 func (d debate) digest(out io.Writer) error {
 	p := &page{out: out}
-	t := &table{head: []string{"row", "Kleppmann", "antirez, redis.io", "found"}}
-	for _, topic := range d.topics {
-		t.section(topic.Name)
-		for _, s := range topic.Rows {
-			tally, ok := d.found[s.Name]
-			if !ok || s.VariantOf != "" {
-				continue
-			}
-			t.add(s.Name, dash(s.Claims.Kleppmann), dash(s.Claims.Antirez), outline(tally))
-		}
-		for _, s := range topic.Series {
-			if c := d.found.curve(s); len(c.tallies) > 0 {
-				t.add(seriesName(s), dash(s.Claims.Kleppmann), dash(s.Claims.Antirez), c.short())
-			}
-		}
-	}
-	t.markdown(p)
+	d.table(cellWidth(asMarkdown), outlined).markdown(p)
 	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", codes())
 	return p.err
+}
+
+// outlined is the column of the digest.
+var outlined = columns{
+	head:   []string{"found"},
+	row:    func(t storm.Tally) []string { return []string{outline(t)} },
+	series: func(c curve) []string { return []string{c.short()} },
 }
 
 // outline names what is violated, and says if anything was not as expected.
