@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -16,7 +19,7 @@ func newValidate() *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check scenario files without running them",
 		Long: `Check scenario files without running them: - is standard input. Each good file
-gets a line that says what it holds, each mistake in a bad one a line that names
+gets a line that says what it holds and which properties no bound is given for, each mistake in a bad one a line that names
 the file and the line. What can be run depends on the world: --backend says for
 which one to check. Exit codes: 0 all are good; 2 one is not.
 
@@ -82,7 +85,29 @@ func inShort(s scenarios.Scenario) string {
 	if s.Generate != nil {
 		text += fmt.Sprintf(" and up to %d drawn", s.Generate.Most)
 	}
-	return text + fmt.Sprintf(", %s expected", counted(len(s.Expect), "verdict"))
+	text += fmt.Sprintf(", %s expected", counted(len(s.Expect), "verdict"))
+	if list := unjudged(s.Bounds); len(list) > 0 {
+		text += "; not judged: " + strings.Join(list, "; ")
+	}
+	return text
+}
+
+// unjudged names the properties that cannot be judged for want of a bound.
+func unjudged(b history.Bounds) (list []string) {
+	for _, needs := range []struct {
+		checker.Property
+		bound string
+		given bool
+	}{
+		{checker.DeadlockFreedom, "grant", b.Grant > 0},
+		{checker.FaultTolerance, "tries", b.Tries > 0},
+		{checker.Cleanup, "cleanup", b.Cleanup > 0},
+	} {
+		if !needs.given {
+			list = append(list, fmt.Sprintf("%s, for want of bounds.%s", needs.Property, needs.bound))
+		}
+	}
+	return list
 }
 
 func counted(n int, what string) string {
