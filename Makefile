@@ -16,8 +16,8 @@ build: ## build the command into ./lockstorm
 # A simulated world is one thread, in which the race detector has nothing to find. What
 # runs many worlds at a time is tried with it, and that they give the same traces;
 # of the command all but what runs whole suites.
-BATCHES = ^(TestInterrupted|TestEachCauseAlone|TestGoldenTraces)$$
-SUITES = ^(TestDebateTable|TestDebateFromWhatWasSaved|TestDebateAgreesWithItsReference|TestComparisonAgreesWithItsReference)$$
+BATCHES = ^(TestInterrupted|TestVerdictFollowsTheCause|TestGoldenTraces)$$
+SUITES = ^(TestDebateTable|TestDebateFromWhatWasSaved|TestDebateAgreesWithItsReference|TestComparisonAgreesWithItsReference|TestReadmeShowsWhatIsPrinted)$$
 
 test: deps ## run all tests, and those of concurrent code under the race detector
 	$(GO) test -count=1 ./...

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -289,36 +290,52 @@ func (c *clash) tellVotes() string {
 func (c *clash) tellLosses() string {
 	var told []string
 	add := func(assumption, how string, which func(loss) bool) {
-		lost := nodes(0)
-		last := history.Time(0)
+		lost, when := nodes(0), map[int]history.Time{}
 		for _, v := range c.losses {
 			if which(v) {
-				lost, last = lost.with(v.node), v.at
+				lost, when[v.node] = lost.with(v.node), v.at
 			}
 		}
 		if lost != 0 {
-			told = append(told, fmt.Sprintf("%s (%s)", assumption, fmt.Sprintf(how, lost, c.client, at(last))))
+			told = append(told, fmt.Sprintf("%s (%s)", assumption, fmt.Sprintf(how, lost, c.client, times(when))))
 		}
 	}
 	because := func(reason string) func(loss) bool {
 		return func(v loss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
 	}
-	add(keepsOrStaysAway, "%v forgot client %d's key at %s", because("forgotten"))
-	add(keepsUntilExpiry, "%v evicted client %d's key at %s", because("evicted"))
-	add(keepsWhatItSaid, "%v went back to a state without client %d's key at %s", because("rolled back"))
-	add(keepsWhatItSaid, "%v came back with an earlier expiry of client %d's key, which was over at %s", loss.restored)
-	add(onlyHolder, "%v deleted client %d's key at %s for "+c.whom("deleted"), because("deleted"))
-	add(lookAndSet, "%v overwrote client %d's key at %s for "+c.whom("overwritten"), because("overwritten"))
-	add(onlyHolder, "on %v client %d's key had expired at %s, as "+c.whom("expired")+" had asked", loss.foreign)
+	add(keepsOrStaysAway, "%v forgot client %d's key %s", because("forgotten"))
+	add(keepsUntilExpiry, "%v evicted client %d's key %s", because("evicted"))
+	add(keepsWhatItSaid, "%v went back to a state without client %d's key %s", because("rolled back"))
+	add(keepsWhatItSaid, "%v came back with an earlier expiry of client %d's key, which was over %s", loss.restored)
+	add(onlyHolder, "%v deleted client %d's key %s for "+c.whom("deleted"), because("deleted"))
+	add(lookAndSet, "%v overwrote client %d's key %s for "+c.whom("overwritten"), because("overwritten"))
+	add(onlyHolder, "on %v client %d's key had expired %s, as "+c.whom("expired")+" had asked", loss.foreign)
 	clocks := c.tellClocks()
 	if clocks != "" {
 		clocks = ": " + clocks
 	}
-	add(clocksAgree, "on %v client %d's key had expired at %s, and it went on holding the lock"+clocks, because("expired"))
+	add(clocksAgree, "on %v client %d's key had expired %s, and it went on holding the lock"+clocks, because("expired"))
 	if expired := because("expired"); clocks == "" && !slices.ContainsFunc(c.losses, func(v loss) bool { return !expired(v) }) {
 		return unbroken(c.notes, "client %d's key lived for its whole TTL, and the lock counted on it for longer", c.client)
 	}
 	return ". Broken assumption: " + strings.Join(told, "; and ")
+}
+
+// times tells when nodes lost a key: of two nodes the time of each, in the order in which
+// they are named, of more the first and the last. Times that are hardly apart are one.
+func times(when map[int]history.Time) string {
+	byNode := make([]history.Time, 0, len(when))
+	for _, node := range slices.Sorted(maps.Keys(when)) {
+		byNode = append(byNode, when[node])
+	}
+	first, last := slices.Min(byNode), slices.Max(byNode)
+	switch {
+	case last.Sub(first) <= noticeable:
+		return "at " + at(last)
+	case len(byNode) == 2:
+		return fmt.Sprintf("at %s and %s", at(byNode[0]), at(byNode[1]))
+	}
+	return fmt.Sprintf("between %s and %s", at(first), at(last))
 }
 
 // whom names the client that asked for a loss.

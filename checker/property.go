@@ -49,6 +49,16 @@ func init() {
 // Properties returns all properties, in their order.
 func Properties() []Property { return slices.Clone(names) }
 
+// Unasked lists the properties that these bounds do not ask for.
+func Unasked(b history.Bounds) []Property {
+	h := history.Header{Keys: true, Bounds: b}
+	l := newLedger(h)
+	return slices.DeleteFunc(Properties(), func(p Property) bool {
+		a, _ := p.find()
+		return a.judge(h, l, &notes{}).hears() != 0
+	})
+}
+
 // find returns what is said of the property in the table.
 func (p Property) find() (asked, bool) {
 	i, ok := places[p]

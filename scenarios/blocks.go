@@ -132,21 +132,39 @@ func extending(c Client, every time.Duration) Client {
 	return c
 }
 
-// bareQuorum cuts client 1 off from nodes 4 and 5, so that it holds nodes 1, 2
-// and 3 and no others.
-var bareQuorum = nemesis.Fault{
-	Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{4, 5}}},
-	Start:  nemesis.At(0),
+// cutOff cuts a client off from some nodes, or from all, for ever. cutOff(1, 4, 5) of
+// five leaves client 1 a bare quorum: it holds the lock on nodes 1, 2 and 3 and no
+// others, so that one of them is enough to lose it.
+func cutOff(client int, nodes ...int) nemesis.Fault {
+	return nemesis.Fault{
+		Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{client}, Nodes: nodes}},
+		Start:  nemesis.At(0),
+	}
 }
 
-// granted is when client 1 has just been granted the lock.
-var granted = nemesis.When(1, env.StepGranted, 20*ms)
-
-// plus is so much later.
-func plus(d time.Duration, m nemesis.Moment) nemesis.Moment {
-	m.Plus += d
-	return m
+// crash takes a node's server away. So long after, it starts again with what its
+// persistence has kept.
+func crash(node int, start nemesis.Moment, away time.Duration) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: start, End: nemesis.After(away)}
 }
+
+// down takes a node's server away from the beginning, for ever.
+func down(node int) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: nemesis.At(0)}
+}
+
+// kill lets a client die.
+func kill(client int, start nemesis.Moment) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: start}
+}
+
+// pause lets a client stand still.
+func pause(client int, start nemesis.Moment, length time.Duration) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.Pause{Client: client}, Start: start, End: nemesis.After(length)}
+}
+
+// afterGrant is so long after client 1 was granted the lock for the first time.
+func afterGrant(d time.Duration) nemesis.Moment { return nemesis.When(1, env.StepGranted, d) }
 
 // nth is the n-th time that a client comes to a step.
 func nth(n int, m nemesis.Moment) nemesis.Moment {

@@ -65,3 +65,18 @@ func TestEveryRowExpectsSomething(t *testing.T) {
 		}
 	}
 }
+
+// A variant is one of a row before it in its topic.
+func TestVariantsAreOfRowsBeforeThem(t *testing.T) {
+	for _, topic := range scenarios.Topics() {
+		for i, r := range topic.Rows {
+			if r.VariantOf == "" {
+				continue
+			}
+			of := slices.IndexFunc(topic.Rows[:i], func(b scenarios.Row) bool { return b.Name == r.VariantOf })
+			if of < 0 || topic.Rows[of].VariantOf != "" {
+				t.Errorf("%s is a variant of %q, which is no row before it in %q, or itself a variant", r.Name, r.VariantOf, topic.Name)
+			}
+		}
+	}
+}

@@ -3,23 +3,26 @@ package scenarios
 import (
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // clientClocks is what the holder's clocks do, by which it counts its validity.
-var clientClocks = []Scenario{
-	{
+var clientClocks = []Row{
+	{Scenario: Scenario{
 		Name:    "client-wall-step",
 		Summary: "the holder's wall clock steps back; its lock counts the validity on it",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "use monotonic"},
 		Lock:    reading(promptLock, env.Wall),
 		Clients: keepers,
-		Setting: five(5*time.Second, wallStep(-1500*ms, granted)),
+		Setting: five(5*time.Second, wallStep(-1500*ms, afterGrant(20*ms))),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, na, na),
-	},
-	{
+	}, Cures: []Change{
+		{"the monotonic clock", readClock(env.Monotonic)},
+	}},
+	{VariantOf: "client-wall-step", Scenario: Scenario{
 		Name:    "client-wall-step-acquiring",
 		Summary: "the same when the holder has its quorum and has not yet looked at the clock",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "use monotonic"},
@@ -28,28 +31,34 @@ var clientClocks = []Scenario{
 		Setting: five(5*time.Second, wallStep(-1500*ms, atQuorum)),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, na, na),
-	},
-	{
+	}, Cures: []Change{
+		{"the monotonic clock", readClock(env.Monotonic)},
+	}},
+	{VariantOf: "client-wall-step", Scenario: Scenario{
 		Name:    "client-wall-step-forward",
 		Summary: "the wall clock steps forward while the lock acquires, and again while it holds: it takes its validity to be over",
 		Claims:  Claims{Antirez: "use monotonic"},
 		Lock:    reading(promptLock, env.Wall),
 		Clients: keepers,
-		Setting: five(5*time.Second, wallStep(1500*ms, atQuorum), wallStep(1500*ms, granted)),
+		Setting: five(5*time.Second, wallStep(1500*ms, atQuorum), wallStep(1500*ms, afterGrant(20*ms))),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, na, na),
-	},
-	{
+	}, Damages: []Damage{
+		{checker.Lease, "a step back", replan(wallStep(-1500*ms, afterGrant(20*ms)))},
+	}},
+	{VariantOf: "client-wall-step", Scenario: Scenario{
 		Name:    "client-wall-step-monotonic",
 		Summary: "the wall clock steps back as in both, but the lock reads the monotonic clock",
 		Claims:  Claims{Kleppmann: "safe", Antirez: "safe"},
 		Lock:    promptLock,
 		Clients: keepers,
-		Setting: five(5*time.Second, wallStep(-1500*ms, atQuorum), wallStep(-1500*ms, granted)),
+		Setting: five(5*time.Second, wallStep(-1500*ms, atQuorum), wallStep(-1500*ms, afterGrant(20*ms))),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, na, na),
-	},
-	{
+	}, Damages: []Damage{
+		{checker.Lease, "the wall clock", readClock(env.Wall)},
+	}},
+	{Scenario: Scenario{
 		Name:    "client-suspend",
 		Summary: "the holder's machine sleeps past the TTL; its lock reads the monotonic clock, which sleeps as well",
 		Lock:    quickLock,
@@ -57,8 +66,10 @@ var clientClocks = []Scenario{
 		Setting: five(6*time.Second, asleep(&nemesis.Suspend{Client: 1})),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, violated, na),
-	},
-	{
+	}, Cures: []Change{
+		{"a sleep that ends within the validity", endAfter("suspend", 500*ms)},
+	}},
+	{VariantOf: "client-suspend", Scenario: Scenario{
 		Name:    "client-suspend-counted",
 		Summary: "the same with a lock that reads the clock which counts suspension",
 		Lock:    reading(quickLock, env.Boottime),
@@ -66,8 +77,10 @@ var clientClocks = []Scenario{
 		Setting: five(6*time.Second, asleep(&nemesis.Suspend{Client: 1})),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, violated, na),
-	},
-	{
+	}, Damages: []Damage{
+		{checker.Lease, "the monotonic clock", readClock(env.Monotonic)},
+	}},
+	{VariantOf: "client-suspend", Scenario: Scenario{
 		Name:    "client-suspend-snapshot",
 		Summary: "the holder's machine is restored from a snapshot: no clock of it has counted the time",
 		Lock:    reading(quickLock, env.Boottime),
@@ -75,7 +88,9 @@ var clientClocks = []Scenario{
 		Setting: five(6*time.Second, asleep(&nemesis.Snapshot{Client: 1})),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, violated, na),
-	},
+	}, Cures: []Change{
+		{"a restoration within the validity", endAfter("snapshot", 500*ms)},
+	}},
 }
 
 // atQuorum is when client 1 has the votes and has not yet checked the time.

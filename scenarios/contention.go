@@ -11,8 +11,8 @@ import (
 
 // contention is what clients do to each other: split votes, long holds, holders
 // that die.
-var contention = []Scenario{
-	{
+var contention = []Row{
+	{Scenario: Scenario{
 		Name:    "endless-extension",
 		Summary: "a holder extends its lock for ever, and another client waits in vain",
 		Claims:  Claims{Antirez: "breaks liveness"},
@@ -21,8 +21,8 @@ var contention = []Scenario{
 		Setting: five(20 * time.Second),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, na, na), // L1 asks nothing while somebody holds the lock
-	},
-	{
+	}},
+	{VariantOf: "endless-extension", Scenario: Scenario{
 		Name:    "endless-extension-limited",
 		Summary: "the same with a limit of five extensions to a hold",
 		Claims:  Claims{Antirez: "a limit restores liveness"},
@@ -31,7 +31,7 @@ var contention = []Scenario{
 		Setting: five(20 * time.Second),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, na, na),
-	},
+	}},
 }
 
 // hoarders are a holder who keeps the lock as long as it is extended, and another
@@ -72,6 +72,12 @@ var contentionSeries = []Series{
 			sequentially(split("jitter-1ms-in-turn", "0 to 1 ms, sequential", three, span(0, 1*ms), holds)),
 			sequentially(split("jitter-50ms-in-turn", "0 to 50 ms, sequential", three, span(0, 50*ms), holds)),
 		},
+		Cures: []Change{
+			{"a random part of the delay", func(s *Scenario) { s.Lock.Retry.Min = 0 }},
+		},
+		Damages: []Damage{
+			{checker.DeadlockFreedom, "a fixed delay", func(s *Scenario) { s.Lock.Retry.Min = s.Lock.Retry.Max }},
+		},
 	},
 	{
 		Name:     "single-vs-redlock",
@@ -101,6 +107,9 @@ var contentionSeries = []Series{
 			lifetime("ttl-too-long", 2*time.Second, expect(holds, holds, holds, na)),
 			lifetime("ttl-too-long", 5*time.Second, expect(holds, holds, holds, na)),
 			lifetime("ttl-too-long", 10*time.Second, expect(holds, holds, holds, na)),
+		},
+		Cures: []Change{
+			{"a TTL that is long enough", func(s *Scenario) { s.Lock.TTL = time.Second }},
 		},
 	},
 }
@@ -167,9 +176,7 @@ func restarting(name string, lock Lock, expected Expectations) Point {
 	setting := five(60 * time.Second)
 	for i, times := range restartTimes {
 		for _, at := range times {
-			setting.Plan = append(setting.Plan, nemesis.Fault{
-				Action: &nemesis.Crash{Node: i + 1}, Start: nemesis.At(at), End: nemesis.After(5 * ms),
-			})
+			setting.Plan = append(setting.Plan, crash(i+1, nemesis.At(at), 5*ms))
 		}
 	}
 	c := often(20, span(50*ms, 300*ms), span(0, 100*ms))
@@ -225,11 +232,8 @@ func lifetime(id string, ttl time.Duration, expected Expectations) Point {
 		Summary: fmt.Sprintf("sections of 50 to 950 ms under a lock of %v, and a holder that dies", ttl),
 		Lock:    lock,
 		Clients: []Client{first, next, next},
-		Setting: five(60*time.Second, nemesis.Fault{
-			Action: &nemesis.Kill{Client: 1},
-			Start:  nemesis.When(1, env.StepAfterRead, 20*ms),
-		}),
-		Bounds: quickBounds,
-		Expect: expected,
+		Setting: five(60*time.Second, kill(1, nemesis.When(1, env.StepAfterRead, 20*ms))),
+		Bounds:  quickBounds,
+		Expect:  expected,
 	}}
 }

@@ -69,7 +69,7 @@ func plainDelay(away time.Duration) Scenario {
 			holding(1, span(0, crashAt-4*ms), exactly(2*time.Second), exactly(0)),
 			holding(1, exactly(crashAt), span(20*ms, 50*ms), exactly(0)),
 		},
-		Setting: five(8*time.Second, bareQuorum, crashOfNode3At(crashAt, away)),
+		Setting: five(8*time.Second, cutOff(1, 4, 5), crash(3, nemesis.At(crashAt), away)),
 		Bounds:  quickBounds,
 		Expect:  outwaited(away, validity(promptLock), validity(promptLock)),
 	}
@@ -87,14 +87,10 @@ func extendedDelay(away time.Duration) Scenario {
 			extending(holding(1, span(0, every), exactly(5*time.Second), exactly(0)), every),
 			holding(1, exactly(crashAt), span(20*ms, 50*ms), exactly(0)),
 		},
-		Setting: five(8*time.Second, bareQuorum, crashOfNode3At(crashAt, away)),
+		Setting: five(8*time.Second, cutOff(1, 4, 5), crash(3, nemesis.At(crashAt), away)),
 		Bounds:  quickBounds,
 		Expect:  outwaited(away, validity(promptLock), every),
 	}
-}
-
-func crashOfNode3At(at, away time.Duration) nemesis.Fault {
-	return nemesis.Fault{Action: &nemesis.Crash{Node: 3}, Start: nemesis.At(at), End: nemesis.After(away)}
 }
 
 // outwaited says what becomes of a holder, some node of whose quorum stays away

@@ -9,8 +9,8 @@ import (
 )
 
 // drifts is clocks that run fast or slow.
-var drifts = []Scenario{
-	{
+var drifts = []Row{
+	{Scenario: Scenario{
 		Name:    "clock-drift",
 		Summary: "nodes run 0.5 % fast and the holder 0.5 % slow: the allowance of 1 % + 2 ms covers it",
 		Claims:  Claims{Kleppmann: "unsafe near the TTL", Antirez: "safe: allowance"},
@@ -19,8 +19,10 @@ var drifts = []Scenario{
 		Setting: five(5*time.Second, drift(5_000)...),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, na, na),
-	},
-	{
+	}, Damages: []Damage{
+		{checker.Lease, "no allowance but the 2 ms", func(s *Scenario) { s.Lock.DriftFactor = 0 }},
+	}},
+	{VariantOf: "clock-drift", Scenario: Scenario{
 		Name:    "clock-drift-beyond",
 		Summary: "nodes run 2 % fast and the holder 2 % slow: more than the allowance covers",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "not to be allowed"},
@@ -29,7 +31,9 @@ var drifts = []Scenario{
 		Setting: five(5*time.Second, drift(20_000)...),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, na, na),
-	},
+	}, Cures: []Change{
+		{"an allowance that covers it", func(s *Scenario) { s.Lock.DriftFactor = 0.05 }},
+	}},
 }
 
 var driftSeries = Series{

@@ -3,13 +3,12 @@ package scenarios
 import (
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // network is what delays and partitions do.
-var network = []Scenario{
-	{
+var network = []Row{
+	{Scenario: Scenario{
 		Name:    "calm",
 		Summary: "clients compete, one of them extends its lock, and nothing goes wrong",
 		Lock:    quickLock,
@@ -21,8 +20,8 @@ var network = []Scenario{
 		Setting: five(20 * time.Second),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
-	},
-	{
+	}},
+	{Scenario: Scenario{
 		Name:    "slow-acquire",
 		Summary: "replies can take longer than the TTL; the lock waits for them and has to see that it is too late",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "safe: it checks time"},
@@ -38,34 +37,34 @@ var network = []Scenario{
 		}),
 		Bounds: patientBounds,
 		Expect: expect(holds, holds, na, na),
-	},
-	{
+	}},
+	{Scenario: Scenario{
 		Name:    "partition-after-acquire",
 		Summary: "the holder is cut off from every node before it can release",
 		Claims:  Claims{Antirez: "safe: costs a TTL"},
 		Lock:    quickLock,
 		Clients: commuters,
-		Setting: five(20*time.Second, cutOff(1)),
+		Setting: five(20*time.Second, cutOffAtWork(1)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
-	},
-	{
+	}},
+	{VariantOf: "partition-after-acquire", Scenario: Scenario{
 		Name:    "partition-after-acquire-many",
 		Summary: "the same after each of its first four grants: each costs a TTL",
 		Claims:  Claims{Antirez: "safe: costs a TTL each, can be for ever"},
 		Lock:    quickLock,
 		Clients: commuters,
-		Setting: five(30*time.Second, cutOff(1), cutOff(2), cutOff(3), cutOff(4)),
+		Setting: five(30*time.Second, cutOffAtWork(1), cutOffAtWork(2), cutOffAtWork(3), cutOffAtWork(4)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
-	},
-	minority("minority-partition", "two of five nodes cannot be reached for a while",
-		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{4, 5}}}),
-	minority("minority-partition-one-way", "two of five nodes can be sent requests for a while, and cannot reply",
-		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{4, 5}}, Way: nemesis.Replies}),
-	minority("minority-partition-per-client", "one client cannot reach two of five nodes for a while",
-		&nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{4, 5}}}),
-	{
+	}},
+	{Scenario: minority("minority-partition", "two of five nodes cannot be reached for a while",
+		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{4, 5}}})},
+	{VariantOf: "minority-partition", Scenario: minority("minority-partition-one-way", "two of five nodes can be sent requests for a while, and cannot reply",
+		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{4, 5}}, Way: nemesis.Replies})},
+	{VariantOf: "minority-partition", Scenario: minority("minority-partition-per-client", "one client cannot reach two of five nodes for a while",
+		&nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{4, 5}}})},
+	{VariantOf: "minority-partition", Scenario: Scenario{
 		Name:    "minority-partition-bridge",
 		Summary: "each client reaches two nodes that the other does not, and both reach node 3, for ever",
 		Claims:  Claims{Antirez: "available"},
@@ -80,18 +79,18 @@ var network = []Scenario{
 		}),
 		Bounds: quickBounds,
 		Expect: expect(holds, holds, holds, na), // L2 speaks of nodes that all clients reach
-	},
-	majority("majority-partition", "three of five nodes cannot be reached for a while: nobody is granted the lock until they can",
-		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{3, 4, 5}}}),
-	majority("majority-partition-one-way", "three of five nodes can be sent requests for a while, and cannot reply",
-		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{3, 4, 5}}, Way: nemesis.Replies}),
-	majority("majority-partition-per-client", "one client cannot reach three of five nodes for a while",
-		&nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{3, 4, 5}}}),
-	majority("majority-partition-bridge", "the network splits for a while; client 3 alone reaches both sides, client 1 only the two nodes of its own",
+	}},
+	{Scenario: majority("majority-partition", "three of five nodes cannot be reached for a while: nobody is granted the lock until they can",
+		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{3, 4, 5}}})},
+	{VariantOf: "majority-partition", Scenario: majority("majority-partition-one-way", "three of five nodes can be sent requests for a while, and cannot reply",
+		&nemesis.Partition{Links: nemesis.Links{Nodes: []int{3, 4, 5}}, Way: nemesis.Replies})},
+	{VariantOf: "majority-partition", Scenario: majority("majority-partition-per-client", "one client cannot reach three of five nodes for a while",
+		&nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{3, 4, 5}}})},
+	{VariantOf: "majority-partition", Scenario: majority("majority-partition-bridge", "the network splits for a while; client 3 alone reaches both sides, client 1 only the two nodes of its own",
 		&nemesis.Split{Groups: []nemesis.Group{
 			{Clients: []int{1, 3}, Nodes: []int{1, 2}},
 			{Clients: []int{2, 3}, Nodes: []int{3, 4, 5}},
-		}}),
+		}})},
 }
 
 // visitors are clients that want the lock now and then.
@@ -106,16 +105,12 @@ var commuters = []Client{
 	often(20, span(5*ms, 20*ms), span(100*ms, 300*ms)),
 }
 
-// cutOff takes all links of client 1 away as it works under its n-th grant, and
+// cutOffAtWork takes all links of client 1 away as it works under its n-th grant, and
 // gives them back when that has long expired.
-func cutOff(n int) nemesis.Fault {
-	granted := nemesis.When(1, env.StepGranted, 10*ms)
-	granted.Count = n
-	return nemesis.Fault{
-		Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}},
-		Start:  granted,
-		End:    nemesis.After(1500 * ms),
-	}
+func cutOffAtWork(n int) nemesis.Fault {
+	f := cutOff(1)
+	f.Start, f.End = nth(n, afterGrant(10*ms)), nemesis.After(1500*ms)
+	return f
 }
 
 // minority is a scenario in which clients lose some nodes for two seconds, and

@@ -10,8 +10,8 @@ import (
 )
 
 // pauses is what happens when a holder stands still, or its write is late.
-var pauses = []Scenario{
-	{
+var pauses = []Row{
+	{Scenario: Scenario{
 		Name:    "pause-before-step-3",
 		Summary: "the client stands still past the TTL while the replies wait in its socket; the elapsed time tells",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "safe: it checks time"},
@@ -20,8 +20,8 @@ var pauses = []Scenario{
 		Setting: five(15*time.Second, stall(nemesis.When(1, env.StepBeforeSend, 100*us))),
 		Bounds:  patientBounds,
 		Expect:  expect(holds, holds, holds, na),
-	},
-	{
+	}},
+	{Scenario: Scenario{
 		Name:    "pause-after-step-3",
 		Summary: "the holder stands still between the check of its validity and the use of the lock",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "conceded"},
@@ -30,18 +30,25 @@ var pauses = []Scenario{
 		Setting: five(6*time.Second, stall(nemesis.When(1, env.StepAfterCheck, 0))),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, violated, na),
-	},
-	{
+	}, Cures: []Change{
+		{"a pause that ends within the validity", endAfter("pause", 300*ms)},
+	}, Damages: []Damage{
+		{checker.Lease, "a wall clock that steps back, and a lock that reads it", func(s *Scenario) {
+			s.Lock.Clock = env.Wall.String()
+			also(wallStep(-1500*ms, nemesis.When(1, env.StepAfterCheck, 20*ms)))(s)
+		}},
+	}},
+	{Scenario: Scenario{
 		Name:    "pause-then-write",
 		Summary: "the holder stands still past its validity and then writes what it had worked out",
 		Claims:  Claims{Kleppmann: "unsafe", Antirez: "so are all leases"},
 		Lock:    quickLock,
 		Clients: rivals,
-		Setting: five(5*time.Second, pauseOfClient1(2*time.Second)),
+		Setting: five(5*time.Second, pause(1, hasRead, 2*time.Second)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, violated, violated, na),
-	},
-	{
+	}},
+	{Scenario: Scenario{
 		Name:    "delayed-write",
 		Summary: "the write is under way for longer than the validity, and the release does not wait for its answer",
 		Claims:  Claims{Kleppmann: "unsafe: delay to the resource"},
@@ -50,17 +57,11 @@ var pauses = []Scenario{
 		Setting: five(5*time.Second, lateWriteOfClient1),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, violated, na),
-	},
+	}},
 }
 
-// pauseOfClient1 comes when client 1 has read and is about to work.
-func pauseOfClient1(length time.Duration) nemesis.Fault {
-	return nemesis.Fault{
-		Action: &nemesis.Pause{Client: 1},
-		Start:  nemesis.When(1, env.StepAfterRead, 0),
-		End:    nemesis.After(length),
-	}
-}
+// hasRead is when client 1 has read and is about to work.
+var hasRead = nemesis.When(1, env.StepAfterRead, 0)
 
 // lateWriteOfClient1 holds up what client 1 is about to write until its lock
 // would long have expired.
@@ -99,9 +100,7 @@ func doing(workload string, clients []Client) []Client {
 }
 
 // stall lets client 1 stand still for longer than the TTL.
-func stall(at nemesis.Moment) nemesis.Fault {
-	return nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: at, End: nemesis.After(1200 * ms)}
-}
+func stall(at nemesis.Moment) nemesis.Fault { return pause(1, at, 1200*ms) }
 
 // boundary is a step of a holder at which it can stand still, and what comes of
 // that if it writes without a look at a clock, and if it looks just before.
@@ -143,7 +142,8 @@ func (b boundary) String() string {
 }
 
 // stalls are the points of a series that makes the holder stand still at each of
-// its steps in turn.
+// its steps in turn. With two of five nodes gone, and their machines quick to say so,
+// it takes every reply to know of a quorum.
 func stalls(id, workload string, effect func(boundary) checker.Verdict) []Point {
 	points := make([]Point, len(boundaries))
 	world := five(6*time.Second, down(1), down(2))
@@ -166,12 +166,6 @@ func stalls(id, workload string, effect func(boundary) checker.Verdict) []Point 
 	return points
 }
 
-// down takes a node away from the beginning. With two of five gone, and their
-// machines quick to say so, it takes every reply to know of a quorum.
-func down(node int) nemesis.Fault {
-	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: nemesis.At(0)}
-}
-
 // pauseSeries is the series about pauses.
 var pauseSeries = []Series{
 	{
@@ -189,5 +183,8 @@ var pauseSeries = []Series{
 		Varied:   "step",
 		Property: checker.Effect, Unordered: true,
 		Points: stalls("check-then-write", "checked", func(b boundary) checker.Verdict { return b.checked }),
+		Damages: []Damage{
+			{checker.Effect, "a section that looks at no clock", func(s *Scenario) { s.Clients = doing("section", s.Clients) }},
+		},
 	},
 }

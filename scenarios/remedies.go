@@ -3,14 +3,14 @@ package scenarios
 import (
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // remedies is what the lock can do itself about what breaks it, and how far that
 // goes.
-var remedies = []Scenario{
-	{
+var remedies = []Row{
+	{Scenario: Scenario{
 		Name:    "quarantine",
 		Summary: "as crash-restart, with a lock that does not let a node vote which has restarted less than a TTL ago",
 		Lock:    quarantined(quickLock),
@@ -18,11 +18,13 @@ var remedies = []Scenario{
 			once(exactly(0), span(850*ms, 920*ms)),         // granted when the nodes have been watched for a second
 			once(span(600*ms, 700*ms), span(20*ms, 50*ms)), // has watched for as long while the first holds it
 		},
-		Setting: five(8*time.Second, bareQuorum, crashOfNode3(0)),
+		Setting: five(8*time.Second, cutOff(1, 4, 5), crash(3, afterGrant(20*ms), 0)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
-	},
-	{
+	}, Damages: []Damage{
+		{checker.Lease, "no quarantine, and clients that need not watch", func(s *Scenario) { s.Lock.Quarantine, s.Clients = 0, rivals }},
+	}},
+	{Scenario: Scenario{
 		Name:    "watchdog",
 		Summary: "the work takes longer than the TTL, and a watchdog extends the lock",
 		Lock:    watched(quickLock),
@@ -33,8 +35,11 @@ var remedies = []Scenario{
 		Setting: five(8 * time.Second),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
-	},
-	{
+	}, Damages: []Damage{
+		{checker.Effect, "no watchdog", func(s *Scenario) { s.Lock.Watchdog.Every = 0 }},
+		{checker.Effect, "a limit", func(s *Scenario) { s.Lock.Watchdog.Limit = 2 }},
+	}},
+	{VariantOf: "watchdog", Scenario: Scenario{
 		Name:    "watchdog-cut-off",
 		Summary: "the holder is cut off from a majority: its watchdog fails, and it is told before another can be granted the lock",
 		Lock:    watched(quickLock),
@@ -44,12 +49,14 @@ var remedies = []Scenario{
 		},
 		Setting: five(10*time.Second, nemesis.Fault{
 			Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{1, 2, 3}}},
-			Start:  nemesis.When(1, env.StepGranted, 700*ms),
+			Start:  afterGrant(700 * ms),
 			End:    nemesis.After(3 * time.Second),
 		}),
 		Bounds: quickBounds,
 		Expect: expect(holds, holds, na, na),
-	},
+	}, Damages: []Damage{
+		{checker.Effect, "a holder who does not listen", func(s *Scenario) { s.Clients = doing("section", s.Clients) }},
+	}},
 }
 
 func quarantined(l Lock) Lock {

@@ -123,6 +123,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"0.01", ".nan", "line 2: lock.drift_factor: NaN: want 0 to 1"},
 		{"resource: r", "resource: 7", "line 4: clients[0].resource: 7 is not text: want it in quotes"},
 		{"rounds: 1", "round: 1", "line 4: clients[0]: unknown field round: want workload, "},
+		{"rounds: 1", "rounds: 1, work: 1.7s", "line 4: clients[0].work: there is text: want {min: …, max: …}"},
 		{"rounds: 1", "rounds: true", "line 4: clients[0].rounds: true is not a whole number"},
 		{"  - {workload: hold, resource: r, rounds: 1}", "  first: {workload: hold}", "line 4: clients: there is a mapping: want a list"},
 		{"\n  - {workload: hold, resource: r, rounds: 1}", " []", "line 3: clients: none in the list: want at least 1"},

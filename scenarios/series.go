@@ -29,6 +29,11 @@ type Series struct {
 
 	// Points are in the order in which they are shown.
 	Points []Point
+
+	// Cures are as those of a [Row], at every point. Damages are changes that break a
+	// property at some point at which it holds.
+	Cures   []Change
+	Damages []Damage
 }
 
 // Measure is a figure that belongs to a series: what its values cost.

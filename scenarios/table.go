@@ -9,17 +9,18 @@ import (
 // Topic is rows of the debate, and series, about one thing.
 type Topic struct {
 	Name   string
-	Rows   []Scenario
+	Rows   []Row
 	Series []Series
 }
 
-// Topics returns the debate in its order, and the remedies at its end.
+// Topics returns the debate in its order, and the remedies at its end. The rows of a
+// topic can come from several files.
 func Topics() []Topic {
 	all := []Topic{
 		{"The network", network, nil},
 		{"Restarts", restarts, restartSeries},
 		{"Persistence", persistence, nil},
-		{"Clocks", clocks, clockSeries},
+		{"Clocks", slices.Concat(nodeClocks, drifts, clientClocks), []Series{driftSeries, slewSeries}},
 		{"Pauses and late writes", pauses, pauseSeries},
 		{"Fences", fences, nil},
 		{"Contention", contention, contentionSeries},
@@ -50,7 +51,9 @@ func (t *Topic) count() {
 func All() []Scenario {
 	var all []Scenario
 	for _, t := range Topics() {
-		all = append(all, t.Rows...)
+		for _, r := range t.Rows {
+			all = append(all, r.Scenario)
+		}
 	}
 	return all
 }

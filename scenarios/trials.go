@@ -27,13 +27,7 @@ var contestBounds = history.Bounds{
 
 // holding2 is the time at which client 1 holds the lock for the second time and
 // goes to work.
-func holding2(plus time.Duration) nemesis.Moment { return second(env.StepGranted, plus) }
-
-func second(step env.Step, plus time.Duration) nemesis.Moment {
-	m := nemesis.When(1, step, plus)
-	m.Count = 2
-	return m
-}
+func holding2(plus time.Duration) nemesis.Moment { return nth(2, afterGrant(plus)) }
 
 // reply is the k-th reply of client 1's first try, at which nobody else has come.
 func reply(k int) nemesis.Moment {
@@ -50,31 +44,31 @@ var trials = []Trial{
 	{
 		Name: "pause", Summary: "the holder stands still for two TTLs, between its read and its write",
 		plan: func(Deployment) nemesis.Plan {
-			return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: second(env.StepAfterRead, 0), End: nemesis.After(2 * time.Second)}}
+			return nemesis.Plan{pause(1, nth(2, hasRead), 2*time.Second)}
 		},
 	},
 	{
 		Name: "pause-waiting", Summary: "a client that waits to be woken stands still for two TTLs (who spins does not)",
 		plan: func(Deployment) nemesis.Plan {
-			return nemesis.Plan{{Action: &nemesis.Pause{Client: 2}, Start: nemesis.When(2, env.StepQueued, 0), End: nemesis.After(2 * time.Second)}}
+			return nemesis.Plan{pause(2, nemesis.When(2, env.StepQueued, 0), 2*time.Second)}
 		},
 	},
 	{
 		Name: "pause-halfway", Summary: "a client stands still for two TTLs at the second reply of a try, or of the hold that follows",
 		plan: func(Deployment) nemesis.Plan {
-			return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: reply(2), End: nemesis.After(2 * time.Second)}}
+			return nemesis.Plan{pause(1, reply(2), 2*time.Second)}
 		},
 	},
 	{
 		Name: "death-halfway", Summary: "a client dies at the first reply of its first try",
 		plan: func(Deployment) nemesis.Plan {
-			return nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: reply(1)}}
+			return nemesis.Plan{kill(1, reply(1))}
 		},
 	},
 	{
 		Name: "death", Summary: "the holder dies between its read and its write",
 		plan: func(Deployment) nemesis.Plan {
-			return nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(env.StepAfterRead, 0)}}
+			return nemesis.Plan{kill(1, nth(2, hasRead))}
 		},
 	},
 	{
@@ -93,8 +87,9 @@ var trials = []Trial{
 	{
 		Name: "cut-off", Summary: "the holder is cut off from a majority of the nodes for one and a half TTLs",
 		plan: func(d Deployment) nemesis.Plan {
-			links := nemesis.Links{Clients: []int{1}, Nodes: numbers(1, d.majority())}
-			return nemesis.Plan{{Action: &nemesis.Partition{Links: links}, Start: holding2(5 * ms), End: nemesis.After(1500 * ms)}}
+			cut := cutOff(1, numbers(1, d.majority())...)
+			cut.Start, cut.End = holding2(5*ms), nemesis.After(1500*ms)
+			return nemesis.Plan{cut}
 		},
 	},
 	{
@@ -136,14 +131,13 @@ func (d Deployment) bareMajority() nemesis.Plan {
 	if d.majority() == d.Nodes {
 		return nil
 	}
-	links := nemesis.Links{Clients: []int{1}, Nodes: numbers(d.majority()+1, d.Nodes)}
-	return nemesis.Plan{{Action: &nemesis.Partition{Links: links}, Start: nemesis.At(0)}}
+	return nemesis.Plan{cutOff(1, numbers(d.majority()+1, d.Nodes)...)}
 }
 
 // crash takes the server of node 1 away while client 1 holds the lock; where the
 // node has a replica, that one comes instead.
 func (d Deployment) crash(away time.Duration) nemesis.Fault {
-	f := nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: holding2(5 * ms), End: nemesis.After(away)}
+	f := crash(1, holding2(5*ms), away)
 	if d.Replication != nil {
 		f.Action = &nemesis.Failover{Node: 1}
 	}

@@ -227,3 +227,7 @@ func replicating(lag time.Duration) func(*scenarios.Scenario) {
 		s.Replication = &nemesis.Distribution{Range: nemesis.Range{Min: lag, Max: lag}}
 	}
 }
+
+func keeping(p nemesis.Persistence) func(*scenarios.Scenario) {
+	return func(s *scenarios.Scenario) { s.Persistence = p }
+}

@@ -3,39 +3,12 @@ package storm_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
-
-// The verdict of a point follows the cause as that of a row does.
-func TestVerdictOfAPointFollowsTheCause(t *testing.T) {
-	cures := map[string]cure{
-		"pause-then-write":  {"no pause", drop(0)},
-		"check-then-write":  {"no pause", drop(0)},
-		"single-vs-redlock": {"no restart", dropFaults},
-		"split-vote":        {"a random part of the delay", func(s *scenarios.Scenario) { s.Lock.Retry.Min = 0 }},
-		"ttl-too-short":     {"a TTL that is long enough", func(s *scenarios.Scenario) { s.Lock.TTL = time.Second }},
-	}
-	for _, series := range scenarios.AllSeries() {
-		c, listed := cures[series.Name]
-		if !listed {
-			continue
-		}
-		for _, p := range series.Points {
-			if broken := breaks(p.Scenario); len(broken) > 0 {
-				t.Run(p.Name+", "+c.why, func(t *testing.T) {
-					t.Parallel()
-					c.apply(&p.Scenario)
-					wantCured(t, p.Scenario, broken)
-				})
-			}
-		}
-	}
-}
 
 // logs runs seeds 1 to n of a scenario and gives each history to look.
 func logs(t *testing.T, name string, n uint64, look func(t *testing.T, log history.Log)) {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -62,10 +60,11 @@ not seen to violate what it is said to.`,
 		if err != nil {
 			return err
 		}
+		c.format, c.byTrial = o.format, o.byTrial
 		if from != "" {
-			return c.recall(from, o, cmd.OutOrStdout())
+			return presentStored(location{from, results.CompareFile}, &c, cmd.OutOrStdout())
 		}
-		return o.run(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return c.suite(o.seed, o.runs).present(cmd.Context(), &c, location{o.save, results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
 }
@@ -83,11 +82,11 @@ func (o compareOptions) check(part bool) error {
 
 // comparison is some locks in some trials, and what is known of them.
 type comparison struct {
-	locks  []scenarios.Contender
-	trials []scenarios.Trial
-	found  tallies
-
-	stopped bool // before the end
+	locks   []scenarios.Contender
+	trials  []scenarios.Trial
+	format  string
+	byTrial bool
+	known
 }
 
 // compared returns the comparison of the locks that are named, or of all, in one
@@ -140,44 +139,6 @@ func (c comparison) suite(seed uint64, runs int) suite {
 		}
 	}
 	return s
-}
-
-// run runs the comparison, saves it if that is asked for, and prints it.
-func (o compareOptions) run(ctx context.Context, c comparison, out, problems io.Writer) (err error) {
-	s := c.suite(o.seed, o.runs)
-	if c.found, _, err = s.run(ctx, problems); err != nil {
-		return err
-	}
-	c.stopped = ctx.Err() != nil
-	reference := s.reference(ctx, c.found)
-	if o.save != "" && !c.stopped {
-		if err := reference.Save(o.save, results.CompareFile); err != nil {
-			return err
-		}
-	}
-	if err := c.print(out, o, reference); err != nil {
-		return err
-	}
-	outcome := c.outcome()
-	if c.stopped {
-		outcome = interrupted(outcome)
-	}
-	return exitFor(outcome)
-}
-
-// recall prints the comparison as it was saved in a directory.
-func (c comparison) recall(dir string, o compareOptions, out io.Writer) error {
-	reference, err := results.LoadReference(dir, results.CompareFile)
-	if err != nil {
-		return err
-	}
-	if c.found, err = recall(reference); err != nil {
-		return err
-	}
-	if err := c.print(out, o, reference); err != nil {
-		return err
-	}
-	return exitFor(c.outcome())
 }
 
 // outcome compares what was seen with what is said of the locks.

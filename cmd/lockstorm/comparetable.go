@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -75,42 +74,33 @@ func (r record) cell(p checker.Property) string {
 
 // costs are what the lock costs where nothing goes wrong, or in the only trial that
 // there is; the outage is the longest of all trials.
-func (r record) costs() []string {
+func (r record) costs() []checker.Column {
 	m := r.shown[0].Measured.All()
-	outage := m.LongestOutage
 	for _, t := range r.shown {
-		outage = max(outage, t.Measured.All().LongestOutage)
+		m.LongestOutage = max(m.LongestOutage, t.Measured.All().LongestOutage)
 	}
-	woken := "–"
-	if r.lock.Waits == scenarios.Watches {
-		woken = each(m.Woken, m.Grants)
-	}
-	return []string{
-		string(r.lock.Waits), each(m.Requests, m.Grants), woken,
-		words.Duration(m.AcquireP50), words.Duration(m.AcquireP99), words.Duration(outage),
-	}
+	waiting := checker.Column{Head: "waiting", Cell: string(r.lock.Waits), Legend: "waiting: a client that waits spins (tries again) or watches (is woken)"}
+	return append([]checker.Column{waiting}, m.Columns()...)
 }
 
-var costHead = []string{"waiting", "requests per grant", "woken per grant", "acquire p50", "acquire p99", "longest outage"}
-
-// matrix has a line for each lock, under its family: its verdicts on some properties and, if they are
-// asked for, its costs.
-func matrix(records []record, properties []checker.Property, costs bool) *table {
+// matrix has a line for each lock, under its family: its verdicts on all properties, and
+// its costs.
+func matrix(records []record) *table {
 	t := &table{head: []string{"lock"}}
-	for _, p := range properties {
+	for _, p := range checker.Properties() {
 		t.head = append(t.head, p.Code()+" "+p.Title())
 	}
-	if costs {
-		t.head = append(t.head, costHead...)
-	}
-	for _, r := range records {
+	for i, r := range records {
 		t.section(string(r.lock.Family))
 		line := []string{r.lock.Name}
-		for _, p := range properties {
+		for _, p := range checker.Properties() {
 			line = append(line, r.cell(p))
 		}
-		if costs {
-			line = append(line, r.costs()...)
+		for _, c := range r.costs() {
+			if i == 0 {
+				t.head = append(t.head, c.Head)
+			}
+			line = append(line, c.Cell)
 		}
 		t.add(line...)
 	}
@@ -162,26 +152,23 @@ func (c comparison) deviations() []deviation {
 	return all
 }
 
-// groups are the properties as they fit beside each other on a terminal.
-var groups = slices.Collect(slices.Chunk(checker.Properties(), 4))
-
 // print prints what is known of the comparison.
-func (c comparison) print(out io.Writer, o compareOptions, reference results.Reference) error {
-	switch o.format {
+func (c comparison) print(out io.Writer, reference results.Reference) error {
+	switch c.format {
 	case asJSON:
 		return reference.Print(out)
 	case asMarkdown:
 		return c.page(out, reference)
 	}
-	if o.byTrial {
+	if c.byTrial {
 		for _, t := range c.trials {
 			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Name, t.Summary)
-			printMatrix(out, c.records([]scenarios.Trial{t}))
+			matrix(c.records([]scenarios.Trial{t})).wrapped(out, screen)
 			_, _ = fmt.Fprintln(out)
 		}
 	} else {
 		records := c.records(c.trials)
-		printMatrix(out, records)
+		matrix(records).wrapped(out, screen)
 		_, _ = fmt.Fprintln(out)
 		firsts(records).text(out)
 		_, _ = fmt.Fprintln(out)
@@ -201,71 +188,21 @@ func (c comparison) legend() string {
 	return `✓ holds in every run; ✗ in 3 of 14: violated in some run of 3 trials, of the 14 in which it was judged
 ✗ 20.0 % [9, 39]: the share of one trial's runs that violate it, with its 95 % Wilson interval in percent
 ? left open: the runs do not suffice to tell; · nothing to judge: no trial is about it, or the lock has no such thing
-Waiting: a client that waits spins (tries again) or watches (is woken)
-Requests: messages to nodes; woken: clients that are woken; acquire p50, p99: the time of tries that got the lock
-A table of several trials takes these from ` + c.trials[0].Name + `, and the longest outage from all of them
-Outage: somebody wanted the lock, and nobody had it or got it
+` + c.costLegend() + `A table of several trials takes these from ` + c.trials[0].Name + `, and the longest outage from all of them
 "V1 crash 3": V1 is first violated in the trial crash by seed 3; "lockstorm run compare-crash-LOCK --seed 3" repeats it`
 }
 
-func printMatrix(out io.Writer, records []record) {
-	for _, g := range groups {
-		matrix(records, g, false).text(out)
-		_, _ = fmt.Fprintln(out)
-	}
-	matrix(records, nil, true).text(out)
-}
-
-// page is the comparison as a page of documentation.
-func (c comparison) page(out io.Writer, reference results.Reference) error {
-	p := &page{out: out}
-	p.say(`# The locks compared
-
-Made by "make reference" from the results in results/reference; %s.
-All locks go through the same trials on the %s backend: the same clients, and the same plan as far as what the lock is kept on allows.`, madeWith(reference.Versions), reference.Backend)
-	p.say("\n## All trials together")
+// costLegend explains the columns of what a lock costs, a line each.
+func (c comparison) costLegend() string {
 	records := c.records(c.trials)
-	p.table(matrix(records, checker.Properties(), true))
-	for l := range strings.Lines(c.legend()) {
-		p.say("- %s", strings.TrimSpace(l))
-	}
-	p.table(firsts(records))
-	for _, d := range c.deviations() {
-		p.say("\n%s.", sentence(d.text))
-	}
-	p.contenders(c.locks)
-	for _, t := range c.trials {
-		p.trial(t, c.records([]scenarios.Trial{t}))
-	}
-	return p.err
-}
-
-// contenders says what the locks are.
-func (p *page) contenders(locks []scenarios.Contender) {
-	p.say("\n## The locks\n")
-	for _, l := range locks {
-		p.say("- **%s**: %s. `%s`%s", l.Name, l.Summary, l.Lock.Words(), after(scenarios.Remark("compare-"+l.Name)))
-	}
-}
-
-// after is a remark that stands behind something else.
-func after(remark string) string {
-	if remark == "" {
+	if len(records) == 0 {
 		return ""
 	}
-	return " *" + remark + "*"
-}
-
-// trial is the section on one trial; the plan is that of the first lock.
-func (p *page) trial(t scenarios.Trial, records []record) {
-	p.say("\n## Trial: %s\n\n%s.", t.Name, sentence(t.Summary))
-	if len(records) == 0 {
-		return
+	var lines []string
+	for _, c := range records[0].costs() {
+		if line := sentence(c.Legend) + "\n"; !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
 	}
-	if plan := records[0].shown[0].Scenario.Plan; len(plan) > 0 {
-		p.say("")
-		p.plan("Plan for "+records[0].lock.Name, plan)
-	}
-	p.say("")
-	matrix(records, checker.Properties(), true).markdown(p)
+	return strings.Join(lines, "")
 }

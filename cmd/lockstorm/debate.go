@@ -72,8 +72,9 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 		if err != nil {
 			return err
 		}
+		d.show = o.show
 		if from != "" {
-			return d.recall(from, o.show, cmd.OutOrStdout())
+			return presentStored(location{from, results.DebateFile}, &d, cmd.OutOrStdout())
 		}
 		return o.run(cmd.Context(), d, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
@@ -107,11 +108,10 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 
 // debate is some rows and series, and what is known of them.
 type debate struct {
-	topics  []scenarios.Topic
-	found   tallies
-	refused []string
-	again   string // flags that repeat a run
-	stopped bool   // before the end
+	topics []scenarios.Topic
+	show   shown
+	again  string // flags that repeat a run
+	known
 }
 
 // choose returns the debate on the rows and series that are named, or on all.
@@ -128,7 +128,7 @@ func among(topics []scenarios.Topic, names []string) (debate, error) {
 	}
 	var d debate
 	for _, t := range topics {
-		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(s scenarios.Scenario) bool { return !slices.Contains(names, s.Name) })
+		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r scenarios.Row) bool { return !slices.Contains(names, r.Name) })
 		t.Series = slices.DeleteFunc(slices.Clone(t.Series), func(s scenarios.Series) bool { return !slices.Contains(names, s.Name) })
 		if len(t.Rows)+len(t.Series) > 0 {
 			d.topics = append(d.topics, t)
@@ -153,7 +153,9 @@ func (d debate) names() []string {
 
 func (d debate) rows() (all []scenarios.Scenario) {
 	for _, t := range d.topics {
-		all = append(all, t.Rows...)
+		for _, r := range t.Rows {
+			all = append(all, r.Scenario)
+		}
 	}
 	return all
 }
@@ -182,64 +184,45 @@ func (o debateOptions) suite(d debate) suite {
 }
 
 // run runs the debate, saves it if that is asked for, and prints it.
-func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Writer) (err error) {
-	s := o.suite(d)
-	if d.found, d.refused, err = s.run(ctx, problems); err != nil {
-		return err
-	}
+func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Writer) error {
 	if o.backend.Name != backends[0].Name {
 		d.again = " --backend " + o.backend.Name
 	}
-	d.stopped = ctx.Err() != nil
-	reference := s.reference(ctx, d.found)
-	if o.save != "" && !d.stopped {
-		if err := reference.Save(o.save, results.DebateFile); err != nil {
-			return err
+	return o.suite(d).present(ctx, &d, location{o.save, results.DebateFile}, out, problems)
+}
+
+// finding is a row, and what is known of it.
+type finding struct {
+	row   scenarios.Row
+	tally storm.Tally
+}
+
+// findings returns the rows and the series of topics of which something is known.
+func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []curve) {
+	for _, topic := range topics {
+		for _, r := range topic.Rows {
+			if t, ok := d.found[r.Name]; ok {
+				rows = append(rows, finding{r, t})
+			}
+		}
+		for _, s := range topic.Series {
+			if c := d.found.curve(s); len(c.tallies) > 0 {
+				curves = append(curves, c)
+			}
 		}
 	}
-	if err := d.print(out, o.show, reference); err != nil {
-		return err
-	}
-	if d.stopped {
-		return exitFor(interrupted(d.worst()))
-	}
-	return exitFor(d.worst())
+	return rows, curves
 }
 
-// interrupted is what an outcome is worth that is not that of all runs.
-func interrupted(o storm.Outcome) storm.Outcome {
-	if o == storm.AsExpected {
-		return storm.Undecided
-	}
-	return o
-}
-
-// recall prints the debate as it was saved in a directory.
-func (d debate) recall(dir string, how shown, out io.Writer) error {
-	reference, err := results.LoadReference(dir, results.DebateFile)
-	if err != nil {
-		return err
-	}
-	if d.found, err = recall(reference); err != nil {
-		return err
-	}
-	if err := d.print(out, how, reference); err != nil {
-		return err
-	}
-	return exitFor(d.worst())
-}
-
-// worst is the worst outcome of all rows; a debate without a row decides
-// nothing.
-func (d debate) worst() storm.Outcome {
+// outcome is the worst outcome of all rows; a debate without a row decides nothing.
+func (d debate) outcome() storm.Outcome {
 	var known []storm.Tally
-	for _, s := range d.rows() {
-		if t, ok := d.found[s.Name]; ok {
-			known = append(known, t)
-		}
+	rows, curves := d.findings(d.topics...)
+	for _, r := range rows {
+		known = append(known, r.tally)
 	}
-	for _, s := range d.series() {
-		known = append(known, d.found.curve(s).tallies...)
+	for _, c := range curves {
+		known = append(known, c.tallies...)
 	}
 	return worst(known)
 }

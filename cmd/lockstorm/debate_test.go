@@ -48,14 +48,15 @@ func delays(t *testing.T, values ...time.Duration) scenarios.Series {
 // held runs a debate on rows and series, and returns what it is and prints.
 func held(t *testing.T, d debate, format string) (debate, string) {
 	t.Helper()
-	o := debateOptions{backend: backends[0].Backend, runs: 10, points: 5, seed: 1, show: shown{format: format}}
+	o := debateOptions{backend: backends[0].Backend, runs: 10, points: 5, seed: 1}
+	d.show = shown{format: format}
 	s := o.suite(d)
 	var err error
 	if d.found, d.refused, err = s.run(context.Background(), io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := d.print(&out, o.show, s.reference(context.Background(), d.found)); err != nil {
+	if err := d.print(&out, s.reference(context.Background(), d.found)); err != nil {
 		t.Fatal(err)
 	}
 	return d, out.String()
@@ -71,7 +72,7 @@ func TestSeriesOfTheDebate(t *testing.T) {
 	}
 	rows.topics[0].Series = []scenarios.Series{series}
 	d, out := held(t, rows, asText)
-	want(t, "outcome", d.worst(), storm.AsExpected)
+	want(t, "outcome", d.outcome(), storm.AsExpected)
 	wantIn(t, out,
 		"one TTL is enough  V1 ✗ up to 300ms                4/4    –\n",
 		"delays (series): how long the node has to stay away\nDELAY  V1 VIOLATED  SHARE  95 % INTERVAL  EXPECTED  VIOLATIONS PER 10⁶ GRANTS",
@@ -97,7 +98,7 @@ func TestSeriesThatContradicts(t *testing.T) {
 	s := delays(t, 0, 2*time.Second)
 	s.Points[0].Expect = s.Points[1].Expect
 	d, out := held(t, debate{topics: []scenarios.Topic{{Series: []scenarios.Series{s}}}}, asText)
-	want(t, "outcome", d.worst(), storm.Contradiction)
+	want(t, "outcome", d.outcome(), storm.Contradiction)
 	wantIn(t, out, "V1 ✗ at 0s only", "1/2 contradiction  –\n", "[56.6, 100]    ✓, was ✗")
 }
 
@@ -226,7 +227,7 @@ func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
 	}
 	b.Exact = false // one after another
 	dir := t.TempDir()
-	o := debateOptions{backend: b, runs: 2, seed: 1, save: dir, show: shown{format: asText}}
+	o := debateOptions{backend: b, runs: 2, seed: 1, save: dir}
 	var out bytes.Buffer
 	err = o.run(ctx, d, &out, io.Discard)
 	if err != verdictError(exitUndecided) {

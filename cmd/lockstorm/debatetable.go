@@ -12,21 +12,22 @@ import (
 )
 
 // print prints what is known of the debate.
-func (d debate) print(out io.Writer, how shown, reference results.Reference) error {
+func (d debate) print(out io.Writer, reference results.Reference) error {
 	switch {
-	case how.format == asJSON:
+	case d.show.format == asJSON:
 		return reference.Print(out)
-	case how.format == asMarkdown && !how.short:
+	case d.show.format == asMarkdown && !d.show.short:
 		return d.page(out, reference)
-	case how.format == asMarkdown:
+	case d.show.format == asMarkdown:
 		return d.digest(out)
 	}
-	d.table(cellWidth(how.format)).text(out)
+	d.table(cellWidth(asText), whole).text(out)
 	_, _ = fmt.Fprintf(out, "\n%s\n", legend())
 	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", shownLegend, d.again)
-	if !how.short {
-		d.printRates(out)
-		d.printSeries(out)
+	if !d.show.short {
+		rows, curves := d.findings(d.topics...)
+		printRates(out, rows)
+		printSeries(out, curves)
 	}
 	for _, r := range d.refused {
 		_, _ = fmt.Fprintf(out, "not run: %s\n", r)
@@ -49,26 +50,43 @@ func cellWidth(format string) int {
 	return 1000
 }
 
-// table has a line for each row and each series, under their topics. Claims are
-// clipped to so many characters.
-func (d debate) table(width int) *table {
-	t := &table{head: []string{"row", "Kleppmann", "antirez, redis.io", "found", "shown", "seed"}}
-	add := func(topic scenarios.Topic, name string, c scenarios.Claims, cells ...string) {
-		if len(d.topics) > 1 {
-			t.section(topic.Name)
-		}
-		t.add(append([]string{name, clip(dash(c.Kleppmann), width), clip(dash(c.Antirez), width)}, cells...)...)
-	}
+// columns are what a table says of a row, and of a series, behind what the two
+// sides say.
+type columns struct {
+	head     []string
+	row      func(storm.Tally) []string
+	series   func(curve) []string
+	variants bool // have lines, too
+}
+
+// whole is the columns of the main table.
+var whole = columns{
+	head:   []string{"found", "shown", "seed"},
+	row:    func(t storm.Tally) []string { return []string{signs(t), showing(t), witness(t)} },
+	series: func(c curve) []string { return []string{c.short(), c.showing(), "–"} },
+
+	variants: true,
+}
+
+// table has a line for each row and each series that is found, under their topics.
+// Claims are clipped to so many characters.
+func (d debate) table(width int, columns columns) *table {
+	t := &table{head: append([]string{"row", "Kleppmann", "antirez, redis.io"}, columns.head...)}
 	for _, topic := range d.topics {
-		for _, s := range topic.Rows {
-			if tally, ok := d.found[s.Name]; ok {
-				add(topic, s.Name, s.Claims, signs(tally), showing(tally), witness(tally))
+		add := func(name string, c scenarios.Claims, cells []string) {
+			if len(d.topics) > 1 {
+				t.section(topic.Name)
+			}
+			t.add(append([]string{name, clip(dash(c.Kleppmann), width), clip(dash(c.Antirez), width)}, cells...)...)
+		}
+		rows, curves := d.findings(topic)
+		for _, r := range rows {
+			if columns.variants || r.row.VariantOf == "" {
+				add(r.row.Name, r.row.Claims, columns.row(r.tally))
 			}
 		}
-		for _, s := range topic.Series {
-			if c := d.found.curve(s); len(c.tallies) > 0 {
-				add(topic, seriesName(s), s.Claims, c.short(), c.showing(), "–")
-			}
+		for _, c := range curves {
+			add(seriesName(c.Series), c.Claims, columns.series(c))
 		}
 	}
 	return t
@@ -110,17 +128,13 @@ func witness(t storm.Tally) string {
 }
 
 // printRates prints how often what was violated was so.
-func (d debate) printRates(out io.Writer) {
+func printRates(out io.Writer, rows []finding) {
 	t := &table{head: []string{"row", "violated", "runs", "share", "95 % interval"}}
 	clean := storm.Rate{}
-	for _, s := range d.rows() {
-		tally, ok := d.found[s.Name]
-		if !ok {
-			continue
-		}
-		clean = storm.Rate{N: max(clean.N, tally.Runs)}
-		for _, g := range rates(tally) {
-			t.add(s.Name, strings.Join(g.codes, " "), g.rate.String(), g.rate.Percent(), g.rate.Interval())
+	for _, r := range rows {
+		clean = storm.Rate{N: max(clean.N, r.tally.Runs)}
+		for _, g := range rates(r.tally) {
+			t.add(r.row.Name, strings.Join(g.codes, " "), g.rate.String(), g.rate.Percent(), g.rate.Interval())
 		}
 	}
 	if clean.N == 0 {
@@ -160,20 +174,14 @@ next:
 }
 
 // printSeries prints a table for each series.
-func (d debate) printSeries(out io.Writer) {
-	explain := false
-	for _, s := range d.series() {
-		c := d.found.curve(s)
-		if len(c.tallies) == 0 {
-			continue
-		}
-		_, _ = fmt.Fprintf(out, "\n%s: %s\n", seriesName(s), s.Summary)
+func printSeries(out io.Writer, curves []curve) {
+	for _, c := range curves {
+		_, _ = fmt.Fprintf(out, "\n%s: %s\n", seriesName(c.Series), c.Summary)
 		c.table().text(out)
 		_, _ = fmt.Fprintln(out, c.threshold())
-		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s\".\n", s.Points[0].Value, s.Points[0].Name)
-		explain = true
+		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s\".\n", c.Points[0].Value, c.Points[0].Name)
 	}
-	if explain {
+	if len(curves) > 0 {
 		_, _ = fmt.Fprintf(out, "\n%s\n", seriesLegend)
 	}
 }

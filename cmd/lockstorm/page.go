@@ -7,11 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/results"
-	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // page writes text for people; the writer that fails is found out at the end.
@@ -41,53 +37,11 @@ func (p *page) Write(text []byte) (int, error) {
 	return len(text), p.err
 }
 
-// page is the debate as a page of documentation.
-func (d debate) page(out io.Writer, reference results.Reference) error {
-	p := &page{out: out}
-	p.say(`# The debate, row by row
-
-Made by "make reference" from the results in results/reference; %s.
-A row is one scenario, run with many seeds on the %s backend: what each side says of it, what the lock is, what is done to the world, which verdicts were expected, and what was found. A series is the same at several values of one thing.
-Shares are of the runs in which the property could be decided, with 95 %% Wilson intervals in percent. A story is made from the history of the first run that violates the property; the command below it repeats that run, event by event.
-`, madeWith(reference.Versions), reference.Backend)
-	for _, t := range d.topics {
-		p.say("- [%s](#%s)", t.Name, anchor(t.Name))
+// plan lists the faults of a plan, each after what the plan is called.
+func (p *page) plan(what string, plan nemesis.Plan) {
+	for _, f := range plan {
+		p.say("- %s: %s", what, f)
 	}
-	p.say("\n## All rows")
-	all := d.table(cellWidth(asMarkdown))
-	for _, l := range all.lines {
-		if len(l) > 1 {
-			l[0] = fmt.Sprintf("[%s](#%s)", l[0], anchor(l[0]))
-		}
-	}
-	p.table(all)
-	p.say("%s.\n\n%s", strings.ReplaceAll(legend(), "\n", ". "), shownLegend)
-	for _, t := range d.topics {
-		p.say("\n## %s", t.Name)
-		for _, s := range t.Rows {
-			if tally, ok := d.found[s.Name]; ok {
-				p.row(tally)
-			}
-		}
-		for _, s := range t.Series {
-			if c := d.found.curve(s); len(c.tallies) > 0 {
-				p.series(c)
-			}
-		}
-	}
-	p.say("\n## The columns of series\n\n%s", seriesLegend)
-	return p.err
-}
-
-// anchor is what a heading is linked by.
-func anchor(heading string) string {
-	kept := strings.Map(func(r rune) rune {
-		if r == ' ' || r == '-' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(heading))
-	return strings.ReplaceAll(kept, " ", "-")
 }
 
 // madeWith names versions, in the order of their names.
@@ -97,150 +51,4 @@ func madeWith(versions map[string]string) string {
 		parts = append(parts, k+" "+versions[k])
 	}
 	return strings.Join(parts, ", ")
-}
-
-// row is the section on one scenario.
-func (p *page) row(t storm.Tally) {
-	s := t.Scenario
-	p.heading(s.Name, s.Summary, s.Claims)
-	p.setting(s)
-	p.say("\nFound, %s in %d runs: %s.", t.Outcome(), t.Runs, found(t))
-	p.say("\nMeasured over all runs: %s.", inWords(t.Measured.Figures()))
-	p.stories(t)
-	p.say("\n`lockstorm run %s --seed %d`", s.Name, t.Witness)
-	p.remark(s.Name)
-}
-
-// stories tells the first violation of each property; of one that is the same
-// conflict as the one before, that.
-func (p *page) stories(t storm.Tally) {
-	before := ""
-	for i, about := range violated(t) {
-		first := t.First[about]
-		story := first.Report.Finding(about).Story
-		if i == 0 {
-			p.say("")
-		}
-		if same(before, story) {
-			p.say("- **%s**, seed %d: the same overlap, of sections.", about.Title(), first.Seed)
-		} else {
-			p.say("- **%s**, seed %d: %s.", about.Title(), first.Seed, story)
-		}
-		before = story
-	}
-}
-
-func violated(t storm.Tally) []checker.Property {
-	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool {
-		_, ok := t.First[p]
-		return !ok
-	})
-}
-
-// same reports whether one story of a lease and one of a section tell of one
-// overlap.
-func same(lease, section string) bool {
-	return lease != "" && strings.ReplaceAll(lease, "their windows overlap", "their sections overlap") == section
-}
-
-// found says in words which verdicts the runs got.
-func found(t storm.Tally) string {
-	var parts []string
-	for _, g := range rates(t) {
-		parts = append(parts, fmt.Sprintf("%s violated in %s, %s %s", strings.Join(g.codes, " "), g.rate, g.rate.Percent(), g.rate.Interval()))
-	}
-	for _, v := range []struct {
-		checker.Verdict
-		verb string
-	}{{checker.Holds, "kept in all"}, {checker.Unknown, "left open in some"}} {
-		var codes []string
-		for _, p := range checker.Properties() {
-			if t.Observed(p) == v.Verdict {
-				codes = append(codes, p.Code())
-			}
-		}
-		if len(codes) > 0 {
-			parts = append(parts, strings.Join(codes, " ")+" "+v.verb)
-		}
-	}
-	for _, p := range checker.Properties() {
-		if expected, stated := t.Scenario.Expect[p]; stated && expected != t.Observed(p) && expected != checker.Unknown {
-			parts = append(parts, fmt.Sprintf("%s was expected to be %s", p.Code(), expected))
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
-// heading begins the section on a row or a series.
-func (p *page) heading(name, summary string, c scenarios.Claims) {
-	p.say("\n### %s\n\n%s.\n", name, sentence(summary))
-	if c != (scenarios.Claims{}) {
-		p.say("- Kleppmann: %s", dash(c.Kleppmann))
-		p.say("- antirez, redis.io: %s", dash(c.Antirez))
-	}
-}
-
-// setting tells of the lock, the clients, the world and the plan.
-func (p *page) setting(s scenarios.Scenario) {
-	p.say("- Lock: `%s`", s.Lock.Words())
-	for i := 0; i < len(s.Clients); {
-		who, next := fmt.Sprintf("Client %d", i+1), i+1
-		for next < len(s.Clients) && s.Clients[next] == s.Clients[i] {
-			next++
-		}
-		if next > i+1 {
-			who = fmt.Sprintf("Clients %d to %d", i+1, next)
-			if next == i+2 {
-				who = fmt.Sprintf("Clients %d and %d", i+1, next)
-			}
-		}
-		p.say("- %s: `%s`", who, s.Clients[i].Words())
-		i = next
-	}
-	world := fmt.Sprintf("%d nodes, persistence %s", s.Nodes, s.Persistence)
-	if s.Nodes == 1 {
-		world = fmt.Sprintf("1 node, persistence %s", s.Persistence)
-	}
-	if s.Store != nil {
-		world += ", " + s.Store.String()
-	}
-	if s.Replication != nil {
-		world += ", asynchronous replicas"
-	}
-	p.say("- World: %s, resource %s", world, s.Guard)
-	p.plan("Plan", s.Setting.Plan)
-	if s.Generate != nil {
-		p.say("- Plan: up to %d faults, drawn from each run's seed", s.Generate.Most)
-	}
-}
-
-// series is the section on one series.
-func (p *page) series(c curve) {
-	p.heading(seriesName(c.Series), c.Summary, c.Claims)
-	first := c.tallies[0].Scenario
-	p.say("- At the first value, `lockstorm show %s`:", first.Name)
-	p.setting(first)
-	p.table(c.table())
-	p.say("%s", c.threshold())
-	for _, t := range c.tallies {
-		if r, ok := t.First[c.Property]; ok {
-			p.say("\nThe first violation, `lockstorm run %s --seed %d`: %s.", t.Scenario.Name, r.Seed, r.Report.Finding(c.Property).Story)
-			break
-		}
-	}
-	p.remark(c.Name)
-}
-
-// remark is what was written by hand about a row or a series.
-func (p *page) remark(name string) {
-	if text := scenarios.Remark(name); text != "" {
-		p.say("\n*Remark.* %s", text)
-	}
-}
-
-// plan lists the faults of a plan, each after what the plan is called.
-func (p *page) plan(what string, plan nemesis.Plan) {
-	for _, f := range plan {
-		p.say("- %s: %s", what, f)
-	}
 }

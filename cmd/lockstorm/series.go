@@ -174,10 +174,10 @@ var figures = map[scenarios.Measure]struct {
 		return t.PerGrant(p).PerMillion()
 	}},
 	scenarios.TriesPerGrant: {"tries per grant", func(t storm.Tally, _ checker.Property) string {
-		return each(t.Measured.All().Tries, t.Measured.All().Grants)
+		return words.Each(t.Measured.All().Tries, t.Measured.All().Grants)
 	}},
 	scenarios.RequestsPerGrant: {"requests per grant", func(t storm.Tally, _ checker.Property) string {
-		return each(t.Measured.All().Requests, t.Measured.All().Grants)
+		return words.Each(t.Measured.All().Requests, t.Measured.All().Grants)
 	}},
 	scenarios.RoundsToGrant: {"rounds to 1st grant", func(t storm.Tally, _ checker.Property) string {
 		if t.Measured.All().Grants == 0 {
@@ -214,14 +214,6 @@ func seedOf(t storm.Tally, p checker.Property) string {
 		return fmt.Sprint(first.Seed)
 	}
 	return witness(t)
-}
-
-// each prints how many there are for each of something.
-func each(n, of int) string {
-	if of == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", float64(n)/float64(of))
 }
 
 // sentence begins with a capital.

@@ -8,9 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
-
-	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // The formats in which tables are printed.
@@ -48,10 +45,12 @@ func (t *table) section(name string) {
 	t.add(name)
 }
 
+const gap = 2 // between two columns
+
 // text prints the table for a terminal.
 func (t *table) text(out io.Writer) {
 	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(&b, 0, 0, gap, ' ', 0)
 	_, _ = fmt.Fprintln(w, strings.ToUpper(strings.Join(t.head, "\t")))
 	for _, l := range t.lines {
 		if len(l) == 1 { // with empty cells, lest the columns end here
@@ -63,6 +62,52 @@ func (t *table) text(out io.Writer) {
 	for l := range strings.Lines(b.String()) {
 		_, _ = fmt.Fprintln(out, strings.TrimRight(l, " \n"))
 	}
+}
+
+// screen is how many characters of a line a terminal is sure to have room for.
+const screen = 119
+
+// wrapped prints the table for a terminal of a width: where it is wider, its columns one
+// group under the other, each behind the first column.
+func (t *table) wrapped(out io.Writer, width int) {
+	for from := 1; from < len(t.head); {
+		to, used := from+1, t.width(0)+t.width(from)
+		for to < len(t.head) && used+t.width(to) <= width {
+			used += t.width(to)
+			to++
+		}
+		if from > 1 {
+			_, _ = fmt.Fprintln(out)
+		}
+		t.columns(from, to).text(out)
+		from = to
+	}
+}
+
+// width is how many characters a column takes, with the space before it.
+func (t *table) width(column int) int {
+	widest := utf8.RuneCountInString(t.head[column])
+	for _, l := range t.lines {
+		if column < len(l) {
+			widest = max(widest, utf8.RuneCountInString(l[column]))
+		}
+	}
+	if column > 0 {
+		widest += gap
+	}
+	return widest
+}
+
+// columns is the table with its first column and some others.
+func (t *table) columns(from, to int) *table {
+	part := &table{head: append(t.head[:1:1], t.head[from:to]...)}
+	for _, l := range t.lines {
+		if len(l) > 1 {
+			l = append(l[:1:1], l[from:to]...)
+		}
+		part.lines = append(part.lines, l)
+	}
+	return part
 }
 
 // markdown prints the table for a page.
@@ -98,45 +143,4 @@ func dash(text string) string {
 		return "–"
 	}
 	return text
-}
-
-// sign is a verdict in one character.
-func sign(v checker.Verdict) string {
-	switch v {
-	case checker.Holds:
-		return "✓"
-	case checker.Violated:
-		return "✗"
-	case checker.NotApplicable:
-		return "·"
-	}
-	return "?"
-}
-
-// signs are the verdicts over all runs; behind one that was not expected stands,
-// in brackets, what was. Of a property that is not spoken of nothing is expected.
-func signs(t storm.Tally) string {
-	var parts []string
-	for _, p := range checker.Properties() {
-		observed := t.Observed(p)
-		text := p.Code() + sign(observed)
-		if expected, stated := t.Scenario.Expect[p]; stated && expected != observed && expected != checker.Unknown {
-			text += "(" + sign(expected) + ")"
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, " ")
-}
-
-// legend explains the signs and codes.
-func legend() string {
-	return "✓ holds  ✗ violated  ? unknown  · nothing to judge  (✓) behind it: what was expected instead\n" + codes()
-}
-
-func codes() string {
-	var parts []string
-	for _, p := range checker.Properties() {
-		parts = append(parts, p.Code()+" "+p.Title())
-	}
-	return strings.Join(parts, ", ")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -17,7 +18,7 @@ func newValidate() *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check scenario files without running them",
 		Long: `Check scenario files without running them: - is standard input. Each good file
-gets a line that says what it holds, each mistake in a bad one a line that names
+gets a line that says what it holds and which properties no bound is given for, each mistake in a bad one a line that names
 the file and the line. What can be run depends on the world: --backend says for
 which one to check. Exit codes: 0 all are good; 2 one is not.
 
@@ -83,5 +84,9 @@ func inShort(s scenarios.Scenario) string {
 	if s.Generate != nil {
 		text += fmt.Sprintf(" and up to %d drawn", s.Generate.Most)
 	}
-	return text + fmt.Sprintf(", %s expected", words.Count(len(s.Expect), "verdict"))
+	text += fmt.Sprintf(", %s expected", words.Count(len(s.Expect), "verdict"))
+	if list := checker.Unasked(s.Bounds); len(list) > 0 {
+		text += fmt.Sprintf("; not judged, for want of a bound: %v", list)
+	}
+	return text
 }

@@ -28,7 +28,8 @@ func TestValidateWhatShowPrints(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "on stderr", problems, "")
 	want(t, "lines", strings.Count(out, "\n"), len(scenarios.All()))
-	wantIn(t, out, filepath.Join(dir, "crash-restart.yaml")+": ok (redlock, 2 clients, 5 nodes, 2 faults, 8 verdicts expected)\n")
+	wantIn(t, out, filepath.Join(dir, "crash-restart.yaml")+": ok (redlock, 2 clients, 5 nodes, 2 faults, 8 verdicts expected; not judged, for want of a bound: [fault_tolerance])\n",
+		"minority-partition.yaml: ok (redlock, 2 clients, 5 nodes, 1 fault, 8 verdicts expected)\n")
 }
 
 // One bad file does not hide what is wrong with the next, and every line names

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// subject is what a suite is about: the debate, or the comparison.
+type subject interface {
+	// learn takes in what is known of the suite.
+	learn(known)
+	print(out io.Writer, reference results.Reference) error
+	outcome() storm.Outcome
+}
+
+// known is what is known of a suite.
+type known struct {
+	found   tallies
+	refused []string // scenarios that the backend refused, and why
+	stopped bool     // before the end
+}
+
+func (k *known) learn(now known) { *k = now }
+
+// location is where the results of a suite are kept.
+type location struct{ dir, file string }
+
+// present runs a suite, stores what it has shown, unless there is no directory for it
+// or the suite was stopped, and prints it.
+func (s suite) present(ctx context.Context, of subject, save location, out, problems io.Writer) error {
+	found, refused, err := s.run(ctx, problems)
+	if err != nil {
+		return err
+	}
+	stopped := ctx.Err() != nil
+	of.learn(known{found, refused, stopped})
+	reference := s.reference(ctx, found)
+	if save.dir != "" && !stopped {
+		if err := reference.Save(save.dir, save.file); err != nil {
+			return err
+		}
+	}
+	if err := of.print(out, reference); err != nil {
+		return err
+	}
+	outcome := of.outcome()
+	if stopped && outcome == storm.AsExpected { // which is not that of all runs
+		outcome = storm.Undecided
+	}
+	return exitFor(outcome)
+}
+
+// presentStored prints what a suite has shown as it was stored.
+func presentStored(from location, of subject, out io.Writer) error {
+	reference, err := results.LoadReference(from.dir, from.file)
+	if err != nil {
+		return err
+	}
+	found, err := recall(reference)
+	if err != nil {
+		return err
+	}
+	of.learn(known{found: found})
+	if err := of.print(out, reference); err != nil {
+		return err
+	}
+	return exitFor(of.outcome())
+}
