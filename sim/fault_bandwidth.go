@@ -1,14 +1,17 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var narrowing = nemesis.Carry(
-	func(w *World, _ int, b *nemesis.Bandwidth) error {
-		w.disturb(b.Links, b.Way, func(l *lane) { l.narrow = &bandwidth{perSecond: b.BytesPerSecond} })
+var narrowing = world.Carry(
+	func(w *World, c world.Case[*nemesis.Bandwidth]) error {
+		w.disturb(c.Action.Links, c.Action.Way, func(l *lane) { l.narrow = &bandwidth{perSecond: c.Action.BytesPerSecond} })
 		return nil
 	},
-	func(w *World, _ int, b *nemesis.Bandwidth) error {
-		w.mend(b.Links, b.Way, w.widen)
+	func(w *World, c world.Case[*nemesis.Bandwidth]) error {
+		w.mend(c.Action.Links, c.Action.Way, w.widen)
 		return nil
 	},
 )

@@ -1,14 +1,17 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var slowingAccess = nemesis.Carry(
-	func(w *World, number int, l *nemesis.GuardLatency) error {
-		w.slowAccess(l, &extra{table: l.Add.Table(), random: w.faultStream(number)})
+var slowingAccess = world.Carry(
+	func(w *World, c world.Case[*nemesis.GuardLatency]) error {
+		w.slowAccess(c.Action, &extra{table: c.Action.Add.Table(), random: stream(w.seed, c.Stream())})
 		return nil
 	},
-	func(w *World, _ int, l *nemesis.GuardLatency) error {
-		w.slowAccess(l, nil)
+	func(w *World, c world.Case[*nemesis.GuardLatency]) error {
+		w.slowAccess(c.Action, nil)
 		return nil
 	},
 )

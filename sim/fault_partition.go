@@ -1,14 +1,17 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var partitioning = nemesis.Carry(
-	func(w *World, number int, p *nemesis.Partition) error {
-		w.cut(p.Links, p.Way, w.endless(number))
+var partitioning = world.Carry(
+	func(w *World, c world.Case[*nemesis.Partition]) error {
+		w.cut(c.Action.Links, c.Action.Way, c.ForGood)
 		return nil
 	},
-	func(w *World, _ int, p *nemesis.Partition) error {
-		w.join(p.Links, p.Way)
+	func(w *World, c world.Case[*nemesis.Partition]) error {
+		w.join(c.Action.Links, c.Action.Way)
 		return nil
 	},
 )

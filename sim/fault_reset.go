@@ -1,17 +1,20 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var resetting = nemesis.Carry(
-	func(w *World, _ int, r *nemesis.Reset) error {
-		w.links.Disturb(r.Links, func(client, node int) {
-			w.network.link(client, node).each(r.Way, func(l *lane) { l.resets = true })
-			w.breakUnderWay(client, node, r.Way)
+var resetting = world.Carry(
+	func(w *World, c world.Case[*nemesis.Reset]) error {
+		w.links.Disturb(c.Action.Links, func(client, node int) {
+			w.network.link(client, node).each(c.Action.Way, func(l *lane) { l.resets = true })
+			w.breakUnderWay(client, node, c.Action.Way)
 		})
 		return nil
 	},
-	func(w *World, _ int, r *nemesis.Reset) error {
-		w.mend(r.Links, r.Way, func(l *lane) { l.resets = false })
+	func(w *World, c world.Case[*nemesis.Reset]) error {
+		w.mend(c.Action.Links, c.Action.Way, func(l *lane) { l.resets = false })
 		return nil
 	},
 )

@@ -1,16 +1,19 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var splitting = nemesis.Carry(
-	func(w *World, number int, s *nemesis.Split) error {
-		for _, links := range s.Cuts(w.setting) {
-			w.cut(links, nemesis.Both, w.endless(number))
+var splitting = world.Carry(
+	func(w *World, c world.Case[*nemesis.Split]) error {
+		for _, links := range c.Action.Cuts(w.setting) {
+			w.cut(links, nemesis.Both, c.ForGood)
 		}
 		return nil
 	},
-	func(w *World, _ int, s *nemesis.Split) error {
-		for _, links := range s.Cuts(w.setting) {
+	func(w *World, c world.Case[*nemesis.Split]) error {
+		for _, links := range c.Action.Cuts(w.setting) {
 			w.join(links, nemesis.Both)
 		}
 		return nil

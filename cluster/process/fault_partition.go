@@ -5,15 +5,16 @@ package process
 import (
 	"github.com/lockstorm/lockstorm/cluster/process/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
-var partitioning = nemesis.Carry(
-	func(w *World, _ int, p *nemesis.Partition) error {
-		w.disturb(p.Links, p.Way, func(l *wire.Way) { l.Hold(true) })
+var partitioning = world.Carry(
+	func(w *World, c world.Case[*nemesis.Partition]) error {
+		w.disturb(c.Action.Links, c.Action.Way, func(l *wire.Way) { l.Hold(true) })
 		return nil
 	},
-	func(w *World, _ int, p *nemesis.Partition) error {
-		w.mend(p.Links, p.Way, func(l *wire.Way) { l.Hold(false) })
+	func(w *World, c world.Case[*nemesis.Partition]) error {
+		w.mend(c.Action.Links, c.Action.Way, func(l *wire.Way) { l.Hold(false) })
 		return nil
 	},
 )
