@@ -7,17 +7,17 @@ import (
 
 var slowingAccess = world.Carry(
 	func(w *World, c world.Case[*nemesis.GuardLatency]) error {
-		w.slowAccess(c.Action, &extra{table: c.Action.Add.Table(), random: stream(w.seed, c.Stream())})
+		r := rule{c.Action.Rule(stream(w.seed, c.Stream()).Uint64), c.Number, c.ForGood}
+		for _, client := range nemesis.Each(c.Action.Clients, w.setting.Clients) {
+			l := &w.network.toGuard[client-1]
+			l.rules = append(l.rules, r)
+		}
 		return nil
 	},
 	func(w *World, c world.Case[*nemesis.GuardLatency]) error {
-		w.slowAccess(c.Action, nil)
+		for _, client := range nemesis.Each(c.Action.Clients, w.setting.Clients) {
+			w.network.toGuard[client-1].without(c.Number)
+		}
 		return nil
 	},
 )
-
-func (w *World) slowAccess(l *nemesis.GuardLatency, more *extra) {
-	for _, client := range nemesis.Each(l.Clients, w.setting.Clients) {
-		w.network.toGuard[client-1].extra = more
-	}
-}

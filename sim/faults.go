@@ -9,7 +9,7 @@ import (
 // its own, fault_*.go.
 var repertoire = world.Repertoire[*World]{
 	crashing, losingPower, shuttingDown, failingOver, restoring, stopping, erring, evicting, flushingScripts,
-	partitioning, slowing, losing, resetting, narrowing, splitting,
+	carrying, losing, resetting, narrowing,
 	slowingAccess,
 	pausing, killing, cancelling,
 	clockJumping, clockRunning, clockSlewing, clockStrobing, clockFreezing, suspending, snapshotting,
