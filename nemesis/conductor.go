@@ -11,8 +11,8 @@ import (
 // Carrier carries faults out on a world. number is the fault's place in the
 // plan, from 1.
 type Carrier interface {
-	Begin(number int, f *Fault) error
-	End(number int, f *Fault) error
+	Begin(number int) error
+	End(number int) error
 }
 
 // Conductor works out when the faults of a plan begin and end, and tells a
@@ -151,6 +151,9 @@ func (f *Fault) end() *Moment {
 	return f.End
 }
 
+// ForGood reports whether nothing ends the fault.
+func (f *Fault) ForGood() bool { return f.end() == nil && f.Action.ending().own == "" }
+
 // momentary reports whether the fault is over as soon as it has begun.
 func (f *Fault) momentary() bool { return f.Action.ending().none != "" && f.end() == nil }
 
@@ -175,7 +178,7 @@ func (c *Conductor) take(t turn) error {
 	switch {
 	case t.end && was == active:
 		c.states[t.fault] = over
-		return c.carrier.End(number, f)
+		return c.carrier.End(number)
 	case t.end || was == over:
 		c.states[t.fault] = over
 		return nil
@@ -192,7 +195,7 @@ func (c *Conductor) take(t turn) error {
 	if f.momentary() {
 		c.states[t.fault] = over
 	}
-	if err := c.carrier.Begin(number, f); err != nil {
+	if err := c.carrier.Begin(number); err != nil {
 		return err
 	}
 	if f.endsWithBegin() {

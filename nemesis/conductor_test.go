@@ -13,12 +13,12 @@ import (
 // notes is a carrier that writes down what it is told, as in "+1" and "-1".
 type notes []string
 
-func (n *notes) Begin(number int, _ *nemesis.Fault) error {
+func (n *notes) Begin(number int) error {
 	*n = append(*n, fmt.Sprintf("+%d", number))
 	return nil
 }
 
-func (n *notes) End(number int, _ *nemesis.Fault) error {
+func (n *notes) End(number int) error {
 	*n = append(*n, fmt.Sprintf("-%d", number))
 	return nil
 }

@@ -7,6 +7,6 @@
 // kind of fault, and a [Feature] that some faults of a kind ask for, or refuses
 // it by name before anything starts ([Refuse]).
 //
-// Each kind of fault has a file of its own and one line in [Fault] and in the
-// table of kinds.
+// Each kind of fault has a file of its own and one line in the table of kinds.
+// One that does nothing but to messages says there what it does ([Traffic]).
 package nemesis

@@ -86,8 +86,8 @@ func TestGeneratedPlansArePossible(t *testing.T) {
 // nobody carries nothing out.
 type nobody struct{}
 
-func (nobody) Begin(int, *Fault) error { return nil }
-func (nobody) End(int, *Fault) error   { return nil }
+func (nobody) Begin(int) error { return nil }
+func (nobody) End(int) error   { return nil }
 
 // Law: whatever the clients do, and when, no two generated faults hold the same
 // target at the same time.

@@ -32,6 +32,10 @@ func (l *GuardLatency) targets(s Setting) []string {
 	return all
 }
 
+// Rule says what becomes of the accesses. It is that of no [Traffic], for they
+// go over no link to a node.
+func (l *GuardLatency) Rule(draw func() uint64) Rule { return slower(l.Add, draw) }
+
 func (*GuardLatency) ending() ending { return ending{} }
 
 func (*GuardLatency) random(d *dice) Action {

@@ -26,6 +26,12 @@ func (l *Latency) validate(s Setting) error {
 
 func (l *Latency) targets(s Setting) []string { return l.named("the latency", s) }
 
+// Over implements [Traffic].
+func (l *Latency) Over(Setting) ([]Links, Direction) { return []Links{l.Links}, l.Way }
+
+// Rule implements [Traffic].
+func (l *Latency) Rule(draw func() uint64) Rule { return slower(l.Add, draw) }
+
 func (*Latency) ending() ending { return ending{} }
 
 func (*Latency) random(d *dice) Action {

@@ -81,8 +81,8 @@ func TestSplitCutsWhatSharesNoGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "[between client 1 and nodes 4 and 5 between client 2 and nodes 1, 2 and 5]"
-	if got := fmt.Sprint(split.Cuts(s)); got != want {
-		t.Errorf("cuts %s, want %s", got, want)
+	if cuts, way := split.Over(s); fmt.Sprint(cuts) != want || way != nemesis.Both {
+		t.Errorf("cuts %v %s, want %s both ways", cuts, way, want)
 	}
 	const story = "the network splits: client 1 with nodes 1, 2 and 3 | client 2 with nodes 3 and 4"
 	if got := split.String(); got != story {

@@ -32,6 +32,12 @@ func (p *Partition) validate(s Setting) error {
 
 func (p *Partition) targets(s Setting) []string { return p.named(connectivity, s) }
 
+// Over implements [Traffic].
+func (p *Partition) Over(Setting) ([]Links, Direction) { return []Links{p.Links}, p.Way }
+
+// Rule implements [Traffic].
+func (*Partition) Rule(func() uint64) Rule { return cut() }
+
 func (*Partition) ending() ending { return ending{} }
 
 func (*Partition) random(d *dice) Action { return &Partition{Links: d.links(), Way: d.direction()} }

@@ -80,7 +80,11 @@ func fields(of reflect.Type) (list []string) {
 			list = append(list, fields(of.Field(i).Type)...)
 			continue
 		}
-		text := fmt.Sprintf("`%s` (%s", name, words[of.Field(i).Type])
+		word := words[of.Field(i).Type]
+		if word == "" {
+			word = "a " + of.Field(i).Type.Kind().String()
+		}
+		text := fmt.Sprintf("`%s` (%s", name, word)
 		if strings.Contains(options, "omitempty") {
 			text += ", optional"
 		}

@@ -43,8 +43,13 @@ func (g Group) validate(s Setting) error {
 	return field("nodes", someOf("node", g.Nodes, s.Nodes))
 }
 
-// Cuts returns the links that are cut, client by client.
-func (p *Split) Cuts(s Setting) []Links {
+// Over implements [Traffic]: the links that are cut, client by client.
+func (p *Split) Over(s Setting) ([]Links, Direction) { return p.cuts(s), Both }
+
+// Rule implements [Traffic].
+func (*Split) Rule(func() uint64) Rule { return cut() }
+
+func (p *Split) cuts(s Setting) []Links {
 	var cuts []Links
 	for client := 1; client <= s.Clients; client++ {
 		var nodes []int
@@ -83,7 +88,7 @@ func (p *Split) validate(s Setting) error {
 			return field("groups", field(fmt.Sprintf("[%d]", i), err))
 		}
 	}
-	if len(p.Cuts(s)) == 0 {
+	if len(p.cuts(s)) == 0 {
 		return field("groups", errors.New("they cut no link"))
 	}
 	return nil
@@ -91,7 +96,7 @@ func (p *Split) validate(s Setting) error {
 
 func (p *Split) targets(s Setting) []string {
 	var all []string
-	for _, cut := range p.Cuts(s) {
+	for _, cut := range p.cuts(s) {
 		all = append(all, cut.named(connectivity, s)...)
 	}
 	return all

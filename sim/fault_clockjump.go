@@ -1,14 +1,17 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var clockJumping = nemesis.Carry(
-	func(w *World, _ int, j *nemesis.ClockJump) error {
-		w.jump(j.Machine, int64(j.By))
+var clockJumping = world.Carry(
+	func(w *World, c world.Case[*nemesis.ClockJump]) error {
+		w.jump(c.Action.Machine, int64(c.Action.By))
 		return nil
 	},
-	func(w *World, _ int, j *nemesis.ClockJump) error {
-		w.heal(j.Machine, j.Healing, int64(j.By))
+	func(w *World, c world.Case[*nemesis.ClockJump]) error {
+		w.heal(c.Action.Machine, c.Action.Healing, int64(c.Action.By))
 		return nil
 	},
 )

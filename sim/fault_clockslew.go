@@ -1,14 +1,17 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var clockSlewing = nemesis.Carry(
-	func(w *World, _ int, l *nemesis.ClockSlew) error {
-		w.hurry(l.Machine, slewRate(l))
+var clockSlewing = world.Carry(
+	func(w *World, c world.Case[*nemesis.ClockSlew]) error {
+		w.hurry(c.Action.Machine, slewRate(c.Action))
 		return nil
 	},
-	func(w *World, _ int, l *nemesis.ClockSlew) error {
-		w.hurry(l.Machine, -slewRate(l))
+	func(w *World, c world.Case[*nemesis.ClockSlew]) error {
+		w.hurry(c.Action.Machine, -slewRate(c.Action))
 		return nil
 	},
 )

@@ -1,18 +1,21 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var clockStrobing = nemesis.Carry(
-	func(w *World, number int, o *nemesis.ClockStrobe) error {
+var clockStrobing = world.Carry(
+	func(w *World, c world.Case[*nemesis.ClockStrobe]) error {
 		s := &strobe{}
-		w.clocks.strobes[number] = s
-		w.flip(o, s)
+		w.clocks.strobes[c.Number] = s
+		w.flip(c.Action, s)
 		return nil
 	},
-	func(w *World, number int, o *nemesis.ClockStrobe) error {
-		s := w.clocks.strobes[number]
+	func(w *World, c world.Case[*nemesis.ClockStrobe]) error {
+		s := w.clocks.strobes[c.Number]
 		if s.off {
-			w.jump(o.Machine, -int64(o.By))
+			w.jump(c.Action.Machine, -int64(c.Action.By))
 		}
 		s.over = true
 		return nil

@@ -1,10 +1,13 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var killing = nemesis.Carry(
-	func(w *World, _ int, k *nemesis.Kill) error {
-		w.clients[k.Client-1].kill()
+var killing = world.Carry(
+	func(w *World, c world.Case[*nemesis.Kill]) error {
+		w.clients[c.Action.Client-1].kill()
 		return nil
 	},
 	nil,

@@ -1,18 +1,21 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
 // erring disturbs the nodes' links, because nobody can count on a good answer
 // meanwhile.
-var erring = nemesis.Carry(
-	func(w *World, _ int, e *nemesis.NodeError) error {
-		w.answerWith(e.Nodes, errorCauses[e.Error])
-		w.links.Disturb(nemesis.Links{Nodes: e.Nodes}, untouched)
+var erring = world.Carry(
+	func(w *World, c world.Case[*nemesis.NodeError]) error {
+		w.answerWith(c.Action.Nodes, errorCauses[c.Action.Error])
+		w.links.Disturb(nemesis.Links{Nodes: c.Action.Nodes}, untouched)
 		return nil
 	},
-	func(w *World, _ int, e *nemesis.NodeError) error {
-		w.answerWith(e.Nodes, 0)
-		w.letGo(nemesis.Links{Nodes: e.Nodes}, untouched)
+	func(w *World, c world.Case[*nemesis.NodeError]) error {
+		w.answerWith(c.Action.Nodes, 0)
+		w.letGo(nemesis.Links{Nodes: c.Action.Nodes}, untouched)
 		return nil
 	},
 )

@@ -1,23 +1,26 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
 // stopping disturbs the node's links, because nobody can count on a round trip
 // to it meanwhile.
-var stopping = nemesis.Carry(
-	func(w *World, number int, p *nemesis.NodePause) error {
-		n := w.node(p.Node)
-		n.stopped, n.forGood = true, w.endless(number)
+var stopping = world.Carry(
+	func(w *World, c world.Case[*nemesis.NodePause]) error {
+		n := w.node(c.Action.Node)
+		n.stopped, n.forGood = true, c.ForGood
 		w.turnout()
-		w.links.Disturb(nemesis.Links{Nodes: []int{p.Node}}, untouched)
+		w.links.Disturb(nemesis.Links{Nodes: []int{c.Action.Node}}, untouched)
 		return nil
 	},
-	func(w *World, _ int, p *nemesis.NodePause) error {
-		n := w.node(p.Node)
+	func(w *World, c world.Case[*nemesis.NodePause]) error {
+		n := w.node(c.Action.Node)
 		n.stopped = false
 		w.turnout()
 		w.proceed(n)
-		w.letGo(nemesis.Links{Nodes: []int{p.Node}}, untouched)
+		w.letGo(nemesis.Links{Nodes: []int{c.Action.Node}}, untouched)
 		return nil
 	},
 )

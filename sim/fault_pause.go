@@ -1,14 +1,17 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var pausing = nemesis.Carry(
-	func(w *World, _ int, p *nemesis.Pause) error {
-		w.clients[p.Client-1].pause(p.First)
+var pausing = world.Carry(
+	func(w *World, c world.Case[*nemesis.Pause]) error {
+		w.clients[c.Action.Client-1].pause(c.Action.First)
 		return nil
 	},
-	func(w *World, _ int, p *nemesis.Pause) error {
-		w.clients[p.Client-1].resume()
+	func(w *World, c world.Case[*nemesis.Pause]) error {
+		w.clients[c.Action.Client-1].resume()
 		return nil
 	},
 ).With(nemesis.TimersFirstFeature)

@@ -1,10 +1,13 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
-var flushingScripts = nemesis.Carry(
-	func(w *World, _ int, f *nemesis.ScriptFlush) error {
-		w.node(f.Node).loadLater()
+var flushingScripts = world.Carry(
+	func(w *World, c world.Case[*nemesis.ScriptFlush]) error {
+		w.node(c.Action.Node).loadLater()
 		return nil
 	},
 	nil,

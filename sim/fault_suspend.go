@@ -3,21 +3,22 @@ package sim
 import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
-var suspending = nemesis.Carry(
-	func(w *World, _ int, u *nemesis.Suspend) error {
-		c := w.clients[u.Client-1]
-		c.pause(nemesis.RepliesFirst)
-		c.clocks[env.Monotonic].stop(w.now)
-		c.clocksChanged()
+var suspending = world.Carry(
+	func(w *World, c world.Case[*nemesis.Suspend]) error {
+		client := w.clients[c.Action.Client-1]
+		client.pause(nemesis.RepliesFirst)
+		client.clocks[env.Monotonic].stop(w.now)
+		client.clocksChanged()
 		return nil
 	},
-	func(w *World, _ int, u *nemesis.Suspend) error {
-		c := w.clients[u.Client-1]
-		c.clocks[env.Monotonic].start(w.now)
-		c.clocksChanged()
-		c.resume()
+	func(w *World, c world.Case[*nemesis.Suspend]) error {
+		client := w.clients[c.Action.Client-1]
+		client.clocks[env.Monotonic].start(w.now)
+		client.clocksChanged()
+		client.resume()
 		return nil
 	},
 )

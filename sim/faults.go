@@ -1,12 +1,15 @@
 package sim
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
 
 // repertoire says how each kind of fault is carried out; each has a file of
 // its own, fault_*.go.
-var repertoire = nemesis.Repertoire[*World]{
+var repertoire = world.Repertoire[*World]{
 	crashing, losingPower, shuttingDown, failingOver, restoring, stopping, erring, evicting, flushingScripts,
-	partitioning, slowing, losing, resetting, narrowing, splitting,
+	carrying, losing, resetting, narrowing,
 	slowingAccess,
 	pausing, killing, cancelling,
 	clockJumping, clockRunning, clockSlewing, clockStrobing, clockFreezing, suspending, snapshotting,
@@ -14,9 +17,6 @@ var repertoire = nemesis.Repertoire[*World]{
 
 // Faults lists the kinds of faults that a simulated world can carry out.
 func Faults() []nemesis.Kind { return repertoire.Kinds() }
-
-// endless reports whether the plan has no end for a fault.
-func (w *World) endless(number int) bool { return w.setting.Plan[number-1].End == nil }
 
 // disturb does something bad to one direction, or both, of every link of the
 // selection, on behalf of a fault.

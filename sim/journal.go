@@ -44,28 +44,17 @@ type change struct {
 	existed  bool
 }
 
-// newJournal returns nil unless the plan of the setting has a fault that takes
-// changes back.
-func newJournal(node int, s nemesis.Setting, seed uint64) *journal {
-	j, needed := &journal{}, false
-	for i := range s.Plan {
-		switch f := s.Plan[i].Action.(type) {
-		case *nemesis.PowerLoss:
-			j.everySecond = s.Persistence == nemesis.EverySecond
-			needed = needed || j.everySecond || s.Persistence == nemesis.Always && s.Sync != nil
-		case *nemesis.Failover:
-			j.lag, needed = s.Replication.Table(), true
-		case *nemesis.OldSnapshot:
-			j.age, needed = max(j.age, int64(f.Age)), true
+// keepJournal returns the node's journal, for a fault of the plan that takes
+// changes back. It has to be called before the run.
+func (w *World) keepJournal(n *node) *journal {
+	if n.journal == nil {
+		phase := stream(w.seed, fmt.Sprintf("phase of the syncs of node %d", n.id))
+		n.journal = &journal{
+			phase:  int64(phase.Uint64() % uint64(time.Second)),
+			random: stream(w.seed, fmt.Sprintf("replication of node %d", n.id)),
 		}
 	}
-	if !needed {
-		return nil
-	}
-	phase := stream(seed, fmt.Sprintf("phase of the syncs of node %d", node))
-	j.phase = int64(phase.Uint64() % uint64(time.Second))
-	j.random = stream(seed, fmt.Sprintf("replication of node %d", node))
-	return j
+	return n.journal
 }
 
 // enter notes what a key is that is about to change.

@@ -353,7 +353,11 @@ func TestJournalReachesBackToTheOldestSnapshot(t *testing.T) {
 	old := func(age time.Duration) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.OldSnapshot{Node: 1, Age: age}}
 	}
-	if j := newJournal(1, setting(1, 1, old(ms), old(80*ms), old(2*ms)), 1); j.age != int64(80*ms) {
-		t.Errorf("it reaches back %v", time.Duration(j.age))
+	w, err := Open(t.Context(), setting(1, 2, old(ms), old(80*ms), old(2*ms)), 1, &history.Log{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if age := w.node(1).journal.age; age != int64(80*ms) || w.node(2).journal != nil {
+		t.Errorf("it reaches back %v, and that of the other node is %v", time.Duration(age), w.node(2).journal)
 	}
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"math/rand/v2"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -36,34 +35,6 @@ type link struct {
 	aftermath []*round // that faults have held up, and that what comes later waits for
 }
 
-// lane is one direction of a link.
-type lane struct {
-	latency *nemesis.Table
-	cut     bool
-	forGood bool       // and it will never be mended
-	resets  bool       // the connection of whatever should go this way
-	extra   *extra     // on top of the latency; nil: nothing
-	loss    *loss      // nil: none
-	narrow  *bandwidth // nil: as wide as one likes
-	held    []int32    // messages that came to the cut
-}
-
-// extra is what a fault adds to the latency of each message.
-type extra struct {
-	table  *nemesis.Table
-	random *rand.PCG // the fault's own
-}
-
-// each does something to the lanes of a direction.
-func (l *link) each(way nemesis.Direction, do func(*lane)) {
-	if way.Has(nemesis.Requests) {
-		do(&l.requests)
-	}
-	if way.Has(nemesis.Replies) {
-		do(&l.replies)
-	}
-}
-
 // message is one request, and then its reply, or the news that its connection
 // was reset.
 type message struct {
@@ -75,9 +46,24 @@ type message struct {
 	node       int32
 	answer     env.Answer // 0: it is a request
 	cause      cause      // why, when the answer is env.Failed or env.Lost
-	reset      bool       // so is its connection, see reset.go
+	reset      bool       // so is its connection, see fault_reset.go
 	whole      bool       // it brings its script along
 	again      uint8      // how often it was sent again this way
+}
+
+// seen is what the rules of faults are told of a message.
+func (m *message) seen() nemesis.Message {
+	seen := nemesis.Message{Client: int(m.client), Node: int(m.node), Way: nemesis.Requests}
+	if m.answer != 0 {
+		seen.Way = nemesis.Replies
+	}
+	switch {
+	case m.question != nil:
+		seen.Key = m.question.request.Key
+	case m.round != nil:
+		seen.Key = m.round.command.Key
+	}
+	return seen
 }
 
 func newNetwork(s nemesis.Setting, seed uint64) network {
@@ -118,15 +104,6 @@ func (n *network) setLatencies(s nemesis.Setting) {
 
 func (n *network) link(client, node int) *link {
 	return &n.links[(client-1)*n.nodes+node-1]
-}
-
-// delay draws how long a message takes over the lane.
-func (n *network) delay(l *lane) int64 {
-	d := int64(l.latency.Draw(n.random.Uint64()))
-	if l.extra != nil {
-		d += int64(l.extra.table.Draw(l.extra.random.Uint64()))
-	}
-	return d
 }
 
 // Len implements [env.Nodes].
@@ -180,14 +157,17 @@ func (w *World) leave(i int32, l *lane, arrival class) {
 	if l.loss != nil && w.loses(i, l, arrival) {
 		return
 	}
-	w.queue.push(w.now+w.network.delay(l), arrival, i)
+	takes := w.network.takes(l)
+	if len(l.rules) > 0 {
+		takes += l.longer(w.network.messages.at(i).seen())
+	}
+	w.queue.push(w.now+takes, arrival, i)
 }
 
 func (w *World) requestArrives(i int32) {
 	m := w.network.messages.at(i)
 	l := w.network.link(int(m.client), int(m.node))
-	if l.requests.cut {
-		w.hold(&l.requests, i)
+	if len(l.requests.rules) > 0 && w.holds(&l.requests, i) {
 		return
 	}
 	if m.connection != nil {
@@ -237,8 +217,7 @@ func (w *World) sendReply(i int32) {
 func (w *World) replyArrives(i int32) {
 	m := w.network.messages.at(i)
 	l := w.network.link(int(m.client), int(m.node))
-	if l.replies.cut {
-		w.hold(&l.replies, i)
+	if len(l.replies.rules) > 0 && w.holds(&l.replies, i) {
 		return
 	}
 	if m.connection != nil {
@@ -258,147 +237,4 @@ func (w *World) answered(i int32) {
 	}
 	m := w.network.messages.take(i)
 	m.round.deliver(int(m.node), m.answer, m.cause)
-}
-
-// hold keeps a message that has come to a cut until that is mended. Where it
-// never is, the message is forgotten: a run of any length must not grow by it.
-func (w *World) hold(l *lane, i int32) {
-	if l.forGood {
-		if m := w.network.messages.take(i); m.connection != nil {
-			m.connection.forget(i, m.reset)
-		}
-		return
-	}
-	l.held = append(l.held, i)
-}
-
-// sendHeld sends on what a link held back while it was cut.
-func (w *World) sendHeld(l *link) {
-	if !l.requests.cut {
-		for _, i := range l.requests.held {
-			w.sendRequest(i)
-		}
-		l.requests.held = l.requests.held[:0]
-	}
-	if !l.replies.cut {
-		for _, i := range l.replies.held {
-			w.sendReply(i)
-		}
-		l.replies.held = l.replies.held[:0]
-	}
-}
-
-// round is one command sent to some nodes, and the replies that have come.
-type round struct {
-	client  *client
-	command env.Command
-	giveUp  env.Instant
-	silent  env.NodeSet // asked, and neither answered nor given up
-	replies []reply
-	room    [8]reply
-	head    int // replies taken so far
-	waiter  *coroutine
-	told    map[int]told // by node, where the command asks for more than an answer
-}
-
-// told is what a node says beside its answer.
-type told struct {
-	number uint64 // a counter, or a census
-	token  string
-}
-
-// tell says more than an answer. The round keeps it while the answer is on its way,
-// and whether or not it comes: a node carries a request out once.
-func (m *message) tell(more told) {
-	if m.round.told == nil {
-		m.round.told = map[int]told{}
-	}
-	m.round.told[int(m.node)] = more
-}
-
-// told is what the node has said beside the answer that the message bears.
-func (m *message) told() told { return m.round.told[int(m.node)] }
-
-// reply is an env.Reply in three bytes: rounds are most of what the simulator
-// allocates.
-type reply struct {
-	node   uint8
-	answer env.Answer
-	why    cause
-}
-
-// deliver hands a reply over, unless the client has given the request up. A
-// client that stands still gives nothing up: the reply waits in its socket,
-// and is seen before the deadline that has passed meanwhile, unless the client
-// is to see its timers first.
-func (r *round) deliver(node int, answer env.Answer, why cause) {
-	switch c := r.client; {
-	case !r.silent.Has(node):
-		return
-	case c.stopped():
-		if c.inbox.holds(func() { r.deliver(node, answer, why) }) {
-			return
-		}
-	case c.mono() >= r.giveUp:
-		return
-	}
-	r.silent = r.silent.Without(node)
-	r.replies = append(r.replies, reply{uint8(node), answer, why})
-	w := r.client.world
-	if w.network.connections.Limit > 0 {
-		w.network.link(r.client.id, node).pool.look(w)
-	}
-	if r.waiter != nil {
-		w.wake(r.waiter)
-	}
-}
-
-// abandon reports the nodes that have not answered as lost.
-func (r *round) abandon() {
-	for r.silent != 0 {
-		node := r.silent.First()
-		r.silent = r.silent.Without(node)
-		r.replies = append(r.replies, reply{uint8(node), env.Lost, gaveUp})
-	}
-}
-
-// take returns the next of the replies that have come.
-func (r *round) take() env.Reply {
-	next := r.replies[r.head]
-	reply := env.Reply{Node: int(next.node), Answer: next.answer, Err: causes[next.why]}
-	if r.told != nil && reply.Err == nil {
-		more := r.told[reply.Node]
-		if r.command.Op == env.OpSet {
-			takeCensus(&reply, more.number)
-		} else {
-			reply.Count, reply.Token = more.number, more.token
-		}
-	}
-	r.head++
-	return reply
-}
-
-// Next implements [env.Round].
-func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
-	co := r.client.enter()
-	for {
-		if r.head == len(r.replies) && r.silent != 0 && r.client.mono() >= r.giveUp {
-			r.abandon()
-		}
-		if r.head < len(r.replies) {
-			return r.take(), nil
-		}
-		if r.silent == 0 {
-			return env.Reply{}, env.ErrRoundOver
-		}
-		if err := ctx.Err(); err != nil {
-			return env.Reply{}, err
-		}
-		if r.client.mono() >= until {
-			return env.Reply{}, env.ErrTimeout
-		}
-		r.waiter = co
-		co.park(ctx, min(until, r.giveUp), awaitsReply)
-		r.waiter = nil
-	}
 }

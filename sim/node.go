@@ -20,7 +20,7 @@ type node struct {
 	dirty   bool                     // a key has changed since this was last reset
 	run     uint64                   // of its server, from 1
 	vouched map[time.Duration]uint64 // the run that somebody has watched for so long
-	journal *journal                 // nil: no fault of the plan takes changes back
+	journal *journal                 // nil: no fault of the plan takes its changes back
 	server
 }
 
@@ -37,7 +37,7 @@ const unending int64 = math.MaxInt64
 func newNode(id int, s nemesis.Setting, seed uint64) node {
 	return node{
 		id: id, run: 1, wall: clock{shown: epoch}, keys: map[string]key{},
-		journal: newJournal(id, s, seed), server: newServer(id, s, seed),
+		server: newServer(id, s, seed),
 	}
 }
 
@@ -159,9 +159,9 @@ func (k key) volatile() bool { return k.expiry != unending }
 
 func anyKey(key) bool { return true }
 
-// forgetEvery takes away every key of a sort on behalf of a fault, in an order
-// that does not depend on the map's.
-func (w *World) forgetEvery(n *node, sort func(key) bool, reason string, fault int) {
+// forgetEvery takes away every key of a sort, in an order that does not depend
+// on the map's.
+func (w *World) forgetEvery(n *node, sort func(key) bool, reason string) {
 	resources := make([]string, 0, len(n.keys))
 	for r, k := range n.keys {
 		if sort(k) {
@@ -170,6 +170,6 @@ func (w *World) forgetEvery(n *node, sort func(key) bool, reason string, fault i
 	}
 	slices.Sort(resources)
 	for _, r := range resources {
-		w.forget(n, history.Event{Resource: r, Token: n.keys[r].token, Reason: reason, Fault: fault})
+		w.forget(n, history.Event{Resource: r, Token: n.keys[r].token, Reason: reason})
 	}
 }

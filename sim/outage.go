@@ -52,7 +52,7 @@ func (w *World) comeUp(n *node) {
 		n.dark = false
 		w.hangUp(n)
 	}
-	w.carrier.Record(history.Event{Kind: history.NodeUp, Node: n.id, Detail: n.comeback.left, Fault: n.comeback.fault})
+	w.carrier.Record(history.Event{Kind: history.NodeUp, Node: n.id, Detail: n.comeback.left})
 	w.turnout()
 }
 
@@ -98,7 +98,5 @@ func (w *World) restart(n *node, turn int64) {
 		w.awaitRestart(n)
 		return
 	}
-	w.comeUp(n)
-	fault := n.comeback.fault
-	w.carrier.Record(history.Event{Kind: history.FaultEnd, Detail: w.setting.Plan[fault-1].Action.String(), Fault: fault})
+	w.carrier.EndBy(n.comeback.fault, func() { w.comeUp(n) })
 }

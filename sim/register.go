@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // call is one access to the guarded resource: a request, which is decided when
@@ -36,7 +37,9 @@ func (c *client) do(ctx context.Context, request call) (call, error) {
 	w := c.world
 	request.client = c
 	i := w.calls.put(request)
-	w.queue.push(w.now+w.network.delay(&w.network.toGuard[c.id-1]), callArrives, i)
+	way := &w.network.toGuard[c.id-1]
+	takes := w.network.takes(way) + way.longer(nemesis.Message{Client: c.id, Way: nemesis.Requests})
+	w.queue.push(w.now+takes, callArrives, i)
 	for !w.calls.at(i).returned {
 		if err := ctx.Err(); err != nil {
 			w.calls.at(i).deserted = true
@@ -67,7 +70,7 @@ func (w *World) callArrives(i int32) {
 	case drawCall:
 		c.fence, c.accepted = w.guard.Draw(a.Resource), true
 	}
-	w.queue.push(w.now+w.network.delay(&w.network.fromGuard), callReturns, i)
+	w.queue.push(w.now+w.network.takes(&w.network.fromGuard), callReturns, i)
 }
 
 func (w *World) callReturns(i int32) {

@@ -187,10 +187,11 @@ func (w *World) answer(n *node) {
 	}
 }
 
-// evict takes all keys of a node away that have a time to live, on behalf of a fault, if one asks for it.
+// evict takes all keys of a node away that have a time to live, if a fault asks
+// for it.
 func (w *World) evict(n *node) {
 	if n.evicting != 0 {
-		w.forgetEvery(n, key.volatile, "evicted", n.evicting)
+		w.carrier.OnBehalf(n.evicting, func() { w.forgetEvery(n, key.volatile, "evicted") })
 		n.evicting = 0
 	}
 }

@@ -63,8 +63,8 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 	w.lapses = world.NewLapses(w.lapseTime, w.write)
 	w.network = newNetwork(s, seed)
 	w.store = newReplicas(s, seed)
-	w.carrier = world.NewCarrier(w, repertoire, w.Record)
-	w.underWay = world.NewCalls(s)
+	w.carrier = world.NewCarrier(w, s.Plan, repertoire, w.Record)
+	w.underWay = world.NewCalls(s.Clients)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
 	w.conductor = nemesis.NewConductor(s, w.carrier)
 	for n := 1; n <= s.Nodes; n++ {
@@ -72,6 +72,9 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 	}
 	for c := 1; c <= s.Clients; c++ {
 		w.clients = append(w.clients, newClient(w, c, seed))
+	}
+	if err := w.carrier.Open(); err != nil {
+		return nil, err
 	}
 	return w, nil
 }

@@ -3,28 +3,24 @@ package world
 import (
 	"context"
 	"sync/atomic"
-
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Calls knows which call of its lock each client has under way, so that a fault
 // can cancel it. Other than the rest of this package it is safe for concurrent
 // use.
 type Calls struct {
-	planned  []bool // by client, from 0: the plan cancels a call of it
+	planned  []bool // by client, from 0: some fault cancels a call of it
 	underWay []atomic.Pointer[context.CancelFunc]
 }
 
 // NewCalls returns the calls of a world in which none is under way.
-func NewCalls(s nemesis.Setting) *Calls {
-	c := &Calls{planned: make([]bool, s.Clients), underWay: make([]atomic.Pointer[context.CancelFunc], s.Clients)}
-	for i := range s.Plan {
-		if cancel, ok := s.Plan[i].Action.(*nemesis.Cancel); ok {
-			c.planned[cancel.Client-1] = true
-		}
-	}
-	return c
+func NewCalls(clients int) *Calls {
+	return &Calls{planned: make([]bool, clients), underWay: make([]atomic.Pointer[context.CancelFunc], clients)}
 }
+
+// Expect says, before the run, that a fault is going to cancel a call of the
+// client.
+func (c *Calls) Expect(client int) { c.planned[client-1] = true }
 
 // Begin returns the context for a call of the client that begins now, and what
 // to do when it has returned. Where nobody will cancel it the context is that of

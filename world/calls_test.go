@@ -3,13 +3,12 @@ package world
 import (
 	"context"
 	"testing"
-
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// The plan cancels a call of client 2, so that client 1's cannot be.
+// A fault cancels a call of client 2, so that client 1's cannot be.
 func TestCallsCanBeCancelledWhileTheyAreUnderWay(t *testing.T) {
-	c := NewCalls(nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: 2}}}})
+	c := NewCalls(2)
+	c.Expect(2)
 	callers := context.Background()
 
 	first, returned := c.Begin(callers, 1)

@@ -9,8 +9,9 @@
 //	err = world.Run(ctx, func(client int) { work(world.Runtime(client), world.Nodes(client)) })
 //
 // Nothing here repeats exactly: a run stores its plan and its history and can
-// be judged again, not replayed. From the seed follow the delays of latency
-// faults and what clients draw from their runtime.
+// be judged again, not replayed. From the seed follow what faults draw, one after
+// another, and what clients draw from their runtime; which message gets which delay
+// does not.
 //
 // # Time
 //
@@ -25,12 +26,14 @@
 //     directory; it has what its persistence kept. Connections break at once,
 //     and a request to a node that is down fails at once. A restart_delay is
 //     refused, for want of a clock of the node's own.
-//   - partition: bytes are held back, see package wire. A request that is held
-//     back takes effect after the end of the fault, even if its sender gave it
-//     up long before; a reply that is held back belongs to a request that took
-//     effect. New connections are still accepted, but nothing comes of them.
-//   - latency: one delay for each link and direction, drawn from the seed when
-//     the fault begins; every message takes that much longer.
+//   - whatever does nothing but to messages ([nemesis.Traffic]), as partition,
+//     latency and split: bytes are held back, or take longer, see package wire. A
+//     request that is held back takes effect after the end of the fault, even if
+//     its sender gave it up long before; a reply that is held back belongs to a
+//     request that took effect. New connections are still accepted, but nothing
+//     comes of them. A reply that takes longer makes what is behind it on its
+//     connection wait, and what a fault does to the commands on one key it does to
+//     requests: of a reply nobody here knows the key.
 //   - pause: the client's goroutines stand still as soon as each enters or
 //     leaves a call of its runtime, nodes, register or of Reach. Its requests
 //     under way are not paused: a reply that arrives in the meantime is seen

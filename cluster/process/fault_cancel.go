@@ -5,16 +5,17 @@ package process
 import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
 // cancelling tells first, because the call may return at once.
-var cancelling = nemesis.Carry(
-	func(w *World, _ int, c *nemesis.Cancel) error {
-		if cancel := w.calls.UnderWay(c.Client); cancel != nil {
-			w.carrier.Record(history.Event{Kind: history.Cancel, Client: c.Client})
+var cancelling = world.Carry(
+	func(w *World, c world.Case[*nemesis.Cancel]) error {
+		if cancel := w.calls.UnderWay(c.Action.Client); cancel != nil {
+			w.carrier.Record(history.Event{Kind: history.Cancel, Client: c.Action.Client})
 			cancel()
 		}
 		return nil
 	},
 	nil,
-)
+).Opening(func(w *World, c world.Case[*nemesis.Cancel]) { w.calls.Expect(c.Action.Client) })

@@ -5,19 +5,20 @@ package process
 import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
-var crashing = nemesis.Carry(
-	func(w *World, _ int, c *nemesis.Crash) error {
-		w.carrier.Record(history.Event{Kind: history.NodeDown, Node: c.Node})
-		w.fleet.Server(c.Node).Kill()
+var crashing = world.Carry(
+	func(w *World, c world.Case[*nemesis.Crash]) error {
+		w.carrier.Record(history.Event{Kind: history.NodeDown, Node: c.Action.Node})
+		w.fleet.Server(c.Action.Node).Kill()
 		return nil
 	},
-	func(w *World, _ int, c *nemesis.Crash) error {
-		if err := w.fleet.Server(c.Node).Start(w.over); err != nil {
+	func(w *World, c world.Case[*nemesis.Crash]) error {
+		if err := w.fleet.Server(c.Action.Node).Start(w.over); err != nil {
 			return err
 		}
-		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: c.Node, Detail: w.setting.Persistence.Keeps()})
+		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: c.Action.Node, Detail: w.setting.Persistence.Keeps()})
 		return nil
 	},
 )

@@ -5,14 +5,15 @@ package process
 import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
-var killing = nemesis.Carry(
-	func(w *World, _ int, k *nemesis.Kill) error {
-		c := w.client(k.Client)
-		c.gate.kill()
-		w.carrier.Record(history.Event{Kind: history.Kill, Client: c.number})
-		c.finish()
+var killing = world.Carry(
+	func(w *World, c world.Case[*nemesis.Kill]) error {
+		client := w.client(c.Action.Client)
+		client.gate.kill()
+		w.carrier.Record(history.Event{Kind: history.Kill, Client: client.number})
+		client.finish()
 		return nil
 	},
 	nil,

@@ -5,17 +5,18 @@ package process
 import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
-var pausing = nemesis.Carry(
-	func(w *World, _ int, p *nemesis.Pause) error {
-		w.carrier.Record(history.Event{Kind: history.Pause, Client: p.Client})
-		w.client(p.Client).gate.pause()
+var pausing = world.Carry(
+	func(w *World, c world.Case[*nemesis.Pause]) error {
+		w.carrier.Record(history.Event{Kind: history.Pause, Client: c.Action.Client})
+		w.client(c.Action.Client).gate.pause()
 		return nil
 	},
-	func(w *World, _ int, p *nemesis.Pause) error {
-		w.carrier.Record(history.Event{Kind: history.Resume, Client: p.Client})
-		w.client(p.Client).gate.resume()
+	func(w *World, c world.Case[*nemesis.Pause]) error {
+		w.carrier.Record(history.Event{Kind: history.Resume, Client: c.Action.Client})
+		w.client(c.Action.Client).gate.resume()
 		return nil
 	},
 )

@@ -7,9 +7,6 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"sync"
-	"time"
-
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // random is one of the world's streams of randomness. It is safe for
@@ -33,9 +30,9 @@ func (r *random) fill(p []byte) {
 	_, _ = r.source.Read(p) // never fails
 }
 
-// draw returns a duration of the distribution.
-func (r *random) draw(from *nemesis.Table) time.Duration {
+// bits draws 64 of them.
+func (r *random) bits() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return from.Draw(r.source.Uint64())
+	return r.source.Uint64()
 }

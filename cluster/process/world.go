@@ -64,15 +64,19 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet *redisser
 		network:  network,
 		resource: resource{state: guard.New(s.Guard)},
 		history:  newRecorder(sink),
-		calls:    world.NewCalls(s),
+		calls:    world.NewCalls(s.Clients),
 		broken:   make(chan error, 1),
 		done:     make(chan struct{}),
 		working:  s.Clients,
 	}
 	w.over, w.end = context.WithCancel(context.Background())
-	w.carrier = world.NewCarrier(w, repertoire, w.history.ofWorld)
+	w.carrier = world.NewCarrier(w, s.Plan, repertoire, w.history.ofWorld)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
 	w.nemesis = newConducting(w)
+	if err := w.carrier.Open(); err != nil {
+		network.Close()
+		return nil, err
+	}
 	for number := 1; number <= s.Clients; number++ {
 		c, err := newClient(w, number)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster/process/wire"
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -24,6 +25,9 @@ func overWire(t *testing.T) (*bench, *wire.Link) {
 	return b, network.Link(1, 1)
 }
 
+// cut holds everything back.
+var cut = nemesis.Rule{Holds: func(nemesis.Message) bool { return true }}
+
 func (b *bench) lost(cmd env.Command) {
 	b.Helper()
 	const giveUp = 100 * time.Millisecond
@@ -38,10 +42,10 @@ func (b *bench) lost(cmd env.Command) {
 
 func TestRequestThatIsHeldBackMayArriveLate(t *testing.T) {
 	b, link := overWire(t)
-	link.Requests.Hold(true)
+	link.Requests.Impose(1, cut)
 	b.lost(set("a", time.Hour))
 	b.holds("key", "")
-	link.Requests.Hold(false)
+	link.Requests.Lift(1)
 	for end := time.Now().Add(patience); b.plain[0].Exists(t.Context(), "key").Val() == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the SET never arrived")
@@ -52,22 +56,22 @@ func TestRequestThatIsHeldBackMayArriveLate(t *testing.T) {
 
 func TestRequestWhoseReplyIsHeldBackTookEffect(t *testing.T) {
 	b, link := overWire(t)
-	link.Replies.Hold(true)
+	link.Replies.Impose(1, cut)
 	b.lost(set("a", time.Hour))
 	b.holds("key", "a")
-	link.Replies.Hold(false)
+	link.Replies.Lift(1)
 	b.want(del("a"), env.Yes)
 }
 
 func TestLinkIsUsableAfterManyLostRequests(t *testing.T) {
 	b, link := overWire(t)
-	link.Requests.Hold(true)
-	link.Replies.Hold(true)
+	link.Requests.Impose(1, cut)
+	link.Replies.Impose(1, cut)
 	for range 200 {
 		b.nodes.Send(env.AllNodes(1), del("nobody"), in(50*time.Millisecond))
 	}
 	b.lost(del("nobody"))
-	link.Requests.Hold(false)
-	link.Replies.Hold(false)
+	link.Requests.Lift(1)
+	link.Replies.Lift(1)
 	b.want(set("a", time.Hour), env.Yes)
 }

@@ -2,8 +2,9 @@
 // toxiproxy proxy for each client and node, in our process, so that one client
 // can be cut off from a node that another one reaches.
 //
-// What travels over a link is subject to the [Way] of its direction, which can
-// hold messages back and delay them. It behaves as a TCP connection over a bad
+// What travels over a link is subject to the rules that faults have imposed on
+// the [Way] of its direction, which can hold messages back and delay them. A
+// message is what a client or a server writes at once. It behaves as a TCP connection over a bad
 // network does: bytes are never lost, changed or reordered, only late, and the
 // end of a connection travels behind its last byte, on the same terms.
 //

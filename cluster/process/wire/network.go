@@ -6,6 +6,8 @@ import (
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
+
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Link is what lies between one client and one node.
@@ -19,6 +21,16 @@ type Link struct {
 // Addr is where the client finds the node: host:port on loopback. It stays the
 // same as long as the network lives.
 func (l *Link) Addr() string { return l.proxy.Listen }
+
+// Each does something to the ways of a direction.
+func (l *Link) Each(direction nemesis.Direction, do func(*Way)) {
+	if direction.Has(nemesis.Requests) {
+		do(l.Requests)
+	}
+	if direction.Has(nemesis.Replies) {
+		do(l.Replies)
+	}
+}
 
 // Network is the links of all clients to all nodes.
 type Network struct {
@@ -35,7 +47,7 @@ func Open(clients int, nodes []string) (*Network, error) {
 	for client := 1; client <= clients; client++ {
 		n.links = append(n.links, nil)
 		for i, addr := range nodes {
-			link, err := n.link(server, fmt.Sprintf("client-%d-node-%d", client, i+1), addr)
+			link, err := n.link(server, client, i+1, addr)
 			if err != nil {
 				n.Close()
 				return nil, err
@@ -46,11 +58,12 @@ func Open(clients int, nodes []string) (*Network, error) {
 	return n, nil
 }
 
-func (n *Network) link(server *toxiproxy.ApiServer, name, node string) (*Link, error) {
+func (n *Network) link(server *toxiproxy.ApiServer, client, node int, addr string) (*Link, error) {
+	name := fmt.Sprintf("client-%d-node-%d", client, node)
 	l := &Link{
-		Requests: newWay(n.closed),
-		Replies:  newWay(n.closed),
-		proxy:    toxiproxy.NewProxy(server, name, "127.0.0.1:0", node),
+		Requests: newWay(client, node, nemesis.Requests, n.closed),
+		Replies:  newWay(client, node, nemesis.Replies, n.closed),
+		proxy:    toxiproxy.NewProxy(server, name, "127.0.0.1:0", addr),
 	}
 	for direction, way := range map[string]*Way{"upstream": l.Requests, "downstream": l.Replies} {
 		toxic, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(

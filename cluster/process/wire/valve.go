@@ -6,6 +6,8 @@ import (
 
 	"github.com/Shopify/toxiproxy/v2/stream"
 	"github.com/Shopify/toxiproxy/v2/toxics"
+
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // valveType is the name under which toxiproxy knows our toxic.
@@ -14,14 +16,15 @@ const valveType = "lockstorm-valve"
 var registerValve = sync.OnceFunc(func() { toxics.Register(valveType, new(valve)) })
 
 // valve is the toxic that does to one direction of a proxy's connections what
-// the direction's way says. It heeds no interruption, for it is in place before
+// the rules of the direction's way say. It heeds no interruption, for it is in place before
 // the first connection and is never removed.
 type valve struct{ way *Way }
 
 // message is a piece of a connection's bytes, or, without a chunk, its end.
 type message struct {
 	chunk *stream.StreamChunk
-	due   time.Time // the earliest time at which it may pass
+	seen  nemesis.Message // by the rules
+	due   time.Time       // the earliest time at which it may pass
 }
 
 // Pipe carries one connection, one way.
@@ -30,11 +33,11 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 	in := stub.Input
 	var queue []message
 	for {
-		rule, changed := v.way.now()
+		rules, changed := v.way.now()
 		var out chan<- *stream.StreamChunk
 		var head *stream.StreamChunk
 		var due <-chan time.Time
-		if len(queue) > 0 && !rule.held {
+		if len(queue) > 0 && !rules.hold(queue[0].seen) {
 			switch wait := time.Until(queue[0].due); {
 			case wait > 0:
 				due = time.After(wait)
@@ -46,7 +49,8 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 		}
 		select {
 		case chunk := <-in:
-			queue = append(queue, message{chunk, time.Now().Add(rule.delay)}.after(queue))
+			seen := v.seen(chunk)
+			queue = append(queue, message{chunk, seen, time.Now().Add(rules.delay(seen))}.after(queue))
 			if chunk == nil {
 				in = nil
 			}
@@ -59,6 +63,16 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 			return
 		}
 	}
+}
+
+// seen is what the rules are told of a piece of bytes. Of a reply that is not the
+// key: which request it answers only Redis and its client know.
+func (v *valve) seen(chunk *stream.StreamChunk) nemesis.Message {
+	seen := v.way.place
+	if chunk != nil && seen.Way == nemesis.Requests {
+		seen.Key = keyOf(chunk.Data)
+	}
+	return seen
 }
 
 // after makes the message due no earlier than those before it.

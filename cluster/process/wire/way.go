@@ -1,47 +1,79 @@
 package wire
 
 import (
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Way is one direction of one link. It is safe for concurrent use.
 type Way struct {
+	place  nemesis.Message // what all messages that go this way have in common
 	closed <-chan struct{} // the network is being closed
 
 	mu      sync.Mutex
-	rule    rule
-	changed chan struct{} // closed and replaced with every new rule
+	rules   rules
+	changed chan struct{} // closed and replaced with every change of the rules
 }
 
-// rule is what happens to the messages of a way.
+// rules are what faults do to the messages of a way. A list is never changed,
+// only replaced.
+type rules []rule
+
 type rule struct {
-	held  bool
-	delay time.Duration
+	nemesis.Rule
+	fault int // its number
 }
 
-func newWay(closed <-chan struct{}) *Way {
-	return &Way{closed: closed, changed: make(chan struct{})}
+func newWay(client, node int, direction nemesis.Direction, closed <-chan struct{}) *Way {
+	return &Way{
+		place:  nemesis.Message{Client: client, Node: node, Way: direction},
+		closed: closed, changed: make(chan struct{}),
+	}
 }
 
-// Hold holds back, or lets through, what is under way and what comes.
-func (w *Way) Hold(held bool) { w.change(func(r *rule) { r.held = held }) }
+// Impose has messages come under the rule of a fault from now on. What is under
+// way already keeps its time, and may be held back; no message overtakes another.
+func (w *Way) Impose(fault int, r nemesis.Rule) {
+	w.change(func(old rules) rules { return append(old, rule{r, fault}) })
+}
 
-// Delay has messages arrive that much later, from now on. A message that is
-// already under way keeps its time; none overtakes another.
-func (w *Way) Delay(d time.Duration) { w.change(func(r *rule) { r.delay = d }) }
+// Lift takes back what Impose has done for the fault. What its rule has held
+// back goes on.
+func (w *Way) Lift(fault int) {
+	w.change(func(old rules) rules {
+		return slices.DeleteFunc(old, func(r rule) bool { return r.fault == fault })
+	})
+}
 
-func (w *Way) change(how func(*rule)) {
+func (w *Way) change(how func(rules) rules) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	how(&w.rule)
+	w.rules = how(slices.Clone(w.rules))
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
 
-// now returns the rule and a channel that is closed when it changes.
-func (w *Way) now() (rule, <-chan struct{}) {
+// now returns the rules and a channel that is closed when they change.
+func (w *Way) now() (rules, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.rule, w.changed
+	return w.rules, w.changed
+}
+
+// delay is how much longer a message takes.
+func (l rules) delay(m nemesis.Message) (sum time.Duration) {
+	for _, r := range l {
+		if r.Delay != nil {
+			sum += r.Delay(m)
+		}
+	}
+	return sum
+}
+
+// hold reports whether a message is held back.
+func (l rules) hold(m nemesis.Message) bool {
+	return slices.ContainsFunc(l, func(r rule) bool { return r.Holds != nil && r.Holds(m) })
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 const (
@@ -76,6 +78,13 @@ func (e *echo) hears(t *testing.T) {
 	}
 }
 
+// cut holds everything back; slower delays it.
+var cut = nemesis.Rule{Holds: func(nemesis.Message) bool { return true }}
+
+func slower(by time.Duration) nemesis.Rule {
+	return nemesis.Rule{Delay: func(nemesis.Message) time.Duration { return by }}
+}
+
 func open(t *testing.T, clients int, nodes ...string) *Network {
 	n, err := Open(clients, nodes)
 	if err != nil {
@@ -134,14 +143,14 @@ func TestHeldRequestTakesEffectLater(t *testing.T) {
 	server := startEcho(t)
 	link := open(t, 1, server.addr()).Link(1, 1)
 	conn := dial(t, link)
-	link.Requests.Hold(true)
+	link.Requests.Impose(1, cut)
 	say(t, conn, "one")
 	say(t, conn, "two")
 	mustHearNothing(t, conn)
 	if got := server.heard(); got != "" {
 		t.Errorf("over a cut link the server has heard %q", got)
 	}
-	link.Requests.Hold(false)
+	link.Requests.Lift(1)
 	mustHear(t, conn, "one")
 	mustHear(t, conn, "two")
 }
@@ -150,14 +159,14 @@ func TestHeldRequestOutlivesItsSender(t *testing.T) {
 	server := startEcho(t)
 	link := open(t, 1, server.addr()).Link(1, 1)
 	conn := dial(t, link)
-	link.Requests.Hold(true)
+	link.Requests.Impose(1, cut)
 	say(t, conn, "will")
 	conn.Close()
 	time.Sleep(moment)
 	if got := server.heard(); got != "" {
 		t.Errorf("over a cut link the server has heard %q", got)
 	}
-	link.Requests.Hold(false)
+	link.Requests.Lift(1)
 	server.hears(t)
 	if got := server.heard(); got != "will" {
 		t.Errorf("the server has heard %q", got)
@@ -168,19 +177,19 @@ func TestHeldReplyBelongsToARequestThatTookEffect(t *testing.T) {
 	server := startEcho(t)
 	link := open(t, 1, server.addr()).Link(1, 1)
 	conn := dial(t, link)
-	link.Replies.Hold(true)
+	link.Replies.Impose(1, cut)
 	say(t, conn, "one")
 	server.hears(t)
 	mustHearNothing(t, conn)
-	link.Replies.Hold(false)
+	link.Replies.Lift(1)
 	mustHear(t, conn, "one")
 }
 
 func TestCutIsOfOneLinkOnly(t *testing.T) {
 	a, b := startEcho(t), startEcho(t)
 	n := open(t, 2, a.addr(), b.addr())
-	n.Link(1, 1).Requests.Hold(true)
-	n.Link(1, 1).Replies.Hold(true)
+	n.Link(1, 1).Requests.Impose(1, cut)
+	n.Link(1, 1).Replies.Impose(1, cut)
 	cut := dial(t, n.Link(1, 1))
 	say(t, cut, "lost")
 	for _, l := range []*Link{n.Link(1, 2), n.Link(2, 1), n.Link(2, 2)} {
@@ -196,8 +205,8 @@ func TestDelayIsOfEveryMessageAndKeepsTheOrder(t *testing.T) {
 	server := startEcho(t)
 	link := open(t, 1, server.addr()).Link(1, 1)
 	conn := dial(t, link)
-	link.Requests.Delay(delay)
-	link.Replies.Delay(delay)
+	link.Requests.Impose(2, slower(delay))
+	link.Replies.Impose(2, slower(delay))
 	began := time.Now()
 	say(t, conn, "one")
 	mustHear(t, conn, "one")
@@ -206,8 +215,8 @@ func TestDelayIsOfEveryMessageAndKeepsTheOrder(t *testing.T) {
 	}
 	say(t, conn, "slow")
 	time.Sleep(moment / 10)
-	link.Requests.Delay(0)
-	link.Replies.Delay(0)
+	link.Requests.Lift(2)
+	link.Replies.Lift(2)
 	say(t, conn, "fast")
 	mustHear(t, conn, "slow")
 	mustHear(t, conn, "fast")
@@ -236,8 +245,8 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		for node := 1; node <= 2; node++ {
 			l := n.Link(client, node)
 			if client == 2 {
-				l.Requests.Hold(true)
-				l.Replies.Delay(time.Hour)
+				l.Requests.Impose(1, cut)
+				l.Replies.Impose(2, slower(time.Hour))
 			}
 			gone := dial(t, l)
 			say(t, gone, "bye")

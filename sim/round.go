@@ -1,0 +1,122 @@
+package sim
+
+import (
+	"context"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// round is one command sent to some nodes, and the replies that have come.
+type round struct {
+	client  *client
+	command env.Command
+	giveUp  env.Instant
+	silent  env.NodeSet // asked, and neither answered nor given up
+	replies []reply
+	room    [8]reply
+	head    int // replies taken so far
+	waiter  *coroutine
+	told    map[int]told // by node, where the command asks for more than an answer
+}
+
+// told is what a node says beside its answer.
+type told struct {
+	number uint64 // a counter, or a census
+	token  string
+}
+
+// tell says more than an answer. The round keeps it while the answer is on its way,
+// and whether or not it comes: a node carries a request out once.
+func (m *message) tell(more told) {
+	if m.round.told == nil {
+		m.round.told = map[int]told{}
+	}
+	m.round.told[int(m.node)] = more
+}
+
+// told is what the node has said beside the answer that the message bears.
+func (m *message) told() told { return m.round.told[int(m.node)] }
+
+// reply is an env.Reply in three bytes: rounds are most of what the simulator
+// allocates.
+type reply struct {
+	node   uint8
+	answer env.Answer
+	why    cause
+}
+
+// deliver hands a reply over, unless the client has given the request up. A
+// client that stands still gives nothing up: the reply waits in its socket,
+// and is seen before the deadline that has passed meanwhile, unless the client
+// is to see its timers first.
+func (r *round) deliver(node int, answer env.Answer, why cause) {
+	switch c := r.client; {
+	case !r.silent.Has(node):
+		return
+	case c.stopped():
+		if c.inbox.holds(func() { r.deliver(node, answer, why) }) {
+			return
+		}
+	case c.mono() >= r.giveUp:
+		return
+	}
+	r.silent = r.silent.Without(node)
+	r.replies = append(r.replies, reply{uint8(node), answer, why})
+	w := r.client.world
+	if w.network.connections.Limit > 0 {
+		w.network.link(r.client.id, node).pool.look(w)
+	}
+	if r.waiter != nil {
+		w.wake(r.waiter)
+	}
+}
+
+// abandon reports the nodes that have not answered as lost.
+func (r *round) abandon() {
+	for r.silent != 0 {
+		node := r.silent.First()
+		r.silent = r.silent.Without(node)
+		r.replies = append(r.replies, reply{uint8(node), env.Lost, gaveUp})
+	}
+}
+
+// take returns the next of the replies that have come.
+func (r *round) take() env.Reply {
+	next := r.replies[r.head]
+	reply := env.Reply{Node: int(next.node), Answer: next.answer, Err: causes[next.why]}
+	if r.told != nil && reply.Err == nil {
+		more := r.told[reply.Node]
+		if r.command.Op == env.OpSet {
+			takeCensus(&reply, more.number)
+		} else {
+			reply.Count, reply.Token = more.number, more.token
+		}
+	}
+	r.head++
+	return reply
+}
+
+// Next implements [env.Round].
+func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
+	co := r.client.enter()
+	for {
+		if r.head == len(r.replies) && r.silent != 0 && r.client.mono() >= r.giveUp {
+			r.abandon()
+		}
+		if r.head < len(r.replies) {
+			return r.take(), nil
+		}
+		if r.silent == 0 {
+			return env.Reply{}, env.ErrRoundOver
+		}
+		if err := ctx.Err(); err != nil {
+			return env.Reply{}, err
+		}
+		if r.client.mono() >= until {
+			return env.Reply{}, env.ErrTimeout
+		}
+		r.waiter = co
+		co.park(ctx, min(until, r.giveUp), awaitsReply)
+		r.waiter = nil
+	}
+}
