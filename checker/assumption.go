@@ -69,11 +69,11 @@ type renewal struct {
 // lose takes note that a node has lost the hold's key.
 func (l *ledger) lose(k keyChange) {
 	h := k.hold
-	if h.letGo || k.reason == "deleted" && k.client == h.client.number {
+	if h.letGo || k.reason == history.Deleted && k.client == h.client.number {
 		return
 	}
 	v := loss{node: k.node, reason: k.reason, at: k.at, client: k.client}
-	if k.reason == "expired" {
+	if k.reason == history.Expired {
 		given := renewal{client: h.client.number, at: h.acquire.at, ttl: h.ttl}
 		for _, r := range h.fate().renewed {
 			if r.node == k.node {
@@ -252,7 +252,7 @@ func (c *clash) tellEntries() string {
 		clocks = append(clocks, c.slowHolder())
 	}
 	switch {
-	case e.reason == "forgotten":
+	case e.reason == history.Forgotten:
 		return broken(storeKeeps, "node %d leads it since %s without client %d's entry", e.leader, at(e.at), c.client)
 	case len(clocks) == 0:
 		return unbroken(c.notes, "client %d's entry was %s, and it went on holding the lock", c.client, e.tell())
@@ -263,9 +263,9 @@ func (c *clash) tellEntries() string {
 // tell tells how an entry went away.
 func (e entry) tell() string {
 	switch e.reason {
-	case "session over":
+	case history.SessionOver:
 		return fmt.Sprintf("gone since %s, its session being over", at(e.at))
-	case "forgotten":
+	case history.Forgotten:
 		return fmt.Sprintf("forgotten by the store at %s", at(e.at))
 	}
 	return fmt.Sprintf("%s at %s", e.reason, at(e.at))
@@ -303,19 +303,19 @@ func (c *clash) tellLosses() string {
 	because := func(reason string) func(loss) bool {
 		return func(v loss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
 	}
-	add(keepsOrStaysAway, "%v forgot client %d's key %s", because("forgotten"))
-	add(keepsUntilExpiry, "%v evicted client %d's key %s", because("evicted"))
-	add(keepsWhatItSaid, "%v went back to a state without client %d's key %s", because("rolled back"))
+	add(keepsOrStaysAway, "%v forgot client %d's key %s", because(history.Forgotten))
+	add(keepsUntilExpiry, "%v evicted client %d's key %s", because(history.Evicted))
+	add(keepsWhatItSaid, "%v went back to a state without client %d's key %s", because(history.RolledBack))
 	add(keepsWhatItSaid, "%v came back with an earlier expiry of client %d's key, which was over %s", loss.restored)
-	add(onlyHolder, "%v deleted client %d's key %s for "+c.whom("deleted"), because("deleted"))
-	add(lookAndSet, "%v overwrote client %d's key %s for "+c.whom("overwritten"), because("overwritten"))
-	add(onlyHolder, "on %v client %d's key had expired %s, as "+c.whom("expired")+" had asked", loss.foreign)
+	add(onlyHolder, "%v deleted client %d's key %s for "+c.whom(history.Deleted), because(history.Deleted))
+	add(lookAndSet, "%v overwrote client %d's key %s for "+c.whom(history.Overwritten), because(history.Overwritten))
+	add(onlyHolder, "on %v client %d's key had expired %s, as "+c.whom(history.Expired)+" had asked", loss.foreign)
 	clocks := c.tellClocks()
 	if clocks != "" {
 		clocks = ": " + clocks
 	}
-	add(clocksAgree, "on %v client %d's key had expired %s, and it went on holding the lock"+clocks, because("expired"))
-	if expired := because("expired"); clocks == "" && !slices.ContainsFunc(c.losses, func(v loss) bool { return !expired(v) }) {
+	add(clocksAgree, "on %v client %d's key had expired %s, and it went on holding the lock"+clocks, because(history.Expired))
+	if expired := because(history.Expired); clocks == "" && !slices.ContainsFunc(c.losses, func(v loss) bool { return !expired(v) }) {
 		return unbroken(c.notes, "client %d's key lived for its whole TTL, and the lock counted on it for longer", c.client)
 	}
 	return ". Broken assumption: " + strings.Join(told, "; and ")
@@ -349,7 +349,7 @@ func (c *clash) whom(reason string) string {
 }
 
 // foreign reports whether the key expired as another client had asked for.
-func (v loss) foreign() bool { return v.reason == "expired" && v.client != 0 }
+func (v loss) foreign() bool { return v.reason == history.Expired && v.client != 0 }
 
 // restored reports whether the node came back with an expiry from before.
 func (v loss) restored() bool { return v.short() && v.back && !v.foreign() }
@@ -359,7 +359,7 @@ func (v loss) restored() bool { return v.short() && v.back && !v.foreign() }
 const noticeable = time.Millisecond
 
 // short reports whether the key expired before its time.
-func (v loss) short() bool { return v.reason == "expired" && v.early > noticeable }
+func (v loss) short() bool { return v.reason == history.Expired && v.early > noticeable }
 
 // slow reports whether the holder's clock fell behind.
 func (c *clash) slow() bool { return c.behind > noticeable && !c.endless }

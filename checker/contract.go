@@ -170,7 +170,7 @@ func (c *contract) claim(f *fact, what claimKind) {
 // who held and who had called release.
 func (c *contract) settle() {
 	for _, k := range c.ledger.changes {
-		if k.kind == history.KeyGone && k.reason == "deleted" {
+		if k.kind == history.KeyGone && k.reason == history.Deleted {
 			c.judgeDeletion(k)
 		}
 	}

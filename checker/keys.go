@@ -58,7 +58,7 @@ func (l *ledger) enter(k keyChange) {
 	case history.KeyGone:
 		keys.set = keys.set.without(k.node)
 		l.lose(k)
-		if k.reason == "deleted" && k.hold.letGo && k.client == k.hold.client.number {
+		if k.reason == history.Deleted && k.hold.letGo && k.client == k.hold.client.number {
 			keys.deleted = keys.deleted.with(k.node)
 		}
 	}

@@ -68,7 +68,9 @@ type topic interface {
 }
 
 // compared is implemented by topics that have columns where locks are compared.
-type compared interface{ columns(m *Measurements) []Column }
+type compared interface {
+	columns(m *Measurements) []Column
+}
 
 // derived is implemented by topics in which one figure follows from others.
 type derived interface{ derive() }

@@ -57,7 +57,7 @@ func (m *orphanMeter) observe(f *fact) {
 	case history.KeySet:
 		m.keySet(f)
 	case history.KeyGone:
-		if m.disown(m.ledger.resource(f.Resource), f.Node) && f.Reason == "expired" {
+		if m.disown(m.ledger.resource(f.Resource), f.Node) && f.Reason == history.Expired {
 			m.OrphanKeys++
 		}
 	}

@@ -52,7 +52,7 @@ func (m *queueMeter) observe(f *fact) {
 		r := m.herds.of(f.hold.resource)
 		r.grants++
 		r.tries = 0
-	case f.Name == wokenStep:
+	case f.Name == history.Woken:
 		m.Woken++
 		if f.hold != nil {
 			m.wake(f.hold)

@@ -119,7 +119,7 @@ func (p *progress) key(f *fact) {
 	switch {
 	case f.Kind == history.KeySet:
 		w.kept = append(w.kept, kept{f.Node, f.Time})
-	case f.Reason == "expired":
+	case f.Reason == history.Expired:
 		if set <= p.start(w) {
 			w.clear, w.long = f.Time, false
 		}

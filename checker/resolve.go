@@ -86,22 +86,16 @@ func (f *fact) closeTry(h *hold) {
 	}
 }
 
-// The steps that the judges hear of: those of a wait to be woken.
-const (
-	queuedStep = "queued"
-	wokenStep  = "woken"
-)
-
-func isHeard(step string) bool { return step == queuedStep || step == wokenStep }
+func isHeard(step string) bool { return step == history.Queued || step == history.Woken }
 
 // step follows a try into the queue and out of it.
 func (l *ledger) step(f *fact, force bool) bool {
 	f.hold = f.client.find(f.Event, isCalled)
 	h := f.hold
-	if h == nil || h.queued() == (f.Name == queuedStep) {
+	if h == nil || h.queued() == (f.Name == history.Queued) {
 		return force
 	}
-	if f.Name == wokenStep {
+	if f.Name == history.Woken {
 		h.queue.leave(f.client, f.Time)
 		return true
 	}
@@ -252,7 +246,7 @@ func (r *resource) find(token string) *hold {
 func (l *ledger) nodeUp(f *fact, _ bool) bool {
 	l.down = l.down.without(f.Node)
 	l.started[f.Node] = f.Time
-	if f.Detail != "" && f.Detail != "with its keys" {
+	if f.Detail != "" && f.Detail != history.WithItsKeys {
 		l.emptied = comeback{node: f.Node, at: f.Time, how: f.Detail}
 	}
 	return true

@@ -88,8 +88,8 @@ const (
 	// not the holder who asked for it, until another time than before (Client:
 	// who asked).
 	KeyExtended
-	// KeyGone: it does so no more (Reason: "deleted", "overwritten", "expired",
-	// "evicted", "forgotten" over a restart, or "rolled back" to an earlier
+	// KeyGone: it does so no more (Reason: [Deleted], [Overwritten], [Expired],
+	// [Evicted], [Forgotten] over a restart, or [RolledBack] to an earlier
 	// state, which may bring other keys back; Client: who deleted or overwrote
 	// it).
 	KeyGone
@@ -100,7 +100,7 @@ const (
 	FaultEnd
 
 	// Step: a client has come to a named point of its work (Name, K). Judges hear
-	// of "queued" and "woken" alone: in between a try waits for somebody to wake it.
+	// of [Queued] and [Woken] alone.
 	Step
 
 	// End closes the history; what is open then stays unknown. Without a
@@ -114,8 +114,8 @@ const (
 	// the last leader had acknowledged, if Detail says so; without a Node, none does.
 	Leader
 	// EntryGone: the store keeps the entry of Token no more, though no client has
-	// deleted it (Node: who leads; Reason: "session over", "swept", because its TTL
-	// had passed, or "forgotten" with the last leader).
+	// deleted it (Node: who leads; Reason: [SessionOver], [Swept], because its TTL
+	// had passed, or [Forgotten] with the last leader).
 	EntryGone
 
 	kindEnd

@@ -71,7 +71,7 @@ func (w *World) expire(e expiry) {
 	}
 	w.write(&history.Event{
 		Time: history.Time(e.at), Kind: history.KeyGone,
-		Node: e.node.id, Resource: e.resource, Token: k.token, Reason: "expired",
+		Node: e.node.id, Resource: e.resource, Token: k.token, Reason: history.Expired,
 	})
 }
 

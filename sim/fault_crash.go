@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/world"
 )
@@ -23,7 +24,7 @@ var crashing = world.Carry(
 // a file, for the kernel has it.
 func (w *World) keepWritten(n *node) {
 	if w.setting.Persistence == nemesis.Nothing {
-		w.forgetEvery(n, anyKey, "forgotten")
+		w.forgetEvery(n, anyKey, history.Forgotten)
 		n.journal.settle()
 	}
 }

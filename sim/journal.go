@@ -159,7 +159,7 @@ func (w *World) takeBack(n *node, c change) {
 	lives := c.existed && (!c.before.volatile() || n.expires(c.before) > w.now)
 	same := exists && lives && now.token == c.before.token
 	if exists && !same {
-		w.forget(n, history.Event{Resource: c.resource, Token: now.token, Reason: "rolled back"})
+		w.forget(n, history.Event{Resource: c.resource, Token: now.token, Reason: history.RolledBack})
 	}
 	if lives {
 		w.put(n, c.resource, c.before)

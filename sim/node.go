@@ -97,7 +97,7 @@ func (w *World) erase(n *node, m *message, mine bool) env.Answer {
 	case n.failing == readOnly:
 		return env.Failed
 	default:
-		w.forget(n, history.Event{Resource: command.Key, Token: command.Token, Reason: "deleted", Client: int(m.client)})
+		w.forget(n, history.Event{Resource: command.Key, Token: command.Token, Reason: history.Deleted, Client: int(m.client)})
 		return env.Yes
 	}
 }

@@ -19,7 +19,7 @@ func (w *World) executePlain(n *node, m *message, held key, exists bool) env.Ans
 	case op == env.OpExpire && exists:
 		w.expireIn(n, m, held)
 	case op == env.OpRemove && exists:
-		w.forget(n, history.Event{Resource: m.round.command.Key, Token: held.token, Reason: "deleted", Client: int(m.client)})
+		w.forget(n, history.Event{Resource: m.round.command.Key, Token: held.token, Reason: history.Deleted, Client: int(m.client)})
 	default:
 		return env.No
 	}
@@ -31,7 +31,7 @@ func (w *World) overwrite(n *node, m *message, held key, exists bool) {
 	if exists && !held.counter {
 		w.carrier.Record(history.Event{
 			Kind: history.KeyGone, Node: n.id, Resource: m.round.command.Key, Token: held.token,
-			Reason: "overwritten", Client: int(m.client),
+			Reason: history.Overwritten, Client: int(m.client),
 		})
 	}
 	w.create(n, m, unending)

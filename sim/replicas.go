@@ -106,7 +106,7 @@ func (w *World) elect() {
 		leads.Detail = lostChanges(lost)
 	}
 	w.carrier.Record(leads)
-	w.tellGone(before, "forgotten")
+	w.tellGone(before, history.Forgotten)
 	w.awaitSessions()
 }
 
@@ -171,11 +171,11 @@ func (w *World) change(r *env.StoreRequest, asker *question) {
 // tellingGone tells which entries a change deletes that no client has asked to be
 // deleted: those of sessions that are over, and the rows that are swept.
 func (w *World) tellingGone(op env.StoreOp, change func() env.StoreReply) env.StoreReply {
-	reason := "session over"
+	reason := history.SessionOver
 	switch op {
 	case 0: // nothing but what time brings about
 	case env.StoreSweep:
-		reason = "swept"
+		reason = history.Swept
 	default:
 		return change()
 	}

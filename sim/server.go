@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -191,7 +192,7 @@ func (w *World) answer(n *node) {
 // for it.
 func (w *World) evict(n *node) {
 	if n.evicting != 0 {
-		w.carrier.OnBehalf(n.evicting, func() { w.forgetEvery(n, key.volatile, "evicted") })
+		w.carrier.OnBehalf(n.evicting, func() { w.forgetEvery(n, key.volatile, history.Evicted) })
 		n.evicting = 0
 	}
 }
