@@ -59,7 +59,6 @@ func decode(text []byte) (Scenario, error) {
 	if err := root.Decode(&s); err != nil {
 		return Scenario{}, tidy(text, err)
 	}
-	s.Setting.Clients = len(s.Clients)
 	return s, nil
 }
 

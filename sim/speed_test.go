@@ -58,7 +58,6 @@ func racing(t *testing.T, clients, resources, rounds int) scenarios.Scenario {
 	for range clients {
 		s.Clients = append(s.Clients, scenarios.Client{Workload: "hold", Resource: "r", Resources: resources, Rounds: rounds})
 	}
-	s.Setting.Clients = clients
 	return s
 }
 

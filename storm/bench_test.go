@@ -27,7 +27,6 @@ func cycles(clients, resources, rounds int) scenarios.Scenario {
 	for range clients {
 		s.Clients = append(s.Clients, scenarios.Client{Workload: "hold", Resource: "r", Resources: resources, Rounds: rounds})
 	}
-	s.Setting.Clients = clients
 	return s
 }
 

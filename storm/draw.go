@@ -15,7 +15,7 @@ func Drawn(b Backend, s scenarios.Scenario, seed uint64) (scenarios.Scenario, er
 	if g == nil || err != nil {
 		return s, err
 	}
-	drawn := g.Plan(s.Setting, s.Lock.TTL, nemesis.Stream(seed, nemesis.PlanStream))
+	drawn := g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(seed, nemesis.PlanStream))
 	s.Plan = slices.Concat(s.Plan, drawn)
 	s.Generate = nil
 	return s, nil
@@ -35,7 +35,7 @@ func generator(b Backend, s scenarios.Scenario) (*nemesis.Generator, error) {
 	if s.Generate == nil {
 		return nil, nil
 	}
-	g, err := s.Generate.Only(s.Setting, b.Name, b.Faults, b.Features...)
+	g, err := s.Generate.Only(s.World(), b.Name, b.Faults, b.Features...)
 	if err != nil {
 		return nil, nemesis.InField("generate", err)
 	}

@@ -53,7 +53,7 @@ func brief(t *testing.T) scenarios.Scenario {
 	s.Lock.Retry = nemesis.Range{Min: 10 * ms, Max: 60 * ms}
 	span := func(most time.Duration) nemesis.Range { return nemesis.Range{Max: most} }
 	c := scenarios.Client{Workload: "hold", Resource: "r", Work: span(60 * ms), Think: span(60 * ms), Rounds: 3}
-	s.Clients, s.Setting.Clients = []scenarios.Client{c, c}, 2
+	s.Clients = []scenarios.Client{c, c}
 	s.Horizon = 3 * time.Second
 	return s
 }

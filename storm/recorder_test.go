@@ -30,7 +30,6 @@ func alone(t *testing.T, plan ...nemesis.Fault) scenarios.Scenario {
 	s.Clients = []scenarios.Client{{
 		Workload: "hold", Resource: "r", Rounds: 1, Work: nemesis.Range{Min: 2 * time.Second, Max: 2 * time.Second}, ExtendEvery: 400 * ms,
 	}}
-	s.Setting.Clients = 1
 	s.Plan = plan
 	return s
 }

@@ -25,7 +25,7 @@ func busy(t *testing.T, most int, kinds ...nemesis.Kind) scenarios.Scenario {
 	s.Horizon = 60 * time.Second
 	span := nemesis.Range{Min: 50 * ms, Max: 900 * ms}
 	c := scenarios.Client{Workload: "section", Resource: "r", Work: span, Think: nemesis.Range{Max: 100 * ms}, Rounds: 20}
-	s.Clients, s.Setting.Clients = []scenarios.Client{c, c}, 2
+	s.Clients = []scenarios.Client{c, c}
 	s.Bounds.Cleanup = 0 // of no interest here
 	weights := nemesis.Weights{}
 	for _, kind := range kinds {

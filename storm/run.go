@@ -129,7 +129,7 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 	if keep != nil {
 		sink = history.Tee(keep, panel)
 	}
-	world, err := b.Open(ctx, s.Setting, seed, sink)
+	world, err := b.Open(ctx, s.World(), seed, sink)
 	if err != nil {
 		return Result{}, err
 	}

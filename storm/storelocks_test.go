@@ -23,7 +23,7 @@ func inStore(t *testing.T, kind string, clients ...scenarios.Client) scenarios.S
 	if kind != "database-row" {
 		s.Lock.Heartbeat = 300 * ms
 	}
-	s.Clients, s.Setting.Clients = clients, len(clients)
+	s.Clients = clients
 	s.Nodes, s.Persistence = 3, nemesis.Always
 	s.Store = &nemesis.Store{
 		Election: nemesis.Distribution{Range: nemesis.Range{Min: 100 * ms, Max: 200 * ms}},

@@ -63,7 +63,7 @@ that repeats them.`,
 		if err != nil {
 			return err
 		}
-		generator, err := given.generator(cmd, s.Setting, o.backend)
+		generator, err := given.generator(cmd, s.World(), o.backend)
 		if err != nil {
 			return err
 		}
