@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
+var simulator = storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
 
 // cycles is a world without faults in which clients lock and release as fast as
 // they can, each round one of the resources.

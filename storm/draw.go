@@ -35,7 +35,7 @@ func generator(b Backend, s scenarios.Scenario) (*nemesis.Generator, error) {
 	if s.Generate == nil {
 		return nil, nil
 	}
-	g, err := s.Generate.Only(s.World(), b.Name, b.Faults, b.Features...)
+	g, err := s.Generate.Only(s.World(), b.Ability)
 	if err != nil {
 		return nil, nemesis.InField("generate", err)
 	}

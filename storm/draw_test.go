@@ -35,7 +35,7 @@ func TestDrawnPlan(t *testing.T) {
 // A backend is asked for nothing that is impossible: what all kinds include is
 // left out, what is named is refused, and so is a storm without a fault.
 func TestGeneratorOfABackend(t *testing.T) {
-	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash"}}
+	tin := storm.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}}
 	s := storm.InStorm(find(t, "calm"), nemesis.Generator{Most: 9})
 	for seed := range uint64(50) {
 		drawn, err := storm.Drawn(tin, s, seed)
@@ -64,7 +64,7 @@ func TestGeneratorOfABackend(t *testing.T) {
 
 // The error of a run in a storm says which run it was.
 func TestErrorOfARunNamesItsSeed(t *testing.T) {
-	broken := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash"}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (storm.World, error) {
+	broken := storm.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (storm.World, error) {
 		return nil, errors.New("rust")
 	}}
 	s := storm.InStorm(find(t, "calm"), nemesis.Generator{Most: 1})

@@ -83,7 +83,7 @@ func Prepare(b Backend, s scenarios.Scenario) error {
 
 // refused says which fault of a plan the backend cannot carry out, with its place.
 func refused(b Backend, p nemesis.Plan) error {
-	err := nemesis.Refuse(b.Name, b.Faults, p, b.Features...)
+	err := b.Refuse(p)
 	var r *nemesis.RefusedError
 	if errors.As(err, &r) {
 		return &nemesis.FieldError{Path: fmt.Sprintf("plan[%d].%s", r.Fault-1, r.Kind), Err: err}

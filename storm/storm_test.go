@@ -111,7 +111,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestPrepareRefuses(t *testing.T) {
-	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash", "pause"}}
+	tin := storm.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash", "pause"}}}
 	locks, _ := storm.Locks()
 	cases := map[string]func(s *scenarios.Scenario){
 		fmt.Sprintf(`lock.kind: unknown lock "paxos": there is %v`, locks):       func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },

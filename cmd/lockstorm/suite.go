@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -48,7 +47,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 		if ctx.Err() != nil {
 			break
 		}
-		if err := nemesis.Refuse(s.backend.Name, s.backend.Faults, t.scenario.Plan, s.backend.Features...); err != nil {
+		if err := s.backend.Refuse(t.scenario.Plan); err != nil {
 			refused = append(refused, fmt.Sprintf("%s: %v", t.scenario.Name, err))
 			continue
 		}
