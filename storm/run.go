@@ -107,7 +107,7 @@ func Header(b Backend, s scenarios.Scenario, seed uint64) history.Header {
 		Bounds:     s.Bounds,
 	}
 	if kind, err := findLock(s.Lock.Kind); err == nil {
-		h.Allowance, h.Keepers = kind.allowance(s.Lock), kind.keepers
+		h.Allowance, h.Keepers = allowance(s.Lock), kind.keepers
 	}
 	return h
 }
@@ -186,7 +186,7 @@ func newUser(world World, s scenarios.Scenario, client int) (*user, error) {
 		return nil, err
 	}
 	r := &recorder{world: world, client: client, clock: s.Lock.ReadsClock()}
-	lock, err := kind.build(s.Lock, r.counted(ports{client, world.Runtime(client), world.Nodes(client), world.Store(client), r}))
+	lock, err := kind.build(kind.config(s.Lock), r.counted(ports{client, world.Runtime(client), world.Nodes(client), world.Store(client), r}))
 	if err != nil {
 		return nil, err
 	}
