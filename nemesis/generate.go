@@ -46,11 +46,14 @@ const fitting = 10
 
 // Validate returns a [FieldError] for the first value that cannot be.
 func (g Generator) Validate() error {
-	if err := g.Faults.Validate(); err != nil {
-		return field("faults", err)
+	if err := g.Consistent(); err != nil {
+		return err
 	}
 	return Bounded(&g)
 }
+
+// Consistent is what [Generator.Validate] asks beside [Bounded].
+func (g Generator) Consistent() error { return field("faults", g.Faults.Validate()) }
 
 // Only returns the generator with a weight for each kind that it draws in a
 // setting, on a backend that can do no more than it is able to. It is an error

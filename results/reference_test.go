@@ -18,7 +18,11 @@ func rows(t *testing.T) []results.Row {
 	t.Helper()
 	var all []results.Row
 	for _, s := range scenarios.All()[10:15] {
-		tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 3, Runs: 4}.Run(context.Background())
+		e, err := storm.Prepare(simulator, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tally, err := storm.Batch{Experiment: e, First: 3, Runs: 4}.Run(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

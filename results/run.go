@@ -38,7 +38,7 @@ type Run struct {
 func Of(r storm.Result, versions map[string]string) Run {
 	run := Run{
 		Version:  Version,
-		Scenario: r.Scenario,
+		Scenario: r.Done(),
 		Backend:  r.Backend,
 		Seed:     r.Seed,
 		Versions: versions,

@@ -28,11 +28,15 @@ func store(t *testing.T, parent, name string) (string, storm.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := results.Create(parent, name, storm.Header(simulator, s, 1))
+	e, err := storm.Prepare(simulator, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := storm.Run(context.Background(), simulator, s, 1, d.History())
+	d, err := results.Create(parent, name, e.Header(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Run(context.Background(), 1, d.History())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -186,7 +186,7 @@ func (s Scenario) Validate() error {
 	if err := nemesis.Bounded(&s); err != nil {
 		return err
 	}
-	if err := s.Lock.Retry.Validate(); err != nil {
+	if err := s.Lock.Retry.Consistent(); err != nil {
 		return nemesis.InField("lock.retry", err)
 	}
 	for i, c := range s.Clients {
@@ -194,10 +194,10 @@ func (s Scenario) Validate() error {
 			return nemesis.InField(fmt.Sprintf("clients[%d]", i), err)
 		}
 	}
-	if err := s.World().Validate(); err != nil || s.Generate == nil {
+	if err := s.World().Consistent(); err != nil || s.Generate == nil {
 		return err
 	}
-	return nemesis.InField("generate", s.Generate.Validate())
+	return nemesis.InField("generate", s.Generate.Consistent())
 }
 
 // World returns the setting with the number of clients.
@@ -217,7 +217,7 @@ func (c Client) validate() error {
 		name string
 		nemesis.Range
 	}{{"start", c.Start}, {"work", c.Work}, {"think", c.Think}} {
-		if err := r.Validate(); err != nil {
+		if err := r.Consistent(); err != nil {
 			return nemesis.InField(r.name, err)
 		}
 	}

@@ -10,15 +10,13 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Batch is many runs of one scenario on one backend, with the seeds First,
-// First+1, …
+// Batch is many runs of one experiment, with the seeds First, First+1, …
 type Batch struct {
-	Backend  Backend
-	Scenario scenarios.Scenario
-	First    uint64
-	Runs     int
+	Experiment Experiment
+	First      uint64
+	Runs       int
 
-	// One runs one seed; nil means [Run] without keeping the history.
+	// One runs one seed; nil means [Experiment.Run] without keeping the history.
 	One func(ctx context.Context, seed uint64) (Result, error)
 
 	// Each is called for every result, in the order of the seeds.
@@ -32,18 +30,18 @@ func (b Batch) Run(ctx context.Context) (Tally, error) {
 	one := b.One
 	if one == nil {
 		one = func(ctx context.Context, seed uint64) (Result, error) {
-			return Run(ctx, b.Backend, b.Scenario, seed, nil)
+			return b.Experiment.Run(ctx, seed, nil)
 		}
 	}
 	workers := 1
-	if b.Backend.Exact {
+	if b.Experiment.backend.Exact {
 		workers = min(runtime.GOMAXPROCS(0), b.Runs)
 	}
-	tally := NewTally(judgeable(b.Backend, b.Scenario))
+	tally := NewTally(b.Experiment.scenario)
 	err := inOrder(ctx, workers, b.Runs, func(ctx context.Context, i int) (Result, error) {
 		seed := b.First + uint64(i)
 		r, err := one(ctx, seed)
-		if err != nil && b.Scenario.Generate != nil { // each run has a plan of its own
+		if err != nil && b.Experiment.generator != nil { // each run has a plan of its own
 			err = fmt.Errorf("seed %d: %w", seed, err)
 		}
 		return r, err

@@ -44,6 +44,9 @@ func init() {
 	}
 }
 
+// Draw returns what an experiment's generator draws.
+func Draw(e Experiment, seed uint64) nemesis.Plan { return e.draw(seed) }
+
 // WithOracle returns the backend with worlds in which the lock "oracle" can be
 // built: what its clients share is no part of the world, so that no fault can
 // reach it.

@@ -118,28 +118,27 @@ func findLock(name string) (lockKind, error) {
 	return lockKind{}, fmt.Errorf("unknown lock %q: there is %v", name, list)
 }
 
-// fits reports whether a backend and a setting have what the lock needs, and the
-// lock has a use for all that the scenario says of it.
-func (k lockKind) fits(b Backend, s scenarios.Scenario) error {
-	wrong := func(path string, err error) error {
-		return &nemesis.FieldError{Path: path, Err: err}
+// configured returns the configuration of a scenario's locks, if the backend and the
+// setting have what the lock needs, and the lock has a use for all that the scenario
+// says of it.
+func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
+	wrong := func(path string, format string, args ...any) (config, error) {
+		return nil, &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 	}
 	switch {
 	case k.store && !b.Stores:
-		return wrong("lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name))
+		return nil, &UnfitError{"lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name)}
 	case k.store && s.Store == nil:
-		return wrong("lock.kind", fmt.Errorf("%s needs a store, which the setting has not: see the field store", k.name))
+		return wrong("lock.kind", "%s needs a store, which the setting has not: see the field store", k.name)
 	}
 	if field := k.useless(s.Lock); field != "" {
-		return wrong("lock."+field, fmt.Errorf("%s has no use for it", k.name))
+		return wrong("lock."+field, "%s has no use for it", k.name)
 	}
 	if s.Lock.Heartbeat <= 0 && slices.Contains(strings.Fields(k.fields), "heartbeat") {
-		return wrong("lock.heartbeat", fmt.Errorf("%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name))
+		return wrong("lock.heartbeat", "%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name)
 	}
-	if err := k.config(s.Lock).Validate(); err != nil {
-		return nemesis.InField("lock", err)
-	}
-	return nil
+	c := k.config(s.Lock)
+	return c, nemesis.InField("lock", c.Validate())
 }
 
 // useless names a field that is set and that the lock does not read.

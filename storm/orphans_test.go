@@ -30,7 +30,7 @@ func noOrphans(t *testing.T, c nemesis.Connections, plans int) {
 	t.Helper()
 	s := storm.InStorm(brief(t), nemesis.Generator{Faults: nemesis.Weights{"all": 1}, Most: 6})
 	s.Connections = c
-	tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: plans}.Run(context.Background())
+	tally, err := storm.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: plans}.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ type measured struct {
 
 func measure(t *testing.T, s scenarios.Scenario, n int) (m measured) {
 	t.Helper()
-	_, err := storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: n, Each: func(r storm.Result) {
+	_, err := storm.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: n, Each: func(r storm.Result) {
 		if r.Report.Finding(checker.Lease).Verdict == checker.Violated {
 			m.violated++
 		}

@@ -160,7 +160,7 @@ func finished(t *testing.T, s scenarios.Scenario, n int) {
 
 func eachRun(t *testing.T, s scenarios.Scenario, n int, each func(storm.Result)) {
 	t.Helper()
-	if _, err := (storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: n, Each: each}).Run(context.Background()); err != nil {
+	if _, err := (storm.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: n, Each: each}).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 }

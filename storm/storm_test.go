@@ -2,7 +2,9 @@ package storm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +29,7 @@ func find(t testing.TB, name string) scenarios.Scenario {
 // runs runs seeds 1 to n of a scenario in the simulator.
 func runs(t *testing.T, s scenarios.Scenario, n int) storm.Tally {
 	t.Helper()
-	tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: n}.Run(context.Background())
+	tally, err := storm.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: n}.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +76,7 @@ func TestStoredHistoryHasTheSameVerdicts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			panel := checker.NewPanel(storm.Header(simulator, s, seed))
+			panel := checker.NewPanel(prepared(t, simulator, s).Header(seed))
 			for i := range log {
 				panel.Record(&log[i])
 			}
@@ -104,7 +106,7 @@ func TestInterrupted(t *testing.T) {
 	if r.Report.Cut != "stopped: context canceled" || (storm.Result{Report: checker.Report{Cut: "no progress"}}).AsExpected() {
 		t.Errorf("cut because of %q", r.Report.Cut)
 	}
-	tally, err := storm.Batch{Backend: simulator, Scenario: find(t, "calm"), Runs: 10}.Run(ctx)
+	tally, err := storm.Batch{Experiment: prepared(t, simulator, find(t, "calm")), Runs: 10}.Run(ctx)
 	if err != nil || tally.Outcome() != storm.Undecided {
 		t.Errorf("outcome %v, error %v", tally.Outcome(), err)
 	}
@@ -139,8 +141,13 @@ func TestPrepareRefuses(t *testing.T) {
 	for want, change := range cases {
 		s := find(t, "crash-restart")
 		change(&s)
-		if err := storm.Prepare(tin, s); err == nil || err.Error() != want {
+		_, err := storm.Prepare(tin, s)
+		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
+		}
+		var unfit *storm.UnfitError
+		if is := strings.Contains(want, "the tin backend"); errors.As(err, &unfit) != is {
+			t.Errorf("%v: is the backend's affair: %v", err, !is)
 		}
 	}
 }

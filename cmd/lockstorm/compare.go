@@ -149,7 +149,7 @@ func (o compareOptions) run(ctx context.Context, c comparison, out, problems io.
 		return err
 	}
 	c.stopped = ctx.Err() != nil
-	reference := s.reference(ctx, c.found)
+	reference := s.reference(c.found)
 	if o.save != "" && !c.stopped {
 		if err := reference.Save(o.save, results.CompareFile); err != nil {
 			return err

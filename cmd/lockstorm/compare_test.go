@@ -17,7 +17,7 @@ import (
 func TestEveryContenderCanRun(t *testing.T) {
 	for _, trial := range scenarios.Trials() {
 		for _, c := range scenarios.Contenders() {
-			if err := storm.Prepare(backends[0].Backend, trial.Enter(c)); err != nil {
+			if _, err := storm.Prepare(backends[0].Backend, trial.Enter(c)); err != nil {
 				t.Errorf("%s in %s: %v", c.Name, trial.Name, err)
 			}
 		}
@@ -70,7 +70,7 @@ func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (com
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := c.print(&out, compareOptions{format: asText}, s.reference(context.Background(), c.found)); err != nil {
+	if err := c.print(&out, compareOptions{format: asText}, s.reference(c.found)); err != nil {
 		t.Fatal(err)
 	}
 	return c, out.String()

@@ -191,7 +191,7 @@ func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Write
 		d.again = " --backend " + o.backend.Name
 	}
 	d.stopped = ctx.Err() != nil
-	reference := s.reference(ctx, d.found)
+	reference := s.reference(d.found)
 	if o.save != "" && !d.stopped {
 		if err := reference.Save(o.save, results.DebateFile); err != nil {
 			return err

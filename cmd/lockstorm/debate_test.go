@@ -55,7 +55,7 @@ func held(t *testing.T, d debate, format string) (debate, string) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := d.print(&out, o.show, s.reference(context.Background(), d.found)); err != nil {
+	if err := d.print(&out, o.show, s.reference(d.found)); err != nil {
 		t.Fatal(err)
 	}
 	return d, out.String()

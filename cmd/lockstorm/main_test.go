@@ -275,11 +275,11 @@ func TestInterrupted(t *testing.T) {
 func TestCheckOfAnInterruptedRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s, err := findScenario("calm")
+	e, err := prepare("calm", backends[0].Backend)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, dir, err := runAndStore(ctx, backends[0].Backend, s, 1, t.TempDir(), nil)
+	_, dir, err := runAndStore(ctx, e, 1, t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,8 @@ var simulator = storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.F
 // read reads a scenario as the command does.
 func read(text string) (scenarios.Scenario, error) {
 	return scenarios.Read(strings.NewReader(text), ".", func(s scenarios.Scenario) error {
-		return storm.Prepare(simulator, s)
+		_, err := storm.Prepare(simulator, s)
+		return err
 	})
 }
 
