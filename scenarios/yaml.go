@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -202,25 +201,4 @@ func child(n *yaml.Node, part string) *yaml.Node {
 		}
 	}
 	return nil
-}
-
-// MarshalJSON writes what [Scenario.Print] writes as JSON, so that [Parse] can
-// read it.
-func (s Scenario) MarshalJSON() ([]byte, error) {
-	text, err := yaml.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	var plain any
-	if err := yaml.Unmarshal(text, &plain); err != nil {
-		return nil, err
-	}
-	return json.Marshal(plain)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (s *Scenario) UnmarshalJSON(text []byte) error {
-	parsed, err := Parse(text)
-	*s = parsed
-	return err
 }

@@ -45,7 +45,7 @@ func check(path string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s := run.Scenario
+	s := run.Scenario.Scenario
 	if s.Name == "" {
 		s = scenarios.Scenario{Name: header.Scenario}
 	}

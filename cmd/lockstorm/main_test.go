@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -279,7 +280,11 @@ func TestCheckOfAnInterruptedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, dir, err := runAndStore(ctx, e, 1, t.TempDir(), nil)
+	keeper, err := results.NewKeeper(t.TempDir(), e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, dir, err := keeper.Run(ctx, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

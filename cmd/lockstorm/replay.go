@@ -81,7 +81,7 @@ func replayOfDir(dir string) (replay, error) {
 	}
 	return replay{
 		again:    repetition{name: dir, backend: b},
-		scenario: run.Scenario,
+		scenario: run.Scenario.Scenario,
 		seed:     run.Seed,
 		same:     func(r storm.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
 		trace:    run.TraceHash,

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -148,9 +147,12 @@ func (b batch) run(ctx context.Context) (storm.Tally, error) {
 	var dirs sync.Map // by seed
 	batch := storm.Batch{Experiment: b.experiment, First: b.first, Runs: b.runs}
 	if b.out != "" {
-		made := versions(b.experiment.Backend())
+		keeper, err := results.NewKeeper(b.out, b.experiment, versions(b.experiment.Backend()))
+		if err != nil {
+			return storm.Tally{}, err
+		}
 		batch.One = func(ctx context.Context, seed uint64) (storm.Result, error) {
-			r, dir, err := runAndStore(ctx, b.experiment, seed, b.out, made)
+			r, dir, err := keeper.Run(ctx, seed)
 			dirs.Store(seed, dir)
 			return r, err
 		}
@@ -161,22 +163,6 @@ func (b batch) run(ctx context.Context) (storm.Tally, error) {
 		b.each(stored{r, path})
 	}
 	return batch.Run(ctx)
-}
-
-// runAndStore runs one seed and stores it under parent, with the versions of
-// what it was made with.
-func runAndStore(ctx context.Context, e storm.Experiment, seed uint64, parent string, made map[string]string) (storm.Result, string, error) {
-	header := e.Header(seed)
-	name := fmt.Sprintf("%s-%s-%d", header.Scenario, header.Backend, seed)
-	dir, err := results.Create(parent, name, header)
-	if err != nil {
-		return storm.Result{}, "", err
-	}
-	r, err := e.Run(ctx, seed, dir.History())
-	if err != nil {
-		return r, "", errors.Join(err, dir.Discard())
-	}
-	return r, dir.Path(), dir.Finish(results.Of(r, made))
 }
 
 // jsonLine is what --json prints of a run.
