@@ -12,7 +12,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -95,22 +94,6 @@ func (m Mistakes) Error() string {
 
 // Unwrap returns all of them.
 func (m Mistakes) Unwrap() []error { return m }
-
-// Expectations are the verdicts that properties should get.
-type Expectations map[checker.Property]checker.Verdict
-
-// MarshalYAML writes the mapping in the order of the properties.
-func (e Expectations) MarshalYAML() (any, error) {
-	n := &yaml.Node{Kind: yaml.MappingNode}
-	for _, p := range checker.Properties() {
-		if v, ok := e[p]; ok {
-			n.Content = append(n.Content,
-				&yaml.Node{Kind: yaml.ScalarNode, Value: p.String()},
-				&yaml.Node{Kind: yaml.ScalarNode, Value: v.String()})
-		}
-	}
-	return n, nil
-}
 
 // tidy says what the YAML library reports on one line, without its name and with
 // the number of the line.

@@ -260,25 +260,9 @@ func (t Tally) Outcome() Outcome {
 		return Undecided
 	}
 	for _, p := range checker.Properties() {
-		if !t.fulfilled(p) {
+		if !t.Scenario.Expect.Fulfilled(p, t.Seen[p], t.Runs) {
 			return Undecided
 		}
 	}
 	return AsExpected
-}
-
-// fulfilled reports whether the property got the verdict that was expected of
-// it: a violation in at least one run, anything else in every run. Where it is
-// expected to be unknown, nobody says what it will be.
-func (t Tally) fulfilled(p checker.Property) bool {
-	expected, stated := t.Scenario.Expect[p]
-	switch {
-	case !stated:
-		return t.Seen[p][checker.Unknown] == 0
-	case expected == checker.Unknown:
-		return true
-	case expected == checker.Violated:
-		return t.Seen[p][checker.Violated] > 0
-	}
-	return t.Seen[p][expected] == t.Runs
 }

@@ -33,25 +33,18 @@ type Result struct {
 // AsExpected reports whether this run alone shows what its scenario expects. One
 // that was cut short does not.
 func (r Result) AsExpected() bool {
-	return !r.Interrupted && r.Report.Cut == "" && !slices.ContainsFunc(r.Report.Findings, func(f checker.Finding) bool {
-		expected, stated := r.Scenario.Expect[f.Property]
-		return stated && expected != checker.Unknown && f.Verdict != expected || !stated && f.Verdict == checker.Violated
-	})
+	return !r.Interrupted && r.Report.Cut == "" && !r.matches(scenarios.Contradicted) && !r.matches(scenarios.Open)
 }
 
 // Contradicts reports whether this run shows what no further run can mend: a
 // violation that was not expected, or, where something was expected to hold or
 // to say nothing, a verdict that is neither that nor unknown.
-func (r Result) Contradicts() bool {
+func (r Result) Contradicts() bool { return r.matches(scenarios.Contradicted) }
+
+// matches reports whether some finding compares so with what was expected.
+func (r Result) matches(m scenarios.Match) bool {
 	return slices.ContainsFunc(r.Report.Findings, func(f checker.Finding) bool {
-		expected, stated := r.Scenario.Expect[f.Property]
-		switch {
-		case expected == checker.Unknown, f.Verdict == checker.Unknown, f.Verdict == expected:
-			return false
-		case f.Verdict == checker.Violated:
-			return true
-		}
-		return stated && expected != checker.Violated
+		return r.Scenario.Expect.Judge(f.Property, f.Verdict) == m
 	})
 }
 

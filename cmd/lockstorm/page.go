@@ -164,8 +164,8 @@ func found(t storm.Tally) string {
 		}
 	}
 	for _, p := range checker.Properties() {
-		if expected, stated := t.Scenario.Expect[p]; stated && expected != t.Observed(p) && expected != checker.Unknown {
-			parts = append(parts, fmt.Sprintf("%s was expected to be %s", p.Code(), expected))
+		if want, wanted := t.Scenario.Expect.Want(p); wanted && want != t.Observed(p) {
+			parts = append(parts, fmt.Sprintf("%s was expected to be %s", p.Code(), want))
 		}
 	}
 	return strings.Join(parts, "; ")
