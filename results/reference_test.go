@@ -55,8 +55,8 @@ func TestReferenceSurvives(t *testing.T) {
 		if again := results.RowOf(tally, r.First); !reflect.DeepEqual(again, r) {
 			t.Errorf("stored %+v\nagain %+v", r, again)
 		}
-		if tally.Outcome() != storm.AsExpected || r.Measured.Grants == 0 || len(r.Trace) != 16 {
-			t.Errorf("%s: %v, %d grants, trace %q", r.Scenario, tally.Outcome(), r.Measured.Grants, r.Trace)
+		if tally.Conclusion() != storm.AsExpected || r.Measured.Grants == 0 || len(r.Trace) != 16 {
+			t.Errorf("%s: %v, %d grants, trace %q", r.Scenario, tally.Conclusion(), r.Measured.Grants, r.Trace)
 		}
 		stories += len(r.Violations)
 	}

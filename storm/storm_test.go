@@ -42,7 +42,7 @@ func TestDebate(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			tally := runs(t, s, 100)
-			if got := tally.Outcome(); got != storm.AsExpected {
+			if got := tally.Conclusion(); got != storm.AsExpected {
 				t.Errorf("%v: seen %v, expected %v", got, tally.Seen, s.Expect)
 			}
 		})
@@ -107,8 +107,8 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("cut because of %q", r.Report.Cut)
 	}
 	tally, err := storm.Batch{Experiment: prepared(t, simulator, find(t, "calm")), Runs: 10}.Run(ctx)
-	if err != nil || tally.Outcome() != storm.Undecided {
-		t.Errorf("outcome %v, error %v", tally.Outcome(), err)
+	if err != nil || tally.Conclusion() != storm.Undecided {
+		t.Errorf("conclusion %v, error %v", tally.Conclusion(), err)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 }
 
-func TestOutcome(t *testing.T) {
+func TestConclusion(t *testing.T) {
 	expect := scenarios.Expectations{checker.Lease: checker.Holds, checker.Section: checker.Violated}
 	result := func(lease, section, other checker.Verdict) storm.Result {
 		return storm.Result{
@@ -168,7 +168,7 @@ func TestOutcome(t *testing.T) {
 	cases := []struct {
 		name    string
 		results []storm.Result
-		want    storm.Outcome
+		want    storm.Conclusion
 	}{
 		{"shown at once", []storm.Result{result(h, v, n)}, storm.AsExpected},
 		{"shown by one of two", []storm.Result{result(h, h, n), result(h, v, h)}, storm.AsExpected},
@@ -187,21 +187,21 @@ func TestOutcome(t *testing.T) {
 		for _, r := range c.results {
 			tally.Add(r)
 		}
-		if got := tally.Outcome(); got != c.want {
+		if got := tally.Conclusion(); got != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
 }
 
 // Where unknown is expected, nothing contradicts, and nothing is left to show.
-func TestOutcomeOfWhatIsLeftOpen(t *testing.T) {
+func TestConclusionOfWhatIsLeftOpen(t *testing.T) {
 	s := scenarios.Scenario{Expect: scenarios.Expectations{checker.Lease: checker.Unknown}}
 	for _, v := range []checker.Verdict{checker.Holds, checker.Violated, checker.Unknown, checker.NotApplicable} {
 		r := storm.Result{Scenario: s, Report: checker.Report{Findings: []checker.Finding{{Property: checker.Lease, Verdict: v}}}}
 		tally := storm.NewTally(s)
 		tally.Add(r)
-		if tally.Outcome() != storm.AsExpected || !r.AsExpected() || r.Contradicts() {
-			t.Errorf("%v is %v", v, tally.Outcome())
+		if tally.Conclusion() != storm.AsExpected || !r.AsExpected() || r.Contradicts() {
+			t.Errorf("%v is %v", v, tally.Conclusion())
 		}
 	}
 }

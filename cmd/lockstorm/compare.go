@@ -158,11 +158,11 @@ func (o compareOptions) run(ctx context.Context, c comparison, out, problems io.
 	if err := c.print(out, o, reference); err != nil {
 		return err
 	}
-	outcome := c.outcome()
+	conclusion := c.conclusion()
 	if c.stopped {
-		outcome = interrupted(outcome)
+		conclusion = interrupted(conclusion)
 	}
-	return exitFor(outcome)
+	return exitFor(conclusion)
 }
 
 // recall prints the comparison as it was saved in a directory.
@@ -177,17 +177,17 @@ func (c comparison) recall(dir string, o compareOptions, out io.Writer) error {
 	if err := c.print(out, o, reference); err != nil {
 		return err
 	}
-	return exitFor(c.outcome())
+	return exitFor(c.conclusion())
 }
 
-// outcome compares what was seen with what is said of the locks.
-func (c comparison) outcome() storm.Outcome {
+// conclusion compares what was seen with what is said of the locks.
+func (c comparison) conclusion() storm.Conclusion {
 	worst := storm.AsExpected
 	for _, d := range c.deviations() {
-		if d.outcome == storm.Contradiction {
+		if d.conclusion == storm.Contradiction {
 			return storm.Contradiction
 		}
-		worst = d.outcome
+		worst = d.conclusion
 	}
 	return worst
 }

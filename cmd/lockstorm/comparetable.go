@@ -138,8 +138,8 @@ func firsts(records []record) *table {
 
 // deviation is where a lock was not what is said of it.
 type deviation struct {
-	outcome storm.Outcome
-	text    string
+	conclusion storm.Conclusion
+	text       string
 }
 
 // deviations compares what was seen with what is said of the locks. That a lock has

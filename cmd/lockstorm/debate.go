@@ -206,8 +206,8 @@ func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Write
 	return exitFor(d.worst())
 }
 
-// interrupted is what an outcome is worth that is not that of all runs.
-func interrupted(o storm.Outcome) storm.Outcome {
+// interrupted is what a conclusion is worth that is not that of all runs.
+func interrupted(o storm.Conclusion) storm.Conclusion {
 	if o == storm.AsExpected {
 		return storm.Undecided
 	}
@@ -229,9 +229,9 @@ func (d debate) recall(dir string, how shown, out io.Writer) error {
 	return exitFor(d.worst())
 }
 
-// worst is the worst outcome of all rows; a debate without a row decides
+// worst is the worst conclusion of all rows; a debate without a row decides
 // nothing.
-func (d debate) worst() storm.Outcome {
+func (d debate) worst() storm.Conclusion {
 	var known []storm.Tally
 	for _, s := range d.rows() {
 		if t, ok := d.found[s.Name]; ok {
@@ -244,13 +244,13 @@ func (d debate) worst() storm.Outcome {
 	return worst(known)
 }
 
-func worst(known []storm.Tally) storm.Outcome {
+func worst(known []storm.Tally) storm.Conclusion {
 	worst := storm.AsExpected
 	if len(known) == 0 {
 		worst = storm.Undecided
 	}
 	for _, t := range known {
-		switch t.Outcome() {
+		switch t.Conclusion() {
 		case storm.Contradiction:
 			return storm.Contradiction
 		case storm.Undecided:

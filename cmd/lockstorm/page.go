@@ -104,7 +104,7 @@ func (p *page) row(t storm.Tally) {
 	s := t.Scenario
 	p.heading(s.Name, s.Summary, s.Claims)
 	p.setting(s)
-	p.say("\nFound, %s in %d runs: %s.", t.Outcome(), t.Runs, found(t))
+	p.say("\nFound, %s in %d runs: %s.", t.Conclusion(), t.Runs, found(t))
 	p.say("\nMeasured over all runs: %s.", inWords(measured(&t.Measured)))
 	p.stories(t)
 	p.say("\n`lockstorm run %s --seed %d`", s.Name, t.Witness)

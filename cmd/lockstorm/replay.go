@@ -106,5 +106,5 @@ func (r replay) run(ctx context.Context, out string, stdout, problems io.Writer)
 		return verdictError(exitContradiction)
 	}
 	_, _ = fmt.Fprintf(stdout, "the same run: its trace is %s\n", r.trace)
-	return exitFor(tally.Outcome())
+	return exitFor(tally.Conclusion())
 }

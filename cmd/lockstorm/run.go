@@ -76,7 +76,7 @@ that repeats them.`,
 		if err != nil {
 			return err
 		}
-		return exitFor(tally.Outcome())
+		return exitFor(tally.Conclusion())
 	}
 	return cmd
 }
