@@ -27,6 +27,8 @@ type Distribution struct {
 	// one duration a line, and what stands behind a # does not count. It is read
 	// once; what is stored of a run holds the samples.
 	SamplesFrom string `yaml:"samples_from,omitempty"`
+
+	table *Table // in a copy that is not written to any more: see [Setting.Ready]
 }
 
 // LogNormal is the shape of a duration whose logarithm is normal: most network
@@ -55,15 +57,13 @@ func (d Distribution) String() string {
 	return d.Range.String()
 }
 
-// Validate names the first value that cannot be.
-func (d Distribution) Validate() error {
+// Consistent names the first value that cannot be, of a distribution that
+// [Bounded] has accepted.
+func (d Distribution) Consistent() error {
 	if d.SamplesFrom != "" {
 		return field("samples_from", fmt.Errorf("the samples of %s have not been read: that is done where a scenario is read from a file", d.SamplesFrom))
 	}
-	if err := Bounded(&d); err != nil {
-		return err
-	}
-	if err := d.Range.Validate(); err != nil {
+	if err := d.Range.Consistent(); err != nil {
 		return err
 	}
 	return field("max", d.validateShape())
@@ -87,12 +87,12 @@ func (d Distribution) validateShape() error {
 	return nil
 }
 
-// validate is Validate for a distribution that may be left out.
+// validate is Consistent for a distribution that may be left out.
 func (d *Distribution) validate() error {
 	if d == nil {
 		return nil
 	}
-	return d.Validate()
+	return d.Consistent()
 }
 
 // quantile returns the duration that a share p of all is below, in
@@ -130,8 +130,12 @@ type Table struct {
 	body, tail []int64
 }
 
-// Table returns the distribution's table.
+// Table returns the distribution's table. To make one takes about as long as a small
+// world needs for everything else.
 func (d Distribution) Table() *Table {
+	if d.table != nil {
+		return d.table
+	}
 	if len(d.Samples) > 0 {
 		d.Samples = slices.Sorted(slices.Values(d.Samples))
 		if d.Range == (Range{}) {

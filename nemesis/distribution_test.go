@@ -3,6 +3,7 @@ package nemesis
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,11 +14,19 @@ import (
 
 const ms = time.Millisecond
 
+// possible is what is asked of a distribution that stands in a setting.
+func possible(d Distribution) error {
+	if err := Bounded(&d); err != nil {
+		return err
+	}
+	return d.Consistent()
+}
+
 // Law: what is drawn lies in the range.
 func TestDrawsStayInTheRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDistribution(t)
-		if err := d.Validate(); err != nil {
+		if err := possible(d); err != nil {
 			t.Fatal(err)
 		}
 		table := d.Table()
@@ -105,7 +114,7 @@ func TestImpossibleDistributions(t *testing.T) {
 		"max: a distribution has one":  {Range: r, Pareto: &Pareto{ms, 1}, LogNormal: &LogNormal{ms, 1}},
 	}
 	for want, d := range cases {
-		if err := d.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := possible(d); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -115,5 +124,37 @@ func BenchmarkDraw(b *testing.B) {
 	table, random := Distribution{Range: Range{0, time.Second}, Pareto: &Pareto{ms, 1.5}}.Table(), rand.NewPCG(1, 2)
 	for b.Loop() {
 		table.Draw(random.Uint64())
+	}
+}
+
+// A setting that is made ready has the tables of its distributions, wherever they
+// stand, draws as before, and leaves the one that it was made of as it was.
+func TestReady(t *testing.T) {
+	shaped := func() Distribution {
+		return Distribution{Range: Range{0, time.Second}, LogNormal: &LogNormal{ms, 0.5}}
+	}
+	sync := shaped()
+	make := func() Setting {
+		return Setting{
+			Latency: shaped(), Sync: &sync, Store: &Store{Election: shaped(), Commit: shaped()},
+			Links: []LinkLatency{{Links: Links{Nodes: []int{1}}, Latency: shaped()}},
+			Plan:  Plan{{Action: &Crash{Node: 1}}, {Action: &Latency{Add: shaped()}}, {Action: &GuardLatency{Add: shaped()}, End: After(ms)}},
+		}
+	}
+	s := make()
+	ready := s.Ready()
+	if !reflect.DeepEqual(s, make()) {
+		t.Errorf("now %+v", s)
+	}
+	fresh, found := shaped().Table(), 0
+	_ = ready.EachDistribution(func(d *Distribution) error {
+		if found++; d.table == nil || d.Table() != d.table || !reflect.DeepEqual(d.table, fresh) {
+			t.Errorf("distribution %d has no table, or another", found)
+		}
+		d.table = nil
+		return nil
+	})
+	if found != 7 || !reflect.DeepEqual(ready, s) {
+		t.Errorf("%d distributions, and without their tables %+v", found, ready)
 	}
 }

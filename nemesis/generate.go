@@ -25,8 +25,7 @@ type Generator struct {
 	// does not happen (Groce et al., Swarm Testing, ISSTA 2012).
 	NoSwarm bool `yaml:"no_swarm,omitempty"`
 
-	limited  bool // to a backend that has no other features than these
-	features []Feature
+	able *Ability // that it is limited to; nil: it may ask for any feature
 }
 
 // GeneratorVersion is the version of the plans: it is counted up when the same
@@ -47,28 +46,27 @@ const fitting = 10
 
 // Validate returns a [FieldError] for the first value that cannot be.
 func (g Generator) Validate() error {
-	if err := g.Faults.Validate(); err != nil {
-		return field("faults", err)
+	if err := g.Consistent(); err != nil {
+		return err
 	}
 	return Bounded(&g)
 }
 
+// Consistent is what [Generator.Validate] asks beside [Bounded].
+func (g Generator) Consistent() error { return field("faults", g.Faults.Validate()) }
+
 // Only returns the generator with a weight for each kind that it draws in a
-// setting, on a backend that can carry out no others than those listed, and
-// that draws no feature that the backend does not have. It is an error if it
-// names a kind that is impossible there, or if no kind is left.
-func (g Generator) Only(s Setting, backend string, can []Kind, has ...Feature) (Generator, error) {
-	only, err := g.Faults.Only(s, backend, can)
-	g.Faults, g.limited, g.features = only, true, has
+// setting, on a backend that can do no more than it is able to. It is an error
+// if it names a kind that is impossible there, or if no kind is left.
+func (g Generator) Only(s Setting, able Ability) (Generator, error) {
+	only, err := g.Faults.Only(s, able)
+	g.Faults, g.able = only, &able
 	return g, field("faults", err)
 }
 
 // allows reports whether an action that was drawn asks for no feature that
 // there is not.
-func (g *Generator) allows(a Action) bool {
-	f := featureOf(a)
-	return f == "" || !g.limited || slices.Contains(g.features, f)
-}
+func (g *Generator) allows(a Action) bool { return g.able == nil || g.able.equipped(a) }
 
 // Plan draws 1 to Most faults that can stand beside the setting's plan, fewer
 // if no more fit. Generator and setting must be valid, and some kind possible in

@@ -63,7 +63,7 @@ func TestGeneratedPlansArePossible(t *testing.T) {
 		s, g := drawSetting(t), drawGenerator(t)
 		s.Plan = fixed(t)
 		scale := time.Duration(rapid.Int64Range(1e6, 1e11).Draw(t, "scale"))
-		g, err := g.Only(s, "tin", all)
+		g, err := g.Only(s, Ability{Name: "tin", Kinds: all})
 		if err != nil {
 			t.Skip(err)
 		}
@@ -301,7 +301,7 @@ func TestImpossibleGenerators(t *testing.T) {
 // What all kinds include is left out where it is impossible, what is named is
 // refused.
 func TestOnlyWhatIsPossible(t *testing.T) {
-	can := []Kind{"crash", "pause", "failover"}
+	able := Ability{Name: "tin", Kinds: []Kind{"crash", "pause", "failover"}}
 	cases := []struct {
 		faults Weights
 		want   Weights
@@ -316,7 +316,7 @@ func TestOnlyWhatIsPossible(t *testing.T) {
 		{Weights{"all": 1, "crash": 0, "pause": 0}, nil, "faults: nothing is left to draw: the tin backend can carry out none of these kinds of faults in this setting"},
 	}
 	for _, c := range cases {
-		got, err := Generator{Faults: c.faults, Most: 1}.Only(fiveNodes, "tin", can)
+		got, err := Generator{Faults: c.faults, Most: 1}.Only(fiveNodes, able)
 		if c.err != "" && (err == nil || err.Error() != c.err) || c.err == "" && (err != nil || !maps.Equal(got.Faults, c.want)) {
 			t.Errorf("%v: got %v, %v", c.faults, got.Faults, err)
 		}

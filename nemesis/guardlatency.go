@@ -21,7 +21,7 @@ func (l *GuardLatency) validate(s Setting) error {
 	if err := someOf("client", l.Clients, s.Clients); err != nil {
 		return field("clients", err)
 	}
-	return field("add", l.Add.Validate())
+	return field("add", l.Add.Consistent())
 }
 
 func (l *GuardLatency) targets(s Setting) []string {

@@ -21,7 +21,7 @@ func (l *Latency) validate(s Setting) error {
 	if err := l.validateWay(s, l.Way); err != nil {
 		return err
 	}
-	return field("add", l.Add.Validate())
+	return field("add", l.Add.Consistent())
 }
 
 func (l *Latency) targets(s Setting) []string { return l.named("the latency", s) }

@@ -105,10 +105,10 @@ func TestOverlapAtOneInstant(t *testing.T) {
 
 func TestRefuse(t *testing.T) {
 	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), {Action: &nemesis.Pause{Client: 1}}}
-	if err := nemesis.Refuse("tin", []nemesis.Kind{"crash", "pause"}, plan); err != nil {
+	if err := (nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash", "pause"}}).Refuse(plan); err != nil {
 		t.Error(err)
 	}
-	err := nemesis.Refuse("tin", []nemesis.Kind{"crash"}, plan)
+	err := nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}.Refuse(plan)
 	if err == nil || err.Error() != "the tin backend cannot carry out fault 2 of the plan, a pause" {
 		t.Errorf("got %v", err)
 	}
@@ -119,20 +119,22 @@ func TestRefuseFeature(t *testing.T) {
 	pause := func(first nemesis.First) nemesis.Plan {
 		return nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: first}}}
 	}
-	can := []nemesis.Kind{"pause"}
+	tin := nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"pause"}}
 	for _, first := range []nemesis.First{"", nemesis.RepliesFirst} {
-		if err := nemesis.Refuse("tin", can, pause(first)); err != nil {
+		if err := tin.Refuse(pause(first)); err != nil {
 			t.Errorf("%q: %v", first, err)
 		}
 	}
-	err := nemesis.Refuse("tin", can, pause(nemesis.TimersFirst))
+	err := tin.Refuse(pause(nemesis.TimersFirst))
 	if err == nil || err.Error() != `the tin backend cannot carry out fault 1 of the plan, a pause with "first: timers"` {
 		t.Errorf("got %v", err)
 	}
-	if err := nemesis.Refuse("tin", can, pause(nemesis.TimersFirst), nemesis.TimersFirstFeature); err != nil {
+	tin.Features = []nemesis.Feature{nemesis.TimersFirstFeature}
+	if err := tin.Refuse(pause(nemesis.TimersFirst)); err != nil {
 		t.Error(err)
 	}
-	if err := nemesis.Refuse("tin", nil, pause(nemesis.TimersFirst), nemesis.TimersFirstFeature); err == nil || strings.Contains(err.Error(), "with") {
+	tin.Kinds = nil
+	if err := tin.Refuse(pause(nemesis.TimersFirst)); err == nil || strings.Contains(err.Error(), "with") {
 		t.Errorf("got %v", err)
 	}
 }

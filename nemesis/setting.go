@@ -113,11 +113,9 @@ func (r Range) Draw(random uint64) time.Duration {
 	return r.Min + time.Duration(within(int64(r.Max-r.Min), random))
 }
 
-// Validate names the first of the bounds that cannot be.
-func (r Range) Validate() error {
-	if err := Bounded(&r); err != nil {
-		return err
-	}
+// Consistent names the first of the bounds that cannot be, of a range that
+// [Bounded] has accepted.
+func (r Range) Consistent() error {
 	if r.Max < r.Min {
 		return field("max", fmt.Errorf("%v is below min, %v", r.Max, r.Min))
 	}
@@ -129,6 +127,13 @@ func (s Setting) Validate() error {
 	if err := Bounded(&s); err != nil {
 		return err
 	}
+	return s.Consistent()
+}
+
+// Consistent is what [Setting.Validate] asks beside [Bounded]: whether values that
+// are possible by themselves are so together. It is for those who have had
+// Bounded look at more than the setting.
+func (s Setting) Consistent() error {
 	if s.Clients < 1 {
 		return field("clients", errors.New("at least one is needed"))
 	}

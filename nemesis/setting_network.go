@@ -20,7 +20,7 @@ func (l LinkLatency) validate(s Setting) error {
 	if err := l.validateWay(s, l.Way); err != nil {
 		return err
 	}
-	return field("latency", l.Latency.Validate())
+	return field("latency", l.Latency.Consistent())
 }
 
 // Connections is how the requests of a client travel to each node. Nothing means
@@ -48,7 +48,7 @@ func (c Connections) validate() error {
 }
 
 func (s Setting) validateNetwork() error {
-	if err := s.Latency.Validate(); err != nil {
+	if err := s.Latency.Consistent(); err != nil {
 		return field("latency", err)
 	}
 	for i, l := range s.Links {

@@ -26,10 +26,10 @@ func (s *Store) validate() error {
 	if s == nil {
 		return nil
 	}
-	if err := s.Election.Validate(); err != nil {
+	if err := s.Election.Consistent(); err != nil {
 		return field("election", err)
 	}
-	return field("commit", s.Commit.Validate())
+	return field("commit", s.Commit.Consistent())
 }
 
 func (s *Store) String() string {

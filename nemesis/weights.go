@@ -122,18 +122,18 @@ func ParseWeights(text string) (Weights, error) {
 	return w, w.Validate()
 }
 
-// Only returns the weight of each kind that is drawn in a setting, where a
-// backend can carry out no other kinds than those listed. A kind that the
-// weights name and that is impossible there is an error, and so is it if no
-// kind is left: a storm without a fault would show nothing.
-func (w Weights) Only(s Setting, backend string, can []Kind) (Weights, error) {
+// Only returns the weight of each kind that is drawn in a setting, on a backend
+// that can do no more than it is able to. A kind that the weights name and that
+// is impossible there is an error, and so is it if no kind is left: a storm
+// without a fault would show nothing.
+func (w Weights) Only(s Setting, able Ability) (Weights, error) {
 	only := Weights{}
 	for _, a := range Actions() {
 		k := a.Kind()
 		if w.of(k) == 0 {
 			continue
 		}
-		err := impossible(a, s, backend, can)
+		err := able.impossible(a, s)
 		if _, named := w[k]; named && err != nil {
 			return nil, field(string(k), err)
 		}
@@ -142,18 +142,7 @@ func (w Weights) Only(s Setting, backend string, can []Kind) (Weights, error) {
 		}
 	}
 	if len(only) == 0 {
-		return nil, fmt.Errorf("nothing is left to draw: the %s backend can carry out none of these kinds of faults in this setting", backend)
+		return nil, fmt.Errorf("nothing is left to draw: the %s backend can carry out none of these kinds of faults in this setting", able.Name)
 	}
 	return only, nil
-}
-
-// impossible says why a kind of fault cannot be carried out, if it cannot.
-func impossible(a Action, s Setting, backend string, can []Kind) error {
-	if !slices.Contains(can, a.Kind()) {
-		return fmt.Errorf("the %s backend cannot carry out %s", backend, a.Kind().one())
-	}
-	if err := lackOf(a, s); err != nil {
-		return fmt.Errorf("%s is impossible here: %w", a.Kind().one(), err)
-	}
-	return nil
 }

@@ -15,7 +15,7 @@ import (
 func stormy(t *testing.T, s nemesis.Setting, seed uint64) nemesis.Plan {
 	g, err := nemesis.Generator{Faults: nemesis.Weights{
 		"partition": 1, "latency": 1, "loss": 1, "reset": 1, "bandwidth": 1, "node-pause": 1, "crash": 1, "script-flush": 1,
-	}, Most: 6}.Only(s, "sim", sim.Faults(), sim.Features()...)
+	}, Most: 6}.Only(s, nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()})
 	if err != nil {
 		t.Fatal(err)
 	}

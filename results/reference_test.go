@@ -18,7 +18,11 @@ func rows(t *testing.T) []results.Row {
 	t.Helper()
 	var all []results.Row
 	for _, s := range scenarios.All()[10:15] {
-		tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 3, Runs: 4}.Run(context.Background())
+		e, err := storm.Prepare(simulator, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tally, err := storm.Batch{Experiment: e, First: 3, Runs: 4}.Run(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,8 +55,8 @@ func TestReferenceSurvives(t *testing.T) {
 		if again := results.RowOf(tally, r.First); !reflect.DeepEqual(again, r) {
 			t.Errorf("stored %+v\nagain %+v", r, again)
 		}
-		if tally.Outcome() != storm.AsExpected || r.Measured.Grants == 0 || len(r.Trace) != 16 {
-			t.Errorf("%s: %v, %d grants, trace %q", r.Scenario, tally.Outcome(), r.Measured.Grants, r.Trace)
+		if tally.Conclusion() != storm.AsExpected || r.Measured.Grants == 0 || len(r.Trace) != 16 {
+			t.Errorf("%s: %v, %d grants, trace %q", r.Scenario, tally.Conclusion(), r.Measured.Grants, r.Trace)
 		}
 		stories += len(r.Violations)
 	}

@@ -18,27 +18,27 @@ import (
 const (
 	RunFile     = "run.json"
 	HistoryFile = "history.jsonl"
-	Version     = 1
+	RunVersion  = 1
 )
 
 // Run is what run.json holds.
 type Run struct {
-	Version   int                `json:"version"`
-	Scenario  scenarios.Scenario `json:"scenario"` // with its plan
-	Backend   string             `json:"backend"`
-	Seed      uint64             `json:"seed"`
-	Versions  map[string]string  `json:"versions"` // of this program, of Go, of the servers
-	Verdicts  checker.Verdicts   `json:"verdicts"`
-	Report    checker.Report     `json:"report"`
-	TraceHash string             `json:"trace_hash,omitempty"`
-	Cut       bool               `json:"interrupted,omitempty"`
+	Version   int               `json:"version"`
+	Scenario  scenarios.Encoded `json:"scenario"` // with the plan that was carried out
+	Backend   string            `json:"backend"`
+	Seed      uint64            `json:"seed"`
+	Versions  map[string]string `json:"versions"` // of this program, of Go, of the servers
+	Verdicts  checker.Verdicts  `json:"verdicts"`
+	Report    checker.Report    `json:"report"`
+	TraceHash string            `json:"trace_hash,omitempty"`
+	Cut       bool              `json:"interrupted,omitempty"`
 }
 
-// Of returns what run.json says of a result.
-func Of(r storm.Result, versions map[string]string) Run {
+// RunOf returns what run.json says of a result.
+func RunOf(r storm.Result, versions map[string]string) Run {
 	run := Run{
-		Version:  Version,
-		Scenario: r.Scenario,
+		Version:  RunVersion,
+		Scenario: scenarios.Encoded{Scenario: r.Done()},
 		Backend:  r.Backend,
 		Seed:     r.Seed,
 		Versions: versions,
@@ -105,12 +105,20 @@ func (d *Dir) Finish(r Run) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	err = errors.Join(err, d.writer.Flush(), d.file.Close())
 	if err == nil {
-		err = os.WriteFile(filepath.Join(d.path, RunFile), append(text, '\n'), 0o644)
+		err = writeWhole(filepath.Join(d.path, RunFile), append(text, '\n'))
 	}
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(d.path))
 	}
 	return nil
+}
+
+// writeWhole writes a file that is there with all of its text, or as it was before.
+func writeWhole(path string, text []byte) error {
+	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // Discard removes what was written.
@@ -135,8 +143,8 @@ func Load(dir string) (Run, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return Run{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if r.Version != Version {
-		return Run{}, fmt.Errorf("%s has version %d; this program reads version %d", path, r.Version, Version)
+	if r.Version != RunVersion {
+		return Run{}, fmt.Errorf("%s has version %d; this program reads version %d", path, r.Version, RunVersion)
 	}
 	return r, nil
 }

@@ -2,6 +2,7 @@ package results_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,13 +13,14 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
+var simulator = storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
 
 // store runs a scenario and stores it.
 func store(t *testing.T, parent, name string) (string, storm.Result) {
@@ -27,18 +29,24 @@ func store(t *testing.T, parent, name string) (string, storm.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := results.Create(parent, name, storm.Header(simulator, s, 1))
+	return keep(t, parent, s)
+}
+
+func keep(t *testing.T, parent string, s scenarios.Scenario) (string, storm.Result) {
+	t.Helper()
+	e, err := storm.Prepare(simulator, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := storm.Run(context.Background(), simulator, s, 1, d.History())
+	keeper, err := results.NewKeeper(parent, e, map[string]string{"go": "go1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Finish(results.Of(r, map[string]string{"go": "go1"})); err != nil {
+	r, dir, err := keeper.Run(context.Background(), 1)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return d.Path(), r
+	return dir, r
 }
 
 // Law: what is stored is loaded, and judged as it was.
@@ -49,7 +57,7 @@ func TestStoreAndLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(run.Scenario, s) || run.Seed != 1 || run.Backend != "sim" || run.TraceHash != results.Hash(r.TraceHash) {
+		if !reflect.DeepEqual(run.Scenario.Scenario, s) || run.Seed != 1 || run.Backend != "sim" || run.TraceHash != results.Hash(r.TraceHash) {
 			t.Errorf("%s: loaded %+v", s.Name, run)
 		}
 		header, report, err := results.Judge(filepath.Join(dir, results.HistoryFile))
@@ -64,7 +72,7 @@ func TestStoreAndLoad(t *testing.T) {
 
 func TestNoRunIsWrittenOver(t *testing.T) {
 	parent := t.TempDir()
-	for _, want := range []string{"calm", "calm.2", "calm.3"} {
+	for _, want := range []string{"calm-sim-1", "calm-sim-1.2", "calm-sim-1.3"} {
 		if dir, _ := store(t, parent, "calm"); filepath.Base(dir) != want {
 			t.Errorf("stored in %s, want %s", dir, want)
 		}
@@ -102,6 +110,33 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	if _, _, err := results.Judge(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Law: run.json says the same whether the scenario was encoded for all runs or for this
+// one, and of a drawn plan what was drawn; nothing is left beside it.
+func TestRunFile(t *testing.T) {
+	calm, err := scenarios.Find("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []scenarios.Scenario{calm, storm.InStorm(calm, nemesis.Generator{Most: 5})} {
+		dir, r := keep(t, t.TempDir(), s)
+		text, err := os.ReadFile(filepath.Join(dir, results.RunFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.MarshalIndent(results.RunOf(r, map[string]string{"go": "go1"}), "", "  ")
+		if err != nil || string(text) != string(want)+"\n" {
+			t.Errorf("%v, stored\n%s\nwant\n%s", err, text, want)
+		}
+		run, err := results.Load(dir)
+		if err != nil || !reflect.DeepEqual(run.Scenario.Scenario, r.Done()) || len(run.Scenario.Plan) == 0 && s.Generate != nil {
+			t.Errorf("%v, loaded %+v", err, run.Scenario)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
+			t.Errorf("%v, in the directory: %v", err, files)
+		}
 	}
 }
 

@@ -111,7 +111,6 @@ func (t Trial) Enter(c Contender) Scenario {
 	for i := range s.Clients {
 		s.Clients[i].Fence = c.Fence
 	}
-	s.Setting.Clients = len(s.Clients)
 	if t.plan != nil {
 		s.Plan = t.plan(c.Deployment)
 	}

@@ -29,8 +29,8 @@ type Scenario struct {
 	// place in this list, from 1.
 	Clients []Client `yaml:"clients" want:"1.. items"`
 
-	// Setting is the world and the plan. Its number of clients is the length
-	// of Clients.
+	// Setting is the world and the plan, all but the number of clients: [Scenario.World]
+	// returns it whole.
 	nemesis.Setting `yaml:",inline"`
 
 	// Generate is what draws further faults beside the plan, others for each seed.
@@ -186,7 +186,7 @@ func (s Scenario) Validate() error {
 	if err := nemesis.Bounded(&s); err != nil {
 		return err
 	}
-	if err := s.Lock.Retry.Validate(); err != nil {
+	if err := s.Lock.Retry.Consistent(); err != nil {
 		return nemesis.InField("lock.retry", err)
 	}
 	for i, c := range s.Clients {
@@ -194,13 +194,17 @@ func (s Scenario) Validate() error {
 			return nemesis.InField(fmt.Sprintf("clients[%d]", i), err)
 		}
 	}
-	if s.Setting.Clients != len(s.Clients) {
-		return &nemesis.FieldError{Path: "clients", Err: fmt.Errorf("%d in the list, %d in the setting", len(s.Clients), s.Setting.Clients)}
-	}
-	if err := s.Setting.Validate(); err != nil || s.Generate == nil {
+	if err := s.World().Consistent(); err != nil || s.Generate == nil {
 		return err
 	}
-	return nemesis.InField("generate", s.Generate.Validate())
+	return nemesis.InField("generate", s.Generate.Consistent())
+}
+
+// World returns the setting with the number of clients.
+func (s Scenario) World() nemesis.Setting {
+	world := s.Setting
+	world.Clients = len(s.Clients)
+	return world
 }
 
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
@@ -213,7 +217,7 @@ func (c Client) validate() error {
 		name string
 		nemesis.Range
 	}{{"start", c.Start}, {"work", c.Work}, {"think", c.Think}} {
-		if err := r.Validate(); err != nil {
+		if err := r.Consistent(); err != nil {
 			return nemesis.InField(r.name, err)
 		}
 	}

@@ -16,7 +16,7 @@ type Topic struct {
 // Topics returns the debate in its order, and the remedies at its end. The rows of a
 // topic can come from several files.
 func Topics() []Topic {
-	all := []Topic{
+	return []Topic{
 		{"The network", network, nil},
 		{"Restarts", restarts, restartSeries},
 		{"Persistence", persistence, nil},
@@ -25,25 +25,6 @@ func Topics() []Topic {
 		{"Fences", fences, nil},
 		{"Contention", contention, contentionSeries},
 		{"Remedies", remedies, nil},
-	}
-	for i := range all {
-		all[i].count()
-	}
-	return all
-}
-
-// count tells each setting how many clients there are.
-func (t *Topic) count() {
-	t.Rows, t.Series = slices.Clone(t.Rows), slices.Clone(t.Series)
-	for i := range t.Rows {
-		t.Rows[i].Setting.Clients = len(t.Rows[i].Clients)
-	}
-	for i := range t.Series {
-		s := &t.Series[i]
-		s.Points = slices.Clone(s.Points)
-		for j := range s.Points {
-			s.Points[j].Setting.Clients = len(s.Points[j].Clients)
-		}
 	}
 }
 

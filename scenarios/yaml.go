@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -59,7 +57,6 @@ func decode(text []byte) (Scenario, error) {
 	if err := root.Decode(&s); err != nil {
 		return Scenario{}, tidy(text, err)
 	}
-	s.Setting.Clients = len(s.Clients)
 	return s, nil
 }
 
@@ -97,22 +94,6 @@ func (m Mistakes) Error() string {
 
 // Unwrap returns all of them.
 func (m Mistakes) Unwrap() []error { return m }
-
-// Expectations are the verdicts that properties should get.
-type Expectations map[checker.Property]checker.Verdict
-
-// MarshalYAML writes the mapping in the order of the properties.
-func (e Expectations) MarshalYAML() (any, error) {
-	n := &yaml.Node{Kind: yaml.MappingNode}
-	for _, p := range checker.Properties() {
-		if v, ok := e[p]; ok {
-			n.Content = append(n.Content,
-				&yaml.Node{Kind: yaml.ScalarNode, Value: p.String()},
-				&yaml.Node{Kind: yaml.ScalarNode, Value: v.String()})
-		}
-	}
-	return n, nil
-}
 
 // tidy says what the YAML library reports on one line, without its name and with
 // the number of the line.
@@ -203,25 +184,4 @@ func child(n *yaml.Node, part string) *yaml.Node {
 		}
 	}
 	return nil
-}
-
-// MarshalJSON writes what [Scenario.Print] writes as JSON, so that [Parse] can
-// read it.
-func (s Scenario) MarshalJSON() ([]byte, error) {
-	text, err := yaml.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	var plain any
-	if err := yaml.Unmarshal(text, &plain); err != nil {
-		return nil, err
-	}
-	return json.Marshal(plain)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (s *Scenario) UnmarshalJSON(text []byte) error {
-	parsed, err := Parse(text)
-	*s = parsed
-	return err
 }

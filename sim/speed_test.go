@@ -58,13 +58,12 @@ func racing(t *testing.T, clients, resources, rounds int) scenarios.Scenario {
 	for range clients {
 		s.Clients = append(s.Clients, scenarios.Client{Workload: "hold", Resource: "r", Resources: resources, Rounds: rounds})
 	}
-	s.Setting.Clients = clients
 	return s
 }
 
 func inSimulator(t *testing.T, s scenarios.Scenario) (took time.Duration, events uint64) {
 	var opened *sim.World
-	backend := storm.Backend{Name: "sim", Keys: true, Open: storm.Opener(
+	backend := storm.Backend{Ability: nemesis.Ability{Name: "sim"}, Keys: true, Open: storm.Opener(
 		func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (w *sim.World, err error) {
 			opened, err = sim.Open(ctx, s, seed, sink)
 			return opened, err
@@ -75,7 +74,7 @@ func inSimulator(t *testing.T, s scenarios.Scenario) (took time.Duration, events
 
 func inBubble(t *testing.T, s scenarios.Scenario) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
-		took = timed(t, storm.Backend{Name: "bubble", Keys: true, Open: storm.Opener(openBubble)}, s)
+		took = timed(t, storm.Backend{Ability: nemesis.Ability{Name: "bubble"}, Keys: true, Open: storm.Opener(openBubble)}, s)
 	})
 	return took
 }

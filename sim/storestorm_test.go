@@ -44,7 +44,7 @@ func storeStorm(random *rand.PCG) nemesis.Setting {
 	replication, sync := upTo(20), upTo(10)
 	s.Replication, s.Sync = &replication, &sync
 	s.Store = &nemesis.Store{Election: upTo(100), Commit: upTo(20), Asynchronous: below(3) == 0}
-	g, err := nemesis.Generator{Most: 12}.Only(s, "sim", Faults(), Features()...)
+	g, err := nemesis.Generator{Most: 12}.Only(s, nemesis.Ability{Name: "sim", Kinds: Faults(), Features: Features()})
 	if err != nil {
 		panic(err)
 	}

@@ -10,15 +10,8 @@ import (
 
 // Backend makes worlds of one sort.
 type Backend struct {
-	// Name is what a user calls the backend.
-	Name string
-
-	// Faults lists the kinds of faults that its worlds can carry out.
-	Faults []nemesis.Kind
-
-	// Features lists what they can of that which only some faults of a kind
-	// ask for.
-	Features []nemesis.Feature
+	// Ability is its name, and what its worlds can carry out.
+	nemesis.Ability
 
 	// Exact says that a run follows from its seed alone, so that many can go
 	// side by side and any can be repeated.

@@ -12,7 +12,17 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
+var simulator = storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
+
+// prepared returns the experiment of a scenario that can be run.
+func prepared(t testing.TB, b storm.Backend, s scenarios.Scenario) storm.Experiment {
+	t.Helper()
+	e, err := storm.Prepare(b, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
 
 // cycles is a world without faults in which clients lock and release as fast as
 // they can, each round one of the resources.
@@ -27,7 +37,6 @@ func cycles(clients, resources, rounds int) scenarios.Scenario {
 	for range clients {
 		s.Clients = append(s.Clients, scenarios.Client{Workload: "hold", Resource: "r", Resources: resources, Rounds: rounds})
 	}
-	s.Setting.Clients = clients
 	return s
 }
 
@@ -77,11 +86,12 @@ func BenchmarkCycles(b *testing.B) {
 func BenchmarkWorlds(b *testing.B) {
 	s := cycles(3, 1, 10)
 	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 3}, Start: nemesis.At(5 * time.Millisecond), End: nemesis.After(10 * time.Millisecond)}}
+	e := prepared(b, simulator, s)
 	asTheCommand(b)
 	b.ReportAllocs()
 	grants := 0
 	for i := range b.N {
-		r, err := storm.Run(context.Background(), simulator, s, uint64(i), nil)
+		r, err := e.Run(context.Background(), uint64(i), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -97,7 +107,7 @@ func BenchmarkWorlds(b *testing.B) {
 func BenchmarkBatch(b *testing.B) {
 	asTheCommand(b)
 	s := cycles(3, 1, 10)
-	tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: b.N}.Run(context.Background())
+	tally, err := storm.Batch{Experiment: prepared(b, simulator, s), First: 1, Runs: b.N}.Run(context.Background())
 	if err != nil || tally.Runs != b.N {
 		b.Fatalf("%d runs of %d: %v", tally.Runs, b.N, err)
 	}

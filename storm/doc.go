@@ -1,5 +1,6 @@
-// Package storm runs a scenario on a backend, once ([Run]) or many times
-// ([Batch]), records what happens, and has it judged.
+// Package storm runs a scenario on a backend: it makes an [Experiment] of the two
+// ([Prepare]), runs that once or many times ([Batch]), records what happens, and
+// has it judged.
 //
 // It is the only package that knows both locks and worlds: it builds the
 // scenario's lock on the ports of a [World], drives it with a workload, and

@@ -1,25 +1,11 @@
 package storm
 
 import (
-	"slices"
+	"errors"
 
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
-
-// Drawn returns the scenario as it is run on a backend with a seed: what its
-// generator draws is in its plan, and the generator is gone. A scenario without
-// a generator stays as it is. [Prepare] must have accepted it.
-func Drawn(b Backend, s scenarios.Scenario, seed uint64) (scenarios.Scenario, error) {
-	g, err := generator(b, s)
-	if g == nil || err != nil {
-		return s, err
-	}
-	drawn := g.Plan(s.Setting, s.Lock.TTL, nemesis.Stream(seed, nemesis.PlanStream))
-	s.Plan = slices.Concat(s.Plan, drawn)
-	s.Generate = nil
-	return s, nil
-}
 
 // InStorm returns the scenario with further faults that the generator draws.
 // What the scenario expects was said of its own plan: now nothing is expected.
@@ -28,16 +14,26 @@ func InStorm(s scenarios.Scenario, g nemesis.Generator) scenarios.Scenario {
 	return s
 }
 
-// generator returns the scenario's generator, if it has one, without the kinds
+// generatorOn returns the scenario's generator, if it has one, without the kinds
 // and features of faults that the backend cannot carry out or the setting has
 // no room for. It is an error if the generator names one of those kinds.
-func generator(b Backend, s scenarios.Scenario) (*nemesis.Generator, error) {
+func generatorOn(b Backend, s scenarios.Scenario) (*nemesis.Generator, error) {
 	if s.Generate == nil {
 		return nil, nil
 	}
-	g, err := s.Generate.Only(s.Setting, b.Name, b.Faults, b.Features...)
-	if err != nil {
-		return nil, nemesis.InField("generate", err)
+	g, err := s.Generate.Only(s.World(), b.Ability)
+	var wrong *nemesis.FieldError
+	if errors.As(nemesis.InField("generate", err), &wrong) {
+		return nil, &UnfitError{wrong.Path, wrong.Err}
 	}
-	return &g, nil
+	return &g, err
+}
+
+// draw draws the faults of a seed that come beside the scenario's plan, if there
+// is a generator.
+func (e Experiment) draw(seed uint64) nemesis.Plan {
+	if e.generator == nil {
+		return nil
+	}
+	return e.generator.Plan(e.world, e.scenario.Lock.TTL, nemesis.Stream(seed, nemesis.PlanStream))
 }

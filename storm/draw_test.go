@@ -3,6 +3,7 @@ package storm_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// What is drawn stands beside the scenario's own plan, and a result holds no
-// generator.
+// What is drawn stands beside the scenario's own plan, which stays as it was asked
+// for; what was done holds no generator.
 func TestDrawnPlan(t *testing.T) {
 	s := find(t, "crash-restart")
 	in := storm.InStorm(s, nemesis.Generator{Most: 5})
@@ -21,11 +22,15 @@ func TestDrawnPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Scenario.Generate != nil || r.Scenario.Expect != nil {
-		t.Errorf("generator %v, expectations %v", r.Scenario.Generate, r.Scenario.Expect)
+	if !reflect.DeepEqual(r.Scenario, in) {
+		t.Errorf("asked for %+v, and the result is of %+v", in, r.Scenario)
 	}
-	if n := len(r.Scenario.Plan); n < 3 || n > 7 || r.Scenario.Plan[1] != s.Plan[1] {
-		t.Errorf("plan %v", r.Scenario.Plan)
+	done := r.Done()
+	if done.Generate != nil || done.Expect != nil {
+		t.Errorf("generator %v, expectations %v", done.Generate, done.Expect)
+	}
+	if n := len(done.Plan); n < 3 || n > 7 || done.Plan[1] != s.Plan[1] {
+		t.Errorf("plan %v", done.Plan)
 	}
 	if len(in.Plan) != 2 || len(find(t, "crash-restart").Plan) != 2 {
 		t.Error("the scenario itself was changed")
@@ -35,14 +40,13 @@ func TestDrawnPlan(t *testing.T) {
 // A backend is asked for nothing that is impossible: what all kinds include is
 // left out, what is named is refused, and so is a storm without a fault.
 func TestGeneratorOfABackend(t *testing.T) {
-	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash"}}
+	tin := storm.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}}
 	s := storm.InStorm(find(t, "calm"), nemesis.Generator{Most: 9})
+	e := prepared(t, tin, s)
 	for seed := range uint64(50) {
-		drawn, err := storm.Drawn(tin, s, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := storm.Prepare(tin, drawn); err != nil {
+		drawn := s
+		drawn.Plan, drawn.Generate = storm.Draw(e, seed), nil
+		if _, err := storm.Prepare(tin, drawn); err != nil || len(drawn.Plan) == 0 {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
@@ -51,24 +55,24 @@ func TestGeneratorOfABackend(t *testing.T) {
 		"generate.faults: nothing is left to draw: the tin backend can":   {"all": 1, "crash": 0},
 	} {
 		s.Generate.Faults = faults
-		if err := storm.Prepare(tin, s); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := storm.Prepare(tin, s); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 	s.Generate.Faults = nemesis.Weights{"failover": 1}
 	const want = "generate.faults.failover: a failover is impossible here: no node has a replica: the setting has no replication"
-	if err := storm.Prepare(simulator, s); err == nil || err.Error() != want {
+	if _, err := storm.Prepare(simulator, s); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
 // The error of a run in a storm says which run it was.
 func TestErrorOfARunNamesItsSeed(t *testing.T) {
-	broken := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash"}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (storm.World, error) {
+	broken := storm.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (storm.World, error) {
 		return nil, errors.New("rust")
 	}}
 	s := storm.InStorm(find(t, "calm"), nemesis.Generator{Most: 1})
-	if _, err := (storm.Batch{Backend: broken, Scenario: s, First: 7, Runs: 1}).Run(context.Background()); err == nil || err.Error() != "seed 7: rust" {
+	if _, err := (storm.Batch{Experiment: prepared(t, broken, s), First: 7, Runs: 1}).Run(context.Background()); err == nil || err.Error() != "seed 7: rust" {
 		t.Errorf("got %v", err)
 	}
 }

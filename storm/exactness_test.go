@@ -32,7 +32,7 @@ func with(t *rapid.T, s scenarios.Scenario, kind nemesis.Kind, at time.Duration)
 	g := nemesis.Generator{Faults: nemesis.Weights{kind: 1}, Most: 1}
 	planned := s.Plan
 	for range 20 {
-		drawn := g.Plan(s.Setting, s.Lock.TTL, nemesis.Stream(rapid.Uint64().Draw(t, "plan"), nemesis.PlanStream))
+		drawn := g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(rapid.Uint64().Draw(t, "plan"), nemesis.PlanStream))
 		if len(drawn) == 0 {
 			continue
 		}

@@ -19,29 +19,33 @@ import (
 // but fail, each of them a Redlock but for one thing. They show that a verdict
 // follows from its cause.
 
+const inTestsOnly = "in tests only"
+
 func init() {
-	for _, k := range []lockKind{
-		{name: "oracle", build: newOracle},
-		{name: "careless", build: newCareless},
-		{name: "grudging", build: newGrudging},
-		{name: "fragile", build: redlockOver(func(n env.Nodes) env.Nodes { return fragile{n} })},
-		{name: "littering", build: redlockOver(func(n env.Nodes) env.Nodes { return littering{n, 1} })},
-		{name: "hoarding", build: redlockOver(func(n env.Nodes) env.Nodes { return littering{n, 1000} })},
-		{name: "usurping", build: redlockOver(func(n env.Nodes) env.Nodes { return usurping{littering{n, 1000}} })},
-		{name: "dawdling", build: func(l scenarios.Lock, p ports) (Lock, error) {
-			return redlockOver(func(n env.Nodes) env.Nodes { return dawdling{n, p.runtime} })(l, p)
-		}},
-		{name: "lying", build: redlockOver(func(n env.Nodes) env.Nodes { return lying{n} })},
-	} {
-		k.what, k.allowance = "in tests only", redlockAllowance
-		k.fields = "linger watchdog quarantine fence sequential tokens"
-		k.validate = func(scenarios.Lock) error { return nil }
-		lockKinds = append(lockKinds, k)
+	kind := func(name string) lockKind {
+		return lockKind{name: name, what: inTestsOnly, fields: "linger watchdog quarantine fence sequential tokens"}
 	}
+	over := func(name string, nodes func(ports) env.Nodes) lockKind {
+		return building(kind(name), redlockConfig, redlockOver(nodes))
+	}
+	lockKinds = append(lockKinds,
+		building(kind("oracle"), func(l scenarios.Lock) oracleConfig { return oracleConfig(l.TTL) }, newOracle),
+		building(kind("careless"), carelessConfig, redlockOver(func(p ports) env.Nodes { return careless{p.nodes} })),
+		building(kind("grudging"), grudgingConfig, redlockOver(func(p ports) env.Nodes { return grudging{p.nodes} })),
+		over("fragile", func(p ports) env.Nodes { return fragile{p.nodes} }),
+		over("littering", func(p ports) env.Nodes { return littering{p.nodes, 1} }),
+		over("hoarding", func(p ports) env.Nodes { return littering{p.nodes, 1000} }),
+		over("usurping", func(p ports) env.Nodes { return usurping{littering{p.nodes, 1000}} }),
+		over("dawdling", func(p ports) env.Nodes { return dawdling{p.nodes, p.runtime} }),
+		over("lying", func(p ports) env.Nodes { return lying{p.nodes} }),
+	)
 	fenceSources["constant"] = func(locks.Fences) redlock.FenceSource {
 		return func(context.Context, string, env.Instant) (uint64, error) { return math.MaxInt32, nil }
 	}
 }
+
+// Draw returns what an experiment's generator draws.
+func Draw(e Experiment, seed uint64) nemesis.Plan { return e.draw(seed) }
 
 // WithOracle returns the backend with worlds in which the lock "oracle" can be
 // built: what its clients share is no part of the world, so that no fault can
@@ -77,12 +81,17 @@ type oracleLock struct {
 	ttl time.Duration // that it tells of
 }
 
-func newOracle(l scenarios.Lock, p ports) (Lock, error) {
+// oracleConfig is the TTL that the oracle tells of.
+type oracleConfig time.Duration
+
+func (oracleConfig) Validate() error { return nil }
+
+func newOracle(c oracleConfig, p ports) (Lock, error) {
 	shared, ok := p.runtime.(oracle)
 	if !ok {
 		return nil, errors.New("there is no oracle in this world: see WithOracle")
 	}
-	return oracleLock{p, shared, l.TTL}, nil
+	return oracleLock{p, shared, time.Duration(c)}, nil
 }
 
 func (o oracleLock) Lock(ctx context.Context, resource string) (Hold, error) {
@@ -128,18 +137,18 @@ func (h oracleHold) Release(context.Context) error {
 }
 
 // redlockOver builds a Redlock on nodes that are not as they should be.
-func redlockOver(nodes func(env.Nodes) env.Nodes) func(scenarios.Lock, ports) (Lock, error) {
-	return func(l scenarios.Lock, p ports) (Lock, error) {
-		p.nodes = nodes(p.nodes)
-		return newRedlock(l, p)
+func redlockOver(nodes func(ports) env.Nodes) func(redlockSetup, ports) (Lock, error) {
+	return func(c redlockSetup, p ports) (Lock, error) {
+		p.nodes = nodes(p)
+		return newRedlock(c, p)
 	}
 }
 
-// newCareless builds a Redlock to which every answer is a yes, whatever the node has
+// carelessConfig is that of a Redlock to which every answer is a yes, whatever the node has
 // forgotten, no time is too long, and every fence is the same.
-func newCareless(l scenarios.Lock, p ports) (Lock, error) {
+func carelessConfig(l scenarios.Lock) redlockSetup {
 	l.Fence, l.TTL, l.Quarantine = "constant", l.TTL*1000, 0
-	return redlockOver(func(n env.Nodes) env.Nodes { return careless{n} })(l, p)
+	return redlockConfig(l)
 }
 
 type careless struct{ env.Nodes }
@@ -152,11 +161,11 @@ func (n careless) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Ro
 	}}
 }
 
-// newGrudging builds a Redlock that never grants anything, and is in no hurry to try
-// again.
-func newGrudging(l scenarios.Lock, p ports) (Lock, error) {
+// grudgingConfig is that of a Redlock that never grants anything, and is in no hurry
+// to try again.
+func grudgingConfig(l scenarios.Lock) redlockSetup {
 	l.Retry = nemesis.Range{Min: 20 * time.Millisecond, Max: 80 * time.Millisecond}
-	return redlockOver(func(n env.Nodes) env.Nodes { return grudging{n} })(l, p)
+	return redlockConfig(l)
 }
 
 type grudging struct{ env.Nodes }

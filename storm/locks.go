@@ -45,7 +45,7 @@ type ports struct {
 	observer env.Observer
 }
 
-// lockKind builds the locks of one kind.
+// lockKind builds the locks of one kind. [building] completes one.
 type lockKind struct {
 	name string
 	what string
@@ -54,13 +54,27 @@ type lockKind struct {
 	// store says that the lock needs a store.
 	store bool
 	// fields are the names, in a file, of those fields of a lock that this one
-	// reads beside what all do: see [sharedFields].
+	// reads beside what all do: see [sharedFields]. A law holds them to what config
+	// makes of each field.
 	fields string
-	// allowance is what the lock sets aside of its TTL for clock error.
-	allowance func(scenarios.Lock) time.Duration
-	// validate refuses parameters that cannot be.
-	validate func(scenarios.Lock) error
-	build    func(scenarios.Lock, ports) (Lock, error)
+	// config is what a lock of this kind makes of a scenario's parameters, the
+	// same for every client; build makes one client's lock of it.
+	config func(scenarios.Lock) config
+	build  func(config, ports) (Lock, error)
+}
+
+// config is the configuration of a lock, as the package that has the lock knows it.
+type config interface {
+	// Validate refuses parameters that cannot be.
+	Validate() error
+}
+
+// building returns the kind with its two functions, of which build takes what make
+// returns.
+func building[C config](k lockKind, make func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
+	k.config = func(l scenarios.Lock) config { return make(l) }
+	k.build = func(c config, p ports) (Lock, error) { return build(c.(C), p) }
+	return k
 }
 
 // sharedFields are those that every lock reads.
@@ -68,22 +82,21 @@ const sharedFields = "kind ttl drift_factor clock node_timeout margin retry trie
 
 // lockKinds lists the locks that a scenario can name.
 var lockKinds = []lockKind{
-	{
+	building(lockKind{
 		name: "redlock", what: "keys on a majority of independent nodes",
-		fields:    "linger watchdog quarantine fence sequential tokens",
-		allowance: redlockAllowance, validate: validateRedlock, build: newRedlock,
-	},
+		fields: "linger watchdog quarantine fence sequential tokens",
+	}, redlockConfig, newRedlock),
 	oneKey("check-then-set", "GET, then SET, on one node; released by DEL", locks.NewCheckThenSet),
 	oneKey("setnx-then-expire", "SETNX, then EXPIRE, on one node; released by DEL", locks.NewSetNXThenExpire),
 	oneKey("setnx-del", "SET NX PX on one node, released by DEL", locks.NewSetNXDel),
 	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", locks.NewGetThenDel),
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", locks.NewSingleNode),
-	storeKind("database-row", "a row with a time to live, which others sweep", "", newRow),
-	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", "heartbeat", newZooKeeper),
-	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", "heartbeat", newEtcd),
-	storeKind("etcd-unchecked", "the same without a look at the session after the wait", "heartbeat", newEtcdUnchecked),
-	storeKind("chubby", "a node of the session, with a sequencer, a grace period and a lock-delay", "heartbeat grace lock_delay", newChubby),
-	storeKind("fenced", "a fenced lock on consensus, which its owner may enter again", "heartbeat entries", newFenced),
+	storeKind("database-row", "a row with a time to live, which others sweep", "", locksConfig, plain(locks.NewRow)),
+	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", "heartbeat", sessionConfig, plain(locks.NewZooKeeper)),
+	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", "heartbeat", sessionConfig, plain(locks.NewEtcd)),
+	storeKind("etcd-unchecked", "the same without a look at the session after the wait", "heartbeat", sessionConfig, plain(locks.NewEtcdUnchecked)),
+	storeKind("chubby", "a node of the session, with a sequencer, a grace period and a lock-delay", "heartbeat grace lock_delay", chubbyConfig, plain(locks.NewChubby)),
+	storeKind("fenced", "a fenced lock on consensus, which its owner may enter again", "heartbeat entries", fencedConfig, newFenced),
 }
 
 // Locks returns the names of the locks with a line on each.
@@ -105,28 +118,27 @@ func findLock(name string) (lockKind, error) {
 	return lockKind{}, fmt.Errorf("unknown lock %q: there is %v", name, list)
 }
 
-// fits reports whether a backend and a setting have what the lock needs, and the
-// lock has a use for all that the scenario says of it.
-func (k lockKind) fits(b Backend, s scenarios.Scenario) error {
-	wrong := func(path string, err error) error {
-		return &nemesis.FieldError{Path: path, Err: err}
+// configured returns the configuration of a scenario's locks, if the backend and the
+// setting have what the lock needs, and the lock has a use for all that the scenario
+// says of it.
+func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
+	wrong := func(path string, format string, args ...any) (config, error) {
+		return nil, &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 	}
 	switch {
 	case k.store && !b.Stores:
-		return wrong("lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name))
+		return nil, &UnfitError{"lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name)}
 	case k.store && s.Store == nil:
-		return wrong("lock.kind", fmt.Errorf("%s needs a store, which the setting has not: see the field store", k.name))
+		return wrong("lock.kind", "%s needs a store, which the setting has not: see the field store", k.name)
 	}
 	if field := k.useless(s.Lock); field != "" {
-		return wrong("lock."+field, fmt.Errorf("%s has no use for it", k.name))
+		return wrong("lock."+field, "%s has no use for it", k.name)
 	}
 	if s.Lock.Heartbeat <= 0 && slices.Contains(strings.Fields(k.fields), "heartbeat") {
-		return wrong("lock.heartbeat", fmt.Errorf("%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name))
+		return wrong("lock.heartbeat", "%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name)
 	}
-	if err := k.validate(s.Lock); err != nil {
-		return nemesis.InField("lock", err)
-	}
-	return nil
+	c := k.config(s.Lock)
+	return c, nemesis.InField("lock", c.Validate())
 }
 
 // useless names a field that is set and that the lock does not read.

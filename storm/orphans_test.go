@@ -30,7 +30,7 @@ func noOrphans(t *testing.T, c nemesis.Connections, plans int) {
 	t.Helper()
 	s := storm.InStorm(brief(t), nemesis.Generator{Faults: nemesis.Weights{"all": 1}, Most: 6})
 	s.Connections = c
-	tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: plans}.Run(context.Background())
+	tally, err := storm.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: plans}.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func brief(t *testing.T) scenarios.Scenario {
 	s.Lock.Retry = nemesis.Range{Min: 10 * ms, Max: 60 * ms}
 	span := func(most time.Duration) nemesis.Range { return nemesis.Range{Max: most} }
 	c := scenarios.Client{Workload: "hold", Resource: "r", Work: span(60 * ms), Think: span(60 * ms), Rounds: 3}
-	s.Clients, s.Setting.Clients = []scenarios.Client{c, c}, 2
+	s.Clients = []scenarios.Client{c, c}
 	s.Horizon = 3 * time.Second
 	return s
 }

@@ -30,7 +30,6 @@ func alone(t *testing.T, plan ...nemesis.Fault) scenarios.Scenario {
 	s.Clients = []scenarios.Client{{
 		Workload: "hold", Resource: "r", Rounds: 1, Work: nemesis.Range{Min: 2 * time.Second, Max: 2 * time.Second}, ExtendEvery: 400 * ms,
 	}}
-	s.Setting.Clients = 1
 	s.Plan = plan
 	return s
 }
@@ -126,7 +125,7 @@ func TestDeathOfAHolder(t *testing.T) {
 // What judges must know of a scenario is in the header.
 func TestHeader(t *testing.T) {
 	s := find(t, "minority-partition")
-	got := storm.Header(simulator, s, 7)
+	got := prepared(t, simulator, s).Header(7)
 	want := history.Header{
 		Format: history.Format, Version: history.Version, Scenario: s.Name, Lock: "redlock", Backend: "sim", Seed: 7,
 		Nodes: 5, Clients: 2, LongestTTL: time.Second, Allowance: 12 * ms, Keys: true, Bounds: s.Bounds,

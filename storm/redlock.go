@@ -10,11 +10,11 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-func redlockAllowance(l scenarios.Lock) time.Duration {
+// allowance is what a lock sets aside of its TTL for clock error; every one does as
+// Redlock.
+func allowance(l scenarios.Lock) time.Duration {
 	return redlock.Allowance(l.TTL, l.DriftFactor)
 }
-
-func validateRedlock(l scenarios.Lock) error { return redlockConfig(l, 1).Validate() }
 
 // tokens are the ways to make tokens, as scenarios name them: which names there are
 // is in the tag of the scenario's field, and checked by it.
@@ -28,9 +28,15 @@ var fenceSources = map[string]func(locks.Fences) redlock.FenceSource{
 	"one-node":  func(f locks.Fences) redlock.FenceSource { return f.OneNode },
 }
 
-// redlockConfig is the configuration of one client's lock.
-func redlockConfig(l scenarios.Lock, client int) redlock.Config {
-	return redlock.Config{
+// redlockSetup is the configuration of the first client's Redlock, but for the source
+// of its fences, which is built on its ports and only named here.
+type redlockSetup struct {
+	redlock.Config
+	source string // see fenceSources
+}
+
+func redlockConfig(l scenarios.Lock) redlockSetup {
+	return redlockSetup{source: l.Fence, Config: redlock.Config{
 		TTL:         l.TTL,
 		DriftFactor: l.DriftFactor,
 		Clock:       l.ReadsClock(),
@@ -39,22 +45,24 @@ func redlockConfig(l scenarios.Lock, client int) redlock.Config {
 		Fence:       l.Fence != "",
 		Sequential:  l.Sequential,
 		Tokens:      tokens[l.Tokens],
-		Client:      fmt.Sprintf("client-%d", client),
+		Client:      clientName(1),
 		NodeTimeout: l.NodeTimeout,
 		Linger:      l.Linger,
 		Margin:      l.Margin,
 		RetryMin:    l.Retry.Min,
 		RetryMax:    l.Retry.Max,
 		Tries:       l.Tries,
-	}
+	}}
 }
 
-func newRedlock(l scenarios.Lock, p ports) (Lock, error) {
-	config := redlockConfig(l, p.client)
-	if source := fenceSources[l.Fence]; source != nil {
-		config.FenceFrom = source(locks.Fences{Runtime: p.runtime, Nodes: p.nodes, Timeout: l.NodeTimeout})
+func clientName(number int) string { return fmt.Sprintf("client-%d", number) }
+
+func newRedlock(c redlockSetup, p ports) (Lock, error) {
+	c.Client = clientName(p.client)
+	if source := fenceSources[c.source]; source != nil {
+		c.FenceFrom = source(locks.Fences{Runtime: p.runtime, Nodes: p.nodes, Timeout: c.NodeTimeout})
 	}
-	mutex, err := redlock.New(config, p.runtime, p.nodes, p.observer)
+	mutex, err := redlock.New(c.Config, p.runtime, p.nodes, p.observer)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func busy(t *testing.T, most int, kinds ...nemesis.Kind) scenarios.Scenario {
 	s.Horizon = 60 * time.Second
 	span := nemesis.Range{Min: 50 * ms, Max: 900 * ms}
 	c := scenarios.Client{Workload: "section", Resource: "r", Work: span, Think: nemesis.Range{Max: 100 * ms}, Rounds: 20}
-	s.Clients, s.Setting.Clients = []scenarios.Client{c, c}, 2
+	s.Clients = []scenarios.Client{c, c}
 	s.Bounds.Cleanup = 0 // of no interest here
 	weights := nemesis.Weights{}
 	for _, kind := range kinds {
@@ -98,7 +98,7 @@ type measured struct {
 
 func measure(t *testing.T, s scenarios.Scenario, n int) (m measured) {
 	t.Helper()
-	_, err := storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: n, Each: func(r storm.Result) {
+	_, err := storm.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: n, Each: func(r storm.Result) {
 		if r.Report.Finding(checker.Lease).Verdict == checker.Violated {
 			m.violated++
 		}

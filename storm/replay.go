@@ -44,10 +44,10 @@ const longestNames = 23
 // noSwarm follows the number of faults of a generator without swarms.
 const noSwarm = "n"
 
-// NewReplay returns the replay of a result of the scenario, which is one of the
-// table, in the storm of a generator unless that is nil.
-func NewReplay(scenario string, g *nemesis.Generator, r Result) Replay {
-	return Replay{Scenario: scenario, Seed: r.Seed, Generator: g, Trace: upper(r.TraceHash)}
+// Replay returns the replay of a result whose scenario is one of the table, as it
+// stands there or [InStorm].
+func (r Result) Replay() Replay {
+	return Replay{Scenario: r.Scenario.Name, Seed: r.Seed, Generator: r.Scenario.Generate, Trace: upper(r.TraceHash)}
 }
 
 func upper(hash uint64) uint32 { return uint32(hash >> 32) }

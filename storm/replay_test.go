@@ -105,7 +105,7 @@ func TestReplayIsTheSameRun(t *testing.T) {
 	for _, s := range scenarios.All() {
 		for seed := range uint64(20) {
 			first := run(storm.InStorm(s, g), seed)
-			replay, err := storm.ParseReplay(storm.NewReplay(s.Name, &g, first).String())
+			replay, err := storm.ParseReplay(first.Replay().String())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestReplayIsTheSameRun(t *testing.T) {
 			if got := run(again, replay.Seed); !replay.Same(got) || got.TraceHash != first.TraceHash {
 				t.Errorf("%v: another run", replay)
 			}
-			if got := run(first.Scenario, seed); got.TraceHash != first.TraceHash {
+			if got := run(first.Done(), seed); got.TraceHash != first.TraceHash {
 				t.Errorf("%s, seed %d: another run with the plan that was drawn", s.Name, seed)
 			}
 			if replay.Same(run(again, replay.Seed+1)) {

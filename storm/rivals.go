@@ -7,12 +7,11 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// locksConfig is what the locks of package locks have in common. They set aside
-// what Redlock does.
+// locksConfig is what the locks of package locks have in common.
 func locksConfig(l scenarios.Lock) locks.Config {
 	return locks.Config{
 		TTL:       l.TTL,
-		Allowance: redlockAllowance(l),
+		Allowance: allowance(l),
 		Clock:     l.ReadsClock(),
 		Timeout:   l.NodeTimeout,
 		Margin:    l.Margin,
@@ -42,17 +41,15 @@ func (l rivalLock[H]) Lock(ctx context.Context, resource string) (Hold, error) {
 	return hold, nil
 }
 
-// plainHolds makes a [Lock] of a mutex that has just been built.
-func plainHolds(m *locks.Mutex, err error) (Lock, error) { return rivalLock[*locks.Hold]{m}, err }
+// plain makes of a function that builds a mutex one that builds a [Lock].
+func plain[C any](newMutex func(C, locks.Ports) (*locks.Mutex, error)) func(C, ports) (Lock, error) {
+	return func(c C, p ports) (Lock, error) {
+		m, err := newMutex(c, p.rival())
+		return rivalLock[*locks.Hold]{m}, err
+	}
+}
 
 // oneKey is a lock that keeps one key, on node 1.
 func oneKey(name, what string, newMutex func(locks.Config, locks.Ports) (*locks.Mutex, error)) lockKind {
-	return lockKind{
-		name: name, what: what, keepers: 1,
-		allowance: redlockAllowance,
-		validate:  func(l scenarios.Lock) error { return locksConfig(l).Validate() },
-		build: func(l scenarios.Lock, p ports) (Lock, error) {
-			return plainHolds(newMutex(locksConfig(l), p.rival()))
-		},
-	}
+	return building(lockKind{name: name, what: what, keepers: 1}, locksConfig, plain(newMutex))
 }

@@ -21,7 +21,7 @@ func onOneNode(t *testing.T, kind string, nodes int, clients []scenarios.Client,
 		Name: "one-key", Setting: calm.Setting, Clients: clients,
 		Lock: scenarios.Lock{Kind: kind, TTL: l.TTL, DriftFactor: l.DriftFactor, NodeTimeout: l.NodeTimeout, Margin: l.Margin, Retry: l.Retry},
 	}
-	s.Nodes, s.Setting.Clients, s.Plan, s.Horizon = nodes, len(clients), plan, 5*time.Second
+	s.Nodes, s.Plan, s.Horizon = nodes, plan, 5*time.Second
 	return s
 }
 

@@ -67,7 +67,7 @@ func findSeries(t *testing.T, name string) scenarios.Series {
 // measurements returns the measurements of 50 runs of a scenario.
 func measurements(t *testing.T, name string) (all []checker.Measurements) {
 	t.Helper()
-	batch := storm.Batch{Backend: simulator, Scenario: find(t, name), First: 1, Runs: 50, Each: func(r storm.Result) {
+	batch := storm.Batch{Experiment: prepared(t, simulator, find(t, name)), First: 1, Runs: 50, Each: func(r storm.Result) {
 		all = append(all, r.Report.Measurements)
 	}}
 	if _, err := batch.Run(t.Context()); err != nil {
@@ -127,7 +127,7 @@ func TestSingleNodeLosesMoreHolds(t *testing.T) {
 	lost := map[string]int{}
 	for _, name := range []string{"single-vs-redlock-single-node", "single-vs-redlock-redlock"} {
 		grants := 0
-		batch := storm.Batch{Backend: simulator, Scenario: find(t, name), First: 1, Runs: 100, Each: func(r storm.Result) {
+		batch := storm.Batch{Experiment: prepared(t, simulator, find(t, name)), First: 1, Runs: 100, Each: func(r storm.Result) {
 			lost[name] += r.Report.Finding(checker.Lease).Count
 			grants += r.Report.Measurements.Grants
 		}}

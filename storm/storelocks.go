@@ -7,44 +7,24 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// storeKind is a lock of package locks that lives in a store. Each of its builders
-// refuses parameters that cannot be, before it uses the ports.
-func storeKind(name, what, fields string, build func(scenarios.Lock, ports) (Lock, error)) lockKind {
-	return lockKind{
-		name: name, what: what, keepers: -1, store: true, fields: fields, allowance: redlockAllowance,
-		validate: func(l scenarios.Lock) error {
-			_, err := build(l, ports{})
-			return err
-		},
-		build: build,
-	}
-}
-
-func newRow(l scenarios.Lock, p ports) (Lock, error) {
-	return plainHolds(locks.NewRow(locksConfig(l), p.rival()))
-}
-
-func newZooKeeper(l scenarios.Lock, p ports) (Lock, error) {
-	return plainHolds(locks.NewZooKeeper(sessionConfig(l), p.rival()))
-}
-
-func newEtcd(l scenarios.Lock, p ports) (Lock, error) {
-	return plainHolds(locks.NewEtcd(sessionConfig(l), p.rival()))
-}
-
-func newEtcdUnchecked(l scenarios.Lock, p ports) (Lock, error) {
-	return plainHolds(locks.NewEtcdUnchecked(sessionConfig(l), p.rival()))
-}
-
-func newChubby(l scenarios.Lock, p ports) (Lock, error) {
-	return plainHolds(locks.NewChubby(locks.ChubbyConfig{SessionConfig: sessionConfig(l), Grace: l.Grace, LockDelay: l.LockDelay}, p.rival()))
-}
-
-func newFenced(l scenarios.Lock, p ports) (Lock, error) {
-	lock, err := locks.NewFenced(locks.FencedConfig{SessionConfig: sessionConfig(l), Entries: cmp.Or(l.Entries, 1)}, p.rival())
-	return rivalLock[*locks.Entry]{lock}, err
+// storeKind is a lock of package locks that lives in a store.
+func storeKind[C config](name, what, fields string, make func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
+	return building(lockKind{name: name, what: what, fields: fields, keepers: -1, store: true}, make, build)
 }
 
 func sessionConfig(l scenarios.Lock) locks.SessionConfig {
 	return locks.SessionConfig{Config: locksConfig(l), Heartbeat: l.Heartbeat}
+}
+
+func chubbyConfig(l scenarios.Lock) locks.ChubbyConfig {
+	return locks.ChubbyConfig{SessionConfig: sessionConfig(l), Grace: l.Grace, LockDelay: l.LockDelay}
+}
+
+func fencedConfig(l scenarios.Lock) locks.FencedConfig {
+	return locks.FencedConfig{SessionConfig: sessionConfig(l), Entries: cmp.Or(l.Entries, 1)}
+}
+
+func newFenced(c locks.FencedConfig, p ports) (Lock, error) {
+	lock, err := locks.NewFenced(c, p.rival())
+	return rivalLock[*locks.Entry]{lock}, err
 }

@@ -23,7 +23,7 @@ func inStore(t *testing.T, kind string, clients ...scenarios.Client) scenarios.S
 	if kind != "database-row" {
 		s.Lock.Heartbeat = 300 * ms
 	}
-	s.Clients, s.Setting.Clients = clients, len(clients)
+	s.Clients = clients
 	s.Nodes, s.Persistence = 3, nemesis.Always
 	s.Store = &nemesis.Store{
 		Election: nemesis.Distribution{Range: nemesis.Range{Min: 100 * ms, Max: 200 * ms}},
@@ -160,7 +160,7 @@ func finished(t *testing.T, s scenarios.Scenario, n int) {
 
 func eachRun(t *testing.T, s scenarios.Scenario, n int, each func(storm.Result)) {
 	t.Helper()
-	if _, err := (storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: n, Each: each}).Run(context.Background()); err != nil {
+	if _, err := (storm.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: n, Each: each}).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 }

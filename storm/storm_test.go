@@ -2,7 +2,9 @@ package storm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +29,7 @@ func find(t testing.TB, name string) scenarios.Scenario {
 // runs runs seeds 1 to n of a scenario in the simulator.
 func runs(t *testing.T, s scenarios.Scenario, n int) storm.Tally {
 	t.Helper()
-	tally, err := storm.Batch{Backend: simulator, Scenario: s, First: 1, Runs: n}.Run(context.Background())
+	tally, err := storm.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: n}.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func TestDebate(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			tally := runs(t, s, 100)
-			if got := tally.Outcome(); got != storm.AsExpected {
+			if got := tally.Conclusion(); got != storm.AsExpected {
 				t.Errorf("%v: seen %v, expected %v", got, tally.Seen, s.Expect)
 			}
 		})
@@ -74,7 +76,7 @@ func TestStoredHistoryHasTheSameVerdicts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			panel := checker.NewPanel(storm.Header(simulator, s, seed))
+			panel := checker.NewPanel(prepared(t, simulator, s).Header(seed))
 			for i := range log {
 				panel.Record(&log[i])
 			}
@@ -104,14 +106,14 @@ func TestInterrupted(t *testing.T) {
 	if r.Report.Cut != "stopped: context canceled" || (storm.Result{Report: checker.Report{Cut: "no progress"}}).AsExpected() {
 		t.Errorf("cut because of %q", r.Report.Cut)
 	}
-	tally, err := storm.Batch{Backend: simulator, Scenario: find(t, "calm"), Runs: 10}.Run(ctx)
-	if err != nil || tally.Outcome() != storm.Undecided {
-		t.Errorf("outcome %v, error %v", tally.Outcome(), err)
+	tally, err := storm.Batch{Experiment: prepared(t, simulator, find(t, "calm")), Runs: 10}.Run(ctx)
+	if err != nil || tally.Conclusion() != storm.Undecided {
+		t.Errorf("conclusion %v, error %v", tally.Conclusion(), err)
 	}
 }
 
 func TestPrepareRefuses(t *testing.T) {
-	tin := storm.Backend{Name: "tin", Faults: []nemesis.Kind{"crash", "pause"}}
+	tin := storm.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash", "pause"}}}
 	locks, _ := storm.Locks()
 	cases := map[string]func(s *scenarios.Scenario){
 		fmt.Sprintf(`lock.kind: unknown lock "paxos": there is %v`, locks):       func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" },
@@ -139,13 +141,18 @@ func TestPrepareRefuses(t *testing.T) {
 	for want, change := range cases {
 		s := find(t, "crash-restart")
 		change(&s)
-		if err := storm.Prepare(tin, s); err == nil || err.Error() != want {
+		_, err := storm.Prepare(tin, s)
+		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
+		}
+		var unfit *storm.UnfitError
+		if is := strings.Contains(want, "the tin backend"); errors.As(err, &unfit) != is {
+			t.Errorf("%v: is the backend's affair: %v", err, !is)
 		}
 	}
 }
 
-func TestOutcome(t *testing.T) {
+func TestConclusion(t *testing.T) {
 	expect := scenarios.Expectations{checker.Lease: checker.Holds, checker.Section: checker.Violated}
 	result := func(lease, section, other checker.Verdict) storm.Result {
 		return storm.Result{
@@ -161,7 +168,7 @@ func TestOutcome(t *testing.T) {
 	cases := []struct {
 		name    string
 		results []storm.Result
-		want    storm.Outcome
+		want    storm.Conclusion
 	}{
 		{"shown at once", []storm.Result{result(h, v, n)}, storm.AsExpected},
 		{"shown by one of two", []storm.Result{result(h, h, n), result(h, v, h)}, storm.AsExpected},
@@ -180,21 +187,21 @@ func TestOutcome(t *testing.T) {
 		for _, r := range c.results {
 			tally.Add(r)
 		}
-		if got := tally.Outcome(); got != c.want {
+		if got := tally.Conclusion(); got != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
 }
 
 // Where unknown is expected, nothing contradicts, and nothing is left to show.
-func TestOutcomeOfWhatIsLeftOpen(t *testing.T) {
+func TestConclusionOfWhatIsLeftOpen(t *testing.T) {
 	s := scenarios.Scenario{Expect: scenarios.Expectations{checker.Lease: checker.Unknown}}
 	for _, v := range []checker.Verdict{checker.Holds, checker.Violated, checker.Unknown, checker.NotApplicable} {
 		r := storm.Result{Scenario: s, Report: checker.Report{Findings: []checker.Finding{{Property: checker.Lease, Verdict: v}}}}
 		tally := storm.NewTally(s)
 		tally.Add(r)
-		if tally.Outcome() != storm.AsExpected || !r.AsExpected() || r.Contradicts() {
-			t.Errorf("%v is %v", v, tally.Outcome())
+		if tally.Conclusion() != storm.AsExpected || !r.AsExpected() || r.Contradicts() {
+			t.Errorf("%v is %v", v, tally.Conclusion())
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // wantHolds checks that properties hold in each of n runs on a backend.
 func wantHolds(t *testing.T, b storm.Backend, s scenarios.Scenario, n int, properties []checker.Property) {
 	t.Helper()
-	tally, err := storm.Batch{Backend: b, Scenario: s, First: 1, Runs: n}.Run(t.Context())
+	tally, err := storm.Batch{Experiment: prepared(t, b, s), First: 1, Runs: n}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,12 +45,29 @@ func findWorkload(name string) (workload, error) {
 	return workload{}, fmt.Errorf("unknown workload %q: there is %v", name, list)
 }
 
-// user is one client at work: it locks, works, releases, thinks.
-type user struct {
+// role is what a client does, the same in every run.
+type role struct {
 	what     scenarios.Client
 	names    []string // of the resources
 	ttl      time.Duration
 	workload workload
+}
+
+func rolesOf(s scenarios.Scenario) ([]role, error) {
+	roles := make([]role, len(s.Clients))
+	for i, c := range s.Clients {
+		work, err := findWorkload(c.Workload)
+		if err != nil {
+			return nil, &nemesis.FieldError{Path: fmt.Sprintf("clients[%d].workload", i), Err: err}
+		}
+		roles[i] = role{c, resources(c), s.Lock.TTL, work}
+	}
+	return roles, nil
+}
+
+// user is one client at work: it locks, works, releases, thinks.
+type user struct {
+	role
 	runtime  env.Runtime
 	register env.Register
 	recorder *recorder

@@ -159,7 +159,7 @@ func (w *trial) sleep(client int, d time.Duration) {
 // done to clocks, it refuses by name.
 func TestFaultsOnOffer(t *testing.T) {
 	for _, a := range nemesis.Actions() {
-		err := nemesis.Refuse("process", Backend{}.Faults(), nemesis.Plan{{Action: a}})
+		err := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults()}.Refuse(nemesis.Plan{{Action: a}})
 		if _, ofMessages := a.(nemesis.Traffic); ofMessages && err != nil {
 			t.Errorf("%s: %v", a.Kind(), err)
 		}
@@ -173,7 +173,8 @@ func TestFaultsOnOffer(t *testing.T) {
 // choose.
 func TestTimersFirstIsRefused(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}}}
-	if err := nemesis.Refuse("process", Backend{}.Faults(), plan, Backend{}.Features()...); err == nil || !strings.Contains(err.Error(), "first: timers") {
+	able := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
+	if err := able.Refuse(plan); err == nil || !strings.Contains(err.Error(), "first: timers") {
 		t.Errorf("got %v", err)
 	}
 }

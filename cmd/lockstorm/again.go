@@ -7,25 +7,24 @@ import (
 	"text/tabwriter"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
 // repetition knows how a run of a scenario is repeated.
 type repetition struct {
-	name      string // of the scenario, or of its file
-	backend   storm.Backend
-	generator *nemesis.Generator // that the flags asked for, or nil
+	name    string // of the scenario, or of its file
+	backend storm.Backend
+	stormy  bool // the flags asked for the generator that the scenario has
 }
 
 // replay returns the replay string of a run with generated faults, or "" where
 // there is none: the scenario is in a file, the backend does not repeat runs, or
 // the run was stopped.
 func (a repetition) replay(r storm.Result) string {
-	if a.generator == nil || isFile(a.name) || !a.backend.Exact || r.Interrupted {
+	if !a.stormy || isFile(a.name) || !a.backend.Exact || r.Interrupted {
 		return ""
 	}
-	return storm.NewReplay(a.name, a.generator, r).String()
+	return r.Replay().String()
 }
 
 // command returns the command line that repeats a run. On a backend that does
@@ -41,8 +40,8 @@ func (a repetition) command(r stored) string {
 	if a.backend.Name != backends[0].Name {
 		command += " --backend " + a.backend.Name
 	}
-	if a.generator != nil {
-		command += fmt.Sprintf(" --faults %s --most %d", a.generator.Faults, a.generator.Most)
+	if g := r.Scenario.Generate; a.stormy && g != nil {
+		command += fmt.Sprintf(" --faults %s --most %d", g.Faults, g.Most)
 	}
 	return command + fmt.Sprintf(" --seed %d", r.Seed)
 }
@@ -50,9 +49,7 @@ func (a repetition) command(r stored) string {
 // failures lists the runs with generated faults that violated something: each
 // has a plan of its own, and so has to be found again.
 type failures struct {
-	generated bool // or there is nothing to list
-	again     repetition
-
+	again repetition
 	lines []string
 	more  int
 }
@@ -68,7 +65,7 @@ func (f *failures) add(r stored) {
 		}
 	}
 	switch {
-	case !f.generated || len(violated) == 0:
+	case r.Scenario.Generate == nil || len(violated) == 0:
 	case len(f.lines) == mostFailures:
 		f.more++
 	default:

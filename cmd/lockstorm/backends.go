@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/cluster/process"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -19,11 +20,11 @@ var backends = []struct {
 }{
 	{
 		"virtual time in this process; the same seed gives the same run",
-		storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)},
+		storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)},
 	},
 	{
 		"real redis-server processes on this machine, behind proxies in this process",
-		storm.Backend{Name: servers.Name(), Faults: servers.Faults(), Features: servers.Features(), Open: storm.Opener(servers.Open)},
+		storm.Backend{Ability: nemesis.Ability{Name: servers.Name(), Kinds: servers.Faults(), Features: servers.Features()}, Open: storm.Opener(servers.Open)},
 	},
 }
 

@@ -45,7 +45,7 @@ func check(path string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s := run.Scenario
+	s := run.Scenario.Scenario
 	if s.Name == "" {
 		s = scenarios.Scenario{Name: header.Scenario}
 	}
@@ -56,7 +56,7 @@ func check(path string, out io.Writer) error {
 		_, _ = fmt.Fprintf(out, "\nThe verdicts stored with the run were others: %v\n", differs)
 		return verdictError(exitContradiction)
 	}
-	return exitFor(tally.Outcome())
+	return exitFor(tally.Conclusion())
 }
 
 // differing names the properties whose stored verdict is not the new one.

@@ -141,14 +141,14 @@ func (c comparison) suite(seed uint64, runs int) suite {
 	return s
 }
 
-// outcome compares what was seen with what is said of the locks.
-func (c comparison) outcome() storm.Outcome {
+// conclusion compares what was seen with what is said of the locks.
+func (c comparison) conclusion() storm.Conclusion {
 	worst := storm.AsExpected
 	for _, d := range c.deviations() {
-		if d.outcome == storm.Contradiction {
+		if d.conclusion == storm.Contradiction {
 			return storm.Contradiction
 		}
-		worst = d.outcome
+		worst = d.conclusion
 	}
 	return worst
 }

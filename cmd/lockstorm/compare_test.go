@@ -17,7 +17,7 @@ import (
 func TestEveryContenderCanRun(t *testing.T) {
 	for _, trial := range scenarios.Trials() {
 		for _, c := range scenarios.Contenders() {
-			if err := storm.Prepare(backends[0].Backend, trial.Enter(c)); err != nil {
+			if _, err := storm.Prepare(backends[0].Backend, trial.Enter(c)); err != nil {
 				t.Errorf("%s in %s: %v", c.Name, trial.Name, err)
 			}
 		}
@@ -70,7 +70,7 @@ func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (com
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := c.print(&out, s.reference(context.Background(), c.found)); err != nil {
+	if err := c.print(&out, s.reference(c.found)); err != nil {
 		t.Fatal(err)
 	}
 	return c, out.String()
@@ -80,15 +80,15 @@ func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (com
 // trial, what it breaks in all of them together.
 func TestDeviations(t *testing.T) {
 	c, out := compareSome(t, scenarios.Expectations{checker.Lease: checker.Holds}, "crash")
-	want(t, "outcome", c.outcome(), storm.Contradiction)
+	want(t, "conclusion", c.conclusion(), storm.Contradiction)
 	wantIn(t, out, "redlock violates lease exclusion, which it is said to keep: ✗ 100 % [34.2, 100]\n")
 
 	c, out = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "")
-	want(t, "outcome", c.outcome(), storm.Undecided)
+	want(t, "conclusion", c.conclusion(), storm.Undecided)
 	wantIn(t, out, "redlock was not seen to violate contract, which it is said not to keep: ✓\n")
 
 	c, _ = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "crash")
-	want(t, "outcome of one trial, which need not show it", c.outcome(), storm.AsExpected)
+	want(t, "conclusion of one trial, which need not show it", c.conclusion(), storm.AsExpected)
 }
 
 func TestCells(t *testing.T) {

@@ -129,8 +129,8 @@ func firsts(records []record) *table {
 
 // deviation is where a lock was not what is said of it.
 type deviation struct {
-	outcome storm.Outcome
-	text    string
+	conclusion storm.Conclusion
+	text       string
 }
 
 // deviations compares what was seen with what is said of the locks. That a lock has
@@ -140,11 +140,11 @@ func (c comparison) deviations() []deviation {
 	for _, r := range c.records(c.trials) {
 		for _, p := range checker.Properties() {
 			rate, _ := r.rate(p)
-			expected, stated := r.lock.Expect[p]
+			want, _ := r.lock.Expect.Want(p)
 			switch {
-			case stated && expected == checker.Holds && rate.K > 0:
+			case want == checker.Holds && rate.K > 0:
 				all = append(all, deviation{storm.Contradiction, fmt.Sprintf("%s violates %s, which it is said to keep: %s", r.lock.Name, p.Title(), r.cell(p))})
-			case stated && expected == checker.Violated && rate.K == 0 && len(r.shown) == len(scenarios.Trials()):
+			case want == checker.Violated && rate.K == 0 && len(r.shown) == len(scenarios.Trials()):
 				all = append(all, deviation{storm.Undecided, fmt.Sprintf("%s was not seen to violate %s, which it is said not to keep: %s", r.lock.Name, p.Title(), r.cell(p))})
 			}
 		}

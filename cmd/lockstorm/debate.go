@@ -214,8 +214,8 @@ func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []cu
 	return rows, curves
 }
 
-// outcome is the worst outcome of all rows; a debate without a row decides nothing.
-func (d debate) outcome() storm.Outcome {
+// conclusion is the worst of all rows; a debate without a row decides nothing.
+func (d debate) conclusion() storm.Conclusion {
 	var known []storm.Tally
 	rows, curves := d.findings(d.topics...)
 	for _, r := range rows {
@@ -227,13 +227,13 @@ func (d debate) outcome() storm.Outcome {
 	return worst(known)
 }
 
-func worst(known []storm.Tally) storm.Outcome {
+func worst(known []storm.Tally) storm.Conclusion {
 	worst := storm.AsExpected
 	if len(known) == 0 {
 		worst = storm.Undecided
 	}
 	for _, t := range known {
-		switch t.Outcome() {
+		switch t.Conclusion() {
 		case storm.Contradiction:
 			return storm.Contradiction
 		case storm.Undecided:

@@ -56,7 +56,7 @@ func held(t *testing.T, d debate, format string) (debate, string) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := d.print(&out, s.reference(context.Background(), d.found)); err != nil {
+	if err := d.print(&out, s.reference(d.found)); err != nil {
 		t.Fatal(err)
 	}
 	return d, out.String()
@@ -72,7 +72,7 @@ func TestSeriesOfTheDebate(t *testing.T) {
 	}
 	rows.topics[0].Series = []scenarios.Series{series}
 	d, out := held(t, rows, asText)
-	want(t, "outcome", d.outcome(), storm.AsExpected)
+	want(t, "outcome", d.conclusion(), storm.AsExpected)
 	wantIn(t, out,
 		"one TTL is enough  V1 ✗ up to 300ms                4/4    –\n",
 		"delays (series): how long the node has to stay away\nDELAY  V1 VIOLATED  SHARE  95 % INTERVAL  EXPECTED  VIOLATIONS PER 10⁶ GRANTS",
@@ -98,7 +98,7 @@ func TestSeriesThatContradicts(t *testing.T) {
 	s := delays(t, 0, 2*time.Second)
 	s.Points[0].Expect = s.Points[1].Expect
 	d, out := held(t, debate{topics: []scenarios.Topic{{Series: []scenarios.Series{s}}}}, asText)
-	want(t, "outcome", d.outcome(), storm.Contradiction)
+	want(t, "outcome", d.conclusion(), storm.Contradiction)
 	wantIn(t, out, "V1 ✗ at 0s only", "1/2 contradiction  –\n", "[56.6, 100]    ✓, was ✗")
 }
 

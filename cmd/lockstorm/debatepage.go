@@ -63,7 +63,7 @@ func (p *page) row(t storm.Tally) {
 	s := t.Scenario
 	p.heading(s.Name, s.Summary, s.Claims)
 	p.setting(s)
-	p.say("\nFound, %s in %d runs: %s.", t.Outcome(), t.Runs, found(t))
+	p.say("\nFound, %s in %d runs: %s.", t.Conclusion(), t.Runs, found(t))
 	p.say("\nMeasured over all runs: %s.", inWords(t.Measured.Figures()))
 	p.stories(t)
 	p.say("\n`lockstorm run %s --seed %d`", s.Name, t.Witness)
@@ -123,8 +123,8 @@ func found(t storm.Tally) string {
 		}
 	}
 	for _, p := range checker.Properties() {
-		if expected, stated := t.Scenario.Expect[p]; stated && expected != t.Observed(p) && expected != checker.Unknown {
-			parts = append(parts, fmt.Sprintf("%s was expected to be %s", p.Code(), expected))
+		if want, wanted := t.Scenario.Expect.Want(p); wanted && want != t.Observed(p) {
+			parts = append(parts, fmt.Sprintf("%s was expected to be %s", p.Code(), want))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -98,20 +98,20 @@ func seriesName(s scenarios.Series) string { return s.Name + " (series)" }
 // showing says how many runs showed what was expected, and what that amounts to
 // if it is not enough.
 func showing(t storm.Tally) string {
-	return amounting(t.Shown, t.Runs, t.Outcome())
+	return amounting(t.Shown, t.Runs, t.Conclusion())
 }
 
 func (c curve) showing() string {
 	shown := 0
 	for _, t := range c.tallies {
-		if t.Outcome() == storm.AsExpected {
+		if t.Conclusion() == storm.AsExpected {
 			shown++
 		}
 	}
 	return amounting(shown, len(c.Points), worst(c.tallies))
 }
 
-func amounting(shown, runs int, o storm.Outcome) string {
+func amounting(shown, runs int, o storm.Conclusion) string {
 	text := fmt.Sprintf("%d/%d", shown, runs)
 	if o != storm.AsExpected {
 		text += " " + o.String()

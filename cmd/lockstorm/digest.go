@@ -31,7 +31,7 @@ func outline(t storm.Tally) string {
 		}
 		text += " " + strings.Join(g.codes, " ")
 	}
-	if o := t.Outcome(); o != storm.AsExpected {
+	if o := t.Conclusion(); o != storm.AsExpected {
 		text += ", " + o.String()
 	}
 	return text

@@ -33,7 +33,7 @@ func (g *givenFaults) generator(cmd *cobra.Command, s nemesis.Setting, b storm.B
 	}
 	weights, err := nemesis.ParseWeights(g.kinds)
 	if err == nil {
-		weights, err = weights.Only(s, b.Name, b.Faults)
+		weights, err = weights.Only(s, b.Ability)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--faults %q: %w", g.kinds, err)

@@ -78,7 +78,7 @@ func list(out io.Writer) error {
 func able(k nemesis.Kind) []string {
 	var list []string
 	for _, b := range backends {
-		if slices.Contains(b.Faults, k) {
+		if slices.Contains(b.Kinds, k) {
 			list = append(list, b.Name)
 		}
 	}

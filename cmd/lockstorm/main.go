@@ -32,9 +32,9 @@ type verdictError int
 
 func (e verdictError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// exitFor returns the error that makes the program end with the outcome's
+// exitFor returns the error that makes the program end with the conclusion's
 // code.
-func exitFor(o storm.Outcome) error {
+func exitFor(o storm.Conclusion) error {
 	switch o {
 	case storm.AsExpected:
 		return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -275,11 +276,15 @@ func TestInterrupted(t *testing.T) {
 func TestCheckOfAnInterruptedRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s, err := findScenario("calm")
+	e, err := prepare("calm", backends[0].Backend)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, dir, err := runAndStore(ctx, backends[0].Backend, s, 1, t.TempDir(), nil)
+	keeper, err := results.NewKeeper(t.TempDir(), e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, dir, err := keeper.Run(ctx, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

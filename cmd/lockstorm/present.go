@@ -13,7 +13,7 @@ type subject interface {
 	// learn takes in what is known of the suite.
 	learn(known)
 	print(out io.Writer, reference results.Reference) error
-	outcome() storm.Outcome
+	conclusion() storm.Conclusion
 }
 
 // known is what is known of a suite.
@@ -37,7 +37,7 @@ func (s suite) present(ctx context.Context, of subject, save location, out, prob
 	}
 	stopped := ctx.Err() != nil
 	of.learn(known{found, refused, stopped})
-	reference := s.reference(ctx, found)
+	reference := s.reference(found)
 	if save.dir != "" && !stopped {
 		if err := reference.Save(save.dir, save.file); err != nil {
 			return err
@@ -46,11 +46,11 @@ func (s suite) present(ctx context.Context, of subject, save location, out, prob
 	if err := of.print(out, reference); err != nil {
 		return err
 	}
-	outcome := of.outcome()
-	if stopped && outcome == storm.AsExpected { // which is not that of all runs
-		outcome = storm.Undecided
+	conclusion := of.conclusion()
+	if stopped && conclusion == storm.AsExpected { // which is not that of all runs
+		conclusion = storm.Undecided
 	}
-	return exitFor(outcome)
+	return exitFor(conclusion)
 }
 
 // presentStored prints what a suite has shown as it was stored.
@@ -67,5 +67,5 @@ func presentStored(from location, of subject, out io.Writer) error {
 	if err := of.print(out, reference); err != nil {
 		return err
 	}
-	return exitFor(of.outcome())
+	return exitFor(of.conclusion())
 }

@@ -74,7 +74,7 @@ func agrees(t *testing.T, file string, whole suite) {
 	if err != nil || len(refused) > 0 {
 		t.Fatal(err, refused)
 	}
-	fresh := s.reference(context.Background(), found)
+	fresh := s.reference(found)
 	for i, r := range fresh.Rows {
 		if text := disagreement(stored.Rows[i], r, runtime.GOARCH == exactArch); text != "" {
 			t.Errorf("%s: %s%s\nstored %+v\nfresh  %+v", r.Scenario, text, renew, stored.Rows[i], r)
@@ -106,7 +106,11 @@ func TestDisagreementIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := func(first uint64) results.Row {
-		tally, err := storm.Batch{Backend: backends[0].Backend, Scenario: s, First: first, Runs: 2}.Run(context.Background())
+		e, err := storm.Prepare(backends[0].Backend, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tally, err := storm.Batch{Experiment: e, First: first, Runs: 2}.Run(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,7 @@ func findReplay(arg string) (replay, error) {
 	}
 	s, err := text.Find()
 	return replay{
-		again:    repetition{name: text.Scenario, backend: backends[0].Backend, generator: text.Generator},
+		again:    repetition{name: text.Scenario, backend: backends[0].Backend, stormy: text.Generator != nil},
 		scenario: s,
 		seed:     text.Seed,
 		same:     text.Same,
@@ -81,7 +81,7 @@ func replayOfDir(dir string) (replay, error) {
 	}
 	return replay{
 		again:    repetition{name: dir, backend: b},
-		scenario: run.Scenario,
+		scenario: run.Scenario.Scenario,
 		seed:     run.Seed,
 		same:     func(r storm.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
 		trace:    run.TraceHash,
@@ -89,11 +89,12 @@ func replayOfDir(dir string) (replay, error) {
 }
 
 func (r replay) run(ctx context.Context, out string, stdout, problems io.Writer) error {
-	if err := storm.Prepare(r.again.backend, r.scenario); err != nil {
+	e, err := storm.Prepare(r.again.backend, r.scenario)
+	if err != nil {
 		return err
 	}
-	o := runOptions{backend: r.again.backend, seed: r.seed, runs: 1, out: out}
-	tally, last, err := o.run(ctx, r.scenario, r.again, stdout, problems)
+	o := runOptions{seed: r.seed, runs: 1, out: out}
+	tally, last, err := o.run(ctx, e, r.again, stdout, problems)
 	switch {
 	case err != nil:
 		return err
@@ -105,5 +106,5 @@ func (r replay) run(ctx context.Context, out string, stdout, problems io.Writer)
 		return verdictError(exitContradiction)
 	}
 	_, _ = fmt.Fprintf(stdout, "the same run: its trace is %s\n", r.trace)
-	return exitFor(tally.Outcome())
+	return exitFor(tally.Conclusion())
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,17 +12,15 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/results"
-	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
 // runOptions are the flags of run.
 type runOptions struct {
-	backend storm.Backend
-	seed    uint64
-	runs    int
-	json    bool
-	out     string
+	seed uint64
+	runs int
+	json bool
+	out  string
 }
 
 func newRun() *cobra.Command {
@@ -56,26 +53,30 @@ that repeats them.`,
 		if o.runs < 1 {
 			return fmt.Errorf("--runs %d: want at least 1", o.runs)
 		}
-		if o.backend, err = findBackend(*backend); err != nil {
-			return err
-		}
-		s, err := prepare(args[0], o.backend)
+		b, err := findBackend(*backend)
 		if err != nil {
 			return err
 		}
-		generator, err := given.generator(cmd, s.Setting, o.backend)
+		e, err := prepare(args[0], b)
 		if err != nil {
 			return err
 		}
-		again := repetition{name: args[0], backend: o.backend, generator: generator}
+		s := e.Scenario()
+		generator, err := given.generator(cmd, s.World(), b)
+		if err != nil {
+			return err
+		}
 		if generator != nil {
-			s = storm.InStorm(s, *generator)
+			if e, err = storm.Prepare(b, storm.InStorm(s, *generator)); err != nil {
+				return err
+			}
 		}
-		tally, _, err := o.run(cmd.Context(), s, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		again := repetition{name: args[0], backend: b, stormy: generator != nil}
+		tally, _, err := o.run(cmd.Context(), e, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
-		return exitFor(tally.Outcome())
+		return exitFor(tally.Conclusion())
 	}
 	return cmd
 }
@@ -86,19 +87,18 @@ type stored struct {
 	dir string
 }
 
-// run runs the scenario and prints what comes of it. It returns the last run
+// run runs the experiment and prints what comes of it. It returns the last run
 // beside the tally.
-func (o runOptions) run(ctx context.Context, s scenarios.Scenario, again repetition, out, problems io.Writer) (storm.Tally, stored, error) {
-	bar := newProgress(problems, s.Name, o.runs)
+func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetition, out, problems io.Writer) (storm.Tally, stored, error) {
+	bar := newProgress(problems, e.Scenario().Name, o.runs)
 	var last stored
 	var printing error
-	list := failures{generated: s.Generate != nil, again: again}
+	list := failures{again: again}
 	tally, err := batch{
-		backend:  o.backend,
-		scenario: s,
-		first:    o.seed,
-		runs:     o.runs,
-		out:      o.out,
+		experiment: e,
+		first:      o.seed,
+		runs:       o.runs,
+		out:        o.out,
 		each: func(r stored) {
 			last = r
 			bar.step()
@@ -136,21 +136,23 @@ func storedIn(o runOptions, last stored) string {
 
 // batch is a [storm.Batch] whose runs are stored, if out is not empty.
 type batch struct {
-	backend  storm.Backend
-	scenario scenarios.Scenario
-	first    uint64
-	runs     int
-	out      string
-	each     func(stored)
+	experiment storm.Experiment
+	first      uint64
+	runs       int
+	out        string
+	each       func(stored)
 }
 
 func (b batch) run(ctx context.Context) (storm.Tally, error) {
 	var dirs sync.Map // by seed
-	batch := storm.Batch{Backend: b.backend, Scenario: b.scenario, First: b.first, Runs: b.runs}
+	batch := storm.Batch{Experiment: b.experiment, First: b.first, Runs: b.runs}
 	if b.out != "" {
-		made := versions(ctx, b.backend)
+		keeper, err := results.NewKeeper(b.out, b.experiment, versions(b.experiment.Backend()))
+		if err != nil {
+			return storm.Tally{}, err
+		}
 		batch.One = func(ctx context.Context, seed uint64) (storm.Result, error) {
-			r, dir, err := runAndStore(ctx, b.backend, b.scenario, seed, b.out, made)
+			r, dir, err := keeper.Run(ctx, seed)
 			dirs.Store(seed, dir)
 			return r, err
 		}
@@ -161,21 +163,6 @@ func (b batch) run(ctx context.Context) (storm.Tally, error) {
 		b.each(stored{r, path})
 	}
 	return batch.Run(ctx)
-}
-
-// runAndStore runs one seed and stores it under parent, with the versions of
-// what it was made with.
-func runAndStore(ctx context.Context, b storm.Backend, s scenarios.Scenario, seed uint64, parent string, made map[string]string) (storm.Result, string, error) {
-	name := fmt.Sprintf("%s-%s-%d", s.Name, b.Name, seed)
-	dir, err := results.Create(parent, name, storm.Header(b, s, seed))
-	if err != nil {
-		return storm.Result{}, "", err
-	}
-	r, err := storm.Run(ctx, b, s, seed, dir.History())
-	if err != nil {
-		return r, "", errors.Join(err, dir.Discard())
-	}
-	return r, dir.Path(), dir.Finish(results.Of(r, made))
 }
 
 // jsonLine is what --json prints of a run.

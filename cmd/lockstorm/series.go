@@ -198,14 +198,14 @@ runs. Blocked by a death: the longest time from a holder's death to the next gra
 
 // agreed is what was expected, and what came of it if that is something else.
 func agreed(t storm.Tally, p checker.Property) string {
-	expected, stated := t.Scenario.Expect[p]
+	want, wanted := t.Scenario.Expect.Want(p)
 	switch {
-	case !stated, expected == checker.Unknown:
+	case !wanted:
 		return "–"
-	case expected != t.Observed(p):
-		return fmt.Sprintf("%s, was %s", sign(expected), sign(t.Observed(p)))
+	case want != t.Observed(p):
+		return fmt.Sprintf("%s, was %s", sign(want), sign(t.Observed(p)))
 	}
-	return sign(expected)
+	return sign(want)
 }
 
 // seedOf is the seed of the first violation, or of the witness.

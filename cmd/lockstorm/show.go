@@ -33,9 +33,13 @@ func findScenario(name string) (scenarios.Scenario, error) {
 	return findAnd(name, func(scenarios.Scenario) error { return nil })
 }
 
-// prepare finds a scenario and checks that it can run on the backend.
-func prepare(name string, b storm.Backend) (scenarios.Scenario, error) {
-	return findAnd(name, func(s scenarios.Scenario) error { return storm.Prepare(b, s) })
+// prepare finds a scenario and prepares it for the backend.
+func prepare(name string, b storm.Backend) (e storm.Experiment, err error) {
+	_, err = findAnd(name, func(s scenarios.Scenario) (err error) {
+		e, err = storm.Prepare(b, s)
+		return err
+	})
+	return e, err
 }
 
 // findAnd finds a scenario and checks it. What is wrong with one from a file is

@@ -27,8 +27,8 @@ func signs(t storm.Tally) string {
 	for _, p := range checker.Properties() {
 		observed := t.Observed(p)
 		text := p.Code() + sign(observed)
-		if expected, stated := t.Scenario.Expect[p]; stated && expected != observed && expected != checker.Unknown {
-			text += "(" + sign(expected) + ")"
+		if want, wanted := t.Scenario.Expect.Want(p); wanted && want != observed {
+			text += "(" + sign(want) + ")"
 		}
 		parts = append(parts, text)
 	}

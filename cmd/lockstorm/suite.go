@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -35,7 +35,7 @@ const stoppedNote = "Stopped before the end: this is what is known, and nothing 
 type tallies map[string]storm.Tally
 
 // run runs the suite and returns what is known when it is done, or ctx ends, and
-// why the backend refused some of the scenarios.
+// why some of the scenarios do not fit the backend.
 func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refused []string, err error) {
 	total := 0
 	for _, t := range s.tasks {
@@ -48,12 +48,17 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 		if ctx.Err() != nil {
 			break
 		}
-		if err := nemesis.Refuse(s.backend.Name, s.backend.Faults, t.scenario.Plan, s.backend.Features...); err != nil {
-			refused = append(refused, fmt.Sprintf("%s: %v", t.scenario.Name, err))
+		e, err := storm.Prepare(s.backend, t.scenario)
+		var unfit *storm.UnfitError
+		if errors.As(err, &unfit) {
+			refused = append(refused, fmt.Sprintf("%s: %v", t.scenario.Name, unfit.Reason))
 			continue
 		}
+		if err != nil {
+			return found, refused, fmt.Errorf("%s: %w", t.scenario.Name, err)
+		}
 		tally, err := batch{
-			backend: s.backend, scenario: t.scenario, first: t.first, runs: t.runs, out: s.out,
+			experiment: e, first: t.first, runs: t.runs, out: s.out,
 			each: func(stored) { bar.step() },
 		}.run(ctx)
 		if err != nil {
@@ -67,11 +72,11 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 }
 
 // reference returns what is stored of the suite.
-func (s suite) reference(ctx context.Context, found tallies) results.Reference {
+func (s suite) reference(found tallies) results.Reference {
 	f := results.Reference{
 		Backend: s.backend.Name, Versions: map[string]string{"arch": runtime.GOARCH},
 	}
-	for what, version := range versions(ctx, s.backend) {
+	for what, version := range versions(s.backend) {
 		if !strings.HasPrefix(what, "lockstorm") { // which the file's place in the project's history says
 			f.Versions[what] = version
 		}

@@ -53,24 +53,24 @@ func printTally(out io.Writer, t storm.Tally) {
 // headline says what the runs amount to. Where nothing was expected, nothing
 // can be as expected.
 func headline(t storm.Tally) string {
-	runs, outcome, why := words.Count(t.Runs, "run"), t.Outcome(), "nothing was expected"
+	runs, conclusion, why := words.Count(t.Runs, "run"), t.Conclusion(), "nothing was expected"
 	if t.Scenario.Generate != nil {
 		why = "with generated faults nothing is expected"
 	}
 	switch {
-	case len(t.Scenario.Expect) > 0 || outcome == storm.Undecided:
-		return fmt.Sprintf("%s (%s%s)", outcome, runs, calm(t))
-	case outcome == storm.Contradiction:
+	case len(t.Scenario.Expect) > 0 || conclusion == storm.Undecided:
+		return fmt.Sprintf("%s (%s%s)", conclusion, runs, faultless(t))
+	case conclusion == storm.Contradiction:
 		return fmt.Sprintf("violations in %d of %s; %s", t.Against, runs, why)
 	}
-	return fmt.Sprintf("no violation in %s%s; %s", runs, calm(t), why)
+	return fmt.Sprintf("no violation in %s%s; %s", runs, faultless(t), why)
 }
 
-// calm says in how many runs with generated faults none took place: some wait
+// faultless says in how many runs with generated faults none took place: some wait
 // for a step that is never reached.
-func calm(t storm.Tally) string {
-	if t.Scenario.Generate == nil || t.Calm == 0 {
+func faultless(t storm.Tally) string {
+	if t.Scenario.Generate == nil || t.Faultless == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d of them without a fault", t.Calm)
+	return fmt.Sprintf(", %d of them without a fault", t.Faultless)
 }

@@ -55,7 +55,10 @@ schema.`,
 
 // validate reads a file, or standard input, and checks it for a backend.
 func validate(name string, input io.Reader, b storm.Backend) (scenarios.Scenario, error) {
-	check := func(s scenarios.Scenario) error { return storm.Prepare(b, s) }
+	check := func(s scenarios.Scenario) error {
+		_, err := storm.Prepare(b, s)
+		return err
+	}
 	if name == "-" {
 		s, err := scenarios.Read(input, ".", check)
 		if err != nil {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"context"
 	"os/exec"
 	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -17,7 +17,7 @@ const judgeModule = "github.com/anishathalye/porcupine"
 var serverModules = []string{"github.com/redis/go-redis/v9", "github.com/Shopify/toxiproxy/v2"}
 
 // versions says what a run on the backend is made with.
-func versions(ctx context.Context, b storm.Backend) map[string]string {
+func versions(b storm.Backend) map[string]string {
 	v := map[string]string{"go": runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v["lockstorm"] = info.Main.Version
@@ -33,17 +33,18 @@ func versions(ctx context.Context, b storm.Backend) map[string]string {
 		}
 	}
 	if b.Name == servers.Name() {
-		v["redis-server"] = serverVersion(ctx)
+		v["redis-server"] = serverVersion()
 	}
 	return v
 }
 
 var serverVersionPattern = regexp.MustCompile(`v=(\S+)`)
 
-func serverVersion(ctx context.Context) string {
-	out, err := exec.CommandContext(context.WithoutCancel(ctx), "redis-server", "--version").Output()
+// serverVersion asks the server once, however many rows a command runs.
+var serverVersion = sync.OnceValue(func() string {
+	out, err := exec.Command("redis-server", "--version").Output()
 	if found := serverVersionPattern.FindSubmatch(out); err == nil && found != nil {
 		return string(found[1])
 	}
 	return "(unknown)"
-}
+})

@@ -7,18 +7,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
 // simulator is the backend that files are checked for.
-var simulator = storm.Backend{Name: "sim", Faults: sim.Faults(), Features: sim.Features(), Keys: true, Stores: true, Exact: true, Open: storm.Opener(sim.Open)}
+var simulator = storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Keys: true, Stores: true, Exact: true, Open: storm.Opener(sim.Open)}
 
 // read reads a scenario as the command does.
 func read(text string) (scenarios.Scenario, error) {
 	return scenarios.Read(strings.NewReader(text), ".", func(s scenarios.Scenario) error {
-		return storm.Prepare(simulator, s)
+		_, err := storm.Prepare(simulator, s)
+		return err
 	})
 }
 

@@ -1,0 +1,184 @@
+package storm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Experiment is a scenario that a backend can run, with all that is the same in
+// each of its runs. Only [Prepare] makes one, so whoever has one need not ask again
+// whether it can be run. Its runs may go side by side.
+type Experiment struct {
+	backend   Backend
+	scenario  scenarios.Scenario
+	world     nemesis.Setting // the scenario's, made ready
+	lock      lockKind
+	config    config // of the lock
+	roles     []role // of the clients
+	generator *nemesis.Generator
+	header    history.Header // but for the seed
+}
+
+// Prepare checks that a scenario can be run on a backend, without starting
+// anything. It returns an [UnfitError] for a scenario that another backend might
+// run.
+func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) {
+	if err := s.Validate(); err != nil {
+		return Experiment{}, err
+	}
+	kind, err := findLock(s.Lock.Kind)
+	if err != nil {
+		return Experiment{}, &nemesis.FieldError{Path: "lock.kind", Err: err}
+	}
+	roles, err := rolesOf(s)
+	if err != nil {
+		return Experiment{}, err
+	}
+	config, err := kind.configured(b, s)
+	if err != nil {
+		return Experiment{}, err
+	}
+	if err := carriedOut(b, s.Plan); err != nil {
+		return Experiment{}, err
+	}
+	generator, err := generatorOn(b, s)
+	if err != nil {
+		return Experiment{}, err
+	}
+	return Experiment{
+		backend: b, scenario: judgeable(b, s), world: s.World().Ready(),
+		lock: kind, config: config, roles: roles, generator: generator,
+		header: history.Header{
+			Format:     history.Format,
+			Version:    history.Version,
+			Scenario:   s.Name,
+			Lock:       s.Lock.Kind,
+			Backend:    b.Name,
+			Nodes:      s.Nodes,
+			Clients:    len(s.Clients),
+			LongestTTL: s.Lock.TTL,
+			Allowance:  allowance(s.Lock),
+			Keepers:    kind.keepers,
+			Keys:       b.Keys,
+			Bounds:     s.Bounds,
+		},
+	}, nil
+}
+
+// UnfitError is a scenario that a backend cannot run, though there is nothing wrong
+// with it.
+type UnfitError struct {
+	Path   string // of the field that the backend cannot do what it says
+	Reason error
+}
+
+func (e *UnfitError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the [nemesis.FieldError] that it is as well.
+func (e *UnfitError) Unwrap() error { return &nemesis.FieldError{Path: e.Path, Err: e.Reason} }
+
+// carriedOut says which fault of a plan the backend cannot carry out, with its place.
+func carriedOut(b Backend, p nemesis.Plan) error {
+	err := b.Refuse(p)
+	var r *nemesis.RefusedError
+	if errors.As(err, &r) {
+		return &UnfitError{fmt.Sprintf("plan[%d].%s", r.Fault-1, r.Kind), r}
+	}
+	return err
+}
+
+// judgeable returns the scenario without what it expects of properties that
+// cannot be judged on the backend: without the nodes' keys there is no clean-up
+// to see.
+func judgeable(b Backend, s scenarios.Scenario) scenarios.Scenario {
+	if !b.Keys && s.Expect != nil {
+		s.Expect = maps.Clone(s.Expect)
+		delete(s.Expect, checker.Cleanup)
+	}
+	return s
+}
+
+// Backend returns the backend that the experiment runs on.
+func (e Experiment) Backend() Backend { return e.backend }
+
+// Scenario returns the scenario that is run, with those of its expectations that
+// can be judged on the backend.
+func (e Experiment) Scenario() scenarios.Scenario { return e.scenario }
+
+// Header returns what the judges of a run must know beside its events.
+func (e Experiment) Header(seed uint64) history.Header {
+	h := e.header
+	h.Seed = seed
+	return h
+}
+
+// Run runs the experiment once and judges it while it runs. The history goes to
+// keep as well, unless that is nil. An error says that there was no proper run;
+// when ctx ends the run is judged as far as it came.
+func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Result, error) {
+	panel := checker.NewPanel(e.Header(seed))
+	sink := history.Sink(panel)
+	if keep != nil {
+		sink = history.Tee(keep, panel)
+	}
+	drawn := e.draw(seed)
+	setting := e.world
+	setting.Plan = slices.Concat(setting.Plan, drawn)
+	world, err := e.backend.Open(ctx, setting, seed, sink)
+	if err != nil {
+		return Result{}, err
+	}
+	result, err := e.drive(ctx, world)
+	if closing := world.Close(); err == nil {
+		err = closing
+	}
+	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
+	result.Backend, result.Seed = e.backend.Name, seed
+	result.Report = panel.Finish()
+	return result, err
+}
+
+// drive lets the clients loose in the world.
+func (e Experiment) drive(ctx context.Context, world World) (Result, error) {
+	users := make([]*user, len(e.roles))
+	for i := range users {
+		u, err := e.newUser(world, i+1)
+		if err != nil {
+			return Result{}, err
+		}
+		users[i] = u
+	}
+	err := world.Run(ctx, func(client int) { users[client-1].run() })
+	var result Result
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		result.Interrupted, err = true, nil
+	}
+	if hash, exact := world.Trace(); exact {
+		result.TraceHash = hash
+	}
+	return result, err
+}
+
+// newUser puts a client into the world.
+func (e Experiment) newUser(world World, client int) (*user, error) {
+	r := &recorder{world: world, client: client, clock: e.scenario.Lock.ReadsClock()}
+	lock, err := e.lock.build(e.config, r.counted(ports{client, world.Runtime(client), world.Nodes(client), world.Store(client), r}))
+	if err != nil {
+		return nil, err
+	}
+	return &user{
+		role:     e.roles[client-1],
+		runtime:  world.Runtime(client),
+		register: world.Register(client),
+		recorder: r,
+		lock:     lock,
+	}, nil
+}

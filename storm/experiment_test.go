@@ -1,0 +1,59 @@
+package storm_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// The tables of a scenario's distributions are made once, and not for each world; and
+// the scenario, which others share, knows nothing of them.
+func TestWorldsShareTables(t *testing.T) {
+	scenario := func() scenarios.Scenario {
+		s := find(t, "calm")
+		s.Latency.LogNormal = &nemesis.LogNormal{Median: ms, Sigma: 0.5}
+		s.Plan = nemesis.Plan{{Action: &nemesis.Latency{Add: s.Latency}}}
+		return s
+	}
+	var usual, added []*nemesis.Table
+	backend := simulator
+	backend.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+		usual = append(usual, s.Latency.Table())
+		added = append(added, s.Plan[0].Action.(*nemesis.Latency).Add.Table())
+		return simulator.Open(ctx, s, seed, sink)
+	}
+	e := prepared(t, backend, scenario())
+	for seed := range uint64(2) {
+		if _, err := e.Run(t.Context(), seed, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if usual[0] != usual[1] || added[0] != added[1] {
+		t.Error("each world has tables of its own")
+	}
+	if !reflect.DeepEqual(e.Scenario(), scenario()) {
+		t.Errorf("the scenario is now %+v", e.Scenario())
+	}
+}
+
+// Law: an experiment that is run again and again gives the runs that each seed gives
+// by itself, with drawn faults and without.
+func TestRunsOfAnExperimentAreIndependent(t *testing.T) {
+	for _, s := range scenarios.All() {
+		for _, s := range []scenarios.Scenario{s, storm.InStorm(s, nemesis.Generator{Most: 5})} {
+			e := prepared(t, simulator, s)
+			for seed := range uint64(3) {
+				shared, err := e.Run(t.Context(), seed, nil)
+				alone, errAlone := storm.Run(t.Context(), simulator, s, seed, nil)
+				if err != nil || errAlone != nil || shared.TraceHash != alone.TraceHash || !reflect.DeepEqual(shared.Plan, alone.Plan) {
+					t.Errorf("%s, seed %d: %x and %x, %v, %v", s.Name, seed, shared.TraceHash, alone.TraceHash, err, errAlone)
+				}
+			}
+		}
+	}
+}
