@@ -66,12 +66,13 @@ func (q Quorum) votes(s NodeSet) int {
 	}
 	sum := 0
 	for ; s != 0; s = s.Without(s.First()) {
-		sum += q.weight(s.First())
+		sum += q.Weight(s.First())
 	}
 	return sum
 }
 
-func (q Quorum) weight(node int) int {
+// Weight returns how many votes a voter has.
+func (q Quorum) Weight(node int) int {
 	if q.Weights == nil {
 		return 1
 	}
@@ -82,7 +83,7 @@ func (q Quorum) weight(node int) int {
 // same, of the lowest numbers. Without any one of its nodes it is none.
 func (q Quorum) Bare() NodeSet {
 	heaviest := q.Voters.List()
-	slices.SortStableFunc(heaviest, func(a, b int) int { return cmp.Compare(q.weight(b), q.weight(a)) })
+	slices.SortStableFunc(heaviest, func(a, b int) int { return cmp.Compare(q.Weight(b), q.Weight(a)) })
 	var bare NodeSet
 	for _, node := range heaviest {
 		if q.Has(bare) {

@@ -33,9 +33,9 @@ func init() {
 		}},
 		{name: "lying", build: redlockOver(func(n env.Nodes) env.Nodes { return lying{n} })},
 	} {
-		k.what, k.allowance = "in tests only", redlockAllowance
-		k.fields = "linger watchdog quarantine fence sequential tokens"
-		k.validate = func(scenarios.Lock) error { return nil }
+		sound := redlockKind(k.name, "in tests only", "", nil)
+		k.what, k.quorum, k.allowance, k.fields = sound.what, sound.quorum, sound.allowance, sound.fields
+		k.validate = func(scenarios.Scenario) error { return nil }
 		lockKinds = append(lockKinds, k)
 	}
 	fenceSources["constant"] = func(locks.Fences) redlock.FenceSource {
@@ -131,7 +131,7 @@ func (h oracleHold) Release(context.Context) error {
 func redlockOver(nodes func(env.Nodes) env.Nodes) func(scenarios.Lock, ports) (Lock, error) {
 	return func(l scenarios.Lock, p ports) (Lock, error) {
 		p.nodes = nodes(p.nodes)
-		return newRedlock(l, p)
+		return newRedlock(l, redlockConfig(l, p.client), p)
 	}
 }
 

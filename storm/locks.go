@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/locks"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -36,6 +37,21 @@ type Hold interface {
 	Release(ctx context.Context) error
 }
 
+// adapter makes a [Lock] of one whose holds have a type of their own.
+type adapter[H Hold] struct {
+	lock interface {
+		Lock(ctx context.Context, resource string) (H, error)
+	}
+}
+
+func (a adapter[H]) Lock(ctx context.Context, resource string) (Hold, error) {
+	hold, err := a.lock.Lock(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	return hold, nil
+}
+
 // ports are what a lock is built on: one client's view of a world.
 type ports struct {
 	client   int // its number
@@ -49,17 +65,16 @@ type ports struct {
 type lockKind struct {
 	name string
 	what string
-	// keepers is how many nodes keep a key of each hold, as in [history.Header].
-	keepers int
-	// store says that the lock needs a store.
-	store bool
+	// quorum says which of so many nodes hold the lock with their keys. Nil: it keeps
+	// none, and needs a store.
+	quorum func(l scenarios.Lock, nodes int) env.Quorum
 	// fields are the names, in a file, of those fields of a lock that this one
 	// reads beside what all do: see [sharedFields].
 	fields string
 	// allowance is what the lock sets aside of its TTL for clock error.
 	allowance func(scenarios.Lock) time.Duration
-	// validate refuses parameters that cannot be.
-	validate func(scenarios.Lock) error
+	// validate refuses a lock that cannot be in its setting. Paths are the lock's.
+	validate func(scenarios.Scenario) error
 	build    func(scenarios.Lock, ports) (Lock, error)
 }
 
@@ -68,11 +83,7 @@ const sharedFields = "kind ttl drift_factor clock node_timeout margin retry trie
 
 // lockKinds lists the locks that a scenario can name.
 var lockKinds = []lockKind{
-	{
-		name: "redlock", what: "keys on a majority of independent nodes",
-		fields:    "linger watchdog quarantine fence sequential tokens",
-		allowance: redlockAllowance, validate: validateRedlock, build: newRedlock,
-	},
+	redlockKind("redlock", "keys on a majority of independent nodes", "", nil),
 	oneKey("check-then-set", "GET, then SET, on one node; released by DEL", locks.NewCheckThenSet),
 	oneKey("setnx-then-expire", "SETNX, then EXPIRE, on one node; released by DEL", locks.NewSetNXThenExpire),
 	oneKey("setnx-del", "SET NX PX on one node, released by DEL", locks.NewSetNXDel),
@@ -112,9 +123,9 @@ func (k lockKind) fits(b Backend, s scenarios.Scenario) error {
 		return &nemesis.FieldError{Path: path, Err: err}
 	}
 	switch {
-	case k.store && !b.Stores:
+	case k.stored() && !b.Stores:
 		return wrong("lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name))
-	case k.store && s.Store == nil:
+	case k.stored() && s.Store == nil:
 		return wrong("lock.kind", fmt.Errorf("%s needs a store, which the setting has not: see the field store", k.name))
 	}
 	if field := k.useless(s.Lock); field != "" {
@@ -123,10 +134,33 @@ func (k lockKind) fits(b Backend, s scenarios.Scenario) error {
 	if s.Lock.Heartbeat <= 0 && slices.Contains(strings.Fields(k.fields), "heartbeat") {
 		return wrong("lock.heartbeat", fmt.Errorf("%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name))
 	}
-	if err := k.validate(s.Lock); err != nil {
+	if err := k.validate(s); err != nil {
 		return nemesis.InField("lock", err)
 	}
 	return nil
+}
+
+// stored says that the lock is kept in a store, and not on the nodes.
+func (k lockKind) stored() bool { return k.quorum == nil }
+
+// describe says in the header of a history what judges have to know of the lock.
+func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
+	h.Allowance = k.allowance(l)
+	if k.stored() {
+		h.Keepers = -1
+		return
+	}
+	q := k.quorum(l, h.Nodes)
+	first := q.Voters.Len()
+	switch {
+	case q.Weights != nil || q.Voters != env.AllNodes(first):
+		h.Votes = make([]int, h.Nodes)
+		for _, node := range q.Voters.List() {
+			h.Votes[node-1] = q.Weight(node)
+		}
+	case first < h.Nodes:
+		h.Keepers = first
+	}
 }
 
 // useless names a field that is set and that the lock does not read.

@@ -1,10 +1,11 @@
 package storm
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"time"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/locks"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -13,8 +14,6 @@ import (
 func redlockAllowance(l scenarios.Lock) time.Duration {
 	return redlock.Allowance(l.TTL, l.DriftFactor)
 }
-
-func validateRedlock(l scenarios.Lock) error { return redlockConfig(l, 1).Validate() }
 
 // tokens are the ways to make tokens, as scenarios name them: which names there are
 // is in the tag of the scenario's field, and checked by it.
@@ -49,24 +48,36 @@ func redlockConfig(l scenarios.Lock, client int) redlock.Config {
 	}
 }
 
-func newRedlock(l scenarios.Lock, p ports) (Lock, error) {
-	config := redlockConfig(l, p.client)
-	if source := fenceSources[l.Fence]; source != nil {
-		config.FenceFrom = source(locks.Fences{Runtime: p.runtime, Nodes: p.nodes, Timeout: l.NodeTimeout})
+// redlockFields are the names, in a file, of the fields of a lock that Redlock and
+// its variants read.
+const redlockFields = "linger watchdog quarantine fence sequential tokens"
+
+// redlockKind is Redlock, or a variant of it that adjusts the configuration as the
+// lock's further fields say; nil: it does not.
+func redlockKind(name, what, fields string, adjust func(scenarios.Lock, *redlock.Config)) lockKind {
+	config := func(l scenarios.Lock, client int) redlock.Config {
+		c := redlockConfig(l, client)
+		if adjust != nil {
+			adjust(l, &c)
+		}
+		return c
 	}
-	mutex, err := redlock.New(config, p.runtime, p.nodes, p.observer)
-	if err != nil {
-		return nil, err
+	return lockKind{
+		name: name, what: what, fields: redlockFields + " " + fields,
+		quorum:    func(l scenarios.Lock, nodes int) env.Quorum { return config(l, 1).Quorum.Among(nodes) },
+		allowance: redlockAllowance,
+		validate: func(s scenarios.Scenario) error {
+			c := config(s.Lock, 1)
+			return cmp.Or(c.Validate(), c.Quorum.Validate(s.Nodes))
+		},
+		build: func(l scenarios.Lock, p ports) (Lock, error) { return newRedlock(l, config(l, p.client), p) },
 	}
-	return redlockLock{mutex}, nil
 }
 
-type redlockLock struct{ *redlock.Mutex }
-
-func (l redlockLock) Lock(ctx context.Context, resource string) (Hold, error) {
-	hold, err := l.Mutex.Lock(ctx, resource)
-	if err != nil {
-		return nil, err
+func newRedlock(l scenarios.Lock, config redlock.Config, p ports) (Lock, error) {
+	if source := fenceSources[l.Fence]; source != nil {
+		config.FenceFrom = source(locks.Fences{Runtime: p.runtime, Nodes: p.nodes, Quorum: config.Quorum, Timeout: config.NodeTimeout})
 	}
-	return hold, nil
+	mutex, err := redlock.New(config, p.runtime, p.nodes, p.observer)
+	return adapter[*redlock.Hold]{mutex}, err
 }

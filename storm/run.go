@@ -107,7 +107,7 @@ func Header(b Backend, s scenarios.Scenario, seed uint64) history.Header {
 		Bounds:     s.Bounds,
 	}
 	if kind, err := findLock(s.Lock.Kind); err == nil {
-		h.Allowance, h.Keepers = kind.allowance(s.Lock), kind.keepers
+		kind.describe(&h, s.Lock)
 	}
 	return h
 }

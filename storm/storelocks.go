@@ -11,9 +11,9 @@ import (
 // refuses parameters that cannot be, before it uses the ports.
 func storeKind(name, what, fields string, build func(scenarios.Lock, ports) (Lock, error)) lockKind {
 	return lockKind{
-		name: name, what: what, keepers: -1, store: true, fields: fields, allowance: redlockAllowance,
-		validate: func(l scenarios.Lock) error {
-			_, err := build(l, ports{})
+		name: name, what: what, fields: fields, allowance: redlockAllowance,
+		validate: func(s scenarios.Scenario) error {
+			_, err := build(s.Lock, ports{})
 			return err
 		},
 		build: build,
@@ -42,7 +42,7 @@ func newChubby(l scenarios.Lock, p ports) (Lock, error) {
 
 func newFenced(l scenarios.Lock, p ports) (Lock, error) {
 	lock, err := locks.NewFenced(locks.FencedConfig{SessionConfig: sessionConfig(l), Entries: cmp.Or(l.Entries, 1)}, p.rival())
-	return rivalLock[*locks.Entry]{lock}, err
+	return adapter[*locks.Entry]{lock}, err
 }
 
 func sessionConfig(l scenarios.Lock) locks.SessionConfig {

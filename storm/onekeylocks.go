@@ -1,8 +1,7 @@
 package storm
 
 import (
-	"context"
-
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/locks"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -27,30 +26,16 @@ func (p ports) rival() locks.Ports {
 	return locks.Ports{Runtime: p.runtime, Nodes: p.nodes, Store: p.store, Observer: p.observer}
 }
 
-// rivalLock makes a [Lock] of one whose holds have a type of their own.
-type rivalLock[H Hold] struct {
-	lock interface {
-		Lock(ctx context.Context, resource string) (H, error)
-	}
-}
-
-func (l rivalLock[H]) Lock(ctx context.Context, resource string) (Hold, error) {
-	hold, err := l.lock.Lock(ctx, resource)
-	if err != nil {
-		return nil, err
-	}
-	return hold, nil
-}
-
 // plainHolds makes a [Lock] of a mutex that has just been built.
-func plainHolds(m *locks.Mutex, err error) (Lock, error) { return rivalLock[*locks.Hold]{m}, err }
+func plainHolds(m *locks.Mutex, err error) (Lock, error) { return adapter[*locks.Hold]{m}, err }
 
 // oneKey is a lock that keeps one key, on node 1.
 func oneKey(name, what string, newMutex func(locks.Config, locks.Ports) (*locks.Mutex, error)) lockKind {
 	return lockKind{
-		name: name, what: what, keepers: 1,
+		name: name, what: what,
+		quorum:    func(scenarios.Lock, int) env.Quorum { return env.Quorum{Voters: env.SetOf(1)} },
 		allowance: redlockAllowance,
-		validate:  func(l scenarios.Lock) error { return locksConfig(l).Validate() },
+		validate:  func(s scenarios.Scenario) error { return locksConfig(s.Lock).Validate() },
 		build: func(l scenarios.Lock, p ports) (Lock, error) {
 			return plainHolds(newMutex(locksConfig(l), p.rival()))
 		},
