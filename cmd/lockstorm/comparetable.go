@@ -82,7 +82,7 @@ func (r record) costs() []string {
 		outage = max(outage, t.Measured.All().LongestOutage)
 	}
 	woken := "–"
-	if r.lock.Waits == scenarios.Watches {
+	if r.lock.Waits == scenarios.WaitingWatches {
 		woken = each(m.Woken, m.Grants)
 	}
 	return []string{
