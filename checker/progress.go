@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// DeadlockFreedom says that once faults have ended somebody is granted again.
+// DeadlockFreedom says that once faults have ended, somebody is granted again.
 const DeadlockFreedom Property = "deadlock_freedom"
 
 // progress judges deadlock freedom: once faults have ended, every hold is over and

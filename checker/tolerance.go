@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// FaultTolerance says that with a minority of nodes gone tries still succeed.
+// FaultTolerance says that with a minority of nodes gone, tries still succeed.
 const FaultTolerance Property = "fault_tolerance"
 
 // tolerance judges whether a client that reaches a majority of the nodes gets
