@@ -19,8 +19,8 @@ type Fences struct {
 	// Quorum is that of the lock; the zero value: a majority of the nodes.
 	Quorum env.Quorum
 
-	// Timeout is how long answers are waited for.
-	Timeout time.Duration
+	// NodeTimeout is how long answers are waited for.
+	NodeTimeout time.Duration
 }
 
 // counterKey names the counter of a resource. No lock may use it.
@@ -42,7 +42,7 @@ func (f Fences) OneNode(ctx context.Context, resource string, _ env.Instant) (ui
 
 // increment returns the highest of the counters of the first quorum that answers.
 func (f Fences) increment(ctx context.Context, resource string, quorum env.Quorum) (highest uint64, err error) {
-	giveUp := f.Runtime.Now(env.Monotonic).Add(f.Timeout)
+	giveUp := f.Runtime.Now(env.Monotonic).Add(f.NodeTimeout)
 	round := f.Nodes.Send(quorum.Voters, env.Command{Op: env.OpIncrement, Key: counterKey(resource)}, giveUp)
 	for counted := env.NodeSet(0); !quorum.Has(counted); {
 		reply, err := round.Next(ctx, giveUp)

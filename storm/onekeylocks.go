@@ -10,14 +10,14 @@ import (
 // what Redlock does.
 func locksConfig(l scenarios.Lock) locks.Config {
 	return locks.Config{
-		TTL:       l.TTL,
-		Allowance: redlockAllowance(l),
-		Clock:     l.ReadsClock(),
-		Timeout:   l.NodeTimeout,
-		Margin:    l.Margin,
-		RetryMin:  l.Retry.Min,
-		RetryMax:  l.Retry.Max,
-		Tries:     l.Tries,
+		TTL:         l.TTL,
+		Allowance:   redlockAllowance(l),
+		Clock:       l.ReadsClock(),
+		NodeTimeout: l.NodeTimeout,
+		Margin:      l.Margin,
+		RetryMin:    l.Retry.Min,
+		RetryMax:    l.Retry.Max,
+		Tries:       l.Tries,
 	}
 }
 

@@ -76,7 +76,7 @@ func redlockKind(name, what, fields string, adjust func(scenarios.Lock, *redlock
 
 func newRedlock(l scenarios.Lock, config redlock.Config, p ports) (Lock, error) {
 	if source := fenceSources[l.Fence]; source != nil {
-		config.FenceFrom = source(locks.Fences{Runtime: p.runtime, Nodes: p.nodes, Quorum: config.Quorum, Timeout: config.NodeTimeout})
+		config.FenceFrom = source(locks.Fences{Runtime: p.runtime, Nodes: p.nodes, Quorum: config.Quorum, NodeTimeout: config.NodeTimeout})
 	}
 	mutex, err := redlock.New(config, p.runtime, p.nodes, p.observer)
 	return adapter[*redlock.Hold]{mutex}, err

@@ -42,7 +42,7 @@ func newChubby(l scenarios.Lock, p ports) (Lock, error) {
 
 func newFenced(l scenarios.Lock, p ports) (Lock, error) {
 	lock, err := locks.NewFenced(locks.FencedConfig{SessionConfig: sessionConfig(l), Entries: cmp.Or(l.Entries, 1)}, p.rival())
-	return adapter[*locks.Entry]{lock}, err
+	return adapter[*locks.Entrance]{lock}, err
 }
 
 func sessionConfig(l scenarios.Lock) locks.SessionConfig {
