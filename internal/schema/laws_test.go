@@ -20,10 +20,10 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// compiled is the schema that is in the repository.
+// compiled is the schema that the types make.
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := os.ReadFile(jsonFile)
+	text, err := format(t).JSON()
 	if err != nil {
 		t.Fatal(err)
 	}
