@@ -63,3 +63,15 @@ func TestQuorumHasToFitTheNodes(t *testing.T) {
 		}
 	}
 }
+
+// Law: the trials of a lock on a quorum of nodes take away what that lock needs.
+func TestContendersAreTriedOnTheirQuorum(t *testing.T) {
+	for _, c := range scenarios.Contenders() {
+		if c.Family != scenarios.FamilyQuorum {
+			continue
+		}
+		if needs, tried := kind(t, c.Lock.Kind).quorum(c.Lock, c.Nodes), c.Quorum.Among(c.Nodes); !reflect.DeepEqual(needs, tried) {
+			t.Errorf("%s: the lock has the quorum %+v, its deployment %+v", c.Name, needs, tried)
+		}
+	}
+}
