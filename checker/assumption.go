@@ -115,9 +115,9 @@ func (h *hold) renewKey(k keyChange) {
 // clash is what the history tells of why one client was granted the lock while
 // another had it.
 type clash struct {
-	notes   *notes
-	keepers nodes // 0: what they did is not known, or there are none
-	stored  bool  // the lock keeps nothing on nodes
+	notes  *notes
+	quorum electorate // none: what the nodes did is not known, or the lock keeps nothing there
+	stored bool       // the lock keeps nothing on nodes
 
 	client  int // whose hold was there
 	token   string
@@ -181,7 +181,7 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 		vouched: a.vouched(), endless: a.endless(),
 	}
 	if l.header.Keys {
-		c.keepers = keepersOf(l.header)
+		c.quorum = electorateOf(l.header)
 	}
 	if v := l.emptied; v.at > a.acquire.at && v.at <= now {
 		c.emptied = v
@@ -224,7 +224,7 @@ func (c *clash) clause() string {
 		return broken(stopsInTime, "client %d's was over at %s%s", c.client, at(c.lapse), c.stood.tell())
 	case len(c.losses) > 0:
 		return c.tellLosses()
-	case c.keepers != 0:
+	case !c.quorum.none():
 		return c.tellVotes()
 	case c.stored && (c.entry.gone || c.its.gone):
 		return c.tellEntries()
@@ -273,13 +273,12 @@ func (e entry) tell() string {
 
 // tellVotes is for a hold whose keys were all there.
 func (c *clash) tellVotes() string {
-	n := c.keepers.count()
 	for _, v := range []struct {
 		client int
 		keys   nodes
 	}{{c.other, c.came}, {c.client, c.kept}} {
-		if had := v.keys & c.keepers; !had.majorityOf(n) {
-			return unbroken(c.notes, "no node had lost client %d's key, and client %d was granted the lock with its own on %d of %d nodes", c.client, v.client, had.count(), n)
+		if !c.quorum.has(v.keys) {
+			return unbroken(c.notes, "no node had lost client %d's key, and client %d was granted the lock with its own on %s", c.client, v.client, c.quorum.share(v.keys))
 		}
 	}
 	return unbroken(c.notes, "no node had lost client %d's key, and the lock granted it to both", c.client)

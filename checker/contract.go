@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Contract says that calls return in time, and that what they return is true.
+// Contract says that calls return in time, and what they return is true.
 const Contract Property = "contract"
 
 // contract judges what any lock owes its callers: calls return within their
@@ -16,19 +16,18 @@ const Contract Property = "contract"
 // release.
 //
 // The truth is found from the nodes' keys, where the history records them: an
-// extension that is granted has extended keys on a majority of the nodes that keep
-// one; a release that says that the lock was still held has deleted keys on a
-// majority; one that says that it was not has not, of the keys that were there
-// when it was called. Only what was done for the holder itself backs its word.
+// extension that is granted has extended keys on a quorum of the nodes; a release
+// that says that the lock was still held has deleted keys on one; one that says
+// that it was not has not, of the keys that were there when it was called. Only what was done for the holder itself backs its word.
 //
 // The time in which a client stood still, or waited in a queue to be woken, does
 // not count, and the calls of a client that died are let off. A hold that nothing
 // but a release ends has no validity that could be used up.
 type contract struct {
-	header  history.Header
-	keepers nodes
-	ledger  *ledger
-	notes   *notes
+	header history.Header
+	quorum electorate
+	ledger *ledger
+	notes  *notes
 
 	claims []claim // in this instant
 
@@ -54,11 +53,11 @@ const (
 )
 
 func newContract(h history.Header, l *ledger, n *notes) judge {
-	return &contract{header: h, keepers: keepersOf(h), ledger: l, notes: n}
+	return &contract{header: h, quorum: electorateOf(h), ledger: l, notes: n}
 }
 
 // truthful reports whether the history tells enough to judge what calls say.
-func (c *contract) truthful() bool { return c.header.Keys && c.keepers != 0 }
+func (c *contract) truthful() bool { return c.header.Keys && !c.quorum.none() }
 
 func (*contract) hears() kinds {
 	return kindSet(history.Granted, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
@@ -192,21 +191,21 @@ func (c *contract) judgeDeletion(d keyChange) {
 }
 
 func (c *contract) judgeClaim(k claim) {
-	h, n := k.hold, c.keepers.count()
+	h := k.hold
 	name, told, done, backing := "release", "that it was still held", "deleted", h.keys.deleted
 	switch k.what {
 	case saysExtended:
 		name, told, done, backing = "extend", "that it was extended", "extended", h.keys.extended
 	case saysLost:
-		if there := h.keys.claimed & h.keys.deleted & c.keepers; there.majorityOf(n) {
-			c.violate(k.call, k.at, "client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %d of %d nodes deleted the key in between",
-				h.client.number, h.resource.name, short(h.token), at(k.call), at(k.at), there.count(), n)
+		if there := h.keys.claimed & h.keys.deleted; c.quorum.has(there) {
+			c.violate(k.call, k.at, "client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %s deleted the key in between",
+				h.client.number, h.resource.name, short(h.token), at(k.call), at(k.at), c.quorum.share(there))
 		}
 		return
 	}
-	if backing &= c.keepers; !backing.majorityOf(n) {
-		c.violate(k.call, k.at, "client %d called %s of %q (token %s) at %s and was told at %s %s, but only %d of %d nodes %s the key in between",
-			h.client.number, name, h.resource.name, short(h.token), at(k.call), at(k.at), told, backing.count(), n, done)
+	if !c.quorum.has(backing) {
+		c.violate(k.call, k.at, "client %d called %s of %q (token %s) at %s and was told at %s %s, but only %s %s the key in between",
+			h.client.number, name, h.resource.name, short(h.token), at(k.call), at(k.at), told, c.quorum.share(backing), done)
 	}
 }
 
@@ -220,7 +219,7 @@ func (c *contract) finding(history.Time) Finding {
 	default:
 		f.Verdict, f.Story = Holds, fmt.Sprintf("%s returned as promised", counted(c.calls, "call"))
 		switch {
-		case c.keepers == 0:
+		case c.quorum.none():
 			f.Story += "; whether extend and release told the truth was not judged: the lock keeps nothing on the nodes"
 		case !c.header.Keys:
 			f.Story += "; whether extend and release told the truth was not judged, for want of the nodes' keys"

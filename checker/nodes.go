@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
-
-	"github.com/lockstorm/lockstorm/history"
 )
 
 // nodes is a set of nodes, numbered from 1 to 64.
@@ -29,20 +27,6 @@ func (s nodes) first() int { return bits.TrailingZeros64(uint64(s)) + 1 }
 
 func (s nodes) has(n int) bool { return s&node(n) != 0 }
 func (s nodes) count() int     { return bits.OnesCount64(uint64(s)) }
-
-// keepersOf returns the nodes that keep a key of each hold.
-func keepersOf(h history.Header) nodes {
-	switch {
-	case h.Keepers < 0:
-		return 0
-	case h.Keepers == 0:
-		return allNodes(h.Nodes)
-	}
-	return allNodes(h.Keepers)
-}
-
-// majorityOf reports whether the set is more than half of n nodes.
-func (s nodes) majorityOf(n int) bool { return s.count() > n/2 }
 
 // String names the nodes, as in "nodes 1, 2 and 5" or "nodes 1 to 5".
 func (s nodes) String() string {

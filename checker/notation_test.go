@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ import (
 // left, which are 10 and 5.
 //
 // A line "header key=value ..." sets nodes, ttl, allowance, keys, keepers, tries,
-// acquire, extend, release, cleanup, grant.
+// votes (of each node: 3,1,1), acquire, extend, release, cleanup, grant.
 
 func parseHistory(text string) (history.Header, []history.Event, error) {
 	h := history.Header{Nodes: 5, Clients: 3, LongestTTL: 10 * time.Millisecond}
@@ -57,6 +58,10 @@ func parseHeader(h *history.Header, words []string) error {
 		switch {
 		case key == "keys":
 			h.Keys = true
+		case key == "votes":
+			if err := json.Unmarshal([]byte("["+value+"]"), &h.Votes); err != nil {
+				return err
+			}
 		case err != nil:
 			return err
 		case key == "keepers":

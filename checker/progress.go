@@ -8,17 +8,18 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// DeadlockFreedom says that once faults have ended somebody is granted again.
+// DeadlockFreedom says that once faults have ended, somebody is granted again.
 const DeadlockFreedom Property = "deadlock_freedom"
 
 // progress judges deadlock freedom: once faults have ended, every hold is over and
 // the longest TTL has passed, some client that waits is granted the lock within
 // the bound.
 //
-// It is looked at when a try is refused of a client that runs and reaches a
-// majority of the nodes that keep the lock (of all, where it is kept elsewhere),
-// while nobody holds the resource; and of the tries that were under way when the bound passed, queued or not, when somebody is granted
-// the resource after all, when a fault begins, and at the end. A hold that only a
+// It is looked at when a try is refused of a client that runs and reaches a quorum
+// of the nodes that keep the lock (a majority of all, where it is kept elsewhere),
+// while nobody holds the resource; and of the tries that were under way when the
+// bound passed, queued or not, when somebody is granted the resource after all, when
+// a fault begins, and at the end. A hold that only a
 // release can end does not count as held when its client is dead. The wait counts
 // from the latest of: what a fault last brought about, the end of the last hold, the
 // grant before, and the first of the tries that follow each other. From then on
@@ -29,7 +30,7 @@ const DeadlockFreedom Property = "deadlock_freedom"
 type progress struct {
 	bound  time.Duration // 0: not judged
 	ttl    time.Duration
-	needed nodes // of which a client has to reach a majority
+	needed electorate // of which a client has to reach a quorum
 
 	ledger *ledger
 	notes  *notes
@@ -68,9 +69,9 @@ type longWait struct {
 }
 
 func newProgress(h history.Header, l *ledger, n *notes) judge {
-	needed := keepersOf(h)
-	if needed == 0 {
-		needed = allNodes(h.Nodes)
+	needed := electorateOf(h)
+	if needed.none() {
+		needed = allAlike(h.Nodes)
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
@@ -181,11 +182,11 @@ func (p *progress) late(h *hold, now history.Time, but *hold) bool {
 	return !w.long && now > p.due(w) && p.able(h) && !h.resource.held(but)
 }
 
-// able reports whether the client of the try runs and reaches a majority. What a
+// able reports whether the client of the try runs and reaches a quorum. What a
 // lock on few nodes cannot do without them is the matter of fault tolerance.
 func (p *progress) able(h *hold) bool {
-	reached := p.needed &^ (p.ledger.down | h.client.cut)
-	return !h.client.dead && !h.client.paused && reached.majorityOf(p.needed.count())
+	reached := p.needed.voters &^ (p.ledger.down | h.client.cut)
+	return !h.client.dead && !h.client.paused && p.needed.has(reached)
 }
 
 // judgeGrant looks at the tries that were under way when the bound passed, now

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// FaultTolerance says that with a minority of nodes gone tries still succeed.
+// FaultTolerance says that with a minority of nodes gone, tries still succeed.
 const FaultTolerance Property = "fault_tolerance"
 
 // tolerance judges whether a client that reaches a majority of the nodes gets
@@ -31,7 +31,7 @@ const FaultTolerance Property = "fault_tolerance"
 type tolerance struct {
 	tries int // that must suffice; 0: not judged
 	ttl   time.Duration
-	nodes int
+	nodes electorate // all alike, whatever the lock makes of them: or one that rests on a single node would promise nothing
 
 	ledger   *ledger
 	notes    *notes
@@ -73,7 +73,7 @@ const longAgo history.Time = math.MinInt64 / 2
 func newTolerance(h history.Header, l *ledger, n *notes) judge {
 	t := &tolerance{
 		ledger: l, notes: n,
-		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: h.Nodes,
+		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: allAlike(h.Nodes),
 		changed: longAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
 	}
@@ -188,11 +188,11 @@ func (t *tolerance) judge(a attempt) {
 func (t *tolerance) fair(a attempt) bool {
 	c := a.hold.client
 	gone := t.ledger.down | c.cut
-	reached := allNodes(t.nodes) &^ gone
-	if gone == 0 || !reached.majorityOf(t.nodes) || t.changed >= a.call {
+	reached := t.nodes.voters &^ gone
+	if gone == 0 || !t.nodes.has(reached) || t.changed >= a.call {
 		return false
 	}
-	for n := 1; n <= t.nodes; n++ {
+	for n := range t.unquiet {
 		if reached.has(n) && (t.severed[n] > 0 || t.unquiet[n].Add(t.ttl) > a.call) {
 			return false
 		}
@@ -208,15 +208,14 @@ func (t *tolerance) violate(a attempt, s streak) {
 	if t.first != "" {
 		return
 	}
-	reached := allNodes(t.nodes) &^ (t.ledger.down | a.hold.client.cut)
-	t.first = fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %d of %d nodes and nobody competed",
-		a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), reached.count(), t.nodes) + t.clause(reached)
+	reached := t.nodes.voters &^ (t.ledger.down | a.hold.client.cut)
+	t.first = fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %s and nobody competed",
+		a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached)) + t.clause(reached)
 }
 
 func (t *tolerance) clause(reached nodes) string {
-	keepers := keepersOf(t.ledger.header)
-	if away := keepers &^ reached; keepers != 0 && !(keepers & reached).majorityOf(keepers.count()) {
-		return broken(keepersReached, "it did not reach %v", away)
+	if lock := electorateOf(t.ledger.header); !lock.none() && !lock.has(reached) {
+		return broken(keepersReached, "it did not reach %v", lock.voters&^reached)
 	}
 	return unbroken(t.notes, "the lock itself refused")
 }

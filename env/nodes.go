@@ -45,6 +45,15 @@ func (s NodeSet) First() int {
 	return bits.TrailingZeros64(uint64(s)) + 1
 }
 
+// List returns the nodes of the set, the lowest first.
+func (s NodeSet) List() []int {
+	list := make([]int, 0, s.Len())
+	for ; s != 0; s = s.Without(s.First()) {
+		list = append(list, s.First())
+	}
+	return list
+}
+
 // Op is what a command asks of a node.
 type Op uint8
 

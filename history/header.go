@@ -1,7 +1,9 @@
 package history
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -38,6 +40,11 @@ type Header struct {
 	// elsewhere. From -1 to Nodes.
 	Keepers int `json:"keepers,omitempty"`
 
+	// Votes, where a majority is not what holds the lock, is how many votes the key
+	// on each node has, node 1's first: from 0, for a node that keeps none, to
+	// [MaxVotes]. More than half of all votes hold the lock. Keepers is then 0.
+	Votes []int `json:"votes,omitempty"`
+
 	Bounds Bounds `json:"bounds"`
 }
 
@@ -46,6 +53,9 @@ const (
 	MaxNodes   = 64
 	MaxClients = 100_000
 )
+
+// MaxVotes is the most votes that one node can have.
+const MaxVotes = 1_000_000
 
 func (h Header) validate() error {
 	switch {
@@ -58,7 +68,27 @@ func (h Header) validate() error {
 	case h.Keepers < -1 || h.Keepers > h.Nodes:
 		return fmt.Errorf("%d keepers of %d nodes: want -1 (none) to %d", h.Keepers, h.Nodes, h.Nodes)
 	}
+	if err := h.validateVotes(); err != nil {
+		return err
+	}
 	return h.Bounds.Validate()
+}
+
+func (h Header) validateVotes() error {
+	switch {
+	case h.Votes == nil:
+		return nil
+	case len(h.Votes) != h.Nodes || h.Keepers != 0:
+		return fmt.Errorf("votes of %d nodes, and %d keepers: want those of all %d, and 0 keepers", len(h.Votes), h.Keepers, h.Nodes)
+	case slices.Max(h.Votes) == 0:
+		return errors.New("no node has a vote")
+	}
+	for i, votes := range h.Votes {
+		if votes < 0 || votes > MaxVotes {
+			return fmt.Errorf("node %d has %d votes: want 0 to %d", i+1, votes, MaxVotes)
+		}
+	}
+	return nil
 }
 
 // Validate names the first bound that cannot be.

@@ -45,7 +45,7 @@ type bench struct {
 // config has a validity of 1000 − 12 = 988 ms.
 func config() locks.Config {
 	return locks.Config{
-		TTL: time.Second, Allowance: 12 * ms, Timeout: 50 * ms, Margin: 88 * ms,
+		TTL: time.Second, Allowance: 12 * ms, NodeTimeout: 50 * ms, Margin: 88 * ms,
 		RetryMin: 5 * ms, RetryMax: 20 * ms,
 	}
 }

@@ -21,8 +21,8 @@ type Config struct {
 	// Clock is what the validity is counted on. Waits are on the monotonic one.
 	Clock env.Clock
 
-	// Timeout is how long an answer is waited for.
-	Timeout time.Duration
+	// NodeTimeout is how long the answer of a node, or of the store, is waited for.
+	NodeTimeout time.Duration
 
 	// Margin is how long before the end of validity the holder is told of it.
 	Margin time.Duration
@@ -47,8 +47,8 @@ func (c Config) Validate() error {
 		return wrong("a TTL of %v: want whole milliseconds, at least 1", c.TTL)
 	case c.Allowance < 0 || c.Allowance >= c.TTL:
 		return wrong("an allowance of %v: want at least 0, and less than the TTL, %v", c.Allowance, c.TTL)
-	case c.Timeout <= 0:
-		return wrong("a timeout of %v: want more than 0", c.Timeout)
+	case c.NodeTimeout <= 0:
+		return wrong("a node timeout of %v: want more than 0", c.NodeTimeout)
 	case c.Margin < 0 || c.Margin >= c.TTL-c.Allowance:
 		return wrong("a margin of %v: want at least 0, and less than the validity, %v", c.Margin, c.TTL-c.Allowance)
 	case c.RetryMin < 0 || c.RetryMax < c.RetryMin:

@@ -267,7 +267,7 @@ func lockerOf[H hold](lock func(context.Context, string) (H, error)) locker {
 }
 
 func storeConfig() locks.Config {
-	return locks.Config{TTL: time.Second, Allowance: 12 * ms, Timeout: 50 * ms, Margin: 20 * ms, RetryMin: 5 * ms, RetryMax: 20 * ms}
+	return locks.Config{TTL: time.Second, Allowance: 12 * ms, NodeTimeout: 50 * ms, Margin: 20 * ms, RetryMin: 5 * ms, RetryMax: 20 * ms}
 }
 
 func sessionConfig() locks.SessionConfig {

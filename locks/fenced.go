@@ -29,7 +29,7 @@ var ErrEntries = errors.New("the lock has been entered too often")
 
 // Fenced is the FencedLock of Hazelcast's CP subsystem: a lock on consensus that
 // its owner, here the Fenced, may enter again, and whose fence grows with each
-// owner. Each entry has the fence of the first, and the last that is released
+// owner. Each entrance has the fence of the first, and the last that is released
 // releases the lock.
 //
 // Hazelcast gives its holder no deadline of its own; here the hold has that of the
@@ -49,8 +49,8 @@ type ownership struct {
 	entries int
 }
 
-// Entry is one entry of a [Fenced].
-type Entry struct {
+// Entrance is one of the times that the owner has entered a lock.
+type Entrance struct {
 	*ownership
 	fenced   *Fenced
 	released bool // guarded by the fenced's mu
@@ -69,12 +69,12 @@ func NewFenced(c FencedConfig, p Ports) (*Fenced, error) {
 }
 
 // Lock enters the resource, if the owner holds it; else it acquires it as
-// [Mutex.Lock] does. One entry too many is [ErrEntries]. A hold that has ended, and
+// [Mutex.Lock] does. One entrance too many is [ErrEntries]. A hold that has ended, and
 // has not been released by all who entered it, is its error ([ErrExpiring],
 // [ErrLost]).
-func (f *Fenced) Lock(ctx context.Context, resource string) (*Entry, error) {
-	if entry, err := f.enter(resource); entry != nil || err != nil {
-		return entry, err
+func (f *Fenced) Lock(ctx context.Context, resource string) (*Entrance, error) {
+	if entrance, err := f.enter(resource); entrance != nil || err != nil {
+		return entrance, err
 	}
 	hold, err := f.mutex.Lock(ctx, resource)
 	if err != nil {
@@ -84,11 +84,11 @@ func (f *Fenced) Lock(ctx context.Context, resource string) (*Entry, error) {
 	defer f.mu.Unlock()
 	owned := &ownership{hold, 1}
 	f.owned[resource] = owned
-	return &Entry{ownership: owned, fenced: f}, nil
+	return &Entrance{ownership: owned, fenced: f}, nil
 }
 
 // enter enters what is owned; nil if that is not so.
-func (f *Fenced) enter(resource string) (*Entry, error) {
+func (f *Fenced) enter(resource string) (*Entrance, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	owned := f.owned[resource]
@@ -102,12 +102,12 @@ func (f *Fenced) enter(resource string) (*Entry, error) {
 		return nil, ErrEntries
 	}
 	owned.entries++
-	return &Entry{ownership: owned, fenced: f}, nil
+	return &Entrance{ownership: owned, fenced: f}, nil
 }
 
-// Release leaves the entry, and releases the lock if it is the last. Twice is
+// Release gives the entrance back, and releases the lock if it is the last. Twice is
 // [ErrReleased].
-func (e *Entry) Release(ctx context.Context) error {
+func (e *Entrance) Release(ctx context.Context) error {
 	last, err := e.leave()
 	if err != nil || !last {
 		return err
@@ -115,7 +115,7 @@ func (e *Entry) Release(ctx context.Context) error {
 	return e.Hold.Release(ctx)
 }
 
-func (e *Entry) leave() (last bool, err error) {
+func (e *Entrance) leave() (last bool, err error) {
 	f := e.fenced
 	f.mu.Lock()
 	defer f.mu.Unlock()

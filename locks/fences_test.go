@@ -11,7 +11,7 @@ import (
 
 // fencesOf are the fences of a client.
 func fencesOf(b *bench, client int) locks.Fences {
-	return locks.Fences{Runtime: b.Runtime(client), Nodes: b.Nodes(client), Timeout: 50 * ms}
+	return locks.Fences{Runtime: b.Runtime(client), Nodes: b.Nodes(client), NodeTimeout: 50 * ms}
 }
 
 // reaching cuts a client off from all of five nodes but some.

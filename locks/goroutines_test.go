@@ -29,7 +29,7 @@ func TestOnGoroutines(t *testing.T) {
 			var clients sync.WaitGroup
 			inside, rounds := 0, 0 // guarded by the lock, as the race detector checks
 			for range 4 {
-				c := locks.Config{TTL: time.Hour, Allowance: time.Minute, Timeout: 20 * time.Second, Margin: time.Minute, RetryMax: 2 * ms}
+				c := locks.Config{TTL: time.Hour, Allowance: time.Minute, NodeTimeout: 20 * time.Second, Margin: time.Minute, RetryMax: 2 * ms}
 				m, err := l.make(c, locks.Ports{Runtime: env.System(), Nodes: nodes, Observer: silent{}})
 				if err != nil {
 					t.Fatal(err)
@@ -75,7 +75,7 @@ func TestFencesOverRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nodes.Close()
-	f := locks.Fences{Runtime: env.System(), Nodes: nodes, Timeout: 20 * time.Second}
+	f := locks.Fences{Runtime: env.System(), Nodes: nodes, NodeTimeout: 20 * time.Second}
 	for want := uint64(1); want < 4; want++ {
 		if fence, err := f.OneNode(t.Context(), "r", env.Never); fence != want || err != nil {
 			t.Errorf("fence %d, %v, want %d", fence, err, want)

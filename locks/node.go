@@ -17,7 +17,7 @@ const keeper = 1
 func (a *attempt) askNode(ctx context.Context, command env.Command) env.Reply {
 	m := a.mutex
 	command.Key, command.Token = a.resource, a.token
-	giveUp := m.mono().Add(m.config.Timeout)
+	giveUp := m.mono().Add(m.config.NodeTimeout)
 	reply, err := m.Nodes.Send(env.SetOf(keeper), command, giveUp).Next(ctx, giveUp)
 	if err != nil {
 		return env.Reply{Node: keeper, Answer: env.Lost, Err: err}

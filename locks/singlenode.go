@@ -65,7 +65,7 @@ func (a *attempt) eraseInBackground() {
 	m := a.mutex
 	expired := m.mono().Add(m.config.TTL)
 	m.Runtime.Go("erase", func() {
-		for wait := m.config.Timeout; ; wait *= 2 {
+		for wait := m.config.NodeTimeout; ; wait *= 2 {
 			r := a.askNode(context.Background(), env.Command{Op: env.OpDelete})
 			if r.Answer == env.Yes || r.Answer == env.No && a.said == env.Yes || m.mono().Add(wait) >= expired {
 				return

@@ -27,7 +27,7 @@ var pathEscaper = strings.NewReplacer("%", "%25", "/", "%2F")
 // longer than the timeout. If the error is [env.ErrNoLeader] too the request has no
 // effect; else it may have, or may get one later.
 func (m *Mutex) ask(ctx context.Context, r env.StoreRequest) (env.StoreReply, error) {
-	giveUp := m.mono().Add(m.config.Timeout)
+	giveUp := m.mono().Add(m.config.NodeTimeout)
 	for {
 		reply, err := m.Store.Ask(ctx, r, giveUp)
 		if err == nil {
@@ -127,7 +127,7 @@ func (a *attempt) clear() {
 	}
 	m := a.mutex
 	m.Runtime.Go("clear", func() {
-		ctx, begin, pause := context.Background(), m.mono(), m.config.Timeout
+		ctx, begin, pause := context.Background(), m.mono(), m.config.NodeTimeout
 		for {
 			err := m.delete(ctx, &a.entry, a.token)
 			if err == nil || a.expired(begin) {

@@ -11,6 +11,11 @@ import (
 // Config is how a [Mutex] acquires, keeps and gives up locks. Start from
 // [Defaults]; no field has a hidden default.
 type Config struct {
+	// Quorum says which sets of nodes hold the lock; the zero value: those of more
+	// than half of the nodes. Nodes that do not vote are not asked. All clients have
+	// to agree on it.
+	Quorum env.Quorum
+
 	// TTL is the time to live of the keys, in whole milliseconds, at least 1, and
 	// more than its [Allowance].
 	TTL time.Duration
@@ -111,7 +116,7 @@ func Defaults(ttl time.Duration) Config {
 }
 
 // Quorum returns the number of nodes out of n that make a majority.
-func Quorum(n int) int { return n/2 + 1 }
+func Quorum(n int) int { return env.Majority(n).Bare().Len() }
 
 // clockGrain is what the algorithm's page adds to the drift allowance for the
 // precision of expiry in Redis (1 ms) and a minimum of drift (1 ms).
@@ -124,7 +129,7 @@ func Allowance(ttl time.Duration, driftFactor float64) time.Duration {
 }
 
 // Validate returns an error that wraps [ErrConfig] and names the first field
-// that cannot be.
+// that cannot be. Whether the quorum fits the nodes is for [New] to say.
 func (c Config) Validate() error {
 	switch {
 	case math.IsNaN(c.DriftFactor) || c.DriftFactor < 0 || c.DriftFactor > 1:

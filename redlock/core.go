@@ -18,12 +18,13 @@ const (
 	lost               // a quorum can no longer say yes
 )
 
-// tally counts the replies to one round over all nodes. A copy of it stays as it
+// tally counts the replies to one round over all voters. A copy of it stays as it
 // is while the original counts on.
 type tally struct {
-	nodes    int
+	quorum   *env.Quorum
 	yes, no  env.NodeSet
-	failures []env.Reply // of nodes that failed, or whose answer is lost
+	failed   env.NodeSet // or their answer is lost
+	failures []env.Reply // theirs
 	highest  uint64      // counter of all replies
 }
 
@@ -35,6 +36,7 @@ func (t *tally) count(r env.Reply) {
 	case env.No:
 		t.no = t.no.With(r.Node)
 	default:
+		t.failed = t.failed.With(r.Node)
 		t.failures = append(t.failures, r)
 	}
 }
@@ -42,11 +44,10 @@ func (t *tally) count(r env.Reply) {
 // decide tells as soon as the outcome can no longer change: with 4 nodes, two
 // against two is lost.
 func (t *tally) decide() decision {
-	quorum := Quorum(t.nodes)
 	switch {
-	case t.yes.Len() >= quorum:
+	case t.quorum.Has(t.yes):
 		return won
-	case t.nodes-t.no.Len()-len(t.failures) < quorum:
+	case !t.quorum.Has(t.quorum.Voters &^ (t.no | t.failed)):
 		return lost
 	}
 	return undecided
@@ -54,7 +55,7 @@ func (t *tally) decide() decision {
 
 // denied reports whether so many nodes said no that a quorum of yes is
 // impossible whatever the silent ones hold.
-func (t *tally) denied() bool { return t.nodes-t.no.Len() < Quorum(t.nodes) }
+func (t *tally) denied() bool { return !t.quorum.Has(t.quorum.Voters &^ t.no) }
 
 // validUntil is the end of validity of keys that were asked for at t0, before
 // the first request was sent: no key can have been set, and so none can

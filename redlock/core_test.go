@@ -48,7 +48,8 @@ func TestVotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		votes := tally{nodes: nodes}
+		quorum := env.Majority(nodes)
+		votes := tally{quorum: &quorum}
 		var seen []string
 		for i, reply := range left[1:] {
 			votes.count(env.Reply{Node: i + 1, Answer: answers[reply]})
@@ -77,13 +78,23 @@ func TestValidity(t *testing.T) {
 	})
 }
 
+// drawQuorum draws one of up to so many nodes, weighted or not.
+func drawQuorum(t *rapid.T, most int) *env.Quorum {
+	n := rapid.IntRange(1, most).Draw(t, "nodes")
+	q := env.Majority(n)
+	if rapid.Bool().Draw(t, "weighted") {
+		q.Weights = rapid.SliceOfN(rapid.IntRange(1, 5), n, n).Draw(t, "weights")
+	}
+	return &q
+}
+
 // Law: two disjoint sets of nodes never both win, and once every node has been
 // heard of there is a decision.
 func TestQuorumsIntersect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, env.MaxNodes).Draw(t, "nodes")
-		one, other := tally{nodes: n}, tally{nodes: n}
-		for node := 1; node <= n; node++ {
+		q := drawQuorum(t, env.MaxNodes)
+		one, other := tally{quorum: q}, tally{quorum: q}
+		for _, node := range q.Voters.List() {
 			switch rapid.SampledFrom([]string{"one", "other", "neither"}).Draw(t, "vote") {
 			case "one":
 				one.count(env.Reply{Node: node, Answer: env.Yes})
@@ -97,12 +108,45 @@ func TestQuorumsIntersect(t *testing.T) {
 			}
 		}
 		if one.decide() == undecided || other.decide() == undecided {
-			t.Fatalf("of %d nodes all were heard of, and nothing is decided", n)
+			t.Fatalf("%+v: all were heard of, and nothing is decided", q)
 		}
 		if one.decide() == won && other.decide() == won {
-			t.Fatalf("of %d nodes two majorities", n)
+			t.Fatalf("%+v: two quorums", q)
 		}
 	})
+}
+
+// Law: a decision falls as soon as it can, and not before: it is the outcome in
+// whatever way the nodes that are still silent will answer.
+func TestDecisionsFallAsSoonAsTheyCan(t *testing.T) {
+	replies := rapid.SampledFrom([]env.Answer{0, env.Yes, env.No, env.Failed, env.Lost})
+	rapid.Check(t, func(t *rapid.T) {
+		votes := tally{quorum: drawQuorum(t, 7)}
+		silent := votes.quorum.Voters
+		for _, node := range silent.List() {
+			if answer := replies.Draw(t, "answer"); answer != 0 {
+				votes.count(env.Reply{Node: node, Answer: answer})
+				silent = silent.Without(node)
+			}
+		}
+		outcomes := map[decision]bool{}
+		for agree := range env.AllNodes(7) + 1 {
+			outcomes[votes.and(silent&agree, silent&^agree).decide()] = true
+		}
+		want := undecided
+		if len(outcomes) == 1 {
+			want = votes.and(silent, 0).decide()
+		}
+		if got := votes.decide(); got != want || outcomes[undecided] {
+			t.Fatalf("%+v, of which %v are silent: %v, and the outcomes can be %v", votes, silent.List(), got, outcomes)
+		}
+	})
+}
+
+// and returns the tally when these have answered too.
+func (t tally) and(yes, no env.NodeSet) *tally {
+	t.yes, t.no = t.yes|yes, t.no|no
+	return &t
 }
 
 // Law: an extension never shortens.

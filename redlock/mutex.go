@@ -17,7 +17,8 @@ type Mutex struct {
 	config   Config
 	runtime  env.Runtime
 	nodes    env.Nodes
-	all      env.NodeSet
+	quorum   env.Quorum
+	all      env.NodeSet // that vote
 	observer env.Observer
 	patience time.Duration   // with one round of all nodes
 	open     context.Context // ends with Close
@@ -42,14 +43,18 @@ func New(config Config, runtime env.Runtime, nodes env.Nodes, observer env.Obser
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
+	if err := config.Quorum.Validate(n); err != nil {
+		return nil, fmt.Errorf("%w: quorum: %w", ErrConfig, err)
+	}
+	quorum := config.Quorum.Among(n)
 	config.Linger = max(config.Linger, config.NodeTimeout)
 	if observer == nil {
 		observer = silent{}
 	}
-	m := &Mutex{config: config, runtime: runtime, nodes: nodes, all: env.AllNodes(n), observer: observer, patience: config.NodeTimeout}
+	m := &Mutex{config: config, runtime: runtime, nodes: nodes, quorum: quorum, all: quorum.Voters, observer: observer, patience: config.NodeTimeout}
 	m.open, m.close = context.WithCancel(context.Background())
 	if config.Sequential {
-		m.patience *= time.Duration(n)
+		m.patience *= time.Duration(quorum.Voters.Len())
 	}
 	if config.Quarantine > 0 {
 		m.sightings = make([]sighting, n)

@@ -13,7 +13,7 @@ type QuorumError struct {
 	// Err is [ErrTaken], [ErrLost] or [ErrNoQuorum].
 	Err error
 
-	// Replies holds a reply for each node, in the order of the nodes. Where the
+	// Replies holds a reply for each node that votes, in the order of the nodes. Where the
 	// Answer is 0 the node had not been heard of when it was decided.
 	Replies []env.Reply
 }
@@ -43,21 +43,27 @@ func (e *QuorumError) Error() string {
 
 // quorumError returns the error of a round that ended with these votes.
 func (t *tally) quorumError(cause error) *QuorumError {
-	e := &QuorumError{Err: cause, Replies: make([]env.Reply, t.nodes)}
-	for i := range e.Replies {
-		r := &e.Replies[i]
-		r.Node = i + 1
-		switch {
-		case t.yes.Has(r.Node):
-			r.Answer = env.Yes
-		case t.no.Has(r.Node):
-			r.Answer = env.No
-		}
-	}
-	for _, r := range t.failures {
-		e.Replies[r.Node-1] = r
+	e := &QuorumError{Err: cause, Replies: make([]env.Reply, 0, t.quorum.Voters.Len())}
+	for _, node := range t.quorum.Voters.List() {
+		e.Replies = append(e.Replies, t.reply(node))
 	}
 	return e
+}
+
+// reply is what a node has made of the round.
+func (t *tally) reply(node int) env.Reply {
+	switch {
+	case t.yes.Has(node):
+		return env.Reply{Node: node, Answer: env.Yes}
+	case t.no.Has(node):
+		return env.Reply{Node: node, Answer: env.No}
+	}
+	for _, r := range t.failures {
+		if r.Node == node {
+			return r
+		}
+	}
+	return env.Reply{Node: node}
 }
 
 // failure is the error of a try that was not granted.

@@ -52,7 +52,7 @@ func (m *Mutex) sendAtOnce(to env.NodeSet, command env.Command, wait time.Durati
 func (m *Mutex) newRound(to env.NodeSet, command env.Command) *round {
 	return &round{
 		command: command, sent: m.runtime.Now(env.Monotonic),
-		votes: tally{nodes: m.nodes.Len()}, silent: to,
+		votes: tally{quorum: &m.quorum}, silent: to,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -28,9 +29,9 @@ type Family string
 
 // The families.
 const (
-	Quorum Family = "a majority of Redis nodes"
-	OneKey Family = "one key on one Redis node"
-	Stored Family = "a replicated store"
+	FamilyQuorum Family = "a quorum of Redis nodes"
+	FamilyOneKey Family = "one key on one Redis node"
+	FamilyStored Family = "a replicated store"
 )
 
 // Waiting is what a client does while somebody else holds the lock.
@@ -38,14 +39,19 @@ type Waiting string
 
 // The ways to wait.
 const (
-	Spins   Waiting = "spins"   // tries again after a random delay
-	Watches Waiting = "watches" // is woken when it may be its turn
+	WaitingSpins   Waiting = "spins"   // tries again after a random delay
+	WaitingWatches Waiting = "watches" // is woken when it may be its turn
 )
 
 // Deployment is what a lock is kept on, and what it guards.
 type Deployment struct {
 	Nodes       int
 	Persistence nemesis.Persistence
+
+	// Quorum says how many nodes, and which, a plan has to take away to stop the
+	// lock; the zero value: more than half of them. It is the lock's own, but for
+	// locks on one node, which go through the same plans as those on all.
+	Quorum env.Quorum
 
 	// Replication, if not nil, gives each node an asynchronous replica, which is
 	// promoted whenever the node's server dies.
@@ -60,14 +66,14 @@ type Deployment struct {
 	Fence bool
 }
 
-// independent is nodes that know nothing of each other, and forget in a crash.
-func independent(nodes int) Deployment {
-	return Deployment{Nodes: nodes, Persistence: nemesis.Nothing, Guard: guard.Plain}
+// independent is five nodes that know nothing of each other, and forget in a crash.
+func independent() Deployment {
+	return Deployment{Nodes: 5, Persistence: nemesis.Nothing, Guard: guard.Plain}
 }
 
 // Contenders returns the locks that are compared.
 func Contenders() []Contender {
-	return slices.Concat(of(Quorum, quorums), of(OneKey, oneKeys), of(Stored, stored))
+	return slices.Concat(of(FamilyQuorum, quorums), of(FamilyOneKey, oneKeys), of(FamilyStored, stored))
 }
 
 func of(f Family, contenders []Contender) []Contender {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -50,7 +51,7 @@ func TestEveryContenderEntersEveryTrial(t *testing.T) {
 
 func TestContendersSayWhatTheyAre(t *testing.T) {
 	for _, c := range Contenders() {
-		if c.Waits != Spins && c.Waits != Watches {
+		if c.Waits != WaitingSpins && c.Waits != WaitingWatches {
 			t.Errorf("%s waits: %q", c.Name, c.Waits)
 		}
 		if len(c.Expect) == 0 {
@@ -64,13 +65,16 @@ func TestContendersSayWhatTheyAre(t *testing.T) {
 	}
 }
 
-// Law: trials fit deployments of any size, with replicas, a store or neither.
+// Law: trials fit deployments of any size and quorum, with replicas, a store or
+// neither.
 func TestTrialsFitDeployments(t *testing.T) {
 	lag := &nemesis.Distribution{Range: span(ms, 10*ms)}
 	store := &nemesis.Store{Election: *lag, Commit: *lag}
+	rising := []int{1, 2, 3, 4, 5, 6, 7, 8, 9} // votes
 	for nodes := 1; nodes <= 9; nodes++ {
 		for _, d := range []Deployment{
-			independent(nodes),
+			{Nodes: nodes, Persistence: nemesis.Nothing},
+			{Nodes: nodes, Persistence: nemesis.Nothing, Quorum: env.Quorum{Weights: rising[:nodes]}},
 			{Nodes: nodes, Persistence: nemesis.Always, Replication: lag},
 			{Nodes: nodes, Persistence: nemesis.Always, Store: store, Guard: guard.Fenced, Fence: true},
 		} {
@@ -89,12 +93,36 @@ func TestTrialsFitDeployments(t *testing.T) {
 
 // A node that has a replica does not come back: its replica does.
 func TestCrashOfANodeWithAReplica(t *testing.T) {
-	d := independent(1)
+	d := independent()
 	if _, ok := d.crash(time.Second).Action.(*nemesis.Crash); !ok {
 		t.Error("without a replica it is no crash")
 	}
 	d.Replication = &nemesis.Distribution{}
 	if _, ok := d.crash(time.Second).Action.(*nemesis.Failover); !ok {
 		t.Error("with a replica it is no failover")
+	}
+}
+
+// What a trial says of the nodes is so, whatever their votes: client 1 is left with
+// a quorum that it has no more when the node crashes, and is cut off from one.
+func TestPlansTakeJustEnoughNodes(t *testing.T) {
+	for _, q := range []env.Quorum{env.Majority(5), {Weights: []int{1, 1, 1, 1, 3}}, {Weights: []int{2, 1, 1, 2, 1}}, {Voters: env.SetOf(2, 3, 5)}} {
+		d := Deployment{Nodes: 5, Quorum: q}
+		left := env.AllNodes(5)
+		for _, f := range d.bareQuorum() {
+			left &^= env.SetOf(f.Action.(*nemesis.Partition).Nodes...)
+		}
+		crash := d.crash(0).Action.(*nemesis.Crash)
+		if q = d.quorum(); !q.Has(left) || q.Has(left.Without(crash.Node)) {
+			t.Errorf("%+v: client 1 reaches %v, and node %d crashes", q, left.List(), crash.Node)
+		}
+		for _, trial := range Trials() {
+			if trial.Name == "cut-off" {
+				away := env.SetOf(trial.plan(d)[0].Action.(*nemesis.Partition).Nodes...)
+				if !q.Has(away) || q.Has(env.AllNodes(5)&^away) {
+					t.Errorf("%+v: client 1 is cut off from %v", q, away.List())
+				}
+			}
+		}
 	}
 }

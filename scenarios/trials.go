@@ -72,12 +72,12 @@ var trials = []Trial{
 		},
 	},
 	{
-		Name: "crash", Summary: "a node without which the holder has no majority, the leader if there is one, crashes and is back at once",
-		plan: func(d Deployment) nemesis.Plan { return append(d.bareMajority(), d.crash(0)) },
+		Name: "crash", Summary: "a node without which the holder has no quorum, the leader if there is one, crashes and is back at once",
+		plan: func(d Deployment) nemesis.Plan { return append(d.bareQuorum(), d.crash(0)) },
 	},
 	{
 		Name: "restart", Summary: "the same node is back when the TTL has passed",
-		plan: func(d Deployment) nemesis.Plan { return append(d.bareMajority(), d.crash(1100*ms)) },
+		plan: func(d Deployment) nemesis.Plan { return append(d.bareQuorum(), d.crash(1100*ms)) },
 	},
 	{
 		Name: "one-down", Summary: "one node, the leader if there is one, is down for three TTLs",
@@ -85,9 +85,9 @@ var trials = []Trial{
 		tries: 5,
 	},
 	{
-		Name: "cut-off", Summary: "the holder is cut off from a majority of the nodes for one and a half TTLs",
+		Name: "cut-off", Summary: "the holder is cut off from a quorum of the nodes for one and a half TTLs",
 		plan: func(d Deployment) nemesis.Plan {
-			cut := cutOff(1, numbers(1, d.majority())...)
+			cut := cutOff(1, d.quorum().Bare().List()...)
 			cut.Start, cut.End = holding2(5*ms), nemesis.After(1500*ms)
 			return nemesis.Plan{cut}
 		},
@@ -110,10 +110,10 @@ var trials = []Trial{
 		},
 	},
 	{
-		Name: "clock-jump", Summary: "the clock of a node without which the holder has no majority, the leader's if there is one, jumps forward by two TTLs",
+		Name: "clock-jump", Summary: "the clock of a node without which the holder has no quorum, the leader's if there is one, jumps forward by two TTLs",
 		plan: func(d Deployment) nemesis.Plan {
-			jump := &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: 2 * time.Second}
-			return append(d.bareMajority(), nemesis.Fault{Action: jump, Start: holding2(5 * ms)})
+			jump := &nemesis.ClockJump{Machine: nemesis.Machine{Node: d.needed()}, By: 2 * time.Second}
+			return append(d.bareQuorum(), nemesis.Fault{Action: jump, Start: holding2(5 * ms)})
 		},
 	},
 	{
@@ -122,33 +122,29 @@ var trials = []Trial{
 	},
 }
 
-// majority is the smallest number of nodes that is one.
-func (d Deployment) majority() int { return d.Nodes/2 + 1 }
+// quorum is what the lock needs of the nodes.
+func (d Deployment) quorum() env.Quorum { return d.Quorum.Among(d.Nodes) }
 
-// bareMajority leaves client 1 no more nodes than a majority: it is cut off from
-// the others.
-func (d Deployment) bareMajority() nemesis.Plan {
-	if d.majority() == d.Nodes {
+// bareQuorum leaves client 1 no more nodes than a quorum: it is cut off from the
+// others.
+func (d Deployment) bareQuorum() nemesis.Plan {
+	others := env.AllNodes(d.Nodes) &^ d.quorum().Bare()
+	if others == 0 {
 		return nil
 	}
-	return nemesis.Plan{cutOff(1, numbers(d.majority()+1, d.Nodes)...)}
+	return nemesis.Plan{cutOff(1, others.List()...)}
 }
 
-// crash takes the server of node 1 away while client 1 holds the lock; where the
-// node has a replica, that one comes instead.
+// needed is a node that a bare quorum cannot do without: node 1, which leads a
+// store, unless others weigh more.
+func (d Deployment) needed() int { return d.quorum().Bare().First() }
+
+// crash takes the server of the needed node away while client 1 holds the lock;
+// where the node has a replica, that one comes instead.
 func (d Deployment) crash(away time.Duration) nemesis.Fault {
-	f := crash(1, holding2(5*ms), away)
+	f := crash(d.needed(), holding2(5*ms), away)
 	if d.Replication != nil {
-		f.Action = &nemesis.Failover{Node: 1}
+		f.Action = &nemesis.Failover{Node: d.needed()}
 	}
 	return f
-}
-
-// numbers lists the numbers from one to another.
-func numbers(from, to int) []int {
-	var list []int
-	for n := from; n <= to; n++ {
-		list = append(list, n)
-	}
-	return list
 }

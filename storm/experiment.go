@@ -53,7 +53,7 @@ func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) {
 	if err != nil {
 		return Experiment{}, err
 	}
-	return Experiment{
+	e := Experiment{
 		backend: b, scenario: judgeable(b, s), world: s.World().Ready(),
 		lock: kind, config: config, roles: roles, generator: generator,
 		header: history.Header{
@@ -65,12 +65,12 @@ func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) {
 			Nodes:      s.Nodes,
 			Clients:    len(s.Clients),
 			LongestTTL: s.Lock.TTL,
-			Allowance:  allowance(s.Lock),
-			Keepers:    kind.keepers,
 			Keys:       b.Keys,
 			Bounds:     s.Bounds,
 		},
-	}, nil
+	}
+	kind.describe(&e.header, s.Lock)
+	return e, nil
 }
 
 // UnfitError is a scenario that a backend cannot run, though there is nothing wrong

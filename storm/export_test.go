@@ -23,7 +23,8 @@ const inTestsOnly = "in tests only"
 
 func init() {
 	kind := func(name string) lockKind {
-		return lockKind{name: name, what: inTestsOnly, fields: "linger watchdog quarantine fence sequential tokens"}
+		sound := redlockKind(name, inTestsOnly, "", nil)
+		return lockKind{name: name, what: inTestsOnly, fields: sound.fields, quorum: sound.quorum}
 	}
 	over := func(name string, nodes func(ports) env.Nodes) lockKind {
 		return building(kind(name), redlockConfig, redlockOver(nodes))

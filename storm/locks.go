@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/locks"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -36,6 +37,21 @@ type Hold interface {
 	Release(ctx context.Context) error
 }
 
+// adapter makes a [Lock] of one whose holds have a type of their own.
+type adapter[H Hold] struct {
+	lock interface {
+		Lock(ctx context.Context, resource string) (H, error)
+	}
+}
+
+func (a adapter[H]) Lock(ctx context.Context, resource string) (Hold, error) {
+	hold, err := a.lock.Lock(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	return hold, nil
+}
+
 // ports are what a lock is built on: one client's view of a world.
 type ports struct {
 	client   int // its number
@@ -49,10 +65,9 @@ type ports struct {
 type lockKind struct {
 	name string
 	what string
-	// keepers is how many nodes keep a key of each hold, as in [history.Header].
-	keepers int
-	// store says that the lock needs a store.
-	store bool
+	// quorum says which nodes hold the lock with their keys. Nil: none, for it needs a
+	// store.
+	quorum func(scenarios.Lock) env.Quorum
 	// fields are the names, in a file, of those fields of a lock that this one
 	// reads beside what all do: see [sharedFields]. A law holds them to what config
 	// makes of each field.
@@ -82,10 +97,7 @@ const sharedFields = "kind ttl drift_factor clock node_timeout margin retry trie
 
 // lockKinds lists the locks that a scenario can name.
 var lockKinds = []lockKind{
-	building(lockKind{
-		name: "redlock", what: "keys on a majority of independent nodes",
-		fields: "linger watchdog quarantine fence sequential tokens",
-	}, redlockConfig, newRedlock),
+	redlockKind("redlock", "keys on a majority of independent nodes", "", nil),
 	oneKey("check-then-set", "GET, then SET, on one node; released by DEL", locks.NewCheckThenSet),
 	oneKey("setnx-then-expire", "SETNX, then EXPIRE, on one node; released by DEL", locks.NewSetNXThenExpire),
 	oneKey("setnx-del", "SET NX PX on one node, released by DEL", locks.NewSetNXDel),
@@ -126,9 +138,9 @@ func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
 		return nil, &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 	}
 	switch {
-	case k.store && !b.Stores:
+	case k.stored() && !b.Stores:
 		return nil, &UnfitError{"lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name)}
-	case k.store && s.Store == nil:
+	case k.stored() && s.Store == nil:
 		return wrong("lock.kind", "%s needs a store, which the setting has not: see the field store", k.name)
 	}
 	if field := k.useless(s.Lock); field != "" {
@@ -138,7 +150,33 @@ func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
 		return wrong("lock.heartbeat", "%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name)
 	}
 	c := k.config(s.Lock)
-	return c, nemesis.InField("lock", c.Validate())
+	if err := c.Validate(); err != nil || k.stored() {
+		return c, nemesis.InField("lock", err)
+	}
+	return c, nemesis.InField("lock", k.quorum(s.Lock).Validate(s.Nodes))
+}
+
+// stored says that the lock is kept in a store, and not on the nodes.
+func (k lockKind) stored() bool { return k.quorum == nil }
+
+// describe says in the header of a history what judges have to know of the lock.
+func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
+	h.Allowance = allowance(l)
+	if k.stored() {
+		h.Keepers = -1
+		return
+	}
+	q := k.quorum(l).Among(h.Nodes)
+	first := q.Voters.Len()
+	switch {
+	case q.Weights != nil || q.Voters != env.AllNodes(first):
+		h.Votes = make([]int, h.Nodes)
+		for _, node := range q.Voters.List() {
+			h.Votes[node-1] = q.Weight(node)
+		}
+	case first < h.Nodes:
+		h.Keepers = first
+	}
 }
 
 // useless names a field that is set and that the lock does not read.

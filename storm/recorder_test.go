@@ -2,6 +2,7 @@ package storm_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -130,7 +131,7 @@ func TestHeader(t *testing.T) {
 		Format: history.Format, Version: history.Version, Scenario: s.Name, Lock: "redlock", Backend: "sim", Seed: 7,
 		Nodes: 5, Clients: 2, LongestTTL: time.Second, Allowance: 12 * ms, Keys: true, Bounds: s.Bounds,
 	}
-	if got != want || got.Bounds.Tries == 0 {
+	if !reflect.DeepEqual(got, want) || got.Bounds.Tries == 0 {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

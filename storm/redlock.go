@@ -1,10 +1,10 @@
 package storm
 
 import (
-	"context"
 	"fmt"
 	"time"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/locks"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -55,26 +55,33 @@ func redlockConfig(l scenarios.Lock) redlockSetup {
 	}}
 }
 
+// redlockFields are the names, in a file, of the fields of a lock that Redlock and
+// its variants read.
+const redlockFields = "linger watchdog quarantine fence sequential tokens"
+
+// redlockKind is Redlock, or a variant of it that adjusts the configuration as the
+// lock's further fields say; nil: it does not.
+func redlockKind(name, what, fields string, adjust func(scenarios.Lock, *redlock.Config)) lockKind {
+	config := func(l scenarios.Lock) redlockSetup {
+		c := redlockConfig(l)
+		if adjust != nil {
+			adjust(l, &c.Config)
+		}
+		return c
+	}
+	return building(lockKind{
+		name: name, what: what, fields: redlockFields + " " + fields,
+		quorum: func(l scenarios.Lock) env.Quorum { return config(l).Quorum },
+	}, config, newRedlock)
+}
+
 func clientName(number int) string { return fmt.Sprintf("client-%d", number) }
 
 func newRedlock(c redlockSetup, p ports) (Lock, error) {
 	c.Client = clientName(p.client)
 	if source := fenceSources[c.source]; source != nil {
-		c.FenceFrom = source(locks.Fences{Runtime: p.runtime, Nodes: p.nodes, Timeout: c.NodeTimeout})
+		c.FenceFrom = source(locks.Fences{Runtime: p.runtime, Nodes: p.nodes, Quorum: c.Quorum, NodeTimeout: c.NodeTimeout})
 	}
 	mutex, err := redlock.New(c.Config, p.runtime, p.nodes, p.observer)
-	if err != nil {
-		return nil, err
-	}
-	return redlockLock{mutex}, nil
-}
-
-type redlockLock struct{ *redlock.Mutex }
-
-func (l redlockLock) Lock(ctx context.Context, resource string) (Hold, error) {
-	hold, err := l.Mutex.Lock(ctx, resource)
-	if err != nil {
-		return nil, err
-	}
-	return hold, nil
+	return adapter[*redlock.Hold]{mutex}, err
 }

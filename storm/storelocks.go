@@ -9,7 +9,7 @@ import (
 
 // storeKind is a lock of package locks that lives in a store.
 func storeKind[C config](name, what, fields string, make func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
-	return building(lockKind{name: name, what: what, fields: fields, keepers: -1, store: true}, make, build)
+	return building(lockKind{name: name, what: what, fields: fields}, make, build)
 }
 
 func sessionConfig(l scenarios.Lock) locks.SessionConfig {
@@ -26,5 +26,5 @@ func fencedConfig(l scenarios.Lock) locks.FencedConfig {
 
 func newFenced(c locks.FencedConfig, p ports) (Lock, error) {
 	lock, err := locks.NewFenced(c, p.rival())
-	return rivalLock[*locks.Entry]{lock}, err
+	return adapter[*locks.Entrance]{lock}, err
 }

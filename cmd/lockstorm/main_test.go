@@ -250,7 +250,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"compare", "--trial", "calm", "--save", dir}, "--save stores the whole comparison: name neither"},
 		{[]string{"compare", "--from", dir, "--seed", "3"}, "[from seed]"},
 		{[]string{"compare", "--from", dir}, "compare.json: no such file"},
-		{[]string{"debate", "--from", filepath.Dir(file("debate.json", `{"format":"lockstorm-reference","version":7}`))}, "debate.json: it has version 7; this program reads version 1"},
+		{[]string{"debate", "--from", filepath.Dir(file("debate.json", `{"format":"lockstorm-reference","version":7}`))}, "debate.json: it has version 7; this program reads version 2"},
 	}
 	for _, c := range cases {
 		code, out, problems := command(t, c.args...)

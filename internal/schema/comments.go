@@ -87,6 +87,9 @@ func (c *comments) readConstants(pkg string, group *ast.GenDecl) {
 			continue
 		}
 		k := constant{name: v.Names[0].Name, text: said(v.Doc, v.Comment)}
+		if !group.Lparen.IsValid() { // it stands alone
+			k.text = said(group.Doc, v.Comment)
+		}
 		if len(v.Values) == 1 {
 			if literal, ok := v.Values[0].(*ast.BasicLit); ok {
 				k.value, _ = strconv.Unquote(literal.Value)

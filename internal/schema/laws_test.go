@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
@@ -18,10 +20,10 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// compiled is the schema that is in the repository.
+// compiled is the schema that the types make.
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := os.ReadFile(jsonFile)
+	text, err := format(t).JSON()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,13 +90,83 @@ bounds: {acquire: 1s, extend: 1s, release: 1s, tries: 3, grant: 1s, cleanup: 1s}
 expect: {lease: violated, section: unknown, effect: n/a, fence: holds, deadlock_freedom: holds, fault_tolerance: holds, cleanup: holds, contract: holds}
 `
 
-// everything has what usable lacks, and says therefore what cannot be run.
-var everything = strings.NewReplacer(
-	"name: usable", "name: everything",
-	"tokens: time", "tokens: time\n  heartbeat: 100ms\n  grace: 1s\n  lock_delay: 1s\n  entries: 2",
-	"way: replies, latency: {max: 1ms}", "way: replies, latency: {samples_from: file.txt}",
-	"{limit: 3}", "{limit: 3, pipelined: true}",
-).Replace(usable)
+// everything is usable with those fields of the types that nothing in it has, and
+// says therefore what cannot be run.
+func everything(t *testing.T) map[string]any {
+	t.Helper()
+	scenario, file, known := format(t).Types[0], mapping(t, usable), map[string]bool{}
+	file["name"] = "everything"
+	visit(scenario, file, func(name string, _ Field, _ map[string]any, there bool) { known[name] = known[name] || there })
+	visit(scenario, file, func(name string, field Field, in map[string]any, _ bool) {
+		if !known[name] {
+			known[name], in[field.Name] = true, sample(field)
+		}
+	})
+	return file
+}
+
+// visit calls see with each field of each mapping in a value of that type, whether it
+// is there or not. Faults are left out: what they can say depends on their kind.
+func visit(d *Type, value any, see func(name string, field Field, in map[string]any, there bool)) {
+	if d == nil || ofFaults(d) {
+		return
+	}
+	if list, ok := value.([]any); ok {
+		for _, item := range list {
+			visit(d, item, see)
+		}
+	}
+	in, ok := value.(map[string]any)
+	if !ok {
+		return
+	}
+	for _, field := range d.Fields {
+		inner, there := in[field.Name]
+		see(d.Name+"."+field.Name, field, in, there)
+		visit(field.Type, inner, see)
+	}
+}
+
+func ofFaults(d *Type) bool {
+	return d.Kind != "" || slices.Contains([]string{"fault", "group", "moment", "weights"}, d.Name)
+}
+
+// sample is a value that a field can have.
+func sample(field Field) any {
+	of := field.Of
+	if field.List {
+		field.List, field.Of = false, of.Elem()
+		return []any{sample(field)}
+	}
+	switch {
+	case field.Limit != nil && field.Limit.OneOf != nil:
+		return field.Limit.OneOf[0]
+	case field.Type != nil && field.Type.Words != nil:
+		return field.Type.Words[0].Name
+	case of == reflect.TypeFor[time.Duration]():
+		return "1s"
+	case of.Kind() == reflect.Bool:
+		return true
+	case of.Kind() == reflect.String:
+		return "text"
+	case of.Kind() == reflect.Struct:
+		in := map[string]any{}
+		for _, inner := range field.Type.Fields {
+			in[inner.Name] = sample(inner)
+		}
+		return in
+	}
+	return 1
+}
+
+func mapping(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var value map[string]any
+	if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
 
 // ofEveryKind are plans of one fault, of each kind, as docs/faults.md has them.
 func ofEveryKind(t *testing.T) (plans [][]any) {
@@ -131,13 +203,7 @@ func corpus(t *testing.T) map[string]any {
 	for _, s := range scenarios.Every() {
 		add(s)
 	}
-	for _, text := range []string{usable, everything} {
-		var value map[string]any
-		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
-			t.Fatal(err)
-		}
-		all[value["name"].(string)] = value
-	}
+	all["usable"], all["everything"] = mapping(t, usable), everything(t)
 	return all
 }
 
@@ -167,26 +233,12 @@ func TestScenariosFit(t *testing.T) {
 // The one with everything has every field of every type but those of faults, so
 // that the law below is one of all of them.
 func TestEverythingIsThere(t *testing.T) {
-	seen := map[string]bool{}
-	var visit func(v any)
-	visit = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for name, inner := range v {
-				seen[name] = true
-				visit(inner)
-			}
-		case []any:
-			for _, inner := range v {
-				visit(inner)
-			}
-		}
-	}
-	visit(corpus(t)["everything"])
-	for _, d := range format(t).Types {
+	f, seen := format(t), map[string]bool{}
+	visit(f.Types[0], everything(t), func(name string, _ Field, _ map[string]any, there bool) { seen[name] = seen[name] || there })
+	for _, d := range f.Types {
 		for _, field := range d.Fields {
-			if ofFaults := d.Kind != "" || d.Name == "group" || d.Name == "fault" || d.Name == "weights"; !ofFaults && !seen[field.Name] {
-				t.Errorf("%s.%s is missing in it", d.Name, field.Name)
+			if name := d.Name + "." + field.Name; !ofFaults(d) && !seen[name] {
+				t.Errorf("%s is missing in it", name)
 			}
 		}
 	}
@@ -265,8 +317,10 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 			try(field+what, file)
 		})
 	}
-	for _, field := range []string{"lock", "links", "connections"} {
-		within(all["everything"].(map[string]any), field)
+	for field, value := range all["everything"].(map[string]any) {
+		if !reflect.DeepEqual(value, all["usable"].(map[string]any)[field]) {
+			within(all["everything"].(map[string]any), field)
+		}
 	}
 	for _, plan := range ofEveryKind(t) {
 		file := maps.Clone(all["crash-restart"].(map[string]any))

@@ -195,16 +195,20 @@ func (f *Format) steps() []Word {
 	return f.named("env.Step", texts(env.Steps()...))
 }
 
-// named puts the comments of a type's constants beside their names in a file,
-// which come in the same order.
+// named puts the comments of a type's constants beside their names in a file: those
+// that are its text or, of numbers, those that come in the same order.
 func (f *Format) named(of string, names []string) []Word {
 	known := f.comments.values[of]
 	if len(known) != len(names) {
 		panic(fmt.Sprintf("schema: %d constants %s, %d names", len(known), of, len(names)))
 	}
 	list := make([]Word, len(names))
-	for i, k := range known {
-		list[i] = Word{names[i], f.words(k.text, k.name, names[i])}
+	for i, name := range names {
+		k := known[i]
+		if at := slices.IndexFunc(known, func(k constant) bool { return k.value == name }); at >= 0 {
+			k = known[at]
+		}
+		list[i] = Word{name, f.words(k.text, k.name, name)}
 	}
 	return list
 }

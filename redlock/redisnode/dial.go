@@ -19,10 +19,10 @@ import (
 type dialer struct {
 	dial  func(ctx context.Context, network, addr string) (net.Conn, error)
 	life  context.Context // ends when the nodes are closed
-	dials *crew
+	dials *headcount
 }
 
-func newDialer(config *tls.Config, life context.Context, dials *crew) *dialer {
+func newDialer(config *tls.Config, life context.Context, dials *headcount) *dialer {
 	d := &dialer{dial: new(net.Dialer).DialContext, life: life, dials: dials}
 	if config != nil {
 		d.dial = (&tls.Dialer{Config: config}).DialContext

@@ -23,8 +23,8 @@ type Nodes struct {
 	life context.Context // of every request; ends at Close
 	end  context.CancelFunc
 
-	requests crew
-	dials    crew
+	requests headcount
+	dials    headcount
 }
 
 // New returns the nodes at the addresses, host:port each; node 1 is the first.

@@ -2,16 +2,16 @@ package redisnode
 
 import "sync"
 
-// crew counts goroutines, so that whoever dismisses them can wait for them.
-type crew struct {
+// headcount counts goroutines, so that whoever dismisses them can wait for them.
+type headcount struct {
 	mu        sync.Mutex
 	dismissed bool
 	at        sync.WaitGroup
 }
 
 // join counts n more, each of which has to call leave. It returns false once
-// the crew is dismissed.
-func (c *crew) join(n int) bool {
+// they are dismissed.
+func (c *headcount) join(n int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.dismissed {
@@ -20,10 +20,10 @@ func (c *crew) join(n int) bool {
 	return !c.dismissed
 }
 
-func (c *crew) leave() { c.at.Done() }
+func (c *headcount) leave() { c.at.Done() }
 
 // dismiss lets nobody join any more and reports whether it is the first to.
-func (c *crew) dismiss() bool {
+func (c *headcount) dismiss() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	first := !c.dismissed
@@ -31,4 +31,4 @@ func (c *crew) dismiss() bool {
 	return first
 }
 
-func (c *crew) wait() { c.at.Wait() }
+func (c *headcount) wait() { c.at.Wait() }
