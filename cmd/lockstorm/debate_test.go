@@ -190,10 +190,9 @@ func TestDebateOnNamedRows(t *testing.T) {
 // What is saved is printed again without a run, in every format.
 func TestDebateFromWhatWasSaved(t *testing.T) {
 	dir := t.TempDir()
-	code, ran, _ := command(t, "debate", "--runs", "3", "--points", "10", "--save", dir)
-	want(t, "exit code", code, exitAsExpected)
-	code, recalled, _ := command(t, "debate", "--from", dir)
-	want(t, "exit code of --from", code, exitAsExpected)
+	code, ran, _ := command(t, "debate", "--runs", "1", "--points", "1", "--save", dir)
+	again, recalled, _ := command(t, "debate", "--from", dir)
+	want(t, "exit code of --from, as that of the runs (one of each row may show too little)", again, code)
 	want(t, "recalled", recalled, ran)
 	_, encoded, _ := command(t, "debate", "--from", dir, "--format", "json")
 	stored, err := os.ReadFile(filepath.Join(dir, results.DebateFile))
