@@ -103,7 +103,7 @@ func TestReplayIsTheSameRun(t *testing.T) {
 		return r
 	}
 	for _, s := range scenarios.All() {
-		for seed := range uint64(20) {
+		for seed := range uint64(5) {
 			first := run(storm.InStorm(s, g), seed)
 			replay, err := storm.ParseReplay(storm.NewReplay(s.Name, &g, first).String())
 			if err != nil {
