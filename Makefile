@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps build test lint bench pgo speed reference campaign clean
+.PHONY: help deps build test bless lint bench pgo speed reference campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -26,6 +26,9 @@ test: deps ## run all tests, those of concurrent code under the race detector (3
 	$(GO) test $(FRESH) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
 	$(GO) test $(FRESH) -race $(RACED)
 	$(GO) test $(FRESH) -race -run '$(BATCHES)' ./storm
+
+bless: ## write every golden file anew: checker, storm and nemesis testdata, pages made of the types (20 seconds)
+	$(GO) test ./checker ./nemesis ./storm ./internal/schema -run 'Golden|IsCurrent' -args -update
 
 lint: ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w these: $$unformatted"; exit 1; fi

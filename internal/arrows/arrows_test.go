@@ -256,7 +256,9 @@ func TestOneClock(t *testing.T) {
 func TestEveryRuleIsAboutSomething(t *testing.T) {
 	all := sources(t)
 	is := func(what, name string) {
-		if !slices.ContainsFunc(all, func(s source) bool { return within(s.folder, name) || s.name == name || strings.HasPrefix(s.name, name) }) {
+		if !slices.ContainsFunc(all, func(s source) bool {
+			return within(s.folder, name) || s.name == name || strings.HasPrefix(s.name, name)
+		}) {
 			t.Errorf("%s is about %s, and there is no such folder or file", what, name)
 		}
 	}
