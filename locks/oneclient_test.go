@@ -12,7 +12,7 @@ import (
 // Law: calls of one client exclude each other as those of several do, and leave
 // nothing, whether they are for the same resource or for others. (Those of a fenced
 // lock are of one owner.)
-func TestManyCallsOfOneClient(t *testing.T) {
+func TestCallsOfOneClientExcludeEachOther(t *testing.T) {
 	for _, name := range []string{"row", "zookeeper", "etcd", "chubby"} {
 		t.Run(name, func(t *testing.T) { inBubble(t, func(t *testing.T) { manyCalls(t, name) }) })
 	}

@@ -118,7 +118,7 @@ func TestExtensionNeverShortens(t *testing.T) {
 }
 
 // Law: a retry delay lies within its bounds, whatever the random bits.
-func TestRetryDelay(t *testing.T) {
+func TestRetryDelaysLieWithinTheirBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lo := time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "lo"))
 		hi := lo + time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "width"))

@@ -42,7 +42,7 @@ func store(t *testing.T, parent, name string) (string, storm.Result) {
 }
 
 // Law: what is stored is loaded, and judged as it was.
-func TestStoreAndLoad(t *testing.T) {
+func TestWhatIsStoredIsJudgedAsItWas(t *testing.T) {
 	for _, s := range scenarios.All() {
 		dir, r := store(t, t.TempDir(), s.Name)
 		run, err := results.Load(dir)

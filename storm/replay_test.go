@@ -22,7 +22,7 @@ var plainText = regexp.MustCompile(`^[a-zA-Z0-9.,:-]+$`)
 
 // Law: a replay of a named scenario is read as it was written, is short, and
 // can be pasted.
-func TestReplayRoundTrip(t *testing.T) {
+func TestAReplayIsReadAsItWasWritten(t *testing.T) {
 	kinds, _ := nemesis.Kinds()
 	rapid.Check(t, func(t *rapid.T) {
 		r := storm.Replay{
