@@ -2,10 +2,10 @@
 
 GO ?= go
 
-.PHONY: help deps build test bless lint bench pgo speed reference campaign clean
+.PHONY: help deps build test bless lint lint-all bench pgo speed reference campaign clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 deps: ## install what the tests need: redis-server
 	@sh scripts/deps.sh
@@ -30,10 +30,16 @@ test: deps ## run all tests, those of concurrent code under the race detector (3
 bless: ## write every golden file anew: checker, storm and nemesis testdata, pages made of the types (20 seconds)
 	$(GO) test ./checker ./nemesis ./storm ./internal/schema -run 'Golden|IsCurrent' -args -update
 
-lint: ## gofmt, go vet, staticcheck
+TOOLS = $(GO) tool -modfile=tools/go.mod
+
+lint: ## gofmt, go vet, staticcheck (half a minute)
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w these: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	$(GO) tool staticcheck ./...
+	$(TOOLS) staticcheck ./...
+
+lint-all: ## and golangci-lint, by .golangci.yml (a minute; the first time 5, to build it)
+	$(GO) vet ./...
+	$(TOOLS) golangci-lint run ./...
 
 bench: ## run the benchmarks
 	$(GO) test -pgo=$(CURDIR)/cmd/lockstorm/default.pgo -run '^$$' -bench . ./...

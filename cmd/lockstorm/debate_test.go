@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -228,7 +229,7 @@ func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
 	o := debateOptions{backend: b, runs: 2, seed: 1, save: dir, show: shown{format: asText}}
 	var out bytes.Buffer
 	err = o.run(ctx, d, &out, io.Discard)
-	if err != verdictError(exitUndecided) {
+	if !errors.Is(err, verdictError(exitUndecided)) {
 		t.Errorf("got %v", err)
 	}
 	wantIn(t, out.String(), "2/2", stoppedNote)
