@@ -33,7 +33,7 @@ func manyCalls(t *testing.T, name string) {
 					return
 				}
 				if inside[i%2]++; inside[i%2] != 1 {
-					t.Errorf("%d inside", inside[i%2])
+					t.Errorf("%d calls of one client hold %q at once", inside[i%2], resources[i%2])
 				}
 				time.Sleep(10 * ms)
 				inside[i%2]--
@@ -45,7 +45,7 @@ func manyCalls(t *testing.T, name string) {
 	}
 	calls.Wait()
 	if left := s.left(); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("everything was released, and the store still has the entries %v", left)
 	}
 }
 

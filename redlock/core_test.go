@@ -112,7 +112,7 @@ func TestExtensionNeverShortens(t *testing.T) {
 		t0 := env.Instant(rapid.Int64Range(0, 1e12).Draw(t, "t0"))
 		ttl := time.Duration(rapid.Int64Range(1, 1e12).Draw(t, "ttl"))
 		if until := extendedUntil(old, t0, ttl, Allowance(ttl, 0.01)); until < old {
-			t.Fatalf("%v after %v", until, old)
+			t.Fatalf("an extension by %v that was sent at %v shortens a hold: its end moves from %v to %v", ttl, t0, old, until)
 		}
 	})
 }

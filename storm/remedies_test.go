@@ -59,11 +59,11 @@ func TestQuarantineClosesRestarts(t *testing.T) {
 			s.Persistence = c.persistence
 			s.Replication = upTo(100 * ms)
 			if got := storms(t, s, 30).Observed(checker.Lease); got != checker.Violated {
-				t.Errorf("without quarantine: %v", got)
+				t.Errorf("no run in %d storms of %s violates lease exclusion without a quarantine (%v): then the other half of this test shows nothing", 30**lawTimes, c.kind, got)
 			}
 			s.Lock.Quarantine = s.Lock.TTL
 			if tally := storms(t, s, 30); tally.Seen[checker.Lease][checker.Violated] > 0 {
-				t.Errorf("with quarantine: %s", story(tally))
+				t.Errorf("a quarantine as long as the TTL does not help against a %s: %s", c.kind, story(tally))
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestCostOfQuarantine(t *testing.T) {
 			m := measure(t, s, n)
 			_, _ = fmt.Fprintf(w, "up to %d\t%v\t%d/%d\t%.2f\t%v\t%v\t%v\n", most, quarantine, m.violated, n, m.triesPerGrant(), m.outage(50), m.outage(90), m.outage(99))
 			if quarantine > 0 && m.violated > 0 || quarantine == 0 && most == 20 && m.violated == 0 {
-				t.Errorf("up to %d restarts, quarantine %v: %d runs violate lease exclusion", most, quarantine, m.violated)
+				t.Errorf("up to %d restarts with a quarantine of %v: %d of %d runs violate lease exclusion, want none with a quarantine, and some without when there are 20", most, quarantine, m.violated, n)
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func TestFencesRepeatAfterALoss(t *testing.T) {
 		s.Persistence = persistence
 		s.Lock.Fence = "quorum"
 		if got := runs(t, s, 300).Observed(checker.Fence); got != checker.Violated {
-			t.Errorf("%s: %v", kind, got)
+			t.Errorf("nodes that lose their counters by a %s should make fences repeat in one of 300 storms, but fence order is %v", kind, got)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func TestEveryStormCanBeRepeated(t *testing.T) {
 		one := traceOf(t, s, seed, 1)
 		for procs := 1; procs <= 2; procs++ {
 			if again := traceOf(t, s, seed, procs); again != one {
-				t.Errorf("%s, seed %d: %x, and on %d processors %x", s.Name, seed, one, procs, again)
+				t.Errorf("a storm on %s with seed %d cannot be repeated: the trace was %x, and again, on %d processors, %x", s.Name, seed, one, procs, again)
 			}
 		}
 	}
