@@ -1,7 +1,6 @@
 package checker_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,21 +10,23 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/goldentest"
 )
 
-var update = flag.Bool("update", false, "write what the checker finds into testdata")
-
-// TestGolden runs the cases of testdata. A file is named after the property
-// that it is about. A case begins with "== name", and its history ends with
-// "--", below which stands what is found.
+// Law: what the checker finds in the histories of testdata stays what it is. A file is
+// named after the property that it is about, or lies in a folder that is; files about
+// "measurements" have those of the report. A case begins with "== name", and its history
+// ends with "--", below which stands what is found.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases in testdata: %v", err)
+	flat, _ := filepath.Glob("testdata/*.txt")
+	deep, _ := filepath.Glob("testdata/*/*.txt")
+	if len(flat)+len(deep) == 0 {
+		t.Fatal("no cases in testdata")
 	}
-	for _, file := range files {
-		subject := strings.TrimSuffix(filepath.Base(file), ".txt")
-		t.Run(subject, func(t *testing.T) { runGolden(t, file, subject) })
+	for _, file := range append(flat, deep...) {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), "testdata/"), ".txt")
+		subject, _, _ := strings.Cut(name, "/")
+		t.Run(name, func(t *testing.T) { runGolden(t, file, subject) })
 	}
 }
 
@@ -38,17 +39,16 @@ func runGolden(t *testing.T, file, subject string) {
 	for i := range parts[1:] {
 		part := &parts[i+1]
 		name, rest, _ := strings.Cut(*part, "\n")
-		told, want, _ := strings.Cut(rest, "--\n")
-		got := find(t, name, told, subject)
-		if strings.TrimSpace(got) != strings.TrimSpace(want) && !*update {
-			t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
+		told, was, _ := strings.Cut(rest, "--\n")
+		is := find(t, name, told, subject)
+		if text := goldentest.Difference(strings.TrimSpace(was), strings.TrimSpace(is)); text != "" && !goldentest.Update() {
+			t.Errorf("%s, %q: what is found in this history, %s\n%s", file, name, text,
+				goldentest.Advice("Stored runs with such a history are now judged, measured or told otherwise."))
 		}
-		*part = name + "\n" + told + "--\n" + got
+		*part = name + "\n" + told + "--\n" + is
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(strings.Join(parts, "\n== ")), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if goldentest.Update() {
+		goldentest.Write(t, file, strings.Join(parts, "\n== "))
 	}
 }
 
@@ -84,6 +84,31 @@ func figures(t *testing.T, m checker.Measurements) string {
 		}
 	}
 	return b.String()
+}
+
+// Law: a whole run of the simulator, written in this notation, is judged as it was when it
+// was made.
+func TestWholeRunsAreJudgedAgain(t *testing.T) {
+	for _, name := range []string{"calm", "crash-restart", "pause-then-write"} {
+		text, err := os.ReadFile("../storm/testdata/" + name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, run, _ := strings.Cut(string(text), "\nheader ")
+		told, was, _ := strings.Cut("header "+run, "--\n")
+		header, events, err := parseHistory(told)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var is strings.Builder
+		for _, f := range judge(header, events).Findings {
+			fmt.Fprintf(&is, "%s %s: %s\n", f.Property, f.Verdict, f.Story)
+		}
+		if text := goldentest.Difference(was, is.String()); text != "" {
+			t.Errorf("storm/testdata/%s.txt: what is found in the run, %s\n%s", name, text,
+				goldentest.Advice("The checker now judges or tells it otherwise, or the run is another (see TestGoldenRuns in storm)."))
+		}
+	}
 }
 
 func judge(h history.Header, events []history.Event) checker.Report {

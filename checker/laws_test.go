@@ -89,7 +89,7 @@ func TestPlantedOverlapIsNamed(t *testing.T) {
 		events = append(events, history.Event{Time: last + 10, Kind: history.End})
 		f := judge(exclusionHeader(), events).Finding(checker.Lease)
 		if f.Count != 1 || f.First.First.Token != "victim" || f.First.Second.Token != "intruder" || f.First.Overlap() != 2 {
-			t.Fatalf("%d violations, %+v", f.Count, f.First)
+			t.Fatalf("a hold of the intruder was put into one of the victim, and the judge of lease exclusion finds %d violations, want 1, the first %+v: %s", f.Count, f.First, f.Story)
 		}
 	})
 }

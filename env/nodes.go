@@ -134,13 +134,13 @@ type Command struct {
 type Answer uint8
 
 const (
-	// Yes: the node did it.
+	// Yes says that the node did it.
 	Yes Answer = iota + 1
-	// No: the node declined, because of the key that it holds or lacks.
+	// No says that the node declined, because of the key that it holds or lacks.
 	No
-	// Failed: the node answered with an error; the command took no effect.
+	// Failed says that the node answered with an error; the command took no effect.
 	Failed
-	// Lost: there is no answer. The command may have taken effect, may take
+	// Lost says that there is no answer. The command may have taken effect, may take
 	// effect later, or never.
 	Lost
 )

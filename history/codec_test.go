@@ -54,7 +54,7 @@ func drawLog(t *rapid.T) history.Log {
 }
 
 // Law: what is written is read.
-func TestRoundTrip(t *testing.T) {
+func TestWhatIsWrittenIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := drawLog(t)
 		got, err := decode(encode(log))
@@ -77,7 +77,7 @@ func valid(log history.Log) history.Log {
 }
 
 // Law: a history that is cut off anywhere is refused.
-func TestTruncated(t *testing.T) {
+func TestACutHistoryIsRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := encode(drawLog(t))
 		cut := rapid.IntRange(0, len(text)-2).Draw(t, "cut") // the last line break may be missing

@@ -24,7 +24,7 @@ func (c FencedConfig) Validate() error {
 	return c.SessionConfig.Validate()
 }
 
-// ErrEntries: the owner has entered the lock as often as it may.
+// ErrEntries says that the owner has entered the lock as often as it may.
 var ErrEntries = errors.New("the lock has been entered too often")
 
 // Fenced is the FencedLock of Hazelcast's CP subsystem: a lock on consensus that

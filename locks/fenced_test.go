@@ -12,7 +12,7 @@ import (
 
 // Law: all entries of an owner are one hold, with one token and one fence, until the
 // last is released.
-func TestReentrance(t *testing.T) {
+func TestAllEntriesOfAnOwnerAreOneHold(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStore()
 		lock, heard := newLocker(t, "fenced", s)

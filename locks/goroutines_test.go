@@ -42,7 +42,7 @@ func TestOnGoroutines(t *testing.T) {
 							return
 						}
 						if inside++; inside != 1 {
-							t.Errorf("%d inside", inside)
+							t.Errorf("%d clients are inside at once", inside)
 						}
 						rounds++
 						inside--
@@ -54,7 +54,7 @@ func TestOnGoroutines(t *testing.T) {
 			}
 			clients.Wait()
 			if rounds != 40 {
-				t.Errorf("%d rounds", rounds)
+				t.Errorf("%d of 40 rounds came through the lock", rounds)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 // Law: calls of one client exclude each other as those of several do, and leave
 // nothing, whether they are for the same resource or for others. (Those of a fenced
 // lock are of one owner.)
-func TestManyCallsOfOneClient(t *testing.T) {
+func TestCallsOfOneClientExcludeEachOther(t *testing.T) {
 	for _, name := range []string{"row", "zookeeper", "etcd", "chubby"} {
 		t.Run(name, func(t *testing.T) { inBubble(t, func(t *testing.T) { manyCalls(t, name) }) })
 	}
@@ -33,7 +33,7 @@ func manyCalls(t *testing.T, name string) {
 					return
 				}
 				if inside[i%2]++; inside[i%2] != 1 {
-					t.Errorf("%d inside", inside[i%2])
+					t.Errorf("%d calls of one client hold %q at once", inside[i%2], resources[i%2])
 				}
 				time.Sleep(10 * ms)
 				inside[i%2]--
@@ -45,7 +45,7 @@ func manyCalls(t *testing.T, name string) {
 	}
 	calls.Wait()
 	if left := s.left(); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("everything was released, and the store still has the entries %v", left)
 	}
 }
 

@@ -32,7 +32,7 @@ func mute(from, to time.Time) func(env.StoreRequest) fault {
 
 // Law: a hold goes on for as long as heartbeats are answered. It ends the TTL, less
 // the allowance, after the last that was, from when that was sent, and each is told.
-func TestHeartbeats(t *testing.T) {
+func TestAHoldLastsWhileHeartbeatsAreAnswered(t *testing.T) {
 	eachSessionLock(t, func(t *testing.T, name string) {
 		s := newStore()
 		lock, heard := newLocker(t, name, s)

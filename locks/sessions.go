@@ -30,7 +30,7 @@ func (c SessionConfig) Validate() error {
 	return nil
 }
 
-// ErrSession: the session in the store is over, and what hung on it is gone.
+// ErrSession says that the session in the store is over, and what hung on it is gone.
 var ErrSession = fmt.Errorf("%w: the session is over", ErrLost)
 
 // sessions is the part of a scheme that sees to the client's session. One is

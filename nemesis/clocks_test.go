@@ -119,7 +119,7 @@ func TestJumpIsTakenBackAtItsEnd(t *testing.T) {
 }
 
 // Law: in its time a slew gains what it should: rounded down, as clocks are.
-func TestSlewTime(t *testing.T) {
+func TestASlewGainsWhatItShould(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		by := rapid.Int64Range(-1e9, 1e9).Draw(t, "by")
 		ppm := rapid.Int64Range(1, nemesis.MaxSlewPPM).Draw(t, "ppm")

@@ -38,7 +38,7 @@ func TestDrawsStayInTheRange(t *testing.T) {
 }
 
 // Law: a range draws its whole width, both ends included.
-func TestRangeDraws(t *testing.T) {
+func TestARangeDrawsBothItsEnds(t *testing.T) {
 	for _, r := range []Range{{}, {ms, ms}, {ms, 2 * ms}, {0, math.MaxInt64}} {
 		if low, high := r.Draw(0), r.Draw(math.MaxUint64); low != r.Min || high != r.Max {
 			t.Errorf("drew %v to %v from %v", low, high, r)

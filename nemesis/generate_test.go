@@ -1,13 +1,10 @@
 package nemesis
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -17,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/goldentest"
 )
 
 func drawSetting(t *rapid.T) Setting {
@@ -249,10 +247,7 @@ func shape(a Action) string {
 	return "uniform"
 }
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
-
-// The plans of a version of the generator stay what they are: when they have to
-// change, count GeneratorVersion up and run this test with -rewrite.
+// Law: the plans of a version of the generator stay what they are.
 func TestGoldenPlans(t *testing.T) {
 	golden := struct {
 		Version int
@@ -266,19 +261,8 @@ func TestGoldenPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const file = "testdata/plans.yaml"
-	if *rewrite {
-		if err := os.WriteFile(file, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(text, want) {
-		t.Errorf("generated plans are not those of %s (see this test's comment):\n%s", file, text)
-	}
+	goldentest.File(t, "testdata/plans.yaml", string(text),
+		"The same seed now draws another plan: stored replay strings of runs with drawn faults no longer repeat. Count GeneratorVersion up, so that they are refused.")
 }
 
 func TestImpossibleGenerators(t *testing.T) {

@@ -13,13 +13,13 @@ import (
 type Heal string
 
 const (
-	// HealStep: the wall clock jumps to the time that it would show without the
+	// HealStep says that the wall clock jumps to the time that it would show without the
 	// fault. Other clocks are never stepped.
 	HealStep Heal = "step"
-	// HealSlew: all clocks of the machine run fast or slow, as in a
+	// HealSlew says that all clocks of the machine run fast or slow, as in a
 	// clock-slew, until the wall clock shows that time.
 	HealSlew Heal = "slew"
-	// HealNone: the error stays.
+	// HealNone says that the error stays.
 	HealNone Heal = "none"
 )
 

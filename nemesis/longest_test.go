@@ -64,12 +64,12 @@ func TestDurationsAreBounded(t *testing.T) {
 			return of(&nemesis.Latency{Add: add})
 		},
 	}
-	for path, make := range cases {
-		if err := make(nemesis.Longest).Validate(); err != nil {
+	for path, setting := range cases {
+		if err := setting(nemesis.Longest).Validate(); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 		for _, d := range []time.Duration{nemesis.Longest + 1, math.MaxInt64, math.MinInt64} {
-			err := make(d).Validate()
+			err := setting(d).Validate()
 			var wrong *nemesis.FieldError
 			if !errors.As(err, &wrong) || wrong.Path != path {
 				t.Errorf("%s: %v: got %v", path, d, err)

@@ -3,20 +3,21 @@ package nemesis
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/internal/goldentest"
 )
 
 const reference = "../docs/faults.md"
 
 const preface = `# Faults
 
-Made by ` + "`go test ./nemesis -run TestReference -args -rewrite`" + ` from the table of kinds. What each backend can carry out, ` + "`lockstorm list`" + ` says.
+Made by ` + "`make bless`" + ` from the table of kinds. What each backend can carry out, ` + "`lockstorm list`" + ` says.
 
 A plan is a list of faults. Each has one kind with its fields, a ` + "`start`" + `, and an ` + "`end`" + ` where the kind can end.
 
@@ -33,23 +34,14 @@ plan:
 Nodes and clients are numbered from 1. An empty or missing list of ` + "`clients`" + ` or ` + "`nodes`" + ` means all of them; a missing ` + "`way`" + ` means both. Two faults cannot hold the same target (a server, a link, the rate of a clock, …) at the same time. An example of each kind, drawn at random:
 `
 
-// The reference of faults in docs is what the kinds are. Rewrite it with
-// -rewrite.
-func TestReference(t *testing.T) {
+// Law: the page on faults in docs says of each kind what it is.
+func TestPageOfFaultsIsCurrent(t *testing.T) {
 	got := preface
 	for i, k := range kinds {
 		got += fmt.Sprintf("\n## %s\n\n%s. Fields: %s.\n\n```yaml\n%s```\n",
 			k.zero.Kind(), upper(k.what), strings.Join(fields(reflect.TypeOf(k.zero).Elem()), ", "), example(t, k.zero, uint64(i)))
 	}
-	if *rewrite {
-		if err := os.WriteFile(reference, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(reference)
-	if err != nil || string(want) != got {
-		t.Errorf("%s is not what the kinds are: see this test's comment (%v)", reference, err)
-	}
+	goldentest.File(t, reference, got, "A kind of fault, one of its fields or the example that is drawn of it is now another.")
 }
 
 // example draws a fault of a kind and prints it.

@@ -8,7 +8,7 @@ import (
 )
 
 // Law: what is written is read, by name and as a code.
-func TestWeightsRoundTrip(t *testing.T) {
+func TestWeightsThatAreWrittenAreRead(t *testing.T) {
 	names, _ := Kinds()
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWeights(t)

@@ -156,13 +156,13 @@ func TestExtensionNeverShortens(t *testing.T) {
 		t0 := env.Instant(rapid.Int64Range(0, 1e12).Draw(t, "t0"))
 		ttl := time.Duration(rapid.Int64Range(1, 1e12).Draw(t, "ttl"))
 		if until := extendedUntil(old, t0, ttl, Allowance(ttl, 0.01)); until < old {
-			t.Fatalf("%v after %v", until, old)
+			t.Fatalf("an extension by %v that was sent at %v shortens a hold: its end moves from %v to %v", ttl, t0, old, until)
 		}
 	})
 }
 
 // Law: a retry delay lies within its bounds, whatever the random bits.
-func TestRetryDelay(t *testing.T) {
+func TestRetryDelaysLieWithinTheirBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lo := time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "lo"))
 		hi := lo + time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "width"))

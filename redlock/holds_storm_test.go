@@ -25,7 +25,7 @@ func stormy(t *testing.T, s nemesis.Setting, seed uint64) nemesis.Plan {
 // Law: whatever the network does, two who take the same resources at once, named in
 // different orders, are never in at the same time, while their contexts live, and
 // both come through in the end.
-func TestLockAllInStorms(t *testing.T) {
+func TestLockAllExcludesInEveryStorm(t *testing.T) {
 	through := 0
 	for seed := range uint64(300) {
 		s := nemesis.Setting{

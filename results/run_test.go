@@ -50,7 +50,7 @@ func keep(t *testing.T, parent string, s scenarios.Scenario) (string, storm.Resu
 }
 
 // Law: what is stored is loaded, and judged as it was.
-func TestStoreAndLoad(t *testing.T) {
+func TestWhatIsStoredIsJudgedAsItWas(t *testing.T) {
 	for _, s := range scenarios.All() {
 		dir, r := store(t, t.TempDir(), s.Name)
 		run, err := results.Load(dir)

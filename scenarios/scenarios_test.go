@@ -14,7 +14,7 @@ import (
 )
 
 // Law: what is printed is read, as YAML and as JSON.
-func TestRoundTrip(t *testing.T) {
+func TestWhatIsPrintedIsRead(t *testing.T) {
 	storm := scenarios.All()[0]
 	storm.Generate = &nemesis.Generator{Faults: nemesis.Weights{"all": 1, "kill": 0}, Most: 3, NoSwarm: true}
 	for _, s := range append(scenarios.All(), storm) {

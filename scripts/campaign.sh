@@ -34,6 +34,10 @@ lockstorm show delayed-restart | sed -e 's/after: 1.1s/after: 0s/' -e '/^expect:
 
 say . "The judge of exclusion against porcupine, a million histories" \
 	go test ./checker -run TestSweepAgreesWithPorcupine -count=1 -v -args -histories=1000000
+say . "No key is left behind: a hundred thousand drawn plans" \
+	go test ./storm -run 'TestNoOrphans' -count=1 -v -args -plans=100000
+say . "The laws about storms, five times as many as in the tests" \
+	go test ./storm -run 'TestQuarantineCloses|TestFences|Over|TestSessionsExclude|TestRowExcludes' -count=1 -args -times=5
 say "$work" "The debate, five hundred seeds a row" lockstorm debate --runs 500
 say "$work" "The locks compared, two hundred seeds a trial" lockstorm compare --runs 200
 say "$work" "Crash and restart on real servers" lockstorm run crash-restart --backend process --runs 20

@@ -22,7 +22,7 @@ func drawClock(t *rapid.T) clock {
 }
 
 // Law: scale is floor(d × ppm / million), as computed without limits.
-func TestScale(t *testing.T) {
+func TestScalingIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.Int64Range(0, 1e18).Draw(t, "d")
 		ppm := rapid.Int64Range(-million, nemesis.MaxPPM).Draw(t, "ppm")

@@ -131,7 +131,7 @@ func (c *client) wakeCancelled() {
 // run is the job's frame: what unwinds it ends here.
 func (co *coroutine) run() {
 	defer func() {
-		if p := recover(); p != nil && p != errEnded {
+		if p := recover(); p != nil && p != errEnded { //nolint:errorlint // what was thrown, and not an error that somebody wrapped
 			co.world.fail(fmt.Errorf("client %d, %s: panic: %v\n%s", co.client.id, co.task.name, p, debug.Stack()))
 		}
 		co.client.forget(co)

@@ -63,7 +63,7 @@ func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.In
 // After every failure the client goes on to the next node. Only a wait that was
 // long enough says nothing about the node.
 func (c *client) conclude(q *question, reply env.Reply) (env.StoreReply, error) {
-	timeout := reply.Err == causes[gaveUp]
+	timeout := errors.Is(reply.Err, causes[gaveUp])
 	if reply.Err == nil {
 		return q.reply, nil
 	}

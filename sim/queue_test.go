@@ -8,7 +8,7 @@ import (
 )
 
 // Law: events leave the queue in the order (instant, class, sequence).
-func TestQueueOrder(t *testing.T) {
+func TestEventsLeaveTheQueueInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q queue
 		var pushed []event

@@ -158,7 +158,7 @@ func playStoreStorm(t *testing.T, s nemesis.Setting, seed uint64) (asked []*inqu
 
 // Law: whatever happens to the nodes and to the network, the store does what it
 // promises.
-func TestStoreInStorms(t *testing.T) {
+func TestTheStoreKeepsItsPromisesInStorms(t *testing.T) {
 	for seed := range uint64(600) {
 		s := storeStorm(stream(seed, "storm"))
 		if err := s.Validate(); err != nil {

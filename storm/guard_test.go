@@ -25,7 +25,8 @@ func TestWhatTheResourceRefuses(t *testing.T) {
 	} {
 		for _, m := range measurements(t, name) {
 			if m.Rejected != want.Rejected || m.WronglyRejected != want.WronglyRejected || m.StaleApplies != want.StaleApplies {
-				t.Errorf("%s: %d rejected, %d of them wrongly, and %d stale", name, m.Rejected, m.WronglyRejected, m.StaleApplies)
+				t.Errorf("the resource refused %d accesses, %d of them of who held the lock, and took %d stale writes; want %d, %d and %d: lockstorm run %s",
+					m.Rejected, m.WronglyRejected, m.StaleApplies, want.Rejected, want.WronglyRejected, want.StaleApplies, name)
 			}
 		}
 	}

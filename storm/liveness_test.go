@@ -61,7 +61,7 @@ func TestDeadHolder(t *testing.T) {
 func TestDeadlockFreedomInStorms(t *testing.T) {
 	s := busy(t, 20, "pause", "kill", "partition", "latency", "loss", "reset", "node-pause", "crash", "shutdown", "script-flush", "evict")
 	if tally := runs(t, s, 400); tally.Seen[checker.DeadlockFreedom][checker.Violated] > 0 || tally.Seen[checker.DeadlockFreedom][checker.Holds] < 300 {
-		t.Errorf("%v: %s", tally.Seen[checker.DeadlockFreedom], tally.First[checker.DeadlockFreedom].Report.Finding(checker.DeadlockFreedom).Story)
+		t.Errorf("of 400 storms of faults that end want none in which nobody is granted the lock any more, and 300 that can be judged; seen %v: %s", tally.Seen[checker.DeadlockFreedom], tally.First[checker.DeadlockFreedom].Report.Finding(checker.DeadlockFreedom).Story)
 	}
 }
 
@@ -70,12 +70,12 @@ func TestDeadlockFreedomInStorms(t *testing.T) {
 func TestStarvation(t *testing.T) {
 	for _, m := range measurements(t, "endless-extension") {
 		if m.Grants != 1 || m.LongestWait < 19*time.Second {
-			t.Errorf("%d grants, and somebody waited for %v, of 20 s", m.Grants, m.LongestWait)
+			t.Errorf("a holder who extends without end should keep the others out: %d grants, and the longest wait was %v of 20 s (lockstorm run endless-extension)", m.Grants, m.LongestWait)
 		}
 	}
 	for _, m := range measurements(t, "endless-extension-limited") {
 		if m.Grants != 2 || m.LongestWait > 3*time.Second {
-			t.Errorf("with a limit: %d grants, and somebody waited for %v", m.Grants, m.LongestWait)
+			t.Errorf("a limit to extensions should let the other in within 3 s: %d grants, and the longest wait was %v (lockstorm run endless-extension-limited)", m.Grants, m.LongestWait)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func heapNearEnd(t *testing.T, s scenarios.Scenario, rounds int) uint64 {
 		t.Fatal(err)
 	}
 	if g.after > 0 {
-		t.Fatalf("%d releases short of nine tenths", g.after)
+		t.Fatalf("the run ended %d releases before nine tenths of its rounds", g.after)
 	}
 	return max(g.heap, before) - before
 }
@@ -91,7 +91,7 @@ func TestMemoryIsFlat(t *testing.T) {
 			short, long := heapNearEnd(t, c.scenario, c.rounds), heapNearEnd(t, c.scenario, 10*c.rounds)
 			t.Logf("%d KB after %d rounds, %d KB after ten times as many", short>>10, c.rounds, long>>10)
 			if float64(long) > 1.3*float64(short)+1<<20 {
-				t.Errorf("%d bytes after %d rounds, %d after ten times as many", short, c.rounds, long)
+				t.Errorf("memory grows with the length of a run: %d KB are live after %d rounds and %d KB after ten times as many; something is kept for each grant, key or wait", short>>10, c.rounds, long>>10)
 			}
 		})
 	}

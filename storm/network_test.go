@@ -33,7 +33,7 @@ func TestLockHoldsOverBadNetworks(t *testing.T) {
 				}
 				verdicts := r.Report.Verdicts()
 				if verdicts[checker.Lease] != checker.Holds || verdicts[checker.Contract] != checker.Holds || r.Report.Measurements.Grants == 0 {
-					t.Errorf("%v over %+v, seed %d: %v, %d grants", f, c, seed, verdicts, r.Report.Measurements.Grants)
+					t.Errorf("in calm, seed %d, over connections %+v, while %v: want lease exclusion and contract to hold and some grants, seen %v and %d grants", seed, c, f, verdicts, r.Report.Measurements.Grants)
 				}
 			}
 		}

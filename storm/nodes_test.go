@@ -39,7 +39,7 @@ func TestMajorityCrashCostsTheDelay(t *testing.T) {
 	delay := *s.Plan[0].End.After
 	for seed := uint64(1); seed <= 50; seed++ {
 		if got := outage(t, s, seed); got < delay-work-think || got > delay+2*retry {
-			t.Errorf("seed %d: an outage of %v", seed, got)
+			t.Errorf("a majority was away for %v, and nobody held the lock for %v: lockstorm run majority-crash --seed %d", delay, got, seed)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestOrphanLivesLongerByTheStep(t *testing.T) {
 	step := -s.Plan[2].Action.(*nemesis.ClockJump).By
 	for seed := uint64(1); seed <= 50; seed++ {
 		if got := outage(t, s, seed) - outage(t, alone, seed); got < step-slack || got > step+slack {
-			t.Errorf("seed %d: the lock comes later by %v", seed, got)
+			t.Errorf("a clock that steps back by %v should keep the dead holder's key for so much longer, but the lock comes later by %v: lockstorm run node-clock-back-orphan --seed %d", step, got, seed)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-var orphanPlans = flag.Int("plans", 100_000, "how many plans are drawn that must leave no key behind")
+var orphanPlans = flag.Int("plans", 20_000, "how many plans are drawn that must leave no key behind; the campaign draws 100,000")
 
 // Law: where connections keep the order of requests, no try and no release leaves
 // a key on a node that was in reach, whatever else happens.
@@ -23,7 +23,7 @@ func TestNoOrphansInOrder(t *testing.T) {
 // On connections that do not, a SET can overtake the delete. The second delete sees
 // to it: no plan is known that leaves a key even so.
 func TestNoOrphansOutOfOrder(t *testing.T) {
-	noOrphans(t, nemesis.Connections{}, *orphanPlans/5)
+	noOrphans(t, nemesis.Connections{}, *orphanPlans/4)
 }
 
 func noOrphans(t *testing.T, c nemesis.Connections, plans int) {
@@ -37,10 +37,10 @@ func noOrphans(t *testing.T, c nemesis.Connections, plans int) {
 	seen := tally.Seen[checker.Cleanup]
 	if n := seen[checker.Violated]; n > 0 {
 		r := tally.First[checker.Cleanup]
-		t.Errorf("%d of %d plans leave a key behind; seed %d: %s", n, tally.Runs, r.Seed, r.Report.Finding(checker.Cleanup).Story)
+		t.Errorf("%d of %d drawn plans leave a key behind, the first with seed %d: %s", n, tally.Runs, r.Seed, r.Report.Finding(checker.Cleanup).Story)
 	}
 	if seen[checker.Holds] < tally.Runs*9/10 {
-		t.Errorf("few plans could be judged: %v", seen)
+		t.Errorf("of %d drawn plans too few could be judged: %v", tally.Runs, seen)
 	}
 	t.Logf("%v", seen)
 }

@@ -43,10 +43,10 @@ func TestPartitionsOfAMajority(t *testing.T) {
 				for client, c := range find(t, name).Clients {
 					client++
 					if in := reached(log, client); (in == 0) != slices.Contains(without, client) {
-						t.Errorf("client %d was granted the lock %d times during the partition", client, in)
+						t.Errorf("client %d was granted the lock %d times during the partition, want %s: lockstorm run %s", client, in, map[bool]string{true: "never", false: "some time"}[slices.Contains(without, client)], name)
 					}
 					if all := len(happened(log, client, history.Granted)); all != c.Rounds {
-						t.Errorf("client %d was granted the lock %d times in all", client, all)
+						t.Errorf("client %d was granted the lock %d times in all, want all its %d rounds when the partition is over: lockstorm run %s", client, all, c.Rounds, name)
 					}
 				}
 			})
@@ -67,13 +67,13 @@ func TestPartitionAfterAcquire(t *testing.T) {
 					cut = append(cut, e.Time)
 				case e.Kind == history.Granted && len(cut) > 0 && cut[len(cut)-1] > 0:
 					if blocked := e.Time.Sub(cut[len(cut)-1]); blocked < 900*ms || blocked > 1500*ms {
-						t.Errorf("%s: the lock was blocked for %v", name, blocked)
+						t.Errorf("the holder was cut off before it could release, and the lock was blocked for %v, want about a TTL of 1 s: lockstorm run %s", blocked, name)
 					}
 					cut[len(cut)-1] = 0 // done with
 				}
 			}
 			if len(cut) != cuts {
-				t.Errorf("%s: the holder was cut off %d times", name, len(cut))
+				t.Errorf("the holder was cut off %d times, want %d: lockstorm run %s", len(cut), cuts, name)
 			}
 		})
 	}

@@ -63,7 +63,7 @@ func TestPausesAreInsideOperations(t *testing.T) {
 		log := record(t, alone(t, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, c.step, 0), End: nemesis.After(50 * ms)}))
 		paused, resumed, event := times(log, history.Pause)[0], times(log, history.Resume)[0], times(log, c.kind)[0]
 		if c.before && event != paused || !c.before && event != resumed {
-			t.Errorf("paused at %s from %v to %v, %s at %v", c.step, paused, resumed, c.kind, event)
+			t.Errorf("a client stood still at its step %s from %v to %v; the history has %s at %v: want a call before the pause, and a return after it", c.step, paused, resumed, c.kind, event)
 		}
 	}
 }

@@ -34,6 +34,14 @@ func busy(t *testing.T, most int, kinds ...nemesis.Kind) scenarios.Scenario {
 	return storm.InStorm(s, nemesis.Generator{Faults: weights, Most: most})
 }
 
+var lawTimes = flag.Int("times", 1, "how many times as many storms the laws about them are tried in; the campaign's are 5")
+
+// storms are the runs of a law about storms.
+func storms(t *testing.T, s scenarios.Scenario, n int) storm.Tally {
+	t.Helper()
+	return runs(t, s, n**lawTimes)
+}
+
 // Law: with a quarantine as long as the longest TTL, no node that restarts breaks
 // lease exclusion, whatever it has lost and however soon it is back. Without it
 // each of these does.
@@ -50,12 +58,12 @@ func TestQuarantineClosesRestarts(t *testing.T) {
 			s := busy(t, 20, c.kind)
 			s.Persistence = c.persistence
 			s.Replication = upTo(100 * ms)
-			if got := runs(t, s, 100).Observed(checker.Lease); got != checker.Violated {
-				t.Errorf("without quarantine: %v", got)
+			if got := storms(t, s, 30).Observed(checker.Lease); got != checker.Violated {
+				t.Errorf("no run in %d storms of %s violates lease exclusion without a quarantine (%v): then the other half of this test shows nothing", 30**lawTimes, c.kind, got)
 			}
 			s.Lock.Quarantine = s.Lock.TTL
-			if tally := runs(t, s, 150); tally.Seen[checker.Lease][checker.Violated] > 0 {
-				t.Errorf("with quarantine: %s", story(tally))
+			if tally := storms(t, s, 30); tally.Seen[checker.Lease][checker.Violated] > 0 {
+				t.Errorf("a quarantine as long as the TTL does not help against a %s: %s", c.kind, story(tally))
 			}
 		})
 	}
@@ -81,7 +89,7 @@ func TestCostOfQuarantine(t *testing.T) {
 			m := measure(t, s, n)
 			_, _ = fmt.Fprintf(w, "up to %d\t%v\t%d/%d\t%.2f\t%v\t%v\t%v\n", most, quarantine, m.violated, n, m.triesPerGrant(), m.outage(50), m.outage(90), m.outage(99))
 			if quarantine > 0 && m.violated > 0 || quarantine == 0 && most == 20 && m.violated == 0 {
-				t.Errorf("up to %d restarts, quarantine %v: %d runs violate lease exclusion", most, quarantine, m.violated)
+				t.Errorf("up to %d restarts with a quarantine of %v: %d of %d runs violate lease exclusion, want none with a quarantine, and some without when there are 20", most, quarantine, m.violated, n)
 			}
 		}
 	}
@@ -132,7 +140,7 @@ func drawing(s scenarios.Scenario) scenarios.Scenario {
 func TestFencesGrowWhileNothingIsForgotten(t *testing.T) {
 	s := drawing(busy(t, 20, "pause", "kill", "partition", "latency", "loss", "reset", "suspend", "node-pause",
 		"crash", "power-loss", "shutdown", "script-flush", "node-error"))
-	wantVerdicts(t, runs(t, s, 500), map[checker.Property]checker.Verdict{
+	wantVerdicts(t, storms(t, s, 100), map[checker.Property]checker.Verdict{
 		checker.Lease: checker.Holds, checker.Fence: checker.Holds, checker.Effect: checker.Holds,
 	})
 }
@@ -140,7 +148,7 @@ func TestFencesGrowWhileNothingIsForgotten(t *testing.T) {
 // Law: the resource is safe even where the lock is not: where nodes lose keys, but
 // not counters, and clocks jump.
 func TestFencesProtectWhereTheLockDoesNot(t *testing.T) {
-	tally := runs(t, drawing(busy(t, 20, "pause", "evict", "clock-jump", "snapshot")), 500)
+	tally := storms(t, drawing(busy(t, 20, "pause", "evict", "clock-jump", "snapshot")), 100)
 	wantVerdicts(t, tally, map[checker.Property]checker.Verdict{checker.Lease: checker.Violated, checker.Effect: checker.Holds})
 }
 
@@ -151,7 +159,7 @@ func TestFencesRepeatAfterALoss(t *testing.T) {
 		s.Persistence = persistence
 		s.Lock.Fence = "quorum"
 		if got := runs(t, s, 300).Observed(checker.Fence); got != checker.Violated {
-			t.Errorf("%s: %v", kind, got)
+			t.Errorf("nodes that lose their counters by a %s should make fences repeat in one of 300 storms, but fence order is %v", kind, got)
 		}
 	}
 }
@@ -164,7 +172,7 @@ func TestWatchdogOverBadNetworks(t *testing.T) {
 	for i := range s.Clients {
 		s.Clients[i].Workload, s.Clients[i].Work.Max = "hold", 3*time.Second
 	}
-	wantVerdicts(t, runs(t, s, 300), map[checker.Property]checker.Verdict{
+	wantVerdicts(t, storms(t, s, 60), map[checker.Property]checker.Verdict{
 		checker.Lease: checker.Holds, checker.Section: checker.Holds, checker.Contract: checker.Holds,
 	})
 }
@@ -174,5 +182,5 @@ func TestSequentialOverBadNetworks(t *testing.T) {
 	s := busy(t, 20, "partition", "latency", "loss", "reset", "node-pause", "pause")
 	s.Lock.Sequential = true
 	s.Bounds.Acquire, s.Bounds.Extend, s.Bounds.Release = time.Second, time.Second, time.Second // five node timeouts
-	wantVerdicts(t, runs(t, s, 300), map[checker.Property]checker.Verdict{checker.Lease: checker.Holds, checker.Contract: checker.Holds})
+	wantVerdicts(t, storms(t, s, 60), map[checker.Property]checker.Verdict{checker.Lease: checker.Holds, checker.Contract: checker.Holds})
 }

@@ -102,10 +102,10 @@ func rounds(t *testing.T, name string) int {
 func TestRoundsOfASplitVote(t *testing.T) {
 	little, some, much := rounds(t, "split-vote-jitter-200us"), rounds(t, "split-vote-jitter-1ms"), rounds(t, "split-vote-jitter-50ms")
 	if little < 5*some || some < 2*much || much > 2 {
-		t.Errorf("%d, %d and %d rounds", little, some, much)
+		t.Errorf("a split vote takes %d rounds of tries with delays that differ by 200 µs, %d by 1 ms and %d by 50 ms; want five times fewer, then twice fewer, and at most 2 (lockstorm debate split-vote)", little, some, much)
 	}
 	if n := rounds(t, "split-vote-fixed-50ms-in-turn"); n != 1 {
-		t.Errorf("%d rounds when asking one node after another", n)
+		t.Errorf("who asks one node after another takes %d rounds, want 1: lockstorm run split-vote-fixed-50ms-in-turn", n)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestDeadHolderBlocksForTheTTL(t *testing.T) {
 		for _, m := range measurements(t, p.Name) {
 			// It died 20 ms after it had read, and tries come every 80 ms.
 			if blocked := m.NextGrantAfterDeath; m.HolderDeaths != 1 || blocked < ttl-40*ms || blocked > ttl+100*ms {
-				t.Errorf("%s: %d deaths, the lock was blocked for %v", p.Name, m.HolderDeaths, blocked)
+				t.Errorf("%d holders died, want 1, and the lock was blocked for %v, want about its TTL of %v: lockstorm run %s", m.HolderDeaths, blocked, ttl, p.Name)
 			}
 		}
 	}
@@ -132,10 +132,10 @@ func TestSingleNodeLosesMoreHolds(t *testing.T) {
 			grants += r.Report.Measurements.Grants
 		}}
 		if _, err := batch.Run(t.Context()); err != nil || grants != 100*3*20 {
-			t.Fatalf("%s: %d grants, %v", name, grants, err)
+			t.Fatalf("%s: %d grants in 100 runs, want %d: somebody was not granted the lock (%v)", name, grants, 100*3*20, err)
 		}
 	}
 	if one, five := lost["single-vs-redlock-single-node"], lost["single-vs-redlock-redlock"]; five == 0 || one < 5*five {
-		t.Errorf("%d and %d violations", one, five)
+		t.Errorf("a single node violates lease exclusion %d times and five nodes %d times in 100 runs; want some with five, and five times as many with one (lockstorm debate single-vs-redlock)", one, five)
 	}
 }

@@ -112,7 +112,7 @@ func TestStoreLocksAndADeadHolder(t *testing.T) {
 		log := record(t, s)
 		died, granted := times(log, history.Kill)[0], times(log, history.Granted)
 		if len(granted) != 3 || granted[1].Sub(died) < 700*ms || granted[1].Sub(died) > 1200*ms {
-			t.Errorf("died at %v, grants at %v", died, granted)
+			t.Errorf("%s: the holder died at %v; want each of the two others to be granted the lock, the first when the session of the dead one is over, 0.7 to 1.2 s later; grants were at %v", kind, died, granted)
 		}
 	})
 }
@@ -133,7 +133,7 @@ func TestClientsWokenPerRelease(t *testing.T) {
 	for kind, want := range map[string]int{"zookeeper": 4, "etcd": 4, "fenced": 4, "chubby": 4 + 3 + 2 + 1, "database-row": 0} {
 		s := inStore(t, kind, holderAndRivals(4)...)
 		if woken, released := woken(record(t, s)); woken != want || released != 5 {
-			t.Errorf("%s: %d releases woke %d, want %d", kind, released, woken, want)
+			t.Errorf("%s: with five clients in line, %d releases woke %d clients, want 5 and %d", kind, released, woken, want)
 		}
 	}
 }

@@ -11,28 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Every point of a series shows what it expects. What it leaves open may be violated
-// or not.
-func TestSeriesShowWhatTheyExpect(t *testing.T) {
-	for _, series := range scenarios.AllSeries() {
-		for _, p := range series.Points {
-			t.Run(p.Name, func(t *testing.T) {
-				t.Parallel()
-				tally := runs(t, p.Scenario, 100)
-				for property, want := range p.Expect {
-					got := tally.Observed(property)
-					if want == checker.Unknown {
-						continue // it may be violated or not
-					}
-					if got != want || want != checker.Violated && tally.Seen[property][want] < tally.Runs {
-						t.Errorf("%s is %v, want %v: %v", property, got, want, tally.Seen[property])
-					}
-				}
-			})
-		}
-	}
-}
-
 // share runs a scenario and returns how many of the runs violate lease exclusion.
 func share(t *testing.T, s scenarios.Scenario, n int) float64 {
 	t.Helper()

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -191,10 +192,9 @@ func TestDebateOnNamedRows(t *testing.T) {
 // What is saved is printed again without a run, in every format.
 func TestDebateFromWhatWasSaved(t *testing.T) {
 	dir := t.TempDir()
-	code, ran, _ := command(t, "debate", "--runs", "3", "--points", "10", "--save", dir)
-	want(t, "exit code", code, exitAsExpected)
-	code, recalled, _ := command(t, "debate", "--from", dir)
-	want(t, "exit code of --from", code, exitAsExpected)
+	code, ran, _ := command(t, "debate", "--runs", "1", "--points", "1", "--save", dir)
+	again, recalled, _ := command(t, "debate", "--from", dir)
+	want(t, "exit code of --from, as that of the runs (one of each row may show too little)", again, code)
 	want(t, "recalled", recalled, ran)
 	_, encoded, _ := command(t, "debate", "--from", dir, "--format", "json")
 	stored, err := os.ReadFile(filepath.Join(dir, results.DebateFile))
@@ -230,7 +230,7 @@ func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
 	o := debateOptions{backend: b, runs: 2, seed: 1, save: dir}
 	var out bytes.Buffer
 	err = o.run(ctx, d, &out, io.Discard)
-	if err != verdictError(exitUndecided) {
+	if !errors.Is(err, verdictError(exitUndecided)) {
 		t.Errorf("got %v", err)
 	}
 	wantIn(t, out.String(), "2/2", stoppedNote)

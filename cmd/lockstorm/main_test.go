@@ -37,12 +37,14 @@ func wantIn(t *testing.T, text string, parts ...string) {
 	}
 }
 
+// The table tells of each row its verdicts, and how sure they are. (The whole debate is
+// run in storm's tests.)
 func TestDebateTable(t *testing.T) {
-	code, out, _ := command(t, "debate", "--runs", "20")
+	code, out, _ := command(t, "debate", "crash-restart", "pause-then-write", "--runs", "20", "--points", "1")
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out,
-		"crash-restart", "so are all leases", "V1✗ V2✗ V3✗ V4· L1✓ L2· L3✓ C✓  20/20  1\n", "V1✓ V2✗ V3✓",
-		"crash-restart                  V1 V2 V3  20/20  100 %   [83.9, 100]\n", "No violation in 20 runs is [0, 16.1].")
+		"crash-restart", "so are all leases", "V1✗ V2✗ V3✗ V4· L1✓ L2· L3✓ C✓  20/20  1\n", "V1✓ V2✗ V3✗",
+		"crash-restart     V1 V2 V3  20/20  100 %  [83.9, 100]\n", "No violation in 20 runs is [0, 16.1].")
 }
 
 func TestRunStoresWhatCheckJudges(t *testing.T) {

@@ -19,8 +19,8 @@ type said struct{ command, output string }
 // TestReadmeShowsWhatIsPrinted runs the blocks of README.md that show output.
 func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	t.Parallel()
-	if runtime.GOARCH != exactArch {
-		t.Skip("runs are those of README.md on " + exactArch)
+	if runtime.GOARCH != "amd64" {
+		t.Skip("runs are those of README.md on amd64")
 	}
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -14,8 +14,12 @@ import (
 
 const ms = time.Millisecond
 
-// patience bounds the waits for what comes at once.
-const patience = 20 * time.Second
+const (
+	// patience bounds the waits for what comes at once.
+	patience = 20 * time.Second
+	// hang is a test that gets nowhere: no machine is so busy.
+	hang = 5 * time.Minute
+)
 
 // scene is what one test plays on.
 type scene struct {
@@ -28,7 +32,7 @@ type scene struct {
 
 func newScene(t *testing.T, p Place) *scene {
 	NoGoroutineStays(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	t.Cleanup(cancel)
 	return &scene{T: t, ctx: ctx, place: p, key: t.Name(), nodes: p.Connect(t)}
 }

@@ -5,7 +5,7 @@
 // tests of this package fail when either page is not what the types are. This
 // renews both:
 //
-//	go test ./internal/schema -args -rewrite
+//	make bless
 //
 // It knows nothing of how a value is checked: that the schema and the reader agree
 // is a law that the tests hold them to.

@@ -208,7 +208,7 @@ func corpus(t *testing.T) map[string]any {
 }
 
 // Law: what is printed fits the schema, as YAML and as JSON.
-func TestScenariosFit(t *testing.T) {
+func TestEveryScenarioFitsTheSchema(t *testing.T) {
 	schema := compiled(t)
 	for name, value := range corpus(t) {
 		if err := schema.Validate(value); err != nil {

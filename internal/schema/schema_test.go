@@ -1,18 +1,19 @@
 package schema
 
 import (
-	"flag"
 	"os"
 	"slices"
 	"testing"
-)
 
-var rewrite = flag.Bool("rewrite", false, "rewrite docs/scenario.schema.json and docs/scenario-format.md")
+	"github.com/lockstorm/lockstorm/internal/goldentest"
+)
 
 const (
 	root     = "../.."
 	jsonFile = root + "/docs/scenario.schema.json"
 	pageFile = root + "/docs/scenario-format.md"
+
+	ofTheTypes = "A field of a scenario file, its limits or its comment is now another."
 )
 
 func format(t *testing.T) *Format {
@@ -24,25 +25,12 @@ func format(t *testing.T) *Format {
 	return f
 }
 
-// current fails if a file is not what has been made; -rewrite makes it so.
-func current(t *testing.T, name, made string) {
-	t.Helper()
-	if *rewrite {
-		if err := os.WriteFile(name, []byte(made), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(name); err != nil || string(got) != made {
-		t.Errorf("%s is not what the types are (%v): go test ./internal/schema -args -rewrite", name, err)
-	}
-}
-
 func TestSchemaIsCurrent(t *testing.T) {
 	made, err := format(t).JSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	current(t, jsonFile, string(made))
+	goldentest.File(t, jsonFile, string(made), ofTheTypes)
 }
 
 // The page has a table for everything that a file can hold; what the kinds of
@@ -57,7 +45,7 @@ func TestPageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	current(t, pageFile, made)
+	goldentest.File(t, pageFile, made, ofTheTypes)
 	for _, d := range f.Types {
 		if ofFaults := d.Kind != "" || slices.Contains([]string{"group", "heal", "first", "error-name", "weights"}, d.Name); !ofFaults && !slices.Contains(names, d.Name) {
 			t.Errorf("the page does not say what a %s is", d.Name)

@@ -30,7 +30,7 @@ func (n *Nodes) setAndTellRun(ctx context.Context, c *redis.Client, cmd env.Comm
 	// one without effect.
 	run, err := runID(info.Val())
 	if err = errors.Join(info.Err(), err); err != nil {
-		return env.Reply{}, fmt.Errorf("the server did not tell its run: %v", err)
+		return env.Reply{}, fmt.Errorf("the server did not tell its run: %v", err) //nolint:errorlint // wrapped, a refusal would be taken for one of the whole command
 	}
 	reply.Run, reply.Vouched = run, note.Val() == run
 	return reply, nil

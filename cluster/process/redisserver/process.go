@@ -32,7 +32,7 @@ func launch(f *forker, binary, dir, addr string, args []string, died func(error)
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close() // the process has its own
+	defer func() { _ = log.Close() }() // the process has its own
 	p := &process{addr: addr, log: log.Name(), exited: make(chan struct{})}
 	p.cmd = exec.Command(binary, args...)
 	p.cmd.Dir = dir
@@ -89,7 +89,7 @@ func (p *process) answers(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	const pong = "+PONG"
 	reply := make([]byte, len(pong))
