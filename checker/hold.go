@@ -189,14 +189,14 @@ type resource struct {
 	name   string
 	holds  []*hold
 
-	lines    [ruleCount]line // exclusion
-	register register        // effect
-	fences   fenceMarks      // fences
-	rivals   rivals          // tolerance
-	kept     []stray         // tolerance
-	waiting  waiting         // progress
-	clashes  []*clash        // exclusion: the first, of windows
-	late     []straggler
-	holders  int // measurements: holds whose validity has not ended
-	triers   int // measurements: tries that have not returned
+	lines       [ruleCount]line // exclusion
+	register    register        // effect
+	fences      fenceMarks      // fences
+	competitors competitors     // tolerance
+	kept        []stray         // tolerance
+	waiting     waiting         // progress
+	clashes     []*clash        // exclusion: the first, of windows
+	late        []straggler
+	holders     int // measurements: holds whose validity has not ended
+	triers      int // measurements: tries that have not returned
 }

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -214,4 +215,16 @@ func (r *resource) straggled(client int, token string) (history.Time, bool) {
 		return s.granted, true
 	}
 	return 0, false
+}
+
+// comeback is when a node's server came back with less than it had.
+type comeback struct {
+	node int
+	at   history.Time
+	how  string
+}
+
+// leads tells of a node that came to lead a store.
+func (c comeback) leads() string {
+	return fmt.Sprintf("node %d leads it since %s %s", c.node, at(c.at), c.how)
 }

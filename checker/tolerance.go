@@ -21,7 +21,7 @@ const FaultTolerance Property = "fault_tolerance"
 //     within the longest TTL before the call none of them had gone down or
 //     come up, and no client's link to one of them had been down or had
 //     changed, so that they hold no key that somebody could not delete;
-//   - no other token competed for the resource (see [rivals]), and none had a
+//   - no other token competed for the resource (see [competitors]), and none had a
 //     key on any of those nodes, as far as the history records keys: a request
 //     that was held back, or a clock that stood still, can leave one for long;
 //   - the client was not paused, and did not cancel the call.
@@ -108,7 +108,7 @@ func (t *tolerance) observe(f *fact) {
 			t.returned = append(t.returned, attempt{f.hold, f.hold.acquire.at, f.Time, f.Kind == history.Granted})
 		}
 	default:
-		t.rivals(f)
+		t.competitors(f)
 	}
 }
 
@@ -200,7 +200,7 @@ func (t *tolerance) fair(a attempt) bool {
 	if c.paused || c.turned >= a.call || a.cancelled() {
 		return false
 	}
-	return a.hold.obstructed&reached == 0 && a.hold.resource.rivals.free(a)
+	return a.hold.obstructed&reached == 0 && a.hold.resource.competitors.free(a)
 }
 
 func (t *tolerance) violate(a attempt, s streak) {

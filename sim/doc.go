@@ -15,7 +15,7 @@
 // limited pool of them in pool.go, a node's key store in node.go, its server in
 // server.go, how that goes down and comes back in outage.go, what it may lose in
 // journal.go, clocks in clock.go, the guarded resource in register.go, the store
-// that nodes replicate in store.go and session.go (its state machine), replicas.go
+// that nodes replicate in store.go and session.go (its state machine), ensemble.go
 // (its leader), replica.go (what lags behind) and question.go (the way of a
 // request to it), what ends a world that cannot go on in progress.go, and each
 // kind of fault, with what it is made of, in a file fault_*.go; those that do

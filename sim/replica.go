@@ -36,7 +36,7 @@ func (r *replica) catchUp(now int64) {
 // one, it is what had come to it when that was lost: what was on its way has not
 // happened, and its revisions are used again. The other nodes catch up with the
 // new leader at once. It returns how many changes are lost.
-func (s *replicas) takeOver(id int, mono int64) (lost uint64) {
+func (s *ensemble) takeOver(id int, mono int64) (lost uint64) {
 	if s.replica != nil && id != s.last {
 		lost = s.machine.revision - s.replica.machine.revision
 		s.machine = s.replica.machine

@@ -29,7 +29,7 @@ type World struct {
 	nodes   []node
 	clients []*client
 	network network
-	store   *replicas // nil: there is none
+	store   *ensemble // nil: there is none
 	guard   *guard.Guard
 
 	conductor *nemesis.Conductor
@@ -62,7 +62,7 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64, clocks: newClockFaults()}
 	w.lapses = world.NewLapses(w.lapseTime, w.write)
 	w.network = newNetwork(s, seed)
-	w.store = newReplicas(s, seed)
+	w.store = newEnsemble(s, seed)
 	w.carrier = world.NewCarrier(w, s.Plan, repertoire, w.Record)
 	w.underWay = world.NewCalls(s.Clients)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)

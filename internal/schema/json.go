@@ -27,7 +27,6 @@ type node struct {
 	Properties  *members    `json:"properties,omitempty"`
 	Required    []string    `json:"required,omitempty"`
 	NoOthers    *bool       `json:"additionalProperties,omitempty"` // false
-	AllOf       []*node     `json:"allOf,omitempty"`
 	OneOf       []*node     `json:"oneOf,omitempty"`
 	Defs        *members    `json:"$defs,omitempty"`
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// replicas are the nodes as those of one store. One of them leads; the log that
+// ensemble is the nodes as those of one store. One of them leads; the log that
 // they replicate is abstracted to the time which that takes, and so there is one
 // state machine for all of them.
-type replicas struct {
+type ensemble struct {
 	setting  *nemesis.Store
 	machine  machine
 	replica  *replica // nil: what is answered is replicated
@@ -29,12 +29,12 @@ type replicas struct {
 	elections, commits *rand.PCG
 }
 
-// newReplicas returns nil if the setting has no store.
-func newReplicas(s nemesis.Setting, seed uint64) *replicas {
+// newEnsemble returns nil if the setting has no store.
+func newEnsemble(s nemesis.Setting, seed uint64) *ensemble {
 	if s.Store == nil {
 		return nil
 	}
-	r := &replicas{
+	r := &ensemble{
 		setting: s.Store, leader: 1, last: 1, look: noTimer,
 		election: s.Store.Election.Table(), elections: stream(seed, "elections of the store"),
 		commit: s.Store.Commit.Table(), commits: stream(seed, "commits of the store"),
@@ -196,7 +196,7 @@ func (w *World) tellGone(before []entry, reason string) {
 }
 
 // wake returns the questions that wait for something which is gone by now.
-func (s *replicas) wake() []*question {
+func (s *ensemble) wake() []*question {
 	var woken []*question
 	for _, q := range s.held {
 		if r := &q.request; r.Op == env.StoreAwait && !q.woken && !s.machine.has(r.Key, r.Revision) {

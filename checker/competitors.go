@@ -6,14 +6,14 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// rivals tells when the tokens of a resource may have keys on nodes: a token
+// competitors tells when the tokens of a resource may have keys on nodes: a token
 // competes from the call of acquire until the try is refused or a release has
 // returned OK. One that ended in another way, by a lapse, by a release that
 // could not be confirmed or by the client's death, may have left keys, and
 // competes for a further longest TTL; after a death for two of them, because
 // something may still have been on its way. A hold that nothing but a release ends
 // competes until one has returned OK.
-type rivals struct {
+type competitors struct {
 	open    int          // tokens that compete until further notice
 	settled history.Time // when the last of the others stopped to
 
@@ -23,7 +23,7 @@ type rivals struct {
 
 // free reports whether nobody else competed during the try, which itself still
 // does. A try that begins as this one returns does not compete with it.
-func (r *rivals) free(a attempt) bool {
+func (r *competitors) free(a attempt) bool {
 	began := 0
 	if r.latest == a.at {
 		began = r.began
@@ -36,7 +36,7 @@ func (h *hold) compete(now history.Time) {
 		return
 	}
 	h.competing = true
-	r := &h.resource.rivals
+	r := &h.resource.competitors
 	r.open++
 	if r.latest != now {
 		r.latest, r.began = now, 0
@@ -48,14 +48,14 @@ func (h *hold) compete(now history.Time) {
 func (h *hold) retreat(then history.Time) {
 	if h.competing {
 		h.competing = false
-		h.resource.rivals.open--
-		h.resource.rivals.settled = max(h.resource.rivals.settled, then)
+		h.resource.competitors.open--
+		h.resource.competitors.settled = max(h.resource.competitors.settled, then)
 	}
 }
 
-// rivals follows who competes. Refused tries retreat at the end of the
+// competitors follows who competes. Refused tries retreat at the end of the
 // instant, when all that returned in it have been judged.
-func (t *tolerance) rivals(f *fact) {
+func (t *tolerance) competitors(f *fact) {
 	h := f.hold
 	switch f.Kind {
 	case history.Kill:
