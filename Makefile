@@ -23,7 +23,8 @@ BATCHES = ^(TestInterrupted|TestVerdictFollowsTheCause|TestGoldenTraces)$$
 # as in the command. FRESH=-count=1 asks for tests that Go has passed before.
 test: export GOGC ?= 800
 test: deps ## run all tests, those of concurrent code under the race detector (3 minutes; what has not changed is not run again)
-	$(GO) test $(FRESH) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
+	$(GO) test $(FRESH) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) ./storm)")
+	$(GO) test $(FRESH) -skip '^(TestInterrupted|TestVerdictFollowsTheCause)$$' ./storm
 	$(GO) test $(FRESH) -race $(RACED)
 	$(GO) test $(FRESH) -race -run '$(BATCHES)' ./storm
 

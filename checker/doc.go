@@ -12,7 +12,9 @@
 // one by reading it again. Memory follows the number of holds that are live at
 // a time, not the length of the history.
 //
-// The package is pure. It knows neither a lock nor a backend, reads no clock
-// of its own and takes the history's word for everything; above all it never
-// takes a key on a node for evidence that somebody holds the lock.
+// The package is pure. It knows neither a lock nor a backend and takes the
+// history's word for everything; above all it never takes a key on a node for
+// evidence that somebody holds the lock. It reads no clock, but that porcupine's
+// search for an order of sections is given up after a while: effect exclusion is
+// then unknown.
 package checker
