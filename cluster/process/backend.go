@@ -1,5 +1,13 @@
 package process
 
+import (
+	"context"
+
+	"github.com/lockstorm/lockstorm/cluster/process/redisserver"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
 // Backend makes worlds of real redis-server processes. The zero value uses the
 // redis-server in PATH.
 type Backend struct {
@@ -9,3 +17,36 @@ type Backend struct {
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "process" }
+
+// Faults lists the kinds of faults that its worlds can carry out.
+func (Backend) Faults() []nemesis.Kind { return repertoire.Kinds() }
+
+// Features lists the features that they have for them.
+func (Backend) Features() []nemesis.Feature { return repertoire.Features() }
+
+// Open starts the servers and the network of a setting, which must be valid and
+// ask for no other faults than [Backend.Faults] and [Backend.Features]; the
+// setting's latency and sync are ignored, for this network and this disk are
+// real, and so is its replication, which only a failover would show. The
+// world's history goes to sink, one event at a time. ctx bounds the start only.
+//
+// Errors say in full what went wrong: that there is no redis-server and how to
+// get one, or the end of the log of the one that did not start. Nothing is left
+// of a world that could not be opened.
+func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
+	fleet, err := redisserver.Open(ctx, redisserver.Options{
+		Binary:      b.Binary,
+		Nodes:       s.Nodes,
+		AppendOnly:  s.Persistence != nemesis.Nothing,
+		EverySecond: s.Persistence == nemesis.EverySecond,
+	})
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWorld(s, seed, sink, fleet)
+	if err != nil {
+		_ = fleet.Close()
+		return nil, err
+	}
+	return w, nil
+}

@@ -1,0 +1,28 @@
+//go:build !linux
+
+package redisserver
+
+import (
+	"context"
+	"errors"
+	"runtime"
+)
+
+// Fleet is what Open would return on Linux.
+type Fleet struct{}
+
+// Server is one of its servers.
+type Server struct{}
+
+// Open fails: only on Linux can servers be made to die with their parent.
+func Open(context.Context, Options) (*Fleet, error) {
+	return nil, errors.New("the process backend runs on Linux only, not on " + runtime.GOOS)
+}
+
+func (*Fleet) Len() int                     { return 0 }
+func (*Fleet) Server(int) *Server           { return nil }
+func (*Fleet) Died() <-chan error           { return nil }
+func (*Fleet) Close() error                 { return nil }
+func (*Server) Addr() string                { return "" }
+func (*Server) Kill()                       {}
+func (*Server) Start(context.Context) error { return nil }
