@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -23,24 +24,29 @@ const (
 	na       = checker.NotApplicable
 )
 
-// expect names the verdicts of the properties that are judged so far.
+// expect names the verdicts of all properties: of those that the bounds of most rows
+// do not ask for, that there is nothing to judge.
 func expect(lease, section, effect, faultTolerance checker.Verdict) Expectations {
-	return Expectations{
-		checker.Lease:           lease,
-		checker.Section:         section,
-		checker.Effect:          effect,
-		checker.Fence:           na,
-		checker.DeadlockFreedom: holds,
-		checker.FaultTolerance:  faultTolerance,
-		checker.Cleanup:         holds,
-		checker.Contract:        holds,
+	e := Expectations{}
+	for _, p := range checker.Properties() {
+		e[p] = na
 	}
+	e[checker.Lease], e[checker.Section], e[checker.Effect] = lease, section, effect
+	e[checker.FaultTolerance] = faultTolerance
+	e[checker.DeadlockFreedom], e[checker.Cleanup], e[checker.Contract] = holds, holds, holds
+	return e
+}
+
+// but expects something else of one property.
+func but(e Expectations, p checker.Property, v checker.Verdict) Expectations {
+	e = maps.Clone(e)
+	e[p] = v
+	return e
 }
 
 // live expects something of deadlock freedom.
-func live(e Expectations, deadlockFreedom checker.Verdict) Expectations {
-	e[checker.DeadlockFreedom] = deadlockFreedom
-	return e
+func live(e Expectations, v checker.Verdict) Expectations {
+	return but(e, checker.DeadlockFreedom, v)
 }
 
 // open leaves it open what becomes of exclusion.

@@ -201,7 +201,4 @@ var queue = []Client{
 }
 
 // ordered expects something of the order of fences.
-func ordered(e Expectations, fences checker.Verdict) Expectations {
-	e[checker.Fence] = fences
-	return e
-}
+func ordered(e Expectations, v checker.Verdict) Expectations { return but(e, checker.Fence, v) }

@@ -67,6 +67,11 @@ func Find(name string) (Scenario, error) {
 			return s, nil
 		}
 	}
+	for _, s := range AllSeries() {
+		if s.Name == name {
+			return Scenario{}, fmt.Errorf("%s is a series: its points are %s to %s", name, s.Points[0].Name, s.Points[len(s.Points)-1].Name)
+		}
+	}
 	if s, ok := comparison(name); ok {
 		return s, nil
 	}

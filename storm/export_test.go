@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -43,6 +45,25 @@ func init() {
 	fenceSources["constant"] = func(locks.Fences) redlock.FenceSource {
 		return func(context.Context, string, env.Instant) (uint64, error) { return math.MaxInt32, nil }
 	}
+}
+
+// Fitted returns a lock of another kind, without the parameters that this one has no
+// use for.
+func Fitted(l scenarios.Lock, kind string) scenarios.Lock {
+	l.Kind = kind
+	k, err := findLock(kind)
+	if err != nil {
+		panic(err)
+	}
+	v := reflect.ValueOf(&l).Elem()
+	for field := k.useless(l); field != ""; field = k.useless(l) {
+		for i := range v.NumField() {
+			if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); name == field {
+				v.Field(i).SetZero()
+			}
+		}
+	}
+	return l
 }
 
 // Draw returns what an experiment's generator draws.

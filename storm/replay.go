@@ -31,7 +31,7 @@ type Replay struct {
 const MaxReplay = 100
 
 // replayFormat is the version of the string's form. The string has, between
-// dots: this version; the scenario; the seed; if there is a generator, its
+// dots: this version; the scenario; the seed (see shortSeed); if there is a generator, its
 // version, the largest number of faults and the weights; eight digits of the
 // trace hash; four digits of a checksum of everything before.
 const replayFormat = "v1"
@@ -67,7 +67,7 @@ func (r Replay) Find() (scenarios.Scenario, error) {
 // String writes what [ParseReplay] reads, as in
 // "v1.calm.7.g1.4.crash,partition:3.5f06eaf2.1c9e".
 func (r Replay) String() string {
-	text := fmt.Sprintf("%s.%s.%d.", replayFormat, r.Scenario, r.Seed)
+	text := fmt.Sprintf("%s.%s.%s.", replayFormat, r.Scenario, seedText(r.Seed))
 	if g := r.Generator; g != nil {
 		swarm := ""
 		if g.NoSwarm {
@@ -81,6 +81,28 @@ func (r Replay) String() string {
 	}
 	text += fmt.Sprintf("%08x.", r.Trace)
 	return text + checksum(text)
+}
+
+// shortSeed is the number of digits up to which a seed is written as people do. A longer
+// one is written to base 36, behind a mark, so that there is room for more kinds of
+// faults.
+const (
+	shortSeed = 10
+	seedMark  = "x"
+)
+
+func seedText(seed uint64) string {
+	if text := strconv.FormatUint(seed, 10); len(text) <= shortSeed {
+		return text
+	}
+	return seedMark + strconv.FormatUint(seed, 36)
+}
+
+func parseSeed(text string) (uint64, error) {
+	if digits, marked := strings.CutPrefix(text, seedMark); marked {
+		return strconv.ParseUint(digits, 36, 64)
+	}
+	return strconv.ParseUint(text, 10, 64)
 }
 
 func checksum(text string) string {
@@ -121,7 +143,7 @@ func parseReplay(text string) (r Replay, err error) {
 		return r, fmt.Errorf("has %d parts: want 5, or 8 with generated faults", len(parts))
 	}
 	r.Scenario = parts[1]
-	if r.Seed, err = strconv.ParseUint(parts[2], 10, 64); err != nil {
+	if r.Seed, err = parseSeed(parts[2]); err != nil {
 		return r, fmt.Errorf("has the seed %q: want a number", parts[2])
 	}
 	trace, err := strconv.ParseUint(parts[len(parts)-2], 16, 32)

@@ -102,7 +102,8 @@ func wantBroken(t *testing.T, s scenarios.Scenario, p checker.Property) {
 	t.Helper()
 	seen := map[string]int{}
 	for seed := uint64(1); seed <= 10; seed++ {
-		for _, s.Lock.Kind = range suspects[p] {
+		for _, kind := range suspects[p] {
+			s.Lock = storm.Fitted(s.Lock, kind)
 			r, err := storm.Run(t.Context(), simulator, s, seed, nil)
 			if err != nil {
 				t.Fatal(err)
