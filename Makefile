@@ -51,7 +51,7 @@ pgo: ## renew the profile by which the compiler optimises the command
 speed: ## measure the simulator; its output is committed
 	sh scripts/speed.sh >docs/speed.md.new && mv docs/speed.md.new docs/speed.md
 
-reference: ## run the debate and the comparison again; results/reference, docs and README are committed
+reference: ## run the debate and the comparison again (a minute); results/reference, docs and README are committed
 	sh scripts/reference.sh
 
 campaign: deps ## what takes longer than a test may; its output is committed

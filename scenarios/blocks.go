@@ -172,6 +172,9 @@ func pause(client int, start nemesis.Moment, length time.Duration) nemesis.Fault
 // afterGrant is so long after client 1 was granted the lock for the first time.
 func afterGrant(d time.Duration) nemesis.Moment { return nemesis.When(1, env.StepGranted, d) }
 
+// afterExtension is d after client 1 has extended its hold for the first time.
+func afterExtension(d time.Duration) nemesis.Moment { return nemesis.When(1, env.StepExtended, d) }
+
 // nth is the n-th time that a client comes to a step.
 func nth(n int, m nemesis.Moment) nemesis.Moment {
 	m.Count = n

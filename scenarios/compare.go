@@ -71,7 +71,8 @@ func independent() Deployment {
 	return Deployment{Nodes: 5, Persistence: nemesis.Nothing, Guard: guard.Plain}
 }
 
-// Contenders returns the locks that are compared.
+// Contenders returns the locks that are compared. Those of a family can come from several
+// files (slices.Concat).
 func Contenders() []Contender {
 	return slices.Concat(of(FamilyQuorum, quorums), of(FamilyOneKey, oneKeys), of(FamilyStored, stored))
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -73,7 +72,7 @@ var persistence = []Row{
 			extending(once(exactly(0), span(3600*ms, 3800*ms)), 2*time.Second),
 			once(span(2700*ms, 2900*ms), span(20*ms, 50*ms)),
 		},
-		Setting: keeping(nemesis.EverySecond, five(8*time.Second, cutOff(1, 4, 5), powerLoss(3, extended))),
+		Setting: keeping(nemesis.EverySecond, five(8*time.Second, cutOff(1, 4, 5), powerLoss(3, afterExtension(20*ms)))),
 		Bounds:  quickBounds,
 		Expect:  expect(violated, violated, violated, na),
 	}, Cures: []Change{
@@ -124,9 +123,6 @@ var persistence = []Row{
 		{"a replica that is nearly in step", func(s *Scenario) { s.Replication = &nemesis.Distribution{Range: span(0, 1*ms)} }},
 	}},
 }
-
-// extended is when client 1 has just extended its hold.
-var extended = nemesis.When(1, env.StepExtended, 20*ms)
 
 // powerLoss takes a node's machine away, which is back at once.
 func powerLoss(node int, at nemesis.Moment) nemesis.Fault {
