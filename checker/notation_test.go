@@ -3,6 +3,7 @@ package checker_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -20,8 +21,8 @@ import (
 // among them are in milliseconds. An outcome of "ok" may be left out, and so may ttl and
 // left, which are 10 and 5.
 //
-// A line "header key=value ..." sets nodes, ttl, allowance, keys, keepers, tries,
-// votes (of each node: 3,1,1), acquire, extend, release, cleanup, grant.
+// A line "header key=value ..." sets nodes, ttl, allowance, keys, keepers, votes (of each
+// node: 3,1,1), and each bound by the name that it has in files.
 
 func parseHistory(text string) (history.Header, []history.Event, error) {
 	h := history.Header{Nodes: 5, Clients: 3, LongestTTL: 10 * time.Millisecond}
@@ -48,10 +49,6 @@ func parseHistory(text string) (history.Header, []history.Event, error) {
 }
 
 func parseHeader(h *history.Header, words []string) error {
-	durations := map[string]*time.Duration{
-		"ttl": &h.LongestTTL, "allowance": &h.Allowance,
-		"cleanup": &h.Bounds.Cleanup, "acquire": &h.Bounds.Acquire, "extend": &h.Bounds.Extend, "release": &h.Bounds.Release, "grant": &h.Bounds.Grant,
-	}
 	for _, w := range words {
 		key, value, _ := strings.Cut(w, "=")
 		number, err := strconv.ParseFloat(value, 64)
@@ -68,15 +65,32 @@ func parseHeader(h *history.Header, words []string) error {
 			h.Keepers = int(number)
 		case key == "nodes":
 			h.Nodes = int(number)
-		case key == "tries":
-			h.Bounds.Tries = int(number)
-		case durations[key] != nil:
-			*durations[key] = milliseconds(number)
-		default:
+		case key == "ttl":
+			h.LongestTTL = milliseconds(number)
+		case key == "allowance":
+			h.Allowance = milliseconds(number)
+		case !setBound(&h.Bounds, key, number):
 			return fmt.Errorf("unknown key %q", key)
 		}
 	}
 	return nil
+}
+
+// setBound sets the bound of a name, a duration in milliseconds; it reports whether
+// there is one.
+func setBound(b *history.Bounds, name string, number float64) bool {
+	v := reflect.ValueOf(b).Elem()
+	for i := range v.NumField() {
+		if is, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); is != name {
+			continue
+		}
+		if v.Field(i).Type() == reflect.TypeFor[time.Duration]() {
+			number = float64(milliseconds(number))
+		}
+		v.Field(i).SetInt(int64(number))
+		return true
+	}
+	return false
 }
 
 func milliseconds(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }

@@ -97,6 +97,7 @@ func TestBadHistories(t *testing.T) {
 		`{"format":"lockstorm-history","version":1,"nodes":-5,"clients":1}`:                        "line 1: -5 nodes: want 1 to 64",
 		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":-1}`:                        "line 1: -1 clients: want 1 to 100000",
 		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":1,"bounds":{"tries":-1}}`:   "line 1: the bound of tries, -1, is negative",
+		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":1,"bounds":{"cleanup":-1}}`: "line 1: the bound of cleanup, -1ns, is negative",
 		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":1,"keepers":6}`:             "line 1: 6 keepers of 5 nodes: want -1 (none) to 5",
 		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":1,"keepers":-2}`:            "line 1: -2 keepers of 5 nodes",
 		`{"format":"lockstorm-history","version":1,"nodes":3,"clients":1,"votes":[1,1]}`:           "line 1: votes of 2 nodes, and 0 keepers: want those of all 3",

@@ -3,7 +3,9 @@ package history
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -93,25 +95,19 @@ func (h Header) validateVotes() error {
 
 // Validate names the first bound that cannot be.
 func (b Bounds) Validate() error {
-	switch {
-	case b.Acquire < 0:
-		return fmt.Errorf("the bound of acquire, %v, is negative", b.Acquire)
-	case b.Extend < 0:
-		return fmt.Errorf("the bound of extend, %v, is negative", b.Extend)
-	case b.Release < 0:
-		return fmt.Errorf("the bound of release, %v, is negative", b.Release)
-	case b.Cleanup < 0:
-		return fmt.Errorf("the bound of clean-up, %v, is negative", b.Cleanup)
-	case b.Grant < 0:
-		return fmt.Errorf("the bound of a grant, %v, is negative", b.Grant)
-	case b.Tries < 0:
-		return fmt.Errorf("the bound of tries, %d, is negative", b.Tries)
+	v := reflect.ValueOf(b)
+	for i := range v.NumField() {
+		if v.Field(i).Int() < 0 {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			return fmt.Errorf("the bound of %s, %v, is negative", name, v.Field(i))
+		}
 	}
 	return nil
 }
 
-// Bounds are the limits that the properties of liveness and contract are
-// judged by, in time of the ground clock. What has no bound, or 0, is not judged.
+// Bounds are the limits that the properties of liveness and contract are judged by:
+// counts, and durations on the ground clock. None is negative. What has no bound, or 0,
+// is not judged.
 type Bounds struct {
 	// Acquire is how long one try to acquire may take, time in which the client
 	// was paused not counted.

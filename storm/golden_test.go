@@ -3,6 +3,7 @@ package storm_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -96,9 +97,7 @@ func wholeRun(t *testing.T, s scenarios.Scenario, how string, log history.Log, f
 	var b strings.Builder
 	h := prepared(t, simulator, s).Header(1)
 	_, _ = fmt.Fprintf(&b, "%s: %s; %s.\n\n%s\n", s.Name, s.Summary, how, legend)
-	_, _ = fmt.Fprintf(&b, "header nodes=%d keys ttl=%s allowance=%s", h.Nodes, inMs(h.LongestTTL), inMs(h.Allowance))
-	_, _ = fmt.Fprintf(&b, " tries=%d acquire=%s extend=%s release=%s cleanup=%s grant=%s\n", h.Bounds.Tries,
-		inMs(h.Bounds.Acquire), inMs(h.Bounds.Extend), inMs(h.Bounds.Release), inMs(h.Bounds.Cleanup), inMs(h.Bounds.Grant))
+	_, _ = fmt.Fprintf(&b, "header nodes=%d keys ttl=%s allowance=%s %s\n", h.Nodes, inMs(h.LongestTTL), inMs(h.Allowance), inWords(h.Bounds))
 	tokens := map[string]string{"": ""}
 	for _, e := range log {
 		if e.Kind == history.Step {
@@ -121,6 +120,29 @@ func wholeRun(t *testing.T, s scenarios.Scenario, how string, log history.Log, f
 		_, _ = fmt.Fprintf(&b, "%s %s: %s\n", f.Property, f.Verdict, story)
 	}
 	return b.String()
+}
+
+// inWords names each bound as files do. Those that the files of testdata began with stand
+// first and always; one that came later stands where it is set, so that it changes nothing
+// in a run that has none.
+func inWords(b history.Bounds) string {
+	began := []string{"tries", "acquire", "extend", "release", "cleanup", "grant"}
+	words, later := make([]string, len(began)), []string(nil)
+	v := reflect.ValueOf(b)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		value := v.Field(i).Interface()
+		if d, is := value.(time.Duration); is {
+			value = inMs(d)
+		}
+		word := fmt.Sprintf("%s=%v", name, value)
+		if place := slices.Index(began, name); place >= 0 {
+			words[place] = word
+		} else if !v.Field(i).IsZero() {
+			later = append(later, word)
+		}
+	}
+	return strings.Join(append(words, later...), " ")
 }
 
 func inMs(d time.Duration) string {

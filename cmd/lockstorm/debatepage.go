@@ -32,7 +32,7 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 		}
 	}
 	p.table(all)
-	p.say("%s.\n\n%s", strings.ReplaceAll(legend(), "\n", ". "), shownLegend)
+	p.say("%s. %s.\n\n%s", signLegend, codes(), shownLegend)
 	for _, t := range d.topics {
 		p.say("\n## %s", t.Name)
 		rows, curves := d.findings(t)

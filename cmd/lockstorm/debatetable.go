@@ -22,7 +22,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 		return d.digest(out)
 	}
 	d.table(cellWidth(asText), whole).text(out)
-	_, _ = fmt.Fprintf(out, "\n%s\n", legend())
+	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", signLegend, codesWithin(screen))
 	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", shownLegend, d.again)
 	if !d.show.short {
 		rows, curves := d.findings(d.topics...)

@@ -8,30 +8,37 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/goldentest"
 )
 
 // said is a command that README.md shows, with what it prints; a line "…" stands for
 // some lines, and there is one at most.
 type said struct{ command, output string }
 
-// TestReadmeShowsWhatIsPrinted runs the blocks of README.md that show output.
+const readme = "../../README.md"
+
+// Law: what README.md shows is what is printed: the commands of its blocks that show
+// output are run. (With -update what they print is written there.)
 func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	t.Parallel()
 	if runtime.GOARCH != "amd64" {
 		t.Skip("runs are those of README.md on amd64")
 	}
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile(readme)
 	if err != nil {
 		t.Fatal(err)
 	}
+	page := string(text)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	shown := 0
-	for _, block := range blocks(string(text)) {
+	for _, block := range blocks(page) {
 		last := len(block) - 1
 		for last >= 0 && block[last].output == "" {
 			last--
@@ -49,15 +56,23 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 			if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 				t.Fatal(err)
 			}
-			if !prints(string(out), s.output) {
-				t.Errorf("README.md does not show what %q prints; if that is as it should be, copy it there:\n%s", s.command, out)
+			is := said{s.command, cutLike(string(out), s.output)}
+			if text := goldentest.Difference(s.output, is.output); text != "" && !goldentest.Update() {
+				t.Errorf("README.md, what %q prints, %s\n%s", s.command, text, goldentest.Advice("README.md shows what is printed no more."))
 			}
+			page = strings.Replace(page, s.String(), is.String(), 1)
 		}
 	}
 	if shown == 0 {
 		t.Error("README.md shows no output")
 	}
+	if goldentest.Update() {
+		goldentest.Write(t, readme, page)
+	}
 }
+
+// String is the command and its output as a page shows them.
+func (s said) String() string { return "\n$ " + s.command + "\n" + s.output }
 
 // blocks returns the commands of each block of a page that has any.
 func blocks(page string) (all [][]said) {
@@ -75,27 +90,26 @@ func blocks(page string) (all [][]said) {
 	return all
 }
 
-// prints reports whether a text is what is said, up to the lines that are left out.
-func prints(text, said string) bool {
-	first, last, cut := strings.Cut(said, "…\n")
-	if !cut {
-		return text == said
+// cutLike leaves lines out of a text where another does, so that as many lines stand
+// before and after them; a text without that many is left whole.
+func cutLike(text, like string) string {
+	before, after, cut := strings.Cut(like, "…\n")
+	lines := slices.Collect(strings.Lines(text))
+	first, last := strings.Count(before, "\n"), strings.Count(after, "\n")
+	if !cut || len(lines) <= first+last {
+		return text
 	}
-	rest, begins := strings.CutPrefix(text, first)
-	return begins && strings.HasSuffix(rest, "\n"+last)
+	return strings.Join(lines[:first], "") + "…\n" + strings.Join(lines[len(lines)-last:], "")
 }
 
-func TestPrintsWithLinesLeftOut(t *testing.T) {
-	for _, c := range []struct {
-		text, said string
-		want       bool
-	}{
-		{"a\nb\n", "a\nb\n", true},
-		{"a\nb\nc\n", "a\nb\n", false},
-		{"a\nb\nc\nd\n", "a\n…\nd\n", true},
-		{"a\nb\nc\nd\n", "a\n…\nc\n", false},
-		{"a\nb\nc\nd\n", "b\n…\nd\n", false},
+func TestLinesAreLeftOutAsBefore(t *testing.T) {
+	for _, c := range []struct{ text, like, want string }{
+		{"a\nb\n", "A\n", "a\nb\n"},
+		{"a\nb\nc\nd\n", "a\n…\nd\n", "a\n…\nd\n"},
+		{"a\nb\nc\nd\n", "A\nB\n…\n", "a\nb\n…\n"},
+		{"a\nb\nc\nd\n", "…\nD\n", "…\nd\n"},
+		{"a\nb\n", "a\n…\nd\n", "a\nb\n"},
 	} {
-		want(t, c.said, prints(c.text, c.said), c.want)
+		want(t, c.like, cutLike(c.text, c.like), c.want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/internal/goldentest"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -64,15 +65,8 @@ func TestPagesAreOfTheReference(t *testing.T) {
 	}
 	same := func(what, have, should string) {
 		t.Helper()
-		for i, line := range strings.Split(should, "\n") {
-			is, rest, _ := strings.Cut(have, "\n")
-			if have = rest; is != line {
-				t.Errorf("%s is not what the stored results give, first in line %d:\nhas  %s\nwant %s%s", what, i+1, is, line, renew)
-				return
-			}
-		}
-		if have != "" {
-			t.Errorf("%s goes on where the stored results end%s", what, renew)
+		if text := goldentest.Difference(have, should); text != "" {
+			t.Errorf("%s is not what the stored results give, %s%s", what, text, renew)
 		}
 	}
 	same("docs/debate.md", read("../../docs/debate.md"), printed("debate"))

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/storm"
@@ -35,15 +37,30 @@ func signs(t storm.Tally) string {
 	return strings.Join(parts, " ")
 }
 
-// legend explains the signs and codes.
-func legend() string {
-	return "✓ holds  ✗ violated  ? unknown  · nothing to judge  (✓) behind it: what was expected instead\n" + codes()
-}
+// signLegend explains the signs.
+const signLegend = "✓ holds  ✗ violated  ? unknown  · nothing to judge  (✓) behind it: what was expected instead"
 
-func codes() string {
-	var parts []string
-	for _, p := range checker.Properties() {
-		parts = append(parts, p.Code()+" "+p.Title())
+// codes explains the codes, on one line.
+func codes() string { return codesWithin(math.MaxInt) }
+
+// codesWithin explains the codes, on lines of a width: the list grows with the properties.
+func codesWithin(width int) string {
+	var text strings.Builder
+	used := 0
+	for i, p := range checker.Properties() {
+		entry := p.Code() + " " + p.Title()
+		n := utf8.RuneCountInString(entry) + len(",")
+		switch {
+		case i == 0:
+		case used+len(" ")+n > width:
+			text.WriteString(",\n")
+			used = 0
+		default:
+			text.WriteString(", ")
+			used += len(" ")
+		}
+		text.WriteString(entry)
+		used += n
 	}
-	return strings.Join(parts, ", ")
+	return text.String()
 }
