@@ -14,10 +14,11 @@ type Panel struct {
 	judges []judge
 	meters []meter
 
-	hearing  [1 << 8][]observer // by kind of event: who is to hear of it, the judges first
-	settlers []settler
-	settling [1 << 8]uint64 // by kind of event: the settlers among them, as bits
-	heard    uint64         // those that have heard of something in this instant
+	observers []observer       // the judges, and then the meters
+	settlers  []settler        // nil: it has nothing to do at the end of an instant
+	hearing   [maxKinds]uint64 // by kind of event: the observers that are to hear of it, as bits
+	settling  uint64           // the settlers among the observers
+	heard     uint64           // those that have heard of something in this instant
 
 	now  history.Time
 	cut  string          // why the history says nothing of what did not happen
@@ -53,6 +54,8 @@ type judge interface {
 // NewPanel returns the judges of the history that begins with the header.
 func NewPanel(h history.Header) *Panel {
 	p := &Panel{cut: "the history has no end", ledger: newLedger(h), notes: &notes{}}
+	most := len(properties) + len(meters)
+	p.observers, p.settlers = make([]observer, 0, most), make([]settler, 0, most)
 	for _, a := range properties {
 		j := a.judge(h, p.ledger, p.notes)
 		p.judges = append(p.judges, j)
@@ -66,19 +69,20 @@ func NewPanel(h history.Header) *Panel {
 	return p
 }
 
+// maxKinds is how many kinds of events there can be: see [kinds].
+const maxKinds = 64
+
 // listen lets an observer hear of what it wants to, after those before it.
 func (p *Panel) listen(o observer) {
-	s, settles := o.(settler)
+	bit := uint64(1) << len(p.observers)
 	for rest := uint64(o.hears()); rest != 0; rest &= rest - 1 {
-		kind := bits.TrailingZeros64(rest)
-		p.hearing[kind] = append(p.hearing[kind], o)
-		if settles {
-			p.settling[kind] |= 1 << len(p.settlers)
-		}
+		p.hearing[bits.TrailingZeros64(rest)] |= bit
 	}
+	s, settles := o.(settler)
 	if settles {
-		p.settlers = append(p.settlers, s)
+		p.settling |= bit
 	}
+	p.observers, p.settlers = append(p.observers, o), append(p.settlers, s)
 }
 
 // Record takes the next event. Events come in the order of time. Those of one
@@ -106,10 +110,11 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 		return false
 	}
 	p.notes.observe(f)
-	for _, o := range p.hearing[e.Kind] {
-		o.observe(f)
+	hearing := p.hearing[e.Kind%maxKinds]
+	for rest := hearing; rest != 0; rest &= rest - 1 {
+		p.observers[bits.TrailingZeros64(rest)].observe(f)
 	}
-	p.heard |= p.settling[e.Kind]
+	p.heard |= hearing & p.settling
 	if e.Kind == history.End {
 		p.cut = e.Reason
 	}
