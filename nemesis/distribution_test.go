@@ -134,16 +134,16 @@ func TestReady(t *testing.T) {
 		return Distribution{Range: Range{0, time.Second}, LogNormal: &LogNormal{ms, 0.5}}
 	}
 	sync := shaped()
-	make := func() Setting {
+	setting := func() Setting {
 		return Setting{
 			Latency: shaped(), Sync: &sync, Store: &Store{Election: shaped(), Commit: shaped()},
 			Links: []LinkLatency{{Links: Links{Nodes: []int{1}}, Latency: shaped()}},
 			Plan:  Plan{{Action: &Crash{Node: 1}}, {Action: &Latency{Add: shaped()}}, {Action: &GuardLatency{Add: shaped()}, End: After(ms)}},
 		}
 	}
-	s := make()
+	s := setting()
 	ready := s.Ready()
-	if !reflect.DeepEqual(s, make()) {
+	if !reflect.DeepEqual(s, setting()) {
 		t.Errorf("now %+v", s)
 	}
 	fresh, found := shaped().Table(), 0

@@ -84,10 +84,10 @@ type config interface {
 	Validate() error
 }
 
-// building returns the kind with its two functions, of which build takes what make
+// building returns the kind with its two functions, of which build takes what made
 // returns.
-func building[C config](k lockKind, make func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
-	k.config = func(l scenarios.Lock) config { return make(l) }
+func building[C config](k lockKind, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
+	k.config = func(l scenarios.Lock) config { return made(l) }
 	k.build = func(c config, p ports) (Lock, error) { return build(c.(C), p) }
 	return k
 }

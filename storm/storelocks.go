@@ -8,8 +8,8 @@ import (
 )
 
 // storeKind is a lock of package locks that lives in a store.
-func storeKind[C config](name, what, fields string, make func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
-	return building(lockKind{name: name, what: what, fields: fields}, make, build)
+func storeKind[C config](name, what, fields string, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
+	return building(lockKind{name: name, what: what, fields: fields}, made, build)
 }
 
 func sessionConfig(l scenarios.Lock) locks.SessionConfig {
