@@ -130,11 +130,13 @@ func TestSplitCutsEachSideFromTheOther(t *testing.T) {
 	w.mustRun(func(client int) {
 		w.ask(client, env.OpDelete, "warm up", patience)
 		if client == 2 {
+			turn <- struct{}{} // warm, before anything is cut
 			<-turn
 			w.wantAnswers("client 2", w.ask(2, env.OpSet, "b", wait), env.Lost, env.No, env.Yes)
 			turn <- struct{}{}
 			return
 		}
+		<-turn
 		w.Reach(1, begin, 0)
 		w.wantAnswers("client 1", w.ask(1, env.OpSet, "a", wait), env.Yes, env.Yes, env.Lost)
 		turn <- struct{}{}
