@@ -22,7 +22,7 @@ BATCHES = ^(TestInterrupted|TestVerdictFollowsTheCause|TestGoldenTraces)$$
 # What lives in a simulated world is a megabyte or two: the collector may run as seldom
 # as in the command. FRESH=-count=1 asks for tests that Go has passed before.
 test: export GOGC ?= 800
-test: deps ## run all tests, those of concurrent code under the race detector (3 minutes; what has not changed is not run again)
+test: deps ## run all tests, those of concurrent code under the race detector (4 minutes; what has not changed is not run again)
 	$(GO) test $(FRESH) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) ./storm)")
 	$(GO) test $(FRESH) -skip '^(TestInterrupted|TestVerdictFollowsTheCause)$$' ./storm
 	$(GO) test $(FRESH) -race $(RACED)
