@@ -9,10 +9,10 @@ import (
 // clients and nodes, by the rule that it has for them.
 var carrying = world.Carry(
 	func(w *World, c world.Case[nemesis.Traffic]) error {
-		r := rule{c.Action.Rule(stream(w.seed, c.Stream()).Uint64), c.Number, c.ForGood}
+		r := c.Action.Rule(stream(w.seed, c.Stream()).Uint64)
 		over, way := c.Action.Over(w.setting)
 		for _, links := range over {
-			w.disturb(links, way, func(l *lane) { l.rules = append(l.rules, r) })
+			w.disturb(links, way, func(l *lane) { l.rules = l.rules.With(r, c.Number, c.ForGood) })
 		}
 		return nil
 	},

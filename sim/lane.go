@@ -1,27 +1,19 @@
 package sim
 
 import (
-	"slices"
-
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
 // lane is one direction of a link, or of the way to the guarded resource. What
 // faults do to it beside the rules stands in the file of each.
 type lane struct {
 	latency *nemesis.Table
-	rules   []rule     // of faults, for each message
-	held    []int32    // messages that a rule holds back, at the end of the lane
-	loss    *loss      // nil: none
-	narrow  *bandwidth // nil: as wide as one likes
-	resets  bool       // the connection of whatever should go this way
-}
-
-// rule is what a fault does to the messages of a lane.
-type rule struct {
-	nemesis.Rule
-	fault   int  // its number
-	forGood bool // it never ends
+	rules   world.Rules // of faults, for each message
+	held    []int32     // messages that a rule holds back, at the end of the lane
+	loss    *loss       // nil: none
+	narrow  *bandwidth  // nil: as wide as one likes
+	resets  bool        // the connection of whatever should go this way
 }
 
 // each does something to the lanes of a direction.
@@ -37,49 +29,26 @@ func (l *link) each(way nemesis.Direction, do func(*lane)) {
 // takes draws how long a message takes over the lane, but for its rules.
 func (n *network) takes(l *lane) int64 { return int64(l.latency.Draw(n.random.Uint64())) }
 
-// longer is how much longer its rules make a message take.
-func (l *lane) longer(m nemesis.Message) int64 {
-	var d int64
-	for _, r := range l.rules {
-		if r.Delay != nil {
-			d += int64(r.Delay(m))
-		}
-	}
-	return d
-}
-
 // holds reports whether a rule holds message i back, which has come to the end
 // of the lane, and if so keeps it. Where that never ends, the message is
 // forgotten: a run of any length must not grow by it.
 func (w *World) holds(l *lane, i int32) bool {
-	m, held := w.network.messages.at(i).seen(), false
-	for _, r := range l.rules {
-		switch {
-		case r.Holds == nil || !r.Holds(m):
-		case r.forGood:
-			if m := w.network.messages.take(i); m.connection != nil {
-				m.connection.forget(i, m.reset)
-			}
-			return true
-		default:
-			held = true
+	held, forGood := l.rules.Holds(w.network.messages.at(i).seen())
+	switch {
+	case forGood:
+		if m := w.network.messages.take(i); m.connection != nil {
+			m.connection.forget(i, m.reset)
 		}
-	}
-	if held {
+	case held:
 		l.held = append(l.held, i)
 	}
 	return held
 }
 
-// without takes the rule of a fault away.
-func (l *lane) without(fault int) {
-	l.rules = slices.DeleteFunc(l.rules, func(r rule) bool { return r.fault == fault })
-}
-
 // lift takes the rule of a fault away. What it held back sets out once more,
 // unless another rule holds it.
 func (w *World) lift(l *lane, fault int) {
-	l.without(fault)
+	l.rules = l.rules.Without(fault)
 	held := l.held
 	l.held = held[:0] // which grows no faster than the rest is looked at
 	for _, i := range held {

@@ -159,7 +159,7 @@ func (w *World) leave(i int32, l *lane, arrival class) {
 	}
 	takes := w.network.takes(l)
 	if len(l.rules) > 0 {
-		takes += l.longer(w.network.messages.at(i).seen())
+		takes += int64(l.rules.Delay(w.network.messages.at(i).seen()))
 	}
 	w.queue.push(w.now+takes, arrival, i)
 }

@@ -38,7 +38,7 @@ func (c *client) do(ctx context.Context, request call) (call, error) {
 	request.client = c
 	i := w.calls.put(request)
 	way := &w.network.toGuard[c.id-1]
-	takes := w.network.takes(way) + way.longer(nemesis.Message{Client: c.id, Way: nemesis.Requests})
+	takes := w.network.takes(way) + int64(way.rules.Delay(nemesis.Message{Client: c.id, Way: nemesis.Requests}))
 	w.queue.push(w.now+takes, callArrives, i)
 	for !w.calls.at(i).returned {
 		if err := ctx.Err(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/Shopify/toxiproxy/v2/toxics"
 
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
 // valveType is the name under which toxiproxy knows our toxic.
@@ -23,8 +24,7 @@ type valve struct{ way *Way }
 // message is a piece of a connection's bytes, or, without a chunk, its end.
 type message struct {
 	chunk *stream.StreamChunk
-	seen  nemesis.Message // by the rules
-	due   time.Time       // the earliest time at which it may pass
+	due   time.Time // the earliest time at which it may pass
 }
 
 // Pipe carries one connection, one way.
@@ -37,7 +37,7 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 		var out chan<- *stream.StreamChunk
 		var head *stream.StreamChunk
 		var due <-chan time.Time
-		if len(queue) > 0 && !rules.hold(queue[0].seen) {
+		if len(queue) > 0 && !v.held(rules, queue[0].chunk) {
 			switch wait := time.Until(queue[0].due); {
 			case wait > 0:
 				due = time.After(wait)
@@ -49,8 +49,7 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 		}
 		select {
 		case chunk := <-in:
-			seen := v.seen(chunk)
-			queue = append(queue, message{chunk, seen, time.Now().Add(rules.delay(seen))}.after(queue))
+			queue = append(queue, message{chunk, time.Now().Add(v.delay(rules, chunk))}.after(queue))
 			if chunk == nil {
 				in = nil
 			}
@@ -63,6 +62,23 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 			return
 		}
 	}
+}
+
+// delay and held ask the rules, if there are any: without a fault nobody needs to know
+// what the bytes say.
+func (v *valve) delay(rules world.Rules, chunk *stream.StreamChunk) time.Duration {
+	if len(rules) == 0 {
+		return 0
+	}
+	return rules.Delay(v.seen(chunk))
+}
+
+func (v *valve) held(rules world.Rules, chunk *stream.StreamChunk) bool {
+	if len(rules) == 0 {
+		return false
+	}
+	held, _ := rules.Holds(v.seen(chunk))
+	return held
 }
 
 // seen is what the rules are told of a piece of bytes. Of a reply that is not the
