@@ -70,6 +70,12 @@ type reached struct {
 // expired reports whether the end of validity has been reached.
 func (h *hold) expired() bool { return h.reached.seen && h.reached.until >= h.until }
 
+// leased reports whether its window of lease exclusion is open.
+func (h *hold) leased() bool {
+	w := &h.windows[leaseRule]
+	return w.begun && !w.over
+}
+
 // endless reports whether nothing but a release ends the hold.
 func (h *hold) endless() bool { return h.returned && h.until == noEnd }
 

@@ -140,7 +140,7 @@ func (m *outageMeter) killed(c *client, now history.Time) {
 
 // continued counts a hold again whose extension came after its lapse.
 func (m *outageMeter) continued(h *hold, now history.Time) {
-	if w := &h.windows[leaseRule]; !h.holding && w.begun && !w.over {
+	if !h.holding && h.leased() {
 		m.stop(m.outages.of(h.resource), now)
 		m.hold(h, now)
 	}

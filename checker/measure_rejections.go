@@ -40,7 +40,7 @@ func (m *rejectionMeter) observe(f *fact) {
 	if h == nil || !h.returned || h.granted < *m.newest.of(h.resource) {
 		return
 	}
-	if w := &h.windows[leaseRule]; w.begun && !w.over {
+	if h.leased() {
 		m.WronglyRejected++
 	}
 }

@@ -171,7 +171,7 @@ func (p *progress) goingOn(now history.Time) string {
 // clause says what stood in the way.
 func (p *progress) clause(r *resource) string {
 	for _, h := range r.holds {
-		if w := &h.windows[leaseRule]; w.begun && !w.over && h.orphaned() {
+		if h.leased() && h.orphaned() {
 			return broken(releases, "client %d, which was granted it at %s without an end, died at %s", h.client.number, at(h.granted), at(h.client.died))
 		}
 	}

@@ -33,21 +33,14 @@ var properties = []asked{
 	{Contract, "C", "contract", newContract},
 }
 
-// names and places are made of the table.
-var (
-	names  []Property
-	places = map[Property]int{}
-)
-
-func init() {
-	for i, a := range properties {
-		names = append(names, a.property)
-		places[a.property] = i
-	}
-}
-
 // Properties returns all properties, in their order.
-func Properties() []Property { return slices.Clone(names) }
+func Properties() []Property {
+	all := make([]Property, len(properties))
+	for i, a := range properties {
+		all[i] = a.property
+	}
+	return all
+}
 
 // Unasked lists the properties that these bounds do not ask for.
 func Unasked(b history.Bounds) []Property {
@@ -61,11 +54,12 @@ func Unasked(b history.Bounds) []Property {
 
 // find returns what is said of the property in the table.
 func (p Property) find() (asked, bool) {
-	i, ok := places[p]
-	if !ok {
-		return asked{}, false
+	for _, a := range properties {
+		if a.property == p {
+			return a, true
+		}
 	}
-	return properties[i], true
+	return asked{}, false
 }
 
 // String returns the name by which files call the property, as in "lease".
@@ -94,16 +88,16 @@ func (p Property) MarshalText() ([]byte, error) {
 // UnmarshalText reads a property by name.
 func (p *Property) UnmarshalText(text []byte) error {
 	if _, ok := Property(text).find(); !ok {
-		return fmt.Errorf("unknown property %q: want one of %s", text, list(names))
+		return fmt.Errorf("unknown property %q: want one of %s", text, strings.Join(names(), ", "))
 	}
 	*p = Property(text)
 	return nil
 }
 
-func list(names []Property) string {
-	all := make([]string, len(names))
-	for i, p := range names {
-		all[i] = string(p)
+func names() []string {
+	all := make([]string, len(properties))
+	for i, a := range properties {
+		all[i] = string(a.property)
 	}
-	return strings.Join(all, ", ")
+	return all
 }

@@ -77,7 +77,7 @@ func (p *progress) due(w *waiting) history.Time {
 // something can still end.
 func (r *resource) held(but *hold) bool {
 	for _, h := range r.holds {
-		if w := &h.windows[leaseRule]; h != but && w.begun && !w.over && !h.orphaned() {
+		if h != but && h.leased() && !h.orphaned() {
 			return true
 		}
 	}
