@@ -156,11 +156,7 @@ func (f Reference) Save(dir, file string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, file)
-	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return writeWhole(filepath.Join(dir, file), text)
 }
 
 // Print writes what Save saves.

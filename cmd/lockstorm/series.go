@@ -157,36 +157,38 @@ func (c curve) table() *table {
 	for i, tally := range c.tallies {
 		rate := tally.Rate(c.Property)
 		line := []string{c.values[i], rate.String(), rate.Percent(), rate.Interval(), agreed(tally, c.Property)}
+		measured := tally.Measured.All()
 		for _, m := range c.Measures {
-			line = append(line, figures[m].of(tally, c.Property))
+			line = append(line, figures[m].of(measured, tally.PerGrant(c.Property)))
 		}
 		t.add(append(line, seedOf(tally, c.Property))...)
 	}
 	return t
 }
 
-// figures are how measures are shown.
+// figures are how measures are shown, of what was measured and of the violations per
+// grant.
 var figures = map[scenarios.Measure]struct {
 	title string
-	of    func(storm.Tally, checker.Property) string
+	of    func(m checker.Measurements, perGrant storm.Rate) string
 }{
-	scenarios.PerMillion: {"violations per 10⁶ grants", func(t storm.Tally, p checker.Property) string {
-		return t.PerGrant(p).PerMillion()
+	scenarios.PerMillion: {"violations per 10⁶ grants", func(_ checker.Measurements, perGrant storm.Rate) string {
+		return perGrant.PerMillion()
 	}},
-	scenarios.TriesPerGrant: {"tries per grant", func(t storm.Tally, _ checker.Property) string {
-		return words.Each(t.Measured.All().Tries, t.Measured.All().Grants)
+	scenarios.TriesPerGrant: {"tries per grant", func(m checker.Measurements, _ storm.Rate) string {
+		return words.Each(m.Tries, m.Grants)
 	}},
-	scenarios.RequestsPerGrant: {"requests per grant", func(t storm.Tally, _ checker.Property) string {
-		return words.Each(t.Measured.All().Requests, t.Measured.All().Grants)
+	scenarios.RequestsPerGrant: {"requests per grant", func(m checker.Measurements, _ storm.Rate) string {
+		return words.Each(m.Requests, m.Grants)
 	}},
-	scenarios.RoundsToGrant: {"rounds to 1st grant", func(t storm.Tally, _ checker.Property) string {
-		if t.Measured.All().Grants == 0 {
+	scenarios.RoundsToGrant: {"rounds to 1st grant", func(m checker.Measurements, _ storm.Rate) string {
+		if m.Grants == 0 {
 			return "–"
 		}
-		return fmt.Sprint(t.Measured.All().MedianRounds)
+		return fmt.Sprint(m.MedianRounds)
 	}},
-	scenarios.Blocked: {"blocked by a death", func(t storm.Tally, _ checker.Property) string {
-		return words.Duration(t.Measured.All().NextGrantAfterDeath)
+	scenarios.Blocked: {"blocked by a death", func(m checker.Measurements, _ storm.Rate) string {
+		return words.Duration(m.NextGrantAfterDeath)
 	}},
 }
 
