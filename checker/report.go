@@ -11,7 +11,7 @@ import (
 
 // Report is all that a panel finds of one history.
 type Report struct {
-	Findings     []Finding    `json:"findings"` // one of each property, in their order
+	Findings     []Finding    `json:"findings"` // one of each property that was asked for, in their order
 	Measurements Measurements `json:"measurements"`
 
 	// Cut is why the history does not go to the end of a run, so that what it

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// MaxLine is the longest line, in bytes, that [Decode] accepts.
+// MaxLine is the longest line, in bytes, that a [Reader] accepts.
 const MaxLine = 1 << 20
 
 // Writer stores a history in JSON Lines: the header, then an event a line. It
@@ -56,52 +56,66 @@ type LineError struct {
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Decode reads a stored history: the header goes to begin, whose sink then gets
-// every event up to and including the end. Memory does not grow with the
-// length of the history. Errors name the line ([LineError]); a history that
-// stops before its end event is [ErrTruncated].
-func Decode(r io.Reader, begin func(Header) (Sink, error)) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 1<<16), MaxLine)
-	number := 0
-	fail := func(err error) error { return &LineError{Line: number, Err: err} }
+// Reader reads a stored history as a stream: memory does not grow with its length.
+// Errors name the line ([LineError]); a history that stops before its end event is
+// [ErrTruncated].
+type Reader struct {
+	lines  *bufio.Scanner
+	line   int
+	header Header
+	order  order
+	event  Event
+}
 
-	if !lines.Scan() {
-		number++
-		if err := lines.Err(); err != nil {
-			return fail(err)
+// NewReader reads the header.
+func NewReader(from io.Reader) (*Reader, error) {
+	r := &Reader{lines: bufio.NewScanner(from)}
+	r.lines.Buffer(make([]byte, 0, 1<<16), MaxLine)
+	r.line++
+	if !r.lines.Scan() {
+		if err := r.lines.Err(); err != nil {
+			return nil, r.fail(err)
 		}
-		return errors.New("the history is empty")
+		return nil, errors.New("the history is empty")
 	}
-	number++
-	header, err := parseHeader(lines.Bytes())
-	if err != nil {
-		return fail(err)
+	var err error
+	if r.header, err = parseHeader(r.lines.Bytes()); err != nil {
+		return nil, r.fail(err)
 	}
-	sink, err := begin(header)
-	if err != nil {
-		return err
-	}
-	check := order{header: header}
-	for lines.Scan() {
-		number++
-		var e Event
-		if err := strict(lines.Bytes(), &e); err != nil {
-			return fail(err)
+	r.order = order{header: r.header}
+	return r, nil
+}
+
+// Header returns the header of the history.
+func (r *Reader) Header() Header { return r.header }
+
+// Line returns the number of the line, from 1, that was read last.
+func (r *Reader) Line() int { return r.line }
+
+func (r *Reader) fail(err error) error { return &LineError{Line: r.line, Err: err} }
+
+// Next returns the next event; after the last, which is the end, [io.EOF]. The event
+// is valid until the next call.
+func (r *Reader) Next() (*Event, error) {
+	if !r.lines.Scan() {
+		if err := r.lines.Err(); err != nil {
+			r.line++
+			return nil, r.fail(err)
 		}
-		if err := check.next(&e); err != nil {
-			return fail(err)
+		if !r.order.ended {
+			return nil, ErrTruncated
 		}
-		sink.Record(&e)
+		return nil, io.EOF
 	}
-	if err := lines.Err(); err != nil {
-		number++
-		return fail(err)
+	r.line++
+	r.event = Event{}
+	if err := strict(r.lines.Bytes(), &r.event); err != nil {
+		return nil, r.fail(err)
 	}
-	if !check.ended {
-		return ErrTruncated
+	if err := r.order.next(&r.event); err != nil {
+		return nil, r.fail(err)
 	}
-	return nil
+	return &r.event, nil
 }
 
 func parseHeader(line []byte) (Header, error) {

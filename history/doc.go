@@ -7,5 +7,5 @@
 // to no participant: virtual time in the simulator, absolute CLOCK_MONOTONIC on
 // real servers. The package knows neither locks nor backends nor judges. A
 // history travels as a stream into a [Sink]; a stored one, in JSON Lines
-// ([Writer], [Decode]), is the same stream.
+// ([Writer], [Reader]), is the same stream.
 package history

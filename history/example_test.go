@@ -3,12 +3,13 @@ package history_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 
 	"github.com/lockstorm/lockstorm/history"
 )
 
 // A history is written as it happens, and read as a stream.
-func ExampleDecode() {
+func ExampleReader() {
 	var file bytes.Buffer
 	w := history.NewWriter(&file, history.Header{Format: history.Format, Version: history.Version, Lock: "redlock", Nodes: 5, Clients: 1})
 	for _, e := range []history.Event{
@@ -22,12 +23,20 @@ func ExampleDecode() {
 		panic(err)
 	}
 
-	err := history.Decode(&file, func(h history.Header) (history.Sink, error) {
-		fmt.Println(h.Lock, "on", h.Nodes, "nodes")
-		return printer{}, nil
-	})
+	r, err := history.NewReader(&file)
 	if err != nil {
 		panic(err)
+	}
+	fmt.Println(r.Header().Lock, "on", r.Header().Nodes, "nodes")
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(e.Time, e.Kind)
 	}
 	// Output:
 	// redlock on 5 nodes
@@ -35,7 +44,3 @@ func ExampleDecode() {
 	// 1.5ms granted
 	// 2ms end
 }
-
-type printer struct{}
-
-func (printer) Record(e *history.Event) { fmt.Println(e.Time, e.Kind) }

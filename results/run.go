@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -157,14 +158,27 @@ func Judge(path string) (history.Header, checker.Report, error) {
 		return history.Header{}, checker.Report{}, err
 	}
 	defer func() { _ = f.Close() }()
-	var header history.Header
-	var panel *checker.Panel
-	err = history.Decode(f, func(h history.Header) (history.Sink, error) {
-		header, panel = h, checker.NewPanel(h)
-		return panel, nil
-	})
+	header, report, err := judge(f)
 	if err != nil {
-		return header, checker.Report{}, fmt.Errorf("%s: %w", path, err)
+		return header, report, fmt.Errorf("%s: %w", path, err)
 	}
-	return header, panel.Finish(), nil
+	return header, report, nil
+}
+
+func judge(from io.Reader) (history.Header, checker.Report, error) {
+	r, err := history.NewReader(from)
+	if err != nil {
+		return history.Header{}, checker.Report{}, err
+	}
+	panel := checker.NewPanel(r.Header())
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			return r.Header(), panel.Finish(), nil
+		}
+		if err != nil {
+			return r.Header(), checker.Report{}, err
+		}
+		panel.Record(e)
+	}
 }
