@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/historytest"
 )
 
 // noneLeft waits until there are no more of them than before.
@@ -29,7 +30,7 @@ func noneLeft(t *testing.T, before int) {
 func long(t *testing.T) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	if err := grants(&file, 10_000); err != nil {
+	if err := historytest.Grants(&file, 10_000); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()

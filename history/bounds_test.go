@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/historytest"
 	"github.com/lockstorm/lockstorm/internal/packed"
 )
 
@@ -79,13 +80,12 @@ func TestGarbageIsRefusedAtOnce(t *testing.T) {
 
 // Law: what a small compressed file expands to is bounded as if it were not compressed.
 func TestABombIsRefusedAtOnce(t *testing.T) {
-	for _, p := range packers[1:] {
+	for _, p := range historytest.Packings[1:] {
 		var file bytes.Buffer
-		w := p.pack(&file)
-		if _, err := io.Copy(w, &endless{text: "\x00", most: 1 << 28}); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
+		if err := p.Write(&file, func(w io.Writer) error {
+			_, err := io.Copy(w, &endless{text: "\x00", most: 1 << 28})
+			return err
+		}); err != nil {
 			t.Fatal(err)
 		}
 		var before, after runtime.MemStats
@@ -97,10 +97,10 @@ func TestABombIsRefusedAtOnce(t *testing.T) {
 		_, err = history.NewReader(plain)
 		runtime.ReadMemStats(&after)
 		if err == nil || !strings.Contains(err.Error(), "line 1: longer than 1 MiB") {
-			t.Errorf("%s: got %v", p.name, err)
+			t.Errorf("%s: got %v", p.Name, err)
 		}
 		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 32*history.MaxLine {
-			t.Errorf("%s: %d bytes were allocated", p.name, allocated)
+			t.Errorf("%s: %d bytes were allocated", p.Name, allocated)
 		}
 		_ = plain.Close()
 	}
@@ -132,7 +132,7 @@ func TestMemoryIsFlat(t *testing.T) {
 
 func newTokens(n int) io.Reader {
 	r, w := io.Pipe()
-	go func() { _ = w.CloseWithError(grants(w, n/4)) }()
+	go func() { _ = w.CloseWithError(historytest.Grants(w, n/historytest.EventsPerGrant)) }()
 	return r
 }
 
