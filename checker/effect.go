@@ -26,6 +26,8 @@ type effect struct {
 	doubt     string // why some segment could not be decided
 	where     *Place // what first is about
 	uncertain *Place // what doubt is about
+
+	each func(Access) // nil: nobody wants to be told
 }
 
 func newEffect(_ history.Header, l *ledger, n *notes) judge { return &effect{ledger: l, notes: n} }
@@ -76,6 +78,9 @@ func (j *effect) written(s *section, o history.Outcome) {
 	}
 	r := &s.resource.register
 	r.open--
+	if j.each != nil && o != history.Declined {
+		j.each(s.told(o))
+	}
 	switch o {
 	case history.OK:
 		j.sections++
@@ -132,6 +137,9 @@ func (j *effect) surrender(c *client) {
 		j.drop(c, s)
 		if s.stage == writing {
 			s.resource.register.unknown = append(s.resource.register.unknown, s)
+			if j.each != nil {
+				j.each(s.told(history.Unknown))
+			}
 		}
 	}
 }

@@ -162,7 +162,7 @@ func (x *exclusion) judge(l *line, t turn) {
 		x.windows++
 		x.empty++
 		if x.each != nil {
-			x.each(Window{Grant: t.grant(), Call: t.since, From: t.at, To: t.at, Empty: true, By: t.by})
+			x.each(Window{Grant: t.grant(), Fence: t.hold.fence, Call: t.since, From: t.at, To: t.at, Empty: true, By: t.by})
 		}
 		if !l.hasPoint(t) {
 			x.violate(l.live[0], t)

@@ -7,6 +7,9 @@ import "github.com/lockstorm/lockstorm/history"
 type Window struct {
 	Grant Grant
 
+	// Fence is the grant's; 0: it bears none.
+	Fence uint64
+
 	// Call is when the operation was called that began the window: acquire, or an
 	// extension that was granted only after the old end. Of an empty window it is the
 	// earliest instant at which the lock had to be free.
@@ -26,7 +29,7 @@ type Window struct {
 // window when it ends, in the order in which they do; those that are open when the
 // history ends it tells when it is asked to finish.
 func Windows(h history.Header, p Property, each func(Window)) *Panel {
-	panel := NewPanel(h, p)
+	panel := NewPanel(h, p, Fence) // which enters the fences
 	panel.judges[0].(*exclusion).each = each
 	return panel
 }
@@ -43,7 +46,7 @@ func (x *exclusion) closed(l *line, t turn) Window {
 
 // windowOf tells a live window that lasts until to.
 func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {
-	w := Window{Grant: s.grant(), Call: s.hold.acquire.at, From: s.from, To: to, By: by}
+	w := Window{Grant: s.grant(), Fence: s.hold.fence, Call: s.hold.acquire.at, From: s.from, To: to, By: by}
 	if own := &s.hold.windows[x.index]; own.from == s.from {
 		w.Call = own.call
 	}
