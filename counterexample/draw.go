@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // drawing is what porcupine draws.
@@ -87,8 +88,13 @@ func (d *drawing) annotate(e *excerpt) {
 			Description: clip(s.text), Details: s.tooltip(), BackgroundColor: s.colour,
 		})
 	}
-	if n := e.spans.earlier + e.spans.between + e.spans.later; n > 0 {
-		d.left = append(d.left, fmt.Sprintf("%d faults, pauses, calls or keys", n))
+	for _, of := range []struct {
+		kept  *around[span]
+		thing string
+	}{{&e.spans.world, "fault"}, {&e.spans.lock, "call"}} {
+		if n := of.kept.earlier + of.kept.between + of.kept.later; n > 0 {
+			d.left = append(d.left, words.Count(n, of.thing))
+		}
 	}
 }
 
@@ -165,7 +171,7 @@ func at(t history.Time) string { return time.Duration(t).String() }
 func short(token string) string { return clipped(token, 8, "") }
 
 // clip shortens what a box has no room for; the tooltip has all of it.
-func clip(text string) string { return clipped(text, 60, "…") }
+func clip(text string) string { return clipped(text, 52, "…") }
 
 func clipped(text string, most int, mark string) string {
 	if runes := []rune(text); len(runes) > most {

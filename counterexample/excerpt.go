@@ -30,12 +30,14 @@ type excerpt struct {
 	broken  error        // why it cannot be read to its end
 }
 
-// What is kept: at most 200 operations and about 300 annotations, or nobody finds his way.
+// What is kept: at most 200 operations and about as many annotations, or nobody finds his
+// way.
 var (
 	keptHolds    = limits{before: 4, within: 40, after: 3}
 	keptAccesses = limits{before: 24, within: 70, after: 6}
 	keptUnknown  = limits{before: 10, within: 10}
-	keptSpans    = limits{before: 60, within: 60, after: 30}
+	keptSpans    = limits{before: 20, within: 40, after: 10}
+	keptCalls    = limits{before: 6, within: 15, after: 4}
 )
 
 // excerpt reads the history once more, as far as it has to.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/model"
 )
 
@@ -37,7 +38,7 @@ func (e *excerpt) holdOperations(d *drawing) []operation {
 func (d *drawing) skip(thing string, earlier, between, later int, stopped bool) {
 	say := func(n int, where string) {
 		if n > 0 {
-			d.left = append(d.left, fmt.Sprintf("%d %ss %s", n, thing, where))
+			d.left = append(d.left, words.Count(n, thing)+" "+where)
 		}
 	}
 	say(earlier, "before")

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/lockstorm/lockstorm/checker"
 )
 
 // header is what stands above porcupine's drawing.
@@ -56,7 +58,7 @@ func (p Picture) page(e *excerpt, d *drawing, result porcupine.CheckResult, info
 	}
 	if err := header.Execute(&above, map[string]any{
 		"Title": p.title(e), "Findings": p.Findings, "Cut": p.cut, "What": e.what(), "From": at(d.from), "To": at(d.to),
-		"Result": made(result, len(d.operations)), "Left": strings.Join(d.left, ", "), "Broken": e.broken,
+		"Result": e.made(result, len(d.operations)), "Left": strings.Join(d.left, ", "), "Broken": e.broken,
 	}); err != nil {
 		return nil, err
 	}
@@ -103,14 +105,22 @@ func (e *excerpt) what() string {
 }
 
 // made says what porcupine makes of what is shown.
-func made(result porcupine.CheckResult, operations int) string {
+func (e *excerpt) made(result porcupine.CheckResult, operations int) string {
 	switch {
 	case operations == 0:
-		return "There is no operation in it that porcupine could order."
+		return "There is nothing in it that porcupine could order."
 	case result == porcupine.Illegal:
-		return "Porcupine finds no order of these operations that the specification allows."
+		return "Porcupine finds no order of these operations in which " + specifications[e.subject] + "."
 	case result == porcupine.Ok:
-		return "Porcupine finds an order of these operations that the specification allows: they alone are no violation of it."
+		return "Porcupine finds an order of these operations in which " + specifications[e.subject] + "."
 	}
 	return "Porcupine did not come to an end of its search for an order of these operations."
+}
+
+// specifications say what the models ask for.
+var specifications = map[checker.Property]string{
+	checker.Lease:   "one client at a time holds the lock, until its validity ends",
+	checker.Section: "one client at a time is in its section",
+	checker.Fence:   "one client at a time holds the lock, and fences grow",
+	checker.Effect:  "each section reads what the one before it wrote",
 }

@@ -23,9 +23,10 @@ type span struct {
 
 // spans follows what went on beside the windows.
 type spans struct {
-	around[span]
-	calls bool // the calls of the lock are of interest
-	keys  bool // so are the keys on the nodes
+	world around[span]
+	lock  around[span] // its calls, or keys
+	calls bool         // its calls are of interest
+	keys  bool         // so are its keys on the nodes
 
 	open map[subject]span
 	cut  map[int][]int // by client: the nodes that it has no link to
@@ -52,7 +53,7 @@ const (
 
 func newSpans(p checker.Place, calls, keys bool) spans {
 	return spans{
-		around: near[span](p, keptSpans), calls: calls, keys: keys,
+		world: near[span](p, keptSpans), lock: near[span](p, keptCalls), calls: calls, keys: keys,
 		open: map[subject]span{}, cut: map[int][]int{}, torn: map[int]bool{},
 	}
 }
@@ -75,12 +76,24 @@ func (s *spans) end(key subject, at history.Time, how string) {
 	if how != "" {
 		v.text += ": " + how
 	}
-	s.add(v, v.from, v.to)
+	s.keep(key.kind, v)
 }
+
+func (s *spans) keep(kind history.Kind, v span) {
+	switch kind {
+	case history.Acquire, history.Extend, history.Release, history.KeySet:
+		s.lock.add(v, v.from, v.to)
+	default:
+		s.world.add(v, v.from, v.to)
+	}
+}
+
+// all returns what was kept.
+func (s *spans) all() []span { return append(s.world.all(), s.lock.all()...) }
 
 func (s *spans) point(at history.Time, v span) {
 	v.from, v.to = at, at
-	s.add(v, at, at)
+	s.world.add(v, at, at)
 }
 
 // observe follows an event; concerns says of a resource whether it is shown.
@@ -89,7 +102,7 @@ func (s *spans) observe(e *history.Event, concerns func(resource string) bool) {
 		s.settle()
 		s.now = e.Time
 	}
-	s.world(e)
+	s.beside(e)
 	if !concerns(e.Resource) || e.Resource == "" {
 		return
 	}
@@ -101,8 +114,8 @@ func (s *spans) observe(e *history.Event, concerns func(resource string) bool) {
 	}
 }
 
-// world follows what was done to clients, nodes and links.
-func (s *spans) world(e *history.Event) {
+// beside follows what was done to clients, nodes and links.
+func (s *spans) beside(e *history.Event) {
 	client, node := fmt.Sprintf("client %d", e.Client), fmt.Sprintf("node %d", e.Node)
 	switch e.Kind {
 	case history.FaultStart:
@@ -111,13 +124,13 @@ func (s *spans) world(e *history.Event) {
 	case history.FaultEnd:
 		s.end(subject{kind: history.FaultStart, number: e.Fault}, e.Time, "")
 	case history.Pause:
-		s.begin(subject{kind: history.Pause, number: e.Client}, e.Time, span{row: client + " stands still", text: "paused", colour: grey, client: e.Client})
+		s.begin(subject{kind: history.Pause, number: e.Client}, e.Time, span{row: client + " state", text: "paused", colour: grey, client: e.Client})
 	case history.Resume:
 		s.end(subject{kind: history.Pause, number: e.Client}, e.Time, "")
 	case history.Kill:
-		s.point(e.Time, span{row: client + " stands still", text: "dies", colour: grey, client: e.Client})
+		s.point(e.Time, span{row: client + " state", text: "dies", colour: grey, client: e.Client})
 	case history.Cancel:
-		s.point(e.Time, span{row: client + " stands still", text: "its call is cancelled", colour: grey, client: e.Client})
+		s.point(e.Time, span{row: client + " state", text: "its call is cancelled", colour: grey, client: e.Client})
 	case history.NodeDown:
 		s.begin(subject{kind: history.NodeDown, number: e.Node}, e.Time, span{row: "nodes", text: node + " is down", colour: orange})
 	case history.NodeUp:
@@ -193,12 +206,16 @@ func (s *spans) call(e *history.Event) {
 			details: "token " + e.Token,
 		})
 	case history.Granted, history.Refused, history.Extended, history.ExtendFailed, history.Released:
-		how := e.Kind.String()
-		if e.Kind == history.Released {
-			how = e.Outcome.String()
-		}
-		s.end(subject{returns[e.Kind], e.Client, e.Token}, e.Time, strings.TrimSpace(how+" "+e.Reason))
+		s.end(subject{returns[e.Kind], e.Client, e.Token}, e.Time, cmp.Or(e.Reason, outcome(e)))
 	}
+}
+
+// outcome is how a call that tells no reason went.
+func outcome(e *history.Event) string {
+	if e.Kind == history.Released {
+		return e.Outcome.String()
+	}
+	return e.Kind.String()
 }
 
 func (s *spans) key(e *history.Event) {
@@ -223,6 +240,6 @@ func (s *spans) finish(end history.Time) {
 	}) {
 		v := s.open[key]
 		v.to, v.details = end, strings.TrimPrefix(v.details+"; it goes on", "; ")
-		s.add(v, v.from, v.to)
+		s.keep(key.kind, v)
 	}
 }
