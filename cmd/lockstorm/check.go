@@ -21,7 +21,11 @@ import (
 type checkOptions struct {
 	properties []string
 	json       bool
+	picture    string // where pictures go: "" beside what was judged
 }
+
+// noPicture is the place of pictures that nobody wants.
+const noPicture = "none"
 
 func newCheck() *cobra.Command {
 	var o checkOptions
@@ -33,6 +37,12 @@ func newCheck() *cobra.Command {
 A run's directory brings its scenario's expectations along; a bare history has
 none, and a violation is then exit code 1.
 
+Of each property that is violated or left open a picture is written that a
+browser shows: counterexample-lease.html in a run's directory, beside a file under
+its name (history.jsonl.counterexample-lease.html), and of standard input in the
+current directory. It shows the operations around the first violation, with the
+windows and the faults.
+
 All are judged, whatever is wrong with some of them. The exit code is then the
 first of these that any of them has: 1 a contradiction or a violation, 2 bad
 input, 3 undecided, 0.`,
@@ -43,6 +53,7 @@ input, 3 undecided, 0.`,
 	}
 	cmd.Flags().StringSliceVar(&o.properties, "property", nil, "judge these properties alone, by name or code: lease,V4")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a history, one a line, and nothing else")
+	cmd.Flags().StringVar(&o.picture, "picture", "", `directory for the pictures, or "none"`)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		only, err := findProperties(o.properties)
 		if err != nil {
@@ -51,7 +62,7 @@ input, 3 undecided, 0.`,
 		if first := slices.Index(args, standardInput); first >= 0 && slices.Contains(args[first+1:], standardInput) {
 			return fmt.Errorf("%s: standard input can be read once", standardInput)
 		}
-		c := checking{options: o, only: only, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr()}
+		c := checking{options: o, only: only, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr(), used: map[string]bool{}}
 		return c.all(cmd.Context(), args)
 	}
 	return cmd
@@ -79,6 +90,7 @@ type checking struct {
 	stdin    io.Reader
 	out      io.Writer
 	problems io.Writer
+	used     map[string]bool // the files of pictures, where those of all inputs go into one directory
 }
 
 // severity is the exit codes, the one that is told of several first. Bad input does not
@@ -137,6 +149,7 @@ type judged struct {
 	result  storm.Result
 	tally   storm.Tally
 	differs []string // the verdicts that were stored with the run, where they were others
+	drawn   []results.Drawn
 }
 
 // judge judges what an input holds, of whatever kind that is.
@@ -145,6 +158,7 @@ func (c checking) judge(ctx context.Context, name string) (judged, error) {
 	if err != nil {
 		return judged{}, err
 	}
+	defer func() { _ = in.spooled.Close() }()
 	text, err := in.read(ctx, c.problems)
 	if err != nil {
 		return judged{}, fmt.Errorf("%s: %w", name, err)
@@ -165,8 +179,21 @@ func (c checking) judge(ctx context.Context, name string) (judged, error) {
 	j.tally.Add(r)
 	if !stopped {
 		j.differs = differing(in.run.Verdicts, report.Verdicts())
+		j.drawn = c.draw(in, report)
 	}
 	return j, nil
+}
+
+// draw draws what the report calls for. That it cannot changes no verdict.
+func (c checking) draw(in input, report checker.Report) []results.Drawn {
+	if c.options.picture == noPicture {
+		return nil
+	}
+	drawn, err := results.Draw(report, in.again, func(name string) string { return c.free(in.picture(c.options.picture, name)) })
+	if err != nil {
+		complain(c.problems, fmt.Errorf("no picture: %w", err))
+	}
+	return drawn
 }
 
 // expected is what is expected of the properties that are asked for.
@@ -187,7 +214,21 @@ func (c checking) print(j judged) error {
 	if len(j.differs) > 0 {
 		_, _ = fmt.Fprintf(c.out, "\nThe verdicts stored with the run were others: %v\n", j.differs)
 	}
+	printDrawn(c.out, j.drawn)
 	return nil
+}
+
+// free returns the path, or, where another input's picture has gone there, one with a number.
+func (c checking) free(path string) string {
+	if c.options.picture == "" {
+		return path
+	}
+	free := path
+	for n := 2; c.used[free]; n++ {
+		free = fmt.Sprintf("%s.%d.html", strings.TrimSuffix(path, ".html"), n)
+	}
+	c.used[free] = true
+	return free
 }
 
 func (j judged) code() int {
@@ -206,10 +247,11 @@ type checkedLine struct {
 	jsonLine
 	Findings []checker.Finding `json:"findings"`
 	Differs  []string          `json:"differs,omitempty"` // from what was stored with the run
+	Pictures []results.Drawn   `json:"pictures,omitempty"`
 }
 
 func (j judged) line() checkedLine {
-	return checkedLine{Name: j.name, jsonLine: line(stored{Result: j.result}), Findings: j.result.Report.Findings, Differs: j.differs}
+	return checkedLine{Name: j.name, jsonLine: line(stored{Result: j.result}), Findings: j.result.Report.Findings, Differs: j.differs, Pictures: j.drawn}
 }
 
 // differing names the properties whose stored verdict is not the new one.

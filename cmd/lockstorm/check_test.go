@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/results"
 )
 
 // commandReading runs a command line that reads a text.
@@ -59,6 +60,8 @@ func TestCheckReadsWhatThereIs(t *testing.T) {
 	text := historyOf(t, dir)
 	_, plain, _ := command(t, "check", filepath.Join(dir, "history.jsonl"))
 	wantIn(t, plain, "lease exclusion violated")
+	plain, _, _ = strings.Cut(plain, "\npicture of")
+	t.Chdir(t.TempDir())
 	file := filepath.Join(t.TempDir(), "history")
 	if err := os.WriteFile(file, []byte(zipped(t, text)), 0o644); err != nil {
 		t.Fatal(err)
@@ -67,7 +70,9 @@ func TestCheckReadsWhatThereIs(t *testing.T) {
 		code, out, problems := commandReading(t, of.stdin, "check", of.name)
 		want(t, "exit code", code, exitContradiction)
 		want(t, "on stderr", problems, "")
+		out, pictures, _ := strings.Cut(out, "\npicture of")
 		want(t, "out", out, plain)
+		wantIn(t, pictures, "counterexample-lease.html")
 	}
 }
 
@@ -114,6 +119,7 @@ func TestCheckOfSomeProperties(t *testing.T) {
 // Law: --json prints an object for each history, with what was found in full.
 func TestCheckPrintsJSON(t *testing.T) {
 	dir := storedRun(t, "crash-restart")
+	t.Chdir(t.TempDir())
 	code, out, problems := commandReading(t, historyOf(t, dir), "check", "--json", dir, "-")
 	want(t, "exit code", code, exitContradiction)
 	want(t, "on stderr", problems, "")
@@ -125,6 +131,7 @@ func TestCheckPrintsJSON(t *testing.T) {
 			Verdicts map[string]string `json:"verdicts"`
 			Findings []checker.Finding `json:"findings"`
 			AsIs     bool              `json:"as_expected"`
+			Pictures []results.Drawn   `json:"pictures"`
 		}
 		if err := json.Unmarshal([]byte(lines[i]), &l); err != nil {
 			t.Fatal(err)
@@ -133,8 +140,69 @@ func TestCheckPrintsJSON(t *testing.T) {
 		want(t, "lease", l.Verdicts["lease"], "violated")
 		want(t, "findings", len(l.Findings), len(checker.Properties()))
 		want(t, "as expected", l.AsIs, name == dir)
+		want(t, "pictures", len(l.Pictures), 3)
+		want(t, "picture of", l.Pictures[0].Properties[0], checker.Lease)
 		want(t, "pair", l.Findings[0].First.Second.Client, 2)
 	}
+}
+
+// files lists a directory.
+func files(t *testing.T, dir string) string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, len(list))
+	for i, f := range list {
+		names[i] = f.Name()
+	}
+	return strings.Join(names, " ")
+}
+
+// A picture stands beside what was judged, or where it is wanted; a verdict that holds has
+// none, and nothing else is left anywhere.
+func TestCheckDrawsWhatIsWrong(t *testing.T) {
+	temporary, here := t.TempDir(), t.TempDir()
+	dir, good := storedRun(t, "crash-restart"), storedRun(t, "calm")
+	text := historyOf(t, dir)
+	t.Setenv("TMPDIR", temporary)
+	t.Chdir(here)
+	const pictures = "counterexample-effect.html counterexample-lease.html counterexample-section.html"
+	want(t, "in the run's directory, after the run", files(t, dir), pictures+" history.jsonl run.json")
+	before, err := os.ReadFile(filepath.Join(dir, "counterexample-lease.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(before), "<title>crash-restart: lease exclusion violated (sim, seed 1)</title>")
+
+	commandReading(t, text, "check", dir, good, "-")
+	want(t, "in the run's directory", files(t, dir), pictures+" history.jsonl run.json")
+	want(t, "in that of a run in which all held", files(t, good), "history.jsonl run.json")
+	want(t, "here", files(t, here), pictures)
+	want(t, "among temporary files", files(t, temporary), "")
+
+	all := t.TempDir()
+	_, out, _ := command(t, "check", "--property", "V1", "--picture", all, filepath.Join(dir, "history.jsonl"), filepath.Join(dir, "history.jsonl"))
+	want(t, "in one directory", files(t, all), "history.jsonl.counterexample-lease.2.html history.jsonl.counterexample-lease.html")
+	wantIn(t, out, "\npicture of V1: "+filepath.Join(all, "history.jsonl.counterexample-lease.html")+"\n")
+
+	_, out, _ = command(t, "check", "--picture", "none", filepath.Join(dir, "history.jsonl"))
+	if strings.Contains(out, "picture") {
+		t.Errorf("a picture that nobody wanted:\n%s", out)
+	}
+	want(t, "in the run's directory", files(t, dir), pictures+" history.jsonl run.json")
+}
+
+// A picture that cannot be written is told in a line, and changes no verdict.
+func TestCheckThatCannotDraw(t *testing.T) {
+	dir := storedRun(t, "crash-restart")
+	_, plain, _ := command(t, "check", "--picture", "none", dir)
+	code, out, problems := command(t, "check", "--picture", filepath.Join(dir, "nowhere"), dir)
+	want(t, "exit code", code, exitAsExpected)
+	want(t, "out", out, plain)
+	want(t, "lines on stderr", strings.Count(problems, "\n"), 1)
+	wantIn(t, problems, "lockstorm: no picture: ", "nowhere", "no such file or directory")
 }
 
 // A check that is stopped tells what it knows, and its exit code is that of what is open.

@@ -20,6 +20,8 @@ type input struct {
 	run  results.Run // of a run's directory, or else empty
 	size int64       // in bytes; 0: not known
 	open func() (io.ReadCloser, error)
+
+	spooled *spool // of standard input, or nil
 }
 
 // findInput finds what the command line names, and says what is wrong where it cannot
@@ -27,7 +29,8 @@ type input struct {
 func findInput(ctx context.Context, name string, stdin io.Reader) (input, error) {
 	in := input{name: name}
 	if name == standardInput {
-		in.open = func() (io.ReadCloser, error) { return interruptible(ctx, stdin), nil }
+		in.spooled = newSpool()
+		in.open = func() (io.ReadCloser, error) { return in.spooled.fill(interruptible(ctx, stdin)), nil }
 		return in, nil
 	}
 	info, err := os.Stat(name)
@@ -44,6 +47,50 @@ func findInput(ctx context.Context, name string, stdin io.Reader) (input, error)
 	}
 	in.open, in.size = func() (io.ReadCloser, error) { return os.Open(file) }, info.Size()
 	return in, nil
+}
+
+// again opens what has been read once more.
+func (in input) again() (io.ReadCloser, error) {
+	open := in.open
+	if in.spooled != nil {
+		open = in.spooled.open
+	}
+	raw, err := open()
+	if err != nil {
+		return nil, err
+	}
+	plain, err := packed.Reader(raw)
+	if err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	return both{plain, raw}, nil
+}
+
+// both closes what is read and what that is read from.
+type both struct {
+	io.ReadCloser
+	from io.Closer
+}
+
+func (b both) Close() error {
+	_ = b.ReadCloser.Close()
+	return b.from.Close()
+}
+
+// picture is the file that a picture of the input belongs into: in a run's directory,
+// beside a file, or in dir, if that is not empty; of standard input, in the current one.
+func (in input) picture(dir, name string) string {
+	file := results.PictureFile(name)
+	switch {
+	case in.name == standardInput:
+		return filepath.Join(dir, file)
+	case dir != "":
+		return filepath.Join(dir, filepath.Base(in.name)+"."+file)
+	case in.run.Version != 0:
+		return filepath.Join(in.name, file)
+	}
+	return in.name + "." + file
 }
 
 // interruptible reads what may never come: a pipe, or a keyboard. The goroutine inside
