@@ -35,7 +35,7 @@ type effect struct {
 }
 
 func newEffect(_ history.Header, l *ledger, n *notes) judge {
-	return &effect{ledger: l, notes: n, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment}
+	return &effect{ledger: l, notes: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment}
 }
 
 // SetSearchLimit says how long the judge of effect exclusion may search for an

@@ -29,7 +29,7 @@ func TestIncrementsAgreeWithPorcupineOnCounter(t *testing.T) {
 			ops = append(ops, op)
 		}
 		legal := porcupine.CheckOperations(counter, ops)
-		f := judgeEffect(visits, rapid.SampledFrom([]int{1, 8}).Draw(t, "least"), unlimited)
+		f := judgeEffect(visits, rapid.SampledFrom([]int{1, 8}).Draw(t, "least"), unlimited, 4)
 		if (f.Verdict == checker.Holds) != legal {
 			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story, legal, visits)
 		}
@@ -178,7 +178,7 @@ func TestFencedRegisterKeepsEffectExclusion(t *testing.T) {
 			rapid.SampledFrom(accesses).Draw(t, "liar").value++
 		}
 		legal := porcupine.CheckOperations(register, fencedOperations(accesses))
-		f := judgeEffectOf(fencedEvents(accesses), 6, 1, unlimited)
+		f := judgeEffectOf(fencedEvents(accesses), 6, 1, unlimited, 4)
 		if mode == guard.Fenced && !lie {
 			faithful++
 			if !legal {

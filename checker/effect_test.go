@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anishathalye/porcupine"
 	"pgregory.net/rapid"
@@ -124,13 +125,15 @@ func (n *effects) count(visits []visit, legal bool, v checker.Verdict) {
 	if !legal {
 		n.illegal++
 	}
-	if slices.ContainsFunc(visits, func(v visit) bool { return v.outcome == history.Unknown }) {
+	if slices.ContainsFunc(visits, isUnknown) {
 		n.unknown++
 	}
 	if v == checker.Unknown {
 		n.undecided++
 	}
 }
+
+func isUnknown(v visit) bool { return v.outcome == history.Unknown }
 
 // check wants enough of each.
 func (n *effects) check(t *testing.T) {
@@ -147,14 +150,15 @@ func (n *effects) check(t *testing.T) {
 	}
 }
 
-// judgeEffect returns what is found if segments have that many sections.
-func judgeEffect(visits []visit, least, most int) checker.Finding {
-	return judgeEffectOf(visitEvents(visits), len(visits), least, most)
+// judgeEffect returns what is found if segments have that many sections, and the
+// judge that much patience before it asks porcupine.
+func judgeEffect(visits []visit, least, most, patience int) checker.Finding {
+	return judgeEffectOf(visitEvents(visits), len(visits), least, most, patience)
 }
 
-func judgeEffectOf(events []history.Event, clients, least, most int) checker.Finding {
+func judgeEffectOf(events []history.Event, clients, least, most, patience int) checker.Finding {
 	panel := checker.NewPanel(history.Header{Nodes: 5, Clients: clients}, checker.Effect)
-	panel.SetSegments(least, most)
+	panel.SetSegments(least, most, patience)
 	for i := range events {
 		panel.Record(&events[i])
 	}
@@ -172,7 +176,7 @@ func TestCutsAgreeWithPorcupine(t *testing.T) {
 	var seen effects
 	repeat(t, *histories/10, func(t *rapid.T) {
 		visits := drawVisits(t)
-		f := judgeEffect(visits, rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "least"), unlimited)
+		f := judgeEffect(visits, rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "least"), unlimited, rapid.SampledFrom([]int{0, 4}).Draw(t, "patience"))
 		legal := hasOrder(visits)
 		if f.Verdict != checker.Unknown && (f.Verdict == checker.Holds) != legal {
 			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story, legal, visits)
@@ -185,21 +189,24 @@ func TestCutsAgreeWithPorcupine(t *testing.T) {
 	}
 }
 
-// Law: where segments are cut changes nothing.
+// Law: where segments are cut changes nothing, nor does whether the judge or
+// porcupine looks for an order.
 func TestCutsChangeNothing(t *testing.T) {
 	var seen effects
 	repeat(t, *histories/10, func(t *rapid.T) {
 		visits := drawVisits(t)
 		verdicts := map[checker.Verdict]bool{}
 		for _, least := range []int{1, 8, unlimited} {
-			f := judgeEffect(visits, least, unlimited)
-			if f.Verdict != checker.Unknown {
-				verdicts[f.Verdict] = true
+			for _, patience := range []int{0, unlimited} {
+				f := judgeEffect(visits, least, unlimited, patience)
+				if f.Verdict != checker.Unknown {
+					verdicts[f.Verdict] = true
+				}
+				seen.count(visits, f.Verdict == checker.Holds, f.Verdict)
 			}
-			seen.count(visits, f.Verdict == checker.Holds, f.Verdict)
 		}
 		if len(verdicts) > 1 {
-			t.Fatalf("whether sections have an order depends on where they are cut: %+v", visits)
+			t.Fatalf("whether sections have an order depends on where they are cut, or on who looks for it: %+v", visits)
 		}
 	})
 	seen.check(t)
@@ -212,13 +219,13 @@ func TestWhatIsLeftOutRefutesNothing(t *testing.T) {
 	after := 0 // something was left out, and later sections were refuted
 	repeat(t, *histories/10, func(t *rapid.T) {
 		visits := drawVisits(t)
-		f := judgeEffect(visits, 1, 3)
+		f := judgeEffect(visits, 1, 3, 4)
 		legal := hasOrder(visits)
 		if f.Verdict == checker.Holds && !legal || f.Verdict == checker.Violated && legal {
 			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story, legal, visits)
 		}
 		seen.count(visits, legal, f.Verdict)
-		if f.Verdict == checker.Violated && judgeEffect(visits, unlimited, 3).Verdict == checker.Unknown {
+		if f.Verdict == checker.Violated && judgeEffect(visits, unlimited, 3, 4).Verdict == checker.Unknown {
 			after++
 		}
 	})
@@ -242,8 +249,8 @@ func TestNamesAndTiesChangeNothing(t *testing.T) {
 				e.Client, e.Resource, e.Token = numbers[e.Client-1], "another", e.Token+"'"
 			}
 		}
-		f := judgeEffectOf(events, len(visits), 1, unlimited)
-		g := judgeEffectOf(other, len(visits), 1, unlimited)
+		f := judgeEffectOf(events, len(visits), 1, unlimited, 4)
+		g := judgeEffectOf(other, len(visits), 1, unlimited, 4)
 		if f.Verdict != g.Verdict || f.Count != g.Count {
 			t.Fatalf("%v, %d violations (%s), with other names and in another order %v, %d (%s)", f.Verdict, f.Count, f.Story, g.Verdict, g.Count, g.Story)
 		}
@@ -273,8 +280,8 @@ func TestResourcesAreJudgedApart(t *testing.T) {
 			}
 		}
 		slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
-		both := judgeEffectOf(events, len(a)+len(b), 1, unlimited)
-		if n := judgeEffect(a, 1, unlimited).Count + judgeEffect(b, 1, unlimited).Count; both.Count != n {
+		both := judgeEffectOf(events, len(a)+len(b), 1, unlimited, 4)
+		if n := judgeEffect(a, 1, unlimited, 4).Count + judgeEffect(b, 1, unlimited, 4).Count; both.Count != n {
 			t.Fatalf("%d violations apart, %d side by side (%s)", n, both.Count, both.Story)
 		}
 	})
@@ -303,6 +310,111 @@ func TestManyOverlapsAreBounded(t *testing.T) {
 		slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 		if f := judge(header, events).Finding(checker.Effect); f.Verdict != c.want {
 			t.Errorf("%v (%s), want %v", f.Verdict, f.Story, c.want)
+		}
+	}
+}
+
+// after returns visits that begin once others are over, and by how much their
+// times are later.
+func after(first, then []visit) []visit {
+	last := 0
+	for _, v := range first {
+		last = max(last, v.ret)
+	}
+	all := slices.Clone(first)
+	for _, v := range then {
+		v.client, v.call, v.ret = len(all)+1, v.call+last+1, v.ret+last+1
+		all = append(all, v)
+	}
+	return all
+}
+
+// increments is n sections one after another from a value on.
+func increments(from int64, n int) []visit {
+	visits := make([]visit, n)
+	for i := range visits {
+		v := &visits[i]
+		v.read, v.wrote, v.outcome = from+int64(i), from+int64(i)+1, history.OK
+		v.call, v.ret = 10*i, 10*i+5
+	}
+	return visits
+}
+
+// puzzle is sections that have no order, as two of them go from a value to
+// another and back that nobody else brings about; but whoever looks for one goes
+// through all sets of the others. A section follows that nothing overlaps.
+func puzzle() []visit {
+	overlapping := visit{call: 0, ret: 100, outcome: history.OK}
+	var visits []visit
+	for i := range int64(14) {
+		put, take := overlapping, overlapping
+		put.blind, put.wrote = true, 1000
+		take.read, take.wrote = 1000, 2000+i
+		visits = append(visits, put, take)
+	}
+	there, back := overlapping, overlapping
+	there.read, there.wrote = 3000, 3001
+	back.read, back.wrote = 3001, 3000
+	return append(visits, there, back, visit{call: 101, ret: 110, blind: true, outcome: history.OK})
+}
+
+// TestSearchIsGivenUp: what takes too long is unknown, the story says how far the
+// judge came, and what comes later is judged all the same.
+func TestSearchIsGivenUp(t *testing.T) {
+	long := after(after(increments(0, 8), puzzle()), increments(0, 16))
+	for _, c := range []struct {
+		name   string
+		visits []visit
+		want   checker.Verdict
+		told   []string
+	}{
+		{"then nothing", long, checker.Unknown, []string{`"r" is undecided from 76ns on`, "31 sections takes more than 10ms", "decided are the 8 accepted ones before", "in all 24 of 55 accepted sections are as if one after another"}},
+		{"then a lost update", after(long, increments(3, 8)), checker.Violated, []string{"client 56 (token token55) read 3"}},
+	} {
+		panel := checker.NewPanel(history.Header{Nodes: 5, Clients: len(c.visits)}, checker.Effect)
+		panel.SetSearchLimit(10 * time.Millisecond)
+		for _, e := range visitEvents(c.visits) {
+			panel.Record(&e)
+		}
+		f := panel.Finish().Findings[0]
+		if f.Verdict != c.want {
+			t.Errorf("%s: %v (%s), want %v", c.name, f.Verdict, f.Story, c.want)
+		}
+		for _, text := range c.told {
+			if !strings.Contains(f.Story, text) {
+				t.Errorf("%s: the story does not say %q: %s", c.name, text, f.Story)
+			}
+		}
+	}
+}
+
+// TestManyUnknownWritesAreDecided: a thousand unknown writes leave nothing
+// undecided, whether they overlap others or not, and hide no lost update.
+func TestManyUnknownWritesAreDecided(t *testing.T) {
+	for _, v := range traffics {
+		if v.unknown == 0 {
+			continue
+		}
+		visits := v.sections(12_000)
+		n := 0
+		for _, v := range visits {
+			if isUnknown(v) {
+				n++
+			}
+		}
+		if n < 1_000 {
+			t.Fatalf("%s: only %d unknown writes", v.name, n)
+		}
+		if f := judgeEffectOf(visitEvents(visits), 10, 8, unlimited, 4); f.Verdict != checker.Holds {
+			t.Errorf("%s: %v (%s) with %d unknown writes", v.name, f.Verdict, f.Story, n)
+		}
+		at := 6_000
+		for visits[at].outcome != history.OK || slices.ContainsFunc(visits[at-8:at], isUnknown) {
+			at++
+		}
+		visits[at].read--
+		if f := judgeEffectOf(visitEvents(visits), 10, 8, unlimited, 4); f.Verdict != checker.Violated {
+			t.Errorf("%s: %v (%s) with an update lost among %d unknown writes", v.name, f.Verdict, f.Story, n)
 		}
 	}
 }

@@ -25,26 +25,31 @@ const (
 const searchLimit = 2 * time.Second
 
 // orders looks for an order in which sections can have run one after another.
-// It goes step by step as long as there is one way to go on, and leaves to
-// porcupine what comes after that.
+// It goes step by step, which takes no search as long as there is one way to go
+// on, and tries a few ways where there are more. Only what that does not decide
+// is left to porcupine, which remembers where it has been.
 type orders struct {
-	limit  time.Duration // of a search; 0: none
-	waited time.Duration // for the last one that was given up
-	byCall []int32       // the sections, to be used again
-	window []int32
-	taken  []bool
+	patience int           // ways that lead nowhere, for each section, before porcupine is asked
+	limit    time.Duration // of its search; 0: none
+	waited   time.Duration // for the last one that was given up
+
+	byCall     []int32 // to be used again
+	next, prev []int32
+	taken      []bool
+	path       []step
 }
+
+// patience is enough for nearly all sections whose order is not clear at once.
+const patience = 4
 
 // ordered reports whether the sections, which are in the order of their
 // returns, can have run one after another from a value on.
 func (o *orders) ordered(value int64, sections []*section) result {
 	w := o.walk(value, sections)
-	switch w.advance() {
-	case legal:
-		return legal
-	case illegal:
-		return illegal
+	if found := w.try(o.patience * len(sections)); found != undecided {
+		return found
 	}
+	w.backToFirst()
 	rest := w.rest()
 	if _, crowded := imbalance(w.value, rest, nil); crowded != nil {
 		return illegal
@@ -53,86 +58,108 @@ func (o *orders) ordered(value int64, sections []*section) result {
 }
 
 // walk is an order as far as it has been found. The next section of an order
-// is one that was called before any of those that remain had returned, and has
-// read the value that there is.
+// is one that was called before any of those that remain had returned, and fits
+// the value that there is. Those that remain are linked in the order of their
+// calls, in a ring that begins behind the last of them.
 type walk struct {
 	*orders
 	value    int64
 	sections []*section
-	called   int // so many of byCall are in the window, or were
-	first    int // the first section that remains
-	left     *tally
+	first    int    // the first section that remains
+	left     *tally // of those that remain; nil: not needed so far
+}
+
+// step is a section of an order, and what there was before it.
+type step struct {
+	section int32
+	first   int
+	value   int64
+	choice  bool // another section could have been next
 }
 
 func (o *orders) walk(value int64, sections []*section) *walk {
-	o.byCall, o.window = o.byCall[:0], o.window[:0]
-	for i := range sections {
-		o.byCall = append(o.byCall, int32(i))
+	n := int32(len(sections))
+	o.byCall, o.path = o.byCall[:0], o.path[:0]
+	for i := range n {
+		o.byCall = append(o.byCall, i)
 	}
 	slices.SortFunc(o.byCall, func(a, b int32) int { return cmp.Compare(sections[a].call, sections[b].call) })
-	o.taken = slices.Grow(o.taken[:0], len(sections))[:len(sections)]
+	o.taken = slices.Grow(o.taken[:0], int(n))[:n]
 	clear(o.taken)
+	o.next, o.prev = slices.Grow(o.next[:0], int(n)+1)[:n+1], slices.Grow(o.prev[:0], int(n)+1)[:n+1]
+	last := n
+	for _, i := range append(o.byCall, n) {
+		o.next[last], o.prev[i] = i, last
+		last = i
+	}
 	return &walk{orders: o, value: value, sections: sections}
 }
 
-// advance takes one section after another. It is undecided where more than one
-// way leads on.
-func (w *walk) advance() result {
-	for w.extend() {
-		next, found := w.only()
-		if found == undecided {
-			next, found = w.choose()
+// head is the place in the ring before the first section.
+func (w *walk) head() int32 { return int32(len(w.sections)) }
+
+// try takes one section after another, and goes back to the last choice when
+// none fits, so many times.
+func (w *walk) try(times int) result {
+	from := w.next[w.head()]
+	for w.remains() {
+		next, found := w.pick(from)
+		if found != illegal {
+			w.take(next, found == undecided)
+			from = w.next[w.head()]
+			continue
 		}
-		if found != legal {
-			return found
+		if times--; times < 0 {
+			return undecided
 		}
-		w.take(next)
+		if from, found = w.back(); found == illegal {
+			return illegal
+		}
 	}
 	return legal
 }
 
-// extend completes the window, the sections of which one is to be next. It
-// returns false if none remains.
-func (w *walk) extend() bool {
+func (w *walk) remains() bool {
 	for w.first < len(w.sections) && w.taken[w.first] {
 		w.first++
 	}
-	if w.first == len(w.sections) {
-		return false
-	}
-	for w.called < len(w.byCall) && w.sections[w.byCall[w.called]].call <= w.sections[w.first].ret {
-		w.window = append(w.window, w.byCall[w.called])
-		w.called++
-	}
-	return true
+	return w.first < len(w.sections)
 }
 
-// only returns the place in the window of the section that can be next, if
-// there is one and no other.
-func (w *walk) only() (int, result) {
-	next, found := 0, illegal
-	for place, i := range w.window {
-		if !w.sections[i].fits(w.value) {
-			continue
+// fits returns the first section that can be next, from a place in the ring on.
+func (w *walk) fits(from int32) (int32, bool) {
+	for i := from; i != w.head() && w.sections[i].call <= w.sections[w.first].ret; i = w.next[i] {
+		if s := w.sections[i]; s.blind || s.read == w.value {
+			return i, true
 		}
-		if found == legal {
-			return 0, undecided
-		}
-		next, found = place, legal
 	}
-	return next, found
+	return 0, false
 }
 
-func (s *section) fits(value int64) bool { return s.blind || s.read == value }
+// pick returns the section that is to be next: it is legal if no other needs to
+// be tried, from that place on, and undecided if there is another.
+func (w *walk) pick(from int32) (int32, result) {
+	next, ok := w.fits(from)
+	if !ok {
+		return 0, illegal
+	}
+	if _, more := w.fits(w.next[next]); !more {
+		return next, legal
+	}
+	if best, found := w.best(from); found != undecided {
+		return best, found
+	}
+	return next, undecided
+}
 
-// choose returns the place of a section with which there is an order if there
-// is any, although another one could be next as well.
+// best returns the section with which there is an order if there is any,
+// although another one fits as well.
 //
 // If somebody is still to read the value, and nobody to write it again, that
 // reader is next. If nobody is to read it, a section can be next that needs no
 // value and whose own one nobody is to read: wherever it stands in an order,
 // what follows it there does not need it, nor does what it is now put before.
-func (w *walk) choose() (int, result) {
+func (w *walk) best(from int32) (int32, result) {
 	if w.left == nil {
 		w.left = count(w.rest())
 	}
@@ -140,13 +167,10 @@ func (w *walk) choose() (int, result) {
 	if readers > 0 && w.left.writers[w.value] > 0 {
 		return 0, undecided
 	}
-	for place, i := range w.window {
+	for i, ok := w.fits(from); ok; i, ok = w.fits(w.next[i]) {
 		s := w.sections[i]
-		switch {
-		case readers == 1 && !s.blind && s.read == w.value:
-			return place, legal
-		case readers == 0 && s.blind && w.left.readers[s.wrote] == 0:
-			return place, legal
+		if readers == 1 && !s.blind || readers == 0 && w.left.readers[s.wrote] == 0 {
+			return i, legal
 		}
 	}
 	if readers > 0 {
@@ -155,13 +179,44 @@ func (w *walk) choose() (int, result) {
 	return 0, undecided
 }
 
-func (w *walk) take(place int) {
-	i := w.window[place]
-	w.window = slices.Delete(w.window, place, place+1)
-	w.taken[i] = true
-	w.value = w.sections[i].wrote
+func (w *walk) take(i int32, choice bool) {
+	w.path = append(w.path, step{section: i, first: w.first, value: w.value, choice: choice})
+	w.next[w.prev[i]], w.prev[w.next[i]] = w.next[i], w.prev[i]
+	w.taken[i], w.value = true, w.sections[i].wrote
 	if w.left != nil {
 		w.left.add(w.sections[i], -1)
+	}
+}
+
+// untake undoes the last step.
+func (w *walk) untake() step {
+	last := w.path[len(w.path)-1]
+	w.path = w.path[:len(w.path)-1]
+	i := last.section
+	w.next[w.prev[i]], w.prev[w.next[i]] = i, i
+	w.taken[i], w.first, w.value = false, last.first, last.value
+	if w.left != nil {
+		w.left.add(w.sections[i], 1)
+	}
+	return last
+}
+
+// back undoes steps up to the last choice and returns the place in the ring from
+// which on there is another.
+func (w *walk) back() (int32, result) {
+	for len(w.path) > 0 {
+		if last := w.untake(); last.choice {
+			return w.next[last.section], undecided
+		}
+	}
+	return 0, illegal
+}
+
+// backToFirst undoes all steps that were not the only ones.
+func (w *walk) backToFirst() {
+	sure := slices.IndexFunc(w.path, func(s step) bool { return s.choice })
+	for sure >= 0 && len(w.path) > sure {
+		w.untake()
 	}
 }
 
