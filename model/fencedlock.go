@@ -6,9 +6,9 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// FencedInput is the input of an operation on [FencedLock]: that of a lease lock, and the
+// FencedLockInput is the input of an operation on [FencedLock]: that of a lease lock, and the
 // fence of the grant that an [Acquire] or a [Touch] is. Operations have no output.
-type FencedInput struct {
+type FencedLockInput struct {
 	LeaseInput
 	Fence uint64 // 0: the grant bears none, and nothing is asked of it
 }
@@ -22,15 +22,15 @@ type FencedState struct {
 // FencedLock specifies a lock whose holds end by themselves, and whose fences grow from
 // grant to grant. A history becomes operations as for [LeaseLock].
 var FencedLock = porcupine.Model{
-	Partition:         byKey(func(input any) string { return input.(FencedInput).Resource }),
+	Partition:         byKey(func(input any) string { return input.(FencedLockInput).Resource }),
 	Init:              func() any { return FencedState{} },
-	Step:              stepFenced,
-	DescribeOperation: func(input, _ any) string { return describeFenced(input.(FencedInput)) },
+	Step:              stepFencedLock,
+	DescribeOperation: func(input, _ any) string { return describeFencedLock(input.(FencedLockInput)) },
 	DescribeState:     func(state any) string { return state.(FencedState).String() },
 }
 
-func stepFenced(state, input, _ any) (bool, any) {
-	s, in := state.(FencedState), input.(FencedInput)
+func stepFencedLock(state, input, _ any) (bool, any) {
+	s, in := state.(FencedState), input.(FencedLockInput)
 	free, holder := stepLease(s.Holder, in.LeaseInput, nil)
 	if !free || in.Step != End && in.Fence != 0 && in.Fence <= s.Fence {
 		return false, s
@@ -38,7 +38,7 @@ func stepFenced(state, input, _ any) (bool, any) {
 	return true, FencedState{Holder: holder.(string), Fence: max(s.Fence, in.Fence)}
 }
 
-func describeFenced(in FencedInput) string {
+func describeFencedLock(in FencedLockInput) string {
 	if in.Fence == 0 {
 		return describeLease(in.LeaseInput)
 	}
