@@ -80,7 +80,7 @@ func once(object []byte, t reflect.Type) error {
 			return fmt.Errorf("field %q stands twice", field)
 		}
 		seen[field] = true
-		of, known := fieldType(t, field)
+		of, known := fieldTypes[t][field]
 		if !known {
 			return fmt.Errorf("json: unknown field %q", field)
 		}
@@ -97,14 +97,20 @@ func once(object []byte, t reflect.Type) error {
 	return nil
 }
 
-// fieldType finds a field by its name in JSON.
-func fieldType(t reflect.Type, name string) (reflect.Type, bool) {
+// fieldTypes are the fields of a line by their names in JSON.
+var fieldTypes = map[reflect.Type]map[string]reflect.Type{
+	reflect.TypeFor[Header](): fieldsByName(reflect.TypeFor[Header]()),
+	reflect.TypeFor[Bounds](): fieldsByName(reflect.TypeFor[Bounds]()),
+	reflect.TypeFor[Event]():  fieldsByName(reflect.TypeFor[Event]()),
+}
+
+func fieldsByName(t reflect.Type) map[string]reflect.Type {
+	m := map[string]reflect.Type{}
 	for i := range t.NumField() {
-		if tag, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); tag == name {
-			return t.Field(i).Type, true
-		}
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		m[name] = t.Field(i).Type
 	}
-	return nil, false
+	return m
 }
 
 var byteOrderMarks = []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"}
