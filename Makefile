@@ -16,7 +16,7 @@ build: ## build the command into ./lockstorm
 # A simulated world is one thread, in which the race detector has nothing to find. What
 # runs on goroutines is tested with it, and not a second time without; and so is what
 # runs many worlds at a time, and that they give the same traces.
-RACED = ./env ./redlock/... ./locks/... ./cluster/... ./cmd/...
+RACED = ./env ./history ./redlock/... ./locks/... ./cluster/... ./cmd/...
 BATCHES = ^(TestInterrupted|TestVerdictFollowsTheCause|TestGoldenTraces)$$
 
 # What lives in a simulated world is a megabyte or two: the collector may run as seldom

@@ -23,55 +23,60 @@ type Kind uint8
 // The kinds of events. Those of clients come in pairs of a call and its
 // return; a call that never returns has an unknown outcome.
 const (
-	// Acquire: a client begins one try to acquire (Resource, Token, TTL).
+	// Acquire: a client begins one try to acquire (Client, Resource, Token, TTL).
+	// Token is new with each try, and names the hold from then on.
 	Acquire Kind = iota + 1
-	// Granted: the try returned with the lock (Until, Validity, Fence). Without an
-	// Until nothing but a release ends the hold. On all returns of the lock's own
-	// calls K is the number of requests that the client has sent since the last.
+	// Granted: the try returned with the lock (Client, Resource, Token, TTL, Until,
+	// Validity, Fence). Without an Until nothing but a release ends the hold. On all
+	// returns of the lock's own calls K is the number of requests that the client has
+	// sent since the last.
 	Granted
-	// Refused: the try returned without it (Reason).
+	// Refused: the try returned without it (Client, Resource, Token, Reason, K).
 	Refused
 
-	// Extend: the holder asks for a new end of validity (TTL, Until).
+	// Extend: the holder asks for a new end of validity (Client, Resource, Token, TTL,
+	// Until).
 	Extend
-	// Extended: it was granted (Until, Validity).
+	// Extended: it was granted (Client, Resource, Token, TTL, Until, Validity, K).
 	Extended
-	// ExtendFailed: it was not (Reason).
+	// ExtendFailed: it was not (Client, Resource, Token, TTL, Until, Reason, K).
 	ExtendFailed
 
-	// Expiring: the holder was told that its validity is about to end.
+	// Expiring: the holder was told that its validity is about to end (Client,
+	// Resource, Token, Reason).
 	Expiring
-	// Lost: the holder was told that it holds the lock no more (Reason).
+	// Lost: the holder was told that it holds the lock no more (Client, Resource,
+	// Token, Reason).
 	Lost
-	// Lapse: the clock that the lock reads has come to Until. Written by the
-	// world, which owns the clocks.
+	// Lapse: the clock that the lock reads has come to Until (Client, Resource, Token).
+	// Written by the world, which owns the clocks.
 	Lapse
 
-	// Release: the holder calls release.
+	// Release: the holder calls release (Client, Resource, Token).
 	Release
-	// Released: release returned. Outcome OK: the lock was still held;
-	// Declined: it was not; Unknown: nobody could tell.
+	// Released: release returned (Client, Resource, Token, Reason, K). Outcome OK:
+	// the lock was still held; Declined: it was not; Unknown: nobody could tell.
 	Released
 
-	// Read and ReadDone, Write and WriteDone: accesses to the guarded
-	// resource (Value, Fence). Outcome Declined: it refused the access.
+	// Read and ReadDone, Write and WriteDone: accesses to the guarded resource and
+	// their returns (Client, Resource, Token, Value, Fence). On a return Outcome
+	// Declined: it refused the access; Unknown: nobody could tell (Reason).
 	Read
 	ReadDone
 	Write
 	WriteDone
-	// Apply: the guarded resource took a write (Value, Fence).
+	// Apply: the guarded resource took a write (Client, Resource, Token, Value, Fence).
 	Apply
 
-	// Pause and Resume: the client stands still in between.
+	// Pause and Resume: the client stands still in between (Client).
 	Pause
 	Resume
-	// Kill: the client is gone for good.
+	// Kill: the client is gone for good (Client).
 	Kill
-	// Cancel: the context of the call that the client has under way has
-	// ended.
+	// Cancel: the context of the call that the client has under way has ended (Client).
 	Cancel
 
-	// NodeDown and NodeUp: the node's server is not running in between; it
+	// NodeDown and NodeUp: the node's server is not running in between (Node); it
 	// comes back with or without its keys (Detail).
 	NodeDown
 	NodeUp
@@ -88,19 +93,19 @@ const (
 	// not the holder who asked for it, until another time than before (Client:
 	// who asked).
 	KeyExtended
-	// KeyGone: it does so no more (Reason: [Deleted], [Overwritten], [Expired],
-	// [Evicted], [Forgotten] over a restart, or [RolledBack] to an earlier
-	// state, which may bring other keys back; Client: who deleted or overwrote
-	// it).
+	// KeyGone: it does so no more (Node, Resource, Token, Reason: [Deleted],
+	// [Overwritten], [Expired], [Evicted], [Forgotten] over a restart, or
+	// [RolledBack] to an earlier state, which may bring other keys back; Client: who
+	// deleted or overwrote it).
 	KeyGone
 
-	// FaultStart and FaultEnd: fault number Fault of the plan (Detail). What
-	// a fault brings about when it begins or ends bears its number as well.
+	// FaultStart and FaultEnd: a fault of the plan begins, and ends (Fault, Detail).
 	FaultStart
 	FaultEnd
 
-	// Step: a client has come to a named point of its work (Name, K). Judges hear
-	// of [Queued] and [Woken] alone.
+	// Step: a client has come to a named point of its work (Client, Name, K, Resource,
+	// Token); a reply of a Node is such a point (Outcome). Judges hear of [Queued] and
+	// [Woken] alone.
 	Step
 
 	// End closes the history; what is open then stays unknown. Without a
@@ -114,8 +119,9 @@ const (
 	// the last leader had acknowledged, if Detail says so; without a Node, none does.
 	Leader
 	// EntryGone: the store keeps the entry of Token no more, though no client has
-	// deleted it (Node: who leads; Reason: [SessionOver], [Swept], because its TTL
-	// had passed, or [Forgotten] with the last leader).
+	// deleted it (Node: who leads; Reason:
+	// [SessionOver], [Swept], because its time had passed, or [Forgotten] with the last
+	// leader).
 	EntryGone
 
 	kindEnd
@@ -172,9 +178,9 @@ type Outcome uint8
 
 // The outcomes. Unknown is neither of the others and may be either.
 const (
-	OK Outcome = iota + 1
-	Declined
-	Unknown
+	OK       Outcome = iota + 1 // it did what was asked
+	Declined                    // it did not, and never will
+	Unknown                     // it may have, or may still
 )
 
 func (o Outcome) String() string {
@@ -211,24 +217,45 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 // Event is one line of a history. Only the fields that its [Kind] names say
 // anything; clients, nodes and faults are numbered from 1.
 type Event struct {
-	Time     Time          `json:"t"`
-	Kind     Kind          `json:"kind"`
-	Client   int           `json:"client,omitempty"`
-	Node     int           `json:"node,omitempty"`
-	Resource string        `json:"resource,omitempty"`
-	Token    string        `json:"token,omitempty"`
-	TTL      time.Duration `json:"ttl,omitempty"`      // ns
-	Until    int64         `json:"until,omitempty"`    // ns, on the client's clock
-	Validity time.Duration `json:"validity,omitempty"` // ns, on the client's clock
-	Fence    uint64        `json:"fence,omitempty"`
-	Value    int64         `json:"value,omitempty"`
-	Outcome  Outcome       `json:"outcome,omitempty"`
-	Sent     Time          `json:"sent,omitempty"`
-	Name     string        `json:"name,omitempty"`
-	K        int           `json:"k,omitempty"`
-	Reason   string        `json:"reason,omitempty"`
-	Fault    int           `json:"fault,omitempty"`
-	Detail   string        `json:"detail,omitempty"`
+	// Time is when it happened, on the ground clock. It never goes back.
+	Time Time `json:"t"`
+	// Kind is what happened.
+	Kind Kind `json:"kind"`
+	// Client is who did it, or whom it was done to.
+	Client int `json:"client,omitempty"`
+	// Node is where it happened.
+	Node int `json:"node,omitempty"`
+	// Resource is the name of what the lock guards.
+	Resource string `json:"resource,omitempty"`
+	// Token is the name of one try to acquire, and of the hold that it brought. No two
+	// have the same.
+	Token string `json:"token,omitempty"`
+	// TTL is the time to live that was asked for.
+	TTL time.Duration `json:"ttl,omitempty"`
+	// Until is the end of validity, on the clock of the client that the lock reads,
+	// wherever that counts from.
+	Until int64 `json:"until,omitempty"` // ns
+	// Validity is how much of it was left at a grant, on that clock.
+	Validity time.Duration `json:"validity,omitempty"`
+	// Fence is the number that grants bear, or an access shows to the guarded resource.
+	Fence uint64 `json:"fence,omitempty"`
+	// Value is what was read or written.
+	Value int64 `json:"value,omitempty"`
+	// Outcome is how the operation ended.
+	Outcome Outcome `json:"outcome,omitempty"`
+	// Sent is when the request was sent that this is the work of, on the ground clock.
+	Sent Time `json:"sent,omitempty"`
+	// Name is the name of a step.
+	Name string `json:"name,omitempty"`
+	// K is a number that counts, of requests or of replies.
+	K int `json:"k,omitempty"`
+	// Reason is why, in words.
+	Reason string `json:"reason,omitempty"`
+	// Fault is the number of the fault in the plan; whatever a fault brings about when
+	// it begins or ends bears it too.
+	Fault int `json:"fault,omitempty"`
+	// Detail is what there is to say beside it, in words.
+	Detail string `json:"detail,omitempty"`
 }
 
 // Sink takes the events of a history as they come, in the order of their

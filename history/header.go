@@ -17,18 +17,31 @@ const Format = "lockstorm-history"
 
 // Header says what a judge must know of a run beside its events.
 type Header struct {
-	Format   string `json:"format"`
-	Version  int    `json:"version"`
-	Scenario string `json:"scenario,omitempty"`
-	Lock     string `json:"lock,omitempty"`
-	Backend  string `json:"backend,omitempty"`
-	Seed     uint64 `json:"seed"`
+	// Format is always "lockstorm-history".
+	Format string `json:"format"`
 
-	Nodes   int `json:"nodes"`
+	// Version is that of the format: 1.
+	Version int `json:"version"`
+
+	// Scenario is what was run. It is told, and judges pay no heed to it.
+	Scenario string `json:"scenario,omitempty"`
+
+	// Lock is the name of the lock; told.
+	Lock string `json:"lock,omitempty"`
+
+	// Backend is the world in which it was run; told.
+	Backend string `json:"backend,omitempty"`
+
+	// Seed is that of the run; told.
+	Seed uint64 `json:"seed"`
+
+	// Nodes is the number of nodes, which events number from 1. Up to [MaxNodes].
+	Nodes int `json:"nodes"`
+
+	// Clients is the number of clients, which events number from 1. Up to [MaxClients].
 	Clients int `json:"clients"`
 
-	// LongestTTL is the longest time to live that any client asks for, in
-	// nanoseconds.
+	// LongestTTL is the longest time to live that any client asks for.
 	LongestTTL time.Duration `json:"longest_ttl"`
 
 	// Allowance is what the lock sets aside of LongestTTL for clock error.
@@ -47,6 +60,7 @@ type Header struct {
 	// [MaxVotes]. More than half of all votes hold the lock. Keepers is then 0.
 	Votes []int `json:"votes,omitempty"`
 
+	// Bounds are the limits that liveness and contract are judged by.
 	Bounds Bounds `json:"bounds"`
 }
 

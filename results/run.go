@@ -8,14 +8,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/packed"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// The names of the files of a run, and the version of run.json.
+// The names of the files of a run as they are written, and the version of run.json.
 const (
 	RunFile     = "run.json"
 	HistoryFile = "history.jsonl"
@@ -150,14 +152,45 @@ func Load(dir string) (Run, error) {
 	return r, nil
 }
 
-// Judge judges a stored history as it is read: all properties, or those that are named
-// alone, and then nothing is measured. Where the history cannot be read to its end the
-// report, beside the error, is of what came before; errors name the line where they can.
+// packings are the endings that compressing a file gives its name.
+var packings = []string{"", ".gz", ".zst"}
+
+// HistoryPath finds the history in the directory of a run, which somebody may have
+// compressed: exactly one must be there.
+func HistoryPath(dir string) (string, error) {
+	var found []string
+	for _, packing := range packings {
+		_, err := os.Stat(filepath.Join(dir, HistoryFile+packing))
+		if err == nil {
+			found = append(found, HistoryFile+packing)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("%s has no %s, nor a compressed one (.gz, .zst): %w", dir, HistoryFile, fs.ErrNotExist)
+	case 1:
+		return filepath.Join(dir, found[0]), nil
+	}
+	return "", fmt.Errorf("%s has %s: which of them is the history of the run?", dir, strings.Join(found, " and "))
+}
+
+// Judge judges a stored history, plain or compressed (gzip, zstd), as it is read: all
+// properties, or those that are named alone, and then nothing is measured. Where the
+// history cannot be read to its end the report, beside the error, is of what came before;
+// errors name the line where they can. When it returns nothing reads from the source.
 func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Report, error) {
-	r, err := history.NewReader(from)
+	plain, err := packed.Reader(from)
 	if err != nil {
 		return history.Header{}, checker.Report{}, err
 	}
+	defer func() { _ = plain.Close() }()
+	r, err := history.NewReader(plain)
+	if err != nil {
+		return history.Header{}, checker.Report{}, err
+	}
+	defer func() { _ = r.Close() }()
 	panel := checker.NewPanel(r.Header(), only...)
 	for {
 		e, err := r.Next()

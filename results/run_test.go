@@ -1,8 +1,12 @@
 package results_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +15,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/historytest"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -149,5 +154,70 @@ func TestStoriesAreStored(t *testing.T) {
 	}
 	if got, want := run.Report.Finding(checker.Lease), r.Report.Finding(checker.Lease); !reflect.DeepEqual(got, want) || got.First == nil {
 		t.Errorf("stored %+v, was %+v", got, want)
+	}
+}
+
+// Law: a history is found in its directory and judged as it was, whichever way it has
+// been compressed.
+func TestCompressedHistoriesAreFoundAndJudged(t *testing.T) {
+	for _, p := range historytest.Packings[1:] {
+		dir, r := store(t, t.TempDir(), "crash-restart")
+		plain := filepath.Join(dir, results.HistoryFile)
+		text, err := os.ReadFile(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compress(t, plain+p.Ending, p, text)
+		if _, err := results.HistoryPath(dir); err == nil || !strings.Contains(err.Error(), "history.jsonl and history.jsonl"+p.Ending) {
+			t.Errorf("of two: got %v", err)
+		}
+		if err := os.Remove(plain); err != nil {
+			t.Fatal(err)
+		}
+		path, err := results.HistoryPath(dir)
+		if err != nil || path != plain+p.Ending {
+			t.Fatalf("found %s, %v", path, err)
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, report, err := results.Judge(file)
+		if err != nil || !reflect.DeepEqual(report.Verdicts(), r.Report.Verdicts()) {
+			t.Errorf("%s: judged %v, %v; was %v", p.Name, report.Verdicts(), err, r.Report.Verdicts())
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func compress(t *testing.T, path string, p historytest.Packing, text []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.Write(&b, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHistoryPathRefusesADirectoryWithoutOne(t *testing.T) {
+	if _, err := results.HistoryPath(t.TempDir()); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "has no history.jsonl") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A compressed history that is cut off is told as such, with the line that it came to.
+func TestACompressedHistoryThatIsCutOff(t *testing.T) {
+	var b bytes.Buffer
+	if err := historytest.Packings[1].Write(&b, func(w io.Writer) error { return historytest.Grants(w, 10_000) }); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := results.Judge(bytes.NewReader(b.Bytes()[:b.Len()/2]))
+	var of *history.LineError
+	if !errors.As(err, &of) || of.Line < 2 || !strings.Contains(err.Error(), "the gzip stream is cut off") {
+		t.Errorf("got %v", err)
 	}
 }

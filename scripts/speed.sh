@@ -19,3 +19,6 @@ show "Beside a bare queue of events, and beside the same lock in a synctest bubb
 	"go test -pgo=cmd/lockstorm/default.pgo ./sim -count 1 -run TestSpeed -v -args -cycles 200000 | sed -n 's/.*speed_test.go:[0-9]*: //p'"
 show "Where the time of a cycle goes: one client" "sh scripts/profile.sh Cycles/one-client"
 show "Where the time of a cycle goes: ten clients on 64 resources" "sh scripts/profile.sh Cycles/ten-clients-64"
+show "A history that is read, and read and judged" "go test -pgo=cmd/lockstorm/default.pgo ./history ./results -run '^$' -bench 'Reader|Writer|Judge' | grep ^Bench"
+show "Ten million operations, judged from their file" \
+	"go test -pgo=cmd/lockstorm/default.pgo ./results -count 1 -run TestLongHistories -v -args -operations 10000000 | sed -n 's/.*speed_test.go:[0-9]*: //p'"

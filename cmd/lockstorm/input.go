@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/lockstorm/lockstorm/internal/packed"
 	"github.com/lockstorm/lockstorm/results"
@@ -38,8 +37,9 @@ func findInput(ctx context.Context, name string, stdin io.Reader) (input, error)
 	file := name
 	if err == nil && info.IsDir() {
 		if in.run, err = results.Load(name); err == nil {
-			file = filepath.Join(name, results.HistoryFile)
-			info, err = os.Stat(file)
+			if file, err = results.HistoryPath(name); err == nil {
+				info, err = os.Stat(file)
+			}
 		}
 	}
 	if err != nil {

@@ -112,7 +112,11 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (u *unpacked) Close() error { return u.plain.Close() }
+// Close has nothing to tell: what was wrong with the input was told by Read.
+func (u *unpacked) Close() error {
+	_ = u.plain.Close()
+	return nil
+}
 
 // ErrBroken is the error of compressed input that is damaged or cut off.
 var ErrBroken = errors.New("the compressed input cannot be read")
