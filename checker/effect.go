@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -14,13 +15,20 @@ const Effect Property = "effect"
 // had run one after another. The sections of a resource are cut into segments
 // at quiescent points, so that the cost stays linear: see [register].
 type effect struct {
-	ledger  *ledger
-	notes   *notes
-	leaving []*hold   // whose release has returned in this instant
-	dying   []*client // in this instant
+	ledger     *ledger
+	notes      *notes
+	orders     orders
+	minSegment int
+	maxSegment int
+
+	now     history.Time
+	leaving []*hold     // whose release has returned in this instant
+	dying   []*client   // in this instant
+	long    []*resource // whose segment has become too long in this instant
 
 	writes    int
 	sections  int // accepted
+	ordered   int // of them, in segments that have an order
 	count     int
 	first     string
 	doubt     string // why some segment could not be decided
@@ -30,7 +38,23 @@ type effect struct {
 	each func(Access) // nil: nobody wants to be told
 }
 
-func newEffect(_ history.Header, l *ledger, n *notes) judge { return &effect{ledger: l, notes: n} }
+func newEffect(_ history.Header, l *ledger, n *notes) judge {
+	return &effect{ledger: l, notes: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment}
+}
+
+// SetSearchLimit says how long the judge of effect exclusion may search for an
+// order of sections that overlap, by the machine's clock, before it finds that
+// it is unknown whether there is one. It is 2 s if this is not called, and 0
+// means for ever. After each search that was given up it is half as long, so
+// that all of them together take twice the limit. It is to be called before the
+// first event.
+func (p *Panel) SetSearchLimit(limit time.Duration) {
+	for _, j := range p.judges {
+		if e, ok := j.(*effect); ok {
+			e.orders.limit = limit
+		}
+	}
+}
 
 func (*effect) hears() kinds {
 	return kindSet(history.Read, history.ReadDone, history.Write, history.WriteDone, history.Released, history.Kill)
@@ -38,13 +62,14 @@ func (*effect) hears() kinds {
 
 func (j *effect) observe(f *fact) {
 	s := f.section
+	j.now = f.Time
 	switch f.Kind {
 	case history.Read:
 		j.replace(f.client, s)
 		j.open(s)
 	case history.ReadDone:
 		if s != nil && f.Outcome != history.OK {
-			s.resource.register.open--
+			s.resource.register.close(f.Time)
 		}
 	case history.Write:
 		j.writes++
@@ -65,30 +90,35 @@ func (j *effect) observe(f *fact) {
 // open enters a new section, whose call may show that the resource was
 // quiescent until now.
 func (j *effect) open(s *section) {
-	r := &s.resource.register
-	if r.quiescent(s.call) {
-		j.judge(s.resource)
+	g := &s.resource.register
+	if g.quiescent(s.call) {
+		if g.lost {
+			g.find()
+		} else if len(g.segment) >= j.minSegment {
+			j.judge(s.resource)
+		}
 	}
-	r.open++
+	g.open++
 }
 
 func (j *effect) written(s *section, o history.Outcome) {
 	if s == nil {
 		return
 	}
-	r := &s.resource.register
-	r.open--
 	if j.each != nil && o != history.Declined {
 		j.each(s.told(o))
 	}
+	g := &s.resource.register
+	g.close(j.now)
 	switch o {
 	case history.OK:
 		j.sections++
-		if !r.accept(s) {
-			j.giveUp(s.resource)
+		g.accept(s)
+		if len(g.segment) >= j.maxSegment {
+			j.long = append(j.long, s.resource)
 		}
 	case history.Unknown:
-		r.unknown = append(r.unknown, s)
+		g.unknown.add(s)
 	}
 }
 
@@ -105,12 +135,13 @@ func (j *effect) replace(c *client, by *section) {
 
 func (j *effect) drop(c *client, s *section) {
 	c.sections = remove(c.sections, s)
-	s.resource.register.open--
+	s.resource.register.close(j.now)
 }
 
 // settle drops the sections that will not come to a write, because their lock
 // was released or their client has died. A dead client's write may still
-// arrive.
+// arrive. Whether a segment is too long is asked when all that is called in the
+// instant is known, for it may come before what returns in it.
 func (j *effect) settle() {
 	for _, h := range j.leaving {
 		j.leave(h.client, func(s *section) bool { return s.token == h.token && s.resource == h.resource })
@@ -119,7 +150,12 @@ func (j *effect) settle() {
 		j.leave(c, func(*section) bool { return true })
 		j.surrender(c)
 	}
-	j.leaving, j.dying = j.leaving[:0], j.dying[:0]
+	for _, r := range j.long {
+		if !r.register.lost {
+			j.giveUp(r)
+		}
+	}
+	j.leaving, j.dying, j.long = j.leaving[:0], j.dying[:0], j.long[:0]
 }
 
 func (j *effect) leave(c *client, which func(*section) bool) {
@@ -136,7 +172,7 @@ func (j *effect) surrender(c *client) {
 		s := c.sections[len(c.sections)-1]
 		j.drop(c, s)
 		if s.stage == writing {
-			s.resource.register.unknown = append(s.resource.register.unknown, s)
+			s.resource.register.unknown.add(s)
 			if j.each != nil {
 				j.each(s.told(history.Unknown))
 			}
@@ -147,18 +183,22 @@ func (j *effect) surrender(c *client) {
 // judge decides the resource's segment and begins the next one.
 func (j *effect) judge(r *resource) {
 	g := &r.register
-	if len(g.segment) == 0 || g.lost {
+	if len(g.segment) == 0 {
 		return
 	}
-	switch found := g.decide(); found {
+	found := g.decide(&j.orders)
+	switch found {
+	case legal:
+		g.decided += len(g.segment)
+		j.ordered += len(g.segment)
 	case illegal:
 		j.violate(r)
 	case undecided:
-		j.hesitate(r, fmt.Sprintf("the search for an order of %s of %q, from %s to %s, was given up: it takes more than %s, or there are more than %d unknown writes",
-			counted(len(g.segment), "section"), r.name, at(g.segment[0].call), at(g.last), searchLimit, maxUnknown))
-		g.lost = true
+		j.hesitate(r, fmt.Sprintf("takes more than %s", j.orders.waited))
+	case untried:
+		j.hesitate(r, "has to try too many unknown writes")
 	}
-	g.next()
+	g.next(found)
 }
 
 func (j *effect) violate(r *resource) {
@@ -168,34 +208,34 @@ func (j *effect) violate(r *resource) {
 	}
 }
 
+// hesitate takes note of why the resource's segment cannot be decided.
 func (j *effect) hesitate(r *resource, why string) {
+	g := &r.register
 	if j.doubt == "" {
-		j.doubt, j.uncertain = why, placeOf(r.name, r.register.segment)
+		j.uncertain = placeOf(r.name, g.segment)
+		j.doubt = fmt.Sprintf("%q is undecided from %s on: a search for an order of the next %s %s; decided are the %d accepted ones before them",
+			r.name, at(g.segment[0].call), counted(len(g.segment), "section"), why, g.decided)
 	}
 }
 
-// giveUp ends the judging of a resource whose sections overlap without end,
-// unless a count is enough to refute them.
+// giveUp leaves out sections that overlap without end, unless a count is
+// enough to refute them.
 func (j *effect) giveUp(r *resource) {
 	g := &r.register
-	if g.lost {
-		return
-	}
-	perhaps := append([]*section(nil), g.unknown...)
+	var ongoing []*section
 	for _, c := range j.ledger.clients {
 		for _, s := range c.sections {
-			if s.resource == r && s.stage == writing {
-				perhaps = append(perhaps, s)
+			if s.resource == r {
+				ongoing = append(ongoing, s)
 			}
 		}
 	}
-	if _, crowded := imbalance(g.value, g.segment, perhaps); crowded != nil {
+	if g.crowded(ongoing) {
 		j.violate(r)
 	} else {
-		j.hesitate(r, fmt.Sprintf("%s of %q overlap one another from %s on, too many to search", counted(len(g.segment), "section"), r.name, at(g.segment[0].call)))
+		j.hesitate(r, "that overlap one another is not begun")
 	}
-	g.lost = true
-	g.segment, g.unknown = nil, nil
+	g.lose()
 }
 
 func (j *effect) finding(history.Time) Finding {
@@ -212,7 +252,8 @@ func (j *effect) finding(history.Time) Finding {
 	case j.writes == 0:
 		f.Verdict, f.Story = NotApplicable, "nobody wrote to a guarded resource"
 	case j.doubt != "":
-		f.Verdict, f.Story, f.Where = Unknown, j.doubt, j.uncertain
+		f.Verdict, f.Where = Unknown, j.uncertain
+		f.Story = fmt.Sprintf("%s; in all %d of %s are as if one after another", j.doubt, j.ordered, counted(j.sections, "accepted section"))
 	default:
 		f.Verdict, f.Story = Holds, fmt.Sprintf("%s as if one after another", counted(j.sections, "accepted section"))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anishathalye/porcupine"
 	"pgregory.net/rapid"
@@ -19,27 +20,49 @@ import (
 type visit struct {
 	client    int
 	call, ret int
+	blind     bool // there is no read
 	read      int64
 	wrote     int64
 	outcome   history.Outcome
 	killed    bool // the client dies instead of hearing of the write
 }
 
+// mixture is what the sections of a random history are like.
+type mixture struct {
+	most    int   // sections: the more may overlap, the longer porcupine takes
+	values  int64 // that are written
+	blind   int   // 1 in so many sections has no read; 0: none
+	misread int   // 1 in so many sections reads another value than it should
+	gaps    []int // from the last return to the next call
+	writes  []history.Outcome
+}
+
+// mixtures are histories that come to rest now and then, that hardly do, in
+// which most writes are unknown, and in which every section has read.
+var mixtures = []mixture{
+	{40, 7, 8, 20, []int{1, 1, 1, 1, 0, -1, -3}, []history.Outcome{history.OK, history.OK, history.OK, history.OK, history.OK, history.Unknown, history.Declined}},
+	{16, 4, 4, 30, []int{1, 0, -1, -2, -4}, []history.Outcome{history.OK, history.OK, history.OK, history.Unknown, history.Declined}},
+	{14, 5, 6, 10, []int{1, 1, 1, 0, -1}, []history.Outcome{history.OK, history.Unknown}},
+	{24, 5, 0, 20, []int{1, 1, 0, -1, -3}, []history.Outcome{history.OK, history.OK, history.OK, history.OK, history.Unknown}},
+}
+
 // drawVisits draws sections of which most follow one another, so that there
 // are quiescent points, and some overlap. What they read is mostly a value
 // that the resource may have then.
 func drawVisits(t *rapid.T) []visit {
-	visits := make([]visit, rapid.IntRange(1, 40).Draw(t, "sections"))
+	m := rapid.SampledFrom(mixtures).Draw(t, "mixture")
+	visits := make([]visit, rapid.IntRange(m.most/4, m.most).Draw(t, "sections"))
 	value, now := int64(0), 0
 	for i := range visits {
 		v := &visits[i]
-		v.client, v.read, v.wrote = i+1, value, int64(rapid.IntRange(0, 6).Draw(t, "wrote"))
-		v.outcome = rapid.SampledFrom([]history.Outcome{history.OK, history.OK, history.OK, history.OK, history.OK, history.Unknown, history.Declined}).Draw(t, "outcome")
+		v.client, v.read, v.wrote = i+1, value, rapid.Int64Range(0, m.values-1).Draw(t, "wrote")
+		v.blind = m.blind > 0 && rapid.IntRange(1, m.blind).Draw(t, "blind") == m.blind
+		v.outcome = rapid.SampledFrom(m.writes).Draw(t, "outcome")
 		v.killed = v.outcome == history.Unknown && rapid.Bool().Draw(t, "killed")
-		v.call = max(0, now+rapid.SampledFrom([]int{1, 1, 1, 1, 0, -1, -3}).Draw(t, "gap"))
+		v.call = max(0, now+rapid.SampledFrom(m.gaps).Draw(t, "gap"))
 		v.ret = v.call + 3*rapid.SampledFrom([]int{1, 1, 1, 2, 4}).Draw(t, "took")
 		now = max(now, v.ret)
-		if rapid.IntRange(0, 30).Draw(t, "misread") == 30 {
+		if rapid.IntRange(1, m.misread).Draw(t, "misread") == m.misread {
 			v.read++
 		}
 		if v.outcome == history.OK || v.outcome == history.Unknown && rapid.Bool().Draw(t, "took effect") {
@@ -51,15 +74,19 @@ func drawVisits(t *rapid.T) []visit {
 
 func visitEvents(visits []visit) []history.Event {
 	var events []history.Event
-	for _, v := range visits {
-		e := history.Event{Client: v.client, Resource: "r", Token: fmt.Sprint("token", v.client), Outcome: history.OK}
+	for i, v := range visits {
+		e := history.Event{Client: v.client, Resource: "r", Token: fmt.Sprint("token", i), Outcome: history.OK}
 		add := func(at int, k history.Kind, value int64) {
 			e.Time, e.Kind, e.Value = history.Time(at), k, value
 			events = append(events, e)
 		}
-		add(v.call, history.Read, 0)
-		add(v.call+1, history.ReadDone, v.read)
-		add(v.call+2, history.Write, v.wrote)
+		if v.blind {
+			add(v.call, history.Write, v.wrote)
+		} else {
+			add(v.call, history.Read, 0)
+			add(v.call+1, history.ReadDone, v.read)
+			add(v.call+2, history.Write, v.wrote)
+		}
 		e.Outcome = v.outcome
 		if v.killed {
 			add(v.ret, history.Kill, 0)
@@ -78,7 +105,7 @@ func visitOperations(visits []visit) []porcupine.Operation {
 			continue
 		}
 		op := porcupine.Operation{
-			Input:  model.SectionInput{Resource: "r", Read: v.read, Wrote: v.wrote},
+			Input:  model.SectionInput{Resource: "r", Blind: v.blind, Read: v.read, Wrote: v.wrote},
 			Output: model.SectionOutput{Unknown: v.outcome == history.Unknown},
 			Call:   int64(v.call), Return: int64(v.ret),
 		}
@@ -90,36 +117,174 @@ func visitOperations(visits []visit) []porcupine.Operation {
 	return ops
 }
 
-// TestCutsAgreeWithPorcupine: judging segment by segment agrees with one search
-// over the whole history.
+// effects is how often histories were what a law is about.
+type effects struct{ all, illegal, unknown, undecided int }
+
+func (n *effects) count(visits []visit, legal bool, v checker.Verdict) {
+	n.all++
+	if !legal {
+		n.illegal++
+	}
+	if slices.ContainsFunc(visits, isUnknown) {
+		n.unknown++
+	}
+	if v == checker.Unknown {
+		n.undecided++
+	}
+}
+
+func isUnknown(v visit) bool { return v.outcome == history.Unknown }
+
+// check wants enough of each.
+func (n *effects) check(t *testing.T) {
+	t.Helper()
+	t.Logf("%+v", *n)
+	if t.Failed() {
+		return
+	}
+	if n.illegal*5 < n.all || (n.all-n.illegal)*5 < n.all {
+		t.Error("want at least a fifth of the histories legal, and a fifth illegal")
+	}
+	if n.unknown*2 < n.all {
+		t.Error("want unknown writes in at least half of the histories")
+	}
+}
+
+// judgeEffect returns what is found if segments have that many sections, and the
+// judge that much patience before it asks porcupine.
+func judgeEffect(visits []visit, least, most, patience int) checker.Finding {
+	return judgeEffectOf(visitEvents(visits), len(visits), least, most, patience)
+}
+
+func judgeEffectOf(events []history.Event, clients, least, most, patience int) checker.Finding {
+	panel := checker.NewPanel(history.Header{Nodes: 5, Clients: clients}, checker.Effect)
+	panel.SetSegments(least, most, patience)
+	for i := range events {
+		panel.Record(&events[i])
+	}
+	return panel.Finish().Findings[0]
+}
+
+const unlimited = 1 << 30
+
+func hasOrder(visits []visit) bool {
+	return porcupine.CheckOperations(model.GuardedRegister.ToModel(), visitOperations(visits))
+}
+
+// Law: judging segment by segment agrees with one search over the whole history.
 func TestCutsAgreeWithPorcupine(t *testing.T) {
-	illegal, all := 0, 0
-	register := model.GuardedRegister.ToModel()
-	repeat(t, 5_000, func(t *rapid.T) {
+	var seen effects
+	repeat(t, *histories/10, func(t *rapid.T) {
 		visits := drawVisits(t)
-		unknown := 0
-		for _, v := range visits {
-			if v.outcome == history.Unknown {
-				unknown++
-			}
-		}
-		if unknown > 8 {
-			t.Skip("the judge tries out no more than 10 unknown writes")
-		}
-		f := judge(history.Header{Nodes: 5, Clients: len(visits)}, visitEvents(visits)).Finding(checker.Effect)
-		legal := porcupine.CheckOperations(register, visitOperations(visits))
-		if (f.Verdict == checker.Holds) != legal {
+		f := judgeEffect(visits, rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "least"), unlimited, rapid.SampledFrom([]int{0, 4}).Draw(t, "patience"))
+		legal := hasOrder(visits)
+		if f.Verdict != checker.Unknown && (f.Verdict == checker.Holds) != legal {
 			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story, legal, visits)
 		}
-		all++
-		if !legal {
-			illegal++
+		seen.count(visits, legal, f.Verdict)
+	})
+	seen.check(t)
+	if seen.undecided*100 > seen.all {
+		t.Error("want hardly any undecided")
+	}
+}
+
+// Law: where segments are cut changes nothing, nor does whether the judge or
+// porcupine looks for an order.
+func TestCutsChangeNothing(t *testing.T) {
+	var seen effects
+	repeat(t, *histories/10, func(t *rapid.T) {
+		visits := drawVisits(t)
+		verdicts := map[checker.Verdict]bool{}
+		for _, least := range []int{1, 8, unlimited} {
+			for _, patience := range []int{0, unlimited} {
+				f := judgeEffect(visits, least, unlimited, patience)
+				if f.Verdict != checker.Unknown {
+					verdicts[f.Verdict] = true
+				}
+				seen.count(visits, f.Verdict == checker.Holds, f.Verdict)
+			}
+		}
+		if len(verdicts) > 1 {
+			t.Fatalf("whether sections have an order depends on where they are cut, or on who looks for it: %+v", visits)
 		}
 	})
-	t.Logf("%d of %d histories are illegal", illegal, all)
-	if !t.Failed() && (illegal*10 < all || (all-illegal)*10 < all) {
-		t.Error("want at least a tenth of either")
+	seen.check(t)
+}
+
+// Law: what is left out, because too many sections overlap, makes neither a
+// verdict of "holds" nor one of "violated" wrong.
+func TestWhatIsLeftOutRefutesNothing(t *testing.T) {
+	var seen effects
+	after := 0 // something was left out, and later sections were refuted
+	repeat(t, *histories/10, func(t *rapid.T) {
+		visits := drawVisits(t)
+		f := judgeEffect(visits, 1, 3, 4)
+		legal := hasOrder(visits)
+		if f.Verdict == checker.Holds && !legal || f.Verdict == checker.Violated && legal {
+			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story, legal, visits)
+		}
+		seen.count(visits, legal, f.Verdict)
+		if f.Verdict == checker.Violated && judgeEffect(visits, unlimited, 3, 4).Verdict == checker.Unknown {
+			after++
+		}
+	})
+	seen.check(t)
+	if !t.Failed() && (seen.undecided*10 < seen.all || after*100 < seen.all) {
+		t.Errorf("want a tenth of the histories undecided, and a hundredth refuted by later sections, which were %d", after)
 	}
+}
+
+// Law: events of one instant may come in any order, and what clients, tokens and
+// resources are called changes nothing.
+func TestNamesAndTiesChangeNothing(t *testing.T) {
+	var seen effects
+	repeat(t, *histories/10, func(t *rapid.T) {
+		visits := drawVisits(t)
+		events := visitEvents(visits)
+		other := shuffleTies(events, rapid.Uint64().Draw(t, "order"))
+		numbers := rapid.Permutation(clientsOf(visits)).Draw(t, "numbers")
+		for i := range other {
+			if e := &other[i]; e.Client > 0 {
+				e.Client, e.Resource, e.Token = numbers[e.Client-1], "another", e.Token+"'"
+			}
+		}
+		f := judgeEffectOf(events, len(visits), 1, unlimited, 4)
+		g := judgeEffectOf(other, len(visits), 1, unlimited, 4)
+		if f.Verdict != g.Verdict || f.Count != g.Count {
+			t.Fatalf("%v, %d violations (%s), with other names and in another order %v, %d (%s)", f.Verdict, f.Count, f.Story, g.Verdict, g.Count, g.Story)
+		}
+		seen.count(visits, f.Verdict == checker.Holds, f.Verdict)
+	})
+	seen.check(t)
+}
+
+func clientsOf(visits []visit) []int {
+	all := make([]int, len(visits))
+	for i := range visits {
+		all[i] = i + 1
+	}
+	return all
+}
+
+// Law: resources do not mix: two histories side by side are judged as each is.
+func TestResourcesAreJudgedApart(t *testing.T) {
+	repeat(t, *histories/50, func(t *rapid.T) {
+		a, b := drawVisits(t), drawVisits(t)
+		events := visitEvents(a)
+		for _, e := range visitEvents(b) {
+			if e.Client > 0 {
+				e.Client += len(a)
+				e.Resource = "s"
+				events = append(events, e)
+			}
+		}
+		slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
+		both := judgeEffectOf(events, len(a)+len(b), 1, unlimited, 4)
+		if n := judgeEffect(a, 1, unlimited, 4).Count + judgeEffect(b, 1, unlimited, 4).Count; both.Count != n {
+			t.Fatalf("%d violations apart, %d side by side (%s)", n, both.Count, both.Story)
+		}
+	})
 }
 
 // TestManyOverlapsAreBounded: sections that overlap without end are given up,
@@ -145,6 +310,111 @@ func TestManyOverlapsAreBounded(t *testing.T) {
 		slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 		if f := judge(header, events).Finding(checker.Effect); f.Verdict != c.want {
 			t.Errorf("%v (%s), want %v", f.Verdict, f.Story, c.want)
+		}
+	}
+}
+
+// after returns visits that begin once others are over, and by how much their
+// times are later.
+func after(first, then []visit) []visit {
+	last := 0
+	for _, v := range first {
+		last = max(last, v.ret)
+	}
+	all := slices.Clone(first)
+	for _, v := range then {
+		v.client, v.call, v.ret = len(all)+1, v.call+last+1, v.ret+last+1
+		all = append(all, v)
+	}
+	return all
+}
+
+// increments is n sections one after another from a value on.
+func increments(from int64, n int) []visit {
+	visits := make([]visit, n)
+	for i := range visits {
+		v := &visits[i]
+		v.read, v.wrote, v.outcome = from+int64(i), from+int64(i)+1, history.OK
+		v.call, v.ret = 10*i, 10*i+5
+	}
+	return visits
+}
+
+// puzzle is sections that have no order, as two of them go from a value to
+// another and back that nobody else brings about; but whoever looks for one goes
+// through all sets of the others. A section follows that nothing overlaps.
+func puzzle() []visit {
+	overlapping := visit{call: 0, ret: 100, outcome: history.OK}
+	var visits []visit
+	for i := range int64(14) {
+		put, take := overlapping, overlapping
+		put.blind, put.wrote = true, 1000
+		take.read, take.wrote = 1000, 2000+i
+		visits = append(visits, put, take)
+	}
+	there, back := overlapping, overlapping
+	there.read, there.wrote = 3000, 3001
+	back.read, back.wrote = 3001, 3000
+	return append(visits, there, back, visit{call: 101, ret: 110, blind: true, outcome: history.OK})
+}
+
+// TestSearchIsGivenUp: what takes too long is unknown, the story says how far the
+// judge came, and what comes later is judged all the same.
+func TestSearchIsGivenUp(t *testing.T) {
+	long := after(after(increments(0, 8), puzzle()), increments(0, 16))
+	for _, c := range []struct {
+		name   string
+		visits []visit
+		want   checker.Verdict
+		told   []string
+	}{
+		{"then nothing", long, checker.Unknown, []string{`"r" is undecided from 76ns on`, "31 sections takes more than 10ms", "decided are the 8 accepted ones before", "in all 24 of 55 accepted sections are as if one after another"}},
+		{"then a lost update", after(long, increments(3, 8)), checker.Violated, []string{"client 56 (token token55) read 3"}},
+	} {
+		panel := checker.NewPanel(history.Header{Nodes: 5, Clients: len(c.visits)}, checker.Effect)
+		panel.SetSearchLimit(10 * time.Millisecond)
+		for _, e := range visitEvents(c.visits) {
+			panel.Record(&e)
+		}
+		f := panel.Finish().Findings[0]
+		if f.Verdict != c.want {
+			t.Errorf("%s: %v (%s), want %v", c.name, f.Verdict, f.Story, c.want)
+		}
+		for _, text := range c.told {
+			if !strings.Contains(f.Story, text) {
+				t.Errorf("%s: the story does not say %q: %s", c.name, text, f.Story)
+			}
+		}
+	}
+}
+
+// TestManyUnknownWritesAreDecided: a thousand unknown writes leave nothing
+// undecided, whether they overlap others or not, and hide no lost update.
+func TestManyUnknownWritesAreDecided(t *testing.T) {
+	for _, v := range traffics {
+		if v.unknown == 0 {
+			continue
+		}
+		visits := v.sections(12_000)
+		n := 0
+		for _, v := range visits {
+			if isUnknown(v) {
+				n++
+			}
+		}
+		if n < 1_000 {
+			t.Fatalf("%s: only %d unknown writes", v.name, n)
+		}
+		if f := judgeEffectOf(visitEvents(visits), 10, 8, unlimited, 4); f.Verdict != checker.Holds {
+			t.Errorf("%s: %v (%s) with %d unknown writes", v.name, f.Verdict, f.Story, n)
+		}
+		at := 6_000
+		for visits[at].outcome != history.OK || slices.ContainsFunc(visits[at-8:at], isUnknown) {
+			at++
+		}
+		visits[at].read--
+		if f := judgeEffectOf(visitEvents(visits), 10, 8, unlimited, 4); f.Verdict != checker.Violated {
+			t.Errorf("%s: %v (%s) with an update lost among %d unknown writes", v.name, f.Verdict, f.Story, n)
 		}
 	}
 }

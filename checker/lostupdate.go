@@ -11,8 +11,9 @@ import (
 // come to that, and where it was.
 func (j *effect) explain(r *resource) (string, *Place) {
 	g := &r.register
-	value, readers := imbalance(g.value, g.segment, g.unknown)
-	culprits, where := append(slices.Clone(g.segment), g.unknown...), placeOf(r.name, g.segment)
+	unknown := g.unknown.all()
+	value, readers := imbalance(g.value(), g.segment, unknown)
+	culprits, where := append(slices.Clone(g.segment), unknown...), placeOf(r.name, g.segment)
 	if len(readers) > 1 {
 		slices.SortStableFunc(readers, func(a, b *section) int { return cmp.Compare(a.readAt, b.readAt) })
 		culprits, where = readers[:2], placeOf(r.name, readers[:2])
@@ -46,7 +47,7 @@ func (g *register) before(s *section) string {
 			return b.tell() + " before it"
 		}
 	}
-	return fmt.Sprintf("it was %d before", g.value)
+	return fmt.Sprintf("it was %d before", g.value())
 }
 
 // explainByOrder is for sections that find values enough, but in no order.
@@ -59,7 +60,7 @@ func (g *register) explainByOrder(name string) string {
 	if more := len(g.segment) - most; more > 0 {
 		told = append(told, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("no order of these sections of %q, from the value %d on, explains what they read: %s", name, g.value, strings.Join(told, "; "))
+	return fmt.Sprintf("no order of these sections of %q, from the value %d on, explains what they read: %s", name, g.value(), strings.Join(told, "; "))
 }
 
 func (s *section) tell() string {

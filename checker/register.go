@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -11,22 +10,38 @@ import (
 // the current segment, and the accepted sections of the segment.
 //
 // A segment is cut at a quiescent point, at which no section is in progress,
-// if nothing overlaps its last section: whatever the order, the value is then
-// what that section wrote. Only sections whose write has an unknown outcome
-// reach beyond a cut; each may take effect in one segment or in none. Which
-// sets of them would have had to take effect so far is kept in spent, as bits;
-// sets that contain another one of these say nothing more. In particular an
-// unknown write that comes after the last section of a segment is left to the
-// next one.
+// if it is clear which value there is then. It is, whatever the order, if
+// nothing overlaps the last section: it is what that section wrote. And it is
+// if every section has read: each takes away one value and puts one in its
+// place, so that what is left follows from what they read and wrote.
+//
+// Only sections whose write has an unknown outcome reach beyond a cut; each may
+// take effect in one segment or in none. One that comes after the last section
+// of a segment is left to the next one. See [unknowns].
 type register struct {
-	value   int64
+	states  []state // that are possible at the begin of the segment; nil: as it was made
 	segment []*section
-	last    history.Time // the latest return in it
-	alone   bool         // nothing overlaps the section that returned then
-	open    int          // sections in progress
-	unknown []*section
-	spent   []uint64 // nil: only the empty set
-	lost    bool     // the value is not known any more
+
+	last   history.Time // the latest return of an accepted section
+	wrote  int64        // by the section that returned then
+	alone  bool         // nothing overlaps it
+	blind  bool         // some section of the segment has not read
+	change int64        // of the value, by all of the segment, if none is blind
+
+	open   int          // sections in progress
+	rested history.Time // when the last of them came to its end
+
+	unknown  unknowns
+	accepted int
+	decided  int  // of them
+	lost     bool // the value is not known any more
+}
+
+// state is a value that the resource can have had, if certain unknown writes
+// have taken effect: of each class so many, the first ones.
+type state struct {
+	value int64
+	spent map[*class]int
 }
 
 const (
@@ -35,113 +50,153 @@ const (
 	minSegment = 8
 	// maxSegment bounds the memory of a search, which is quadratic.
 	maxSegment = 10_000
-	// maxUnknown bounds the unknown writes whose effects are tried out.
-	maxUnknown = 10
+	// maxStates bounds the states that are looked at beside each other.
+	maxStates = 64
 )
 
-// accept adds an accepted section and returns false if the segment is too long.
-func (g *register) accept(s *section) bool {
+// accept adds an accepted section.
+func (g *register) accept(s *section) {
+	g.alone = g.accepted == 0 || s.call > g.last
+	g.accepted++
+	g.last, g.wrote = s.ret, s.wrote
 	if g.lost {
-		return true
+		return
 	}
-	g.alone = len(g.segment) == 0 || s.call > g.last
-	g.last = max(g.last, s.ret)
 	g.segment = append(g.segment, s)
-	return len(g.segment) < maxSegment
+	g.blind = g.blind || s.blind
+	g.change += s.wrote - s.read
 }
 
-// quiescent reports whether the segment can be cut before a section that is
-// called at now.
+// close takes note of the end of a section. Two that end and begin in one
+// instant leave no quiescent point between them, in either order.
+func (g *register) close(now history.Time) {
+	g.open--
+	g.rested = now
+}
+
+// quiescent reports whether no section was in progress before now, and it is
+// clear which value there was if all that had returned has an order.
 func (g *register) quiescent(now history.Time) bool {
-	return g.open == 0 && g.alone && len(g.segment) >= minSegment && g.last < now
+	return g.open == 0 && g.rested < now && (g.alone || !g.lost && !g.blind && g.unknown.blind == 0)
 }
 
-// next begins the next segment.
-func (g *register) next() {
-	g.value = g.segment[len(g.segment)-1].wrote
-	clear(g.segment)
-	g.segment = g.segment[:0]
+// final returns the value after the segment, if the unknown writes of the set
+// have taken effect in it and it is at an end.
+func (g *register) final(from state, with set) int64 {
+	if g.alone {
+		return g.wrote
+	}
+	value := from.value + g.change
+	for _, u := range with {
+		value += int64(u.times) * (u.class.wrote - u.class.read)
+	}
+	return value
 }
+
+// next begins the next segment. If it is not known which unknown writes have
+// taken effect, any of them may still do so: that lets no history be refuted
+// that has an order.
+func (g *register) next(found result) {
+	if found != legal {
+		g.states = []state{{value: g.wrote}}
+		g.lost = !g.alone
+	}
+	clear(g.segment)
+	g.segment, g.blind, g.change = g.segment[:0], false, 0
+}
+
+// find begins a segment after sections that were too many to search.
+func (g *register) find() {
+	g.states = []state{{value: g.wrote}}
+	g.lost = false
+}
+
+// lose forgets the segment.
+func (g *register) lose() {
+	g.lost = true
+	g.segment, g.blind, g.change = nil, false, 0
+}
+
+func (g *register) possible() []state {
+	if g.states == nil {
+		g.states = []state{{}}
+	}
+	return g.states
+}
+
+// value returns one that is possible at the begin of the segment.
+func (g *register) value() int64 { return g.possible()[0].value }
 
 // decide finds out whether the segment has an order, for some choice of the
 // unknown writes.
-func (g *register) decide() result {
-	needed, found := g.needed()
-	if found == undecided {
-		return undecided
+func (g *register) decide(o *orders) result {
+	var after []state
+	for _, from := range g.possible() {
+		sets, found := g.needed(o, from)
+		if found != legal {
+			return found
+		}
+		for _, with := range sets {
+			after = include(after, from.after(with, g.final(from, with)))
+		}
 	}
-	g.spent = spend(g.spent, needed)
-	if len(g.spent) == 0 {
-		g.spent = nil // go on as if it had not happened
+	if len(after) == 0 {
 		return illegal
 	}
+	if len(after) > maxStates {
+		return untried
+	}
+	g.states = after
+	g.unknown.settle(after)
 	return legal
 }
 
-// needed returns the smallest sets of unknown writes that must take effect
-// within the segment for it to have an order.
-func (g *register) needed() ([]uint64, result) {
-	switch ordered(g.value, g.segment) {
-	case legal:
-		return []uint64{0}, legal
-	case undecided:
-		return nil, undecided
-	}
-	if len(g.unknown) > maxUnknown {
-		return nil, undecided
-	}
-	var sets []uint64
-	for _, set := range bySize(len(g.unknown)) {
-		if slices.ContainsFunc(sets, func(small uint64) bool { return small&set == small }) {
-			continue
-		}
-		switch ordered(g.value, g.with(set)) {
-		case legal:
-			sets = append(sets, set)
-		case undecided:
-			return nil, undecided
-		}
-	}
-	return sets, legal
+// crowded reports whether values were read more often than they can have been
+// there, in any case. The sections that are in progress may go before those of
+// the segment.
+func (g *register) crowded(ongoing []*section) bool {
+	unknown := g.unknown.all()
+	return !slices.ContainsFunc(g.possible(), func(s state) bool {
+		return !overread(s.value, g.segment, unknown, ongoing)
+	})
 }
 
-// with returns the segment with a set of unknown writes added.
-func (g *register) with(set uint64) []*section {
-	all := slices.Clone(g.segment)
-	for i, s := range g.unknown {
-		if set&(1<<i) == 0 {
-			continue
-		}
-		late := *s
-		late.ret = max(g.last, s.call) // no matter when, once it is in
-		all = append(all, &late)
+// after returns the state that follows.
+func (s state) after(with set, value int64) state {
+	next := state{value: value}
+	if len(s.spent)+len(with) == 0 {
+		return next
 	}
-	return all
+	next.spent = make(map[*class]int, len(s.spent)+len(with))
+	for c, n := range s.spent {
+		next.spent[c] = n
+	}
+	for _, u := range with {
+		next.spent[u.class] += u.times
+	}
+	return next
 }
 
-// bySize returns all sets of n elements but the empty one, the smaller first.
-func bySize(n int) []uint64 {
-	sets := make([]uint64, 0, 1<<n)
-	for set := uint64(1); set < 1<<n; set++ {
-		sets = append(sets, set)
+// include adds a state to those that are possible, unless another one of the
+// same value has spent less: whatever follows from the one follows from the
+// other.
+func include(states []state, s state) []state {
+	if slices.ContainsFunc(states, s.follows) {
+		return states
 	}
-	slices.SortStableFunc(sets, func(a, b uint64) int { return bits.OnesCount64(a) - bits.OnesCount64(b) })
-	return sets
+	states = slices.DeleteFunc(states, func(other state) bool { return other.follows(s) })
+	return append(states, s)
 }
 
-// spend adds the sets that a segment needs to those that were spent before it:
-// an unknown write takes effect only once.
-func spend(before, needed []uint64) []uint64 {
-	if before == nil {
-		before = []uint64{0}
+// follows reports whether s has all that the other has spent, and its value.
+func (s state) follows(other state) bool {
+	if s.value != other.value {
+		return false
 	}
-	var after []uint64
-	for _, b := range before {
-		for _, n := range needed {
-			if b&n == 0 && !slices.Contains(after, b|n) {
-				after = append(after, b|n)
-			}
+	for c, n := range other.spent {
+		if s.spent[c] < n {
+			return false
 		}
 	}
-	return after
+	return true
 }

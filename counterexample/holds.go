@@ -72,7 +72,7 @@ func holdSteps(w checker.Window, holder string, fenced bool) []operation {
 			Metadata: fmt.Sprintf("%s of %q by %s: %s", s, w.Grant.Resource, holder, told),
 		}}
 		if fenced {
-			o.Input = model.FencedInput{LeaseInput: in, Fence: w.Fence}
+			o.Input = model.FencedLockInput{LeaseInput: in, Fence: w.Fence}
 			if s != model.End && w.Fence != 0 {
 				o.Output = fmt.Sprintf("%s, fence %d", text, w.Fence)
 			}

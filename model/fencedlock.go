@@ -6,15 +6,15 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// FencedInput is the input of an operation on [FencedLock]: that of a lease lock, and the
+// FencedLockInput is the input of an operation on [FencedLock]: that of a lease lock, and the
 // fence of the grant that an [Acquire] or a [Touch] is. Operations have no output.
-type FencedInput struct {
+type FencedLockInput struct {
 	LeaseInput
 	Fence uint64 // 0: the grant bears none, and nothing is asked of it
 }
 
-// FencedState is the state of a [FencedLock].
-type FencedState struct {
+// FencedLockState is the state of a [FencedLock].
+type FencedLockState struct {
 	Holder string // "" while the lock is free
 	Fence  uint64 // the highest so far
 }
@@ -22,29 +22,29 @@ type FencedState struct {
 // FencedLock specifies a lock whose holds end by themselves, and whose fences grow from
 // grant to grant. A history becomes operations as for [LeaseLock].
 var FencedLock = porcupine.Model{
-	Partition:         byKey(func(input any) string { return input.(FencedInput).Resource }),
-	Init:              func() any { return FencedState{} },
-	Step:              stepFenced,
-	DescribeOperation: func(input, _ any) string { return describeFenced(input.(FencedInput)) },
-	DescribeState:     func(state any) string { return state.(FencedState).String() },
+	Partition:         byKey(func(input any) string { return input.(FencedLockInput).Resource }),
+	Init:              func() any { return FencedLockState{} },
+	Step:              stepFencedLock,
+	DescribeOperation: func(input, _ any) string { return describeFencedLock(input.(FencedLockInput)) },
+	DescribeState:     func(state any) string { return state.(FencedLockState).String() },
 }
 
-func stepFenced(state, input, _ any) (bool, any) {
-	s, in := state.(FencedState), input.(FencedInput)
+func stepFencedLock(state, input, _ any) (bool, any) {
+	s, in := state.(FencedLockState), input.(FencedLockInput)
 	free, holder := stepLease(s.Holder, in.LeaseInput, nil)
 	if !free || in.Step != End && in.Fence != 0 && in.Fence <= s.Fence {
 		return false, s
 	}
-	return true, FencedState{Holder: holder.(string), Fence: max(s.Fence, in.Fence)}
+	return true, FencedLockState{Holder: holder.(string), Fence: max(s.Fence, in.Fence)}
 }
 
-func describeFenced(in FencedInput) string {
+func describeFencedLock(in FencedLockInput) string {
 	if in.Fence == 0 {
 		return describeLease(in.LeaseInput)
 	}
 	return fmt.Sprintf("%s, fence %d", describeLease(in.LeaseInput), in.Fence)
 }
 
-func (s FencedState) String() string {
+func (s FencedLockState) String() string {
 	return fmt.Sprintf("%s, fence %d", describeHolder(s.Holder), s.Fence)
 }

@@ -43,7 +43,7 @@ func TestLeaseLockIsPartitioned(t *testing.T) {
 func TestFencedLock(t *testing.T) {
 	fenced := func(step model.LeaseStep, holder string, fence uint64, call, ret int64) porcupine.Operation {
 		op := lease(step, holder, call, ret)
-		op.Input = model.FencedInput{LeaseInput: op.Input.(model.LeaseInput), Fence: fence}
+		op.Input = model.FencedLockInput{LeaseInput: op.Input.(model.LeaseInput), Fence: fence}
 		return op
 	}
 	cases := []struct {
@@ -100,5 +100,71 @@ func TestRegisterFrom(t *testing.T) {
 	blind := []porcupine.Operation{{Input: model.SectionInput{Blind: true, Wrote: 9}, Return: 1}, section(9, 1, 2, 3, false)}
 	if !porcupine.CheckOperations(model.RegisterFrom(0), blind) {
 		t.Error("a blind write needs no value")
+	}
+}
+
+func TestFencedRegister(t *testing.T) {
+	at := int64(0)
+	access := func(fence uint64, write bool, value int64, declined bool) porcupine.Operation {
+		at += 2
+		op := porcupine.Operation{Call: at, Return: at + 1, Output: model.FencedOutput{Read: value, Declined: declined}}
+		op.Input = model.FencedInput{Resource: "r", Fence: fence, Write: write, Wrote: value}
+		return op
+	}
+	read := func(fence uint64, value int64) porcupine.Operation { return access(fence, false, value, false) }
+	write := func(fence uint64, value int64) porcupine.Operation { return access(fence, true, value, false) }
+	declined := func(fence uint64, write bool) porcupine.Operation { return access(fence, write, 9, true) }
+	lost := func(fence uint64, value int64) porcupine.Operation {
+		op := write(fence, value)
+		op.Return, op.Output = 1000, model.FencedOutput{Unknown: true}
+		return op
+	}
+	cases := []struct {
+		name  string
+		ops   []porcupine.Operation
+		legal bool
+	}{
+		{"one after another", []porcupine.Operation{read(1, 0), write(1, 1), read(2, 1), write(2, 2)}, true},
+		{"a late write is declined", []porcupine.Operation{read(1, 0), read(2, 0), declined(1, true), write(2, 1)}, true},
+		{"a late read is declined", []porcupine.Operation{read(2, 0), declined(1, false)}, true},
+		{"a late write is accepted", []porcupine.Operation{read(1, 0), read(2, 0), write(1, 1)}, false},
+		{"a late read is accepted", []porcupine.Operation{write(2, 1), read(1, 1)}, false},
+		{"declined without need", []porcupine.Operation{read(1, 0), declined(1, true)}, false},
+		{"a value that is not there", []porcupine.Operation{read(1, 3)}, false},
+		{"unknown, applied", []porcupine.Operation{lost(1, 5), read(2, 5)}, true},
+		{"unknown, applied later", []porcupine.Operation{lost(3, 5), read(2, 0), declined(2, true), read(4, 5)}, true},
+		{"unknown, not applied", []porcupine.Operation{lost(1, 5), read(2, 0), write(2, 1), read(3, 1)}, true},
+		{"unknown, too late to be applied", []porcupine.Operation{lost(1, 5), read(2, 0), read(3, 5)}, false},
+	}
+	for _, c := range cases {
+		if got := porcupine.CheckOperations(model.FencedRegister.ToModel(), c.ops); got != c.legal {
+			t.Errorf("%s: legal %v, want %v", c.name, got, c.legal)
+		}
+	}
+}
+
+func TestCounter(t *testing.T) {
+	increment := func(found, call, ret int64, unknown bool) porcupine.Operation {
+		return porcupine.Operation{
+			Input: model.IncrementInput{Resource: "r"}, Call: call,
+			Output: model.IncrementOutput{Found: found, Unknown: unknown}, Return: ret,
+		}
+	}
+	cases := []struct {
+		name  string
+		ops   []porcupine.Operation
+		legal bool
+	}{
+		{"one after another", []porcupine.Operation{increment(0, 0, 1, false), increment(1, 2, 3, false)}, true},
+		{"in the other order", []porcupine.Operation{increment(1, 0, 1, false), increment(0, 2, 3, false)}, false},
+		{"overlapping", []porcupine.Operation{increment(1, 0, 3, false), increment(0, 2, 4, false)}, true},
+		{"lost", []porcupine.Operation{increment(0, 0, 3, false), increment(0, 1, 4, false)}, false},
+		{"unknown, applied", []porcupine.Operation{increment(0, 0, 100, true), increment(1, 2, 3, false)}, true},
+		{"unknown, not applied", []porcupine.Operation{increment(0, 0, 100, true), increment(0, 2, 3, false)}, true},
+	}
+	for _, c := range cases {
+		if got := porcupine.CheckOperations(model.Counter.ToModel(), c.ops); got != c.legal {
+			t.Errorf("%s: legal %v, want %v", c.name, got, c.legal)
+		}
 	}
 }
