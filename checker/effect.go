@@ -105,11 +105,11 @@ func (j *effect) written(s *section, o history.Outcome) {
 	if s == nil {
 		return
 	}
-	g := &s.resource.register
-	g.close(j.now)
 	if j.each != nil && o != history.Declined {
 		j.each(s.told(o))
 	}
+	g := &s.resource.register
+	g.close(j.now)
 	switch o {
 	case history.OK:
 		j.sections++

@@ -51,6 +51,7 @@ func (p Picture) excerpt(open func() (io.ReadCloser, error)) (*excerpt, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = r.Close() }()
 	e := newExcerpt(p, r.Header())
 	for {
 		event, err := r.Next()

@@ -90,10 +90,13 @@ func (p Picture) title(e *excerpt) string {
 	if p.cut != "" {
 		title = "the history is cut short"
 	}
-	if e.header.Scenario == "" {
-		return title
+	if e.header.Scenario != "" {
+		title = e.header.Scenario + ": " + title
 	}
-	return fmt.Sprintf("%s: %s (%s, seed %d)", e.header.Scenario, title, e.header.Backend, e.header.Seed)
+	if e.header.Backend != "" {
+		title += fmt.Sprintf(" (%s, seed %d)", e.header.Backend, e.header.Seed)
+	}
+	return title
 }
 
 // what says what is shown.

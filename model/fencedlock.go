@@ -13,8 +13,8 @@ type FencedLockInput struct {
 	Fence uint64 // 0: the grant bears none, and nothing is asked of it
 }
 
-// FencedState is the state of a [FencedLock].
-type FencedState struct {
+// FencedLockState is the state of a [FencedLock].
+type FencedLockState struct {
 	Holder string // "" while the lock is free
 	Fence  uint64 // the highest so far
 }
@@ -23,19 +23,19 @@ type FencedState struct {
 // grant to grant. A history becomes operations as for [LeaseLock].
 var FencedLock = porcupine.Model{
 	Partition:         byKey(func(input any) string { return input.(FencedLockInput).Resource }),
-	Init:              func() any { return FencedState{} },
+	Init:              func() any { return FencedLockState{} },
 	Step:              stepFencedLock,
 	DescribeOperation: func(input, _ any) string { return describeFencedLock(input.(FencedLockInput)) },
-	DescribeState:     func(state any) string { return state.(FencedState).String() },
+	DescribeState:     func(state any) string { return state.(FencedLockState).String() },
 }
 
 func stepFencedLock(state, input, _ any) (bool, any) {
-	s, in := state.(FencedState), input.(FencedLockInput)
+	s, in := state.(FencedLockState), input.(FencedLockInput)
 	free, holder := stepLease(s.Holder, in.LeaseInput, nil)
 	if !free || in.Step != End && in.Fence != 0 && in.Fence <= s.Fence {
 		return false, s
 	}
-	return true, FencedState{Holder: holder.(string), Fence: max(s.Fence, in.Fence)}
+	return true, FencedLockState{Holder: holder.(string), Fence: max(s.Fence, in.Fence)}
 }
 
 func describeFencedLock(in FencedLockInput) string {
@@ -45,6 +45,6 @@ func describeFencedLock(in FencedLockInput) string {
 	return fmt.Sprintf("%s, fence %d", describeLease(in.LeaseInput), in.Fence)
 }
 
-func (s FencedState) String() string {
+func (s FencedLockState) String() string {
 	return fmt.Sprintf("%s, fence %d", describeHolder(s.Holder), s.Fence)
 }
