@@ -119,7 +119,7 @@ func (l *ledger) step(f *fact, force bool) bool {
 }
 
 func (l *ledger) acquire(f *fact, force bool) bool {
-	if h := f.client.find(f.Event, isCalled); h != nil && h.acquire.at == f.Time {
+	if f.client.calls(f) {
 		if !force {
 			return false
 		}
@@ -143,6 +143,7 @@ func (l *ledger) granted(f *fact, force bool) bool {
 		l.reenter(f, held)
 		return true
 	}
+	f.client.held++
 	h.returned, h.granted, h.validity, h.until = true, f.Time, f.Validity, endOf(f.Event)
 	if f.TTL != 0 {
 		h.ttl = f.TTL
@@ -164,6 +165,7 @@ func (l *ledger) refused(f *fact, force bool) bool {
 
 // end ends a hold, or a try that came to nothing.
 func (l *ledger) end(h *hold, now history.Time) {
+	h.client.drop(h)
 	h.over, h.ended = true, now
 	l.settling = append(l.settling, h)
 }
