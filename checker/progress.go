@@ -57,7 +57,7 @@ func (p *progress) hears() kinds {
 	if p.bound == 0 {
 		return 0
 	}
-	return kindSet(history.Acquire, history.Granted, history.Refused, history.Release, history.Lost, history.Lapse,
+	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Release, history.Lost, history.Lapse,
 		history.KeySet, history.KeyGone, history.FaultStart, history.FaultEnd,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
@@ -70,6 +70,8 @@ func (p *progress) observe(f *fact) {
 		if f.hold != nil {
 			p.try(f)
 		}
+	case reentered:
+		f.try.stopWaiting()
 	case history.Release, history.Lost, history.Lapse:
 		if f.hold != nil && f.hold.returned {
 			f.hold.resource.waiting.freed = f.Time

@@ -179,7 +179,8 @@ func HistoryPath(dir string) (string, error) {
 // Judge judges a stored history, plain or compressed (gzip, zstd), as it is read: all
 // properties, or those that are named alone, and then nothing is measured. Where the
 // history cannot be read to its end the report, beside the error, is of what came before;
-// errors name the line where they can. When it returns nothing reads from the source.
+// errors name the line where they can; a history that contradicts itself is one
+// ([checker.Contradiction]). When it returns nothing reads from the source.
 func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Report, error) {
 	plain, err := packed.Reader(from)
 	if err != nil {
@@ -195,11 +196,24 @@ func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Re
 	for {
 		e, err := r.Next()
 		if err == io.EOF {
-			return r.Header(), panel.Finish(), nil
+			return r.Header(), panel.Finish(), located(panel.Err())
 		}
 		if err != nil {
 			return r.Header(), panel.Finish(), err
 		}
 		panel.Record(e)
+		if err := panel.Err(); err != nil {
+			return r.Header(), panel.Finish(), located(err)
+		}
 	}
+}
+
+// located names the line of the event that cannot be true: the first line is that of the
+// header.
+func located(err error) error {
+	var c *checker.Contradiction
+	if errors.As(err, &c) {
+		return &history.LineError{Line: c.Event + 1, Err: c}
+	}
+	return err
 }
