@@ -55,6 +55,10 @@ func (x *exclusion) hears() kinds {
 func (x *exclusion) observe(f *fact) {
 	x.now = f.Time
 	h := f.hold
+	if h == nil {
+		x.endAllBy(f)
+		return
+	}
 	switch f.Kind {
 	case history.Granted:
 		x.begin(h, h.acquire.at, false)
@@ -70,14 +74,13 @@ func (x *exclusion) observe(f *fact) {
 		x.confirm(h)
 	case history.WriteDone:
 		x.written(h, f.Outcome)
+	case history.Release, history.Lost, history.Expiring:
+		x.end(h, f.Time, f.Kind)
 	}
-	if x.ends.has(f.Kind) {
-		x.endBy(f)
-	}
-	if h != nil && x.ends.has(history.Lapse) && h.expired() {
+	if h.expired() && x.ends.has(history.Lapse) {
 		x.endBegun(h)
 	}
-	if h != nil && x.ends.has(history.Kill) && h.client.dead {
+	if h.client.dead && x.ends.has(history.Kill) {
 		x.end(h, x.now, history.Kill) // it was called and died in one instant
 	}
 }
@@ -95,14 +98,25 @@ func (x *exclusion) settle() {
 		slices.SortFunc(x.turns, turn.compare)
 	}
 	for i := range x.turns {
-		l := x.line(x.turns[i].hold)
-		if l.take(x.turns[i]) {
-			x.judge(l, x.turns[i])
-		} else if h := l.crowded(); h != nil {
-			x.cancel(h)
-		}
+		x.take(&x.turns[i])
 	}
 	x.turns = x.turns[:0]
+}
+
+// take judges the turn, now or when those before it are certain.
+func (x *exclusion) take(t *turn) {
+	l := x.line(t.hold)
+	place, now := l.take(t)
+	if now {
+		x.judge(l, t)
+		return
+	}
+	if t.tentative {
+		t.hold.windows[x.index].turn = place
+	}
+	if h := l.crowded(); h != nil {
+		x.cancel(h)
+	}
 }
 
 // gather makes a turn of what has happened to the hold's window in this
@@ -138,15 +152,18 @@ func (x *exclusion) drain(l *line) {
 		if !ok {
 			return
 		}
-		x.judge(l, t)
+		x.judge(l, &t)
+		x.ledger.reuse(t.hold)
 	}
 }
 
-func (x *exclusion) judge(l *line, t turn) {
+func (x *exclusion) judge(l *line, t *turn) {
 	switch t.kind {
 	case endTurn:
 		l.end(t)
-		x.first.ended(t)
+		if x.first != nil {
+			x.first.ended(t)
+		}
 	case beginTurn:
 		x.windows++
 		for i := range l.live {
@@ -166,7 +183,7 @@ func (x *exclusion) judge(l *line, t turn) {
 // came of them.
 const maxClashes = 16
 
-func (x *exclusion) violate(held span, t turn) {
+func (x *exclusion) violate(held span, t *turn) {
 	x.count++
 	r := held.hold.resource
 	known := x.index != leaseRule || len(r.clashes) == maxClashes

@@ -25,6 +25,7 @@ type hold struct {
 	letGo    bool // release was called
 	over     bool // it was refused, or release has returned
 	retired  bool // no event can concern it any more
+	lined    int  // exclusion: its live windows, and its turns that wait
 
 	competing bool // tolerance: the token may hold keys
 	waits     bool // progress: it counts as waiting

@@ -119,7 +119,9 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 	if !p.ledger.resolve(f, force) {
 		return false
 	}
-	p.notes.observe(f)
+	if noted.has(e.Kind) {
+		p.notes.observe(f)
+	}
 	hearing := p.hearing[e.Kind%maxKinds]
 	for rest := hearing; rest != 0; rest &= rest - 1 {
 		p.observers[bits.TrailingZeros64(rest)].observe(f)
@@ -136,7 +138,9 @@ func (p *Panel) settle() {
 	if len(p.late) > 0 {
 		p.takeLate()
 	}
-	p.ledger.settleKeys()
+	if len(p.ledger.changes) > 0 {
+		p.ledger.settleKeys()
+	}
 	for rest := p.heard; rest != 0; rest &= rest - 1 {
 		p.settlers[bits.TrailingZeros64(rest)].settle()
 	}
