@@ -254,8 +254,8 @@ type extension struct {
 }
 
 func (h *hold) vouched() extension {
-	if h.renewed != nil {
-		return *h.renewed
+	if h.renewed.at != 0 {
+		return h.renewed
 	}
 	return extension{at: h.granted, left: h.validity}
 }

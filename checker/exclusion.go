@@ -123,23 +123,15 @@ func (x *exclusion) take(t *turn) {
 // instant.
 func (x *exclusion) gather(h *hold) {
 	w := &h.windows[x.index]
-	t := turn{hold: h, at: x.now, tentative: w.tentative, by: w.by}
-	switch {
-	case w.fresh && w.over && w.anew:
-		w.fresh, w.closing = false, false
-		return
-	case w.fresh && w.over:
-		t.kind, t.since = emptyTurn, max(w.call, w.end)
-	case w.fresh:
-		t.kind = beginTurn
-	case w.closing && w.begun:
-		t.kind = endTurn
-		t.tentative = false
-	default:
+	kind := w.change()
+	w.fresh, w.closing = false, false
+	if kind == noTurn {
 		return
 	}
-	w.fresh, w.closing = false, false
-	x.turns = append(x.turns, t)
+	x.turns = append(x.turns, turn{
+		kind: kind, hold: h, at: x.now, by: w.by,
+		tentative: w.tentative && kind != endTurn, since: max(w.call, w.end),
+	})
 }
 
 func (x *exclusion) line(h *hold) *line { return &h.resource.lines[x.index] }

@@ -36,7 +36,7 @@ type hold struct {
 	validity time.Duration // that it was granted with
 
 	asked   time.Duration // the TTL of the last extension; 0: as of the grant
-	renewed *extension    // the last; nil: none
+	renewed extension     // the last; at 0: none
 
 	until   int64 // the end of validity that holds now, on the client's clock
 	reached reached

@@ -174,18 +174,23 @@ func (l *ledger) reuse(h *hold) {
 
 // remove takes v out of a short list, whose order stays.
 func remove[T comparable](list []T, v T) []T {
-	last := len(list) - 1
-	for i := last; i >= 0; i-- {
+	for i := len(list) - 1; i >= 0; i-- {
 		if list[i] == v {
-			if i < last {
-				copy(list[i:], list[i+1:])
-			}
-			var none T
-			list[last] = none
-			return list[:last]
+			return cut(list, i)
 		}
 	}
 	return list
+}
+
+// cut takes one out of a list, most often the last.
+func cut[T any](list []T, i int) []T {
+	last := len(list) - 1
+	if i < last {
+		copy(list[i:], list[i+1:])
+	}
+	var none T
+	list[last] = none
+	return list[:last]
 }
 
 // straggler is a hold that is over while a write of it may still come.

@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"slices"
-
-	"github.com/lockstorm/lockstorm/history"
-)
+import "github.com/lockstorm/lockstorm/history"
 
 // line is what one rule has to remember of one resource: the windows that are
 // live, and the latest instant that is not strictly inside any window.
@@ -88,7 +84,7 @@ func (l *line) begin(t *turn) {
 func (l *line) end(t *turn) {
 	for i := range l.live {
 		if l.live[i].hold == t.hold {
-			l.live = slices.Delete(l.live, i, i+1)
+			l.live = cut(l.live, i)
 			t.hold.lined--
 			break
 		}

@@ -33,6 +33,14 @@ const (
 	trafficResources = 16
 )
 
+// The names are made once, as a lock that is at work has its name once.
+var trafficNames = func() (names [trafficResources]string) {
+	for i := range names {
+		names[i] = fmt.Sprintf("resource-%02d", i)
+	}
+	return names
+}()
+
 // user is one client in the traffic. Its event is the last that it wrote.
 type user struct {
 	history.Event
@@ -96,7 +104,7 @@ func (t *traffic) unanswered() bool {
 func (t *traffic) acquire(u *user) {
 	t.tokens++
 	u.resource = t.random.IntN(trafficResources)
-	u.Resource, u.Token, u.Outcome = fmt.Sprintf("resource-%02d", u.resource), fmt.Sprintf("%040x", t.tokens), history.OK
+	u.Resource, u.Token, u.Outcome = trafficNames[u.resource], fmt.Sprintf("%040x", t.tokens), history.OK
 	u.Until = int64(t.now) + int64(time.Second)
 	t.add(u, history.Acquire)
 	u.next = (*traffic).acquired

@@ -22,6 +22,21 @@ type window struct {
 	end  history.Time
 }
 
+// change returns what has happened to the window in the instant that is over.
+func (w *window) change() turnKind {
+	switch {
+	case w.fresh && w.over && w.anew:
+		return noTurn
+	case w.fresh && w.over:
+		return emptyTurn
+	case w.fresh:
+		return beginTurn
+	case w.closing && w.begun:
+		return endTurn
+	}
+	return noTurn
+}
+
 // endAllBy ends the windows of all holds that the event ends, being about no one hold.
 func (x *exclusion) endAllBy(f *fact) {
 	switch f.Kind {
@@ -75,7 +90,9 @@ func (x *exclusion) begin(h *hold, call history.Time, tentative bool) {
 		w.tentative = false
 		return
 	}
-	x.cancel(h)
+	if w.tentative {
+		x.cancel(h)
+	}
 	w.begun, w.fresh, w.tentative = true, true, tentative
 	w.call, w.from = call, x.now
 	x.touch(h)
