@@ -49,7 +49,11 @@ func newExclusion(index int, l *ledger, n *notes) *exclusion {
 }
 
 func (x *exclusion) hears() kinds {
-	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply) | x.ends
+	heard := kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply) | x.ends
+	if x.ends.has(history.Kill) {
+		heard |= kindSet(history.Acquire) // it may come in the instant of its client's death
+	}
+	return heard
 }
 
 func (x *exclusion) observe(f *fact) {
@@ -128,10 +132,11 @@ func (x *exclusion) gather(h *hold) {
 	if kind == noTurn {
 		return
 	}
-	x.turns = append(x.turns, turn{
-		kind: kind, hold: h, at: x.now, by: w.by,
-		tentative: w.tentative && kind != endTurn, since: max(w.call, w.end),
-	})
+	// Written in its place: a turn that is copied just after costs a stall.
+	x.turns = append(x.turns, turn{})
+	t := &x.turns[len(x.turns)-1]
+	t.kind, t.hold, t.at, t.by = kind, h, x.now, w.by
+	t.tentative, t.since = w.tentative && kind != endTurn, max(w.call, w.end)
 }
 
 func (x *exclusion) line(h *hold) *line { return &h.resource.lines[x.index] }

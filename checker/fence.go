@@ -15,12 +15,19 @@ const Fence Property = "fence"
 type fences struct {
 	ledger  *ledger
 	notes   *notes
+	holds   perHold[fenced]
 	granted []*hold // in this instant, with a fence
 	ended   []*hold // whose window may have ended in this instant
 
 	judged int
 	count  int
 	first  string
+}
+
+// fenced is the fence of a hold.
+type fenced struct {
+	fence uint64 // 0: it has none
+	floor mark   // what the fence has to be above, as of the call
 }
 
 // mark is the highest fence of some holds, and whose it is.
@@ -37,9 +44,9 @@ type fenceMarks struct {
 	ended    mark // of holds whose windows have ended
 }
 
-func (m *mark) raise(h *hold) {
-	if h.fence > m.fence {
-		*m = mark{fence: h.fence, client: h.client.number, token: h.token, at: h.granted}
+func (m *mark) raise(h *hold, fence uint64) {
+	if fence > m.fence {
+		*m = mark{fence: fence, client: h.client.number, token: h.token, at: h.granted}
 	}
 }
 
@@ -56,14 +63,16 @@ func (j *fences) observe(f *fact) {
 	}
 	switch f.Kind {
 	case history.Acquire:
-		h.floor = h.resource.fences.returned
+		if m := &h.resource.fences.returned; m.fence != 0 {
+			j.holds.of(h).floor = *m
+		}
 	case history.Granted:
 		if f.Fence != 0 {
-			h.fence = f.Fence
+			j.holds.of(h).fence = f.Fence
 			j.granted = append(j.granted, h)
 		}
 	case history.Release, history.Lost, history.Lapse:
-		if h.fence != 0 {
+		if j.holds.of(h).fence != 0 {
 			j.ended = append(j.ended, h)
 		}
 	}
@@ -71,11 +80,12 @@ func (j *fences) observe(f *fact) {
 
 func (j *fences) judge(h *hold) {
 	j.judged++
-	before, when := h.floor, "called acquire after that"
+	own := j.holds.of(h)
+	before, when := own.floor, "called acquire after that"
 	if ended := h.resource.fences.ended; ended.fence > before.fence && !h.expired() {
 		before, when = ended, fmt.Sprintf("came after client %d had ceased to hold it", ended.client)
 	}
-	if h.fence > before.fence {
+	if own.fence > before.fence {
 		return
 	}
 	j.count++
@@ -95,7 +105,7 @@ func (j *fences) tell(before mark, h *hold, when string) string {
 	faults := j.notes.between(before.at, h.granted)
 	return fmt.Sprintf("%sclient %d was granted %q (token %s) at %s with the fence %d; %sclient %d, which %s, was granted it (token %s) at %s with the fence %d",
 		then(tell(faults, before.at, false)), before.client, h.resource.name, short(before.token), at(before.at), before.fence,
-		then(tell(faults, before.at, true)), h.client.number, when, short(h.token), at(h.granted), h.fence) + j.clause(before, h)
+		then(tell(faults, before.at, true)), h.client.number, when, short(h.token), at(h.granted), j.holds.of(h).fence) + j.clause(before, h)
 }
 
 func (j *fences) clause(before mark, h *hold) string {
@@ -103,8 +113,8 @@ func (j *fences) clause(before mark, h *hold) string {
 		if v := j.ledger.forgetful; v.node != 0 && v.at >= before.at && v.at <= h.granted {
 			return broken(storeKeeps, "%s", v.leads())
 		}
-		if h.entry.gone {
-			return unbroken(j.notes, "client %d's entry was %s; the lock granted it all the same", h.client.number, h.entry.tell())
+		if e := h.fate().entry; e.gone {
+			return unbroken(j.notes, "client %d's entry was %s; the lock granted it all the same", h.client.number, e.tell())
 		}
 	} else if v := j.ledger.emptied; v.node != 0 && v.at >= before.at && v.at <= h.granted {
 		return broken(keepsWhatItSaid, "node %d came back %s at %s, and without the counter that it had", v.node, v.how, at(v.at))
@@ -119,11 +129,11 @@ func (j *fences) settle() {
 		j.judge(h)
 	}
 	for _, h := range j.granted {
-		h.resource.fences.returned.raise(h)
+		h.resource.fences.returned.raise(h, j.holds.of(h).fence)
 	}
 	for _, h := range j.ended {
 		if w := &h.windows[leaseRule]; w.begun && w.over && w.end > h.granted {
-			h.resource.fences.ended.raise(h)
+			h.resource.fences.ended.raise(h, j.holds.of(h).fence)
 		}
 	}
 	j.granted, j.ended = j.granted[:0], j.ended[:0]

@@ -43,10 +43,7 @@ type hold struct {
 	writes  int // writes whose effect may still come
 
 	windows    [ruleCount]window // exclusion
-	fence      uint64            // fences
-	floor      mark              // fences: what the fence has to be above, as of the call
 	keys       keys
-	entry      entry // its entry in a store
 	obstructed nodes // tolerance: that kept another token's key at some time since the call
 
 	trying  bool // measurements: it counts as tried

@@ -145,7 +145,9 @@ func (p *Panel) settle() {
 		p.settlers[bits.TrailingZeros64(rest)].settle()
 	}
 	p.heard = 0
-	p.ledger.settle()
+	if len(p.ledger.settling) > 0 || len(p.ledger.changes) > 0 {
+		p.ledger.settle()
+	}
 }
 
 // takeLate takes the events that had to wait for others of the instant. If

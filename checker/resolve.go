@@ -264,7 +264,7 @@ func (l *ledger) entryGone(f *fact, _ bool) bool {
 	for _, c := range l.clients {
 		for _, h := range c.holds {
 			if h.token == f.Token {
-				h.entry = entry{gone: true, at: f.Time, reason: f.Reason, leader: f.Node}
+				h.fate().entry = entry{gone: true, at: f.Time, reason: f.Reason, leader: f.Node}
 			}
 		}
 	}
