@@ -23,8 +23,10 @@ type line struct {
 }
 
 // maxWaiting bounds the turns that are held back. Beyond it the tentative
-// window gives way: if its act still comes to something, it begins then.
-const maxWaiting = 4096
+// window gives way: if its act still comes to something, it begins then. Each
+// turn keeps a hold in memory, and acts that are never heard of again follow
+// one another: with 4096 they cost four times as much.
+const maxWaiting = 256
 
 // span is a live window.
 type span struct {
