@@ -72,10 +72,16 @@ func (j *fences) observe(f *fact) {
 			j.granted = append(j.granted, h)
 		}
 	case history.Release, history.Lost, history.Lapse:
-		if j.holds.of(h).fence != 0 {
+		if j.bears(h) {
 			j.ended = append(j.ended, h)
 		}
 	}
+}
+
+// bears reports whether the hold has a fence, which most locks give to none.
+func (j *fences) bears(h *hold) bool {
+	some := h.resource.fences.returned.fence != 0 || len(j.granted) > 0
+	return some && j.holds.of(h).fence != 0
 }
 
 func (j *fences) judge(h *hold) {
@@ -120,6 +126,10 @@ func (j *fences) clause(before mark, h *hold) string {
 		return broken(keepsWhatItSaid, "node %d came back %s at %s, and without the counter that it had", v.node, v.how, at(v.at))
 	}
 	return unbroken(j.notes, "no node is seen to have lost its state in between; the lock itself drew both fences")
+}
+
+func (*fences) settles() kinds {
+	return kindSet(history.Granted, history.Release, history.Lost, history.Lapse)
 }
 
 // settle raises the marks by what happened in the instant that is over: before

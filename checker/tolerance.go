@@ -131,6 +131,8 @@ func (t *tolerance) mend(f *fact) {
 	t.change(f)
 }
 
+func (*tolerance) settles() kinds { return kindSet(history.Granted, history.Refused) }
+
 // settle judges the tries that returned in the instant that is over, and then
 // lets those that were refused stop to compete.
 func (t *tolerance) settle() {
