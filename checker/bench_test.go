@@ -1,66 +1,141 @@
 package checker_test
 
 import (
+	"flag"
 	"fmt"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/anishathalye/porcupine"
+
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/model"
 )
 
-// cycles is a history of n grants that clients take in turn. With accesses,
-// each reads and writes the guarded resource.
-func cycles(n, clients int, accesses bool) []history.Event {
-	events := make([]history.Event, 0, n*9)
+var big = flag.Bool("big", false, "BenchmarkLease also judges 10,000,000 operations, for which it needs 5 GB")
+
+// BenchmarkLease is the time that the judge of lease exclusion takes for an operation, a
+// call with its return, of the traffic in memory.
+func BenchmarkLease(b *testing.B) {
+	sizes := []int{10_000, 1_000_000}
+	if *big {
+		sizes = append(sizes, 10_000_000)
+	}
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("operations=%d", n), func(b *testing.B) { benchmarkJudges(b, n, 0, checker.Lease) })
+	}
+}
+
+// BenchmarkPorcupine is the same of porcupine alone, on the model of a lease lock. Its
+// memory and time grow with the square of the operations of one resource, which are a
+// sixteenth of all.
+func BenchmarkPorcupine(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("operations=%d", n), func(b *testing.B) {
+			_, events := trafficOf(n, 0)
+			ops := operations(events)
+			b.ReportAllocs()
+			began := processorTime(b)
+			for b.Loop() {
+				if !porcupine.CheckOperations(model.LeaseLock, ops) {
+					b.Fatal("porcupine finds the traffic illegal")
+				}
+			}
+			reportOperations(b, n, processorTime(b)-began)
+		})
+	}
+}
+
+// BenchmarkAll is the time of an operation with all judges and all measurements.
+func BenchmarkAll(b *testing.B) { benchmarkJudges(b, 100_000, 0) }
+
+// BenchmarkUnknown is what it costs when ten calls in a thousand never return.
+func BenchmarkUnknown(b *testing.B) {
+	for _, unknown := range []int{0, 10} {
+		for _, only := range []struct {
+			name       string
+			properties []checker.Property
+		}{{"lease", []checker.Property{checker.Lease}}, {"all", nil}} {
+			b.Run(fmt.Sprintf("%s/unknown=%d", only.name, unknown*100), func(b *testing.B) {
+				benchmarkJudges(b, 100_000, unknown, only.properties...)
+			})
+		}
+	}
+}
+
+func benchmarkJudges(b *testing.B, operations, unknown int, only ...checker.Property) {
+	header, events := trafficOf(operations, unknown)
+	b.ReportAllocs()
+	began := processorTime(b)
+	for b.Loop() {
+		panel := checker.NewPanel(header, only...)
+		for i := range events {
+			panel.Record(&events[i])
+		}
+		if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
+			b.Fatal(f.Story)
+		}
+	}
+	reportOperations(b, operations, processorTime(b)-began)
+}
+
+// reportOperations reports what took so much of the processor: it is what can be compared
+// on a machine that is shared, where a round may wait for longer than it runs.
+func reportOperations(b *testing.B, operations int, took time.Duration) {
+	rounds := took.Seconds() / float64(b.N)
+	b.ReportMetric(rounds*1e3, "cpu-ms/op")
+	b.ReportMetric(rounds*1e9/float64(operations), "cpu-ns/operation")
+	b.ReportMetric(float64(operations)/rounds, "operations/cpu-s")
+}
+
+// processorTime is how long the process has run by now, on all cores together.
+func processorTime(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// BenchmarkAccesses is the time of an event with all judges, when each hold reads and
+// writes what it guards.
+func BenchmarkAccesses(b *testing.B) {
+	events := accesses(20_000, 10)
+	header := history.Header{Nodes: 5, Clients: 10}
+	b.ReportAllocs()
+	for b.Loop() {
+		panel := checker.NewPanel(header)
+		for i := range events {
+			panel.Record(&events[i])
+		}
+		panel.Finish()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(events)), "ns/event")
+}
+
+// accesses is a history of n grants that clients take in turn, each of which reads and
+// writes the guarded resource.
+func accesses(n, clients int) []history.Event {
+	var events []history.Event
 	now := history.Time(0)
 	for i := range n {
-		e := history.Event{Client: i%clients + 1, Resource: "resource", Token: fmt.Sprintf("%040x", i), TTL: time.Second, Validity: time.Second}
+		e := history.Event{Client: i%clients + 1, Resource: "resource", Token: fmt.Sprintf("%040x", i), Outcome: history.OK}
 		add := func(k history.Kind, value int64) {
-			now += history.Time(time.Microsecond)
+			now += 1000
 			e.Time, e.Kind, e.Value = now, k, value
-			e.Outcome = history.OK
 			events = append(events, e)
 		}
 		add(history.Acquire, 0)
-		e.Until = int64(now) + int64(time.Second)
 		add(history.Granted, 0)
-		if accesses {
-			add(history.Read, 0)
-			add(history.ReadDone, int64(i))
-			add(history.Write, int64(i)+1)
-			add(history.Apply, int64(i)+1)
-			add(history.WriteDone, int64(i)+1)
-		}
+		add(history.Read, 0)
+		add(history.ReadDone, int64(i))
+		add(history.Write, int64(i)+1)
+		add(history.Apply, int64(i)+1)
+		add(history.WriteDone, int64(i)+1)
 		add(history.Release, 0)
 		add(history.Released, 0)
 	}
 	return events
-}
-
-// BenchmarkPanel is the time of one event with all judges.
-func BenchmarkPanel(b *testing.B) {
-	for _, c := range []struct {
-		name     string
-		clients  int
-		accesses bool
-	}{{"locks", 1, false}, {"locks/clients=10", 10, false}, {"accesses", 10, true}} {
-		b.Run(c.name, func(b *testing.B) { benchmarkPanel(b, cycles(20_000, c.clients, c.accesses)) })
-	}
-}
-
-func benchmarkPanel(b *testing.B, events []history.Event) {
-	header := history.Header{Nodes: 5, Clients: 10, LongestTTL: time.Second, Bounds: history.Bounds{Acquire: time.Second, Tries: 3}}
-	b.ReportAllocs()
-	done := 0
-	for done < b.N {
-		panel := checker.NewPanel(header)
-		part := events[:min(len(events), b.N-done)]
-		for i := range part {
-			panel.Record(&part[i])
-		}
-		panel.Finish()
-		done += len(part)
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }

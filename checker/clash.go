@@ -53,7 +53,7 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 	if v := l.emptied; v.at > a.acquire.at && v.at <= now {
 		c.emptied = v
 	}
-	c.entry, c.its = a.entry, b.entry
+	c.entry, c.its = a.fate().entry, b.fate().entry
 	c.early = c.vouched.at.Add(c.vouched.left).Sub(c.entry.at)
 	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
 		c.lapsed, c.lapse = true, w.end
@@ -254,8 +254,8 @@ type extension struct {
 }
 
 func (h *hold) vouched() extension {
-	if h.renewed != nil {
-		return *h.renewed
+	if h.renewed.at != 0 {
+		return h.renewed
 	}
 	return extension{at: h.granted, left: h.validity}
 }

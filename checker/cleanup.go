@@ -97,6 +97,10 @@ func (c *cleanup) keySet(f *fact) {
 	}
 }
 
+func (*cleanup) settles() kinds {
+	return kindSet(history.Refused, history.Released, history.KeySet)
+}
+
 // settle takes down what was left behind in the instant that is over.
 func (c *cleanup) settle() {
 	for _, h := range c.over {

@@ -169,6 +169,10 @@ func (c *contract) claim(f *fact, what claimKind) {
 	}
 }
 
+func (*contract) settles() kinds {
+	return kindSet(history.Extended, history.Released, history.KeyGone)
+}
+
 // settle judges the claims and the deletions of the instant, now that it is clear
 // who held and who had called release.
 func (c *contract) settle() {

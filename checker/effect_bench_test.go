@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/model"
 )
 
-// traffic is how the accesses of a benchmark meet on their resource.
-type traffic struct {
+// sectionTraffic is how the accesses of a benchmark meet on their resource.
+type sectionTraffic struct {
 	name    string
 	overlap int  // how many sections are in progress at a time, about
 	burst   int  // sections between two quiescent points
@@ -21,7 +21,7 @@ type traffic struct {
 	unknown int  // 1 in so many writes has no answer; 0: none
 }
 
-var traffics = []traffic{
+var traffics = []sectionTraffic{
 	{name: "sequential", overlap: 1, burst: 1},
 	{name: "overlapping/2", overlap: 2, burst: 16},
 	{name: "overlapping/4", overlap: 4, burst: 16},
@@ -37,7 +37,7 @@ var traffics = []traffic{
 // sections returns n sections that are legal by construction, since each has a
 // point of its own at which it takes effect, and that leave the resource as they
 // found it: they can be repeated. One in five beside them is declined.
-func (v traffic) sections(n int) []visit {
+func (v sectionTraffic) sections(n int) []visit {
 	random := rand.New(rand.NewPCG(1, uint64(v.overlap)))
 	var visits []visit
 	value, from := int64(0), 0

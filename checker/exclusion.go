@@ -51,12 +51,20 @@ func newExclusion(index int, l *ledger, n *notes) *exclusion {
 }
 
 func (x *exclusion) hears() kinds {
-	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, reentered) | x.ends
+	heard := kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, reentered) | x.ends
+	if x.ends.has(history.Kill) {
+		heard |= kindSet(history.Acquire) // it may come in the instant of its client's death
+	}
+	return heard
 }
 
 func (x *exclusion) observe(f *fact) {
 	x.now = f.Time
 	h := f.hold
+	if h == nil {
+		x.endAllBy(f)
+		return
+	}
 	switch f.Kind {
 	case history.Granted:
 		x.begin(h, h.acquire.at, false)
@@ -72,17 +80,18 @@ func (x *exclusion) observe(f *fact) {
 		x.confirm(h)
 	case history.WriteDone:
 		x.written(h, f.Outcome)
+	case history.Release, history.Lost, history.Expiring:
+		x.end(h, f.Time, f.Kind)
 	}
-	if x.ends.has(f.Kind) {
-		x.endBy(f)
-	}
-	if h != nil && x.ends.has(history.Lapse) && h.expired() {
+	if h.expired() && x.ends.has(history.Lapse) {
 		x.endBegun(h)
 	}
-	if h != nil && x.ends.has(history.Kill) && h.client.dead {
+	if h.client.dead && x.ends.has(history.Kill) {
 		x.end(h, x.now, history.Kill) // it was called and died in one instant
 	}
 }
+
+func (x *exclusion) settles() kinds { return x.hears() }
 
 // settle judges the instant that is over.
 func (x *exclusion) settle() {
@@ -97,37 +106,41 @@ func (x *exclusion) settle() {
 		slices.SortFunc(x.turns, turn.compare)
 	}
 	for i := range x.turns {
-		l := x.line(x.turns[i].hold)
-		if l.take(x.turns[i]) {
-			x.judge(l, x.turns[i])
-		} else if h := l.crowded(); h != nil {
-			x.cancel(h)
-		}
+		x.take(&x.turns[i])
 	}
 	x.turns = x.turns[:0]
+}
+
+// take judges the turn, now or when those before it are certain.
+func (x *exclusion) take(t *turn) {
+	l := x.line(t.hold)
+	place, now := l.take(t)
+	if now {
+		x.judge(l, t)
+		return
+	}
+	if t.tentative {
+		t.hold.windows[x.index].turn = place
+	}
+	if h := l.crowded(); h != nil {
+		x.cancel(h)
+	}
 }
 
 // gather makes a turn of what has happened to the hold's window in this
 // instant.
 func (x *exclusion) gather(h *hold) {
 	w := &h.windows[x.index]
-	t := turn{hold: h, at: x.now, tentative: w.tentative, by: w.by}
-	switch {
-	case w.fresh && w.over && w.anew:
-		w.fresh, w.closing = false, false
-		return
-	case w.fresh && w.over:
-		t.kind, t.since = emptyTurn, max(w.call, w.end)
-	case w.fresh:
-		t.kind = beginTurn
-	case w.closing && w.begun:
-		t.kind = endTurn
-		t.tentative = false
-	default:
+	kind := w.change()
+	w.fresh, w.closing = false, false
+	if kind == noTurn {
 		return
 	}
-	w.fresh, w.closing = false, false
-	x.turns = append(x.turns, t)
+	// Written in its place: a turn that is copied just after costs a stall.
+	x.turns = append(x.turns, turn{})
+	t := &x.turns[len(x.turns)-1]
+	t.kind, t.hold, t.at, t.by = kind, h, x.now, w.by
+	t.tentative, t.since = w.tentative && kind != endTurn, max(w.call, w.end)
 }
 
 func (x *exclusion) line(h *hold) *line { return &h.resource.lines[x.index] }
@@ -140,18 +153,21 @@ func (x *exclusion) drain(l *line) {
 		if !ok {
 			return
 		}
-		x.judge(l, t)
+		x.judge(l, &t)
+		x.ledger.reuse(t.hold)
 	}
 }
 
-func (x *exclusion) judge(l *line, t turn) {
+func (x *exclusion) judge(l *line, t *turn) {
 	switch t.kind {
 	case endTurn:
 		if x.each != nil {
-			x.each(x.closed(l, t))
+			x.tellClosed(l, t)
 		}
 		l.end(t)
-		x.first.ended(t)
+		if x.first != nil {
+			x.first.ended(t)
+		}
 	case beginTurn:
 		x.windows++
 		for i := range l.live {
@@ -174,7 +190,7 @@ func (x *exclusion) judge(l *line, t turn) {
 // came of them.
 const maxClashes = 16
 
-func (x *exclusion) violate(held span, t turn) {
+func (x *exclusion) violate(held span, t *turn) {
 	x.count++
 	r := held.hold.resource
 	known := x.index != leaseRule || len(r.clashes) == maxClashes

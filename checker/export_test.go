@@ -11,3 +11,6 @@ func (p *Panel) SetSegments(least, most, patience int) {
 		}
 	}
 }
+
+// Places is how many holds the panel has had to remember at one time, at most.
+func (p *Panel) Places() int { return p.ledger.places }

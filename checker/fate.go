@@ -47,8 +47,10 @@ func (l *ledger) lose(k keyChange) {
 	h.fate().lost = append(h.fate().lost, v)
 }
 
-// fate is what became of the keys of a hold in ways that few have.
+// fate is what became of the keys of a hold, or of its entry in a store, in ways that
+// few have.
 type fate struct {
+	entry   entry
 	lost    []loss    // before its holder let go
 	renewed []renewal // by node
 }

@@ -15,8 +15,9 @@ const Fence Property = "fence"
 type fences struct {
 	ledger  *ledger
 	notes   *notes
-	granted []*hold // in this instant, with a fence
-	ended   []*hold // whose window may have ended in this instant
+	floors  perHold[mark] // what the fence of a hold has to be above, as of its call
+	granted []*hold       // in this instant, with a fence
+	ended   []*hold       // whose window may have ended in this instant
 
 	judged int
 	count  int
@@ -38,9 +39,9 @@ type fenceMarks struct {
 	ended    mark // of holds whose windows have ended
 }
 
-func (m *mark) raise(h *hold) {
-	if h.fence > m.fence {
-		*m = mark{fence: h.fence, client: h.client.number, token: h.token, at: h.granted}
+func (m *mark) raise(h *hold, fence uint64) {
+	if fence > m.fence {
+		*m = mark{fence: fence, client: h.client.number, token: h.token, at: h.granted}
 	}
 }
 
@@ -57,10 +58,11 @@ func (j *fences) observe(f *fact) {
 	}
 	switch f.Kind {
 	case history.Acquire:
-		h.floor = h.resource.fences.returned
+		if m := &h.resource.fences.returned; m.fence != 0 {
+			*j.floors.of(h) = *m
+		}
 	case history.Granted:
 		if f.Fence != 0 {
-			h.fence = f.Fence
 			j.granted = append(j.granted, h)
 		}
 	case history.Release, history.Lost, history.Lapse:
@@ -72,7 +74,7 @@ func (j *fences) observe(f *fact) {
 
 func (j *fences) judge(h *hold) {
 	j.judged++
-	before, when := h.floor, "called acquire after that"
+	before, when := *j.floors.of(h), "called acquire after that"
 	if ended := h.resource.fences.ended; ended.fence > before.fence && !h.expired() {
 		before, when = ended, fmt.Sprintf("came after client %d had ceased to hold it", ended.client)
 	}
@@ -105,13 +107,17 @@ func (j *fences) clause(before mark, h *hold) string {
 		if v := j.ledger.forgetful; v.node != 0 && v.at >= before.at && v.at <= h.granted {
 			return broken(storeKeeps, "%s", v.leads())
 		}
-		if h.entry.gone {
-			return unbroken(j.notes, "client %d's entry was %s; the lock granted it all the same", h.client.number, h.entry.tell())
+		if e := h.fate().entry; e.gone {
+			return unbroken(j.notes, "client %d's entry was %s; the lock granted it all the same", h.client.number, e.tell())
 		}
 	} else if v := j.ledger.emptied; v.node != 0 && v.at >= before.at && v.at <= h.granted {
 		return broken(keepsWhatItSaid, "node %d came back %s at %s, and without the counter that it had", v.node, v.how, at(v.at))
 	}
 	return unbroken(j.notes, "no node is seen to have lost its state in between; the lock itself drew both fences")
+}
+
+func (*fences) settles() kinds {
+	return kindSet(history.Granted, history.Release, history.Lost, history.Lapse)
 }
 
 // settle raises the marks by what happened in the instant that is over: before
@@ -121,11 +127,11 @@ func (j *fences) settle() {
 		j.judge(h)
 	}
 	for _, h := range j.granted {
-		h.resource.fences.returned.raise(h)
+		h.resource.fences.returned.raise(h, h.fence)
 	}
 	for _, h := range j.ended {
 		if w := &h.windows[leaseRule]; w.begun && w.over && w.end > h.granted {
-			h.resource.fences.ended.raise(h)
+			h.resource.fences.ended.raise(h, h.fence)
 		}
 	}
 	j.granted, j.ended = j.granted[:0], j.ended[:0]

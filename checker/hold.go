@@ -28,6 +28,7 @@ type hold struct {
 	lost     bool // its holder was told that it holds the lock no more
 	over     bool // it was refused, or release has returned
 	retired  bool // no event can concern it any more
+	lined    int  // exclusion: its live windows, and its turns that wait
 
 	competing bool // tolerance: the token may hold keys
 	waits     bool // progress: it counts as waiting
@@ -36,19 +37,17 @@ type hold struct {
 
 	granted  history.Time
 	validity time.Duration // that it was granted with
+	fence    uint64        // of the grant; 0: it bears none
 
 	asked   time.Duration // the TTL of the last extension; 0: as of the grant
-	renewed *extension    // the last; nil: none
+	renewed extension     // the last; at 0: none
 
 	until   int64 // the end of validity that holds now, on the client's clock
 	reached reached
 	writes  int // writes whose effect may still come
 
 	windows    [ruleCount]window // exclusion
-	fence      uint64            // fences
-	floor      mark              // fences: what the fence has to be above, as of the call
 	keys       keys
-	entry      entry // its entry in a store
 	obstructed nodes // tolerance: that kept another token's key at some time since the call
 
 	trying  bool // measurements: it counts as tried

@@ -27,8 +27,7 @@ type ledger struct {
 	changes   []keyChange   // of this instant
 	entered   history.Event // that was made of a grant: see [reentered]
 	settling  []*hold       // that may be retired at the end of the instant
-	spare     []*hold       // retired, to be used again
-	free      []int         // numbers of holds that are retired
+	spare     []*hold       // retired, to be used again with their numbers
 	places    int           // numbers of holds, in all
 	serial    uint64        // of the last hold
 }
@@ -119,36 +118,26 @@ func endOf(e *history.Event) int64 {
 	return e.Until
 }
 
+// blank returns a hold of which nothing is known, with a number that no other has
+// that may still be spoken of.
 func (l *ledger) blank() *hold {
-	var h *hold
-	if last := len(l.spare) - 1; last >= 0 {
-		h = l.spare[last]
-		l.spare = l.spare[:last]
-	} else {
-		h = &hold{}
-	}
 	l.serial++
-	*h = hold{number: l.place(), serial: l.serial}
-	return h
-}
-
-// place returns the lowest number that no hold has had, or one that is free again.
-func (l *ledger) place() int {
-	last := len(l.free) - 1
+	last := len(l.spare) - 1
 	if last < 0 {
 		l.places++
-		return l.places - 1
+		return &hold{number: l.places - 1, serial: l.serial}
 	}
-	n := l.free[last]
-	l.free = l.free[:last]
-	return n
+	h := l.spare[last]
+	l.spare = l.spare[:last]
+	*h = hold{number: h.number, serial: l.serial}
+	return h
 }
 
 // settle lets go of the holds that no event can concern any more: the last first,
 // as it is found, and taken out, at the end of its list.
 func (l *ledger) settle() {
-	for _, h := range slices.Backward(l.settling) {
-		if !h.retired && h.finished() {
+	for i := len(l.settling) - 1; i >= 0; i-- {
+		if h := l.settling[i]; !h.retired && h.finished() {
 			l.retire(h)
 		}
 	}
@@ -172,32 +161,42 @@ func (l *ledger) retire(h *hold) {
 	h.retired = true
 	h.client.drop(h)
 	h.client.strand(h)
-	l.free = append(l.free, h.number)
 	h.client.holds = remove(h.client.holds, h)
 	h.resource.holds = remove(h.resource.holds, h)
 	if h.writes > 0 && h.returned {
 		h.resource.late = append(h.resource.late,
 			straggler{client: h.client.number, token: h.token, granted: h.granted, writes: h.writes})
 	}
-	for i := range h.resource.lines {
-		if h.resource.lines[i].refersTo(h) {
-			return // left to the garbage collector
-		}
+	l.reuse(h)
+}
+
+// reuse lets another take the place of a hold that is retired, once no line speaks
+// of it any more.
+func (l *ledger) reuse(h *hold) {
+	if h.retired && h.lined == 0 {
+		l.spare = append(l.spare, h)
 	}
-	l.spare = append(l.spare, h)
 }
 
 // remove takes v out of a short list, whose order stays.
 func remove[T comparable](list []T, v T) []T {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i] == v {
-			copy(list[i:], list[i+1:])
-			var none T
-			list[len(list)-1] = none
-			return list[:len(list)-1]
+			return cut(list, i)
 		}
 	}
 	return list
+}
+
+// cut takes one out of a list, most often the last.
+func cut[T any](list []T, i int) []T {
+	last := len(list) - 1
+	if i < last {
+		copy(list[i:], list[i+1:])
+	}
+	var none T
+	list[last] = none
+	return list[:last]
 }
 
 // straggler is a hold that is over while a write of it may still come.

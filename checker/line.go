@@ -19,11 +19,14 @@ type line struct {
 	// waiting holds back turns, in their order, behind one that is
 	// tentative: the begin of a window that is not certain yet.
 	waiting []turn
+	gone    int // how many have left it
 }
 
 // maxWaiting bounds the turns that are held back. Beyond it the tentative
-// window gives way: if its act still comes to something, it begins then.
-const maxWaiting = 4096
+// window gives way: if its act still comes to something, it begins then. Each
+// turn keeps a hold in memory, and acts that are never heard of again follow
+// one another: with 4096 they cost four times as much.
+const maxWaiting = 256
 
 // span is a live window.
 type span struct {
@@ -32,13 +35,14 @@ type span struct {
 }
 
 // take reports whether the turn can be judged at once, and otherwise puts it
-// at the end of the line.
-func (l *line) take(t turn) bool {
+// at the end of the line. It returns the place of a turn that is put there, from 1.
+func (l *line) take(t *turn) (place int, now bool) {
 	if len(l.waiting) == 0 && !t.tentative {
-		return true
+		return 0, true
 	}
-	l.waiting = append(l.waiting, t)
-	return false
+	l.waiting = append(l.waiting, *t)
+	t.hold.lined++
+	return l.gone + len(l.waiting), false
 }
 
 // next takes the first waiting turn off the line, if it is certain.
@@ -48,6 +52,8 @@ func (l *line) next() (turn, bool) {
 	}
 	t := l.waiting[0]
 	l.waiting = l.waiting[1:]
+	l.gone++
+	t.hold.lined--
 	return t, true
 }
 
@@ -59,38 +65,29 @@ func (l *line) crowded() *hold {
 	return l.waiting[0].hold
 }
 
-// confirm makes the hold's tentative turn certain.
-func (l *line) confirm(h *hold) {
-	for i := range l.waiting {
-		if l.waiting[i].hold == h {
-			l.waiting[i].tentative = false
-		}
-	}
+// confirm makes the tentative turn at a place certain.
+func (l *line) confirm(place int) { l.waiting[place-l.gone-1].tentative = false }
+
+// drop makes nothing of it. What comes of the end of its window, if that waits
+// as well, is nothing either.
+func (l *line) drop(place int) {
+	t := &l.waiting[place-l.gone-1]
+	t.kind, t.tentative = noTurn, false
 }
 
-// drop takes the hold's turns out of the line.
-func (l *line) drop(h *hold) {
-	kept := l.waiting[:0]
-	for _, t := range l.waiting {
-		if t.hold != h {
-			kept = append(kept, t)
-		}
-	}
-	clear(l.waiting[len(kept):])
-	l.waiting = kept
-}
-
-func (l *line) begin(t turn) {
+func (l *line) begin(t *turn) {
 	if len(l.live) == 0 {
 		l.free = t.at
 	}
 	l.live = append(l.live, span{hold: t.hold, from: t.at})
+	t.hold.lined++
 }
 
-func (l *line) end(t turn) {
+func (l *line) end(t *turn) {
 	for i := range l.live {
 		if l.live[i].hold == t.hold {
-			l.live = remove(l.live, l.live[i])
+			l.live = cut(l.live, i)
+			t.hold.lined--
 			break
 		}
 	}
@@ -100,18 +97,4 @@ func (l *line) end(t turn) {
 }
 
 // hasPoint reports whether rule (b) is kept by an empty window.
-func (l *line) hasPoint(t turn) bool { return len(l.live) == 0 || t.since <= l.free }
-
-func (l *line) refersTo(h *hold) bool {
-	for i := range l.waiting {
-		if l.waiting[i].hold == h {
-			return true
-		}
-	}
-	for i := range l.live {
-		if l.live[i].hold == h {
-			return true
-		}
-	}
-	return false
-}
+func (l *line) hasPoint(t *turn) bool { return len(l.live) == 0 || t.since <= l.free }

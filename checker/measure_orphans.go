@@ -72,6 +72,8 @@ func (m *orphanMeter) keySet(f *fact) {
 	}
 }
 
+func (*orphanMeter) settles() kinds { return kindSet(history.Refused, history.Released) }
+
 // settle takes down the keys that the tries have left which were over in this
 // instant.
 func (m *orphanMeter) settle() {

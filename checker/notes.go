@@ -40,6 +40,9 @@ func (n *notes) none() bool { return len(n.recent) == 0 }
 // kept longest.
 const maxNotes = 64
 
+// noted are the kinds of events that are observed.
+var noted = kindSet(history.FaultStart, history.FaultEnd, history.NodeDown, history.NodeUp, history.Pause, history.Resume, history.Kill)
+
 func (n *notes) observe(f *fact) {
 	if f.Kind == history.FaultStart {
 		n.begin(f, faultText(f))

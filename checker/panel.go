@@ -19,8 +19,8 @@ type Panel struct {
 	observers []observer       // the judges, and then the meters
 	settlers  []settler        // nil: it has nothing to do at the end of an instant
 	hearing   [maxKinds]uint64 // by kind of event: the observers that are to hear of it, as bits
-	settling  uint64           // the settlers among the observers
-	heard     uint64           // those that have heard of something in this instant
+	settling  [maxKinds]uint64 // by kind of event: the settlers that are to settle after it
+	heard     uint64           // those that are to at the end of this instant
 
 	now  history.Time
 	cut  string          // why the history says nothing of what did not happen
@@ -47,8 +47,11 @@ type observer interface {
 // instant: events of one instant may come in any order.
 type settler interface {
 	observer
-	// settle is called when all events of an instant have been observed, if
-	// there was one.
+	// settles lists the kinds of events, of those that it hears, which can give it
+	// something to do.
+	settles() kinds
+	// settle is called when all events of an instant have been observed, if one of
+	// them was of these kinds.
 	settle()
 }
 
@@ -92,14 +95,19 @@ const maxKinds = 64
 // listen lets an observer hear of what it wants to, after those before it.
 func (p *Panel) listen(o observer) {
 	bit := uint64(1) << len(p.observers)
-	for rest := uint64(o.hears()); rest != 0; rest &= rest - 1 {
-		p.hearing[bits.TrailingZeros64(rest)] |= bit
-	}
+	o.hears().mark(&p.hearing, bit)
 	s, settles := o.(settler)
 	if settles {
-		p.settling |= bit
+		(s.settles() & o.hears()).mark(&p.settling, bit)
 	}
 	p.observers, p.settlers = append(p.observers, o), append(p.settlers, s)
+}
+
+// mark sets a bit of each of the kinds.
+func (s kinds) mark(byKind *[maxKinds]uint64, bit uint64) {
+	for rest := uint64(s); rest != 0; rest &= rest - 1 {
+		byKind[bits.TrailingZeros64(rest)] |= bit
+	}
 }
 
 // Record takes the next event. Events come in the order of time. Those of one
@@ -130,12 +138,13 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 	if !p.ledger.resolve(f, force) {
 		return false
 	}
-	p.notes.observe(f)
-	hearing := p.hearing[f.Kind%maxKinds]
-	for rest := hearing; rest != 0; rest &= rest - 1 {
+	if noted.has(f.Kind) {
+		p.notes.observe(f)
+	}
+	for rest := p.hearing[f.Kind%maxKinds]; rest != 0; rest &= rest - 1 {
 		p.observers[bits.TrailingZeros64(rest)].observe(f)
 	}
-	p.heard |= hearing & p.settling
+	p.heard |= p.settling[f.Kind%maxKinds]
 	if e.Kind == history.End {
 		p.cut = e.Reason
 	}
@@ -159,12 +168,16 @@ func (p *Panel) settle() {
 	}
 	p.told = p.told[:0]
 	p.ledger.crowded()
-	p.ledger.settleKeys()
+	if len(p.ledger.changes) > 0 {
+		p.ledger.settleKeys()
+	}
 	for rest := p.heard; rest != 0; rest &= rest - 1 {
 		p.settlers[bits.TrailingZeros64(rest)].settle()
 	}
 	p.heard = 0
-	p.ledger.settle()
+	if len(p.ledger.settling) > 0 || len(p.ledger.changes) > 0 {
+		p.ledger.settle()
+	}
 }
 
 // takeLate takes the events that had to wait for others of the instant. If

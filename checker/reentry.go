@@ -34,7 +34,7 @@ func (l *ledger) reenter(f *fact, held *hold) {
 	held.depth++
 	if until := endOf(f.Event); until > held.until {
 		held.until = until
-		held.renewed = &extension{at: f.Time, left: f.Validity}
+		held.renewed = extension{at: f.Time, left: f.Validity}
 	}
 }
 

@@ -145,6 +145,7 @@ func (l *ledger) granted(f *fact, force bool) bool {
 	}
 	f.client.held++
 	h.returned, h.granted, h.validity, h.until = true, f.Time, f.Validity, endOf(f.Event)
+	h.fence = f.Fence
 	if f.TTL != 0 {
 		h.ttl = f.TTL
 	}
@@ -204,7 +205,7 @@ func (l *ledger) extended(f *fact, force bool) bool {
 	}
 	f.close(&f.hold.extend)
 	f.hold.until = endOf(f.Event)
-	f.hold.renewed = &extension{at: f.Time, left: f.Validity}
+	f.hold.renewed = extension{at: f.Time, left: f.Validity}
 	return true
 }
 
@@ -377,7 +378,7 @@ func (l *ledger) entryGone(f *fact, _ bool) bool {
 	for _, c := range l.clients {
 		for _, h := range c.holds {
 			if h.token == f.Token {
-				h.entry = entry{gone: true, at: f.Time, reason: f.Reason, leader: f.Node}
+				h.fate().entry = entry{gone: true, at: f.Time, reason: f.Reason, leader: f.Node}
 			}
 		}
 	}

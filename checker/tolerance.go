@@ -136,6 +136,8 @@ func (t *tolerance) mend(f *fact) {
 	t.change(f)
 }
 
+func (*tolerance) settles() kinds { return kindSet(history.Granted, history.Refused) }
+
 // settle judges the tries that returned in the instant that is over, and then
 // lets those that hold nothing stop to compete.
 func (t *tolerance) settle() {

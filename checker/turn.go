@@ -21,7 +21,8 @@ type turnKind uint8
 
 // The kinds, in the order in which those of one instant are judged.
 const (
-	endTurn turnKind = iota + 1
+	noTurn turnKind = iota
+	endTurn
 	beginTurn
 	emptyTurn
 )
@@ -29,8 +30,10 @@ const (
 // compare orders the turns of one instant, so that the order in which their
 // events were recorded makes no difference.
 func (t turn) compare(u turn) int {
+	if t.kind != u.kind {
+		return cmp.Compare(t.kind, u.kind)
+	}
 	return cmp.Or(
-		cmp.Compare(t.kind, u.kind),
 		cmp.Compare(t.hold.client.number, u.hold.client.number),
 		strings.Compare(t.hold.token, u.hold.token),
 		cmp.Compare(t.since, u.since),

@@ -26,7 +26,7 @@ type violation struct {
 	clash  *clash
 }
 
-func newViolation(r rule, held span, t turn, n *notes, c *clash) *violation {
+func newViolation(r rule, held span, t *turn, n *notes, c *clash) *violation {
 	v := &violation{
 		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn, endless: held.hold.endless(),
 		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
@@ -51,11 +51,11 @@ func (s span) grant() Grant {
 	return g
 }
 
-func (t turn) grant() Grant { return span{hold: t.hold, from: t.at}.grant() }
+func (t *turn) grant() Grant { return span{hold: t.hold, from: t.at}.grant() }
 
 // ended tells the violation that a window has ended.
-func (v *violation) ended(t turn) {
-	if v == nil || t.hold != v.held && t.hold != v.came || t.hold == nil {
+func (v *violation) ended(t *turn) {
+	if t.hold != v.held && t.hold != v.came {
 		return
 	}
 	v.pair.To = t.at
@@ -64,7 +64,7 @@ func (v *violation) ended(t turn) {
 	v.held, v.came = nil, nil
 }
 
-func (v *violation) end(t turn) string {
+func (v *violation) end(t *turn) string {
 	who := fmt.Sprintf("client %d", t.hold.client.number)
 	switch t.by {
 	case history.Release:

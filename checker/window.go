@@ -8,6 +8,7 @@ type window struct {
 	begun     bool
 	over      bool
 	tentative bool // begun by an act of a hold whose acquire has not returned, which may come to nothing
+	turn      int  // its place in the line, while the act has not come to anything; 0: none
 
 	anew bool // begun by an extension, after the hold had lapsed
 
@@ -21,19 +22,30 @@ type window struct {
 	end  history.Time
 }
 
-// endBy ends every window that the event ends; lapses end only what they are
-// the end of.
-func (x *exclusion) endBy(f *fact) {
+// change returns what has happened to the window in the instant that is over.
+func (w *window) change() turnKind {
+	switch {
+	case w.fresh && w.over && w.anew:
+		return noTurn
+	case w.fresh && w.over:
+		return emptyTurn
+	case w.fresh:
+		return beginTurn
+	case w.closing && w.begun:
+		return endTurn
+	}
+	return noTurn
+}
+
+// endAllBy ends the windows of all holds that the event ends, being about no one hold.
+func (x *exclusion) endAllBy(f *fact) {
 	switch f.Kind {
-	case history.Lapse:
 	case history.Kill:
 		x.endAll(f.client, f.Kind)
 	case history.End:
 		for _, c := range x.ledger.clients {
 			x.endAll(c, f.Kind)
 		}
-	default:
-		x.end(f.hold, f.Time, f.Kind)
 	}
 }
 
@@ -57,9 +69,6 @@ func (x *exclusion) endBegun(h *hold) {
 }
 
 func (x *exclusion) end(h *hold, at history.Time, by history.Kind) {
-	if h == nil {
-		return
-	}
 	w := &h.windows[x.index]
 	if w.over {
 		if w.by == history.Lapse {
@@ -81,7 +90,9 @@ func (x *exclusion) begin(h *hold, call history.Time, tentative bool) {
 		w.tentative = false
 		return
 	}
-	x.cancel(h)
+	if w.tentative {
+		x.cancel(h)
+	}
 	w.begun, w.fresh, w.tentative = true, true, tentative
 	w.call, w.from = call, x.now
 	x.touch(h)
@@ -90,7 +101,7 @@ func (x *exclusion) begin(h *hold, call history.Time, tentative bool) {
 // act is a call that only a holder makes. If the acquire has not returned, it
 // counts as returned here, provided that the act succeeds.
 func (x *exclusion) act(h *hold) {
-	if h != nil && !h.returned && !h.over && !h.windows[x.index].begun {
+	if !h.returned && !h.over && !h.windows[x.index].begun {
 		x.begin(h, h.acquire.at, true)
 	}
 }
@@ -106,7 +117,7 @@ func (x *exclusion) written(h *hold, o history.Outcome) {
 
 // confirm says that an act of the hold has succeeded.
 func (x *exclusion) confirm(h *hold) {
-	if h == nil || h.over {
+	if h.over {
 		return
 	}
 	w := &h.windows[x.index]
@@ -115,27 +126,37 @@ func (x *exclusion) confirm(h *hold) {
 		x.begin(h, h.acquire.at, false)
 	case w.tentative:
 		w.tentative = false
-		x.line(h).confirm(h)
-		x.drain(x.line(h))
+		x.certain(h, (*line).confirm)
 	}
 }
 
 // fail says that an act has failed. Another one may still be under way.
 func (x *exclusion) fail(h *hold) {
-	if h != nil && h.writes == 0 {
+	if h.writes == 0 {
 		x.cancel(h)
 	}
 }
 
 // cancel says that the act which would have begun the window has failed.
 func (x *exclusion) cancel(h *hold) {
-	if h == nil || !h.windows[x.index].tentative {
+	w := &h.windows[x.index]
+	if !w.tentative {
 		return
 	}
-	w := &h.windows[x.index]
 	w.tentative, w.begun, w.fresh = false, false, false
-	x.line(h).drop(h)
-	x.drain(x.line(h))
+	x.certain(h, (*line).drop)
+}
+
+// certain makes the hold's tentative turn certain in one way or the other, if it
+// has come to the line.
+func (x *exclusion) certain(h *hold, become func(l *line, place int)) {
+	w, l := &h.windows[x.index], x.line(h)
+	if w.turn == 0 {
+		return
+	}
+	become(l, w.turn)
+	w.turn = 0
+	x.drain(l)
 }
 
 // renew continues the hold to its new end. An extension that is granted only
@@ -144,9 +165,6 @@ func (x *exclusion) cancel(h *hold) {
 // left of that window either, there is none.
 func (x *exclusion) renew(h *hold, f *fact) {
 	x.confirm(h)
-	if h == nil {
-		return
-	}
 	w := &h.windows[x.index]
 	switch {
 	case !w.over || w.by != history.Lapse:

@@ -29,19 +29,19 @@ type Window struct {
 // window when it ends, in the order in which they do; those that are open when the
 // history ends it tells when it is asked to finish.
 func Windows(h history.Header, p Property, each func(Window)) *Panel {
-	panel := NewPanel(h, p, Fence) // which enters the fences
+	panel := NewPanel(h, p)
 	panel.judges[0].(*exclusion).each = each
 	return panel
 }
 
-// closed is the live window that a turn ends.
-func (x *exclusion) closed(l *line, t turn) Window {
+// tellClosed tells the live window that a turn ends, if there is one: that of an act
+// which came to nothing is none.
+func (x *exclusion) tellClosed(l *line, t *turn) {
 	for _, s := range l.live {
 		if s.hold == t.hold {
-			return x.windowOf(s, t.at, t.by)
+			x.each(x.windowOf(s, t.at, t.by))
 		}
 	}
-	return Window{Grant: t.grant(), Call: t.at, From: t.at, To: t.at, By: t.by}
 }
 
 // windowOf tells a live window that lasts until to.

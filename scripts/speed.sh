@@ -1,10 +1,10 @@
 #!/bin/sh
-# How fast the simulator is, and where its time goes: prints docs/speed.md.
+# How fast a part is, and where its time goes: prints docs/speed.md of the simulator, or
+# docs/checker-speed.md of the checker.
 set -eu
 
-echo "# Speed"
-echo
-echo "Made by \`make speed\` with $(go env GOVERSION) on $(nproc) shared cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)). Every cycle is an acquire and a release over five nodes, with the hold's context, the drains of stragglers, and every event judged while it happens. The collector runs as the command sets it, and the compiler has the command's profile (\`make pgo\`)."
+machine="with $(go env GOVERSION) on $(nproc) shared cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))"
+profiled="go test -pgo=cmd/lockstorm/default.pgo"
 
 # show TITLE COMMAND…: a section with the command and what it prints.
 show() {
@@ -13,12 +13,33 @@ show() {
 	printf '```\n'
 }
 
-show "On one core" "go test -pgo=cmd/lockstorm/default.pgo ./storm -run '^$' -bench 'Cycles|Worlds' -cpu 1 -count 5 | grep ^Bench"
-show "On all cores" "go test -pgo=cmd/lockstorm/default.pgo ./storm -run '^$' -bench Batch -count 3 | grep ^Bench"
-show "Beside a bare queue of events, and beside the same lock in a synctest bubble" \
-	"go test -pgo=cmd/lockstorm/default.pgo ./sim -count 1 -run TestSpeed -v -args -cycles 200000 | sed -n 's/.*speed_test.go:[0-9]*: //p'"
-show "Where the time of a cycle goes: one client" "sh scripts/profile.sh Cycles/one-client"
-show "Where the time of a cycle goes: ten clients on 64 resources" "sh scripts/profile.sh Cycles/ten-clients-64"
-show "A history that is read, and read and judged" "go test -pgo=cmd/lockstorm/default.pgo ./history ./results -run '^$' -bench 'Reader|Writer|Judge' | grep ^Bench"
-show "Ten million operations, judged from their file" \
-	"go test -pgo=cmd/lockstorm/default.pgo ./results -count 1 -run TestLongHistories -v -args -operations 10000000 | sed -n 's/.*speed_test.go:[0-9]*: //p'"
+simulator() {
+	echo "# Speed"
+	echo
+	echo "Made by \`make speed\` $machine. Every cycle is an acquire and a release over five nodes, with the hold's context, the drains of stragglers, and every event judged while it happens. The collector runs as the command sets it, and the compiler has the command's profile (\`make pgo\`)."
+
+	show "On one core" "$profiled ./storm -run '^$' -bench 'Cycles|Worlds' -cpu 1 -count 5 | grep ^Bench"
+	show "On all cores" "$profiled ./storm -run '^$' -bench Batch -count 3 | grep ^Bench"
+	show "Beside a bare queue of events, and beside the same lock in a synctest bubble" \
+		"$profiled ./sim -count 1 -run TestSpeed -v -args -cycles 200000 | sed -n 's/.*speed_test.go:[0-9]*: //p'"
+	show "Where the time of a cycle goes: one client" "sh scripts/profile.sh Cycles/one-client"
+	show "Where the time of a cycle goes: ten clients on 64 resources" "sh scripts/profile.sh Cycles/ten-clients-64"
+}
+
+checker() {
+	bench="$profiled ./checker -run '^$' -cpu 1 -timeout 1h -bench"
+	echo "# Speed of the checker"
+	echo
+	echo "Made by \`make speed-checker\` $machine. Other work went on beside it, so that what tells is the time of the processor, and the quickest of the rounds. An operation is a call with its return. The history is that of ten clients on 16 resources, in memory: tries that are refused, extensions in vain, losses, lapses and dead holders are in it (\`checker/traffic_test.go\`)."
+
+	show "Lease exclusion alone" "$bench Lease -count 4 | grep ^Bench"
+	show "Ten million operations" "$bench 'Lease/operations=10000000$' -benchtime 1x -count 2 -args -big | grep ^Bench"
+	show "Porcupine alone, on the model of a lease lock: it grows with the square of the operations of one resource" "$bench Porcupine -count 3 | grep ^Bench"
+	show "All properties and all measurements" "$bench 'All|Accesses' -count 3 | grep ^Bench"
+	show "A history that is read, and read and judged" "$profiled ./history ./results -run '^$' -bench 'Reader|Writer|Judge' | grep ^Bench"
+	show "Ten million operations, judged from their file" \
+		"$profiled ./results -count 1 -run TestLongHistories -v -args -operations 10000000 | sed -n 's/.*speed_test.go:[0-9]*: //p'"
+	show "A thousand calls of a hundred thousand that never return, beside none" "$bench Unknown -count 3 | grep ^Bench"
+}
+
+"$1"

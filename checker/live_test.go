@@ -1,0 +1,65 @@
+package checker_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/model"
+)
+
+// Law: the panel remembers what is live, however long the history is. A hold is some
+// 400 bytes: if it kept one of a hundred, the memory would grow by more than is allowed.
+func TestOnlyWhatIsLiveIsRemembered(t *testing.T) {
+	const (
+		calls = 200_000
+		grows = 100_000 // bytes, with the clients that take the place of dead ones
+	)
+	header, events := trafficOf(calls, 0)
+	for _, only := range [][]checker.Property{{checker.Lease}, nil} {
+		panel := checker.NewPanel(header, only...)
+		early := len(events) / 10
+		for i := range events[:early] {
+			panel.Record(&events[i])
+		}
+		before := heap()
+		for i := range events[early:] {
+			panel.Record(&events[early+i])
+		}
+		grown := heap() - before
+		if grown > grows {
+			t.Errorf("the judges %v of a history of %d calls remember %d bytes more after all of it than after a tenth, want at most %d", only, calls, grown, grows)
+		}
+		if most := 4 * trafficClients; panel.Places() > most {
+			t.Errorf("the judges %v of %d clients have remembered %d holds at one time, want at most %d", only, trafficClients, panel.Places(), most)
+		}
+		if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
+			t.Errorf("lease exclusion in the traffic: %v, %s", f.Verdict, f.Story)
+		}
+	}
+	runtime.KeepAlive(events)
+}
+
+// heap returns the bytes that are in use.
+func heap() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// Law: calls that never return break nothing, however many they are and whatever waits
+// behind them. Porcupine says that the traffic is legal.
+func TestUnknownOutcomesBreakNothing(t *testing.T) {
+	for _, unknown := range []int{0, 10, 200} {
+		header, events := trafficOf(20_000, unknown)
+		if f := judge(header, events).Finding(checker.Lease); f.Verdict != checker.Holds {
+			t.Errorf("%d calls of 1000 never return: %v, %s", unknown, f.Verdict, f.Story)
+		}
+		if _, events := trafficOf(2_000, unknown); !porcupine.CheckOperations(model.LeaseLock, operations(events)) {
+			t.Errorf("%d calls of 1000 never return: porcupine finds the traffic illegal", unknown)
+		}
+	}
+}
