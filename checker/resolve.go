@@ -10,7 +10,13 @@ import "github.com/lockstorm/lockstorm/history"
 func (l *ledger) resolve(f *fact, force bool) bool {
 	f.client = l.client(f.Client)
 	enter := entries[f.Kind]
-	return enter == nil || enter(l, f, force)
+	if enter != nil && !enter(l, f, force) {
+		return false
+	}
+	if h := f.hold; h != nil && (h.over || h.client.dead) {
+		l.settling = append(l.settling, h)
+	}
+	return true
 }
 
 // entries is how the kinds of events that have a meaning for the ledger are
@@ -133,7 +139,6 @@ func (l *ledger) refused(f *fact, force bool) bool {
 	}
 	f.closeTry(f.hold)
 	f.hold.over, f.hold.ended = true, f.Time
-	l.settling = append(l.settling, f.hold)
 	return true
 }
 
@@ -186,9 +191,6 @@ func (l *ledger) lapse(f *fact, force bool) bool {
 	if !h.reached.seen || f.Until > h.reached.until {
 		h.reached = reached{seen: true, until: f.Until, at: f.Time}
 	}
-	if h.client.dead {
-		l.settling = append(l.settling, h)
-	}
 	return true
 }
 
@@ -211,7 +213,6 @@ func (l *ledger) released(f *fact, force bool) bool {
 	}
 	f.close(&f.hold.release)
 	f.hold.over, f.hold.ended = true, f.Time
-	l.settling = append(l.settling, f.hold)
 	return true
 }
 
