@@ -254,7 +254,8 @@ func write(scripts []script, seed uint64) (history.Header, []history.Event) {
 		}
 	}
 	events = shuffleTies(events, seed)
-	events = append(events, history.Event{Time: horizon * 3, Kind: history.End})
+	end := max(horizon*3, events[len(events)-1].Time+1)
+	events = append(events, history.Event{Time: end, Kind: history.End})
 	return history.Header{Nodes: 5, Clients: len(scripts) + 1, LongestTTL: time.Millisecond}, events
 }
 
