@@ -61,12 +61,15 @@ func NewPanel(h history.Header, only ...Property) *Panel {
 	most := len(properties) + len(meters)
 	p.observers, p.settlers = make([]observer, 0, most), make([]settler, 0, most)
 	for _, a := range properties {
-		if len(only) > 0 && !slices.Contains(only, a.property) {
+		asked := len(only) == 0 || slices.Contains(only, a.property)
+		if !asked && a.property != Lease { // it keeps the windows that others go by
 			continue
 		}
 		j := a.judge(h, p.ledger, p.notes)
-		p.asked, p.judges = append(p.asked, a.property), append(p.judges, j)
 		p.listen(j)
+		if asked {
+			p.asked, p.judges = append(p.asked, a.property), append(p.judges, j)
+		}
 	}
 	if len(only) > 0 {
 		return p
@@ -98,7 +101,7 @@ func (p *Panel) listen(o observer) {
 // Record takes the next event. Events come in the order of time. Those of one
 // instant may come in any order, except that calls of one kind that a client
 // makes under one token, and their returns, are taken in the order in which
-// they are recorded.
+// they are recorded, and so is what a node does to the keys of one resource.
 func (p *Panel) Record(e *history.Event) {
 	if e.Kind == history.Step && !isHeard(e.Name) {
 		return
