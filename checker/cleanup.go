@@ -88,12 +88,19 @@ func (c *cleanup) observe(f *fact) {
 	}
 }
 
-// keySet takes down a key of a token that nobody holds or tries any more. One
-// that nobody set has come back with its node: that is not the client's doing.
+// keySet takes down a key of a token that nobody holds or tries any more, as far as the
+// instant has been told. One that nobody set has come back with its node: that is not the
+// client's doing.
 func (c *cleanup) keySet(f *fact) {
-	if f.Client != 0 && c.ledger.resource(f.Resource).find(f.Token) == nil {
+	if f.Client != 0 && c.givenUp(f.Resource, f.Token, f.Time) {
 		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent})
 	}
+}
+
+// givenUp reports whether the token was given up before this instant, or is of no try.
+func (c *cleanup) givenUp(resource, token string, now history.Time) bool {
+	h := c.ledger.resource(resource).find(token)
+	return h == nil || h.over && h.ended < now
 }
 
 // settle takes down what was left behind in the instant that is over.
@@ -113,7 +120,9 @@ func (c *cleanup) settle() {
 		}
 	}
 	for _, l := range c.late {
-		c.leave(l)
+		if c.givenUp(l.resource, l.token, l.since) {
+			c.leave(l)
+		}
 	}
 	c.over, c.late = c.over[:0], c.late[:0]
 }
