@@ -240,10 +240,10 @@ func (s *script) addWrite(add func(int, history.Event), w *access) {
 	}
 }
 
-// write puts scripts together to a history. Events of one instant come in an
-// order that the seed decides.
-func write(scripts []script, seed uint64) (history.Header, []history.Event) {
-	var events []history.Event
+// write puts scripts, and what else took place, together to a history. Events of one
+// instant come in an order that the seed decides.
+func write(scripts []script, seed uint64, besides ...history.Event) (history.Header, []history.Event) {
+	events := slices.Clone(besides)
 	dead := map[int]bool{}
 	for i := range scripts {
 		s := &scripts[i]
@@ -254,15 +254,41 @@ func write(scripts []script, seed uint64) (history.Header, []history.Event) {
 		}
 	}
 	events = shuffleTies(events, seed)
-	end := max(horizon*3, events[len(events)-1].Time+1)
+	end := history.Time(horizon * 3)
+	if len(events) > 0 {
+		end = max(end, events[len(events)-1].Time+1)
+	}
 	events = append(events, history.Event{Time: end, Kind: history.End})
 	return history.Header{Nodes: 5, Clients: len(scripts) + 1, LongestTTL: time.Millisecond}, events
 }
 
+// shuffleTies draws another order of what came in one instant. What a node does to the
+// keys of one resource stays in its order.
 func shuffleTies(events []history.Event, seed uint64) []history.Event {
+	type place struct {
+		at       history.Time
+		node     int
+		resource string
+	}
+	of := func(e *history.Event) place { return place{e.Time, e.Node, e.Resource} }
+	isKey := func(e *history.Event) bool {
+		return e.Kind == history.KeySet || e.Kind == history.KeyExtended || e.Kind == history.KeyGone
+	}
+	inOrder := map[place][]history.Event{}
+	for i := range events {
+		if e := &events[i]; isKey(e) {
+			inOrder[of(e)] = append(inOrder[of(e)], *e)
+		}
+	}
 	events = slices.Clone(events)
 	r := rand.New(rand.NewPCG(seed, 0))
 	r.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
 	slices.SortStableFunc(events, func(a, b history.Event) int { return int(a.Time - b.Time) })
+	for i := range events {
+		if e := &events[i]; isKey(e) {
+			p := of(e)
+			events[i], inOrder[p] = inOrder[p][0], inOrder[p][1:]
+		}
+	}
 	return events
 }

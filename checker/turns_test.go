@@ -123,11 +123,11 @@ func drawTurns(t *rapid.T) []turn {
 				add(emptied(t, begin(resource), since, rapid.IntRange(from, now).Draw(t, "return")), over)
 			case 1:
 				s := shaped(t, begin(resource), released, from, now)
-				s.ret, s.release, s.released, s.refused = now, never, never, true
+				s.ret, s.release, s.released, s.outcome, s.refused = now, never, never, 0, true
 				add(s, "")
 			case 2:
 				s := shaped(t, begin(resource), released, from, now)
-				s.ret, s.release, s.released, s.until = never, never, never, never
+				s.ret, s.release, s.released, s.outcome, s.until = never, never, never, 0, never
 				add(s, "")
 			}
 		}
