@@ -79,8 +79,9 @@ func (f *fact) posthumous() bool {
 // single are the kinds of events of which two that are alike in all, and in their
 // instant, are one that was recorded twice. Calls, returns and writes that are applied
 // are told by what is under way. A key can be set, and extended, by two requests that
-// arrive at once, and a client can come to a step twice.
-var single = kindSet(history.Expiring, history.Lost, history.Lapse, history.Cancel, history.Pause, history.Resume, history.Kill,
+// arrive at once; a clock can come to an end that was promised twice, and a client to a
+// step: a second line of those changes nothing.
+var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pause, history.Resume, history.Kill,
 	history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.FaultStart, history.FaultEnd,
 	history.Leader, history.EntryGone)
 
@@ -144,7 +145,7 @@ func (l *ledger) unasked(f *fact, what string) bool {
 		f.client.adrift.tries--
 		return true
 	}
-	why := "it has not asked for it"
+	why := "it has not asked for it, or was answered before"
 	if f.client.find(f.Event, atAnyStage) != nil {
 		why = "its try has returned before"
 	}
