@@ -60,7 +60,7 @@ func newContract(h history.Header, l *ledger, n *notes) judge {
 func (c *contract) truthful() bool { return c.header.Keys && !c.quorum.none() }
 
 func (*contract) hears() kinds {
-	return kindSet(history.Granted, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
+	return kindSet(history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
 }
 
 func (c *contract) observe(f *fact) {
@@ -68,7 +68,10 @@ func (c *contract) observe(f *fact) {
 	switch f.Kind {
 	case history.Granted:
 		c.returned(f, "acquire", b.Acquire)
-		c.granted(f)
+		c.granted(f, f.hold.ttl)
+	case reentered:
+		c.returned(f, "acquire", b.Acquire)
+		c.granted(f, f.try.ttl)
 	case history.Refused:
 		c.returned(f, "acquire", b.Acquire)
 	case history.Extended:
@@ -143,9 +146,8 @@ func (c *contract) open(h *hold, call call, name string, bound, queued time.Dura
 	}
 }
 
-func (c *contract) granted(f *fact) {
+func (c *contract) granted(f *fact, ttl time.Duration) {
 	c.positive(f, "a grant of")
-	ttl := f.hold.ttl
 	// The header tells the allowance of the longest TTL only.
 	impossible := ttl != 0 && ttl < time.Millisecond || ttl == c.header.LongestTTL && ttl != 0 && ttl <= c.header.Allowance
 	if impossible {

@@ -98,6 +98,9 @@ func (j *effect) replace(c *client, by *section) {
 
 func (j *effect) drop(c *client, s *section) {
 	c.sections = remove(c.sections, s)
+	if s.stage == reading {
+		c.adrift.reads++
+	}
 	s.resource.register.open--
 }
 

@@ -49,7 +49,7 @@ func newExclusion(index int, l *ledger, n *notes) *exclusion {
 }
 
 func (x *exclusion) hears() kinds {
-	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply) | x.ends
+	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, reentered) | x.ends
 }
 
 func (x *exclusion) observe(f *fact) {
@@ -64,7 +64,7 @@ func (x *exclusion) observe(f *fact) {
 		x.fail(h)
 	case history.Extend, history.Write:
 		x.act(h)
-	case history.Extended:
+	case history.Extended, reentered:
 		x.renew(h, f)
 	case history.Apply:
 		x.confirm(h)

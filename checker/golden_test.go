@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +16,8 @@ import (
 
 // Law: what the checker finds in the histories of testdata stays what it is. A file is
 // named after the property that it is about, or lies in a folder that is; files about
-// "measurements" have those of the report. A case begins with "== name", and its history
+// "measurements" have those of the report, and those about a "contradiction" what cannot
+// be true; no other history contradicts itself. A case begins with "== name", and its history
 // ends with "--", below which stands what is found.
 func TestGolden(t *testing.T) {
 	flat, _ := filepath.Glob("testdata/*.txt")
@@ -58,6 +60,13 @@ func find(t *testing.T, name, told, subject string) string {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
+	err = contradicted(header, events)
+	if subject == "contradiction" {
+		return objection(err)
+	}
+	if err != nil {
+		t.Errorf("%q: this history contradicts itself: %v", name, err)
+	}
 	report := judge(header, events)
 	if subject == "measurements" {
 		return figures(t, report.Measurements)
@@ -71,6 +80,14 @@ func find(t *testing.T, name, told, subject string) string {
 		return fmt.Sprintf("%s (%d): %s\n", f.Verdict, f.Count, f.Story)
 	}
 	return fmt.Sprintf("%s: %s\n", f.Verdict, f.Story)
+}
+
+func objection(err error) string {
+	var c *checker.Contradiction
+	if !errors.As(err, &c) {
+		return "nothing\n"
+	}
+	return fmt.Sprintf("event %d: %v\n", c.Event, c)
 }
 
 // figures prints the measurements that are not 0, a line each.

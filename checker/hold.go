@@ -20,9 +20,12 @@ type hold struct {
 	extend  call
 	release call
 	queue   *queue // in which the try waits to be woken, or nil
+	depth   int    // how often it was entered again and not left
+	inner   []call // releases that leave it, and have not returned
 
 	returned bool // the try was granted
 	letGo    bool // release was called
+	lost     bool // its holder was told that it holds the lock no more
 	over     bool // it was refused, or release has returned
 	retired  bool // no event can concern it any more
 
@@ -149,6 +152,9 @@ type client struct {
 	mended map[int]history.Time // by node: when it last had a link again
 
 	cancelled history.Time // when a call of it was last cancelled
+
+	writes int    // that may still be applied
+	adrift adrift // calls that may still return
 }
 
 // stood returns how long the client has stood still, in all.
@@ -185,9 +191,19 @@ func (c *client) find(e *history.Event, fits func(*hold) bool) *hold {
 	return nil
 }
 
+// about returns the hold of that token which an event is about that is no return: the
+// newest that was granted and is not over, or else the newest.
+func (c *client) about(e *history.Event) *hold {
+	if h := c.find(e, isHeld); h != nil {
+		return h
+	}
+	return c.find(e, atAnyStage)
+}
+
 // The stages of a hold by which calls and returns find each other.
 func atAnyStage(*hold) bool    { return true }
 func isCalled(h *hold) bool    { return h.acquire.open }
+func isHeld(h *hold) bool      { return h.returned && !h.over }
 func isGranted(h *hold) bool   { return h.returned && !h.over && !h.release.open }
 func isExtending(h *hold) bool { return h.extend.open }
 func isReleasing(h *hold) bool { return h.release.open }

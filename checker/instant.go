@@ -14,7 +14,7 @@ type instant struct {
 	called  []*hold // tries
 	granted []*hold
 	refused []*hold
-	left    []*hold     // whose release has returned
+	left    []*hold     // whose release has returned, and tries that entered a hold again
 	freed   []*resource // of which a hold may have ended
 	keys    []keyNews
 
@@ -40,6 +40,8 @@ func (n *instant) hear(f *fact, l *ledger) {
 		if f.hold != nil {
 			n.hearHold(f.Kind, f.hold)
 		}
+	case reentered:
+		n.left = append(n.left, f.try)
 	case history.KeySet, history.KeyGone:
 		n.keys = append(n.keys, keyNews{l.resource(f.Resource), f.Node, f.Kind == history.KeySet, f.Reason == history.Expired})
 	default:

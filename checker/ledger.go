@@ -15,14 +15,17 @@ import (
 // their calls, and keeps the holds that further events can concern.
 type ledger struct {
 	header    history.Header
+	docket    docket
 	clients   []*client            // by number
 	down      nodes                // whose server is not running
 	started   map[int]history.Time // by node: when its server last came up again
 	emptied   comeback             // the last that was not with all of its keys
+	faults    map[int]bool         // that have begun and not ended
 	forgetful comeback             // the last that came to lead a store without all that had been acknowledged
 	resources map[string]*resource
 	recent    [64]*resource // that were looked up last, by a cheap hash of their names
 	changes   []keyChange   // of this instant
+	entered   history.Event // that was made of a grant: see [reentered]
 	settling  []*hold       // that may be retired at the end of the instant
 	spare     []*hold       // retired, to be used again
 	free      []int         // numbers of holds that are retired
@@ -35,6 +38,7 @@ type fact struct {
 	*history.Event
 	client  *client
 	hold    *hold
+	try     *hold // of a grant that enters the hold again: see [reentered]
 	section *section
 
 	changes bool // a link that was not down before, or not up
@@ -44,7 +48,7 @@ type fact struct {
 }
 
 func newLedger(h history.Header) *ledger {
-	l := &ledger{header: h, started: map[int]history.Time{}, resources: map[string]*resource{}}
+	l := &ledger{header: h, started: map[int]history.Time{}, faults: map[int]bool{}, resources: map[string]*resource{}}
 	l.client(h.Clients)
 	return l
 }
@@ -163,6 +167,7 @@ func (h *hold) finished() bool {
 
 func (l *ledger) retire(h *hold) {
 	h.retired = true
+	h.client.strand(h)
 	l.free = append(l.free, h.number)
 	h.client.holds = remove(h.client.holds, h)
 	h.resource.holds = remove(h.resource.holds, h)

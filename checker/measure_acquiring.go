@@ -38,9 +38,9 @@ type acquiringMeter struct {
 
 func newAcquiringMeter(history.Header, *ledger) meter { return &acquiringMeter{} }
 
-func (*acquiringMeter) hears() kinds { return kindSet(history.Granted) }
+func (*acquiringMeter) hears() kinds { return kindSet(history.Granted, reentered) }
 
-func (a *acquiringMeter) observe(f *fact) { a.took.add(f.Time.Sub(f.hold.acquire.at)) }
+func (a *acquiringMeter) observe(f *fact) { a.took.add(f.Time.Sub(f.call.at)) }
 
 func (a *acquiringMeter) measure(m *Measurements, _ history.Time) {
 	m.Acquiring = Acquiring{a.took.quantile(500), a.took.quantile(990), a.took.quantile(999), a.took.longest}

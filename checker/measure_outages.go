@@ -74,7 +74,7 @@ func newOutageMeter(h history.Header, l *ledger) meter {
 }
 
 func (*outageMeter) hears() kinds {
-	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extended,
+	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended,
 		history.Release, history.Lost, history.Lapse, history.Kill)
 }
 
@@ -89,6 +89,9 @@ func (m *outageMeter) observe(f *fact) {
 		m.granted(h, f.Time)
 	case f.Kind == history.Refused:
 		m.giveUp(h, f.Time)
+	case f.Kind == reentered:
+		f.try.stopTrying()
+		m.continued(h, f.Time)
 	case f.Kind == history.Extended:
 		m.continued(h, f.Time)
 	case f.Kind != history.Lapse || h.expired():

@@ -52,7 +52,7 @@ type round struct {
 func newRoundMeter(history.Header, *ledger) meter { return &roundMeter{} }
 
 func (*roundMeter) hears() kinds {
-	return kindSet(history.Acquire, history.Granted, history.Refused, history.Kill)
+	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
 }
 
 func (m *roundMeter) observe(f *fact) {
@@ -68,6 +68,8 @@ func (m *roundMeter) observe(f *fact) {
 		m.join(h)
 	case f.Kind == history.Granted:
 		m.succeed(h)
+	case f.Kind == reentered:
+		m.leave(f.try)
 	case f.Kind == history.Refused:
 		m.leave(h)
 	}

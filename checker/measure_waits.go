@@ -50,7 +50,7 @@ type row struct {
 func newWaitMeter(h history.Header, l *ledger) meter { return &waitMeter{ledger: l, ttl: h.LongestTTL} }
 
 func (*waitMeter) hears() kinds {
-	return kindSet(history.Acquire, history.Granted, history.Refused, history.Kill)
+	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
 }
 
 func (w *waitMeter) observe(f *fact) {
@@ -64,6 +64,9 @@ func (w *waitMeter) observe(f *fact) {
 		w.waited(h, f.Time)
 		h.client.endRow(h.resource)
 		*w.grants.of(h.resource)++
+	case f.Kind == reentered:
+		w.waited(f.try, f.Time)
+		h.client.endRow(h.resource)
 	case f.Kind == history.Refused:
 		w.giveUp(h, f.Time)
 	}

@@ -38,7 +38,7 @@ type workMeter struct {
 func newWorkMeter(history.Header, *ledger) meter { return &workMeter{} }
 
 func (*workMeter) hears() kinds {
-	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extended, history.ExtendFailed, history.Released)
+	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released)
 }
 
 func (w *workMeter) observe(f *fact) {
@@ -46,7 +46,7 @@ func (w *workMeter) observe(f *fact) {
 	case history.Acquire:
 		w.Tries++
 		return
-	case history.Granted:
+	case history.Granted, reentered:
 		w.Grants++
 	}
 	w.Requests += f.K

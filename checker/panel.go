@@ -24,8 +24,15 @@ type Panel struct {
 
 	now  history.Time
 	cut  string          // why the history says nothing of what did not happen
-	late []history.Event // of this instant, which make no sense before others
+	late []late          // of this instant, which make no sense before others
+	told []history.Event // of this instant: see [single]
 	fact fact
+}
+
+// late is an event that has to wait for others of its instant.
+type late struct {
+	history.Event
+	ordinal int
 }
 
 // observer hears of the events of a history.
@@ -103,6 +110,7 @@ func (p *Panel) listen(o observer) {
 // makes under one token, and their returns, are taken in the order in which
 // they are recorded, and so is what a node does to the keys of one resource.
 func (p *Panel) Record(e *history.Event) {
+	p.ledger.docket.event++
 	if e.Kind == history.Step && !isHeard(e.Name) {
 		return
 	}
@@ -110,8 +118,11 @@ func (p *Panel) Record(e *history.Event) {
 		p.settle()
 		p.now = e.Time
 	}
+	if single.has(e.Kind) {
+		p.retell(e)
+	}
 	if !p.take(e, false) {
-		p.late = append(p.late, *e)
+		p.wait(e)
 	}
 }
 
@@ -123,7 +134,7 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 		return false
 	}
 	p.notes.observe(f)
-	hearing := p.hearing[e.Kind%maxKinds]
+	hearing := p.hearing[f.Kind%maxKinds]
 	for rest := hearing; rest != 0; rest &= rest - 1 {
 		p.observers[bits.TrailingZeros64(rest)].observe(f)
 	}
@@ -134,11 +145,23 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 	return true
 }
 
+// wait puts an event aside until others of its instant have come.
+func (p *Panel) wait(e *history.Event) {
+	if len(p.late) < maxLate {
+		p.late = append(p.late, late{*e, p.ledger.docket.event})
+		return
+	}
+	p.ledger.object("more than %d events of one instant, %s, come before what they follow from", maxLate, at(e.Time))
+	p.take(e, true)
+}
+
 // settle closes an instant.
 func (p *Panel) settle() {
 	if len(p.late) > 0 {
 		p.takeLate()
 	}
+	p.told = p.told[:0]
+	p.ledger.crowded()
 	p.ledger.settleKeys()
 	for rest := p.heard; rest != 0; rest &= rest - 1 {
 		p.settlers[bits.TrailingZeros64(rest)].settle()
@@ -150,31 +173,35 @@ func (p *Panel) settle() {
 // takeLate takes the events that had to wait for others of the instant. If
 // they wait in vain, calls are taken before returns.
 func (p *Panel) takeLate() {
+	defer func(event int) { p.ledger.docket.event = event }(p.ledger.docket.event)
 	for len(p.late) > 0 {
 		if p.takeReady() {
 			continue
 		}
-		next := 0
-		for i := range p.late {
-			if isCall(p.late[i].Kind) {
-				next = i
-				break
-			}
-		}
-		p.take(&p.late[next], true)
-		p.late = append(p.late[:next], p.late[next+1:]...)
+		next := max(0, slices.IndexFunc(p.late, func(v late) bool { return isCall(v.Kind) }))
+		p.takeThe(next, true)
 	}
 }
 
 // takeReady takes the first late event that makes sense by now, if any does.
 func (p *Panel) takeReady() bool {
 	for i := range p.late {
-		if p.take(&p.late[i], false) {
-			p.late = append(p.late[:i], p.late[i+1:]...)
+		if p.takeThe(i, false) {
 			return true
 		}
 	}
 	return false
+}
+
+// takeThe takes one of the late events, and off their list.
+func (p *Panel) takeThe(i int, force bool) bool {
+	v := &p.late[i]
+	p.ledger.docket.event = v.ordinal
+	if !p.take(&v.Event, force) {
+		return false
+	}
+	p.late = slices.Delete(p.late, i, i+1)
+	return true
 }
 
 // Finish asks every judge for its finding. What a history does not violate

@@ -58,7 +58,7 @@ func (p *progress) hears() kinds {
 	if p.bound == 0 {
 		return 0
 	}
-	return kindSet(history.Acquire, history.Granted, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
+	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
 		history.KeySet, history.KeyGone, history.FaultStart, history.FaultEnd,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }

@@ -6,9 +6,15 @@ import "github.com/lockstorm/lockstorm/history"
 // returns false, and does nothing, for an event that makes no sense before
 // another one: events of the same instant may come in any order. The event is
 // then to be resolved again after the others. With force it always enters what
-// it can.
+// it can, and objects to what cannot be true.
 func (l *ledger) resolve(f *fact, force bool) bool {
 	f.client = l.client(f.Client)
+	if f.client.dead && f.posthumous() {
+		if !force {
+			return false
+		}
+		l.object("%s comes after the client's death at %s", naming(f.Event), at(f.client.died))
+	}
 	enter := entries[f.Kind]
 	if enter != nil && !enter(l, f, force) {
 		return false
@@ -31,7 +37,7 @@ var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
 	history.ExtendFailed: (*ledger).extendFailed,
 
 	history.Expiring: (*ledger).about,
-	history.Lost:     (*ledger).about,
+	history.Lost:     (*ledger).lost,
 	history.Lapse:    (*ledger).lapse,
 
 	history.Release:  (*ledger).release,
@@ -43,8 +49,8 @@ var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
 	history.WriteDone: (*ledger).writeDone,
 	history.Apply:     (*ledger).apply,
 
-	history.Pause:  func(l *ledger, f *fact, _ bool) bool { f.client.turn(true, f.Time); return true },
-	history.Resume: func(l *ledger, f *fact, _ bool) bool { f.client.turn(false, f.Time); return true },
+	history.Pause:  func(_ *ledger, f *fact, _ bool) bool { f.client.turn(true, f.Time); return true },
+	history.Resume: (*ledger).resume,
 	history.Kill:   (*ledger).kill,
 	history.Cancel: func(_ *ledger, f *fact, _ bool) bool { f.client.cancelled = f.Time; return true },
 
@@ -56,6 +62,9 @@ var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
 	history.KeySet:      (*ledger).keyChanged,
 	history.KeyExtended: (*ledger).keyChanged,
 	history.KeyGone:     (*ledger).keyChanged,
+
+	history.FaultStart: (*ledger).faultStart,
+	history.FaultEnd:   (*ledger).faultEnd,
 
 	history.Leader:    (*ledger).leader,
 	history.EntryGone: (*ledger).entryGone,
@@ -98,8 +107,11 @@ func isHeard(step string) bool { return step == history.Queued || step == histor
 func (l *ledger) step(f *fact, force bool) bool {
 	f.hold = f.client.find(f.Event, isCalled)
 	h := f.hold
-	if h == nil || h.queued() == (f.Name == history.Queued) {
+	if h == nil {
 		return force
+	}
+	if h.queued() == (f.Name == history.Queued) {
+		return force && l.object("client %d, which tries for %s, is %s once more", f.Client, f.lock(), f.Name)
 	}
 	if f.Name == history.Woken {
 		h.queue.leave(f.client, f.Time)
@@ -112,7 +124,13 @@ func (l *ledger) step(f *fact, force bool) bool {
 	return true
 }
 
-func (l *ledger) acquire(f *fact, _ bool) bool {
+func (l *ledger) acquire(f *fact, force bool) bool {
+	if h := f.client.find(f.Event, isCalled); h != nil && h.acquire.at == f.Time {
+		if !force {
+			return false
+		}
+		l.twice(f, "acquire")
+	}
 	f.hold = l.newHold(f.Event)
 	return true
 }
@@ -122,10 +140,15 @@ func (l *ledger) granted(f *fact, force bool) bool {
 		if !force {
 			return false
 		}
+		l.unasked(f, "granted")
 		f.hold = l.newHold(f.Event)
 	}
 	h := f.hold
 	f.closeTry(h)
+	if held := f.client.holding(f); held != nil {
+		l.reenter(f, held)
+		return true
+	}
 	h.returned, h.granted, h.validity, h.until = true, f.Time, f.Validity, endOf(f.Event)
 	if f.TTL != 0 {
 		h.ttl = f.TTL
@@ -135,20 +158,32 @@ func (l *ledger) granted(f *fact, force bool) bool {
 
 func (l *ledger) refused(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isCalled); f.hold == nil {
-		return force
+		return force && l.unasked(f, "refused")
 	}
 	f.closeTry(f.hold)
-	f.hold.over, f.hold.ended = true, f.Time
+	if f.client.holding(f) != nil {
+		f.hold.keys = keys{} // are those of the hold, and stay
+	}
+	f.hold.end(f.Time)
 	return true
 }
 
+// end ends a hold, or a try that came to nothing.
+func (h *hold) end(now history.Time) { h.over, h.ended = true, now }
+
 func (l *ledger) extend(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isGranted); f.hold == nil {
-		if f.hold = f.client.find(f.Event, atAnyStage); f.hold == nil || !force {
-			return force
+		if f.hold = f.client.about(f.Event); f.hold == nil || !force {
+			return force && l.object("client %d extends %s, which it does not hold", f.Client, f.lock())
 		}
 	}
 	h := f.hold
+	if h.extend.open && h.extend.at == f.Time {
+		if !force {
+			return false
+		}
+		l.twice(f, "extend")
+	}
 	h.extend, h.asked = f.client.begin(f.Time), f.TTL
 	h.keys.extended = 0
 	// Whatever becomes of it, the nodes may have been told the earlier end.
@@ -160,8 +195,12 @@ func (l *ledger) extend(f *fact, force bool) bool {
 
 func (l *ledger) extended(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isExtending); f.hold == nil {
-		if f.hold = f.client.find(f.Event, atAnyStage); f.hold == nil || !force {
-			return force
+		if !force {
+			return false
+		}
+		l.uncalled(f, "an extension", &f.client.adrift.extensions)
+		if f.hold = f.client.about(f.Event); f.hold == nil {
+			return true
 		}
 	}
 	f.close(&f.hold.extend)
@@ -172,15 +211,25 @@ func (l *ledger) extended(f *fact, force bool) bool {
 
 func (l *ledger) extendFailed(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isExtending); f.hold == nil {
-		return force
+		return force && l.uncalled(f, "an extension", &f.client.adrift.extensions)
 	}
 	f.close(&f.hold.extend)
 	return true
 }
 
+// about enters what is told of a hold. It may be over by then: whoever tells of it is
+// not told at once.
 func (l *ledger) about(f *fact, force bool) bool {
-	f.hold = f.client.find(f.Event, atAnyStage)
+	f.hold = f.client.about(f.Event)
 	return f.hold != nil || force
+}
+
+func (l *ledger) lost(f *fact, force bool) bool {
+	if !l.about(f, force) || f.hold == nil {
+		return force
+	}
+	f.hold.lost = true
+	return true
 }
 
 func (l *ledger) lapse(f *fact, force bool) bool {
@@ -195,24 +244,52 @@ func (l *ledger) lapse(f *fact, force bool) bool {
 }
 
 func (l *ledger) release(f *fact, force bool) bool {
-	if f.hold = f.client.find(f.Event, isGranted); f.hold == nil {
-		if f.hold = f.client.find(f.Event, atAnyStage); f.hold == nil || !force {
-			return force
+	h := f.client.find(f.Event, isGranted)
+	if h == nil {
+		if h = f.client.about(f.Event); h == nil || !force {
+			return force && l.object("client %d releases %s, which it was never granted, or has released before", f.Client, f.lock())
 		}
+		l.again(f, h)
 	}
-	if !f.hold.release.open {
-		f.hold.release, f.hold.letGo = f.client.begin(f.Time), true
+	if h.leave(f) {
+		return true
 	}
-	f.hold.keys.claimed = f.hold.keys.set
+	f.hold = h
+	if !h.release.open {
+		h.release, h.letGo = f.client.begin(f.Time), true
+	}
+	h.keys.claimed = h.keys.set
 	return true
 }
 
+// again objects to a release that came before.
+func (l *ledger) again(f *fact, h *hold) {
+	switch {
+	case h.over:
+		l.object("client %d releases %s, which is over", f.Client, f.lock())
+	case h.release.open && h.release.at == f.Time:
+		l.twice(f, "release")
+	}
+}
+
 func (l *ledger) released(f *fact, force bool) bool {
+	if h := f.client.find(f.Event, isLeaving); h != nil {
+		h.left(f)
+		return true
+	}
 	if f.hold = f.client.find(f.Event, isReleasing); f.hold == nil {
-		return force
+		return force && l.uncalled(f, "a release", &f.client.adrift.releases)
 	}
 	f.close(&f.hold.release)
-	f.hold.over, f.hold.ended = true, f.Time
+	f.hold.end(f.Time)
+	return true
+}
+
+func (l *ledger) resume(f *fact, force bool) bool {
+	if !f.client.paused {
+		return force && l.object("client %d resumes at %s, but it was not paused", f.Client, at(f.Time))
+	}
+	f.client.turn(false, f.Time)
 	return true
 }
 
@@ -222,17 +299,44 @@ func (l *ledger) kill(f *fact, _ bool) bool {
 	return true
 }
 
-// apply comes after the call of the write, whose hold may be over by then.
+func (l *ledger) faultStart(f *fact, force bool) bool {
+	if l.faults[f.Fault] {
+		return force && l.object("fault %d begins at %s, and has not ended since it began", f.Fault, at(f.Time))
+	}
+	l.faults[f.Fault] = true
+	return true
+}
+
+func (l *ledger) faultEnd(f *fact, force bool) bool {
+	if !l.faults[f.Fault] {
+		return force && l.object("fault %d ends at %s, but it has not begun", f.Fault, at(f.Time))
+	}
+	delete(l.faults, f.Fault)
+	return true
+}
+
+// apply comes after the call of the write, whose hold may be over by then. No write is
+// applied twice.
 func (l *ledger) apply(f *fact, force bool) bool {
 	if f.Client != 0 {
-		f.hold = f.client.find(f.Event, atAnyStage)
+		f.hold = f.client.about(f.Event)
 	} else {
 		f.hold = l.resource(f.Resource).find(f.Token)
+	}
+	due := f.Client == 0 || f.client.writes > 0
+	called := f.hold != nil && (f.hold.returned || f.hold.writes > 0)
+	if !force && !(due && called) {
+		return false
+	}
+	if !due {
+		l.object("a write of client %d to %s is applied, but none of that client is under way", f.Client, f.lock())
+	} else if f.Client != 0 {
+		f.client.writes--
 	}
 	if s := f.client.section(f.Event, writing); s != nil {
 		s.arrived = f.Time
 	}
-	return force || f.hold != nil && (f.hold.returned || f.hold.writes > 0)
+	return true
 }
 
 func (r *resource) find(token string) *hold {
@@ -244,7 +348,13 @@ func (r *resource) find(token string) *hold {
 	return nil
 }
 
-func (l *ledger) nodeUp(f *fact, _ bool) bool {
+func (l *ledger) nodeUp(f *fact, force bool) bool {
+	if !l.down.has(f.Node) {
+		if !force {
+			return false
+		}
+		l.object("node %d comes up at %s, but it was not down", f.Node, at(f.Time))
+	}
 	l.down = l.down.without(f.Node)
 	l.started[f.Node] = f.Time
 	if f.Detail != "" && f.Detail != history.WithItsKeys {
@@ -280,8 +390,14 @@ func (l *ledger) linkDown(f *fact, _ bool) bool {
 	return true
 }
 
-func (l *ledger) linkUp(f *fact, _ bool) bool {
+func (l *ledger) linkUp(f *fact, force bool) bool {
 	f.changes = f.client.cut.has(f.Node)
+	if !f.changes {
+		if !force {
+			return false
+		}
+		l.object("the link of client %d to node %d is up at %s, but it was not down", f.Client, f.Node, at(f.Time))
+	}
 	f.client.cut = f.client.cut.without(f.Node)
 	if f.client.mended == nil {
 		f.client.mended = map[int]history.Time{}

@@ -146,7 +146,7 @@ func (s *script) forgetAfterDeath(killed int) {
 			*at = never
 		}
 	}
-	s.extends = slices.DeleteFunc(s.extends, func(e extension) bool { return e.call > killed })
+	s.extends = slices.DeleteFunc(s.extends, func(e extension) bool { return e.call > min(killed, s.released) })
 	for i := range s.extends {
 		if e := &s.extends[i]; e.ret > killed {
 			e.ret, e.granted = never, false

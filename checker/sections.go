@@ -57,14 +57,20 @@ func (l *ledger) openSection(f *fact, at stage) *section {
 	return s
 }
 
-func (l *ledger) read(f *fact, _ bool) bool {
+func (l *ledger) read(f *fact, force bool) bool {
+	if s := f.client.section(f.Event, reading); s != nil && s.call == f.Time {
+		if !force {
+			return false
+		}
+		l.twice(f, "read")
+	}
 	f.section = l.openSection(f, reading)
 	return true
 }
 
 func (l *ledger) readDone(f *fact, force bool) bool {
 	if f.section = f.client.section(f.Event, reading); f.section == nil {
-		return force
+		return force && l.uncalled(f, "a read", &f.client.adrift.reads)
 	}
 	s := f.section
 	s.stage, s.read, s.readAt = holding, f.Value, f.Time
@@ -77,16 +83,20 @@ func (l *ledger) readDone(f *fact, force bool) bool {
 // write belongs to the read before it. A write that has none is a section of
 // its own.
 func (l *ledger) write(f *fact, force bool) bool {
-	f.hold = f.client.find(f.Event, atAnyStage)
+	f.hold = f.client.about(f.Event)
 	if f.section = f.client.section(f.Event, holding); f.section == nil {
 		if !force {
 			return false
+		}
+		if s := f.client.section(f.Event, writing); s != nil && s.writeAt == f.Time && s.wrote == f.Value {
+			l.twice(f, "write")
 		}
 		f.section = l.openSection(f, writing)
 		f.section.blind = true
 	}
 	s := f.section
 	s.stage, s.wrote, s.writeAt = writing, f.Value, f.Time
+	f.client.writes++
 	s.look(f.hold, f.client, false)
 	if f.hold != nil {
 		f.hold.writes++
@@ -96,15 +106,23 @@ func (l *ledger) write(f *fact, force bool) bool {
 
 func (l *ledger) writeDone(f *fact, force bool) bool {
 	if f.section = f.client.section(f.Event, writing); f.section == nil {
-		return force
+		return force && l.unwritten(f)
 	}
 	s := f.section
 	s.ret = f.Time
 	f.client.sections = remove(f.client.sections, s)
-	f.hold = f.client.find(f.Event, atAnyStage)
+	f.hold = f.client.about(f.Event)
 	s.look(f.hold, f.client, true)
+	if f.Outcome == history.Declined && f.client.writes > 0 {
+		f.client.writes--
+	}
 	if f.hold != nil && f.Outcome != history.Unknown {
 		f.hold.writes--
 	}
 	return true
+}
+
+// unwritten objects to the return of a write that was not called.
+func (l *ledger) unwritten(f *fact) bool {
+	return l.object("a write of %s returns to client %d, which has none under way", f.lock(), f.Client)
 }

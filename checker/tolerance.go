@@ -54,6 +54,7 @@ type attempt struct {
 	call    history.Time
 	at      history.Time // of its return
 	granted bool
+	holds   bool // granted, and not to who held it already
 }
 
 // streak is eligible tries in a row without a grant.
@@ -87,7 +88,7 @@ func (t *tolerance) hears() kinds {
 	if t.tries == 0 {
 		return 0
 	}
-	return kindSet(history.Acquire, history.Granted, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
+	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.KeySet, history.KeyGone)
 }
 
@@ -105,8 +106,11 @@ func (t *tolerance) observe(f *fact) {
 		t.forget(f)
 	case history.Granted, history.Refused:
 		if f.hold != nil {
-			t.returned = append(t.returned, attempt{f.hold, f.hold.acquire.at, f.Time, f.Kind == history.Granted})
+			t.returned = append(t.returned, attempt{f.hold, f.hold.acquire.at, f.Time, f.Kind == history.Granted, f.Kind == history.Granted})
 		}
+	case reentered:
+		t.returned = append(t.returned, attempt{f.try, f.try.acquire.at, f.Time, true, false})
+		f.hold.compete(f.Time)
 	default:
 		t.competitors(f)
 	}
@@ -132,13 +136,13 @@ func (t *tolerance) mend(f *fact) {
 }
 
 // settle judges the tries that returned in the instant that is over, and then
-// lets those that were refused stop to compete.
+// lets those that hold nothing stop to compete.
 func (t *tolerance) settle() {
 	for _, a := range t.returned {
 		t.judge(a)
 	}
 	for _, a := range t.returned {
-		if !a.granted {
+		if !a.holds {
 			a.hold.retreat(t.refusedUntil(a))
 		}
 	}

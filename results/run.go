@@ -151,7 +151,7 @@ func Load(dir string) (Run, error) {
 }
 
 // Judge judges a stored history anew. Errors name the file, and the line where
-// they can.
+// they can; a history that contradicts itself is one ([checker.Contradiction]).
 func Judge(path string) (history.Header, checker.Report, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -174,11 +174,24 @@ func judge(from io.Reader) (history.Header, checker.Report, error) {
 	for {
 		e, err := r.Next()
 		if err == io.EOF {
-			return r.Header(), panel.Finish(), nil
+			return r.Header(), panel.Finish(), contradiction(panel)
 		}
 		if err != nil {
 			return r.Header(), checker.Report{}, err
 		}
 		panel.Record(e)
+		if err := contradiction(panel); err != nil {
+			return r.Header(), checker.Report{}, err
+		}
 	}
+}
+
+// contradiction returns the line of the history that cannot be true, if there is one:
+// the first is that of the header.
+func contradiction(p *checker.Panel) error {
+	var c *checker.Contradiction
+	if errors.As(p.Err(), &c) {
+		return &history.LineError{Line: c.Event + 1, Err: c}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package storm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,7 +144,17 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
 	result.Backend, result.Seed = e.backend.Name, seed
 	result.Report = panel.Finish()
-	return result, err
+	return result, cmp.Or(err, selfContradiction(panel))
+}
+
+// selfContradiction is the error of a run whose own history cannot be true: it is a
+// defect of the harness, and says nothing of the lock.
+func selfContradiction(p *checker.Panel) error {
+	var c *checker.Contradiction
+	if errors.As(p.Err(), &c) {
+		return fmt.Errorf("the history of the run contradicts itself, so the run is worth nothing: event %d: %w", c.Event, c)
+	}
+	return nil
 }
 
 // drive lets the clients loose in the world.
