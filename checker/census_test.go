@@ -40,6 +40,7 @@ var traits = []struct {
 	{"unknown outcome that does not", 5},
 	{"death in mid-call", 5},
 	{"refused", 5},
+	{"granted again to the owner", 5},
 	{"release of unknown outcome", 5},
 	{"windows that touch", 5},
 	{"several resources", 5},
@@ -79,6 +80,7 @@ func (s *script) mark(has map[trait]bool) {
 	note("refused", s.refused)
 	note("unknown outcome that acts", s.ret == never && s.acted() < never)
 	note("unknown outcome that does not", s.ret == never && s.acted() == never)
+	note("granted again to the owner", s.again != nil)
 	note("death in mid-call", s.cutShort)
 	note("release of unknown outcome", s.release < never && s.released == never)
 	windows := s.leaseWindows()

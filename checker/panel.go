@@ -108,7 +108,8 @@ func (p *Panel) listen(o observer) {
 // Record takes the next event. Events come in the order of time. Those of one
 // instant may come in any order, except that calls of one kind that a client
 // makes under one token, and their returns, are taken in the order in which
-// they are recorded, and so is what a node does to the keys of one resource.
+// they are recorded, and so is what a node does to the keys of one resource, and a grant
+// that enters a hold again before the release that leaves it.
 func (p *Panel) Record(e *history.Event) {
 	p.ledger.docket.event++
 	if e.Kind == history.Step && !isHeard(e.Name) {

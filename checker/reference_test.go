@@ -44,7 +44,7 @@ func (s *script) leaseWindows() []referenceWindow {
 		return referenceWindow{hold: s.hold, resource: s.resource, call: call, from: from, end: end, by: byLapse}
 	}
 	hard := min(s.release, s.lost)
-	w := begin(s.call, from, s.until)
+	w := begin(s.call, from, s.promised())
 	var all []referenceWindow
 	for _, e := range s.extends {
 		w.end = s.validity(w.end, e)
@@ -73,6 +73,15 @@ func (s *script) grantedAt() int {
 		return never
 	}
 	return min(s.ret, s.acted())
+}
+
+// promised is the end of validity before any extension. A further grant to the owner is no
+// new hold, and takes nothing back.
+func (s *script) promised() int {
+	if s.again == nil {
+		return s.until
+	}
+	return max(s.until, s.again.until)
 }
 
 // validity returns when the validity ends that is to last until end, once the

@@ -22,6 +22,7 @@ type script struct {
 	refused  bool
 	until    int
 	extends  []extension
+	again    *reentry
 	write    *access // of a try that has not returned
 	warned   int
 	lost     int
@@ -30,6 +31,11 @@ type script struct {
 	outcome  history.Outcome // of the release
 	killed   int
 	cutShort bool // the client died in the call of acquire
+}
+
+// reentry is a further grant to the owner, and the release that leaves it.
+type reentry struct {
+	call, ret, until, release int
 }
 
 type extension struct {
@@ -121,6 +127,26 @@ func (s *script) drawGranted(t *rapid.T) {
 	s.warned = sometimes(t, s.call, "warned")
 	s.lost = sometimes(t, s.call, "lost")
 	s.drawRelease(t, s.ret)
+	if len(s.extends) == 0 {
+		s.drawAgain(t)
+	}
+}
+
+// drawAgain draws a grant to the owner while it holds, if there is room for one.
+func (s *script) drawAgain(t *rapid.T) {
+	last := min(s.until, s.lost-1, s.release-2, horizon+8)
+	if last <= s.ret {
+		return
+	}
+	a := reentry{call: rapid.IntRange(s.ret+1, last).Draw(t, "again")}
+	a.ret = rapid.IntRange(a.call, last).Draw(t, "granted again")
+	a.until = a.ret + rapid.IntRange(0, 6).Draw(t, "until")
+	if s.release < never {
+		a.release = rapid.IntRange(a.ret+1, s.release-1).Draw(t, "leaves")
+	} else {
+		a.release = sometimes(t, a.ret+1, "leaves")
+	}
+	s.again = &a
 }
 
 func (s *script) drawRelease(t *rapid.T, from int) {
@@ -138,7 +164,7 @@ func (s *script) drawRelease(t *rapid.T, from int) {
 func (s *script) forgetAfterDeath(killed int) {
 	s.killed = killed
 	if s.ret < never && s.ret > killed { // it died in mid-call
-		s.ret, s.refused, s.extends, s.cutShort = never, false, nil, true
+		s.ret, s.refused, s.extends, s.again, s.cutShort = never, false, nil, nil, true
 		s.warned, s.lost, s.release = never, never, never
 	}
 	for _, at := range []*int{&s.warned, &s.lost, &s.release, &s.released} {
@@ -151,6 +177,11 @@ func (s *script) forgetAfterDeath(killed int) {
 		if e := &s.extends[i]; e.ret > killed {
 			e.ret, e.granted = never, false
 		}
+	}
+	if a := s.again; a != nil && a.ret > killed {
+		s.again = nil
+	} else if a != nil && a.release > killed {
+		a.release = never
 	}
 	if w := s.write; w != nil && w.call > killed {
 		s.write = nil
@@ -217,6 +248,13 @@ func (s *script) events() []history.Event {
 		} else if e.failed() {
 			add(e.ret, history.Event{Kind: history.ExtendFailed})
 		}
+	}
+	if a := s.again; a != nil {
+		add(a.call, history.Event{Kind: history.Acquire})
+		add(a.ret, history.Event{Kind: history.Granted, Until: reading(a.until), Validity: 1})
+		add(a.until, history.Event{Kind: history.Lapse, Until: reading(a.until)})
+		add(a.release, history.Event{Kind: history.Release})
+		add(a.release, history.Event{Kind: history.Released, Outcome: history.OK})
 	}
 	if w := s.write; w != nil {
 		s.addWrite(add, w)
