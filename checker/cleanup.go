@@ -23,6 +23,7 @@ type cleanup struct {
 	ledger *ledger
 	notes  *notes
 
+	excuses   []excuse   // of this instant
 	over      []*hold    // that were given up in this instant
 	late      []leftover // keys that were set in this instant, for a token that had been given up
 	leftovers []leftover
@@ -77,14 +78,30 @@ func (c *cleanup) observe(f *fact) {
 		before := len(c.leftovers)
 		c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
 		c.clean += before - len(c.leftovers)
+	case history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume:
+		c.excuses = append(c.excuses, excuse{f.Kind, f.Node, f.client, f.Time})
+	}
+}
+
+// excuse is why keys may stay: it counts at the end of the instant, when those that went
+// away in it are gone.
+type excuse struct {
+	kind   history.Kind
+	node   int
+	client *client
+	at     history.Time
+}
+
+func (c *cleanup) excuse(e excuse) {
+	switch e.kind {
 	case history.NodeDown:
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == f.Node })
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == e.node })
 	case history.LinkDown:
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == f.Node && l.client == f.client })
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == e.node && l.client == e.client })
 	case history.Kill:
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == f.client })
-	case history.Pause, history.Resume:
-		c.adjourn(f.client, f.Time)
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == e.client })
+	default:
+		c.adjourn(e.client, e.at)
 	}
 }
 
@@ -105,6 +122,9 @@ func (c *cleanup) givenUp(resource, token string, now history.Time) bool {
 
 // settle takes down what was left behind in the instant that is over.
 func (c *cleanup) settle() {
+	for _, e := range c.excuses {
+		c.excuse(e)
+	}
 	for _, h := range c.over {
 		if h.keys.set == 0 {
 			c.clean++
@@ -124,7 +144,7 @@ func (c *cleanup) settle() {
 			c.leave(l)
 		}
 	}
-	c.over, c.late = c.over[:0], c.late[:0]
+	c.excuses, c.over, c.late = c.excuses[:0], c.over[:0], c.late[:0]
 }
 
 func (c *cleanup) leave(l leftover) {

@@ -122,7 +122,7 @@ func (j *fences) settle() {
 		h.resource.fences.returned.raise(h)
 	}
 	for _, h := range j.ended {
-		if w := &h.windows[leaseRule]; w.begun && w.over && w.end > h.granted {
+		if w := &h.windows[leaseRule]; w.begun && w.over && w.end > w.from {
 			h.resource.fences.ended.raise(h)
 		}
 	}

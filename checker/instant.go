@@ -14,8 +14,8 @@ type instant struct {
 	called  []*hold // tries
 	granted []*hold
 	refused []*hold
-	left    []*hold     // whose release has returned, and tries that entered a hold again
-	freed   []*resource // of which a hold may have ended
+	left    []*hold // whose release has returned, and tries that entered a hold again
+	freed   []*hold // that may have ended
 	keys    []keyNews
 
 	began  bool // a fault, or what one does
@@ -60,9 +60,7 @@ func (n *instant) hearHold(kind history.Kind, h *hold) {
 	case history.Released:
 		n.left = append(n.left, h)
 	default:
-		if h.returned {
-			n.freed = append(n.freed, h.resource)
-		}
+		n.freed = append(n.freed, h)
 	}
 }
 

@@ -32,35 +32,32 @@ func (l *ledger) keyChanged(f *fact, _ bool) bool {
 		return true
 	}
 	k := keyChange{about: l.resource(f.Resource), token: f.Token, kind: f.Kind, reason: f.Reason, node: f.Node, client: f.Client, at: f.Time}
-	if !l.changeKeys(k) {
+	before := len(l.changes)
+	for _, h := range k.about.holds {
+		if h.token == k.token {
+			k.hold = h
+			l.changes = append(l.changes, k)
+		}
+	}
+	if len(l.changes) == before {
 		l.changes = append(l.changes, k)
 	}
 	return true
 }
 
-// changeKeys takes note of the change for each hold that it is about, if there is one.
-func (l *ledger) changeKeys(k keyChange) bool {
-	before := len(l.changes)
-	for _, k.hold = range k.about.holds {
-		if k.hold.token == k.token {
-			l.changes = append(l.changes, k)
-		}
-	}
-	return len(l.changes) > before
-}
-
 // settleKeys enters the changes of an instant, now that it is clear who held and
 // who had called release. The judges can look at them until they have settled.
 func (l *ledger) settleKeys() {
-	for _, k := range l.changes {
+	for i := range l.changes {
+		k := &l.changes[i]
 		if k.hold == nil {
-			l.changeKeys(k) // its acquire may have been told after it
+			k.hold = k.about.find(k.token) // its acquire may have been told after it
+		}
+		if k.hold != nil {
+			l.enter(*k)
 		}
 	}
 	l.changes = without(l.changes, func(k *keyChange) bool { return k.hold == nil })
-	for _, k := range l.changes {
-		l.enter(k)
-	}
 }
 
 func (l *ledger) enter(k keyChange) {

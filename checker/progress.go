@@ -71,8 +71,10 @@ func (p *progress) observe(f *fact) { p.instant.hear(f, p.ledger) }
 // waited for too long when a node went down has.
 func (p *progress) settle() {
 	n := &p.instant
-	for _, r := range n.freed {
-		r.waiting.freed = n.now
+	for _, h := range n.freed {
+		if h.returned && h.granted < n.now {
+			h.resource.waiting.freed = n.now
+		}
 	}
 	for _, number := range n.starts {
 		p.faults[number] = n.now

@@ -122,7 +122,7 @@ func (x *exclusion) confirm(h *hold) {
 
 // fail says that an act has failed. Another one may still be under way.
 func (x *exclusion) fail(h *hold) {
-	if h != nil && h.writes == 0 {
+	if h != nil && h.writes == 0 && !h.extend.open {
 		x.cancel(h)
 	}
 }
