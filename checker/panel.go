@@ -12,7 +12,7 @@ import (
 type Panel struct {
 	ledger *ledger
 	notes  *notes
-	asked  []Property // in the order of the judges
+	asked  []Property // in the order of the judges, the last of which they are asked of
 	judges []judge
 	meters []meter
 
@@ -74,8 +74,9 @@ func NewPanel(h history.Header, only ...Property) *Panel {
 		}
 		j := a.judge(h, p.ledger, p.notes)
 		p.listen(j)
+		p.judges = append(p.judges, j)
 		if asked {
-			p.asked, p.judges = append(p.asked, a.property), append(p.judges, j)
+			p.asked = append(p.asked, a.property)
 		}
 	}
 	if len(only) > 0 {
@@ -211,9 +212,13 @@ func (p *Panel) takeThe(i int, force bool) bool {
 func (p *Panel) Finish() Report {
 	p.settle()
 	r := Report{Cut: p.cut}
+	silent := len(p.judges) - len(p.asked) // 1: that of lease exclusion, the first, was not asked for
 	for i, j := range p.judges {
 		f := j.finding(p.now)
-		f.Property = p.asked[i]
+		if i < silent {
+			continue
+		}
+		f.Property = p.asked[i-silent]
 		if p.cut != "" && f.Verdict != Violated {
 			f.Verdict, f.Story = Unknown, p.cut+"; up to there: "+f.Story
 		}

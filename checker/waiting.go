@@ -10,6 +10,7 @@ import (
 type waiting struct {
 	since history.Time // of the first try of those that follow each other, or the grant before
 	tried history.Time // when a try last began or was refused
+	ever  bool         // one was made
 	freed history.Time // when the last hold ended
 	clear history.Time // when the last old key expired
 	open  int          // tries that have not returned
@@ -89,8 +90,8 @@ func (r *resource) held(but *hold, now history.Time) bool {
 
 // call begins a try. If none was made for long, the wait begins with it.
 func (w *waiting) call(now history.Time, bound time.Duration) {
-	if w.open == 0 && (now.Sub(w.tried) > bound || w.tried == 0) {
+	if w.open == 0 && (now.Sub(w.tried) > bound || !w.ever) {
 		w.since = now
 	}
-	w.tried = now
+	w.tried, w.ever = now, true
 }
