@@ -23,6 +23,7 @@ type cleanup struct {
 	ledger *ledger
 	notes  *notes
 
+	excuses   []excuse   // of this instant
 	over      []*hold    // that were given up in this instant
 	late      []leftover // keys that were set in this instant, for a token that had been given up
 	leftovers []leftover
@@ -78,31 +79,58 @@ func (c *cleanup) observe(f *fact) {
 		before := len(c.leftovers)
 		c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
 		c.clean += before - len(c.leftovers)
-	case history.NodeDown:
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == f.Node })
-	case history.LinkDown:
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == f.Node && l.client == f.client })
-	case history.Kill:
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == f.client })
-	case history.Pause, history.Resume:
-		c.adjourn(f.client, f.Time)
+	case history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume:
+		c.excuses = append(c.excuses, excuse{f.Kind, f.Node, f.client, f.Time})
 	}
 }
 
-// keySet takes down a key of a token that nobody holds or tries any more. One
-// that nobody set has come back with its node: that is not the client's doing.
+// excuse is why keys may stay: it counts at the end of the instant, when those that went
+// away in it are gone.
+type excuse struct {
+	kind   history.Kind
+	node   int
+	client *client
+	at     history.Time
+}
+
+func (c *cleanup) excuse(e excuse) {
+	switch e.kind {
+	case history.NodeDown:
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == e.node })
+	case history.LinkDown:
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == e.node && l.client == e.client })
+	case history.Kill:
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == e.client })
+	default:
+		c.adjourn(e.client, e.at)
+	}
+}
+
+// keySet takes down a key of a token that nobody holds or tries any more, as far as the
+// instant has been told. One that nobody set has come back with its node: that is not the
+// client's doing.
 func (c *cleanup) keySet(f *fact) {
-	if f.Client != 0 && c.ledger.resource(f.Resource).find(f.Token) == nil {
+	if f.Client != 0 && c.givenUp(f.Resource, f.Token, f.Time) {
 		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent})
 	}
 }
 
 func (*cleanup) settles() kinds {
-	return kindSet(history.Refused, history.Released, history.KeySet)
+	return kindSet(history.Refused, history.Released, history.KeySet,
+		history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume)
+}
+
+// givenUp reports whether the token was given up before this instant, or is of no try.
+func (c *cleanup) givenUp(resource, token string, now history.Time) bool {
+	h := c.ledger.resource(resource).find(token)
+	return h == nil || h.over && h.ended < now
 }
 
 // settle takes down what was left behind in the instant that is over.
 func (c *cleanup) settle() {
+	for _, e := range c.excuses {
+		c.excuse(e)
+	}
 	for _, h := range c.over {
 		if h.keys.set == 0 {
 			c.clean++
@@ -118,9 +146,11 @@ func (c *cleanup) settle() {
 		}
 	}
 	for _, l := range c.late {
-		c.leave(l)
+		if c.givenUp(l.resource, l.token, l.since) {
+			c.leave(l)
+		}
 	}
-	c.over, c.late = c.over[:0], c.late[:0]
+	c.excuses, c.over, c.late = c.excuses[:0], c.over[:0], c.late[:0]
 }
 
 func (c *cleanup) leave(l leftover) {

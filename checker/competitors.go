@@ -53,39 +53,64 @@ func (h *hold) retreat(then history.Time) {
 	}
 }
 
-// competitors follows who competes. Refused tries retreat at the end of the
-// instant, when all that returned in it have been judged.
+// departure is an event after which a hold, or all of a client's, may compete no more.
+type departure struct {
+	kind    history.Kind
+	hold    *hold
+	client  *client
+	outcome history.Outcome
+	at      history.Time
+}
+
+// competitors follows who competes. Who retreats does so at the end of the instant.
 func (t *tolerance) competitors(f *fact) {
 	h := f.hold
 	switch f.Kind {
 	case history.Kill:
-		for _, h := range f.client.holds {
-			if !h.endless() {
-				h.retreat(f.Time.Add(2 * t.ttl))
-			}
+		t.leaving = append(t.leaving, departure{kind: f.Kind, client: f.client, at: f.Time})
+	case history.Released, history.Lapse:
+		if h != nil {
+			t.leaving = append(t.leaving, departure{kind: f.Kind, hold: h, outcome: f.Outcome, at: f.Time})
 		}
-		return
 	case history.Acquire, history.Extended:
-		if h != nil && !h.client.dead {
+		if h != nil && (!h.client.dead || h.client.died == f.Time) {
 			h.compete(f.Time)
 		}
 		if h != nil && f.Kind == history.Acquire {
-			h.obstruct()
+			t.called = append(t.called, h)
 		}
-		return
 	}
-	if h == nil {
-		return
-	}
-	switch f.Kind {
-	case history.Released:
-		if f.Outcome == history.OK || !h.endless() {
-			h.retreat(f.Time.Add(t.lingering(f.Outcome)))
+}
+
+// retreats lets those go who have left in this instant: first who has released, then those
+// whose validity is over, and the dead last.
+func (t *tolerance) retreats() {
+	for _, kind := range []history.Kind{history.Released, history.Lapse, history.Kill} {
+		for _, d := range t.leaving {
+			if d.kind == kind {
+				t.retreat(d)
+			}
 		}
-	case history.Lapse:
+	}
+	t.leaving = t.leaving[:0]
+}
+
+// retreat lets a hold, or all of a dead client's, compete for as long as they may have
+// left something behind, and no longer.
+func (t *tolerance) retreat(d departure) {
+	switch h := d.hold; {
+	case d.kind == history.Kill:
+		for _, h := range d.client.holds {
+			if !h.endless() {
+				h.retreat(d.at.Add(2 * t.ttl))
+			}
+		}
+	case d.kind == history.Lapse:
 		if h.returned && h.expired() {
-			h.retreat(f.Time.Add(t.ttl))
+			h.retreat(d.at.Add(t.ttl))
 		}
+	case d.outcome == history.OK || !h.endless():
+		h.retreat(d.at.Add(t.lingering(d.outcome)))
 	}
 }
 

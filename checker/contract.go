@@ -130,6 +130,9 @@ func (c *contract) unreturned(now history.Time) {
 			continue
 		}
 		for _, h := range who.holds {
+			if h.over {
+				continue
+			}
 			c.open(h, h.acquire, "acquire", b.Acquire, h.queue.time(who, now), now)
 			c.open(h, h.extend, "extend", b.Extend, 0, now)
 			c.open(h, h.release, "release", b.Release, 0, now)

@@ -29,8 +29,8 @@ func TestWhatCanBeIsNotRefused(t *testing.T) {
 		}
 	})
 	repeat(t, 500, func(t *rapid.T) {
-		events := shuffleTies(turns(t), rapid.Uint64().Draw(t, "order"))
-		if err := contradicted(exclusionHeader(), events); err != nil {
+		header, events := drawLedgered(t).write(rapid.Uint64().Draw(t, "order"))
+		if err := contradicted(header, events); err != nil {
 			t.Fatal(err)
 		}
 	})

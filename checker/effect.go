@@ -141,7 +141,7 @@ func (j *effect) drop(c *client, s *section) {
 	s.resource.register.close(j.now)
 }
 
-func (*effect) settles() kinds { return kindSet(history.Released, history.Kill) }
+func (*effect) settles() kinds { return kindSet(history.Released, history.Kill, history.WriteDone) }
 
 // settle drops the sections that will not come to a write, because their lock
 // was released or their client has died. A dead client's write may still

@@ -91,8 +91,6 @@ func (x *exclusion) observe(f *fact) {
 	}
 }
 
-func (x *exclusion) settles() kinds { return x.hears() }
-
 // settle judges the instant that is over.
 func (x *exclusion) settle() {
 	if len(x.touched) == 0 {

@@ -130,7 +130,7 @@ func (j *fences) settle() {
 		h.resource.fences.returned.raise(h, h.fence)
 	}
 	for _, h := range j.ended {
-		if w := &h.windows[leaseRule]; w.begun && w.over && w.end > h.granted {
+		if w := &h.windows[leaseRule]; w.begun && w.over && w.end > w.from {
 			h.resource.fences.ended.raise(h, h.fence)
 		}
 	}

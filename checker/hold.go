@@ -72,6 +72,9 @@ type reached struct {
 // expired reports whether the end of validity has been reached.
 func (h *hold) expired() bool { return h.reached.seen && h.reached.until >= h.until }
 
+// refused reports whether the try has returned without the lock.
+func (h *hold) refused() bool { return h.over && !h.letGo }
+
 // leased reports whether its window of lease exclusion is open.
 func (h *hold) leased() bool {
 	w := &h.windows[leaseRule]

@@ -14,7 +14,9 @@ type keys struct {
 
 // keyChange is what a node did to the key of a hold.
 type keyChange struct {
-	hold   *hold
+	hold   *hold // nil: none has that token, as far as the instant has been told
+	about  *resource
+	token  string
 	kind   history.Kind
 	reason string
 	node   int
@@ -29,10 +31,16 @@ func (l *ledger) keyChanged(f *fact, _ bool) bool {
 	if !l.header.Keys {
 		return true
 	}
-	for _, h := range l.resource(f.Resource).holds {
-		if h.token == f.Token {
-			l.changes = append(l.changes, keyChange{h, f.Kind, f.Reason, f.Node, f.Client, f.Time})
+	k := keyChange{about: l.resource(f.Resource), token: f.Token, kind: f.Kind, reason: f.Reason, node: f.Node, client: f.Client, at: f.Time}
+	before := len(l.changes)
+	for _, h := range k.about.holds {
+		if h.token == k.token {
+			k.hold = h
+			l.changes = append(l.changes, k)
 		}
+	}
+	if len(l.changes) == before {
+		l.changes = append(l.changes, k)
 	}
 	return true
 }
@@ -40,9 +48,16 @@ func (l *ledger) keyChanged(f *fact, _ bool) bool {
 // settleKeys enters the changes of an instant, now that it is clear who held and
 // who had called release. The judges can look at them until they have settled.
 func (l *ledger) settleKeys() {
-	for _, k := range l.changes {
-		l.enter(k)
+	for i := range l.changes {
+		k := &l.changes[i]
+		if k.hold == nil {
+			k.hold = k.about.find(k.token) // its acquire may have been told after it
+		}
+		if k.hold != nil {
+			l.enter(*k)
+		}
 	}
+	l.changes = without(l.changes, func(k *keyChange) bool { return k.hold == nil })
 }
 
 func (l *ledger) enter(k keyChange) {

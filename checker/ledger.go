@@ -94,9 +94,6 @@ func (l *ledger) newHold(e *history.Event) *hold {
 	h := l.blank()
 	h.client, h.resource, h.token, h.ttl = c, r, e.Token, e.TTL
 	h.acquire, h.until = c.begin(e.Time), anyLapse
-	if c.dead { // in this same instant
-		l.settling = append(l.settling, h)
-	}
 	c.holds = append(c.holds, h)
 	r.holds = append(r.holds, h)
 	return h
@@ -147,14 +144,14 @@ func (l *ledger) settle() {
 // finished reports whether nothing that is still to come can change a verdict
 // on the hold. Of a client that is dead only lapses and late writes can come.
 func (h *hold) finished() bool {
-	if h.over {
+	switch lease := &h.windows[leaseRule]; {
+	case lease.tentative || h.windows[sectionRule].tentative:
+		return false // an act under way may still show that it was granted
+	case h.over:
 		return true
+	default:
+		return h.client.dead && (lease.over || !lease.begun && h.writes == 0)
 	}
-	if !h.client.dead {
-		return false
-	}
-	lease := &h.windows[leaseRule]
-	return !lease.tentative && (lease.over || !lease.begun && h.writes == 0)
 }
 
 func (l *ledger) retire(h *hold) {

@@ -12,7 +12,7 @@ import (
 type Panel struct {
 	ledger *ledger
 	notes  *notes
-	asked  []Property // in the order of the judges
+	asked  []Property // in the order of the judges, the last of which they are asked of
 	judges []judge
 	meters []meter
 
@@ -47,12 +47,17 @@ type observer interface {
 // instant: events of one instant may come in any order.
 type settler interface {
 	observer
-	// settles lists the kinds of events, of those that it hears, which can give it
-	// something to do.
-	settles() kinds
-	// settle is called when all events of an instant have been observed, if one of
-	// them was of these kinds.
+	// settle is called when all events of an instant have been observed, if there
+	// was one.
 	settle()
+}
+
+// calmer is implemented by settlers that not all that they hear gives something to do.
+type calmer interface {
+	settler
+	// settles lists the kinds of events of which an instant has to have one, for it to
+	// be settled.
+	settles() kinds
 }
 
 // judge finds out about one property.
@@ -71,12 +76,16 @@ func NewPanel(h history.Header, only ...Property) *Panel {
 	most := len(properties) + len(meters)
 	p.observers, p.settlers = make([]observer, 0, most), make([]settler, 0, most)
 	for _, a := range properties {
-		if len(only) > 0 && !slices.Contains(only, a.property) {
+		asked := len(only) == 0 || slices.Contains(only, a.property)
+		if !asked && a.property != Lease { // it keeps the windows that others go by
 			continue
 		}
 		j := a.judge(h, p.ledger, p.notes)
-		p.asked, p.judges = append(p.asked, a.property), append(p.judges, j)
 		p.listen(j)
+		p.judges = append(p.judges, j)
+		if asked {
+			p.asked = append(p.asked, a.property)
+		}
 	}
 	if len(only) > 0 {
 		return p
@@ -97,8 +106,10 @@ func (p *Panel) listen(o observer) {
 	bit := uint64(1) << len(p.observers)
 	o.hears().mark(&p.hearing, bit)
 	s, settles := o.(settler)
-	if settles {
-		(s.settles() & o.hears()).mark(&p.settling, bit)
+	if c, calm := o.(calmer); calm {
+		(c.settles() & o.hears()).mark(&p.settling, bit)
+	} else if settles {
+		o.hears().mark(&p.settling, bit)
 	}
 	p.observers, p.settlers = append(p.observers, o), append(p.settlers, s)
 }
@@ -113,7 +124,8 @@ func (s kinds) mark(byKind *[maxKinds]uint64, bit uint64) {
 // Record takes the next event. Events come in the order of time. Those of one
 // instant may come in any order, except that calls of one kind that a client
 // makes under one token, and their returns, are taken in the order in which
-// they are recorded.
+// they are recorded, and so is what a node does to the keys of one resource, and a grant
+// that enters a hold again before the release that leaves it.
 func (p *Panel) Record(e *history.Event) {
 	p.ledger.docket.event++
 	if e.Kind == history.Step && !isHeard(e.Name) {
@@ -220,9 +232,13 @@ func (p *Panel) takeThe(i int, force bool) bool {
 func (p *Panel) Finish() Report {
 	p.settle()
 	r := Report{Cut: p.cut}
+	silent := len(p.judges) - len(p.asked) // 1: that of lease exclusion, the first, was not asked for
 	for i, j := range p.judges {
 		f := j.finding(p.now)
-		f.Property = p.asked[i]
+		if i < silent {
+			continue
+		}
+		f.Property = p.asked[i-silent]
 		if p.cut != "" && f.Verdict != Violated {
 			f.Verdict, f.Story = Unknown, p.cut+"; up to there: "+f.Story
 			f.Where = &Place{From: p.now, To: p.now}

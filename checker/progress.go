@@ -32,11 +32,12 @@ type progress struct {
 	ttl    time.Duration
 	needed electorate // of which a client has to reach a quorum
 
-	ledger *ledger
-	notes  *notes
-	quiet  history.Time         // when a fault last brought something about
-	faults map[int]history.Time // when those began that last
-	long   []longWait           // that no end of a fault has excused
+	ledger  *ledger
+	notes   *notes
+	instant instant
+	quiet   history.Time         // when a fault last brought something about
+	faults  map[int]history.Time // when those began that last
+	long    []longWait           // that no end of a fault has excused
 
 	tries  int
 	grants int
@@ -57,52 +58,75 @@ func (p *progress) hears() kinds {
 	if p.bound == 0 {
 		return 0
 	}
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Release, history.Lost, history.Lapse,
+	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
 		history.KeySet, history.KeyGone, history.FaultStart, history.FaultEnd,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
 
-func (p *progress) observe(f *fact) {
-	switch f.Kind {
-	case history.KeySet, history.KeyGone:
-		p.key(f)
-	case history.Acquire, history.Granted, history.Refused:
-		if f.hold != nil {
-			p.try(f)
+func (p *progress) observe(f *fact) { p.instant.hear(f, p.ledger) }
+
+// settle judges the instant that is over, in an order of its own. What ends in it, by
+// itself or with a fault, counts first, and what a fault begins counts last: who is refused
+// in the very instant in which a node comes up has not waited for it in vain, and who had
+// waited for too long when a node went down has.
+func (p *progress) settle() {
+	n := &p.instant
+	for _, h := range n.freed {
+		if h.returned && h.granted < n.now {
+			h.resource.waiting.freed = n.now
 		}
-	case reentered:
-		f.try.stopWaiting()
-	case history.Release, history.Lost, history.Lapse:
-		if f.hold != nil && f.hold.returned {
-			f.hold.resource.waiting.freed = f.Time
-		}
-	default:
-		p.fault(f)
 	}
+	for _, number := range n.starts {
+		p.faults[number] = n.now
+	}
+	if n.ended {
+		p.quiet = n.now
+	}
+	for _, number := range n.ends {
+		p.excuse(number)
+	}
+	for _, k := range n.keys {
+		p.key(k, n.now)
+	}
+	p.judgeTries()
+	for _, c := range n.died {
+		for _, h := range c.holds {
+			h.stopWaiting()
+		}
+	}
+	if n.began {
+		p.judgeAllOpen(n.now)
+		p.quiet = n.now
+	}
+	n.clear()
 }
 
-func (p *progress) try(f *fact) {
-	h := f.hold
-	w := &h.resource.waiting
-	switch f.Kind {
-	case history.Acquire:
+// judgeTries looks at the tries that were called, or returned, in the instant.
+func (p *progress) judgeTries() {
+	n := &p.instant
+	for _, h := range n.called {
 		p.tries++
-		if w.open == 0 && (f.Time.Sub(w.tried) > p.bound || w.tried == 0) {
-			w.since = f.Time
-		}
-		w.tried = f.Time
+		h.resource.waiting.call(n.now, p.bound)
 		h.wait()
-	case history.Granted:
-		h.stopWaiting()
-		p.judgeGrant(f)
+	}
+	for _, h := range n.granted {
 		p.grants++
-		w.since, w.owed, w.long = f.Time, false, false
-	case history.Refused:
 		h.stopWaiting()
-		w.tried, w.owed = f.Time, true
-		if p.late(h, f.Time, h) {
-			p.violate(h.resource, f.Time, fmt.Sprintf("at %s client %d was refused %q once more", at(f.Time), h.client.number, h.resource.name))
+		p.judgeGrant(h, n.now)
+	}
+	for _, h := range n.refused {
+		h.stopWaiting()
+		w := &h.resource.waiting
+		if w.tried, w.owed = n.now, true; !n.grants(h.resource) && p.late(h, n.now, h) {
+			p.violate(h.resource, n.now, fmt.Sprintf("at %s client %d was refused %q once more", at(n.now), h.client.number, h.resource.name))
 		}
+	}
+	for _, h := range n.granted {
+		w := &h.resource.waiting
+		w.since, w.owed, w.long = n.now, false, false
+	}
+	for _, h := range n.left {
+		h.stopWaiting()
 	}
 }
 
@@ -110,7 +134,7 @@ func (p *progress) try(f *fact) {
 // long, if nobody but the one hold has the resource.
 func (p *progress) late(h *hold, now history.Time, but *hold) bool {
 	w := &h.resource.waiting
-	return !w.long && now > p.due(w) && p.able(h) && !h.resource.held(but)
+	return !w.long && now > p.due(w) && p.able(h) && !h.resource.held(but, now)
 }
 
 // able reports whether the client of the try runs and reaches a quorum. What a
@@ -122,14 +146,13 @@ func (p *progress) able(h *hold) bool {
 
 // judgeGrant looks at the tries that were under way when the bound passed, now
 // that one of the resource's is granted.
-func (p *progress) judgeGrant(f *fact) {
-	h := f.hold
-	if h.acquire.at <= p.due(&h.resource.waiting) && p.late(h, f.Time, h) {
-		p.violate(h.resource, f.Time, fmt.Sprintf("client %d was granted %q only at %s, having called acquire at %s",
-			h.client.number, h.resource.name, at(f.Time), at(h.acquire.at)))
+func (p *progress) judgeGrant(h *hold, now history.Time) {
+	if h.acquire.at <= p.due(&h.resource.waiting) && p.late(h, now, h) {
+		p.violate(h.resource, now, fmt.Sprintf("client %d was granted %q only at %s, having called acquire at %s",
+			h.client.number, h.resource.name, at(now), at(h.acquire.at)))
 		return
 	}
-	p.judgeOpen(h.resource, f.Time, h)
+	p.judgeOpen(h.resource, now, h)
 }
 
 // judgeOpen looks at the tries that are still under way.
@@ -192,32 +215,16 @@ func (p *progress) clause(r *resource) string {
 	return unbroken(p.notes, "the lock itself granted it to nobody")
 }
 
-// fault takes note that something else begins to count. The end of a fault excuses
-// the waits while it lasted.
-func (p *progress) fault(f *fact) {
-	switch f.Kind {
-	case history.Kill:
-		for _, h := range f.client.holds {
-			h.stopWaiting()
+// excuse forgets the waits that were too long while a fault lasted that has ended.
+func (p *progress) excuse(fault int) {
+	began := p.faults[fault]
+	delete(p.faults, fault)
+	p.long = without(p.long, func(l *longWait) bool {
+		if l.at >= began {
+			l.resource.waiting.long = false
 		}
-		p.judgeAllOpen(f.Time)
-	case history.FaultStart, history.NodeDown, history.LinkDown, history.Pause:
-		p.judgeAllOpen(f.Time)
-	}
-	p.quiet = f.Time
-	switch f.Kind {
-	case history.FaultStart:
-		p.faults[f.Fault] = f.Time
-	case history.FaultEnd:
-		began := p.faults[f.Fault]
-		delete(p.faults, f.Fault)
-		p.long = without(p.long, func(l *longWait) bool {
-			if l.at >= began {
-				l.resource.waiting.long = false
-			}
-			return l.at >= began
-		})
-	}
+		return l.at >= began
+	})
 }
 
 // owing returns a resource that nobody was granted since faults last did
@@ -234,7 +241,7 @@ func (p *progress) owing() *resource {
 // awaited reports whether somebody waits for the resource who could be granted it,
 // if nobody held it.
 func (p *progress) awaited(r *resource) bool {
-	return !r.held(nil) && slices.ContainsFunc(r.holds, func(h *hold) bool { return h.waits && p.able(h) })
+	return !r.held(nil, forever) && slices.ContainsFunc(r.holds, func(h *hold) bool { return h.waits && p.able(h) })
 }
 
 func (p *progress) finding(end history.Time) Finding {

@@ -27,7 +27,8 @@ func (c *client) holding(f *fact) *hold {
 
 // reenter makes of the grant of a try one that enters a hold again.
 func (l *ledger) reenter(f *fact, held *hold) {
-	l.end(f.hold, f.Time)
+	f.hold.end(f.Time)
+	l.settling = append(l.settling, f.hold)
 	l.entered = *f.Event
 	l.entered.Kind = reentered
 	f.Event, f.hold, f.try = &l.entered, held, f.hold

@@ -1,8 +1,6 @@
 package checker_test
 
 import (
-	"fmt"
-
 	"github.com/anishathalye/porcupine"
 
 	"github.com/lockstorm/lockstorm/model"
@@ -10,23 +8,43 @@ import (
 
 // This file is the dumb oracle beside the stream judge: it computes every
 // window of a script from its definition, all at once, and leaves the rest to
-// porcupine.
+// porcupine, or to the sweep in sweep_test.go.
 
 // referenceWindow is [from, end), or an empty window when end <= from.
 type referenceWindow struct {
-	client    int
+	hold      int
+	resource  string
 	call      int
 	from, end int
+	by        cause
 }
 
-// leaseWindows returns the windows of lease exclusion.
+// cause is what ended a window.
+type cause string
+
+const (
+	byLapse   cause = "lapse"
+	byRelease cause = "release"
+	byLoss    cause = "loss"
+	byWarning cause = "warning"
+	byDeath   cause = "death"
+)
+
+func (w referenceWindow) empty() bool { return w.end <= w.from }
+func (w referenceWindow) open() bool  { return w.end >= never }
+
+// leaseWindows returns the windows of lease exclusion. Those after the first are
+// left out if they are empty.
 func (s *script) leaseWindows() []referenceWindow {
 	from := s.grantedAt()
 	if from == never {
 		return nil
 	}
+	begin := func(call, from, end int) referenceWindow {
+		return referenceWindow{hold: s.hold, resource: s.resource, call: call, from: from, end: end, by: byLapse}
+	}
 	hard := min(s.release, s.lost)
-	w := referenceWindow{client: s.client, call: s.call, from: from, end: s.until}
+	w := begin(s.call, from, s.promised())
 	var all []referenceWindow
 	for _, e := range s.extends {
 		w.end = s.validity(w.end, e)
@@ -35,11 +53,19 @@ func (s *script) leaseWindows() []referenceWindow {
 		case w.end >= e.ret:
 			w.end = e.until
 		case e.ret < hard:
-			all = append(all, w.until(hard))
-			w = referenceWindow{client: s.client, call: e.call, from: e.ret, end: e.until}
+			all = append(all, s.cut(w))
+			w = begin(e.call, e.ret, e.until)
 		}
 	}
-	return append(all, w.until(hard))
+	if w = s.cut(w); len(all) == 0 || !w.empty() {
+		all = append(all, w)
+	}
+	for i := len(all) - 1; i > 0; i-- {
+		if all[i].empty() {
+			all = append(all[:i], all[i+1:]...)
+		}
+	}
+	return all
 }
 
 func (s *script) grantedAt() int {
@@ -47,6 +73,15 @@ func (s *script) grantedAt() int {
 		return never
 	}
 	return min(s.ret, s.acted())
+}
+
+// promised is the end of validity before any extension. A further grant to the owner is no
+// new hold, and takes nothing back.
+func (s *script) promised() int {
+	if s.again == nil {
+		return s.until
+	}
+	return max(s.until, s.again.until)
 }
 
 // validity returns when the validity ends that is to last until end, once the
@@ -61,8 +96,15 @@ func (s *script) validity(end int, e extension) int {
 	return max(e.until, e.call)
 }
 
-func (w referenceWindow) until(end int) referenceWindow {
-	w.end = min(w.end, end)
+// cut ends a window of lease exclusion by what its holder does or is told.
+func (s *script) cut(w referenceWindow) referenceWindow {
+	return w.until(s.release, byRelease).until(s.lost, byLoss)
+}
+
+func (w referenceWindow) until(end int, by cause) referenceWindow {
+	if end < w.end {
+		w.end, w.by = end, by
+	}
 	return w
 }
 
@@ -72,20 +114,24 @@ func (s *script) sectionWindows() []referenceWindow {
 	if from == never {
 		return nil
 	}
-	end := min(s.release, s.lost, s.warned, s.killed)
-	return []referenceWindow{{client: s.client, call: s.call, from: from, end: end}}
+	w := referenceWindow{hold: s.hold, resource: s.resource, call: s.call, from: from, end: never}
+	return []referenceWindow{s.cut(w).until(s.warned, byWarning).until(s.killed, byDeath)}
 }
 
-// reference is the verdict of porcupine on a set of windows. Of the windows of
-// one hold, those after the first are left out when they are empty.
-func reference(windows []referenceWindow) bool {
+// windowsOf returns those of all scripts.
+func windowsOf(scripts []script, of func(*script) []referenceWindow) []referenceWindow {
+	var all []referenceWindow
+	for i := range scripts {
+		all = append(all, of(&scripts[i])...)
+	}
+	return all
+}
+
+// legal is the verdict of porcupine on a set of windows.
+func legal(windows []referenceWindow) bool {
 	var ops []porcupine.Operation
-	seen := map[int]bool{}
 	for _, w := range windows {
-		if w.end > w.from || !seen[w.client] {
-			ops = append(ops, w.operations()...)
-		}
-		seen[w.client] = true
+		ops = append(ops, w.operations()...)
 	}
 	return porcupine.CheckOperations(model.LeaseLock, ops)
 }
@@ -93,29 +139,15 @@ func reference(windows []referenceWindow) bool {
 func (w referenceWindow) operations() []porcupine.Operation {
 	op := func(step model.LeaseStep, call, ret int) porcupine.Operation {
 		return porcupine.Operation{
-			Input: model.LeaseInput{Step: step, Resource: "r", Holder: fmt.Sprint(w.client)},
+			Input: model.LeaseInput{Step: step, Resource: w.resource, Holder: token(w.hold)},
 			Call:  int64(call), Return: int64(ret),
 		}
 	}
-	if w.end <= w.from {
+	switch {
+	case w.empty():
 		return []porcupine.Operation{op(model.Touch, max(w.call, w.end), w.from)}
-	}
-	if w.end >= never {
+	case w.open():
 		return []porcupine.Operation{op(model.Acquire, w.call, w.from)}
 	}
 	return []porcupine.Operation{op(model.Acquire, w.call, w.from), op(model.End, w.end, w.end)}
-}
-
-// A history legal for one window may still be judged wrongly, if the other
-// windows hide it: so the windows themselves are compared by pairs as well.
-func overlappingPairs(windows []referenceWindow) int {
-	n := 0
-	for i, v := range windows {
-		for _, w := range windows[:i] {
-			if v.from < v.end && w.from < w.end && v.from < w.end && w.from < v.end {
-				n++
-			}
-		}
-	}
-	return n
 }

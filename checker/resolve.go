@@ -16,7 +16,13 @@ func (l *ledger) resolve(f *fact, force bool) bool {
 		l.object("%s comes after the client's death at %s", naming(f.Event), at(f.client.died))
 	}
 	enter := entries[f.Kind]
-	return enter == nil || enter(l, f, force)
+	if enter != nil && !enter(l, f, force) {
+		return false
+	}
+	if h := f.hold; h != nil && (h.over || h.client.dead) {
+		l.settling = append(l.settling, h)
+	}
+	return true
 }
 
 // entries is how the kinds of events that have a meaning for the ledger are
@@ -160,15 +166,14 @@ func (l *ledger) refused(f *fact, force bool) bool {
 	if f.client.holding(f) != nil {
 		f.hold.keys = keys{} // are those of the hold, and stay
 	}
-	l.end(f.hold, f.Time)
+	f.hold.end(f.Time)
 	return true
 }
 
 // end ends a hold, or a try that came to nothing.
-func (l *ledger) end(h *hold, now history.Time) {
+func (h *hold) end(now history.Time) {
 	h.client.drop(h)
 	h.over, h.ended = true, now
-	l.settling = append(l.settling, h)
 }
 
 func (l *ledger) extend(f *fact, force bool) bool {
@@ -240,9 +245,6 @@ func (l *ledger) lapse(f *fact, force bool) bool {
 	if !h.reached.seen || f.Until > h.reached.until {
 		h.reached = reached{seen: true, until: f.Until, at: f.Time}
 	}
-	if h.client.dead {
-		l.settling = append(l.settling, h)
-	}
 	return true
 }
 
@@ -284,7 +286,7 @@ func (l *ledger) released(f *fact, force bool) bool {
 		return force && l.uncalled(f, "a release", &f.client.adrift.releases)
 	}
 	f.close(&f.hold.release)
-	l.end(f.hold, f.Time)
+	f.hold.end(f.Time)
 	return true
 }
 

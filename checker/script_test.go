@@ -10,21 +10,32 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// script is what one client does in a random history: one try, and what
-// follows if it is granted. Times are small whole numbers, so that many
-// coincide; see [reading] for the client's clock. A time of never is none.
+// script is one try of a client in a random history, and what follows if it is
+// granted. Times are small whole numbers, so that many coincide; see [reading] for
+// the client's clock. A time of never is none.
 type script struct {
-	client  int
-	call    int
-	ret     int // of acquire, if it was granted or refused
-	refused bool
-	until   int
-	extends []extension
-	write   *access // of a try that has not returned
-	warned  int
-	lost    int
-	release int
-	killed  int
+	hold     int // its number: each has a token of its own
+	client   int
+	resource string
+	call     int
+	ret      int // of acquire, if it was granted or refused
+	refused  bool
+	until    int
+	extends  []extension
+	again    *reentry
+	write    *access // of a try that has not returned
+	warned   int
+	lost     int
+	release  int
+	released int
+	outcome  history.Outcome // of the release
+	killed   int
+	cutShort bool // the client died in the call of acquire
+}
+
+// reentry is a further grant to the owner, and the release that leaves it.
+type reentry struct {
+	call, ret, until, release int
 }
 
 type extension struct {
@@ -32,10 +43,14 @@ type extension struct {
 	granted          bool
 }
 
+// failed reports whether the extension returned that it was not granted.
+func (e extension) failed() bool { return !e.granted && e.ret < never && e.ret%2 == 0 }
+
 type access struct {
 	call, ret int
 	took      bool // it was accepted, as its return says
 	applied   bool // there is no return, and the resource says that it took it
+	unheard   bool // its client died before it could return
 }
 
 const (
@@ -62,12 +77,31 @@ func sometimes(t *rapid.T, from int, label string) int {
 	return instant(from).Draw(t, label)
 }
 
-func drawScript(t *rapid.T, client int) script {
-	s := script{client: client, call: instant(0).Draw(t, "call"), ret: never, warned: never, lost: never, release: never}
-	s.until = s.call + rapid.SampledFrom([]int{4, 8, 6, 3, 2, 1, 0, never}).Draw(t, "ttl")
-	s.killed = never
+// drawScripts draws what a few clients do. Some of them try twice: after the first
+// try or beside it, for the same resource or for another one.
+func drawScripts(t *rapid.T) []script {
+	var scripts []script
+	for client := range rapid.IntRange(1, 4).Draw(t, "clients") {
+		killed := sometimes(t, 0, "killed")
+		for range rapid.SampledFrom([]int{1, 1, 2}).Draw(t, "tries") {
+			s := drawScript(t, len(scripts)+1, client+1)
+			if s.forgetAfterDeath(killed); s.call <= killed {
+				scripts = append(scripts, s)
+			}
+		}
+	}
+	return scripts
+}
+
+func drawScript(t *rapid.T, hold, client int) script {
+	s := script{hold: hold, client: client, call: instant(0).Draw(t, "call"), resource: "r"}
+	s.ret, s.warned, s.lost, s.release, s.released = never, never, never, never, never
+	if rapid.IntRange(0, 4).Draw(t, "resource") == 4 {
+		s.resource = "s"
+	}
+	s.until = s.call + rapid.SampledFrom([]int{4, 8, 6, 3, 2, 1, 0, never, never}).Draw(t, "ttl")
 	switch rapid.IntRange(0, 7).Draw(t, "outcome") {
-	case 6:
+	case 5, 6:
 		s.drawUnknown(t)
 	case 7:
 		s.ret, s.refused = instant(s.call).Draw(t, "return"), true
@@ -92,23 +126,68 @@ func (s *script) drawGranted(t *rapid.T) {
 	}
 	s.warned = sometimes(t, s.call, "warned")
 	s.lost = sometimes(t, s.call, "lost")
-	s.release = sometimes(t, s.ret, "release")
-	s.killed = sometimes(t, s.ret, "killed")
-	s.forgetAfterDeath()
+	s.drawRelease(t, s.ret)
+	if len(s.extends) == 0 {
+		s.drawAgain(t)
+	}
 }
 
-// forgetAfterDeath takes out what a dead client cannot do or be told.
-func (s *script) forgetAfterDeath() {
-	for _, at := range []*int{&s.warned, &s.lost, &s.release} {
-		if *at > s.killed {
+// drawAgain draws a grant to the owner while it holds, if there is room for one.
+func (s *script) drawAgain(t *rapid.T) {
+	last := min(s.until, s.lost-1, s.release-2, horizon+8)
+	if last <= s.ret {
+		return
+	}
+	a := reentry{call: rapid.IntRange(s.ret+1, last).Draw(t, "again")}
+	a.ret = rapid.IntRange(a.call, last).Draw(t, "granted again")
+	a.until = a.ret + rapid.IntRange(0, 6).Draw(t, "until")
+	if s.release < never {
+		a.release = rapid.IntRange(a.ret+1, s.release-1).Draw(t, "leaves")
+	} else {
+		a.release = sometimes(t, a.ret+1, "leaves")
+	}
+	s.again = &a
+}
+
+func (s *script) drawRelease(t *rapid.T, from int) {
+	if s.release = sometimes(t, from, "release"); s.release == never {
+		return
+	}
+	s.outcome = history.Outcome(rapid.IntRange(0, 3).Draw(t, "released"))
+	if s.outcome != 0 {
+		s.released = s.release + int(s.outcome) - 1
+	}
+}
+
+// forgetAfterDeath takes out what a dead client cannot do or be told. What it did
+// before may still come to something.
+func (s *script) forgetAfterDeath(killed int) {
+	s.killed = killed
+	if s.ret < never && s.ret > killed { // it died in mid-call
+		s.ret, s.refused, s.extends, s.again, s.cutShort = never, false, nil, nil, true
+		s.warned, s.lost, s.release = never, never, never
+	}
+	for _, at := range []*int{&s.warned, &s.lost, &s.release, &s.released} {
+		if *at > killed {
 			*at = never
 		}
 	}
-	s.extends = slices.DeleteFunc(s.extends, func(e extension) bool { return e.call > s.killed })
+	s.extends = slices.DeleteFunc(s.extends, func(e extension) bool { return e.call > min(killed, s.released) })
 	for i := range s.extends {
-		if e := &s.extends[i]; e.ret > s.killed {
+		if e := &s.extends[i]; e.ret > killed {
 			e.ret, e.granted = never, false
 		}
+	}
+	if a := s.again; a != nil && a.ret > killed {
+		s.again = nil
+	} else if a != nil && a.release > killed {
+		a.release = never
+	}
+	if w := s.write; w != nil && w.call > killed {
+		s.write = nil
+	} else if w != nil && w.ret > killed {
+		w.took, w.applied = false, w.took || w.applied
+		w.unheard = true
 	}
 }
 
@@ -124,6 +203,9 @@ func (s *script) drawUnknown(t *rapid.T) {
 	case 2:
 		s.extends = []extension{{call: at, ret: at + took, until: at + 1 + rapid.IntRange(0, 4).Draw(t, "until"), granted: rapid.Bool().Draw(t, "granted")}}
 	}
+	if s.acted() < never {
+		s.drawRelease(t, at)
+	}
 }
 
 // acted returns the call of the act that shows that a try was granted which
@@ -138,14 +220,16 @@ func (s *script) acted() int {
 	return never
 }
 
-// events writes the script down.
+func token(hold int) string { return string(rune('A' + hold)) }
+
+// events writes the script down, but for its client's death.
 func (s *script) events() []history.Event {
 	var events []history.Event
 	add := func(at int, e history.Event) {
 		if at >= never {
 			return
 		}
-		e.Time, e.Client, e.Resource, e.Token = history.Time(at), s.client, "r", string(rune('A'+s.client))
+		e.Time, e.Client, e.Resource, e.Token = history.Time(at), s.client, s.resource, token(s.hold)
 		events = append(events, e)
 	}
 	add(s.call, history.Event{Kind: history.Acquire})
@@ -161,9 +245,16 @@ func (s *script) events() []history.Event {
 		add(e.until, history.Event{Kind: history.Lapse, Until: reading(e.until)})
 		if e.granted {
 			add(e.ret, history.Event{Kind: history.Extended, Until: reading(e.until), Validity: 1})
-		} else if e.ret%2 == 0 {
+		} else if e.failed() {
 			add(e.ret, history.Event{Kind: history.ExtendFailed})
 		}
+	}
+	if a := s.again; a != nil {
+		add(a.call, history.Event{Kind: history.Acquire})
+		add(a.ret, history.Event{Kind: history.Granted, Until: reading(a.until), Validity: 1})
+		add(a.until, history.Event{Kind: history.Lapse, Until: reading(a.until)})
+		add(a.release, history.Event{Kind: history.Release})
+		add(a.release, history.Event{Kind: history.Released, Outcome: history.OK})
 	}
 	if w := s.write; w != nil {
 		s.addWrite(add, w)
@@ -171,7 +262,7 @@ func (s *script) events() []history.Event {
 	add(s.warned, history.Event{Kind: history.Expiring})
 	add(s.lost, history.Event{Kind: history.Lost})
 	add(s.release, history.Event{Kind: history.Release})
-	add(s.killed, history.Event{Kind: history.Kill})
+	add(s.released, history.Event{Kind: history.Released, Outcome: s.outcome})
 	return events
 }
 
@@ -182,43 +273,60 @@ func (s *script) addWrite(add func(int, history.Event), w *access) {
 		add(w.ret, history.Event{Kind: history.WriteDone, Value: 1, Outcome: history.OK})
 	case w.applied:
 		add(w.ret, history.Event{Kind: history.Apply, Value: 1})
-	case w.ret%2 == 0:
+	case w.ret%2 == 0 && !w.unheard:
 		add(w.ret, history.Event{Kind: history.WriteDone, Value: 1, Outcome: history.Declined})
 	}
 }
 
-// write puts scripts together to a history. Events of one instant come in an
-// order that the seed decides.
-func write(scripts []script, seed uint64) (history.Header, []history.Event) {
-	var events []history.Event
+// write puts scripts, and what else took place, together to a history. Events of one
+// instant come in an order that the seed decides.
+func write(scripts []script, seed uint64, besides ...history.Event) (history.Header, []history.Event) {
+	events := slices.Clone(besides)
+	dead := map[int]bool{}
 	for i := range scripts {
-		events = append(events, scripts[i].events()...)
+		s := &scripts[i]
+		events = append(events, s.events()...)
+		if s.killed < never && !dead[s.client] {
+			dead[s.client] = true
+			events = append(events, history.Event{Time: history.Time(s.killed), Kind: history.Kill, Client: s.client})
+		}
 	}
 	events = shuffleTies(events, seed)
-	events = append(events, history.Event{Time: horizon * 3, Kind: history.End})
-	return history.Header{Nodes: 5, Clients: len(scripts), LongestTTL: time.Millisecond}, events
+	end := history.Time(horizon * 3)
+	if len(events) > 0 {
+		end = max(end, events[len(events)-1].Time+1)
+	}
+	events = append(events, history.Event{Time: end, Kind: history.End})
+	return history.Header{Nodes: 5, Clients: len(scripts) + 1, LongestTTL: time.Millisecond}, events
 }
 
+// shuffleTies draws another order of what came in one instant. What a node does to the
+// keys of one resource stays in its order.
 func shuffleTies(events []history.Event, seed uint64) []history.Event {
+	type place struct {
+		at       history.Time
+		node     int
+		resource string
+	}
+	of := func(e *history.Event) place { return place{e.Time, e.Node, e.Resource} }
+	isKey := func(e *history.Event) bool {
+		return e.Kind == history.KeySet || e.Kind == history.KeyExtended || e.Kind == history.KeyGone
+	}
+	inOrder := map[place][]history.Event{}
+	for i := range events {
+		if e := &events[i]; isKey(e) {
+			inOrder[of(e)] = append(inOrder[of(e)], *e)
+		}
+	}
 	events = slices.Clone(events)
 	r := rand.New(rand.NewPCG(seed, 0))
 	r.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
 	slices.SortStableFunc(events, func(a, b history.Event) int { return int(a.Time - b.Time) })
-	return events
-}
-
-func drawScripts(t *rapid.T) []script {
-	scripts := make([]script, rapid.IntRange(1, 4).Draw(t, "clients"))
-	for i := range scripts {
-		scripts[i] = drawScript(t, i+1)
+	for i := range events {
+		if e := &events[i]; isKey(e) {
+			p := of(e)
+			events[i], inOrder[p] = inOrder[p][0], inOrder[p][1:]
+		}
 	}
-	return scripts
-}
-
-// actsUnreturned reports whether the try never returned and was granted all the
-// same, as an act under it shows.
-func (s script) actsUnreturned() bool {
-	acts := s.write != nil && (s.write.took || s.write.applied) ||
-		slices.ContainsFunc(s.extends, func(e extension) bool { return e.granted })
-	return s.ret == never && acts
+	return events
 }

@@ -2,8 +2,9 @@ package checker
 
 // stray is a key that a node keeps under a resource's name.
 type stray struct {
-	node  int
-	token string
+	resource *resource
+	node     int
+	token    string
 }
 
 // keySet enters a key, which obstructs every try for the resource that is under
@@ -11,7 +12,7 @@ type stray struct {
 func (t *tolerance) keySet(f *fact) {
 	r := t.ledger.resource(f.Resource)
 	t.forget(f)
-	r.kept = append(r.kept, stray{f.Node, f.Token})
+	r.kept = append(r.kept, stray{r, f.Node, f.Token})
 	for _, h := range r.holds {
 		if h.token != f.Token {
 			h.obstructed = h.obstructed.with(f.Node)
@@ -22,12 +23,22 @@ func (t *tolerance) keySet(f *fact) {
 // forget takes the key of a node off.
 func (t *tolerance) forget(f *fact) {
 	r := t.ledger.resource(f.Resource)
-	r.kept = without(r.kept, func(s *stray) bool { return s.node == f.Node })
+	r.kept = without(r.kept, func(s *stray) bool {
+		if s.node == f.Node {
+			t.cleared = append(t.cleared, *s)
+		}
+		return s.node == f.Node
+	})
 }
 
-// obstruct says which nodes keep a key in the way of a try that begins.
-func (h *hold) obstruct() {
-	for _, s := range h.resource.kept {
-		h.obstructed = h.obstructed.with(s.node)
+// obstruct says which nodes keep a key in the way of a try that was called in this
+// instant, or did until then.
+func (t *tolerance) obstruct(h *hold) {
+	for _, keys := range [][]stray{h.resource.kept, t.cleared} {
+		for _, s := range keys {
+			if s.resource == h.resource && s.token != h.token {
+				h.obstructed = h.obstructed.with(s.node)
+			}
+		}
 	}
 }

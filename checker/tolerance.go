@@ -1,8 +1,11 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -40,6 +43,9 @@ type tolerance struct {
 	severed  []int          // by node: how many clients are cut off from it
 	faulty   bool           // some node was out of some client's reach at some time
 	returned []attempt      // in this instant
+	called   []*hold        // tries, in this instant
+	leaving  []departure    // in this instant
+	cleared  []stray        // keys that went away in this instant
 	streaks  map[streakKey]streak
 
 	eligible int
@@ -56,6 +62,11 @@ type attempt struct {
 	at      history.Time // of its return
 	granted bool
 	holds   bool // granted, and not to who held it already
+}
+
+// compare orders the tries that returned in one instant by their calls.
+func (a attempt) compare(b attempt) int {
+	return cmp.Or(cmp.Compare(a.call, b.call), strings.Compare(a.hold.token, b.hold.token))
 }
 
 // streak is eligible tries in a row without a grant.
@@ -136,11 +147,14 @@ func (t *tolerance) mend(f *fact) {
 	t.change(f)
 }
 
-func (*tolerance) settles() kinds { return kindSet(history.Granted, history.Refused) }
-
 // settle judges the tries that returned in the instant that is over, and then
 // lets those that hold nothing stop to compete.
 func (t *tolerance) settle() {
+	t.retreats()
+	for _, h := range t.called {
+		t.obstruct(h)
+	}
+	slices.SortFunc(t.returned, attempt.compare)
 	for _, a := range t.returned {
 		t.judge(a)
 	}
@@ -149,7 +163,7 @@ func (t *tolerance) settle() {
 			a.hold.retreat(t.refusedUntil(a))
 		}
 	}
-	t.returned = t.returned[:0]
+	t.returned, t.called, t.cleared = t.returned[:0], t.called[:0], t.cleared[:0]
 }
 
 // refusedUntil is how long a try competes that was refused. One that was

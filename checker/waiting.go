@@ -1,11 +1,16 @@
 package checker
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
 
 // waiting is how clients wait for one resource.
 type waiting struct {
 	since history.Time // of the first try of those that follow each other, or the grant before
 	tried history.Time // when a try last began or was refused
+	ever  bool         // one was made
 	freed history.Time // when the last hold ended
 	clear history.Time // when the last old key expired
 	open  int          // tries that have not returned
@@ -32,24 +37,23 @@ func (l *longWait) where() *Place { return &Place{Resource: l.resource.name, Fro
 
 // key follows the keys on the nodes. That one expires which was set before a wait
 // began tells that the longest TTL had not passed, as its node counts it.
-func (p *progress) key(f *fact) {
-	r := p.ledger.resource(f.Resource)
-	w := &r.waiting
-	set := f.Time
-	w.kept = without(w.kept, func(k *kept) bool {
-		if k.node == f.Node {
-			set = k.set
+func (p *progress) key(k keyNews, now history.Time) {
+	w := &k.resource.waiting
+	set := now
+	w.kept = without(w.kept, func(old *kept) bool {
+		if old.node == k.node {
+			set = old.set
 		}
-		return k.node == f.Node
+		return old.node == k.node
 	})
 	switch {
-	case f.Kind == history.KeySet:
-		w.kept = append(w.kept, kept{f.Node, f.Time})
-	case f.Reason == history.Expired:
+	case k.set:
+		w.kept = append(w.kept, kept{k.node, now})
+	case k.expired:
 		if set <= p.start(w) {
-			w.clear, w.long = f.Time, false
+			w.clear, w.long = now, false
 		}
-		p.long = without(p.long, func(l *longWait) bool { return l.resource == r && set <= l.start && l.at <= f.Time })
+		p.long = without(p.long, func(l *longWait) bool { return l.resource == k.resource && set <= l.start && l.at <= now })
 	}
 }
 
@@ -75,13 +79,21 @@ func (p *progress) due(w *waiting) history.Time {
 	return max(p.start(w).Add(p.ttl), w.clear).Add(p.bound)
 }
 
-// held reports whether somebody's window is open, other than one hold's, that
-// something can still end.
-func (r *resource) held(but *hold) bool {
+// held reports whether somebody's window is open that began before now, other than one
+// hold's, and that something can still end.
+func (r *resource) held(but *hold, now history.Time) bool {
 	for _, h := range r.holds {
-		if h != but && h.leased() && !h.orphaned() {
+		if h != but && h.leased() && h.windows[leaseRule].from < now && !h.orphaned() {
 			return true
 		}
 	}
 	return false
+}
+
+// call begins a try. If none was made for long, the wait begins with it.
+func (w *waiting) call(now history.Time, bound time.Duration) {
+	if w.open == 0 && (now.Sub(w.tried) > bound || !w.ever) {
+		w.since = now
+	}
+	w.tried, w.ever = now, true
 }

@@ -101,7 +101,7 @@ func (x *exclusion) begin(h *hold, call history.Time, tentative bool) {
 // act is a call that only a holder makes. If the acquire has not returned, it
 // counts as returned here, provided that the act succeeds.
 func (x *exclusion) act(h *hold) {
-	if !h.returned && !h.over && !h.windows[x.index].begun {
+	if !h.returned && !h.refused() && !h.windows[x.index].begun {
 		x.begin(h, h.acquire.at, true)
 	}
 }
@@ -117,12 +117,9 @@ func (x *exclusion) written(h *hold, o history.Outcome) {
 
 // confirm says that an act of the hold has succeeded.
 func (x *exclusion) confirm(h *hold) {
-	if h.over {
-		return
-	}
 	w := &h.windows[x.index]
 	switch {
-	case !w.begun && !h.returned:
+	case !w.begun && !h.returned && !h.refused():
 		x.begin(h, h.acquire.at, false)
 	case w.tentative:
 		w.tentative = false
@@ -132,7 +129,7 @@ func (x *exclusion) confirm(h *hold) {
 
 // fail says that an act has failed. Another one may still be under way.
 func (x *exclusion) fail(h *hold) {
-	if h.writes == 0 {
+	if h.writes == 0 && !h.extend.open {
 		x.cancel(h)
 	}
 }

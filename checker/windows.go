@@ -30,7 +30,11 @@ type Window struct {
 // history ends it tells when it is asked to finish.
 func Windows(h history.Header, p Property, each func(Window)) *Panel {
 	panel := NewPanel(h, p)
-	panel.judges[0].(*exclusion).each = each
+	for _, j := range panel.judges {
+		if x, ok := j.(*exclusion); ok && x.property == p {
+			x.each = each
+		}
+	}
 	return panel
 }
 

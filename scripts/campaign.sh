@@ -32,7 +32,7 @@ say() {
 # delayed-restart with the delay set to 0, and nothing expected of it.
 lockstorm show delayed-restart | sed -e 's/after: 1.1s/after: 0s/' -e '/^expect:/,$d' >"$work/no-delay.yaml"
 
-say . "The judge of exclusion against porcupine, a million histories" \
+say . "The judge of exclusion against a sweep and porcupine, a million histories" \
 	go test ./checker -run TestSweepAgreesWithPorcupine -count=1 -v -args -histories=1000000
 say . "No key is left behind: a hundred thousand drawn plans" \
 	go test ./storm -run 'TestNoOrphans' -count=1 -v -args -plans=100000

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -51,29 +50,6 @@ func TestSameSeedSameTrace(t *testing.T) {
 			t.Errorf("seeds %d and %d give one and the same run, with the trace %x: the seed changes nothing (lockstorm run %s --seed %[1]d)", seed, other, one, s.Name)
 		}
 		seen[one] = seed
-	}
-}
-
-// Law: a stored history gets the verdicts that the stream got.
-func TestStoredHistoryHasTheSameVerdicts(t *testing.T) {
-	for _, s := range scenarios.All() {
-		for seed := range uint64(5) {
-			var log history.Log
-			r, err := storm.Run(context.Background(), simulator, s, seed, &log)
-			if err != nil {
-				t.Fatal(err)
-			}
-			panel := checker.NewPanel(prepared(t, simulator, s).Header(seed))
-			for i := range log {
-				panel.Record(&log[i])
-			}
-			again := panel.Finish()
-			for _, f := range r.Report.Findings {
-				if got := again.Finding(f.Property); got.Verdict != f.Verdict || got.Story != f.Story {
-					t.Errorf("%s of %s, seed %d, is %v while it runs and %v when the stored history is checked:\n%s\n%s", f.Property.Title(), s.Name, seed, f.Verdict, got.Verdict, f.Story, got.Story)
-				}
-			}
-		}
 	}
 }
 

@@ -1,0 +1,109 @@
+package checker_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// A metamorphic law says how a verdict moves when a history is changed, whatever the
+// verdict is.
+
+// TestNamesAndDatesDoNotMatter: other names for clients, nodes, resources and tokens, and
+// another hour, change no verdict.
+func TestNamesAndDatesDoNotMatter(t *testing.T) {
+	repeat(t, 3_000, func(t *rapid.T) {
+		header, events := drawTurmoil(t)
+		clients := rapid.Permutation([]int{1, 2, 3, 4}).Draw(t, "clients")
+		nodes := rapid.Permutation([]int{1, 2, 3}).Draw(t, "nodes")
+		later := history.Time(rapid.IntRange(0, 50).Draw(t, "later"))
+		again := slices.Clone(events)
+		for i := range again {
+			e := &again[i]
+			e.Time += later
+			if e.Client > 0 {
+				e.Client = clients[e.Client-1]
+			}
+			if e.Node > 0 {
+				e.Node = nodes[e.Node-1]
+			}
+			if e.Sent > 0 || e.Kind == history.KeySet {
+				e.Sent += later
+			}
+			if e.Resource != "" {
+				e.Resource = map[string]string{"r": "the one", "s": "another"}[e.Resource]
+			}
+			if e.Token != "" {
+				e.Token = string(rune('z' - []rune(e.Token)[0] + 'A'))
+			}
+		}
+		sameFindings(t, judge(header, events), judge(header, again), "by other names and at another hour")
+	})
+}
+
+func sameFindings(t *rapid.T, a, b checker.Report, how string) {
+	t.Helper()
+	for i, f := range a.Findings {
+		if g := b.Findings[i]; f.Verdict != g.Verdict || f.Count != g.Count {
+			t.Fatalf("%v: %v, %d violations (%s), %s %v, %d (%s)", f.Property, f.Verdict, f.Count, f.Story, how, g.Verdict, g.Count, g.Story)
+		}
+	}
+}
+
+// TestPropertiesAreJudgedAlone: a property is found to be what it is, whichever others are
+// judged beside it.
+func TestPropertiesAreJudgedAlone(t *testing.T) {
+	repeat(t, 2_000, func(t *rapid.T) {
+		header, events := drawTurmoil(t)
+		all := judge(header, events)
+		for _, p := range checker.Properties() {
+			sameFindings(t, checker.Report{Findings: []checker.Finding{all.Finding(p)}}, judge(header, events, p), "and alone")
+		}
+	})
+}
+
+// TestOthersAreLeftAlone: legal traffic of other clients on a resource of their own adds no
+// violation and hides none.
+func TestOthersAreLeftAlone(t *testing.T) {
+	repeat(t, 2_000, func(t *rapid.T) {
+		header, events := drawTurmoil(t)
+		before := judge(header, events)
+		_, others := drawLedgered(t).write(0)
+		for _, e := range others {
+			if e.Token == "" || e.Time > events[len(events)-1].Time {
+				continue
+			}
+			e.Token, e.Resource = "other "+e.Token, "other "+e.Resource
+			e.Client += 1000 * min(e.Client, 1)
+			events = append(events, e)
+		}
+		after := judge(header, shuffleTies(events, rapid.Uint64().Draw(t, "order")))
+		for _, f := range before.Findings {
+			if g := after.Finding(f.Property); f.Count != g.Count && f.Property != checker.DeadlockFreedom && f.Property != checker.Contract {
+				t.Fatalf("%v: %d violations (%s), with others at work %d (%s)", f.Property, f.Count, f.Story, g.Count, g.Story)
+			}
+		}
+	})
+}
+
+// TestMoreHistoryHasNoFewerViolations: what a history had violated by some instant, it has
+// violated for good.
+func TestMoreHistoryHasNoFewerViolations(t *testing.T) {
+	forGood := []checker.Property{checker.Lease, checker.Section, checker.Fence, checker.FaultTolerance, checker.Cleanup}
+	repeat(t, 3_000, func(t *rapid.T) {
+		header, events := drawTurmoil(t)
+		cut := history.Time(rapid.IntRange(0, horizon).Draw(t, "cut"))
+		n := slices.IndexFunc(events, func(e history.Event) bool { return e.Time > cut })
+		part := append(slices.Clone(events[:n]), history.Event{Time: cut, Kind: history.End})
+		a, b := judge(header, part, forGood...), judge(header, events, forGood...)
+		for i, f := range a.Findings {
+			if g := b.Findings[i]; f.Count > g.Count {
+				t.Fatalf("%v: %d violations by %d (%s), and %d in all (%s)", f.Property, f.Count, cut, f.Story, g.Count, g.Story)
+			}
+		}
+	})
+}

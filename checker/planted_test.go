@@ -1,0 +1,140 @@
+package checker_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// exclusionRules are the two rules by the windows that they are about.
+var exclusionRules = map[checker.Property]func(*script) []referenceWindow{
+	checker.Lease:   (*script).leaseWindows,
+	checker.Section: (*script).sectionWindows,
+}
+
+// plant is a hold too many, put into a window of a legal history.
+type plant struct {
+	victim, intruder     turn
+	from, to             int
+	victimComes, someWay bool // the victim's window begins later; either may count as the first
+}
+
+// drawPlant puts a hold of another client somewhere into a window of the history, or
+// before it and into its begin, so that it meets no other window. It returns false if the
+// one that it hits upon is none, or too short.
+func drawPlant(t *rapid.T, turns []turn, of func(*script) []referenceWindow) (plant, bool) {
+	p := plant{victim: rapid.SampledFrom(turns).Draw(t, "victim")}
+	windows := of(&p.victim.script)
+	if len(windows) == 0 {
+		return p, false
+	}
+	w := rapid.SampledFrom(windows).Draw(t, "window")
+	if w.empty() {
+		return p, false
+	}
+	s := script{hold: 40, client: 40, resource: w.resource}
+	first := w.from - before(w, turns, of)
+	from := rapid.IntRange(first, w.end-1).Draw(t, "from")
+	if from > w.from+1 && rapid.IntRange(0, 3).Draw(t, "empty") == 0 {
+		p.from, p.to = from, from
+		p.intruder = turn{emptied(t, s, rapid.IntRange(w.from+1, from).Draw(t, "over"), from), over}
+		return p, true
+	}
+	end := rapid.IntRange(max(from, w.from)+1, w.end).Draw(t, "end")
+	as := drawShape(t, 0)
+	p.intruder = turn{shaped(t, s, as, from, end), as}
+	p.from, p.to, p.victimComes, p.someWay = max(from, w.from), end, from < w.from, from == w.from
+	return p, true
+}
+
+// before returns for how long before a window its resource is free, if nothing on it rests
+// on that.
+func before(w referenceWindow, turns []turn, of func(*script) []referenceWindow) int {
+	free := w.from
+	for i := range turns {
+		for _, v := range of(&turns[i].script) {
+			switch {
+			case v.resource != w.resource:
+			case v.empty():
+				return 0
+			case v.end <= w.from:
+				free = min(free, w.from-v.end)
+			}
+		}
+	}
+	return free
+}
+
+// TestPlantedOverlapIsNamed: of a legal history with one grant too many, that grant and the
+// hold that it meets are named, and nothing else is found.
+func TestPlantedOverlapIsNamed(t *testing.T) {
+	for property, of := range exclusionRules {
+		t.Run(property.String(), func(t *testing.T) {
+			seen := shapesSeen{}
+			repeat(t, 10_000, func(t *rapid.T) {
+				turns := drawTurns(t)
+				p, ok := drawPlant(t, turns, of)
+				if !ok {
+					t.Skip("nothing to hit")
+				}
+				header, events := write(append(scriptsOf(turns), p.intruder.script), rapid.Uint64().Draw(t, "order of ties"))
+				p.isNamedBy(t, judge(header, events, property).Finding(property))
+				seen.add(p)
+			})
+			seen.check(t)
+		})
+	}
+}
+
+func (p plant) isNamedBy(t *rapid.T, f checker.Finding) {
+	if f.Verdict != checker.Violated || f.Count != 1 || f.First == nil {
+		t.Fatalf("one hold (%s) was put into another (%s), and %v is %v with %d violations, want 1: %s",
+			p.intruder.shape, p.victim.shape, f.Property, f.Verdict, f.Count, f.Story)
+	}
+	got := [2]string{f.First.First.Token, f.First.Second.Token}
+	want := [2]string{token(p.victim.hold), token(p.intruder.hold)}
+	other := [2]string{want[1], want[0]}
+	switch {
+	case got == want && !p.victimComes, got == other && (p.victimComes || p.someWay):
+	default:
+		t.Fatalf("hold %s was put into hold %s, and these are named: %v: %s", want[1], want[0], got, f.Story)
+	}
+	if int(f.First.From) != p.from || int(f.First.To) != p.to || f.First.Open {
+		t.Fatalf("the windows overlap from %d to %d, and the judge says from %d to %d: %s", p.from, p.to, f.First.From, f.First.To, f.Story)
+	}
+}
+
+// shapesSeen counts what was put into what.
+type shapesSeen map[string]int
+
+func (seen shapesSeen) add(p plant) {
+	seen[fmt.Sprint("victim: ", p.victim.shape)]++
+	seen[fmt.Sprint("intruder: ", p.intruder.shape)]++
+	if p.victimComes {
+		seen["the intruder begins first"]++
+	}
+	seen["all"]++
+}
+
+// check fails if some shape is rarer than one in a hundred.
+func (seen shapesSeen) check(t *testing.T) {
+	if t.Failed() {
+		return
+	}
+	for _, as := range shapes {
+		for _, role := range []string{"victim: ", "intruder: "} {
+			if name := role + string(as); seen[name]*100 < seen["all"] && name != "intruder: "+string(anew) {
+				t.Errorf("%d of %d plants have this: %q; want one in a hundred", seen[name], seen["all"], name)
+			}
+		}
+	}
+	for _, name := range []string{"intruder: " + string(over), "the intruder begins first"} {
+		if seen[name]*100 < seen["all"] {
+			t.Errorf("%d of %d plants have this: %q; want one in a hundred", seen[name], seen["all"], name)
+		}
+	}
+	t.Log(map[string]int(seen))
+}

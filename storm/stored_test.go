@@ -1,0 +1,72 @@
+package storm_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"reflect"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Law: a stored history, written to a file and read from it again, is judged, told and
+// measured as it was while it happened: of every row, and of every lock in storms of all
+// kinds of faults.
+func TestStoredHistoryIsJudgedTheSame(t *testing.T) {
+	for _, s := range scenarios.All() {
+		for seed := range uint64(2) {
+			storeAndJudge(t, s, seed)
+		}
+	}
+	for _, c := range scenarios.Contenders() {
+		s := storm.InStorm(scenarios.Trials()[0].Enter(c), nemesis.Generator{Most: 8})
+		for seed := range uint64(4) {
+			storeAndJudge(t, s, seed)
+		}
+	}
+}
+
+func storeAndJudge(t *testing.T, s scenarios.Scenario, seed uint64) {
+	t.Helper()
+	var file bytes.Buffer
+	writer := history.NewWriter(&file, prepared(t, simulator, s).Header(seed))
+	r, err := storm.Run(context.Background(), simulator, s, seed, writer)
+	if err = errors.Join(err, writer.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	again := judgeFile(t, &file)
+	if reflect.DeepEqual(again, r.Report) {
+		return
+	}
+	t.Errorf("%s, seed %d, is found to be something else when its stored history is judged again; lockstorm run %[1]s --seed %[2]d", s.Name, seed)
+	for i, f := range r.Report.Findings {
+		if g := again.Findings[i]; !reflect.DeepEqual(f, g) {
+			t.Logf("%s, while it ran: %v (%d) %s\nand from the file: %v (%d) %s", f.Property.Title(), f.Verdict, f.Count, f.Story, g.Verdict, g.Count, g.Story)
+		}
+	}
+}
+
+func judgeFile(t *testing.T, file io.Reader) checker.Report {
+	t.Helper()
+	reader, err := history.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	panel := checker.NewPanel(reader.Header())
+	for {
+		e, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return panel.Finish()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		panel.Record(e)
+	}
+}
