@@ -32,6 +32,7 @@ type cleanup struct {
 	clean int // tokens that left nothing, and keys that were gone in time
 	count int
 	first string
+	where *Place
 }
 
 // leftover is a key that has to be gone soon.
@@ -168,6 +169,7 @@ func (c *cleanup) expire(now history.Time) {
 func (c *cleanup) violate(l leftover) {
 	c.count++
 	if c.first == "" {
+		c.where = &Place{Resource: l.resource, From: l.since, To: l.due}
 		c.first = fmt.Sprintf("node %d still kept the key of %q (token %s) at %s, %v after client %d had given it up, though it was in reach all that time",
 			l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number) +
 			unbroken(c.notes, "the lock itself did not see to it")
@@ -181,7 +183,7 @@ func (c *cleanup) finding(end history.Time) Finding {
 	f := Finding{Count: c.count}
 	switch {
 	case c.count > 0:
-		f.Verdict, f.Story = Violated, c.first
+		f.Verdict, f.Story, f.Where = Violated, c.first, c.where
 	case c.header.Bounds.Cleanup == 0:
 		f.Verdict, f.Story = NotApplicable, "no bound is stated"
 	case c.header.Keepers < 0:

@@ -34,6 +34,7 @@ type contract struct {
 	calls int
 	count int
 	first string
+	where *Place
 }
 
 // claim is what a call of a holder has returned, to be held against the keys.
@@ -90,11 +91,12 @@ func (c *contract) observe(f *fact) {
 	}
 }
 
-// violate reports something that came about between two instants.
-func (c *contract) violate(from, to history.Time, format string, args ...any) {
+// violate reports something about a resource that came about between two instants.
+func (c *contract) violate(resource string, from, to history.Time, format string, args ...any) {
 	c.count++
 	if c.first == "" {
 		c.first = fmt.Sprintf(format, args...) + c.clause(from, to)
+		c.where = &Place{Resource: resource, From: from, To: to}
 	}
 }
 
@@ -112,7 +114,7 @@ func (c *contract) clause(from, to history.Time) string {
 func (c *contract) returned(f *fact, name string, bound time.Duration) {
 	c.calls++
 	if bound > 0 && f.took > bound {
-		c.violate(f.call.at, f.Time, "client %d called %s of %q (token %s) at %s and it took %s to return, more than %s",
+		c.violate(f.Resource, f.call.at, f.Time, "client %d called %s of %q (token %s) at %s and it took %s to return, more than %s",
 			f.Client, name, f.Resource, short(f.Token), at(f.call.at), span4(f.took), bound)
 	}
 }
@@ -135,7 +137,7 @@ func (c *contract) unreturned(now history.Time) {
 func (c *contract) open(h *hold, call call, name string, bound, queued time.Duration, now history.Time) {
 	took := call.took(h.client, now) - queued
 	if call.open && bound > 0 && took > bound {
-		c.violate(call.at, now, "client %d called %s of %q (token %s) at %s and it had not returned %s later, when the history ended; the bound is %s",
+		c.violate(h.resource.name, call.at, now, "client %d called %s of %q (token %s) at %s and it had not returned %s later, when the history ended; the bound is %s",
 			h.client.number, name, h.resource.name, short(h.token), at(call.at), span4(took), bound)
 	}
 }
@@ -146,14 +148,14 @@ func (c *contract) granted(f *fact) {
 	// The header tells the allowance of the longest TTL only.
 	impossible := ttl != 0 && ttl < time.Millisecond || ttl == c.header.LongestTTL && ttl != 0 && ttl <= c.header.Allowance
 	if impossible {
-		c.violate(f.call.at, f.Time, "client %d was granted %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
+		c.violate(f.Resource, f.call.at, f.Time, "client %d was granted %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
 			f.Client, f.Resource, short(f.Token), at(f.Time), ttl)
 	}
 }
 
 func (c *contract) positive(f *fact, what string) {
 	if f.Validity <= 0 && f.Until != 0 {
-		c.violate(f.call.at, f.Time, "client %d got %s %q (token %s) at %s with %s of validity left",
+		c.violate(f.Resource, f.call.at, f.Time, "client %d got %s %q (token %s) at %s with %s of validity left",
 			f.Client, what, f.Resource, short(f.Token), at(f.Time), span4(f.Validity))
 	}
 }
@@ -186,7 +188,7 @@ func (c *contract) judgeDeletion(d keyChange) {
 	if h.letGo || !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
 		return
 	}
-	c.violate(h.granted, d.at, "node %d deleted the key of %q (token %s) at %s for client %d, while client %d held the lock since %s and had not called release",
+	c.violate(h.resource.name, h.granted, d.at, "node %d deleted the key of %q (token %s) at %s for client %d, while client %d held the lock since %s and had not called release",
 		d.node, h.resource.name, short(h.token), at(d.at), d.client, h.client.number, at(h.granted))
 }
 
@@ -198,13 +200,13 @@ func (c *contract) judgeClaim(k claim) {
 		name, told, done, backing = "extend", "that it was extended", "extended", h.keys.extended
 	case saysLost:
 		if there := h.keys.claimed & h.keys.deleted; c.quorum.has(there) {
-			c.violate(k.call, k.at, "client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %s deleted the key in between",
+			c.violate(h.resource.name, k.call, k.at, "client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %s deleted the key in between",
 				h.client.number, h.resource.name, short(h.token), at(k.call), at(k.at), c.quorum.share(there))
 		}
 		return
 	}
 	if !c.quorum.has(backing) {
-		c.violate(k.call, k.at, "client %d called %s of %q (token %s) at %s and was told at %s %s, but only %s %s the key in between",
+		c.violate(h.resource.name, k.call, k.at, "client %d called %s of %q (token %s) at %s and was told at %s %s, but only %s %s the key in between",
 			h.client.number, name, h.resource.name, short(h.token), at(k.call), at(k.at), told, c.quorum.share(backing), done)
 	}
 }
@@ -213,7 +215,7 @@ func (c *contract) finding(history.Time) Finding {
 	f := Finding{Count: c.count}
 	switch {
 	case c.count > 0:
-		f.Verdict, f.Story = Violated, c.first
+		f.Verdict, f.Story, f.Where = Violated, c.first, c.where
 	case c.calls == 0:
 		f.Verdict, f.Story = NotApplicable, "no call returned"
 	default:

@@ -19,11 +19,15 @@ type effect struct {
 	leaving []*hold   // whose release has returned in this instant
 	dying   []*client // in this instant
 
-	writes   int
-	sections int // accepted
-	count    int
-	first    string
-	doubt    string // why some segment could not be decided
+	writes    int
+	sections  int // accepted
+	count     int
+	first     string
+	doubt     string // why some segment could not be decided
+	where     *Place // what first is about
+	uncertain *Place // what doubt is about
+
+	each func(Access) // nil: nobody wants to be told
 }
 
 func newEffect(_ history.Header, l *ledger, n *notes) judge { return &effect{ledger: l, notes: n} }
@@ -74,6 +78,9 @@ func (j *effect) written(s *section, o history.Outcome) {
 	}
 	r := &s.resource.register
 	r.open--
+	if j.each != nil && o != history.Declined {
+		j.each(s.told(o))
+	}
 	switch o {
 	case history.OK:
 		j.sections++
@@ -130,6 +137,9 @@ func (j *effect) surrender(c *client) {
 		j.drop(c, s)
 		if s.stage == writing {
 			s.resource.register.unknown = append(s.resource.register.unknown, s)
+			if j.each != nil {
+				j.each(s.told(history.Unknown))
+			}
 		}
 	}
 }
@@ -144,7 +154,7 @@ func (j *effect) judge(r *resource) {
 	case illegal:
 		j.violate(r)
 	case undecided:
-		j.hesitate(fmt.Sprintf("the search for an order of %s of %q, from %s to %s, was given up: it takes more than %s, or there are more than %d unknown writes",
+		j.hesitate(r, fmt.Sprintf("the search for an order of %s of %q, from %s to %s, was given up: it takes more than %s, or there are more than %d unknown writes",
 			counted(len(g.segment), "section"), r.name, at(g.segment[0].call), at(g.last), searchLimit, maxUnknown))
 		g.lost = true
 	}
@@ -154,13 +164,13 @@ func (j *effect) judge(r *resource) {
 func (j *effect) violate(r *resource) {
 	j.count++
 	if j.first == "" {
-		j.first = j.explain(r)
+		j.first, j.where = j.explain(r)
 	}
 }
 
-func (j *effect) hesitate(why string) {
+func (j *effect) hesitate(r *resource, why string) {
 	if j.doubt == "" {
-		j.doubt = why
+		j.doubt, j.uncertain = why, placeOf(r.name, r.register.segment)
 	}
 }
 
@@ -182,7 +192,7 @@ func (j *effect) giveUp(r *resource) {
 	if _, crowded := imbalance(g.value, g.segment, perhaps); crowded != nil {
 		j.violate(r)
 	} else {
-		j.hesitate(fmt.Sprintf("%s of %q overlap one another from %s on, too many to search", counted(len(g.segment), "section"), r.name, at(g.segment[0].call)))
+		j.hesitate(r, fmt.Sprintf("%s of %q overlap one another from %s on, too many to search", counted(len(g.segment), "section"), r.name, at(g.segment[0].call)))
 	}
 	g.lost = true
 	g.segment, g.unknown = nil, nil
@@ -198,11 +208,11 @@ func (j *effect) finding(history.Time) Finding {
 	f := Finding{Count: j.count}
 	switch {
 	case j.count > 0:
-		f.Verdict, f.Story = Violated, j.first
+		f.Verdict, f.Story, f.Where = Violated, j.first, j.where
 	case j.writes == 0:
 		f.Verdict, f.Story = NotApplicable, "nobody wrote to a guarded resource"
 	case j.doubt != "":
-		f.Verdict, f.Story = Unknown, j.doubt
+		f.Verdict, f.Story, f.Where = Unknown, j.doubt, j.uncertain
 	default:
 		f.Verdict, f.Story = Holds, fmt.Sprintf("%s as if one after another", counted(j.sections, "accepted section"))
 	}

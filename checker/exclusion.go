@@ -38,6 +38,8 @@ type exclusion struct {
 	empty   int // that were over before they began
 	first   *violation
 	count   int
+
+	each func(Window) // nil: nobody wants to be told
 }
 
 func newLease(_ history.Header, l *ledger, n *notes) judge { return newExclusion(leaseRule, l, n) }
@@ -145,6 +147,9 @@ func (x *exclusion) drain(l *line) {
 func (x *exclusion) judge(l *line, t turn) {
 	switch t.kind {
 	case endTurn:
+		if x.each != nil {
+			x.each(x.closed(l, t))
+		}
 		l.end(t)
 		x.first.ended(t)
 	case beginTurn:
@@ -156,6 +161,9 @@ func (x *exclusion) judge(l *line, t turn) {
 	case emptyTurn:
 		x.windows++
 		x.empty++
+		if x.each != nil {
+			x.each(Window{Grant: t.grant(), Fence: t.hold.fence, Call: t.since, From: t.at, To: t.at, Empty: true, By: t.by})
+		}
 		if !l.hasPoint(t) {
 			x.violate(l.live[0], t)
 		}
@@ -193,10 +201,13 @@ func (x *exclusion) giveUp() {
 
 func (x *exclusion) finding(end history.Time) Finding {
 	x.giveUp()
+	if x.each != nil {
+		x.tellOpen(end)
+	}
 	f := Finding{Count: x.count}
 	if x.first != nil {
 		x.first.seal(end)
-		f.Verdict, f.Story, f.First = Violated, x.first.story(), &x.first.pair
+		f.Verdict, f.Story, f.First, f.Where = Violated, x.first.story(), &x.first.pair, x.first.where()
 		return f
 	}
 	if x.windows == 0 {

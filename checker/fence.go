@@ -21,6 +21,7 @@ type fences struct {
 	judged int
 	count  int
 	first  string
+	where  *Place
 }
 
 // mark is the highest fence of some holds, and whose it is.
@@ -81,6 +82,7 @@ func (j *fences) judge(h *hold) {
 	j.count++
 	if j.first == "" {
 		j.first = j.tell(before, h, when)
+		j.where = &Place{Resource: h.resource.name, From: before.at, To: h.granted}
 	}
 }
 
@@ -133,7 +135,7 @@ func (j *fences) finding(history.Time) Finding {
 	f := Finding{Count: j.count}
 	switch {
 	case j.count > 0:
-		f.Verdict, f.Story = Violated, j.first
+		f.Verdict, f.Story, f.Where = Violated, j.first, j.where
 	case j.judged == 0:
 		f.Verdict, f.Story = NotApplicable, "no grant bears a fence"
 	default:

@@ -7,17 +7,26 @@ import (
 	"strings"
 )
 
-// explain tells why the sections of the resource's segment have no order, and what
-// let them come to that.
-func (j *effect) explain(r *resource) string {
+// explain tells why the sections of the resource's segment have no order, what let them
+// come to that, and where it was.
+func (j *effect) explain(r *resource) (string, *Place) {
 	g := &r.register
 	value, readers := imbalance(g.value, g.segment, g.unknown)
-	culprits := append(slices.Clone(g.segment), g.unknown...)
+	culprits, where := append(slices.Clone(g.segment), g.unknown...), placeOf(r.name, g.segment)
 	if len(readers) > 1 {
 		slices.SortStableFunc(readers, func(a, b *section) int { return cmp.Compare(a.readAt, b.readAt) })
-		culprits = readers[:2]
+		culprits, where = readers[:2], placeOf(r.name, readers[:2])
 	}
-	return g.tell(r.name, value, readers) + j.clause(r, culprits)
+	return g.tell(r.name, value, readers) + j.clause(r, culprits), where
+}
+
+// placeOf is where sections of a resource were; of those that never returned, their calls.
+func placeOf(resource string, sections []*section) *Place {
+	p := &Place{Resource: resource, From: forever}
+	for _, s := range sections {
+		p.From, p.To = min(p.From, s.call), max(p.To, s.call, s.ret)
+	}
+	return p
 }
 
 func (g *register) tell(name string, value int64, readers []*section) string {

@@ -244,17 +244,19 @@ func (p *progress) finding(end history.Time) Finding {
 	case p.bound == 0:
 		f.Verdict, f.Story = NotApplicable, "no bound is stated"
 	case len(p.long) > 0:
-		f.Verdict, f.Story = Violated, p.long[0].story
+		f.Verdict, f.Story, f.Where = Violated, p.long[0].story, p.long[0].where()
 	case p.tries == 0:
 		f.Verdict, f.Story = NotApplicable, "nobody waited for the lock"
 	case p.grants == 0:
 		f.Verdict, f.Story = Unknown, "nobody was granted the lock, and nobody waited for long enough with a majority of the nodes in reach"
+		f.Where = &Place{From: end, To: end}
 	case owing != nil:
 		f.Verdict = Unknown
 		why := fmt.Sprintf("the history ends at %s, too soon to tell", at(end))
 		if end > p.due(&owing.waiting) && !p.awaited(owing) {
 			why = "nobody who waits for it reaches a majority of the nodes"
 		}
+		f.Where = &Place{Resource: owing.name, From: p.quiet, To: end}
 		f.Story = fmt.Sprintf("nobody was granted %q after faults had last done something, at %s, and %s", owing.name, at(p.quiet), why)
 	default:
 		f.Verdict, f.Story = Holds, fmt.Sprintf("%s, and none was waited for longer than %v when nothing stood in the way", counted(p.grants, "grant"), p.bound)

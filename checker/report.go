@@ -34,6 +34,18 @@ type Finding struct {
 	// First is the two grants of the first violation, where it is one of two
 	// grants.
 	First *Pair `json:"first,omitempty"`
+
+	// Where is where in the history to look: the first violation, or what could not
+	// be decided. Nil: nowhere in particular.
+	Where *Place `json:"where,omitempty"`
+}
+
+// Place is a part of a history: what concerns a resource, or all of them if none is
+// named, from one instant to another, both included.
+type Place struct {
+	Resource string       `json:"resource,omitempty"`
+	From     history.Time `json:"from"`
+	To       history.Time `json:"to"`
 }
 
 // Pair is two grants that exclude each other and did not.

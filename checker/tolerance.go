@@ -46,6 +46,7 @@ type tolerance struct {
 	granted  int // of the eligible
 	count    int
 	first    string
+	where    *Place
 }
 
 // attempt is a try that has returned.
@@ -208,6 +209,7 @@ func (t *tolerance) violate(a attempt, s streak) {
 	if t.first != "" {
 		return
 	}
+	t.where = &Place{Resource: a.hold.resource.name, From: s.since, To: a.at}
 	reached := t.nodes.voters &^ (t.ledger.down | a.hold.client.cut)
 	t.first = fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %s and nobody competed",
 		a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached)) + t.clause(reached)
@@ -220,13 +222,13 @@ func (t *tolerance) clause(reached nodes) string {
 	return unbroken(t.notes, "the lock itself refused")
 }
 
-func (t *tolerance) finding(history.Time) Finding {
+func (t *tolerance) finding(end history.Time) Finding {
 	f := Finding{Count: t.count}
 	switch {
 	case t.tries == 0:
 		f.Verdict, f.Story = NotApplicable, "no number of tries is promised"
 	case t.count > 0:
-		f.Verdict, f.Story = Violated, t.first
+		f.Verdict, f.Story, f.Where = Violated, t.first, t.where
 	case !t.faulty:
 		f.Verdict, f.Story = NotApplicable, "every client reached every node at all times"
 	case t.eligible == 0:
@@ -237,6 +239,9 @@ func (t *tolerance) finding(history.Time) Finding {
 	default:
 		f.Verdict = Holds
 		f.Story = fmt.Sprintf("with nodes out of reach %d of %s succeeded that reached a quiet majority with nobody competing", t.granted, counted(t.eligible, "try"))
+	}
+	if f.Verdict == Unknown {
+		f.Where = &Place{From: t.changed, To: end}
 	}
 	return f
 }

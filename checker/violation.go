@@ -93,6 +93,16 @@ func (v *violation) seal(end history.Time) {
 	v.held, v.came = nil, nil
 }
 
+// where is the overlap, or, of a grant that was over before it returned, the time in
+// which it would have had to find the lock free.
+func (v *violation) where() *Place {
+	p := Place{Resource: v.pair.First.Resource, From: v.pair.From, To: v.pair.To}
+	if v.empty {
+		p.From = v.ownEnd
+	}
+	return &p
+}
+
 func (v *violation) story() string {
 	a, b := &v.pair.First, &v.pair.Second
 	var s strings.Builder

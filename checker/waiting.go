@@ -28,6 +28,8 @@ type longWait struct {
 	story    string
 }
 
+func (l *longWait) where() *Place { return &Place{Resource: l.resource.name, From: l.start, To: l.at} }
+
 // key follows the keys on the nodes. That one expires which was set before a wait
 // began tells that the longest TTL had not passed, as its node counts it.
 func (p *progress) key(f *fact) {

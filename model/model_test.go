@@ -40,6 +40,32 @@ func TestLeaseLockIsPartitioned(t *testing.T) {
 	}
 }
 
+func TestFencedLock(t *testing.T) {
+	fenced := func(step model.LeaseStep, holder string, fence uint64, call, ret int64) porcupine.Operation {
+		op := lease(step, holder, call, ret)
+		op.Input = model.FencedInput{LeaseInput: op.Input.(model.LeaseInput), Fence: fence}
+		return op
+	}
+	cases := []struct {
+		name  string
+		ops   []porcupine.Operation
+		legal bool
+	}{
+		{"they grow", []porcupine.Operation{fenced(model.Acquire, "a", 1, 0, 1), fenced(model.End, "a", 0, 3, 3), fenced(model.Acquire, "b", 2, 4, 5)}, true},
+		{"twice the same", []porcupine.Operation{fenced(model.Acquire, "a", 1, 0, 1), fenced(model.End, "a", 0, 3, 3), fenced(model.Acquire, "b", 1, 4, 5)}, false},
+		{"over before it began", []porcupine.Operation{fenced(model.Touch, "a", 2, 0, 1), fenced(model.Acquire, "b", 1, 4, 5)}, false},
+		{"called before it ended", []porcupine.Operation{fenced(model.Acquire, "a", 2, 0, 1), fenced(model.End, "a", 0, 3, 3), fenced(model.Acquire, "b", 1, 2, 5)}, false},
+		{"at the same time", []porcupine.Operation{fenced(model.Touch, "a", 2, 0, 5), fenced(model.Touch, "b", 1, 0, 5)}, true},
+		{"without a fence", []porcupine.Operation{fenced(model.Touch, "a", 2, 0, 1), fenced(model.Touch, "b", 0, 2, 3)}, true},
+		{"held twice", []porcupine.Operation{fenced(model.Acquire, "a", 1, 0, 1), fenced(model.Acquire, "b", 2, 4, 5)}, false},
+	}
+	for _, c := range cases {
+		if got := porcupine.CheckOperations(model.FencedLock, c.ops); got != c.legal {
+			t.Errorf("%s: legal %v, want %v", c.name, got, c.legal)
+		}
+	}
+}
+
 func section(read, wrote, call, ret int64, unknown bool) porcupine.Operation {
 	return porcupine.Operation{
 		Input: model.SectionInput{Resource: "r", Read: read, Wrote: wrote}, Call: call,

@@ -150,34 +150,22 @@ func Load(dir string) (Run, error) {
 	return r, nil
 }
 
-// Judge judges a stored history anew. Errors name the file, and the line where
-// they can.
-func Judge(path string) (history.Header, checker.Report, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return history.Header{}, checker.Report{}, err
-	}
-	defer func() { _ = f.Close() }()
-	header, report, err := judge(f)
-	if err != nil {
-		return header, report, fmt.Errorf("%s: %w", path, err)
-	}
-	return header, report, nil
-}
-
-func judge(from io.Reader) (history.Header, checker.Report, error) {
+// Judge judges a stored history as it is read: all properties, or those that are named
+// alone, and then nothing is measured. Where the history cannot be read to its end the
+// report, beside the error, is of what came before; errors name the line where they can.
+func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Report, error) {
 	r, err := history.NewReader(from)
 	if err != nil {
 		return history.Header{}, checker.Report{}, err
 	}
-	panel := checker.NewPanel(r.Header())
+	panel := checker.NewPanel(r.Header(), only...)
 	for {
 		e, err := r.Next()
 		if err == io.EOF {
 			return r.Header(), panel.Finish(), nil
 		}
 		if err != nil {
-			return r.Header(), checker.Report{}, err
+			return r.Header(), panel.Finish(), err
 		}
 		panel.Record(e)
 	}

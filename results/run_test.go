@@ -3,8 +3,6 @@ package results_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -60,7 +58,12 @@ func TestWhatIsStoredIsJudgedAsItWas(t *testing.T) {
 		if !reflect.DeepEqual(run.Scenario.Scenario, s) || run.Seed != 1 || run.Backend != "sim" || run.TraceHash != results.Hash(r.TraceHash) {
 			t.Errorf("%s: loaded %+v", s.Name, run)
 		}
-		header, report, err := results.Judge(filepath.Join(dir, results.HistoryFile))
+		file, err := os.Open(filepath.Join(dir, results.HistoryFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		header, report, err := results.Judge(file)
+		_ = file.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,9 +110,6 @@ func TestLoadRefuses(t *testing.T) {
 		if _, err := results.Load(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
-	}
-	if _, _, err := results.Judge(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got %v", err)
 	}
 }
 

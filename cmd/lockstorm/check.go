@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,56 +17,249 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-func newCheck() *cobra.Command {
-	return &cobra.Command{
-		Use:   "check DIR|history.jsonl",
-		Short: "Judge a stored history again",
-		Long: `Judge a stored history again. The directory of a run brings its scenario's
-expectations along; a bare history has none, and a violation is then exit code 1.`,
-		Example: "  lockstorm check runs/crash-restart-sim-1",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return check(args[0], cmd.OutOrStdout())
-		},
-	}
+// checkOptions are the flags of check.
+type checkOptions struct {
+	properties []string
+	json       bool
+	picture    string // where pictures go: "" beside what was judged
 }
 
-func check(path string, out io.Writer) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
+// noPicture is the place of pictures that nobody wants.
+const noPicture = "none"
+
+func newCheck() *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check FILE...",
+		Short: "Judge stored histories again",
+		Long: `Judge stored histories again. A FILE is the directory of a run, a history
+(history.jsonl, plain or compressed with gzip or zstd), or - for standard input.
+A run's directory brings its scenario's expectations along; a bare history has
+none, and a violation is then exit code 1.
+
+Of each property that is violated or left open a picture is written that a
+browser shows: counterexample-lease.html in a run's directory, beside a file under
+its name (history.jsonl.counterexample-lease.html), and of standard input in the
+current directory. It shows the operations around the first violation, with the
+windows and the faults.
+
+All are judged, whatever is wrong with some of them. The exit code is then the
+first of these that any of them has: 1 a contradiction or a violation, 2 bad
+input, 3 undecided, 0.`,
+		Example: `  lockstorm check runs/crash-restart-sim-1
+  lockstorm check --property lease,fence history.jsonl.zst
+  zcat history.jsonl.gz | lockstorm check --json -`,
+		Args: cobra.MinimumNArgs(1),
 	}
-	var run results.Run
-	file := path
-	if info.IsDir() {
-		if run, err = results.Load(path); err != nil {
+	cmd.Flags().StringSliceVar(&o.properties, "property", nil, "judge these properties alone, by name or code: lease,V4")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a history, one a line, and nothing else")
+	cmd.Flags().StringVar(&o.picture, "picture", "", `directory for the pictures, or "none"`)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		only, err := findProperties(o.properties)
+		if err != nil {
 			return err
 		}
-		file = filepath.Join(path, results.HistoryFile)
+		if first := slices.Index(args, standardInput); first >= 0 && slices.Contains(args[first+1:], standardInput) {
+			return fmt.Errorf("%s: standard input can be read once", standardInput)
+		}
+		c := checking{options: o, only: only, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr(), used: map[string]bool{}}
+		return c.all(cmd.Context(), args)
 	}
-	header, report, err := results.Judge(file)
+	return cmd
+}
+
+// findProperties finds properties by their names or codes.
+func findProperties(names []string) ([]checker.Property, error) {
+	var found []checker.Property
+	for _, name := range names {
+		i := slices.IndexFunc(checker.Properties(), func(p checker.Property) bool {
+			return strings.EqualFold(name, p.Code()) || name == p.String()
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("--property: unknown property %q: want %s", name, codes())
+		}
+		found = append(found, checker.Properties()[i])
+	}
+	return found, nil
+}
+
+// checking is one call of check.
+type checking struct {
+	options  checkOptions
+	only     []checker.Property // empty: all
+	stdin    io.Reader
+	out      io.Writer
+	problems io.Writer
+	used     map[string]bool // the files of pictures, where those of all inputs go into one directory
+}
+
+// severity is the exit codes, the one that is told of several first. Bad input does not
+// hide a violation beside it.
+var severity = []int{exitContradiction, exitBadInput, exitUndecided, exitAsExpected}
+
+// all judges everything that is named, as long as nobody stops it.
+func (c checking) all(ctx context.Context, names []string) error {
+	worst := exitAsExpected
+	for i, name := range names {
+		code := exitUndecided
+		if ctx.Err() == nil {
+			code = c.one(ctx, name, len(names) > 1, i > 0)
+		}
+		if slices.Index(severity, code) < slices.Index(severity, worst) {
+			worst = code
+		}
+	}
+	if worst == exitAsExpected {
+		return nil
+	}
+	return verdictError(worst)
+}
+
+// one judges one of them, prints what is found and returns the exit code.
+func (c checking) one(ctx context.Context, name string, titled, later bool) int {
+	j, err := c.judge(ctx, name)
+	if err == nil {
+		if titled && !c.options.json {
+			c.title(name, later)
+		}
+		err = c.print(j)
+	}
+	switch {
+	case err == nil:
+		return j.code()
+	case ctx.Err() != nil: // before there was anything to be told
+		return exitUndecided
+	}
+	complain(c.problems, err)
+	return exitBadInput
+}
+
+// title names the input that the following is about.
+func (c checking) title(name string, later bool) {
+	gap := ""
+	if later {
+		gap = "\n"
+	}
+	_, _ = fmt.Fprintf(c.out, "%s==> %s <==\n", gap, name)
+}
+
+// judged is what was found of one input.
+type judged struct {
+	name    string
+	result  storm.Result
+	tally   storm.Tally
+	differs []string // the verdicts that were stored with the run, where they were others
+	drawn   []results.Drawn
+}
+
+// judge judges what an input holds, of whatever kind that is.
+func (c checking) judge(ctx context.Context, name string) (judged, error) {
+	in, err := findInput(ctx, name, c.stdin)
 	if err != nil {
-		return err
+		return judged{}, err
 	}
-	s := run.Scenario.Scenario
+	defer func() { _ = in.spooled.Close() }()
+	text, err := in.read(ctx, c.problems)
+	if err != nil {
+		return judged{}, fmt.Errorf("%s: %w", name, err)
+	}
+	defer func() { _ = text.Close() }()
+	header, report, err := results.Judge(text, c.only...)
+	stopped := ctx.Err() != nil
+	if err != nil && !(stopped && header.Version != 0) {
+		return judged{}, fmt.Errorf("%s: %w", name, err)
+	}
+	s := in.run.Scenario.Scenario
 	if s.Name == "" {
 		s = scenarios.Scenario{Name: header.Scenario}
 	}
-	tally := storm.NewTally(s)
-	tally.Add(storm.Result{Scenario: s, Backend: header.Backend, Seed: header.Seed, Report: report, Interrupted: run.Cut})
-	printTally(out, tally)
-	if differs := differing(run.Verdicts, report.Verdicts()); len(differs) > 0 {
-		_, _ = fmt.Fprintf(out, "\nThe verdicts stored with the run were others: %v\n", differs)
-		return verdictError(exitContradiction)
+	s.Expect = c.expected(s.Expect)
+	r := storm.Result{Scenario: s, Backend: header.Backend, Seed: header.Seed, Report: report, Interrupted: in.run.Cut || stopped}
+	j := judged{name: name, result: r, tally: storm.NewTally(s)}
+	j.tally.Add(r)
+	if !stopped {
+		j.differs = differing(in.run.Verdicts, report.Verdicts())
+		j.drawn = c.draw(in, report)
 	}
-	return exitFor(tally.Conclusion())
+	return j, nil
+}
+
+// draw draws what the report calls for. That it cannot changes no verdict.
+func (c checking) draw(in input, report checker.Report) []results.Drawn {
+	if c.options.picture == noPicture {
+		return nil
+	}
+	drawn, err := results.Draw(report, in.again, func(name string) string { return c.free(in.picture(c.options.picture, name)) })
+	if err != nil {
+		complain(c.problems, fmt.Errorf("no picture: %w", err))
+	}
+	return drawn
+}
+
+// expected is what is expected of the properties that are asked for.
+func (c checking) expected(all scenarios.Expectations) scenarios.Expectations {
+	if len(c.only) == 0 {
+		return all
+	}
+	asked := maps.Clone(all)
+	maps.DeleteFunc(asked, func(p checker.Property, _ checker.Verdict) bool { return !slices.Contains(c.only, p) })
+	return asked
+}
+
+func (c checking) print(j judged) error {
+	if c.options.json {
+		return json.NewEncoder(c.out).Encode(j.line())
+	}
+	printTally(c.out, j.tally)
+	if len(j.differs) > 0 {
+		_, _ = fmt.Fprintf(c.out, "\nThe verdicts stored with the run were others: %v\n", j.differs)
+	}
+	printDrawn(c.out, j.drawn)
+	return nil
+}
+
+// free returns the path, or, where another input's picture has gone there, one with a number.
+func (c checking) free(path string) string {
+	if c.options.picture == "" {
+		return path
+	}
+	free := path
+	for n := 2; c.used[free]; n++ {
+		free = fmt.Sprintf("%s.%d.html", strings.TrimSuffix(path, ".html"), n)
+	}
+	c.used[free] = true
+	return free
+}
+
+func (j judged) code() int {
+	switch {
+	case len(j.differs) > 0 || j.tally.Conclusion() == storm.Contradiction:
+		return exitContradiction
+	case j.tally.Conclusion() == storm.AsExpected:
+		return exitAsExpected
+	}
+	return exitUndecided
+}
+
+// checkedLine is what --json prints of a history.
+type checkedLine struct {
+	Name string `json:"name"`
+	jsonLine
+	Findings []checker.Finding `json:"findings"`
+	Differs  []string          `json:"differs,omitempty"` // from what was stored with the run
+	Pictures []results.Drawn   `json:"pictures,omitempty"`
+}
+
+func (j judged) line() checkedLine {
+	return checkedLine{Name: j.name, jsonLine: line(stored{Result: j.result}), Findings: j.result.Report.Findings, Differs: j.differs, Pictures: j.drawn}
 }
 
 // differing names the properties whose stored verdict is not the new one.
 func differing(stored, now checker.Verdicts) []string {
 	var list []string
 	for _, p := range checker.Properties() {
-		if was, ok := stored[p]; ok && was != now[p] {
+		was, ok := stored[p]
+		if is, judged := now[p]; ok && judged && was != is {
 			list = append(list, fmt.Sprintf("%s was %s", p, was))
 		}
 	}

@@ -113,7 +113,7 @@ func TestInterruptedComparison(t *testing.T) {
 	cancel()
 	var out, problems bytes.Buffer
 	dir := t.TempDir()
-	code := execute(ctx, []string{"compare", "--save", dir}, &out, &problems)
+	code := execute(ctx, []string{"compare", "--save", dir}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
 	wantIn(t, out.String(), stoppedNote)
 }

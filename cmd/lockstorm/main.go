@@ -61,15 +61,16 @@ func main() {
 		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
 // execute runs the command line and returns the exit code.
-func execute(ctx context.Context, args []string, out, problems io.Writer) int {
+func execute(ctx context.Context, args []string, in io.Reader, out, problems io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
+	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(problems)
 	err := root.ExecuteContext(ctx)
@@ -83,8 +84,13 @@ func execute(ctx context.Context, args []string, out, problems io.Writer) int {
 		_, _ = fmt.Fprintln(problems, "lockstorm: interrupted")
 		return exitUndecided
 	}
-	_, _ = fmt.Fprintln(problems, "lockstorm:", oneLine.Replace(strings.TrimSpace(err.Error())))
+	complain(problems, err)
 	return exitBadInput
+}
+
+// complain says in one line what is wrong.
+func complain(problems io.Writer, err error) {
+	_, _ = fmt.Fprintln(problems, "lockstorm:", oneLine.Replace(strings.TrimSpace(err.Error())))
 }
 
 // oneLine makes one line of an error that quotes several.

@@ -21,7 +21,7 @@ import (
 func command(t *testing.T, args ...string) (code int, out, problems string) {
 	t.Helper()
 	var o, p bytes.Buffer
-	code = execute(context.Background(), args, &o, &p)
+	code = execute(context.Background(), args, strings.NewReader(""), &o, &p)
 	return code, o.String(), p.String()
 }
 
@@ -312,7 +312,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, problems bytes.Buffer
-	code := execute(ctx, []string{"debate"}, &out, &problems)
+	code := execute(ctx, []string{"debate"}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
 	if strings.Contains(problems.String(), "goroutine") {
 		t.Error(problems.String())

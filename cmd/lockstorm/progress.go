@@ -7,24 +7,21 @@ import (
 	"time"
 )
 
-// progress is a line on a terminal that says how far a long work has come. It
+// statusLine is a line on a terminal that is written anew while a long work goes on. It
 // is silent where nobody watches, and for the first second.
-type progress struct {
+type statusLine struct {
 	out     io.Writer // nil: nobody watches
-	what    string
-	total   int
-	n       int
 	began   time.Time
 	printed time.Time
 }
 
-func newProgress(out io.Writer, what string, total int) *progress {
-	p := &progress{what: what, total: total, began: time.Now()}
-	p.printed = p.began.Add(time.Second)
+func newStatusLine(out io.Writer) *statusLine {
+	l := &statusLine{began: time.Now()}
+	l.printed = l.began.Add(time.Second)
 	if f, ok := out.(*os.File); ok && isTerminal(f) {
-		p.out = out
+		l.out = out
 	}
-	return p
+	return l
 }
 
 func isTerminal(f *os.File) bool {
@@ -32,22 +29,45 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// step counts one more piece of the work as done.
-func (p *progress) step() {
-	p.n++
+// due reports whether it is time to write the line anew, and after how long since the
+// work began.
+func (l *statusLine) due() (elapsed time.Duration, due bool) {
 	now := time.Now()
-	if p.out == nil || now.Sub(p.printed) < 100*time.Millisecond {
-		return
+	if l.out == nil || now.Sub(l.printed) < 100*time.Millisecond {
+		return 0, false
 	}
-	p.printed = now
-	elapsed := now.Sub(p.began)
-	left := time.Duration(float64(elapsed) / float64(p.n) * float64(p.total-p.n))
-	_, _ = fmt.Fprintf(p.out, "\r\033[K%s %d/%d, %.0f/s, %v left", p.what, p.n, p.total, float64(p.n)/elapsed.Seconds(), left.Round(time.Second))
+	l.printed = now
+	return now.Sub(l.began), true
+}
+
+func (l *statusLine) print(format string, args ...any) {
+	_, _ = fmt.Fprintf(l.out, "\r\033[K"+format, args...)
 }
 
 // done takes the line away.
-func (p *progress) done() {
-	if p.out != nil {
-		_, _ = fmt.Fprint(p.out, "\r\033[K")
+func (l *statusLine) done() {
+	if l.out != nil {
+		_, _ = fmt.Fprint(l.out, "\r\033[K")
+	}
+}
+
+// progress says how many pieces of a work are done.
+type progress struct {
+	*statusLine
+	what  string
+	total int
+	n     int
+}
+
+func newProgress(out io.Writer, what string, total int) *progress {
+	return &progress{statusLine: newStatusLine(out), what: what, total: total}
+}
+
+// step counts one more piece of the work as done.
+func (p *progress) step() {
+	p.n++
+	if elapsed, due := p.due(); due {
+		left := float64(elapsed) / float64(p.n) * float64(p.total-p.n)
+		p.print("%s %d/%d, %.0f/s, %v left", p.what, p.n, p.total, float64(p.n)/elapsed.Seconds(), time.Duration(left).Round(time.Second))
 	}
 }

@@ -94,6 +94,7 @@ func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetitio
 	var last stored
 	var printing error
 	list := failures{again: again}
+	album := album{seen: map[drawnFor]bool{}}
 	tally, err := batch{
 		experiment: e,
 		first:      o.seed,
@@ -103,6 +104,7 @@ func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetitio
 			last = r
 			bar.step()
 			list.add(r)
+			album.add(r)
 			if o.json && printing == nil {
 				l := line(r)
 				l.Replay = again.replay(r.Result)
@@ -117,9 +119,11 @@ func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetitio
 	if err != nil {
 		return tally, last, err
 	}
+	drawn := album.draw(problems)
 	if !o.json {
 		printTally(out, tally)
 		list.print(out)
+		printDrawn(out, drawn)
 		if last.dir != "" {
 			_, _ = fmt.Fprintf(out, "\nstored in %s\n", storedIn(o, last))
 		}

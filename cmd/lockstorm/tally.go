@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -17,7 +18,8 @@ func printTally(out io.Writer, t storm.Tally) {
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, headline(t))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "PROPERTY\t\tEXPECTED\tOBSERVED\tRUNS")
-	for _, p := range checker.Properties() {
+	properties := judgedIn(t)
+	for _, p := range properties {
 		expected := "-"
 		if v, ok := t.Scenario.Expect[p]; ok {
 			expected = v.String()
@@ -26,7 +28,9 @@ func printTally(out io.Writer, t storm.Tally) {
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d/%d\n", p.Code(), p.Title(), expected, v, t.Seen[p][v], t.Runs)
 	}
 	_ = w.Flush()
-	printMeasured(out, &t.Measured)
+	if len(properties) == len(checker.Properties()) { // or nothing is measured
+		printMeasured(out, &t.Measured)
+	}
 	for _, p := range checker.Properties() {
 		if r, ok := t.First[p]; ok {
 			_, _ = fmt.Fprintf(out, "\n%s violated (seed %d): %s\n", p.Title(), r.Seed, r.Report.Finding(p).Story)
@@ -48,6 +52,11 @@ func printTally(out io.Writer, t storm.Tally) {
 			_, _ = fmt.Fprintf(out, "\n%s unknown (seed %d): %s\n", p.Title(), r.Seed, r.Report.Finding(p).Story)
 		}
 	}
+}
+
+// judgedIn lists the properties that were judged; before the first run, all.
+func judgedIn(t storm.Tally) []checker.Property {
+	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return t.Runs > 0 && len(t.Seen[p]) == 0 })
 }
 
 // headline says what the runs amount to. Where nothing was expected, nothing

@@ -38,15 +38,17 @@ var rules = []rule{
 	{"model", nil, "a specification must not share code with what it judges"},
 	{"checker", []string{"history", "model", "internal/words"}, "a judge sees nothing but the history"},
 	{"jepsen", []string{"model", "checker"}, "a history of Jepsen is nothing of ours; what judges it takes specifications and the word for a verdict"},
+	{"counterexample", []string{"history", "model", "checker", "internal/words"}, "a picture shows what was found in a history, whoever made it"},
 	{"world", []string{"env", "nemesis", "history"}, "what all worlds do in the same way knows none of them"},
 	{"sim", []string{"env", "nemesis", "history", "guard", "world"}, "a world knows no lock"},
 	{"cluster", []string{"env", "nemesis", "history", "guard", "world", "redlock/redisnode", "cluster"}, "a world knows no lock; redisnode is a transport"},
 	{"scenarios", []string{"env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
 	{"storm", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "locks"}, "storm sees worlds only through the interface that it defines"},
-	{"results", []string{"history", "checker", "scenarios", "storm"}, "stored runs know no backend"},
+	{"results", []string{"history", "checker", "counterexample", "scenarios", "storm", "internal/packed"}, "stored runs know no backend"},
 	{"docs", nil, "pages that the command prints"},
 	{"cmd", []string{"*"}, "the command wires everything"},
 	{"internal/words", nil, "numbers in words know nothing of what is counted"},
+	{"internal/packed", nil, "compressed bytes are the same whatever they say"},
 	{"internal", []string{"*"}, "tests of the whole"},
 }
 
@@ -152,7 +154,7 @@ var bans = []ban{
 		why:     "a simulated world is one thread and follows from its seed",
 	},
 	{
-		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "jepsen", "nemesis", "world", "sim", "cluster", "scenarios", "storm", "results", "cmd"},
+		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "counterexample", "jepsen", "nemesis", "world", "sim", "cluster", "scenarios", "storm", "results", "cmd"},
 		imports: []string{"testing"},
 		why:     "what a command line must be able to call does not need a test",
 	},

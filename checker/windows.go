@@ -1,0 +1,62 @@
+package checker
+
+import "github.com/lockstorm/lockstorm/history"
+
+// Window is the time in which a grant excludes others, by lease exclusion or section
+// exclusion: half-open, from From to To.
+type Window struct {
+	Grant Grant
+
+	// Fence is the grant's; 0: it bears none.
+	Fence uint64
+
+	// Call is when the operation was called that began the window: acquire, or an
+	// extension that was granted only after the old end. Of an empty window it is the
+	// earliest instant at which the lock had to be free.
+	Call history.Time
+
+	From history.Time // return of that operation
+	To   history.Time // of an empty window: From
+
+	// Empty says that it was over before it began.
+	Empty bool
+
+	// By is the kind of event that ended it; 0: nothing did before the history ended.
+	By history.Kind
+}
+
+// Windows returns a panel that judges lease or section exclusion alone and tells every
+// window when it ends, in the order in which they do; those that are open when the
+// history ends it tells when it is asked to finish.
+func Windows(h history.Header, p Property, each func(Window)) *Panel {
+	panel := NewPanel(h, p, Fence) // which enters the fences
+	panel.judges[0].(*exclusion).each = each
+	return panel
+}
+
+// closed is the live window that a turn ends.
+func (x *exclusion) closed(l *line, t turn) Window {
+	for _, s := range l.live {
+		if s.hold == t.hold {
+			return x.windowOf(s, t.at, t.by)
+		}
+	}
+	return Window{Grant: t.grant(), Call: t.at, From: t.at, To: t.at, By: t.by}
+}
+
+// windowOf tells a live window that lasts until to.
+func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {
+	w := Window{Grant: s.grant(), Fence: s.hold.fence, Call: s.hold.acquire.at, From: s.from, To: to, By: by}
+	if own := &s.hold.windows[x.index]; own.from == s.from {
+		w.Call = own.call
+	}
+	return w
+}
+
+func (x *exclusion) tellOpen(end history.Time) {
+	for _, r := range x.ledger.inOrder() {
+		for _, s := range r.lines[x.index].live {
+			x.each(x.windowOf(s, end, 0))
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/results"
+)
+
+// album is the stored runs of which pictures are drawn: of each property the first that
+// violated it and the first that left it open, whose stories are told. To draw all takes
+// longer than to run them; check draws any other.
+type album struct {
+	seen map[drawnFor]bool
+	runs []stored
+}
+
+type drawnFor struct {
+	property checker.Property
+	verdict  checker.Verdict
+}
+
+func (a *album) add(r stored) {
+	first := false
+	for _, f := range r.Report.Findings {
+		v := drawnFor{f.Property, f.Verdict}
+		if (f.Verdict == checker.Violated || f.Verdict == checker.Unknown) && !a.seen[v] {
+			a.seen[v], first = true, true
+		}
+	}
+	if first && r.dir != "" {
+		a.runs = append(a.runs, r)
+	}
+}
+
+// draw draws the pictures into the directories of their runs.
+func (a *album) draw(problems io.Writer) []results.Drawn {
+	var all []results.Drawn
+	for _, r := range a.runs {
+		open := func() (io.ReadCloser, error) { return os.Open(filepath.Join(r.dir, results.HistoryFile)) }
+		drawn, err := results.Draw(r.Report, open, func(name string) string { return filepath.Join(r.dir, results.PictureFile(name)) })
+		if err != nil {
+			complain(problems, fmt.Errorf("no picture: %w", err))
+		}
+		all = append(all, drawn...)
+	}
+	return all
+}
+
+// printDrawn says where pictures are.
+func printDrawn(out io.Writer, list []results.Drawn) {
+	for i, d := range list {
+		if i == 0 {
+			_, _ = fmt.Fprintln(out)
+		}
+		codes := make([]string, len(d.Properties))
+		for i, p := range d.Properties {
+			codes[i] = p.Code()
+		}
+		_, _ = fmt.Fprintf(out, "picture of %s: %s\n", strings.Join(codes, ", "), d.Path)
+	}
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/lockstorm/lockstorm/internal/packed"
+	"github.com/lockstorm/lockstorm/results"
+)
+
+// standardInput is what a command line calls it.
+const standardInput = "-"
+
+// input is one thing that is to be judged: a run's directory, a file, or standard input.
+type input struct {
+	name string      // as the command line has it
+	run  results.Run // of a run's directory, or else empty
+	size int64       // in bytes; 0: not known
+	open func() (io.ReadCloser, error)
+
+	spooled *spool // of standard input, or nil
+}
+
+// findInput finds what the command line names, and says what is wrong where it cannot
+// be anything of it.
+func findInput(ctx context.Context, name string, stdin io.Reader) (input, error) {
+	in := input{name: name}
+	if name == standardInput {
+		in.spooled = newSpool()
+		in.open = func() (io.ReadCloser, error) { return in.spooled.fill(interruptible(ctx, stdin)), nil }
+		return in, nil
+	}
+	info, err := os.Stat(name)
+	file := name
+	if err == nil && info.IsDir() {
+		if in.run, err = results.Load(name); err == nil {
+			file = filepath.Join(name, results.HistoryFile)
+			info, err = os.Stat(file)
+		}
+	}
+	if err != nil {
+		return in, err
+	}
+	in.open, in.size = func() (io.ReadCloser, error) { return os.Open(file) }, info.Size()
+	return in, nil
+}
+
+// again opens what has been read once more.
+func (in input) again() (io.ReadCloser, error) {
+	open := in.open
+	if in.spooled != nil {
+		open = in.spooled.open
+	}
+	raw, err := open()
+	if err != nil {
+		return nil, err
+	}
+	plain, err := packed.Reader(raw)
+	if err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	return both{plain, raw}, nil
+}
+
+// both closes what is read and what that is read from.
+type both struct {
+	io.ReadCloser
+	from io.Closer
+}
+
+func (b both) Close() error {
+	_ = b.ReadCloser.Close()
+	return b.from.Close()
+}
+
+// picture is the file that a picture of the input belongs into: in a run's directory,
+// beside a file, or in dir, if that is not empty; of standard input, in the current one.
+func (in input) picture(dir, name string) string {
+	file := results.PictureFile(name)
+	switch {
+	case in.name == standardInput:
+		return filepath.Join(dir, file)
+	case dir != "":
+		return filepath.Join(dir, filepath.Base(in.name)+"."+file)
+	case in.run.Version != 0:
+		return filepath.Join(in.name, file)
+	}
+	return in.name + "." + file
+}
+
+// interruptible reads what may never come: a pipe, or a keyboard. The goroutine inside
+// ends with its input, or else with the program.
+func interruptible(ctx context.Context, from io.Reader) io.ReadCloser {
+	r, w := io.Pipe()
+	go func() {
+		_, err := io.Copy(w, from)
+		_ = w.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { _ = w.CloseWithError(ctx.Err()) })
+	return r
+}
+
+// reading is the plain text of an input while it is read. It says on a terminal how far
+// it has come.
+type reading struct {
+	in     input
+	raw    io.ReadCloser
+	plain  io.ReadCloser
+	status *statusLine
+	bytes  int64 // of the input, as it is stored
+	lines  int64
+}
+
+// read begins to read the input, which may be compressed.
+func (in input) read(ctx context.Context, problems io.Writer) (*reading, error) {
+	raw, err := in.open()
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{in: in, raw: raw, status: newStatusLine(problems)}
+	if r.plain, err = packed.Reader(counted{ctx, raw, &r.bytes}); err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	n, err := r.plain.Read(p)
+	r.lines += int64(bytes.Count(p[:n], []byte{'\n'}))
+	if elapsed, due := r.status.due(); due {
+		r.status.print("%s: %s, %.1f million events, %.1f million/s", r.in.name, r.share(),
+			float64(r.lines)/1e6, float64(r.lines)/1e6/elapsed.Seconds())
+	}
+	return n, err
+}
+
+// share says how much of the input has been read.
+func (r *reading) share() string {
+	const mega = 1e6
+	if r.in.size == 0 {
+		return fmt.Sprintf("%.0f MB", float64(r.bytes)/mega)
+	}
+	return fmt.Sprintf("%.0f of %.0f MB", float64(r.bytes)/mega, float64(r.in.size)/mega)
+}
+
+// Close ends the reading and takes the status away.
+func (r *reading) Close() error {
+	r.status.done()
+	_ = r.plain.Close()
+	return r.raw.Close()
+}
+
+// counted counts the bytes that are read through it, and ends with the context.
+type counted struct {
+	ctx  context.Context
+	from io.Reader
+	n    *int64
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.from.Read(p)
+	*c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,172 @@
+package counterexample
+
+import (
+	"errors"
+	"io"
+	"math"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// excerpt is the part of a history that a picture shows.
+type excerpt struct {
+	subject checker.Property
+	first   checker.Finding
+	cut     bool // it is the end that is shown, because there is no more
+	place   checker.Place
+	header  history.Header
+
+	leases   around[checker.Window]
+	sections around[checker.Window]
+	accesses around[checker.Access]
+	unknown  around[checker.Access] // which may have been applied at any later time
+	spans    spans
+
+	panels []*checker.Panel // that tell the windows and accesses
+
+	now     history.Time // of the last event that was read
+	stopped bool         // it was not read to its end, because there was enough
+	broken  error        // why it cannot be read to its end
+}
+
+// What is kept: at most 200 operations and about as many annotations, or nobody finds his
+// way.
+var (
+	keptHolds    = limits{before: 4, within: 40, after: 3}
+	keptAccesses = limits{before: 24, within: 70, after: 6}
+	keptUnknown  = limits{before: 10, within: 10}
+	keptSpans    = limits{before: 20, within: 40, after: 10}
+	keptCalls    = limits{before: 6, within: 15, after: 4}
+)
+
+// excerpt reads the history once more, as far as it has to.
+func (p Picture) excerpt(open func() (io.ReadCloser, error)) (*excerpt, error) {
+	file, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	r, err := history.NewReader(file)
+	if err != nil {
+		return nil, err
+	}
+	e := newExcerpt(p, r.Header())
+	for {
+		event, err := r.Next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				e.broken = err
+			}
+			break
+		}
+		if e.stopped = event.Time > e.now && e.enough(); e.stopped {
+			break
+		}
+		e.record(event)
+	}
+	e.finish()
+	return e, nil
+}
+
+func newExcerpt(p Picture, h history.Header) *excerpt {
+	e := &excerpt{subject: p.subject(), first: p.Findings[0], cut: p.cut != "", header: h}
+	if where := e.first.Where; where != nil {
+		e.place = *where
+	} else { // the end of the history
+		e.place = checker.Place{From: math.MaxInt64, To: math.MaxInt64}
+	}
+	e.leases = near[checker.Window](e.place, keptHolds)
+	e.sections = near[checker.Window](e.place, keptHolds)
+	e.accesses = near[checker.Access](e.place, keptAccesses)
+	e.unknown = near[checker.Access](e.place, keptUnknown)
+	e.spans = newSpans(e.place, e.cut || p.subject() == checker.Lease && e.first.Property != checker.Lease, e.first.Property == checker.Cleanup)
+	e.panels = []*checker.Panel{
+		checker.Windows(h, checker.Lease, func(w checker.Window) { e.window(&e.leases, w) }),
+		checker.Windows(h, checker.Section, func(w checker.Window) { e.window(&e.sections, w) }),
+	}
+	if e.subject == checker.Effect {
+		e.panels = append(e.panels, checker.Accesses(h, e.access))
+	}
+	return e
+}
+
+func near[T any](p checker.Place, l limits) around[T] {
+	return around[T]{limits: l, from: p.From, to: p.To}
+}
+
+// concerns reports whether something about a resource belongs to the picture.
+func (e *excerpt) concerns(resource string) bool {
+	return e.place.Resource == "" || e.place.Resource == resource
+}
+
+func (e *excerpt) record(event *history.Event) {
+	e.now = event.Time
+	for _, p := range e.panels {
+		p.Record(event)
+	}
+	e.spans.observe(event, e.concerns)
+}
+
+// enough reports whether what comes after the place would not be shown.
+func (e *excerpt) enough() bool {
+	if e.now <= e.place.To {
+		return false
+	}
+	if e.subject == checker.Effect {
+		return e.accesses.enough()
+	}
+	return e.leases.enough() && e.sections.enough()
+}
+
+// finish closes what is open where the reading ends.
+func (e *excerpt) finish() {
+	if e.place.To > e.now { // of a finding that says nothing of where: the end
+		e.place.From, e.place.To = min(e.place.From, e.now), e.now
+	}
+	for _, p := range e.panels {
+		p.Finish()
+	}
+	e.spans.finish(e.now)
+}
+
+// window keeps a window. Those of a violation are kept whatever else there is.
+func (e *excerpt) window(of *around[checker.Window], w checker.Window) {
+	switch {
+	case !e.concerns(w.Grant.Resource):
+	case e.clashes(w):
+		of.vital = append(of.vital, w)
+	default:
+		of.add(w, w.Call, w.To)
+	}
+}
+
+// clashes reports whether the window is one of the two of the violation.
+func (e *excerpt) clashes(w checker.Window) bool {
+	pair := e.first.First
+	return pair != nil && w.To >= e.place.From && w.Call <= e.place.To &&
+		(is(w.Grant, pair.First) || is(w.Grant, pair.Second))
+}
+
+func is(a, b checker.Grant) bool {
+	return a.Client == b.Client && a.Token == b.Token && a.Resource == b.Resource
+}
+
+func (e *excerpt) access(a checker.Access) {
+	if !e.concerns(a.Resource) {
+		return
+	}
+	if a.Unknown {
+		e.unknown.add(a, a.Call, a.Call)
+		return
+	}
+	e.accesses.add(a, a.Call, a.Return)
+}
+
+// windows are those that the picture's operations are made of.
+func (e *excerpt) windows() *around[checker.Window] {
+	if e.subject == checker.Section {
+		return &e.sections
+	}
+	return &e.leases
+}
