@@ -32,18 +32,18 @@ func (o Options) initial() string {
 
 // Report is what is found of a history.
 type Report struct {
-	Workload   string // lock, register or cas-register
-	Operations int    // that clients invoked
-	Infos      int    // of these, that may have taken effect or not
-	Keys       int    // that they were on; 1 where there are none
-	Findings   []Finding
+	Workload   string    `json:"workload"`   // lock, register or cas-register
+	Operations int       `json:"operations"` // that clients invoked
+	Infos      int       `json:"infos"`      // of these, that may have taken effect or not
+	Keys       int       `json:"keys"`       // that they were on; 1 where there are none
+	Findings   []Finding `json:"findings"`
 }
 
 // Finding is what a history is to one model.
 type Finding struct {
-	Model   string
-	Verdict checker.Verdict
-	Story   string // why it is violated, or how far the judge came; otherwise ""
+	Model   string          `json:"model"`
+	Verdict checker.Verdict `json:"verdict"`
+	Story   string          `json:"story,omitempty"` // why it is violated, or how far the judge came
 	window  *window
 }
 
