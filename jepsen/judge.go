@@ -122,8 +122,7 @@ func (t *trial) add(ctx context.Context, spec specification, p part, o Options) 
 	if err != nil {
 		return err
 	}
-	w := newSweep(spec.model(o), steps)
-	verdict, stuck := w.run(ctx)
+	w, verdict, stuck := decide(ctx, spec.model(o), steps, beam)
 	switch verdict {
 	case checker.Holds:
 		t.holds++

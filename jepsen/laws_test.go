@@ -204,7 +204,7 @@ func does(name string, d doing, state map[string]string) (map[string]string, boo
 	var from, to string
 	switch d.f {
 	case "acquire":
-		fence := strings.Trim(d.value, "{:fence }")
+		fence := strings.Trim(d.value, "{:fenc }")
 		if name == "fenced mutex" && d.ret != never && fence != "0" {
 			if fence <= state["fence"] { // one digit
 				return nil, false
@@ -258,8 +258,7 @@ func compare(t *rapid.T, spec specification, rec *recording) {
 			Input: s.input, Output: model.Outcome{Unknown: s.unknown}, Call: int64(s.call), Return: int64(s.ret),
 		})
 	}
-	w := newSweep(spec.model(Options{}), steps)
-	got, stuck := w.run(context.Background())
+	w, got, stuck := decide(context.Background(), spec.model(Options{}), steps, 1)
 	if want := porcupine.CheckOperations(w.model, ops); want != (got == checker.Holds) {
 		t.Fatalf("%s: the judge says it %s, porcupine says %v", spec.name, got, want)
 	}

@@ -13,6 +13,9 @@ import (
 const (
 	// maxConfigs bounds the memory of a search.
 	maxConfigs = 1 << 18
+	// beam is how many configs a first, hasty sweep goes on with: those that
+	// have used least.
+	beam = 16
 	// maxMarks is how many returns the window around a violation reaches back.
 	maxMarks = 12
 )
@@ -42,6 +45,25 @@ type sweep struct {
 	reached []any // the states that were tried when it got stuck
 	judged  int   // steps that have returned
 	tried   int   // configs
+	width   int   // how many configs it goes on with; 0: all
+	narrow  bool  // it has left some behind
+}
+
+// decide sweeps hastily first, and thoroughly if that finds no order: to find
+// one of many orders is cheap, to be sure that there is none need not be.
+func decide(ctx context.Context, m porcupine.Model, steps []step, width int) (*sweep, checker.Verdict, int) {
+	w := newSweep(m, steps)
+	w.width = width
+	verdict, stuck := w.run(ctx)
+	switch {
+	case verdict == checker.Holds || !w.narrow:
+		return w, verdict, stuck
+	case ctx.Err() != nil:
+		return w, checker.Unknown, stuck
+	}
+	w = newSweep(m, steps)
+	verdict, stuck = w.run(ctx)
+	return w, verdict, stuck
 }
 
 // kind is all operations of unknown outcome that do the same.
@@ -120,11 +142,21 @@ func (w *sweep) run(ctx context.Context) (checker.Verdict, int) {
 		if len(next) == 0 {
 			return checker.Violated, e.step
 		}
-		w.configs = next
+		w.configs = w.least(next)
 		w.open = slices.DeleteFunc(w.open, func(i int) bool { return i == e.step })
 		w.judged++
 	}
 	return checker.Holds, -1
+}
+
+// least returns as many configs as the sweep goes on with.
+func (w *sweep) least(list []config) []config {
+	if w.width == 0 || len(list) <= w.width {
+		return list
+	}
+	w.narrow = true
+	slices.SortStableFunc(list, func(a, b config) int { return cmp.Compare(len(a.used), len(b.used)) })
+	return list[:w.width]
 }
 
 func (w *sweep) call(i int) {
@@ -202,7 +234,7 @@ func (w *sweep) complete(ctx context.Context, of int) ([]config, bool) {
 		}
 		s.push(c)
 	}
-	for used := 0; used < len(s.waiting); used++ {
+	for used := 0; used < len(s.waiting) && !s.enough(used); used++ {
 		for len(s.waiting[used]) > 0 {
 			last := len(s.waiting[used]) - 1
 			c := s.waiting[used][last]
@@ -219,6 +251,16 @@ func (w *sweep) complete(ctx context.Context, of int) ([]config, bool) {
 		w.reached = s.states()
 	}
 	return next, true
+}
+
+// enough reports whether a hasty sweep has found what it goes on with: an order
+// that used as little as any.
+func (s *search) enough(used int) bool {
+	if s.width == 0 || len(s.next.order) == 0 || used <= s.next.order[0].used.len()+1 {
+		return false
+	}
+	s.narrow = true
+	return true
 }
 
 // push puts a config on the list, unless it is superfluous.
