@@ -17,6 +17,9 @@ type Drawn struct {
 // PictureFile is what the picture of a name is called beside its history.
 func PictureFile(name string) string { return "counterexample-" + name + ".html" }
 
+// WritePicture writes the page of a picture whole, in place of the one that may stand there.
+func WritePicture(path string, page []byte) error { return writeWhole(path, page) }
+
 // Draw draws what the report of a history calls for: a picture of each property that is
 // violated or open, into the file that path gives for its name, in place of the one that
 // may stand there. open opens the history, plain. What could not be drawn, or written, is
@@ -28,7 +31,7 @@ func Draw(r checker.Report, open func() (io.ReadCloser, error), path func(name s
 		page, err := p.Page(open)
 		file := path(p.Name)
 		if err == nil {
-			err = writeWhole(file, page)
+			err = WritePicture(file, page)
 		}
 		if err != nil {
 			wrong = append(wrong, err)

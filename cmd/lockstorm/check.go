@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,10 +9,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/jepsen"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -22,6 +25,7 @@ type checkOptions struct {
 	properties []string
 	json       bool
 	picture    string // where pictures go: "" beside what was judged
+	jepsen     jepsen.Options
 }
 
 // noPicture is the place of pictures that nobody wants.
@@ -33,8 +37,10 @@ func newCheck() *cobra.Command {
 		Use:   "check FILE...",
 		Short: "Judge stored histories again",
 		Long: `Judge stored histories again. A FILE is the directory of a run, a history
-(history.jsonl, plain or compressed with gzip or zstd), or - for standard input.
-A run's directory brings its scenario's expectations along; a bare history has
+(history.jsonl, or the history.edn of Jepsen; plain or compressed with gzip or
+zstd), or - for standard input. What clients of Jepsen did with a lock is judged
+as an ownerless, an owner-aware and a fenced mutex, and what they did with
+registers as linearizable ones (docs/jepsen.md). A run's directory brings its scenario's expectations along; a bare history has
 none, and a violation is then exit code 1.
 
 Of each property that is violated or left open a picture is written that a
@@ -48,12 +54,15 @@ first of these that any of them has: 1 a contradiction or a violation, 2 bad
 input, 3 undecided, 0.`,
 		Example: `  lockstorm check runs/crash-restart-sim-1
   lockstorm check --property lease,fence history.jsonl.zst
-  zcat history.jsonl.gz | lockstorm check --json -`,
+  zcat history.jsonl.gz | lockstorm check --json -
+  lockstorm check store/latest/history.edn`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.Flags().StringSliceVar(&o.properties, "property", nil, "judge these properties alone, by name or code: lease,V4")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a history, one a line, and nothing else")
 	cmd.Flags().StringVar(&o.picture, "picture", "", `directory for the pictures, or "none"`)
+	cmd.Flags().DurationVar(&o.jepsen.Limit, "limit", time.Minute, "of a history of Jepsen: the longest search; what is not found then is unknown")
+	cmd.Flags().StringVar(&o.jepsen.Initial, "initial", "nil", "of a history of Jepsen: what registers hold at first, as EDN")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		only, err := findProperties(o.properties)
 		if err != nil {
@@ -143,7 +152,14 @@ func (c checking) title(name string, later bool) {
 	_, _ = fmt.Fprintf(c.out, "%s==> %s <==\n", gap, name)
 }
 
-// judged is what was found of one input.
+// verdicted is what was found of one input, of whatever kind that is.
+type verdicted interface {
+	code() int          // the exit code
+	tell(out io.Writer) // in words
+	line() any          // as JSON
+}
+
+// judged is what was found of a history of ours.
 type judged struct {
 	name    string
 	result  storm.Result
@@ -153,21 +169,36 @@ type judged struct {
 }
 
 // judge judges what an input holds, of whatever kind that is.
-func (c checking) judge(ctx context.Context, name string) (judged, error) {
+func (c checking) judge(ctx context.Context, name string) (verdicted, error) {
 	in, err := findInput(ctx, name, c.stdin)
 	if err != nil {
-		return judged{}, err
+		return nil, err
 	}
 	defer func() { _ = in.spooled.Close() }()
-	text, err := in.read(ctx, c.problems)
+	stored, err := in.read(ctx, c.problems)
 	if err != nil {
-		return judged{}, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	defer func() { _ = text.Close() }()
+	defer func() { _ = stored.Close() }()
+	text := bufio.NewReader(stored)
+	var f verdicted
+	if begin, _ := text.Peek(512); jepsen.Looks(begin) {
+		f, err = c.judgeJepsen(ctx, in, text)
+	} else {
+		f, err = c.judgeOurs(ctx, in, text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
+}
+
+// judgeOurs judges a history of ours.
+func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verdicted, error) {
 	header, report, err := results.Judge(text, c.only...)
 	stopped := ctx.Err() != nil
 	if err != nil && !(stopped && header.Version != 0) {
-		return judged{}, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	s := in.run.Scenario.Scenario
 	if s.Name == "" {
@@ -175,7 +206,7 @@ func (c checking) judge(ctx context.Context, name string) (judged, error) {
 	}
 	s.Expect = c.expected(s.Expect)
 	r := storm.Result{Scenario: s, Backend: header.Backend, Seed: header.Seed, Report: report, Interrupted: in.run.Cut || stopped}
-	j := judged{name: name, result: r, tally: storm.NewTally(s)}
+	j := judged{name: in.name, result: r, tally: storm.NewTally(s)}
 	j.tally.Add(r)
 	if !stopped {
 		j.differs = differing(in.run.Verdicts, report.Verdicts())
@@ -206,16 +237,20 @@ func (c checking) expected(all scenarios.Expectations) scenarios.Expectations {
 	return asked
 }
 
-func (c checking) print(j judged) error {
+func (c checking) print(f verdicted) error {
 	if c.options.json {
-		return json.NewEncoder(c.out).Encode(j.line())
+		return json.NewEncoder(c.out).Encode(f.line())
 	}
-	printTally(c.out, j.tally)
-	if len(j.differs) > 0 {
-		_, _ = fmt.Fprintf(c.out, "\nThe verdicts stored with the run were others: %v\n", j.differs)
-	}
-	printDrawn(c.out, j.drawn)
+	f.tell(c.out)
 	return nil
+}
+
+func (j judged) tell(out io.Writer) {
+	printTally(out, j.tally)
+	if len(j.differs) > 0 {
+		_, _ = fmt.Fprintf(out, "\nThe verdicts stored with the run were others: %v\n", j.differs)
+	}
+	printDrawn(out, j.drawn)
 }
 
 // free returns the path, or, where another input's picture has gone there, one with a number.
@@ -250,7 +285,7 @@ type checkedLine struct {
 	Pictures []results.Drawn   `json:"pictures,omitempty"`
 }
 
-func (j judged) line() checkedLine {
+func (j judged) line() any {
 	return checkedLine{Name: j.name, jsonLine: line(stored{Result: j.result}), Findings: j.result.Report.Findings, Differs: j.differs, Pictures: j.drawn}
 }
 

@@ -37,6 +37,7 @@ var rules = []rule{
 	{"locks", []string{"env"}, "the lock that is simulated is the one that production uses"},
 	{"model", nil, "a specification must not share code with what it judges"},
 	{"checker", []string{"history", "model", "internal/words"}, "a judge sees nothing but the history"},
+	{"jepsen", []string{"model", "checker"}, "a history of Jepsen is nothing of ours; what judges it takes specifications and the word for a verdict"},
 	{"counterexample", []string{"history", "model", "checker", "internal/words"}, "a picture shows what was found in a history, whoever made it"},
 	{"world", []string{"env", "nemesis", "history"}, "what all worlds do in the same way knows none of them"},
 	{"sim", []string{"env", "nemesis", "history", "guard", "world"}, "a world knows no lock"},
@@ -153,7 +154,7 @@ var bans = []ban{
 		why:     "a simulated world is one thread and follows from its seed",
 	},
 	{
-		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "counterexample", "nemesis", "world", "sim", "cluster", "scenarios", "storm", "results", "cmd"},
+		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "counterexample", "jepsen", "nemesis", "world", "sim", "cluster", "scenarios", "storm", "results", "cmd"},
 		imports: []string{"testing"},
 		why:     "what a command line must be able to call does not need a test",
 	},

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/jepsen"
+	"github.com/lockstorm/lockstorm/results"
+)
+
+// jepsenJudged is what was found of a history of Jepsen.
+type jepsenJudged struct {
+	Name string `json:"name"`
+	jepsen.Report
+	Pictures []jepsenPicture `json:"pictures,omitempty"`
+}
+
+type jepsenPicture struct {
+	Model string `json:"model"`
+	Path  string `json:"path"`
+}
+
+// judgeJepsen judges a history of Jepsen.
+func (c checking) judgeJepsen(ctx context.Context, in input, text io.Reader) (verdicted, error) {
+	if len(c.only) > 0 {
+		return nil, errors.New("--property is of histories of Lockstorm, and this one is of Jepsen")
+	}
+	report, err := jepsen.Judge(ctx, text, c.options.jepsen)
+	if err != nil {
+		return nil, err
+	}
+	j := jepsenJudged{Name: in.name, Report: report}
+	if c.options.picture == noPicture {
+		return j, nil
+	}
+	for _, f := range report.Findings {
+		if err := c.drawJepsen(&j, in, f); err != nil {
+			complain(c.problems, fmt.Errorf("no picture: %w", err))
+		}
+	}
+	return j, nil
+}
+
+// drawJepsen draws a finding that has something to show.
+func (c checking) drawJepsen(j *jepsenJudged, in input, f jepsen.Finding) error {
+	var page bytes.Buffer
+	err := f.Picture(&page)
+	if errors.Is(err, jepsen.ErrNoPicture) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	path := c.free(in.picture(c.options.picture, strings.ReplaceAll(f.Model, " ", "-")))
+	if err := results.WritePicture(path, page.Bytes()); err != nil {
+		return err
+	}
+	j.Pictures = append(j.Pictures, jepsenPicture{f.Model, path})
+	return nil
+}
+
+func (j jepsenJudged) tell(out io.Writer) {
+	_, _ = fmt.Fprintf(out, "A history of Jepsen, workload %s: %d operations, %d of unknown outcome, keys: %d\n\n", j.Workload, j.Operations, j.Infos, j.Keys)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "MODEL\tVERDICT")
+	for _, f := range j.Findings {
+		_, _ = fmt.Fprintf(w, "%s\t%s\n", f.Model, f.Verdict)
+	}
+	_ = w.Flush()
+	for _, f := range j.Findings {
+		if f.Story != "" {
+			_, _ = fmt.Fprintf(out, "\n%s %s: %s\n", f.Model, f.Verdict, f.Story)
+		}
+	}
+	for i, p := range j.Pictures {
+		if i == 0 {
+			_, _ = fmt.Fprintln(out)
+		}
+		_, _ = fmt.Fprintf(out, "picture of %s: %s\n", p.Model, p.Path)
+	}
+}
+
+func (j jepsenJudged) line() any { return j }
+
+func (j jepsenJudged) code() int {
+	code := exitAsExpected
+	for _, f := range j.Findings {
+		switch f.Verdict {
+		case checker.Violated:
+			return exitContradiction
+		case checker.Unknown:
+			code = exitUndecided
+		}
+	}
+	return code
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	heldOnce = "{:type :invoke, :f :acquire, :process 0, :value nil}\n{:type :ok, :f :acquire, :process 0, :value nil}\n"
+	// heldTwice breaks mutual exclusion, and givenAway is released by another.
+	heldTwice = heldOnce + "{:type :invoke, :f :acquire, :process 1, :value nil}\n{:type :ok, :f :acquire, :process 1, :value nil}\n"
+	givenAway = heldOnce + "{:type :invoke, :f :release, :process 1, :value nil}\n{:type :ok, :f :release, :process 1, :value nil}\n"
+)
+
+func jepsenFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "history.edn")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A history of Jepsen is judged by all models of its workload, and the exit code is the worst.
+func TestCheckOfJepsen(t *testing.T) {
+	cases := []struct {
+		text string
+		args []string
+		code int
+		told []string
+	}{
+		{heldOnce, nil, exitAsExpected, []string{"workload lock: 1 operations", "ownerless mutex    holds", "fenced mutex       n/a"}},
+		{heldTwice, nil, exitContradiction, []string{"ownerless mutex    violated", "acquire (process 1, lines 3 to 4)", "picture of owner-aware mutex: "}},
+		{givenAway, nil, exitContradiction, []string{"ownerless mutex    holds", "owner-aware mutex  violated", "held by process 0"}},
+		{heldOnce, []string{"--limit", "1ns"}, exitUndecided, []string{"ownerless mutex    unknown", "undecided after 0 of 1 operations"}},
+		{"{:type :invoke :f :read :process 0} {:type :ok :f :read :process 0 :value 3}", []string{"--initial", "3"}, exitAsExpected, []string{"register  holds"}},
+	}
+	for _, c := range cases {
+		code, out, problems := command(t, append([]string{"check", jepsenFile(t, c.text)}, c.args...)...)
+		want(t, "exit code of "+c.text+problems, code, c.code)
+		wantIn(t, out, c.told...)
+	}
+}
+
+// What is violated has a picture beside the file, or where it is asked for.
+func TestCheckDrawsJepsen(t *testing.T) {
+	file := jepsenFile(t, heldTwice)
+	_, out, _ := command(t, "check", file)
+	picture := file + ".counterexample-owner-aware-mutex.html"
+	wantIn(t, out, picture)
+	page, err := os.ReadFile(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(page), "<html", "process 1: acquire")
+	file = jepsenFile(t, heldTwice)
+	_, _, _ = command(t, "check", "--picture", "none", file)
+	if all, _ := filepath.Glob(file + ".*"); len(all) > 0 {
+		t.Errorf("pictures that nobody wants: %v", all)
+	}
+}
+
+// A history of Jepsen is read from standard input and compressed as any other.
+func TestCheckReadsJepsen(t *testing.T) {
+	for _, text := range []string{heldTwice, zipped(t, heldTwice), "[" + heldTwice + "]"} {
+		code, out, problems := commandReading(t, text, "check", "--picture", "none", "--json", "-")
+		want(t, "exit code "+problems, code, exitContradiction)
+		var line jepsenJudged
+		if err := json.Unmarshal([]byte(out), &line); err != nil {
+			t.Fatal(err)
+		}
+		want(t, "name, workload and models", fmt.Sprint(line.Name, line.Workload, len(line.Findings)), fmt.Sprint("-", "lock", 3))
+	}
+}
+
+func TestCheckOfBadJepsen(t *testing.T) {
+	for text, complaint := range map[string]string{
+		heldOnce[:len(heldOnce)-20]:                           "line 2: the history ends inside",
+		heldOnce + heldOnce[strings.Index(heldOnce, "\n")+1:]: "line 3: process 0 completes what it has not invoked",
+		"{:type :invoke, :f :txn, :process 0}":                "line 1: operations with :f :txn cannot be judged",
+	} {
+		code, _, problems := command(t, "check", jepsenFile(t, text))
+		want(t, "exit code of "+text, code, exitBadInput)
+		wantIn(t, problems, complaint)
+	}
+	code, _, problems := command(t, "check", "--property", "lease", jepsenFile(t, heldOnce))
+	want(t, "exit code with --property", code, exitBadInput)
+	wantIn(t, problems, "--property is of histories of Lockstorm")
+}

@@ -1,0 +1,144 @@
+package jepsen
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/goldentest"
+)
+
+const histories = "testdata/histories.txt"
+
+// cases returns the histories of testdata, each with its name and what was
+// found in it.
+func cases(t testing.TB) [][3]string {
+	t.Helper()
+	text, err := os.ReadFile(histories)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list [][3]string
+	for _, part := range strings.Split(string(text), "\n== ")[1:] {
+		name, rest, _ := strings.Cut(part, "\n")
+		history, found, divided := strings.Cut(rest, "--\n")
+		if !divided {
+			t.Fatalf("%s: %q has no -- at its end", histories, name)
+		}
+		list = append(list, [3]string{name, history, found})
+	}
+	return list
+}
+
+func (r Report) told() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d operations, %d of unknown outcome, keys %d\n", r.Workload, r.Operations, r.Infos, r.Keys)
+	for _, f := range r.Findings {
+		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Model, f.Verdict, f.Story)))
+	}
+	return b.String()
+}
+
+// Law: what is found in the histories of testdata stays what it is.
+func TestGolden(t *testing.T) {
+	var all strings.Builder
+	for _, c := range cases(t) {
+		report, err := Judge(context.Background(), strings.NewReader(c[1]), Options{Limit: time.Minute})
+		if err != nil {
+			t.Fatalf("%s: %v", c[0], err)
+		}
+		if name, _, _ := strings.Cut(c[0], ":"); name != report.Workload {
+			t.Errorf("%s: taken for %s", c[0], report.Workload)
+		}
+		fmt.Fprintf(&all, "\n== %s\n%s--\n%s", c[0], c[1], report.told())
+	}
+	goldentest.File(t, histories, all.String(), "Histories of Jepsen are now judged or told otherwise.")
+}
+
+// Law: without the time to search nothing is decided that has anything to
+// search for, and it is said how far the judge came.
+func TestUnknown(t *testing.T) {
+	for _, c := range cases(t) {
+		report, err := Judge(context.Background(), strings.NewReader(c[1]), Options{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range report.Findings {
+			if f.Verdict == checker.NotApplicable {
+				continue
+			}
+			if f.Verdict != checker.Unknown || !strings.Contains(f.Story, "undecided after 0 of ") || !strings.Contains(f.Story, "keys are decided") {
+				t.Errorf("%s: %s %s %s", c[0], f.Model, f.Verdict, f.Story)
+			}
+		}
+	}
+}
+
+// Law: who stops the judge gets an error and no verdict.
+func TestStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Judge(ctx, strings.NewReader(cases(t)[0][1]), Options{}); err != context.Canceled {
+		t.Errorf("%v", err)
+	}
+}
+
+// Law: what is violated or unknown has a picture, with the operations of the
+// window and what the nemesis did; what holds has none.
+func TestPicture(t *testing.T) {
+	for _, c := range cases(t) {
+		for _, limit := range []time.Duration{1, time.Minute} {
+			report, err := Judge(context.Background(), strings.NewReader(c[1]), Options{Limit: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range report.Findings {
+				drawn(t, c[0], f)
+			}
+		}
+	}
+}
+
+func drawn(t *testing.T, name string, f Finding) {
+	var page strings.Builder
+	err := f.Picture(&page)
+	if f.Verdict == checker.Holds || f.Verdict == checker.NotApplicable {
+		if err != ErrNoPicture {
+			t.Errorf("%s: %s %s: %v", name, f.Model, f.Verdict, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	shown := []string{"<html", "lines "}
+	if name == "lock: two hold it" {
+		shown = append(shown, "start-partition", ":majority")
+	}
+	for _, s := range shown {
+		if !strings.Contains(page.String(), s) {
+			t.Errorf("%s: the picture of %s shows no %q", name, f.Model, s)
+		}
+	}
+}
+
+// Law: the initial value of a register is the one that is given.
+func TestInitial(t *testing.T) {
+	const history = "{:type :invoke :f :read :process 0} {:type :ok :f :read :process 0 :value 0}"
+	for initial, want := range map[string]checker.Verdict{"": checker.Violated, "0": checker.Holds, "0N": checker.Holds, "0.0": checker.Violated} {
+		report, err := Judge(context.Background(), strings.NewReader(history), Options{Initial: initial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := report.Findings[0].Verdict; got != want {
+			t.Errorf("from %q: %s, want %s", initial, got, want)
+		}
+	}
+	if _, err := Judge(context.Background(), strings.NewReader(history), Options{Initial: "{"}); err == nil {
+		t.Error("an initial value that is no EDN is taken")
+	}
+}
