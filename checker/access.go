@@ -30,7 +30,7 @@ type Access struct {
 func Accesses(h history.Header, each func(Access)) *Panel {
 	panel := NewPanel(h, Effect)
 	panel.SetSearchLimit(time.Millisecond) // it is not the verdict that is asked for
-	panel.judges[0].(*effect).each = each
+	panel.judgeOf(Effect).(*effect).each = each
 	return panel
 }
 

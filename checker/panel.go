@@ -98,6 +98,14 @@ func NewPanel(h history.Header, only ...Property) *Panel {
 	return p
 }
 
+// judgeOf returns the judge of a property that was asked for.
+func (p *Panel) judgeOf(asked Property) judge {
+	return p.judges[p.silent()+slices.Index(p.asked, asked)]
+}
+
+// silent is how many judges, from the first, nobody asked for.
+func (p *Panel) silent() int { return len(p.judges) - len(p.asked) }
+
 // maxKinds is how many kinds of events there can be: see [kinds].
 const maxKinds = 64
 
@@ -232,13 +240,12 @@ func (p *Panel) takeThe(i int, force bool) bool {
 func (p *Panel) Finish() Report {
 	p.settle()
 	r := Report{Cut: p.cut}
-	silent := len(p.judges) - len(p.asked) // 1: that of lease exclusion, the first, was not asked for
 	for i, j := range p.judges {
 		f := j.finding(p.now)
-		if i < silent {
+		if i < p.silent() {
 			continue
 		}
-		f.Property = p.asked[i-silent]
+		f.Property = p.asked[i-p.silent()]
 		if p.cut != "" && f.Verdict != Violated {
 			f.Verdict, f.Story = Unknown, p.cut+"; up to there: "+f.Story
 			f.Where = &Place{From: p.now, To: p.now}

@@ -30,11 +30,7 @@ type Window struct {
 // history ends it tells when it is asked to finish.
 func Windows(h history.Header, p Property, each func(Window)) *Panel {
 	panel := NewPanel(h, p)
-	for _, j := range panel.judges {
-		if x, ok := j.(*exclusion); ok && x.property == p {
-			x.each = each
-		}
-	}
+	panel.judgeOf(p).(*exclusion).each = each
 	return panel
 }
 
