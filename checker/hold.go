@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -203,10 +204,14 @@ func (c *client) about(e *history.Event) *hold {
 }
 
 // calls reports whether the client has called acquire under the token in this instant,
-// and the try has not returned.
+// as one of its last calls, and the try has not returned. A client that spins has called
+// it so often in one instant that looking at all of them would take for ever.
 func (c *client) calls(f *fact) bool {
-	for i := len(c.holds) - 1; i >= 0 && c.holds[i].acquire.at == f.Time; i-- {
-		if h := c.holds[i]; h.token == f.Token && h.resource.name == f.Resource && h.acquire.open {
+	for i, h := range slices.Backward(c.holds) {
+		if h.acquire.at != f.Time || i < len(c.holds)-maxTold {
+			return false
+		}
+		if h.token == f.Token && h.resource.name == f.Resource && h.acquire.open {
 			return true
 		}
 	}
