@@ -51,7 +51,7 @@ func (l *ledger) object(format string, args ...any) bool {
 // not fill the memory with it.
 const (
 	maxHolds     = 1 << 18 // tries and holds that are not over
-	maxResources = 1 << 20
+	maxResources = 1 << 18
 	maxLate      = 1 << 12 // events of one instant that wait for others
 )
 

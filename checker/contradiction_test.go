@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -33,4 +34,36 @@ func TestWhatCanBeIsNotRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// Law: what a history may speak of at a time is bounded, and with it the memory that it
+// takes to judge it: tries that never return, and resources.
+func TestEndlessHistoriesAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		write func(e *history.Event, i int)
+		most  int
+	}{
+		"tries":     {func(e *history.Event, i int) { e.Token = strconv.Itoa(i) }, 1 << 18},
+		"resources": {func(e *history.Event, i int) { e.Resource = strconv.Itoa(i) }, 1 << 18},
+		"late": {func(e *history.Event, i int) {
+			e.Time, e.Kind, e.Token = 1, history.Granted, strconv.Itoa(i)
+		}, 1 << 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			panel := checker.NewPanel(history.Header{Nodes: 1, Clients: 2}, checker.Lease)
+			i := 0
+			for ; panel.Err() == nil && i < 2*c.most; i++ {
+				e := history.Event{Time: history.Time(i / 2), Kind: history.Acquire, Client: i%2 + 1, Resource: "r"}
+				c.write(&e, i)
+				panel.Record(&e)
+				if e.Kind == history.Acquire && e.Resource != "r" {
+					e.Kind = history.Refused
+					panel.Record(&e)
+				}
+			}
+			if i <= c.most || i > c.most+3 {
+				t.Errorf("after %d of them, not just beyond %d: %v", i, c.most, panel.Err())
+			}
+		})
+	}
 }

@@ -138,6 +138,7 @@ func (v call) took(c *client, now history.Time) time.Duration {
 type client struct {
 	number   int
 	holds    []*hold // in the order of their calls
+	held     int     // how many of them it was granted and are not over
 	sections []*section
 	rows     []row // measurements
 	dead     bool
@@ -194,10 +195,30 @@ func (c *client) find(e *history.Event, fits func(*hold) bool) *hold {
 // about returns the hold of that token which an event is about that is no return: the
 // newest that was granted and is not over, or else the newest.
 func (c *client) about(e *history.Event) *hold {
-	if h := c.find(e, isHeld); h != nil {
-		return h
+	if c.held > 0 {
+		if h := c.find(e, isHeld); h != nil {
+			return h
+		}
 	}
 	return c.find(e, atAnyStage)
+}
+
+// calls reports whether the client has called acquire under the token in this instant,
+// and the try has not returned.
+func (c *client) calls(f *fact) bool {
+	for i := len(c.holds) - 1; i >= 0 && c.holds[i].acquire.at == f.Time; i-- {
+		if h := c.holds[i]; h.token == f.Token && h.resource.name == f.Resource && h.acquire.open {
+			return true
+		}
+	}
+	return false
+}
+
+// drop takes a hold from those that the client has, if it is one.
+func (c *client) drop(h *hold) {
+	if isHeld(h) {
+		c.held--
+	}
 }
 
 // The stages of a hold by which calls and returns find each other.

@@ -167,6 +167,7 @@ func (h *hold) finished() bool {
 
 func (l *ledger) retire(h *hold) {
 	h.retired = true
+	h.client.drop(h)
 	h.client.strand(h)
 	l.free = append(l.free, h.number)
 	h.client.holds = remove(h.client.holds, h)

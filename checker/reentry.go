@@ -16,7 +16,7 @@ const reentered history.Kind = maxKinds - 1
 // granted under this token, and is not over yet. Its end of validity is no end if it is
 // reached only now, as when it is extended.
 func (c *client) holding(f *fact) *hold {
-	if len(c.holds) < 2 {
+	if c.held == 0 {
 		return nil
 	}
 	now := f.Time

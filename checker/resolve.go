@@ -125,7 +125,7 @@ func (l *ledger) step(f *fact, force bool) bool {
 }
 
 func (l *ledger) acquire(f *fact, force bool) bool {
-	if h := f.client.find(f.Event, isCalled); h != nil && h.acquire.at == f.Time {
+	if f.client.calls(f) {
 		if !force {
 			return false
 		}
@@ -149,6 +149,7 @@ func (l *ledger) granted(f *fact, force bool) bool {
 		l.reenter(f, held)
 		return true
 	}
+	f.client.held++
 	h.returned, h.granted, h.validity, h.until = true, f.Time, f.Validity, endOf(f.Event)
 	if f.TTL != 0 {
 		h.ttl = f.TTL
@@ -169,7 +170,10 @@ func (l *ledger) refused(f *fact, force bool) bool {
 }
 
 // end ends a hold, or a try that came to nothing.
-func (h *hold) end(now history.Time) { h.over, h.ended = true, now }
+func (h *hold) end(now history.Time) {
+	h.client.drop(h)
+	h.over, h.ended = true, now
+}
 
 func (l *ledger) extend(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isGranted); f.hold == nil {

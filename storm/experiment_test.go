@@ -2,9 +2,12 @@ package storm_test
 
 import (
 	"context"
+	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -55,5 +58,29 @@ func TestRunsOfAnExperimentAreIndependent(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Law: a run whose own history contradicts itself ends with an error, and not with a
+// verdict.
+func TestARunThatContradictsItselfIsAnError(t *testing.T) {
+	backend := simulator
+	backend.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+		return simulator.Open(ctx, s, seed, twice{sink})
+	}
+	_, err := prepared(t, backend, find(t, "calm")).Run(t.Context(), 1, nil)
+	var c *checker.Contradiction
+	if !errors.As(err, &c) || !strings.Contains(c.What, "which has none under way") {
+		t.Errorf("a release returned twice: %v", err)
+	}
+}
+
+// twice records what releases return a second time.
+type twice struct{ history.Sink }
+
+func (s twice) Record(e *history.Event) {
+	s.Sink.Record(e)
+	if e.Kind == history.Released {
+		s.Sink.Record(e)
 	}
 }
