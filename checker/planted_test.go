@@ -74,7 +74,7 @@ func TestPlantedOverlapIsNamed(t *testing.T) {
 	for property, of := range exclusionRules {
 		t.Run(property.String(), func(t *testing.T) {
 			seen := shapesSeen{}
-			repeat(t, 10_000, func(t *rapid.T) {
+			repeat(t, 5_000, func(t *rapid.T) {
 				turns := drawTurns(t)
 				p, ok := drawPlant(t, turns, of)
 				if !ok {
