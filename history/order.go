@@ -26,5 +26,27 @@ func (o *order) next(e *Event) error {
 		return fmt.Errorf("node %d of %d", e.Node, o.header.Nodes)
 	}
 	o.last, o.ended = e.Time, e.Kind == End
+	return e.whole()
+}
+
+// whole reports what an event of its kind cannot be without: what a client does, and to
+// which resource under which token.
+func (e *Event) whole() error {
+	switch {
+	case e.Client == 0 && e.Kind.ofClient():
+		return fmt.Errorf("%s without a client", e.Kind)
+	case !e.Kind.ofHold():
+		return nil
+	case e.Resource == "":
+		return fmt.Errorf("%s without a resource", e.Kind)
+	case e.Token == "":
+		return fmt.Errorf("%s without a token", e.Kind)
+	}
 	return nil
 }
+
+// ofHold reports whether events of the kind tell of one try, or of the hold that it became.
+func (k Kind) ofHold() bool { return k >= Acquire && k <= WriteDone }
+
+// ofClient reports whether events of the kind tell of one client.
+func (k Kind) ofClient() bool { return k.ofHold() || k >= Pause && k <= Cancel }

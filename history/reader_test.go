@@ -86,6 +86,12 @@ func drawLog(t *rapid.T) history.Log {
 		e.Time = now
 		e.Client = rapid.IntRange(0, header.Clients).Draw(t, "client")
 		e.Node = rapid.IntRange(0, header.Nodes).Draw(t, "node")
+		if e.Kind <= history.WriteDone { // which cannot be without them
+			e.Client, e.Resource, e.Token = max(e.Client, 1), "r"+e.Resource, "t"+e.Token
+		}
+		if e.Kind >= history.Pause && e.Kind <= history.Cancel {
+			e.Client = max(e.Client, 1)
+		}
 		log = append(log, e)
 	}
 	return append(log, history.Event{Time: now, Kind: history.End})
@@ -184,6 +190,10 @@ func TestBadHistories(t *testing.T) {
 		good + `{"t":1,"kind":"step","colour":"red"}`:                                              `line 2: malformed: json: unknown field "colour"`,
 		good + `{"t":1}`: "line 2: an event without a kind",
 		good + `{"t":1,"kind":"step","client":4}`:                                  "line 2: client 4 of 3",
+		good + `{"t":1,"kind":"acquire","resource":"r","token":"a"}`:               "line 2: acquire without a client",
+		good + `{"t":1,"kind":"pause"}`:                                            "line 2: pause without a client",
+		good + `{"t":1,"kind":"granted","client":1,"token":"a"}`:                   "line 2: granted without a resource",
+		good + `{"t":1,"kind":"lapse","client":1,"resource":"r"}`:                  "line 2: lapse without a token",
 		good + `{"t":1,"kind":"node-up","node":6}`:                                 "line 2: node 6 of 5",
 		good + `{"t":1,"kind":"end"}` + "\n" + `{"t":1,"kind":"end"}`:              "line 3: an event after the end",
 		good + `{"t":1,"kind":"end"} {}`:                                           "line 2: malformed: more than one value",
@@ -191,7 +201,7 @@ func TestBadHistories(t *testing.T) {
 		"\n" + good:     "line 1: not a history",
 		"\ufeff" + good: "line 1: not a history: it begins with a byte order mark",
 		"\xff\xfe{\x00": "line 1: not a history: it begins with a byte order mark",
-		`{"format":"lockstorm-history","version":0}`:                                        "line 1: this history has format version 0; this program reads version 1, and that one is older",
+		`{"format":"lockstorm-history","version":0}`:                                        "line 1: the header has no version; this program reads version 1",
 		`{"format":"lockstorm-history","version":2,"nodes":"new"}`:                          "line 1: this history has format version 2; this program reads version 1, and that one is newer",
 		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":1,"nodes":3}`:        `line 1: malformed: field "nodes" stands twice`,
 		`{"format":"lockstorm-history","version":1,"Nodes":5,"clients":1}`:                  `line 1: malformed: json: unknown field "Nodes"`,

@@ -127,7 +127,11 @@ func parseHeader(line []byte) (Header, error) {
 	if format != Format {
 		return h, fmt.Errorf("not a history: the first line is not a header with \"format\":%q", Format)
 	}
-	if version != Version {
+	switch version {
+	case Version:
+	case 0:
+		return h, fmt.Errorf("the header has no version; this program reads version %d", Version)
+	default:
 		return h, otherVersion(version)
 	}
 	if err := strict(line, &h); err != nil {

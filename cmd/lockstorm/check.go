@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/jepsen"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -40,8 +43,9 @@ func newCheck() *cobra.Command {
 (history.jsonl, or the history.edn of Jepsen; plain or compressed with gzip or
 zstd), or - for standard input. What clients of Jepsen did with a lock is judged
 as an ownerless, an owner-aware and a fenced mutex, and what they did with
-registers as linearizable ones (docs/jepsen.md). A run's directory brings its scenario's expectations along; a bare history has
-none, and a violation is then exit code 1.
+registers as linearizable ones (docs/jepsen.md). A run's directory brings its
+scenario's expectations along; a bare history has none, and a violation is then
+exit code 1.
 
 Of each property that is violated or left open a picture is written that a
 browser shows: counterexample-lease.html in a run's directory, beside a file under
@@ -70,6 +74,11 @@ input, 3 undecided, 0.`,
 		}
 		if first := slices.Index(args, standardInput); first >= 0 && slices.Contains(args[first+1:], standardInput) {
 			return fmt.Errorf("%s: standard input can be read once", standardInput)
+		}
+		if o.picture != "" && o.picture != noPicture {
+			if err := os.MkdirAll(o.picture, 0o755); err != nil {
+				return fmt.Errorf("--picture: %w", err)
+			}
 		}
 		c := checking{options: o, only: only, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr(), used: map[string]bool{}}
 		return c.all(cmd.Context(), args)
@@ -137,6 +146,7 @@ func (c checking) one(ctx context.Context, name string, titled, later bool) int 
 	case err == nil:
 		return j.code()
 	case ctx.Err() != nil: // before there was anything to be told
+		complain(c.problems, fmt.Errorf("%s: interrupted", name))
 		return exitUndecided
 	}
 	complain(c.problems, err)
@@ -162,6 +172,8 @@ type verdicted interface {
 // judged is what was found of a history of ours.
 type judged struct {
 	name    string
+	header  history.Header
+	bare    bool // it is no run's directory
 	result  storm.Result
 	tally   storm.Tally
 	differs []string // the verdicts that were stored with the run, where they were others
@@ -202,16 +214,17 @@ func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verd
 	}
 	s := in.run.Scenario.Scenario
 	if s.Name == "" {
-		s = scenarios.Scenario{Name: header.Scenario}
+		s = scenarios.Scenario{Name: cmp.Or(header.Scenario, in.title())}
 	}
 	s.Expect = c.expected(s.Expect)
 	r := storm.Result{Scenario: s, Backend: header.Backend, Seed: header.Seed, Report: report, Interrupted: in.run.Cut || stopped}
-	j := judged{name: in.name, result: r, tally: storm.NewTally(s)}
+	j := judged{name: in.name, header: header, bare: in.run.Version == 0, result: r, tally: storm.NewTally(s)}
 	j.tally.Add(r)
-	if !stopped {
-		j.differs = differing(in.run.Verdicts, report.Verdicts())
-		j.drawn = c.draw(in, report)
+	if stopped {
+		return j, nil // what is drawn goes on behind the violation
 	}
+	j.differs = differing(in.run.Verdicts, report.Verdicts())
+	j.drawn = c.draw(in, report)
 	return j, nil
 }
 
@@ -250,7 +263,23 @@ func (j judged) tell(out io.Writer) {
 	if len(j.differs) > 0 {
 		_, _ = fmt.Fprintf(out, "\nThe verdicts stored with the run were others: %v\n", j.differs)
 	}
+	if j.bare {
+		printPlaces(out, j.result.Report)
+	}
 	printDrawn(out, j.drawn)
+}
+
+// printPlaces says where in the history the violations are, by the numbers that stand
+// there.
+func printPlaces(out io.Writer, r checker.Report) {
+	gap := "\n"
+	for _, f := range r.Findings {
+		if f.Verdict != checker.Violated || f.Where == nil {
+			continue
+		}
+		_, _ = fmt.Fprintf(out, "%sin the history: %s from \"t\":%d to \"t\":%d\n", gap, f.Property.Code(), f.Where.From, f.Where.To)
+		gap = ""
+	}
 }
 
 // free returns the path, or, where another input's picture has gone there, one with a number.
@@ -286,7 +315,9 @@ type checkedLine struct {
 }
 
 func (j judged) line() any {
-	return checkedLine{Name: j.name, jsonLine: line(stored{Result: j.result}), Findings: j.result.Report.Findings, Differs: j.differs, Pictures: j.drawn}
+	l := line(stored{Result: j.result})
+	l.Scenario = j.header.Scenario // and not what stands in for it in words
+	return checkedLine{Name: j.name, jsonLine: l, Findings: j.result.Report.Findings, Differs: j.differs, Pictures: j.drawn}
 }
 
 // differing names the properties whose stored verdict is not the new one.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -197,13 +198,62 @@ func TestCheckDrawsWhatIsWrong(t *testing.T) {
 // A picture that cannot be written is told in a line, and changes no verdict.
 func TestCheckThatCannotDraw(t *testing.T) {
 	dir := storedRun(t, "crash-restart")
-	_, plain, _ := command(t, "check", "--picture", "none", dir)
-	code, out, problems := command(t, "check", "--picture", filepath.Join(dir, "nowhere"), dir)
-	want(t, "exit code", code, exitAsExpected)
+	history := filepath.Join(dir, "history.jsonl")
+	_, plain, _ := command(t, "check", "--property", "V1", "--picture", "none", history)
+	pictures := filepath.Join(dir, "pictures")
+	if err := os.MkdirAll(filepath.Join(pictures, "history.jsonl.counterexample-lease.html"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	code, out, problems := command(t, "check", "--property", "V1", "--picture", pictures, history)
+	want(t, "exit code", code, exitContradiction)
 	want(t, "out", out, plain)
 	want(t, "lines on stderr", strings.Count(problems, "\n"), 1)
-	wantIn(t, problems, "lockstorm: no picture: ", "nowhere", "no such file or directory")
+	wantIn(t, problems, "lockstorm: no picture: ", "history.jsonl.counterexample-lease.html", "file exists")
+
+	code, out, problems = command(t, "check", "--picture", filepath.Join(history, "nowhere"), dir)
+	want(t, "exit code where there can be no such directory", code, exitBadInput)
+	want(t, "out", out, "")
+	wantIn(t, problems, "lockstorm: --picture: ", "not a directory")
 }
+
+// A history of somebody else's has no name but that of its file, no seed, and where
+// something is wrong in it is said in its own numbers.
+func TestCheckOfAHistoryFromElsewhere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "theirs.jsonl")
+	const theirs = `{"format":"lockstorm-history","version":1,"nodes":1,"clients":2}
+{"t":1,"kind":"acquire","client":1,"resource":"r","token":"order-service-1"}
+{"t":2,"kind":"granted","client":1,"resource":"r","token":"order-service-1"}
+{"t":3,"kind":"acquire","client":2,"resource":"r","token":"order-service-2"}
+{"t":4,"kind":"granted","client":2,"resource":"r","token":"order-service-2"}
+{"t":9,"kind":"end"}
+`
+	if err := os.WriteFile(file, []byte(theirs), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, _ := command(t, "check", "--picture", "none", file)
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, out, file+": violations in 1 of 1 run; nothing was expected\n",
+		"lease exclusion violated: client 1 was granted \"r\" (token order-service-1)",
+		"in the history: V1 from \"t\":4 to \"t\":9\n")
+	_, out, _ = command(t, "check", "--picture", "none", "--property", "V1", "--json", file)
+	wantIn(t, out, `"scenario":""`)
+	if strings.Contains(out, "measurements") || strings.Contains(out, "grants\":") {
+		t.Errorf("nothing is measured where one property is asked for, and figures are told: %s", out)
+	}
+}
+
+// What nobody can have read was not said.
+func TestOutputThatIsLost(t *testing.T) {
+	var problems bytes.Buffer
+	code := execute(context.Background(), []string{"list"}, strings.NewReader(""), full{}, &problems)
+	want(t, "exit code", code, exitBadInput)
+	want(t, "on stderr", problems.String(), "lockstorm: no space left on device\n")
+}
+
+// full is a device without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 // A check that is stopped tells what it knows, and its exit code is that of what is open.
 func TestCheckThatIsStopped(t *testing.T) {

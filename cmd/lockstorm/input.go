@@ -22,7 +22,7 @@ type input struct {
 	size int64       // in bytes; 0: not known
 	open func() (io.ReadCloser, error)
 
-	spooled *spool // of standard input, or nil
+	spooled *spool // of what can be read once, or nil
 }
 
 // findInput finds what the command line names, and says what is wrong where it cannot
@@ -30,8 +30,7 @@ type input struct {
 func findInput(ctx context.Context, name string, stdin io.Reader) (input, error) {
 	in := input{name: name}
 	if name == standardInput {
-		in.spooled = newSpool()
-		in.open = func() (io.ReadCloser, error) { return in.spooled.fill(interruptible(ctx, stdin)), nil }
+		in.once(ctx, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
 		return in, nil
 	}
 	info, err := os.Stat(name)
@@ -46,8 +45,28 @@ func findInput(ctx context.Context, name string, stdin io.Reader) (input, error)
 	if err != nil {
 		return in, err
 	}
-	in.open, in.size = func() (io.ReadCloser, error) { return os.Open(file) }, info.Size()
+	open := func() (io.ReadCloser, error) { return os.Open(file) }
+	if !info.Mode().IsRegular() { // a pipe that has a name
+		in.once(ctx, open)
+		return in, nil
+	}
+	in.open, in.size = open, info.Size()
 	return in, nil
+}
+
+// once makes an input of what can be read once, and may keep its reader waiting.
+func (in *input) once(ctx context.Context, open func() (io.ReadCloser, error)) {
+	in.spooled = newSpool()
+	spooled := in.spooled
+	in.open = func() (io.ReadCloser, error) { return spooled.fill(interruptible(ctx, open)), nil }
+}
+
+// title is what a person calls the input.
+func (in input) title() string {
+	if in.name == standardInput {
+		return "standard input"
+	}
+	return in.name
 }
 
 // again opens what has been read once more.
@@ -96,10 +115,14 @@ func (in input) picture(dir, name string) string {
 
 // interruptible reads what may never come: a pipe, or a keyboard. The goroutine inside
 // ends with its input, or else with the program.
-func interruptible(ctx context.Context, from io.Reader) io.ReadCloser {
+func interruptible(ctx context.Context, open func() (io.ReadCloser, error)) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {
-		_, err := io.Copy(w, from)
+		from, err := open()
+		if err == nil {
+			_, err = io.Copy(w, from)
+			_ = from.Close()
+		}
 		_ = w.CloseWithError(err)
 	}()
 	context.AfterFunc(ctx, func() { _ = w.CloseWithError(ctx.Err()) })

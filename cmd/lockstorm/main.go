@@ -96,6 +96,20 @@ func complain(problems io.Writer, err error) {
 // oneLine makes one line of an error that quotes several.
 var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
 
+// outlet is the output, and keeps its first error, which those who print do not look at.
+type outlet struct {
+	to  io.Writer
+	err error
+}
+
+func (o *outlet) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lockstorm",
@@ -106,6 +120,7 @@ history alone what held.
 
 Exit codes: 0 as expected; 1 a verdict contradicts what was expected or, where
 nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,

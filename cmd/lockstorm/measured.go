@@ -28,3 +28,7 @@ func inWords(figures []checker.Figure) string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+// measured reports whether anything was: where only some properties were asked for
+// nothing is.
+func measured(r checker.Report) bool { return len(r.Findings) == len(checker.Properties()) }

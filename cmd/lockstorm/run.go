@@ -177,9 +177,9 @@ type jsonLine struct {
 	Verdicts   checker.Verdicts `json:"verdicts"`
 	Expected   checker.Verdicts `json:"expected"`
 	AsExpected bool             `json:"as_expected"`
-	Grants     int              `json:"grants"`
+	Grants     *int             `json:"grants,omitempty"` // nil: nothing was measured
 
-	Measurements checker.Measurements `json:"measurements"`
+	Measurements *checker.Measurements `json:"measurements,omitempty"`
 
 	Cut       string `json:"cut,omitempty"` // why the run did not go to its end
 	TraceHash string `json:"trace_hash,omitempty"`
@@ -195,12 +195,12 @@ func line(r stored) jsonLine {
 		Verdicts:   r.Report.Verdicts(),
 		Expected:   checker.Verdicts(maps.Clone(r.Scenario.Expect)),
 		AsExpected: r.AsExpected(),
-		Grants:     r.Report.Measurements.Grants,
-
-		Measurements: r.Report.Measurements,
 
 		Cut: r.Report.Cut,
 		Dir: r.dir,
+	}
+	if m := &r.Report.Measurements; measured(r.Report) {
+		l.Grants, l.Measurements = &m.Grants, m
 	}
 	if r.TraceHash != 0 {
 		l.TraceHash = results.Hash(r.TraceHash)

@@ -33,7 +33,7 @@ func printTally(out io.Writer, t storm.Tally) {
 	}
 	for _, p := range checker.Properties() {
 		if r, ok := t.First[p]; ok {
-			_, _ = fmt.Fprintf(out, "\n%s violated (seed %d): %s\n", p.Title(), r.Seed, r.Report.Finding(p).Story)
+			_, _ = fmt.Fprintf(out, "\n%s violated%s: %s\n", p.Title(), seeded(r), r.Report.Finding(p).Story)
 		}
 	}
 	if t.Interrupted {
@@ -47,11 +47,20 @@ func printTally(out io.Writer, t storm.Tally) {
 		case !ok || cut[r.Seed]:
 		case r.Report.Cut != "":
 			cut[r.Seed] = true
-			_, _ = fmt.Fprintf(out, "\nCut short (seed %d): %s\nWhat was not violated up to there is unknown.\n", r.Seed, r.Report.Cut)
+			_, _ = fmt.Fprintf(out, "\nCut short%s: %s\nWhat was not violated up to there is unknown.\n", seeded(r), r.Report.Cut)
 		default:
-			_, _ = fmt.Fprintf(out, "\n%s unknown (seed %d): %s\n", p.Title(), r.Seed, r.Report.Finding(p).Story)
+			_, _ = fmt.Fprintf(out, "\n%s unknown%s: %s\n", p.Title(), seeded(r), r.Report.Finding(p).Story)
 		}
 	}
+}
+
+// seeded names the seed of a run, unless it is a history of somebody else's, which has
+// none.
+func seeded(r storm.Result) string {
+	if r.Backend == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (seed %d)", r.Seed)
 }
 
 // judgedIn lists the properties that were judged; before the first run, all.

@@ -11,6 +11,15 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
+// version is that of this program.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	return info.Main.Version
+}
+
 // What judges, and what speaks to servers, that is not ours.
 const judgeModule = "github.com/anishathalye/porcupine"
 

@@ -3,6 +3,7 @@ package words
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -46,4 +47,25 @@ func Each(n, of int) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f", float64(n)/float64(of))
+}
+
+// Token is as much of a token as a person compares: of one that is drawn at random, in 16
+// hexadecimal digits or more, the first 8; of another the first 24 characters, and a sign
+// that there are more. What a terminal would not show as a character is escaped.
+func Token(token string) string {
+	if len(token) >= 16 && strings.Trim(token, "0123456789abcdef") == "" {
+		return token[:8]
+	}
+	const most = 24
+	cut, more := token, ""
+	if n := 0; len(token) > most {
+		for i := range token {
+			if n++; n > most {
+				cut, more = token[:i], "…"
+				break
+			}
+		}
+	}
+	quoted := strconv.Quote(cut)
+	return quoted[1:len(quoted)-1] + more
 }
