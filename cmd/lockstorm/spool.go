@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 )
@@ -27,12 +28,20 @@ func (s *spool) fill(from io.ReadCloser) io.ReadCloser {
 	return both{io.NopCloser(io.TeeReader(from, s)), from}
 }
 
+// maxSpool is the most that is kept, in bytes: an input that never ends shall not fill
+// the disk.
+const maxSpool = 4 << 30
+
 // Write keeps what has been read, and never fails: that comes to light when it is wanted.
 func (s *spool) Write(p []byte) (int, error) {
-	if s.err == nil {
-		var n int
-		n, s.err = s.file.Write(p)
-		s.size += int64(n)
+	if s.err != nil {
+		return len(p), nil
+	}
+	var n int
+	n, s.err = s.file.Write(p)
+	if s.size += int64(n); s.size > maxSpool {
+		s.err = fmt.Errorf("more than %d GiB came, too much to be read again", maxSpool>>30)
+		_ = s.file.Truncate(0)
 	}
 	return len(p), nil
 }
