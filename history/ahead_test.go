@@ -99,7 +99,7 @@ func TestReadsMayBeOfAnySize(t *testing.T) {
 				t.Fatalf("%s: event %d on line %d: got %v, %v; want %v", name, i, r.Line(), e, err, want[i])
 			}
 		}
-		if _, err := r.Next(); err != io.EOF {
+		if _, err := r.Next(); !errors.Is(err, io.EOF) {
 			t.Errorf("%s: got %v at the end", name, err)
 		}
 	}

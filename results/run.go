@@ -195,7 +195,7 @@ func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Re
 	panel := checker.NewPanel(r.Header(), only...)
 	for {
 		e, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return r.Header(), panel.Finish(), located(panel.Err())
 		}
 		if err != nil {
