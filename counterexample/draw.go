@@ -92,7 +92,7 @@ func (d *drawing) annotate(e *excerpt) {
 		kept  *around[span]
 		thing string
 	}{{&e.spans.world, "fault"}, {&e.spans.lock, "call"}} {
-		if n := of.kept.earlier + of.kept.between + of.kept.later; n > 0 {
+		if n := of.kept.lost(); n > 0 {
 			d.left = append(d.left, words.Count(n, of.thing))
 		}
 	}
