@@ -27,23 +27,23 @@ type field struct {
 type scalar uint8
 
 const (
-	number   scalar = iota + 1 // int64, as times are
-	count                      // int
-	unsigned                   // uint64
-	text
-	kindName
-	outcomeName
+	isInt64 scalar = iota + 1 // a time, too
+	isInt
+	isUint64
+	isText
+	isKind
+	isOutcome
 )
 
 var scalars = map[reflect.Type]scalar{
-	reflect.TypeFor[Time]():          number,
-	reflect.TypeFor[time.Duration](): number,
-	reflect.TypeFor[int64]():         number,
-	reflect.TypeFor[int]():           count,
-	reflect.TypeFor[uint64]():        unsigned,
-	reflect.TypeFor[string]():        text,
-	reflect.TypeFor[Kind]():          kindName,
-	reflect.TypeFor[Outcome]():       outcomeName,
+	reflect.TypeFor[Time]():          isInt64,
+	reflect.TypeFor[time.Duration](): isInt64,
+	reflect.TypeFor[int64]():         isInt64,
+	reflect.TypeFor[int]():           isInt,
+	reflect.TypeFor[uint64]():        isUint64,
+	reflect.TypeFor[string]():        isText,
+	reflect.TypeFor[Kind]():          isKind,
+	reflect.TypeFor[Outcome]():       isOutcome,
 }
 
 // fields are those of an event in the order in which they are written.

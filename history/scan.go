@@ -56,17 +56,17 @@ func fieldNamed(name []byte, next int) int {
 
 func (s *scanner) value(e *Event, f *field) {
 	switch f.holds {
-	case number:
+	case isInt64:
 		*at[int64](e, f) = s.number()
-	case count:
+	case isInt:
 		*at[int](e, f) = s.small()
-	case unsigned:
+	case isUint64:
 		*at[uint64](e, f) = s.digits()
-	case text:
+	case isText:
 		*at[string](e, f) = s.text()
-	case kindName:
+	case isKind:
 		*at[Kind](e, f) = s.kind()
-	case outcomeName:
+	case isOutcome:
 		*at[Outcome](e, f) = s.outcome()
 	}
 }

@@ -54,25 +54,25 @@ func appendEvent(b []byte, e *Event) ([]byte, error) {
 	for i := range fields {
 		f := &fields[i]
 		switch f.holds {
-		case number:
+		case isInt64:
 			if n := *at[int64](e, f); n != 0 || f.always {
 				b = strconv.AppendInt(appendKey(b, f), n, 10)
 			}
-		case count:
+		case isInt:
 			if n := *at[int](e, f); n != 0 || f.always {
 				b = strconv.AppendInt(appendKey(b, f), int64(n), 10)
 			}
-		case unsigned:
+		case isUint64:
 			if n := *at[uint64](e, f); n != 0 || f.always {
 				b = strconv.AppendUint(appendKey(b, f), n, 10)
 			}
-		case text:
+		case isText:
 			if s := *at[string](e, f); s != "" || f.always {
 				b = appendText(appendKey(b, f), s)
 			}
-		case kindName:
+		case isKind:
 			b = appendText(appendKey(b, f), kindNames[e.Kind])
-		case outcomeName:
+		case isOutcome:
 			if o := *at[Outcome](e, f); o != 0 || f.always {
 				b = appendText(appendKey(b, f), o.String())
 			}
