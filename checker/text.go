@@ -21,7 +21,7 @@ func span4(d time.Duration) string {
 }
 
 // short is as much of a token as a person compares.
-func short(token string) string { return token[:min(len(token), 8)] }
+func short(token string) string { return words.Short(token) }
 
 // counted prints a number of things.
 func counted(n int, thing string) string {

@@ -1,4 +1,4 @@
-// Package words prints numbers as people read them.
+// Package words prints numbers, and names that are long, as people read them.
 package words
 
 import (
@@ -46,4 +46,17 @@ func Each(n, of int) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f", float64(n)/float64(of))
+}
+
+// Short is as much of a token as a person compares: its first eight characters.
+func Short(token string) string { return Cut(token, 8) }
+
+// Cut is the first characters of a text, so many at most.
+func Cut(text string, most int) string {
+	for at := range text {
+		if most--; most < 0 {
+			return text[:at]
+		}
+	}
+	return text
 }

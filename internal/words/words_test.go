@@ -27,3 +27,12 @@ func TestDurationHasThreeDigits(t *testing.T) {
 		}
 	}
 }
+
+// Law: what is cut off begins between two characters.
+func TestShortIsWhole(t *testing.T) {
+	for token, want := range map[string]string{"": "", "e48510a4": "e48510a4", "e48510a4b": "e48510a4", "ключ от амбара": "ключ от "} {
+		if got := Short(token); got != want {
+			t.Errorf("of %q: %q, want %q", token, got, want)
+		}
+	}
+}
