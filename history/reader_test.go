@@ -25,7 +25,7 @@ func decode(text string) (history.Log, error) {
 	var log history.Log
 	for {
 		e, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return log, nil
 		}
 		if err != nil {
