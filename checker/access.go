@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"time"
-
-	"github.com/lockstorm/lockstorm/history"
-)
+import "github.com/lockstorm/lockstorm/history"
 
 // Access is one read and one write of a guarded resource by a client under one token.
 // Its write was accepted, or nobody can tell.
@@ -24,15 +20,10 @@ type Access struct {
 	Unknown bool // the write may have been applied, or not at all
 }
 
-// Accesses returns a panel that tells every access when its outcome is known, or is known
-// to stay unknown: at the latest when the panel is asked to finish. It judges effect
-// exclusion alone, and does not try hard.
-func Accesses(h history.Header, each func(Access)) *Panel {
-	panel := NewPanel(h, Effect)
-	panel.SetSearchLimit(time.Millisecond) // it is not the verdict that is asked for
-	panel.judgeOf(Effect).(*effect).each = each
-	return panel
-}
+// Accesses makes a panel that was asked for effect exclusion tell each access when its
+// outcome is known, or is known to stay unknown: at the latest when the panel is asked to
+// finish. It is to be called before the first event.
+func (p *Panel) Accesses(each func(Access)) { p.judgeOf(Effect).(*effect).each = each }
 
 func (s *section) told(o history.Outcome) Access {
 	return Access{

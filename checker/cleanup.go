@@ -29,11 +29,9 @@ type cleanup struct {
 	leftovers []leftover
 	due       history.Time // of the earliest
 
-	given int // up
-	clean int // tokens that left nothing, and keys that were gone in time
-	count int
-	first string
-	where *Place
+	given    int // up
+	clean    int // tokens that left nothing, and keys that were gone in time
+	breaches breaches
 }
 
 // leftover is a key that has to be gone soon.
@@ -201,23 +199,22 @@ func (c *cleanup) expire(now history.Time) {
 }
 
 func (c *cleanup) violate(l leftover) {
-	c.count++
-	if c.first == "" {
-		c.where = &Place{Resource: l.resource, From: l.since, To: l.due}
-		c.first = fmt.Sprintf("node %d still kept the key of %q (token %s) at %s, %v after client %d had given it up, though it was in reach all that time",
-			l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number) +
-			unbroken(c.notes, "the lock itself did not see to it")
-	}
+	c.breaches.add(func() (string, Place) {
+		return fmt.Sprintf("node %d still kept the key of %q (token %s) at %s, %v after client %d had given it up, though it was in reach all that time",
+				l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number) +
+				unbroken(c.notes, "the lock itself did not see to it"),
+			Place{Resource: l.resource, From: l.since, To: l.due}
+	})
 }
 
 func (c *cleanup) finding(end history.Time) Finding {
 	if end > c.due {
 		c.expire(end)
 	}
-	f := Finding{Count: c.count}
+	var f Finding
 	switch {
-	case c.count > 0:
-		f.Verdict, f.Story, f.Where = Violated, c.first, c.where
+	case c.breaches.count > 0:
+		return c.breaches.violated()
 	case c.header.Bounds.Cleanup == 0:
 		f.Verdict, f.Story = NotApplicable, "no bound is stated"
 	case c.header.Keepers < 0:

@@ -31,10 +31,8 @@ type contract struct {
 
 	claims []claim // in this instant
 
-	calls int
-	count int
-	first string
-	where *Place
+	calls    int
+	breaches breaches
 }
 
 // claim is what a call of a holder has returned, to be held against the keys.
@@ -96,11 +94,9 @@ func (c *contract) observe(f *fact) {
 
 // violate reports something about a resource that came about between two instants.
 func (c *contract) violate(resource string, from, to history.Time, format string, args ...any) {
-	c.count++
-	if c.first == "" {
-		c.first = fmt.Sprintf(format, args...) + c.clause(from, to)
-		c.where = &Place{Resource: resource, From: from, To: to}
-	}
+	c.breaches.add(func() (string, Place) {
+		return fmt.Sprintf(format, args...) + c.clause(from, to), Place{Resource: resource, From: from, To: to}
+	})
 }
 
 // clause tells what went on meanwhile: the contract assumes nothing.
@@ -221,10 +217,10 @@ func (c *contract) judgeClaim(k claim) {
 }
 
 func (c *contract) finding(history.Time) Finding {
-	f := Finding{Count: c.count}
+	var f Finding
 	switch {
-	case c.count > 0:
-		f.Verdict, f.Story, f.Where = Violated, c.first, c.where
+	case c.breaches.count > 0:
+		return c.breaches.violated()
 	case c.calls == 0:
 		f.Verdict, f.Story = NotApplicable, "no call returned"
 	default:

@@ -29,11 +29,9 @@ type effect struct {
 	writes    int
 	sections  int // accepted
 	ordered   int // of them, in segments that have an order
-	count     int
-	first     string
+	breaches  breaches
 	doubt     string // why some segment could not be decided
-	where     *Place // what first is about
-	uncertain *Place // what doubt is about
+	uncertain Place  // what doubt is about
 
 	each func(Access) // nil: nobody wants to be told
 }
@@ -207,10 +205,7 @@ func (j *effect) judge(r *resource) {
 }
 
 func (j *effect) violate(r *resource) {
-	j.count++
-	if j.first == "" {
-		j.first, j.where = j.explain(r)
-	}
+	j.breaches.add(func() (string, Place) { return j.explain(r) })
 }
 
 // hesitate takes note of why the resource's segment cannot be decided.
@@ -250,14 +245,14 @@ func (j *effect) finding(history.Time) Finding {
 	for _, r := range j.ledger.inOrder() {
 		j.judge(r)
 	}
-	f := Finding{Count: j.count}
+	var f Finding
 	switch {
-	case j.count > 0:
-		f.Verdict, f.Story, f.Where = Violated, j.first, j.where
+	case j.breaches.count > 0:
+		return j.breaches.violated()
 	case j.writes == 0:
 		f.Verdict, f.Story = NotApplicable, "nobody wrote to a guarded resource"
 	case j.doubt != "":
-		f.Verdict, f.Where = Unknown, j.uncertain
+		f.Verdict, f.Where = Unknown, &j.uncertain
 		f.Story = fmt.Sprintf("%s; in all %d of %s are as if one after another", j.doubt, j.ordered, counted(j.sections, "accepted section"))
 	default:
 		f.Verdict, f.Story = Holds, fmt.Sprintf("%s as if one after another", counted(j.sections, "accepted section"))

@@ -19,10 +19,8 @@ type fences struct {
 	granted []*hold       // in this instant, with a fence
 	ended   []*hold       // whose window may have ended in this instant
 
-	judged int
-	count  int
-	first  string
-	where  *Place
+	judged   int
+	breaches breaches
 }
 
 // mark is the highest fence of some holds, and whose it is.
@@ -81,11 +79,9 @@ func (j *fences) judge(h *hold) {
 	if h.fence > before.fence {
 		return
 	}
-	j.count++
-	if j.first == "" {
-		j.first = j.tell(before, h, when)
-		j.where = &Place{Resource: h.resource.name, From: before.at, To: h.granted}
-	}
+	j.breaches.add(func() (string, Place) {
+		return j.tell(before, h, when), Place{Resource: h.resource.name, From: before.at, To: h.granted}
+	})
 }
 
 // tell tells of two grants whose fences do not grow.
@@ -138,10 +134,10 @@ func (j *fences) settle() {
 }
 
 func (j *fences) finding(history.Time) Finding {
-	f := Finding{Count: j.count}
+	var f Finding
 	switch {
-	case j.count > 0:
-		f.Verdict, f.Story, f.Where = Violated, j.first, j.where
+	case j.breaches.count > 0:
+		return j.breaches.violated()
 	case j.judged == 0:
 		f.Verdict, f.Story = NotApplicable, "no grant bears a fence"
 	default:

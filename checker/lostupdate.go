@@ -9,7 +9,7 @@ import (
 
 // explain tells why the sections of the resource's segment have no order, what let them
 // come to that, and where it was.
-func (j *effect) explain(r *resource) (string, *Place) {
+func (j *effect) explain(r *resource) (string, Place) {
 	g := &r.register
 	unknown := g.unknown.all()
 	value, readers := imbalance(g.value(), g.segment, unknown)
@@ -22,8 +22,8 @@ func (j *effect) explain(r *resource) (string, *Place) {
 }
 
 // placeOf is where sections of a resource were; of those that never returned, their calls.
-func placeOf(resource string, sections []*section) *Place {
-	p := &Place{Resource: resource, From: forever}
+func placeOf(resource string, sections []*section) Place {
+	p := Place{Resource: resource, From: forever}
 	for _, s := range sections {
 		p.From, p.To = min(p.From, s.call), max(p.To, s.call, s.ret)
 	}

@@ -50,9 +50,7 @@ type tolerance struct {
 
 	eligible int
 	granted  int // of the eligible
-	count    int
-	first    string
-	where    *Place
+	breaches breaches
 }
 
 // attempt is a try that has returned.
@@ -225,14 +223,12 @@ func (t *tolerance) fair(a attempt) bool {
 }
 
 func (t *tolerance) violate(a attempt, s streak) {
-	t.count++
-	if t.first != "" {
-		return
-	}
-	t.where = &Place{Resource: a.hold.resource.name, From: s.since, To: a.at}
-	reached := t.nodes.voters &^ (t.ledger.down | a.hold.client.cut)
-	t.first = fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %s and nobody competed",
-		a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached)) + t.clause(reached)
+	t.breaches.add(func() (string, Place) {
+		reached := t.nodes.voters &^ (t.ledger.down | a.hold.client.cut)
+		return fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %s and nobody competed",
+				a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached)) + t.clause(reached),
+			Place{Resource: a.hold.resource.name, From: s.since, To: a.at}
+	})
 }
 
 func (t *tolerance) clause(reached nodes) string {
@@ -243,12 +239,12 @@ func (t *tolerance) clause(reached nodes) string {
 }
 
 func (t *tolerance) finding(end history.Time) Finding {
-	f := Finding{Count: t.count}
+	var f Finding
 	switch {
 	case t.tries == 0:
 		f.Verdict, f.Story = NotApplicable, "no number of tries is promised"
-	case t.count > 0:
-		f.Verdict, f.Story, f.Where = Violated, t.first, t.where
+	case t.breaches.count > 0:
+		return t.breaches.violated()
 	case !t.faulty:
 		f.Verdict, f.Story = NotApplicable, "every client reached every node at all times"
 	case t.eligible == 0:

@@ -25,14 +25,10 @@ type Window struct {
 	By history.Kind
 }
 
-// Windows returns a panel that judges lease or section exclusion alone and tells every
-// window when it ends, in the order in which they do; those that are open when the
-// history ends it tells when it is asked to finish.
-func Windows(h history.Header, p Property, each func(Window)) *Panel {
-	panel := NewPanel(h, p)
-	panel.judgeOf(p).(*exclusion).each = each
-	return panel
-}
+// Windows makes a panel that was asked for lease or section exclusion tell each window of
+// it when it ends, in the order in which they do, and when it is asked to finish those
+// that are open then. It is to be called before the first event.
+func (p *Panel) Windows(of Property, each func(Window)) { p.judgeOf(of).(*exclusion).each = each }
 
 // tellClosed tells the live window that a turn ends, if there is one: that of an act
 // which came to nothing is none.

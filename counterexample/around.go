@@ -15,7 +15,7 @@ type around[T any] struct {
 	from, to history.Time
 
 	early []T
-	vital []T // that are kept whatever else there is
+	vital []T // which were not to be left out
 	first []T
 	last  []T
 	late  []T
@@ -39,6 +39,12 @@ func (a *around[T]) add(v T, from, to history.Time) {
 		a.last = keepLast(a.last, v, a.limits.within, &a.between)
 	}
 }
+
+// keep keeps it whatever else there is.
+func (a *around[T]) keep(v T) { a.vital = append(a.vital, v) }
+
+// lost is how much was left out.
+func (a *around[T]) lost() int { return a.earlier + a.between + a.later }
 
 // keepLast appends to a list of which no more than the last few are kept.
 func keepLast[T any](list []T, v T, most int, lost *int) []T {

@@ -92,7 +92,7 @@ func (d *drawing) annotate(e *excerpt) {
 		kept  *around[span]
 		thing string
 	}{{&e.spans.world, "fault"}, {&e.spans.lock, "call"}} {
-		if n := of.kept.earlier + of.kept.between + of.kept.later; n > 0 {
+		if n := of.kept.lost(); n > 0 {
 			d.left = append(d.left, words.Count(n, of.thing))
 		}
 	}
@@ -168,14 +168,12 @@ func ending(w checker.Window) string { return cmp.Or(endings[w.By], "…") }
 func at(t history.Time) string { return time.Duration(t).String() }
 
 // short is as much of a token as a person compares.
-func short(token string) string { return clipped(token, 8, "") }
+func short(token string) string { return words.Token(token) }
 
 // clip shortens what a box has no room for; the tooltip has all of it.
-func clip(text string) string { return clipped(text, 52, "…") }
-
-func clipped(text string, most int, mark string) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + mark
+func clip(text string) string {
+	if most := words.Cut(text, 52); most != text {
+		return most + "…"
 	}
 	return text
 }

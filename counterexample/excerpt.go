@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -23,7 +24,7 @@ type excerpt struct {
 	unknown  around[checker.Access] // which may have been applied at any later time
 	spans    spans
 
-	panels []*checker.Panel // that tell the windows and accesses
+	panel *checker.Panel // which tells the windows and accesses
 
 	now     history.Time // of the last event that was read
 	stopped bool         // it was not read to its end, because there was enough
@@ -82,14 +83,24 @@ func newExcerpt(p Picture, h history.Header) *excerpt {
 	e.accesses = near[checker.Access](e.place, keptAccesses)
 	e.unknown = near[checker.Access](e.place, keptUnknown)
 	e.spans = newSpans(e.place, e.cut || p.subject() == checker.Lease && e.first.Property != checker.Lease, e.first.Property == checker.Cleanup)
-	e.panels = []*checker.Panel{
-		checker.Windows(h, checker.Lease, func(w checker.Window) { e.window(&e.leases, w) }),
-		checker.Windows(h, checker.Section, func(w checker.Window) { e.window(&e.sections, w) }),
-	}
-	if e.subject == checker.Effect {
-		e.panels = append(e.panels, checker.Accesses(h, e.access))
-	}
+	e.panel = e.listen(h)
 	return e
+}
+
+// listen returns a panel that tells what the picture shows.
+func (e *excerpt) listen(h history.Header) *checker.Panel {
+	told := []checker.Property{checker.Lease, checker.Section}
+	if e.subject == checker.Effect {
+		told = append(told, checker.Effect)
+	}
+	panel := checker.NewPanel(h, told...)
+	panel.Windows(checker.Lease, func(w checker.Window) { e.window(&e.leases, w) })
+	panel.Windows(checker.Section, func(w checker.Window) { e.window(&e.sections, w) })
+	if e.subject == checker.Effect {
+		panel.SetSearchLimit(time.Millisecond) // it is not the verdict that is asked for
+		panel.Accesses(e.access)
+	}
+	return panel
 }
 
 func near[T any](p checker.Place, l limits) around[T] {
@@ -103,9 +114,7 @@ func (e *excerpt) concerns(resource string) bool {
 
 func (e *excerpt) record(event *history.Event) {
 	e.now = event.Time
-	for _, p := range e.panels {
-		p.Record(event)
-	}
+	e.panel.Record(event)
 	e.spans.observe(event, e.concerns)
 }
 
@@ -125,9 +134,7 @@ func (e *excerpt) finish() {
 	if e.place.To > e.now { // of a finding that says nothing of where: the end
 		e.place.From, e.place.To = min(e.place.From, e.now), e.now
 	}
-	for _, p := range e.panels {
-		p.Finish()
-	}
+	e.panel.Finish()
 	e.spans.finish(e.now)
 }
 
@@ -136,7 +143,7 @@ func (e *excerpt) window(of *around[checker.Window], w checker.Window) {
 	switch {
 	case !e.concerns(w.Grant.Resource):
 	case e.clashes(w):
-		of.vital = append(of.vital, w)
+		of.keep(w)
 	default:
 		of.add(w, w.Call, w.To)
 	}

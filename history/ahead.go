@@ -166,7 +166,7 @@ func (d *decoder) end(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case err != io.EOF:
+	case !errors.Is(err, io.EOF):
 		return &LineError{d.line + 1, err}
 	case !d.order.ended:
 		return ErrTruncated

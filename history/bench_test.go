@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func readUpTo(b *testing.B, from io.ReadCloser, most int) (n int) {
 			n++
 		}
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		b.Fatal(err)
 	}
 	if err := r.Close(); err != nil {

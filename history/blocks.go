@@ -40,7 +40,7 @@ func (b *blocks) next(buf []byte) ([]byte, error) {
 		switch {
 		case len(buf) > MaxLine:
 			return buf[:0], errLongLine
-		case b.err == io.EOF && len(buf) > 0:
+		case errors.Is(b.err, io.EOF) && len(buf) > 0:
 			return buf, nil
 		case b.err != nil:
 			return buf[:0], b.err

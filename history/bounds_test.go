@@ -86,7 +86,7 @@ func TestABombIsRefusedAtOnce(t *testing.T) {
 	for _, p := range historytest.Packings[1:] {
 		var file bytes.Buffer
 		if err := p.Write(&file, func(w io.Writer) error {
-			_, err := io.Copy(w, &endless{text: "\x00", most: 1 << 28})
+			_, err := io.Copy(w, &endless{text: "\x00", most: 1 << 26})
 			return err
 		}); err != nil {
 			t.Fatal(err)

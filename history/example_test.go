@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
@@ -30,7 +31,7 @@ func ExampleReader() {
 	fmt.Println(r.Header().Lock, "on", r.Header().Nodes, "nodes")
 	for {
 		e, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

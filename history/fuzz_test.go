@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/historytest"
 )
 
 func seeds(f *testing.F) {
@@ -43,7 +44,7 @@ func FuzzRoundTrip(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		written := encodeUnder(r.Header(), log)
+		written := historytest.Text(r.Header(), log)
 		again, err := decode(written)
 		if err != nil || !reflect.DeepEqual(again, log) {
 			t.Errorf("read %+v\nwritten as %s\nread %+v, %v", log, written, again, err)

@@ -41,7 +41,7 @@ type Reader struct {
 func NewReader(from io.Reader) (*Reader, error) {
 	r := &Reader{blocks: blocks{from: from}, line: 1, batch: &batch{}}
 	text, err := r.blocks.next(nil)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the history is empty")
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/historytest"
 )
 
 var header = history.Header{Format: history.Format, Version: history.Version, Nodes: 5, Clients: 3}
@@ -24,7 +25,7 @@ func decode(text string) (history.Log, error) {
 	var log history.Log
 	for {
 		e, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return log, nil
 		}
 		if err != nil {
@@ -34,19 +35,7 @@ func decode(text string) (history.Log, error) {
 	}
 }
 
-func encode(log history.Log) string { return encodeUnder(header, log) }
-
-func encodeUnder(h history.Header, log history.Log) string {
-	var b bytes.Buffer
-	w := history.NewWriter(&b, h)
-	for i := range log {
-		w.Record(&log[i])
-	}
-	if err := w.Flush(); err != nil {
-		panic(err)
-	}
-	return b.String()
-}
+func encode(log history.Log) string { return historytest.Text(header, log) }
 
 // drawEvent draws every field, so that one that is new is not forgotten.
 func drawEvent(t *rapid.T) history.Event {

@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"hash/maphash"
-	"time"
 	"unicode/utf8"
 )
 
@@ -23,85 +22,53 @@ type scanner struct {
 func (s *scanner) event(line []byte, e *Event) bool {
 	s.line, s.at, s.strange = line, 0, false
 	s.expect('{')
-	var seen uint32
-	for separator := byte(','); separator == ',' && !s.strange; {
-		name := s.quoted()
+	var seen uint32 // one bit a field
+	i := 0
+	for separator := byte(','); separator == ',' && !s.strange; i++ {
+		i = fieldNamed(s.quoted(), i)
+		if i < 0 || seen&(1<<i) != 0 {
+			return false
+		}
+		seen |= 1 << i
 		s.expect(':')
 		s.next()
-		bit := uint32(1) << s.field(e, name)
-		s.strange = s.strange || seen&bit != 0
-		seen |= bit
+		s.value(e, &fields[i])
 		separator = s.separator()
 	}
 	return !s.strange && s.next() == 0 && s.at == len(line)
 }
 
-// field reads the value of a field, and numbers it.
-func (s *scanner) field(e *Event, name []byte) int {
-	switch string(name) {
-	case "t":
-		e.Time = Time(s.number())
-		return 0
-	case "kind":
-		e.Kind = s.kind()
-		return 1
-	case "client":
-		e.Client = s.small()
-		return 2
-	case "node":
-		e.Node = s.small()
-		return 3
-	case "resource":
-		e.Resource = s.text()
-		return 4
-	case "token":
-		e.Token = s.text()
-		return 5
+// fieldNamed returns which field has a name, or -1. It looks from next on: that is where
+// it stands in what a [Writer] writes.
+func fieldNamed(name []byte, next int) int {
+	for i := next; i < len(fields); i++ {
+		if fields[i].name == string(name) {
+			return i
+		}
 	}
-	return s.rareField(e, name)
+	for i := range fields[:next] {
+		if fields[i].name == string(name) {
+			return i
+		}
+	}
+	return -1
 }
 
-func (s *scanner) rareField(e *Event, name []byte) int {
-	switch string(name) {
-	case "ttl":
-		e.TTL = time.Duration(s.number())
-		return 6
-	case "until":
-		e.Until = s.number()
-		return 7
-	case "validity":
-		e.Validity = time.Duration(s.number())
-		return 8
-	case "fence":
-		e.Fence = s.digits()
-		return 9
-	case "value":
-		e.Value = s.number()
-		return 10
-	case "outcome":
-		e.Outcome = s.outcome()
-		return 11
-	case "sent":
-		e.Sent = Time(s.number())
-		return 12
-	case "name":
-		e.Name = s.text()
-		return 13
-	case "k":
-		e.K = s.small()
-		return 14
-	case "reason":
-		e.Reason = s.text()
-		return 15
-	case "fault":
-		e.Fault = s.small()
-		return 16
-	case "detail":
-		e.Detail = s.text()
-		return 17
+func (s *scanner) value(e *Event, f *field) {
+	switch f.holds {
+	case isInt64:
+		*at[int64](e, f) = s.number()
+	case isInt:
+		*at[int](e, f) = s.small()
+	case isUint64:
+		*at[uint64](e, f) = s.digits()
+	case isText:
+		*at[string](e, f) = s.text()
+	case isKind:
+		*at[Kind](e, f) = s.kind()
+	case isOutcome:
+		*at[Outcome](e, f) = s.outcome()
 	}
-	s.strange = true
-	return 31
 }
 
 // next is the next byte that is no space, or 0.

@@ -50,58 +50,68 @@ func appendEvent(b []byte, e *Event) ([]byte, error) {
 		_, err := e.Kind.MarshalText()
 		return b, err
 	}
-	b = strconv.AppendInt(append(b, `{"t":`...), int64(e.Time), 10)
-	b = append(append(append(b, `,"kind":"`...), kindNames[e.Kind]...), '"')
-	b = appendNumber(b, `,"client":`, int64(e.Client))
-	b = appendNumber(b, `,"node":`, int64(e.Node))
-	b = appendText(b, `,"resource":`, e.Resource)
-	b = appendText(b, `,"token":`, e.Token)
-	b = appendNumber(b, `,"ttl":`, int64(e.TTL))
-	b = appendNumber(b, `,"until":`, e.Until)
-	b = appendNumber(b, `,"validity":`, int64(e.Validity))
-	if e.Fence != 0 {
-		b = strconv.AppendUint(append(b, `,"fence":`...), e.Fence, 10)
+	begin := len(b)
+	for i := range fields {
+		f := &fields[i]
+		switch f.holds {
+		case isInt64:
+			if n := *at[int64](e, f); n != 0 || f.always {
+				b = strconv.AppendInt(appendKey(b, f), n, 10)
+			}
+		case isInt:
+			if n := *at[int](e, f); n != 0 || f.always {
+				b = strconv.AppendInt(appendKey(b, f), int64(n), 10)
+			}
+		case isUint64:
+			if n := *at[uint64](e, f); n != 0 || f.always {
+				b = strconv.AppendUint(appendKey(b, f), n, 10)
+			}
+		case isText:
+			if s := *at[string](e, f); s != "" || f.always {
+				b = appendText(appendKey(b, f), s)
+			}
+		case isKind:
+			b = appendText(appendKey(b, f), kindNames[e.Kind])
+		case isOutcome:
+			if o := *at[Outcome](e, f); o != 0 || f.always {
+				b = appendText(appendKey(b, f), o.String())
+			}
+		}
 	}
-	b = appendNumber(b, `,"value":`, e.Value)
-	if e.Outcome != 0 {
-		b = appendText(b, `,"outcome":`, e.Outcome.String())
-	}
-	b = appendNumber(b, `,"sent":`, int64(e.Sent))
-	b = appendText(b, `,"name":`, e.Name)
-	b = appendNumber(b, `,"k":`, int64(e.K))
-	b = appendText(b, `,"reason":`, e.Reason)
-	b = appendNumber(b, `,"fault":`, int64(e.Fault))
-	b = appendText(b, `,"detail":`, e.Detail)
+	b[begin] = '{' // where the first of them has a comma
 	return append(b, '}', '\n'), nil
 }
 
-func appendNumber(b []byte, name string, n int64) []byte {
-	if n == 0 {
-		return b
-	}
-	return strconv.AppendInt(append(b, name...), n, 10)
+func appendKey(b []byte, f *field) []byte {
+	end := len(b) + f.keyLen
+	return append(b, f.key[:]...)[:end]
 }
 
-func appendText(b []byte, name, text string) []byte {
-	if text == "" {
-		return b
-	}
-	b = append(b, name...)
+func appendText(b []byte, text string) []byte {
 	if !plain(text) {
 		return appendEscaped(b, text)
 	}
-	return append(append(append(b, '"'), text...), '"')
+	b = append(b, '"')
+	b = append(b, text...)
+	return append(b, '"')
 }
 
 // plain reports whether a text stands in JSON as it is.
 func plain(text string) bool {
 	for i := range len(text) {
-		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+		if !plainBytes[text[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+var plainBytes = func() (is [256]bool) {
+	for c := ' '; c <= '~'; c++ {
+		is[c] = c != '"' && c != '\\'
+	}
+	return is
+}()
 
 // appendEscaped leaves what is not plain to encoding/json.
 func appendEscaped(b []byte, text string) []byte {

@@ -1,7 +1,6 @@
 package results_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/historytest"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -50,15 +50,7 @@ type file struct {
 // judged judges the history as it is stored.
 func (f file) judged(t *testing.T) error {
 	t.Helper()
-	var stored bytes.Buffer
-	w := history.NewWriter(&stored, f.header)
-	for i := range f.log {
-		w.Record(&f.log[i])
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	_, _, err := results.Judge(&stored)
+	_, _, err := results.Judge(strings.NewReader(historytest.Text(f.header, f.log)))
 	return err
 }
 

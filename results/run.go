@@ -12,7 +12,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/packed"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -176,18 +175,13 @@ func HistoryPath(dir string) (string, error) {
 	return "", fmt.Errorf("%s has %s: which of them is the history of the run?", dir, strings.Join(found, " and "))
 }
 
-// Judge judges a stored history, plain or compressed (gzip, zstd), as it is read: all
-// properties, or those that are named alone, and then nothing is measured. Where the
-// history cannot be read to its end the report, beside the error, is of what came before;
-// errors name the line where they can; a history that contradicts itself is one
-// ([checker.Contradiction]). When it returns nothing reads from the source.
+// Judge judges a stored history as it is read: all properties, or those that are named
+// alone, and then nothing is measured. Where the history cannot be read to its end the
+// report, beside the error, is of what came before; errors name the line where they can; a
+// history that contradicts itself is one ([checker.Contradiction]). When it returns nothing
+// reads from the source.
 func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Report, error) {
-	plain, err := packed.Reader(from)
-	if err != nil {
-		return history.Header{}, checker.Report{}, err
-	}
-	defer func() { _ = plain.Close() }()
-	r, err := history.NewReader(plain)
+	r, err := history.NewReader(from)
 	if err != nil {
 		return history.Header{}, checker.Report{}, err
 	}
@@ -195,7 +189,7 @@ func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Re
 	panel := checker.NewPanel(r.Header(), only...)
 	for {
 		e, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return r.Header(), panel.Finish(), located(panel.Err())
 		}
 		if err != nil {

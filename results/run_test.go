@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/historytest"
+	"github.com/lockstorm/lockstorm/internal/packed"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -157,6 +158,17 @@ func TestStoriesAreStored(t *testing.T) {
 	}
 }
 
+// unpacked judges a history whichever way it has been compressed.
+func unpacked(from io.Reader) (checker.Report, error) {
+	plain, err := packed.Reader(from)
+	if err != nil {
+		return checker.Report{}, err
+	}
+	defer func() { _ = plain.Close() }()
+	_, report, err := results.Judge(plain)
+	return report, err
+}
+
 // Law: a history is found in its directory and judged as it was, whichever way it has
 // been compressed.
 func TestCompressedHistoriesAreFoundAndJudged(t *testing.T) {
@@ -182,7 +194,7 @@ func TestCompressedHistoriesAreFoundAndJudged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, report, err := results.Judge(file)
+		report, err := unpacked(file)
 		if err != nil || !reflect.DeepEqual(report.Verdicts(), r.Report.Verdicts()) {
 			t.Errorf("%s: judged %v, %v; was %v", p.Name, report.Verdicts(), err, r.Report.Verdicts())
 		}
@@ -215,7 +227,7 @@ func TestACompressedHistoryThatIsCutOff(t *testing.T) {
 	if err := historytest.Packings[1].Write(&b, func(w io.Writer) error { return historytest.Grants(w, 10_000) }); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := results.Judge(bytes.NewReader(b.Bytes()[:b.Len()/2]))
+	_, err := unpacked(bytes.NewReader(b.Bytes()[:b.Len()/2]))
 	var of *history.LineError
 	if !errors.As(err, &of) || of.Line < 2 || !strings.Contains(err.Error(), "the gzip stream is cut off") {
 		t.Errorf("got %v", err)

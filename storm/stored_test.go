@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"reflect"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -40,7 +39,10 @@ func storeAndJudge(t *testing.T, s scenarios.Scenario, seed uint64) {
 	if err = errors.Join(err, writer.Flush()); err != nil {
 		t.Fatal(err)
 	}
-	again := judgeFile(t, &file)
+	_, again, err := results.Judge(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if reflect.DeepEqual(again, r.Report) {
 		return
 	}
@@ -49,24 +51,5 @@ func storeAndJudge(t *testing.T, s scenarios.Scenario, seed uint64) {
 		if g := again.Findings[i]; !reflect.DeepEqual(f, g) {
 			t.Logf("%s, while it ran: %v (%d) %s\nand from the file: %v (%d) %s", f.Property.Title(), f.Verdict, f.Count, f.Story, g.Verdict, g.Count, g.Story)
 		}
-	}
-}
-
-func judgeFile(t *testing.T, file io.Reader) checker.Report {
-	t.Helper()
-	reader, err := history.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	panel := checker.NewPanel(reader.Header())
-	for {
-		e, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return panel.Finish()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		panel.Record(e)
 	}
 }

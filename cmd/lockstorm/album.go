@@ -54,13 +54,18 @@ func (a *album) draw(problems io.Writer) []results.Drawn {
 // printDrawn says where pictures are.
 func printDrawn(out io.Writer, list []results.Drawn) {
 	for i, d := range list {
-		if i == 0 {
-			_, _ = fmt.Fprintln(out)
-		}
 		codes := make([]string, len(d.Properties))
 		for i, p := range d.Properties {
 			codes[i] = p.Code()
 		}
-		_, _ = fmt.Fprintf(out, "picture of %s: %s\n", strings.Join(codes, ", "), d.Path)
+		printPicture(out, i == 0, strings.Join(codes, ", "), d.Path)
 	}
+}
+
+// printPicture says where a picture is, below an empty line if it is the first.
+func printPicture(out io.Writer, first bool, of, path string) {
+	if first {
+		_, _ = fmt.Fprintln(out)
+	}
+	_, _ = fmt.Fprintf(out, "picture of %s: %s\n", of, path)
 }

@@ -79,10 +79,7 @@ func (j jepsenJudged) tell(out io.Writer) {
 		}
 	}
 	for i, p := range j.Pictures {
-		if i == 0 {
-			_, _ = fmt.Fprintln(out)
-		}
-		_, _ = fmt.Fprintf(out, "picture of %s: %s\n", p.Model, p.Path)
+		printPicture(out, i == 0, p.Model, p.Path)
 	}
 }
 

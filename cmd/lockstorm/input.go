@@ -79,6 +79,11 @@ func (in input) again() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	return unpack(raw)
+}
+
+// unpack returns the plain text of what may be compressed. Its Close closes both.
+func unpack(raw io.ReadCloser) (io.ReadCloser, error) {
 	plain, err := packed.Reader(raw)
 	if err != nil {
 		_ = raw.Close()
@@ -133,7 +138,6 @@ func interruptible(ctx context.Context, open func() (io.ReadCloser, error)) io.R
 // it has come.
 type reading struct {
 	in     input
-	raw    io.ReadCloser
 	plain  io.ReadCloser
 	status *statusLine
 	bytes  int64 // of the input, as it is stored
@@ -146,12 +150,9 @@ func (in input) read(ctx context.Context, problems io.Writer) (*reading, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{in: in, raw: raw, status: newStatusLine(problems)}
-	if r.plain, err = packed.Reader(counted{ctx, raw, &r.bytes}); err != nil {
-		_ = raw.Close()
-		return nil, err
-	}
-	return r, nil
+	r := &reading{in: in, status: newStatusLine(problems)}
+	r.plain, err = unpack(counted{raw, ctx, &r.bytes})
+	return r, err
 }
 
 func (r *reading) Read(p []byte) (int, error) {
@@ -176,22 +177,21 @@ func (r *reading) share() string {
 // Close ends the reading and takes the status away.
 func (r *reading) Close() error {
 	r.status.done()
-	_ = r.plain.Close()
-	return r.raw.Close()
+	return r.plain.Close()
 }
 
 // counted counts the bytes that are read through it, and ends with the context.
 type counted struct {
-	ctx  context.Context
-	from io.Reader
-	n    *int64
+	io.ReadCloser
+	ctx context.Context
+	n   *int64
 }
 
 func (c counted) Read(p []byte) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := c.from.Read(p)
+	n, err := c.ReadCloser.Read(p)
 	*c.n += int64(n)
 	return n, err
 }

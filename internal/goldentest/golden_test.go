@@ -1,6 +1,13 @@
 package goldentest
 
-import "testing"
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
 
 // Law: of two texts that differ the first line that does is told, and of those that do
 // not nothing.
@@ -15,5 +22,36 @@ func TestTheFirstLineThatDiffersIsTold(t *testing.T) {
 		if got := Difference(c.was, c.is); got != c.want {
 			t.Errorf("of %q and %q is told\n%s\nwant\n%s", c.was, c.is, got, c.want)
 		}
+	}
+}
+
+// Law: make bless runs the tests of every package that has golden files.
+func TestBlessReachesEveryGoldenFile(t *testing.T) {
+	const root = "../.."
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, bless, _ := strings.Cut(string(makefile), "\nbless:")
+	bless, _, _ = strings.Cut(bless, "\n\n")
+	golden := regexp.MustCompile(`goldentest\.(File|Write)\(`)
+	found := 0
+	err = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !golden.Match(text) {
+			return err
+		}
+		found++
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if name := "./" + filepath.ToSlash(folder) + " "; err == nil && !strings.Contains(bless, name) {
+			t.Errorf("%s compares with a golden file, and make bless does not run %s", path, name)
+		}
+		return err
+	})
+	if err != nil || found == 0 {
+		t.Errorf("%v, in %d files", err, found)
 	}
 }

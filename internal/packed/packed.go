@@ -106,7 +106,7 @@ type unpacked struct {
 
 func (u *unpacked) Read(p []byte) (int, error) {
 	n, err := u.plain.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = broken(u.name, err, u.from.err)
 	}
 	return n, err

@@ -1,4 +1,4 @@
-// Package words prints numbers as people read them.
+// Package words prints numbers, and names that are long, as people read them.
 package words
 
 import (
@@ -56,16 +56,20 @@ func Token(token string) string {
 	if len(token) >= 16 && strings.Trim(token, "0123456789abcdef") == "" {
 		return token[:8]
 	}
-	const most = 24
-	cut, more := token, ""
-	if n := 0; len(token) > most {
-		for i := range token {
-			if n++; n > most {
-				cut, more = token[:i], "…"
-				break
-			}
-		}
+	cut, more := Cut(token, 24), ""
+	if len(cut) < len(token) {
+		more = "…"
 	}
 	quoted := strconv.Quote(cut)
 	return quoted[1:len(quoted)-1] + more
+}
+
+// Cut is the first characters of a text, so many at most.
+func Cut(text string, most int) string {
+	for at := range text {
+		if most--; most < 0 {
+			return text[:at]
+		}
+	}
+	return text
 }
