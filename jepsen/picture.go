@@ -63,8 +63,8 @@ func (w *window) excerpt(c config) (porcupine.Model, []porcupine.Operation) {
 func (w *window) chosen(c config) []int {
 	end := w.steps[w.stuck].ret
 	spent := map[int]bool{}
-	for _, k := range w.live {
-		for _, i := range w.kinds[k].steps[:c.used.count(k)] {
+	for k := range w.kinds {
+		for _, i := range w.kinds[k].spent(c.used.count(k), w.begin()) {
 			spent[i] = true
 		}
 	}

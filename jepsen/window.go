@@ -75,9 +75,13 @@ func (w *window) before() string {
 }
 
 // matters reports whether a step can make a difference to the one that is
-// stuck: an unknown one that nobody needs does not.
+// stuck: an unknown one whose kind is of no use does not.
 func (w *window) matters(s *step) bool {
-	return !s.unknown || w.need[s.gives] >= w.steps[w.stuck].ret
+	if !s.unknown {
+		return true
+	}
+	k, kept := w.index[s.input]
+	return kept && w.kinds[k].died >= w.steps[w.stuck].ret
 }
 
 // begin is the place where the window begins.
