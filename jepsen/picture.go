@@ -3,6 +3,7 @@ package jepsen
 import (
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"slices"
 	"strings"
@@ -55,6 +56,8 @@ func (w *window) excerpt(c config) (porcupine.Model, []porcupine.Operation) {
 		}
 		ops = append(ops, op)
 	}
+	// Porcupine's script reads states as HTML, and all else that is drawn as text.
+	m.DescribeState = func(state any) string { return html.EscapeString(w.model.DescribeState(state)) }
 	m.DescribeOperationMetadata = func(of any) string { return of.(*operation).lines() }
 	return m, ops
 }
