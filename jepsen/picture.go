@@ -74,7 +74,7 @@ func (w *window) chosen(c config) []int {
 	var list []int
 	for i := range w.steps {
 		s := &w.steps[i]
-		if s.call < end && s.ret >= w.begin() && !c.done.has(i) && !spent[i] && w.matters(s) {
+		if s.call < end && s.ret >= w.begin() && !c.done.has(i) && !spent[i] && w.matters(s, w.begin()) {
 			list = append(list, i)
 		}
 	}
