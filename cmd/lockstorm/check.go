@@ -40,8 +40,9 @@ func newCheck() *cobra.Command {
 (history.jsonl, or the history.edn of Jepsen; plain or compressed with gzip or
 zstd), or - for standard input. What clients of Jepsen did with a lock is judged
 as an ownerless, an owner-aware and a fenced mutex, and what they did with
-registers as linearizable ones (docs/jepsen.md). A run's directory brings its scenario's expectations along; a bare history has
-none, and a violation is then exit code 1.
+registers as linearizable ones (docs/jepsen.md). A run's directory brings its
+scenario's expectations along; a bare history has none, and a violation is then
+exit code 1.
 
 Of each property that is violated or left open a picture is written that a
 browser shows: counterexample-lease.html in a run's directory, beside a file under
