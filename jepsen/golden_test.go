@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,46 @@ func drawn(t *testing.T, name string, f Finding) {
 	for _, s := range shown {
 		if !strings.Contains(page.String(), s) {
 			t.Errorf("%s: the picture of %s shows no %q", name, f.Model, s)
+		}
+	}
+}
+
+// Law: what a history says cannot become part of the page: neither where
+// porcupine's script reads text as HTML, nor by an end of the script.
+func TestPictureEscapes(t *testing.T) {
+	const evil = `</script><img src=x onerror=alert(1)>`
+	for _, history := range []string{
+		`{:type :invoke :f :write :process 0 :value "EVIL"} {:type :ok :f :write :process 0 :value "EVIL"}
+		 {:type :info :f :start :process "EVIL" :value "EVIL" :error "EVIL"} {:type :info :f "start EVIL" :process :nemesis :value "EVIL"}
+		 {:type :invoke :f :read :process 1} {:type :ok :f :read :process 1 :value "EVIL again"}`,
+		`{:type :invoke :f :write :process 0 :value ["EVIL" "EVIL"]} {:type :ok :f :write :process 0 :value ["EVIL" "EVIL"]}
+		 {:type :invoke :f :read :process 1 :value ["EVIL" nil]} {:type :ok :f :read :process 1 :value ["EVIL" 1]}`,
+		`{:type :invoke :f :acquire :process 0} {:type :ok :f :acquire :process 0 :value {:client "EVIL"}}
+		 {:type :invoke :f :acquire :process 1} {:type :ok :f :acquire :process 1 :value {:client "EVIL too"}}`,
+	} {
+		report, err := Judge(context.Background(), strings.NewReader(strings.ReplaceAll(history, "EVIL", evil)), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := report.Findings[len(report.Findings)-1]
+		if report.Workload == "lock" {
+			f = report.Findings[1] // the ownerless mutex knows no name
+		}
+		var page strings.Builder
+		if err := f.Picture(&page); err != nil {
+			t.Fatalf("%s: %v", f.Verdict, err)
+		}
+		if strings.Contains(page.String(), "<img") {
+			t.Errorf("%s: the page has the history's HTML", report.Workload)
+		}
+		states := regexp.MustCompile(`"StateDescription":"([^"\\]|\\.)*"`).FindAllString(page.String(), -1)
+		if !strings.Contains(strings.Join(states, ""), "onerror") {
+			t.Errorf("%s: no state shows the value", report.Workload)
+		}
+		for _, s := range states {
+			if strings.Contains(s, `\u003cimg`) {
+				t.Errorf("%s: the script would read %s as HTML", report.Workload, s)
+			}
 		}
 	}
 }

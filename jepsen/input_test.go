@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
 )
 
 const (
@@ -22,7 +24,6 @@ func TestBadInput(t *testing.T) {
 		{"empty", "", "line 1: the history is empty"},
 		{"comments", "; a\n; b\n", "line 3: the history is empty"},
 		{"an empty vector", "[]", "line 1: the history is empty"},
-		{"the nemesis alone", "{:type :info :f :start :process :nemesis}\n", "line 2: the history holds no operation of a client"},
 		{"garbage", begin + "hello", `line 2: "hello" where an operation should begin`},
 		{"a string", `"hello"`, `line 1: '"' where an operation should begin`},
 		{"bytes", "\x00\xff\x1f\x8b", "line 1: "},
@@ -62,6 +63,19 @@ func TestBadInput(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, %+v; want %s…", c.name, err, report, c.want)
 		}
+	}
+}
+
+// Law: where no client has done anything there is nothing to judge, and that is
+// no error.
+func TestNobody(t *testing.T) {
+	report, err := Judge(context.Background(), strings.NewReader("{:type :info :f :start :process :nemesis}\n"), Options{})
+	if err != nil || len(report.Findings) != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	f := report.Findings[0]
+	if f.Verdict != checker.NotApplicable || f.Story != "the history holds no operation of a client" || f.Picture(io.Discard) != ErrNoPicture {
+		t.Errorf("%+v", f)
 	}
 }
 

@@ -32,18 +32,24 @@ func (o Options) initial() string {
 
 // Report is what is found of a history.
 type Report struct {
-	Workload   string    `json:"workload"`   // lock, register or cas-register
+	Workload   string    `json:"workload"`   // lock, register or cas-register; none, where no client did anything
 	Operations int       `json:"operations"` // that clients invoked
 	Infos      int       `json:"infos"`      // of these, that may have taken effect or not
 	Keys       int       `json:"keys"`       // that they were on; 1 where there are none
 	Findings   []Finding `json:"findings"`
 }
 
+// idle is what is found where clients have done nothing: the nemesis came first,
+// or was alone. There is no lock and no register that it could break.
+var idle = Report{Workload: "none", Findings: []Finding{{
+	Model: "any", Verdict: checker.NotApplicable, Story: "the history holds no operation of a client",
+}}}
+
 // Finding is what a history is to one model.
 type Finding struct {
 	Model   string          `json:"model"`
 	Verdict checker.Verdict `json:"verdict"`
-	Story   string          `json:"story,omitempty"` // why it is violated, or how far the judge came
+	Story   string          `json:"story,omitempty"` // why it is violated or n/a, or how far the judge came
 	window  *window
 }
 
@@ -61,6 +67,9 @@ func Judge(ctx context.Context, r io.Reader, o Options) (Report, error) {
 	rec, err := load(r)
 	if err != nil {
 		return Report{}, err
+	}
+	if rec.invoked == 0 {
+		return idle, nil
 	}
 	w, err := recognise(rec.words)
 	if err != nil {

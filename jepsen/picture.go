@@ -3,6 +3,7 @@ package jepsen
 import (
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"slices"
 	"strings"
@@ -55,6 +56,8 @@ func (w *window) excerpt(c config) (porcupine.Model, []porcupine.Operation) {
 		}
 		ops = append(ops, op)
 	}
+	// Porcupine's script reads states as HTML, and all else that is drawn as text.
+	m.DescribeState = func(state any) string { return html.EscapeString(w.model.DescribeState(state)) }
 	m.DescribeOperationMetadata = func(of any) string { return of.(*operation).lines() }
 	return m, ops
 }
@@ -63,15 +66,15 @@ func (w *window) excerpt(c config) (porcupine.Model, []porcupine.Operation) {
 func (w *window) chosen(c config) []int {
 	end := w.steps[w.stuck].ret
 	spent := map[int]bool{}
-	for _, k := range w.live {
-		for _, i := range w.kinds[k].steps[:c.used.count(k)] {
+	for k := range w.kinds {
+		for _, i := range w.kinds[k].spent(c.used.count(k), w.begin()) {
 			spent[i] = true
 		}
 	}
 	var list []int
 	for i := range w.steps {
 		s := &w.steps[i]
-		if s.call < end && s.ret >= w.begin() && !c.done.has(i) && !spent[i] && w.matters(s) {
+		if s.call < end && s.ret >= w.begin() && !c.done.has(i) && !spent[i] && w.matters(s, w.begin()) {
 			list = append(list, i)
 		}
 	}

@@ -64,7 +64,7 @@ func (w *window) before() string {
 	at := w.steps[w.stuck].ret
 	for i := range w.steps {
 		s := &w.steps[i]
-		if i != w.stuck && s.call < at && (s.ret >= w.begin() || s.unknown) && w.matters(s) {
+		if i != w.stuck && s.call < at && (s.ret >= w.begin() || s.unknown) && w.matters(s, at) {
 			list = append(list, w.tell(s))
 		}
 	}
@@ -74,10 +74,14 @@ func (w *window) before() string {
 	return strings.Join(list[max(0, len(list)-last):], ", ")
 }
 
-// matters reports whether a step can make a difference to the one that is
-// stuck: an unknown one that nobody needs does not.
-func (w *window) matters(s *step) bool {
-	return !s.unknown || w.need[s.gives] >= w.steps[w.stuck].ret
+// matters reports whether a step can make a difference from a place on: an
+// unknown one whose kind is of no use does not.
+func (w *window) matters(s *step, from int) bool {
+	if !s.unknown {
+		return true
+	}
+	k, kept := w.index[s.input]
+	return kept && w.kinds[k].died >= from
 }
 
 // begin is the place where the window begins.

@@ -37,6 +37,7 @@ func TestCheckOfJepsen(t *testing.T) {
 		{heldTwice, nil, exitContradiction, []string{"ownerless mutex    violated", "acquire (process 1, lines 3 to 4)", "picture of owner-aware mutex: "}},
 		{givenAway, nil, exitContradiction, []string{"ownerless mutex    holds", "owner-aware mutex  violated", "held by process 0"}},
 		{heldOnce, []string{"--limit", "1ns"}, exitUndecided, []string{"ownerless mutex    unknown", "undecided after 0 of 1 operations"}},
+		{"{:type :info :f :start :process :nemesis}", nil, exitAsExpected, []string{"workload none: 0 operations", "any    n/a", "any n/a: the history holds no operation"}},
 		{"{:type :invoke :f :read :process 0} {:type :ok :f :read :process 0 :value 3}", []string{"--initial", "3"}, exitAsExpected, []string{"register  holds"}},
 	}
 	for _, c := range cases {

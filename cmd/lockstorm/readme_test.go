@@ -33,6 +33,10 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(text)
+	files, err := filepath.Abs("../../jepsen") // of which a command may judge some
+	if err != nil {
+		t.Fatal(err)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +49,9 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 		}
 		dir := t.TempDir() // one for each block, whose commands may build on each other
 		if err := os.Symlink(self, filepath.Join(dir, "lockstorm")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(files, filepath.Join(dir, "jepsen")); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range block[:last+1] {
