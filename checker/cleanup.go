@@ -203,7 +203,7 @@ func (c *cleanup) violate(l leftover) {
 		return fmt.Sprintf("node %d still kept the key of %q (token %s) at %s, %v after client %d had given it up, though it was in reach all that time",
 				l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number) +
 				unbroken(c.notes, "the lock itself did not see to it"),
-			Place{Resource: l.resource, From: l.since, To: l.due}
+			Place{Resource: l.resource, Client: l.client.number, From: l.since, To: l.due}
 	})
 }
 

@@ -92,11 +92,21 @@ func (c *contract) observe(f *fact) {
 	}
 }
 
-// violate reports something about a resource that came about between two instants.
-func (c *contract) violate(resource string, from, to history.Time, format string, args ...any) {
+// violate reports something about a client's call, or its hold.
+func (c *contract) violate(where Place, format string, args ...any) {
 	c.breaches.add(func() (string, Place) {
-		return fmt.Sprintf(format, args...) + c.clause(from, to), Place{Resource: resource, From: from, To: to}
+		return fmt.Sprintf(format, args...) + c.clause(where.From, where.To), where
 	})
+}
+
+// calling is the call that the event returns from.
+func (f *fact) calling() Place {
+	return Place{Resource: f.Resource, Client: f.Client, From: f.call.at, To: f.Time}
+}
+
+// place is a time of the hold.
+func (h *hold) place(from, to history.Time) Place {
+	return Place{Resource: h.resource.name, Client: h.client.number, From: from, To: to}
 }
 
 // clause tells what went on meanwhile: the contract assumes nothing.
@@ -113,7 +123,7 @@ func (c *contract) clause(from, to history.Time) string {
 func (c *contract) returned(f *fact, name string, bound time.Duration) {
 	c.calls++
 	if bound > 0 && f.took > bound {
-		c.violate(f.Resource, f.call.at, f.Time, "client %d called %s of %q (token %s) at %s and it took %s to return, more than %s",
+		c.violate(f.calling(), "client %d called %s of %q (token %s) at %s and it took %s to return, more than %s",
 			f.Client, name, f.Resource, short(f.Token), at(f.call.at), span4(f.took), bound)
 	}
 }
@@ -139,7 +149,7 @@ func (c *contract) unreturned(now history.Time) {
 func (c *contract) open(h *hold, call call, name string, bound, queued time.Duration, now history.Time) {
 	took := call.took(h.client, now) - queued
 	if call.open && bound > 0 && took > bound {
-		c.violate(h.resource.name, call.at, now, "client %d called %s of %q (token %s) at %s and it had not returned %s later, when the history ended; the bound is %s",
+		c.violate(h.place(call.at, now), "client %d called %s of %q (token %s) at %s and it had not returned %s later, when the history ended; the bound is %s",
 			h.client.number, name, h.resource.name, short(h.token), at(call.at), span4(took), bound)
 	}
 }
@@ -149,14 +159,14 @@ func (c *contract) granted(f *fact, ttl time.Duration) {
 	// The header tells the allowance of the longest TTL only.
 	impossible := ttl != 0 && ttl < time.Millisecond || ttl == c.header.LongestTTL && ttl != 0 && ttl <= c.header.Allowance
 	if impossible {
-		c.violate(f.Resource, f.call.at, f.Time, "client %d was granted %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
+		c.violate(f.calling(), "client %d was granted %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
 			f.Client, f.Resource, short(f.Token), at(f.Time), ttl)
 	}
 }
 
 func (c *contract) positive(f *fact, what string) {
 	if f.Validity <= 0 && f.Until != 0 {
-		c.violate(f.Resource, f.call.at, f.Time, "client %d got %s %q (token %s) at %s with %s of validity left",
+		c.violate(f.calling(), "client %d got %s %q (token %s) at %s with %s of validity left",
 			f.Client, what, f.Resource, short(f.Token), at(f.Time), span4(f.Validity))
 	}
 }
@@ -193,7 +203,7 @@ func (c *contract) judgeDeletion(d keyChange) {
 	if h.letGo || !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
 		return
 	}
-	c.violate(h.resource.name, h.granted, d.at, "node %d deleted the key of %q (token %s) at %s for client %d, while client %d held the lock since %s and had not called release",
+	c.violate(h.place(h.granted, d.at), "node %d deleted the key of %q (token %s) at %s for client %d, while client %d held the lock since %s and had not called release",
 		d.node, h.resource.name, short(h.token), at(d.at), d.client, h.client.number, at(h.granted))
 }
 
@@ -205,13 +215,13 @@ func (c *contract) judgeClaim(k claim) {
 		name, told, done, backing = "extend", "that it was extended", "extended", h.keys.extended
 	case saysLost:
 		if there := h.keys.claimed & h.keys.deleted; c.quorum.has(there) {
-			c.violate(h.resource.name, k.call, k.at, "client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %s deleted the key in between",
+			c.violate(h.place(k.call, k.at), "client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %s deleted the key in between",
 				h.client.number, h.resource.name, short(h.token), at(k.call), at(k.at), c.quorum.share(there))
 		}
 		return
 	}
 	if !c.quorum.has(backing) {
-		c.violate(h.resource.name, k.call, k.at, "client %d called %s of %q (token %s) at %s and was told at %s %s, but only %s %s the key in between",
+		c.violate(h.place(k.call, k.at), "client %d called %s of %q (token %s) at %s and was told at %s %s, but only %s %s the key in between",
 			h.client.number, name, h.resource.name, short(h.token), at(k.call), at(k.at), told, c.quorum.share(backing), done)
 	}
 }

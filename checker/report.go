@@ -44,6 +44,7 @@ type Finding struct {
 // named, from one instant to another, both included.
 type Place struct {
 	Resource string       `json:"resource,omitempty"`
+	Client   int          `json:"client,omitempty"` // whom it is about alone; 0: nobody in particular
 	From     history.Time `json:"from"`
 	To       history.Time `json:"to"`
 }

@@ -227,7 +227,7 @@ func (t *tolerance) violate(a attempt, s streak) {
 		reached := t.nodes.voters &^ (t.ledger.down | a.hold.client.cut)
 		return fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %s and nobody competed",
 				a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached)) + t.clause(reached),
-			Place{Resource: a.hold.resource.name, From: s.since, To: a.at}
+			Place{Resource: a.hold.resource.name, Client: a.hold.client.number, From: s.since, To: a.at}
 	})
 }
 

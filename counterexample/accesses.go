@@ -3,7 +3,6 @@ package counterexample
 import (
 	"cmp"
 	"fmt"
-	"html"
 	"slices"
 
 	"github.com/anishathalye/porcupine"
@@ -20,7 +19,7 @@ func (e *excerpt) accessOperations(d *drawing) []operation {
 	kept, initial := e.fromQuiescence(kept)
 	d.model = registerFrom(initial)
 	d.model.DescribeOperation = func(in, _ any) string { return describeAccess(in.(model.SectionInput)) }
-	d.skip("section", e.accesses.earlier+len(e.accesses.all())-len(kept), e.accesses.between, e.accesses.later, e.stopped)
+	d.skip("section", e.accesses.earlier+len(e.accesses.all())-len(kept), e.accesses.between, e.accesses.later)
 
 	var all []operation
 	for _, a := range kept {
@@ -77,7 +76,7 @@ func registerFrom(initial any) porcupine.Model {
 		if _, unknown := state.(anything); unknown {
 			return "any value"
 		}
-		return html.EscapeString(fmt.Sprint(state))
+		return fmt.Sprint(state)
 	}
 	return m.ToModel()
 }

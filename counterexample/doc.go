@@ -1,8 +1,9 @@
 // Package counterexample draws what a judge has found: the part of a history around a
 // violation, or around what could not be decided, as a page of HTML that needs nothing
 // beside it. It is porcupine's visualisation of that part under the specification that
-// the property is about, with each client's windows, pauses and death, the faults, nodes
-// and links beside it.
+// the property is about, with each client's windows, pauses and death, the calls, keys or
+// accesses that the property speaks of, the faults, nodes and links beside it. How the page
+// looks is the business of internal/page.
 //
 //	for _, p := range counterexample.Of(report) {
 //		page, err := p.Page(func() (io.ReadCloser, error) { return os.Open(file) })

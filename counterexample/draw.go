@@ -3,40 +3,40 @@ package counterexample
 import (
 	"cmp"
 	"fmt"
-	"html"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/page"
 )
 
-// drawing is what porcupine draws.
+// drawing is what the page draws.
 type drawing struct {
-	model       porcupine.Model
-	operations  []porcupine.Operation
-	annotations []porcupine.Annotation
-	clients     []string // what the rows of the operations are called
-	from, to    history.Time
-	left        []string // what is not shown
+	model      porcupine.Model
+	operations []page.Operation
+	marks      []page.Mark
+	clients    map[int]bool // of which something is shown
+	from, to   history.Time
+	left       []string // what is not shown
+	legend     string   // what else there is to know
 }
 
-// draw makes operations and annotations of what was kept.
+// draw makes operations and marks of what was kept.
 func (e *excerpt) draw() *drawing {
-	d := &drawing{from: e.place.From, to: e.place.To}
+	d := &drawing{from: e.place.From, to: e.place.To, clients: map[int]bool{e.place.Client: true, 0: true}}
 	var shown []operation
 	if e.subject == checker.Effect {
 		shown = e.accessOperations(d)
 	} else {
 		shown = e.holdOperations(d)
 	}
-	d.model.DescribeOperationMetadata = func(text any) string { return html.EscapeString(text.(string)) }
+	d.model.DescribeOperationMetadata = func(text any) string { return text.(string) }
 	d.operate(shown)
-	d.annotate(e)
+	d.mark(e)
+	d.skipSpans(&e.spans)
 	return d
 }
 
@@ -55,74 +55,97 @@ func (d *drawing) operate(list []operation) {
 	slices.SortStableFunc(list, func(a, b operation) int {
 		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.Call, b.Call))
 	})
-	var r rows
 	for _, o := range list {
-		from, to := history.Time(o.Call), history.Time(o.Return)
-		o.ClientId = r.place(fmt.Sprintf("client %d", o.client), from, to, true)
-		d.operations = append(d.operations, o.Operation)
+		d.clients[o.client] = true
+		d.operations = append(d.operations, page.Operation{Operation: o.Operation, Row: fmt.Sprintf("client %d", o.client)})
 	}
-	d.clients = r.names
 }
 
-// annotate adds what is shown beside the operations.
-func (d *drawing) annotate(e *excerpt) {
-	shown := e.windowSpans()
-	for _, s := range e.spans.all() {
-		if s.to >= d.from && s.from <= d.to && d.knows(s.client) {
-			shown = append(shown, s)
-		}
-	}
-	shown = append(shown, e.violation())
-	for _, t := range slices.Compact(slices.Sorted(slices.Values([]history.Time{d.from, e.place.From, e.place.To, d.to}))) {
-		shown = append(shown, span{row: "~ time", text: at(t), from: t, to: t})
-	}
-	slices.SortStableFunc(shown, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+// mark adds what is shown beside the operations: first the place and the times, then
+// row by row in the order of their names.
+func (d *drawing) mark(e *excerpt) {
+	beside := d.beside(e)
+	slices.SortStableFunc(beside, func(a, b span) int {
+		return cmp.Or(inOrder(a.row, b.row), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
-	var r rows
-	for _, s := range shown {
-		from, to := max(s.from, d.from), min(s.to, d.to)
-		row := r.place(inOrder(s.row), from, to, false)
-		d.annotations = append(d.annotations, porcupine.Annotation{
-			Tag: r.names[row], Start: int64(from), End: int64(to),
-			Description: clip(s.text), Details: s.tooltip(), BackgroundColor: s.colour,
+	place := e.violation()
+	all := append([]span{place}, d.times(append([]span{place}, beside...))...)
+	for i, s := range append(all, beside...) {
+		d.marks = append(d.marks, page.Mark{
+			Row: s.row, From: int64(max(s.from, d.from)), To: int64(min(s.to, d.to)),
+			Text: s.text, Details: s.tooltip(), Colour: s.colour, Look: i == 0,
 		})
 	}
+}
+
+// beside returns what went on beside the operations, and belongs to the picture.
+func (d *drawing) beside(e *excerpt) []span {
+	all := e.windowSpans(d)
+	for _, s := range slices.Concat(e.spans.accused.all(), e.spans.lock.all()) {
+		d.clients[s.client] = true
+	}
+	world := e.spans.world.all()
+	for _, s := range slices.Concat(e.spans.accused.all(), e.spans.lock.all(), e.spans.work.all(), world) {
+		if s.to >= d.from && s.from <= d.to && d.clients[s.client] && !told(s, world) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// told reports whether that a client is cut off is what a fault says.
+func told(s span, world []span) bool {
+	return s.kind == history.LinkDown && slices.ContainsFunc(world, func(f span) bool {
+		return f.kind == history.FaultStart && f.from == s.from && f.to == s.to
+	})
+}
+
+// skipSpans says how much of what went on beside the operations is left out.
+func (d *drawing) skipSpans(s *spans) {
 	for _, of := range []struct {
-		kept  *around[span]
+		kept  []*around[span]
 		thing string
-	}{{&e.spans.world, "fault"}, {&e.spans.lock, "call"}} {
-		if n := of.kept.lost(); n > 0 {
-			d.left = append(d.left, words.Count(n, of.thing))
+	}{{[]*around[span]{&s.world}, "fault"}, {[]*around[span]{&s.lock, &s.accused}, "call"}, {[]*around[span]{&s.work}, "access"}} {
+		n := 0
+		for _, k := range of.kept {
+			n += k.lost()
+		}
+		if n > 0 {
+			d.left = append(d.left, some(n, "", of.thing))
 		}
 	}
 }
 
-// knows reports whether the client has operations in the picture, or nobody has.
-func (d *drawing) knows(client int) bool {
-	return client == 0 || len(d.operations) == 0 || slices.Contains(d.clients, fmt.Sprintf("client %d", client))
+// inOrder compares the names of rows: numbers by what they count.
+func inOrder(a, b string) int {
+	return slices.CompareFunc(strings.Fields(a), strings.Fields(b), func(a, b string) int {
+		if number(a) && number(b) {
+			return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+		}
+		return strings.Compare(a, b)
+	})
 }
 
-// inOrder pads the number in a row's name: the rows are sorted as text.
-func inOrder(row string) string {
-	words := strings.Split(row, " ")
-	if len(words) > 1 && len(words[1]) == 1 && '0' <= words[1][0] && words[1][0] <= '9' {
-		words[1] = "\u00a0" + words[1]
-	}
-	return strings.Join(words, " ")
-}
+func number(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
 // violation marks the place that the finding names.
 func (e *excerpt) violation() span {
 	f := e.first
-	if e.cut {
-		return span{row: "! cut short", text: "the history ends", colour: red, from: e.place.From, to: e.place.To}
+	s := span{row: f.Property.Title(), colour: red, from: e.place.From, to: e.place.To, details: f.Story}
+	switch {
+	case e.cut:
+		return span{row: "cut short", text: "the history ends", colour: red, from: e.place.From, to: e.place.To}
+	case e.both:
+		s.row = "exclusion"
 	}
-	text := fmt.Sprintf("%s %s", f.Property.Code(), f.Verdict)
-	if p := f.First; p != nil {
-		text += fmt.Sprintf(": clients %d and %d", p.First.Client, p.Second.Client)
+	s.text = fmt.Sprintf("%s %v", strings.Join(e.codes, ", "), f.Verdict)
+	switch {
+	case f.First != nil:
+		s.text += fmt.Sprintf(": clients %d and %d", f.First.First.Client, f.First.Second.Client)
+	case e.place.Client != 0:
+		s.text += fmt.Sprintf(": client %d", e.place.Client)
 	}
-	return span{row: "! " + f.Property.Title(), text: text, details: f.Story, colour: red, from: e.place.From, to: e.place.To}
+	return s
 }
 
 func (s span) tooltip() string {
@@ -131,49 +154,4 @@ func (s span) tooltip() string {
 		when = fmt.Sprintf("%s to %s, %v", at(s.from), at(s.to), s.to.Sub(s.from))
 	}
 	return strings.TrimPrefix(strings.Join([]string{s.text, when, s.details}, " · "), " · ")
-}
-
-// windowSpans shows until when each client may believe that it holds, by either rule.
-func (e *excerpt) windowSpans() []span {
-	var all []span
-	add := func(of *around[checker.Window], what, colour string, concerned bool) {
-		for _, w := range of.all() {
-			if w.Empty {
-				continue
-			}
-			s := span{
-				row: fmt.Sprintf("client %d %s", w.Grant.Client, what), text: "until " + ending(w), colour: colour, from: w.From, to: w.To,
-				client: w.Grant.Client, details: fmt.Sprintf("client %d may believe that it holds %q, token %s", w.Grant.Client, w.Grant.Resource, w.Grant.Token),
-			}
-			if concerned && e.clashes(w) {
-				s.colour = red
-			}
-			all = append(all, s)
-		}
-	}
-	add(&e.leases, "lease", green, e.subject != checker.Section)
-	add(&e.sections, "section", yellow, e.subject == checker.Section)
-	return all
-}
-
-// endings are what ends a window, by the kind of the event.
-var endings = map[history.Kind]string{
-	history.Release: "release", history.Lost: "told of the loss", history.Lapse: "validity ends",
-	history.Expiring: "warned", history.Kill: "death", history.End: "the history ends",
-}
-
-func ending(w checker.Window) string { return cmp.Or(endings[w.By], "…") }
-
-// at prints an instant exactly, as a history has it.
-func at(t history.Time) string { return time.Duration(t).String() }
-
-// short is as much of a token as a person compares.
-func short(token string) string { return words.Token(token) }
-
-// clip shortens what a box has no room for; the tooltip has all of it.
-func clip(text string) string {
-	if most := words.Cut(text, 52); most != text {
-		return most + "…"
-	}
-	return text
 }

@@ -14,7 +14,9 @@ import (
 type excerpt struct {
 	subject checker.Property
 	first   checker.Finding
-	cut     bool // it is the end that is shown, because there is no more
+	codes   []string // of all that was found there
+	both    bool     // that is lease and section exclusion
+	cut     bool     // it is the end that is shown, because there is no more
 	place   checker.Place
 	header  history.Header
 
@@ -39,6 +41,8 @@ var (
 	keptUnknown  = limits{before: 10, within: 10}
 	keptSpans    = limits{before: 20, within: 40, after: 10}
 	keptCalls    = limits{before: 6, within: 15, after: 4}
+	keptAccused  = limits{before: 2, within: 10, after: 2}
+	keptWork     = limits{before: 4, within: 20, after: 4}
 )
 
 // excerpt reads the history once more, as far as it has to.
@@ -72,7 +76,10 @@ func (p Picture) excerpt(open func() (io.ReadCloser, error)) (*excerpt, error) {
 }
 
 func newExcerpt(p Picture, h history.Header) *excerpt {
-	e := &excerpt{subject: p.subject(), first: p.Findings[0], cut: p.cut != "", header: h}
+	e := &excerpt{subject: p.subject(), first: p.Findings[0], both: p.cut == "" && len(p.Findings) > 1, cut: p.cut != "", header: h}
+	for _, f := range p.Findings {
+		e.codes = append(e.codes, f.Property.Code())
+	}
 	if where := e.first.Where; where != nil {
 		e.place = *where
 	} else { // the end of the history
@@ -82,7 +89,10 @@ func newExcerpt(p Picture, h history.Header) *excerpt {
 	e.sections = near[checker.Window](e.place, keptHolds)
 	e.accesses = near[checker.Access](e.place, keptAccesses)
 	e.unknown = near[checker.Access](e.place, keptUnknown)
-	e.spans = newSpans(e.place, e.cut || p.subject() == checker.Lease && e.first.Property != checker.Lease, e.first.Property == checker.Cleanup)
+	e.spans = newSpans(e.place)
+	e.spans.calls = e.cut || p.subject() == checker.Lease && e.first.Property != checker.Lease
+	e.spans.keys = e.first.Property == checker.Cleanup
+	e.spans.accesses = e.subject == checker.Effect
 	e.panel = e.listen(h)
 	return e
 }

@@ -2,13 +2,11 @@ package counterexample
 
 import (
 	"fmt"
-	"html"
 
 	"github.com/anishathalye/porcupine"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/model"
 )
 
@@ -20,11 +18,9 @@ func (e *excerpt) holdOperations(d *drawing) []operation {
 		d.model = model.FencedLock
 	}
 	d.model.DescribeOperation = func(_, output any) string { return output.(string) }
-	describe := d.model.DescribeState
-	d.model.DescribeState = func(state any) string { return html.EscapeString(describe(state)) }
 
 	kept := e.windows()
-	d.skip("hold", kept.earlier, kept.between, kept.later, e.stopped)
+	d.skip("hold", kept.earlier, kept.between, kept.later)
 	names := holders{}
 	var all []operation
 	for _, w := range kept.all() {
@@ -34,20 +30,16 @@ func (e *excerpt) holdOperations(d *drawing) []operation {
 	return all
 }
 
-// skip says what is left out.
-func (d *drawing) skip(thing string, earlier, between, later int, stopped bool) {
-	say := func(n int, where string) {
-		if n > 0 {
-			d.left = append(d.left, words.Count(n, thing)+" "+where)
-		}
+// skip says what is left out, and that was read.
+func (d *drawing) skip(thing string, earlier, between, later int) {
+	if earlier > 0 {
+		d.left = append(d.left, some(earlier, "earlier", thing))
 	}
-	say(earlier, "before")
-	say(between, "in between")
-	switch {
-	case stopped:
-		d.left = append(d.left, "what the history goes on with")
-	default:
-		say(later, "after")
+	if between > 0 {
+		d.left = append(d.left, some(between, "", thing)+" in between")
+	}
+	if later > 0 {
+		d.left = append(d.left, some(later, "later", thing))
 	}
 }
 
@@ -86,7 +78,7 @@ func holdSteps(w checker.Window, holder string, fenced bool) []operation {
 	}
 	all := []operation{step(model.Acquire, w.Call, w.From, name, fmt.Sprintf("called at %s, granted at %s", at(w.Call), at(w.From)))}
 	if w.By != 0 {
-		all = append(all, step(model.End, w.To, w.To, ending(w), "the window ends at "+at(w.To)))
+		all = append(all, step(model.End, w.To, w.To, endings[w.By], "the window ends at "+at(w.To)))
 	}
 	return all
 }

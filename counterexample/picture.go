@@ -1,19 +1,20 @@
 package counterexample
 
 import (
+	"bytes"
 	"io"
+	"reflect"
 	"slices"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/page"
 )
 
 // Picture is what one page shows.
 type Picture struct {
-	// Name names the picture among those of its history: the property that it is about, or
-	// [Cut].
+	// Name names the picture among those of its history: the first property that it is
+	// about, or [Cut].
 	Name string
 
 	// Findings are what is shown, at least one; the first says where.
@@ -27,7 +28,9 @@ type Picture struct {
 const Cut = "cut"
 
 // Of returns the pictures that a report calls for: one of each property that is violated,
-// or that was left open, and one of where the history was cut short, if it was.
+// or that was left open, and one of where the history was cut short, if it was. Section
+// exclusion has none of its own if the same overlap of the same two grants violates lease
+// exclusion: they are one picture.
 func Of(r checker.Report) []Picture {
 	var all []Picture
 	cut := Picture{Name: Cut, cut: r.Cut}
@@ -35,6 +38,9 @@ func Of(r checker.Report) []Picture {
 		switch {
 		case f.Verdict == checker.Unknown && r.Cut != "":
 			cut.Findings = append(cut.Findings, f)
+		case f.Verdict == checker.Violated && len(all) > 0 && same(f, all[len(all)-1].Findings[0]):
+			last := &all[len(all)-1]
+			last.Findings = append(last.Findings, f)
 		case f.Verdict == checker.Violated, f.Verdict == checker.Unknown:
 			all = append(all, Picture{Name: f.Property.String(), Findings: []checker.Finding{f}})
 		}
@@ -43,6 +49,11 @@ func Of(r checker.Report) []Picture {
 		all = append(all, cut)
 	}
 	return all
+}
+
+// same reports whether both findings are of the same two grants, at the same place.
+func same(a, b checker.Finding) bool {
+	return a.First != nil && reflect.DeepEqual(a.First, b.First) && reflect.DeepEqual(a.Where, b.Where)
 }
 
 // Properties returns the properties that the picture is about.
@@ -77,7 +88,8 @@ func (p Picture) Page(open func() (io.ReadCloser, error)) ([]byte, error) {
 		return nil, err
 	}
 	d := e.draw()
-	result, info := porcupine.CheckOperationsVerbose(d.model, d.operations, searchLimit)
-	info.AddAnnotations(d.annotations)
-	return p.page(e, d, result, info)
+	drawn := page.Search(d.model, d.operations, searchLimit)
+	var out bytes.Buffer
+	err = drawn.Write(&out, p.head(e, d, drawn.Result), d.marks)
+	return out.Bytes(), err
 }

@@ -49,6 +49,9 @@ func (h told) draw(t *testing.T) map[string]page {
 		if err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
 		}
+		for _, property := range p.Properties() {
+			all[property.String()] = read(t, string(text))
+		}
 		all[p.Name] = read(t, string(text))
 	}
 	return all
@@ -67,17 +70,20 @@ type page struct {
 			PartialLinearizations [][]struct{ StateDescription string }
 		}
 		Annotations []struct {
-			Tag, Description, Details string
-			Start, End                int
+			Tag, Description, Details, BackgroundColor string
+			Start, End                                 int
 		}
 	}
-	names []string
+	facts struct {
+		Names []string
+		Look  int
+	}
 }
 
 func read(t *testing.T, text string) page {
 	t.Helper()
 	p := page{text: text}
-	for find, into := range map[string]any{`(?m)^\s*const data = (\{.*\})$`: &p.data, `(?m)^\s*const names = (\[.*\])$`: &p.names} {
+	for find, into := range map[string]any{`(?m)^\s*const data = (\{.*\})$`: &p.data, `(?m)^\s*const facts = (\{.*\})$`: &p.facts} {
 		found := regexp.MustCompile(find).FindAllStringSubmatch(text, -1)
 		if len(found) != 1 {
 			t.Fatalf("%d of %s in the page", len(found), find)
@@ -104,7 +110,7 @@ func (p page) rows(t *testing.T, name string) {
 	rows := map[string][]box{}
 	for _, part := range p.data.Partitions {
 		for _, o := range part.History {
-			rows[p.names[o.ClientId]] = append(rows[p.names[o.ClientId]], box{2 * o.Start, 2*o.End + 1}) // closed
+			rows[p.facts.Names[o.ClientId]] = append(rows[p.facts.Names[o.ClientId]], box{2 * o.Start, 2*o.End + 1}) // closed
 		}
 	}
 	for _, a := range p.data.Annotations {
@@ -174,6 +180,9 @@ func TestWhatIsFoundIsDrawn(t *testing.T) {
 				continue
 			}
 			seen[name+" "+f.Verdict.String()]++
+			if f.Property == checker.FaultTolerance && f.Verdict == checker.Violated && len(p.wrong(fmt.Sprintf("client %d calls", f.Where.Client))) == 0 {
+				t.Errorf("%s: the tries that were refused are not drawn", s.Name)
+			}
 			refuted := strings.Contains(p.text, "Porcupine finds no order of these operations")
 			if f.Verdict == checker.Violated && !refuted && slices.Contains([]checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence}, f.Property) {
 				t.Errorf("%s: %v is violated (%s), and porcupine does not find it in the picture", s.Name, f.Property, f.Story)
@@ -273,7 +282,7 @@ func TestLongHistoryIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"token5000", "token5001", "Porcupine finds no order", "Not shown: 4996 holds before, what the history goes on with."} {
+	for _, part := range []string{"token5000", "token5001", "Porcupine finds no order", "Not shown: 4,996 earlier holds and everything after 50."} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("no %q in the page", part)
 		}
@@ -334,12 +343,148 @@ func TestCutHistoryIsDrawnOnce(t *testing.T) {
 	h := write(history.Header{Nodes: 1, Clients: 1}, events...)
 	pages := h.draw(t)
 	p, drawn := pages[counterexample.Cut]
-	if len(pages) != 1 || !drawn || p.operations() != 2 || !strings.Contains(p.text, "stopped: enough") {
-		t.Errorf("%d pictures, the cut one %v with %d operations", len(pages), drawn, p.operations())
+	if n := len(counterexample.Of(h.report)); n != 1 || !drawn || p.operations() != 2 || !strings.Contains(p.text, "stopped: enough") {
+		t.Errorf("%d pictures, the cut one %v with %d operations", n, drawn, p.operations())
 	}
 	empty := write(history.Header{Nodes: 1, Clients: 1}, history.Event{Kind: history.End, Reason: "stopped: at once"})
 	if p := empty.draw(t)[counterexample.Cut]; !strings.Contains(p.text, "There is nothing in it that porcupine could order.") {
 		t.Error("the picture of nothing says something else")
+	}
+}
+
+// mark returns the texts of the marks in a row, and what else porcupine is given of them.
+func (p page) marks(row string) (texts []string) {
+	for _, a := range p.data.Annotations {
+		if _, name, _ := strings.Cut(a.Tag, " "); name == row {
+			texts = append(texts, a.Description)
+		}
+	}
+	return texts
+}
+
+// wrong returns the texts of the marks in a row that are as red as the place.
+func (p page) wrong(row string) (texts []string) {
+	for _, a := range p.data.Annotations {
+		if _, name, _ := strings.Cut(a.Tag, " "); name == row && a.BackgroundColor == p.data.Annotations[p.facts.Look].BackgroundColor {
+			texts = append(texts, a.Description)
+		}
+	}
+	return texts
+}
+
+// has checks the marks in a row.
+func (p page) has(t *testing.T, row string, want ...string) {
+	t.Helper()
+	if got := p.marks(row); !slices.Equal(got, want) {
+		t.Errorf("row %q has %q, want %q", row, got, want)
+	}
+}
+
+// Law: the calls that a finding is about are drawn, though their client holds nothing, and
+// whatever others called; the page opens on the place.
+func TestAccusedCallsAreDrawn(t *testing.T) {
+	try := func(client int, token string, from history.Time) []history.Event {
+		e := history.Event{Client: client, Resource: "cash", Token: token, Time: from, Kind: history.Acquire}
+		refused := e
+		refused.Time, refused.Kind, refused.Reason = from+ms, history.Refused, "taken"
+		return []history.Event{e, refused}
+	}
+	parts := [][]history.Event{hold(2, "cash", "held", 0, 9*ms), try(1, "early", 20*ms), try(1, "open", 30*ms)[:1], hold(3, "stock", "beside", 30*ms, 50*ms)}
+	for i := range 100 {
+		parts = append(parts, try(2, fmt.Sprint("other", i), history.Time(31+2*i)*ms))
+	}
+	h := write(history.Header{Nodes: 1, Clients: 3, Bounds: history.Bounds{Acquire: 50 * time.Millisecond}}, story(parts...)...)
+	p := h.draw(t)["contract"]
+	p.has(t, "client 1 calls", "acquire early: taken", "acquire open: no return")
+	p.has(t, "contract", "C violated: client 1")
+	if red := p.wrong("client 1 calls"); !slices.Equal(red, []string{"acquire open: no return"}) {
+		t.Errorf("accused: %q", red)
+	}
+	if look := p.data.Annotations[p.facts.Look]; look.Description != "C violated: client 1" {
+		t.Errorf("the page opens on %q", look.Description)
+	}
+	if strings.Contains(p.text, "beside") {
+		t.Error("what is called of another resource is drawn")
+	}
+}
+
+// Law: of clean-up it is the key that stayed.
+func TestLeftoverKeyIsDrawn(t *testing.T) {
+	key := func(at history.Time, k history.Kind, client int, token string) history.Event {
+		return history.Event{Time: at, Kind: k, Node: 1, Client: client, Resource: "r", Token: token}
+	}
+	h := write(history.Header{Nodes: 1, Clients: 2, Keys: true, Bounds: history.Bounds{Cleanup: 5 * time.Millisecond}}, story(hold(1, "r", "a", 0, 9*ms), hold(2, "r", "b", 50*ms, 52*ms),
+		[]history.Event{key(ms, history.KeySet, 1, "a"), key(40*ms, history.KeyGone, 0, "a"), key(51*ms, history.KeySet, 2, "b"), key(53*ms, history.KeyGone, 2, "b")})...)
+	p := h.draw(t)["cleanup"]
+	p.has(t, "clean-up", "L3 violated: client 1")
+	p.has(t, "client 1 calls", "acquire a: granted", "release a: ok")
+	if red := p.wrong("node 1 keeps"); !slices.Equal(red, []string{"key of client 1 (a)"}) {
+		t.Errorf("accused: %q", red)
+	}
+}
+
+// Law: one picture serves lease and section exclusion if it is the same overlap, and each
+// has its own if it is not.
+func TestOneOverlapIsOnePicture(t *testing.T) {
+	first, second := hold(1, "r", "a", 0, 9*ms), hold(2, "r", "b", 2*ms, 5*ms)
+	h := write(history.Header{Nodes: 1, Clients: 2}, story(first, second)...)
+	pictures := counterexample.Of(h.report)
+	if len(pictures) != 1 || pictures[0].Name != "lease" || !slices.Equal(pictures[0].Properties(), []checker.Property{checker.Lease, checker.Section}) {
+		t.Fatalf("pictures: %+v", pictures)
+	}
+	p := h.draw(t)["lease"]
+	for _, part := range []string{"V1 lease exclusion and V2 section exclusion: violated", "Where a hold has no section row, its section lasts as long as its lease."} {
+		if !strings.Contains(p.text, part) {
+			t.Errorf("no %q in the page", part)
+		}
+	}
+	p.has(t, "client 1 lease", `"r" by a until release`)
+	p.has(t, "client 1 section")
+	p.has(t, "time", "0s", "1ms", "3ms", "5ms", "9ms")
+
+	warned := history.Event{Time: 4 * ms, Kind: history.Expiring, Client: 2, Resource: "r", Token: "b"}
+	h = write(history.Header{Nodes: 1, Clients: 2}, story(first, second, []history.Event{warned})...)
+	pages := h.draw(t)
+	if n := len(counterexample.Of(h.report)); n != 2 {
+		t.Fatalf("%d pictures of overlaps that differ", n)
+	}
+	pages["section"].has(t, "client 2 section", `"r" by b until warned`)
+	pages["section"].has(t, "client 2 lease", `"r" by b until release`)
+	pages["section"].has(t, "client 1 lease")
+}
+
+// Law: that a client is cut off has a row only where no fault says so.
+func TestFaultsAreToldOnce(t *testing.T) {
+	link := func(at history.Time, k history.Kind) history.Event {
+		return history.Event{Time: at, Kind: k, Client: 1, Node: 2}
+	}
+	fault := func(at history.Time, k history.Kind) history.Event {
+		return history.Event{Time: at, Kind: k, Fault: 1, Detail: "node 2 is cut off"}
+	}
+	for end, rows := range map[history.Time][]string{7 * ms: nil, 6 * ms: {"from node 2"}} {
+		h := write(history.Header{Nodes: 2, Clients: 2}, story(hold(1, "r", "a", 0, 9*ms), hold(2, "r", "b", 2*ms, 5*ms), []history.Event{
+			fault(ms, history.FaultStart), link(ms, history.LinkDown), link(7*ms, history.LinkUp), fault(end, history.FaultEnd),
+		})...)
+		p := h.draw(t)["lease"]
+		p.has(t, "faults", "node 2 is cut off")
+		p.has(t, "client 1 is cut off", rows...)
+	}
+}
+
+// Law: of a write that is late the picture shows when the read returned, when the write was
+// called and when it arrived.
+func TestDelayedWriteIsDrawn(t *testing.T) {
+	s, err := scenarios.Find("delayed-write")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := run(t, s).draw(t)["effect"]
+	p.has(t, "client 1 accesses", "read: 0", "write of 1: ok")
+	p.has(t, "guarded resource", "takes 1 from client 2", "takes 1 from client 1")
+	for _, instant := range []string{"2.362ms", "205.7ms", "257.1ms", "280.3ms", "1.7066s"} { // the last beside 1.7071s, when the answer came
+		if !slices.Contains(p.marks("time"), instant) {
+			t.Errorf("%s is not marked: %q", instant, p.marks("time"))
+		}
 	}
 }
 

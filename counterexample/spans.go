@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // span is something that went on for a time, and the row in which it is shown.
@@ -18,15 +19,20 @@ type span struct {
 	details  string
 	colour   string
 	from, to history.Time
-	client   int // whom it is about alone, or 0
+	client   int          // whom it is about alone, or 0
+	kind     history.Kind // that began it, or 0
 }
 
 // spans follows what went on beside the windows.
 type spans struct {
-	world around[span]
-	lock  around[span] // its calls, or keys
-	calls bool         // its calls are of interest
-	keys  bool         // so are its keys on the nodes
+	place    checker.Place
+	world    around[span]
+	lock     around[span] // its calls, or keys
+	accused  around[span] // those of them that are of the client which the finding is about
+	work     around[span] // accesses to the guarded resource
+	calls    bool         // the lock's calls are of interest
+	keys     bool         // so are its keys on the nodes
+	accesses bool         // so are accesses to the guarded resource
 
 	open map[subject]span
 	cut  map[int][]int // by client: the nodes that it has no link to
@@ -51,9 +57,10 @@ const (
 	blue   = "#d0e4ff"
 )
 
-func newSpans(p checker.Place, calls, keys bool) spans {
+func newSpans(p checker.Place) spans {
 	return spans{
-		world: near[span](p, keptSpans), lock: near[span](p, keptCalls), calls: calls, keys: keys,
+		place: p, world: near[span](p, keptSpans), lock: near[span](p, keptCalls),
+		accused: near[span](p, keptAccused), work: near[span](p, keptWork),
 		open: map[subject]span{}, cut: map[int][]int{}, torn: map[int]bool{},
 	}
 }
@@ -62,7 +69,7 @@ func (s *spans) begin(key subject, at history.Time, v span) {
 	if _, open := s.open[key]; open {
 		return
 	}
-	v.from = at
+	v.from, v.kind = at, key.kind
 	s.open[key] = v
 }
 
@@ -76,24 +83,39 @@ func (s *spans) end(key subject, at history.Time, how string) {
 	if how != "" {
 		v.text += ": " + how
 	}
-	s.keep(key.kind, v)
+	s.keep(v)
 }
 
-func (s *spans) keep(kind history.Kind, v span) {
-	switch kind {
+func (s *spans) keep(v span) {
+	switch v.kind {
 	case history.Acquire, history.Extend, history.Release, history.KeySet:
-		s.lock.add(v, v.from, v.to)
+		if v.client == 0 || v.client != s.place.Client {
+			s.lock.add(v, v.from, v.to)
+			return
+		}
+		if s.wrong(v) {
+			v.colour = red
+		}
+		s.accused.add(v, v.from, v.to)
+	case history.Read, history.Write, history.Apply:
+		s.work.add(v, v.from, v.to)
 	default:
 		s.world.add(v, v.from, v.to)
 	}
 }
 
-// all returns what was kept.
-func (s *spans) all() []span { return append(s.world.all(), s.lock.all()...) }
+// wrong reports whether a call or a key is what the finding is about: a key that
+// stayed, or else a call at the place.
+func (s *spans) wrong(v span) bool {
+	if s.keys {
+		return v.kind == history.KeySet && v.from <= s.place.From && v.to >= s.place.To
+	}
+	return v.from >= s.place.From && v.to <= s.place.To
+}
 
-func (s *spans) point(at history.Time, v span) {
-	v.from, v.to = at, at
-	s.world.add(v, at, at)
+func (s *spans) point(kind history.Kind, at history.Time, v span) {
+	v.kind, v.from, v.to = kind, at, at
+	s.keep(v)
 }
 
 // observe follows an event; concerns says of a resource whether it is shown.
@@ -112,6 +134,9 @@ func (s *spans) observe(e *history.Event, concerns func(resource string) bool) {
 	if s.keys {
 		s.key(e)
 	}
+	if s.accesses {
+		s.access(e)
+	}
 }
 
 // beside follows what was done to clients, nodes and links.
@@ -128,15 +153,15 @@ func (s *spans) beside(e *history.Event) {
 	case history.Resume:
 		s.end(subject{kind: history.Pause, number: e.Client}, e.Time, "")
 	case history.Kill:
-		s.point(e.Time, span{row: client + " state", text: "dies", colour: grey, client: e.Client})
+		s.point(e.Kind, e.Time, span{row: client + " state", text: "dies", colour: grey, client: e.Client})
 	case history.Cancel:
-		s.point(e.Time, span{row: client + " state", text: "its call is cancelled", colour: grey, client: e.Client})
+		s.point(e.Kind, e.Time, span{row: client + " state", text: "its call is cancelled", colour: grey, client: e.Client})
 	case history.NodeDown:
 		s.begin(subject{kind: history.NodeDown, number: e.Node}, e.Time, span{row: "nodes", text: node + " is down", colour: orange})
 	case history.NodeUp:
 		s.end(subject{kind: history.NodeDown, number: e.Node}, e.Time, cmp.Or("back "+e.Detail, "back"))
 	case history.Leader:
-		s.point(e.Time, span{row: "nodes", text: leads(e), colour: blue})
+		s.point(e.Kind, e.Time, span{row: "nodes", text: leads(e), colour: blue})
 	case history.LinkDown:
 		s.sever(e.Client, e.Node, true)
 	case history.LinkUp:
@@ -185,10 +210,7 @@ func nodes(list []int) string {
 	for i, n := range list {
 		all[i] = fmt.Sprint(n)
 	}
-	if len(all) == 1 {
-		return "node " + all[0]
-	}
-	return "nodes " + strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
+	return words.Plural(len(all), "node") + " " + listed(all)
 }
 
 // returns are the kinds of returns, and of what each is one.
@@ -202,11 +224,37 @@ func (s *spans) call(e *history.Event) {
 	switch e.Kind {
 	case history.Acquire, history.Extend, history.Release:
 		s.begin(subject{e.Kind, e.Client, e.Token}, e.Time, span{
-			row: fmt.Sprintf("client %d calls", e.Client), text: e.Kind.String(), colour: blue, client: e.Client,
+			row: fmt.Sprintf("client %d calls", e.Client), text: e.Kind.String() + " " + short(e.Token), colour: blue, client: e.Client,
 			details: "token " + e.Token,
 		})
 	case history.Granted, history.Refused, history.Extended, history.ExtendFailed, history.Released:
 		s.end(subject{returns[e.Kind], e.Client, e.Token}, e.Time, cmp.Or(e.Reason, outcome(e)))
+	}
+}
+
+// isCall reports whether what the kind begins is a call, which returns.
+func isCall(k history.Kind) bool {
+	return k == history.Acquire || k == history.Extend || k == history.Release || k == history.Read || k == history.Write
+}
+
+// access follows the accesses to the guarded resource, and when writes reach it.
+func (s *spans) access(e *history.Event) {
+	row, token := fmt.Sprintf("client %d accesses", e.Client), "token "+e.Token
+	switch e.Kind {
+	case history.Read:
+		s.begin(subject{e.Kind, e.Client, e.Token}, e.Time, span{row: row, text: "read", details: token, colour: blue, client: e.Client})
+	case history.ReadDone:
+		how := fmt.Sprint(e.Value)
+		if e.Outcome != history.OK {
+			how = cmp.Or(e.Reason, e.Outcome.String())
+		}
+		s.end(subject{history.Read, e.Client, e.Token}, e.Time, how)
+	case history.Write:
+		s.begin(subject{e.Kind, e.Client, e.Token}, e.Time, span{row: row, text: fmt.Sprintf("write of %d", e.Value), details: token, colour: blue, client: e.Client})
+	case history.WriteDone:
+		s.end(subject{history.Write, e.Client, e.Token}, e.Time, cmp.Or(e.Reason, e.Outcome.String()))
+	case history.Apply:
+		s.point(e.Kind, e.Time, span{row: "guarded resource", text: fmt.Sprintf("takes %d from client %d", e.Value, e.Client), details: token, colour: blue, client: e.Client})
 	}
 }
 
@@ -226,7 +274,7 @@ func (s *spans) key(e *history.Event) {
 		if e.Client != 0 {
 			text = fmt.Sprintf("key of client %d (%s)", e.Client, short(e.Token))
 		}
-		s.begin(key, e.Time, span{row: fmt.Sprintf("node %d keeps", e.Node), text: text, details: "token " + e.Token, colour: blue})
+		s.begin(key, e.Time, span{row: fmt.Sprintf("node %d keeps", e.Node), text: text, details: "token " + e.Token, colour: blue, client: e.Client})
 	case history.KeyGone:
 		s.end(key, e.Time, e.Reason)
 	}
@@ -240,6 +288,9 @@ func (s *spans) finish(end history.Time) {
 	}) {
 		v := s.open[key]
 		v.to, v.details = end, strings.TrimPrefix(v.details+"; it goes on", "; ")
-		s.keep(key.kind, v)
+		if isCall(v.kind) {
+			v.text += ": no return"
+		}
+		s.keep(v)
 	}
 }

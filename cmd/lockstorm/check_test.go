@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,8 +142,8 @@ func TestCheckPrintsJSON(t *testing.T) {
 		want(t, "lease", l.Verdicts["lease"], "violated")
 		want(t, "findings", len(l.Findings), len(checker.Properties()))
 		want(t, "as expected", l.AsIs, name == dir)
-		want(t, "pictures", len(l.Pictures), 3)
-		want(t, "picture of", l.Pictures[0].Properties[0], checker.Lease)
+		want(t, "pictures", len(l.Pictures), 2)
+		want(t, "picture of", fmt.Sprint(l.Pictures[0].Properties), "[lease section]")
 		want(t, "pair", l.Findings[0].First.Second.Client, 2)
 	}
 }
@@ -169,13 +170,13 @@ func TestCheckDrawsWhatIsWrong(t *testing.T) {
 	text := historyOf(t, dir)
 	t.Setenv("TMPDIR", temporary)
 	t.Chdir(here)
-	const pictures = "counterexample-effect.html counterexample-lease.html counterexample-section.html"
+	const pictures = "counterexample-effect.html counterexample-lease.html"
 	want(t, "in the run's directory, after the run", files(t, dir), pictures+" history.jsonl run.json")
 	before, err := os.ReadFile(filepath.Join(dir, "counterexample-lease.html"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, string(before), "<title>crash-restart: lease exclusion violated (sim, seed 1)</title>")
+	wantIn(t, string(before), "<title>crash-restart: lease exclusion and section exclusion violated (sim, seed 1)</title>")
 
 	commandReading(t, text, "check", dir, good, "-")
 	want(t, "in the run's directory", files(t, dir), pictures+" history.jsonl run.json")

@@ -38,7 +38,7 @@ var rules = []rule{
 	{"model", nil, "a specification must not share code with what it judges"},
 	{"checker", []string{"history", "model", "internal/words"}, "a judge sees nothing but the history"},
 	{"jepsen", []string{"model", "checker"}, "a history of Jepsen is nothing of ours; what judges it takes specifications and the word for a verdict"},
-	{"counterexample", []string{"history", "model", "checker", "internal/words"}, "a picture shows what was found in a history, whoever made it"},
+	{"counterexample", []string{"history", "model", "checker", "internal/page", "internal/words"}, "a picture shows what was found in a history, whoever made it"},
 	{"world", []string{"env", "nemesis", "history"}, "what all worlds do in the same way knows none of them"},
 	{"sim", []string{"env", "nemesis", "history", "guard", "world"}, "a world knows no lock"},
 	{"cluster", []string{"env", "nemesis", "history", "guard", "world", "redlock/redisnode", "cluster"}, "a world knows no lock; redisnode is a transport"},
@@ -48,6 +48,7 @@ var rules = []rule{
 	{"docs", nil, "pages that the command prints"},
 	{"cmd", []string{"*"}, "the command wires everything"},
 	{"internal/words", nil, "numbers in words know nothing of what is counted"},
+	{"internal/page", nil, "a page knows porcupine, and nothing of what is ordered"},
 	{"internal/packed", nil, "compressed bytes are the same whatever they say"},
 	{"internal", []string{"*"}, "tests of the whole"},
 }

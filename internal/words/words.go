@@ -50,26 +50,16 @@ func Each(n, of int) string {
 }
 
 // Token is as much of a token as a person compares: of one that is drawn at random, in 16
-// hexadecimal digits or more, the first 8; of another the first 24 characters, and a sign
-// that there are more. What a terminal would not show as a character is escaped.
+// hexadecimal digits or more, the first 8; of another of more than 24 characters the begin
+// and the end. What a terminal would not show as a character is escaped.
 func Token(token string) string {
-	if len(token) >= 16 && strings.Trim(token, "0123456789abcdef") == "" {
+	if len(token) >= 16 && strings.Trim(token, "0123456789abcdefABCDEF") == "" {
 		return token[:8]
 	}
-	cut, more := Cut(token, 24), ""
-	if len(cut) < len(token) {
-		more = "…"
+	shown := token
+	if runes := []rune(token); len(runes) > 24 {
+		shown = string(runes[:8]) + "…" + string(runes[len(runes)-8:])
 	}
-	quoted := strconv.Quote(cut)
-	return quoted[1:len(quoted)-1] + more
-}
-
-// Cut is the first characters of a text, so many at most.
-func Cut(text string, most int) string {
-	for at := range text {
-		if most--; most < 0 {
-			return text[:at]
-		}
-	}
-	return text
+	quoted := strconv.Quote(shown)
+	return quoted[1 : len(quoted)-1]
 }

@@ -1,9 +1,8 @@
-package counterexample
+package page
 
 import (
 	"fmt"
-
-	"github.com/lockstorm/lockstorm/history"
+	"slices"
 )
 
 // rows lays what has a name and a time into rows, so that nothing lies over anything
@@ -13,16 +12,16 @@ type rows struct {
 	busy  [][]interval
 }
 
-type interval struct{ from, to history.Time }
+type interval struct{ from, to int64 }
 
 // place returns the row, from 0, for something of a name. closed says that what touches
 // overlaps.
-func (r *rows) place(name string, from, to history.Time, closed bool) int {
+func (r *rows) place(name string, v interval, closed bool) int {
 	title := name
 	for again := 2; ; again++ {
 		i := r.find(title)
-		if !r.taken(i, interval{from, to}, closed) {
-			r.busy[i] = append(r.busy[i], interval{from, to})
+		if !r.taken(i, v, closed) {
+			r.busy[i] = append(r.busy[i], v)
 			return i
 		}
 		title = fmt.Sprintf("%s (%d)", name, again)
@@ -30,10 +29,8 @@ func (r *rows) place(name string, from, to history.Time, closed bool) int {
 }
 
 func (r *rows) find(title string) int {
-	for i, name := range r.names {
-		if name == title {
-			return i
-		}
+	if i := slices.Index(r.names, title); i >= 0 {
+		return i
 	}
 	r.names, r.busy = append(r.names, title), append(r.busy, nil)
 	return len(r.names) - 1
