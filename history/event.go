@@ -228,7 +228,7 @@ type Event struct {
 	// Resource is the name of what the lock guards.
 	Resource string `json:"resource,omitempty"`
 	// Token is the name of one try to acquire, and of the hold that it brought. No two
-	// have the same.
+	// should have the same.
 	Token string `json:"token,omitempty"`
 	// TTL is the time to live that was asked for.
 	TTL time.Duration `json:"ttl,omitempty"`

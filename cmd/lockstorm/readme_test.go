@@ -33,7 +33,7 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(text)
-	files, err := filepath.Abs("../../jepsen") // of which a command may judge some
+	root, err := filepath.Abs(filepath.Dir(readme))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +51,10 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 		if err := os.Symlink(self, filepath.Join(dir, "lockstorm")); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink(files, filepath.Join(dir, "jepsen")); err != nil {
-			t.Fatal(err)
+		for _, files := range []string{"docs", "jepsen"} { // of which a command may judge some
+			if err := os.Symlink(filepath.Join(root, files), filepath.Join(dir, files)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for _, s := range block[:last+1] {
 			shown++
