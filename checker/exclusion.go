@@ -27,12 +27,11 @@ const (
 // has to be remembered.
 type exclusion struct {
 	rule
-	index   int
-	ledger  *ledger
-	notes   *notes
-	now     history.Time
-	touched []*hold // whose window changed in this instant
-	turns   []turn  // of this instant
+	index  int
+	ledger *ledger
+	notes  *notes
+	now    history.Time
+	turns  []turn // of this instant, those that are not gathered yet without a kind
 
 	windows int // that were begun
 	empty   int // that were over before they began
@@ -93,24 +92,24 @@ func (x *exclusion) observe(f *fact) {
 
 // settle judges the instant that is over.
 func (x *exclusion) settle() {
-	if len(x.touched) == 0 {
-		return
+	turns := x.turns
+	for i := range turns {
+		turns[i].gather(x)
 	}
-	for _, h := range x.touched {
-		x.gather(h)
+	if len(turns) > 1 {
+		slices.SortFunc(turns, turn.compare)
 	}
-	x.touched = x.touched[:0]
-	if len(x.turns) > 1 {
-		slices.SortFunc(x.turns, turn.compare)
+	for i := range turns {
+		x.take(&turns[i])
 	}
-	for i := range x.turns {
-		x.take(&x.turns[i])
-	}
-	x.turns = x.turns[:0]
+	x.turns = turns[:0]
 }
 
 // take judges the turn, now or when those before it are certain.
 func (x *exclusion) take(t *turn) {
+	if t.kind == noTurn {
+		return
+	}
 	l := x.line(t.hold)
 	place, now := l.take(t)
 	if now {
@@ -125,20 +124,16 @@ func (x *exclusion) take(t *turn) {
 	}
 }
 
-// gather makes a turn of what has happened to the hold's window in this
-// instant.
-func (x *exclusion) gather(h *hold) {
-	w := &h.windows[x.index]
-	kind := w.change()
-	w.fresh, w.closing = false, false
-	if kind == noTurn {
+// gather makes of the turn what has happened to its hold's window in this instant, unless
+// it has been gathered before.
+func (t *turn) gather(x *exclusion) {
+	w := &t.hold.windows[x.index]
+	if t.kind != noTurn || !(w.fresh || w.closing) {
 		return
 	}
-	// Written in its place: a turn that is copied just after costs a stall.
-	x.turns = append(x.turns, turn{})
-	t := &x.turns[len(x.turns)-1]
-	t.kind, t.hold, t.at, t.by = kind, h, x.now, w.by
-	t.tentative, t.since = w.tentative && kind != endTurn, max(w.call, w.end)
+	t.kind = w.change()
+	w.fresh, w.closing = false, false
+	t.tentative, t.at, t.since, t.by = w.tentative && t.kind != endTurn, x.now, max(w.call, w.end), w.by
 }
 
 func (x *exclusion) line(h *hold) *line { return &h.resource.lines[x.index] }

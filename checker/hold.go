@@ -185,7 +185,7 @@ func (c *client) begin(now history.Time) call {
 func (c *client) find(e *history.Event, fits func(*hold) bool) *hold {
 	for i := len(c.holds) - 1; i >= 0; i-- {
 		h := c.holds[i]
-		if h.token == e.Token && h.resource.name == e.Resource && fits(h) {
+		if fits(h) && h.token == e.Token && h.resource.name == e.Resource {
 			return h
 		}
 	}

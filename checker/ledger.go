@@ -53,6 +53,14 @@ func newLedger(h history.Header) *ledger {
 }
 
 func (l *ledger) client(number int) *client {
+	if known := l.clients; uint(number) < uint(len(known)) {
+		return known[number]
+	}
+	return l.admit(number)
+}
+
+// admit makes the client of a number, and of all up to it.
+func (l *ledger) admit(number int) *client {
 	for number >= len(l.clients) {
 		l.clients = append(l.clients, &client{number: len(l.clients), turned: longAgo, cancelled: longAgo})
 	}
@@ -68,6 +76,7 @@ func (l *ledger) resource(name string) *resource {
 	if r == nil {
 		r = &resource{number: len(l.resources), name: name}
 		l.resources[name] = r
+		l.crowded()
 	}
 	*recent = r
 	return r
@@ -122,6 +131,7 @@ func (l *ledger) blank() *hold {
 	last := len(l.spare) - 1
 	if last < 0 {
 		l.places++
+		l.crowded()
 		return &hold{number: l.places - 1, serial: l.serial}
 	}
 	h := l.spare[last]

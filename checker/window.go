@@ -81,7 +81,7 @@ func (x *exclusion) end(h *hold, at history.Time, by history.Kind) {
 	x.touch(h)
 }
 
-func (x *exclusion) touch(h *hold) { x.touched = append(x.touched, h) }
+func (x *exclusion) touch(h *hold) { x.turns = append(x.turns, turn{hold: h}) }
 
 // begin begins the hold's window now.
 func (x *exclusion) begin(h *hold, call history.Time, tentative bool) {
@@ -168,7 +168,8 @@ func (x *exclusion) renew(h *hold, f *fact) {
 	case w.end == x.now:
 		w.over, w.closing = false, false
 	default:
-		x.gather(h)
+		x.touch(h)
+		x.turns[len(x.turns)-1].gather(x)
 		*w = window{anew: true}
 		x.begin(h, f.call.at, false)
 	}
