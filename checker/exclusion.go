@@ -38,6 +38,9 @@ type exclusion struct {
 	first   *violation
 	count   int
 
+	doubt     string // why an overlap may have been missed
+	uncertain *Place // what doubt is about
+
 	each func(Window) // nil: nobody wants to be told
 }
 
@@ -66,19 +69,22 @@ func (x *exclusion) observe(f *fact) {
 	}
 	switch f.Kind {
 	case history.Granted:
-		x.begin(h, h.acquire.at, false)
+		x.granted(h)
 	case history.Refused:
-		x.cancel(h)
-	case history.ExtendFailed:
-		x.fail(h)
+		x.forget(h)
 	case history.Extend, history.Write:
-		x.act(h)
-	case history.Extended, reentered:
+		x.act(h, f)
+	case history.ExtendFailed:
+		x.fail(h, history.Extend, 0)
+	case history.Extended:
+		x.succeed(h, history.Extend, 0)
+		x.renew(h, f)
+	case reentered:
 		x.renew(h, f)
 	case history.Apply:
-		x.confirm(h)
+		x.succeed(h, history.Write, f.Value)
 	case history.WriteDone:
-		x.written(h, f.Outcome)
+		x.written(h, f)
 	case history.Release, history.Lost, history.Expiring:
 		x.end(h, f.Time, f.Kind)
 	}
@@ -111,16 +117,10 @@ func (x *exclusion) take(t *turn) {
 		return
 	}
 	l := x.line(t.hold)
-	place, now := l.take(t)
-	if now {
+	if l.take(t) {
 		x.judge(l, t)
-		return
-	}
-	if t.tentative {
-		t.hold.windows[x.index].turn = place
-	}
-	if h := l.crowded(); h != nil {
-		x.cancel(h)
+	} else if t := l.crowded(); t != nil {
+		x.yield(t.hold, t.act)
 	}
 }
 
@@ -128,12 +128,16 @@ func (x *exclusion) take(t *turn) {
 // it has been gathered before.
 func (t *turn) gather(x *exclusion) {
 	w := &t.hold.windows[x.index]
-	if t.kind != noTurn || !(w.fresh || w.closing) {
+	switch {
+	case t.kind != noTurn:
 		return
+	case t.act != nil:
+		t.kind = w.beginning(t.act)
+	case w.fresh || w.closing:
+		t.kind = w.change()
+		w.fresh, w.closing = false, false
 	}
-	t.kind = w.change()
-	w.fresh, w.closing = false, false
-	t.tentative, t.at, t.since, t.by = w.tentative && t.kind != endTurn, x.now, max(w.call, w.end), w.by
+	t.at, t.since, t.by = x.now, max(w.call, w.end), w.by
 }
 
 func (x *exclusion) line(h *hold) *line { return &h.resource.lines[x.index] }
@@ -142,11 +146,11 @@ func (x *exclusion) line(h *hold) *line { return &h.resource.lines[x.index] }
 // to nothing.
 func (x *exclusion) drain(l *line) {
 	for {
-		t, ok := l.next()
-		if !ok {
+		t := l.next()
+		if t == nil {
 			return
 		}
-		x.judge(l, &t)
+		x.judge(l, t)
 		x.ledger.reuse(t.hold)
 	}
 }
@@ -199,15 +203,6 @@ func (x *exclusion) violate(held span, t *turn) {
 	}
 }
 
-// giveUp drops the acts of which nothing was heard again.
-func (x *exclusion) giveUp() {
-	for _, c := range x.ledger.clients {
-		for _, h := range c.holds {
-			x.cancel(h)
-		}
-	}
-}
-
 func (x *exclusion) finding(end history.Time) Finding {
 	x.giveUp()
 	if x.each != nil {
@@ -221,6 +216,10 @@ func (x *exclusion) finding(end history.Time) Finding {
 	}
 	if x.windows == 0 {
 		f.Verdict, f.Story = NotApplicable, "nobody was granted the lock"
+		return f
+	}
+	if x.doubt != "" {
+		f.Verdict, f.Story, f.Where = Unknown, x.doubt, x.uncertain
 		return f
 	}
 	f.Verdict = Holds

@@ -68,6 +68,16 @@ type reached struct {
 	seen  bool
 	until int64
 	at    history.Time
+	first history.Time // when any lapse was told first
+}
+
+// expiry returns when the validity ended that is over: where its end is not known, it is
+// the first lapse.
+func (h *hold) expiry() history.Time {
+	if h.until == anyLapse {
+		return h.reached.first
+	}
+	return h.reached.at
 }
 
 // expired reports whether the end of validity has been reached.

@@ -242,8 +242,10 @@ func (l *ledger) lapse(f *fact, force bool) bool {
 		return force
 	}
 	h := f.hold
-	if !h.reached.seen || f.Until > h.reached.until {
-		h.reached = reached{seen: true, until: f.Until, at: f.Time}
+	if !h.reached.seen {
+		h.reached = reached{seen: true, until: f.Until, at: f.Time, first: f.Time}
+	} else if f.Until > h.reached.until {
+		h.reached.until, h.reached.at = f.Until, f.Time
 	}
 	return true
 }
@@ -329,7 +331,7 @@ func (l *ledger) apply(f *fact, force bool) bool {
 		f.hold = l.resource(f.Resource).find(f.Token)
 	}
 	due := f.Client == 0 || f.client.writes > 0
-	called := f.hold != nil && (f.hold.returned || f.hold.writes > 0)
+	called := f.hold != nil && (f.hold.returned || f.hold.client.wrote(f.Event) != nil)
 	if !force && !(due && called) {
 		return false
 	}
