@@ -140,9 +140,6 @@ func (x *exclusion) begun(w *window, first *act) {
 // forget makes nothing of all acts of the hold: its try has returned.
 func (x *exclusion) forget(h *hold) {
 	w := &h.windows[x.index]
-	if len(w.acts) == 0 {
-		return
-	}
 	for _, a := range w.acts {
 		a.void = true
 	}

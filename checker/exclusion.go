@@ -71,7 +71,9 @@ func (x *exclusion) observe(f *fact) {
 	case history.Granted:
 		x.granted(h)
 	case history.Refused:
-		x.forget(h)
+		if len(h.windows[x.index].acts) > 0 {
+			x.forget(h)
+		}
 	case history.Extend, history.Write:
 		x.act(h, f)
 	case history.ExtendFailed:

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -217,7 +216,8 @@ func (c *client) about(e *history.Event) *hold {
 // as one of its last calls, and the try has not returned. A client that spins has called
 // it so often in one instant that looking at all of them would take for ever.
 func (c *client) calls(f *fact) bool {
-	for i, h := range slices.Backward(c.holds) {
+	for i := len(c.holds) - 1; i >= 0; i-- {
+		h := c.holds[i]
 		if h.acquire.at != f.Time || i < len(c.holds)-maxTold {
 			return false
 		}

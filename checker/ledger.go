@@ -158,14 +158,10 @@ func (l *ledger) settle() {
 // on the hold. Of a client that is dead only lapses and late writes can come.
 func (h *hold) finished() bool {
 	lease, section := &h.windows[leaseRule], &h.windows[sectionRule]
-	switch {
-	case lease.awaits(h.client) || section.awaits(h.client):
+	if len(lease.acts)+len(section.acts) > 0 && (lease.awaits(h.client) || section.awaits(h.client)) {
 		return false // an act under way may still show that it was granted
-	case h.over:
-		return true
-	default:
-		return h.client.dead && (lease.over || !lease.begun && h.writes == 0)
 	}
+	return h.over || h.client.dead && (lease.over || !lease.begun && h.writes == 0)
 }
 
 func (l *ledger) retire(h *hold) {

@@ -106,8 +106,11 @@ func (x *exclusion) begin(h *hold, call history.Time) {
 // granted begins the window of a try that returns, unless an act has shown before that it
 // was granted.
 func (x *exclusion) granted(h *hold) {
-	x.forget(h)
-	if !h.windows[x.index].begun {
+	w := &h.windows[x.index]
+	if len(w.acts) > 0 {
+		x.forget(h)
+	}
+	if !w.begun {
 		x.begin(h, h.acquire.at)
 	}
 }
