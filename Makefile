@@ -47,7 +47,9 @@ bench: ## run the benchmarks
 	$(GO) test -pgo=$(CURDIR)/cmd/lockstorm/default.pgo -run '^$$' -bench . ./...
 
 pgo: ## renew the profile by which the compiler optimises the command
-	$(GO) test -trimpath ./storm -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -cpuprofile cmd/lockstorm/default.pgo -o /dev/null
+	$(GO) test -trimpath ./storm -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile storm.pgo -o /dev/null
+	$(GO) test -trimpath ./checker -run '^$$' -bench 'Lease|All' -benchtime 2s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile checker.pgo -o /dev/null
+	cd cmd/lockstorm && $(GO) tool pprof -proto storm.pgo checker.pgo >default.pgo && rm storm.pgo checker.pgo
 
 speed: speed-checker ## measure the simulator and the checker; their output is committed
 	sh scripts/speed.sh simulator >docs/speed.md.new && mv docs/speed.md.new docs/speed.md

@@ -38,6 +38,7 @@ var traits = []struct {
 	{"over before it began", 5},
 	{"unknown outcome that acts", 5},
 	{"unknown outcome that does not", 5},
+	{"unknown outcome, of several acts not the first", 5},
 	{"death in mid-call", 5},
 	{"refused", 5},
 	{"granted again to the owner", 5},
@@ -80,6 +81,7 @@ func (s *script) mark(has map[trait]bool) {
 	note("refused", s.refused)
 	note("unknown outcome that acts", s.ret == never && s.acted() < never)
 	note("unknown outcome that does not", s.ret == never && s.acted() == never)
+	note("unknown outcome, of several acts not the first", s.acted() < never && s.actsBefore(s.acted()))
 	note("granted again to the owner", s.again != nil)
 	note("death in mid-call", s.cutShort)
 	note("release of unknown outcome", s.release < never && s.released == never)
@@ -97,6 +99,12 @@ func (s *script) mark(has map[trait]bool) {
 		}
 		note("extension for less", e.less(s))
 	}
+}
+
+// actsBefore reports whether there is an act that was called before then.
+func (s *script) actsBefore(then int) bool {
+	return slices.ContainsFunc(s.writes, func(w access) bool { return w.call < then }) ||
+		s.ret == never && slices.ContainsFunc(s.extends, func(e extension) bool { return e.call < then })
 }
 
 // less reports whether the extension asked for less than the hold had.

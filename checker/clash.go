@@ -45,7 +45,7 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 		notes: x.notes, stored: l.header.Keepers < 0,
 		client: a.client.number, token: a.token, other: b.client.number, theirs: b.token, at: now,
 		kept: a.keys.set, came: b.keys.set,
-		vouched: a.vouched(), endless: a.endless(),
+		endless: a.endless(),
 	}
 	if l.header.Keys {
 		c.quorum = electorateOf(l.header)
@@ -53,6 +53,7 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 	if v := l.emptied; v.at > a.acquire.at && v.at <= now {
 		c.emptied = v
 	}
+	c.vouched, _ = a.vouched()
 	c.entry, c.its = a.fate().entry, b.fate().entry
 	c.early = c.vouched.at.Add(c.vouched.left).Sub(c.entry.at)
 	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
@@ -74,12 +75,12 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 // validity went on, or has just ended.
 func (c *clash) counted(a *hold, now history.Time) {
 	if a.client.still.from <= c.at {
-		c.stood = a.client.still.since(a.granted)
+		c.stood = a.client.still.since(max(a.acquire.at, a.granted))
 	}
 	if w := &a.windows[leaseRule]; w.over {
 		now = min(now, w.end)
 	}
-	if v := a.vouched(); v.at <= now {
+	if v, ever := a.vouched(); ever && v.at <= now {
 		c.behind = max(c.behind, now.Sub(v.at)-v.left)
 	}
 }
@@ -253,9 +254,10 @@ type extension struct {
 	left time.Duration
 }
 
-func (h *hold) vouched() extension {
+// vouched returns the last of them, if any has returned.
+func (h *hold) vouched() (last extension, ever bool) {
 	if h.renewed.at != 0 {
-		return h.renewed
+		return h.renewed, true
 	}
-	return extension{at: h.granted, left: h.validity}
+	return extension{at: h.granted, left: h.validity}, h.returned
 }

@@ -55,7 +55,8 @@ const (
 	maxLate      = 1 << 12 // events of one instant that wait for others
 )
 
-// crowded objects to a history that says too much at a time.
+// crowded objects to a history that says too much at a time: it is asked where there comes
+// to be more.
 func (l *ledger) crowded() {
 	switch {
 	case l.places > maxHolds:

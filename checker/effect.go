@@ -63,7 +63,9 @@ func (j *effect) observe(f *fact) {
 	j.now = f.Time
 	switch f.Kind {
 	case history.Read:
-		j.replace(f.client, s)
+		if f.replaced != nil {
+			f.replaced.resource.register.close(f.Time)
+		}
 		j.open(s)
 	case history.ReadDone:
 		if s != nil && f.Outcome != history.OK {
@@ -120,22 +122,8 @@ func (j *effect) written(s *section, o history.Outcome) {
 	}
 }
 
-// replace drops a section that its client has left without a write, to begin
-// another one.
-func (j *effect) replace(c *client, by *section) {
-	for _, s := range c.sections {
-		if s != by && s.stage != writing && s.token == by.token && s.resource == by.resource {
-			j.drop(c, s)
-			return
-		}
-	}
-}
-
 func (j *effect) drop(c *client, s *section) {
-	c.sections = remove(c.sections, s)
-	if s.stage == reading {
-		c.adrift.reads++
-	}
+	c.leave(s)
 	s.resource.register.close(j.now)
 }
 

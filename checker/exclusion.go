@@ -27,17 +27,19 @@ const (
 // has to be remembered.
 type exclusion struct {
 	rule
-	index   int
-	ledger  *ledger
-	notes   *notes
-	now     history.Time
-	touched []*hold // whose window changed in this instant
-	turns   []turn  // of this instant
+	index  int
+	ledger *ledger
+	notes  *notes
+	now    history.Time
+	turns  []turn // of this instant, those that are not gathered yet without a kind
 
 	windows int // that were begun
 	empty   int // that were over before they began
 	first   *violation
 	count   int
+
+	doubt     string // why an overlap may have been missed
+	uncertain *Place // what doubt is about
 
 	each func(Window) // nil: nobody wants to be told
 }
@@ -67,19 +69,24 @@ func (x *exclusion) observe(f *fact) {
 	}
 	switch f.Kind {
 	case history.Granted:
-		x.begin(h, h.acquire.at, false)
+		x.granted(h)
 	case history.Refused:
-		x.cancel(h)
-	case history.ExtendFailed:
-		x.fail(h)
+		if len(h.windows[x.index].acts) > 0 {
+			x.forget(h)
+		}
 	case history.Extend, history.Write:
-		x.act(h)
-	case history.Extended, reentered:
+		x.act(h, f)
+	case history.ExtendFailed:
+		x.fail(h, history.Extend, 0)
+	case history.Extended:
+		x.succeed(h, history.Extend, 0)
+		x.renew(h, f)
+	case reentered:
 		x.renew(h, f)
 	case history.Apply:
-		x.confirm(h)
+		x.succeed(h, history.Write, f.Value)
 	case history.WriteDone:
-		x.written(h, f.Outcome)
+		x.written(h, f)
 	case history.Release, history.Lost, history.Expiring:
 		x.end(h, f.Time, f.Kind)
 	}
@@ -93,52 +100,46 @@ func (x *exclusion) observe(f *fact) {
 
 // settle judges the instant that is over.
 func (x *exclusion) settle() {
-	if len(x.touched) == 0 {
-		return
+	turns := x.turns
+	for i := range turns {
+		turns[i].gather(x)
 	}
-	for _, h := range x.touched {
-		x.gather(h)
+	if len(turns) > 1 {
+		slices.SortFunc(turns, turn.compare)
 	}
-	x.touched = x.touched[:0]
-	if len(x.turns) > 1 {
-		slices.SortFunc(x.turns, turn.compare)
+	for i := range turns {
+		x.take(&turns[i])
 	}
-	for i := range x.turns {
-		x.take(&x.turns[i])
-	}
-	x.turns = x.turns[:0]
+	x.turns = turns[:0]
 }
 
 // take judges the turn, now or when those before it are certain.
 func (x *exclusion) take(t *turn) {
-	l := x.line(t.hold)
-	place, now := l.take(t)
-	if now {
-		x.judge(l, t)
+	if t.kind == noTurn {
 		return
 	}
-	if t.tentative {
-		t.hold.windows[x.index].turn = place
-	}
-	if h := l.crowded(); h != nil {
-		x.cancel(h)
+	l := x.line(t.hold)
+	if l.take(t) {
+		x.judge(l, t)
+	} else if t := l.crowded(); t != nil {
+		x.yield(t.hold, t.act)
 	}
 }
 
-// gather makes a turn of what has happened to the hold's window in this
-// instant.
-func (x *exclusion) gather(h *hold) {
-	w := &h.windows[x.index]
-	kind := w.change()
-	w.fresh, w.closing = false, false
-	if kind == noTurn {
+// gather makes of the turn what has happened to its hold's window in this instant, unless
+// it has been gathered before.
+func (t *turn) gather(x *exclusion) {
+	w := &t.hold.windows[x.index]
+	switch {
+	case t.kind != noTurn:
 		return
+	case t.act != nil:
+		t.kind = w.beginning(t.act)
+	case w.fresh || w.closing:
+		t.kind = w.change()
+		w.fresh, w.closing = false, false
 	}
-	// Written in its place: a turn that is copied just after costs a stall.
-	x.turns = append(x.turns, turn{})
-	t := &x.turns[len(x.turns)-1]
-	t.kind, t.hold, t.at, t.by = kind, h, x.now, w.by
-	t.tentative, t.since = w.tentative && kind != endTurn, max(w.call, w.end)
+	t.at, t.since, t.by = x.now, max(w.call, w.end), w.by
 }
 
 func (x *exclusion) line(h *hold) *line { return &h.resource.lines[x.index] }
@@ -147,11 +148,11 @@ func (x *exclusion) line(h *hold) *line { return &h.resource.lines[x.index] }
 // to nothing.
 func (x *exclusion) drain(l *line) {
 	for {
-		t, ok := l.next()
-		if !ok {
+		t := l.next()
+		if t == nil {
 			return
 		}
-		x.judge(l, &t)
+		x.judge(l, t)
 		x.ledger.reuse(t.hold)
 	}
 }
@@ -204,15 +205,6 @@ func (x *exclusion) violate(held span, t *turn) {
 	}
 }
 
-// giveUp drops the acts of which nothing was heard again.
-func (x *exclusion) giveUp() {
-	for _, c := range x.ledger.clients {
-		for _, h := range c.holds {
-			x.cancel(h)
-		}
-	}
-}
-
 func (x *exclusion) finding(end history.Time) Finding {
 	x.giveUp()
 	if x.each != nil {
@@ -226,6 +218,10 @@ func (x *exclusion) finding(end history.Time) Finding {
 	}
 	if x.windows == 0 {
 		f.Verdict, f.Story = NotApplicable, "nobody was granted the lock"
+		return f
+	}
+	if x.doubt != "" {
+		f.Verdict, f.Story, f.Where = Unknown, x.doubt, x.uncertain
 		return f
 	}
 	f.Verdict = Holds

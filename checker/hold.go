@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -68,6 +67,16 @@ type reached struct {
 	seen  bool
 	until int64
 	at    history.Time
+	first history.Time // when any lapse was told first
+}
+
+// expiry returns when the validity ended that is over: where its end is not known, it is
+// the first lapse.
+func (h *hold) expiry() history.Time {
+	if h.until == anyLapse {
+		return h.reached.first
+	}
+	return h.reached.at
 }
 
 // expired reports whether the end of validity has been reached.
@@ -185,7 +194,7 @@ func (c *client) begin(now history.Time) call {
 func (c *client) find(e *history.Event, fits func(*hold) bool) *hold {
 	for i := len(c.holds) - 1; i >= 0; i-- {
 		h := c.holds[i]
-		if h.token == e.Token && h.resource.name == e.Resource && fits(h) {
+		if fits(h) && h.token == e.Token && h.resource.name == e.Resource {
 			return h
 		}
 	}
@@ -207,7 +216,8 @@ func (c *client) about(e *history.Event) *hold {
 // as one of its last calls, and the try has not returned. A client that spins has called
 // it so often in one instant that looking at all of them would take for ever.
 func (c *client) calls(f *fact) bool {
-	for i, h := range slices.Backward(c.holds) {
+	for i := len(c.holds) - 1; i >= 0; i-- {
+		h := c.holds[i]
 		if h.acquire.at != f.Time || i < len(c.holds)-maxTold {
 			return false
 		}

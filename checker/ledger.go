@@ -14,22 +14,23 @@ import (
 // ledger finds out whom and what each event is about: it matches returns with
 // their calls, and keeps the holds that further events can concern.
 type ledger struct {
-	header    history.Header
-	docket    docket
-	clients   []*client            // by number
-	down      nodes                // whose server is not running
-	started   map[int]history.Time // by node: when its server last came up again
-	emptied   comeback             // the last that was not with all of its keys
-	faults    map[int]bool         // that have begun and not ended
-	forgetful comeback             // the last that came to lead a store without all that had been acknowledged
-	resources map[string]*resource
-	recent    [64]*resource // that were looked up last, by a cheap hash of their names
-	changes   []keyChange   // of this instant
-	entered   history.Event // that was made of a grant: see [reentered]
-	settling  []*hold       // that may be retired at the end of the instant
-	spare     []*hold       // retired, to be used again with their numbers
-	places    int           // numbers of holds, in all
-	serial    uint64        // of the last hold
+	header     history.Header
+	docket     docket
+	clients    []*client            // by number
+	down       nodes                // whose server is not running
+	started    map[int]history.Time // by node: when its server last came up again
+	emptied    comeback             // the last that was not with all of its keys
+	faults     map[int]bool         // that have begun and not ended
+	forgetful  comeback             // the last that came to lead a store without all that had been acknowledged
+	resources  map[string]*resource
+	recent     [64]*resource // that were looked up last, by a cheap hash of their names
+	changes    []keyChange   // of this instant
+	entered    history.Event // that was made of a grant: see [reentered]
+	settling   []*hold       // that may be retired at the end of the instant
+	spare      []*hold       // retired, to be used again with their numbers
+	stragglers bool          // somebody asks for them: see [straggler]
+	places     int           // numbers of holds, in all
+	serial     uint64        // of the last hold
 }
 
 // fact is an event together with what it is about. What does not apply is nil.
@@ -39,6 +40,8 @@ type fact struct {
 	hold    *hold
 	try     *hold // of a grant that enters the hold again: see [reentered]
 	section *section
+
+	replaced *section // that a read leaves, without a write
 
 	changes bool // a link that was not down before, or not up
 
@@ -53,6 +56,14 @@ func newLedger(h history.Header) *ledger {
 }
 
 func (l *ledger) client(number int) *client {
+	if known := l.clients; uint(number) < uint(len(known)) {
+		return known[number]
+	}
+	return l.admit(number)
+}
+
+// admit makes the client of a number, and of all up to it.
+func (l *ledger) admit(number int) *client {
 	for number >= len(l.clients) {
 		l.clients = append(l.clients, &client{number: len(l.clients), turned: longAgo, cancelled: longAgo})
 	}
@@ -68,6 +79,7 @@ func (l *ledger) resource(name string) *resource {
 	if r == nil {
 		r = &resource{number: len(l.resources), name: name}
 		l.resources[name] = r
+		l.crowded()
 	}
 	*recent = r
 	return r
@@ -122,6 +134,7 @@ func (l *ledger) blank() *hold {
 	last := len(l.spare) - 1
 	if last < 0 {
 		l.places++
+		l.crowded()
 		return &hold{number: l.places - 1, serial: l.serial}
 	}
 	h := l.spare[last]
@@ -144,23 +157,23 @@ func (l *ledger) settle() {
 // finished reports whether nothing that is still to come can change a verdict
 // on the hold. Of a client that is dead only lapses and late writes can come.
 func (h *hold) finished() bool {
-	switch lease := &h.windows[leaseRule]; {
-	case lease.tentative || h.windows[sectionRule].tentative:
+	lease, section := &h.windows[leaseRule], &h.windows[sectionRule]
+	if len(lease.acts)+len(section.acts) > 0 && (lease.awaits(h.client) || section.awaits(h.client)) {
 		return false // an act under way may still show that it was granted
-	case h.over:
-		return true
-	default:
-		return h.client.dead && (lease.over || !lease.begun && h.writes == 0)
 	}
+	return h.over || h.client.dead && (lease.over || !lease.begun && h.writes == 0)
 }
 
 func (l *ledger) retire(h *hold) {
 	h.retired = true
 	h.client.drop(h)
 	h.client.strand(h)
+	if len(h.client.sections) > 0 {
+		h.client.leaveAll(h)
+	}
 	h.client.holds = remove(h.client.holds, h)
 	h.resource.holds = remove(h.resource.holds, h)
-	if h.writes > 0 && h.returned {
+	if l.stragglers && h.writes > 0 && h.returned {
 		h.resource.late = append(h.resource.late,
 			straggler{client: h.client.number, token: h.token, granted: h.granted, writes: h.writes})
 	}

@@ -16,16 +16,16 @@ type line struct {
 	live []span
 	free history.Time
 
-	// waiting holds back turns, in their order, behind one that is
-	// tentative: the begin of a window that is not certain yet.
+	// waiting holds back turns, in their order from the first on, behind one that
+	// is open: the begin of a window that is not certain yet.
 	waiting []turn
-	gone    int // how many have left it
+	first   int
 }
 
-// maxWaiting bounds the turns that are held back. Beyond it the tentative
-// window gives way: if its act still comes to something, it begins then. Each
-// turn keeps a hold in memory, and acts that are never heard of again follow
-// one another: with 4096 they cost four times as much.
+// maxWaiting bounds the turns that are held back. Beyond it the open one gives
+// way: if its act still comes to something, what it met has not been seen, and
+// the verdict is unknown. Each turn keeps a hold in memory, and acts that are
+// never heard of again follow one another: with 4096 they cost four times as much.
 const maxWaiting = 256
 
 // span is a live window.
@@ -35,44 +35,44 @@ type span struct {
 }
 
 // take reports whether the turn can be judged at once, and otherwise puts it
-// at the end of the line. It returns the place of a turn that is put there, from 1.
-func (l *line) take(t *turn) (place int, now bool) {
-	if len(l.waiting) == 0 && !t.tentative {
-		return 0, true
+// at the end of the line.
+func (l *line) take(t *turn) bool {
+	if len(l.waiting) == 0 && !t.open() {
+		return true
+	}
+	if len(l.waiting) == cap(l.waiting) && 2*l.first >= len(l.waiting) {
+		l.waiting, l.first = append(l.waiting[:0], l.waiting[l.first:]...), 0
 	}
 	l.waiting = append(l.waiting, *t)
 	t.hold.lined++
-	return l.gone + len(l.waiting), false
+	return false
 }
 
-// next takes the first waiting turn off the line, if it is certain.
-func (l *line) next() (turn, bool) {
-	if len(l.waiting) == 0 || l.waiting[0].tentative {
-		return turn{}, false
-	}
-	t := l.waiting[0]
-	l.waiting = l.waiting[1:]
-	l.gone++
-	t.hold.lined--
-	return t, true
-}
-
-// crowded returns the hold whose tentative window has to give way, if any.
-func (l *line) crowded() *hold {
-	if len(l.waiting) <= maxWaiting {
+// next takes the first waiting turn off the line, if it is not open. It is good until the
+// next is put there.
+func (l *line) next() *turn {
+	if l.first == len(l.waiting) {
+		l.waiting, l.first = l.waiting[:0], 0
 		return nil
 	}
-	return l.waiting[0].hold
+	t := &l.waiting[l.first]
+	if t.open() {
+		return nil
+	}
+	if t.act != nil && t.act.void {
+		t.kind = noTurn
+	}
+	l.first++
+	t.hold.lined--
+	return t
 }
 
-// confirm makes the tentative turn at a place certain.
-func (l *line) confirm(place int) { l.waiting[place-l.gone-1].tentative = false }
-
-// drop makes nothing of it. What comes of the end of its window, if that waits
-// as well, is nothing either.
-func (l *line) drop(place int) {
-	t := &l.waiting[place-l.gone-1]
-	t.kind, t.tentative = noTurn, false
+// crowded returns the open turn that has to give way, if any.
+func (l *line) crowded() *turn {
+	if len(l.waiting)-l.first <= maxWaiting {
+		return nil
+	}
+	return &l.waiting[l.first]
 }
 
 func (l *line) begin(t *turn) {

@@ -1,12 +1,14 @@
 package checker_test
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
 
 	"github.com/anishathalye/porcupine"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/model"
 )
 
@@ -62,4 +64,52 @@ func TestUnknownOutcomesBreakNothing(t *testing.T) {
 			t.Errorf("%d calls of 1000 never return: porcupine finds the traffic illegal", unknown)
 		}
 	}
+}
+
+// Law: what was read and never written, and writes that arrive after their hold, are
+// forgotten with it, by judges of one property as by all.
+func TestAccessesAreNotKept(t *testing.T) {
+	const grows = 100_000 // bytes; a section of each hold would be ten times that
+	for _, only := range [][]checker.Property{{checker.Lease}, nil} {
+		panel := checker.NewPanel(history.Header{Nodes: 5, Clients: 1}, only...)
+		events := abandoned(10_000)
+		early := len(events) / 10
+		for i := range events[:early] {
+			panel.Record(&events[i])
+		}
+		before := heap()
+		for i := range events[early:] {
+			panel.Record(&events[early+i])
+		}
+		if grown := heap() - before; grown > grows {
+			t.Errorf("the judges %v remember %d bytes more of 10000 holds than of a thousand, want at most %d", only, grown, grows)
+		}
+		panel.Finish()
+		if err := panel.Err(); err != nil {
+			t.Error(err)
+		}
+		runtime.KeepAlive(events)
+	}
+}
+
+// abandoned is a history of n holds that read three times, and write once: that is applied
+// when they are over.
+func abandoned(n int) []history.Event {
+	var events []history.Event
+	for i := range n {
+		e := history.Event{Client: 1, Resource: "r", Token: fmt.Sprintf("%040x", i)}
+		for _, k := range []history.Kind{
+			history.Acquire, history.Granted, history.Write,
+			history.Read, history.ReadDone, history.Read, history.ReadDone, history.Read,
+			history.Release, history.Released, history.Apply, history.WriteDone,
+		} {
+			e.Time, e.Kind, e.Outcome = e.Time+1, k, history.OK
+			e.Value = int64(i)
+			if e.Time < history.Time(12*i) {
+				e.Time = history.Time(12 * i)
+			}
+			events = append(events, e)
+		}
+	}
+	return events
 }

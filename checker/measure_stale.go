@@ -17,7 +17,10 @@ type stalenessMeter struct {
 	applied perResource[history.Time] // the newest grant under which a write took effect
 }
 
-func newStalenessMeter(_ history.Header, l *ledger) meter { return &stalenessMeter{ledger: l} }
+func newStalenessMeter(_ history.Header, l *ledger) meter {
+	l.stragglers = true
+	return &stalenessMeter{ledger: l}
+}
 
 func (*stalenessMeter) hears() kinds { return kindSet(history.Apply) }
 

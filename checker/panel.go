@@ -16,17 +16,22 @@ type Panel struct {
 	judges []judge
 	meters []meter
 
-	observers []observer       // the judges, and then the meters
-	settlers  []settler        // nil: it has nothing to do at the end of an instant
-	hearing   [maxKinds]uint64 // by kind of event: the observers that are to hear of it, as bits
-	settling  [maxKinds]uint64 // by kind of event: the settlers that are to settle after it
-	heard     uint64           // those that are to at the end of this instant
+	observers []observer      // the judges, and then the meters
+	settlers  []settler       // nil: it has nothing to do at the end of an instant
+	routes    [maxKinds]route // by kind of event
+	settling  uint64          // the settlers that are to settle at the end of this instant
 
 	now  history.Time
 	cut  string          // why the history says nothing of what did not happen
 	late []late          // of this instant, which make no sense before others
 	told []history.Event // of this instant: see [single]
 	fact fact
+}
+
+// route is whom events of one kind concern, as bits.
+type route struct {
+	hearing  uint64 // the observers that are to hear of it
+	settling uint64 // the settlers that are to settle after it
 }
 
 // late is an event that has to wait for others of its instant.
@@ -112,21 +117,21 @@ const maxKinds = 64
 // listen lets an observer hear of what it wants to, after those before it.
 func (p *Panel) listen(o observer) {
 	bit := uint64(1) << len(p.observers)
-	o.hears().mark(&p.hearing, bit)
-	s, settles := o.(settler)
+	hears, settles := o.hears(), kinds(0)
+	s, _ := o.(settler)
 	if c, calm := o.(calmer); calm {
-		(c.settles() & o.hears()).mark(&p.settling, bit)
-	} else if settles {
-		o.hears().mark(&p.settling, bit)
+		settles = c.settles()
+	} else if s != nil {
+		settles = hears
+	}
+	for rest := uint64(hears); rest != 0; rest &= rest - 1 {
+		k := bits.TrailingZeros64(rest)
+		p.routes[k].hearing |= bit
+		if settles.has(history.Kind(k)) {
+			p.routes[k].settling |= bit
+		}
 	}
 	p.observers, p.settlers = append(p.observers, o), append(p.settlers, s)
-}
-
-// mark sets a bit of each of the kinds.
-func (s kinds) mark(byKind *[maxKinds]uint64, bit uint64) {
-	for rest := uint64(s); rest != 0; rest &= rest - 1 {
-		byKind[bits.TrailingZeros64(rest)] |= bit
-	}
 }
 
 // Record takes the next event. Events come in the order of time. Those of one
@@ -140,7 +145,9 @@ func (p *Panel) Record(e *history.Event) {
 		return
 	}
 	if e.Time != p.now {
-		p.settle()
+		if p.unsettled() {
+			p.settle()
+		}
 		p.now = e.Time
 	}
 	if single.has(e.Kind) {
@@ -161,10 +168,11 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 	if noted.has(f.Kind) {
 		p.notes.observe(f)
 	}
-	for rest := p.hearing[f.Kind%maxKinds]; rest != 0; rest &= rest - 1 {
+	r := &p.routes[f.Kind%maxKinds]
+	for rest := r.hearing; rest != 0; rest &= rest - 1 {
 		p.observers[bits.TrailingZeros64(rest)].observe(f)
 	}
-	p.heard |= p.settling[f.Kind%maxKinds]
+	p.settling |= r.settling
 	if e.Kind == history.End {
 		p.cut = e.Reason
 	}
@@ -181,20 +189,26 @@ func (p *Panel) wait(e *history.Event) {
 	p.take(e, true)
 }
 
+// unsettled reports whether there is anything to do at the end of the instant. After most
+// there is not.
+func (p *Panel) unsettled() bool {
+	l := p.ledger
+	return len(p.late)|len(p.told)|len(l.changes)|len(l.settling)|int(p.settling) != 0
+}
+
 // settle closes an instant.
 func (p *Panel) settle() {
 	if len(p.late) > 0 {
 		p.takeLate()
 	}
 	p.told = p.told[:0]
-	p.ledger.crowded()
 	if len(p.ledger.changes) > 0 {
 		p.ledger.settleKeys()
 	}
-	for rest := p.heard; rest != 0; rest &= rest - 1 {
+	for rest := p.settling; rest != 0; rest &= rest - 1 {
 		p.settlers[bits.TrailingZeros64(rest)].settle()
 	}
-	p.heard = 0
+	p.settling = 0
 	if len(p.ledger.settling) > 0 || len(p.ledger.changes) > 0 {
 		p.ledger.settle()
 	}

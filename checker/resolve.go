@@ -8,21 +8,23 @@ import "github.com/lockstorm/lockstorm/history"
 // then to be resolved again after the others. With force it always enters what
 // it can, and objects to what cannot be true.
 func (l *ledger) resolve(f *fact, force bool) bool {
-	f.client = l.client(f.Client)
-	if f.client.dead && f.posthumous() {
-		if !force {
-			return false
-		}
-		l.object("%s comes after the client's death at %s", naming(f.Event), at(f.client.died))
+	c := l.client(f.Client)
+	f.client = c
+	if c.dead && f.posthumous() && !l.outlived(f, force) {
+		return false
 	}
-	enter := entries[f.Kind]
-	if enter != nil && !enter(l, f, force) {
+	if enter := entries[f.Kind]; enter != nil && !enter(l, f, force) {
 		return false
 	}
 	if h := f.hold; h != nil && (h.over || h.client.dead) {
 		l.settling = append(l.settling, h)
 	}
 	return true
+}
+
+// outlived objects to an act of a client that is dead.
+func (l *ledger) outlived(f *fact, force bool) bool {
+	return force && l.object("%s comes after the client's death at %s", naming(f.Event), at(f.client.died))
 }
 
 // entries is how the kinds of events that have a meaning for the ledger are
@@ -242,8 +244,10 @@ func (l *ledger) lapse(f *fact, force bool) bool {
 		return force
 	}
 	h := f.hold
-	if !h.reached.seen || f.Until > h.reached.until {
-		h.reached = reached{seen: true, until: f.Until, at: f.Time}
+	if !h.reached.seen {
+		h.reached = reached{seen: true, until: f.Until, at: f.Time, first: f.Time}
+	} else if f.Until > h.reached.until {
+		h.reached.until, h.reached.at = f.Until, f.Time
 	}
 	return true
 }
@@ -329,7 +333,7 @@ func (l *ledger) apply(f *fact, force bool) bool {
 		f.hold = l.resource(f.Resource).find(f.Token)
 	}
 	due := f.Client == 0 || f.client.writes > 0
-	called := f.hold != nil && (f.hold.returned || f.hold.writes > 0)
+	called := f.hold != nil && (f.hold.returned || f.hold.client.wrote(f.Event) != nil)
 	if !force && !(due && called) {
 		return false
 	}

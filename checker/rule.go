@@ -38,4 +38,4 @@ func kindSet(list ...history.Kind) kinds {
 	return s
 }
 
-func (s kinds) has(k history.Kind) bool { return s&(1<<k) != 0 }
+func (s kinds) has(k history.Kind) bool { return s&(1<<(k%maxKinds)) != 0 }

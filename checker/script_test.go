@@ -23,7 +23,7 @@ type script struct {
 	until    int
 	extends  []extension
 	again    *reentry
-	write    *access // of a try that has not returned
+	writes   []access // of a try that has not returned, each of another value
 	warned   int
 	lost     int
 	release  int
@@ -183,41 +183,57 @@ func (s *script) forgetAfterDeath(killed int) {
 	} else if a != nil && a.release > killed {
 		a.release = never
 	}
-	if w := s.write; w != nil && w.call > killed {
-		s.write = nil
-	} else if w != nil && w.ret > killed {
-		w.took, w.applied = false, w.took || w.applied
-		w.unheard = true
+	s.writes = slices.DeleteFunc(s.writes, func(w access) bool { return w.call > killed })
+	for i := range s.writes {
+		if w := &s.writes[i]; w.ret > killed {
+			w.took, w.applied = false, w.took || w.applied
+			w.unheard = true
+		}
 	}
 }
 
-// drawUnknown draws a try that never returns, and perhaps an act under it.
+// drawUnknown draws a try that never returns, and perhaps acts under it, which may overlap.
 func (s *script) drawUnknown(t *rapid.T) {
-	at := instant(s.call).Draw(t, "act")
-	took := rapid.IntRange(0, 4).Draw(t, "took")
-	switch rapid.IntRange(0, 3).Draw(t, "kind of act") {
-	case 0:
-		s.write = &access{call: at, ret: at + took, took: rapid.Bool().Draw(t, "accepted")}
-	case 1:
-		s.write = &access{call: at, ret: at + took, applied: rapid.Bool().Draw(t, "applied")}
-	case 2:
-		s.extends = []extension{{call: at, ret: at + took, until: at + 1 + rapid.IntRange(0, 4).Draw(t, "until"), granted: rapid.Bool().Draw(t, "granted")}}
+	last := s.call
+	for range rapid.SampledFrom([]int{0, 1, 3, 4, 4}).Draw(t, "acts") {
+		at := instant(last).Draw(t, "act")
+		took := rapid.IntRange(0, 4).Draw(t, "took")
+		switch kind := rapid.IntRange(0, 2).Draw(t, "kind of act"); {
+		case kind == 0:
+			s.writes = append(s.writes, access{call: at, ret: at + took, took: rapid.Bool().Draw(t, "accepted")})
+		case kind == 1:
+			s.writes = append(s.writes, access{call: at, ret: at + took, applied: rapid.Bool().Draw(t, "applied")})
+		case len(s.extends) == 0:
+			s.extends = []extension{{call: at, ret: at + took, until: at + 1 + rapid.IntRange(0, 4).Draw(t, "until"), granted: rapid.Bool().Draw(t, "granted")}}
+		}
+		last = max(last, at)
 	}
 	if s.acted() < never {
-		s.drawRelease(t, at)
+		s.drawRelease(t, last)
 	}
 }
 
-// acted returns the call of the act that shows that a try was granted which
+// acted returns the call of the first act that shows that a try was granted which
 // never returned.
 func (s *script) acted() int {
-	switch {
-	case s.write != nil && (s.write.took || s.write.applied):
-		return s.write.call
-	case s.ret == never && len(s.extends) > 0 && s.extends[0].granted:
-		return s.extends[0].call
+	first := never
+	for _, w := range s.writes {
+		if w.took || w.applied {
+			first = min(first, w.call)
+		}
 	}
-	return never
+	if s.ret == never && len(s.extends) > 0 && s.extends[0].granted {
+		first = min(first, s.extends[0].call)
+	}
+	return first
+}
+
+// acts is how many there are of a try that never returned.
+func (s *script) acts() int {
+	if s.ret < never {
+		return 0
+	}
+	return len(s.writes) + len(s.extends)
 }
 
 func token(hold int) string { return string(rune('A' + hold)) }
@@ -256,8 +272,8 @@ func (s *script) events() []history.Event {
 		add(a.release, history.Event{Kind: history.Release})
 		add(a.release, history.Event{Kind: history.Released, Outcome: history.OK})
 	}
-	if w := s.write; w != nil {
-		s.addWrite(add, w)
+	for i := range s.writes {
+		s.writes[i].add(add, int64(i+1))
 	}
 	add(s.warned, history.Event{Kind: history.Expiring})
 	add(s.lost, history.Event{Kind: history.Lost})
@@ -266,15 +282,15 @@ func (s *script) events() []history.Event {
 	return events
 }
 
-func (s *script) addWrite(add func(int, history.Event), w *access) {
-	add(w.call, history.Event{Kind: history.Write, Value: 1})
+func (w *access) add(add func(int, history.Event), value int64) {
+	add(w.call, history.Event{Kind: history.Write, Value: value})
 	switch {
 	case w.took:
-		add(w.ret, history.Event{Kind: history.WriteDone, Value: 1, Outcome: history.OK})
+		add(w.ret, history.Event{Kind: history.WriteDone, Value: value, Outcome: history.OK})
 	case w.applied:
-		add(w.ret, history.Event{Kind: history.Apply, Value: 1})
+		add(w.ret, history.Event{Kind: history.Apply, Value: value})
 	case w.ret%2 == 0 && !w.unheard:
-		add(w.ret, history.Event{Kind: history.WriteDone, Value: 1, Outcome: history.Declined})
+		add(w.ret, history.Event{Kind: history.WriteDone, Value: value, Outcome: history.Declined})
 	}
 }
 

@@ -48,6 +48,17 @@ func (c *client) section(e *history.Event, stages ...stage) *section {
 	return nil
 }
 
+// wrote returns the section whose write of that value is under way.
+func (c *client) wrote(e *history.Event) *section {
+	for i := len(c.sections) - 1; i >= 0; i-- {
+		s := c.sections[i]
+		if s.stage == writing && s.wrote == e.Value && s.token == e.Token && s.resource.name == e.Resource {
+			return s
+		}
+	}
+	return nil
+}
+
 func (l *ledger) openSection(f *fact, at stage) *section {
 	s := &section{
 		client: f.Client, token: f.Token, resource: l.resource(f.Resource),
@@ -64,8 +75,29 @@ func (l *ledger) read(f *fact, force bool) bool {
 		}
 		l.twice(f, "read")
 	}
+	if f.replaced = f.client.section(f.Event, reading, holding); f.replaced != nil {
+		f.client.leave(f.replaced) // it has read, and begins anew without a write
+	}
 	f.section = l.openSection(f, reading)
 	return true
+}
+
+// leave forgets a section that comes to no write.
+func (c *client) leave(s *section) {
+	c.sections = remove(c.sections, s)
+	if s.stage == reading {
+		c.adrift.reads++
+	}
+}
+
+// leaveAll forgets the sections that come to no write because their hold is over, or to
+// nothing because their client is dead. The judges have had the time to look at them.
+func (c *client) leaveAll(h *hold) {
+	for i := len(c.sections) - 1; i >= 0; i-- {
+		if s := c.sections[i]; c.dead || s.stage != writing && s.token == h.token && s.resource == h.resource {
+			c.leave(s)
+		}
+	}
 }
 
 func (l *ledger) readDone(f *fact, force bool) bool {
@@ -105,8 +137,13 @@ func (l *ledger) write(f *fact, force bool) bool {
 }
 
 func (l *ledger) writeDone(f *fact, force bool) bool {
-	if f.section = f.client.section(f.Event, writing); f.section == nil {
-		return force && l.unwritten(f)
+	if f.section = f.client.wrote(f.Event); f.section == nil {
+		if !force {
+			return false
+		}
+		if f.section = f.client.section(f.Event, writing); f.section == nil {
+			return l.unwritten(f)
+		}
 	}
 	s := f.section
 	s.ret = f.Time

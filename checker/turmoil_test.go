@@ -74,8 +74,7 @@ func drawKeys(t *rapid.T, s *script) []history.Event {
 
 // drawSection draws a read and a write under a hold.
 func drawSection(t *rapid.T, s *script) []history.Event {
-	unknown := s.ret == never && (s.write != nil || len(s.extends) > 0) // one act is enough
-	if s.refused || unknown || rapid.Bool().Draw(t, "no section") {
+	if s.refused || s.acts() > 0 || rapid.Bool().Draw(t, "no section") {
 		return nil
 	}
 	var events []history.Event

@@ -9,13 +9,16 @@ import (
 
 // turn is one thing that happens to a line, at an instant.
 type turn struct {
-	kind      turnKind
-	tentative bool
-	hold      *hold
-	at        history.Time
-	since     history.Time // of an empty window: the earliest p
-	by        history.Kind // what ended the window
+	kind  turnKind
+	hold  *hold
+	at    history.Time
+	since history.Time // of an empty window: the earliest p
+	by    history.Kind // what ended the window
+	act   *act         // by which alone the window may have begun; nil: that is certain
 }
+
+// open reports whether it is not known yet if the turn is one.
+func (t *turn) open() bool { return t.act != nil && t.act.open() }
 
 type turnKind uint8
 

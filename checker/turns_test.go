@@ -69,8 +69,9 @@ func shaped(t *rapid.T, s script, as shape, from, end int) script {
 		ret := between(s.until+1, end-1, "extended")
 		extend(between(from, ret, "extend"), ret, end+between(0, 4, "spare"), true)
 	case wrote:
-		s.ret, s.write = never, &access{call: from, ret: from + between(0, 3, "took"), took: rapid.Bool().Draw(t, "returned")}
-		s.write.applied = !s.write.took
+		w := access{call: from, ret: from + between(0, 3, "took"), took: rapid.Bool().Draw(t, "returned")}
+		w.applied = !w.took
+		s.ret, s.writes = never, []access{w}
 	case prolonged:
 		s.ret, s.until = never, never
 		extend(from, from+between(0, 3, "took"), end+between(4, 8, "spare"), true)

@@ -8,14 +8,14 @@ type window struct {
 	begun     bool
 	over      bool
 	tentative bool // begun by an act of a hold whose acquire has not returned, which may come to nothing
-	turn      int  // its place in the line, while the act has not come to anything; 0: none
-
-	anew bool // begun by an extension, after the hold had lapsed
+	anew      bool // begun by an extension, after the hold had lapsed
 
 	// fresh and closing: it began, or ended, within this instant.
 	fresh   bool
 	closing bool
 	by      history.Kind // what ended it
+
+	acts []*act // with each of which it may turn out to have begun, in the order of their calls
 
 	call history.Time // of acquire, or of the extension that began it anew
 	from history.Time
@@ -35,6 +35,18 @@ func (w *window) change() turnKind {
 		return endTurn
 	}
 	return noTurn
+}
+
+// beginning returns what has happened if the window begins with an act, in the instant of
+// which it was called.
+func (w *window) beginning(a *act) turnKind {
+	switch {
+	case a.void:
+		return noTurn
+	case w.over:
+		return emptyTurn
+	}
+	return beginTurn
 }
 
 // endAllBy ends the windows of all holds that the event ends, being about no one hold.
@@ -61,8 +73,8 @@ func (x *exclusion) endBegun(h *hold) {
 	w := &h.windows[x.index]
 	switch {
 	case !w.begun:
-	case w.fresh:
-		x.end(h, h.reached.at, history.Lapse)
+	case w.from == x.now:
+		x.end(h, h.expiry(), history.Lapse)
 	default:
 		x.end(h, x.now, history.Lapse)
 	}
@@ -81,79 +93,26 @@ func (x *exclusion) end(h *hold, at history.Time, by history.Kind) {
 	x.touch(h)
 }
 
-func (x *exclusion) touch(h *hold) { x.touched = append(x.touched, h) }
+func (x *exclusion) touch(h *hold) { x.turns = append(x.turns, turn{hold: h}) }
 
 // begin begins the hold's window now.
-func (x *exclusion) begin(h *hold, call history.Time, tentative bool) {
+func (x *exclusion) begin(h *hold, call history.Time) {
 	w := &h.windows[x.index]
-	if w.tentative && w.from == x.now {
-		w.tentative = false
-		return
-	}
-	if w.tentative {
-		x.cancel(h)
-	}
-	w.begun, w.fresh, w.tentative = true, true, tentative
+	w.begun, w.fresh = true, true
 	w.call, w.from = call, x.now
 	x.touch(h)
 }
 
-// act is a call that only a holder makes. If the acquire has not returned, it
-// counts as returned here, provided that the act succeeds.
-func (x *exclusion) act(h *hold) {
-	if !h.returned && !h.refused() && !h.windows[x.index].begun {
-		x.begin(h, h.acquire.at, true)
-	}
-}
-
-func (x *exclusion) written(h *hold, o history.Outcome) {
-	switch o {
-	case history.OK:
-		x.confirm(h)
-	case history.Declined:
-		x.fail(h)
-	}
-}
-
-// confirm says that an act of the hold has succeeded.
-func (x *exclusion) confirm(h *hold) {
+// granted begins the window of a try that returns, unless an act has shown before that it
+// was granted.
+func (x *exclusion) granted(h *hold) {
 	w := &h.windows[x.index]
-	switch {
-	case !w.begun && !h.returned && !h.refused():
-		x.begin(h, h.acquire.at, false)
-	case w.tentative:
-		w.tentative = false
-		x.certain(h, (*line).confirm)
+	if len(w.acts) > 0 {
+		x.forget(h)
 	}
-}
-
-// fail says that an act has failed. Another one may still be under way.
-func (x *exclusion) fail(h *hold) {
-	if h.writes == 0 && !h.extend.open {
-		x.cancel(h)
+	if !w.begun {
+		x.begin(h, h.acquire.at)
 	}
-}
-
-// cancel says that the act which would have begun the window has failed.
-func (x *exclusion) cancel(h *hold) {
-	w := &h.windows[x.index]
-	if !w.tentative {
-		return
-	}
-	w.tentative, w.begun, w.fresh = false, false, false
-	x.certain(h, (*line).drop)
-}
-
-// certain makes the hold's tentative turn certain in one way or the other, if it
-// has come to the line.
-func (x *exclusion) certain(h *hold, become func(l *line, place int)) {
-	w, l := &h.windows[x.index], x.line(h)
-	if w.turn == 0 {
-		return
-	}
-	become(l, w.turn)
-	w.turn = 0
-	x.drain(l)
 }
 
 // renew continues the hold to its new end. An extension that is granted only
@@ -161,15 +120,18 @@ func (x *exclusion) certain(h *hold, become func(l *line, place int)) {
 // when the extension was: in between nobody could rely on it. If nothing is
 // left of that window either, there is none.
 func (x *exclusion) renew(h *hold, f *fact) {
-	x.confirm(h)
 	w := &h.windows[x.index]
 	switch {
 	case !w.over || w.by != history.Lapse:
 	case w.end == x.now:
 		w.over, w.closing = false, false
 	default:
-		x.gather(h)
-		*w = window{anew: true}
-		x.begin(h, f.call.at, false)
+		for i := range x.turns {
+			if t := &x.turns[i]; t.hold == h {
+				t.gather(x)
+			}
+		}
+		*w = window{anew: true, acts: w.acts}
+		x.begin(h, f.call.at)
 	}
 }
