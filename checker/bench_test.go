@@ -17,15 +17,39 @@ import (
 var big = flag.Bool("big", false, "BenchmarkLease also judges 10,000,000 operations, for which it needs 5 GB")
 
 // BenchmarkLease is the time that the judge of lease exclusion takes for an operation, a
-// call with its return, of the traffic in memory.
+// call with its return, in memory: of clients that do nothing but acquire and release in
+// turn, and of the traffic, in which there is all that there can be.
 func BenchmarkLease(b *testing.B) {
 	sizes := []int{10_000, 1_000_000}
 	if *big {
 		sizes = append(sizes, 10_000_000)
 	}
 	for _, n := range sizes {
-		b.Run(fmt.Sprintf("operations=%d", n), func(b *testing.B) { benchmarkJudges(b, n, 0, checker.Lease) })
+		b.Run(fmt.Sprintf("turns/operations=%d", n), func(b *testing.B) {
+			header, events := turnsOf(n)
+			benchmarkEvents(b, n, header, events, checker.Lease)
+		})
 	}
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("traffic/operations=%d", n), func(b *testing.B) { benchmarkJudges(b, n, 0, checker.Lease) })
+	}
+}
+
+// turnsOf is a history of so many operations of ten clients that acquire and release one
+// resource in turn.
+func turnsOf(operations int) (history.Header, []history.Event) {
+	const clients = 10
+	events := make([]history.Event, 0, 2*operations+1)
+	e := history.Event{Resource: "resource", TTL: time.Second, Validity: time.Second, Outcome: history.OK}
+	for i := range operations / 2 {
+		e.Client, e.Token = i%clients+1, fmt.Sprintf("%040x", i)
+		e.Until = int64(e.Time) + int64(time.Second)
+		for _, e.Kind = range []history.Kind{history.Acquire, history.Granted, history.Release, history.Released} {
+			e.Time += 1000
+			events = append(events, e)
+		}
+	}
+	return history.Header{Nodes: 5, Clients: clients, LongestTTL: time.Second}, append(events, history.Event{Time: e.Time, Kind: history.End})
 }
 
 // BenchmarkPorcupine is the same of porcupine alone, on the model of a lease lock. Its
@@ -67,6 +91,10 @@ func BenchmarkUnknown(b *testing.B) {
 
 func benchmarkJudges(b *testing.B, operations, unknown int, only ...checker.Property) {
 	header, events := trafficOf(operations, unknown)
+	benchmarkEvents(b, operations, header, events, only...)
+}
+
+func benchmarkEvents(b *testing.B, operations int, header history.Header, events []history.Event, only ...checker.Property) {
 	b.ReportAllocs()
 	began := processorTime(b)
 	for b.Loop() {

@@ -103,7 +103,7 @@ func (c *clash) clause() string {
 	case c.emptied.node != 0:
 		return broken(keepsOrStaysAway, "node %d came back %s at %s; the history does not record keys", c.emptied.node, c.emptied.how, at(c.emptied.at))
 	}
-	return unbroken(c.notes, "the lock itself granted it to both, as far as a history without keys tells")
+	return unbroken(c.notes, "the lock itself granted it to both, as far as can be told from a history that does not record the nodes' keys")
 }
 
 // tellEntries tells of a lock that keeps an entry of each hold in a store.

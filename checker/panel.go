@@ -103,9 +103,13 @@ func NewPanel(h history.Header, only ...Property) *Panel {
 	return p
 }
 
-// judgeOf returns the judge of a property that was asked for.
+// judgeOf returns the judge of a property, which must have been asked for.
 func (p *Panel) judgeOf(asked Property) judge {
-	return p.judges[p.silent()+slices.Index(p.asked, asked)]
+	i := slices.Index(p.asked, asked)
+	if i < 0 {
+		panic("checker: the panel was not asked for " + asked.String())
+	}
+	return p.judges[p.silent()+i]
 }
 
 // silent is how many judges, from the first, nobody asked for.
