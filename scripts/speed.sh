@@ -36,7 +36,8 @@ checker() {
 	show "Ten million operations" "$bench 'Lease/.*/operations=10000000$' -benchtime 1x -count 2 -args -big | grep ^Bench"
 	show "Porcupine alone, on the model of a lease lock: it grows with the square of the operations of one resource" "$bench Porcupine -count 3 | grep ^Bench"
 	show "All properties and all measurements" "$bench 'All|Accesses' -count 3 | grep ^Bench"
-	show "Effect exclusion alone: an operation is a section, which reads and writes" "$bench Effect -count 2 | grep ^Bench"
+	show "Effect exclusion alone: an operation is a section, which reads and writes" "$bench 'Effect$/.*/sections=(10000|1000000)$' -benchtime 1x | grep ^Bench"
+	show "Porcupine alone on such sections, not cut" "$bench 'EffectByPorcupine/.*/sections=10000$' -benchtime 1x | grep ^Bench"
 	show "A history that is read, and read and judged" "$profiled ./history ./results -run '^$' -bench 'Reader|Writer|Judge' | grep ^Bench"
 	show "Ten million operations, judged from their file" \
 		"$profiled ./results -count 1 -run TestLongHistories -v -args -operations 10000000 | sed -n 's/.*speed_test.go:[0-9]*: //p'"
