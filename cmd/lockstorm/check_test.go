@@ -245,10 +245,12 @@ func TestCheckOfAHistoryFromElsewhere(t *testing.T) {
 
 // What nobody can have read was not said.
 func TestOutputThatIsLost(t *testing.T) {
-	var problems bytes.Buffer
-	code := execute(context.Background(), []string{"list"}, strings.NewReader(""), full{}, &problems)
-	want(t, "exit code", code, exitBadInput)
-	want(t, "on stderr", problems.String(), "lockstorm: no space left on device\n")
+	for _, args := range [][]string{{"list"}, {"run", "calm", "--out", ""}, {"check", "--picture", "none", "../../docs/two-holders.jsonl"}} {
+		var problems bytes.Buffer
+		code := execute(context.Background(), args, strings.NewReader(""), full{}, &problems)
+		want(t, "exit code of "+args[0], code, exitBadInput)
+		want(t, "on stderr of "+args[0], problems.String(), "lockstorm: no space left on device\n")
+	}
 }
 
 // full is a device without space.

@@ -68,12 +68,15 @@ func main() {
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, in io.Reader, out, problems io.Writer) int {
-	root := newRoot()
+	root, told := newRoot(), &outlet{to: out}
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
+	root.SetOut(told)
 	root.SetErr(problems)
 	err := root.ExecuteContext(ctx)
+	if told.err != nil { // whatever was found, nobody has seen it
+		err = told.err
+	}
 	var verdict verdictError
 	switch {
 	case err == nil:
