@@ -50,7 +50,9 @@ type Finding struct {
 	Model   string          `json:"model"`
 	Verdict checker.Verdict `json:"verdict"`
 	Story   string          `json:"story,omitempty"` // why it is violated or n/a, or how far the judge came
-	window  *window
+
+	workload string
+	window   *window
 }
 
 // Judge reads a history and judges it by each model of its workload. Its errors
@@ -87,6 +89,7 @@ func Judge(ctx context.Context, r io.Reader, o Options) (Report, error) {
 		if err != nil {
 			return Report{}, err
 		}
+		f.workload = w.name
 		report.Findings = append(report.Findings, f)
 	}
 	return report, ctx.Err()

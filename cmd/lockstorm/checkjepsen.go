@@ -50,7 +50,7 @@ func (c checking) judgeJepsen(ctx context.Context, in input, text io.Reader) (ve
 // drawJepsen draws a finding that has something to show.
 func (c checking) drawJepsen(j *jepsenJudged, in input, f jepsen.Finding) error {
 	var page bytes.Buffer
-	err := f.Picture(&page)
+	err := f.Picture(&page, in.name)
 	if errors.Is(err, jepsen.ErrNoPicture) {
 		return nil
 	}
