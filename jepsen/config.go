@@ -4,6 +4,15 @@ package jepsen
 type config struct {
 	place
 	used set // operations of unknown outcome that have taken effect, by kind
+	past *use
+}
+
+// use is one operation of unknown outcome that has taken effect, and those before it.
+// It is for the story alone: no search looks at it.
+type use struct {
+	kind   int
+	at     int // the place of the return that it was for
+	before *use
 }
 
 // place is a config but for what it has used up.

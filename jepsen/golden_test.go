@@ -2,6 +2,7 @@ package jepsen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -83,7 +84,7 @@ func TestUnknown(t *testing.T) {
 func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Judge(ctx, strings.NewReader(cases(t)[0][1]), Options{}); err != context.Canceled {
+	if _, err := Judge(ctx, strings.NewReader(cases(t)[0][1]), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -106,9 +107,9 @@ func TestPicture(t *testing.T) {
 
 func drawn(t *testing.T, name string, f Finding) {
 	var page strings.Builder
-	err := f.Picture(&page)
+	err := f.Picture(&page, "history.edn")
 	if f.Verdict == checker.Holds || f.Verdict == checker.NotApplicable {
-		if err != ErrNoPicture {
+		if !errors.Is(err, ErrNoPicture) {
 			t.Errorf("%s: %s %s: %v", name, f.Model, f.Verdict, err)
 		}
 		return
@@ -116,7 +117,11 @@ func drawn(t *testing.T, name string, f Finding) {
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
-	shown := []string{"<html", "lines "}
+	accused, _, _ := strings.Cut(strings.TrimPrefix(f.Story, f.window.of()), " (process")
+	shown := []string{"<html", "lines ", "<title>history.edn: ", f.Model + ": " + f.Verdict.String(), `"process `, `"look":0`}
+	if f.Verdict == checker.Violated {
+		shown = append(shown, strings.ReplaceAll(fmt.Sprintf("cannot have happened: %s", accused), `"`, `\"`))
+	}
 	if name == "lock: two hold it" {
 		shown = append(shown, "start-partition", ":majority")
 	}
@@ -124,6 +129,9 @@ func drawn(t *testing.T, name string, f Finding) {
 		if !strings.Contains(page.String(), s) {
 			t.Errorf("%s: the picture of %s shows no %q", name, f.Model, s)
 		}
+	}
+	if regexp.MustCompile(`"process \d+ \(`).MatchString(page.String()) {
+		t.Errorf("%s: a process has two rows", name)
 	}
 }
 
@@ -149,7 +157,7 @@ func TestPictureEscapes(t *testing.T) {
 			f = report.Findings[1] // the ownerless mutex knows no name
 		}
 		var page strings.Builder
-		if err := f.Picture(&page); err != nil {
+		if err := f.Picture(&page, "history.edn"); err != nil {
 			t.Fatalf("%s: %v", f.Verdict, err)
 		}
 		if strings.Contains(page.String(), "<img") {

@@ -21,6 +21,9 @@ type Options struct {
 	// Initial is the value that each register holds at first, as EDN; "" means
 	// nil, which is what most of Jepsen's tests begin with.
 	Initial string
+	// Models names those that count, as [Model] returns them: a history is judged by
+	// these alone. That none of them is of its workload is an error. Empty means all.
+	Models []string
 }
 
 func (o Options) initial() string {
@@ -50,10 +53,12 @@ type Finding struct {
 	Model   string          `json:"model"`
 	Verdict checker.Verdict `json:"verdict"`
 	Story   string          `json:"story,omitempty"` // why it is violated or n/a, or how far the judge came
-	window  *window
+
+	workload string
+	window   *window
 }
 
-// Judge reads a history and judges it by each model of its workload. Its errors
+// Judge reads a history and judges it by each model of its workload that counts. Its errors
 // are those of reading, those of a history that is none or cannot be judged,
 // which name the line, and that of ctx, if it ends.
 func Judge(ctx context.Context, r io.Reader, o Options) (Report, error) {
@@ -75,6 +80,10 @@ func Judge(ctx context.Context, r io.Reader, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	specifications, err := w.by(o.Models)
+	if err != nil {
+		return Report{}, err
+	}
 	parts, err := rec.parts()
 	if err != nil {
 		return Report{}, err
@@ -82,11 +91,12 @@ func Judge(ctx context.Context, r io.Reader, o Options) (Report, error) {
 	report := Report{Workload: w.name, Operations: rec.invoked, Infos: rec.infos, Keys: len(parts)}
 	limited, cancel := within(ctx, o.Limit)
 	defer cancel()
-	for _, spec := range w.specifications {
+	for _, spec := range specifications {
 		f, err := spec.judge(limited, rec, parts, o)
 		if err != nil {
 			return Report{}, err
 		}
+		f.workload = w.name
 		report.Findings = append(report.Findings, f)
 	}
 	return report, ctx.Err()

@@ -255,7 +255,7 @@ func does(name string, d doing, state map[string]string) (map[string]string, boo
 // Law: the judge says what porcupine says of the history as a whole, whether few
 // outcomes are unknown or most; and of the window around a violation porcupine
 // says that it has no order, whatever came before, and has one without what
-// violates it.
+// violates it; and what the story takes to have happened is all that it takes.
 func TestLawPorcupine(t *testing.T) {
 	for name, say := range clients {
 		for _, infos := range []int{2, 6} {
@@ -299,7 +299,7 @@ func compare(t *rapid.T, spec specification, rec *recording) {
 			if porcupine.CheckOperations(m, ops) {
 				t.Fatalf("%s: the window before the violation has an order from %v", spec.name, c)
 			}
-			rest := slices.DeleteFunc(ops, func(op porcupine.Operation) bool { return op.Metadata == w.steps[stuck].of })
+			rest := slices.DeleteFunc(ops, func(op porcupine.Operation) bool { return op.Metadata == stuck })
 			if slices.ContainsFunc(rest, func(op porcupine.Operation) bool { return op.Call > op.Return }) {
 				t.Fatalf("%s: the window has an operation that returned before it began", spec.name)
 			}
@@ -309,6 +309,34 @@ func compare(t *rapid.T, spec specification, rec *recording) {
 			t.Fatalf("%s: the window has no order without what violates it either", spec.name)
 		}
 	}
+	if w.lenient {
+		return // it has given away what it cannot give
+	}
+	win = around(w, "", stuck, rec)
+	m, ops := win.excerpt(win.start())
+	if !porcupine.CheckOperations(m, slices.DeleteFunc(ops, func(op porcupine.Operation) bool { return op.Metadata == stuck })) {
+		t.Fatalf("%s: the picture begins with a state from which it accuses something else", spec.name)
+	}
+	if !porcupine.CheckOperations(w.model, win.story()) {
+		t.Fatalf("%s: the story leaves out what must have happened", spec.name)
+	}
+}
+
+// story is what was done before the accused step, and of what is unknown only what the
+// story takes to have happened.
+func (w *window) story() []porcupine.Operation {
+	end := w.steps[w.stuck].ret
+	var told []step
+	for i, s := range w.steps {
+		if _, taken := w.taken[i]; i == w.stuck || s.call > end || s.unknown && !taken {
+			continue
+		}
+		if s.ret > end {
+			s.ret, s.unknown = never, true
+		}
+		told = append(told, s)
+	}
+	return forPorcupine(told)
 }
 
 // Law: what is done to other keys makes no difference.

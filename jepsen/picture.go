@@ -3,7 +3,6 @@ package jepsen
 import (
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"slices"
 	"strings"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/page"
 	"github.com/lockstorm/lockstorm/model"
 )
 
@@ -22,18 +23,87 @@ var ErrNoPicture = errors.New("jepsen: there is no violation to draw")
 // a picture.
 const searchLimit = 5 * time.Second
 
-// Picture writes porcupine's visualisation, a page of HTML, of the window
-// before the violation, or before the place where the judge gave up: the last
-// operations of the key, from one state that it can have been in, and what the
-// nemesis did meanwhile. Of a finding without a window it is [ErrNoPicture].
-func (f Finding) Picture(out io.Writer) error {
-	if f.window == nil {
+// The colours: what is accused, and what the nemesis did.
+const (
+	red    = "#ff9c9c"
+	orange = "#ffd28a"
+)
+
+// Picture writes a page of HTML of the window before the violation, or before the
+// place where the judge gave up: the last operations of the key, from one state that
+// it can have been in, what porcupine makes of them, and what the nemesis did
+// meanwhile. The history is called name there. Of a finding without a window it is
+// [ErrNoPicture].
+func (f Finding) Picture(out io.Writer, name string) error {
+	w := f.window
+	if w == nil {
 		return ErrNoPicture
 	}
-	m, ops := f.window.excerpt(f.window.from.configs[0])
-	_, info := porcupine.CheckOperationsVerbose(m, ops, searchLimit)
-	info.AddAnnotations(f.window.faults())
-	return porcupine.Visualize(m, info, out)
+	from := w.start()
+	m, list := w.excerpt(from)
+	operations := make([]page.Operation, len(list))
+	for i, o := range list {
+		operations[i] = page.Operation{Operation: o, Row: fmt.Sprintf("process %d", w.steps[o.Metadata.(int)].of.process)}
+	}
+	heading := fmt.Sprintf("%s: %s", f.Model, f.Verdict)
+	head := page.Head{
+		Title: fmt.Sprintf("%s: %s, %s%s", name, f.workload, w.of(), heading),
+		Found: []page.Found{{Heading: heading, Story: f.Story}},
+		Notes: []string{w.note(from, len(list))},
+	}
+	marks := append([]page.Mark{w.accused(f.Verdict)}, w.faults()...)
+	return page.Search(m, operations, searchLimit).Write(out, head, marks)
+}
+
+// note says what is shown.
+func (w *window) note(from config, operations int) string {
+	return fmt.Sprintf("Shown: %d operations up to line %d. Before them the state is taken to be: %s. “(perhaps)” marks what may have taken effect or not, or had not returned by then.",
+		operations, w.steps[w.stuck].of.end, w.model.DescribeState(from.state))
+}
+
+// accused marks the operation that the story is about.
+func (w *window) accused(v checker.Verdict) page.Mark {
+	s := &w.steps[w.stuck]
+	text := "cannot have happened: "
+	if v != checker.Violated {
+		text = "undecided from here on: "
+	}
+	return page.Mark{
+		Row: v.String(), From: w.enters(s), To: int64(s.ret),
+		Text: text + w.model.DescribeOperation(s.input, known), Details: w.origin(w.stuck), Colour: red, Look: true,
+	}
+}
+
+// start returns the config that the picture begins with: of those from which the story's
+// order can have come, one from which all but the accused operation has an order, so that
+// the picture accuses the same one.
+func (w *window) start() config {
+	past := w.configs[0].past
+	for past != nil && past.at >= w.begin() {
+		past = past.before
+	}
+	var list []config
+	for _, c := range w.from.configs {
+		if c.past == past {
+			list = append(list, c)
+		}
+	}
+	if len(list) == 0 { // others have taken its place
+		list = w.from.configs
+	}
+	limit := time.Now().Add(searchLimit)
+	for _, c := range list[:len(list)-1] {
+		m, ops := w.excerpt(c)
+		ops = slices.DeleteFunc(ops, func(o porcupine.Operation) bool { return o.Metadata == w.stuck })
+		left := time.Until(limit)
+		if left <= 0 {
+			break
+		}
+		if porcupine.CheckOperationsTimeout(m, ops, left) == porcupine.Ok {
+			return c
+		}
+	}
+	return list[len(list)-1]
 }
 
 // excerpt returns the operations of the window for porcupine, if c is how the
@@ -43,24 +113,21 @@ func (w *window) excerpt(c config) (porcupine.Model, []porcupine.Operation) {
 	m.Init = func() any { return c.state }
 	end := w.steps[w.stuck].ret
 	var ops []porcupine.Operation
-	lanes := map[int64]int{}
 	for _, i := range w.chosen(c) {
 		s := &w.steps[i]
-		if _, known := lanes[s.of.process]; !known {
-			lanes[s.of.process] = len(lanes)
-		}
 		// What returns later may have taken effect by now.
-		op := porcupine.Operation{
-			ClientId: lanes[s.of.process], Input: s.input, Output: model.Outcome{Unknown: s.ret > end},
-			Call: int64(max(s.call, w.begin())), Return: int64(min(s.ret, end+1)), Metadata: s.of,
-		}
-		ops = append(ops, op)
+		ops = append(ops, porcupine.Operation{
+			Input: s.input, Output: model.Outcome{Unknown: s.ret > end},
+			Call: w.enters(s), Return: int64(min(s.ret, end+1)), Metadata: i,
+		})
 	}
-	// Porcupine's script reads states as HTML, and all else that is drawn as text.
-	m.DescribeState = func(state any) string { return html.EscapeString(w.model.DescribeState(state)) }
-	m.DescribeOperationMetadata = func(of any) string { return of.(*operation).lines() }
+	m.DescribeOperationMetadata = func(i any) string { return w.origin(i.(int)) }
 	return m, ops
 }
+
+// enters is where a step begins in the picture: before the return that the window begins
+// with, so that what returns there has a width.
+func (w *window) enters(s *step) int64 { return int64(max(s.call, w.begin()-1)) }
 
 // chosen returns the steps of the window that c has not seen take effect.
 func (w *window) chosen(c config) []int {
@@ -81,18 +148,11 @@ func (w *window) chosen(c config) []int {
 	return list
 }
 
-func (o *operation) lines() string {
-	if o.end == 0 {
-		return fmt.Sprintf("process %d, line %d, not completed", o.process, o.line)
-	}
-	return fmt.Sprintf("process %d, lines %d to %d", o.process, o.line, o.end)
-}
-
 // faults returns what the nemesis did in the window, and what it had begun
 // before and not yet ended.
-func (w *window) faults() []porcupine.Annotation {
-	begin, end := w.begin(), w.steps[w.stuck].ret+1
-	var list []porcupine.Annotation
+func (w *window) faults() []page.Mark {
+	begin, end := w.begin()-1, w.steps[w.stuck].ret+1
+	var list []page.Mark
 	for i, a := range w.rec.acts {
 		from, to := a.at, a.at
 		if begins(a.name) {
@@ -101,9 +161,9 @@ func (w *window) faults() []porcupine.Annotation {
 		if to < begin || from > end {
 			continue
 		}
-		list = append(list, porcupine.Annotation{
-			Tag: "nemesis", Start: int64(max(from, begin)), End: int64(min(to, end)),
-			Description: a.name, Details: fmt.Sprintf("line %d: %s", a.line, show(a.value)),
+		list = append(list, page.Mark{
+			Row: "nemesis", From: int64(max(from, begin)), To: int64(min(to, end)),
+			Text: a.name, Details: fmt.Sprintf("line %d: %s", a.line, show(a.value)), Colour: orange,
 		})
 	}
 	return list

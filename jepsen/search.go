@@ -98,7 +98,7 @@ func (s *search) expand(c config) {
 	of := &s.steps[s.of]
 	for _, d := range s.before(c, of) {
 		next, _ := s.step(d.state, of.input)
-		s.next.add(config{place{next, d.done}, d.used})
+		s.next.add(config{place{next, d.done}, d.used, d.past})
 	}
 	if _, legal := s.step(c.state, of.input); legal && of.looks() {
 		return // whatever else may follow can follow later
@@ -109,7 +109,7 @@ func (s *search) expand(c config) {
 		}
 		for _, d := range s.before(c, &s.steps[i]) {
 			next, _ := s.step(d.state, s.steps[i].input)
-			s.push(config{place{next, d.done.with(i)}, d.used})
+			s.push(config{place{next, d.done.with(i)}, d.used, d.past})
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (s *search) reach(c config, state string) []config {
 	}
 	s.rough = true
 	if s.lenient {
-		return []config{{place: list[0].place, used: c.used}}
+		return []config{{list[0].place, c.used, list[0].past}}
 	}
 	return list[:min(len(list), s.most)]
 }

@@ -23,6 +23,7 @@ type stock struct {
 	due     map[int][]int    // kinds for which one of these is the last
 	waning  []int            // kinds whose state will come about no more
 	configs []config
+	now     int // the place of the return that is being tried
 }
 
 // kind is all operations of unknown outcome that do the same.
@@ -193,7 +194,7 @@ func (st *stock) step(state any, input any) (any, bool) {
 func (st *stock) use(c config, k int) (config, bool) {
 	kind := &st.kinds[k]
 	if next, legal := st.step(c.state, kind.input); legal && st.left(c, k) {
-		return config{place{next, c.done}, c.used.with(k)}, true
+		return config{place{next, c.done}, c.used.with(k), &use{k, st.now, c.past}}, true
 	}
 	return c, false
 }

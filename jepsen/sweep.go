@@ -80,6 +80,7 @@ func (w *sweep) run(ctx context.Context) (checker.Verdict, int) {
 			continue
 		}
 		w.mark(e.at)
+		w.now = e.at
 		next, decided := w.complete(ctx, e.step)
 		if !decided {
 			return checker.Unknown, e.step

@@ -49,6 +49,41 @@ var workloads = []workload{
 	{"cas-register", []string{"read", "write", "cas"}, []specification{register}},
 }
 
+// Model returns the whole name of a model: "owner-aware mutex" for itself, and for
+// "owner-aware". That there is none is an error, which says which there are.
+func Model(name string) (string, error) {
+	var short []string
+	for _, w := range workloads {
+		for _, spec := range w.specifications {
+			first, _, _ := strings.Cut(spec.name, " ")
+			if name == spec.name || name == first {
+				return spec.name, nil
+			}
+			if !slices.Contains(short, first) {
+				short = append(short, first)
+			}
+		}
+	}
+	return "", fmt.Errorf("unknown model %q: want %s", name, strings.Join(short, ", "))
+}
+
+// by returns the specifications of the models that count.
+func (w workload) by(models []string) ([]specification, error) {
+	if len(models) == 0 {
+		return w.specifications, nil
+	}
+	var list []specification
+	for _, spec := range w.specifications {
+		if slices.Contains(models, spec.name) {
+			list = append(list, spec)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("a history of the workload %s is not judged as %s", w.name, strings.Join(models, " or "))
+	}
+	return list, nil
+}
+
 // recognise finds the workload by the words of its operations.
 func recognise(words []saying) (workload, error) {
 	for _, w := range workloads {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -36,6 +37,7 @@ const noPicture = "none"
 
 func newCheck() *cobra.Command {
 	var o checkOptions
+	var models []string
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Judge stored histories again",
@@ -46,7 +48,8 @@ expectations along; a bare history has none, and a violation is then exit code 1
 
 What clients of Jepsen did with a lock is judged as an ownerless, an owner-aware
 and a fenced mutex, and what they did with registers as linearizable ones
-(docs/jepsen.md).
+(docs/jepsen.md). --model names those that the lock promises, where it does not
+promise all: the others are then not judged.
 
 Of each property that is violated or left open a picture is written that a
 browser shows: counterexample-lease.html in a run's directory, beside a file under
@@ -60,7 +63,8 @@ input, 3 undecided, 0.`,
 		Example: `  lockstorm check runs/crash-restart-sim-1
   lockstorm check --property lease,fence history.jsonl.zst
   zcat history.jsonl.gz | lockstorm check --json -
-  lockstorm check store/latest/history.edn`,
+  lockstorm check store/latest/history.edn
+  lockstorm check --model ownerless,fenced store/latest/history.edn`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.Flags().StringSliceVar(&o.properties, "property", nil, "judge these properties alone, by name or code: lease,V4")
@@ -68,9 +72,13 @@ input, 3 undecided, 0.`,
 	cmd.Flags().StringVar(&o.picture, "picture", "", `directory for the pictures, or "none"`)
 	cmd.Flags().DurationVar(&o.jepsen.Limit, "limit", time.Minute, "of a history of Jepsen: the longest search; what is not found then is unknown")
 	cmd.Flags().StringVar(&o.jepsen.Initial, "initial", "nil", "of a history of Jepsen: what registers hold at first, as EDN")
+	cmd.Flags().StringSliceVar(&models, "model", nil, "of a history of Jepsen: judge by these models alone: ownerless, owner-aware, fenced, register")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		only, err := findProperties(o.properties)
 		if err != nil {
+			return err
+		}
+		if o.jepsen.Models, err = findModels(models); err != nil {
 			return err
 		}
 		if first := slices.Index(args, standardInput); first >= 0 && slices.Contains(args[first+1:], standardInput) {
@@ -208,6 +216,9 @@ func (c checking) judge(ctx context.Context, name string) (verdicted, error) {
 
 // judgeOurs judges a history of ours.
 func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verdicted, error) {
+	if len(c.options.jepsen.Models) > 0 {
+		return nil, errors.New("--model is of histories of Jepsen, and this one is of Lockstorm")
+	}
 	header, report, err := results.Judge(text, c.only...)
 	stopped := ctx.Err() != nil
 	if err != nil && !(stopped && header.Version != 0) {

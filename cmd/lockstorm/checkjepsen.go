@@ -47,10 +47,23 @@ func (c checking) judgeJepsen(ctx context.Context, in input, text io.Reader) (ve
 	return j, nil
 }
 
+// findModels finds models of Jepsen's workloads by their names.
+func findModels(names []string) ([]string, error) {
+	var found []string
+	for _, name := range names {
+		model, err := jepsen.Model(name)
+		if err != nil {
+			return nil, fmt.Errorf("--model: %w", err)
+		}
+		found = append(found, model)
+	}
+	return found, nil
+}
+
 // drawJepsen draws a finding that has something to show.
 func (c checking) drawJepsen(j *jepsenJudged, in input, f jepsen.Finding) error {
 	var page bytes.Buffer
-	err := f.Picture(&page)
+	err := f.Picture(&page, in.name)
 	if errors.Is(err, jepsen.ErrNoPicture) {
 		return nil
 	}

@@ -36,6 +36,9 @@ func TestCheckOfJepsen(t *testing.T) {
 		{heldOnce, nil, exitAsExpected, []string{"workload lock: 1 operations", "ownerless mutex    holds", "fenced mutex       n/a"}},
 		{heldTwice, nil, exitContradiction, []string{"ownerless mutex    violated", "acquire (process 1, lines 3 to 4)", "picture of owner-aware mutex: "}},
 		{givenAway, nil, exitContradiction, []string{"ownerless mutex    holds", "owner-aware mutex  violated", "held by process 0"}},
+		{givenAway, []string{"--model", "ownerless"}, exitAsExpected, []string{"ownerless mutex  holds"}},
+		{givenAway, []string{"--model", "fenced,ownerless mutex"}, exitAsExpected, []string{"ownerless mutex  holds\nfenced mutex     n/a\n"}},
+		{givenAway, []string{"--model", "owner-aware"}, exitContradiction, []string{"owner-aware mutex  violated"}},
 		{heldOnce, []string{"--limit", "1ns"}, exitUndecided, []string{"ownerless mutex    unknown", "undecided after 0 of 1 operations"}},
 		{"{:type :info :f :start :process :nemesis}", nil, exitAsExpected, []string{"workload none: 0 operations", "any    n/a", "any n/a: the history holds no operation"}},
 		{"{:type :invoke :f :read :process 0} {:type :ok :f :read :process 0 :value 3}", []string{"--initial", "3"}, exitAsExpected, []string{"register  holds"}},
@@ -91,4 +94,15 @@ func TestCheckOfBadJepsen(t *testing.T) {
 	code, _, problems := command(t, "check", "--property", "lease", jepsenFile(t, heldOnce))
 	want(t, "exit code with --property", code, exitBadInput)
 	wantIn(t, problems, "--property is of histories of Lockstorm")
+	code, _, problems = command(t, "check", "--model", "fenced", storedRun(t, "calm"))
+	want(t, "exit code with --model", code, exitBadInput)
+	wantIn(t, problems, "--model is of histories of Jepsen")
+	for model, complaint := range map[string]string{
+		"register":  "a history of the workload lock is not judged as register",
+		"reentrant": `--model: unknown model "reentrant": want ownerless, owner-aware, fenced, register`,
+	} {
+		code, _, problems := command(t, "check", "--model", model, jepsenFile(t, heldOnce))
+		want(t, "exit code with --model", code, exitBadInput)
+		wantIn(t, problems, complaint)
+	}
 }
