@@ -195,7 +195,10 @@ func (c checking) judge(ctx context.Context, name string) (verdicted, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = in.spooled.Close() }()
+	if c.options.picture != noPicture {
+		in.keep()
+		defer func() { _ = in.spooled.Close() }()
+	}
 	stored, err := in.read(ctx, c.problems)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -22,7 +22,8 @@ type input struct {
 	size int64       // in bytes; 0: not known
 	open func() (io.ReadCloser, error)
 
-	spooled *spool // of what can be read once, or nil
+	once    bool   // it can be read once alone
+	spooled *spool // of such an input that is kept, or nil
 }
 
 // findInput finds what the command line names, and says what is wrong where it cannot
@@ -30,7 +31,8 @@ type input struct {
 func findInput(ctx context.Context, name string, stdin io.Reader) (input, error) {
 	in := input{name: name}
 	if name == standardInput {
-		in.once(ctx, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
+		in.once = true
+		in.open = interruptible(ctx, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
 		return in, nil
 	}
 	info, err := os.Stat(name)
@@ -47,18 +49,27 @@ func findInput(ctx context.Context, name string, stdin io.Reader) (input, error)
 	}
 	open := func() (io.ReadCloser, error) { return os.Open(file) }
 	if !info.Mode().IsRegular() { // a pipe that has a name
-		in.once(ctx, open)
+		in.once, in.open = true, interruptible(ctx, open)
 		return in, nil
 	}
 	in.open, in.size = open, info.Size()
 	return in, nil
 }
 
-// once makes an input of what can be read once, and may keep its reader waiting.
-func (in *input) once(ctx context.Context, open func() (io.ReadCloser, error)) {
-	in.spooled = newSpool()
-	spooled := in.spooled
-	in.open = func() (io.ReadCloser, error) { return spooled.fill(interruptible(ctx, open)), nil }
+// keep lets an input that can be read once be read again.
+func (in *input) keep() {
+	if !in.once {
+		return
+	}
+	spooled, open := newSpool(), in.open
+	in.spooled = spooled
+	in.open = func() (io.ReadCloser, error) {
+		from, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return spooled.fill(from), nil
+	}
 }
 
 // title is what a person calls the input.
@@ -118,20 +129,22 @@ func (in input) picture(dir, name string) string {
 	return in.name + "." + file
 }
 
-// interruptible reads what may never come: a pipe, or a keyboard. The goroutine inside
+// interruptible opens what may never come: a pipe, or a keyboard. The goroutine inside
 // ends with its input, or else with the program.
-func interruptible(ctx context.Context, open func() (io.ReadCloser, error)) io.ReadCloser {
-	r, w := io.Pipe()
-	go func() {
-		from, err := open()
-		if err == nil {
-			_, err = io.Copy(w, from)
-			_ = from.Close()
-		}
-		_ = w.CloseWithError(err)
-	}()
-	context.AfterFunc(ctx, func() { _ = w.CloseWithError(ctx.Err()) })
-	return r
+func interruptible(ctx context.Context, open func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) {
+		r, w := io.Pipe()
+		go func() {
+			from, err := open()
+			if err == nil {
+				_, err = io.Copy(w, from)
+				_ = from.Close()
+			}
+			_ = w.CloseWithError(err)
+		}()
+		context.AfterFunc(ctx, func() { _ = w.CloseWithError(ctx.Err()) })
+		return r, nil
+	}
 }
 
 // reading is the plain text of an input while it is read. It says on a terminal how far

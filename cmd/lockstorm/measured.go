@@ -29,6 +29,6 @@ func inWords(figures []checker.Figure) string {
 	return strings.Join(parts, "; ")
 }
 
-// measured reports whether anything was: where only some properties were asked for
-// nothing is.
-func measured(r checker.Report) bool { return len(r.Findings) == len(checker.Properties()) }
+// measured reports whether anything was measured where so many properties were judged:
+// where only some were asked for nothing is.
+func measured(judged int) bool { return judged == len(checker.Properties()) }

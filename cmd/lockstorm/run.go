@@ -199,7 +199,7 @@ func line(r stored) jsonLine {
 		Cut: r.Report.Cut,
 		Dir: r.dir,
 	}
-	if m := &r.Report.Measurements; measured(r.Report) {
+	if m := &r.Report.Measurements; measured(len(r.Report.Findings)) {
 		l.Grants, l.Measurements = &m.Grants, m
 	}
 	if r.TraceHash != 0 {

@@ -28,7 +28,7 @@ func printTally(out io.Writer, t storm.Tally) {
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d/%d\n", p.Code(), p.Title(), expected, v, t.Seen[p][v], t.Runs)
 	}
 	_ = w.Flush()
-	if len(properties) == len(checker.Properties()) { // or nothing is measured
+	if measured(len(properties)) {
 		printMeasured(out, &t.Measured)
 	}
 	for _, p := range checker.Properties() {
