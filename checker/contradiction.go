@@ -86,7 +86,8 @@ var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pau
 	history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.FaultStart, history.FaultEnd,
 	history.Leader, history.EntryGone)
 
-// maxTold bounds the events of an instant that are compared with those that follow.
+// maxTold bounds the events of an instant, and the calls of a client in it, that are
+// compared with those that follow.
 const maxTold = 64
 
 // retell objects to an event that has been recorded before.

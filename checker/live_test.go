@@ -22,15 +22,7 @@ func TestOnlyWhatIsLiveIsRemembered(t *testing.T) {
 	header, events := trafficOf(calls, 0)
 	for _, only := range [][]checker.Property{{checker.Lease}, nil} {
 		panel := checker.NewPanel(header, only...)
-		early := len(events) / 10
-		for i := range events[:early] {
-			panel.Record(&events[i])
-		}
-		before := heap()
-		for i := range events[early:] {
-			panel.Record(&events[early+i])
-		}
-		grown := heap() - before
+		grown := growth(panel, events)
 		if grown > grows {
 			t.Errorf("the judges %v of a history of %d calls remember %d bytes more after all of it than after a tenth, want at most %d", only, calls, grown, grows)
 		}
@@ -42,6 +34,20 @@ func TestOnlyWhatIsLiveIsRemembered(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(events)
+}
+
+// growth is how many bytes more are in use when the panel has heard all events than when
+// it had heard a tenth of them.
+func growth(panel *checker.Panel, events []history.Event) int {
+	early := len(events) / 10
+	for i := range events[:early] {
+		panel.Record(&events[i])
+	}
+	before := heap()
+	for i := range events[early:] {
+		panel.Record(&events[early+i])
+	}
+	return heap() - before
 }
 
 // heap returns the bytes that are in use.
@@ -73,15 +79,7 @@ func TestAccessesAreNotKept(t *testing.T) {
 	for _, only := range [][]checker.Property{{checker.Lease}, nil} {
 		panel := checker.NewPanel(history.Header{Nodes: 5, Clients: 1}, only...)
 		events := abandoned(10_000)
-		early := len(events) / 10
-		for i := range events[:early] {
-			panel.Record(&events[i])
-		}
-		before := heap()
-		for i := range events[early:] {
-			panel.Record(&events[early+i])
-		}
-		if grown := heap() - before; grown > grows {
+		if grown := growth(panel, events); grown > grows {
 			t.Errorf("the judges %v remember %d bytes more of 10000 holds than of a thousand, want at most %d", only, grown, grows)
 		}
 		panel.Finish()

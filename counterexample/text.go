@@ -41,13 +41,12 @@ func rounded(t history.Time, least time.Duration) time.Duration {
 func short(token string) string { return words.Token(token) }
 
 // named is as much of a resource's name as has room in a box.
-func named(resource string) string { return strconv.Quote(clipped(resource, 16, "…")) }
-
-func clipped(text string, most int, mark string) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + mark
+func named(resource string) string {
+	const most = 16
+	if runes := []rune(resource); len(runes) > most {
+		resource = string(runes[:most]) + "…"
 	}
-	return text
+	return strconv.Quote(resource)
 }
 
 // grouped prints a number as in "224,995".

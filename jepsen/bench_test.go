@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/anishathalye/porcupine"
+	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/model"
 )
 
 // stepsOf reads the steps of lines.
-func stepsOf(t testing.TB, spec specification, lines []line) []step {
+func stepsOf(t rapid.TB, spec specification, lines []line) []step {
 	rec, err := load(strings.NewReader(text(lines)))
 	if err != nil {
 		t.Fatal(err)

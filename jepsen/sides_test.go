@@ -3,7 +3,6 @@ package jepsen
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/anishathalye/porcupine"
@@ -54,7 +53,7 @@ func TestLawSides(t *testing.T) {
 	hasty, lenient, cut := 0, 0, 0
 	manyTimes(t, func(t *rapid.T) {
 		lines := sided(t)
-		steps := registered(t, lines)
+		steps := stepsOf(t, register, lines)
 		m := register.model(Options{})
 		legal := porcupine.CheckOperations(m, forPorcupine(steps))
 		for most := 1; most <= 2; most++ {
@@ -86,19 +85,6 @@ func TestLawSides(t *testing.T) {
 	}
 }
 
-// registered returns the steps of a history of one register.
-func registered(t rapid.TB, lines []line) []step {
-	rec, err := load(strings.NewReader(text(lines)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	steps, err := register.steps(rec.operations)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return steps
-}
-
 // byways makes a history in which operations of unknown outcome lead from 0 to 9 by each of
 // some values, and one of them was the way: each of the others can still be read.
 func byways(values, way int) []line {
@@ -125,7 +111,7 @@ func TestLawLenient(t *testing.T) {
 	rough := 0
 	for values := 2; values <= 5; values++ {
 		for way := 1; way <= values; way++ {
-			steps := registered(t, byways(values, way))
+			steps := stepsOf(t, register, byways(values, way))
 			for most := 1; most <= 3; most++ {
 				w := newSweep(register.model(Options{}), steps, manner{lenient: true, most: most})
 				if verdict, stuck := w.run(context.Background()); verdict != checker.Holds {
