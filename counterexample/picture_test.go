@@ -15,10 +15,9 @@ import (
 	"github.com/lockstorm/lockstorm/counterexample"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/historytest"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 // told is a history and what was found in it.
@@ -126,7 +125,7 @@ func (p page) rows(t *testing.T, name string) {
 	}
 }
 
-var simulator = storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
+var simulator = simulated.Backend()
 
 // run runs a scenario once and keeps its history.
 func run(t *testing.T, s scenarios.Scenario) told {

@@ -25,7 +25,8 @@ type Generator struct {
 	// does not happen (Groce et al., Swarm Testing, ISSTA 2012).
 	NoSwarm bool `yaml:"no_swarm,omitempty"`
 
-	able *Ability // that it is limited to; nil: it may ask for any feature
+	able   *Ability         // that it is limited to; nil: it may ask for any feature
+	admits func(Fault) bool // which faults it may draw; nil: any
 }
 
 // GeneratorVersion is the version of the plans: it is counted up when the same
@@ -64,9 +65,12 @@ func (g Generator) Only(s Setting, able Ability) (Generator, error) {
 	return g, field("faults", err)
 }
 
-// allows reports whether an action that was drawn asks for no feature that
-// there is not.
-func (g *Generator) allows(a Action) bool { return g.able == nil || g.able.equipped(a) }
+// Within returns the generator that draws no fault but those which are admitted,
+// and so fewer where few are.
+func (g Generator) Within(admits func(Fault) bool) Generator {
+	g.admits = admits
+	return g
+}
 
 // Plan draws 1 to Most faults that can stand beside the setting's plan, fewer
 // if no more fit. Generator and setting must be valid, and some kind possible in
@@ -120,11 +124,11 @@ func (g *Generator) fitting(d *dice, kinds []Action, plan Plan) (Fault, bool) {
 			break
 		}
 		action := kinds[d.below(len(kinds))].random(d)
-		if !g.allows(action) {
+		if g.able != nil && !g.able.equipped(action) {
 			continue
 		}
 		f := Fault{Action: action, Start: d.start(), End: d.end(action.ending())}
-		if plan.hasRoom(&f, d.setting) {
+		if (g.admits == nil || g.admits(f)) && plan.hasRoom(&f, d.setting) {
 			return f, true
 		}
 	}

@@ -20,11 +20,11 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
-var simulator = storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
+var simulator = simulated.Backend()
 
 // store runs a scenario and stores it.
 func store(t *testing.T, parent, name string) (string, storm.Result) {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
-var simulator = storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
+var simulator = simulated.Backend()
 
 // prepared returns the experiment of a scenario that can be run.
 func prepared(t testing.TB, b storm.Backend, s scenarios.Scenario) storm.Experiment {

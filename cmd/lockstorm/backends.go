@@ -8,8 +8,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster/process"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 // backends lists the worlds in which an experiment can run; the first is the
@@ -20,7 +20,7 @@ var backends = []struct {
 }{
 	{
 		"virtual time in this process; the same seed gives the same run",
-		storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)},
+		simulated.Backend(),
 	},
 	{
 		"real redis-server processes on this machine, behind proxies in this process",

@@ -17,8 +17,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 const historyFile = root + "/docs/history-format.md"
@@ -124,7 +124,7 @@ func TestKindsNameTheFieldsThatRunsWrite(t *testing.T) {
 		}
 		w.named[history.Kind(i+1)] = fieldNames(event).FindAllString(comment, -1)
 	}
-	b := storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Exact: true, Keys: true, Stores: true, Open: storm.Opener(sim.Open)}
+	b := simulated.Backend()
 	for _, s := range manyScenarios() {
 		e, err := storm.Prepare(b, s)
 		if err != nil {

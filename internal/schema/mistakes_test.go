@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 // simulator is the backend that files are checked for.
-var simulator = storm.Backend{Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()}, Keys: true, Stores: true, Exact: true, Open: storm.Opener(sim.Open)}
+var simulator = simulated.Backend()
 
 // read reads a scenario as the command does.
 func read(text string) (scenarios.Scenario, error) {

@@ -1,0 +1,16 @@
+package hunt
+
+import (
+	"math/rand/v2"
+
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Ground is where a hunt takes place: it draws the scenarios.
+type Ground interface {
+	// Name is what the scenarios are called.
+	Name() string
+	// Draw draws a scenario that is valid and has no plan, no generator and no
+	// expectations.
+	Draw(random *rand.Rand) scenarios.Scenario
+}
