@@ -39,29 +39,38 @@ func Parse(text []byte) (Scenario, error) {
 }
 
 // decode reads a scenario whose values may be impossible.
-func decode(text []byte) (Scenario, error) {
+func decode(text []byte) (s Scenario, err error) {
+	err = Decode(text, "scenario", &s)
+	return s, err
+}
+
+// Decode reads one document in YAML, or in JSON, into what into points to: a scenario,
+// or whatever else is described by its types as a scenario is, and so may have one
+// among its fields. An error names the line, and is of [Mistakes] where the form is
+// wrong; kind is what it calls what was wanted. That the values are possible is for
+// others to check: see [Locate].
+func Decode(text []byte, kind string, into any) error {
 	if len(text) > maxText {
-		return Scenario{}, fmt.Errorf("longer than %d MiB: that is no scenario", maxText>>20)
+		return fmt.Errorf("longer than %d MiB: that is no %s", maxText>>20, kind)
 	}
-	var s Scenario
 	var root yaml.Node
-	if err := onlyDocument(text, &root); err != nil {
-		return Scenario{}, err
+	if err := onlyDocument(text, kind, &root); err != nil {
+		return err
 	}
 	if len(root.Content) == 0 || root.Content[0].ShortTag() == "!!null" {
-		return Scenario{}, errors.New("the file is empty")
+		return errors.New("the file is empty")
 	}
-	if mistakes := checkForm(root.Content[0], reflect.TypeOf(s)); len(mistakes) > 0 {
-		return Scenario{}, mistakes
+	if mistakes := checkForm(root.Content[0], kind, reflect.TypeOf(into)); len(mistakes) > 0 {
+		return mistakes
 	}
-	if err := root.Decode(&s); err != nil {
-		return Scenario{}, tidy(text, err)
+	if err := root.Decode(into); err != nil {
+		return tidy(text, err)
 	}
-	return s, nil
+	return nil
 }
 
 // onlyDocument reads the one document of a text.
-func onlyDocument(text []byte, root *yaml.Node) error {
+func onlyDocument(text []byte, kind string, root *yaml.Node) error {
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	err := documents.Decode(root)
 	if errors.Is(err, io.EOF) {
@@ -77,7 +86,7 @@ func onlyDocument(text []byte, root *yaml.Node) error {
 	case err != nil:
 		return tidy(text, err)
 	}
-	return fmt.Errorf("line %d: a second document: a file holds one scenario", second.Content[0].Line)
+	return fmt.Errorf("line %d: a second document: a file holds one %s", second.Content[0].Line, kind)
 }
 
 // Mistakes are all that is wrong with the form of a scenario's text, each with
