@@ -48,6 +48,9 @@ type Shot struct {
 	Candidate
 	Result storm.Result
 	Broken []checker.Property // of those wanted: what it breaks
+
+	// Contended says that some fault began while a client held what another wanted.
+	Contended bool
 }
 
 // round is how many runs are drawn at a time. What a run has shown guides those of
@@ -142,10 +145,12 @@ func (h Hunt) shoot(ctx context.Context, shots []Shot) error {
 }
 
 func (h Hunt) run(ctx context.Context, s *Shot) (err error) {
-	s.Result, err = s.Candidate.Run(ctx, h.Backend, nil)
+	watch := newContention()
+	s.Result, err = s.Candidate.Run(ctx, h.Backend, watch)
 	if err != nil || s.Result.Interrupted {
 		return err
 	}
+	s.Contended = watch.seen
 	s.Broken = slices.DeleteFunc(h.Terms(s.Scenario).Breaches(s.Scenario, s.Result.Report), func(p checker.Property) bool { return !h.wants(p) })
 	return nil
 }

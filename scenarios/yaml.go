@@ -44,33 +44,33 @@ func decode(text []byte) (s Scenario, err error) {
 	return s, err
 }
 
-// Decode reads one document in YAML, or in JSON, into what into points to: a scenario,
-// or whatever else is described by its types as a scenario is, and so may have one
-// among its fields. An error names the line, and is of [Mistakes] where the form is
-// wrong; kind is what it calls what was wanted. That the values are possible is for
-// others to check: see [Locate].
-func Decode(text []byte, kind string, into any) error {
+// Decode reads the one document of a text, in YAML, into what value points to: a struct
+// with the tags of the types of a scenario. All that is not of its form, unknown fields
+// included, is told at once, each with its line ([Mistakes]); whether the values are
+// possible is for the caller to say, and [Locate] puts the line in front. what is what
+// messages call the thing, as in "scenario".
+func Decode(text []byte, what string, value any) error {
 	if len(text) > maxText {
-		return fmt.Errorf("longer than %d MiB: that is no %s", maxText>>20, kind)
+		return fmt.Errorf("longer than %d MiB: that is no %s", maxText>>20, what)
 	}
 	var root yaml.Node
-	if err := onlyDocument(text, kind, &root); err != nil {
+	if err := onlyDocument(text, what, &root); err != nil {
 		return err
 	}
 	if len(root.Content) == 0 || root.Content[0].ShortTag() == "!!null" {
 		return errors.New("the file is empty")
 	}
-	if mistakes := checkForm(root.Content[0], kind, reflect.TypeOf(into)); len(mistakes) > 0 {
+	if mistakes := checkForm(root.Content[0], what, reflect.TypeOf(value)); len(mistakes) > 0 {
 		return mistakes
 	}
-	if err := root.Decode(into); err != nil {
+	if err := root.Decode(value); err != nil {
 		return tidy(text, err)
 	}
 	return nil
 }
 
 // onlyDocument reads the one document of a text.
-func onlyDocument(text []byte, kind string, root *yaml.Node) error {
+func onlyDocument(text []byte, what string, root *yaml.Node) error {
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	err := documents.Decode(root)
 	if errors.Is(err, io.EOF) {
@@ -86,10 +86,10 @@ func onlyDocument(text []byte, kind string, root *yaml.Node) error {
 	case err != nil:
 		return tidy(text, err)
 	}
-	return fmt.Errorf("line %d: a second document: a file holds one %s", second.Content[0].Line, kind)
+	return fmt.Errorf("line %d: a second document: a file holds one %s", second.Content[0].Line, what)
 }
 
-// Mistakes are all that is wrong with the form of a scenario's text, each with
+// Mistakes are all that is wrong with the form of a text, each with
 // its line.
 type Mistakes []error
 
