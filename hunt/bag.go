@@ -25,6 +25,9 @@ func (b *Bag) Add(s Shot) {
 	b.Runs++
 	b.Grants += s.Result.Report.Measurements.Grants
 	b.Faults += s.Result.Report.Measurements.Faults
+	if s.Contended {
+		b.Contended++
+	}
 	for _, p := range s.Broken {
 		if b.First == nil {
 			b.First, b.Violations = map[checker.Property]Shot{}, map[checker.Property]int{}
