@@ -1,0 +1,65 @@
+package hunt
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt/assume"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// candidate makes the candidate of a number, and what runs it: a change of its parents,
+// if it has any and some change is possible, or else one that is drawn anew.
+func (h Hunt) candidate(number int, parents []Candidate) (Candidate, storm.Experiment, error) {
+	random := rand.New(nemesis.Stream(h.Seed, fmt.Sprintf("hunt %d", number)))
+	if len(parents) > 0 {
+		if c, e, ok := h.change(parents, random); ok {
+			return c, e, nil
+		}
+	}
+	c, err := h.draw(random)
+	if err != nil {
+		return c, storm.Experiment{}, err
+	}
+	e, err := storm.Prepare(h.Backend, c.Scenario)
+	return c, e, err
+}
+
+// draw draws a candidate.
+func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
+	s := h.Ground.Draw(random)
+	seed := random.Uint64() >> 32
+	g, err := h.generator(s)
+	if err != nil {
+		return Candidate{}, err
+	}
+	if a, ok := h.within(s, random); ok {
+		g = g.Within(func(f nemesis.Fault) bool { return a.Admits(f, s) })
+	}
+	s.Plan = g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
+	return Candidate{s, seed}, nil
+}
+
+// generator returns what draws the faults of a scenario.
+func (h Hunt) generator(s scenarios.Scenario) (nemesis.Generator, error) {
+	return nemesis.Generator{Faults: h.Faults, Most: h.Most}.Only(s.World(), h.Backend.Ability)
+}
+
+// within draws the assumptions that the plan of a scenario keeps to: those of one of
+// the properties that are wanted and promised.
+func (h Hunt) within(s scenarios.Scenario, random *rand.Rand) (assume.Assumptions, bool) {
+	terms := h.Terms(s)
+	var promised []checker.Property
+	for _, p := range checker.Properties() {
+		if _, ok := terms[p]; ok && h.wants(p) {
+			promised = append(promised, p)
+		}
+	}
+	if len(promised) == 0 {
+		return assume.Assumptions{}, false
+	}
+	return terms[promised[random.IntN(len(promised))]], true
+}
