@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -80,18 +81,46 @@ func (l *leaves) walk(path string, v reflect.Value) {
 }
 
 func (l *leaves) fields(path string, v reflect.Value) {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		in := path
-		if name != "" && name != "-" {
-			in += "." + name
-		}
-		topic, _, _ := strings.Cut(path, "[")
-		if f.IsExported() && name != "-" && !(apart[topic+"."+name]) {
-			l.walk(in, v.Field(i))
+	topic, _, _ := strings.Cut(path, "[")
+	for _, m := range membersOf(v.Type()) {
+		switch {
+		case apart[topic+m.name]:
+		case m.name == "": // its fields stand beside the others
+			l.walk(path, v.Field(m.index))
+		default:
+			l.walk(path+m.name, v.Field(m.index))
 		}
 	}
+}
+
+// member is a field of a struct that stands in a file, by its index.
+type member struct {
+	index int
+	name  string // with a dot in front; empty: it is inline
+}
+
+var members sync.Map // reflect.Type → []member
+
+// membersOf lists the fields of a struct. To read tags takes time, and every scenario
+// that is tried has its values listed.
+func membersOf(t reflect.Type) []member {
+	if known, ok := members.Load(t); ok {
+		return known.([]member)
+	}
+	var list []member
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case !f.IsExported() || name == "-":
+		case name == "":
+			list = append(list, member{index: i})
+		default:
+			list = append(list, member{i, "." + name})
+		}
+	}
+	members.Store(t, list)
+	return list
 }
 
 // usual reports whether a value need not be mentioned.

@@ -71,6 +71,7 @@ var passes = []func(*shrinking){
 	fewerFaults,
 	fewerClients,
 	fewerNodes,
+	cutsInstead,
 	fewerRounds,
 	simplerKinds,
 	simplerMoments,

@@ -12,8 +12,12 @@ import (
 // simplerValues makes each value by itself simpler: what an ordinary scenario has, or
 // nothing; one value in place of a range; shorter lists; round numbers.
 func simplerValues(k *shrinking) {
-	for i := 0; i < len(leavesOf(&k.best)); i++ {
-		for _, v := range leavesOf(&k.best)[i].simpler() {
+	for i := 0; ; i++ {
+		list := leavesOf(&k.best)
+		if i >= len(list) {
+			return
+		}
+		for _, v := range list[i].simpler() {
 			if k.tryValue(i, v) {
 				break
 			}
