@@ -47,7 +47,7 @@ var rules = []rule{
 	{"storm", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "locks"}, "storm sees worlds only through the interface that it defines"},
 	{"results", []string{"history", "checker", "counterexample", "scenarios", "storm"}, "stored runs know no backend"},
 	{"hunt/assume", []string{"env", "guard", "nemesis", "checker", "scenarios"}, "what is promised of a lock is data, and known before anything runs"},
-	{"hunt/shrink", []string{"env", "nemesis", "scenarios"}, "who shrinks a scenario is told by others whether it still shows something"},
+	{"hunt/shrink", []string{"env", "guard", "nemesis", "scenarios"}, "who shrinks a scenario is told by others whether it still shows something"},
 	{"hunt/cases", []string{"history", "nemesis", "checker", "scenarios", "storm"}, "a case is a file, whoever found it"},
 	{"hunt/trophy", []string{"checker", "internal/words", "scenarios", "storm", "hunt", "hunt/assume", "hunt/shrink"}, "what a hunt finds is made small by those who know how"},
 	{"hunt/unscripted", []string{"nemesis", "checker", "scenarios", "storm", "hunt", "hunt/assume"}, "what a row shows is hunted like anything else"},
