@@ -1,8 +1,10 @@
 package trophy
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/hunt/shrink"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -13,20 +15,22 @@ type Size struct {
 	Rounds  int `json:"rounds"` // of all clients together
 	Nodes   int `json:"nodes"`
 	Faults  int `json:"faults"`
+	Causes  int `json:"causes"` // faults, but for partitions that last for the whole run
 }
 
 // SizeOf measures a scenario.
 func SizeOf(s scenarios.Scenario) Size {
-	z := Size{Clients: len(s.Clients), Nodes: s.Nodes, Faults: len(s.Plan)}
-	for _, c := range s.Clients {
-		z.Rounds += c.Rounds
-	}
-	return z
+	z := shrink.SizeOf(s)
+	return Size{Clients: z.Clients, Rounds: z.Rounds, Nodes: z.Nodes, Faults: z.Causes + z.Cuts, Causes: z.Causes}
 }
 
 func (z Size) String() string {
-	return strings.Join([]string{
+	text := strings.Join([]string{
 		words.Count(z.Clients, "client"), words.Count(z.Rounds, "round"),
 		words.Count(z.Nodes, "node"), words.Count(z.Faults, "fault"),
 	}, ", ")
+	if cuts := z.Faults - z.Causes; cuts > 0 {
+		text += fmt.Sprintf(" (%d of them a lasting partition)", cuts)
+	}
+	return text
 }
