@@ -20,7 +20,7 @@ const (
 	ownVotes                  // how many votes a holder was left with
 	gap                       // from the end of a hold that was not released to the next grant
 	overstay                  // how much of the TTL was left when a section ended
-	validity                  // that was left at a grant
+	remaining                 // that was left at a grant
 	lateWrite                 // how much of the TTL was left when a write was applied, or how long until the next grant
 	call                      // how much was left of the bound of a call
 	leftKey                   // how much was left of the bound for keys of what was given up
@@ -35,7 +35,7 @@ var guides = [measures][]checker.Property{
 	ownVotes:   {checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract},
 	gap:        {checker.Lease, checker.Section, checker.Effect, checker.Fence},
 	overstay:   {checker.Section, checker.Effect},
-	validity:   {checker.Lease, checker.Section, checker.Effect, checker.Contract},
+	remaining:  {checker.Lease, checker.Section, checker.Effect, checker.Contract},
 	lateWrite:  {checker.Effect},
 	call:       {checker.Contract},
 	leftKey:    {checker.Cleanup, checker.DeadlockFreedom},
@@ -228,7 +228,7 @@ func (c *closeness) left(t *claim) time.Duration { return c.header.LongestTTL - 
 
 func (c *closeness) granted(r *claims, t *claim, e *history.Event) {
 	if e.Validity > 0 {
-		c.came(validity, int64(e.Validity))
+		c.came(remaining, int64(e.Validity))
 	}
 	for _, other := range r.tries {
 		switch {

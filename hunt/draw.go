@@ -36,10 +36,14 @@ func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
 	if err != nil {
 		return Candidate{}, err
 	}
-	if a, ok := h.within(s, random); ok {
+	a, promised := h.within(s, random)
+	if promised {
 		g = g.Within(func(f nemesis.Fault) bool { return a.Admits(f, s) })
 	}
 	s.Plan = g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
+	if promised {
+		s = a.Keep(s) // faults can be outside together
+	}
 	return Candidate{s, seed}, nil
 }
 

@@ -49,7 +49,7 @@ func nothing(scenarios.Scenario) Terms { return Terms{} }
 // With that a key that was set for the TTL has nothing to say any more a TTL later, by
 // true time: so long a node has to stay away that has forgotten it.
 func lease(s scenarios.Scenario) Assumptions {
-	ttl := longestTTL(s)
+	ttl := s.LongestTTL()
 	share := s.Lock.DriftFactor + float64(fixedAllowance)/float64(ttl)
 	within := min(int64(share/(2-share)*1e6), stopped-1)
 	return Assumptions{
@@ -63,9 +63,6 @@ func lease(s scenarios.Scenario) Assumptions {
 
 // fixedAllowance is what an allowance has beside the drift factor's share.
 const fixedAllowance = 2 * time.Millisecond
-
-// longestTTL is the longest time for which anybody asks a key to be kept.
-func longestTTL(s scenarios.Scenario) time.Duration { return s.Lock.TTL }
 
 // clockOfItsOwn adds what a lock assumes that reads the wall clock.
 func clockOfItsOwn(a Assumptions, s scenarios.Scenario) Assumptions {
@@ -90,7 +87,7 @@ func unforgotten(a Assumptions) Assumptions {
 
 func redlock(s scenarios.Scenario) Terms {
 	excludes := clockOfItsOwn(lease(s), s)
-	if s.Lock.Quarantine >= longestTTL(s) {
+	if s.Lock.Quarantine >= s.LongestTTL() {
 		excludes.RestartDelay = 0
 	}
 	t := Terms{
@@ -103,6 +100,11 @@ func redlock(s scenarios.Scenario) Terms {
 	}
 	if s.Lock.Fence == "quorum" || s.Lock.Fence == "one-node" {
 		t[checker.Fence] = unforgotten(excludes)
+	}
+	if s.Lock.Sequential {
+		// A try whose halves of the nodes are taken waits for a silent one in the
+		// middle with its own half in hand, and so may its rival, turn by turn.
+		delete(t, checker.DeadlockFreedom)
 	}
 	if s.Lock.Fence == "one-node" { // without which there is no fence, and no lock
 		delete(t, checker.DeadlockFreedom)
