@@ -21,7 +21,7 @@ const (
 	gap                       // from the end of a hold that was not released to the next grant
 	overstay                  // how much of the TTL was left when a section ended
 	validity                  // that was left at a grant
-	lateWrite                 // how much of the TTL was left when a write was applied, or how long until the next grant
+	lateWrite                 // how much of the TTL was left when a write was applied
 	call                      // how much was left of the bound of a call
 	leftKey                   // how much was left of the bound for keys of what was given up
 	waiting                   // how much was left of the bound until somebody is granted a free lock
@@ -63,7 +63,6 @@ type closeness struct {
 
 	resources []*claims
 	clients   []user
-	down      []bool // by node
 	now       history.Time
 }
 
@@ -72,8 +71,7 @@ type user struct {
 	called  history.Time
 	stood   history.Time // since when it stands still; below 0: it does not
 	still   time.Duration
-	cut     map[int]bool // from which nodes
-	refused int          // tries in a row
+	refused int // tries in a row
 }
 
 // claims are the tries and holds of one resource that are not over, or have keys left.
@@ -104,7 +102,7 @@ type nodeSet uint64
 func newCloseness(h history.Header, p nemesis.Plan) *closeness {
 	c := &closeness{
 		header: h, plan: p, votes: ballotOf(h), features: map[feature]bool{},
-		clients: make([]user, h.Clients+1), down: make([]bool, h.Nodes+1),
+		clients: make([]user, h.Clients+1),
 	}
 	for m := range c.near {
 		c.near[m] = far
