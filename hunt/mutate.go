@@ -57,7 +57,7 @@ var changes = []struct {
 	{1, (*mutation).replace},
 	{3, (*mutation).add},
 	{2, (*mutation).drop},
-	{2, (*mutation).repeat},
+	{4, (*mutation).repeat},
 	{1, (*mutation).splice},
 	{2, (*mutation).reseed},
 	{1, (*mutation).hurry},

@@ -18,22 +18,22 @@ import (
 
 var promiseRuns = flag.Int("runs", 2000, "how many runs the promises of each kind of lock are tried in; the campaign's are a million for redlock")
 
-// grounds is one ground of many: each run takes place on one of them.
-type grounds struct {
+// anyOf is one ground of many: each run takes place on one of them.
+type anyOf struct {
 	name string
 	all  []hunt.Ground
 }
 
-func (g grounds) Name() string { return g.name }
+func (g anyOf) Name() string { return g.name }
 
-func (g grounds) Draw(random *rand.Rand) scenarios.Scenario {
+func (g anyOf) Draw(random *rand.Rand) scenarios.Scenario {
 	return g.all[random.IntN(len(g.all))].Draw(random)
 }
 
 // groundOf returns the ground of a kind of lock: wherever it stands in the debate and in
 // the comparison.
 func groundOf(kind string) hunt.Ground {
-	g := grounds{name: kind}
+	g := anyOf{name: kind}
 	add := func(s scenarios.Scenario) {
 		if s.Lock.Kind == kind {
 			g.all = append(g.all, hunt.Around(s))
