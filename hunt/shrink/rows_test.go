@@ -23,7 +23,7 @@ import (
 
 var (
 	hunts  = flag.Int("hunts", 2, "how many hunts are made for each row")
-	within = flag.Int("within", 300, "after how many runs a hunt gives up")
+	within = flag.Int("within", 100, "after how many runs a hunt gives up")
 	table  = flag.String("table", "", "a file for a table of what each find was shrunk to")
 	told   = flag.String("told", "", "a file for the scenarios themselves")
 )
