@@ -18,11 +18,20 @@ func fewerFaults(k *shrinking) {
 	}
 }
 
-// withoutFaults tries to do without the faults from one place to another.
+// withoutFaults tries to do without the faults from one place to another. What only
+// made one client come before another is not needed if they change places.
 func (k *shrinking) withoutFaults(from, to int) bool {
 	s := k.best
 	s.Plan = slices.Delete(slices.Clone(s.Plan), from, to)
-	return k.try(s)
+	if k.try(s) {
+		return true
+	}
+	for _, order := range swaps(len(s.Clients)) {
+		if k.try(onlyClients(s, order)) {
+			return true
+		}
+	}
+	return false
 }
 
 // withFault tries another fault in a place of the plan.

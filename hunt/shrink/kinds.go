@@ -6,12 +6,21 @@ import (
 )
 
 // simplerKinds puts a fault of a simpler kind in the place of one: it takes away the
-// same server, stops the same client, cuts the same links.
+// same server, stops the same client, cuts the same links. For the same to come of it
+// it may have to last longer.
 func simplerKinds(k *shrinking) {
 	for i := range k.best.Plan {
-		if f := k.best.Plan[i]; simplerKind(f, k.best) != nil {
-			f.Action = simplerKind(f, k.best)
-			k.withFault(i, f)
+		f := k.best.Plan[i]
+		simpler := simplerKind(f, k.best)
+		if simpler == nil {
+			continue
+		}
+		f.Action = simpler
+		ttl := k.best.Lock.TTL
+		for _, end := range []*nemesis.Moment{f.End, nil, nemesis.After(ttl), nemesis.After(2 * ttl)} {
+			if f.End = end; k.withFault(i, f) {
+				break
+			}
 		}
 	}
 }

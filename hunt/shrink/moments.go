@@ -1,6 +1,7 @@
 package shrink
 
 import (
+	"reflect"
 	"slices"
 	"time"
 
@@ -41,6 +42,9 @@ func (k *shrinking) starts() []nemesis.Moment {
 // tryEnds lets a fault have no end, or one by a time; a server that starts again by its
 // own clock is started again by that as well.
 func (k *shrinking) tryEnds(i int) {
+	if k.tryWithoutHealing(i) {
+		return
+	}
 	f := k.best.Plan[i]
 	if f.End == nil && !startsItself(f) {
 		return
@@ -56,6 +60,19 @@ func (k *shrinking) tryEnds(i int) {
 			return
 		}
 	}
+}
+
+// tryWithoutHealing lets a clock stay wrong. Who heals has to end, and a jump that
+// ends has to heal: the two go together.
+func (k *shrinking) tryWithoutHealing(i int) bool {
+	f := nemesis.Plan{k.best.Plan[i]}.Clone()[0]
+	healing := reflect.ValueOf(f.Action).Elem().FieldByName("Healing")
+	if !healing.IsValid() || healing.IsZero() {
+		return false
+	}
+	healing.SetZero()
+	f.End = nil
+	return k.withFault(i, f)
 }
 
 // restartDelay is the field of a fault that stands in place of its end.

@@ -253,3 +253,23 @@ func TestWhoeverRemainsIsNumberedAnew(t *testing.T) {
 		t.Errorf("%v: want a pause of client 1", r.Scenario.Plan[0])
 	}
 }
+
+// A jump that is taken back is told without that where it does not matter; neither its
+// end nor its healing can go alone.
+func TestHealingGoesWithTheEnd(t *testing.T) {
+	s := scenarios.All()[0]
+	s.Plan = nemesis.Plan{{
+		Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: time.Second, Healing: nemesis.Healing{Heal: nemesis.HealSlew}},
+		Start:  nemesis.At(0), End: nemesis.After(time.Second),
+	}}
+	got, err := shrink.Shrink(t.Context(), s, 1, func(_ context.Context, s scenarios.Scenario, _ uint64) (bool, error) {
+		return has(s, "clock-jump", 1), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := got.Plan[0]
+	if j, ok := f.Action.(*nemesis.ClockJump); !ok || j.Heal != "" || f.End != nil {
+		t.Errorf("%v: want a jump that is not taken back", f)
+	}
+}

@@ -113,11 +113,14 @@ func (l leaf) durations(d time.Duration) (list []time.Duration) {
 	return list
 }
 
-// ranges are what a range can be made of.
+// ranges are what a range can be made of. It is never made longer: clients that work
+// for longer than their lease would be another story, and need no fault.
 func ranges(r nemesis.Range) (list []nemesis.Range) {
 	list = append(list, nemesis.Range{})
-	for _, n := range rounder(int64(r.Max), int64(time.Millisecond)) {
-		list = append(list, nemesis.Range{Min: time.Duration(n), Max: time.Duration(n)})
+	for _, n := range append(rounder(int64(r.Max), int64(time.Millisecond)), int64(r.Min), int64(r.Max)) {
+		if d := time.Duration(n); d <= r.Max {
+			list = append(list, nemesis.Range{Min: d, Max: d})
+		}
 	}
 	if r.Min == r.Max {
 		return list
@@ -126,7 +129,9 @@ func ranges(r nemesis.Range) (list []nemesis.Range) {
 		list = append(list, nemesis.Range{Min: time.Duration(n), Max: r.Max})
 	}
 	for _, n := range rounder(int64(r.Max), int64(time.Millisecond)) {
-		list = append(list, nemesis.Range{Min: r.Min, Max: time.Duration(n)})
+		if d := time.Duration(n); d <= r.Max {
+			list = append(list, nemesis.Range{Min: r.Min, Max: d})
+		}
 	}
 	return list
 }
