@@ -45,6 +45,7 @@ var rules = []rule{
 	{"scenarios", []string{"env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
 	{"storm/simulated", []string{"nemesis", "sim", "storm"}, "it is the simulator as storm knows it, and nothing else"},
 	{"storm", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "locks"}, "storm sees worlds only through the interface that it defines"},
+	{"trace", []string{"env", "history", "checker", "storm", "internal/words"}, "a trace tells what was heard in a run, whatever lock or world it was"},
 	{"results", []string{"history", "checker", "counterexample", "scenarios", "storm"}, "stored runs know no backend"},
 	{"hunt/assume", []string{"env", "guard", "nemesis", "checker", "scenarios"}, "what is promised of a lock is data, and known before anything runs"},
 	{"hunt/shrink", []string{"env", "guard", "nemesis", "scenarios"}, "who shrinks a scenario is told by others whether it still shows something"},
@@ -162,7 +163,7 @@ var bans = []ban{
 		why:     "a simulated world is one thread and follows from its seed",
 	},
 	{
-		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "counterexample", "jepsen", "nemesis", "world", "sim", "cluster", "scenarios", "storm", "hunt", "results", "cmd"},
+		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "counterexample", "jepsen", "nemesis", "world", "sim", "cluster", "scenarios", "storm", "hunt", "trace", "results", "cmd"},
 		imports: []string{"testing"},
 		why:     "what a command line must be able to call does not need a test",
 	},
