@@ -124,12 +124,15 @@ func TestPromisesHold(t *testing.T) {
 // exclusion as long as a node that forgets stays away for a TTL, and otherwise breaks it
 // soon, by outages and bad networks alone.
 func TestCrashRestartIsFoundWithoutTheDelay(t *testing.T) {
-	const most = 500 // runs of a hunt; 100 are enough in most
 	kinds, _ := nemesis.Kinds()
 	without := slices.DeleteFunc(kinds, func(k nemesis.Kind) bool {
 		return slices.Contains([]nemesis.Kind{"crash", "power-loss", "shutdown", "partition", "split", "latency", "loss", "reset"}, k)
 	})
 	for _, delay := range []bool{true, false} {
+		most := 5000 // runs of a hunt; some hundreds are enough
+		if delay {
+			most = 500
+		}
 		var first []int
 		for seed := uint64(1); seed <= 5; seed++ {
 			runs := 0
