@@ -89,10 +89,11 @@ func (h Hunt) draw(number int) (Candidate, error) {
 	if err != nil {
 		return Candidate{}, err
 	}
+	admits := func(nemesis.Fault) bool { return true }
 	if a, ok := h.within(s, random); ok {
-		g = g.Within(func(f nemesis.Fault) bool { return a.Admits(f, s) })
+		admits = func(f nemesis.Fault) bool { return a.Admits(f, s) }
 	}
-	s.Plan = g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
+	s.Plan = plan(g, s, admits, random)
 	return Candidate{s, seed}, nil
 }
 
