@@ -36,20 +36,23 @@ func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
 	if err != nil {
 		return Candidate{}, err
 	}
+	admits := func(nemesis.Fault) bool { return true }
 	a, promised := h.within(s, random)
 	if promised {
-		g = g.Within(func(f nemesis.Fault) bool { return a.Admits(f, s) })
+		admits = func(f nemesis.Fault) bool { return a.Admits(f, s) }
 	}
-	s.Plan = g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
+	s.Plan = plan(g, s, admits, random)
 	if promised {
 		s = a.Keep(s) // faults can be outside together
 	}
 	return Candidate{s, seed}, nil
 }
 
-// generator returns what draws the faults of a scenario.
+// generator returns what draws the faults of a scenario: of the kinds that are asked
+// for, those for which there is room in its world.
 func (h Hunt) generator(s scenarios.Scenario) (nemesis.Generator, error) {
-	return nemesis.Generator{Faults: h.Faults, Most: h.Most}.Only(s.World(), h.Backend.Ability)
+	world := s.World()
+	return nemesis.Generator{Faults: h.Faults.Among(world, h.Backend.Ability), Most: h.Most}.Only(world, h.Backend.Ability)
 }
 
 // within draws the assumptions that the plan of a scenario keeps to: those of one of
