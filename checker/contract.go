@@ -11,9 +11,9 @@ import (
 const Contract Property = "contract"
 
 // contract judges what any lock owes its callers: calls return within their
-// bound, a grant has time left and is for a time that can be, extend and
-// release tell the truth, and nobody deletes the key of a hold but its holder's
-// release.
+// bound, a grant and an extension have time left and are for a time that can be,
+// what has been released is extended no more, extend and release tell the truth,
+// and nobody deletes the key of a hold but its holder's release.
 //
 // The truth is found from the nodes' keys, where the history records them: an
 // extension that is granted has extended keys on a quorum of the nodes; a release
@@ -67,15 +67,19 @@ func (c *contract) observe(f *fact) {
 	switch f.Kind {
 	case history.Granted:
 		c.returned(f, "acquire", b.Acquire)
-		c.granted(f, f.hold.ttl)
+		c.positive(f, "a grant of")
+		c.possible(f, "granted", f.hold.ttl)
 	case reentered:
 		c.returned(f, "acquire", b.Acquire)
-		c.granted(f, f.try.ttl)
+		c.positive(f, "a grant of")
+		c.possible(f, "granted", f.try.ttl)
 	case history.Refused:
 		c.returned(f, "acquire", b.Acquire)
 	case history.Extended:
 		c.returned(f, "extend", b.Extend)
 		c.positive(f, "an extension of")
+		c.possible(f, "granted an extension of", f.extendedBy())
+		c.still(f)
 		c.claim(f, saysExtended)
 	case history.ExtendFailed:
 		c.returned(f, "extend", b.Extend)
@@ -154,14 +158,38 @@ func (c *contract) open(h *hold, call call, name string, bound, queued time.Dura
 	}
 }
 
-func (c *contract) granted(f *fact, ttl time.Duration) {
-	c.positive(f, "a grant of")
-	// The header tells the allowance of the longest TTL only.
+// possible reports what was granted for a TTL that cannot be. The header tells the
+// allowance of the longest TTL only.
+func (c *contract) possible(f *fact, what string, ttl time.Duration) {
 	impossible := ttl != 0 && ttl < time.Millisecond || ttl == c.header.LongestTTL && ttl != 0 && ttl <= c.header.Allowance
 	if impossible {
-		c.violate(f.calling(), "client %d was granted %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
-			f.Client, f.Resource, short(f.Token), at(f.Time), ttl)
+		c.violate(f.calling(), "client %d was %s %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
+			f.Client, what, f.Resource, short(f.Token), at(f.Time), ttl)
 	}
+}
+
+// extendedBy is the TTL of an extension that was granted: it is said with the call, the
+// return, or both.
+func (f *fact) extendedBy() time.Duration {
+	if f.TTL == 0 && f.hold != nil {
+		return f.hold.asked
+	}
+	return f.TTL
+}
+
+// still reports an extension that was called when the hold had been released.
+func (c *contract) still(f *fact) {
+	var released history.Time
+	switch h := f.hold; {
+	case f.parted != nil:
+		released = f.parted.released
+	case h != nil && h.letGo && f.call.at > h.release.at:
+		released = h.release.at
+	default:
+		return
+	}
+	c.violate(f.calling(), "client %d called extend of %q (token %s) at %s and was told at %s that it was extended, but had released it at %s",
+		f.Client, f.Resource, short(f.Token), at(f.call.at), at(f.Time), at(released))
 }
 
 func (c *contract) positive(f *fact, what string) {

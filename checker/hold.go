@@ -165,6 +165,7 @@ type client struct {
 
 	writes int    // that may still be applied
 	adrift adrift // calls that may still return
+	parted parted
 }
 
 // stood returns how long the client has stood still, in all.

@@ -40,6 +40,7 @@ type fact struct {
 	hold    *hold
 	try     *hold // of a grant that enters the hold again: see [reentered]
 	section *section
+	parted  *parted // of an extension of what was released
 
 	replaced *section // that a read leaves, without a write
 

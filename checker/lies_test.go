@@ -35,6 +35,7 @@ var lies = []lie{
 	{"a grant for a TTL that cannot be", checker.Contract, isHeld, (*ledgered).plantTTL},
 	{"a release that takes too long", checker.Contract, hasReleased(history.Unknown), (*ledgered).plantSlow},
 	{"an extension on one node", checker.Contract, func(s *turn) bool { return len(s.extends) > 0 && s.extends[0].granted && s.extends[0].ret < s.release }, (*ledgered).plantExtension},
+	{"an extension by a TTL that cannot be", checker.Contract, func(s *turn) bool { return len(s.extends) == 1 && s.extends[0].granted && s.extends[0].ret < s.release }, (*ledgered).plantExtensionTTL},
 	{"a release that says held", checker.Contract, hasReleased(history.Declined), (*ledgered).plantHeld},
 	{"a release that says lost", checker.Contract, hasReleased(history.OK), (*ledgered).plantLost},
 	{"a key that another client deletes", checker.Contract, func(s *turn) bool { return isHeld(s) && s.leaseEnd() > s.ret+1 }, (*ledgered).plantDeletion},
@@ -109,6 +110,12 @@ func (l *ledgered) plantNothingLeft(t *rapid.T, i int) []string {
 func (l *ledgered) plantTTL(t *rapid.T, i int) []string {
 	ttl := time.Duration(rapid.IntRange(1, int(time.Millisecond)-1).Draw(t, "ttl"))
 	l.edit(history.Acquire, i, func(e *history.Event) { e.TTL = ttl })
+	return l.names(i, "cannot be kept")
+}
+
+func (l *ledgered) plantExtensionTTL(t *rapid.T, i int) []string {
+	ttl := time.Duration(rapid.IntRange(-9, int(time.Millisecond)-1).Filter(func(d int) bool { return d != 0 }).Draw(t, "ttl"))
+	l.edit(history.Extended, i, func(e *history.Event) { e.TTL = ttl })
 	return l.names(i, "cannot be kept")
 }
 

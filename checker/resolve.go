@@ -181,7 +181,7 @@ func (h *hold) end(now history.Time) {
 func (l *ledger) extend(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isGranted); f.hold == nil {
 		if f.hold = f.client.about(f.Event); f.hold == nil || !force {
-			return force && l.object("client %d extends %s, which it does not hold", f.Client, f.lock())
+			return force && (f.extendParted() || l.object("client %d extends %s, which it does not hold", f.Client, f.lock()))
 		}
 	}
 	h := f.hold
@@ -202,6 +202,9 @@ func (l *ledger) extend(f *fact, force bool) bool {
 
 func (l *ledger) extended(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isExtending); f.hold == nil {
+		if f.partedExtended() {
+			return true
+		}
 		if !force {
 			return false
 		}
@@ -218,7 +221,7 @@ func (l *ledger) extended(f *fact, force bool) bool {
 
 func (l *ledger) extendFailed(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isExtending); f.hold == nil {
-		return force && l.uncalled(f, "an extension", &f.client.adrift.extensions)
+		return f.partedExtended() || force && l.uncalled(f, "an extension", &f.client.adrift.extensions)
 	}
 	f.close(&f.hold.extend)
 	return true
@@ -291,6 +294,7 @@ func (l *ledger) released(f *fact, force bool) bool {
 	}
 	f.close(&f.hold.release)
 	f.hold.end(f.Time)
+	f.client.part(f.hold, f.Time)
 	return true
 }
 

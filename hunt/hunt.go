@@ -48,6 +48,9 @@ type Shot struct {
 	Candidate
 	Result storm.Result
 	Broken []checker.Property // of those wanted: what it breaks
+
+	// Contended says that some fault began while a client held what another wanted.
+	Contended bool
 }
 
 // round is how many runs are drawn at a time. What a run has shown guides those of
@@ -89,10 +92,14 @@ func (h Hunt) draw(number int) (Candidate, error) {
 	if err != nil {
 		return Candidate{}, err
 	}
-	if a, ok := h.within(s, random); ok {
+	a, promised := h.within(s, random)
+	if promised {
 		g = g.Within(func(f nemesis.Fault) bool { return a.Admits(f, s) })
 	}
 	s.Plan = g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
+	if promised {
+		s = a.Keep(s) // faults can be outside together
+	}
 	return Candidate{s, seed}, nil
 }
 
@@ -142,10 +149,12 @@ func (h Hunt) shoot(ctx context.Context, shots []Shot) error {
 }
 
 func (h Hunt) run(ctx context.Context, s *Shot) (err error) {
-	s.Result, err = s.Candidate.Run(ctx, h.Backend, nil)
+	watch := newContention()
+	s.Result, err = s.Candidate.Run(ctx, h.Backend, watch)
 	if err != nil || s.Result.Interrupted {
 		return err
 	}
+	s.Contended = watch.seen
 	s.Broken = slices.DeleteFunc(h.Terms(s.Scenario).Breaches(s.Scenario, s.Result.Report), func(p checker.Property) bool { return !h.wants(p) })
 	return nil
 }

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -79,11 +80,25 @@ func (h *Hold) Check() error {
 	return nil
 }
 
-// Extend asks for a new life of the lock, of ttl from now on.
+// Extend asks for a new life of the lock, of ttl from now on, in whole milliseconds.
+// No longer TTL than the lock's own is accepted: the allowance covers no more. Such a
+// one is [ErrConfig], and what has been released [ErrReleased].
 func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
+	if m := h.mutex; ttl < time.Millisecond || ttl%time.Millisecond != 0 || ttl > m.config.TTL {
+		return fmt.Errorf("%w: an extension to %v: want whole milliseconds, from 1 to the TTL, %v", ErrConfig, ttl, m.config.TTL)
+	}
+	if h.isReleased() {
+		return ErrReleased
+	}
 	h.extending(ttl)
 	until, err := h.mutex.scheme.extend(ctx, h, ttl)
 	return h.extended(ttl, until, err)
+}
+
+func (h *Hold) isReleased() bool {
+	h.mutex.mu.Lock()
+	defer h.mutex.mu.Unlock()
+	return h.state == released
 }
 
 // extending tells that an extension begins.

@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -34,13 +33,8 @@ func (singleNode) abandon(a *attempt) {
 	}
 }
 
-// extend takes no longer TTL than the lock's own: the allowance covers no more.
 func (singleNode) extend(ctx context.Context, h *Hold, ttl time.Duration) (env.Instant, error) {
-	m := h.mutex
-	if ttl < time.Millisecond || ttl%time.Millisecond != 0 || ttl > m.config.TTL {
-		return 0, fmt.Errorf("%w: an extension to %v: want whole milliseconds, from 1 to the TTL, %v", ErrConfig, ttl, m.config.TTL)
-	}
-	until := m.validUntil(ttl)
+	until := h.mutex.validUntil(ttl)
 	r := h.hearNode(ctx, env.Command{Op: env.OpExtend, TTL: ttl})
 	err := outcome(r, ErrLost)
 	if r.Answer == env.No {

@@ -49,12 +49,12 @@ func (p *place) String() string {
 const maxValues = 2 * maxSamples
 
 // checkForm returns, in the order of the text, all that is not of the form of a
-// type.
-func checkForm(n *yaml.Node, t reflect.Type) Mistakes {
+// type. what is what the document is called.
+func checkForm(n *yaml.Node, what string, t reflect.Type) Mistakes {
 	f := &form{left: maxValues}
 	f.value(n, t, nil)
 	if f.left < 0 {
-		return Mistakes{fmt.Errorf("more than %d values: that is no scenario", maxValues)}
+		return Mistakes{fmt.Errorf("more than %d values: that is no %s", maxValues, what)}
 	}
 	return f.mistakes
 }

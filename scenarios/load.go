@@ -19,7 +19,7 @@ func Load(path string, check func(Scenario) error) (Scenario, error) {
 		return Scenario{}, err
 	}
 	defer func() { _ = file.Close() }()
-	text, err := readText(file)
+	text, err := ReadText(file)
 	if err != nil {
 		return Scenario{}, err
 	}
@@ -33,7 +33,7 @@ func Load(path string, check func(Scenario) error) (Scenario, error) {
 // Read is [Load] for a text that comes from r and has no name; the names of files
 // of samples are relative to dir.
 func Read(r io.Reader, dir string, check func(Scenario) error) (Scenario, error) {
-	text, err := readText(r)
+	text, err := ReadText(r)
 	if err != nil {
 		return Scenario{}, err
 	}
@@ -45,8 +45,8 @@ func Read(r io.Reader, dir string, check func(Scenario) error) (Scenario, error)
 // more takes gigabytes of memory.
 const maxText = 32 << 20
 
-// readText reads a text up to the length at which decode refuses it.
-func readText(r io.Reader) ([]byte, error) {
+// ReadText reads a text up to the length at which [Decode] refuses it.
+func ReadText(r io.Reader) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, maxText+1))
 }
 

@@ -93,8 +93,8 @@ type Lock struct {
 	Watchdog Watchdog `yaml:"watchdog,omitempty"`
 
 	// Quarantine is how long a node that has restarted does not vote, in whole
-	// milliseconds; it should not be below the longest TTL. 0 means that it votes
-	// at once.
+	// milliseconds; it should not be below the longest TTL, and longer extensions
+	// are refused. 0 means that it votes at once.
 	Quarantine time.Duration `yaml:"quarantine,omitempty" want:"0s.."`
 
 	// Fence is where the lock draws a fence from with every grant: quorum reads a
@@ -170,6 +170,11 @@ type Client struct {
 	// never.
 	ExtendEvery time.Duration `yaml:"extend_every,omitempty" want:"0s.."`
 
+	// ExtendTTL is the time to live that an extension asks for, drawn anew each
+	// time; from 1 ms on in whole milliseconds, and a lock refuses what is below.
+	// Nothing means the lock's own.
+	ExtendTTL nemesis.Range `yaml:"extend_ttl,omitempty"`
+
 	// Fence says that the client draws a fence from the guarded resource's own
 	// counter after each grant, and shows it to the resource. Where the lock
 	// draws one with the grant that one is shown in any case.
@@ -200,6 +205,16 @@ func (s Scenario) Validate() error {
 	return nemesis.InField("generate", s.Generate.Consistent())
 }
 
+// LongestTTL is the longest time to live that anybody asks for: a client, for an
+// extension, may ask for more than the lock's own.
+func (s Scenario) LongestTTL() time.Duration {
+	longest := s.Lock.TTL
+	for _, c := range s.Clients {
+		longest = max(longest, c.ExtendTTL.Max)
+	}
+	return longest
+}
+
 // World returns the setting with the number of clients.
 func (s Scenario) World() nemesis.Setting {
 	world := s.Setting
@@ -216,7 +231,7 @@ func (c Client) validate() error {
 	for _, r := range []struct {
 		name string
 		nemesis.Range
-	}{{"start", c.Start}, {"work", c.Work}, {"think", c.Think}} {
+	}{{"start", c.Start}, {"work", c.Work}, {"think", c.Think}, {"extend_ttl", c.ExtendTTL}} {
 		if err := r.Consistent(); err != nil {
 			return nemesis.InField(r.name, err)
 		}

@@ -184,7 +184,7 @@ func TestAliases(t *testing.T) {
 		t.Errorf("got %+v, %v", s.Clients, err)
 	}
 	_, err = scenarios.Parse([]byte(strings.Replace(text, "{<<: *one, rounds: 2}", "{<<: {rownds: 2}}", 1)))
-	if err == nil || err.Error() != "line 6: clients[2]: unknown field rownds: want workload, resource, resources, start, work, think, rounds, extend_every, fence" {
+	if err == nil || err.Error() != "line 6: clients[2]: unknown field rownds: want workload, resource, resources, start, work, think, rounds, extend_every, extend_ttl, fence" {
 		t.Errorf("got %v", err)
 	}
 	many := func(what string) string { return "[" + strings.Repeat(what+",", 400) + what + "]" }

@@ -39,29 +39,38 @@ func Parse(text []byte) (Scenario, error) {
 }
 
 // decode reads a scenario whose values may be impossible.
-func decode(text []byte) (Scenario, error) {
+func decode(text []byte) (s Scenario, err error) {
+	err = Decode(text, "scenario", &s)
+	return s, err
+}
+
+// Decode reads the one document of a text, in YAML, into what value points to: a struct
+// with the tags of the types of a scenario. All that is not of its form, unknown fields
+// included, is told at once, each with its line ([Mistakes]); whether the values are
+// possible is for the caller to say, and [Locate] puts the line in front. what is what
+// messages call the thing, as in "scenario".
+func Decode(text []byte, what string, value any) error {
 	if len(text) > maxText {
-		return Scenario{}, fmt.Errorf("longer than %d MiB: that is no scenario", maxText>>20)
+		return fmt.Errorf("longer than %d MiB: that is no %s", maxText>>20, what)
 	}
-	var s Scenario
 	var root yaml.Node
-	if err := onlyDocument(text, &root); err != nil {
-		return Scenario{}, err
+	if err := onlyDocument(text, what, &root); err != nil {
+		return err
 	}
 	if len(root.Content) == 0 || root.Content[0].ShortTag() == "!!null" {
-		return Scenario{}, errors.New("the file is empty")
+		return errors.New("the file is empty")
 	}
-	if mistakes := checkForm(root.Content[0], reflect.TypeOf(s)); len(mistakes) > 0 {
-		return Scenario{}, mistakes
+	if mistakes := checkForm(root.Content[0], what, reflect.TypeOf(value)); len(mistakes) > 0 {
+		return mistakes
 	}
-	if err := root.Decode(&s); err != nil {
-		return Scenario{}, tidy(text, err)
+	if err := root.Decode(value); err != nil {
+		return tidy(text, err)
 	}
-	return s, nil
+	return nil
 }
 
 // onlyDocument reads the one document of a text.
-func onlyDocument(text []byte, root *yaml.Node) error {
+func onlyDocument(text []byte, what string, root *yaml.Node) error {
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	err := documents.Decode(root)
 	if errors.Is(err, io.EOF) {
@@ -77,10 +86,10 @@ func onlyDocument(text []byte, root *yaml.Node) error {
 	case err != nil:
 		return tidy(text, err)
 	}
-	return fmt.Errorf("line %d: a second document: a file holds one scenario", second.Content[0].Line)
+	return fmt.Errorf("line %d: a second document: a file holds one %s", second.Content[0].Line, what)
 }
 
-// Mistakes are all that is wrong with the form of a scenario's text, each with
+// Mistakes are all that is wrong with the form of a text, each with
 // its line.
 type Mistakes []error
 

@@ -65,7 +65,7 @@ func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) {
 			Backend:    b.Name,
 			Nodes:      s.Nodes,
 			Clients:    len(s.Clients),
-			LongestTTL: s.Lock.TTL,
+			LongestTTL: s.LongestTTL(),
 			Keys:       b.Keys,
 			Bounds:     s.Bounds,
 		},

@@ -41,6 +41,7 @@ func init() {
 		over("usurping", func(p ports) env.Nodes { return usurping{littering{p.nodes, 1000}} }),
 		over("dawdling", func(p ports) env.Nodes { return dawdling{p.nodes, p.runtime} }),
 		over("lying", func(p ports) env.Nodes { return lying{p.nodes} }),
+		building(kind("obliging"), redlockConfig, newObliging),
 	)
 	fenceSources["constant"] = func(locks.Fences) redlock.FenceSource {
 		return func(context.Context, string, env.Instant) (uint64, error) { return math.MaxInt32, nil }
@@ -238,6 +239,36 @@ func (n lying) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round
 			r.Answer = env.Yes
 		}
 	}}
+}
+
+// obliging is a lock that says yes to whatever extension it is asked for, and does
+// nothing.
+type obliging struct {
+	lock Lock
+	ports
+}
+
+func newObliging(c redlockSetup, p ports) (Lock, error) {
+	lock, err := newRedlock(c, p)
+	return obliging{lock, p}, err
+}
+
+func (o obliging) Lock(ctx context.Context, resource string) (Hold, error) {
+	hold, err := o.lock.Lock(ctx, resource)
+	return obligingHold{hold, o.observer}, err
+}
+
+type obligingHold struct {
+	Hold
+	observer env.Observer
+}
+
+func (h obligingHold) Extend(_ context.Context, ttl time.Duration) error {
+	e := env.Event{Step: env.StepExtend, Resource: h.Resource(), Token: h.Token(), TTL: ttl}
+	h.observer.Observe(e)
+	e.Step, e.Until = env.StepExtended, env.Never
+	h.observer.Observe(e)
+	return nil
 }
 
 // answering is a round whose replies are changed before they are heard.

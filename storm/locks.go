@@ -161,7 +161,7 @@ func (k lockKind) stored() bool { return k.quorum == nil }
 
 // describe says in the header of a history what judges have to know of the lock.
 func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
-	h.Allowance = allowance(l)
+	h.Allowance = allowance(h.LongestTTL, l)
 	if k.stored() {
 		h.Keepers = -1
 		return

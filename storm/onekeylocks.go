@@ -10,7 +10,7 @@ import (
 func locksConfig(l scenarios.Lock) locks.Config {
 	return locks.Config{
 		TTL:         l.TTL,
-		Allowance:   allowance(l),
+		Allowance:   allowance(l.TTL, l),
 		Clock:       l.ReadsClock(),
 		NodeTimeout: l.NodeTimeout,
 		Margin:      l.Margin,

@@ -10,10 +10,10 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// allowance is what a lock sets aside of its TTL for clock error; every one does as
+// allowance is what a lock sets aside of a TTL for clock error; every one does as
 // Redlock.
-func allowance(l scenarios.Lock) time.Duration {
-	return redlock.Allowance(l.TTL, l.DriftFactor)
+func allowance(ttl time.Duration, l scenarios.Lock) time.Duration {
+	return redlock.Allowance(ttl, l.DriftFactor)
 }
 
 // tokens are the ways to make tokens, as scenarios name them: which names there are

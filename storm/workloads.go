@@ -24,6 +24,7 @@ var workloads = []workload{
 	{"section", "reads the guarded resource, works, and writes the value plus one; looks at no clock", (*user).section},
 	{"checked", "as section, but asks the lock just before the write whether it is still held, and gives up if not", (*user).checked},
 	{"posted", "as section, but the release does not wait for the answer to the write", (*user).posted},
+	{"misuse", "holds the lock for a while and uses it as nobody should: asks for extensions that cannot be, extends what it has released, and releases it twice", (*user).misuse},
 }
 
 // Workloads returns the names of the workloads with a line on each.
@@ -83,7 +84,7 @@ func (u *user) run() {
 	for range u.what.Rounds {
 		if hold, err := u.acquire(ctx); err == nil {
 			u.workload.work(u, hold)
-			u.call(ctx, func(ctx context.Context) { _ = hold.Release(ctx) })
+			u.release(ctx, hold)
 		}
 		u.wait(ctx, u.what.Think)
 		u.finish(ctx)
@@ -138,9 +139,29 @@ func (u *user) work(ctx context.Context, h Hold) {
 		if u.runtime.Sleep(ctx, next) != nil {
 			return
 		}
-		u.call(ctx, func(ctx context.Context) { _ = h.Extend(ctx, u.ttl) })
+		u.extend(ctx, h, u.extension())
 	}
 	_ = u.runtime.Sleep(ctx, end)
+}
+
+// extension draws the time to live that an extension asks for.
+func (u *user) extension() time.Duration {
+	if u.what.ExtendTTL == (nemesis.Range{}) {
+		return u.ttl
+	}
+	ttl := u.draw(u.what.ExtendTTL)
+	if ttl > time.Millisecond {
+		ttl = ttl.Truncate(time.Millisecond)
+	}
+	return ttl
+}
+
+func (u *user) extend(ctx context.Context, h Hold, ttl time.Duration) {
+	u.call(ctx, func(ctx context.Context) { _ = h.Extend(ctx, ttl) })
+}
+
+func (u *user) release(ctx context.Context, h Hold) {
+	u.call(ctx, func(ctx context.Context) { _ = h.Release(ctx) })
 }
 
 func (u *user) wait(ctx context.Context, r nemesis.Range) {

@@ -65,7 +65,7 @@ lock:
 clients:
   - {workload: section, resource: r, rounds: 1}
   - {workload: section, resource: r, rounds: 1}
-  - {workload: hold, resource: r, resources: 3, start: {min: 1ms, max: 2ms}, work: {max: 1ms}, think: {max: 1ms}, rounds: 2, extend_every: 1s, fence: true}
+  - {workload: hold, resource: r, resources: 3, start: {min: 1ms, max: 2ms}, work: {max: 1ms}, think: {max: 1ms}, rounds: 2, extend_every: 1s, extend_ttl: {min: 1ms, max: 2s}, fence: true}
 nodes: 5
 persistence: aof-everysec
 sync: {min: 1ms, max: 2ms, log_normal: {median: 1ms, sigma: 0.5}}

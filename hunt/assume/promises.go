@@ -1,0 +1,172 @@
+package assume
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// promises is what each kind of lock promises, by its name.
+var promises = map[string]func(scenarios.Scenario) Terms{
+	"redlock":           redlock,
+	"single-node":       singleNode,
+	"check-then-set":    nothing,
+	"setnx-then-expire": nothing,
+	"setnx-del":         nothing,
+	"get-then-del":      nothing,
+	"database-row":      row,
+	"zookeeper":         session,
+	"etcd":              session,
+	"etcd-unchecked":    unchecked,
+	"chubby":            session,
+	"fenced":            session,
+}
+
+// Promised returns what the lock of a scenario promises there, as it is set and with
+// what it is kept on; nil for a lock that is not known, of which nothing is promised.
+func Promised(s scenarios.Scenario) Terms {
+	promise, known := promises[s.Lock.Kind]
+	if !known {
+		return nil
+	}
+	t := promise(s)
+	if a, ok := effects(s, t); ok {
+		t[checker.Effect] = a
+	}
+	return t
+}
+
+func nothing(scenarios.Scenario) Terms { return Terms{} }
+
+// The clocks of a lease: a key lives for the TTL as a node's clock counts, the
+// validity, which is shorter by the allowance, as the holder's does. With both wrong by
+// ρ at most the first is not shorter if and only if 2ρ/(1+ρ) ≤ allowance/TTL.
+//
+// With that a key that was set for the TTL has nothing to say any more a TTL later, by
+// true time: so long a node has to stay away that has forgotten it.
+func lease(s scenarios.Scenario) Assumptions {
+	ttl := s.LongestTTL()
+	share := s.Lock.DriftFactor + float64(fixedAllowance)/float64(ttl)
+	within := min(int64(share/(2-share)*1e6), stopped-1)
+	return Assumptions{
+		Without:       []nemesis.Kind{"evict"},
+		RestartDelay:  ttl,
+		ClockRatePPM:  &within,
+		NodeClockStep: new(time.Duration(0)),
+		ClockGoesOn:   true,
+	}
+}
+
+// fixedAllowance is what an allowance has beside the drift factor's share.
+const fixedAllowance = 2 * time.Millisecond
+
+// clockOfItsOwn adds what a lock assumes that reads the wall clock.
+func clockOfItsOwn(a Assumptions, s scenarios.Scenario) Assumptions {
+	if s.Lock.Clock == "wall" || s.Lock.Tokens == "time" {
+		a.ClientClockStep = new(time.Duration(0))
+	}
+	return a
+}
+
+// unpaused are the assumptions under which a caller need not look at a clock.
+func unpaused(a Assumptions) Assumptions {
+	a.NoPauses = true
+	a.Without = slices.Concat(a.Without, []nemesis.Kind{"clock-jump", "clock-rate", "clock-slew", "clock-strobe", "clock-freeze"})
+	return a
+}
+
+// unforgotten adds that nodes forget nothing.
+func unforgotten(a Assumptions) Assumptions {
+	a.NothingForgotten, a.RestartDelay = true, 0
+	return a
+}
+
+func redlock(s scenarios.Scenario) Terms {
+	excludes := clockOfItsOwn(lease(s), s)
+	if s.Lock.Quarantine >= s.LongestTTL() {
+		excludes.RestartDelay = 0
+	}
+	t := Terms{
+		checker.Lease:           excludes,
+		checker.Section:         unpaused(excludes),
+		checker.DeadlockFreedom: {},
+		checker.FaultTolerance:  {},
+		checker.Cleanup:         {},
+		checker.Contract:        {},
+	}
+	if s.Lock.Fence == "quorum" || s.Lock.Fence == "one-node" {
+		t[checker.Fence] = unforgotten(excludes)
+	}
+	if s.Lock.Fence == "one-node" { // without which there is no fence, and no lock
+		delete(t, checker.DeadlockFreedom)
+		delete(t, checker.FaultTolerance)
+	}
+	return t
+}
+
+func singleNode(s scenarios.Scenario) Terms {
+	excludes := clockOfItsOwn(lease(s), s)
+	return Terms{
+		checker.Lease:           excludes,
+		checker.Section:         unpaused(excludes),
+		checker.DeadlockFreedom: {},
+		checker.Cleanup:         {},
+		checker.Contract:        {},
+	}
+}
+
+// effects says when a guarded resource is safe, whatever the lock does: if it checks
+// what nobody else has. A fence that comes with the grant, or a token, is the lock's
+// word; one that the clients draw from the resource itself is not.
+func effects(s scenarios.Scenario, t Terms) (Assumptions, bool) {
+	own := !slices.ContainsFunc(s.Clients, func(c scenarios.Client) bool { return !c.Fence })
+	fence, bears := t[checker.Fence]
+	switch {
+	case s.Guard == guard.Token && s.Lock.Tokens != "time":
+		return Assumptions{}, true
+	case s.Guard != guard.Fenced:
+		return Assumptions{}, false
+	case s.Lock.Fence == "" && s.Store == nil && own:
+		return Assumptions{FenceChecked: true}, true
+	case bears:
+		return Assumptions{FenceChecked: true, NothingForgotten: fence.NothingForgotten, Without: fence.Without}, true
+	}
+	return Assumptions{}, false
+}
+
+// stored are the terms of a lock in a store, by what its hold hangs on.
+func stored(s scenarios.Scenario, excludes Assumptions) Terms {
+	if s.Store != nil && s.Store.Asynchronous { // what makes another node lead, which lacks the last changes
+		excludes.Without = slices.Concat(excludes.Without, []nemesis.Kind{"crash", "power-loss", "shutdown", "failover", "old-snapshot", "node-pause"})
+	}
+	return Terms{
+		checker.Lease:           excludes,
+		checker.Section:         unpaused(excludes),
+		checker.Fence:           excludes, // who is granted the lock late has an old one
+		checker.DeadlockFreedom: {},
+		checker.FaultTolerance:  {},
+		checker.Contract:        {},
+	}
+}
+
+func row(s scenarios.Scenario) Terms {
+	a := clockOfItsOwn(lease(s), s)
+	a.Without, a.RestartDelay = nil, 0
+	return stored(s, a)
+}
+
+func session(s scenarios.Scenario) Terms {
+	a := clockOfItsOwn(lease(s), s)
+	a.Without, a.RestartDelay, a.NodeClockStep = nil, 0, nil
+	return stored(s, a)
+}
+
+// unchecked does not notice when its session ends: neither a hold nor a wait need have
+// one any more.
+func unchecked(s scenarios.Scenario) Terms {
+	return Terms{checker.Contract: session(s)[checker.Contract]}
+}
