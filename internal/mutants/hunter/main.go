@@ -16,6 +16,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/hunt/assume"
 	"github.com/lockstorm/lockstorm/internal/mutants"
 	"github.com/lockstorm/lockstorm/storm/simulated"
 )
@@ -72,7 +73,7 @@ func (q quarry) hunt(ctx context.Context) (mutants.Report, error) {
 	defer stop()
 	b := bag{began: time.Now(), named: q.named}
 	err = hunt.Hunt{
-		Backend: simulated.Backend(), Ground: ground, Terms: promised,
+		Backend: simulated.Backend(), Ground: ground, Terms: assume.Promised,
 		Most: most, Seed: q.seed,
 		Each: func(s hunt.Shot) bool {
 			b.take(s)

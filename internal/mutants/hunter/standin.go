@@ -4,14 +4,12 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/hunt/assume"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// What stands here goes as soon as hunt.OfLock and assume.Promised are there.
+// What stands here goes as soon as hunt.OfLock is there.
 
 type anyGround struct{ scenario scenarios.Scenario }
 
@@ -52,9 +50,4 @@ func (g anyGround) Draw(r *rand.Rand) scenarios.Scenario {
 	s.Bounds.Acquire = 20 * s.Lock.NodeTimeout
 	s.Bounds.Extend, s.Bounds.Release = s.Bounds.Acquire, s.Bounds.Acquire
 	return s
-}
-
-func promised(scenarios.Scenario) assume.Terms {
-	a := assume.Assumptions{Without: []nemesis.Kind{"crash", "power-loss", "shutdown", "failover", "evict", "old-snapshot", "clock-jump", "clock-strobe", "clock-rate", "clock-slew", "clock-freeze", "suspend", "snapshot", "restart"}}
-	return assume.Terms{checker.Lease: a, checker.Contract: a, checker.Cleanup: a}
 }
