@@ -1,0 +1,163 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/mutants"
+)
+
+// mutantOptions are the flags of mutants.
+type mutantOptions struct {
+	budget   time.Duration
+	seed     uint64
+	control  int
+	asJSON   bool
+	markdown bool
+}
+
+// unmutated is the number under which the lock as it is stands among the mutants.
+const unmutated = "0"
+
+func newMutants() *cobra.Command {
+	var o mutantOptions
+	cmd := &cobra.Command{
+		Use:   "mutants [NUMBER…]",
+		Short: "Plant defects into the lock and see whether the hunt finds them",
+		Long: `Plant defects that real lock libraries have had into the source of the lock, one at
+a time, and hunt each with the generic faults until a promise that it breaks is
+found. Number 0 is the lock without a defect, of which nothing may be found. Without
+a number all are tried, 0 first.
+
+The mutants are built from source: this needs a checkout of the project and the Go
+toolchain. Exit code 0: all were caught, and nothing was found of the lock without a
+defect; 1 otherwise.`,
+		Example: `  lockstorm mutants
+  lockstorm mutants 7a 11 --budget 10s
+  lockstorm mutants 0 --control 1000000 --budget 1h`,
+	}
+	cmd.Flags().DurationVar(&o.budget, "budget", 30*time.Second, "time to hunt each, building not counted")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the hunts")
+	cmd.Flags().IntVar(&o.control, "control", 0, "runs of the lock without a defect (default: as many as the budget has time for)")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print an object for each, and one for the score")
+	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print the table for a page")
+	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
+	cmd.RunE = func(cmd *cobra.Command, numbers []string) error {
+		switch {
+		case o.budget <= 0:
+			return fmt.Errorf("--budget %v: want more than 0", o.budget)
+		case o.control < 0:
+			return fmt.Errorf("--control %d: want at least 0", o.control)
+		}
+		chosen, err := chooseMutants(numbers)
+		if err != nil {
+			return err
+		}
+		checkout, err := mutants.FindCheckout(".")
+		if err != nil {
+			return err
+		}
+		return o.run(cmd.Context(), checkout, chosen, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// chooseMutants returns the mutants of some numbers, or all. The lock without a defect
+// is one without a number, once for each kind of lock that the mutants are of.
+func chooseMutants(numbers []string) (chosen []mutants.Mutant, err error) {
+	all, err := mutants.All()
+	if err != nil {
+		return nil, err
+	}
+	known := []string{unmutated}
+	var kinds []string
+	for _, m := range all {
+		known = append(known, m.Number)
+		if !slices.Contains(kinds, m.Lock) {
+			kinds = append(kinds, m.Lock)
+		}
+	}
+	for _, n := range numbers {
+		if !slices.Contains(known, n) {
+			return nil, fmt.Errorf("unknown mutant %q: there are %s", n, strings.Join(known, ", "))
+		}
+	}
+	wanted := func(n string) bool { return len(numbers) == 0 || slices.Contains(numbers, n) }
+	if wanted(unmutated) {
+		for _, kind := range kinds {
+			chosen = append(chosen, mutants.Mutant{Lock: kind})
+		}
+	}
+	for _, m := range all {
+		if wanted(m.Number) {
+			chosen = append(chosen, m)
+		}
+	}
+	return chosen, nil
+}
+
+// run tries those that were chosen and says what became of them.
+func (o mutantOptions) run(ctx context.Context, c mutants.Checkout, chosen []mutants.Mutant, out, problems io.Writer) error {
+	for _, m := range chosen { // before an hour has been spent on the others
+		if err := c.Check(m); err != nil {
+			return err
+		}
+	}
+	line := newStatusLine(problems)
+	defer line.done()
+	var s score
+	for i, m := range chosen {
+		t, err := o.try(ctx, c, m, func(what string) {
+			if line.out != nil {
+				line.print("%s mutant %s (%d of %d)", what, cmp.Or(m.Number, unmutated), i+1, len(chosen))
+			}
+		})
+		if err != nil {
+			return err
+		}
+		s.add(t)
+		if o.asJSON {
+			if err := json.NewEncoder(out).Encode(recordOf(t)); err != nil {
+				return err
+			}
+		}
+	}
+	line.done()
+	switch {
+	case o.asJSON:
+		if err := json.NewEncoder(out).Encode(map[string]score{"score": s}); err != nil {
+			return err
+		}
+	case o.markdown:
+		s.table().markdown(out)
+		_, _ = fmt.Fprintf(out, "\n%s\n", s.words())
+	default:
+		s.table().text(out)
+		_, _ = fmt.Fprintf(out, "\n%s\n", s.words())
+	}
+	if s.Caught < s.Mutants || s.Alarms > 0 {
+		return verdictError(exitContradiction)
+	}
+	return nil
+}
+
+func (o mutantOptions) try(ctx context.Context, c mutants.Checkout, m mutants.Mutant, tell func(string)) (t mutants.Trial, err error) {
+	if m.Number == "" {
+		t, err = c.Control(ctx, m.Lock, o.seed, o.budget, o.control, tell)
+	} else {
+		t, err = c.Try(ctx, m, o.seed, o.budget, tell)
+	}
+	if err != nil && !errors.Is(err, context.Cause(ctx)) {
+		err = fmt.Errorf("mutant %s: %w", cmp.Or(m.Number, unmutated), err)
+	}
+	return t, err
+}

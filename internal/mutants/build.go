@@ -1,0 +1,128 @@
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Hunter is a program that hunts one lock.
+type Hunter struct {
+	program string
+	dir     string // that has the program, and nothing of anybody else's
+
+	// Took is how long it took to build.
+	Took time.Duration
+}
+
+// Build builds the hunter of the lock with a mutant in it; the zero value is the lock
+// as it is. Close the hunter. When ctx ends nothing of the build is left behind.
+func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
+	dir, err := os.MkdirTemp("", "lockstorm-mutant-")
+	if err != nil {
+		return Hunter{}, err
+	}
+	h := Hunter{dir: dir, program: filepath.Join(dir, "hunter")}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Close())
+		}
+	}()
+	// No names and no line tables, which are a third of the work of the linker.
+	args := []string{"build", "-ldflags=-s -w", "-o", h.program}
+	if len(m.edits) > 0 {
+		overlay, err := c.overlay(m, dir)
+		if err != nil {
+			return h, err
+		}
+		args = append(args, "-overlay", overlay)
+	}
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, c.goTool, append(args, "./internal/mutants/hunter")...)
+	cmd.Dir = c.root
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+dir) // gone with it, however the build ends
+	said := &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := run(cmd); err != nil {
+		return h, errors.Join(ctx.Err(), fmt.Errorf("go build: %w: %s", err, strings.TrimSpace(said.String())))
+	}
+	h.Took = time.Since(began)
+	return h, nil
+}
+
+// overlay writes the mutated files, and the file that tells the compiler of them.
+func (c Checkout) overlay(m Mutant, dir string) (file string, err error) {
+	sources, err := m.sources(c.root)
+	if err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	for name, text := range sources {
+		with := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
+		if err := os.WriteFile(with, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(c.root, filepath.FromSlash(name))] = with
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	file = filepath.Join(dir, "overlay.json")
+	return file, os.WriteFile(file, text, 0o600)
+}
+
+// Close removes the program.
+func (h Hunter) Close() (err error) {
+	for range 50 { // killed compilers may still be writing there
+		if err = os.RemoveAll(h.dir); err == nil {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return err
+}
+
+// Quarry is what a hunter is sent after.
+type Quarry struct {
+	Lock   string        // the kind
+	Seed   uint64        // of the hunt
+	Budget time.Duration // of time
+	Runs   int           // at most; 0: as many as there is time for
+
+	// Named are properties of which one has to be found for the hunt to end before
+	// its budget does; none: it does not.
+	Named []string
+}
+
+// Hunt hunts until what is named is found or the budget has been spent.
+func (h Hunter) Hunt(ctx context.Context, q Quarry) (Report, error) {
+	cmd := exec.CommandContext(ctx, h.program,
+		"-lock", q.Lock, "-seed", strconv.FormatUint(q.Seed, 10), "-budget", q.Budget.String(),
+		"-runs", strconv.Itoa(q.Runs), "-named", strings.Join(q.Named, ","))
+	cmd.Dir = h.dir
+	// It hunts as long as its input is open: so it ends with us, however we end.
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { _ = input.Close() }()
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := run(cmd); err != nil {
+		return Report{}, errors.Join(ctx.Err(), fmt.Errorf("the hunter: %w: %s", err, strings.TrimSpace(problems.String())))
+	}
+	var r Report
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		return Report{}, fmt.Errorf("the hunter's report: %w", err)
+	}
+	return r, nil
+}

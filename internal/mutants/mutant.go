@@ -1,0 +1,127 @@
+package mutants
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+//go:embed planted/*.diff
+var planted embed.FS
+
+// Mutant is a defect that can be planted.
+type Mutant struct {
+	// Number is its number in the catalogue of defects, as in 7a.
+	Number string
+	// Title is the defect in a few words, and What how it comes about, in a sentence
+	// or two.
+	Title, What string
+	// Names are the properties that the catalogue names: one of them should show it.
+	Names []checker.Property
+	// Lock is the kind of the lock that is hunted.
+	Lock string
+	// Functions are those that it changes, each as in redlock.(*Hold).Release: behind
+	// the folder.
+	Functions []string
+
+	file  string // where it stands
+	edits []edit
+}
+
+// All returns the mutants in the order of their numbers.
+func All() ([]Mutant, error) {
+	entries, err := planted.ReadDir("planted")
+	if err != nil {
+		return nil, err
+	}
+	var all []Mutant
+	for _, e := range entries {
+		name := path.Join("planted", e.Name())
+		text, err := planted.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		m, err := parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		m.file = name
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b Mutant) int { return compareNumbers(a.Number, b.Number) })
+	return all, nil
+}
+
+// compareNumbers orders 7a behind 7 and before 7b and 10.
+func compareNumbers(a, b string) int {
+	if n, m := leading(a), leading(b); n != m {
+		return n - m
+	}
+	return strings.Compare(a, b)
+}
+
+// leading is the number that a mutant's number begins with.
+func leading(number string) int {
+	n, _ := strconv.Atoi(strings.TrimRight(number, "abcdefghijklmnopqrstuvwxyz"))
+	return n
+}
+
+// parse reads a mutant: lines with a key, and behind them the diff.
+func parse(text []byte) (Mutant, error) {
+	files, preamble, err := gitdiff.Parse(bytes.NewReader(text))
+	if err != nil {
+		return Mutant{}, err
+	}
+	m, err := parsePreamble(preamble)
+	if err != nil {
+		return Mutant{}, err
+	}
+	if m.edits, err = editsOf(files); err != nil {
+		return Mutant{}, err
+	}
+	return m, nil
+}
+
+func parsePreamble(text string) (m Mutant, err error) {
+	values := map[string]string{}
+	key := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		switch before, value, found := strings.Cut(line, ": "); {
+		case line == "":
+			continue
+		case strings.HasPrefix(line, "  ") && key != "": // goes on
+			values[key] += " " + strings.TrimSpace(line)
+		case !found || !slices.Contains(keys, before):
+			return m, fmt.Errorf("%q: want a line that begins with one of %s", line, strings.Join(keys, ", "))
+		default:
+			key, values[before] = before, value
+		}
+	}
+	for _, k := range keys {
+		if values[k] == "" {
+			return m, fmt.Errorf("the line %q is missing", k+": …")
+		}
+	}
+	m = Mutant{Number: values["Number"], Title: values["Title"], What: values["What"], Lock: values["Lock"], Functions: strings.Split(values["Function"], ", ")}
+	for code := range strings.SplitSeq(values["Property"], ", ") {
+		i := slices.IndexFunc(checker.Properties(), func(p checker.Property) bool { return p.Code() == code })
+		if i < 0 {
+			return m, fmt.Errorf("property %q: there is none of that code", code)
+		}
+		m.Names = append(m.Names, checker.Properties()[i])
+	}
+	return m, nil
+}
+
+// keys are those of the lines before a diff. A line that begins with two spaces
+// belongs to the one before.
+var keys = []string{"Number", "Title", "What", "Property", "Lock", "Function"}

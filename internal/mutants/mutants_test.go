@@ -1,0 +1,264 @@
+package mutants
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+const root = "../.."
+
+func all(t *testing.T) []Mutant {
+	t.Helper()
+	list, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) == 0 {
+		t.Fatal("no mutant")
+	}
+	return list
+}
+
+// A mutant is a change to functions as they stand now: who changes one of them plants
+// the defect anew.
+func TestNoMutantHasMovedOn(t *testing.T) {
+	for _, m := range all(t) {
+		if err := (Checkout{root: root}).Check(m); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestNumbersAreUniqueAndNameTheFiles(t *testing.T) {
+	named := regexp.MustCompile(`^planted/\d\d[a-z]?-[a-z-]+\.diff$`)
+	seen := map[string]string{}
+	for _, m := range all(t) {
+		if other := seen[m.Number]; other != "" {
+			t.Errorf("%s and %s are both number %s", other, m.file, m.Number)
+		}
+		seen[m.Number] = m.file
+		number, _, _ := strings.Cut(strings.TrimLeft(path.Base(m.file), "0"), "-")
+		if number != m.Number || !named.MatchString(m.file) {
+			t.Errorf("%s is number %s", m.file, m.Number)
+		}
+	}
+}
+
+// A diff holds the functions that it names whole, so that no change of theirs goes
+// unnoticed, and changes nothing else but imports.
+func TestDiffsAreOfTheFunctionsThatTheyName(t *testing.T) {
+	for _, m := range all(t) {
+		left := slices.Clone(m.Functions)
+		for _, e := range m.edits {
+			inside := functionsIn(t, e)
+			if len(inside) == 0 {
+				t.Errorf("mutant %s: a hunk of %s holds no function that it changes whole: make it with git diff -W", m.Number, e.file)
+			}
+			for _, f := range inside {
+				if f != imports && !slices.Contains(m.Functions, f) {
+					t.Errorf("mutant %s changes %s, which it does not name", m.Number, f)
+				}
+				left = slices.DeleteFunc(left, func(l string) bool { return l == f })
+			}
+		}
+		if len(left) > 0 {
+			t.Errorf("mutant %s does not change the whole of %v", m.Number, left)
+		}
+	}
+}
+
+// imports stands for a declaration of imports.
+const imports = "imports"
+
+// functionsIn names the functions that an edit changes, and whose text it holds from
+// their first character to their last; or imports.
+func functionsIn(t *testing.T, e edit) (names []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, e.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, e.file, text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range f.Decls {
+		whole := string(text[fset.Position(d.Pos()).Offset:fset.Position(d.End()).Offset])
+		if !strings.Contains(e.old, whole) || strings.Contains(e.new, whole) {
+			continue
+		}
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			names = append(names, path.Dir(e.file)+"."+nameOf(d))
+		case *ast.GenDecl:
+			if d.Tok == token.IMPORT {
+				names = append(names, imports)
+			}
+		}
+	}
+	return names
+}
+
+// nameOf is the name of a function as a stack trace has it.
+func nameOf(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	switch of := f.Recv.List[0].Type.(type) {
+	case *ast.StarExpr:
+		return "(*" + of.X.(*ast.Ident).Name + ")." + f.Name.Name
+	case *ast.Ident:
+		return of.Name + "." + f.Name.Name
+	}
+	return "?"
+}
+
+const example = `Number: 3
+Title: a title
+What: what it is,
+  in two lines
+Property: V1, C
+Lock: redlock
+Function: p.f
+
+diff --git a/p/f.go b/p/f.go
+--- a/p/f.go
++++ b/p/f.go
+@@ -10,5 +10,5 @@
+ // f is it.
+ func f() int {
+-	return 1
++	return 2
+ }
+ 
+`
+
+func TestParse(t *testing.T) {
+	m, err := parse([]byte(example))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Number != "3" || m.What != "what it is, in two lines" || !slices.Equal(m.Names, []checker.Property{checker.Lease, checker.Contract}) {
+		t.Errorf("%+v", m)
+	}
+	want := edit{"p/f.go", "// f is it.\nfunc f() int {\n\treturn 1\n}\n", "// f is it.\nfunc f() int {\n\treturn 2\n}\n"}
+	if len(m.edits) != 1 || m.edits[0] != want {
+		t.Errorf("%q", m.edits)
+	}
+	for what, change := range map[string][2]string{
+		"there is none of that code": {"V1, C", "V9"},
+		`"Title: …" is missing`:      {"Title: a title\n", ""},
+		"want a line that begins":    {"Lock: redlock", "Lock redlock"},
+		"want changes of a file":     {"+++ b/p/f.go", "+++ /dev/null"},
+		"fragment header":            {"-10,5", "-10,4"},
+		"there is no diff":           {example[strings.Index(example, "diff --git"):], ""},
+	} {
+		if _, err := parse([]byte(strings.Replace(example, change[0], change[1], 1))); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("want %q, got %v", what, err)
+		}
+	}
+}
+
+// Moved as a whole is not changed; anything else is, and is told with the function.
+func TestSources(t *testing.T) {
+	m, err := parse([]byte(example))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const passage = "// f is it.\nfunc f() int {\n\treturn 1\n}\n"
+	for name, text := range map[string]string{
+		"as it was":         "package p\n\n" + passage,
+		"moved":             "package p\n\nvar x int\n\n" + passage + "\n// g.\nfunc g() {}\n",
+		"its body":          "package p\n\n" + strings.Replace(passage, "1", "3", 1),
+		"its indentation":   "package p\n\n" + strings.Replace(passage, "\t", "  ", 1),
+		"its comment":       "package p\n\n" + strings.Replace(passage, "it", "that", 1),
+		"two of it":         "package p\n\n" + passage + passage,
+		"nothing but a box": "package p\n",
+	} {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, "p"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "p", "f.go"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		sources, err := m.sources(dir)
+		if name == "as it was" || name == "moved" {
+			if want := strings.Replace(text, "return 1", "return 2", 1); err != nil || sources["p/f.go"] != want {
+				t.Errorf("%s: %q, %v", name, sources, err)
+			}
+			continue
+		}
+		moved := new(MovedOnError)
+		if !errors.As(err, &moved) || !strings.Contains(err.Error(), "mutant 3 (p.f): p/f.go has moved on") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := m.sources(t.TempDir()); err == nil || !strings.Contains(err.Error(), "has moved on") {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	list := all(t)
+	of := func(by string) string {
+		var numbers []string
+		for _, m := range Choose(list, 4, by) {
+			numbers = append(numbers, m.Number)
+		}
+		return strings.Join(numbers, " ")
+	}
+	if of("a") != of("a") {
+		t.Error("the same text chooses others")
+	}
+	chosen := map[string]bool{}
+	for i := range 200 {
+		for n := range strings.SplitSeq(of(string(rune('a'+i))), " ") {
+			chosen[n] = true
+		}
+	}
+	if len(chosen) != len(list) {
+		t.Errorf("%d of %d are ever chosen", len(chosen), len(list))
+	}
+	if n := len(Choose(list, 1000, "a")); n != len(list) {
+		t.Errorf("%d chosen of %d", n, len(list))
+	}
+}
+
+func TestFindCheckout(t *testing.T) {
+	if c, err := FindCheckout("."); err != nil || c.root != mustAbs(t, root) {
+		t.Errorf("%+v, %v", c, err)
+	}
+	elsewhere := t.TempDir()
+	if err := os.WriteFile(filepath.Join(elsewhere, "go.mod"), []byte("module example.com/other\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FindCheckout(elsewhere); err == nil || !strings.Contains(err.Error(), "not in a checkout of "+module) {
+		t.Error(err)
+	}
+	t.Setenv("PATH", elsewhere)
+	if _, err := FindCheckout("."); err == nil || !strings.Contains(err.Error(), "no Go toolchain") {
+		t.Error(err)
+	}
+}
+
+func mustAbs(t *testing.T, dir string) string {
+	t.Helper()
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}

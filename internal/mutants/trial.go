@@ -1,0 +1,73 @@
+package mutants
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// Trial is one lock that was built and hunted.
+type Trial struct {
+	// Mutant is the defect in it; its zero value: none, for this is the lock as it is.
+	Mutant
+	Build time.Duration
+	Report
+}
+
+// Try builds a mutant and hunts it until one of the properties that the catalogue
+// names breaks, or the budget has been spent; tell, if it is not nil, hears what is
+// being done.
+func (c Checkout) Try(ctx context.Context, m Mutant, seed uint64, budget time.Duration, tell func(what string)) (Trial, error) {
+	var named []string
+	for _, p := range m.Names {
+		named = append(named, p.String())
+	}
+	return c.try(ctx, m, Quarry{Lock: m.Lock, Seed: seed, Budget: budget, Named: named}, tell)
+}
+
+// Control is Try for a lock without a defect, of which nothing should be found: all of
+// the budget is spent, or so many runs are made, unless that is 0.
+func (c Checkout) Control(ctx context.Context, lock string, seed uint64, budget time.Duration, runs int, tell func(what string)) (Trial, error) {
+	return c.try(ctx, Mutant{Lock: lock}, Quarry{Lock: lock, Seed: seed, Budget: budget, Runs: runs}, tell)
+}
+
+func (c Checkout) try(ctx context.Context, m Mutant, q Quarry, tell func(what string)) (_ Trial, err error) {
+	if tell == nil {
+		tell = func(string) {}
+	}
+	tell("building")
+	h, err := c.Build(ctx, m)
+	if err != nil {
+		return Trial{}, err
+	}
+	defer func() {
+		if closing := h.Close(); err == nil {
+			err = closing
+		}
+	}()
+	tell("hunting")
+	report, err := h.Hunt(ctx, q)
+	return Trial{Mutant: m, Build: h.Took, Report: report}, err
+}
+
+// Controls reports whether the lock had no defect in it.
+func (t Trial) Controls() bool { return t.Number == "" }
+
+// Caught returns what gave the defect away: a property that the catalogue names, if one
+// was found to break, or else the first that was; nil: nothing did.
+func (t Trial) Caught() *Find {
+	if t.Report.Named != nil {
+		return t.Report.Named
+	}
+	return t.First
+}
+
+// Codes lists the codes of the properties that the catalogue names.
+func Codes(properties []checker.Property) []string {
+	codes := make([]string, len(properties))
+	for i, p := range properties {
+		codes[i] = p.Code()
+	}
+	return codes
+}
