@@ -159,3 +159,28 @@ func TestCrashRestartIsFoundWithoutTheDelay(t *testing.T) {
 		}
 	}
 }
+
+// Nor do fences of a store grow whatever happens: who wakes up in its own past takes an
+// entry for its own that is gone, and whose number is older than the last holder's.
+func TestFencesOfAStoreNeedTheClock(t *testing.T) {
+	const most = 2000 // runs of a hunt
+	for _, kind := range []string{"etcd", "database-row"} {
+		found := 0
+		err := hunt.Hunt{
+			Backend: simulated.Backend(), Ground: groundOf(kind), Wanted: []checker.Property{checker.Fence},
+			Terms: assume.Anything, Faults: nemesis.Weights{"snapshot": 1}, Most: 6, Seed: 4,
+			Each: func(h hunt.Shot) bool {
+				if len(h.Broken) > 0 {
+					found = h.Number
+				}
+				return found == 0 && h.Number < most
+			},
+		}.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found == 0 {
+			t.Errorf("the clocks of clients stand still, and no fence of %s is out of order in %d runs", kind, most)
+		}
+	}
+}

@@ -84,14 +84,17 @@ func (h *Hold) Check() error {
 // No longer TTL than the lock's own is accepted: the allowance covers no more. Such a
 // one is [ErrConfig], and what has been released [ErrReleased].
 func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
-	if m := h.mutex; ttl < time.Millisecond || ttl%time.Millisecond != 0 || ttl > m.config.TTL {
-		return fmt.Errorf("%w: an extension to %v: want whole milliseconds, from 1 to the TTL, %v", ErrConfig, ttl, m.config.TTL)
-	}
-	if h.isReleased() {
+	scheme, can := h.mutex.scheme.(extender)
+	switch longest := h.mutex.config.TTL; {
+	case !can:
+		return errNoExtension
+	case ttl < time.Millisecond || ttl%time.Millisecond != 0 || ttl > longest:
+		return fmt.Errorf("%w: an extension to %v: want whole milliseconds, from 1 to the TTL, %v", ErrConfig, ttl, longest)
+	case h.isReleased():
 		return ErrReleased
 	}
 	h.extending(ttl)
-	until, err := h.mutex.scheme.extend(ctx, h, ttl)
+	until, err := scheme.extend(ctx, h, ttl)
 	return h.extended(ttl, until, err)
 }
 

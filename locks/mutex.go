@@ -39,13 +39,16 @@ type scheme interface {
 	// abandon sees to what a failed try may have left behind. It does not wait.
 	abandon(a *attempt)
 
-	// extend asks for a new life of the hold's key, and returns the new end of
-	// validity, or [errNoExtension].
-	extend(ctx context.Context, h *Hold, ttl time.Duration) (env.Instant, error)
-
 	// release gives the lock up. The error says why if the answer is not Yes;
 	// with No it is, or wraps, [ErrLost].
 	release(ctx context.Context, h *Hold) (env.Answer, error)
+}
+
+// extender is a scheme whose holder can extend. (Sessions are kept by their heartbeats.)
+type extender interface {
+	// extend asks for a new life of the hold's key, and returns the new end of
+	// validity.
+	extend(ctx context.Context, h *Hold, ttl time.Duration) (env.Instant, error)
 }
 
 func newMutex(c Config, p Ports, s scheme) (*Mutex, error) {

@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -14,10 +13,6 @@ import (
 type naive struct{}
 
 func (naive) abandon(*attempt) {}
-
-func (naive) extend(context.Context, *Hold, time.Duration) (env.Instant, error) {
-	return 0, errNoExtension
-}
 
 func (naive) release(ctx context.Context, h *Hold) (env.Answer, error) {
 	return releaseOutcome(h.hearNode(ctx, env.Command{Op: env.OpRemove}))

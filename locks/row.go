@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -31,9 +30,5 @@ func (row) acquire(ctx context.Context, a *attempt) error {
 }
 
 func (row) abandon(a *attempt) { a.clear() }
-
-func (row) extend(context.Context, *Hold, time.Duration) (env.Instant, error) {
-	return 0, errNoExtension
-}
 
 func (row) release(ctx context.Context, h *Hold) (env.Answer, error) { return h.drop(ctx) }

@@ -137,11 +137,6 @@ func (ss *sessions) abandon(a *attempt) {
 	a.clear()
 }
 
-// extend is refused: the heartbeats do it.
-func (ss *sessions) extend(context.Context, *Hold, time.Duration) (env.Instant, error) {
-	return 0, errNoExtension
-}
-
 func (ss *sessions) release(ctx context.Context, h *Hold) (env.Answer, error) {
 	h.member.leave()
 	return h.drop(ctx)

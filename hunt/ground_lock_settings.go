@@ -1,0 +1,129 @@
+package hunt
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+const ms = time.Millisecond
+
+// drawTTL draws the scale of everything: short mostly, since what a run costs goes by
+// how many tries there are in a TTL.
+func drawTTL(d dice, l *scenarios.Lock) {
+	l.TTL = one(d, 20*ms, 50*ms, 50*ms, 100*ms, 100*ms, 100*ms, 200*ms, 300*ms, 500*ms, time.Second, 2*time.Second)
+	l.DriftFactor = one(d, 0, 0.01, 0.01, 0.01, 0.01, 0.02, 0.05, 0.1)
+	if d.chance(25) {
+		l.Clock = one(d, "boottime", "boottime", "wall")
+	}
+	if d.chance(50) {
+		l.Margin = l.TTL / one(d, time.Duration(10), 20, 50, 100)
+	}
+	if d.chance(12) {
+		l.Tries = 1 + d.IntN(8)
+	}
+}
+
+// validity is what is left of a TTL when the allowance for clock error is taken off it:
+// the drift factor's share, and 2 ms.
+func validity(l scenarios.Lock) time.Duration {
+	return l.TTL - time.Duration(float64(l.TTL)*l.DriftFactor) - 2*ms
+}
+
+// drawPatience draws how long nodes are waited for: often just long enough, now and then
+// far too long.
+func drawPatience(d dice, s *scenarios.Scenario) {
+	l := &s.Lock
+	shares := []time.Duration{200, 100, 100, 60, 60, 60, 30, 30, 20, 10, 5, 3, 2}
+	l.NodeTimeout = max(l.TTL/one(d, shares...), 5*roundTrip(*s)/2)
+	if d.chance(6) {
+		l.NodeTimeout = l.TTL * one(d, time.Duration(1), 2, 3) * 5 / 4
+	}
+	if familyOf(l.Kind).keeps == onMajority {
+		l.Linger = l.NodeTimeout * one(d, time.Duration(0), 1, 1, 2, 4)
+	}
+}
+
+// drawRetry draws the time between two tries. Who is quick finds the smallest gap between
+// two holds; who draws from a wide range does not collide for long. Where a try fails of
+// itself there are few.
+func drawRetry(d dice, s *scenarios.Scenario) {
+	l, allowance := &s.Lock, s.Lock.TTL-validity(s.Lock)
+	room := time.Duration(4*len(s.Clients)) * occupation(*s)
+	switch k := d.IntN(10); {
+	case k < 2 && allowance >= l.TTL/50:
+		l.Retry, l.Tries = d.within(allowance/8, allowance/2), 30+d.IntN(50)
+	case k < 8 && room <= 2*l.TTL:
+		l.Retry.Min = d.between(0, room/8)
+		l.Retry.Max = l.Retry.Min + d.between(room, max(room, l.TTL/2))
+	case k < 9:
+		l.Retry = d.within(l.TTL/20, l.TTL)
+	default:
+		l.Retry = exactly(d.between(l.TTL/20, l.TTL/2))
+	}
+	l.Retry.Max = max(l.Retry.Max, time.Microsecond)
+	if !effortOf(*s).ample(*s) {
+		l.Tries = 1 + d.IntN(8)
+	}
+}
+
+// drawRedlock draws what Redlock alone has.
+func drawRedlock(d dice, s *scenarios.Scenario) {
+	l := &s.Lock
+	if d.chance(20) {
+		room := validity(*l) - l.Margin
+		l.Watchdog.Every = d.between(room/6, room*2/3)
+		if d.chance(25) {
+			l.Watchdog.Limit = 1 + d.IntN(4)
+		}
+	}
+	if d.chance(12) {
+		l.Quarantine = l.TTL * one(d, time.Duration(1), 1, 2, 3)
+	}
+	if d.chance(12) {
+		l.Fence = one(d, "quorum", "quorum", "increment", "one-node")
+	}
+	if d.chance(8) && l.NodeTimeout <= l.TTL/10 {
+		l.Sequential = true
+	}
+	if d.chance(10) {
+		l.Tokens = "time"
+	}
+}
+
+// outlast makes a quarantine outlast what clients ask for, as it has to; and lets some of
+// them ask for more than the lock does.
+func outlast(d dice, s *scenarios.Scenario) {
+	l := &s.Lock
+	if l.Quarantine == 0 {
+		return
+	}
+	if d.chance(40) {
+		drawExtensions(d, l.TTL, &s.Clients[0])
+		s.Clients[0].ExtendTTL = d.within(l.TTL, 4*l.TTL)
+	}
+	l.Quarantine = max(l.Quarantine, s.LongestTTL().Round(ms)+ms)
+}
+
+func drawHeartbeat(d dice, s *scenarios.Scenario) {
+	room := validity(s.Lock) - s.Lock.Margin
+	s.Lock.Heartbeat = d.between(room/8, room*2/3)
+}
+
+func drawChubby(d dice, s *scenarios.Scenario) {
+	drawHeartbeat(d, s)
+	l := &s.Lock
+	if d.chance(40) {
+		l.Grace = d.between(l.TTL/4, 2*l.TTL)
+	}
+	if d.chance(40) {
+		l.LockDelay = d.between(l.TTL/10, l.TTL)
+	}
+}
+
+func drawFenced(d dice, s *scenarios.Scenario) {
+	drawHeartbeat(d, s)
+	if d.chance(30) {
+		s.Lock.Entries = 1 + d.IntN(3)
+	}
+}

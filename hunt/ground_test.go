@@ -1,0 +1,92 @@
+package hunt_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/storm/simulated"
+)
+
+// grounds are those of all locks.
+func grounds(t *testing.T) (all []hunt.Ground) {
+	t.Helper()
+	list, _ := storm.Locks()
+	for _, kind := range list {
+		g, err := hunt.OfLock(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// Law: whatever a ground draws can be run, has no plan and expects nothing, and the same
+// randomness draws the same.
+func TestWhatIsDrawnCanBeRun(t *testing.T) {
+	for _, g := range grounds(t) {
+		t.Run(g.Name(), func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(2000) {
+				s := g.Draw(rand.New(rand.NewPCG(seed, 0)))
+				if _, err := storm.Prepare(simulated.Backend(), s); err != nil {
+					t.Fatalf("seed %d: %v\n%s", seed, err, written(t, s))
+				}
+				if s.Plan != nil || s.Generate != nil || s.Expect != nil {
+					t.Fatalf("seed %d: there is a plan, a generator, or something is expected", seed)
+				}
+			}
+		})
+	}
+}
+
+func written(t *testing.T, s scenarios.Scenario) string {
+	t.Helper()
+	var text strings.Builder
+	if err := s.Print(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// Law: where nothing goes wrong a lock that is right does nothing wrong, whatever a ground
+// draws, and so no bound of a ground is too tight. (Who looks at no clock can still lose
+// an update.)
+func TestNoAlarmInTheCalm(t *testing.T) {
+	for _, kind := range []string{"redlock", "single-node", "database-row", "zookeeper", "etcd", "chubby", "fenced"} {
+		g, err := hunt.OfLock(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			seen := map[checker.Property]map[checker.Verdict]int{}
+			for seed := range uint64(1000) {
+				s := g.Draw(rand.New(rand.NewPCG(seed, 1)))
+				r, err := storm.Run(t.Context(), simulated.Backend(), s, seed, nil)
+				if err != nil {
+					t.Fatalf("seed %d: %v\n%s", seed, err, written(t, s))
+				}
+				for _, f := range r.Report.Findings {
+					if seen[f.Property] == nil {
+						seen[f.Property] = map[checker.Verdict]int{}
+					}
+					seen[f.Property][f.Verdict]++
+					if f.Verdict == checker.Violated && f.Property != checker.Effect {
+						t.Errorf("seed %d: %s\n%s", seed, f.Story, written(t, s))
+					}
+				}
+			}
+			for _, p := range []checker.Property{checker.Lease, checker.Section, checker.Contract, checker.DeadlockFreedom} {
+				if seen[p][checker.Holds] < 150 {
+					t.Errorf("%s is judged in too few of 1000 runs: %v", p.Title(), seen[p])
+				}
+			}
+		})
+	}
+}
