@@ -113,7 +113,7 @@ func TestHuntBadInput(t *testing.T) {
 		{"--runs 0", "--runs 0: want at least 1"},
 		{"--hunts 0", "--hunts 0: want at least 1"},
 		{"--most 0", "--most 0: want 1 to 99"},
-		{"--lock bluelock", `--lock: unknown lock "bluelock"`},
+		{"--lock bluelock", `--lock: nothing is known of where to hunt a lock "bluelock"`},
 		{"--property V9", `--property: unknown property "V9": want V1 lease exclusion, `},
 		{"--faults rain", `--faults "rain": rain: unknown kind of fault "rain"`},
 		{"calm --faults failover", `--faults "failover": failover: a failover is impossible here: `},
