@@ -30,26 +30,66 @@ func (h Hunt) candidate(number int, parents []Candidate) (Candidate, storm.Exper
 
 // draw draws a candidate.
 func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
-	s := h.Ground.Draw(random)
-	seed := random.Uint64() >> 32
-	g, err := h.generator(s)
+	s, g, err := h.place(random)
 	if err != nil {
 		return Candidate{}, err
 	}
+	seed := random.Uint64() >> 32
 	a, promised := h.within(s, random)
-	if promised {
-		g = g.Within(func(f nemesis.Fault) bool { return a.Admits(f, s) })
-	}
-	s.Plan = g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
+	admits := func(f nemesis.Fault) bool { return !promised || a.Admits(f, s) }
+	s.Plan = plan(g, s, admits, random)
 	if promised {
 		s = a.Keep(s) // faults can be outside together
 	}
 	return Candidate{s, seed}, nil
 }
 
-// generator returns what draws the faults of a scenario.
+// mostPlaces is how many scenarios are drawn until one has room for some kind of fault.
+const mostPlaces = 100
+
+// place draws a scenario in which some of the faults are possible that may be drawn.
+func (h Hunt) place(random *rand.Rand) (s scenarios.Scenario, g nemesis.Generator, err error) {
+	for range mostPlaces {
+		s = h.Ground.Draw(random)
+		if g, err = h.generator(s); err == nil {
+			return s, g, nil
+		}
+	}
+	return s, g, err
+}
+
+// generator returns what draws the faults of a scenario: those of the hunt that are
+// possible there. On a ground whose worlds differ it is no mistake to name others.
 func (h Hunt) generator(s scenarios.Scenario) (nemesis.Generator, error) {
-	return nemesis.Generator{Faults: h.Faults, Most: h.Most}.Only(s.World(), h.Backend.Ability)
+	named := nemesis.Generator{Faults: h.Faults, Most: h.Most}
+	g, err := named.Only(s.World(), h.Backend.Ability)
+	if err == nil {
+		return g, nil
+	}
+	possible, none := nemesis.Weights(nil).Only(s.World(), h.Backend.Ability)
+	if none != nil {
+		return g, none
+	}
+	named.Faults = nemesis.Weights{}
+	for k := range possible {
+		weight, ok := h.Faults[k]
+		if !ok {
+			weight = h.Faults[nemesis.AllKinds]
+		}
+		if weight > 0 {
+			named.Faults[k] = weight
+		}
+	}
+	if len(named.Faults) == 0 { // which would mean all of them
+		return g, err
+	}
+	return named.Only(s.World(), h.Backend.Ability)
+}
+
+// Validate returns an error if the hunt finds no room for the faults that it is to draw.
+func (h Hunt) Validate() error {
+	_, _, err := h.place(rand.New(nemesis.Stream(h.Seed, "place")))
+	return err
 }
 
 // within draws the assumptions that the plan of a scenario keeps to: those of one of
