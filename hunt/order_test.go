@@ -80,7 +80,7 @@ func TestShotsAreRunsOfTheirCandidates(t *testing.T) {
 		if err != nil || again.TraceHash != s.Result.TraceHash || s.Scenario.Generate != nil {
 			t.Fatalf("run %d: %x, again %x (%v)", s.Number, s.Result.TraceHash, again.TraceHash, err)
 		}
-		return s.Number < 200
+		return s.Number < 80
 	}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
