@@ -8,7 +8,6 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-
 // at is an event of client 1 or 2 about the resource r; its token is called after the
 // client.
 func at(t time.Duration, kind history.Kind, client, node int) history.Event {

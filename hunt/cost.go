@@ -11,7 +11,7 @@ import (
 // of those are made in vain, by who waits for somebody who holds for long.
 
 // mostTries is about how many a run may make.
-const mostTries = 30
+const mostTries = 20
 
 // save makes a scenario cheaper until it is cheap, in one way after another: each takes
 // away what a run most often shows with less of it too.

@@ -30,17 +30,13 @@ func (h Hunt) candidate(number int, parents []Candidate) (Candidate, storm.Exper
 
 // draw draws a candidate.
 func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
-	s := h.Ground.Draw(random)
-	seed := random.Uint64() >> 32
-	g, err := h.generator(s)
+	s, g, err := h.place(random)
 	if err != nil {
 		return Candidate{}, err
 	}
-	admits := func(nemesis.Fault) bool { return true }
+	seed := random.Uint64() >> 32
 	a, promised := h.within(s, random)
-	if promised {
-		admits = func(f nemesis.Fault) bool { return a.Admits(f, s) }
-	}
+	admits := func(f nemesis.Fault) bool { return !promised || a.Admits(f, s) }
 	s.Plan = plan(g, s, admits, random)
 	if promised {
 		s = a.Keep(s) // faults can be outside together
@@ -48,11 +44,32 @@ func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
 	return Candidate{s, seed}, nil
 }
 
+// mostPlaces is how many scenarios are drawn until one has room for some kind of fault.
+const mostPlaces = 100
+
+// place draws a scenario in which some of the faults are possible that may be drawn.
+func (h Hunt) place(random *rand.Rand) (s scenarios.Scenario, g nemesis.Generator, err error) {
+	for range mostPlaces {
+		s = h.Ground.Draw(random)
+		if g, err = h.generator(s); err == nil {
+			return s, g, nil
+		}
+	}
+	return s, g, err
+}
+
 // generator returns what draws the faults of a scenario: of the kinds that are asked
-// for, those for which there is room in its world.
+// for, those for which there is room in its world. On a ground whose worlds differ it is
+// no mistake to name others.
 func (h Hunt) generator(s scenarios.Scenario) (nemesis.Generator, error) {
-	world := s.World()
-	return nemesis.Generator{Faults: h.Faults.Among(world, h.Backend.Ability), Most: h.Most}.Only(world, h.Backend.Ability)
+	world, able := s.World(), h.Backend.Ability
+	return nemesis.Generator{Faults: h.Faults.Among(world, able), Most: h.Most}.Only(world, able)
+}
+
+// Validate returns an error if the hunt finds no room for the faults that it is to draw.
+func (h Hunt) Validate() error {
+	_, _, err := h.place(rand.New(nemesis.Stream(h.Seed, "place")))
+	return err
 }
 
 // within draws the assumptions that the plan of a scenario keeps to: those of one of

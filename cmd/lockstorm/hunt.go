@@ -170,6 +170,9 @@ func (o *huntOptions) quest(args []string) (q quest, err error) {
 	if q.Ground, err = o.ground(args, q); err != nil {
 		return q, err
 	}
+	if err := q.Validate(); err != nil {
+		return q, fmt.Errorf("--faults %q: %w", o.faults, err)
+	}
 	if q.Terms, err = o.terms(); err != nil {
 		return q, err
 	}
@@ -194,9 +197,6 @@ func (o *huntOptions) ground(args []string, q quest) (hunt.Ground, error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	if _, err := q.Faults.Only(s.World(), q.Backend.Ability); err != nil {
-		return nil, fmt.Errorf("--faults %q: %w", o.faults, err)
 	}
 	return hunt.Around(s), nil
 }
