@@ -27,6 +27,7 @@ func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 	if err != nil {
 		return err
 	}
+	defer h.endExtend()
 	x := extension{hold: h, ttl: ttl, old: old}
 	x.until = extendedUntil(old, m.now(), ttl, m.config.allowance(ttl))
 	event := env.Event{Step: env.StepExtend, Resource: h.attempt.resource, Token: h.attempt.token, TTL: ttl, Until: x.until}
@@ -48,11 +49,19 @@ func (h *Hold) beginExtend() (until env.Instant, err error) {
 	switch {
 	case h.state != held:
 		return 0, h.state.ended()
-	case h.extending:
+	case h.asking:
 		return 0, ErrExtending
 	}
-	h.extending = true
+	h.extending, h.asking = true, true
 	return h.until, nil
+}
+
+// endExtend lets the next extension begin, now that observers have heard of this one:
+// who pauses a client while it tells must not see another begin meanwhile.
+func (h *Hold) endExtend() {
+	h.attempt.mutex.mu.Lock()
+	defer h.attempt.mutex.mu.Unlock()
+	h.asking = false
 }
 
 // extension is one attempt to extend a hold.

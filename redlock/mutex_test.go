@@ -391,6 +391,26 @@ func TestOneExtensionAtATime(t *testing.T) {
 	})
 }
 
+// Law: an extension is under way until its observer has heard of its outcome, also where
+// it is kept from going on there. (A hunt has found that another began meanwhile.)
+func TestAnExtensionLastsUntilItIsTold(t *testing.T) {
+	stands := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtended, 0), End: nemesis.After(10 * ms)}
+	play(t, nemesis.Plan{stands}, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		told := false
+		other := b.Runtime(1).Go("other", func() {
+			b.wantError("first", h.Extend(context.Background(), time.Second), nil)
+			told = true
+		})
+		b.sleep(1, 5*ms) // the first is over, and the client stands still
+		if err := h.Extend(context.Background(), time.Second); told || !errors.Is(err, redlock.ErrExtending) {
+			t.Errorf("the first has been told: %v; the second ends with %v, want %v", told, err, redlock.ErrExtending)
+		}
+		_ = other.Wait(context.Background())
+		b.wantError("third", h.Extend(context.Background(), time.Second), nil)
+	})
+}
+
 // A silent node costs the node timeout, and no more.
 func TestSilentNodesCostTheNodeTimeout(t *testing.T) {
 	play(t, nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {

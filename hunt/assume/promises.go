@@ -66,7 +66,7 @@ const fixedAllowance = 2 * time.Millisecond
 
 // clockOfItsOwn adds what a lock assumes that reads the wall clock.
 func clockOfItsOwn(a Assumptions, s scenarios.Scenario) Assumptions {
-	if s.Lock.Clock == "wall" || s.Lock.Tokens == "time" {
+	if readsWall(s.Lock) {
 		a.ClientClockStep = new(time.Duration(0))
 	}
 	return a
@@ -85,18 +85,31 @@ func unforgotten(a Assumptions) Assumptions {
 	return a
 }
 
+// tokensDiffer are the assumptions under which no token comes twice: one that is the
+// time, and comes again, lets a client's try delete what its hold rests on.
+func tokensDiffer(s scenarios.Scenario) Assumptions {
+	if s.Lock.Tokens != "time" {
+		return Assumptions{}
+	}
+	clock := lease(s)
+	return Assumptions{ClockRatePPM: clock.ClockRatePPM, ClientClockStep: new(time.Duration(0))}
+}
+
 func redlock(s scenarios.Scenario) Terms {
 	excludes := clockOfItsOwn(lease(s), s)
 	if s.Lock.Quarantine >= s.LongestTTL() {
 		excludes.RestartDelay = 0
 	}
+	tokens := tokensDiffer(s)
+	progress := tokens
+	progress.FaultsEnd = true
 	t := Terms{
 		checker.Lease:           excludes,
 		checker.Section:         unpaused(excludes),
-		checker.DeadlockFreedom: {FaultsEnd: true},
-		checker.FaultTolerance:  {},
-		checker.Cleanup:         {},
-		checker.Contract:        {},
+		checker.DeadlockFreedom: progress,
+		checker.FaultTolerance:  tokens,
+		checker.Cleanup:         tokens,
+		checker.Contract:        tokens,
 	}
 	if s.Lock.Fence == "quorum" || s.Lock.Fence == "one-node" {
 		t[checker.Fence] = unforgotten(excludes)
