@@ -41,7 +41,6 @@ var subjects = []subject{
 	{"failover", checker.Lease, "all", 6},
 	{"crash-restart", checker.Lease, "crash,pause,latency,loss,reset,kill,cancel", 8},
 	{"node-clock-jump", checker.Lease, "clock-jump,partition,latency,pause", 4},
-	{"frozen-clock", checker.DeadlockFreedom, "clock-freeze,kill,latency,partition", 6},
 }
 
 // the hunt for a subject, on a ground.
