@@ -92,15 +92,9 @@ func (h Hunt) draw(number int) (Candidate, error) {
 	if err != nil {
 		return Candidate{}, err
 	}
-	a, promised := h.within(s, random)
-	if promised {
-		g = g.Within(func(f nemesis.Fault) bool { return a.Admits(f, s) })
-	}
-	s.Plan = g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
-	if promised {
-		s = a.Keep(s) // faults can be outside together
-	}
-	return Candidate{s, seed}, nil
+	a, _ := h.within(s, random) // where nothing is promised nothing is assumed
+	s.Plan = plan(g, s, func(f nemesis.Fault) bool { return a.Admits(f, s) }, random)
+	return Candidate{a.Keep(s), seed}, nil // faults can be outside together
 }
 
 // within draws the assumptions that the plan of a scenario keeps to: those of one of

@@ -21,6 +21,10 @@ type Assumptions struct {
 	// NoPauses says that no client stands still: no pause, suspend or snapshot.
 	NoPauses bool `yaml:"no_pauses,omitempty"`
 
+	// FaultsEnd says that no fault lasts for ever, but one after which a node or a client
+	// is gone or unreachable for good. An end at a client's step may never come.
+	FaultsEnd bool `yaml:"faults_end,omitempty"`
+
 	// NothingForgotten says that no node comes back without something that it had
 	// acknowledged, however long it was away.
 	NothingForgotten bool `yaml:"nothing_forgotten,omitempty"`
@@ -114,7 +118,7 @@ func (a Assumptions) refused(s scenarios.Scenario) (fault int, why error) {
 	for i := range s.Plan {
 		f := &s.Plan[i]
 		clocks.add(f, s)
-		for _, err := range []error{a.kind(f.Action.Kind()), a.goesOn(f.Action, s), a.clocks(clocks, f), a.away(s, i)} {
+		for _, err := range []error{a.kind(f.Action.Kind()), a.ends(f), a.goesOn(f.Action, s), a.clocks(clocks, f), a.away(s, i)} {
 			if err != nil {
 				return i, err
 			}
@@ -134,6 +138,22 @@ func (a Assumptions) kind(k nemesis.Kind) error {
 		return fmt.Errorf("%s is assumed not to happen", k)
 	case a.NoPauses && slices.Contains([]nemesis.Kind{"pause", "suspend", "snapshot"}, k):
 		return fmt.Errorf("no client is assumed to stand still, as by %s", k)
+	}
+	return nil
+}
+
+// ends says that a fault may last for ever, if that is assumed not to be.
+func (a Assumptions) ends(f *nemesis.Fault) error {
+	if _, known := lasts(f); !a.FaultsEnd || known {
+		return nil
+	}
+	switch k := f.Action.Kind(); k {
+	case "latency", "loss", "reset", "bandwidth", "guard-latency", "node-error", "clock-rate", "clock-strobe", "clock-freeze":
+		return fmt.Errorf("faults are assumed to end, and this %s may last for ever", k)
+	case "partition":
+		if way := f.Action.(*nemesis.Partition).Way; way != nemesis.Both {
+			return fmt.Errorf("faults are assumed to end, and %s may be cut off for ever while what goes the other way arrives", way)
+		}
 	}
 	return nil
 }

@@ -65,6 +65,11 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		{"no_pauses: true", "plan: [{suspend: {client: 1}}]", "plan[0]: no client"},
 		{"no_pauses: true", "plan: [{snapshot: {client: 1}}]", "plan[0]: no client"},
 
+		{"faults_end: true", "plan: [{crash: {node: 1}}, {kill: {client: 1}}, {partition: {nodes: [2]}}, {loss: {percent: 9}, end: {after: 1s}}, {clock-jump: {node: 1, by: 1s}}]", ""},
+		{"faults_end: true", "plan: [{loss: {percent: 9}}]", "plan[0]: faults are assumed to end, and this loss may last for ever"},
+		{"faults_end: true", "plan: [{clock-freeze: {node: 1}, end: {client: 1, step: granted}}]", "plan[0]: faults are assumed to end, and this clock-freeze may last for ever"},
+		{"faults_end: true", "plan: [{partition: {way: replies}}]", "plan[0]: faults are assumed to end, and replies may be cut off for ever while what goes the other way arrives"},
+
 		{delay, "plan: [{crash: {node: 3}, end: {after: 1s}}]", ""},
 		{delay, "plan: [{crash: {node: 3}, end: {after: 999ms}}]", "plan[0]: node 3 can be back after 999ms without something that it had acknowledged, and is assumed to stay away for 1s"},
 		{delay, "plan: [{crash: {node: 3}, start: {at: 2s}, end: {at: 2999ms}}]", "plan[0]: node 3 can be back after 999ms"},

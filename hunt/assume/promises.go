@@ -93,7 +93,7 @@ func redlock(s scenarios.Scenario) Terms {
 	t := Terms{
 		checker.Lease:           excludes,
 		checker.Section:         unpaused(excludes),
-		checker.DeadlockFreedom: {},
+		checker.DeadlockFreedom: {FaultsEnd: true},
 		checker.FaultTolerance:  {},
 		checker.Cleanup:         {},
 		checker.Contract:        {},
@@ -118,7 +118,7 @@ func singleNode(s scenarios.Scenario) Terms {
 	return Terms{
 		checker.Lease:           excludes,
 		checker.Section:         unpaused(excludes),
-		checker.DeadlockFreedom: {},
+		checker.DeadlockFreedom: {FaultsEnd: true},
 		checker.Cleanup:         {},
 		checker.Contract:        {},
 	}
@@ -152,7 +152,7 @@ func stored(s scenarios.Scenario, excludes Assumptions) Terms {
 		checker.Lease:           excludes,
 		checker.Section:         unpaused(excludes),
 		checker.Fence:           excludes, // who is granted the lock late has an old one
-		checker.DeadlockFreedom: {},
+		checker.DeadlockFreedom: {FaultsEnd: true},
 		checker.FaultTolerance:  {},
 		checker.Contract:        {},
 	}
