@@ -29,7 +29,7 @@ test: deps ## run all tests, those of concurrent code under the race detector (4
 	$(GO) test $(FRESH) -race -run '$(BATCHES)' ./storm
 
 bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
-	$(GO) test ./checker ./jepsen ./nemesis ./storm ./hunt/assume ./internal/schema -run 'Golden|IsCurrent' -args -update
+	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run '^TestReadmeShowsWhatIsPrinted$$' -args -update
 
 TOOLS = $(GO) tool -modfile=tools/go.mod

@@ -165,7 +165,9 @@ type client struct {
 
 	writes int    // that may still be applied
 	adrift adrift // calls that may still return
-	parted parted
+	parted parted // the last that it has released
+
+	unconfirmed []parted // before it
 }
 
 // stood returns how long the client has stood still, in all.

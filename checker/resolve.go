@@ -294,7 +294,7 @@ func (l *ledger) released(f *fact, force bool) bool {
 	}
 	f.close(&f.hold.release)
 	f.hold.end(f.Time)
-	f.client.part(f.hold, f.Time)
+	f.client.part(f.hold, f)
 	return true
 }
 

@@ -3,12 +3,12 @@ package hunt
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/hunt/assume"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -53,102 +53,105 @@ type Shot struct {
 	Contended bool
 }
 
-// round is how many runs are drawn at a time. What a run has shown guides those of
-// later rounds, so that a hunt does not depend on which run of a round ends first.
-const round = 64
+// ahead is how many runs are under way, or wait for their turn. Run n is drawn when
+// those up to n-ahead have been told, and goes by what these have shown and no other:
+// so a hunt depends neither on which run ends first nor on how many go side by side.
+// It is enough for as many cores, which need never wait for one another.
+const ahead = 64
 
 // Run hunts until ctx ends, which is no error, or Each returns false.
 func (h Hunt) Run(ctx context.Context) error {
-	for first := 1; ctx.Err() == nil; first += round {
-		shots := make([]Shot, round)
-		for i := range shots {
-			c, err := h.draw(first + i)
-			if err != nil {
-				return err
-			}
-			shots[i] = Shot{Number: first + i, Candidate: c}
-		}
-		if err := h.shoot(ctx, shots); err != nil {
-			return err
-		}
-		for _, s := range shots {
-			if s.Result.Interrupted || ctx.Err() != nil {
-				return nil
-			}
-			if !h.Each(s) {
-				return nil
-			}
-		}
+	ctx, stop := context.WithCancel(ctx)
+	field := field{waiting: make(chan *trial, ahead), done: make(chan *trial, ahead)}
+	defer field.clear(stop)
+	for range runtime.GOMAXPROCS(0) {
+		field.workers.Go(func() { field.work(ctx, h) })
 	}
-	return nil
+	pool := newPool(h)
+	for n := 1; n <= ahead; n++ {
+		field.waiting <- pool.next(n)
+	}
+	for n := 1; ; n++ {
+		t := field.await(n)
+		switch {
+		case ctx.Err() != nil || t.shot.Result.Interrupted:
+			return nil
+		case t.err != nil:
+			return fmt.Errorf("run %d of the hunt with seed %d: %w", n, h.Seed, t.err)
+		case !h.Each(t.shot):
+			return nil
+		}
+		pool.learn(t)
+		field.waiting <- pool.next(n + ahead)
+	}
 }
 
-// draw makes the candidate of a number.
-func (h Hunt) draw(number int) (Candidate, error) {
-	random := rand.New(nemesis.Stream(h.Seed, fmt.Sprintf("hunt %d", number)))
-	s := h.Ground.Draw(random)
-	seed := random.Uint64() >> 32
-	g, err := nemesis.Generator{Faults: h.Faults, Most: h.Most}.Only(s.World(), h.Backend.Ability)
+// trial is a run from its number to what it has shown.
+type trial struct {
+	shot    Shot
+	parents []Candidate // it is a change of the first, with something of the second; none: it is drawn anew
+	shown   *closeness  // nil in a blind hunt
+	err     error
+}
+
+// field is where the runs of a hunt are made, side by side.
+type field struct {
+	waiting, done chan *trial
+	workers       sync.WaitGroup
+	early         [ahead]*trial // that ended before their turn
+}
+
+func (f *field) work(ctx context.Context, h Hunt) {
+	for t := range f.waiting {
+		if ctx.Err() == nil {
+			t.err = h.try(ctx, t)
+		}
+		f.done <- t
+	}
+}
+
+// await returns the trial of a number.
+func (f *field) await(number int) *trial {
+	turn := &f.early[number%ahead]
+	for *turn == nil {
+		t := <-f.done
+		f.early[t.shot.Number%ahead] = t
+	}
+	t := *turn
+	*turn = nil
+	return t
+}
+
+// clear stops what is under way and waits for it.
+func (f *field) clear(stop func()) {
+	stop()
+	close(f.waiting)
+	f.workers.Wait()
+}
+
+// try makes the candidate of a trial and its run.
+func (h Hunt) try(ctx context.Context, t *trial) error {
+	c, e, err := h.candidate(t.shot.Number, t.parents)
 	if err != nil {
-		return Candidate{}, err
+		return err
 	}
-	a, _ := h.within(s, random) // where nothing is promised nothing is assumed
-	s.Plan = plan(g, s, func(f nemesis.Fault) bool { return a.Admits(f, s) }, random)
-	return Candidate{a.Keep(s), seed}, nil // faults can be outside together
-}
-
-// within draws the assumptions that the plan of a scenario keeps to: those of one of
-// the properties that are wanted and promised.
-func (h Hunt) within(s scenarios.Scenario, random *rand.Rand) (assume.Assumptions, bool) {
-	terms := h.Terms(s)
-	var promised []checker.Property
-	for _, p := range checker.Properties() {
-		if _, ok := terms[p]; ok && h.wants(p) {
-			promised = append(promised, p)
-		}
+	t.shot.Candidate = c
+	contention := newContention()
+	watch := history.Sink(contention)
+	if !h.Blind {
+		t.shown = newCloseness(e.Header(c.Seed), c.Scenario.Plan)
+		watch = history.Tee(contention, t.shown)
 	}
-	if len(promised) == 0 {
-		return assume.Assumptions{}, false
+	t.shot.Result, err = e.Run(ctx, c.Seed, watch)
+	if err != nil || t.shot.Result.Interrupted {
+		return err
 	}
-	return terms[promised[random.IntN(len(promised))]], true
+	t.shot.Contended = contention.seen
+	broken := h.Terms(c.Scenario).Breaches(c.Scenario, t.shot.Result.Report)
+	t.shot.Broken = slices.DeleteFunc(broken, func(p checker.Property) bool { return !h.wants(p) })
+	return nil
 }
 
 func (h Hunt) wants(p checker.Property) bool {
 	return len(h.Wanted) == 0 || slices.Contains(h.Wanted, p)
-}
-
-// shoot makes the runs on all cores.
-func (h Hunt) shoot(ctx context.Context, shots []Shot) error {
-	var group sync.WaitGroup
-	next := make(chan *Shot)
-	errs := make([]error, len(shots))
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for s := range next {
-				errs[(s.Number-1)%round] = h.run(ctx, s)
-			}
-		})
-	}
-	for i := range shots {
-		next <- &shots[i]
-	}
-	close(next)
-	group.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return fmt.Errorf("run %d of the hunt with seed %d: %w", shots[i].Number, h.Seed, err)
-		}
-	}
-	return nil
-}
-
-func (h Hunt) run(ctx context.Context, s *Shot) (err error) {
-	watch := newContention()
-	s.Result, err = s.Candidate.Run(ctx, h.Backend, watch)
-	if err != nil || s.Result.Interrupted {
-		return err
-	}
-	s.Contended = watch.seen
-	s.Broken = slices.DeleteFunc(h.Terms(s.Scenario).Breaches(s.Scenario, s.Result.Report), func(p checker.Property) bool { return !h.wants(p) })
-	return nil
 }

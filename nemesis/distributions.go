@@ -21,13 +21,17 @@ func (s *Setting) EachDistribution(do func(*Distribution) error) error {
 // worlds that are opened again and again. It shares nothing with the setting that
 // could be written to there, and must not be written to itself.
 func (s Setting) Ready() Setting {
-	ready := clone(reflect.ValueOf(s)).Interface().(Setting)
+	ready := s.Clone()
 	_ = ready.EachDistribution(func(d *Distribution) error {
 		d.table = d.Table()
 		return nil
 	})
 	return ready
 }
+
+// Clone returns a copy of the setting. It shares nothing with it but lists of numbers,
+// durations and words.
+func (s Setting) Clone() Setting { return clone(reflect.ValueOf(s)).Interface().(Setting) }
 
 // clone copies what [walk] goes through. Lists of plain values are shared.
 func clone(v reflect.Value) reflect.Value {

@@ -178,6 +178,18 @@ func (p Plan) hasRoom(f *Fault, s Setting) bool {
 	})
 }
 
+// Disjoint reports whether no two faults of a valid plan can come to hold the same
+// target at the same time, whatever the clients do. A plan that is not may end in an
+// error of the run, though the times that are known of it are apart.
+func (p Plan) Disjoint(s Setting) bool {
+	for i := range p {
+		if !p[:i].hasRoom(&p[i], s) {
+			return false
+		}
+	}
+	return true
+}
+
 // surelyBefore reports whether it is known before the run that f is over when
 // g begins. Of two that begin at one instant neither is.
 func (f *Fault) surelyBefore(g *Fault) bool {

@@ -122,6 +122,22 @@ func ParseWeights(text string) (Weights, error) {
 	return w, w.Validate()
 }
 
+// Among returns the weights without the kinds that are impossible in a setting, or on a
+// backend that can do no more than it is able to; all of them if none is possible, so
+// that [Weights.Only] says why.
+func (w Weights) Among(s Setting, able Ability) Weights {
+	possible := Weights{}
+	for _, a := range Actions() {
+		if weight := w.of(a.Kind()); weight > 0 && able.impossible(a, s) == nil {
+			possible[a.Kind()] = weight
+		}
+	}
+	if len(possible) == 0 {
+		return w
+	}
+	return possible
+}
+
 // Only returns the weight of each kind that is drawn in a setting, on a backend
 // that can do no more than it is able to. A kind that the weights name and that
 // is impossible there is an error, and so is it if no kind is left: a storm

@@ -172,6 +172,7 @@ type Client struct {
 
 	// ExtendTTL is the time to live that an extension asks for, drawn anew each
 	// time; from 1 ms on in whole milliseconds, and a lock refuses what is below.
+	// After one that is longer than the lock's own the next is as much later.
 	// Nothing means the lock's own.
 	ExtendTTL nemesis.Range `yaml:"extend_ttl,omitempty"`
 

@@ -4,8 +4,20 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
+
+// Ground is the time of the world itself.
+func (w *World) Ground() history.Time { return w.time() }
+
+// ClientClock is what a clock of the client shows.
+func (w *World) ClientClock(client int, which env.Clock) env.Instant {
+	return w.clients[client-1].Now(which)
+}
+
+// NodeClock is what the wall clock of the node shows.
+func (w *World) NodeClock(node int) env.Instant { return env.Instant(w.node(node).wall.at(w.now)) }
 
 // clockFaults is what the ends of clock faults have to know, by the number of
 // the fault.

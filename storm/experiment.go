@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -26,6 +27,7 @@ type Experiment struct {
 	roles     []role // of the clients
 	generator *nemesis.Generator
 	header    history.Header // but for the seed
+	watcher   Watcher        // nil: nobody watches
 }
 
 // Prepare checks that a scenario can be run on a backend, without starting
@@ -130,6 +132,9 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	if keep != nil {
 		sink = history.Tee(keep, panel)
 	}
+	if e.watcher != nil {
+		sink = history.Tee(sink, e.watcher)
+	}
 	drawn := e.draw(seed)
 	setting := e.world
 	setting.Plan = slices.Concat(setting.Plan, drawn)
@@ -137,6 +142,7 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	if err != nil {
 		return Result{}, err
 	}
+	e.watch(world, e.Header(seed))
 	result, err := e.drive(ctx, world)
 	if closing := world.Close(); err == nil {
 		err = closing
@@ -159,9 +165,9 @@ func selfContradiction(p *checker.Panel) error {
 
 // drive lets the clients loose in the world.
 func (e Experiment) drive(ctx context.Context, world World) (Result, error) {
-	users := make([]*user, len(e.roles))
+	users, rounds := make([]*user, len(e.roles)), new(atomic.Int64)
 	for i := range users {
-		u, err := e.newUser(world, i+1)
+		u, err := e.newUser(world, i+1, rounds)
 		if err != nil {
 			return Result{}, err
 		}
@@ -179,9 +185,10 @@ func (e Experiment) drive(ctx context.Context, world World) (Result, error) {
 }
 
 // newUser puts a client into the world.
-func (e Experiment) newUser(world World, client int) (*user, error) {
+func (e Experiment) newUser(world World, client int, rounds *atomic.Int64) (*user, error) {
 	r := &recorder{world: world, client: client, clock: e.scenario.Lock.ReadsClock()}
-	lock, err := e.lock.build(e.config, r.counted(ports{client, world.Runtime(client), world.Nodes(client), world.Store(client), r}))
+	p := r.counted(ports{client, world.Runtime(client), world.Nodes(client), world.Store(client), r})
+	lock, err := e.lock.build(e.config, watched(p, e.watcher, rounds))
 	if err != nil {
 		return nil, err
 	}

@@ -131,17 +131,28 @@ func (u *user) holdOn(h Hold) {
 // client does so.
 func (u *user) work(ctx context.Context, h Hold) {
 	end := u.runtime.Now(env.Monotonic).Add(u.draw(u.what.Work))
-	for u.what.ExtendEvery > 0 {
-		next := u.runtime.Now(env.Monotonic).Add(u.what.ExtendEvery)
+	for every := u.what.ExtendEvery; every > 0; {
+		next := u.runtime.Now(env.Monotonic).Add(every)
 		if next >= end {
 			break
 		}
 		if u.runtime.Sleep(ctx, next) != nil {
 			return
 		}
-		u.extend(ctx, h, u.extension())
+		ttl := u.extension()
+		u.extend(ctx, h, ttl)
+		every = u.until(ttl)
 	}
 	_ = u.runtime.Sleep(ctx, end)
+}
+
+// until is how long the client waits after an extension until it asks for the next: who
+// asks for so many times the lock's TTL asks so many times less often.
+func (u *user) until(ttl time.Duration) time.Duration {
+	if ttl <= u.ttl {
+		return u.what.ExtendEvery
+	}
+	return time.Duration(float64(u.what.ExtendEvery) * float64(ttl) / float64(u.ttl))
 }
 
 // extension draws the time to live that an extension asks for.

@@ -114,7 +114,7 @@ func (o mutantOptions) run(ctx context.Context, c mutants.Checkout, chosen []mut
 	}
 	line := newStatusLine(problems)
 	defer line.done()
-	var s score
+	var s mutantScore
 	for i, m := range chosen {
 		t, err := o.try(ctx, c, m, func(what string) {
 			if line.out != nil {
@@ -134,7 +134,7 @@ func (o mutantOptions) run(ctx context.Context, c mutants.Checkout, chosen []mut
 	line.done()
 	switch {
 	case o.asJSON:
-		if err := json.NewEncoder(out).Encode(map[string]score{"score": s}); err != nil {
+		if err := json.NewEncoder(out).Encode(map[string]mutantScore{"score": s}); err != nil {
 			return err
 		}
 	case o.markdown:

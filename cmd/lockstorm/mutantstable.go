@@ -8,8 +8,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/mutants"
 )
 
-// score is what became of some mutants.
-type score struct {
+// mutantScore is what became of some mutants.
+type mutantScore struct {
 	Mutants     int     `json:"mutants"`
 	Caught      int     `json:"caught"`
 	AsNamed     int     `json:"as_named"`     // by a property that the catalogue names
@@ -20,7 +20,7 @@ type score struct {
 	trials []mutants.Trial
 }
 
-func (s *score) add(t mutants.Trial) {
+func (s *mutantScore) add(t mutants.Trial) {
 	s.trials = append(s.trials, t)
 	s.Seconds += t.Seconds
 	switch {
@@ -40,7 +40,7 @@ func (s *score) add(t mutants.Trial) {
 }
 
 // words is the score in a sentence or two.
-func (s *score) words() string {
+func (s *mutantScore) words() string {
 	var parts []string
 	if s.Mutants > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d caught, %d by a property that the catalogue names.", s.Caught, s.Mutants, s.AsNamed))
@@ -51,7 +51,7 @@ func (s *score) words() string {
 	return strings.Join(parts, " ")
 }
 
-func (s *score) table() *table {
+func (s *mutantScore) table() *table {
 	t := &table{head: []string{"number", "defect", "should break", "found", "runs", "seconds", "build"}}
 	for _, trial := range s.trials {
 		r := recordOf(trial)

@@ -8,31 +8,63 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/trace"
 )
 
+// replayOptions are the flags of replay.
+type replayOptions struct {
+	out   string
+	trace bool
+	test  bool
+	pkg   string
+}
+
 func newReplay() *cobra.Command {
-	var out string
+	var o replayOptions
 	cmd := &cobra.Command{
-		Use:   "replay STRING|DIR",
+		Use:   "replay STRING|DIR|FILE",
 		Short: "Run a simulated run again, exactly",
 		Long: `Run a simulated run again, exactly: from the replay string that "lockstorm run"
-prints for a scenario of the table with --faults, or from the directory of any
-run in the simulator. Exit codes are those of run; and 1 if the repetition is not
-the same run, because this program or the scenario is not the one that it was.`,
+prints for a scenario of the table with --faults, from the directory of any
+run in the simulator, or from the file of a case, as "lockstorm hunt" keeps them.
+Exit codes are those of run; and 1 if the repetition is not the same run, because
+this program or the scenario is not the one that it was.
+
+A case says what its run shows of one property: 0 if the run still shows that,
+though the program has changed and it may be another run by now; 1 if the verdict
+is another; 3 if it is left open. So one that shows a violation is exit code 1 once
+the lock is mended; write "shows: holds" into it then, and it guards the lock.
+
+--trace tells the run step by step before the verdict: who asked what of which
+nodes, each answer and the votes, windows, clocks, faults, and where windows overlap.
+--go prints a Go test of the run, ready to be pasted, and nothing else; the test
+is red as long as the property is violated.`,
 		Example: `  lockstorm replay v1.calm.52.g2.4.crash,partition,latency.906be8f5.1ff1
-  lockstorm replay runs/crash-restart-sim-1`,
+  lockstorm replay runs/crash-restart-sim-1 --trace | less
+  lockstorm replay testdata/cases/redlock-lease-crash-partition.yaml
+  lockstorm replay --go mine.yaml >lock_case_test.go`,
 		Args: cobra.ExactArgs(1),
 	}
-	cmd.Flags().StringVar(&out, "out", "runs", "directory that gets a directory for the run")
+	cmd.Flags().StringVar(&o.out, "out", "runs", "directory that gets a directory for the run")
+	cmd.Flags().BoolVar(&o.trace, "trace", false, "tell the run step by step")
+	cmd.Flags().BoolVar(&o.test, "go", false, "print a Go test of the run instead")
+	cmd.Flags().StringVar(&o.pkg, "package", cases.GoPackage, "package of the Go test")
+	cmd.MarkFlagsMutuallyExclusive("trace", "go")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r, err := findReplay(args[0])
 		if err != nil {
 			return err
 		}
-		return r.run(cmd.Context(), out, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		if o.test {
+			return r.test(cmd.Context(), o.pkg, cmd.OutOrStdout())
+		}
+		return r.run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
 }
@@ -43,13 +75,17 @@ type replay struct {
 	scenario scenarios.Scenario
 	seed     uint64
 	same     func(storm.Result) bool
-	trace    string // of the first run, or its begin
+	trace    string      // of the first run, or its begin
+	kept     *cases.Case // nil: nobody has said what the run shows
 }
 
-// findReplay takes a replay string or the directory of a run.
+// findReplay takes a replay string, the directory of a run or the file of a case.
 func findReplay(arg string) (replay, error) {
-	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+	switch info, err := os.Stat(arg); {
+	case err == nil && info.IsDir():
 		return replayOfDir(arg)
+	case err == nil, isCase(arg):
+		return replayOfCase(arg)
 	}
 	text, err := storm.ParseReplay(arg)
 	if err != nil {
@@ -88,23 +124,95 @@ func replayOfDir(dir string) (replay, error) {
 	}, nil
 }
 
-func (r replay) run(ctx context.Context, out string, stdout, problems io.Writer) error {
+// prepare prepares the run.
+func (r replay) prepare() (storm.Experiment, error) {
 	e, err := storm.Prepare(r.again.backend, r.scenario)
+	if err != nil && r.kept != nil {
+		err = fmt.Errorf("%s: %w", r.again.name, nemesis.InField("scenario", err))
+	}
+	return e, err
+}
+
+func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Writer) error {
+	e, err := r.prepare()
 	if err != nil {
 		return err
 	}
-	o := runOptions{seed: r.seed, runs: 1, out: out}
-	tally, last, err := o.run(ctx, e, r.again, stdout, problems)
-	switch {
-	case err != nil:
+	t := trace.New(r.scenario.Lock.ReadsClock())
+	if o.trace {
+		e = e.Watched(t)
+	}
+	done, err := runOptions{seed: r.seed, runs: 1, out: o.out}.run(ctx, e, r.again, stdout, problems)
+	if err != nil {
 		return err
-	case tally.Interrupted:
+	}
+	if o.trace {
+		if err := t.Print(stdout, r.about(done.last.Result)); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintln(stdout)
+	}
+	if r.kept != nil {
+		return r.printCase(stdout, done)
+	}
+	done.print(stdout)
+	return r.printSame(stdout, done)
+}
+
+// printSame says whether it was the same run, of one of which nothing else is known.
+func (r replay) printSame(out io.Writer, done ran) error {
+	if done.tally.Interrupted {
 		return verdictError(exitUndecided)
 	}
-	if hash := results.Hash(last.TraceHash); !r.same(last.Result) {
-		_, _ = fmt.Fprintf(stdout, "not the same run: its trace is %s, and was %s. This program or the scenario is not the one that it was.\n", hash[:min(len(hash), len(r.trace))], r.trace)
+	if is, was := r.traces(done.last.Result); !r.same(done.last.Result) {
+		_, _ = fmt.Fprintf(out, "not the same run: its trace is %s, and was %s. This program or the scenario is not the one that it was.\n", is, was)
 		return verdictError(exitContradiction)
 	}
-	_, _ = fmt.Fprintf(stdout, "the same run: its trace is %s\n", r.trace)
-	return exitFor(tally.Conclusion())
+	_, _ = fmt.Fprintf(out, "the same run: its trace is %s\n", r.trace)
+	return exitFor(done.tally.Conclusion())
+}
+
+// traces are that of the repetition and that of the first run, as far as that is known.
+func (r replay) traces(result storm.Result) (is, was string) {
+	hash := results.Hash(result.TraceHash)
+	return hash[:min(len(hash), len(r.trace))], r.trace
+}
+
+// about returns the finding that a trace of the run is read for: that of the case, or the
+// first violation.
+func (r replay) about(result storm.Result) checker.Finding {
+	if r.kept != nil {
+		return result.Report.Finding(r.kept.Property)
+	}
+	for _, f := range result.Report.Findings {
+		if f.Verdict == checker.Violated {
+			return f
+		}
+	}
+	return result.Report.Finding(checker.Lease)
+}
+
+// test prints a Go test of the run: of what the case shows, or of its first violation.
+func (r replay) test(ctx context.Context, pkg string, out io.Writer) error {
+	if r.kept != nil {
+		return r.kept.GoTestIn(out, pkg)
+	}
+	e, err := r.prepare()
+	if err != nil {
+		return err
+	}
+	result, err := e.Run(ctx, r.seed, nil)
+	switch f := r.about(result); {
+	case err != nil:
+		return err
+	case result.Interrupted:
+		return verdictError(exitUndecided)
+	case !r.same(result):
+		is, was := r.traces(result)
+		return fmt.Errorf("%s: not the same run: its trace is %s, and was %s", r.again.name, is, was)
+	case f.Verdict != checker.Violated:
+		return fmt.Errorf("%s: the run violates nothing that a test could be made of", r.again.name)
+	default:
+		return cases.New(result, f.Property).GoTestIn(out, pkg)
+	}
 }

@@ -109,3 +109,90 @@ func TestManyFailuresAreNotAllListed(t *testing.T) {
 	want(t, "replay strings", len(pasted.FindAllString(out, -1)), mostFailures)
 	wantIn(t, out, " more; --json lists all runs\n")
 }
+
+const keptCase = "../../testdata/cases/redlock-lease-crash-restart.yaml"
+
+// A case is run again, told, and compared with what it says.
+func TestReplayOfACase(t *testing.T) {
+	dir := t.TempDir()
+	code, out, _ := command(t, "replay", keptCase, "--trace", "--out", dir)
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out,
+		"! 202.000  judge     lease exclusion is broken: client 1 and client 2 both hold",
+		keptCase+": as the case says, lease exclusion is violated\n",
+		"\nlease exclusion violated (seed 1): node 3 is cut off",
+		"\nNotes: The shortest form",
+		"stored in "+filepath.Join(dir, "crash-restart-sim-1"),
+		"the same run: its trace is ")
+	if strings.Contains(out, "The case tells it so") {
+		t.Errorf("the same story is told twice:\n%s", out)
+	}
+
+	text, err := os.ReadFile(keptCase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := func(pairs ...string) string {
+		file := filepath.Join(dir, "mine.yaml")
+		if err := os.WriteFile(file, []byte(strings.NewReplacer(pairs...).Replace(string(text))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+
+	code, out, _ = command(t, "replay", "--out", "", changed("shows: violated", "shows: holds"))
+	want(t, "exit code of a case that says that it holds", code, exitContradiction)
+	wantIn(t, out, "lease exclusion is violated, and the case says holds\n", "the same run: ")
+
+	code, out, _ = command(t, "replay", "--out", "", changed("persistence: none", "persistence: aof-always"))
+	want(t, "exit code when the lock is mended", code, exitContradiction)
+	wantIn(t, out, `lease exclusion holds, and the case says violated. If the lock was mended, write "shows: holds" into the case: it guards the lock then`,
+		"another run than the one that was kept: its trace is ", "\nThe case tells it so: node 3 is cut off")
+
+	code, out, _ = command(t, "replay", "--out", "", changed("at: 100ms", "at: 120ms"))
+	want(t, "exit code of another run that shows the same", code, exitAsExpected)
+	wantIn(t, out, "as the case says, lease exclusion is violated\n", "another run than the one that was kept: ", "crashes at 120ms")
+
+	code, _, problems := command(t, "replay", "--out", "", changed("kind: redlock", "kind: blueblock"))
+	want(t, "exit code of an unknown lock", code, exitBadInput)
+	wantIn(t, problems, "mine.yaml: scenario.lock.kind: ")
+
+	code, _, problems = command(t, "replay", filepath.Join(dir, "none.yaml"))
+	want(t, "exit code of a file that is not there", code, exitBadInput)
+	wantIn(t, problems, "none.yaml: no such file")
+}
+
+// The trace is told of strings and of directories as well, before the verdict.
+func TestTraceOfAReplay(t *testing.T) {
+	code, out, _ := command(t, "replay", "--trace", "--out", "", storm.Replay{Scenario: "calm", Seed: 1, Trace: 1}.String())
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, out, "calm: redlock, 3 clients, 5 nodes, seed 1.\n", "client 1  → nodes 1-5: set ", "\ncalm: as expected (1 run)\n")
+
+	dir := t.TempDir()
+	command(t, "run", "pause-then-write", "--out", dir)
+	code, out, _ = command(t, "replay", "--trace", "--out", "", filepath.Join(dir, "pause-then-write-sim-1"))
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "Windows are those of section exclusion", "judge     section exclusion is broken", "the same run: ")
+}
+
+// A Go test is printed of a case, and of what a run has violated first.
+func TestGoTestOfAReplay(t *testing.T) {
+	code, out, _ := command(t, "replay", "--go", "--package", "mine_test", keptCase)
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "package mine_test\n", "func TestLeaseExclusionOfCrashRestart(t *testing.T) {", "replay: v1.crash-restart.1.")
+
+	dir := t.TempDir()
+	command(t, "run", "pause-then-write", "--out", dir)
+	code, out, _ = command(t, "replay", "--go", filepath.Join(dir, "pause-then-write-sim-1"))
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "package lockstorm_test\n", "func TestSectionExclusionOfPauseThenWrite(t *testing.T) {")
+
+	code, _, problems := command(t, "replay", "--go", storm.Replay{Scenario: "calm", Seed: 1, Trace: 1}.String())
+	want(t, "exit code of another run", code, exitBadInput)
+	wantIn(t, problems, "calm: not the same run: its trace is ")
+
+	command(t, "run", "calm", "--out", dir)
+	code, _, problems = command(t, "replay", "--go", filepath.Join(dir, "calm-sim-1"))
+	want(t, "exit code of a run that violates nothing", code, exitBadInput)
+	wantIn(t, problems, "the run violates nothing that a test could be made of")
+}

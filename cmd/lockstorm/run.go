@@ -72,11 +72,14 @@ that repeats them.`,
 			}
 		}
 		again := repetition{name: args[0], backend: b, stormy: generator != nil}
-		tally, _, err := o.run(cmd.Context(), e, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		r, err := o.run(cmd.Context(), e, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
-		return exitFor(tally.Conclusion())
+		if !o.json {
+			r.print(cmd.OutOrStdout())
+		}
+		return exitFor(r.tally.Conclusion())
 	}
 	return cmd
 }
@@ -87,48 +90,62 @@ type stored struct {
 	dir string
 }
 
-// run runs the experiment and prints what comes of it. It returns the last run
-// beside the tally.
-func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetition, out, problems io.Writer) (storm.Tally, stored, error) {
+// ran is what has come of runs.
+type ran struct {
+	options runOptions
+	tally   storm.Tally
+	last    stored
+	list    failures
+	drawn   []results.Drawn
+}
+
+// run runs the experiment. With --json it prints each run.
+func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetition, out, problems io.Writer) (ran, error) {
 	bar := newProgress(problems, e.Scenario().Name, o.runs)
-	var last stored
+	r := ran{options: o, list: failures{again: again}}
 	var printing error
-	list := failures{again: again}
 	album := album{seen: map[drawnFor]bool{}}
 	tally, err := batch{
 		experiment: e,
 		first:      o.seed,
 		runs:       o.runs,
 		out:        o.out,
-		each: func(r stored) {
-			last = r
+		each: func(one stored) {
+			r.last = one
 			bar.step()
-			list.add(r)
-			album.add(r)
+			r.list.add(one)
+			album.add(one)
 			if o.json && printing == nil {
-				l := line(r)
-				l.Replay = again.replay(r.Result)
+				l := line(one)
+				l.Replay = again.replay(one.Result)
 				printing = json.NewEncoder(out).Encode(l)
 			}
 		},
 	}.run(ctx)
 	bar.done()
+	r.tally = tally
 	if err == nil {
 		err = printing
 	}
-	if err != nil {
-		return tally, last, err
+	if err == nil {
+		r.drawn = album.draw(problems)
 	}
-	drawn := album.draw(problems)
-	if !o.json {
-		printTally(out, tally)
-		list.print(out)
-		printDrawn(out, drawn)
-		if last.dir != "" {
-			_, _ = fmt.Fprintf(out, "\nstored in %s\n", storedIn(o, last))
-		}
+	return r, err
+}
+
+// print prints what the runs have shown.
+func (r ran) print(out io.Writer) {
+	printTally(out, r.tally)
+	r.list.print(out)
+	r.printStored(out)
+}
+
+// printStored says where the runs and their pictures are.
+func (r ran) printStored(out io.Writer) {
+	printDrawn(out, r.drawn)
+	if r.last.dir != "" {
+		_, _ = fmt.Fprintf(out, "\nstored in %s\n", storedIn(r.options, r.last))
 	}
-	return tally, last, nil
 }
 
 func storedIn(o runOptions, last stored) string {

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/hunt/assume"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// huntOptions are the flags of hunt.
+type huntOptions struct {
+	lock       string
+	properties []string
+	assumed    string
+	faults     string
+	most       int
+	budget     time.Duration
+	runs       int
+	seed       uint64
+	hunts      int
+	first      bool
+	blind      bool
+	debate     bool
+	out        string
+	json       bool
+	format     string
+}
+
+const (
+	defaultBudget = time.Minute
+	// promisedWord is, for --assume, what each lock promises.
+	promisedWord = "promised"
+)
+
+func newHunt() *cobra.Command {
+	var o huntOptions
+	cmd := &cobra.Command{
+		Use:   "hunt [SCENARIO]",
+		Short: "Search for runs that break a lock, shrink them and keep them as cases",
+		Long: `Search for runs that break a lock, without being told how: clients, worlds and plans
+are drawn, run on all cores and judged; what comes close is changed and tried again.
+Around a scenario, by name or from a YAML file, its lock and its world stay what they
+are; otherwise they are drawn for the kind of lock that --lock names.
+
+The hunt lasts as long as --budget, or --runs runs, or until everything that is
+hunted is found. The first run that breaks each property is shrunk, kept as a case in
+the directory --out, and told with the commands that repeat it. A hunt of --runs runs
+without a budget is the same whenever it is repeated.
+
+Nothing is assumed unless --assume says so, and each find is called a defect or a
+limit of the lock. A defect breaks what the lock promises, inside the assumptions
+under which it does. With --assume promised nothing else is hunted; a file states
+assumptions of your own.
+
+With --hunts the hunt is repeated with other seeds, each to its first find (or until
+all that --property names is found), and the runs and seconds are counted. With
+--debate it is so for every row of the debate that violates something, or those that
+are named: around its lock and world, without its plan.
+
+Exit codes: 0 nothing was violated; 1 a violation was found; 2 bad usage or input;
+3 interrupted before anything was found. With --debate: 0 every hunt has found all
+that its row violates; 1 one has not.`,
+		Example: `  lockstorm hunt
+  lockstorm hunt --lock single-node --property V1,L1 --budget 10s
+  lockstorm hunt --assume promised --budget 10m --json
+  lockstorm hunt crash-restart --faults crash,partition:3 --first
+  lockstorm hunt crash-restart --property V1 --hunts 50
+  lockstorm hunt --debate --hunts 50 --format markdown`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.lock, "lock", "redlock", `kind of lock that is hunted without a scenario, as "lockstorm list" names it`)
+	f.StringSliceVar(&o.properties, "property", nil, "hunt these properties alone, by name or code: lease,V4")
+	f.StringVar(&o.assumed, "assume", "", `what is taken for granted: a file, or "`+promisedWord+`" for what the lock promises under`)
+	f.StringVar(&o.faults, "faults", string(nemesis.AllKinds), "kinds of faults with weights up to 9, as in crash,partition:3 or all,kill:0")
+	f.IntVar(&o.most, "most", 6, "largest number of faults of a run")
+	f.DurationVar(&o.budget, "budget", 0, "how long to hunt (default 1m, without --runs)")
+	f.IntVar(&o.runs, "runs", 0, "how many runs to make at most")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first")
+	f.IntVar(&o.hunts, "hunts", 0, "repeat the hunt so many times and count runs and seconds (default 50 with --debate)")
+	f.BoolVar(&o.first, "first", false, "end with the first find")
+	f.BoolVar(&o.blind, "blind", false, "draw every run anew, instead of changing what came close")
+	f.BoolVar(&o.debate, "debate", false, "hunt each row of the debate without its plan; SCENARIO can be several rows then")
+	f.StringVar(&o.out, "out", "cases", "directory that gets a case for each find; empty: none is kept")
+	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
+	f.StringVar(&o.format, "format", asText, "with --debate: text, markdown")
+	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out"} {
+		cmd.MarkFlagsMutuallyExclusive("debate", flag)
+	}
+	for _, flag := range []string{"first", "out"} {
+		cmd.MarkFlagsMutuallyExclusive("hunts", flag)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.settle(cmd, args); err != nil {
+			return err
+		}
+		if o.debate {
+			return o.rows(cmd, args)
+		}
+		q, err := o.quest(args)
+		if err != nil {
+			return err
+		}
+		if o.hunts > 0 {
+			return o.repeated(cmd, q)
+		}
+		return o.once(cmd, q)
+	}
+	return cmd
+}
+
+// settle checks the flags, and fills in those that were not given.
+func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
+	given := cmd.Flags().Changed
+	switch {
+	case len(args) > 1 && !o.debate:
+		return fmt.Errorf("%d scenarios: want one, or rows with --debate", len(args))
+	case len(args) > 0 && given("lock"):
+		return errors.New("--lock: the scenario says which lock it is")
+	case given("budget") && o.budget <= 0:
+		return fmt.Errorf("--budget %v: want more than 0", o.budget)
+	case given("runs") && o.runs < 1:
+		return fmt.Errorf("--runs %d: want at least 1", o.runs)
+	case given("hunts") && o.hunts < 1:
+		return fmt.Errorf("--hunts %d: want at least 1", o.hunts)
+	case o.most < 1 || o.most > nemesis.MostFaults:
+		return fmt.Errorf("--most %d: want 1 to %d", o.most, nemesis.MostFaults)
+	case o.format != asText && o.format != asMarkdown:
+		return fmt.Errorf("unknown format %q: want %s or %s", o.format, asText, asMarkdown)
+	case given("format") && (!o.debate || o.json):
+		return errors.New("--format is that of the table of --debate")
+	}
+	if o.budget == 0 && o.runs == 0 {
+		o.budget = defaultBudget
+	}
+	if o.debate && o.hunts == 0 {
+		o.hunts = 50
+	}
+	return nil
+}
+
+// quest is a hunt as the flags ask for it.
+type quest struct {
+	hunt.Hunt
+	budget time.Duration // 0: as long as it takes
+	most   int           // runs; 0: as many as there are
+	first  bool
+}
+
+// quest makes the hunt that the flags ask for. What is wrong with them is found here.
+func (o *huntOptions) quest(args []string) (q quest, err error) {
+	q = quest{
+		Hunt:   hunt.Hunt{Backend: backends[0].Backend, Most: o.most, Seed: o.seed, Blind: o.blind},
+		budget: o.budget, most: o.runs, first: o.first,
+	}
+	if q.Wanted, err = findProperties(o.properties); err != nil {
+		return q, err
+	}
+	if q.Faults, err = nemesis.ParseWeights(o.faults); err != nil {
+		return q, fmt.Errorf("--faults %q: %w", o.faults, err)
+	}
+	if q.Ground, err = o.ground(args, q); err != nil {
+		return q, err
+	}
+	if err := q.Validate(); err != nil {
+		return q, fmt.Errorf("--faults %q: %w", o.faults, err)
+	}
+	if q.Terms, err = o.terms(); err != nil {
+		return q, err
+	}
+	if o.hunts == 0 {
+		err = writable(o.out)
+	}
+	return q, err
+}
+
+// ground is where the hunt takes place.
+func (o *huntOptions) ground(args []string, q quest) (hunt.Ground, error) {
+	if len(args) == 0 {
+		g, err := hunt.OfLock(o.lock)
+		if err != nil {
+			return nil, fmt.Errorf("--lock: %w", err)
+		}
+		return g, nil
+	}
+	s, err := findAnd(args[0], func(s scenarios.Scenario) error {
+		_, err := storm.Prepare(q.Backend, s)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return hunt.Around(s), nil
+}
+
+// terms are what is promised of the lock, as the hunt sees it.
+func (o *huntOptions) terms() (func(scenarios.Scenario) assume.Terms, error) {
+	switch o.assumed {
+	case "":
+		return assume.Anything, nil
+	case promisedWord:
+		return assume.Promised, nil
+	}
+	terms, err := assume.Load(o.assumed)
+	if err != nil {
+		return nil, fmt.Errorf("--assume: %w", err)
+	}
+	return terms, nil
+}
+
+// writable makes a directory, unless it has no name, and finds out whether files can
+// be put there: to learn it after the hunt would be too late.
+func writable(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".hunt-*")
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	_ = f.Close()
+	return os.Remove(f.Name())
+}
+
+// hunted are the properties that are looked for.
+func (q quest) hunted() []checker.Property {
+	if len(q.Wanted) > 0 {
+		return q.Wanted
+	}
+	return checker.Properties()
+}
+
+// enough reports whether the hunt may end.
+func (q quest) enough(b *hunt.Bag) bool {
+	return q.most > 0 && b.Runs >= q.most || q.first && len(b.First) > 0 || b.Has(q.hunted())
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt/cases"
+)
+
+// Law: a hunt of so many runs prints the same whenever it is repeated, and keeps what it
+// finds as cases that are read again.
+func TestHuntIsRepeatable(t *testing.T) {
+	var said []string
+	for range 2 {
+		dir := t.TempDir()
+		code, out, problems := command(t, "hunt", "crash-restart", "--runs", "300", "--out", dir)
+		want(t, "exit code", code, exitContradiction)
+		want(t, "on stderr", problems, "")
+		said = append(said, strings.ReplaceAll(out, dir, "DIR"))
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%v, %v: want a case for each find", files, err)
+		}
+		for _, f := range files {
+			c, err := cases.Load(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, "what the case shows", c.Shows, checker.Violated)
+			wantIn(t, out, "lockstorm replay "+f, c.Story)
+		}
+	}
+	want(t, "the second time", said[1], said[0])
+	wantMatch(t, said[0], `(?m)^crash-restart: \d properties violated \(300 runs, `)
+	wantMatch(t, said[0], `(?m)^lease exclusion violated in run \d+: a limit: plan\[\d\]: `)
+	wantMatch(t, said[0], `(?m)^shrunk from \d+ clients, .* faults to \d+ clients, .* \d+ faults?$`)
+}
+
+func TestHuntScore(t *testing.T) {
+	dir := t.TempDir()
+	code, out, _ := command(t, "hunt", "crash-restart", "--property", "V1", "--runs", "2000", "--out", dir, "--json")
+	want(t, "exit code", code, exitContradiction)
+	var s score
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Finds) != 1 || len(s.Hunted) != 1 || s.Violations[checker.Lease] != 1 {
+		t.Fatalf("%d finds of %v, %v: want the first of lease exclusion", len(s.Finds), s.Hunted, s.Violations)
+	}
+	f := s.Finds[0]
+	want(t, "the hunt ends with the find", f.Run, s.Runs)
+	want(t, "a defect", f.Defect, false)
+	if f.Limit == "" || f.Story == "" || s.Grants == 0 || s.Faults == 0 || f.Shrunk.Faults > f.Found.Faults {
+		t.Errorf("something is not told: %+v", s)
+	}
+	if _, err := os.Stat(f.Case); err != nil {
+		t.Error(err)
+	}
+}
+
+// Inside its assumptions Redlock keeps what it promises: the same hunt finds nothing.
+func TestHuntInsideTheAssumptions(t *testing.T) {
+	code, out, _ := command(t, "hunt", "crash-restart", "--runs", "500", "--assume", "promised", "--out", "")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "crash-restart: nothing violated (500 runs, ")
+}
+
+func TestHuntsAreCounted(t *testing.T) {
+	code, out, _ := command(t, "hunt", "failover", "--property", "V1", "--hunts", "4", "--runs", "3000")
+	want(t, "exit code", code, exitContradiction)
+	wantMatch(t, out, `^failover: found by 4 of 4 hunts\n\n +RUNS +SECONDS\nmedian +\d+ +[\d.]+\np90 +\d+ .*\np99 +\d+ .*\n$`)
+
+	code, out, _ = command(t, "hunt", "failover", "--property", "V4", "--hunts", "2", "--runs", "50", "--json")
+	want(t, "exit code where nothing is found", code, exitAsExpected)
+	wantIn(t, out, `"hunts":2,"found":0,"runs":{"median":null,"p90":null,"p99":null}`)
+}
+
+func TestHuntOfTheDebate(t *testing.T) {
+	code, out, _ := command(t, "hunt", "--debate", "crash-restart", "failover", "--hunts", "2", "--runs", "5000", "--format", "markdown")
+	want(t, "exit code", code, exitAsExpected)
+	wantMatch(t, out, `\| crash-restart \| V1 V2 V3 \| crash partition \| 2 of 2 \| \d+ / \d+ / \d+ \| [\d.]+ / [\d.]+ / [\d.]+ \|`)
+
+	code, out, _ = command(t, "hunt", "--debate", "crash-restart", "--hunts", "2", "--runs", "1", "--json")
+	want(t, "exit code where a row is not found", code, exitContradiction)
+	wantIn(t, out, `{"row":"crash-restart","hunted":["lease","section","effect"],"hunts":2,"found":0,`)
+}
+
+// A hunt that is stopped tells what it knows.
+func TestHuntIsStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, problems strings.Builder
+	code := execute(ctx, []string{"hunt", "crash-restart", "--out", ""}, strings.NewReader(""), &out, &problems)
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out.String(), "crash-restart: nothing violated (0 runs, ", "Stopped before the end: this is what is known.")
+}
+
+// Bad input is found before the hunt begins, and told in a line.
+func TestHuntBadInput(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("without: [rain]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"--budget 0s", "--budget 0s: want more than 0"},
+		{"--budget -1s", "--budget -1s: want more than 0"},
+		{"--runs 0", "--runs 0: want at least 1"},
+		{"--hunts 0", "--hunts 0: want at least 1"},
+		{"--most 0", "--most 0: want 1 to 99"},
+		{"--lock bluelock", `--lock: nothing is known of where to hunt a lock "bluelock"`},
+		{"--property V9", `--property: unknown property "V9": want V1 lease exclusion, `},
+		{"--faults rain", `--faults "rain": rain: unknown kind of fault "rain"`},
+		{"calm --faults failover", `--faults "failover": faults.failover: a failover is impossible here: `},
+		{"--faults failover", `--faults "failover": faults.failover: a failover is impossible here: `},
+		{"raining", `unknown scenario "raining"`},
+		{"calm --lock redlock", "--lock: the scenario says which lock it is"},
+		{"calm failover", "2 scenarios: want one, or rows with --debate"},
+		{"--assume " + filepath.Join(dir, "missing"), "--assume: open "},
+		{"--assume " + file, file + ": line 1: without"},
+		{"calm --out " + filepath.Join(file, "below"), "--out: "},
+		{"calm --format markdown", "--format is that of the table of --debate"},
+		{"--debate calm", `unknown row that violates something "calm"`},
+		{"--debate --property V1", "if any flags in the group [debate property] are set none of the others can be"},
+	} {
+		code, out, problems := command(t, append([]string{"hunt"}, strings.Fields(c.args)...)...)
+		want(t, c.args+": exit code", code, exitBadInput)
+		want(t, c.args+": output", out, "")
+		want(t, c.args+": lines", strings.Count(problems, "\n"), 1)
+		wantIn(t, problems, c.want)
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt"
+)
+
+// haul is what one hunt has brought in.
+type haul struct {
+	hunt.Bag
+	took    time.Duration
+	after   map[checker.Property]time.Duration // until each property was first found
+	stopped bool                               // by whoever started it
+}
+
+// ended says how the hunt ends for whoever waits for its exit code.
+func (h haul) ended() error {
+	switch {
+	case len(h.First) > 0:
+		return verdictError(exitContradiction)
+	case h.stopped || h.Runs == 0:
+		return verdictError(exitUndecided)
+	}
+	return nil
+}
+
+// run hunts until there is enough, the budget is spent or ctx ends.
+func (q quest) run(ctx context.Context, watch *huntLine) (haul, error) {
+	began := time.Now()
+	h := haul{after: map[checker.Property]time.Duration{}}
+	q.Each = func(s hunt.Shot) bool {
+		h.Add(s)
+		for _, p := range s.Broken {
+			if h.Violations[p] == 1 {
+				h.after[p] = time.Since(began)
+			}
+		}
+		watch.see(q, &h.Bag)
+		return !q.enough(&h.Bag)
+	}
+	budgeted := ctx
+	if q.budget > 0 {
+		var cancel context.CancelFunc
+		budgeted, cancel = context.WithTimeout(ctx, q.budget)
+		defer cancel()
+	}
+	err := q.Run(budgeted)
+	h.took, h.stopped = time.Since(began), ctx.Err() != nil
+	return h, err
+}
+
+// huntLine is the line that tells how a hunt goes.
+type huntLine struct {
+	*statusLine
+	what string
+}
+
+func newHuntLine(out io.Writer, what string) *huntLine {
+	return &huntLine{newStatusLine(out), what}
+}
+
+func (l *huntLine) see(q quest, b *hunt.Bag) {
+	elapsed, due := l.due()
+	if !due {
+		return
+	}
+	parts := []string{
+		fmt.Sprintf("%.0f runs/s", float64(b.Runs)/elapsed.Seconds()),
+		fmt.Sprintf("%d runs", b.Runs), fmt.Sprintf("%d grants", b.Grants), fmt.Sprintf("%d faults", b.Faults),
+	}
+	for _, p := range b.Found() {
+		parts = append(parts, fmt.Sprintf("%s ✗ %d", p.Code(), b.Violations[p]))
+	}
+	if q.budget > 0 {
+		parts = append(parts, fmt.Sprintf("%v left", (q.budget-elapsed).Round(time.Second)))
+	} else {
+		parts = append(parts, fmt.Sprintf("%d runs left", q.most-b.Runs))
+	}
+	l.print("%s: %s", l.what, strings.Join(parts, ", "))
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/hunt/unscripted"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// chased is a row, and what the hunts for it have shown.
+type chased struct {
+	unscripted.Row
+	hunt.Chases
+}
+
+// rows hunts rows of the debate without their plans, and tells how long that takes.
+func (o *huntOptions) rows(cmd *cobra.Command, names []string) error {
+	rows, err := chooseRows(names)
+	if err != nil {
+		return err
+	}
+	found, err := o.chaseRows(cmd.Context(), rows, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	stopped := cmd.Context().Err() != nil
+	if err := o.printRows(cmd.OutOrStdout(), found, stopped); err != nil {
+		return err
+	}
+	switch {
+	case slices.ContainsFunc(found, func(c chased) bool { return c.Found() < len(c.Chases) }):
+		return verdictError(exitContradiction)
+	case stopped:
+		return verdictError(exitUndecided)
+	}
+	return nil
+}
+
+// chooseRows returns the rows that are named, or all.
+func chooseRows(names []string) ([]unscripted.Row, error) {
+	rows := unscripted.Rows()
+	if len(names) == 0 {
+		return rows, nil
+	}
+	var known []string
+	for _, r := range rows {
+		known = append(known, r.Name)
+	}
+	if err := within("row that violates something", names, known); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(rows, func(r unscripted.Row) bool { return !slices.Contains(names, r.Name) }), nil
+}
+
+func (o *huntOptions) chaseRows(ctx context.Context, rows []unscripted.Row, problems io.Writer) ([]chased, error) {
+	var all []chased
+	for _, r := range rows {
+		if ctx.Err() != nil {
+			break
+		}
+		h, err := r.Hunt(backends[0].Backend, o.most, o.seed)
+		if err != nil {
+			return nil, err
+		}
+		h.Blind = o.blind
+		chases, err := quest{Hunt: h, budget: o.budget, most: o.runs}.chase(ctx, o.hunts, problems)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, chased{r, chases})
+	}
+	return all, nil
+}
+
+func (o *huntOptions) printRows(out io.Writer, found []chased, stopped bool) error {
+	switch {
+	case o.json:
+		return json.NewEncoder(out).Encode(scoreRows(o.seed, found, stopped))
+	case o.format == asMarkdown:
+		rowsTable(found).markdown(out)
+	default:
+		rowsTable(found).wrapped(out, screen)
+	}
+	_, _ = io.WriteString(out, "\nRuns and seconds: median / p90 / p99 of the hunts; –: too few have found it.\n")
+	if stopped {
+		_, _ = io.WriteString(out, "\n"+stoppedNote+"\n")
+	}
+	return nil
+}
+
+// rowsTable is a line for each row.
+func rowsTable(found []chased) *table {
+	t := &table{head: []string{"row", "violates", "kinds of its plan", "found by", "runs", "seconds"}}
+	for _, c := range found {
+		t.section(c.Topic)
+		t.add(c.Name, joined(c.Wanted(), checker.Property.Code), dash(joined(c.Kinds, func(k nemesis.Kind) string { return string(k) })),
+			fmt.Sprintf("%d of %d", c.Found(), len(c.Chases)), spread(c.Chases, runsText), spread(c.Chases, tookText))
+	}
+	return t
+}
+
+// spread is the quantiles of a figure in one cell.
+func spread(c hunt.Chases, text func(hunt.Chases, float64) string) string {
+	var parts []string
+	for _, s := range shares {
+		parts = append(parts, text(c, s.percent))
+	}
+	return strings.Join(parts, " / ")
+}
+
+// joined writes some things with a space between them.
+func joined[T any](list []T, text func(T) string) string {
+	var parts []string
+	for _, one := range list {
+		parts = append(parts, text(one))
+	}
+	return strings.Join(parts, " ")
+}
+
+// rowsScore is what --json prints of the debate.
+type rowsScore struct {
+	Seed    uint64     `json:"seed"` // of the first hunt of each row
+	Stopped bool       `json:"stopped"`
+	Rows    []rowScore `json:"rows"`
+}
+
+type rowScore struct {
+	Row    string             `json:"row"`
+	Hunted []checker.Property `json:"hunted"`
+	chaseScore
+}
+
+func scoreRows(seed uint64, found []chased, stopped bool) rowsScore {
+	s := rowsScore{Seed: seed, Stopped: stopped, Rows: []rowScore{}}
+	for _, c := range found {
+		s.Rows = append(s.Rows, rowScore{c.Name, c.Wanted(), scoreChases(c.Chases)})
+	}
+	return s
+}

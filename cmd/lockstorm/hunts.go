@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/internal/words"
+)
+
+// repeated hunts again and again, each time with the next seed, and tells how long it
+// takes to the find.
+func (o *huntOptions) repeated(cmd *cobra.Command, q quest) error {
+	q.first = len(q.Wanted) == 0
+	chases, err := q.chase(cmd.Context(), o.hunts, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	stopped := len(chases) < o.hunts
+	out := cmd.OutOrStdout()
+	if o.json {
+		err = json.NewEncoder(out).Encode(chasesScore{
+			Hunt: q.Ground.Name(), Hunted: q.hunted(), Seed: o.seed, Stopped: stopped, chaseScore: scoreChases(chases),
+		})
+	} else {
+		printChases(out, q, chases)
+	}
+	switch {
+	case err != nil:
+		return err
+	case chases.Found() > 0:
+		return verdictError(exitContradiction)
+	case stopped:
+		return verdictError(exitUndecided)
+	}
+	return nil
+}
+
+// chase repeats a hunt so many times, each to what it is after. What ctx cuts short is
+// left out.
+func (q quest) chase(ctx context.Context, n int, problems io.Writer) (hunt.Chases, error) {
+	var chases hunt.Chases
+	line := newHuntLine(problems, "")
+	defer line.done()
+	for first := q.Seed; len(chases) < n; q.Seed = first + uint64(len(chases)) {
+		line.what = fmt.Sprintf("hunt %s, %d of %d", q.Ground.Name(), len(chases)+1, n)
+		h, err := q.run(ctx, line)
+		if err != nil || h.stopped {
+			return chases, err
+		}
+		chases = append(chases, hunt.Chase{Found: q.satisfied(h), Runs: h.Runs, Took: h.took})
+	}
+	return chases, nil
+}
+
+// satisfied reports whether the hunt has found what it was after.
+func (q quest) satisfied(h haul) bool {
+	return q.first && len(h.First) > 0 || h.Has(q.hunted())
+}
+
+// shares are the percentages of hunts that are told.
+var shares = []struct {
+	name    string
+	percent float64
+}{{"median", 50}, {"p90", 90}, {"p99", 99}}
+
+func printChases(out io.Writer, q quest, c hunt.Chases) {
+	_, _ = fmt.Fprintf(out, "%s: found by %d of %s\n\n", q.Ground.Name(), c.Found(), words.Count(len(c), "hunt"))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "\tRUNS\tSECONDS")
+	for _, s := range shares {
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", s.name, runsText(c, s.percent), tookText(c, s.percent))
+	}
+	_ = w.Flush()
+}
+
+// runsText is how many runs so many percent of the hunts needed, for a cell.
+func runsText(c hunt.Chases, percent float64) string {
+	if n, found := c.Runs(percent); found {
+		return fmt.Sprint(n)
+	}
+	return dash("")
+}
+
+// tookText is how many seconds so many percent of the hunts took, for a cell.
+func tookText(c hunt.Chases, percent float64) string {
+	if d, found := c.Took(percent); found {
+		return fmt.Sprintf("%.2f", d.Seconds())
+	}
+	return dash("")
+}
+
+// chasesScore is what --json prints of hunts for one thing.
+type chasesScore struct {
+	Hunt    string             `json:"hunt"`
+	Hunted  []checker.Property `json:"hunted"`
+	Seed    uint64             `json:"seed"` // of the first
+	Stopped bool               `json:"stopped"`
+	chaseScore
+}
+
+// chaseScore is the figures of hunts. A quantile is null where too few have found
+// anything.
+type chaseScore struct {
+	Hunts   int                 `json:"hunts"`
+	Found   int                 `json:"found"`
+	Runs    map[string]*int     `json:"runs"`
+	Seconds map[string]*float64 `json:"seconds"`
+}
+
+func scoreChases(c hunt.Chases) chaseScore {
+	s := chaseScore{Hunts: len(c), Found: c.Found(), Runs: map[string]*int{}, Seconds: map[string]*float64{}}
+	for _, share := range shares {
+		s.Runs[share.name], s.Seconds[share.name] = nil, nil
+		if n, found := c.Runs(share.percent); found {
+			s.Runs[share.name] = &n
+		}
+		if d, found := c.Took(share.percent); found {
+			s.Seconds[share.name] = new(d.Round(time.Millisecond).Seconds())
+		}
+	}
+	return s
+}

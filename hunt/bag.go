@@ -1,0 +1,49 @@
+package hunt
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// Bag is what a hunt has brought in so far.
+type Bag struct {
+	Runs, Grants, Faults int
+
+	// Contended counts the runs in which a fault began within a contended hold.
+	Contended int
+
+	// Violations counts, for each property, the runs that break it.
+	Violations map[checker.Property]int
+
+	// First is the first run that breaks each property.
+	First map[checker.Property]Shot
+}
+
+// Add puts a run into the bag.
+func (b *Bag) Add(s Shot) {
+	b.Runs++
+	b.Grants += s.Result.Report.Measurements.Grants
+	b.Faults += s.Result.Report.Measurements.Faults
+	if s.Contended {
+		b.Contended++
+	}
+	for _, p := range s.Broken {
+		if b.First == nil {
+			b.First, b.Violations = map[checker.Property]Shot{}, map[checker.Property]int{}
+		}
+		if b.Violations[p]++; b.Violations[p] == 1 {
+			b.First[p] = s
+		}
+	}
+}
+
+// Has reports whether all of some properties are broken by a run of the bag.
+func (b *Bag) Has(all []checker.Property) bool {
+	return !slices.ContainsFunc(all, func(p checker.Property) bool { return b.Violations[p] == 0 })
+}
+
+// Found lists the properties that are broken by a run of the bag, in their order.
+func (b *Bag) Found() []checker.Property {
+	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return b.Violations[p] == 0 })
+}

@@ -1,0 +1,45 @@
+package cases
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// width is how long a line of a story may become, its indentation not counted.
+const width = 90
+
+// wrapped writes a field with a long text: folded into lines, which YAML joins again;
+// or quoted, if it is a text that would not come back as it was.
+func wrapped(name, text string) (string, error) {
+	var b strings.Builder
+	b.WriteString(name + ": >-\n")
+	for i, paragraph := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteString("\n") // an empty line is a line break
+		}
+		for _, l := range lines(paragraph) {
+			b.WriteString("  " + l + "\n")
+		}
+	}
+	var back map[string]string
+	if err := yaml.Unmarshal([]byte(b.String()), &back); err == nil && back[name] == text {
+		return b.String(), nil
+	}
+	quoted, err := yaml.Marshal(map[string]*yaml.Node{name: {Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Style: yaml.DoubleQuotedStyle}})
+	return string(quoted), err
+}
+
+// lines breaks a text between its words.
+func lines(text string) (list []string) {
+	for len(text) > width {
+		at := strings.LastIndexByte(text[:width+1], ' ')
+		if at < 1 {
+			if at = strings.IndexByte(text, ' '); at < 1 {
+				break
+			}
+		}
+		list, text = append(list, text[:at]), text[at+1:]
+	}
+	return append(list, text)
+}

@@ -1,0 +1,151 @@
+package hunt
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// pool keeps the candidates that a hunt goes on from: those that came closest by each
+// measure, and those that showed something new.
+type pool struct {
+	hunt   Hunt
+	close  [measures][]*kept
+	novel  []*kept
+	seen   map[feature]bool
+	guides []measure // that matter to what is wanted
+}
+
+// kept is a candidate of the pool.
+type kept struct {
+	Candidate
+	kinds    string // of its faults
+	distance int64  // by the measure that it is kept for
+	children int    // that have been made of it
+}
+
+// How much is drawn anew was measured (TestGuidanceGains): with three quarters hunts for
+// what is hard take twice as long as with half, and with less than that no less.
+const (
+	closest   = 4  // candidates are kept for a measure, each with other kinds of faults
+	newest    = 32 // that showed something new
+	fertile   = 40 // children of a candidate: one that has led nowhere till then is given up
+	freshness = 40 // of a hundred runs are drawn anew
+)
+
+func newPool(h Hunt) *pool {
+	p := &pool{hunt: h, seen: map[feature]bool{}}
+	for m, g := range guides {
+		if slices.ContainsFunc(g.to, h.wants) {
+			p.guides = append(p.guides, measure(m))
+		}
+	}
+	return p
+}
+
+// next returns the trial of a number.
+func (p *pool) next(number int) *trial {
+	t := &trial{shot: Shot{Number: number}}
+	if p.hunt.Blind {
+		return t
+	}
+	random := rand.New(nemesis.Stream(p.hunt.Seed, fmt.Sprintf("guide %d", number)))
+	if random.IntN(100) < freshness {
+		return t
+	}
+	if first := p.choose(random); first != nil {
+		t.parents = append(t.parents, first.Candidate)
+		if mate := p.choose(random); mate != nil {
+			t.parents = append(t.parents, mate.Candidate)
+		}
+	}
+	return t
+}
+
+// choose returns one of those kept, nil if there is none.
+func (p *pool) choose(random *rand.Rand) *kept {
+	var lists []*[]*kept
+	for _, m := range p.guides {
+		if len(p.close[m]) > 0 {
+			lists = append(lists, slices.Repeat([]*[]*kept{&p.close[m]}, guides[m].weight)...)
+		}
+	}
+	if len(p.novel) > 0 {
+		lists = append(lists, &p.novel)
+	}
+	if len(lists) == 0 {
+		return nil
+	}
+	list := lists[random.IntN(len(lists))]
+	i := min(random.IntN(len(*list)), random.IntN(len(*list))) // the closest come first
+	k := (*list)[i]
+	if k.children++; k.children >= fertile {
+		*list = slices.Delete(*list, i, i+1)
+	}
+	return k
+}
+
+// learn takes a candidate in that came close, or did something new. One that broke what
+// is looked for is no more to be looked for.
+func (p *pool) learn(t *trial) {
+	if t.shown == nil {
+		return
+	}
+	discovers := p.discovers(t.shown.features)
+	if len(t.shot.Broken) > 0 {
+		return
+	}
+	c := kept{Candidate: t.shot.Candidate, kinds: kindsOf(t.shot.Scenario.Plan)}
+	for _, m := range p.guides {
+		if d := t.shown.near[m]; d < far {
+			near := c
+			near.distance = d
+			p.close[m] = rank(p.close[m], &near)
+		}
+	}
+	if discovers {
+		p.novel = append(p.novel, &c)
+		p.novel = p.novel[max(0, len(p.novel)-newest):]
+	}
+}
+
+// rank puts a candidate among the closest if it is one: in the place of one that has the
+// same kinds of faults, or else of the last.
+func rank(list []*kept, k *kept) []*kept {
+	if i := slices.IndexFunc(list, func(l *kept) bool { return l.kinds == k.kinds }); i >= 0 {
+		if list[i].distance <= k.distance {
+			return list
+		}
+		list = slices.Delete(list, i, i+1)
+	}
+	i, _ := slices.BinarySearchFunc(list, k, func(l, k *kept) int {
+		if l.distance < k.distance {
+			return -1
+		}
+		return 1
+	})
+	list = slices.Insert(list, i, k)
+	return list[:min(len(list), closest)]
+}
+
+// discovers reports whether there is a feature that was not seen before.
+func (p *pool) discovers(features map[feature]bool) bool {
+	before := len(p.seen)
+	for f := range features {
+		p.seen[f] = true
+	}
+	return len(p.seen) > before
+}
+
+// kindsOf names the kinds of faults of a plan, each once.
+func kindsOf(p nemesis.Plan) string {
+	var names []string
+	for _, f := range p {
+		names = append(names, string(f.Action.Kind()))
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), " ")
+}

@@ -1,0 +1,91 @@
+package trophy_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/hunt/assume"
+	"github.com/lockstorm/lockstorm/hunt/trophy"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm/simulated"
+)
+
+// crash is crash-restart with a fault that changes nothing, as a hunt would have found it.
+func crash(t *testing.T) hunt.Shot {
+	t.Helper()
+	s, err := scenarios.Find("crash-restart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Expect = nil
+	s.Plan = append(s.Plan[:len(s.Plan):len(s.Plan)], nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}, Start: nemesis.At(s.Horizon / 2)})
+	c := hunt.Candidate{Scenario: s, Seed: 1}
+	r, err := c.Run(t.Context(), simulated.Backend(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hunt.Shot{Number: 7, Candidate: c, Result: r, Broken: []checker.Property{checker.Lease}}
+}
+
+// Law: a trophy is smaller than what was found, breaks the same property, and is the run
+// that its scenario and its seed give.
+func TestTrophiesAreSmallerAndShowTheSame(t *testing.T) {
+	taker := trophy.Taker{Backend: simulated.Backend(), Terms: assume.Anything, Promised: assume.Promised}
+	found := crash(t)
+	got, err := taker.Take(t.Context(), checker.Lease, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if trophy.SizeOf(got.Small.Done()).Faults >= len(found.Scenario.Plan) {
+		t.Errorf("it is not smaller: %v", got.Small.Plan)
+	}
+	again, err := hunt.Candidate{Scenario: got.Small.Done(), Seed: got.Small.Seed}.Run(t.Context(), simulated.Backend(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.TraceHash != got.Small.TraceHash || again.Report.Finding(checker.Lease).Verdict != checker.Violated {
+		t.Errorf("run again it shows %v", again.Report.Verdicts())
+	}
+}
+
+// Law: what breaks a promised property inside its assumptions is a defect, and stays one
+// while it is shrunk; anything else is a limit that says why.
+func TestDefectsAndLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		promised func(scenarios.Scenario) assume.Terms
+		excuse   string // empty: a defect
+	}{
+		"what the lock promises": {assume.Promised, "plan[1]: a node that forgets is assumed"},
+		"everything":             {assume.Anything, ""},
+		"nothing":                {func(scenarios.Scenario) assume.Terms { return nil }, assume.ErrNotPromised.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			taker := trophy.Taker{Backend: simulated.Backend(), Terms: assume.Anything, Promised: c.promised}
+			got, err := taker.Take(t.Context(), checker.Lease, crash(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch excused := got.Excuse != nil; {
+			case excused != (c.excuse != ""):
+				t.Errorf("it is excused by %v: want %q", got.Excuse, c.excuse)
+			case excused && c.excuse == assume.ErrNotPromised.Error() && got.Excuse != assume.ErrNotPromised:
+				t.Errorf("it is excused by %v: want %q", got.Excuse, c.excuse)
+			}
+		})
+	}
+}
+
+// What is interrupted is kept as it was found.
+func TestInterruptedTrophies(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	taker := trophy.Taker{Backend: simulated.Backend(), Terms: assume.Anything, Promised: assume.Promised}
+	found := crash(t)
+	got, err := taker.Take(ctx, checker.Lease, found)
+	if err != nil || got.Small.TraceHash != found.Result.TraceHash {
+		t.Errorf("%v, %v: want what was found", got.Small.Plan, err)
+	}
+}

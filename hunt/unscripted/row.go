@@ -1,0 +1,92 @@
+package unscripted
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/hunt/assume"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Row is a scenario that expects violations, and is to be found without its plan.
+type Row struct {
+	scenarios.Scenario
+	Topic string
+
+	// Kinds are the kinds of faults that its plan has, in the order of
+	// [nemesis.Kinds]. None: the violation is the work of the clients, or of the network.
+	Kinds []nemesis.Kind
+}
+
+// Wanted are the properties that the row expects to be violated.
+func (r Row) Wanted() []checker.Property {
+	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return r.Expect[p] != checker.Violated })
+}
+
+// Rows returns the rows of the debate that expect a violation, in their order. Of a
+// series the first point that violates what the series is about stands for all: the
+// others differ from it in the plan, which is forgotten, or in a number.
+func Rows() []Row {
+	var all []Row
+	for _, t := range scenarios.Topics() {
+		for _, r := range t.Rows {
+			all = add(all, t.Name, r.Scenario)
+		}
+		for _, s := range t.Series {
+			i := slices.IndexFunc(s.Points, func(p scenarios.Point) bool { return p.Expect[s.Property] == checker.Violated })
+			if i >= 0 {
+				all = add(all, t.Name, s.Points[i].Scenario)
+			}
+		}
+	}
+	return all
+}
+
+func add(rows []Row, topic string, s scenarios.Scenario) []Row {
+	r := Row{Scenario: s, Topic: topic, Kinds: kindsOf(s.Plan)}
+	if len(r.Wanted()) == 0 {
+		return rows
+	}
+	return append(rows, r)
+}
+
+// kindsOf returns the kinds of faults that a plan has.
+func kindsOf(p nemesis.Plan) []nemesis.Kind {
+	names, _ := nemesis.Kinds()
+	return slices.DeleteFunc(names, func(k nemesis.Kind) bool {
+		return !slices.ContainsFunc(p, func(f nemesis.Fault) bool { return f.Action.Kind() == k })
+	})
+}
+
+// network is what the network can do, whatever a row is about.
+var network = []nemesis.Kind{"partition", "latency", "loss", "reset", "bandwidth", "split"}
+
+// Faults are what a hunt for the row draws: the kinds of the row's plan, and whatever
+// the network does. Of all kinds another cause would be found first.
+func (r Row) Faults(able nemesis.Ability) (nemesis.Weights, error) {
+	w := nemesis.Weights{}
+	for _, k := range r.Kinds {
+		w[k] = 1
+	}
+	possible, err := nemesis.Weights(nil).Only(r.World(), able)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range network {
+		w[k] = possible[k]
+	}
+	return w, nil
+}
+
+// Hunt returns the hunt for what the row expects to be violated: around its lock and
+// its world, with nothing assumed.
+func (r Row) Hunt(b storm.Backend, most int, seed uint64) (hunt.Hunt, error) {
+	faults, err := r.Faults(b.Ability)
+	return hunt.Hunt{
+		Backend: b, Ground: hunt.Around(r.Scenario), Terms: assume.Anything, Wanted: r.Wanted(),
+		Faults: faults, Most: most, Seed: seed,
+	}, err
+}

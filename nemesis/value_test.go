@@ -1,0 +1,123 @@
+package nemesis_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Law: each value that a fault is said to have is one of its own, so that a change of
+// it shows in the fault, and in no plan that this one is a copy of.
+func TestValuesAreThoseOfTheFault(t *testing.T) {
+	world := setting()
+	world.Replication = &nemesis.Distribution{Range: nemesis.Range{Max: ms}}
+	seen := map[string]bool{}
+	rapid.Check(t, func(t *rapid.T) {
+		plan := nemesis.Generator{Most: 6}.Plan(world, time.Second, nemesis.Stream(rapid.Uint64().Draw(t, "seed"), "plan"))
+		if !plan.Disjoint(world) {
+			t.Fatal("a drawn plan holds a target twice")
+		}
+		before := text(t, plan)
+		for i := range plan {
+			for n := range valuesOf(&plan[i]) {
+				changed := plan.Clone()
+				name := change(valuesOf(&changed[i])[n])
+				seen[fmt.Sprintf("%s.%s", plan[i].Action.Kind(), name)] = true
+				if text(t, changed) == before {
+					t.Fatalf("another %s is the same fault: %v", name, plan[i])
+				}
+				if text(t, plan) != before {
+					t.Fatalf("%s of a copy changed the plan itself: %v", name, plan[i])
+				}
+			}
+		}
+	})
+	for _, want := range []string{"crash.node", "crash.after", "partition.nodes", "partition.clients", "clock-jump.by", "clock-rate.ppm", "latency.max", "loss.percent", "pause.client", "kill.plus", "split.nodes"} {
+		if !seen[want] {
+			t.Errorf("no fault had a %s", want)
+		}
+	}
+}
+
+type value struct {
+	name string
+	of   any
+}
+
+func valuesOf(f *nemesis.Fault) (all []value) {
+	f.EachValue(func(name string, of any) { all = append(all, value{name, of}) })
+	return all
+}
+
+func change(v value) string {
+	switch p := v.of.(type) {
+	case *int:
+		*p += 1000
+	case *int64:
+		*p += 1000
+	case *float64:
+		*p += 1000
+	case *time.Duration:
+		*p += 1000
+	case *[]int:
+		*p = append(slices.Clone(*p), 1000)
+	case *[]time.Duration:
+		*p = append(slices.Clone(*p), 1000)
+	}
+	return v.name
+}
+
+func text(t *rapid.T, p nemesis.Plan) string {
+	b, err := yaml.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Law: a number in a fault that is called node or client, or a list that is called
+// nodes or clients, says who is meant; no other number does.
+func TestNumbersOfNodesAndClientsAreCalledThat(t *testing.T) {
+	others := []string{"k", "count", "percent"}
+	for _, a := range nemesis.Actions() {
+		f := nemesis.Fault{Action: reflect.New(reflect.TypeOf(a).Elem()).Interface().(nemesis.Action), End: &nemesis.Moment{}}
+		for _, v := range valuesOf(&f) {
+			switch v.of.(type) {
+			case *int:
+				if v.name != "node" && v.name != "client" && !slices.Contains(others, v.name) {
+					t.Errorf("%s has a number %q: whose?", a.Kind(), v.name)
+				}
+			case *[]int:
+				if v.name != "nodes" && v.name != "clients" {
+					t.Errorf("%s has a list %q: of whom?", a.Kind(), v.name)
+				}
+			}
+		}
+	}
+}
+
+func TestDisjointPlans(t *testing.T) {
+	stepped := nemesis.Moment{Client: 1, Step: "granted"}
+	cases := map[string]struct {
+		plan nemesis.Plan
+		want bool
+	}{
+		"nothing":                     {nil, true},
+		"two nodes":                   {nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil)}, true},
+		"one node, one after another": {nemesis.Plan{crash(1, nemesis.At(5*ms), nemesis.After(ms)), crash(1, nemesis.At(0), nemesis.After(ms))}, true},
+		"one node twice at once":      {nemesis.Plan{crash(1, nemesis.At(0), nemesis.After(9*ms)), crash(1, nemesis.At(5*ms), nil)}, false},
+		"one node, at a step":         {nemesis.Plan{crash(1, nemesis.At(0), nemesis.After(ms)), crash(1, stepped, nil)}, false},
+	}
+	for name, c := range cases {
+		if got := c.plan.Disjoint(setting()); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

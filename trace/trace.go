@@ -1,0 +1,115 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Trace is what was heard in a run. It is a [storm.Watcher] of one run, whose clients
+// take turns.
+type Trace struct {
+	header  history.Header
+	clocks  *clocks
+	records []record
+	last    history.Event // of the history
+	replies map[int]reply // the last of each client
+}
+
+// New returns a trace of a run whose lock reads this clock.
+func New(lock env.Clock) *Trace {
+	return &Trace{clocks: &clocks{lock: lock}, replies: map[int]reply{}}
+}
+
+// record is something that happened, and when.
+type record struct {
+	at   history.Time
+	what telling
+}
+
+// reply is an answer that may turn out to be counted.
+type reply struct {
+	at   history.Time
+	what *replied
+}
+
+// telling is what can be put into words: who did it, and what. Without words it is not
+// worth a line.
+type telling interface {
+	tell(t *teller) (who, what string)
+}
+
+// Open implements [storm.Watcher].
+func (t *Trace) Open(h history.Header, c storm.Clocks) {
+	t.header = h
+	t.clocks.open(h, c)
+}
+
+// Record implements [history.Sink].
+func (t *Trace) Record(e *history.Event) {
+	t.clocks.look(&t.last, e, func(c clockIs) { t.add(t.last.Time, c) })
+	t.last = *e
+	if e.Kind == history.Step && e.Node > 0 && t.counted(e) {
+		return
+	}
+	t.add(e.Time, happened{&t.last})
+}
+
+// counted notes on the answer that a step is about that it was counted.
+func (t *Trace) counted(e *history.Event) bool {
+	r := t.replies[e.Client]
+	if r.what == nil || r.at != e.Time || r.what.reply.Node != e.Node {
+		return false
+	}
+	r.what.counted = e.Outcome
+	return true
+}
+
+// Sent implements [storm.Watcher].
+func (t *Trace) Sent(client, round int, to env.NodeSet, c env.Command) {
+	t.add(t.now(), sent{client, round, to, c})
+}
+
+// Replied implements [storm.Watcher].
+func (t *Trace) Replied(client, round int, r env.Reply) {
+	last := reply{t.now(), &replied{client: client, round: round, reply: r}}
+	t.replies[client] = last
+	t.add(last.at, last.what)
+}
+
+// Asked implements [storm.Watcher].
+func (t *Trace) Asked(client, round int, r env.StoreRequest) {
+	t.add(t.now(), asked{client, round, r})
+}
+
+// Answered implements [storm.Watcher].
+func (t *Trace) Answered(client, round int, r env.StoreReply, err error) {
+	t.add(t.now(), answered{client, round, r, err})
+}
+
+func (t *Trace) add(at history.Time, what telling) {
+	if h, is := what.(happened); is { // the event is the world's, and lent
+		e := *h.Event
+		what = happened{&e}
+	}
+	t.records = append(t.records, record{at, what})
+}
+
+// now is the time of what no event tells.
+func (t *Trace) now() history.Time {
+	if t.clocks.of == nil {
+		return t.last.Time
+	}
+	return t.clocks.of.Ground()
+}
+
+// inOrder returns the records in the order of their time: a lapse is told by the world
+// after the fact.
+func (t *Trace) inOrder() []record {
+	list := slices.Clone(t.records)
+	slices.SortStableFunc(list, func(a, b record) int { return cmp.Compare(a.at, b.at) })
+	return list
+}
