@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps build test bless lint lint-all bench pgo speed speed-checker reference hunt campaign clean
+.PHONY: help deps build test bless lint lint-all bench pgo speed speed-checker reference hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -63,8 +63,12 @@ reference: ## run the debate and the comparison again (a minute); results/refere
 hunt: ## hunt what the debate shows without its plans, fifty times a row (an hour at most); docs/hunt.md is committed
 	sh scripts/hunt.sh
 
+mutants: ## plant all defects and hunt them (10 minutes); docs/mutants.md and the table in README are committed
+	sh scripts/mutants.sh
+
 campaign: deps ## what takes longer than a test may; its output is committed
 	sh scripts/campaign.sh
+	sh scripts/mutants.sh 1000000
 
 clean: ## remove what was built
 	rm -f lockstorm

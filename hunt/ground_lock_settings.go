@@ -73,7 +73,7 @@ func drawRedlock(d dice, s *scenarios.Scenario) {
 	if d.chance(20) {
 		room := validity(*l) - l.Margin
 		l.Watchdog.Every = d.between(room/6, room*2/3)
-		if d.chance(25) {
+		if d.chance(50) {
 			l.Watchdog.Limit = 1 + d.IntN(4)
 		}
 	}
@@ -88,6 +88,14 @@ func drawRedlock(d dice, s *scenarios.Scenario) {
 	}
 	if d.chance(10) {
 		l.Tokens = "time"
+	}
+}
+
+// outwork lets a holder work on when its watchdog has had enough, so that a validity that
+// was extended runs to its end.
+func outwork(d dice, s *scenarios.Scenario) {
+	if w := s.Lock.Watchdog; w.Limit > 0 && d.chance(70) {
+		s.Clients[0].Work = exactly(time.Duration(w.Limit)*w.Every + 2*s.Lock.TTL)
 	}
 }
 

@@ -43,11 +43,11 @@ toolchain. Exit code 0: all were caught, and nothing was found of the lock witho
 defect; 1 otherwise.`,
 		Example: `  lockstorm mutants
   lockstorm mutants 7a 11 --budget 10s
-  lockstorm mutants 0 --control 1000000 --budget 1h`,
+  lockstorm mutants 0 --control 1000000`,
 	}
 	cmd.Flags().DurationVar(&o.budget, "budget", 30*time.Second, "time to hunt each, building not counted")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the hunts")
-	cmd.Flags().IntVar(&o.control, "control", 0, "runs of the lock without a defect (default: as many as the budget has time for)")
+	cmd.Flags().IntVar(&o.control, "control", 0, "runs of the lock without a defect, however long they take (default: as many as the budget has time for)")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print an object for each, and one for the score")
 	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print the table for a page")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")

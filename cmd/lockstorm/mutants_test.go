@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/mutants"
 )
 
 func TestMutants(t *testing.T) {
@@ -50,6 +52,25 @@ func TestMutantsMissed(t *testing.T) {
 	code, out, _ := command(t, "mutants", "0", "1", "--control", "1", "--budget", "1ns")
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "none: redlock as it is", "missed", "0 of 1 caught")
+}
+
+// The tables were made of the mutants that there are.
+func TestPagesTellOfAllMutants(t *testing.T) {
+	all, err := mutants.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []string{readme, "../../docs/mutants.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range all {
+			if line := "\n| " + m.Number + " | " + m.Title + " | "; !strings.Contains(string(text), line) {
+				t.Errorf("%s does not tell of mutant %s: make mutants", page, m.Number)
+			}
+		}
+	}
 }
 
 func TestMutantsThatCannotBe(t *testing.T) {

@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -26,9 +27,12 @@ func (c Checkout) Try(ctx context.Context, m Mutant, seed uint64, budget time.Du
 	return c.try(ctx, m, Quarry{Lock: m.Lock, Seed: seed, Budget: budget, Named: named}, tell)
 }
 
-// Control is Try for a lock without a defect, of which nothing should be found: all of
-// the budget is spent, or so many runs are made, unless that is 0.
+// Control is Try for a lock without a defect, of which nothing should be found: so many
+// runs are made, however long that takes or, if that is 0, all of the budget is spent.
 func (c Checkout) Control(ctx context.Context, lock string, seed uint64, budget time.Duration, runs int, tell func(what string)) (Trial, error) {
+	if runs > 0 {
+		budget = math.MaxInt64
+	}
 	return c.try(ctx, Mutant{Lock: lock}, Quarry{Lock: lock, Seed: seed, Budget: budget, Runs: runs}, tell)
 }
 
