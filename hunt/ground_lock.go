@@ -94,7 +94,7 @@ func (o ofLock) Draw(random *rand.Rand) scenarios.Scenario {
 	drawGuard(d, &s)
 	s.Clients = drawClients(d, s, len(s.Clients), allWorkloads)
 	outlast(d, &s)
-	save(&s)
+	save(&s, oneRound, fewClients(4), shortWork, fewClients(3), fewClients(2), slowRetry)
 	drawCamps(d, &s)
 	s.Bounds = Bounds(s)
 	s.Horizon = horizon(s)

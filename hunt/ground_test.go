@@ -2,6 +2,7 @@ package hunt_test
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -86,6 +87,42 @@ func TestNoAlarmInTheCalm(t *testing.T) {
 				if seen[p][checker.Holds] < 150 {
 					t.Errorf("%s is judged in too few of 1000 runs: %v", p.Title(), seen[p])
 				}
+			}
+		})
+	}
+}
+
+// Law: what is drawn about a scenario can be run, has its lock and its world, and in half
+// of the cases its clients. Where nothing goes wrong other clients raise no alarm either.
+func TestAroundAScenario(t *testing.T) {
+	for _, s := range scenarios.Every() {
+		if s.Lock.Kind != "redlock" || s.Lock.Fence == "increment" {
+			continue // of which there are more than enough, and which do not grow by themselves
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			g, own := hunt.Around(s), 0
+			for seed := range uint64(16) {
+				drawn := g.Draw(rand.New(rand.NewPCG(seed, 2)))
+				if !reflect.DeepEqual(drawn.Lock, s.Lock) || drawn.Nodes != s.Nodes || drawn.Plan != nil {
+					t.Fatalf("seed %d: another lock, another world, or a plan\n%s", seed, written(t, drawn))
+				}
+				if reflect.DeepEqual(drawn.Clients, s.Clients) {
+					own++
+					continue
+				}
+				r, err := storm.Run(t.Context(), simulated.Backend(), drawn, seed, nil)
+				if err != nil {
+					t.Fatalf("seed %d: %v\n%s", seed, err, written(t, drawn))
+				}
+				for _, f := range r.Report.Findings {
+					if f.Verdict == checker.Violated && f.Property != checker.Effect {
+						t.Errorf("seed %d: %s\n%s", seed, f.Story, written(t, drawn))
+					}
+				}
+			}
+			if own == 0 || own == 16 {
+				t.Errorf("%d of 16 draws have the scenario's own clients, want about half", own)
 			}
 		})
 	}

@@ -23,11 +23,13 @@ func drawNetwork(d dice, s *scenarios.Scenario) {
 	case 1:
 		s.Latency.Min = longest / 2
 	}
-	switch d.IntN(10) {
-	case 0:
-		s.Connections.Limit = 1 + d.IntN(3)
-	case 1, 2:
-		s.Connections.Pipelined = true
+	if longest <= ttl/50 { // who waits for a connection waits for its answers
+		switch d.IntN(8) {
+		case 0:
+			s.Connections.Limit = 1 + d.IntN(3)
+		case 1, 2:
+			s.Connections.Pipelined = true
+		}
 	}
 	if d.chance(10) {
 		s.GuardLatency = &nemesis.Distribution{Range: d.within(0, ttl/4)}
@@ -37,7 +39,7 @@ func drawNetwork(d dice, s *scenarios.Scenario) {
 func drawDisks(d dice, s *scenarios.Scenario) {
 	s.Persistence = one(d, nemesis.Nothing, nemesis.Nothing, nemesis.EverySecond, nemesis.Always, nemesis.Always)
 	if s.Persistence == nemesis.Always && d.chance(30) {
-		s.Sync = &nemesis.Distribution{Range: upTo(s.Latency.Max)}
+		s.Sync = &nemesis.Distribution{Range: upTo(s.Latency.Max / 10)}
 	}
 	if d.chance(10) {
 		s.Replication = &nemesis.Distribution{Range: upTo(s.Lock.TTL / one(d, time.Duration(100), 10, 2))}

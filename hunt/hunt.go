@@ -92,11 +92,12 @@ func (h Hunt) draw(number int) (Candidate, error) {
 	if err != nil {
 		return Candidate{}, err
 	}
+	admits := func(nemesis.Fault) bool { return true }
 	a, promised := h.within(s, random)
 	if promised {
-		g = g.Within(func(f nemesis.Fault) bool { return a.Admits(f, s) })
+		admits = func(f nemesis.Fault) bool { return a.Admits(f, s) }
 	}
-	s.Plan = g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
+	s.Plan = plan(g, s, admits, random)
 	if promised {
 		s = a.Keep(s) // faults can be outside together
 	}

@@ -18,7 +18,7 @@ import (
 // a TTL with each of its tries; a script it could send all the same.
 func NewGetThenDel(c Config, p Ports) (*Mutex, error) { return newMutex(c, p, getThenDel{}) }
 
-type getThenDel struct{ naive }
+type getThenDel struct{}
 
 func (getThenDel) acquire(ctx context.Context, a *attempt) error { return a.setForTTL(ctx) }
 

@@ -1,0 +1,4 @@
+package hunt
+
+// Plan draws what goes wrong in a scenario.
+var Plan = plan
