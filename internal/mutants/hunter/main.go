@@ -65,7 +65,7 @@ type quarry struct {
 // hunt hunts until one of the named properties is found, or the budget of time or of
 // runs has been spent.
 func (q quarry) hunt(ctx context.Context) (mutants.Report, error) {
-	ground, err := groundOf(q.lock)
+	ground, err := hunt.OfLock(q.lock)
 	if err != nil {
 		return mutants.Report{}, err
 	}
