@@ -118,11 +118,6 @@ func redlock(s scenarios.Scenario) Terms {
 	if s.Lock.Fence == "quorum" || s.Lock.Fence == "one-node" {
 		t[checker.Fence] = unforgotten(excludes)
 	}
-	if s.Lock.Sequential {
-		// A try whose halves of the nodes are taken waits for a silent one in the
-		// middle with its own half in hand, and so may its rival, turn by turn.
-		delete(t, checker.DeadlockFreedom)
-	}
 	if s.Lock.Fence == "one-node" { // without which there is no fence, and no lock
 		delete(t, checker.DeadlockFreedom)
 		delete(t, checker.FaultTolerance)
