@@ -26,7 +26,7 @@ func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) 
 			left -= len(drawn)
 		}
 	}
-	if most := s.Nodes/2 + 1; d.chance(15) && s.Nodes > 1 && left > most {
+	if most := s.Nodes/2 + 1; d.chance(8) && s.Nodes > 1 && left > most {
 		draw(1, func(f nemesis.Fault) bool { return admits(f) && nodeOf(&f) != nil })
 		if len(world.Plan) == 1 {
 			world.Plan = admitted(commonCause(d, world.Plan[0], world, most), admits)
