@@ -16,10 +16,11 @@ import (
 // half of an even number, and lets another fault begin at a moment that matters.
 func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
 	d, world := dice{random}, s.World()
+	scale := max(s.LongestTTL(), s.Lock.Quarantine) // before that nobody need have been granted anything
 	left := g.Most
 	draw := func(most int, admits func(nemesis.Fault) bool) {
 		if g.Most = min(most, left); g.Most > 0 {
-			drawn := g.Within(admits).Plan(world, s.Lock.TTL, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
+			drawn := g.Within(admits).Plan(world, scale, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
 			world.Plan = slices.Concat(world.Plan, drawn)
 			left -= len(drawn)
 		}

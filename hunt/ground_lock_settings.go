@@ -3,6 +3,7 @@ package hunt
 import (
 	"time"
 
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -77,7 +78,7 @@ func drawRedlock(d dice, s *scenarios.Scenario) {
 			l.Watchdog.Limit = 1 + d.IntN(4)
 		}
 	}
-	if d.chance(12) {
+	if d.chance(20) {
 		l.Quarantine = l.TTL * one(d, time.Duration(1), 1, 2, 3)
 	}
 	if d.chance(12) {
@@ -100,16 +101,20 @@ func outwork(d dice, s *scenarios.Scenario) {
 	}
 }
 
-// outlast makes a quarantine outlast what clients ask for, as it has to; and lets some of
-// them ask for more than the lock does.
+// outlast makes a quarantine outlast what clients ask for, as it has to; and mostly lets
+// one ask for more than the lock does, and hold it long after its first TTL, on nodes that
+// forget.
 func outlast(d dice, s *scenarios.Scenario) {
 	l := &s.Lock
 	if l.Quarantine == 0 {
 		return
 	}
-	if d.chance(40) {
-		drawExtensions(d, l.TTL, &s.Clients[0])
-		s.Clients[0].ExtendTTL = d.within(l.TTL, 4*l.TTL)
+	if d.chance(70) {
+		c := &s.Clients[0]
+		c.ExtendEvery = d.between(l.TTL/10, l.TTL*2/3)
+		c.ExtendTTL = d.within(2*l.TTL, 4*l.TTL)
+		c.Work = d.within(l.TTL, 4*l.TTL)
+		s.Persistence = one(d, nemesis.Nothing, nemesis.Nothing, s.Persistence)
 	}
 	l.Quarantine = max(l.Quarantine, s.LongestTTL().Round(ms)+ms)
 }

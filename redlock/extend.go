@@ -27,6 +27,7 @@ func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 	if err != nil {
 		return err
 	}
+	defer h.endExtend()
 	x := extension{hold: h, ttl: ttl, old: old}
 	x.until = extendedUntil(old, m.now(), ttl, m.config.allowance(ttl))
 	event := env.Event{Step: env.StepExtend, Resource: h.attempt.resource, Token: h.attempt.token, TTL: ttl, Until: x.until}
@@ -41,18 +42,26 @@ func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 }
 
 // beginExtend makes sure that extensions come one at a time: a reply must not
-// be counted for another extension than its own.
+// be counted for another extension than its own, nor may the observer, which can
+// keep a client for long, hear of one while it hears of another.
 func (h *Hold) beginExtend() (until env.Instant, err error) {
 	h.attempt.mutex.mu.Lock()
 	defer h.attempt.mutex.mu.Unlock()
 	switch {
 	case h.state != held:
 		return 0, h.state.ended()
-	case h.extending:
+	case h.calling:
 		return 0, ErrExtending
 	}
-	h.extending = true
+	h.calling, h.extending = true, true
 	return h.until, nil
+}
+
+// endExtend lets the next extension begin.
+func (h *Hold) endExtend() {
+	h.attempt.mutex.mu.Lock()
+	defer h.attempt.mutex.mu.Unlock()
+	h.calling = false
 }
 
 // extension is one attempt to extend a hold.

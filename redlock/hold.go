@@ -17,7 +17,8 @@ type Hold struct {
 	// Guarded by the mutex's mu.
 	state     holdState
 	until     env.Instant
-	extending bool
+	extending bool // nodes are being asked
+	calling   bool // an extension has been called and has not returned
 }
 
 type holdState uint8

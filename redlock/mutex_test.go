@@ -391,6 +391,22 @@ func TestOneExtensionAtATime(t *testing.T) {
 	})
 }
 
+// Nor does an observer hear of one before it has heard that the last is over: a client
+// that stands still when that is told comes first to what it waits for by its clock.
+func TestOneExtensionIsToldAtATime(t *testing.T) {
+	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtended, 0), End: nemesis.After(200 * ms)}
+	play(t, nemesis.Plan{pause}, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		other := b.Runtime(1).Go("other", func() {
+			b.wantError("first", h.Extend(context.Background(), time.Second), nil)
+		})
+		b.sleep(1, 100*ms)
+		b.wantError("second", h.Extend(context.Background(), time.Second), redlock.ErrExtending)
+		_ = other.Wait(context.Background())
+		b.wantError("third", h.Extend(context.Background(), time.Second), nil)
+	})
+}
+
 // A silent node costs the node timeout, and no more.
 func TestSilentNodesCostTheNodeTimeout(t *testing.T) {
 	play(t, nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
