@@ -38,7 +38,9 @@ func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) 
 		left -= len(world.Plan)
 	}
 	if d.chance(35) {
-		draw(1, func(f nemesis.Fault) bool { return admits(f) && slices.Contains(decisive, f.Start.Step) })
+		draw(1, func(f nemesis.Fault) bool {
+			return admits(f) && slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f)
+		})
 	}
 	draw(left, admits)
 	return world.Plan
@@ -46,6 +48,23 @@ func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) 
 
 func admitted(p nemesis.Plan, admits func(nemesis.Fault) bool) nemesis.Plan {
 	return slices.DeleteFunc(p, func(f nemesis.Fault) bool { return !admits(f) })
+}
+
+// hitsWhoSteps reports whether a fault that befalls a client befalls the one at whose step
+// it begins: of another that step says little.
+func hitsWhoSteps(f nemesis.Fault) bool {
+	client := f.Start.Client
+	switch a := f.Action.(type) {
+	case *nemesis.Pause:
+		return a.Client == client
+	case *nemesis.Suspend:
+		return a.Client == client
+	case *nemesis.Kill:
+		return a.Client == client
+	case *nemesis.Cancel:
+		return a.Client == client
+	}
+	return true
 }
 
 // drawCuts cuts one client, or two, off from as many nodes as they can do without.

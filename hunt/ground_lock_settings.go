@@ -97,6 +97,7 @@ func drawRedlock(d dice, s *scenarios.Scenario) {
 func outwork(d dice, s *scenarios.Scenario) {
 	if w := s.Lock.Watchdog; w.Limit > 0 && d.chance(70) {
 		s.Clients[0].Work = exactly(time.Duration(w.Limit)*w.Every + 2*s.Lock.TTL)
+		s.Lock.Tries, s.Lock.Retry = 0, d.within(s.Lock.TTL/200, s.Lock.TTL/10)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/hunt"
 	"github.com/lockstorm/lockstorm/hunt/assume"
 	"github.com/lockstorm/lockstorm/internal/mutants"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
@@ -74,7 +75,7 @@ func (q quarry) hunt(ctx context.Context) (mutants.Report, error) {
 	b := bag{began: time.Now(), named: q.named}
 	err = hunt.Hunt{
 		Backend: simulated.Backend(), Ground: ground, Terms: assume.Promised,
-		Most: most, Seed: q.seed,
+		Faults: usual, Most: most, Seed: q.seed,
 		Each: func(s hunt.Shot) bool {
 			b.take(s)
 			return b.report.Named == nil && s.Number != q.runs
@@ -86,6 +87,10 @@ func (q quarry) hunt(ctx context.Context) (mutants.Report, error) {
 	b.report.Seconds = time.Since(b.began).Seconds()
 	return b.report, err
 }
+
+// usual are the weights of the faults: what the debate is about, clients that stand still
+// and messages that are late, comes more often.
+var usual = nemesis.Weights{nemesis.AllKinds: 1, "pause": 4, "latency": 2, "partition": 2}
 
 // most is how many faults a plan has at most: enough that two of them, and what
 // hides them, can fall together.
