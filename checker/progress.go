@@ -59,7 +59,7 @@ func (p *progress) hears() kinds {
 		return 0
 	}
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
-		history.KeySet, history.KeyGone, history.FaultStart, history.FaultEnd,
+		history.KeySet, history.KeyGone, history.KeyExtended, history.FaultStart, history.FaultEnd,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
 
@@ -200,13 +200,19 @@ func (p *progress) clause(r *resource) string {
 			return broken(releases, "client %d, which was granted it at %s without an end, died at %s", h.client.number, at(h.granted), at(h.client.died))
 		}
 	}
-	start, old := p.start(&r.waiting), nodes(0)
+	start, old, renewed := p.start(&r.waiting), nodes(0), kept{}
 	for _, k := range r.waiting.kept {
 		if k.set <= start {
 			old = old.with(k.node)
+			if k.extended > max(start, renewed.extended) {
+				renewed = k
+			}
 		}
 	}
-	if old != 0 {
+	switch {
+	case renewed.by != 0: // since nobody holds it
+		return unbroken(p.notes, "%v still kept one from before, which client %d went on to extend, last at %s", old, renewed.by, at(renewed.extended))
+	case old != 0:
 		return broken(keysExpire, "%v still kept one from before", old)
 	}
 	if v := p.ledger.forgetful; v.node != 0 {

@@ -31,6 +31,7 @@ type keyNews struct {
 	node     int
 	set      bool
 	expired  bool
+	extended int // the client that has extended it; 0: that is not what is told
 }
 
 func (n *instant) hear(f *fact, l *ledger) {
@@ -43,7 +44,9 @@ func (n *instant) hear(f *fact, l *ledger) {
 	case reentered:
 		n.left = append(n.left, f.try)
 	case history.KeySet, history.KeyGone:
-		n.keys = append(n.keys, keyNews{l.resource(f.Resource), f.Node, f.Kind == history.KeySet, f.Reason == history.Expired})
+		n.keys = append(n.keys, keyNews{resource: l.resource(f.Resource), node: f.Node, set: f.Kind == history.KeySet, expired: f.Reason == history.Expired})
+	case history.KeyExtended:
+		n.keys = append(n.keys, keyNews{resource: l.resource(f.Resource), node: f.Node, extended: f.Client})
 	default:
 		n.hearFault(f)
 	}

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -21,8 +22,10 @@ type waiting struct {
 
 // kept is a key of a resource on a node.
 type kept struct {
-	node int
-	set  history.Time
+	node     int
+	set      history.Time
+	extended history.Time // when it last was
+	by       int          // the client that has extended it; 0: it was not extended
 }
 
 // longWait is a wait that was too long.
@@ -39,6 +42,12 @@ func (l *longWait) where() *Place { return &Place{Resource: l.resource.name, Fro
 // began tells that the longest TTL had not passed, as its node counts it.
 func (p *progress) key(k keyNews, now history.Time) {
 	w := &k.resource.waiting
+	if k.extended != 0 {
+		if i := slices.IndexFunc(w.kept, func(old kept) bool { return old.node == k.node }); i >= 0 {
+			w.kept[i].extended, w.kept[i].by = now, k.extended
+		}
+		return
+	}
 	set := now
 	w.kept = without(w.kept, func(old *kept) bool {
 		if old.node == k.node {
@@ -48,7 +57,7 @@ func (p *progress) key(k keyNews, now history.Time) {
 	})
 	switch {
 	case k.set:
-		w.kept = append(w.kept, kept{k.node, now})
+		w.kept = append(w.kept, kept{node: k.node, set: now})
 	case k.expired:
 		if set <= p.start(w) {
 			w.clear, w.long = now, false
