@@ -54,8 +54,9 @@ func TestAHoldLastsWhileHeartbeatsAreAnswered(t *testing.T) {
 		if len(extended) > 0 && h.Until() != extended[len(extended)-1].Until {
 			t.Error("the hold has another end than was told")
 		}
-		if err := h.Extend(context.Background(), time.Second); err == nil {
-			t.Error("extended by hand")
+		err, told := h.Extend(context.Background(), time.Second), len(heard.of(env.StepExtend))
+		if err == nil || told != len(extended) {
+			t.Errorf("to extend by hand ends with %v, and %d extensions are told: want an error, and the %d heartbeats", err, told, len(extended))
 		}
 		mustRelease(t, h)
 		asked := s.count(env.StoreKeep)

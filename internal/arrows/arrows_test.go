@@ -58,6 +58,8 @@ var rules = []rule{
 	{"internal/words", nil, "numbers in words know nothing of what is counted"},
 	{"internal/page", nil, "a page knows porcupine, and nothing of what is ordered"},
 	{"internal/packed", nil, "compressed bytes are the same whatever they say"},
+	{"internal/mutants/hunter", []string{"nemesis", "checker", "storm/simulated", "hunt", "hunt/assume", "internal/mutants"}, "it is built anew for each defect, and knows none"},
+	{"internal/mutants", []string{"checker"}, "whether a defect was found is told by a program of its own, which has the defect in it"},
 	{"internal", []string{"*"}, "tests of the whole"},
 }
 
