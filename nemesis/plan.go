@@ -3,10 +3,19 @@ package nemesis
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Plan is a list of faults. It is data: read, printed, generated and shrunk.
 type Plan []Fault
+
+// Kinds returns the kinds of the plan's faults, each once, in the order of [Kinds].
+func (p Plan) Kinds() []Kind {
+	all, _ := Kinds()
+	return slices.DeleteFunc(all, func(k Kind) bool {
+		return !slices.ContainsFunc(p, func(f Fault) bool { return f.Action.Kind() == k })
+	})
+}
 
 func (p Plan) validate(s Setting) error {
 	for i := range p {

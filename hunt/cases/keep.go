@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Extension is how the name of a case's file ends.
@@ -55,18 +56,16 @@ func link(part, path string) (string, error) {
 
 // name is what a file with the case is called, as in "redlock-lease-crash-partition".
 func (c Case) name() string {
-	var kinds []string
-	for _, f := range c.Scenario.Plan {
-		kinds = append(kinds, string(f.Action.Kind()))
-	}
-	slices.Sort(kinds)
-	kinds = slices.Compact(kinds)
+	kinds := c.Scenario.Plan.Kinds()
 	switch {
 	case len(kinds) == 0:
-		kinds = []string{"calm"}
+		kinds = []nemesis.Kind{"calm"}
 	case len(kinds) > mostKinds:
 		kinds = append(kinds[:mostKinds], "more")
 	}
-	words := append([]string{c.Scenario.Lock.Kind, c.Property.String()}, kinds...)
+	words := []string{c.Scenario.Lock.Kind, c.Property.String()}
+	for _, k := range kinds {
+		words = append(words, string(k))
+	}
 	return strings.ReplaceAll(strings.Join(words, "-"), "_", "-")
 }

@@ -46,19 +46,11 @@ func Rows() []Row {
 }
 
 func add(rows []Row, topic string, s scenarios.Scenario) []Row {
-	r := Row{Scenario: s, Topic: topic, Kinds: kindsOf(s.Plan)}
+	r := Row{Scenario: s, Topic: topic, Kinds: s.Plan.Kinds()}
 	if len(r.Wanted()) == 0 {
 		return rows
 	}
 	return append(rows, r)
-}
-
-// kindsOf returns the kinds of faults that a plan has.
-func kindsOf(p nemesis.Plan) []nemesis.Kind {
-	names, _ := nemesis.Kinds()
-	return slices.DeleteFunc(names, func(k nemesis.Kind) bool {
-		return !slices.ContainsFunc(p, func(f nemesis.Fault) bool { return f.Action.Kind() == k })
-	})
 }
 
 // network is what the network can do, whatever a row is about.
