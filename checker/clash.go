@@ -25,7 +25,8 @@ type clash struct {
 	at      history.Time
 	lapsed  bool // the validity was over
 	lapse   history.Time
-	stood   stillness
+	stood   stillness // while it held
+	delayed stillness // while it was about to be granted
 	losses  []loss
 	kept    nodes // that had the key of the hold which was there
 	came    nodes // that had the other's
@@ -49,6 +50,9 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 	}
 	if l.header.Keys {
 		c.quorum = electorateOf(l.header)
+	}
+	if s := a.client.still; s.ever && a.acquire.at <= s.from && s.to <= a.granted {
+		c.delayed = s
 	}
 	if v := l.emptied; v.at > a.acquire.at && v.at <= now {
 		c.emptied = v
@@ -183,9 +187,19 @@ func (c *clash) tellLosses() string {
 	}
 	add(clocksAgree, "on %v client %d's key had expired %s, and it went on holding the lock"+clocks, because(history.Expired))
 	if expired := because(history.Expired); clocks == "" && !slices.ContainsFunc(c.losses, func(v loss) bool { return !expired(v) }) {
-		return unbroken(c.notes, "client %d's key lived for its whole TTL, and the lock counted on it for longer", c.client)
+		return unbroken(c.notes, "client %d's key lived for its whole TTL, and the lock counted on it for longer%s", c.client, c.tellDelay())
 	}
 	return ". Broken assumption: " + strings.Join(told, "; and ")
+}
+
+// tellDelay tells of a holder who stood still before the grant. Whether its clock did not
+// count that time, or the lock, no history tells: the lock reads the clock at moments that
+// only it knows.
+func (c *clash) tellDelay() string {
+	if s := c.delayed; s.ever {
+		return fmt.Sprintf("; client %d had stood still from %s to %s, before the grant", c.client, at(s.from), at(s.to))
+	}
+	return ""
 }
 
 // times tells when nodes lost a key: of two nodes the time of each, in the order in which

@@ -52,17 +52,17 @@ func (s subject) hunt(ground hunt.Ground, seed uint64, blind bool) (hunt.Hunt, e
 	}, err
 }
 
-// runs is how many it takes a hunt to find something, or most.
-func runs(t *testing.T, h hunt.Hunt, most int) (last int) {
+// chase hunts until something is found, or for so many runs.
+func chase(t *testing.T, h hunt.Hunt, most int) (c hunt.Chase) {
 	t.Helper()
 	h.Each = func(s hunt.Shot) bool {
-		last = s.Number
-		return len(s.Broken) == 0 && last < most
+		c.Runs, c.Found = s.Number, len(s.Broken) > 0
+		return !c.Found && c.Runs < most
 	}
 	if err := h.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return last
+	return c
 }
 
 // TestGuidanceGains prints the table of docs/hunt.md: go test ./hunt -run
@@ -83,16 +83,15 @@ func TestGuidanceGains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		took := map[bool][]int{}
+		took := map[bool]hunt.Chases{}
 		for _, blind := range []bool{true, false} {
 			for seed := range uint64(*hunts) {
 				h, err := s.hunt(hunt.Around(row), 1+seed, blind)
 				if err != nil {
 					t.Fatal(err)
 				}
-				took[blind] = append(took[blind], runs(t, h, *patience))
+				took[blind] = append(took[blind], chase(t, h, *patience))
 			}
-			slices.Sort(took[blind])
 		}
 		low, high := interval(took[true], took[false])
 		fmt.Fprintf(os.Stderr, "| %s | %s | %s, up to %d | %s | %s | %.2f | %.2f to %.2f |\n", s.row, s.wanted.Code(), strings.ReplaceAll(s.faults, ",", ", "), s.most,
@@ -100,32 +99,31 @@ func TestGuidanceGains(t *testing.T) {
 	}
 }
 
-func quantiles(sorted []int) string {
+func quantiles(list hunt.Chases) string {
 	var parts []string
-	for _, percent := range []int{50, 90, 99} {
-		n := sorted[min(len(sorted)-1, len(sorted)*percent/100)]
-		if n >= *patience {
-			parts = append(parts, "–")
-		} else {
-			parts = append(parts, fmt.Sprint(n))
+	for _, percent := range []float64{50, 90, 99} {
+		part := "–"
+		if n, found := list.Runs(percent); found {
+			part = fmt.Sprint(n)
 		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, ", ")
 }
 
-func mean(list []int) float64 {
+func mean(list hunt.Chases) float64 {
 	sum := 0
-	for _, n := range list {
-		sum += n
+	for _, c := range list {
+		sum += c.Runs
 	}
 	return float64(sum) / float64(len(list))
 }
 
 // interval is that of the ratio of the means, by bootstrap.
-func interval(blind, guided []int) (low, high float64) {
+func interval(blind, guided hunt.Chases) (low, high float64) {
 	random := rand.New(rand.NewPCG(1, 1))
-	again := func(list []int) []int {
-		drawn := make([]int, len(list))
+	again := func(list hunt.Chases) hunt.Chases {
+		drawn := make(hunt.Chases, len(list))
 		for i := range drawn {
 			drawn[i] = list[random.IntN(len(list))]
 		}
@@ -165,7 +163,7 @@ func TestGuidedHuntsFindWhatIsHard(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if runs(t, h, most) < most {
+			if chase(t, h, most).Found {
 				found[blind]++
 			}
 		}
