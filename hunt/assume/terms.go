@@ -1,8 +1,6 @@
 package assume
 
 import (
-	"go.yaml.in/yaml/v3"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -22,23 +20,6 @@ func (t Terms) Breaches(done scenarios.Scenario, r checker.Report) (broken []che
 		}
 	}
 	return broken
-}
-
-// MarshalYAML writes the properties in their order, as under "properties" in a file.
-func (t Terms) MarshalYAML() (any, error) {
-	n := &yaml.Node{Kind: yaml.MappingNode}
-	for _, p := range checker.Properties() {
-		a, promised := t[p]
-		if !promised {
-			continue
-		}
-		var under yaml.Node
-		if err := under.Encode(a); err != nil {
-			return nil, err
-		}
-		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: p.String()}, &under)
-	}
-	return n, nil
 }
 
 // Anything promises every property, whatever happens: so what a lock does not
