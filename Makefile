@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps build test bless lint lint-all bench pgo speed speed-checker reference mutants campaign clean
+.PHONY: help deps build test bless lint lint-all bench pgo speed speed-checker reference hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -59,6 +59,9 @@ speed-checker: ## measure the checker alone (3 minutes, 6 GB)
 
 reference: ## run the debate and the comparison again (a minute); results/reference, docs and README are committed
 	sh scripts/reference.sh
+
+hunt: ## hunt what the debate shows without its plans, fifty times a row (an hour at most); docs/hunt.md is committed
+	sh scripts/hunt.sh
 
 mutants: ## plant all defects and hunt them (10 minutes); docs/mutants.md and the table in README are committed
 	sh scripts/mutants.sh

@@ -13,7 +13,8 @@ import (
 // plan draws what goes wrong in a scenario: as the generator does, and in some draws
 // aimed. One fault rarely shows anything of a lock on a majority of the nodes, where the
 // others make up for it; an aimed plan leaves clients no more nodes than they need, or
-// half of an even number, and lets another fault begin at a moment that matters.
+// half of an even number, or lets most nodes suffer the same, and lets another fault begin
+// at a moment that matters.
 func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
 	d, world := dice{random}, s.World()
 	scale := max(s.LongestTTL(), s.Lock.Quarantine) // before that nobody need have been granted anything
@@ -25,7 +26,14 @@ func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) 
 			left -= len(drawn)
 		}
 	}
-	if d.chance(35) && left > 2 {
+	if most := s.Nodes/2 + 1; d.chance(8) && s.Nodes > 1 && left > most {
+		draw(1, func(f nemesis.Fault) bool { return admits(f) && nodeOf(&f) != nil })
+		if len(world.Plan) == 1 {
+			world.Plan = admitted(commonCause(d, world.Plan[0], world, most), admits)
+			left -= len(world.Plan) - 1
+		}
+	}
+	if d.chance(35) && left > 2 && len(world.Plan) == 0 {
 		world.Plan = admitted(drawCuts(d, g, s), admits)
 		left -= len(world.Plan)
 	}

@@ -13,6 +13,9 @@ type Bag struct {
 	// Contended counts the runs in which a fault began within a contended hold.
 	Contended int
 
+	// Near is how close the runs came that broke nothing.
+	Near Near
+
 	// Violations counts, for each property, the runs that break it.
 	Violations map[checker.Property]int
 
@@ -27,6 +30,9 @@ func (b *Bag) Add(s Shot) {
 	b.Faults += s.Result.Report.Measurements.Faults
 	if s.Contended {
 		b.Contended++
+	}
+	if len(s.Broken) == 0 {
+		b.Near = b.Near.closer(s.Near)
 	}
 	for _, p := range s.Broken {
 		if b.First == nil {

@@ -35,7 +35,7 @@ var conditions = []condition{
 	{"node timeout above the TTL", 20, func(s scenarios.Scenario) bool { return s.Lock.NodeTimeout > s.Lock.TTL }},
 	{"a client's wall clock steps back", 10, jumps(func(j *nemesis.ClockJump) bool { return j.Client > 0 && j.By < 0 })},
 	{"a node's wall clock steps ahead", 10, jumps(func(j *nemesis.ClockJump) bool { return j.Node > 0 && j.By > 0 })},
-	{"a client that extends stands still for longer than the TTL", 10, func(s scenarios.Scenario) bool {
+	{"a client that extends stands still for longer than the TTL", 8, func(s scenarios.Scenario) bool {
 		return some(s, func(f nemesis.Fault) bool {
 			return stands(f) > s.Lock.TTL && client(f) > 0 && extends(s, client(f)-1)
 		})

@@ -41,7 +41,6 @@ var subjects = []subject{
 	{"failover", checker.Lease, "all", 6},
 	{"crash-restart", checker.Lease, "crash,pause,latency,loss,reset,kill,cancel", 8},
 	{"node-clock-jump", checker.Lease, "clock-jump,partition,latency,pause", 4},
-	{"frozen-clock", checker.DeadlockFreedom, "clock-freeze,kill,latency,partition", 6},
 }
 
 // the hunt for a subject, on a ground.
@@ -154,15 +153,15 @@ func (f fixed) Draw(*rand.Rand) scenarios.Scenario {
 // Where several things have to come together guidance finds them sooner: all follows
 // from the seeds, so the same hunts find it each time.
 func TestGuidedHuntsFindWhatIsHard(t *testing.T) {
-	const most = 600
-	row, err := scenarios.Find("node-clock-jump")
+	const most = 300
+	row, err := scenarios.Find("crash-restart")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[bool]int{}
 	for _, blind := range []bool{true, false} {
 		for seed := range uint64(5) {
-			h, err := subjects[5].hunt(fixed{row}, 1+seed, blind)
+			h, err := subjects[4].hunt(fixed{row}, 1+seed, blind)
 			if err != nil {
 				t.Fatal(err)
 			}

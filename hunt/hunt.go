@@ -51,6 +51,9 @@ type Shot struct {
 
 	// Contended says that some fault began while a client held what another wanted.
 	Contended bool
+
+	// Near is how close it came. In a blind hunt nothing is measured.
+	Near Near
 }
 
 // ahead is how many runs are under way, or wait for their turn. Run n is drawn when
@@ -147,6 +150,9 @@ func (h Hunt) try(ctx context.Context, t *trial) error {
 		return err
 	}
 	t.shot.Contended = contention.seen
+	if t.shown != nil {
+		t.shot.Near = t.shown.told()
+	}
 	broken := h.Terms(c.Scenario).Breaches(c.Scenario, t.shot.Result.Report)
 	t.shot.Broken = slices.DeleteFunc(broken, func(p checker.Property) bool { return !h.wants(p) })
 	return nil

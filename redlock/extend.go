@@ -42,26 +42,26 @@ func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 }
 
 // beginExtend makes sure that extensions come one at a time: a reply must not
-// be counted for another extension than its own, nor may the observer, which can
-// keep a client for long, hear of one while it hears of another.
+// be counted for another extension than its own.
 func (h *Hold) beginExtend() (until env.Instant, err error) {
 	h.attempt.mutex.mu.Lock()
 	defer h.attempt.mutex.mu.Unlock()
 	switch {
 	case h.state != held:
 		return 0, h.state.ended()
-	case h.calling:
+	case h.asking:
 		return 0, ErrExtending
 	}
-	h.calling, h.extending = true, true
+	h.extending, h.asking = true, true
 	return h.until, nil
 }
 
-// endExtend lets the next extension begin.
+// endExtend lets the next extension begin, now that observers have heard of this one:
+// who pauses a client while it tells must not see another begin meanwhile.
 func (h *Hold) endExtend() {
 	h.attempt.mutex.mu.Lock()
 	defer h.attempt.mutex.mu.Unlock()
-	h.calling = false
+	h.asking = false
 }
 
 // extension is one attempt to extend a hold.

@@ -17,8 +17,8 @@ type Hold struct {
 	// Guarded by the mutex's mu.
 	state     holdState
 	until     env.Instant
-	extending bool // nodes are being asked
-	calling   bool // an extension has been called and has not returned
+	extending bool // the outcome is open, and with it whether a warning is due
+	asking    bool // a call of Extend has not told its outcome yet
 }
 
 type holdState uint8

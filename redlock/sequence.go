@@ -64,14 +64,19 @@ func (s *sequence) ask() {
 	s.last = s.mutex.nodes.Send(env.SetOf(node), s.command, now.Add(s.wait))
 }
 
-// nextSlow waits for the nodes that have not answered in their turn, when all
-// have been asked.
+// nextSlow hears the nodes that have not answered in their turn, when all have been
+// asked. Each has been waited for as long as one node may be: who decides does not
+// wait for them again, with keys on half of the nodes that keep others out. Only who
+// hears the round out, without an end, does.
 func (s *sequence) nextSlow(ctx context.Context, until env.Instant) (env.Reply, error) {
 	if len(s.slow) == 0 {
 		return env.Reply{}, env.ErrRoundOver
 	}
 	if reply, ok := s.answered(); ok {
 		return reply, nil
+	}
+	if until != env.Never {
+		return env.Reply{}, env.ErrTimeout
 	}
 	// One can wait for one round only: what the others answer meanwhile is looked
 	// at when the wait is over, however it ends.

@@ -51,4 +51,6 @@ say "$work" "The debate on real servers" lockstorm debate --backend process
 say . "What a quarantine costs" go test ./storm -run TestCostOfQuarantine -v -args -runs=1000
 say . "Simulated cycles" go test ./storm -run '^$' -bench . -count=3
 
+sh scripts/hunt.sh
+
 mv "$work/campaign.md" "$out"

@@ -77,10 +77,13 @@ func (l *huntLine) see(q quest, b *hunt.Bag) {
 	for _, p := range b.Found() {
 		parts = append(parts, fmt.Sprintf("%s ✗ %d", p.Code(), b.Violations[p]))
 	}
+	if near := b.Near.String(); near != "" {
+		parts = append(parts, "closest "+near)
+	}
 	if q.budget > 0 {
 		parts = append(parts, fmt.Sprintf("%v left", (q.budget-elapsed).Round(time.Second)))
 	} else {
 		parts = append(parts, fmt.Sprintf("%d runs left", q.most-b.Runs))
 	}
-	l.print("%s: %s", l.what, strings.Join(parts, ", "))
+	l.print("%s", clip(l.what+": "+strings.Join(parts, ", "), screen))
 }

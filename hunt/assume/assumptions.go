@@ -37,9 +37,9 @@ type Assumptions struct {
 
 	// ClockRatePPM is how much too fast or too slow, in parts per million, the clocks
 	// run at most that count: those of nodes, and of each client's machine those that
-	// the lock reads or sleeps on. What a rate, a slew and a healing by a slew do to
-	// one machine adds up. A clock that is stopped runs 1000000 too slow. Nothing:
-	// nothing is assumed of them.
+	// the lock reads, for its validity or its tokens, or sleeps on. What a rate, a slew
+	// and a healing by a slew do to one machine adds up. A clock that is stopped runs
+	// 1000000 too slow. Nothing: nothing is assumed of them.
 	ClockRatePPM *int64 `yaml:"clock_rate_ppm,omitempty" want:"0.."`
 
 	// NodeClockStep is how far the steps of one node's wall clock, either way, can

@@ -101,6 +101,7 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		{drift, "plan: [{clock-freeze: {node: 1}}]", "plan[0]: with it the clocks of node 1 can be wrong by 1000000 ppm"},
 		{drift, "plan: [{clock-freeze: {client: 1}}]", ""},
 		{drift, "{lock: {clock: wall}, plan: [{clock-freeze: {client: 1}}]}", "plan[0]: with it the clocks of client 1 can be wrong by 1000000 ppm"},
+		{drift, "{lock: {tokens: time}, plan: [{clock-freeze: {client: 1}}]}", "plan[0]: with it the clocks of client 1 can be wrong by 1000000 ppm"},
 		{drift, "plan: [{snapshot: {client: 1, heal: slew, heal_ppm: 1001}, end: {after: 1s}}]", "plan[0]: with it the clocks of client 1 can be wrong by 1001 ppm"},
 
 		{"node_clock_step: 0s", "plan: [{clock-jump: {client: 1, by: 1s}}, {clock-rate: {node: 1, ppm: 9}}]", ""},

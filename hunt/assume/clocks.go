@@ -38,7 +38,7 @@ func (t tamperings) add(f *nemesis.Fault, s scenarios.Scenario) {
 	case *nemesis.ClockSlew:
 		t.ran(a.Machine, signed(a.PPM, int64(a.By)))
 	case *nemesis.ClockFreeze:
-		if a.Client == 0 || s.Lock.ReadsClock() == env.Wall {
+		if a.Client == 0 || readsWall(s.Lock) {
 			t.ran(a.Machine, -stopped)
 		}
 		t.healed(f, a.Machine, a.Healing, 1, stopped)
@@ -46,6 +46,10 @@ func (t tamperings) add(f *nemesis.Fault, s scenarios.Scenario) {
 		t.healed(f, nemesis.Machine{Client: a.Client}, a.Healing, 1, stopped)
 	}
 }
+
+// readsWall reports whether a lock asks what time of day it is: for its validity, or for
+// its tokens.
+func readsWall(l scenarios.Lock) bool { return l.ReadsClock() == env.Wall || l.Tokens == "time" }
 
 // healed puts down how a fault heals: the clock has to gain if way is above 0, and has
 // gone wrong by ppm for as long as the fault lasted.

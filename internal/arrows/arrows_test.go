@@ -52,7 +52,7 @@ var rules = []rule{
 	{"hunt/cases", []string{"history", "nemesis", "checker", "scenarios", "storm"}, "a case is a file, whoever found it"},
 	{"hunt/trophy", []string{"checker", "internal/words", "scenarios", "storm", "hunt", "hunt/assume", "hunt/shrink"}, "what a hunt finds is made small by those who know how"},
 	{"hunt/unscripted", []string{"nemesis", "checker", "scenarios", "storm", "hunt", "hunt/assume"}, "what a row shows is hunted like anything else"},
-	{"hunt", []string{"env", "guard", "history", "nemesis", "checker", "scenarios", "storm", "hunt/assume"}, "a hunt knows no world but through storm"},
+	{"hunt", []string{"internal/words", "env", "guard", "history", "nemesis", "checker", "scenarios", "storm", "hunt/assume"}, "a hunt knows no world but through storm"},
 	{"docs", nil, "pages that the command prints"},
 	{"cmd", []string{"*"}, "the command wires everything"},
 	{"internal/words", nil, "numbers in words know nothing of what is counted"},

@@ -1,0 +1,45 @@
+package hunt
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// nodeOf returns where a fault names the one node that it befalls; nil: it names none, or
+// several.
+func nodeOf(f *nemesis.Fault) (node *int) {
+	f.EachValue(func(name string, value any) {
+		if n, ok := value.(*int); ok && name == "node" && *n > 0 {
+			node = n
+		}
+	})
+	return node
+}
+
+// lasting is a fault that does not end, if it can be that.
+func lasting(f nemesis.Fault, s nemesis.Setting) nemesis.Fault {
+	endless := f
+	endless.End = nil
+	s.Plan = nemesis.Plan{endless}
+	if s.Validate() != nil {
+		return f
+	}
+	return endless
+}
+
+// commonCause lets a fault of one node befall so many nodes alike, as a clock server does
+// that is wrong, or a power cut: a lock that withstands any minority may not withstand
+// that, and by chance faults are never alike.
+func commonCause(d dice, f nemesis.Fault, s nemesis.Setting, many int) (alike nemesis.Plan) {
+	if d.chance(50) {
+		f = lasting(f, s)
+	}
+	for _, n := range d.Perm(s.Nodes)[:many] {
+		again := nemesis.Plan{f}.Clone()
+		*nodeOf(&again[0]) = n + 1
+		alike = append(alike, again[0])
+	}
+	slices.SortFunc(alike, func(a, b nemesis.Fault) int { return *nodeOf(&a) - *nodeOf(&b) })
+	return alike
+}
