@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,6 +99,31 @@ func TestHuntIsStopped(t *testing.T) {
 	code := execute(ctx, []string{"hunt", "crash-restart", "--out", ""}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
 	wantIn(t, out.String(), "crash-restart: nothing violated (0 runs, ", "Stopped before the end: this is what is known.")
+}
+
+// What was found is told even where no case can be kept: it may have taken an hour.
+func TestHuntTellsWhatItCannotKeep(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := huntOptions{lock: "redlock", faults: "all", most: 6, runs: 50, seed: 1}
+	q, err := o.quest([]string{"crash-restart"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := q.run(t.Context(), newHuntLine(io.Discard, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.out = filepath.Join(file, "below") // what writable has seen is gone
+	finds, err := o.take(t.Context(), q, h, io.Discard)
+	if len(finds) == 0 || len(finds) != len(h.First) {
+		t.Errorf("%d finds of %d", len(finds), len(h.First))
+	}
+	if err == nil || !strings.HasPrefix(err.Error(), "--out: the case of ") {
+		t.Errorf("%v: want to be told that a case is not kept", err)
+	}
 }
 
 // Law: a kind of fault for which some worlds of a lock have no room is drawn in the others.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,27 +34,27 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	if err != nil {
 		return err
 	}
-	finds, err := o.take(ctx, q, h, problems)
-	if err != nil {
-		return err
-	}
+	finds, failed := o.take(ctx, q, h, problems)
 	out := cmd.OutOrStdout()
 	if o.json {
-		if err := json.NewEncoder(out).Encode(scoreOf(q, h, finds)); err != nil {
-			return err
+		err = json.NewEncoder(out).Encode(scoreOf(q, h, finds))
+	} else {
+		printHaul(out, q, h)
+		for _, f := range finds {
+			f.print(out)
 		}
-		return h.ended()
 	}
-	printHaul(out, q, h)
-	for _, f := range finds {
-		f.print(out)
+	if err := cmp.Or(err, failed); err != nil { // after everything that is known has been told
+		return err
 	}
 	return h.ended()
 }
 
-// take shrinks what was found, and keeps it.
+// take shrinks what was found, and keeps it. An error takes nothing away from the finds:
+// one that could not be kept has no path.
 func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Writer) ([]find, error) {
 	var finds []find
+	var failed error // the first
 	taker := trophy.Taker{Backend: q.Backend, Terms: q.Terms, Promised: assume.Promised}
 	found := h.Found()
 	bar := newProgress(problems, "shrink", len(found))
@@ -61,18 +62,18 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 	for _, p := range found {
 		t, err := taker.Take(ctx, p, h.First[p])
 		if err != nil {
-			return nil, err
+			return finds, err
 		}
 		f := find{Trophy: t, after: h.after[p]}
 		if o.out != "" {
 			if f.path, err = cases.Keep(o.out, cases.New(t.Small, p)); err != nil {
-				return nil, err
+				failed = cmp.Or(failed, fmt.Errorf("--out: the case of %s is not kept: %w", p.Title(), err))
 			}
 		}
 		finds = append(finds, f)
 		bar.step()
 	}
-	return finds, nil
+	return finds, failed
 }
 
 // printHaul prints what the hunt amounts to. Where it had a budget it depends on the
