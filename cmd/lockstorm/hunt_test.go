@@ -38,7 +38,8 @@ func TestHuntIsRepeatable(t *testing.T) {
 	}
 	want(t, "the second time", said[1], said[0])
 	wantMatch(t, said[0], `(?m)^crash-restart: \d properties violated \(300 runs, `)
-	wantMatch(t, said[0], `(?m)^lease exclusion violated in run \d+: a limit: plan\[\d\]: `)
+	wantMatch(t, said[0], `(?m)^lease exclusion violated in run \d+: a limit: fault \d: `)
+	wantMatch(t, said[0], `\n\n0 defects, \d limits: .*: --assume promised\n$`)
 	wantMatch(t, said[0], `(?m)^shrunk from \d+ clients, .* faults to \d+ clients, .* \d+ faults?$`)
 }
 
@@ -101,28 +102,49 @@ func TestHuntIsStopped(t *testing.T) {
 	wantIn(t, out.String(), "crash-restart: nothing violated (0 runs, ", "Stopped before the end: this is what is known.")
 }
 
-// What was found is told even where no case can be kept: it may have taken an hour.
-func TestHuntTellsWhatItCannotKeep(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+// caught hunts a little around crash-restart.
+func caught(t *testing.T) (huntOptions, quest, haul) {
+	t.Helper()
 	o := huntOptions{lock: "redlock", faults: "all", most: 6, runs: 50, seed: 1}
 	q, err := o.quest([]string{"crash-restart"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h, err := q.run(t.Context(), newHuntLine(io.Discard, ""))
+	if err != nil || len(h.First) == 0 {
+		t.Fatalf("%v, %v: want something found", h.First, err)
+	}
+	return o, q, h
+}
+
+// What was found is told even where no case can be kept: it may have taken an hour.
+func TestHuntTellsWhatItCannotKeep(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o, q, h := caught(t)
+	o.out = filepath.Join(file, "below") // what writable has seen is gone
+	finds, err := o.take(t.Context(), q, h, io.Discard)
+	want(t, "finds", len(finds), len(h.First))
+	if err == nil || !strings.HasPrefix(err.Error(), "--out: the case of ") {
+		t.Errorf("%v: want to be told that a case is not kept", err)
+	}
+}
+
+// A find of a hunt that was stopped is not called shrunk.
+func TestFindsOfAHuntThatIsStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o, q, h := caught(t)
+	finds, err := o.take(ctx, q, h, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.out = filepath.Join(file, "below") // what writable has seen is gone
-	finds, err := o.take(t.Context(), q, h, io.Discard)
-	if len(finds) == 0 || len(finds) != len(h.First) {
-		t.Errorf("%d finds of %d", len(finds), len(h.First))
-	}
-	if err == nil || !strings.HasPrefix(err.Error(), "--out: the case of ") {
-		t.Errorf("%v: want to be told that a case is not kept", err)
+	for _, f := range finds {
+		var out strings.Builder
+		f.print(&out, "mine.yaml")
+		wantIn(t, out.String(), "not shrunk, for the hunt was stopped: 2 clients, ", ": inside mine.yaml, but still a limit: ")
 	}
 }
 

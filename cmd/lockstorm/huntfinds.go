@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -16,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/hunt/cases"
 	"github.com/lockstorm/lockstorm/hunt/trophy"
 	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // find is a trophy, and where it is kept.
@@ -23,6 +25,7 @@ type find struct {
 	trophy.Trophy
 	after time.Duration
 	path  string // of its case; empty: none is kept
+	cut   bool   // whoever started the hunt has stopped it before it was shrunk to the end
 }
 
 // once hunts once and tells what was found.
@@ -41,8 +44,9 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	} else {
 		printHaul(out, q, h)
 		for _, f := range finds {
-			f.print(out)
+			f.print(out, o.assumed)
 		}
+		printAdvice(out, o.assumed, finds)
 	}
 	if err := cmp.Or(err, failed); err != nil { // after everything that is known has been told
 		return err
@@ -64,7 +68,7 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 		if err != nil {
 			return finds, err
 		}
-		f := find{Trophy: t, after: h.after[p]}
+		f := find{Trophy: t, after: h.after[p], cut: ctx.Err() != nil}
 		if o.out != "" {
 			if f.path, err = cases.Keep(o.out, cases.New(t.Small, p)); err != nil {
 				failed = cmp.Or(failed, fmt.Errorf("--out: the case of %s is not kept: %w", p.Title(), err))
@@ -125,21 +129,65 @@ func (h haul) figures(timed bool) string {
 // seconds prints a time for people who wait.
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
-func (f find) print(out io.Writer) {
-	_, _ = fmt.Fprintf(out, "\n%s violated in run %d: %s\n", f.Property.Title(), f.Found.Number, f.standing())
-	_, _ = fmt.Fprintf(out, "shrunk from %v to %v\n", trophy.SizeOf(f.Found.Result.Done()), trophy.SizeOf(f.Small.Done()))
+func (f find) print(out io.Writer, assumed string) {
+	_, _ = fmt.Fprintf(out, "\n%s violated in run %d: %s\n", f.Property.Title(), f.Found.Number, f.standing(assumed))
+	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
 	_, _ = fmt.Fprintf(out, "%s\n", f.Small.Report.Finding(f.Property).Story)
 	if f.path != "" {
 		_, _ = fmt.Fprintf(out, "lockstorm replay %s   (--trace: step by step; --go: as a Go test)\n", f.path)
 	}
 }
 
-// standing says what the find means.
-func (f find) standing() string {
+// standing says what the find means, of a hunt under some assumptions.
+func (f find) standing(assumed string) string {
 	if f.Excuse == nil {
-		return "a defect, for it was promised"
+		return "a defect: it was promised, and nothing here is outside what is assumed for it"
 	}
-	return fmt.Sprintf("a limit: %v", f.Excuse)
+	if assumed != "" {
+		return fmt.Sprintf("inside %s, but still a limit: %s", assumed, limit(f.Excuse))
+	}
+	return "a limit: " + limit(f.Excuse)
+}
+
+// limit says what makes a find a limit. A fault has the number that it has in a trace.
+func limit(excuse error) string {
+	var field *nemesis.FieldError
+	if errors.As(excuse, &field) {
+		var at int
+		if n, _ := fmt.Sscanf(field.Path, "plan[%d]", &at); n == 1 {
+			return fmt.Sprintf("fault %d: %v", at+1, field.Err)
+		}
+	}
+	return excuse.Error()
+}
+
+// shrunk says how much was found, and what is left of it.
+func (f find) shrunk() string {
+	found, small := trophy.SizeOf(f.Found.Result.Done()), trophy.SizeOf(f.Small.Done())
+	switch {
+	case f.cut && found == small:
+		return fmt.Sprintf("not shrunk, for the hunt was stopped: %v", found)
+	case f.cut:
+		return fmt.Sprintf("shrunk from %v to %v, and no further, for the hunt was stopped", found, small)
+	case found == small:
+		return fmt.Sprintf("%v: none can be spared", found)
+	}
+	return fmt.Sprintf("shrunk from %v to %v", found, small)
+}
+
+// printAdvice says what to make of finds that are limits: who tests a lock of his own
+// wants to know how to be told of defects alone.
+func printAdvice(out io.Writer, assumed string, finds []find) {
+	defects := 0
+	for _, f := range finds {
+		if f.Excuse == nil {
+			defects++
+		}
+	}
+	if limits := len(finds) - defects; limits > 0 && assumed == "" {
+		_, _ = fmt.Fprintf(out, "\n%s, %s: what the lock does not promise to withstand. To hunt defects alone: --assume %s\n",
+			words.Count(defects, "defect"), words.Count(limits, "limit"), promisedWord)
+	}
 }
 
 // score is what --json prints of a hunt.
