@@ -69,7 +69,20 @@ func TestHuntScore(t *testing.T) {
 func TestHuntInsideTheAssumptions(t *testing.T) {
 	code, out, _ := command(t, "hunt", "crash-restart", "--runs", "500", "--assume", "promised", "--out", "")
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "crash-restart: nothing violated (500 runs, ")
+	wantMatch(t, out, `^crash-restart: nothing violated \(500 runs, .*\)\nRuns inside what is assumed: V1 \d+, V2 \d+, L1 \d+, L2 500, L3 500, C 500; nothing could be found of V3 V4, `)
+}
+
+// Silence about what nobody promises is no pass.
+func TestHuntOfWhatIsNotPromised(t *testing.T) {
+	for args, none := range map[string]string{
+		"--lock etcd-unchecked --property V1":    "none; nothing could be found of V1, ",
+		"--lock check-then-set --property V2,V4": "none; nothing could be found of V2 V4, ",
+		"crash-restart --property V3,C":          "C 20; nothing could be found of V3, ",
+	} {
+		code, out, _ := command(t, append([]string{"hunt", "--assume", "promised", "--runs", "20", "--out", ""}, strings.Fields(args)...)...)
+		want(t, args+": exit code", code, exitUndecided)
+		wantIn(t, out, "nothing violated (20 runs, ", "\nRuns inside what is assumed: "+none)
+	}
 }
 
 func TestHuntsAreCounted(t *testing.T) {
@@ -99,7 +112,7 @@ func TestHuntIsStopped(t *testing.T) {
 	var out, problems strings.Builder
 	code := execute(ctx, []string{"hunt", "crash-restart", "--out", ""}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out.String(), "crash-restart: nothing violated (0 runs, ", "Stopped before the end: this is what is known.")
+	wantIn(t, out.String(), "crash-restart: nothing is known (0 runs, ", "Stopped before the end: this is what is known.")
 }
 
 // caught hunts a little around crash-restart.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -42,7 +43,7 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	if o.json {
 		err = json.NewEncoder(out).Encode(scoreOf(q, h, finds))
 	} else {
-		printHaul(out, q, h)
+		o.printHaul(out, q, h)
 		for _, f := range finds {
 			f.print(out, o.assumed)
 		}
@@ -51,7 +52,7 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	if err := cmp.Or(err, failed); err != nil { // after everything that is known has been told
 		return err
 	}
-	return h.ended()
+	return h.ended(q)
 }
 
 // take shrinks what was found, and keeps it. An error takes nothing away from the finds:
@@ -82,10 +83,13 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 
 // printHaul prints what the hunt amounts to. Where it had a budget it depends on the
 // machine in any case, and its times are told; otherwise it is the same each time.
-func printHaul(out io.Writer, q quest, h haul) {
+func (o *huntOptions) printHaul(out io.Writer, q quest, h haul) {
 	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", q.Ground.Name(), h.headline(), h.figures(q.budget > 0))
 	if h.stopped {
-		_, _ = fmt.Fprintln(out, "Stopped before the end: this is what is known.")
+		_, _ = fmt.Fprintln(out, stoppedLine)
+	}
+	if o.assumed != "" && h.Runs > 0 {
+		_, _ = fmt.Fprintln(out, h.judged(q))
 	}
 	if len(h.First) == 0 {
 		return
@@ -107,11 +111,35 @@ func printHaul(out io.Writer, q quest, h haul) {
 	_ = w.Flush()
 }
 
+// stoppedLine ends what is told when whoever started it did not wait for the rest.
+const stoppedLine = "Stopped before the end: this is what is known."
+
 func (h haul) headline() string {
-	if n := len(h.First); n > 0 {
+	switch n := len(h.First); {
+	case n > 0:
 		return words.Count(n, "property") + " violated"
+	case h.Runs == 0:
+		return "nothing is known"
 	}
 	return "nothing violated"
+}
+
+// judged says what silence means: in how many runs a violation of each property would
+// have been a find.
+func (h haul) judged(q quest) string {
+	var some, none []string
+	for _, p := range q.hunted() {
+		if n := h.inside[p]; n > 0 {
+			some = append(some, fmt.Sprintf("%s %d", p.Code(), n))
+		} else {
+			none = append(none, p.Code())
+		}
+	}
+	text := "Runs inside what is assumed: " + cmp.Or(strings.Join(some, ", "), "none")
+	if len(none) > 0 {
+		text += fmt.Sprintf("; nothing could be found of %s, which nobody promises here", strings.Join(none, " "))
+	}
+	return text + "."
 }
 
 // figures tells how much was done.
@@ -202,6 +230,7 @@ type score struct {
 	Contended     int                      `json:"contended"` // runs with a fault within a contended hold
 	Stopped       bool                     `json:"stopped"`
 	Hunted        []checker.Property       `json:"hunted"`
+	Inside        map[checker.Property]int `json:"inside"`     // runs in which it was promised and nothing was outside what is assumed for it
 	Violations    map[checker.Property]int `json:"violations"` // runs
 	Finds         []scoredFind             `json:"finds"`
 }
@@ -223,7 +252,10 @@ func scoreOf(q quest, h haul, finds []find) score {
 	s := score{
 		Hunt: q.Ground.Name(), Seed: q.Seed, Runs: h.Runs, Seconds: h.took.Seconds(), RunsPerSecond: float64(h.Runs) / h.took.Seconds(),
 		Grants: h.Grants, Faults: h.Faults, Contended: h.Contended, Stopped: h.stopped, Hunted: q.hunted(),
-		Violations: map[checker.Property]int{}, Finds: []scoredFind{},
+		Inside: map[checker.Property]int{}, Violations: map[checker.Property]int{}, Finds: []scoredFind{},
+	}
+	for _, p := range q.hunted() {
+		s.Inside[p] = h.inside[p]
 	}
 	for p, n := range h.Violations {
 		s.Violations[p] = n

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,15 +17,18 @@ type haul struct {
 	hunt.Bag
 	took    time.Duration
 	after   map[checker.Property]time.Duration // until each property was first found
+	inside  map[checker.Property]int           // runs that kept to what is assumed for it, where it is promised
 	stopped bool                               // by whoever started it
 }
 
 // ended says how the hunt ends for whoever waits for its exit code.
-func (h haul) ended() error {
+func (h haul) ended(q quest) error {
+	never := func(p checker.Property) bool { return h.inside[p] == 0 }
+	silent := len(h.inside) == 0 || slices.ContainsFunc(q.Wanted, never) // means nothing
 	switch {
 	case len(h.First) > 0:
 		return verdictError(exitContradiction)
-	case h.stopped || h.Runs == 0:
+	case h.stopped || silent:
 		return verdictError(exitUndecided)
 	}
 	return nil
@@ -33,9 +37,15 @@ func (h haul) ended() error {
 // run hunts until there is enough, the budget is spent or ctx ends.
 func (q quest) run(ctx context.Context, watch *huntLine) (haul, error) {
 	began := time.Now()
-	h := haul{after: map[checker.Property]time.Duration{}}
+	h := haul{after: map[checker.Property]time.Duration{}, inside: map[checker.Property]int{}}
 	q.Each = func(s hunt.Shot) bool {
 		h.Add(s)
+		terms := q.Terms(s.Scenario)
+		for _, p := range q.hunted() {
+			if terms.Excuse(p, s.Scenario) == nil {
+				h.inside[p]++
+			}
+		}
 		for _, p := range s.Broken {
 			if h.Violations[p] == 1 {
 				h.after[p] = time.Since(began)
