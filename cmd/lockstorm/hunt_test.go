@@ -113,6 +113,11 @@ func TestHuntIsStopped(t *testing.T) {
 	code := execute(ctx, []string{"hunt", "crash-restart", "--out", ""}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
 	wantIn(t, out.String(), "crash-restart: nothing is known (0 runs, ", "Stopped before the end: this is what is known.")
+
+	out.Reset()
+	code = execute(ctx, []string{"hunt", "crash-restart", "--hunts", "3"}, strings.NewReader(""), &out, &problems)
+	want(t, "exit code of hunts", code, exitUndecided)
+	wantIn(t, out.String(), "crash-restart: found by 0 of 0 hunts", "Stopped before the end: this is what is known.")
 }
 
 // caught hunts a little around crash-restart.

@@ -32,7 +32,7 @@ type find struct {
 // once hunts once and tells what was found.
 func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	ctx, problems := cmd.Context(), cmd.ErrOrStderr()
-	line := newHuntLine(problems, "hunt "+q.Ground.Name())
+	line := newHuntLine(problems, q.Ground.Name())
 	h, err := q.run(ctx, line)
 	line.done()
 	if err != nil {

@@ -80,20 +80,18 @@ func (l *huntLine) see(q quest, b *hunt.Bag) {
 	if !due {
 		return
 	}
-	parts := []string{
-		fmt.Sprintf("%.0f runs/s", float64(b.Runs)/elapsed.Seconds()),
-		fmt.Sprintf("%d runs", b.Runs), fmt.Sprintf("%d grants", b.Grants), fmt.Sprintf("%d faults", b.Faults),
+	left := fmt.Sprintf("%d runs left", q.most-b.Runs)
+	if q.budget > 0 {
+		left = fmt.Sprintf("%v left", (q.budget - elapsed).Round(time.Second))
 	}
+	// What a narrow terminal has no room for stands at the end.
+	parts := []string{left, fmt.Sprintf("%.0f runs/s", float64(b.Runs)/elapsed.Seconds())}
 	for _, p := range b.Found() {
 		parts = append(parts, fmt.Sprintf("%s ✗ %d", p.Code(), b.Violations[p]))
 	}
 	if near := b.Near.String(); near != "" {
 		parts = append(parts, "closest "+near)
 	}
-	if q.budget > 0 {
-		parts = append(parts, fmt.Sprintf("%v left", (q.budget-elapsed).Round(time.Second)))
-	} else {
-		parts = append(parts, fmt.Sprintf("%d runs left", q.most-b.Runs))
-	}
+	parts = append(parts, fmt.Sprintf("%d runs", b.Runs), fmt.Sprintf("%d grants", b.Grants), fmt.Sprintf("%d faults", b.Faults))
 	l.print("%s", clip(l.what+": "+strings.Join(parts, ", "), screen))
 }
