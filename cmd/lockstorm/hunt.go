@@ -126,6 +126,8 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%d scenarios: want one, or rows with --debate", len(args))
 	case len(args) > 0 && given("lock"):
 		return errors.New("--lock: the scenario says which lock it is")
+	case given("property") && len(o.properties) == 0: // an empty variable of a script, maybe
+		return errors.New("--property: none is named")
 	case given("budget") && o.budget <= 0:
 		return fmt.Errorf("--budget %v: want more than 0", o.budget)
 	case given("runs") && o.runs < 1:

@@ -189,6 +189,8 @@ func TestHuntBadInput(t *testing.T) {
 		{"--most 0", "--most 0: want 1 to 99"},
 		{"--lock bluelock", `--lock: nothing is known of where to hunt a lock "bluelock"`},
 		{"--property V9", `--property: unknown property "V9": want V1 lease exclusion, `},
+		{"--property=", "--property: none is named"},
+		{"../../testdata/cases/redlock-lease-failover.yaml", "redlock-lease-failover.yaml: a case, and not a scenario: lockstorm replay repeats it"},
 		{"--faults rain", `--faults "rain": rain: unknown kind of fault "rain"`},
 		{"calm --faults failover", `--faults "failover": faults.failover: a failover is impossible here: `},
 		{"raining", `unknown scenario "raining"`},
