@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -219,18 +221,23 @@ func (o *huntOptions) terms() (func(scenarios.Scenario) assume.Terms, error) {
 	return terms, nil
 }
 
-// writable makes a directory, unless it has no name, and finds out whether files can
-// be put there: to learn it after the hunt would be too late.
+// writable finds out whether files can be put into a directory, unless it has no name: to
+// learn it after the hunt would be too late. The directory is made with the first of them;
+// until then it is its nearest parent that is asked.
 func writable(dir string) error {
 	if dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	at := filepath.Clean(dir)
+	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at); _, err = os.Stat(at) {
+		at = filepath.Dir(at)
 	}
-	f, err := os.CreateTemp(dir, ".hunt-*")
+	f, err := os.CreateTemp(at, ".hunt-*")
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		if why := new(fs.PathError); errors.As(err, &why) { // its path is of no interest
+			err = why.Err
+		}
+		return fmt.Errorf("--out %s: %w", dir, err)
 	}
 	_ = f.Close()
 	return os.Remove(f.Name())

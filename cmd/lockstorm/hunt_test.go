@@ -67,8 +67,12 @@ func TestHuntScore(t *testing.T) {
 
 // Inside its assumptions Redlock keeps what it promises: the same hunt finds nothing.
 func TestHuntInsideTheAssumptions(t *testing.T) {
-	code, out, _ := command(t, "hunt", "crash-restart", "--runs", "500", "--assume", "promised", "--out", "")
+	dir := t.TempDir()
+	code, out, _ := command(t, "hunt", "crash-restart", "--runs", "500", "--assume", "promised", "--out", filepath.Join(dir, "new", "cases"))
 	want(t, "exit code", code, exitAsExpected)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v: a hunt that finds nothing leaves nothing behind", left, err)
+	}
 	wantMatch(t, out, `^crash-restart: nothing violated \(500 runs, .*\)\nRuns inside what is assumed: V1 \d+, V2 \d+, L1 \d+, L2 500, L3 500, C 500; nothing could be found of V3 V4, `)
 }
 
@@ -198,7 +202,8 @@ func TestHuntBadInput(t *testing.T) {
 		{"calm failover", "2 scenarios: want one, or rows with --debate"},
 		{"--assume " + filepath.Join(dir, "missing"), "--assume: open "},
 		{"--assume " + file, file + ": line 1: without"},
-		{"calm --out " + filepath.Join(file, "below"), "--out: "},
+		{"calm --out " + filepath.Join(file, "below"), "--out " + filepath.Join(file, "below") + ": not a directory"},
+		{"calm --out " + file, "--out " + file + ": not a directory"},
 		{"calm --format markdown", "--format is that of the table of --debate"},
 		{"--debate calm", `unknown row that violates something "calm"`},
 		{"--debate --property V1", "if any flags in the group [debate property] are set none of the others can be"},
