@@ -154,6 +154,16 @@ func TestHuntTellsWhatItCannotKeep(t *testing.T) {
 	}
 }
 
+// What a narrow terminal shows of the progress line is what matters most, and it shows it
+// on one line.
+func TestHuntLine(t *testing.T) {
+	_, q, h := caught(t)
+	var out strings.Builder
+	line := &huntLine{&statusLine{out: &out}, "crash-restart"}
+	line.see(q, &h.Bag)
+	wantMatch(t, out.String(), `^\r\x1b\[K\x1b\[\?7lcrash-restart: 0 runs left, \d+ runs/s, V\d ✗ \d+, .*\x1b\[\?7h$`)
+}
+
 // A find of a hunt that was stopped is not called shrunk.
 func TestFindsOfAHuntThatIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
