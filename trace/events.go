@@ -86,7 +86,7 @@ var sayings = map[history.Kind]func(t *teller, e *history.Event) string{
 
 	history.KeySet: (*teller).keySet,
 	history.KeyExtended: func(t *teller, e *history.Event) string {
-		return "key of " + t.token(e) + " lives until another time" + by(e)
+		return "key of " + t.token(e) + ": new expiry" + by(e)
 	},
 	history.KeyGone: func(t *teller, e *history.Event) string {
 		return "key of " + t.token(e) + " gone: " + e.Reason + by(e)

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,7 +69,8 @@ all that --property names is found), and the runs and seconds are counted. With
 are named: around its lock and world, without its plan.
 
 Exit codes: 0 nothing was violated; 1 a violation was found; 2 bad usage or input;
-3 interrupted before anything was found. With --debate: 0 every hunt has found all
+3 nothing is known: interrupted before anything was found, or what is hunted was
+promised in no run that kept to the assumptions. With --debate: 0 every hunt has found all
 that its row violates; 1 one has not.`,
 		Example: `  lockstorm hunt
   lockstorm hunt --lock single-node --property V1,L1 --budget 10s
@@ -125,6 +128,8 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%d scenarios: want one, or rows with --debate", len(args))
 	case len(args) > 0 && given("lock"):
 		return errors.New("--lock: the scenario says which lock it is")
+	case given("property") && len(o.properties) == 0: // an empty variable of a script, maybe
+		return errors.New("--property: none is named")
 	case given("budget") && o.budget <= 0:
 		return fmt.Errorf("--budget %v: want more than 0", o.budget)
 	case given("runs") && o.runs < 1:
@@ -216,18 +221,23 @@ func (o *huntOptions) terms() (func(scenarios.Scenario) assume.Terms, error) {
 	return terms, nil
 }
 
-// writable makes a directory, unless it has no name, and finds out whether files can
-// be put there: to learn it after the hunt would be too late.
+// writable finds out whether files can be put into a directory, unless it has no name: to
+// learn it after the hunt would be too late. The directory is made with the first of them;
+// until then it is its nearest parent that is asked.
 func writable(dir string) error {
 	if dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	at := filepath.Clean(dir)
+	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at); _, err = os.Stat(at) {
+		at = filepath.Dir(at)
 	}
-	f, err := os.CreateTemp(dir, ".hunt-*")
+	f, err := os.CreateTemp(at, ".hunt-*")
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		if why := new(fs.PathError); errors.As(err, &why) { // its path is of no interest
+			err = why.Err
+		}
+		return fmt.Errorf("--out %s: %w", dir, err)
 	}
 	_ = f.Close()
 	return os.Remove(f.Name())

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,8 @@ func TestHuntIsRepeatable(t *testing.T) {
 	}
 	want(t, "the second time", said[1], said[0])
 	wantMatch(t, said[0], `(?m)^crash-restart: \d properties violated \(300 runs, `)
-	wantMatch(t, said[0], `(?m)^lease exclusion violated in run \d+: a limit: plan\[\d\]: `)
+	wantMatch(t, said[0], `(?m)^lease exclusion violated in run \d+: a limit: fault \d: `)
+	wantMatch(t, said[0], `\n\n0 defects, \d limits: .*: --assume promised\n$`)
 	wantMatch(t, said[0], `(?m)^shrunk from \d+ clients, .* faults to \d+ clients, .* \d+ faults?$`)
 }
 
@@ -65,9 +67,26 @@ func TestHuntScore(t *testing.T) {
 
 // Inside its assumptions Redlock keeps what it promises: the same hunt finds nothing.
 func TestHuntInsideTheAssumptions(t *testing.T) {
-	code, out, _ := command(t, "hunt", "crash-restart", "--runs", "500", "--assume", "promised", "--out", "")
+	dir := t.TempDir()
+	code, out, _ := command(t, "hunt", "crash-restart", "--runs", "500", "--assume", "promised", "--out", filepath.Join(dir, "new", "cases"))
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "crash-restart: nothing violated (500 runs, ")
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v: a hunt that finds nothing leaves nothing behind", left, err)
+	}
+	wantMatch(t, out, `^crash-restart: nothing violated \(500 runs, .*\)\nRuns inside what is assumed: V1 \d+, V2 \d+, L1 \d+, L2 500, L3 500, C 500; nothing could be found of V3 V4, `)
+}
+
+// Silence about what nobody promises is no pass.
+func TestHuntOfWhatIsNotPromised(t *testing.T) {
+	for args, none := range map[string]string{
+		"--lock etcd-unchecked --property V1":    "none; nothing could be found of V1, ",
+		"--lock check-then-set --property V2,V4": "none; nothing could be found of V2 V4, ",
+		"crash-restart --property V3,C":          "C 20; nothing could be found of V3, ",
+	} {
+		code, out, _ := command(t, append([]string{"hunt", "--assume", "promised", "--runs", "20", "--out", ""}, strings.Fields(args)...)...)
+		want(t, args+": exit code", code, exitUndecided)
+		wantIn(t, out, "nothing violated (20 runs, ", "\nRuns inside what is assumed: "+none)
+	}
 }
 
 func TestHuntsAreCounted(t *testing.T) {
@@ -97,7 +116,68 @@ func TestHuntIsStopped(t *testing.T) {
 	var out, problems strings.Builder
 	code := execute(ctx, []string{"hunt", "crash-restart", "--out", ""}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out.String(), "crash-restart: nothing violated (0 runs, ", "Stopped before the end: this is what is known.")
+	wantIn(t, out.String(), "crash-restart: nothing is known (0 runs, ", "Stopped before the end: this is what is known.")
+
+	out.Reset()
+	code = execute(ctx, []string{"hunt", "crash-restart", "--hunts", "3"}, strings.NewReader(""), &out, &problems)
+	want(t, "exit code of hunts", code, exitUndecided)
+	wantIn(t, out.String(), "crash-restart: found by 0 of 0 hunts", "Stopped before the end: this is what is known.")
+}
+
+// caught hunts a little around crash-restart.
+func caught(t *testing.T) (huntOptions, quest, haul) {
+	t.Helper()
+	o := huntOptions{lock: "redlock", faults: "all", most: 6, runs: 50, seed: 1}
+	q, err := o.quest([]string{"crash-restart"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := q.run(t.Context(), newHuntLine(io.Discard, ""))
+	if err != nil || len(h.First) == 0 {
+		t.Fatalf("%v, %v: want something found", h.First, err)
+	}
+	return o, q, h
+}
+
+// What was found is told even where no case can be kept: it may have taken an hour.
+func TestHuntTellsWhatItCannotKeep(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o, q, h := caught(t)
+	o.out = filepath.Join(file, "below") // what writable has seen is gone
+	finds, err := o.take(t.Context(), q, h, io.Discard)
+	want(t, "finds", len(finds), len(h.First))
+	if err == nil || !strings.HasPrefix(err.Error(), "--out: the case of ") {
+		t.Errorf("%v: want to be told that a case is not kept", err)
+	}
+}
+
+// What a narrow terminal shows of the progress line is what matters most, and it shows it
+// on one line.
+func TestHuntLine(t *testing.T) {
+	_, q, h := caught(t)
+	var out strings.Builder
+	line := &huntLine{&statusLine{out: &out}, "crash-restart"}
+	line.see(q, &h.Bag)
+	wantMatch(t, out.String(), `^\r\x1b\[K\x1b\[\?7lcrash-restart: 0 runs left, \d+ runs/s, V\d ✗ \d+, .*\x1b\[\?7h$`)
+}
+
+// A find of a hunt that was stopped is not called shrunk.
+func TestFindsOfAHuntThatIsStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o, q, h := caught(t)
+	finds, err := o.take(ctx, q, h, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range finds {
+		var out strings.Builder
+		f.print(&out, "mine.yaml")
+		wantIn(t, out.String(), "not shrunk, for the hunt was stopped: 2 clients, ", ": inside mine.yaml, but still a limit: ")
+	}
 }
 
 // Law: a kind of fault for which some worlds of a lock have no room is drawn in the others.
@@ -123,6 +203,8 @@ func TestHuntBadInput(t *testing.T) {
 		{"--most 0", "--most 0: want 1 to 99"},
 		{"--lock bluelock", `--lock: nothing is known of where to hunt a lock "bluelock"`},
 		{"--property V9", `--property: unknown property "V9": want V1 lease exclusion, `},
+		{"--property=", "--property: none is named"},
+		{"../../testdata/cases/redlock-lease-failover.yaml", "redlock-lease-failover.yaml: a case, and not a scenario: lockstorm replay repeats it"},
 		{"--faults rain", `--faults "rain": rain: unknown kind of fault "rain"`},
 		{"calm --faults failover", `--faults "failover": faults.failover: a failover is impossible here: `},
 		{"raining", `unknown scenario "raining"`},
@@ -130,7 +212,8 @@ func TestHuntBadInput(t *testing.T) {
 		{"calm failover", "2 scenarios: want one, or rows with --debate"},
 		{"--assume " + filepath.Join(dir, "missing"), "--assume: open "},
 		{"--assume " + file, file + ": line 1: without"},
-		{"calm --out " + filepath.Join(file, "below"), "--out: "},
+		{"calm --out " + filepath.Join(file, "below"), "--out " + filepath.Join(file, "below") + ": not a directory"},
+		{"calm --out " + file, "--out " + file + ": not a directory"},
 		{"calm --format markdown", "--format is that of the table of --debate"},
 		{"--debate calm", `unknown row that violates something "calm"`},
 		{"--debate --property V1", "if any flags in the group [debate property] are set none of the others can be"},

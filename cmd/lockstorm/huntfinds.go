@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/hunt/cases"
 	"github.com/lockstorm/lockstorm/hunt/trophy"
 	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // find is a trophy, and where it is kept.
@@ -22,38 +26,40 @@ type find struct {
 	trophy.Trophy
 	after time.Duration
 	path  string // of its case; empty: none is kept
+	cut   bool   // whoever started the hunt has stopped it before it was shrunk to the end
 }
 
 // once hunts once and tells what was found.
 func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	ctx, problems := cmd.Context(), cmd.ErrOrStderr()
-	line := newHuntLine(problems, "hunt "+q.Ground.Name())
+	line := newHuntLine(problems, q.Ground.Name())
 	h, err := q.run(ctx, line)
 	line.done()
 	if err != nil {
 		return err
 	}
-	finds, err := o.take(ctx, q, h, problems)
-	if err != nil {
-		return err
-	}
+	finds, failed := o.take(ctx, q, h, problems)
 	out := cmd.OutOrStdout()
 	if o.json {
-		if err := json.NewEncoder(out).Encode(scoreOf(q, h, finds)); err != nil {
-			return err
+		err = json.NewEncoder(out).Encode(scoreOf(q, h, finds))
+	} else {
+		o.printHaul(out, q, h)
+		for _, f := range finds {
+			f.print(out, o.assumed)
 		}
-		return h.ended()
+		printAdvice(out, o.assumed, finds)
 	}
-	printHaul(out, q, h)
-	for _, f := range finds {
-		f.print(out)
+	if err := cmp.Or(err, failed); err != nil { // after everything that is known has been told
+		return err
 	}
-	return h.ended()
+	return h.ended(q)
 }
 
-// take shrinks what was found, and keeps it.
+// take shrinks what was found, and keeps it. An error takes nothing away from the finds:
+// one that could not be kept has no path.
 func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Writer) ([]find, error) {
 	var finds []find
+	var failed error // the first
 	taker := trophy.Taker{Backend: q.Backend, Terms: q.Terms, Promised: assume.Promised}
 	found := h.Found()
 	bar := newProgress(problems, "shrink", len(found))
@@ -61,26 +67,29 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 	for _, p := range found {
 		t, err := taker.Take(ctx, p, h.First[p])
 		if err != nil {
-			return nil, err
+			return finds, err
 		}
-		f := find{Trophy: t, after: h.after[p]}
+		f := find{Trophy: t, after: h.after[p], cut: ctx.Err() != nil}
 		if o.out != "" {
 			if f.path, err = cases.Keep(o.out, cases.New(t.Small, p)); err != nil {
-				return nil, err
+				failed = cmp.Or(failed, fmt.Errorf("--out: the case of %s is not kept: %w", p.Title(), err))
 			}
 		}
 		finds = append(finds, f)
 		bar.step()
 	}
-	return finds, nil
+	return finds, failed
 }
 
 // printHaul prints what the hunt amounts to. Where it had a budget it depends on the
 // machine in any case, and its times are told; otherwise it is the same each time.
-func printHaul(out io.Writer, q quest, h haul) {
+func (o *huntOptions) printHaul(out io.Writer, q quest, h haul) {
 	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", q.Ground.Name(), h.headline(), h.figures(q.budget > 0))
 	if h.stopped {
-		_, _ = fmt.Fprintln(out, "Stopped before the end: this is what is known.")
+		_, _ = fmt.Fprintln(out, stoppedLine)
+	}
+	if o.assumed != "" && h.Runs > 0 {
+		_, _ = fmt.Fprintln(out, h.judged(q))
 	}
 	if len(h.First) == 0 {
 		return
@@ -102,11 +111,35 @@ func printHaul(out io.Writer, q quest, h haul) {
 	_ = w.Flush()
 }
 
+// stoppedLine ends what is told when whoever started it did not wait for the rest.
+const stoppedLine = "Stopped before the end: this is what is known."
+
 func (h haul) headline() string {
-	if n := len(h.First); n > 0 {
+	switch n := len(h.First); {
+	case n > 0:
 		return words.Count(n, "property") + " violated"
+	case h.Runs == 0:
+		return "nothing is known"
 	}
 	return "nothing violated"
+}
+
+// judged says what silence means: in how many runs a violation of each property would
+// have been a find.
+func (h haul) judged(q quest) string {
+	var some, none []string
+	for _, p := range q.hunted() {
+		if n := h.inside[p]; n > 0 {
+			some = append(some, fmt.Sprintf("%s %d", p.Code(), n))
+		} else {
+			none = append(none, p.Code())
+		}
+	}
+	text := "Runs inside what is assumed: " + cmp.Or(strings.Join(some, ", "), "none")
+	if len(none) > 0 {
+		text += fmt.Sprintf("; nothing could be found of %s, which nobody promises here", strings.Join(none, " "))
+	}
+	return text + "."
 }
 
 // figures tells how much was done.
@@ -124,21 +157,65 @@ func (h haul) figures(timed bool) string {
 // seconds prints a time for people who wait.
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
-func (f find) print(out io.Writer) {
-	_, _ = fmt.Fprintf(out, "\n%s violated in run %d: %s\n", f.Property.Title(), f.Found.Number, f.standing())
-	_, _ = fmt.Fprintf(out, "shrunk from %v to %v\n", trophy.SizeOf(f.Found.Result.Done()), trophy.SizeOf(f.Small.Done()))
+func (f find) print(out io.Writer, assumed string) {
+	_, _ = fmt.Fprintf(out, "\n%s violated in run %d: %s\n", f.Property.Title(), f.Found.Number, f.standing(assumed))
+	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
 	_, _ = fmt.Fprintf(out, "%s\n", f.Small.Report.Finding(f.Property).Story)
 	if f.path != "" {
 		_, _ = fmt.Fprintf(out, "lockstorm replay %s   (--trace: step by step; --go: as a Go test)\n", f.path)
 	}
 }
 
-// standing says what the find means.
-func (f find) standing() string {
+// standing says what the find means, of a hunt under some assumptions.
+func (f find) standing(assumed string) string {
 	if f.Excuse == nil {
-		return "a defect, for it was promised"
+		return "a defect: it was promised, and nothing here is outside what is assumed for it"
 	}
-	return fmt.Sprintf("a limit: %v", f.Excuse)
+	if assumed != "" {
+		return fmt.Sprintf("inside %s, but still a limit: %s", assumed, limit(f.Excuse))
+	}
+	return "a limit: " + limit(f.Excuse)
+}
+
+// limit says what makes a find a limit. A fault has the number that it has in a trace.
+func limit(excuse error) string {
+	var field *nemesis.FieldError
+	if errors.As(excuse, &field) {
+		var at int
+		if n, _ := fmt.Sscanf(field.Path, "plan[%d]", &at); n == 1 {
+			return fmt.Sprintf("fault %d: %v", at+1, field.Err)
+		}
+	}
+	return excuse.Error()
+}
+
+// shrunk says how much was found, and what is left of it.
+func (f find) shrunk() string {
+	found, small := trophy.SizeOf(f.Found.Result.Done()), trophy.SizeOf(f.Small.Done())
+	switch {
+	case f.cut && found == small:
+		return fmt.Sprintf("not shrunk, for the hunt was stopped: %v", found)
+	case f.cut:
+		return fmt.Sprintf("shrunk from %v to %v, and no further, for the hunt was stopped", found, small)
+	case found == small:
+		return fmt.Sprintf("%v: none can be spared", found)
+	}
+	return fmt.Sprintf("shrunk from %v to %v", found, small)
+}
+
+// printAdvice says what to make of finds that are limits: who tests a lock of his own
+// wants to know how to be told of defects alone.
+func printAdvice(out io.Writer, assumed string, finds []find) {
+	defects := 0
+	for _, f := range finds {
+		if f.Excuse == nil {
+			defects++
+		}
+	}
+	if limits := len(finds) - defects; limits > 0 && assumed == "" {
+		_, _ = fmt.Fprintf(out, "\n%s, %s: what the lock does not promise to withstand. To hunt defects alone: --assume %s\n",
+			words.Count(defects, "defect"), words.Count(limits, "limit"), promisedWord)
+	}
 }
 
 // score is what --json prints of a hunt.
@@ -153,6 +230,7 @@ type score struct {
 	Contended     int                      `json:"contended"` // runs with a fault within a contended hold
 	Stopped       bool                     `json:"stopped"`
 	Hunted        []checker.Property       `json:"hunted"`
+	Inside        map[checker.Property]int `json:"inside"`     // runs in which it was promised and nothing was outside what is assumed for it
 	Violations    map[checker.Property]int `json:"violations"` // runs
 	Finds         []scoredFind             `json:"finds"`
 }
@@ -174,7 +252,10 @@ func scoreOf(q quest, h haul, finds []find) score {
 	s := score{
 		Hunt: q.Ground.Name(), Seed: q.Seed, Runs: h.Runs, Seconds: h.took.Seconds(), RunsPerSecond: float64(h.Runs) / h.took.Seconds(),
 		Grants: h.Grants, Faults: h.Faults, Contended: h.Contended, Stopped: h.stopped, Hunted: q.hunted(),
-		Violations: map[checker.Property]int{}, Finds: []scoredFind{},
+		Inside: map[checker.Property]int{}, Violations: map[checker.Property]int{}, Finds: []scoredFind{},
+	}
+	for _, p := range q.hunted() {
+		s.Inside[p] = h.inside[p]
 	}
 	for p, n := range h.Violations {
 		s.Violations[p] = n

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,15 +17,18 @@ type haul struct {
 	hunt.Bag
 	took    time.Duration
 	after   map[checker.Property]time.Duration // until each property was first found
+	inside  map[checker.Property]int           // runs that kept to what is assumed for it, where it is promised
 	stopped bool                               // by whoever started it
 }
 
 // ended says how the hunt ends for whoever waits for its exit code.
-func (h haul) ended() error {
+func (h haul) ended(q quest) error {
+	never := func(p checker.Property) bool { return h.inside[p] == 0 }
+	silent := len(h.inside) == 0 || slices.ContainsFunc(q.Wanted, never) // means nothing
 	switch {
 	case len(h.First) > 0:
 		return verdictError(exitContradiction)
-	case h.stopped || h.Runs == 0:
+	case h.stopped || silent:
 		return verdictError(exitUndecided)
 	}
 	return nil
@@ -33,9 +37,15 @@ func (h haul) ended() error {
 // run hunts until there is enough, the budget is spent or ctx ends.
 func (q quest) run(ctx context.Context, watch *huntLine) (haul, error) {
 	began := time.Now()
-	h := haul{after: map[checker.Property]time.Duration{}}
+	h := haul{after: map[checker.Property]time.Duration{}, inside: map[checker.Property]int{}}
 	q.Each = func(s hunt.Shot) bool {
 		h.Add(s)
+		terms := q.Terms(s.Scenario)
+		for _, p := range q.hunted() {
+			if terms.Excuse(p, s.Scenario) == nil {
+				h.inside[p]++
+			}
+		}
 		for _, p := range s.Broken {
 			if h.Violations[p] == 1 {
 				h.after[p] = time.Since(began)
@@ -70,20 +80,18 @@ func (l *huntLine) see(q quest, b *hunt.Bag) {
 	if !due {
 		return
 	}
-	parts := []string{
-		fmt.Sprintf("%.0f runs/s", float64(b.Runs)/elapsed.Seconds()),
-		fmt.Sprintf("%d runs", b.Runs), fmt.Sprintf("%d grants", b.Grants), fmt.Sprintf("%d faults", b.Faults),
+	left := fmt.Sprintf("%d runs left", q.most-b.Runs)
+	if q.budget > 0 {
+		left = fmt.Sprintf("%v left", (q.budget - elapsed).Round(time.Second))
 	}
+	// What a narrow terminal has no room for stands at the end.
+	parts := []string{left, fmt.Sprintf("%.0f runs/s", float64(b.Runs)/elapsed.Seconds())}
 	for _, p := range b.Found() {
 		parts = append(parts, fmt.Sprintf("%s ✗ %d", p.Code(), b.Violations[p]))
 	}
 	if near := b.Near.String(); near != "" {
 		parts = append(parts, "closest "+near)
 	}
-	if q.budget > 0 {
-		parts = append(parts, fmt.Sprintf("%v left", (q.budget-elapsed).Round(time.Second)))
-	} else {
-		parts = append(parts, fmt.Sprintf("%d runs left", q.most-b.Runs))
-	}
+	parts = append(parts, fmt.Sprintf("%d runs", b.Runs), fmt.Sprintf("%d grants", b.Grants), fmt.Sprintf("%d faults", b.Faults))
 	l.print("%s", clip(l.what+": "+strings.Join(parts, ", "), screen))
 }

@@ -31,6 +31,9 @@ func (o *huntOptions) repeated(cmd *cobra.Command, q quest) error {
 		})
 	} else {
 		printChases(out, q, chases)
+		if stopped {
+			_, _ = fmt.Fprintln(out, "\n"+stoppedLine)
+		}
 	}
 	switch {
 	case err != nil:
@@ -50,7 +53,7 @@ func (q quest) chase(ctx context.Context, n int, problems io.Writer) (hunt.Chase
 	line := newHuntLine(problems, "")
 	defer line.done()
 	for first := q.Seed; len(chases) < n; q.Seed = first + uint64(len(chases)) {
-		line.what = fmt.Sprintf("hunt %s, %d of %d", q.Ground.Name(), len(chases)+1, n)
+		line.what = fmt.Sprintf("%s, hunt %d of %d", q.Ground.Name(), len(chases)+1, n)
 		h, err := q.run(ctx, line)
 		if err != nil || h.stopped {
 			return chases, err

@@ -40,8 +40,10 @@ func (l *statusLine) due() (elapsed time.Duration, due bool) {
 	return now.Sub(l.began), true
 }
 
+// print writes the line anew. The terminal is told not to wrap it: of a line that has
+// gone on to the next one only the end could be taken away.
 func (l *statusLine) print(format string, args ...any) {
-	_, _ = fmt.Fprintf(l.out, "\r\033[K"+format, args...)
+	_, _ = fmt.Fprintf(l.out, "\r\033[K\033[?7l"+format+"\033[?7h", args...)
 }
 
 // done takes the line away.

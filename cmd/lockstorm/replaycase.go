@@ -45,7 +45,7 @@ func (r replay) printCase(out io.Writer, done ran) error {
 	if is, was := r.traces(done.last.Result); r.same(done.last.Result) {
 		_, _ = fmt.Fprintf(out, "the same run: its trace is %s\n", was)
 	} else {
-		_, _ = fmt.Fprintf(out, "another run than the one that was kept: its trace is %s, and was %s. This program or the scenario is not the one that it was.\n", is, was)
+		_, _ = fmt.Fprintf(out, "another run than the one that was kept: its trace is %s, and was %s. This program or the file is not the one that it was.\n", is, was)
 	}
 	return exitFor(conclusion)
 }
@@ -63,7 +63,7 @@ func againstCase(c cases.Case, f checker.Finding, conclusion storm.Conclusion) s
 	case conclusion == storm.Undecided:
 		return fmt.Sprintf("undecided: %s, and the case says %v", is, c.Shows)
 	case f.Verdict == checker.Holds:
-		return fmt.Sprintf("%s, and the case says %v. If the lock was mended, write %q into the case: it guards the lock then", is, c.Shows, "shows: holds")
+		return fmt.Sprintf("%s, and the case says %v. If the lock was mended, and the file is whole, write %q into the case: it guards the lock then", is, c.Shows, "shows: holds")
 	}
 	return fmt.Sprintf("%s, and the case says %v", is, c.Shows)
 }

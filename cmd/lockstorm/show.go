@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/hunt/cases"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -52,7 +54,18 @@ func findAnd(name string, check func(scenarios.Scenario) error) (scenarios.Scena
 		}
 		return s, err
 	}
-	return scenarios.Load(name, check)
+	return loadAnd(name, check)
+}
+
+// loadAnd loads a scenario from a file and checks it.
+func loadAnd(path string, check func(scenarios.Scenario) error) (scenarios.Scenario, error) {
+	s, err := scenarios.Load(path, check)
+	if err != nil {
+		if _, no := cases.Load(path); no == nil { // both are YAML, and a hunt keeps cases
+			err = fmt.Errorf("%s: a case, and not a scenario: lockstorm replay repeats it", path)
+		}
+	}
+	return s, err
 }
 
 func isFile(name string) bool {

@@ -66,7 +66,7 @@ func validate(name string, input io.Reader, b storm.Backend) (scenarios.Scenario
 		}
 		return s, err
 	}
-	return scenarios.Load(name, check)
+	return loadAnd(name, check)
 }
 
 // printMistakes gives each mistake in a file a line of its own.

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNotPromised excuses a lock from a property that it promises under no assumptions.
-var ErrNotPromised = errors.New("it is not promised")
+var ErrNotPromised = errors.New("the lock does not promise it")
 
 // Excuse says why a violation of a property in a scenario, with the plan that was
 // carried out, is a limit of the lock; nil: nothing excuses it, and it is a defect.

@@ -58,6 +58,9 @@ func (f file) validate() error {
 	if f.Properties == nil {
 		return f.Assumptions.Validate()
 	}
+	if len(f.Properties) == 0 {
+		return &nemesis.FieldError{Path: "properties", Err: errors.New("there is none: name those that are promised, as in {lease: {}}")}
+	}
 	if f.Assumptions.some() {
 		return &nemesis.FieldError{Path: "properties", Err: errors.New("they stand alone: put what is assumed for all of them into each")}
 	}

@@ -45,6 +45,7 @@ func TestLoadRefuses(t *testing.T) {
 		"properties:\n  mutual: {}":       `line 2: properties: unknown property "mutual": want one of lease,`,
 		"properties:\n  lease: {}\n  section: {away: -2}": "line 3: properties.section.away: -2 is negative",
 		"properties:\n  lease: {pauses: false}":           "line 2: properties.lease: unknown field pauses",
+		"\nproperties: {}":                                "line 2: properties: there is none: name those",
 		"away: 1\nproperties: {lease: {}}":                "line 2: properties: they stand alone",
 		"restart_delay: 1s\n---\nrestart_delay: 2s":       "line 3: a second document: a file holds one set of assumptions",
 		"[lease]": "line 1: there is a list: want a mapping",

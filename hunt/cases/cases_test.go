@@ -3,6 +3,7 @@ package cases_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,13 +106,15 @@ func TestRunAgain(t *testing.T) {
 	}
 }
 
-// Law: no file is written over, and nothing is left beside those that are kept.
+// Law: no case is written over by another and none is kept twice, nor is anything left beside them.
 func TestKeepWritesOverNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	var group sync.WaitGroup
-	for range 8 {
+	for i := range 16 { // each case twice
 		group.Go(func() {
-			if _, err := cases.Keep(dir, crashRestart()); err != nil {
+			c := crashRestart()
+			c.Notes = fmt.Sprint(i / 2)
+			if _, err := cases.Keep(dir, c); err != nil {
 				t.Error(err)
 			}
 		})

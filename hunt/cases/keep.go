@@ -20,8 +20,8 @@ const mostKinds = 3
 
 // Keep writes the case into a file of its own under dir, which is made if it is not
 // there, and returns its path. The name says the lock, the property and what goes wrong,
-// with a number behind it if that is taken: no file is written over. The file is there
-// whole or not at all.
+// with a number behind it if another case has that name: no file is written over. A case
+// that is there already is not kept twice. The file is there whole or not at all.
 func Keep(dir string, c Case) (path string, err error) {
 	var text bytes.Buffer
 	if err := c.Write(&text); err != nil {
@@ -39,16 +39,20 @@ func Keep(dir string, c Case) (path string, err error) {
 	if err = errors.Join(err, part.Chmod(0o644), part.Close()); err != nil {
 		return "", err
 	}
-	return link(part.Name(), filepath.Join(dir, c.name()))
+	return link(part.Name(), filepath.Join(dir, c.name()), text.Bytes())
 }
 
-// link gives a file the first name of path, path-2, path-3, … that is free, and returns
-// that. To link fails where a file is there, unlike to rename.
-func link(part, path string) (string, error) {
+// link gives a file the first name of path, path-2, path-3, … that is free or that of a
+// file with the same text, and returns that. To link fails where a file is there, unlike
+// to rename.
+func link(part, path string, text []byte) (string, error) {
 	for free, n := path+Extension, 2; ; n++ {
 		err := os.Link(part, free)
 		if !errors.Is(err, fs.ErrExist) {
 			return free, err
+		}
+		if there, err := os.ReadFile(free); err == nil && bytes.Equal(there, text) {
+			return free, nil
 		}
 		free = fmt.Sprintf("%s-%d%s", path, n, Extension)
 	}
