@@ -1,6 +1,6 @@
 #!/bin/sh
 # How long hunts take to find what the rows of the debate show, without their plans. The
-# table in docs/hunt.md, which is committed, is replaced. A row that is not found by every
+# tables in docs/hunt.md, which is committed, are replaced. A row that is not found by every
 # hunt does not end this: the table says so.
 set -eu
 
@@ -20,6 +20,15 @@ code=0
 	echo
 } >"$work/table"
 
+# What finds are shrunk to. A find that is not shrunk to a story ends this.
+go test ./hunt/trophy -run TestFindsAreShrunkToAStory -count=1 -timeout 0 -args -every=1 -hunts="${SHRUNK:-10}" -table="$work/finds"
+{
+	printf '\n```\n$ go test ./hunt/trophy -run TestFindsAreShrunkToAStory -args -every=1 -hunts=%s -table=FILE\n```\n\n' "${SHRUNK:-10}"
+	cat "$work/finds"
+	echo
+} >"$work/shrunk"
+
 # What stands between the markers is replaced.
-sed -e '/^<!-- hunt -->$/,/^<!-- \/hunt -->$/{//!d;}' -e "/^<!-- hunt -->\$/r $work/table" docs/hunt.md >"$work/hunt.md"
+sed -e '/^<!-- hunt -->$/,/^<!-- \/hunt -->$/{//!d;}' -e "/^<!-- hunt -->\$/r $work/table" \
+	-e '/^<!-- shrinking -->$/,/^<!-- \/shrinking -->$/{//!d;}' -e "/^<!-- shrinking -->\$/r $work/shrunk" docs/hunt.md >"$work/hunt.md"
 cp "$work/hunt.md" docs/hunt.md

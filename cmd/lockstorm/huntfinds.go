@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt/assume"
 	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/hunt/shrink"
 	"github.com/lockstorm/lockstorm/hunt/trophy"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -62,9 +63,14 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 	var failed error // the first
 	taker := trophy.Taker{Backend: q.Backend, Terms: q.Terms, Promised: assume.Promised}
 	found := h.Found()
-	bar := newProgress(problems, "shrink", len(found))
-	defer bar.done()
-	for _, p := range found {
+	line := newStatusLine(problems)
+	defer line.done()
+	for i, p := range found {
+		taker.Progress = func(r shrink.Result) {
+			if _, due := line.due(); due {
+				line.print("%s", clip(fmt.Sprintf("shrink %s, %d of %d: %v after %s (Ctrl-C keeps that)", p.Code(), i+1, len(found), trophy.SizeOf(r.Scenario), words.Count(r.Runs, "run")), screen))
+			}
+		}
 		t, err := taker.Take(ctx, p, h.First[p])
 		if err != nil {
 			return finds, err
@@ -76,7 +82,6 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 			}
 		}
 		finds = append(finds, f)
-		bar.step()
 	}
 	return finds, failed
 }

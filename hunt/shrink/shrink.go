@@ -31,7 +31,7 @@ type Shrinker struct {
 	LeastNodes int
 
 	// KeepSeed makes it show the same with the seed that was given. Otherwise a small
-	// one takes its place.
+	// one takes its place, which may be another for a smaller scenario.
 	KeepSeed bool
 
 	// Progress, unless nil, is told of every scenario that is kept.
@@ -55,6 +55,7 @@ func (h Shrinker) Shrink(ctx context.Context, s scenarios.Scenario, seed uint64,
 	if !k.shown(s, seed) {
 		return k.result(), k.err
 	}
+	k.settle()
 	for before := (Size{}); before != k.size && !k.over(); {
 		before = k.size
 		for _, pass := range passes {
@@ -103,12 +104,11 @@ func (k *shrinking) try(s scenarios.Scenario) bool {
 	if !size.Less(k.size) || !k.possible(s) {
 		return false
 	}
-	for _, seed := range k.seeds {
-		if !k.shown(s, seed) {
-			return false
-		}
+	seeds, shows := k.showing(s)
+	if !shows {
+		return false
 	}
-	k.best, k.size = s, size
+	k.best, k.size, k.seeds = s, size, seeds
 	if k.Progress != nil {
 		k.Progress(k.result())
 	}

@@ -191,6 +191,20 @@ func TestKeepsTheSeed(t *testing.T) {
 	}
 }
 
+// What one seed alone shows hangs by chance: where other clients make other chances,
+// another seed does as well.
+func TestAnotherSeedDoesWhereOneAloneShowsIt(t *testing.T) {
+	s := scenarios.All()[0]
+	s.Plan = nil
+	s.Clients = append(s.Clients, append(s.Clients, s.Clients...)...)[:4]
+	r, err := shrink.Shrinker{}.Shrink(t.Context(), s, 4, func(_ context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
+		return int(seed) == len(s.Clients), nil
+	})
+	if err != nil || len(r.Scenario.Clients) != 1 || r.Seed != 1 {
+		t.Errorf("%d clients with seed %d, and %v: want 1 with seed 1", len(r.Scenario.Clients), r.Seed, err)
+	}
+}
+
 // What does not show it is left alone; an error of a run ends the shrinking, unless it
 // says that the scenario cannot be run; no more runs are made than were asked for.
 func TestEndsOfShrinking(t *testing.T) {
@@ -209,7 +223,7 @@ func TestEndsOfShrinking(t *testing.T) {
 		"impossible": {func(run int) (bool, error) {
 			return run == 1, map[bool]error{true: &nemesis.FieldError{Path: "lock", Err: broken}}[run > 1]
 		}, 10, 10, false, nil},
-		"a few runs": {func(int) (bool, error) { return true, nil }, 7, 7, true, nil},
+		"a few runs": {func(int) (bool, error) { return true, nil }, 12, 12, true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := 0

@@ -2,7 +2,6 @@ package trophy
 
 import (
 	"context"
-	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
@@ -20,6 +19,9 @@ type Trophy struct {
 	Found hunt.Shot
 	Small storm.Result
 
+	// Shrunk says how Small came about.
+	Shrunk shrink.Result
+
 	// Excuse says what makes it a limit of the lock; nil: it is a defect.
 	Excuse error
 }
@@ -31,14 +33,26 @@ type Taker struct {
 	// Terms are those that the hunt goes by, Promised what the lock promises: the two
 	// are the same where nothing but defects is hunted.
 	Terms, Promised func(scenarios.Scenario) assume.Terms
+
+	// Progress, unless nil, is told of every smaller scenario that shows the same.
+	Progress func(shrink.Result)
 }
 
+// leastNodes is the fewest nodes of which one can fail while the others are still a
+// majority. What a lock on a quorum of nodes shows with fewer is true, and nobody wants
+// to be told of it.
+const leastNodes = 3
+
 // Take shrinks a run that breaks a property. What it shrinks to breaks the property
-// under the same terms, and is a defect if the run was one. When ctx ends, the trophy
-// is as small as it has become.
+// by the same cause under the same terms, and is a defect if the run was one. When ctx
+// ends, the trophy is as small as it has become.
 func (t Taker) Take(ctx context.Context, p checker.Property, found hunt.Shot) (Trophy, error) {
 	trophy := Trophy{Property: p, Found: found, Small: found.Result}
-	trophy.Excuse = t.excuse(p, found.Result.Done())
+	least, err := t.leastNodes(found.Result.Done())
+	if err != nil {
+		return trophy, err
+	}
+	of := t.cause(p, found.Result)
 	shows := func(ctx context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
 		r, err := storm.Run(ctx, t.Backend, s, seed, nil)
 		switch {
@@ -46,31 +60,31 @@ func (t Taker) Take(ctx context.Context, p checker.Property, found hunt.Shot) (T
 			return false, err
 		case r.Interrupted:
 			return false, ctx.Err()
-		case !t.same(p, r, trophy.Excuse):
-			return false, nil
 		}
-		trophy.Small = r
-		return true, nil
+		return t.same(of, r), nil
 	}
-	small, err := shrink.Shrink(ctx, found.Result.Done(), found.Seed, shows)
-	if ctx.Err() != nil {
-		return trophy, nil
-	}
-	if err != nil {
+	small, err := shrink.Shrinker{LeastNodes: least, Progress: t.Progress}.Shrink(ctx, found.Result.Done(), found.Seed, shows)
+	if err != nil && ctx.Err() == nil {
 		return trophy, err
 	}
-	// The run is made once more: what shows was asked last need not be what remained.
-	r, err := storm.Run(ctx, t.Backend, small, found.Seed, nil)
-	if err == nil && !r.Interrupted {
-		trophy.Small, trophy.Excuse = r, t.excuse(p, r.Done())
-	}
+	trophy.Shrunk = small
+	// The run is made once more, whoever is in a hurry: what was asked of last need not
+	// be what remained.
+	trophy.Small, err = storm.Run(context.WithoutCancel(ctx), t.Backend, small.Scenario, small.Seed, nil)
+	trophy.Excuse = t.excuse(p, trophy.Small.Done())
 	return trophy, err
 }
 
-// same reports whether a run breaks a property as one with this excuse did.
-func (t Taker) same(p checker.Property, r storm.Result, excuse error) bool {
-	done := r.Done()
-	return slices.Contains(t.Terms(done).Breaches(done, r.Report), p) && (excuse != nil || t.excuse(p, done) == nil)
+// leastNodes is the number of nodes below which a scenario is not shrunk.
+func (t Taker) leastNodes(s scenarios.Scenario) (int, error) {
+	e, err := storm.Prepare(t.Backend, s)
+	if err != nil {
+		return 0, err
+	}
+	if e.Header(0).Keepers == 1 { // the others are not the lock's
+		return 1, nil
+	}
+	return leastNodes, nil
 }
 
 func (t Taker) excuse(p checker.Property, done scenarios.Scenario) error {

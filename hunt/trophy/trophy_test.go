@@ -2,6 +2,7 @@ package trophy_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -87,5 +88,30 @@ func TestInterruptedTrophies(t *testing.T) {
 	got, err := taker.Take(ctx, checker.Lease, found)
 	if err != nil || got.Small.TraceHash != found.Result.TraceHash {
 		t.Errorf("%v, %v: want what was found", got.Small.Plan, err)
+	}
+}
+
+// Law: what an eviction has spoiled is not blamed on clients that work for longer than
+// their leases, although they do as well and no fault is a smaller story than one. Only
+// leases that do not overlap leave that as the cause.
+func TestTrophiesKeepTheCause(t *testing.T) {
+	s, err := scenarios.Find("evicted-key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Expect, s.Clients = nil, slices.Clone(s.Clients)
+	for i := range s.Clients {
+		s.Clients[i].Work = nemesis.Range{Min: 2 * s.Lock.TTL, Max: 2 * s.Lock.TTL}
+	}
+	for lease, plan := range map[checker.Verdict]nemesis.Plan{checker.Violated: s.Plan, checker.Holds: s.Plan[1:]} {
+		s.Plan = plan
+		shot := byItself(t, s, checker.Effect)
+		if got := shot.Result.Report.Finding(checker.Lease).Verdict; got != lease {
+			t.Fatalf("with %v lease exclusion is %v: want %v", plan, got, lease)
+		}
+		want := map[checker.Verdict]string{checker.Violated: "evict", checker.Holds: "no fault"}[lease]
+		if got := causes(taken(t, checker.Effect, shot).Small.Done()); got != want {
+			t.Errorf("%v is shrunk to %s: want %s", plan, got, want)
+		}
 	}
 }
