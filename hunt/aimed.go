@@ -20,27 +20,32 @@ func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) 
 		dice: dice{random}, admits: admits, left: g.Most, world: s.World(),
 		scale: max(s.LongestTTL(), s.Lock.Quarantine), // before that nobody need have been granted anything
 	}
-	ofNodes := g
-	ofNodes.Faults = befallingNodes(g.Faults)
-	if most := s.Nodes/2 + 1; p.chance(12) && s.Nodes > 1 && p.left > most && ofNodes.Faults != nil {
-		for _, f := range p.drawn(ofNodes, 1, func(f nemesis.Fault) bool { return nodeOf(&f) != nil }) {
+	nodal, some := onlyThose(g, ofNodes)
+	if most := s.Nodes/2 + 1; p.chance(12) && s.Nodes > 1 && p.left > most && some {
+		for _, f := range p.drawn(nodal, 1, func(f nemesis.Fault) bool { return nodeOf(&f) != nil }) {
 			p.add(commonCause(p.dice, f, p.world, most)...)
 		}
 	}
 	if p.chance(35) && p.left > 2 && len(p.world.Plan) == 0 {
 		p.add(drawCuts(p.dice, g, s)...)
 	}
-	if p.chance(20) && ofNodes.Faults != nil {
-		for _, f := range p.drawn(ofNodes, 1, anyFault) {
+	if p.chance(20) && some {
+		for _, f := range p.drawn(nodal, 1, anyFault) {
 			p.add(fromOutset(p.dice, f, p.world))
 		}
 	}
 	if p.chance(35) {
-		p.add(p.drawn(g, 1, func(f nemesis.Fault) bool {
+		from := g
+		if clients, some := onlyThose(g, ofClients); some && p.chance(50) {
+			from = clients
+		}
+		p.add(p.drawn(from, 1, func(f nemesis.Fault) bool {
 			return slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f)
 		})...)
 	}
-	p.add(p.drawn(g, p.left, anyFault)...)
+	if len(p.world.Plan) == 0 || p.chance(65) { // what else goes wrong can hide it
+		p.add(p.drawn(g, p.left, anyFault)...)
+	}
 	return p.world.Plan
 }
 

@@ -43,10 +43,12 @@ func shortWork(s *scenarios.Scenario) {
 	}
 }
 
-// comeLate lets those who wait begin shortly before the first is to let go: what is
-// forgotten is forgotten for who comes then too, and what is let go too early is seen.
+// comeLate lets those who wait begin shortly before the first lets go, or its TTL is over:
+// what nodes forgot they have forgotten for who comes then too, and what they let go too
+// early is seen.
 func comeLate(s *scenarios.Scenario) {
-	from := s.Clients[0].Start.Max + heldBy(*s, s.Clients[0])*17/20
+	first := s.Clients[0]
+	from := (first.Start.Max + min(mean(first.Work), s.Lock.TTL)*9/10).Truncate(ms)
 	for i := range s.Clients[1:] {
 		start := &s.Clients[1+i].Start
 		start.Min, start.Max = max(start.Min, from), max(start.Max, from)

@@ -33,7 +33,7 @@ const (
 	closest   = 4  // candidates are kept for a measure, each with other kinds of faults
 	newest    = 32 // that showed something new
 	fertile   = 40 // children of a candidate: one that has led nowhere till then is given up
-	freshness = 40 // of a hundred runs are drawn anew
+	freshness = 65 // of a hundred runs are drawn anew
 )
 
 func newPool(h Hunt) *pool {
