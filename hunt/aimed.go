@@ -13,41 +13,70 @@ import (
 // plan draws what goes wrong in a scenario: as the generator does, and in some draws
 // aimed. One fault rarely shows anything of a lock on a majority of the nodes, where the
 // others make up for it; an aimed plan leaves clients no more nodes than they need, or
-// half of an even number, or lets most nodes suffer the same, and lets another fault begin
-// at a moment that matters.
+// half of an even number, or lets most nodes suffer the same, or one be wrong from the
+// outset, and lets another fault begin at a moment that matters.
 func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
-	d, world := dice{random}, s.World()
-	scale := max(s.LongestTTL(), s.Lock.Quarantine) // before that nobody need have been granted anything
-	left := g.Most
-	draw := func(most int, admits func(nemesis.Fault) bool) {
-		if g.Most = min(most, left); g.Most > 0 {
-			drawn := g.Within(admits).Plan(world, scale, nemesis.Stream(random.Uint64(), nemesis.PlanStream))
-			world.Plan = slices.Concat(world.Plan, drawn)
-			left -= len(drawn)
+	p := planner{
+		dice: dice{random}, admits: admits, left: g.Most, world: s.World(),
+		scale: max(s.LongestTTL(), s.Lock.Quarantine), // before that nobody need have been granted anything
+	}
+	nodal, some := onlyThose(g, ofNodes)
+	if most := s.Nodes/2 + 1; p.chance(12) && s.Nodes > 1 && p.left > most && some {
+		for _, f := range p.drawn(nodal, 1, func(f nemesis.Fault) bool { return nodeOf(&f) != nil }) {
+			p.add(commonCause(p.dice, f, p.world, most)...)
 		}
 	}
-	if most := s.Nodes/2 + 1; d.chance(8) && s.Nodes > 1 && left > most {
-		draw(1, func(f nemesis.Fault) bool { return admits(f) && nodeOf(&f) != nil })
-		if len(world.Plan) == 1 {
-			world.Plan = admitted(commonCause(d, world.Plan[0], world, most), admits)
-			left -= len(world.Plan) - 1
+	if p.chance(35) && p.left > 2 && len(p.world.Plan) == 0 {
+		p.add(drawCuts(p.dice, g, s)...)
+	}
+	if p.chance(20) && some {
+		for _, f := range p.drawn(nodal, 1, anyFault) {
+			p.add(fromOutset(p.dice, f, p.world))
 		}
 	}
-	if d.chance(35) && left > 2 && len(world.Plan) == 0 {
-		world.Plan = admitted(drawCuts(d, g, s), admits)
-		left -= len(world.Plan)
+	if p.chance(35) {
+		from := g
+		if clients, some := onlyThose(g, ofClients); some && p.chance(50) {
+			from = clients
+		}
+		p.add(p.drawn(from, 1, func(f nemesis.Fault) bool {
+			return slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f)
+		})...)
 	}
-	if d.chance(35) {
-		draw(1, func(f nemesis.Fault) bool {
-			return admits(f) && slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f)
-		})
+	if len(p.world.Plan) == 0 || p.chance(65) { // what else goes wrong can hide it
+		p.add(p.drawn(g, p.left, anyFault)...)
 	}
-	draw(left, admits)
-	return world.Plan
+	return p.world.Plan
 }
 
-func admitted(p nemesis.Plan, admits func(nemesis.Fault) bool) nemesis.Plan {
-	return slices.DeleteFunc(p, func(f nemesis.Fault) bool { return !admits(f) })
+// planner is a plan that is being drawn: that of its world.
+type planner struct {
+	dice
+	admits func(nemesis.Fault) bool
+	world  nemesis.Setting
+	scale  time.Duration // as [nemesis.Generator.Plan] wants it
+	left   int           // faults that may still be added
+}
+
+func anyFault(nemesis.Fault) bool { return true }
+
+// drawn are faults as a generator draws them, beside those of the plan.
+func (p *planner) drawn(g nemesis.Generator, most int, fit func(nemesis.Fault) bool) nemesis.Plan {
+	if g.Most = min(most, p.left); g.Most <= 0 {
+		return nil
+	}
+	within := g.Within(func(f nemesis.Fault) bool { return p.admits(f) && fit(f) })
+	return within.Plan(p.world, p.scale, nemesis.Stream(p.Uint64(), nemesis.PlanStream))
+}
+
+// add adds those of the faults that are admitted.
+func (p *planner) add(faults ...nemesis.Fault) {
+	for _, f := range faults {
+		if p.admits(f) {
+			p.world.Plan = append(p.world.Plan, f)
+			p.left--
+		}
+	}
 }
 
 // hitsWhoSteps reports whether a fault that befalls a client befalls the one at whose step
@@ -99,6 +128,32 @@ func drawEnd(d dice, ttl time.Duration) *nemesis.Moment {
 		return nil
 	}
 	return nemesis.After(d.between(ttl/4, 3*ttl))
+}
+
+// fromOutset lets a fault be there from the outset, so that all that is asked for and
+// granted is so in its presence: for good, or until a client takes a decisive step.
+func fromOutset(d dice, f nemesis.Fault, s nemesis.Setting) nemesis.Fault {
+	early := f
+	early.Start = nemesis.At(0)
+	if d.chance(50) {
+		return lasting(valid(early, f, s), s)
+	}
+	step := nemesis.StepName(env.StepGranted.String())
+	if d.chance(40) {
+		step = one(d, decisive...)
+	}
+	early.End = &nemesis.Moment{Client: 1 + d.IntN(s.Clients), Step: step}
+	return valid(early, f, s)
+}
+
+// valid is the first of two faults if it can be in a setting, beside its plan, and else
+// the other.
+func valid(f, otherwise nemesis.Fault, s nemesis.Setting) nemesis.Fault {
+	s.Plan = append(slices.Clone(s.Plan), f)
+	if s.Validate() != nil || !s.Plan.Disjoint(s) {
+		return otherwise
+	}
+	return f
 }
 
 // decisive are the steps of a client between which something can come.

@@ -43,6 +43,18 @@ func shortWork(s *scenarios.Scenario) {
 	}
 }
 
+// comeLate lets those who wait begin shortly before the first lets go, or its TTL is over:
+// what nodes forgot they have forgotten for who comes then too, and what they let go too
+// early is seen.
+func comeLate(s *scenarios.Scenario) {
+	first := s.Clients[0]
+	from := (first.Start.Max + min(mean(first.Work), s.Lock.TTL)*9/10).Truncate(ms)
+	for i := range s.Clients[1:] {
+		start := &s.Clients[1+i].Start
+		start.Min, start.Max = max(start.Min, from), max(start.Max, from)
+	}
+}
+
 func slowRetry(s *scenarios.Scenario) {
 	r, times := &s.Lock.Retry, time.Duration(tries(*s)/mostTries+1)
 	r.Min, r.Max = r.Min*times, r.Max*times
@@ -54,20 +66,24 @@ func tries(s scenarios.Scenario) int {
 	sum := 0
 	for _, c := range s.Clients {
 		sum += c.Rounds
-		held += time.Duration(c.Rounds) * min(mean(c.Work), s.Lock.TTL*5/4)
+		held += time.Duration(c.Rounds) * heldBy(s, c)
 	}
 	if familyOf(s.Lock.Kind).keeps == inStore { // who waits is woken
 		return sum
 	}
-	each := int(held / (mean(s.Lock.Retry) + mean(s.Latency.Range)*2))
 	for _, c := range s.Clients[1:] {
-		waits := each
+		waits := int(max(0, held-mean(c.Start)) / (mean(s.Lock.Retry) + mean(s.Latency.Range)*2))
 		if s.Lock.Tries > 0 {
 			waits = min(waits, c.Rounds*s.Lock.Tries)
 		}
 		sum += waits
 	}
 	return sum
+}
+
+// heldBy is about how long a client holds what it is granted.
+func heldBy(s scenarios.Scenario, c scenarios.Client) time.Duration {
+	return min(mean(c.Work), s.Lock.TTL*5/4)
 }
 
 func mean(r nemesis.Range) time.Duration { return (r.Min + r.Max) / 2 }

@@ -13,10 +13,12 @@ import (
 type around struct{ scenario scenarios.Scenario }
 
 // Around returns the ground of one scenario: its lock and its world stay as they are,
-// and its plan is forgotten. In half of the draws its clients are drawn anew, who lock
-// the same and touch it as its own do; bounds are then such that the lock can keep them.
+// and its plan is forgotten, with what is said of it. In half of the draws its clients are
+// drawn anew, who lock the same and touch it as its own do; bounds are then such that the
+// lock can keep them. Where its own clients make a run dear they mostly come late.
 func Around(s scenarios.Scenario) Ground {
 	s.Plan, s.Generate, s.Expect = nil, nil, nil
+	s.Summary, s.Claims = "", scenarios.Claims{} // which are about that plan
 	return around{s}
 }
 
@@ -25,6 +27,10 @@ func (a around) Name() string { return a.scenario.Name }
 func (a around) Draw(random *rand.Rand) scenarios.Scenario {
 	d, s := dice{random}, a.scenario
 	if d.chance(50) {
+		if tries(s) > 2*mostTries && d.chance(75) {
+			s.Clients = slices.Clone(s.Clients)
+			comeLate(&s)
+		}
 		return s
 	}
 	first := s.Clients[0]
@@ -33,7 +39,7 @@ func (a around) Draw(random *rand.Rand) scenarios.Scenario {
 		c := &s.Clients[i]
 		c.Resource, c.Resources, c.Fence = first.Resource, first.Resources, first.Fence
 	}
-	save(&s, oneRound, shortWork)
+	save(&s, oneRound, shortWork, comeLate)
 	if q := s.Lock.Quarantine; q > 0 && q < s.LongestTTL() {
 		return a.scenario
 	}
