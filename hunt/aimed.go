@@ -39,7 +39,7 @@ func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) 
 	}
 	if d.chance(35) {
 		draw(1, func(f nemesis.Fault) bool {
-			return admits(f) && slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f)
+			return admits(f) && slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f) && comesUp(f.Start, s)
 		})
 	}
 	draw(left, admits)
@@ -66,6 +66,24 @@ func hitsWhoSteps(f nemesis.Fault) bool {
 	}
 	return true
 }
+
+// comesUp reports whether a client takes such a step at all: not all extend, or write.
+func comesUp(m nemesis.Moment, s scenarios.Scenario) bool {
+	c := s.Clients[max(m.Client, 1)-1]
+	switch m.Step {
+	case stepExtend, stepExtended:
+		return c.ExtendEvery > 0 || s.Lock.Watchdog.Every > 0
+	case stepBeforeWrite:
+		return c.Workload != "hold" && c.Workload != "misuse"
+	}
+	return true
+}
+
+var (
+	stepExtend      = nemesis.StepName(env.StepExtend.String())
+	stepExtended    = nemesis.StepName(env.StepExtended.String())
+	stepBeforeWrite = nemesis.StepName(env.StepBeforeWrite.String())
+)
 
 // drawCuts cuts one client, or two, off from as many nodes as they can do without.
 func drawCuts(d dice, g nemesis.Generator, s scenarios.Scenario) (cuts nemesis.Plan) {
