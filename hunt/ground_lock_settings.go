@@ -101,7 +101,7 @@ func outwork(d dice, s *scenarios.Scenario) {
 	switch w := l.Watchdog; {
 	case w.Limit > 0 && d.chance(70):
 		last = time.Duration(w.Limit) * w.Every
-	case w.Every == 0 && d.chance(15):
+	case w.Every == 0 && l.Quarantine == 0 && d.chance(15): // a quarantine takes long extensions
 		c.ExtendEvery = d.between(l.TTL/3, validity(*l)*9/10)
 		c.ExtendTTL = d.within(l.TTL/5, c.ExtendEvery*9/10) // over before the next
 		last = c.ExtendEvery
