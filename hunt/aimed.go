@@ -40,7 +40,7 @@ func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) 
 			from = clients
 		}
 		p.add(p.drawn(from, 1, func(f nemesis.Fault) bool {
-			return slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f)
+			return slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f) && comesUp(f.Start, s)
 		})...)
 	}
 	if len(p.world.Plan) == 0 || p.chance(65) { // what else goes wrong can hide it
@@ -95,6 +95,24 @@ func hitsWhoSteps(f nemesis.Fault) bool {
 	}
 	return true
 }
+
+// comesUp reports whether a client takes such a step at all: not all extend, or write.
+func comesUp(m nemesis.Moment, s scenarios.Scenario) bool {
+	c := s.Clients[max(m.Client, 1)-1]
+	switch m.Step {
+	case stepExtend, stepExtended:
+		return c.ExtendEvery > 0 || s.Lock.Watchdog.Every > 0
+	case stepBeforeWrite:
+		return c.Workload != "hold" && c.Workload != "misuse"
+	}
+	return true
+}
+
+var (
+	stepExtend      = nemesis.StepName(env.StepExtend.String())
+	stepExtended    = nemesis.StepName(env.StepExtended.String())
+	stepBeforeWrite = nemesis.StepName(env.StepBeforeWrite.String())
+)
 
 // drawCuts cuts one client, or two, off from as many nodes as they can do without.
 func drawCuts(d dice, g nemesis.Generator, s scenarios.Scenario) (cuts nemesis.Plan) {

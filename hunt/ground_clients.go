@@ -83,6 +83,9 @@ func drawExtensions(d dice, ttl time.Duration, c *scenarios.Client) {
 	if d.chance(50) { // there has to be time for it
 		c.Work = d.within(2*c.ExtendEvery, max(4*c.ExtendEvery, 2*ttl))
 	}
+	if d.chance(20) { // and then releases while the last nodes have still to hear of it
+		c.Work = d.within(c.ExtendEvery+time.Microsecond, c.ExtendEvery+ttl/100)
+	}
 	switch d.IntN(8) {
 	case 0, 1:
 		c.ExtendTTL = d.within(ttl, 4*ttl)

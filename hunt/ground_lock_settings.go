@@ -71,7 +71,7 @@ func drawRetry(d dice, s *scenarios.Scenario) {
 // drawRedlock draws what Redlock alone has.
 func drawRedlock(d dice, s *scenarios.Scenario) {
 	l := &s.Lock
-	if d.chance(20) {
+	if d.chance(25) {
 		room := validity(*l) - l.Margin
 		l.Watchdog.Every = d.between(room/6, room*2/3)
 		if d.chance(50) {
@@ -92,13 +92,30 @@ func drawRedlock(d dice, s *scenarios.Scenario) {
 	}
 }
 
-// outwork lets a holder work on when its watchdog has had enough, so that a validity that
-// was extended runs to its end.
+// outwork lets a holder work on when it, or its watchdog, has had enough of extending, so
+// that a validity that was extended runs to its end; and others come shortly before and
+// ask often, who see a gap that is too small. Or it releases while its watchdog extends.
 func outwork(d dice, s *scenarios.Scenario) {
-	if w := s.Lock.Watchdog; w.Limit > 0 && d.chance(70) {
-		s.Clients[0].Work = exactly(time.Duration(w.Limit)*w.Every + 2*s.Lock.TTL)
-		s.Lock.Tries, s.Lock.Retry = 0, d.within(s.Lock.TTL/200, s.Lock.TTL/10)
+	l, c := &s.Lock, &s.Clients[0]
+	var last time.Duration // when it was extended for the last time, from the grant
+	switch w := l.Watchdog; {
+	case w.Limit > 0 && d.chance(70):
+		last = time.Duration(w.Limit) * w.Every
+	case w.Every == 0 && l.Quarantine == 0 && d.chance(15): // a quarantine takes long extensions
+		c.ExtendEvery = d.between(l.TTL/3, validity(*l)*9/10)
+		c.ExtendTTL = d.within(l.TTL/5, c.ExtendEvery*9/10) // over before the next
+		last = c.ExtendEvery
+	case w.Every > 0 && w.Limit == 0 && d.chance(40):
+		c.Work = d.within(w.Every, w.Every+roundTrip(*s))
+		return
+	default:
+		return
 	}
+	c.Start, c.Work = nemesis.Range{}, exactly(last+2*l.TTL)
+	for i := range s.Clients[1:] {
+		s.Clients[1+i].Start = d.within(last, last+l.TTL/5)
+	}
+	l.Tries, l.Retry = 0, d.within(l.TTL/200, l.TTL/20)
 }
 
 // outlast makes a quarantine outlast what clients ask for, as it has to; and mostly lets

@@ -31,9 +31,20 @@ func drawNetwork(d dice, s *scenarios.Scenario) {
 			s.Connections.Pipelined = true
 		}
 	}
+	if d.chance(12) {
+		drawFar(d, s)
+	}
 	if d.chance(10) {
 		s.GuardLatency = &nemesis.Distribution{Range: d.within(0, ttl/4)}
 	}
+}
+
+// drawFar puts a node far from everybody, by ways that are long now and then: what is sent
+// there is overtaken by what is sent later, when all others have answered.
+func drawFar(d dice, s *scenarios.Scenario) {
+	far := min(s.Latency.Max*one(d, time.Duration(5), 10, 20), max(s.Lock.TTL/100, s.Latency.Max))
+	links := nemesis.Links{Nodes: []int{1 + d.IntN(s.Nodes)}}
+	s.Links = []nemesis.LinkLatency{{Links: links, Latency: nemesis.Distribution{Range: upTo(far)}}}
 }
 
 func drawDisks(d dice, s *scenarios.Scenario) {
@@ -63,7 +74,7 @@ func drawGuard(d dice, s *scenarios.Scenario) {
 // the same: clients that begin at once then split the votes, and do so again if they
 // wait for equally long.
 func drawCamps(d dice, s *scenarios.Scenario) {
-	if len(s.Clients) < 2 || s.Nodes < 2 || !d.chance(12) {
+	if len(s.Clients) < 2 || s.Nodes < 2 || len(s.Links) > 0 || !d.chance(12) {
 		return
 	}
 	far := s.Latency.Max

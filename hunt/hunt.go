@@ -161,3 +161,10 @@ func (h Hunt) try(ctx context.Context, t *trial) error {
 func (h Hunt) wants(p checker.Property) bool {
 	return len(h.Wanted) == 0 || slices.Contains(h.Wanted, p)
 }
+
+// wantsMore reports whether a property is wanted that is not among those broken.
+func (h Hunt) wantsMore(broken []checker.Property) bool {
+	return slices.ContainsFunc(checker.Properties(), func(p checker.Property) bool {
+		return h.wants(p) && !slices.Contains(broken, p)
+	})
+}

@@ -10,11 +10,13 @@ import (
 )
 
 // pool keeps the candidates that a hunt goes on from: those that came closest by each
-// measure, and those that showed something new.
+// measure, those that showed something new, and the last that broke a property while
+// others were wanted too: what breaks one promise may break another.
 type pool struct {
 	hunt   Hunt
 	close  [measures][]*kept
 	novel  []*kept
+	broken []*kept
 	seen   map[feature]bool
 	guides []measure // that matter to what is wanted
 }
@@ -33,7 +35,9 @@ const (
 	closest   = 4  // candidates are kept for a measure, each with other kinds of faults
 	newest    = 32 // that showed something new
 	fertile   = 40 // children of a candidate: one that has led nowhere till then is given up
-	freshness = 80 // of a hundred runs are drawn anew
+	freshness = 60 // of a hundred runs are drawn anew
+	latest    = 8  // that broke something
+	telling   = 3  // is how often these are gone by, as a measure's weight is
 )
 
 func newPool(h Hunt) *pool {
@@ -73,6 +77,9 @@ func (p *pool) choose(random *rand.Rand) *kept {
 			lists = append(lists, slices.Repeat([]*[]*kept{&p.close[m]}, guides[m].weight)...)
 		}
 	}
+	if len(p.broken) > 0 {
+		lists = append(lists, slices.Repeat([]*[]*kept{&p.broken}, telling)...)
+	}
 	if len(p.novel) > 0 {
 		lists = append(lists, &p.novel)
 	}
@@ -89,16 +96,20 @@ func (p *pool) choose(random *rand.Rand) *kept {
 }
 
 // learn takes a candidate in that came close, or did something new. One that broke what
-// is looked for is no more to be looked for.
+// is looked for is no more to be looked for, but for what else it may break.
 func (p *pool) learn(t *trial) {
 	if t.shown == nil {
 		return
 	}
 	discovers := p.discovers(t.shown.features)
-	if len(t.shot.Broken) > 0 {
+	c := kept{Candidate: t.shot.Candidate, kinds: kindsOf(t.shot.Scenario.Plan)}
+	if broken := t.shot.Broken; len(broken) > 0 {
+		if p.hunt.wantsMore(broken) {
+			p.broken = append(p.broken, &c)
+			p.broken = p.broken[max(0, len(p.broken)-latest):]
+		}
 		return
 	}
-	c := kept{Candidate: t.shot.Candidate, kinds: kindsOf(t.shot.Scenario.Plan)}
 	for _, m := range p.guides {
 		if d := t.shown.near[m]; d < far {
 			near := c

@@ -154,7 +154,7 @@ func (o mutantOptions) try(ctx context.Context, c mutants.Checkout, m mutants.Mu
 	if m.Number == "" {
 		t, err = c.Control(ctx, m.Lock, o.seed, o.budget, o.control, tell)
 	} else {
-		t, err = c.Try(ctx, m, o.seed, o.budget, tell)
+		t, err = c.Try(ctx, m, o.seed, o.budget, 0, tell)
 	}
 	if err != nil && !errors.Is(err, context.Cause(ctx)) {
 		err = fmt.Errorf("mutant %s: %w", cmp.Or(m.Number, unmutated), err)

@@ -17,26 +17,26 @@ type Trial struct {
 }
 
 // Try builds a mutant and hunts it until one of the properties that the catalogue
-// names breaks, or the budget has been spent; tell, if it is not nil, hears what is
-// being done.
-func (c Checkout) Try(ctx context.Context, m Mutant, seed uint64, budget time.Duration, tell func(what string)) (Trial, error) {
+// names breaks, or the budget has been spent: so many runs, however long they take, or,
+// if that is 0, so much time. tell, if it is not nil, hears what is being done.
+func (c Checkout) Try(ctx context.Context, m Mutant, seed uint64, budget time.Duration, runs int, tell func(what string)) (Trial, error) {
 	var named []string
 	for _, p := range m.Names {
 		named = append(named, p.String())
 	}
-	return c.try(ctx, m, Quarry{Lock: m.Lock, Seed: seed, Budget: budget, Named: named}, tell)
+	return c.try(ctx, m, Quarry{Lock: m.Lock, Seed: seed, Budget: budget, Runs: runs, Named: named}, tell)
 }
 
-// Control is Try for a lock without a defect, of which nothing should be found: so many
-// runs are made, however long that takes or, if that is 0, all of the budget is spent.
+// Control is Try for a lock without a defect, of which nothing should be found: all of
+// the budget is spent.
 func (c Checkout) Control(ctx context.Context, lock string, seed uint64, budget time.Duration, runs int, tell func(what string)) (Trial, error) {
-	if runs > 0 {
-		budget = math.MaxInt64
-	}
 	return c.try(ctx, Mutant{Lock: lock}, Quarry{Lock: lock, Seed: seed, Budget: budget, Runs: runs}, tell)
 }
 
 func (c Checkout) try(ctx context.Context, m Mutant, q Quarry, tell func(what string)) (_ Trial, err error) {
+	if q.Runs > 0 {
+		q.Budget = math.MaxInt64
+	}
 	if tell == nil {
 		tell = func(string) {}
 	}
