@@ -54,7 +54,7 @@ func drawRetry(d dice, s *scenarios.Scenario) {
 	switch k := d.IntN(10); {
 	case k < 2 && allowance >= l.TTL/50:
 		l.Retry, l.Tries = d.within(allowance/8, allowance/2), 30+d.IntN(50)
-	case k < 8 && room <= 2*l.TTL:
+	case k < 9 && room <= 3*l.TTL:
 		l.Retry.Min = d.between(0, room/8)
 		l.Retry.Max = l.Retry.Min + d.between(room, max(room, l.TTL/2))
 	case k < 9:
