@@ -18,15 +18,22 @@ build: ## build the command into ./lockstorm
 # runs many worlds at a time, and that they give the same traces.
 RACED = ./env ./history ./redlock/... ./locks/... ./cluster/... ./cmd/...
 BATCHES = ^(TestInterrupted|TestVerdictFollowsTheCause|TestGoldenTraces)$$
+HUNTS = ^(TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
+
+# These tests of the command make thousands of runs one after another, which the race
+# detector makes five times as slow and in which it has nothing to find.
+SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown)$$
 
 # What lives in a simulated world is a megabyte or two: the collector may run as seldom
 # as in the command. FRESH=-count=1 asks for tests that Go has passed before.
 test: export GOGC ?= 800
-test: deps ## run all tests, those of concurrent code under the race detector (4 minutes; what has not changed is not run again)
+test: deps ## run all tests, those of concurrent code under the race detector (7 minutes; what has not changed is not run again)
 	$(GO) test $(FRESH) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) ./storm)")
 	$(GO) test $(FRESH) -skip '^(TestInterrupted|TestVerdictFollowsTheCause)$$' ./storm
-	$(GO) test $(FRESH) -race $(RACED)
+	$(GO) test $(FRESH) -run '$(SERIAL)' ./cmd/lockstorm
+	$(GO) test $(FRESH) -race -skip '$(SERIAL)' $(RACED)
 	$(GO) test $(FRESH) -race -run '$(BATCHES)' ./storm
+	$(GO) test $(FRESH) -race -run '$(HUNTS)' ./hunt
 
 bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
 	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update

@@ -47,10 +47,10 @@ func renumbered(s scenarios.Scenario, clients, nodes numbering) scenarios.Scenar
 	s.Plan = slices.DeleteFunc(s.Plan, func(f nemesis.Fault) bool { return !renumberFault(&f, clients, nodes) })
 	var links []nemesis.LinkLatency
 	for _, l := range s.Links {
-		var some, any bool
-		l.Clients, some = clients.list(l.Clients)
-		l.Nodes, any = nodes.list(l.Nodes)
-		if some && any {
+		var someone, somewhere bool
+		l.Clients, someone = clients.list(l.Clients)
+		l.Nodes, somewhere = nodes.list(l.Nodes)
+		if someone && somewhere {
 			links = append(links, l)
 		}
 	}
