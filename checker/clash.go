@@ -96,7 +96,7 @@ func (c *clash) clause() string {
 		return broken(stopsInTime, "client %d's was over at %s%s", c.client, at(c.lapse), c.stood.tell())
 	case len(c.losses) > 0:
 		return c.tellLosses()
-	case !c.quorum.none():
+	case !c.quorum.None():
 		return c.tellVotes()
 	case c.stored && (c.entry.gone || c.its.gone):
 		return c.tellEntries()

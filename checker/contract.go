@@ -56,7 +56,7 @@ func newContract(h history.Header, l *ledger, n *notes) judge {
 }
 
 // truthful reports whether the history tells enough to judge what calls say.
-func (c *contract) truthful() bool { return c.header.Keys && !c.quorum.none() }
+func (c *contract) truthful() bool { return c.header.Keys && !c.quorum.None() }
 
 func (*contract) hears() kinds {
 	return kindSet(history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
@@ -264,7 +264,7 @@ func (c *contract) finding(history.Time) Finding {
 	default:
 		f.Verdict, f.Story = Holds, fmt.Sprintf("%s returned as promised", counted(c.calls, "call"))
 		switch {
-		case c.quorum.none():
+		case c.quorum.None():
 			f.Story += "; whether extend and release told the truth was not judged: the lock keeps nothing on the nodes"
 		case !c.header.Keys:
 			f.Story += "; whether extend and release told the truth was not judged, for want of the nodes' keys"

@@ -45,7 +45,7 @@ type progress struct {
 
 func newProgress(h history.Header, l *ledger, n *notes) judge {
 	needed := electorateOf(h)
-	if needed.none() {
+	if needed.None() {
 		needed = allAlike(h.Nodes)
 	}
 	return &progress{
@@ -140,7 +140,7 @@ func (p *progress) late(h *hold, now history.Time, but *hold) bool {
 // able reports whether the client of the try runs and reaches a quorum. What a
 // lock on few nodes cannot do without them is the matter of fault tolerance.
 func (p *progress) able(h *hold) bool {
-	reached := p.needed.voters &^ (p.ledger.down | h.client.cut)
+	reached := p.needed.voters() &^ (p.ledger.down | h.client.cut)
 	return !h.client.dead && !h.client.paused && p.needed.has(reached)
 }
 

@@ -207,7 +207,7 @@ func (t *tolerance) judge(a attempt) {
 func (t *tolerance) fair(a attempt) bool {
 	c := a.hold.client
 	gone := t.ledger.down | c.cut
-	reached := t.nodes.voters &^ gone
+	reached := t.nodes.voters() &^ gone
 	if gone == 0 || !t.nodes.has(reached) || t.changed >= a.call {
 		return false
 	}
@@ -224,7 +224,7 @@ func (t *tolerance) fair(a attempt) bool {
 
 func (t *tolerance) violate(a attempt, s streak) {
 	t.breaches.add(func() (string, Place) {
-		reached := t.nodes.voters &^ (t.ledger.down | a.hold.client.cut)
+		reached := t.nodes.voters() &^ (t.ledger.down | a.hold.client.cut)
 		return fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %s and nobody competed",
 				a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached)) + t.clause(reached),
 			Place{Resource: a.hold.resource.name, Client: a.hold.client.number, From: s.since, To: a.at}
@@ -232,8 +232,8 @@ func (t *tolerance) violate(a attempt, s streak) {
 }
 
 func (t *tolerance) clause(reached nodes) string {
-	if lock := electorateOf(t.ledger.header); !lock.none() && !lock.has(reached) {
-		return broken(keepersReached, "it did not reach %v", lock.voters&^reached)
+	if lock := electorateOf(t.ledger.header); !lock.None() && !lock.has(reached) {
+		return broken(keepersReached, "it did not reach %v", lock.voters()&^reached)
 	}
 	return unbroken(t.notes, "the lock itself refused")
 }

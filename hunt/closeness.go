@@ -1,62 +1,19 @@
 package hunt
 
 import (
-	"math"
-	"math/bits"
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-// measure is one of the ways in which a run can come close to a violation. Each has a
-// scale of its own, on which less is closer.
-type measure int
-
-const (
-	rivalVotes measure = iota // how many votes another token lacked of a quorum, while somebody held the lock
-	ownVotes                  // how many votes a holder was left with
-	gap                       // from the end of a hold that was not released to the next grant
-	overstay                  // how much of the TTL was left when a section ended
-	remaining                 // that was left at a grant
-	lateWrite                 // how much of the TTL was left when a write was applied
-	call                      // how much was left of the bound of a call
-	leftKey                   // how much was left of the bound for keys of what was given up
-	waiting                   // how much was left of the bound until somebody is granted a free lock
-	refusals                  // how many tries were left of those within which one must succeed
-	measures
-)
-
-// guides says which measures tell something of which properties, and how often one of
-// them is gone by. Votes lead to a violation step by step; of the others most runs come
-// as close as can be by chance.
-var guides = [measures]struct {
-	weight int
-	to     []checker.Property
-}{
-	rivalVotes: {3, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract}},
-	ownVotes:   {3, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract}},
-	gap:        {1, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence}},
-	overstay:   {1, []checker.Property{checker.Section, checker.Effect}},
-	remaining:  {1, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Contract}},
-	lateWrite:  {1, []checker.Property{checker.Effect}},
-	call:       {1, []checker.Property{checker.Contract}},
-	leftKey:    {1, []checker.Property{checker.Cleanup, checker.DeadlockFreedom}},
-	waiting:    {1, []checker.Property{checker.DeadlockFreedom}},
-	refusals:   {1, []checker.Property{checker.FaultTolerance, checker.DeadlockFreedom}},
-}
-
-// far is what nothing was measured of.
-const far = math.MaxInt64
 
 // closeness is a sink that measures how close a run came to violations, which need not
 // be exact: judges judge, it only says where to look on.
 type closeness struct {
 	header history.Header
 	plan   nemesis.Plan
-	votes  ballot
+	voting history.Electorate
 
 	near     [measures]int64
 	features map[feature]bool // what has happened
@@ -88,20 +45,17 @@ type claim struct {
 	since   history.Time // the call of acquire
 	granted history.Time
 	ended   history.Time // of the window, if it is not open
-	keys    nodeSet
-	fresh   nodeSet // set since somebody else has held the lock
+	keys    uint64       // the nodes that have one, as in [history.Electorate]
+	fresh   uint64       // those set since somebody else has held the lock
 
 	holds bool // granted, and relied on
 	stale bool // granted, and not released though its validity is over
 	over  bool // refused or released
 }
 
-// nodeSet is a set of nodes, as bits.
-type nodeSet uint64
-
 func newCloseness(h history.Header, p nemesis.Plan) *closeness {
 	c := &closeness{
-		header: h, plan: p, votes: ballotOf(h), features: map[feature]bool{},
+		header: h, plan: p, voting: h.Electorate(), features: map[feature]bool{},
 		clients: make([]user, h.Clients+1),
 	}
 	for m := range c.near {
@@ -294,7 +248,7 @@ func (c *closeness) keyChanged(e *history.Event) {
 	if t == nil {
 		return
 	}
-	node := nodeSet(1) << (e.Node - 1)
+	node := uint64(1) << (e.Node - 1)
 	if e.Kind == history.KeySet {
 		t.keys |= node
 		if r.held() {
@@ -328,12 +282,12 @@ func (c *closeness) tally(r *claims) {
 		if !holder.holds {
 			continue
 		}
-		if c.votes.all > 0 {
-			c.came(ownVotes, int64(c.votes.count(holder.keys))<<timeBits+c.early(holder))
+		if !c.voting.None() {
+			c.came(ownVotes, int64(c.voting.Count(holder.keys))<<timeBits+c.early(holder))
 		}
 		for _, t := range r.tries {
 			if t != holder && t.fresh != 0 && !t.over {
-				lacks := max(0, c.votes.quorum()-c.votes.count(t.keys))
+				lacks := max(0, c.voting.Needed()-c.voting.Count(t.keys))
 				c.came(rivalVotes, int64(lacks)<<timeBits+c.early(holder))
 			}
 		}
@@ -362,43 +316,4 @@ func (c *closeness) finish() {
 			c.within(waiting, c.header.Bounds.Grant, c.now.Sub(r.free))
 		}
 	}
-}
-
-// ballot is how many votes the key on each node has.
-type ballot struct {
-	votes []int // by node, from 0; nil: one each
-	among nodeSet
-	all   int
-}
-
-// ballotOf goes by what the header says of the lock.
-func ballotOf(h history.Header) ballot {
-	if h.Votes != nil {
-		b := ballot{votes: h.Votes, among: math.MaxUint64}
-		for _, v := range h.Votes {
-			b.all += v
-		}
-		return b
-	}
-	n := h.Keepers
-	if n == 0 {
-		n = h.Nodes
-	}
-	n = max(n, 0)
-	return ballot{among: 1<<n - 1, all: n}
-}
-
-// quorum is the least number of votes that hold the lock.
-func (b ballot) quorum() int { return b.all/2 + 1 }
-
-func (b ballot) count(s nodeSet) int {
-	s &= b.among
-	if b.votes == nil {
-		return bits.OnesCount64(uint64(s))
-	}
-	sum := 0
-	for ; s != 0; s &= s - 1 {
-		sum += b.votes[bits.TrailingZeros64(uint64(s))]
-	}
-	return sum
 }

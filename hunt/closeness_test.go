@@ -75,23 +75,3 @@ func TestCallsArePausedWithTheirClient(t *testing.T) {
 		t.Errorf("%v left", time.Duration(got))
 	}
 }
-
-// Whatever votes a header gives the nodes, a quorum is more than half of all.
-func TestBallots(t *testing.T) {
-	for name, c := range map[string]struct {
-		header history.Header
-		nodes  nodeSet
-		count  int
-		quorum int
-	}{
-		"all":      {history.Header{Nodes: 5}, 0b10101, 3, 3},
-		"four":     {history.Header{Nodes: 4}, 0b0011, 2, 3},
-		"keepers":  {history.Header{Nodes: 5, Keepers: 1}, 0b10001, 1, 1},
-		"weighted": {history.Header{Nodes: 3, Votes: []int{5, 0, 2}}, 0b110, 2, 4},
-	} {
-		b := ballotOf(c.header)
-		if got := b.count(c.nodes); got != c.count || b.quorum() != c.quorum {
-			t.Errorf("%s: %d votes of a quorum of %d, want %d of %d", name, got, b.quorum(), c.count, c.quorum)
-		}
-	}
-}

@@ -27,16 +27,16 @@ func (c *closeness) note(e *history.Event) {
 		f.fault = c.plan[e.Fault-1].Action.Kind()
 	}
 	for _, r := range c.resources {
-		r.amid(&f, c.votes)
+		r.amid(&f, c.voting)
 	}
 	c.features[f] = true
 }
 
-func (r *claims) amid(f *feature, votes ballot) {
+func (r *claims) amid(f *feature, voting history.Electorate) {
 	var holders, tries, rival uint8
-	own := uint8(votes.all)
+	own := uint8(voting.All)
 	for _, t := range r.tries {
-		n := uint8(votes.count(t.keys))
+		n := uint8(voting.Count(t.keys))
 		switch {
 		case t.holds:
 			holders, own = holders+1, min(own, n)

@@ -101,8 +101,9 @@ func (t *teller) vote(r *replied, asked *round) string {
 	case r.counted != history.OK:
 		return ""
 	}
-	asked.yes += t.votes(r.reply.Node)
-	return fmt.Sprintf(", %d of the %s needed", asked.yes, words.Count(t.needed(), "vote"))
+	voting := t.header.Electorate()
+	asked.yes += voting.Count(1 << (r.reply.Node - 1))
+	return fmt.Sprintf(", %d of the %s needed", asked.yes, words.Count(voting.Needed(), "vote"))
 }
 
 // votedOn are the operations of which the answers are votes.
@@ -141,29 +142,6 @@ func because(err error) string {
 		return ""
 	}
 	return ", " + strings.TrimPrefix(err.Error(), "no answer, ")
-}
-
-// needed is how many votes hold the lock: more than half of all.
-func (t *teller) needed() int {
-	all := t.header.Nodes
-	switch {
-	case t.header.Keepers > 0:
-		all = t.header.Keepers
-	case t.header.Votes != nil:
-		all = 0
-		for _, v := range t.header.Votes {
-			all += v
-		}
-	}
-	return all/2 + 1
-}
-
-// votes is how many votes a node has.
-func (t *teller) votes(node int) int {
-	if t.header.Votes != nil {
-		return t.header.Votes[node-1]
-	}
-	return 1
 }
 
 // asked is a request to the store.
