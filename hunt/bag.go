@@ -23,8 +23,8 @@ type Bag struct {
 	First map[checker.Property]Shot
 }
 
-// Add puts a run into the bag.
-func (b *Bag) Add(s Shot) {
+// Add puts a run into the bag, and returns the properties that it is the first to break.
+func (b *Bag) Add(s Shot) (first []checker.Property) {
 	b.Runs++
 	b.Grants += s.Result.Report.Measurements.Grants
 	b.Faults += s.Result.Report.Measurements.Faults
@@ -40,8 +40,10 @@ func (b *Bag) Add(s Shot) {
 		}
 		if b.Violations[p]++; b.Violations[p] == 1 {
 			b.First[p] = s
+			first = append(first, p)
 		}
 	}
+	return first
 }
 
 // Has reports whether all of some properties are broken by a run of the bag.

@@ -8,12 +8,12 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Bounds returns limits that a correct lock keeps in a scenario's world, as it is when
+// bounds returns limits that a correct lock keeps in a scenario's world, as it is when
 // faults have ended, because of what its settings say: they follow from the timeouts and
 // the latencies. What nothing follows for has no bound: a lock that waits for less than a
 // round trip promises nobody anything. They are generous: what breaks a bound breaks it
 // by far, and an alarm about a lock that is right is worse than one that is late.
-func Bounds(s scenarios.Scenario) history.Bounds {
+func bounds(s scenarios.Scenario) history.Bounds {
 	e := effortOf(s)
 	b := history.Bounds{Acquire: generous(e.acquire), Extend: generous(e.extend), Release: generous(e.release)}
 	if e.keeps == inStore && e.patience >= validity(s.Lock) {

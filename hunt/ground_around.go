@@ -43,7 +43,7 @@ func (a around) Draw(random *rand.Rand) scenarios.Scenario {
 	if q := s.Lock.Quarantine; q > 0 && q < s.LongestTTL() {
 		return a.scenario
 	}
-	s.Bounds = widened(s.Bounds, Bounds(s))
+	s.Bounds = widened(s.Bounds, bounds(s))
 	return s
 }
 

@@ -97,7 +97,7 @@ func (o ofLock) Draw(random *rand.Rand) scenarios.Scenario {
 	save(&s, oneRound, fewClients(4), shortWork, fewClients(3), fewClients(2), slowRetry)
 	outwork(d, &s)
 	drawCamps(d, &s)
-	s.Bounds = Bounds(s)
+	s.Bounds = bounds(s)
 	s.Horizon = horizon(s)
 	return s
 }

@@ -167,7 +167,7 @@ func (m *mutation) retime() bool {
 	return true
 }
 
-// align lets a fault begin when another of the plan does, or another's end come with it.
+// align lets a fault begin when another of the plan does.
 func (m *mutation) align() bool {
 	f, like := m.fault(), m.fault()
 	if f == like {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -24,9 +23,9 @@ type pool struct {
 // kept is a candidate of the pool.
 type kept struct {
 	Candidate
-	kinds    string // of its faults
-	distance int64  // by the measure that it is kept for
-	children int    // that have been made of it
+	kinds    []nemesis.Kind // of its faults
+	distance int64          // by the measure that it is kept for
+	children int            // that have been made of it
 }
 
 // Most is drawn anew: what is drawn is aimed, and where nothing leads step by step to what
@@ -102,7 +101,7 @@ func (p *pool) learn(t *trial) {
 		return
 	}
 	discovers := p.discovers(t.shown.features)
-	c := kept{Candidate: t.shot.Candidate, kinds: kindsOf(t.shot.Scenario.Plan)}
+	c := kept{Candidate: t.shot.Candidate, kinds: t.shot.Scenario.Plan.Kinds()}
 	if broken := t.shot.Broken; len(broken) > 0 {
 		if p.hunt.wantsMore(broken) {
 			p.broken = append(p.broken, &c)
@@ -126,7 +125,7 @@ func (p *pool) learn(t *trial) {
 // rank puts a candidate among the closest if it is one: in the place of one that has the
 // same kinds of faults, or else of the last.
 func rank(list []*kept, k *kept) []*kept {
-	if i := slices.IndexFunc(list, func(l *kept) bool { return l.kinds == k.kinds }); i >= 0 {
+	if i := slices.IndexFunc(list, func(l *kept) bool { return slices.Equal(l.kinds, k.kinds) }); i >= 0 {
 		if list[i].distance <= k.distance {
 			return list
 		}
@@ -149,14 +148,4 @@ func (p *pool) discovers(features map[feature]bool) bool {
 		p.seen[f] = true
 	}
 	return len(p.seen) > before
-}
-
-// kindsOf names the kinds of faults of a plan, each once.
-func kindsOf(p nemesis.Plan) string {
-	var names []string
-	for _, f := range p {
-		names = append(names, string(f.Action.Kind()))
-	}
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), " ")
 }

@@ -79,6 +79,28 @@ that its row violates; 1 one has not.`,
   lockstorm hunt crash-restart --property V1 --hunts 50
   lockstorm hunt --debate --hunts 50 --format markdown`,
 	}
+	o.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.settle(cmd, args); err != nil {
+			return err
+		}
+		if o.debate {
+			return o.rows(cmd, args)
+		}
+		q, err := o.quest(args)
+		if err != nil {
+			return err
+		}
+		if o.hunts > 0 {
+			return o.repeated(cmd, q)
+		}
+		return o.once(cmd, q)
+	}
+	return cmd
+}
+
+// flags tells the command of the flags, and which of them exclude each other.
+func (o *huntOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.lock, "lock", "redlock", `kind of lock that is hunted without a scenario, as "lockstorm list" names it`)
 	f.StringSliceVar(&o.properties, "property", nil, "hunt these properties alone, by name or code: lease,V4")
@@ -101,23 +123,6 @@ that its row violates; 1 one has not.`,
 	for _, flag := range []string{"first", "out"} {
 		cmd.MarkFlagsMutuallyExclusive("hunts", flag)
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.settle(cmd, args); err != nil {
-			return err
-		}
-		if o.debate {
-			return o.rows(cmd, args)
-		}
-		q, err := o.quest(args)
-		if err != nil {
-			return err
-		}
-		if o.hunts > 0 {
-			return o.repeated(cmd, q)
-		}
-		return o.once(cmd, q)
-	}
-	return cmd
 }
 
 // settle checks the flags, and fills in those that were not given.

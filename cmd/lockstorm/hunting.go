@@ -39,16 +39,13 @@ func (q quest) run(ctx context.Context, watch *huntLine) (haul, error) {
 	began := time.Now()
 	h := haul{after: map[checker.Property]time.Duration{}, inside: map[checker.Property]int{}}
 	q.Each = func(s hunt.Shot) bool {
-		h.Add(s)
+		for _, p := range h.Add(s) {
+			h.after[p] = time.Since(began)
+		}
 		terms := q.Terms(s.Scenario)
 		for _, p := range q.hunted() {
 			if terms.Excuse(p, s.Scenario) == nil {
 				h.inside[p]++
-			}
-		}
-		for _, p := range s.Broken {
-			if h.Violations[p] == 1 {
-				h.after[p] = time.Since(began)
 			}
 		}
 		watch.see(q, &h.Bag)

@@ -3,10 +3,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -98,33 +96,10 @@ func TestMutantsOutsideACheckout(t *testing.T) {
 // Whatever ends the command, what it has started ends as well; its directory goes with
 // what gives it the time to.
 func TestNothingSurvivesMutants(t *testing.T) {
-	for signal, wantCode := range map[syscall.Signal]int{
-		syscall.SIGINT: exitUndecided, syscall.SIGTERM: exitUndecided, syscall.SIGKILL: -1,
-	} {
-		t.Run(signal.String(), func(t *testing.T) {
-			t.Parallel()
-			temp := t.TempDir()
-			var out bytes.Buffer
-			cmd := exec.Command(os.Args[0], "mutants", "0", "--budget", "10m")
-			cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+temp)
-			cmd.Stdout, cmd.Stderr = &out, &out
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = cmd.Process.Kill() })
-			soon(t, "a hunter hunts", func() bool { return serversBelow(temp) == 1 })
-			if err := cmd.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
-			_ = cmd.Wait()
-			want(t, "exit code", cmd.ProcessState.ExitCode(), wantCode)
-			soon(t, "no hunter hunts", func() bool { return serversBelow(temp) == 0 })
-			if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 && signal != syscall.SIGKILL {
-				t.Errorf("left behind: %v", left)
-			}
-			if strings.Contains(out.String(), "goroutine ") {
-				t.Errorf("a stack trace:\n%s", out.String())
-			}
-		})
-	}
+	command := func(*testing.T) []string { return []string{"mutants", "0", "--budget", "10m"} }
+	wantNothingSurvives(t, command, 1, func(t *testing.T, temp string, by syscall.Signal) {
+		if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 && by != syscall.SIGKILL {
+			t.Errorf("left behind: %v", left)
+		}
+	})
 }

@@ -138,6 +138,20 @@ func TestAnotherProcessRunsTheSame(t *testing.T) {
 
 // Whatever ends the command, its servers and their directory end as well.
 func TestNothingSurvivesTheCommand(t *testing.T) {
+	command := func(t *testing.T) []string {
+		return []string{"run", "slow-acquire", "--backend", "process", "--out", t.TempDir()}
+	}
+	wantNothingSurvives(t, command, 5, func(t *testing.T, temp string, _ syscall.Signal) {
+		soon(t, "no directory is left", func() bool {
+			left, err := os.ReadDir(temp)
+			return err == nil && len(left) == 0
+		})
+	})
+}
+
+// wantNothingSurvives ends the command by each signal when so many processes run below its
+// temporary directory, and wants them gone; wantLeft looks at what it left there.
+func wantNothingSurvives(t *testing.T, command func(*testing.T) []string, processes int, wantLeft func(t *testing.T, temp string, by syscall.Signal)) {
 	for signal, wantCode := range map[syscall.Signal]int{
 		syscall.SIGINT: exitUndecided, syscall.SIGTERM: exitUndecided, syscall.SIGKILL: -1,
 	} {
@@ -145,24 +159,21 @@ func TestNothingSurvivesTheCommand(t *testing.T) {
 			t.Parallel()
 			temp := t.TempDir()
 			var out bytes.Buffer
-			cmd := exec.Command(os.Args[0], "run", "slow-acquire", "--backend", "process", "--out", t.TempDir())
+			cmd := exec.Command(os.Args[0], command(t)...)
 			cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+temp)
 			cmd.Stdout, cmd.Stderr = &out, &out
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = cmd.Process.Kill() })
-			soon(t, "five servers run", func() bool { return serversBelow(temp) == 5 })
+			soon(t, fmt.Sprintf("%d processes run", processes), func() bool { return serversBelow(temp) == processes })
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait()
 			want(t, "exit code", cmd.ProcessState.ExitCode(), wantCode)
-			soon(t, "no server runs", func() bool { return serversBelow(temp) == 0 })
-			soon(t, "no directory is left", func() bool {
-				left, err := os.ReadDir(temp)
-				return err == nil && len(left) == 0
-			})
+			soon(t, "no process runs", func() bool { return serversBelow(temp) == 0 })
+			wantLeft(t, temp, signal)
 			if strings.Contains(out.String(), "goroutine ") {
 				t.Errorf("a stack trace:\n%s", out.String())
 			}

@@ -24,7 +24,7 @@ func TestFourMutants(t *testing.T) {
 	if err != nil {
 		t.Log("not a checkout that git knows of: always the same four")
 	}
-	for _, m := range Choose(all(t), 4, string(commit)) {
+	for _, m := range choose(all(t), 4, string(commit)) {
 		t.Run(m.Number, func(t *testing.T) {
 			trial, err := checkout(t).Try(t.Context(), m, 1, 0, most, nil)
 			if err != nil {

@@ -215,7 +215,7 @@ func TestChoose(t *testing.T) {
 	list := all(t)
 	of := func(by string) string {
 		var numbers []string
-		for _, m := range Choose(list, 4, by) {
+		for _, m := range choose(list, 4, by) {
 			numbers = append(numbers, m.Number)
 		}
 		return strings.Join(numbers, " ")
@@ -232,7 +232,7 @@ func TestChoose(t *testing.T) {
 	if len(chosen) != len(list) {
 		t.Errorf("%d of %d are ever chosen", len(chosen), len(list))
 	}
-	if n := len(Choose(list, 1000, "a")); n != len(list) {
+	if n := len(choose(list, 1000, "a")); n != len(list) {
 		t.Errorf("%d chosen of %d", n, len(list))
 	}
 }

@@ -78,14 +78,13 @@ func (q quarry) hunt(ctx context.Context) (mutants.Report, error) {
 		Faults: usual, Most: most, Seed: q.seed,
 		Each: func(s hunt.Shot) bool {
 			b.take(s)
-			return b.report.Named == nil && s.Number != q.runs
+			return b.found == nil && s.Number != q.runs
 		},
 	}.Run(ctx)
 	if b.err != nil {
 		err = b.err
 	}
-	b.report.Seconds = time.Since(b.began).Seconds()
-	return b.report, err
+	return b.report(), err
 }
 
 // usual are the weights of the faults: what the debate is about, clients that stand still

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// Choose returns n of the mutants, or all if there are fewer, which follow from a text:
+// choose returns n of the mutants, or all if there are fewer, which follow from a text:
 // the commit, say, so that in time all get their turn.
-func Choose(all []Mutant, n int, by string) []Mutant {
+func choose(all []Mutant, n int, by string) []Mutant {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(by))
 	random := rand.New(rand.NewPCG(hash.Sum64(), 0))
