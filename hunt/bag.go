@@ -4,20 +4,15 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt/score"
 )
 
 // Bag is what a hunt has brought in so far.
 type Bag struct {
-	Runs, Grants, Faults int
-
-	// Contended counts the runs in which a fault began within a contended hold.
-	Contended int
+	score.Counts
 
 	// Near is how close the runs came that broke nothing.
 	Near Near
-
-	// Violations counts, for each property, the runs that break it.
-	Violations map[checker.Property]int
 
 	// First is the first run that breaks each property.
 	First map[checker.Property]Shot

@@ -47,7 +47,7 @@ func TestHuntScore(t *testing.T) {
 	dir := t.TempDir()
 	code, out, _ := command(t, "hunt", "crash-restart", "--property", "V1", "--runs", "2000", "--out", dir, "--json")
 	want(t, "exit code", code, exitContradiction)
-	var s score
+	var s haulScore
 	if err := json.Unmarshal([]byte(out), &s); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestHuntsAreCounted(t *testing.T) {
 
 	code, out, _ = command(t, "hunt", "failover", "--property", "V4", "--hunts", "2", "--runs", "50", "--json")
 	want(t, "exit code where nothing is found", code, exitAsExpected)
-	wantIn(t, out, `"hunts":2,"found":0,"runs":{"median":null,"p90":null,"p99":null}`)
+	wantIn(t, out, `"hunts":2,"found_by":0,"runs_to_find":{"median":null,"p90":null,"p99":null}`)
 }
 
 func TestHuntOfTheDebate(t *testing.T) {
@@ -106,7 +106,7 @@ func TestHuntOfTheDebate(t *testing.T) {
 
 	code, out, _ = command(t, "hunt", "--debate", "crash-restart", "--hunts", "2", "--runs", "1", "--json")
 	want(t, "exit code where a row is not found", code, exitContradiction)
-	wantIn(t, out, `{"row":"crash-restart","hunted":["lease","section","effect"],"hunts":2,"found":0,`)
+	wantIn(t, out, `{"ground":"crash-restart","hunted":["lease","section","effect"],"hunts":2,"found_by":0,`)
 }
 
 // A hunt that is stopped tells what it knows.

@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt/assume"
 	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/hunt/score"
 	"github.com/lockstorm/lockstorm/hunt/shrink"
 	"github.com/lockstorm/lockstorm/hunt/trophy"
 	"github.com/lockstorm/lockstorm/internal/words"
@@ -223,53 +224,43 @@ func printAdvice(out io.Writer, assumed string, finds []find) {
 	}
 }
 
-// score is what --json prints of a hunt.
-type score struct {
-	Hunt          string                   `json:"hunt"`
-	Seed          uint64                   `json:"seed"`
-	Runs          int                      `json:"runs"`
-	Seconds       float64                  `json:"seconds"`
-	RunsPerSecond float64                  `json:"runs_per_second"`
-	Grants        int                      `json:"grants"`
-	Faults        int                      `json:"faults"`
-	Contended     int                      `json:"contended"` // runs with a fault within a contended hold
-	Stopped       bool                     `json:"stopped"`
-	Hunted        []checker.Property       `json:"hunted"`
-	Inside        map[checker.Property]int `json:"inside"`     // runs in which it was promised and nothing was outside what is assumed for it
-	Violations    map[checker.Property]int `json:"violations"` // runs
-	Finds         []scoredFind             `json:"finds"`
+// haulScore is what --json prints of a hunt.
+type haulScore struct {
+	Ground string             `json:"ground"`
+	Hunted []checker.Property `json:"hunted"`
+	Seed   uint64             `json:"seed"`
+	score.Counts
+	Seconds float64                  `json:"seconds"`
+	Inside  map[checker.Property]int `json:"inside"` // runs in which it was promised and nothing was outside what is assumed for it
+	Finds   []scoredFind             `json:"finds"`
+	Stopped bool                     `json:"stopped"`
 }
 
 // scoredFind is one find in the score.
 type scoredFind struct {
-	Property checker.Property `json:"property"`
-	Defect   bool             `json:"defect"`
-	Limit    string           `json:"limit,omitempty"` // the assumption that was left
-	Run      int              `json:"run"`
-	Seconds  float64          `json:"seconds"`
-	Found    trophy.Size      `json:"found"`
-	Shrunk   trophy.Size      `json:"shrunk"`
-	Story    string           `json:"story"`
-	Case     string           `json:"case,omitempty"`
+	score.Find             // its story is that of the shrunk run
+	Defect     bool        `json:"defect"`
+	Limit      string      `json:"limit,omitempty"` // the assumption that was left
+	Found      trophy.Size `json:"found"`
+	Shrunk     trophy.Size `json:"shrunk"`
+	Case       string      `json:"case,omitempty"`
 }
 
-func scoreOf(q quest, h haul, finds []find) score {
-	s := score{
-		Hunt: q.Ground.Name(), Seed: q.Seed, Runs: h.Runs, Seconds: h.took.Seconds(), RunsPerSecond: float64(h.Runs) / h.took.Seconds(),
-		Grants: h.Grants, Faults: h.Faults, Contended: h.Contended, Stopped: h.stopped, Hunted: q.hunted(),
-		Inside: map[checker.Property]int{}, Violations: map[checker.Property]int{}, Finds: []scoredFind{},
+func scoreOf(q quest, h haul, finds []find) haulScore {
+	s := haulScore{
+		Ground: q.Ground.Name(), Hunted: q.hunted(), Seed: q.Seed, Counts: h.Counts, Seconds: h.took.Seconds(),
+		Inside: map[checker.Property]int{}, Finds: []scoredFind{}, Stopped: h.stopped,
 	}
 	for _, p := range q.hunted() {
 		s.Inside[p] = h.inside[p]
 	}
-	for p, n := range h.Violations {
-		s.Violations[p] = n
-	}
 	for _, f := range finds {
 		one := scoredFind{
-			Property: f.Property, Defect: f.Excuse == nil, Run: f.Found.Number, Seconds: f.after.Seconds(),
-			Found: trophy.SizeOf(f.Found.Result.Done()), Shrunk: trophy.SizeOf(f.Small.Done()),
-			Story: f.Small.Report.Finding(f.Property).Story, Case: f.path,
+			Find: score.Find{
+				Property: f.Property, Run: f.Found.Number, Seconds: f.after.Seconds(),
+				Story: f.Small.Report.Finding(f.Property).Story,
+			},
+			Defect: f.Excuse == nil, Found: trophy.SizeOf(f.Found.Result.Done()), Shrunk: trophy.SizeOf(f.Small.Done()), Case: f.path,
 		}
 		if f.Excuse != nil {
 			one.Limit = f.Excuse.Error()

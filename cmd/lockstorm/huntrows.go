@@ -129,12 +129,12 @@ func joined[T any](list []T, text func(T) string) string {
 // rowsScore is what --json prints of the debate.
 type rowsScore struct {
 	Seed    uint64     `json:"seed"` // of the first hunt of each row
-	Stopped bool       `json:"stopped"`
 	Rows    []rowScore `json:"rows"`
+	Stopped bool       `json:"stopped"`
 }
 
 type rowScore struct {
-	Row    string             `json:"row"`
+	Ground string             `json:"ground"` // the row
 	Hunted []checker.Property `json:"hunted"`
 	chaseScore
 }

@@ -27,7 +27,7 @@ func (o *huntOptions) repeated(cmd *cobra.Command, q quest) error {
 	out := cmd.OutOrStdout()
 	if o.json {
 		err = json.NewEncoder(out).Encode(chasesScore{
-			Hunt: q.Ground.Name(), Hunted: q.hunted(), Seed: o.seed, Stopped: stopped, chaseScore: scoreChases(chases),
+			Ground: q.Ground.Name(), Hunted: q.hunted(), Seed: o.seed, Stopped: stopped, chaseScore: scoreChases(chases),
 		})
 	} else {
 		printChases(out, q, chases)
@@ -102,24 +102,24 @@ func tookText(c hunt.Chases, percent float64) string {
 
 // chasesScore is what --json prints of hunts for one thing.
 type chasesScore struct {
-	Hunt    string             `json:"hunt"`
-	Hunted  []checker.Property `json:"hunted"`
-	Seed    uint64             `json:"seed"` // of the first
-	Stopped bool               `json:"stopped"`
+	Ground string             `json:"ground"`
+	Hunted []checker.Property `json:"hunted"`
+	Seed   uint64             `json:"seed"` // of the first
 	chaseScore
+	Stopped bool `json:"stopped"`
 }
 
 // chaseScore is the figures of hunts. A quantile is null where too few have found
 // anything.
 type chaseScore struct {
 	Hunts   int                 `json:"hunts"`
-	Found   int                 `json:"found"`
-	Runs    map[string]*int     `json:"runs"`
-	Seconds map[string]*float64 `json:"seconds"`
+	FoundBy int                 `json:"found_by"` // so many of them
+	Runs    map[string]*int     `json:"runs_to_find"`
+	Seconds map[string]*float64 `json:"seconds_to_find"`
 }
 
 func scoreChases(c hunt.Chases) chaseScore {
-	s := chaseScore{Hunts: len(c), Found: c.Found(), Runs: map[string]*int{}, Seconds: map[string]*float64{}}
+	s := chaseScore{Hunts: len(c), FoundBy: c.Found(), Runs: map[string]*int{}, Seconds: map[string]*float64{}}
 	for _, share := range shares {
 		s.Runs[share.name], s.Seconds[share.name] = nil, nil
 		if n, found := c.Runs(share.percent); found {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -39,8 +38,11 @@ found. Number 0 is the lock without a defect, of which nothing may be found. Wit
 a number all are tried, 0 first.
 
 The mutants are built from source: this needs a checkout of the project and the Go
-toolchain. Exit code 0: all were caught, and nothing was found of the lock without a
-defect; 1 otherwise.`,
+toolchain.
+
+Exit codes: 0 all were caught, and nothing was found of the lock without a defect;
+1 otherwise; 2 bad usage or input, no checkout or no toolchain; 3 stopped before all
+had been tried, and until then it was as it should be.`,
 		Example: `  lockstorm mutants
   lockstorm mutants 7a 11 --budget 10s
   lockstorm mutants 0 --control 1000000`,
@@ -112,41 +114,60 @@ func (o mutantOptions) run(ctx context.Context, c mutants.Checkout, chosen []mut
 			return err
 		}
 	}
+	s, err := o.score(ctx, c, chosen, out, problems)
+	if err != nil {
+		return err
+	}
+	if err := o.print(s, out); err != nil {
+		return err
+	}
+	switch {
+	case s.Alarms > 0 || s.Caught < s.Mutants:
+		return verdictError(exitContradiction)
+	case s.Stopped:
+		return verdictError(exitUndecided)
+	}
+	return nil
+}
+
+// score tries one after another until ctx ends. With --json each is told at once.
+func (o mutantOptions) score(ctx context.Context, c mutants.Checkout, chosen []mutants.Mutant, out, problems io.Writer) (s mutantScore, err error) {
 	line := newStatusLine(problems)
 	defer line.done()
-	var s mutantScore
 	for i, m := range chosen {
 		t, err := o.try(ctx, c, m, func(what string) {
 			if line.out != nil {
 				line.print("%s mutant %s (%d of %d)", what, cmp.Or(m.Number, unmutated), i+1, len(chosen))
 			}
 		})
-		if err != nil {
-			return err
+		switch {
+		case ctx.Err() != nil: // what it had found by then is not all that it could
+			s.Stopped = true
+			return s, nil
+		case err != nil:
+			return s, err
 		}
 		s.add(t)
 		if o.asJSON {
 			if err := json.NewEncoder(out).Encode(recordOf(t)); err != nil {
-				return err
+				return s, err
 			}
 		}
 	}
-	line.done()
+	return s, nil
+}
+
+// print prints what became of them all.
+func (o mutantOptions) print(s mutantScore, out io.Writer) error {
 	switch {
 	case o.asJSON:
-		if err := json.NewEncoder(out).Encode(map[string]mutantScore{"score": s}); err != nil {
-			return err
-		}
+		return json.NewEncoder(out).Encode(map[string]mutantScore{"score": s})
 	case o.markdown:
 		s.table().markdown(out)
-		_, _ = fmt.Fprintf(out, "\n%s\n", s.words())
 	default:
 		s.table().text(out)
-		_, _ = fmt.Fprintf(out, "\n%s\n", s.words())
 	}
-	if s.Caught < s.Mutants || s.Alarms > 0 {
-		return verdictError(exitContradiction)
-	}
+	_, _ = fmt.Fprintf(out, "\n%s\n", s.words())
 	return nil
 }
 
@@ -156,7 +177,7 @@ func (o mutantOptions) try(ctx context.Context, c mutants.Checkout, m mutants.Mu
 	} else {
 		t, err = c.Try(ctx, m, o.seed, o.budget, 0, tell)
 	}
-	if err != nil && !errors.Is(err, context.Cause(ctx)) {
+	if err != nil {
 		err = fmt.Errorf("mutant %s: %w", cmp.Or(m.Number, unmutated), err)
 	}
 	return t, err

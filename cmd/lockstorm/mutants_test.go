@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,26 +22,30 @@ func TestMutants(t *testing.T) {
 	if len(lines) != 2 {
 		t.Fatalf("want an object for the mutant, and one for the score:\n%s", out)
 	}
+	type found struct {
+		Property, Story string
+		Scenario        json.RawMessage
+	}
 	var r struct {
 		Number, Outcome string
 		Runs            int
-		Named           struct {
-			Property, Story string
-			Scenario        json.RawMessage
-		}
+		Finds           []found
 	}
 	if err := json.Unmarshal([]byte(lines[0]), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Number != "1" || r.Outcome != "V1" || r.Runs == 0 || r.Named.Property != "lease" || r.Named.Story == "" {
+	if r.Number != "1" || r.Outcome != "as_named" || r.Runs == 0 || len(r.Finds) == 0 {
 		t.Errorf("%+v", r)
 	}
-	var total struct{ Score map[string]float64 }
+	if !slices.ContainsFunc(r.Finds, func(f found) bool { return f.Property == "lease" && f.Story != "" && len(f.Scenario) > 0 }) {
+		t.Errorf("want a find of lease exclusion: %+v", r.Finds)
+	}
+	var total struct{ Score mutantScore }
 	if err := json.Unmarshal([]byte(lines[1]), &total); err != nil {
 		t.Fatal(err)
 	}
-	if s := total.Score; s["mutants"] != 1 || s["caught"] != 1 || s["as_named"] != 1 {
-		t.Errorf("%v", s)
+	if s := total.Score; s.Mutants != 1 || s.Caught != 1 || s.AsNamed != 1 || s.Stopped {
+		t.Errorf("%+v", s)
 	}
 }
 

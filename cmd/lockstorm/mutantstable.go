@@ -16,6 +16,7 @@ type mutantScore struct {
 	Alarms      int     `json:"alarms"`       // of locks without a defect
 	ControlRuns int     `json:"control_runs"` // runs of these
 	Seconds     float64 `json:"seconds"`      // hunted, all of them
+	Stopped     bool    `json:"stopped"`      // before all of them had been tried
 
 	trials []mutants.Trial
 }
@@ -23,18 +24,19 @@ type mutantScore struct {
 func (s *mutantScore) add(t mutants.Trial) {
 	s.trials = append(s.trials, t)
 	s.Seconds += t.Seconds
-	switch {
-	case t.Controls():
+	o := outcomeOf(t)
+	if t.Controls() {
 		s.ControlRuns += t.Runs
-		if t.Caught() != nil {
-			s.Alarms++
-		}
-		return
-	case t.Report.Named != nil:
-		s.AsNamed++
+	} else {
+		s.Mutants++
 	}
-	s.Mutants++
-	if t.Caught() != nil {
+	switch o {
+	case alarm:
+		s.Alarms++
+	case asNamed:
+		s.AsNamed++
+		fallthrough
+	case another:
 		s.Caught++
 	}
 }
@@ -48,6 +50,9 @@ func (s *mutantScore) words() string {
 	if s.ControlRuns > 0 {
 		parts = append(parts, fmt.Sprintf("%d false alarms in %d runs without a defect.", s.Alarms, s.ControlRuns))
 	}
+	if s.Stopped {
+		parts = append(parts, stoppedLine)
+	}
 	return strings.Join(parts, " ")
 }
 
@@ -59,39 +64,70 @@ func (s *mutantScore) table() *table {
 		if f := trial.Caught(); f != nil {
 			runs, seconds = f.Run, f.Seconds
 		}
-		t.add(r.Number, r.Defect, dash(strings.Join(mutants.Codes(trial.Names), ", ")), r.Outcome,
+		t.add(r.Number, r.Title, dash(strings.Join(mutants.Codes(trial.Names), ", ")), foundBy(trial),
 			fmt.Sprint(runs), fmt.Sprintf("%.1f", seconds), fmt.Sprintf("%.1f", r.BuildSeconds))
 	}
 	return t
 }
 
+// foundBy is what became of a trial, for a cell.
+func foundBy(t mutants.Trial) string {
+	switch o := outcomeOf(t); o {
+	case alarm:
+		return "ALARM: " + t.Caught().Property.Code()
+	case another:
+		return t.Caught().Property.Code() + " (another)"
+	case asNamed:
+		return t.Caught().Property.Code()
+	default:
+		return string(o)
+	}
+}
+
+// outcome is what became of a trial.
+type outcome string
+
+const (
+	nothing outcome = "nothing" // was found of the lock without a defect
+	alarm   outcome = "alarm"   // something was
+	missed  outcome = "missed"
+	another outcome = "another" // caught, by a property that the catalogue does not name
+	asNamed outcome = "as_named"
+)
+
+func outcomeOf(t mutants.Trial) outcome {
+	found := t.Caught() != nil
+	switch {
+	case t.Controls() && !found:
+		return nothing
+	case t.Controls():
+		return alarm
+	case !found:
+		return missed
+	case !t.AsNamed():
+		return another
+	}
+	return asNamed
+}
+
 // trialRecord is what --json prints of one trial.
 type trialRecord struct {
 	Number       string             `json:"number"`
-	Defect       string             `json:"defect"`
-	Lock         string             `json:"lock"`
+	Title        string             `json:"title"`
+	Ground       string             `json:"ground"` // the kind of lock
 	ShouldBreak  []checker.Property `json:"should_break,omitempty"`
-	Outcome      string             `json:"outcome"`
+	Outcome      outcome            `json:"outcome"`
 	BuildSeconds float64            `json:"build_seconds"`
 	mutants.Report
 }
 
 func recordOf(t mutants.Trial) trialRecord {
-	r := trialRecord{Number: t.Number, Defect: t.Title, Lock: t.Lock, ShouldBreak: t.Names, BuildSeconds: t.Build.Seconds(), Report: t.Report}
-	if t.Controls() {
-		r.Number, r.Defect = unmutated, "none: "+t.Lock+" as it is"
+	r := trialRecord{
+		Number: t.Number, Title: t.Title, Ground: t.Lock, ShouldBreak: t.Names,
+		Outcome: outcomeOf(t), BuildSeconds: t.Build.Seconds(), Report: t.Report,
 	}
-	switch f := t.Caught(); {
-	case t.Controls() && f == nil:
-		r.Outcome = "nothing"
-	case t.Controls():
-		r.Outcome = "ALARM: " + f.Property.Code()
-	case f == nil:
-		r.Outcome = "missed"
-	case t.Report.Named == nil:
-		r.Outcome = f.Property.Code() + " (another)"
-	default:
-		r.Outcome = f.Property.Code()
+	if t.Controls() {
+		r.Number, r.Title = unmutated, "none: "+t.Lock+" as it is"
 	}
 	return r
 }

@@ -9,9 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
 )
 
 // Hunter is a program that hunts one lock.
@@ -91,7 +92,7 @@ func (h Hunter) Close() (err error) {
 	return err
 }
 
-// Quarry is what a hunter is sent after.
+// Quarry is what a hunter is sent after. It is told so on its input, as JSON.
 type Quarry struct {
 	Lock   string        // the kind
 	Seed   uint64        // of the hunt
@@ -100,21 +101,26 @@ type Quarry struct {
 
 	// Named are properties of which one has to be found for the hunt to end before
 	// its budget does; none: it does not.
-	Named []string
+	Named []checker.Property
 }
 
 // Hunt hunts until what is named is found or the budget has been spent.
 func (h Hunter) Hunt(ctx context.Context, q Quarry) (Report, error) {
-	cmd := exec.CommandContext(ctx, h.program,
-		"-lock", q.Lock, "-seed", strconv.FormatUint(q.Seed, 10), "-budget", q.Budget.String(),
-		"-runs", strconv.Itoa(q.Runs), "-named", strings.Join(q.Named, ","))
-	cmd.Dir = h.dir
-	// It hunts as long as its input is open: so it ends with us, however we end.
-	input, err := cmd.StdinPipe()
+	order, err := json.Marshal(q)
 	if err != nil {
 		return Report{}, err
 	}
-	defer func() { _ = input.Close() }()
+	// It hunts as long as its input is open: so it ends with us, however we end.
+	input, open, err := os.Pipe()
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { _, _ = input.Close(), open.Close() }()
+	if _, err := open.Write(order); err != nil { // a pipe has room for it
+		return Report{}, err
+	}
+	cmd := exec.CommandContext(ctx, h.program)
+	cmd.Dir, cmd.Stdin = h.dir, input
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := run(cmd); err != nil {

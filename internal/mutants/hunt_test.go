@@ -30,10 +30,11 @@ func TestFourMutants(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if trial.Report.Named == nil {
-				t.Fatalf("%s: not one of %v was found to break in %d runs; the first find: %+v", m.Title, m.Names, trial.Runs, trial.First)
+			f := trial.Caught()
+			if !trial.AsNamed() {
+				t.Fatalf("%s: not one of %v was found to break in %d runs; the first find: %+v", m.Title, m.Names, trial.Runs, f)
 			}
-			t.Logf("%s: %s in run %d: %s", m.Title, trial.Report.Named.Property.Code(), trial.Report.Named.Run, trial.Report.Named.Story)
+			t.Logf("%s: %s in run %d: %s", m.Title, f.Property.Code(), f.Run, f.Story)
 		})
 	}
 }
@@ -44,8 +45,8 @@ func TestControl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if trial.First != nil {
-		t.Errorf("%s breaks in run %d: %s", trial.First.Property, trial.First.Run, trial.First.Story)
+	if f := trial.Caught(); f != nil {
+		t.Errorf("%s breaks in run %d: %s", f.Property, f.Run, f.Story)
 	}
 	if trial.Runs != 500 || trial.Grants == 0 {
 		t.Errorf("%d runs, %d grants", trial.Runs, trial.Grants)

@@ -3,25 +3,20 @@ package mutants
 import (
 	"encoding/json"
 
-	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt/score"
 )
 
 // Report is what a hunter has found.
 type Report struct {
-	Runs    int     `json:"runs"`
-	Grants  int     `json:"grants"`
+	score.Counts
 	Seconds float64 `json:"seconds"` // of the hunt
-	First   *Find   `json:"first,omitempty"`
-	// Named is the first that breaks one of the properties that were named.
-	Named *Find `json:"named,omitempty"`
+	Finds   []Find  `json:"finds"`   // the first of each property, in the order of their runs
 }
 
-// Find is a run that broke a promise inside its assumptions.
+// Find is a run that broke a promise inside its assumptions, and what repeats it in a
+// program with the same defect.
 type Find struct {
-	Property checker.Property `json:"property"`
-	Run      int              `json:"run"` // its number in the hunt, from 1
-	Seconds  float64          `json:"seconds"`
-	Seed     uint64           `json:"seed"`
-	Scenario json.RawMessage  `json:"scenario"` // with the plan that was carried out
-	Story    string           `json:"story"`
+	score.Find
+	Seed     uint64          `json:"seed"`
+	Scenario json.RawMessage `json:"scenario"` // with the plan that was carried out
 }

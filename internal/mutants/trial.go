@@ -3,6 +3,7 @@ package mutants
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -20,11 +21,7 @@ type Trial struct {
 // names breaks, or the budget has been spent: so many runs, however long they take, or,
 // if that is 0, so much time. tell, if it is not nil, hears what is being done.
 func (c Checkout) Try(ctx context.Context, m Mutant, seed uint64, budget time.Duration, runs int, tell func(what string)) (Trial, error) {
-	var named []string
-	for _, p := range m.Names {
-		named = append(named, p.String())
-	}
-	return c.try(ctx, m, Quarry{Lock: m.Lock, Seed: seed, Budget: budget, Runs: runs, Named: named}, tell)
+	return c.try(ctx, m, Quarry{Lock: m.Lock, Seed: seed, Budget: budget, Runs: runs, Named: m.Names}, tell)
 }
 
 // Control is Try for a lock without a defect, of which nothing should be found: all of
@@ -58,13 +55,22 @@ func (c Checkout) try(ctx context.Context, m Mutant, q Quarry, tell func(what st
 // Controls reports whether the lock had no defect in it.
 func (t Trial) Controls() bool { return t.Number == "" }
 
-// Caught returns what gave the defect away: a property that the catalogue names, if one
-// was found to break, or else the first that was; nil: nothing did.
+// Caught returns what gave the defect away: the first find of a property that the
+// catalogue names, or else the first of all; nil: nothing did.
 func (t Trial) Caught() *Find {
-	if t.Report.Named != nil {
-		return t.Report.Named
+	switch i := slices.IndexFunc(t.Finds, func(f Find) bool { return slices.Contains(t.Names, f.Property) }); {
+	case i >= 0:
+		return &t.Finds[i]
+	case len(t.Finds) > 0:
+		return &t.Finds[0]
 	}
-	return t.First
+	return nil
+}
+
+// AsNamed reports whether the defect was caught by a property that the catalogue names.
+func (t Trial) AsNamed() bool {
+	f := t.Caught()
+	return f != nil && slices.Contains(t.Names, f.Property)
 }
 
 // Codes lists the codes of the properties that the catalogue names.

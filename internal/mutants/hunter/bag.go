@@ -7,45 +7,38 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/hunt/score"
 	"github.com/lockstorm/lockstorm/internal/mutants"
 )
 
-// bag is what has been found so far, and the finds that are reported.
+// bag is what has been found so far.
 type bag struct {
 	hunt.Bag
-	began        time.Time
-	named        []checker.Property
-	first, found *mutants.Find // of all properties, and of those named
-	err          error
+	began time.Time
+	finds []mutants.Find
 }
 
-// take looks at one more run.
-func (b *bag) take(s hunt.Shot) {
+// take looks at one more run, and reports whether it is the first to break one of some
+// properties.
+func (b *bag) take(s hunt.Shot, named []checker.Property) (found bool, err error) {
 	for _, p := range b.Add(s) {
-		if b.first == nil {
-			b.first = b.find(s, p)
+		done, err := json.Marshal(s.Result.Done())
+		if err != nil {
+			return false, err
 		}
-		if b.found == nil && slices.Contains(b.named, p) {
-			b.found = b.find(s, p)
-		}
+		b.finds = append(b.finds, mutants.Find{
+			Find: score.Find{
+				Property: p, Run: s.Number, Seconds: time.Since(b.began).Seconds(),
+				Story: s.Result.Report.Finding(p).Story,
+			},
+			Seed: s.Seed, Scenario: done,
+		})
+		found = found || slices.Contains(named, p)
 	}
-}
-
-func (b *bag) find(s hunt.Shot, p checker.Property) *mutants.Find {
-	done, err := json.Marshal(s.Result.Done())
-	if err != nil {
-		b.err = err
-	}
-	return &mutants.Find{
-		Property: p, Run: s.Number, Seconds: time.Since(b.began).Seconds(), Seed: s.Seed,
-		Scenario: done, Story: s.Result.Report.Finding(p).Story,
-	}
+	return found, nil
 }
 
 // report is what is told of the hunt when it is over.
 func (b *bag) report() mutants.Report {
-	return mutants.Report{
-		Runs: b.Runs, Grants: b.Grants, Seconds: time.Since(b.began).Seconds(),
-		First: b.first, Named: b.found,
-	}
+	return mutants.Report{Counts: b.Counts, Seconds: time.Since(b.began).Seconds(), Finds: b.finds}
 }

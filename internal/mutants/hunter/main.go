@@ -6,15 +6,13 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
-	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
 	"github.com/lockstorm/lockstorm/hunt/assume"
 	"github.com/lockstorm/lockstorm/internal/mutants"
@@ -27,24 +25,7 @@ const gcPercent = 800
 
 func main() {
 	debug.SetGCPercent(gcPercent)
-	var q quarry
-	flag.StringVar(&q.lock, "lock", "redlock", "kind of the lock")
-	flag.Uint64Var(&q.seed, "seed", 1, "seed of the hunt")
-	flag.DurationVar(&q.budget, "budget", 30*time.Second, "of time")
-	flag.IntVar(&q.runs, "runs", 0, "runs at most; 0: no limit")
-	named := flag.String("named", "", "properties, by name, of which one ends the hunt")
-	flag.Parse()
-	for name := range strings.SplitSeq(*named, ",") {
-		if name != "" {
-			q.named = append(q.named, checker.Property(name))
-		}
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	go func() { // whoever sent us is gone when our input ends
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		stop()
-	}()
-	report, err := q.hunt(ctx)
+	report, err := sent(os.Stdin)
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(report)
 	}
@@ -54,37 +35,40 @@ func main() {
 	}
 }
 
-// quarry is what is hunted.
-type quarry struct {
-	lock   string
-	seed   uint64
-	budget time.Duration
-	runs   int
-	named  []checker.Property
+// sent hunts what the order asks for, as long as that is held out.
+func sent(order io.Reader) (mutants.Report, error) {
+	var q mutants.Quarry
+	if err := json.NewDecoder(order).Decode(&q); err != nil {
+		return mutants.Report{}, fmt.Errorf("want a quarry, as JSON: %w", err)
+	}
+	ctx, stop := context.WithTimeout(context.Background(), q.Budget)
+	defer stop()
+	go func() { // whoever sent us is gone when our input ends
+		_, _ = io.Copy(io.Discard, order)
+		stop()
+	}()
+	return hunted(ctx, q)
 }
 
-// hunt hunts until one of the named properties is found, or the budget of time or of
-// runs has been spent.
-func (q quarry) hunt(ctx context.Context) (mutants.Report, error) {
-	ground, err := hunt.OfLock(q.lock)
+// hunted is what is found until it is one of the named properties, the runs have been
+// made or ctx ends.
+func hunted(ctx context.Context, q mutants.Quarry) (mutants.Report, error) {
+	ground, err := hunt.OfLock(q.Lock)
 	if err != nil {
 		return mutants.Report{}, err
 	}
-	ctx, stop := context.WithTimeout(ctx, q.budget)
-	defer stop()
-	b := bag{began: time.Now(), named: q.named}
+	b := bag{began: time.Now()}
+	var failed error
 	err = hunt.Hunt{
 		Backend: simulated.Backend(), Ground: ground, Terms: assume.Promised,
-		Faults: usual, Most: most, Seed: q.seed,
+		Faults: usual, Most: most, Seed: q.Seed,
 		Each: func(s hunt.Shot) bool {
-			b.take(s)
-			return b.found == nil && s.Number != q.runs
+			found, err := b.take(s, q.Named)
+			failed = err
+			return err == nil && !found && s.Number != q.Runs
 		},
 	}.Run(ctx)
-	if b.err != nil {
-		err = b.err
-	}
-	return b.report(), err
+	return b.report(), errors.Join(err, failed)
 }
 
 // usual are the weights of the faults: what the debate is about, clients that stand still
