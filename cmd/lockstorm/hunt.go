@@ -56,7 +56,8 @@ are; otherwise they are drawn for the kind of lock that --lock names.
 The hunt lasts as long as --budget, or --runs runs, or until everything that is
 hunted is found. The first run that breaks each property is shrunk, kept as a case in
 the directory --out, and told with the commands that repeat it. A hunt of --runs runs
-without a budget is the same whenever it is repeated.
+without a budget is the same whenever it is repeated. Ctrl-C ends it, and what was
+found by then is shrunk; a second one keeps that as it is.
 
 Nothing is assumed unless --assume says so, and each find is called a defect or a
 limit of the lock. A defect breaks what the lock promises, inside the assumptions

@@ -3,14 +3,20 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/storm"
 )
 
 // Law: a hunt of so many runs prints the same whenever it is repeated, and keeps what it
@@ -177,6 +183,43 @@ func TestFindsOfAHuntThatIsStopped(t *testing.T) {
 		var out strings.Builder
 		f.print(&out, "mine.yaml")
 		wantIn(t, out.String(), "not shrunk, for the hunt was stopped: 2 clients, ", ": inside mine.yaml, but still a limit: ")
+	}
+}
+
+// What was found before the hunt was stopped is shrunk; who does not wait for that either
+// has it as it is.
+func TestStoppedHuntShrinks(t *testing.T) {
+	for _, impatient := range []bool{false, true} {
+		last, end := context.WithCancel(t.Context())
+		ctx, stop := context.WithCancel(context.WithValue(t.Context(), patientKey{}, last))
+		if impatient {
+			end()
+		}
+		o := huntOptions{lock: "redlock", faults: "all", most: 6, budget: time.Hour, seed: 1}
+		q, err := o.quest([]string{"crash-restart"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var opened atomic.Int32
+		open := q.Backend.Open
+		q.Backend.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+			if opened.Add(1) == 300 { // by then something is found
+				stop()
+			}
+			return open(c, s, seed, sink)
+		}
+		cmd := newHunt()
+		var out strings.Builder
+		cmd.SetContext(ctx)
+		cmd.SetOut(&out)
+		if err := o.once(cmd, q); !errors.Is(err, verdictError(exitContradiction)) {
+			t.Errorf("%v: want what was found to be a violation", err)
+		}
+		wantIn(t, out.String(), stoppedLine)
+		if shrunk := strings.Contains(out.String(), "\nshrunk from "); shrunk == impatient || strings.Contains(out.String(), "the hunt was stopped") != impatient {
+			t.Errorf("impatient: %t\n%s", impatient, out.String())
+		}
+		end()
 	}
 }
 

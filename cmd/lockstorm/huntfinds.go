@@ -40,6 +40,9 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	if err != nil {
 		return err
 	}
+	if h.stopped { // that was about hunting: what was found is worth the seconds
+		ctx = patient(ctx)
+	}
 	finds, failed := o.take(ctx, q, h, problems)
 	out := cmd.OutOrStdout()
 	if o.json {
