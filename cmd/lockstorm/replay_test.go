@@ -146,7 +146,7 @@ func TestReplayOfACase(t *testing.T) {
 
 	code, out, _ = command(t, "replay", "--out", "", changed("persistence: none", "persistence: aof-always"))
 	want(t, "exit code when the lock is mended", code, exitContradiction)
-	wantIn(t, out, `lease exclusion holds, and the case says violated. If the lock was mended, and the file is whole, write "shows: holds" into the case: it guards the lock then`,
+	wantIn(t, out, `lease exclusion holds, and the case says violated. If the lock was mended, and the file is as it was, write "shows: holds" into the case: it guards the lock then`,
 		"another run than the one that was kept: its trace is ", "\nThe case tells it so: node 3 is cut off")
 
 	code, out, _ = command(t, "replay", "--out", "", changed("at: 100ms", "at: 120ms"))

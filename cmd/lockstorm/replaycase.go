@@ -63,7 +63,7 @@ func againstCase(c cases.Case, f checker.Finding, conclusion storm.Conclusion) s
 	case conclusion == storm.Undecided:
 		return fmt.Sprintf("undecided: %s, and the case says %v", is, c.Shows)
 	case f.Verdict == checker.Holds:
-		return fmt.Sprintf("%s, and the case says %v. If the lock was mended, and the file is whole, write %q into the case: it guards the lock then", is, c.Shows, "shows: holds")
+		return fmt.Sprintf("%s, and the case says %v. If the lock was mended, and the file is as it was, write %q into the case: it guards the lock then", is, c.Shows, "shows: holds")
 	}
 	return fmt.Sprintf("%s, and the case says %v", is, c.Shows)
 }

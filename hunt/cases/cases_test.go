@@ -152,8 +152,9 @@ func TestBadInput(t *testing.T) {
 	begin, _, _ := strings.Cut(good, "\nscenario:")
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":               {"", "the file is empty"},
-		"cut before the plan":   {begin, "there is no scenario: the file may be cut off"},
-		"cut within a word":     {good[:len(good)/2], "line "},
+		"no scenario":           {begin + "\n...\n", "there is no scenario"},
+		"text behind the end":   {good + "notes: more\n", `the last line is not "..."`},
+		"an end before the end": {replace("scenario:", "...\nscenario:"), "line 13: "},
 		"another version":       {replace("version: 1", "version: 2"), "line 2: version 2 of a case; this program reads version 1"},
 		"no version":            {replace("version: 1\n", ""), "line 1: there is no version, so it is no case: want version: 1"},
 		"an unknown field":      {replace("shows:", "show:"), "line 5: unknown field show"},
@@ -161,17 +162,17 @@ func TestBadInput(t *testing.T) {
 		"a value out of range":  {replace("nodes: 5", "nodes: 0"), "scenario.nodes: 0"},
 		"another scenario":      {replace(crashRestart().Replay().String(), other.String()), `line 3: replay: it is of the scenario "calm", and that of the case is "crash-restart"`},
 		"a seed by hand":        {replace("crash-restart.1.", "crash-restart.2."), "line 3: replay: the replay string"},
-		"no replay string":      {replace("replay: "+crashRestart().Replay().String()+"\n", ""), "there is no replay: the file may be cut off"},
+		"no replay string":      {replace("replay: "+crashRestart().Replay().String()+"\n", ""), "there is no replay"},
 		"a verdict left open":   {replace("shows: violated", "shows: unknown"), "line 5: shows: unknown: want violated or holds"},
 		"an unknown property":   {replace("property: lease", "property: least"), `line 4: property: unknown property "least"`},
-		"what draws":            {good + "  generate: {most: 2, faults: {latency: 1}}\n", "scenario.generate: the plan of a case is all that happens"},
-		"what is expected":      {good + "  expect: {lease: holds}\n", "scenario.expect: what is expected of a case is what it shows"},
+		"what draws":            {replace("\n...", "\n  generate: {most: 2, faults: {latency: 1}}\n..."), "scenario.generate: the plan of a case is all that happens"},
+		"what is expected":      {replace("\n...", "\n  expect: {lease: holds}\n..."), "scenario.expect: what is expected of a case is what it shows"},
 		"two documents":         {good + "---\n" + good, "a second document: a file holds one case"},
 		"a scenario":            {scenario.String(), "line 1: a scenario, and not a case: lockstorm run runs it"},
 		"a history":             {`{"format":"lockstorm-history","version":1,"nodes":1,"clients":2}` + "\n{}\n", "line 1: a history, and not a case: lockstorm check judges it"},
 		"a stored run":          {`{"version":1,"trace_hash":"12","scenario":{}}`, "line 1: what a directory of a run holds, and not a case"},
 		"a picture":             {good + "\x89PNG\x00", "this is no text, so it is no case"},
-		"a list":                {"- 1\n- 2\n", "line 1: there is a list: want a mapping"},
+		"a list":                {"- 1\n- 2\n...\n", "line 1: there is a list: want a mapping"},
 		"indented with a tab":   {replace("  name:", "\tname:"), "indented with a tab"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,6 +185,26 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("%v: want %s, and %q", err, path, c.want)
 			}
 		})
+	}
+}
+
+// Law: a case that lacks its end, however much or little of it, is refused, with the name
+// of the file.
+func TestCutCasesAreRefused(t *testing.T) {
+	good := written(t, crashRestart())
+	path := filepath.Join(t.TempDir(), "case.yaml")
+	for n := 1; n < len(good)-1; n++ { // without the last line break it is whole
+		if err := os.WriteFile(path, []byte(good[:n]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cases.Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+			t.Fatalf("%v: the first %d bytes of %d are read as a case", err, n, len(good))
+		}
+	}
+	for _, whole := range []string{good, strings.TrimSuffix(good, "\n"), good + "\n\n", strings.ReplaceAll(good, "\n", "\r\n")} {
+		if _, err := cases.Parse([]byte(whole)); err != nil {
+			t.Errorf("%v, of\n%q", err, whole)
+		}
 	}
 }
 

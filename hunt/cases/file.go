@@ -58,6 +58,9 @@ func Parse(text []byte) (Case, error) {
 	if err := recognise(text); err != nil {
 		return Case{}, err
 	}
+	if !ended(text) {
+		return Case{}, fmt.Errorf("the last line is not %q: the file is cut off, or no case", strings.TrimSpace(tail))
+	}
 	var f form
 	if err := scenarios.Decode(text, "case", &f); err != nil {
 		return Case{}, err
@@ -97,6 +100,14 @@ func recognise(text []byte) error {
 	return nil
 }
 
+// ended reports whether a text that says something has the end of a case: much of what is
+// cut off is a smaller case otherwise, with fewer faults, and would be run as if that had
+// been kept.
+func ended(text []byte) bool {
+	text = bytes.TrimRight(text, " \t\r\n")
+	return len(text) == 0 || bytes.HasSuffix(text, []byte("\n"+strings.TrimSpace(tail)))
+}
+
 // notText returns where a text has a byte that no text has, or -1.
 func notText(text []byte) int {
 	for at := 0; at < len(text); {
@@ -119,7 +130,7 @@ func (f form) complete() (Case, error) {
 		{"replay", f.Replay == ""}, {"property", f.Property == ""}, {"shows", f.Shows == 0}, {"scenario", f.Scenario.Name == "" && f.Scenario.Clients == nil},
 	} {
 		if required.missing {
-			return c, fmt.Errorf("there is no %s: the file may be cut off", required.name)
+			return c, fmt.Errorf("there is no %s", required.name)
 		}
 	}
 	if err := c.Scenario.Validate(); err != nil {
@@ -158,6 +169,9 @@ func wrong(path, format string, args ...any) error {
 // head stands above every case that is written.
 const head = "# A run that was kept. To run it again: lockstorm replay FILE [--trace]\n"
 
+// tail stands below it: YAML's mark for the end of a document.
+const tail = "...\n"
+
 // Write writes the case as [Load] reads it.
 func (c Case) Write(to io.Writer) error {
 	if err := c.check(); err != nil {
@@ -184,6 +198,7 @@ func (c Case) Write(to io.Writer) error {
 	for l := range strings.Lines(scenario.String()) {
 		b.WriteString("  " + l)
 	}
+	b.WriteString(tail)
 	_, err := io.WriteString(to, b.String())
 	return err
 }
