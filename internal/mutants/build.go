@@ -18,20 +18,21 @@ import (
 // Hunter is a program that hunts one lock.
 type Hunter struct {
 	program string
-	dir     string // that has the program, and nothing of anybody else's
+	dir     workdir // that has the program, and nothing of anybody else's
 
 	// Took is how long it took to build.
 	Took time.Duration
 }
 
 // Build builds the hunter of the lock with a mutant in it; the zero value is the lock
-// as it is. Close the hunter. When ctx ends nothing of the build is left behind.
+// as it is. Close the hunter. When ctx ends nothing of the build is left behind; what those
+// left who were killed is removed.
 func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
-	dir, err := os.MkdirTemp("", "lockstorm-mutant-")
+	dir, err := newWorkdir()
 	if err != nil {
 		return Hunter{}, err
 	}
-	h := Hunter{dir: dir, program: filepath.Join(dir, "hunter")}
+	h := Hunter{dir: dir, program: filepath.Join(dir.path, "hunter")}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.Close())
@@ -40,7 +41,7 @@ func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
 	// No names and no line tables, which are a third of the work of the linker.
 	args := []string{"build", "-ldflags=-s -w", "-o", h.program}
 	if len(m.edits) > 0 {
-		overlay, err := c.overlay(m, dir)
+		overlay, err := c.overlay(m, dir.path)
 		if err != nil {
 			return h, err
 		}
@@ -49,7 +50,7 @@ func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, c.goTool, append(args, "./internal/mutants/hunter")...)
 	cmd.Dir = c.root
-	cmd.Env = append(os.Environ(), "GOTMPDIR="+dir) // gone with it, however the build ends
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+dir.path) // gone with it, however the build ends
 	said := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := run(cmd); err != nil {
@@ -82,15 +83,7 @@ func (c Checkout) overlay(m Mutant, dir string) (file string, err error) {
 }
 
 // Close removes the program.
-func (h Hunter) Close() (err error) {
-	for range 50 { // killed compilers may still be writing there
-		if err = os.RemoveAll(h.dir); err == nil {
-			return nil
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	return err
-}
+func (h Hunter) Close() error { return h.dir.remove() }
 
 // Quarry is what a hunter is sent after. It is told so on its input, as JSON.
 type Quarry struct {
@@ -120,7 +113,7 @@ func (h Hunter) Hunt(ctx context.Context, q Quarry) (Report, error) {
 		return Report{}, err
 	}
 	cmd := exec.CommandContext(ctx, h.program)
-	cmd.Dir, cmd.Stdin = h.dir, input
+	cmd.Dir, cmd.Stdin = h.dir.path, input
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := run(cmd); err != nil {
