@@ -65,8 +65,8 @@ func (p *planner) drawn(g nemesis.Generator, most int, fit func(nemesis.Fault) b
 	if g.Most = min(most, p.left); g.Most <= 0 {
 		return nil
 	}
-	within := g.Within(func(f nemesis.Fault) bool { return p.admits(f) && fit(f) })
-	return within.Plan(p.world, p.scale, nemesis.Stream(p.Uint64(), nemesis.PlanStream))
+	admitting := g.Admitting(func(f nemesis.Fault) bool { return p.admits(f) && fit(f) })
+	return admitting.Plan(p.world, p.scale, nemesis.Stream(p.Uint64(), nemesis.PlanStream))
 }
 
 // add adds those of the faults that are admitted.

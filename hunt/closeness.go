@@ -145,11 +145,11 @@ func (c *closeness) returned(e *history.Event) {
 	t := r.find(e.Token)
 	switch e.Kind {
 	case history.Granted, history.Refused:
-		c.within(call, b.Acquire, took)
+		c.neared(call, b.Acquire, took)
 	case history.Released:
-		c.within(call, b.Release, took)
+		c.neared(call, b.Release, took)
 	default:
-		c.within(call, b.Extend, took)
+		c.neared(call, b.Extend, took)
 	}
 	if t == nil {
 		return
@@ -169,8 +169,8 @@ func (c *closeness) returned(e *history.Event) {
 	}
 }
 
-// within measures how near a duration came to its bound.
-func (c *closeness) within(m measure, bound, took time.Duration) {
+// neared measures how near a duration came to its bound.
+func (c *closeness) neared(m measure, bound, took time.Duration) {
 	if bound > 0 {
 		c.came(m, int64(max(0, bound-took)))
 	}
@@ -195,7 +195,7 @@ func (c *closeness) granted(r *claims, t *claim, e *history.Event) {
 		}
 	}
 	if !r.held() {
-		c.within(waiting, c.header.Bounds.Grant, e.Time.Sub(max(r.free, t.since)))
+		c.neared(waiting, c.header.Bounds.Grant, e.Time.Sub(max(r.free, t.since)))
 	}
 	t.holds, t.granted = true, e.Time
 	for _, other := range r.tries {
@@ -265,7 +265,7 @@ func (c *closeness) keyChanged(e *history.Event) {
 // leaves measures for how long a token that was given up has had keys.
 func (c *closeness) leaves(t *claim) {
 	if t.over {
-		c.within(leftKey, c.header.Bounds.Cleanup, c.now.Sub(t.ended))
+		c.neared(leftKey, c.header.Bounds.Cleanup, c.now.Sub(t.ended))
 	}
 }
 
@@ -313,7 +313,7 @@ func (c *closeness) finish() {
 			trying = trying || t.granted == 0 && !t.over
 		}
 		if trying && !r.held() {
-			c.within(waiting, c.header.Bounds.Grant, c.now.Sub(r.free))
+			c.neared(waiting, c.header.Bounds.Grant, c.now.Sub(r.free))
 		}
 	}
 }

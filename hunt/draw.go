@@ -35,7 +35,7 @@ func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
 		return Candidate{}, err
 	}
 	seed := random.Uint64() >> 32
-	a, promised := h.within(s, random)
+	a, promised := h.assumed(s, random)
 	admits := func(f nemesis.Fault) bool { return !promised || a.Admits(f, s) }
 	s.Plan = plan(g, s, admits, random)
 	if promised {
@@ -72,9 +72,9 @@ func (h Hunt) Validate() error {
 	return err
 }
 
-// within draws the assumptions that the plan of a scenario keeps to: those of one of
+// assumed draws the assumptions that the plan of a scenario keeps to: those of one of
 // the properties that are wanted and promised.
-func (h Hunt) within(s scenarios.Scenario, random *rand.Rand) (assume.Assumptions, bool) {
+func (h Hunt) assumed(s scenarios.Scenario, random *rand.Rand) (assume.Assumptions, bool) {
 	terms := h.Terms(s)
 	var promised []checker.Property
 	for _, p := range checker.Properties() {

@@ -22,7 +22,7 @@ func (h Hunt) change(parents []Candidate, random *rand.Rand) (Candidate, storm.E
 		m := mutation{hunt: h, random: random, mate: parents[len(parents)-1], Candidate: parents[0]}
 		m.Scenario.Plan = m.Scenario.Plan.Clone()
 		m.Scenario.Clients = slices.Clone(m.Scenario.Clients)
-		m.within, m.bound = h.within(m.Scenario, random)
+		m.assumed, m.bound = h.assumed(m.Scenario, random)
 		if !m.some() || reflect.DeepEqual(m.Candidate, parents[0]) || !m.fits() {
 			continue
 		}
@@ -41,8 +41,8 @@ type mutation struct {
 	mate   Candidate
 	random *rand.Rand
 
-	within assume.Assumptions // that it keeps to
-	bound  bool               // there are any
+	assumed assume.Assumptions // that it keeps to
+	bound   bool               // there are any
 }
 
 // changes are the ways in which a candidate can be changed, each with how often it is
@@ -92,7 +92,7 @@ func (m *mutation) fits() bool {
 	if len(s.Plan) == 0 || len(s.Plan) > m.hunt.Most || !s.Plan.Disjoint(s.World()) {
 		return false
 	}
-	return !m.bound || m.within.Outside(s) == nil
+	return !m.bound || m.assumed.Outside(s) == nil
 }
 
 func (m *mutation) below(n int) int { return m.random.IntN(n) }
@@ -114,7 +114,7 @@ func (m *mutation) drawn(beside nemesis.Plan, kinds nemesis.Weights) (nemesis.Fa
 		return nemesis.Fault{}, false
 	}
 	if m.bound {
-		g = g.Within(func(f nemesis.Fault) bool { return m.within.Admits(f, s) })
+		g = g.Admitting(func(f nemesis.Fault) bool { return m.assumed.Admits(f, s) })
 	}
 	drawn := g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(m.random.Uint64(), nemesis.PlanStream))
 	if len(drawn) == 0 {

@@ -70,7 +70,7 @@ func (d *dice) machine() Machine {
 // message takes, or outlast a TTL.
 func (d *dice) length() time.Duration {
 	span := d.scale >> d.below(11)
-	return span + d.within(span)
+	return span + d.upTo(span)
 }
 
 // few draws a number of quarters, up to two. They are exact as a float64.
@@ -87,7 +87,7 @@ func (d *dice) delay() Distribution {
 		delay.Pareto = &Pareto{Scale: 1 + delay.Max/16, Alpha: d.few()}
 	case 2:
 		for range 2 + d.below(3) {
-			delay.Samples = append(delay.Samples, round(d.within(delay.Max)))
+			delay.Samples = append(delay.Samples, round(d.upTo(delay.Max)))
 		}
 	}
 	return delay
@@ -102,8 +102,8 @@ func (d *dice) restartDelay() time.Duration {
 	return round(d.length()) + time.Microsecond
 }
 
-// within draws a duration of up to limit.
-func (d *dice) within(limit time.Duration) time.Duration {
+// upTo draws a duration of up to limit.
+func (d *dice) upTo(limit time.Duration) time.Duration {
 	return Range{Max: limit}.Draw(d.random.Uint64())
 }
 

@@ -177,11 +177,11 @@ func (t *Table) Draw(random uint64) time.Duration {
 		random <<= cellBits
 	}
 	low, high := quantiles[cell], quantiles[cell+1]
-	return time.Duration(low + within(high-low, random))
+	return time.Duration(low + scaled(high-low, random))
 }
 
-// within maps random bits to 0, …, width.
-func within(width int64, random uint64) int64 {
+// scaled maps random bits to 0, …, width.
+func scaled(width int64, random uint64) int64 {
 	share, _ := bits.Mul64(uint64(width)+1, random)
 	return int64(share)
 }

@@ -65,9 +65,9 @@ func (g Generator) Only(s Setting, able Ability) (Generator, error) {
 	return g, field("faults", err)
 }
 
-// Within returns the generator that draws no fault but those which are admitted,
+// Admitting returns the generator that draws no fault but those which are admitted,
 // and so fewer where few are.
-func (g Generator) Within(admits func(Fault) bool) Generator {
+func (g Generator) Admitting(admits func(Fault) bool) Generator {
 	g.admits = admits
 	return g
 }
@@ -138,7 +138,7 @@ func (g *Generator) fitting(d *dice, kinds []Action, plan Plan) (Fault, bool) {
 // start draws an instant or, as often, a client's step.
 func (d *dice) start() Moment {
 	if d.chance(50) {
-		return At(round(d.within(min(window*d.scale, d.setting.Horizon))))
+		return At(round(d.upTo(min(window*d.scale, d.setting.Horizon))))
 	}
 	steps := env.Steps()
 	m := When(d.client(), steps[d.below(len(steps))], 0)

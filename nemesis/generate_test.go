@@ -96,7 +96,7 @@ func TestGeneratedFaultsNeverCollide(t *testing.T) {
 		c := NewConductor(s, nobody{})
 		clients := &dice{setting: s, random: rand.NewPCG(rapid.Uint64().Draw(t, "clients"), 0)}
 		steps := env.Steps()
-		for now := time.Duration(0); now < s.Horizon; now += 1 + clients.within(s.Horizon/100) {
+		for now := time.Duration(0); now < s.Horizon; now += 1 + clients.upTo(s.Horizon/100) {
 			if err := c.Advance(now); err != nil {
 				t.Fatal(err)
 			}

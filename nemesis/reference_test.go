@@ -49,7 +49,7 @@ func example(t *testing.T, kind Action, seed uint64) string {
 	s := Setting{Nodes: 5, Clients: 3, Persistence: EverySecond, Replication: &Distribution{}, Horizon: 10 * time.Second}
 	d := &dice{setting: s, scale: time.Second, random: rand.NewPCG(seed, 0)}
 	action := kind.random(d)
-	f := Fault{Action: action, Start: At(round(d.within(d.scale)))}
+	f := Fault{Action: action, Start: At(round(d.upTo(d.scale)))}
 	if e := action.ending(); e.none == "" && e.own == "" {
 		f.End = After(round(d.length()))
 	}

@@ -110,7 +110,7 @@ func (r Range) String() string {
 
 // Draw maps 64 random bits to a duration of the range.
 func (r Range) Draw(random uint64) time.Duration {
-	return r.Min + time.Duration(within(int64(r.Max-r.Min), random))
+	return r.Min + time.Duration(scaled(int64(r.Max-r.Min), random))
 }
 
 // Consistent names the first of the bounds that cannot be, of a range that

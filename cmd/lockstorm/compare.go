@@ -96,14 +96,14 @@ func compared(locks []string, trial string) (comparison, error) {
 	if len(locks) > 0 {
 		all := c.locks
 		name := func(l scenarios.Contender) string { return l.Name }
-		if err := within("lock", locks, names(all, name)); err != nil {
+		if err := allKnown("lock", locks, names(all, name)); err != nil {
 			return c, err
 		}
 		c.locks = slices.DeleteFunc(slices.Clone(all), func(l scenarios.Contender) bool { return !slices.Contains(locks, l.Name) })
 	}
 	if trial != "" {
 		all := c.trials
-		if err := within("trial", []string{trial}, names(all, func(t scenarios.Trial) string { return t.Name })); err != nil {
+		if err := allKnown("trial", []string{trial}, names(all, func(t scenarios.Trial) string { return t.Name })); err != nil {
 			return c, err
 		}
 		c.trials = slices.DeleteFunc(slices.Clone(all), func(t scenarios.Trial) bool { return t.Name != trial })
@@ -119,8 +119,8 @@ func names[T any](list []T, name func(T) string) []string {
 	return all
 }
 
-// within names the first of some names that is not known.
-func within(what string, some, known []string) error {
+// allKnown names the first of some names that is not known.
+func allKnown(what string, some, known []string) error {
 	for _, n := range some {
 		if !slices.Contains(known, n) {
 			return fmt.Errorf("unknown %s %q: there is %s", what, n, strings.Join(known, ", "))

@@ -123,7 +123,7 @@ func among(topics []scenarios.Topic, names []string) (debate, error) {
 		return all, nil
 	}
 	known := all.names()
-	if err := within("row", names, known); err != nil {
+	if err := allKnown("row", names, known); err != nil {
 		return debate{}, err
 	}
 	var d debate

@@ -55,7 +55,7 @@ func chooseRows(names []string) ([]unscripted.Row, error) {
 	for _, r := range rows {
 		known = append(known, r.Name)
 	}
-	if err := within("row that violates something", names, known); err != nil {
+	if err := allKnown("row that violates something", names, known); err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(rows, func(r unscripted.Row) bool { return !slices.Contains(names, r.Name) }), nil

@@ -51,11 +51,11 @@ func nothing(scenarios.Scenario) Terms { return Terms{} }
 func lease(s scenarios.Scenario) Assumptions {
 	ttl := s.LongestTTL()
 	share := s.Lock.DriftFactor + float64(fixedAllowance)/float64(ttl)
-	within := min(int64(share/(2-share)*1e6), stopped-1)
+	ppm := min(int64(share/(2-share)*1e6), stopped-1)
 	return Assumptions{
 		Without:       []nemesis.Kind{"evict"},
 		RestartDelay:  ttl,
-		ClockRatePPM:  &within,
+		ClockRatePPM:  &ppm,
 		NodeClockStep: new(time.Duration(0)),
 		ClockGoesOn:   true,
 	}

@@ -46,7 +46,7 @@ func (t Taker) same(c cause, r storm.Result) bool {
 	done := r.Done()
 	promised := t.Promised(done)
 	for _, q := range c.broken {
-		if r.Report.Finding(q).Verdict != checker.Violated || !within(promised[q].Left(done), c.left[q]) {
+		if r.Report.Finding(q).Verdict != checker.Violated || !subset(promised[q].Left(done), c.left[q]) {
 			return false
 		}
 	}
@@ -54,6 +54,6 @@ func (t Taker) same(c cause, r storm.Result) bool {
 	return t.Terms(done).Excuse(p, done) == nil && (!c.defect || promised.Excuse(p, done) == nil)
 }
 
-func within(some, all []string) bool {
+func subset(some, all []string) bool {
 	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
 }

@@ -23,11 +23,11 @@ import (
 )
 
 var (
-	hunts  = flag.Int("hunts", 1, "how many hunts are made for each row; the campaign's are 10")
-	every  = flag.Int("every", 3, "the rows that are hunted: each so-many-th; 1: all, as in the campaign")
-	within = flag.Int("within", 100, "after how many runs a hunt gives up")
-	table  = flag.String("table", "", "a file for a table of what the finds were shrunk to")
-	told   = flag.String("told", "", "a file for the scenarios themselves")
+	hunts    = flag.Int("hunts", 1, "how many hunts are made for each row; the campaign's are 10")
+	every    = flag.Int("every", 3, "the rows that are hunted: each so-many-th; 1: all, as in the campaign")
+	patience = flag.Int("patience", 100, "after how many runs a hunt gives up")
+	table    = flag.String("table", "", "a file for a table of what the finds were shrunk to")
+	told     = flag.String("told", "", "a file for the scenarios themselves")
 )
 
 // taker takes what a hunt of nothing assumed finds.
@@ -205,7 +205,7 @@ func found(t *testing.T, r unscripted.Row, seed uint64) map[checker.Property]hun
 	h.Blind = true
 	h.Each = func(s hunt.Shot) bool {
 		bag.Add(s)
-		return !bag.Has(h.Wanted) && s.Number < *within
+		return !bag.Has(h.Wanted) && s.Number < *patience
 	}
 	if err := h.Run(t.Context()); err != nil {
 		t.Fatal(err)
