@@ -73,8 +73,12 @@ func (e effort) acquireAlone() time.Duration { return min(e.acquire, 4*e.patienc
 // tries is within how many tries a client that is alone succeeds. A node that has
 // restarted is no help to a lock in quarantine, and one counter is none without its node.
 func (e effort) tries(s scenarios.Scenario) int {
-	if e.keeps == onOneNode || s.Lock.Quarantine > 0 || s.Lock.Fence == "one-node" || s.Store != nil {
+	if e.keeps == onOneNode || s.Lock.Quarantine > 0 || s.Lock.Fence == "one-node" {
 		return 0
+	}
+	if e.keeps == inStore {
+		// Nobody leads during an election, and a try asks for as long as it has patience.
+		return 4 + int(4*longest(s.Store.Election)/e.patience)
 	}
 	return 4
 }

@@ -140,6 +140,8 @@ func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
 	switch {
 	case k.stored() && !b.Stores:
 		return nil, &UnfitError{"lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name)}
+	case k.stored() && s.Lock.Retry.Max == 0:
+		return wrong("lock.retry", "0s: %s needs more than 0: a store that has no leader is asked again after it", k.name)
 	case k.stored() && s.Store == nil:
 		return wrong("lock.kind", "%s needs a store, which the setting has not: see the field store", k.name)
 	}

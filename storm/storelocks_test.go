@@ -2,6 +2,7 @@ package storm_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 // inStore is a scenario of clients who want a lock that lives in a store of three
@@ -291,4 +293,20 @@ func TestDatabaseFailover(t *testing.T) {
 		s.Plan = nemesis.Plan{crash(nemesis.When(1, env.StepGranted, 0), 500*ms)}
 		wantVerdicts(t, runs(t, s, 30), verdicts{checker.Lease: want, checker.Fence: want})
 	}
+}
+
+// Law: what a lock in a store cannot do without is missed before the run.
+func TestStoreLocksWantARetryDelay(t *testing.T) {
+	each(t, storeLocks, func(t *testing.T, kind string) {
+		s := inStore(t, kind, sections(1, span(0, 0), span(0, 0), span(0, 0)))
+		s.Lock.Tries = 1
+		if _, err := storm.Prepare(simulated.Backend(), s); err != nil {
+			t.Fatal(err)
+		}
+		s.Lock.Retry = nemesis.Range{}
+		_, err := storm.Prepare(simulated.Backend(), s)
+		if wrong := new(nemesis.FieldError); !errors.As(err, &wrong) || wrong.Path != "lock.retry" {
+			t.Errorf("%v: want lock.retry to be wrong", err)
+		}
+	})
 }

@@ -70,9 +70,10 @@ all that --property names is found), and the runs and seconds are counted. With
 are named: around its lock and world, without its plan.
 
 Exit codes: 0 nothing was violated; 1 a violation was found; 2 bad usage or input;
-3 nothing is known: interrupted before anything was found, or what is hunted was
-promised in no run that kept to the assumptions. With --debate: 0 every hunt has found all
-that its row violates; 1 one has not.`,
+3 nothing is known: interrupted before anything was found, or what --property names
+(all, without it) was put to the test in no run: not promised, outside the
+assumptions, or nothing to tell it by. With --debate: 0 every hunt has found all that
+its row violates; 1 one has not.`,
 		Example: `  lockstorm hunt
   lockstorm hunt --lock single-node --property V1,L1 --budget 10s
   lockstorm hunt --assume promised --budget 10m --json

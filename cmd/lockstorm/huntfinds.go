@@ -97,8 +97,8 @@ func (o *huntOptions) printHaul(out io.Writer, q quest, h haul) {
 	if h.stopped {
 		_, _ = fmt.Fprintln(out, stoppedLine)
 	}
-	if o.assumed != "" && h.Runs > 0 {
-		_, _ = fmt.Fprintln(out, h.judged(q))
+	if h.Runs > 0 && (o.assumed != "" || h.silent(q)) {
+		_, _ = fmt.Fprintln(out, h.tests(q))
 	}
 	if len(h.First) == 0 {
 		return
@@ -133,20 +133,20 @@ func (h haul) headline() string {
 	return "nothing violated"
 }
 
-// judged says what silence means: in how many runs a violation of each property would
-// have been a find.
-func (h haul) judged(q quest) string {
+// tests says what silence means: how many runs would have shown a violation of each
+// property that is a find.
+func (h haul) tests(q quest) string {
 	var some, none []string
 	for _, p := range q.hunted() {
-		if n := h.inside[p]; n > 0 {
+		if n := h.tested[p]; n > 0 {
 			some = append(some, fmt.Sprintf("%s %d", p.Code(), n))
 		} else {
 			none = append(none, p.Code())
 		}
 	}
-	text := "Runs inside what is assumed: " + cmp.Or(strings.Join(some, ", "), "none")
+	text := "Runs that put it to the test, inside what is assumed: " + cmp.Or(strings.Join(some, ", "), "none")
 	if len(none) > 0 {
-		text += fmt.Sprintf("; nothing could be found of %s, which nobody promises here", strings.Join(none, " "))
+		text += fmt.Sprintf("; nothing could be found of %s", strings.Join(none, " "))
 	}
 	return text + "."
 }
@@ -234,7 +234,7 @@ type haulScore struct {
 	Seed   uint64             `json:"seed"`
 	score.Counts
 	Seconds float64                  `json:"seconds"`
-	Inside  map[checker.Property]int `json:"inside"` // runs in which it was promised and nothing was outside what is assumed for it
+	Tested  map[checker.Property]int `json:"tested"` // runs inside what is assumed that put to the test what is promised
 	Finds   []scoredFind             `json:"finds"`
 	Stopped bool                     `json:"stopped"`
 }
@@ -252,10 +252,10 @@ type scoredFind struct {
 func scoreOf(q quest, h haul, finds []find) haulScore {
 	s := haulScore{
 		Ground: q.Ground.Name(), Hunted: q.hunted(), Seed: q.Seed, Counts: h.Counts, Seconds: h.took.Seconds(),
-		Inside: map[checker.Property]int{}, Finds: []scoredFind{}, Stopped: h.stopped,
+		Tested: map[checker.Property]int{}, Finds: []scoredFind{}, Stopped: h.stopped,
 	}
 	for _, p := range q.hunted() {
-		s.Inside[p] = h.inside[p]
+		s.Tested[p] = h.tested[p]
 	}
 	for _, f := range finds {
 		one := scoredFind{

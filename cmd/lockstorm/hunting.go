@@ -17,18 +17,22 @@ type haul struct {
 	hunt.Bag
 	took    time.Duration
 	after   map[checker.Property]time.Duration // until each property was first found
-	inside  map[checker.Property]int           // runs that kept to what is assumed for it, where it is promised
+	tested  map[checker.Property]int           // runs that kept to what is assumed for it, where it is promised, and put it to the test
 	stopped bool                               // by whoever started it
+}
+
+// silent reports whether nothing that was found means nothing.
+func (h haul) silent(q quest) bool {
+	never := func(p checker.Property) bool { return h.tested[p] == 0 }
+	return len(h.tested) == 0 || slices.ContainsFunc(q.Wanted, never)
 }
 
 // ended says how the hunt ends for whoever waits for its exit code.
 func (h haul) ended(q quest) error {
-	never := func(p checker.Property) bool { return h.inside[p] == 0 }
-	silent := len(h.inside) == 0 || slices.ContainsFunc(q.Wanted, never) // means nothing
 	switch {
 	case len(h.First) > 0:
 		return verdictError(exitContradiction)
-	case h.stopped || silent:
+	case h.stopped || h.silent(q):
 		return verdictError(exitUndecided)
 	}
 	return nil
@@ -37,15 +41,16 @@ func (h haul) ended(q quest) error {
 // run hunts until there is enough, the budget is spent or ctx ends.
 func (q quest) run(ctx context.Context, watch *huntLine) (haul, error) {
 	began := time.Now()
-	h := haul{after: map[checker.Property]time.Duration{}, inside: map[checker.Property]int{}}
+	h := haul{after: map[checker.Property]time.Duration{}, tested: map[checker.Property]int{}}
 	q.Each = func(s hunt.Shot) bool {
 		for _, p := range h.Add(s) {
 			h.after[p] = time.Since(began)
 		}
 		terms := q.Terms(s.Scenario)
 		for _, p := range q.hunted() {
-			if terms.Excuse(p, s.Scenario) == nil {
-				h.inside[p]++
+			v := s.Result.Report.Finding(p).Verdict // where nothing is gone, no fault is tolerated
+			if (v == checker.Holds || v == checker.Violated) && terms.Excuse(p, s.Scenario) == nil {
+				h.tested[p]++
 			}
 		}
 		watch.see(q, &h.Bag)

@@ -114,7 +114,6 @@ func outcomeOf(t mutants.Trial) outcome {
 type trialRecord struct {
 	Number       string             `json:"number"`
 	Title        string             `json:"title"`
-	Ground       string             `json:"ground"` // the kind of lock
 	ShouldBreak  []checker.Property `json:"should_break,omitempty"`
 	Outcome      outcome            `json:"outcome"`
 	BuildSeconds float64            `json:"build_seconds"`
@@ -123,7 +122,7 @@ type trialRecord struct {
 
 func recordOf(t mutants.Trial) trialRecord {
 	r := trialRecord{
-		Number: t.Number, Title: t.Title, Ground: t.Lock, ShouldBreak: t.Names,
+		Number: t.Number, Title: t.Title, ShouldBreak: t.Names,
 		Outcome: outcomeOf(t), BuildSeconds: t.Build.Seconds(), Report: t.Report,
 	}
 	if t.Controls() {

@@ -8,6 +8,8 @@ import (
 
 // Report is what a hunter has found.
 type Report struct {
+	Ground string `json:"ground"`
+	Seed   uint64 `json:"seed"`
 	score.Counts
 	Seconds float64 `json:"seconds"` // of the hunt
 	Finds   []Find  `json:"finds"`   // the first of each property, in the order of their runs

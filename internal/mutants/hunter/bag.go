@@ -37,8 +37,3 @@ func (b *bag) take(s hunt.Shot, named []checker.Property) (found bool, err error
 	}
 	return found, nil
 }
-
-// report is what is told of the hunt when it is over.
-func (b *bag) report() mutants.Report {
-	return mutants.Report{Counts: b.Counts, Seconds: time.Since(b.began).Seconds(), Finds: b.finds}
-}

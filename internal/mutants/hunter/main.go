@@ -57,7 +57,7 @@ func hunted(ctx context.Context, q mutants.Quarry) (mutants.Report, error) {
 	if err != nil {
 		return mutants.Report{}, err
 	}
-	b := bag{began: time.Now()}
+	b := bag{began: time.Now(), finds: []mutants.Find{}}
 	var failed error
 	err = hunt.Hunt{
 		Backend: simulated.Backend(), Ground: ground, Terms: assume.Promised,
@@ -68,7 +68,10 @@ func hunted(ctx context.Context, q mutants.Quarry) (mutants.Report, error) {
 			return err == nil && !found && s.Number != q.Runs
 		},
 	}.Run(ctx)
-	return b.report(), errors.Join(err, failed)
+	return mutants.Report{
+		Ground: ground.Name(), Seed: q.Seed,
+		Counts: b.Counts, Seconds: time.Since(b.began).Seconds(), Finds: b.finds,
+	}, errors.Join(err, failed)
 }
 
 // usual are the weights of the faults: what the debate is about, clients that stand still
