@@ -122,6 +122,7 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out"} {
 		cmd.MarkFlagsMutuallyExclusive("debate", flag)
 	}
+	cmd.MarkFlagsMutuallyExclusive("json", "format")
 	for _, flag := range []string{"first", "out"} {
 		cmd.MarkFlagsMutuallyExclusive("hunts", flag)
 	}
@@ -147,7 +148,7 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("--most %d: want 1 to %d", o.most, nemesis.MostFaults)
 	case o.format != asText && o.format != asMarkdown:
 		return fmt.Errorf("unknown format %q: want %s or %s", o.format, asText, asMarkdown)
-	case given("format") && (!o.debate || o.json):
+	case given("format") && !o.debate:
 		return errors.New("--format is that of the table of --debate")
 	}
 	if o.budget == 0 && o.runs == 0 {
@@ -222,7 +223,10 @@ func (o *huntOptions) terms() (func(scenarios.Scenario) assume.Terms, error) {
 		return assume.Promised, nil
 	}
 	terms, err := assume.Load(o.assumed)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("--assume %s: there is no such file: want one, or %q", o.assumed, promisedWord)
+	case err != nil:
 		return nil, fmt.Errorf("--assume: %w", err)
 	}
 	return terms, nil

@@ -275,11 +275,12 @@ func TestHuntBadInput(t *testing.T) {
 		{"raining", `unknown scenario "raining"`},
 		{"calm --lock redlock", "--lock: the scenario says which lock it is"},
 		{"calm failover", "2 scenarios: want one, or rows with --debate"},
-		{"--assume " + filepath.Join(dir, "missing"), "--assume: open "},
+		{"--assume " + filepath.Join(dir, "missing"), "missing: there is no such file: want one, or \"promised\""},
 		{"--assume " + file, file + ": line 1: without"},
 		{"calm --out " + filepath.Join(file, "below"), "--out " + filepath.Join(file, "below") + ": not a directory"},
 		{"calm --out " + file, "--out " + file + ": not a directory"},
 		{"calm --format markdown", "--format is that of the table of --debate"},
+		{"--debate --format text --json", "if any flags in the group [json format] are set none of the others can be"},
 		{"--debate calm", `unknown row that violates something "calm"`},
 		{"--debate --property V1", "if any flags in the group [debate property] are set none of the others can be"},
 	} {

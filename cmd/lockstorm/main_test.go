@@ -277,6 +277,8 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run", "calm", "--faults", "failover"}, `--faults "failover": failover: a failover is impossible here: no node has a replica: the setting has no replication`},
 		{[]string{"run", "calm", "--faults", "all", "--most", "0"}, "--most 0: want 1 to 99"},
 		{[]string{"run", "calm", "--most", "3"}, "--most says how many faults --faults draws"},
+		{[]string{"replay", filepath.Join("runs", "none-1")}, "none-1: no such file or directory"},
+		{[]string{"replay", "--package", "p", "calm"}, "--package is that of the test of --go"},
 		{[]string{"replay", "calm"}, `the replay string "calm" does not begin with v1.`},
 		{[]string{"replay", "v1.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
 		{[]string{"replay", storm.Replay{Scenario: "clam"}.String()}, `unknown scenario "clam": there is calm, `},

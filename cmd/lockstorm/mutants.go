@@ -49,7 +49,7 @@ had been tried, and until then it was as it should be.`,
 	}
 	cmd.Flags().DurationVar(&o.budget, "budget", 30*time.Second, "time to hunt each, building not counted")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the hunts")
-	cmd.Flags().IntVar(&o.control, "control", 0, "runs of the lock without a defect, however long they take (default: as many as the budget has time for)")
+	cmd.Flags().IntVar(&o.control, "control", 0, "runs of the lock without a defect, however long they take (default as many as the budget has time for)")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print an object for each, and one for the score")
 	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print the table for a page")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
@@ -63,6 +63,9 @@ had been tried, and until then it was as it should be.`,
 		chosen, err := chooseMutants(numbers)
 		if err != nil {
 			return err
+		}
+		if o.control > 0 && !slices.ContainsFunc(chosen, func(m mutants.Mutant) bool { return m.Number == "" }) {
+			return fmt.Errorf("--control is for the lock without a defect: want number %s among the others", unmutated)
 		}
 		checkout, err := mutants.FindCheckout(".")
 		if err != nil {

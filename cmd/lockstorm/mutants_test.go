@@ -78,7 +78,7 @@ func TestPagesTellOfAllMutants(t *testing.T) {
 }
 
 func TestMutantsThatCannotBe(t *testing.T) {
-	for _, args := range [][]string{{"99"}, {"1", "--budget", "0s"}, {"--control", "-1"}, {"--json", "--markdown"}} {
+	for _, args := range [][]string{{"99"}, {"1", "--budget", "0s"}, {"--control", "-1"}, {"--json", "--markdown"}, {"3", "--control", "5"}} {
 		code, _, problems := command(t, append([]string{"mutants"}, args...)...)
 		want(t, "exit code", code, exitBadInput)
 		want(t, "lines", strings.Count(problems, "\n"), 1)

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +50,7 @@ nodes, each answer and the votes, windows, clocks, faults, and where windows ove
 is red as long as the property is violated.`,
 		Example: `  lockstorm replay v1.calm.52.g2.4.crash,partition,latency.906be8f5.1ff1
   lockstorm replay runs/crash-restart-sim-1 --trace | less
-  lockstorm replay testdata/cases/redlock-lease-crash-partition.yaml
+  lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml
   lockstorm replay --go mine.yaml >lock_case_test.go`,
 		Args: cobra.ExactArgs(1),
 	}
@@ -57,6 +60,9 @@ is red as long as the property is violated.`,
 	cmd.Flags().StringVar(&o.pkg, "package", cases.GoPackage, "package of the Go test")
 	cmd.MarkFlagsMutuallyExclusive("trace", "go")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("package") && !o.test {
+			return errors.New("--package is that of the test of --go")
+		}
 		r, err := findReplay(args[0])
 		if err != nil {
 			return err
@@ -86,6 +92,8 @@ func findReplay(arg string) (replay, error) {
 		return replayOfDir(arg)
 	case err == nil, isCase(arg):
 		return replayOfCase(arg)
+	case strings.ContainsRune(arg, filepath.Separator): // in no replay string
+		return replay{}, err
 	}
 	text, err := storm.ParseReplay(arg)
 	if err != nil {
