@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -56,6 +57,19 @@ func TestMutantsMissed(t *testing.T) {
 	code, out, _ := command(t, "mutants", "0", "1", "--control", "1", "--budget", "1ns")
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "none: redlock as it is", "missed", "0 of 1 caught")
+}
+
+// What was tried before it was stopped is told.
+func TestMutantsStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for flag, told := range map[string]string{"--markdown": stoppedLine, "--json": `"mutants":0,"caught":0,"as_named":0,"alarms":0,"control_runs":0,"seconds":0,"stopped":true`} {
+		var out, problems strings.Builder
+		code := execute(ctx, []string{"mutants", "1", flag}, strings.NewReader(""), &out, &problems)
+		want(t, "exit code", code, exitUndecided)
+		want(t, "problems", problems.String(), "")
+		wantIn(t, out.String(), told)
+	}
 }
 
 // The tables were made of the mutants that there are.
