@@ -1,4 +1,4 @@
-package sim
+package world
 
 import (
 	"math"
@@ -7,9 +7,11 @@ import (
 
 const million = 1_000_000
 
-// clock shows a time that runs straight from one point: at ground time ground
-// it showed shown, and since then it has run ppm parts per million too fast.
-type clock struct {
+// Clock is one of a machine's clocks. All its times are in nanoseconds. It runs
+// straight from one point: at ground time ground it showed shown, and since then it
+// has run ppm parts per million too fast. The zero value is a true clock that shows
+// ground time.
+type Clock struct {
 	ground, shown int64 // ns
 	ppm           int64 // -million, at which it stands still, or more
 
@@ -20,8 +22,11 @@ type clock struct {
 	missed  int64 // ns that a stopped clock would have run on, up to its point
 }
 
-// at returns what the clock shows at a ground time not before its point.
-func (c *clock) at(ground int64) int64 {
+// ClockShowing returns a true clock that shows a time at ground time 0.
+func ClockShowing(shown int64) Clock { return Clock{shown: shown} }
+
+// At returns what the clock shows at a ground time not before its last change.
+func (c *Clock) At(ground int64) int64 {
 	d := ground - c.ground
 	if c.ppm == 0 {
 		return c.shown + d
@@ -40,9 +45,10 @@ func scale(d, ppm int64) int64 {
 	return whole*ppm + part/million
 }
 
-// when returns the first ground time at which the clock, as it runs now, shows
-// at least shown; the point itself if that has passed.
-func (c *clock) when(shown int64) int64 {
+// When returns the first ground time at which the clock, as it runs now, shows
+// at least shown: that of its last change if that has passed, and [math.MaxInt64] if
+// it never does.
+func (c *Clock) When(shown int64) int64 {
 	need := shown - c.shown
 	if need <= 0 {
 		return c.ground
@@ -63,56 +69,56 @@ func (c *clock) when(shown int64) int64 {
 		return math.MaxInt64
 	}
 	ground := c.ground + int64(d)
-	for c.at(ground) < shown {
+	for c.At(ground) < shown {
 		ground++
 	}
 	return ground
 }
 
-// jump steps the clock.
-func (c *clock) jump(now, by int64) {
+// Jump steps the clock.
+func (c *Clock) Jump(now, by int64) {
 	c.settle(now)
 	c.shown += by
 }
 
-// hurry makes the clock run ppm parts per million faster than before from now
+// Hurry makes the clock run ppm parts per million faster than before from now
 // on, or slower. It is taken back by as much the other way.
-func (c *clock) hurry(now, ppm int64) {
+func (c *Clock) Hurry(now, ppm int64) {
 	c.settle(now)
 	c.rate += ppm
 	c.ppm = c.pace()
 }
 
-// stop makes the clock stand still.
-func (c *clock) stop(now int64) {
+// Stop makes the clock stand still.
+func (c *Clock) Stop(now int64) {
 	c.settle(now)
 	c.stopped, c.ppm = true, -million
 }
 
-// start makes a stopped clock go on from where it stands.
-func (c *clock) start(now int64) {
+// Start makes a stopped clock go on from where it stands.
+func (c *Clock) Start(now int64) {
 	c.settle(now)
 	c.stopped, c.missed = false, 0
 	c.ppm = c.pace()
 }
 
-// behind returns what a stopped clock would have run on since it was stopped.
-func (c *clock) behind(now int64) int64 {
+// Behind returns what a stopped clock would have run on since it was stopped.
+func (c *Clock) Behind(now int64) int64 {
 	c.settle(now)
 	return c.missed
 }
 
 // settle moves the clock's point to now.
-func (c *clock) settle(now int64) {
+func (c *Clock) settle(now int64) {
 	d := now - c.ground
-	c.ground, c.shown = now, c.at(now)
+	c.ground, c.shown = now, c.At(now)
 	if c.stopped {
 		c.missed += d + scale(d, max(c.rate, -million))
 	}
 }
 
 // pace is how fast the clock runs by all that is done to it.
-func (c *clock) pace() int64 {
+func (c *Clock) pace() int64 {
 	if c.stopped {
 		return -million
 	}

@@ -1,4 +1,4 @@
-package sim
+package world
 
 import (
 	"math/big"
@@ -9,14 +9,14 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-func drawClock(t *rapid.T) clock {
-	c := clock{
+func drawClock(t *rapid.T) Clock {
+	c := Clock{
 		ground: rapid.Int64Range(0, 1e15).Draw(t, "ground"),
 		shown:  rapid.Int64Range(-1e15, 2e18).Draw(t, "shown"),
 	}
-	c.hurry(c.ground, rapid.Int64Range(-nemesis.MaxPPM, nemesis.MaxPPM).Draw(t, "ppm"))
+	c.Hurry(c.ground, rapid.Int64Range(-nemesis.MaxPPM, nemesis.MaxPPM).Draw(t, "ppm"))
 	if rapid.IntRange(0, 9).Draw(t, "stopped") == 0 {
-		c.stop(c.ground)
+		c.Stop(c.ground)
 	}
 	return c
 }
@@ -39,15 +39,15 @@ func TestWhenIsTheFirstInstant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawClock(t)
 		shown := c.shown + rapid.Int64Range(-1000, 1e12).Draw(t, "ahead")
-		at := c.when(shown)
+		at := c.When(shown)
 		if at > 1e18 { // a clock that nearly stands still
 			return
 		}
-		if c.at(at) < shown {
-			t.Fatalf("at %d the clock shows %d, before %d", at, c.at(at), shown)
+		if c.At(at) < shown {
+			t.Fatalf("at %d the clock shows %d, before %d", at, c.At(at), shown)
 		}
-		if at > c.ground && c.at(at-1) >= shown {
-			t.Fatalf("already at %d the clock shows %d, past %d", at-1, c.at(at-1), shown)
+		if at > c.ground && c.At(at-1) >= shown {
+			t.Fatalf("already at %d the clock shows %d, past %d", at-1, c.At(at-1), shown)
 		}
 	})
 }
@@ -57,20 +57,20 @@ func TestChangesAreContinuous(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawClock(t)
 		now := c.ground + rapid.Int64Range(0, 1e12).Draw(t, "later")
-		before := c.at(now)
-		c.hurry(now, rapid.Int64Range(-nemesis.MaxPPM, nemesis.MaxPPM).Draw(t, "change of rate"))
-		if c.at(now) != before {
-			t.Fatalf("a change of rate jumps from %d to %d", before, c.at(now))
+		before := c.At(now)
+		c.Hurry(now, rapid.Int64Range(-nemesis.MaxPPM, nemesis.MaxPPM).Draw(t, "change of rate"))
+		if c.At(now) != before {
+			t.Fatalf("a change of rate jumps from %d to %d", before, c.At(now))
 		}
-		c.stop(now)
-		if c.at(now) != before || c.at(now+1e9) != before {
-			t.Fatalf("a stop at %d shows %d, and a second later %d", before, c.at(now), c.at(now+1e9))
+		c.Stop(now)
+		if c.At(now) != before || c.At(now+1e9) != before {
+			t.Fatalf("a stop at %d shows %d, and a second later %d", before, c.At(now), c.At(now+1e9))
 		}
-		c.start(now)
+		c.Start(now)
 		by := rapid.Int64Range(-1e12, 1e12).Draw(t, "by")
-		c.jump(now, by)
-		if c.at(now) != before+by {
-			t.Fatalf("a jump by %d leads from %d to %d", by, before, c.at(now))
+		c.Jump(now, by)
+		if c.At(now) != before+by {
+			t.Fatalf("a jump by %d leads from %d to %d", by, before, c.At(now))
 		}
 	})
 }
@@ -80,7 +80,7 @@ func TestChangesAreContinuous(t *testing.T) {
 func TestStoppedClockCatchesUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawClock(t)
-		c.start(c.ground)
+		c.Start(c.ground)
 		other := c
 		now := c.ground
 		pass := func() {
@@ -88,22 +88,22 @@ func TestStoppedClockCatchesUp(t *testing.T) {
 			other.settle(now)
 		}
 		pass()
-		c.stop(now)
+		c.Stop(now)
 		for range rapid.IntRange(0, 3).Draw(t, "changes") {
 			pass()
 			by := rapid.Int64Range(-1e9, 1e9).Draw(t, "by")
 			ppm := rapid.Int64Range(-2*million, nemesis.MaxPPM).Draw(t, "ppm")
-			c.jump(now, by)
-			c.hurry(now, ppm)
-			other.jump(now, by)
-			other.hurry(now, ppm)
+			c.Jump(now, by)
+			c.Hurry(now, ppm)
+			other.Jump(now, by)
+			other.Hurry(now, ppm)
 		}
 		pass()
-		c.jump(now, c.behind(now))
-		c.start(now)
+		c.Jump(now, c.Behind(now))
+		c.Start(now)
 		later := now + rapid.Int64Range(0, 1e12).Draw(t, "after")
-		if c.at(later) != other.at(later) {
-			t.Fatalf("it shows %d, and the other %d", c.at(later), other.at(later))
+		if c.At(later) != other.At(later) {
+			t.Fatalf("it shows %d, and the other %d", c.At(later), other.At(later))
 		}
 	})
 }
@@ -119,7 +119,7 @@ func TestRatesAddUp(t *testing.T) {
 		for _, sign := range []int64{1, -1} {
 			for _, ppm := range ppms {
 				now += rapid.Int64Range(0, 1e9).Draw(t, "passes")
-				c.hurry(now, sign*ppm)
+				c.Hurry(now, sign*ppm)
 				if c.shown < shown {
 					t.Fatalf("back from %d to %d", shown, c.shown)
 				}
