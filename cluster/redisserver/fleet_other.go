@@ -20,6 +20,7 @@ func Open(context.Context, Options) (*Fleet, error) {
 }
 
 func (*Fleet) Len() int                     { return 0 }
+func (*Fleet) Servers() []*Server           { return nil }
 func (*Fleet) Server(int) *Server           { return nil }
 func (*Fleet) Died() <-chan error           { return nil }
 func (*Fleet) Close() error                 { return nil }

@@ -1,4 +1,4 @@
-package process
+package live
 
 import (
 	"github.com/lockstorm/lockstorm/history"
@@ -6,17 +6,20 @@ import (
 	"github.com/lockstorm/lockstorm/world"
 )
 
-var crashing = world.Carry(
+// Crashes is for fleets of [Crasher]s.
+var Crashes = world.Carry(
 	func(w *World, c world.Case[*nemesis.Crash]) error {
 		w.carrier.Record(history.Event{Kind: history.NodeDown, Node: c.Action.Node})
-		w.fleet.Server(c.Action.Node).Kill()
+		w.crasher(c.Action.Node).Kill()
 		return nil
 	},
 	func(w *World, c world.Case[*nemesis.Crash]) error {
-		if err := w.fleet.Server(c.Action.Node).Start(w.over); err != nil {
+		if err := w.crasher(c.Action.Node).Start(w.over); err != nil {
 			return err
 		}
 		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: c.Action.Node, Detail: w.setting.Persistence.Keeps()})
 		return nil
 	},
 )
+
+func (w *World) crasher(node int) Crasher { return w.server(node).(Crasher) }

@@ -1,7 +1,7 @@
-package process
+package live
 
 import (
-	"github.com/lockstorm/lockstorm/cluster/process/wire"
+	"github.com/lockstorm/lockstorm/cluster/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/world"
 )

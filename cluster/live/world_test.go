@@ -1,6 +1,6 @@
 //go:build linux
 
-package process
+package live
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
@@ -48,7 +49,7 @@ func newTrial(t *testing.T, s nemesis.Setting) *trial {
 	t.Setenv("TMPDIR", tmp)
 	before := runtime.NumGoroutine()
 	log := new(history.Log)
-	w, err := Backend{}.Open(t.Context(), s, 1, log)
+	w, err := openOn(t.Context(), s, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +64,20 @@ func newTrial(t *testing.T, s nemesis.Setting) *trial {
 	})
 	return &trial{t, w, log}
 }
+
+// openOn opens a world over servers of its own.
+func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, error) {
+	servers, err := redisserver.Open(ctx, redisserver.Options{
+		Nodes: s.Nodes, AppendOnly: s.Persistence != nemesis.Nothing, EverySecond: s.Persistence == nemesis.EverySecond,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), append(Anywhere(), Crashes))
+}
+
+// pid is the process of a node's server.
+func (w *trial) pid(node int) int { return w.server(node).(*redisserver.Server).Pid() }
 
 func noMoreGoroutines(t *testing.T, than int) {
 	t.Helper()
@@ -153,37 +168,6 @@ func (w *trial) wantAnswers(what string, got []env.Answer, want ...env.Answer) {
 func (w *trial) sleep(client int, d time.Duration) {
 	m := w.Runtime(client)
 	_ = m.Sleep(context.Background(), m.Now(env.Monotonic).Add(d))
-}
-
-// Whatever is done to messages this backend can do; what it cannot, as what is
-// done to clocks, it refuses by name.
-func TestFaultsOnOffer(t *testing.T) {
-	for _, a := range nemesis.Actions() {
-		err := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults()}.Refuse(nemesis.Plan{{Action: a}})
-		if _, ofMessages := a.(nemesis.Traffic); ofMessages && err != nil {
-			t.Errorf("%s: %v", a.Kind(), err)
-		}
-		if strings.HasPrefix(string(a.Kind()), "clock-") && (err == nil || !strings.Contains(err.Error(), string(a.Kind()))) {
-			t.Errorf("%s: %v", a.Kind(), err)
-		}
-	}
-}
-
-// Which of replies and timers goroutines see first is not for this backend to
-// choose.
-func TestTimersFirstIsRefused(t *testing.T) {
-	plan := nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}}}
-	able := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
-	if err := able.Refuse(plan); err == nil || !strings.Contains(err.Error(), "first: timers") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestMissingServerIsOneLine(t *testing.T) {
-	_, err := Backend{Binary: "/nowhere/redis-server"}.Open(t.Context(), nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log))
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install redis-server") {
-		t.Errorf("got: %v", err)
-	}
 }
 
 func TestClientsShareTheServers(t *testing.T) {
@@ -310,10 +294,10 @@ func TestGoroutineThatDoesNotEndIsNamed(t *testing.T) {
 func TestServerThatDiesOfItselfEndsTheRun(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Nodes: 3})
 	err := w.run(func(int) {
-		_ = syscall.Kill(w.fleet.Server(2).Pid(), syscall.SIGTERM)
+		_ = syscall.Kill(w.pid(2), syscall.SIGTERM)
 		w.sleep(1, time.Hour)
 	})
-	if err == nil || !strings.Contains(err.Error(), w.fleet.Server(2).Addr()) {
+	if err == nil || !strings.Contains(err.Error(), w.server(2).Addr()) {
 		t.Error(err)
 	}
 }

@@ -92,6 +92,9 @@ func (f *Fleet) report(death error) {
 // Len is the number of servers.
 func (f *Fleet) Len() int { return len(f.servers) }
 
+// Servers are the servers of all nodes, in their order.
+func (f *Fleet) Servers() []*Server { return f.servers }
+
 // Server is the server of a node, from 1.
 func (f *Fleet) Server(node int) *Server { return f.servers[node-1] }
 

@@ -1,6 +1,6 @@
 //go:build linux
 
-package process
+package live
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -39,11 +40,11 @@ func runForEver() error {
 			Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(at), End: nemesis.After(10 * time.Millisecond),
 		})
 	}
-	w, err := Backend{}.Open(context.Background(), s, 1, new(history.Log))
+	w, err := openOn(context.Background(), s, new(history.Log))
 	if err != nil {
 		return err
 	}
-	fmt.Println(w.fleet.Server(2).Pid(), w.fleet.Server(3).Pid())
+	fmt.Println(w.server(2).(*redisserver.Server).Pid(), w.server(3).(*redisserver.Server).Pid())
 	return w.Run(context.Background(), func(client int) {
 		cmd := env.Command{Op: env.OpSet, Key: "key", Token: "token", TTL: time.Hour}
 		for m := w.Runtime(client); ; {

@@ -1,4 +1,4 @@
-package process
+package live
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ type client struct {
 }
 
 func newClient(w *World, number int) (*client, error) {
-	addrs := make([]string, w.fleet.Len())
+	addrs := make([]string, len(w.fleet.Servers))
 	for i := range addrs {
 		addrs[i] = w.network.Link(number, i+1).Addr()
 	}

@@ -1,4 +1,4 @@
-package process
+package live
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	case err = <-w.broken:
-	case err = <-w.fleet.Died():
+	case err = <-w.fleet.Died:
 	}
 	if err == nil {
 		err = w.failure()
@@ -66,7 +66,7 @@ func (w *World) failure() error {
 	select {
 	case err := <-w.broken:
 		return err
-	case err := <-w.fleet.Died():
+	case err := <-w.fleet.Died:
 		return err
 	default:
 		return nil

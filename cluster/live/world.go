@@ -1,12 +1,11 @@
-package process
+package live
 
 import (
 	"context"
 	"errors"
 	"sync"
 
-	"github.com/lockstorm/lockstorm/cluster/process/redisserver"
-	"github.com/lockstorm/lockstorm/cluster/process/wire"
+	"github.com/lockstorm/lockstorm/cluster/wire"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
@@ -23,7 +22,7 @@ type World struct {
 	setting nemesis.Setting
 	seed    uint64
 
-	fleet    *redisserver.Fleet
+	fleet    Fleet
 	network  *wire.Network
 	clients  []*client // from 0
 	resource resource
@@ -46,10 +45,23 @@ type World struct {
 	err     error // of Close
 }
 
-func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet *redisserver.Fleet) (*World, error) {
-	addrs := make([]string, fleet.Len())
-	for i := range addrs {
-		addrs[i] = fleet.Server(i + 1).Addr()
+// Open makes the world of a setting, which must be valid and ask for no other faults
+// than those of the repertoire, over a fleet with a server for each node; the
+// setting's latency and sync are ignored, for this network and these disks are real.
+// The world's history goes to sink, one event at a time. The fleet is the world's
+// from now on, also after an error.
+func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
+	w, err := newWorld(s, seed, sink, fleet, faults)
+	if err != nil {
+		return nil, errors.Join(err, fleet.Close())
+	}
+	return w, nil
+}
+
+func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
+	addrs := make([]string, len(fleet.Servers))
+	for i, server := range fleet.Servers {
+		addrs[i] = server.Addr()
 	}
 	network, err := wire.Open(s.Clients, addrs)
 	if err != nil {
@@ -68,7 +80,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet *redisser
 		working:  s.Clients,
 	}
 	w.over, w.end = context.WithCancel(context.Background())
-	w.carrier = world.NewCarrier(w, s.Plan, repertoire, w.history.ofWorld)
+	w.carrier = world.NewCarrier(w, s.Plan, faults, w.history.ofWorld)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
 	w.nemesis = newConducting(w)
 	if err := w.carrier.Open(); err != nil {
@@ -87,6 +99,8 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet *redisser
 }
 
 func (w *World) client(number int) *client { return w.clients[number-1] }
+
+func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
 
 // Runtime returns what the client has of its machine.
 func (w *World) Runtime(client int) env.Runtime { return machine{w.client(client)} }

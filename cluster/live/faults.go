@@ -1,0 +1,10 @@
+package live
+
+import "github.com/lockstorm/lockstorm/world"
+
+// Repertoire is how the faults of a backend are carried out.
+type Repertoire = world.Repertoire[*World]
+
+// Anywhere is what can be done whoever runs the servers: to messages, and to clients.
+// Each has a file of its own, fault_*.go; the conductor carries out one at a time.
+func Anywhere() Repertoire { return Repertoire{carrying, pausing, killing, cancelling} }
