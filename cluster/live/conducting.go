@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,8 +12,9 @@ import (
 // conducting carries the plan out: what a step triggers, on the goroutine of
 // the client that takes it, and what the clock triggers, on one of its own.
 //
-// Its lock is held while faults begin and end, a restart of a server included.
-// Nobody waits at a gate while holding it, and it is taken before the
+// Its lock is held while faults begin and end, but for ends that take long, as that of
+// a server takes that starts again: nobody but who waits for it shall stand still
+// meanwhile. Nobody waits at a gate while holding it, and it is taken before the
 // recorder's lock, never after.
 type conducting struct {
 	world  *World
@@ -20,6 +22,7 @@ type conducting struct {
 
 	mu        sync.Mutex
 	conductor *nemesis.Conductor
+	slow      []*member // ends that have been set going and have not come, as far as anybody has to wait for them
 }
 
 func newConducting(w *World) *conducting {
@@ -30,17 +33,41 @@ func newConducting(w *World) *conducting {
 	}
 }
 
-// step tells the conductor of a client's step.
+// step tells the conductor of a client's step, and returns when what the step has
+// triggered has come.
 func (c *conducting) step(client int, step env.Step, k int) {
 	c.mu.Lock()
+	c.slow = nil
 	err := c.conductor.Step(c.now(), client, step, k)
+	slow := c.slow
 	c.mu.Unlock()
 	if err != nil {
 		c.world.fail(err)
 	}
+	for _, end := range slow {
+		<-end.gone
+	}
 	select {
 	case c.sooner <- struct{}{}:
 	default:
+	}
+}
+
+// end lets the end of a fault take its time: do brings it about without the lock, and
+// come, with it, is what there is to tell then. It is called with the lock held.
+func (c *conducting) end(fault int, do func() error, come func()) {
+	w := c.world
+	m := w.crew.start(fmt.Sprintf("end of fault %d", fault), func() {
+		if err := do(); err != nil {
+			w.fail(fmt.Errorf("fault %d: %w", fault, err))
+			return
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		w.carrier.EndBy(fault, come)
+	}, w.fail)
+	if m != nil { // or the run is over
+		c.slow = append(c.slow, m)
 	}
 }
 

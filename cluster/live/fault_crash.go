@@ -14,12 +14,12 @@ var Crashes = world.Carry(
 		return nil
 	},
 	func(w *World, c world.Case[*nemesis.Crash]) error {
-		if err := w.crasher(c.Action.Node).Start(w.over); err != nil {
-			return err
-		}
-		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: c.Action.Node, Detail: w.setting.Persistence.Keeps()})
+		node := c.Action.Node
+		w.nemesis.end(c.Number, func() error { return w.crasher(node).Start(w.over) }, func() {
+			w.carrier.Record(history.Event{Kind: history.NodeUp, Node: node, Detail: w.setting.Persistence.Keeps()})
+		})
 		return nil
 	},
-)
+).EndingLate()
 
 func (w *World) crasher(node int) Crasher { return w.server(node).(Crasher) }

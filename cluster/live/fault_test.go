@@ -300,3 +300,48 @@ func TestCancelEndsTheCallUnderWay(t *testing.T) {
 		})
 	}
 }
+
+// slowStarter is a server that starts again only when it is told to.
+type slowStarter struct {
+	Server
+	starting, up chan struct{}
+}
+
+func (s slowStarter) Kill() {}
+
+func (s slowStarter) Start(ctx context.Context) error {
+	close(s.starting)
+	select {
+	case <-s.up:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// While a server starts again only the client stands still whose step it is to wait
+// for: the others take steps, and their faults come.
+func TestRestartHoldsUpNobodyElse(t *testing.T) {
+	plan := between(nemesis.Fault{Action: &nemesis.Crash{Node: 1}})
+	at := nemesis.When(2, begin, 0)
+	plan = append(plan, nemesis.Fault{Action: &nemesis.Cancel{Client: 2}, Start: at})
+	w := newTrial(t, nemesis.Setting{Nodes: 1, Clients: 2, Plan: plan})
+	slow := slowStarter{w.server(1), make(chan struct{}), make(chan struct{})}
+	w.fleet.Servers[0] = slow
+	w.mustRun(func(client int) {
+		if client == 1 {
+			w.Reach(1, begin, 0)
+			w.Reach(1, end, 0)
+			return
+		}
+		<-slow.starting
+		calling, returned := w.Call(context.Background(), 2)
+		defer returned()
+		w.Reach(2, begin, 0)
+		if calling.Err() == nil {
+			t.Error("the fault of client 2 waits for a server")
+		}
+		close(slow.up)
+	})
+	w.wantKinds(history.FaultStart, history.NodeDown, history.FaultStart, history.Cancel, history.NodeUp, history.FaultEnd)
+}
