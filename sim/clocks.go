@@ -24,12 +24,9 @@ type clockwork struct{ world *World }
 // GroundTime implements [world.Clockwork].
 func (k clockwork) GroundTime() int64 { return k.world.now }
 
-// WallClock implements [world.Clockwork].
-func (k clockwork) WallClock(m nemesis.Machine) *world.Clock {
-	if m.Client != 0 {
-		return &k.world.clients[m.Client-1].clocks[env.Wall]
-	}
-	return &k.world.node(m.Node).wall
+// Missed implements [world.Clockwork].
+func (k clockwork) Missed(m nemesis.Machine) int64 {
+	return k.clocks(m, world.WallHands)[0].Behind(k.world.now)
 }
 
 // Change implements [world.Clockwork]. What has come due by the clocks as they were

@@ -12,7 +12,7 @@ var repertoire = append(world.Repertoire[*World]{
 	carrying, losing, resetting, narrowing,
 	slowingAccess,
 	pausing, killing, cancelling,
-}, world.ClockFaults(func(w *World) *world.Clocks { return w.clocks })...)
+}, world.ClockFaults(func(w *World) *world.Clocks { return w.clocks }, nemesis.NodeClockFeature)...)
 
 // Faults lists the kinds of faults that a simulated world can carry out.
 func Faults() []nemesis.Kind { return repertoire.Kinds() }

@@ -2,21 +2,22 @@ package world
 
 import "github.com/lockstorm/lockstorm/nemesis"
 
-// ClockFaults is how worlds carry out what happens to the clocks of their machines.
-func ClockFaults[W any](of func(W) *Clocks) Repertoire[W] {
+// ClockFaults is how worlds carry out what happens to the clocks of clients, and, with
+// [nemesis.NodeClockFeature], to those of nodes.
+func ClockFaults[W any](of func(W) *Clocks, features ...nemesis.Feature) Repertoire[W] {
 	return Repertoire[W]{
-		onClocks(of, (*Clocks).beginJump, (*Clocks).endJump),
-		onClocks(of, (*Clocks).beginRate, (*Clocks).endRate),
-		onClocks(of, (*Clocks).beginSlew, (*Clocks).endSlew),
-		onClocks(of, (*Clocks).beginStrobe, (*Clocks).endStrobe),
-		onClocks(of, (*Clocks).beginFreeze, (*Clocks).endFreeze),
+		onClocks(of, (*Clocks).beginJump, (*Clocks).endJump).With(features...),
+		onClocks(of, (*Clocks).beginRate, (*Clocks).endRate).With(features...),
+		onClocks(of, (*Clocks).beginSlew, (*Clocks).endSlew).With(features...),
+		onClocks(of, (*Clocks).beginStrobe, (*Clocks).endStrobe).With(features...),
+		onClocks(of, (*Clocks).beginFreeze, (*Clocks).endFreeze).With(features...),
 		onClocks(of, (*Clocks).beginSuspend, (*Clocks).endSuspend),
 		onClocks(of, (*Clocks).beginSnapshot, (*Clocks).endSnapshot),
 	}
 }
 
 // onClocks makes a part of what a fault does to clocks.
-func onClocks[W any, A nemesis.Action](of func(W) *Clocks, begin, end func(*Clocks, Case[A])) Player[W] {
+func onClocks[W any, A nemesis.Action](of func(W) *Clocks, begin, end func(*Clocks, Case[A])) Part[W, A] {
 	return Carry(
 		func(w W, c Case[A]) error { begin(of(w), c); return nil },
 		func(w W, c Case[A]) error { end(of(w), c); return nil },

@@ -21,8 +21,9 @@ type Clockwork interface {
 	// GroundTime is the time now, in nanoseconds since the begin of the run.
 	GroundTime() int64
 
-	// WallClock is the wall clock of a machine, to look at.
-	WallClock(m nemesis.Machine) *Clock
+	// Missed is by how much the wall clock of a machine would have run on that stands
+	// still, in nanoseconds; 0: it does not.
+	Missed(m nemesis.Machine) int64
 
 	// Change does something to some of a machine's clocks, and sees to those who
 	// wait for them.
@@ -74,7 +75,7 @@ func (k *Clocks) stop(m nemesis.Machine, which Hands) {
 // start makes them go on from where they stand, and returns how far the wall clock
 // would have run on meanwhile, if it stood still too.
 func (k *Clocks) start(m nemesis.Machine, which Hands) (missed int64) {
-	missed = k.work.WallClock(m).Behind(k.work.GroundTime())
+	missed = k.work.Missed(m)
 	k.work.Change(m, which, func(c *Clock) { c.Start(k.work.GroundTime()) })
 	return missed
 }

@@ -13,6 +13,7 @@ type client struct {
 	world  *World
 	number int
 	gate   *gate
+	clocks *clocks
 	nodes  *redisnode.Nodes // not behind the gate
 	random *random
 	ending sync.Once
@@ -31,6 +32,7 @@ func newClient(w *World, number int) (*client, error) {
 		world:  w,
 		number: number,
 		gate:   newGate(w.over),
+		clocks: newClocks(w.ground),
 		nodes:  nodes,
 		random: newRandom(w.seed, fmt.Sprintf("client %d", number)),
 	}, nil

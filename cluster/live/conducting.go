@@ -1,7 +1,9 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +24,14 @@ type conducting struct {
 
 	mu        sync.Mutex
 	conductor *nemesis.Conductor
+	moves     []move    // of clocks, that are still to come, by time
 	slow      []*member // ends that have been set going and have not come, as far as anybody has to wait for them
+}
+
+// move is what a fault does to clocks by itself.
+type move struct {
+	at int64 // ground time
+	do func()
 }
 
 func newConducting(w *World) *conducting {
@@ -92,14 +101,31 @@ func (c *conducting) run() {
 func (c *conducting) advance() (<-chan time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for len(c.moves) > 0 && c.moves[0].at <= c.world.ground.now() {
+		do := c.moves[0].do
+		c.moves = c.moves[1:]
+		do()
+	}
 	if err := c.conductor.Advance(c.now()); err != nil {
 		return nil, err
 	}
-	next, ok := c.conductor.Next()
+	wait, ok := c.conductor.Next()
+	wait -= c.now()
+	if len(c.moves) > 0 {
+		if next := time.Duration(c.moves[0].at - c.world.ground.now()); !ok || next < wait {
+			wait, ok = next, true
+		}
+	}
 	if !ok {
 		return nil, nil
 	}
-	return time.After(next - c.now()), nil
+	return time.After(wait), nil
+}
+
+// later does something to clocks at a ground time. It is called with the lock held.
+func (c *conducting) later(at int64, do func()) {
+	i, _ := slices.BinarySearchFunc(c.moves, at+1, func(m move, at int64) int { return cmp.Compare(m.at, at) })
+	c.moves = slices.Insert(c.moves, i, move{at, do})
 }
 
 // now never goes back, because it is read under the lock.

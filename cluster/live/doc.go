@@ -15,10 +15,11 @@
 //
 // # Time
 //
-// The ground clock, every client's monotonic clock and the machine's
-// CLOCK_MONOTONIC are one. History times count from the begin of Run. Node and
-// client clocks cannot be made to lie, nor machines to sleep, so the faults
-// whose names begin with clock, suspend and snapshot are not on offer.
+// The ground clock is the machine's CLOCK_MONOTONIC, and history times count from the
+// begin of Run. A client's clocks are the machine's as they were when the world was
+// opened; they run by the ground clock, and faults change them as they do in a simulated
+// world. What is under way to a node is given up when the client's clock, as it ran when
+// it was sent, says so; whatever else waits, waits by the clock as it runs.
 //
 // # What the faults are
 //
@@ -38,6 +39,8 @@
 //     under way are not paused: a reply that arrives in the meantime is seen
 //     first on resumption, but one that arrives after its request was given up
 //     is lost, other than in a stopped process.
+//   - suspend and snapshot: as a pause, while clocks of the client stand still.
+//   - guard-latency: the access arrives later, whatever has become of the client.
 //   - kill: as a pause without end. Nothing that the client says afterwards
 //     enters the history.
 //   - cancel: the context of the call that the client has under way ends. If the

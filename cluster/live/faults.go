@@ -7,4 +7,6 @@ type Repertoire = world.Repertoire[*World]
 
 // Anywhere is what can be done whoever runs the servers: to messages, and to clients.
 // Each has a file of its own, fault_*.go; the conductor carries out one at a time.
-func Anywhere() Repertoire { return Repertoire{carrying, pausing, killing, cancelling} }
+func Anywhere() Repertoire {
+	return append(Repertoire{carrying, slowingAccess, pausing, killing, cancelling}, world.ClockFaults(func(w *World) *world.Clocks { return w.clocks })...)
+}

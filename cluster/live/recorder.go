@@ -1,6 +1,7 @@
 package live
 
 import (
+	"math"
 	"sync"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -17,8 +18,13 @@ type recorder struct {
 	last   history.Time
 	phase  phase
 	lapses *world.Lapses
+	due    dueFunc
 	dead   map[int]bool // clients that are heard no more
 }
+
+// dueFunc returns the instant of the machine's monotonic clock at which a client's
+// clock comes to until, as it runs now.
+type dueFunc func(client int, clock env.Clock, until env.Instant) env.Instant
 
 type phase uint8
 
@@ -28,8 +34,8 @@ const (
 	sealed
 )
 
-func newRecorder(sink history.Sink) *recorder {
-	r := &recorder{sink: sink, dead: map[int]bool{}}
+func newRecorder(sink history.Sink, due dueFunc) *recorder {
+	r := &recorder{sink: sink, due: due, dead: map[int]bool{}}
 	r.lapses = world.NewLapses(r.lapseTime, r.pass)
 	return r
 }
@@ -100,15 +106,24 @@ func (r *recorder) unwatch(client int, token string) {
 
 func (r *recorder) hears(client int) bool { return r.phase == running && !r.dead[client] }
 
-// lapseTime is when the client's clock comes to until. Clients read the
-// machine's clocks. The monotonic one is the ground clock with another origin;
-// another clock is taken to run along with it from now on, as no fault here
-// touches it.
-func (r *recorder) lapseTime(_ int, clock env.Clock, until env.Instant) history.Time {
-	if clock == env.Monotonic {
-		return history.Time(until.Sub(r.origin))
+// clocksChange lets a client's clocks be changed: what has come due by them as they were
+// comes first.
+func (r *recorder) clocksChange(client int, change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	r.lapses.Flush(now)
+	change()
+	r.lapses.ClockChanged(now, client)
+}
+
+// lapseTime is when the client's clock comes to until.
+func (r *recorder) lapseTime(client int, clock env.Clock, until env.Instant) history.Time {
+	due := r.due(client, clock, until)
+	if due == env.Never {
+		return math.MaxInt64
 	}
-	return r.now() + history.Time(until.Sub(env.System().Now(clock)))
+	return history.Time(due.Sub(r.origin))
 }
 
 // write stamps the event and passes it on, behind the lapses that have come

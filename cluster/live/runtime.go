@@ -11,10 +11,10 @@ import (
 // machine is a client's [env.Runtime].
 type machine struct{ *client }
 
-// Now reads one of the machine's clocks.
+// Now reads one of the client's clocks.
 func (m machine) Now(c env.Clock) env.Instant {
 	m.gate.pass()
-	now := env.System().Now(c)
+	now := m.clocks.now(c)
 	m.gate.pass() // a client can be paused with the time in its hand
 	return now
 }
@@ -22,19 +22,25 @@ func (m machine) Now(c env.Clock) env.Instant {
 // Sleep implements [env.Runtime].
 func (m machine) Sleep(ctx context.Context, until env.Instant) error {
 	m.gate.pass()
-	timer := time.NewTimer(until.Sub(env.System().Now(env.Monotonic)))
-	defer timer.Stop()
-	err := ctx.Err()
-	if err == nil {
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-m.world.over.Done():
-		}
-	}
+	err := m.clocks.wait(ctx, until, m.sleep)
 	m.gate.pass()
 	return err
+}
+
+// sleep waits for an instant of the machine's monotonic clock, or for the end of the run.
+func (m machine) sleep(ctx context.Context, until env.Instant) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	timer := time.NewTimer(until.Sub(env.System().Now(env.Monotonic)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-m.world.over.Done():
+	}
+	return nil
 }
 
 // Go implements [env.Runtime].

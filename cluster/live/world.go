@@ -21,6 +21,7 @@ import (
 type World struct {
 	setting nemesis.Setting
 	seed    uint64
+	ground  ground
 
 	fleet    Fleet
 	network  *wire.Network
@@ -29,6 +30,7 @@ type World struct {
 	history  *recorder
 	calls    *world.Calls
 	crew     crew
+	clocks   *world.Clocks
 	nemesis  *conducting
 	carrier  *world.Carrier[*World] // used under the lock of conducting, as are links
 	links    *world.Links
@@ -72,13 +74,15 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		seed:     seed,
 		fleet:    fleet,
 		network:  network,
-		resource: resource{state: guard.New(s.Guard)},
-		history:  newRecorder(sink),
+		resource: resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
+		ground:   newGround(),
 		calls:    world.NewCalls(s.Clients),
 		broken:   make(chan error, 1),
 		done:     make(chan struct{}),
 		working:  s.Clients,
 	}
+	w.history = newRecorder(sink, w.due)
+	w.clocks = world.NewClocks(clockwork{w})
 	w.over, w.end = context.WithCancel(context.Background())
 	w.carrier = world.NewCarrier(w, s.Plan, faults, w.history.ofWorld)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
@@ -99,6 +103,12 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 }
 
 func (w *World) client(number int) *client { return w.clients[number-1] }
+
+// due is when a client's clock comes to an instant, by the machine's monotonic clock.
+func (w *World) due(client int, clock env.Clock, until env.Instant) env.Instant {
+	machine, _ := w.client(client).clocks.due(clock, until)
+	return machine
+}
 
 func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
 

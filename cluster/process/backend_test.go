@@ -10,17 +10,25 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Whatever is done to messages this backend can do; what it cannot, as what is
-// done to clocks, it refuses by name.
+// Whatever is done to messages this backend can do, and to the clocks of clients; those
+// of its servers it refuses to touch.
 func TestFaultsOnOffer(t *testing.T) {
+	able := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
+	jump := func(m nemesis.Machine) nemesis.Plan {
+		return nemesis.Plan{{Action: &nemesis.ClockJump{Machine: m, By: 1}}}
+	}
 	for _, a := range nemesis.Actions() {
-		err := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults()}.Refuse(nemesis.Plan{{Action: a}})
-		if _, ofMessages := a.(nemesis.Traffic); ofMessages && err != nil {
-			t.Errorf("%s: %v", a.Kind(), err)
+		if _, ofMessages := a.(nemesis.Traffic); ofMessages {
+			if err := able.Refuse(nemesis.Plan{{Action: a}}); err != nil {
+				t.Error(err)
+			}
 		}
-		if strings.HasPrefix(string(a.Kind()), "clock-") && (err == nil || !strings.Contains(err.Error(), string(a.Kind()))) {
-			t.Errorf("%s: %v", a.Kind(), err)
-		}
+	}
+	if err := able.Refuse(jump(nemesis.Machine{Client: 1})); err != nil {
+		t.Error(err)
+	}
+	if err := able.Refuse(jump(nemesis.Machine{Node: 1})); err == nil || !strings.Contains(err.Error(), `fault 1 of the plan, a clock-jump with "node"`) {
+		t.Error(err)
 	}
 }
 
