@@ -31,12 +31,27 @@ type Server interface {
 	Addr() string
 }
 
-// Crasher is a server that can be killed and started.
+// Crasher is a server that can be killed, or shut down, and started.
 type Crasher interface {
 	// Kill ends the server without a word, and returns when it is gone.
 	Kill()
 
+	// Quit shuts the server down in good order, and returns when it is gone.
+	Quit()
+
 	// Start starts the server again, with what it has kept, and returns when it
 	// answers.
 	Start(ctx context.Context) error
+}
+
+// Stopper is a server that can be made to stand still, by Stop, and to go on.
+type Stopper interface {
+	Stop() error
+	Continue() error
+}
+
+// Commander is a server that we may give commands beside those of the lock, past the
+// network that the clients have. The reply is one line.
+type Commander interface {
+	Do(ctx context.Context, command ...string) (reply string, err error)
 }

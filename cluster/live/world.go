@@ -32,8 +32,9 @@ type World struct {
 	crew     crew
 	clocks   *world.Clocks
 	nemesis  *conducting
-	carrier  *world.Carrier[*World] // used under the lock of conducting, as are links
+	carrier  *world.Carrier[*World] // used under the lock of conducting, as are links and states
 	links    *world.Links
+	states   []state // of the nodes' servers, from 0
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -80,6 +81,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		broken:   make(chan error, 1),
 		done:     make(chan struct{}),
 		working:  s.Clients,
+		states:   make([]state, len(fleet.Servers)),
 	}
 	w.history = newRecorder(sink, w.due)
 	w.clocks = world.NewClocks(clockwork{w})
@@ -101,6 +103,15 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 	}
 	return w, nil
 }
+
+// state is what a plan has made of a server.
+type state uint8
+
+const (
+	up    state = iota
+	down        // it does not run
+	still       // it stands still
+)
 
 func (w *World) client(number int) *client { return w.clients[number-1] }
 

@@ -73,7 +73,7 @@ func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, 
 	if err != nil {
 		return nil, err
 	}
-	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), append(Anywhere(), Crashes))
+	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(), Outages(), Stops(), Commands()))
 }
 
 // pid is the process of a node's server.

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/cluster/live"
 	"github.com/lockstorm/lockstorm/cluster/redisserver"
@@ -17,7 +18,7 @@ type Backend struct {
 }
 
 // repertoire says how each kind of fault is carried out.
-var repertoire = append(live.Anywhere(), live.Crashes)
+var repertoire = slices.Concat(live.Anywhere(), live.Outages(), live.Stops(), live.Commands())
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "process" }
@@ -50,4 +51,9 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	return live.Open(s, seed, sink, live.FleetOf(servers.Servers(), servers.Died(), servers.Close), repertoire)
 }
 
-var _ live.Crasher = (*redisserver.Server)(nil)
+// What the parts of the repertoire ask of a server.
+var _ interface {
+	live.Crasher
+	live.Stopper
+	live.Commander
+} = (*redisserver.Server)(nil)

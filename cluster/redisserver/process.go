@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -65,6 +66,18 @@ func (p *process) kill() {
 	p.doomed.Store(true)
 	_ = p.cmd.Process.Kill() // fails only if it is dead
 	<-p.exited
+}
+
+// quit ends the process as an operator does, by SIGTERM, and returns when it is gone. One
+// that does not go in time is killed.
+func (p *process) quit(patience time.Duration) {
+	p.doomed.Store(true)
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if it is dead
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		p.kill()
+	}
 }
 
 // pollEvery is the time between two looks at whether a server answers.
