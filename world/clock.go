@@ -108,6 +108,10 @@ func (c *Clock) Behind(now int64) int64 {
 	return c.missed
 }
 
+// Pace is how many parts per million the clock runs too fast; of one that stands still,
+// -1,000,000.
+func (c *Clock) Pace() int64 { return c.ppm }
+
 // settle moves the clock's point to now.
 func (c *Clock) settle(now int64) {
 	d := now - c.ground

@@ -122,10 +122,19 @@ type clockwork struct{ world *World }
 func (k clockwork) GroundTime() int64 { return k.world.ground.now() }
 
 // Missed implements [world.Clockwork].
-func (k clockwork) Missed(m nemesis.Machine) int64 { return k.world.client(m.Client).clocks.missed() }
+func (k clockwork) Missed(m nemesis.Machine) int64 {
+	if m.Client != 0 {
+		return k.world.client(m.Client).clocks.missed()
+	}
+	return k.world.walls[m.Node-1].Behind(k.GroundTime())
+}
 
 // Change implements [world.Clockwork].
 func (k clockwork) Change(m nemesis.Machine, which world.Hands, how func(*world.Clock)) {
+	if m.Client == 0 {
+		k.world.changeWall(m.Node, how)
+		return
+	}
 	k.world.history.clocksChange(m.Client, func() { k.world.client(m.Client).clocks.change(which, how) })
 }
 

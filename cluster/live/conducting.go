@@ -24,11 +24,11 @@ type conducting struct {
 
 	mu        sync.Mutex
 	conductor *nemesis.Conductor
-	moves     []move    // of clocks, that are still to come, by time
+	moves     []move    // that are still to come, by time
 	slow      []*member // ends that have been set going and have not come, as far as anybody has to wait for them
 }
 
-// move is what a fault does to clocks by itself.
+// move is what a fault, or a node, goes on with by itself.
 type move struct {
 	at int64 // ground time
 	do func()
@@ -122,7 +122,7 @@ func (c *conducting) advance() (<-chan time.Time, error) {
 	return time.After(wait), nil
 }
 
-// later does something to clocks at a ground time. It is called with the lock held.
+// later does something at a ground time. It is called with the lock held.
 func (c *conducting) later(at int64, do func()) {
 	i, _ := slices.BinarySearchFunc(c.moves, at+1, func(m move, at int64) int { return cmp.Compare(m.at, at) })
 	c.moves = slices.Insert(c.moves, i, move{at, do})

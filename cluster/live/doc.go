@@ -25,7 +25,7 @@
 //
 //   - crash: the server is killed, without a word, and started again at the end.
 //     Connections break at once, and a request to a node that is down fails at once.
-//     A restart_delay is refused, for want of a clock of the node's own.
+//   - clocks of nodes: only a server's wall clock is touched, by which its keys live.
 //   - whatever does nothing but to messages ([nemesis.Traffic]), as partition,
 //     latency and split: bytes are held back, or take longer, see package wire. A
 //     request that is held back takes effect after the end of the fault, even if

@@ -308,6 +308,7 @@ type slowStarter struct {
 }
 
 func (s slowStarter) Kill() {}
+func (s slowStarter) Quit() {}
 
 func (s slowStarter) Start(ctx context.Context) error {
 	close(s.starting)

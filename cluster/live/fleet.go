@@ -1,6 +1,9 @@
 package live
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Fleet is the servers of a world, whoever runs them.
 type Fleet struct {
@@ -51,7 +54,13 @@ type Stopper interface {
 }
 
 // Commander is a server that we may give commands beside those of the lock, past the
-// network that the clients have. The reply is one line.
+// network that the clients have.
 type Commander interface {
-	Do(ctx context.Context, command ...string) (reply string, err error)
+	Do(ctx context.Context, command ...string) (reply any, err error)
+}
+
+// Clocked is a server whose wall clock can be set: from now on it is ahead of the
+// machine's, and runs ppm parts per million too fast.
+type Clocked interface {
+	SetClock(ahead time.Duration, ppm int64) error
 }

@@ -3,6 +3,7 @@
 package live
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -73,5 +74,57 @@ func TestCommandsToAServerThatIsDown(t *testing.T) {
 	w.mustRun(func(int) {
 		w.Reach(1, begin, 0)
 		w.Reach(1, end, 0)
+	})
+}
+
+// A machine starts its server again by its own clock: one that jumps has it back at once.
+func TestRestartGoesByTheClockOfTheNode(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+		{Action: &nemesis.Crash{Node: 1, RestartDelay: slack}, Start: nemesis.When(1, begin, 0)},
+		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: slack}, Start: nemesis.When(1, end, 0)},
+	}})
+	w.mustRun(func(int) {
+		w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes)
+		w.Reach(1, begin, 0)
+		w.sleep(1, 50*time.Millisecond)
+		w.wantAnswers("too early", w.ask(1, env.OpSet, "b", patience), env.Lost)
+		w.Reach(1, end, 0)
+		for last := time.Now().Add(patience); w.ask(1, env.OpSet, "c", patience)[0] != env.Yes; w.sleep(1, time.Millisecond) {
+			if time.Now().After(last) {
+				t.Fatal("it does not come back")
+			}
+		}
+	})
+}
+
+// Keys live by the wall clock of their node: one that jumps past their end has them
+// expire, and one that stands still keeps them.
+func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Nodes: 3, Plan: nemesis.Plan{
+		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: 2 * slack}, Start: nemesis.When(1, begin, 0)},
+		{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 3}}, Start: nemesis.When(1, begin, 0)},
+	}})
+	w.mustRun(func(int) {
+		short := env.Command{Op: env.OpSet, Key: "short", Token: "a", TTL: 100 * time.Millisecond}
+		set := func() (answers [3]env.Answer) {
+			r := w.Nodes(1).Send(env.AllNodes(3), short, w.Runtime(1).Now(env.Monotonic).Add(patience))
+			for {
+				reply, err := r.Next(context.Background(), env.Never)
+				if err != nil {
+					return answers
+				}
+				answers[reply.Node-1] = reply.Answer
+			}
+		}
+		w.wantAnswers("an hour's key at first", w.ask(1, env.OpSet, "a", patience), env.Yes, env.Yes, env.Yes)
+		w.Reach(1, begin, 0)
+		w.wantAnswers("after the jump", w.ask(1, env.OpSet, "b", patience), env.No, env.Yes, env.No)
+		if got := set(); got != [3]env.Answer{env.Yes, env.Yes, env.Yes} {
+			t.Errorf("a short key: %v", got)
+		}
+		w.sleep(1, 2*short.TTL)
+		if got := set(); got != [3]env.Answer{env.Yes, env.Yes, env.No} {
+			t.Errorf("a short key, after its time: %v", got)
+		}
 	})
 }

@@ -23,18 +23,20 @@ type World struct {
 	seed    uint64
 	ground  ground
 
-	fleet    Fleet
-	network  *wire.Network
-	clients  []*client // from 0
-	resource resource
-	history  *recorder
-	calls    *world.Calls
-	crew     crew
-	clocks   *world.Clocks
-	nemesis  *conducting
-	carrier  *world.Carrier[*World] // used under the lock of conducting, as are links and states
-	links    *world.Links
-	states   []state // of the nodes' servers, from 0
+	fleet     Fleet
+	network   *wire.Network
+	clients   []*client // from 0
+	resource  resource
+	history   *recorder
+	calls     *world.Calls
+	crew      crew
+	clocks    *world.Clocks
+	nemesis   *conducting
+	carrier   *world.Carrier[*World] // used under the lock of conducting, as are links, states and what follows them
+	links     *world.Links
+	states    []state       // of the nodes' servers, from 0
+	walls     []world.Clock // of the nodes, from 0
+	comebacks []comeback    // likewise
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -71,20 +73,22 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		return nil, err
 	}
 	w := &World{
-		setting:  s,
-		seed:     seed,
-		fleet:    fleet,
-		network:  network,
-		resource: resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
-		ground:   newGround(),
-		calls:    world.NewCalls(s.Clients),
-		broken:   make(chan error, 1),
-		done:     make(chan struct{}),
-		working:  s.Clients,
-		states:   make([]state, len(fleet.Servers)),
+		setting:   s,
+		seed:      seed,
+		fleet:     fleet,
+		network:   network,
+		resource:  resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
+		ground:    newGround(),
+		calls:     world.NewCalls(s.Clients),
+		broken:    make(chan error, 1),
+		done:      make(chan struct{}),
+		working:   s.Clients,
+		states:    make([]state, len(fleet.Servers)),
+		comebacks: make([]comeback, len(fleet.Servers)),
 	}
 	w.history = newRecorder(sink, w.due)
 	w.clocks = world.NewClocks(clockwork{w})
+	w.walls = newWalls(w.ground, len(fleet.Servers))
 	w.over, w.end = context.WithCancel(context.Background())
 	w.carrier = world.NewCarrier(w, s.Plan, faults, w.history.ofWorld)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)

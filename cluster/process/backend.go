@@ -18,7 +18,7 @@ type Backend struct {
 }
 
 // repertoire says how each kind of fault is carried out.
-var repertoire = slices.Concat(live.Anywhere(), live.Outages(), live.Stops(), live.Commands())
+var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.Stops(), live.Commands())
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "process" }
@@ -44,6 +44,7 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 		Nodes:       s.Nodes,
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
+		Clocks:      s.Plan.AsksFor(nemesis.NodeClockFeature),
 	})
 	if err != nil {
 		return nil, err
@@ -56,4 +57,5 @@ var _ interface {
 	live.Crasher
 	live.Stopper
 	live.Commander
+	live.Clocked
 } = (*redisserver.Server)(nil)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 )
@@ -55,6 +56,11 @@ func (f *Fleet) start(ctx context.Context) error {
 		if err := os.Mkdir(s.dir, 0o700); err != nil {
 			return err
 		}
+		if f.options.Clocks {
+			if s.clock, err = newClock(s.dir); err != nil {
+				return err
+			}
+		}
 	}
 	return f.each(func(s *Server) error { return s.Start(ctx) })
 }
@@ -78,7 +84,12 @@ func (f *Fleet) each(do func(*Server) error) error {
 func (f *Fleet) launch(s *Server) (*process, error) {
 	f.forking.Lock()
 	defer f.forking.Unlock()
-	return launch(f.forker, f.options.Binary, s.dir, s.Addr(), s.args(), f.report)
+	cmd := exec.Command(f.options.Binary, s.args()...)
+	cmd.Dir = s.dir
+	if s.clock != nil {
+		cmd.Env = append(os.Environ(), s.clock.env()...)
+	}
+	return launch(f.forker, cmd, s.Addr(), f.report)
 }
 
 // report tells of a server that died of itself; the first one is enough.

@@ -28,15 +28,13 @@ type process struct {
 }
 
 // launch starts a process. died is called if it dies and we did not kill it.
-func launch(f *forker, binary, dir, addr string, args []string, died func(error)) (*process, error) {
-	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+func launch(f *forker, cmd *exec.Cmd, addr string, died func(error)) (*process, error) {
+	log, err := os.OpenFile(filepath.Join(cmd.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	p := &process{addr: addr, log: log.Name(), exited: make(chan struct{})}
-	p.cmd = exec.Command(binary, args...)
-	p.cmd.Dir = dir
+	p := &process{addr: addr, log: log.Name(), cmd: cmd, exited: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	if err := f.start(p.cmd); err != nil {
 		return nil, err

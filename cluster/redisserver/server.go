@@ -3,17 +3,17 @@
 package redisserver
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // startPatience is how long a server may take to answer its first PING.
@@ -27,6 +27,7 @@ type Server struct {
 	fleet *Fleet
 	dir   string
 	port  *port
+	clock *clock // nil: that of the machine
 
 	mu  sync.Mutex
 	now *process // nil while it is down
@@ -54,13 +55,22 @@ func (s *Server) Start(ctx context.Context) error {
 	if s.now != nil {
 		return fmt.Errorf("redis-server on %s is already running", s.Addr())
 	}
+	if s.clock != nil {
+		if err := s.clock.load(); err != nil {
+			return err
+		}
+	}
 	p, err := s.fleet.launch(s)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("waited for %v", startPatience))
 	defer cancel()
-	if err := p.ready(ctx); err != nil {
+	err = p.ready(ctx)
+	if err == nil && s.clock != nil {
+		err = s.clock.settle(func() (time.Time, error) { return s.time(ctx) })
+	}
+	if err != nil {
 		p.kill()
 		return err
 	}
@@ -106,36 +116,46 @@ func (s *Server) signal(what syscall.Signal) error {
 	return os.NewSyscallError("kill", s.now.cmd.Process.Signal(what))
 }
 
-// Do sends a command over a connection of its own, past any proxy, and waits for the
-// reply, which has to be one line and no error.
-func (s *Server) Do(ctx context.Context, command ...string) (reply string, err error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", s.Addr())
+// Do sends a command over a connection of its own, past any proxy, and returns the
+// reply as go-redis reads it.
+func (s *Server) Do(ctx context.Context, command ...string) (reply any, err error) {
+	admin := s.admin()
+	defer func() { _ = admin.Close() }()
+	words := make([]any, len(command))
+	for i, w := range command {
+		words[i] = w
+	}
+	reply, err = admin.Do(ctx, words...).Result()
 	if err != nil {
-		return "", err
+		return nil, fmt.Errorf("%s to redis-server on %s: %w", strings.Join(command, " "), s.Addr(), err)
 	}
-	defer func() { _ = conn.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	if _, err := io.WriteString(conn, inArray(command)); err != nil {
-		return "", err
-	}
-	line, err := bufio.NewReader(conn).ReadString('\n')
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", strings.Join(command, " "), err)
-	}
-	line = strings.TrimSpace(line)
-	if refused, is := strings.CutPrefix(line, "-"); is {
-		return "", fmt.Errorf("%s: redis-server on %s answers %s", strings.Join(command, " "), s.Addr(), refused)
-	}
-	return line[1:], nil
+	return reply, nil
 }
 
-// inArray is a command as Redis reads it.
-func inArray(command []string) string {
-	text := fmt.Sprintf("*%d\r\n", len(command))
-	for _, word := range command {
-		text += fmt.Sprintf("$%d\r\n%s\r\n", len(word), word)
-	}
-	return text
+// time is what the server's wall clock shows.
+func (s *Server) time(ctx context.Context) (time.Time, error) {
+	admin := s.admin()
+	defer func() { _ = admin.Close() }()
+	return admin.Time(ctx).Result()
+}
+
+// admin is a connection of our own: a command goes out once, and only its context ends
+// it.
+func (s *Server) admin() *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: s.Addr(), Protocol: 2, PoolSize: 1, MaxRetries: -1, DialerRetries: 1,
+		ContextTimeoutEnabled: true, ReadTimeout: -1, WriteTimeout: -1, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+}
+
+// SetClock sets the server's wall clock, as [Options.Clocks] allows: from now on it is
+// ahead of the machine's, or behind it if ahead is below 0, and runs ppm parts per
+// million too fast; with -1,000,000 it stands still. It stays so over restarts.
+func (s *Server) SetClock(ahead time.Duration, ppm int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clock.set(ahead, ppm)
 }
 
 // args is the command line, complete: no configuration file is read.
