@@ -39,6 +39,16 @@ func (e *NodeError) validate(s Setting) error {
 	return field("nodes", someOf("node", e.Nodes, s.Nodes))
 }
 
+// LoadingFeature is the feature of nodes that answer as if they were loading their data.
+const LoadingFeature Feature = "error: loading"
+
+func (e *NodeError) feature() Feature {
+	if e.Error == Loading {
+		return LoadingFeature
+	}
+	return ""
+}
+
 func (e *NodeError) targets(s Setting) []string {
 	var all []string
 	for _, n := range Each(e.Nodes, s.Nodes) {

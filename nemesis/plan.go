@@ -17,6 +17,11 @@ func (p Plan) Kinds() []Kind {
 	})
 }
 
+// AsksFor reports whether a fault of the plan asks for a feature.
+func (p Plan) AsksFor(f Feature) bool {
+	return slices.ContainsFunc(p, func(one Fault) bool { return featureOf(one.Action) == f })
+}
+
 func (p Plan) validate(s Setting) error {
 	for i := range p {
 		if err := p[i].validate(s); err != nil {

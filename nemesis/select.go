@@ -85,6 +85,16 @@ func (m Machine) String() string {
 	return fmt.Sprintf("node %d", m.Node)
 }
 
+// NodeClockFeature is the feature of a fault that befalls the clock of a node.
+const NodeClockFeature Feature = "node"
+
+func (m Machine) feature() Feature {
+	if m.Client != 0 {
+		return ""
+	}
+	return NodeClockFeature
+}
+
 func (m Machine) validate(s Setting) error {
 	switch {
 	case m.Node != 0 && m.Client != 0:

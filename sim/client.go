@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
 // epoch is what every wall clock shows when a run begins: an arbitrary instant
@@ -22,7 +23,7 @@ const epoch = int64(1_600_000_000_000_000_000)
 type client struct {
 	world      *World
 	id         int
-	clocks     [3]clock // by env.Clock
+	clocks     [3]world.Clock // by env.Clock
 	random     *rand.PCG
 	coroutines []*coroutine
 	unsent     []int32 // messages that it would have sent while it stood still
@@ -38,7 +39,7 @@ func newClient(w *World, id int, seed uint64) *client {
 	return &client{
 		world:  w,
 		id:     id,
-		clocks: [3]clock{env.Wall: {shown: epoch}},
+		clocks: [3]world.Clock{env.Wall: world.ClockShowing(epoch)},
 		random: stream(seed, fmt.Sprintf("client %d", id)),
 
 		// As ZooKeeper's clients, which shuffle their lists: so every node is the
@@ -65,7 +66,7 @@ func (c *client) forget(co *coroutine) {
 
 // Now implements [env.Runtime].
 func (c *client) Now(which env.Clock) env.Instant {
-	return env.Instant(c.clocks[which].at(c.world.now))
+	return env.Instant(c.clocks[which].At(c.world.now))
 }
 
 // mono reads the clock on which everything waits.

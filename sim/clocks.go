@@ -1,11 +1,10 @@
 package sim
 
 import (
-	"time"
-
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
 // Ground is the time of the world itself.
@@ -17,78 +16,58 @@ func (w *World) ClientClock(client int, which env.Clock) env.Instant {
 }
 
 // NodeClock is what the wall clock of the node shows.
-func (w *World) NodeClock(node int) env.Instant { return env.Instant(w.node(node).wall.at(w.now)) }
+func (w *World) NodeClock(node int) env.Instant { return env.Instant(w.node(node).wall.At(w.now)) }
 
-// clockFaults is what the ends of clock faults have to know, by the number of
-// the fault.
-type clockFaults struct {
-	rates   map[int]int64 // ground time at which a clock-rate began
-	strobes map[int]*strobe
+// clockwork is the world as far as what happens to its clocks goes.
+type clockwork struct{ world *World }
+
+// GroundTime implements [world.Clockwork].
+func (k clockwork) GroundTime() int64 { return k.world.now }
+
+// Missed implements [world.Clockwork].
+func (k clockwork) Missed(m nemesis.Machine) int64 {
+	return k.clocks(m, world.WallHands)[0].Behind(k.world.now)
 }
 
-func newClockFaults() clockFaults {
-	return clockFaults{rates: map[int]int64{}, strobes: map[int]*strobe{}}
-}
-
-// changeClocks does something to every clock of a machine. A node has two: keys
-// live by its wall clock, and sessions of a store by its monotonic one.
-func (w *World) changeClocks(m nemesis.Machine, change func(*clock)) {
-	if m.Client == 0 {
-		change(&w.node(m.Node).mono)
-		w.changeWall(m, change)
-		return
+// Change implements [world.Clockwork]. What has come due by the clocks as they were
+// comes first.
+func (k clockwork) Change(m nemesis.Machine, which world.Hands, how func(*world.Clock)) {
+	k.world.catchUp()
+	for _, c := range k.clocks(m, which) {
+		how(c)
 	}
-	w.catchUp()
-	c := w.clients[m.Client-1]
-	for i := range c.clocks {
-		change(&c.clocks[i])
-	}
-	c.clocksChanged()
-}
-
-// changeWall does something to the wall clock of a machine.
-func (w *World) changeWall(m nemesis.Machine, change func(*clock)) {
-	w.catchUp()
-	change(w.wallClock(m))
 	if m.Client != 0 {
-		w.clients[m.Client-1].clocksChanged()
+		k.world.clients[m.Client-1].clocksChanged()
 	} else {
-		w.clockChanged(w.node(m.Node))
+		k.world.clockChanged(k.world.node(m.Node))
 	}
 }
 
-// wallClock returns the wall clock of a machine.
-func (w *World) wallClock(m nemesis.Machine) *clock {
-	if m.Client != 0 {
-		return &w.clients[m.Client-1].clocks[env.Wall]
+// clocks returns those of a machine that are meant. A node has two: keys live by its
+// wall clock, and sessions of a store by its monotonic one.
+func (k clockwork) clocks(m nemesis.Machine, which world.Hands) []*world.Clock {
+	all := []*world.Clock{}
+	if m.Client == 0 {
+		n := k.world.node(m.Node)
+		all = append(all, &n.wall, &n.mono)
+	} else {
+		clocks := &k.world.clients[m.Client-1].clocks
+		all = append(all, &clocks[env.Wall], &clocks[env.Monotonic], &clocks[env.Boottime])
 	}
-	return &w.nodes[m.Node-1].wall
-}
-
-// jump steps the wall clock of a machine.
-func (w *World) jump(m nemesis.Machine, by int64) {
-	w.changeWall(m, func(c *clock) { c.jump(w.now, by) })
-}
-
-// hurry makes all clocks of a machine run faster than before, or slower.
-func (w *World) hurry(m nemesis.Machine, ppm int64) {
-	w.changeClocks(m, func(c *clock) { c.hurry(w.now, ppm) })
-}
-
-// heal takes back, in the way of a fault, the error that this fault has brought
-// into the wall clock of a machine: how far it is ahead.
-func (w *World) heal(m nemesis.Machine, how nemesis.Healing, ahead int64) {
-	switch {
-	case ahead == 0:
-	case how.Heal == nemesis.HealStep:
-		w.jump(m, -ahead)
-	case how.Heal == nemesis.HealSlew:
-		ppm := how.SlewPPM()
-		lasts := nemesis.SlewTime(time.Duration(-ahead), ppm)
-		if ahead > 0 {
-			ppm = -ppm
-		}
-		w.hurry(m, ppm)
-		w.moveLater(w.now+int64(lasts), func() { w.hurry(m, -ppm) })
+	switch which {
+	case world.WallHands:
+		return all[:1]
+	case world.MonotonicHands:
+		return all[1:2]
 	}
+	return all
 }
+
+// Later implements [world.Clockwork].
+func (k clockwork) Later(at int64, move func()) { k.world.moveLater(at, move) }
+
+// Halt implements [world.Clockwork].
+func (k clockwork) Halt(client int) { k.world.clients[client-1].pause(nemesis.RepliesFirst) }
+
+// Proceed implements [world.Clockwork].
+func (k clockwork) Proceed(client int) { k.world.clients[client-1].resume() }

@@ -160,7 +160,7 @@ func (co *coroutine) setTimer() {
 	if co.until == env.Never {
 		return
 	}
-	at := max(co.client.clocks[env.Monotonic].when(int64(co.until)), co.world.now)
+	at := max(co.client.clocks[env.Monotonic].When(int64(co.until)), co.world.now)
 	if at < co.timerAt {
 		co.timerAt = at
 		co.world.queue.push(at, timerFires, co.index)

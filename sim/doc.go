@@ -14,7 +14,7 @@
 // to see of its requests in round.go, pipelined connections in connection.go, a
 // limited pool of them in pool.go, a node's key store in node.go, its server in
 // server.go, how that goes down and comes back in outage.go, what it may lose in
-// journal.go, clocks in clock.go, the guarded resource in register.go, the store
+// journal.go, clocks in clocks.go, the guarded resource in register.go, the store
 // that nodes replicate in store.go and session.go (its state machine), ensemble.go
 // (its leader), replica.go (what lags behind) and question.go (the way of a
 // request to it), what ends a world that cannot go on in progress.go, and each

@@ -102,7 +102,7 @@ func (w *World) elect() {
 	}
 	before := s.machine.entries
 	leads := history.Event{Kind: history.Leader, Node: id}
-	if lost := s.takeOver(id, w.node(id).mono.at(w.now)); lost > 0 {
+	if lost := s.takeOver(id, w.node(id).mono.At(w.now)); lost > 0 {
 		leads.Detail = lostChanges(lost)
 	}
 	w.carrier.Record(leads)
@@ -120,7 +120,7 @@ func lostChanges(n uint64) string {
 // leaderShows returns what the clocks of the leader's machine show.
 func (w *World) leaderShows() moment {
 	n := w.node(w.store.leader)
-	return moment{mono: n.mono.at(w.now), wall: n.wall.at(w.now)}
+	return moment{mono: n.mono.At(w.now), wall: n.wall.At(w.now)}
 }
 
 // lead carries out a question at the leader. This is the instant at which it
@@ -224,7 +224,7 @@ func (w *World) awaitSessions() {
 	if due == noTimer {
 		return
 	}
-	at := max(w.node(s.leader).mono.when(due), w.now)
+	at := max(w.node(s.leader).mono.When(due), w.now)
 	if at < s.look {
 		s.look = at
 		w.later(at, func() { w.lookAtSessions(at) })

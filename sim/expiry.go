@@ -19,7 +19,7 @@ import (
 // runs now. Like Redis, a node counts a key as expired when its clock shows a
 // later millisecond than the expiry.
 func (n *node) expires(k key) int64 {
-	return n.wall.when((k.expiry + 1) * int64(time.Millisecond))
+	return n.wall.When((k.expiry + 1) * int64(time.Millisecond))
 }
 
 // expiry is a key that has expired.

@@ -18,7 +18,7 @@ var erring = world.Carry(
 		w.letGo(nemesis.Links{Nodes: c.Action.Nodes}, untouched)
 		return nil
 	},
-)
+).With(nemesis.LoadingFeature)
 
 var errorCauses = map[nemesis.ErrorName]cause{nemesis.Loading: loading, nemesis.OOM: oom, nemesis.ReadOnly: readOnly}
 

@@ -6,14 +6,13 @@ import (
 )
 
 // repertoire says how each kind of fault is carried out; each has a file of
-// its own, fault_*.go.
-var repertoire = world.Repertoire[*World]{
+// its own, fault_*.go; what happens to clocks is the same in all worlds.
+var repertoire = append(world.Repertoire[*World]{
 	crashing, losingPower, shuttingDown, failingOver, restoring, stopping, erring, evicting, flushingScripts,
 	carrying, losing, resetting, narrowing,
 	slowingAccess,
 	pausing, killing, cancelling,
-	clockJumping, clockRunning, clockSlewing, clockStrobing, clockFreezing, suspending, snapshotting,
-}
+}, world.ClockFaults(func(w *World) *world.Clocks { return w.clocks }, nemesis.NodeClockFeature)...)
 
 // Faults lists the kinds of faults that a simulated world can carry out.
 func Faults() []nemesis.Kind { return repertoire.Kinds() }

@@ -24,5 +24,5 @@ func (w *World) Unwatch(client int, token string) {
 
 // lapseTime is when the client's clock comes to until; now if it has done so.
 func (w *World) lapseTime(client int, clock env.Clock, until env.Instant) history.Time {
-	return history.Time(max(w.clients[client-1].clocks[clock].when(int64(until)), w.now))
+	return history.Time(max(w.clients[client-1].clocks[clock].When(int64(until)), w.now))
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
 )
 
 // node is one Redis master: a key store whose keys expire by its wall clock,
 // behind a server.
 type node struct {
 	id      int
-	wall    clock
-	mono    clock // of the store
+	wall    world.Clock
+	mono    world.Clock // of the store
 	keys    map[string]key
 	dirty   bool                     // a key has changed since this was last reset
 	run     uint64                   // of its server, from 1
@@ -36,13 +37,13 @@ const unending int64 = math.MaxInt64
 
 func newNode(id int, s nemesis.Setting, seed uint64) node {
 	return node{
-		id: id, run: 1, wall: clock{shown: epoch}, keys: map[string]key{},
+		id: id, run: 1, wall: world.ClockShowing(epoch), keys: map[string]key{},
 		server: newServer(id, s, seed),
 	}
 }
 
 // millis reads the node's clock as Redis does, in whole milliseconds.
-func (n *node) millis(now int64) int64 { return n.wall.at(now) / int64(time.Millisecond) }
+func (n *node) millis(now int64) int64 { return n.wall.At(now) / int64(time.Millisecond) }
 
 // execute carries out the command of a message.
 func (w *World) execute(n *node, m *message) env.Answer {

@@ -61,7 +61,7 @@ func (w *World) comeUp(n *node) {
 // is left to an operator.
 func (w *World) restartAfter(n *node, fault int, delay time.Duration) {
 	if delay > 0 {
-		n.comeback.fault, n.comeback.at, n.comeback.turn = fault, n.wall.at(w.now)+int64(delay), noTimer
+		n.comeback.fault, n.comeback.at, n.comeback.turn = fault, n.wall.At(w.now)+int64(delay), noTimer
 		w.awaitRestart(n)
 	}
 }
@@ -81,7 +81,7 @@ func (w *World) clockChanged(n *node) {
 // awaitRestart makes sure that a look is taken at the node's clock when it is
 // time to restart, at the latest. One that was taken in vain is set anew.
 func (w *World) awaitRestart(n *node) {
-	at := max(n.wall.when(n.comeback.at), w.now)
+	at := max(n.wall.When(n.comeback.at), w.now)
 	if at < n.comeback.turn {
 		n.comeback.turn = at
 		w.later(at, func() { w.restart(n, at) })
@@ -93,7 +93,7 @@ func (w *World) restart(n *node, turn int64) {
 	if !n.down || n.comeback.fault == 0 || n.comeback.turn != turn {
 		return
 	}
-	if n.wall.at(w.now) < n.comeback.at {
+	if n.wall.At(w.now) < n.comeback.at {
 		n.comeback.turn = noTimer
 		w.awaitRestart(n)
 		return

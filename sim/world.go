@@ -36,7 +36,7 @@ type World struct {
 	carrier   *world.Carrier[*World]
 	links     *world.Links
 	faultAt   int64 // ground time of the earliest faultDue in the queue
-	clocks    clockFaults
+	clocks    *world.Clocks
 
 	coroutines []*coroutine
 	idle       []*coroutine
@@ -59,12 +59,13 @@ type World struct {
 // faults than [Faults] and [Features]. Everything random in it follows from the
 // seed; its history goes to sink.
 func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
-	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64, clocks: newClockFaults()}
+	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64}
 	w.lapses = world.NewLapses(w.lapseTime, w.write)
 	w.network = newNetwork(s, seed)
 	w.store = newEnsemble(s, seed)
 	w.carrier = world.NewCarrier(w, s.Plan, repertoire, w.Record)
 	w.underWay = world.NewCalls(s.Clients)
+	w.clocks = world.NewClocks(clockwork{w})
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
 	w.conductor = nemesis.NewConductor(s, w.carrier)
 	for n := 1; n <= s.Nodes; n++ {

@@ -49,10 +49,14 @@ func (c *Carrier[W]) Begin(number int) (err error) {
 }
 
 // End implements [nemesis.Carrier]. A fault whose end cannot be carried out
-// has not ended.
+// has not ended, nor has one whose end takes its time (see [Part.EndingLate]).
 func (c *Carrier[W]) End(number int) error {
-	one := c.cases[number-1]
-	return named(one, c.finish(one, func() error { return c.players[number-1].end(c.world, one) }))
+	one, player := c.cases[number-1], c.players[number-1]
+	end := func() error { return player.end(c.world, one) }
+	if player.endsLate() {
+		return named(one, end())
+	}
+	return named(one, c.finish(one, end))
 }
 
 // EndBy tells that the world itself brings the end of a fault about, by what it

@@ -107,3 +107,22 @@ func TestFaultOutsideTheRepertoireIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// An end that takes its time has come when the world says so.
+func TestEndThatTakesItsTime(t *testing.T) {
+	s := &stage{}
+	late := pausing.EndingLate()
+	s.carrier = NewCarrier(s, nemesis.Plan{pause}, Repertoire[*stage]{late}, func(e history.Event) { s.log.Record(&e) })
+	if err := errors.Join(s.carrier.Begin(1), s.carrier.End(1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range s.log {
+		if e.Kind == history.FaultEnd {
+			t.Errorf("the end is told before it has come: %+v", s.log)
+		}
+	}
+	s.carrier.EndBy(1, func() { s.carrier.Record(history.Event{Kind: history.NodeUp, Node: 1}) })
+	if n := len(s.log); s.log[n-2].Kind != history.NodeUp || s.log[n-2].Fault != 1 || s.log[n-1].Kind != history.FaultEnd {
+		t.Errorf("%+v", s.log)
+	}
+}

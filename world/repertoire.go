@@ -40,6 +40,7 @@ type Player[W any] interface {
 	prepare(w W, c Case[nemesis.Action])
 	begin(w W, c Case[nemesis.Action]) error
 	end(w W, c Case[nemesis.Action]) error
+	endsLate() bool
 	offers() []nemesis.Feature
 }
 
@@ -49,6 +50,7 @@ type Part[W any, A nemesis.Action] struct {
 	opening  func(w W, c Case[A])
 	atBegin  func(w W, c Case[A]) error
 	atEnd    func(w W, c Case[A]) error
+	late     bool
 	features []nemesis.Feature
 }
 
@@ -62,6 +64,13 @@ func Carry[W any, A nemesis.Action](begin, end func(w W, c Case[A]) error) Part[
 // world is opened.
 func (p Part[W, A]) Opening(do func(w W, c Case[A])) Part[W, A] {
 	p.opening = do
+	return p
+}
+
+// EndingLate says that the end takes its time: what is done at it only sets it going,
+// and [Carrier.EndBy] tells when it has come.
+func (p Part[W, A]) EndingLate() Part[W, A] {
+	p.late = true
 	return p
 }
 
@@ -90,6 +99,8 @@ func (p Part[W, A]) end(w W, c Case[nemesis.Action]) error {
 	}
 	return p.atEnd(w, as[A](c))
 }
+
+func (p Part[W, A]) endsLate() bool { return p.late }
 
 func (p Part[W, A]) offers() []nemesis.Feature { return p.features }
 

@@ -2,8 +2,10 @@ package process
 
 import (
 	"context"
+	"slices"
 
-	"github.com/lockstorm/lockstorm/cluster/process/redisserver"
+	"github.com/lockstorm/lockstorm/cluster/live"
+	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -14,6 +16,9 @@ type Backend struct {
 	// Binary is the path of redis-server; empty means to look it up in PATH.
 	Binary string
 }
+
+// repertoire says how each kind of fault is carried out.
+var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.Stops(), live.Commands())
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "process" }
@@ -33,20 +38,24 @@ func (Backend) Features() []nemesis.Feature { return repertoire.Features() }
 // Errors say in full what went wrong: that there is no redis-server and how to
 // get one, or the end of the log of the one that did not start. Nothing is left
 // of a world that could not be opened.
-func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
-	fleet, err := redisserver.Open(ctx, redisserver.Options{
+func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
+	servers, err := redisserver.Open(ctx, redisserver.Options{
 		Binary:      b.Binary,
 		Nodes:       s.Nodes,
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
+		Clocks:      s.Plan.AsksFor(nemesis.NodeClockFeature),
 	})
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorld(s, seed, sink, fleet)
-	if err != nil {
-		_ = fleet.Close()
-		return nil, err
-	}
-	return w, nil
+	return live.Open(s, seed, sink, live.FleetOf(servers.Servers(), servers.Died(), servers.Close), repertoire)
 }
+
+// What the parts of the repertoire ask of a server.
+var _ interface {
+	live.Crasher
+	live.Stopper
+	live.Commander
+	live.Clocked
+} = (*redisserver.Server)(nil)

@@ -1,55 +1,11 @@
-// Package process is a world of real servers: one redis-server process for
-// each node, one toxiproxy link for each client and node, and clients that are
-// goroutines of this program, on its own clocks. It carries out what storm asks
-// of a world, and knows neither storm nor any lock.
+// Package process is the world of package live over redis-server processes of our
+// own, one for each node.
 //
 //	world, err := process.Backend{}.Open(ctx, setting, seed, sink)
-//	...
-//	defer world.Close()
-//	err = world.Run(ctx, func(client int) { work(world.Runtime(client), world.Nodes(client)) })
 //
-// Nothing here repeats exactly: a run stores its plan and its history and can
-// be judged again, not replayed. From the seed follow what faults draw, one after
-// another, and what clients draw from their runtime; which message gets which delay
-// does not.
+// A crash is SIGKILL: a new process starts on the same port and directory, with what
+// its persistence kept.
 //
-// # Time
-//
-// The ground clock, every client's monotonic clock and the machine's
-// CLOCK_MONOTONIC are one. History times count from the begin of Run. Node and
-// client clocks cannot be made to lie, nor machines to sleep, so the faults
-// whose names begin with clock, suspend and snapshot are not on offer.
-//
-// # What the faults are
-//
-//   - crash: SIGKILL. At the end a new process starts on the same port and
-//     directory; it has what its persistence kept. Connections break at once,
-//     and a request to a node that is down fails at once. A restart_delay is
-//     refused, for want of a clock of the node's own.
-//   - whatever does nothing but to messages ([nemesis.Traffic]), as partition,
-//     latency and split: bytes are held back, or take longer, see package wire. A
-//     request that is held back takes effect after the end of the fault, even if
-//     its sender gave it up long before; a reply that is held back belongs to a
-//     request that took effect. New connections are still accepted, but nothing
-//     comes of them. A reply that takes longer makes what is behind it on its
-//     connection wait, and what a fault does to the commands on one key it does to
-//     requests: of a reply nobody here knows the key.
-//   - pause: the client's goroutines stand still as soon as each enters or
-//     leaves a call of its runtime, nodes, register or of Reach. Its requests
-//     under way are not paused: a reply that arrives in the meantime is seen
-//     first on resumption, but one that arrives after its request was given up
-//     is lost, other than in a stopped process.
-//   - kill: as a pause without end. Nothing that the client says afterwards
-//     enters the history.
-//   - cancel: the context of the call that the client has under way ends. If the
-//     client is paused, it sees that when it goes on.
-//
-// A fault that ends the moment its step comes has begun or ended when Reach
-// returns. An event that says something is down comes before it is, and one
-// that says it is up comes after.
-//
-// # What is left behind
-//
-// Nothing, see package redisserver: no process and no file outlives this
-// program, even if it is killed.
+// Nothing is left behind, see package redisserver: no process and no file outlives
+// this program, even if it is killed.
 package process

@@ -1,0 +1,151 @@
+//go:build linux
+
+package live
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// slack is more than any of these tests is late, and less than what it looks for.
+const slack = time.Hour
+
+var client1 = nemesis.Machine{Client: 1}
+
+// reading is what a client's clocks show, since the same were read before.
+type reading [3]time.Duration
+
+func (w *trial) read(since *reading) (now reading) {
+	m := w.Runtime(1)
+	for which := range now {
+		now[which] = time.Duration(m.Now(env.Clock(which)))
+	}
+	if since != nil {
+		for which := range now {
+			now[which] -= since[which]
+		}
+	}
+	return now
+}
+
+// What a fault does to a client's clocks, in hours, so that it does not matter how slow
+// the machine is: by the wall clock, the monotonic one and the one that counts
+// suspension.
+func TestClocksOfAClient(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault nemesis.Action
+		ends  bool
+		wall  time.Duration // what it has gained when the fault is there
+		left  time.Duration // and when it has ended
+	}{
+		"a jump":                {&nemesis.ClockJump{Machine: client1, By: 2 * slack}, false, 2 * slack, 2 * slack},
+		"a jump back":           {&nemesis.ClockJump{Machine: client1, By: -2 * slack}, false, -2 * slack, -2 * slack},
+		"a jump that is undone": {&nemesis.ClockJump{Machine: client1, By: 2 * slack, Healing: nemesis.Healing{Heal: nemesis.HealStep}}, true, 2 * slack, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := nemesis.Fault{Action: c.fault, Start: nemesis.When(1, begin, 0)}
+			if c.ends {
+				over := nemesis.When(1, end, 0)
+				f.End = &over
+			}
+			w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{f}})
+			w.mustRun(func(int) {
+				before := w.read(nil)
+				for _, at := range []struct {
+					step env.Step
+					want time.Duration
+				}{{begin, c.wall}, {end, c.left}} {
+					w.Reach(1, at.step, 0)
+					got := w.read(&before)
+					if off := got[env.Wall] - at.want; off < 0 || off > slack {
+						t.Errorf("%v: the wall clock has gained %v, want %v", at.step, got[env.Wall], at.want)
+					}
+					if got[env.Monotonic] > slack || got[env.Boottime] > slack || got[env.Monotonic] < 0 {
+						t.Errorf("%v: the other clocks have moved: %v", at.step, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A frozen wall clock stands; a client whose machine sleeps has missed that time by its
+// monotonic clock, and by no other; one that is restored, by all.
+func TestClocksThatStandStill(t *testing.T) {
+	const lasts = 100 * time.Millisecond
+	for name, c := range map[string]struct {
+		fault  nemesis.Action
+		stands [3]bool // by env.Clock
+	}{
+		"freeze":   {&nemesis.ClockFreeze{Machine: client1}, [3]bool{env.Wall: true}},
+		"suspend":  {&nemesis.Suspend{Client: 1}, [3]bool{env.Monotonic: true}},
+		"snapshot": {&nemesis.Snapshot{Client: 1}, [3]bool{true, true, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: c.fault, Start: nemesis.When(1, begin, 0), End: nemesis.After(lasts)}}})
+			w.mustRun(func(client int) {
+				if client == 2 {
+					return
+				}
+				before, began := w.read(nil), time.Now()
+				w.Reach(1, begin, 0)
+				for time.Since(began) < 2*lasts { // its own clocks are not to be waited by
+					time.Sleep(time.Millisecond)
+				}
+				got, lasted := w.read(&before), time.Since(began)
+				for which, stands := range c.stands {
+					missed := lasted - got[which]
+					if stands && missed < lasts-time.Millisecond || !stands && missed > lasts/2 {
+						t.Errorf("%v of %v were missed by the %v clock", missed, lasted, env.Clock(which))
+					}
+				}
+			})
+		})
+	}
+}
+
+// Whoever sleeps sleeps by the client's clock, whatever happens to it meanwhile.
+func TestSleepGoesByTheClientsClock(t *testing.T) {
+	const nap = 50 * time.Millisecond
+	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+		{Action: &nemesis.ClockRate{Machine: client1, PPM: -800_000}, Start: nemesis.At(nap / 2)},
+	}})
+	w.mustRun(func(int) {
+		m := w.Runtime(1)
+		began, until := time.Now(), m.Now(env.Monotonic).Add(nap)
+		if err := m.Sleep(context.Background(), until); err != nil {
+			t.Fatal(err)
+		}
+		if now := m.Now(env.Monotonic); now < until {
+			t.Errorf("woken up %v too early", until.Sub(now))
+		}
+		// The second half takes five times as long.
+		if slept := time.Since(began); slept < 2*nap {
+			t.Errorf("slept for %v", slept)
+		}
+	})
+}
+
+// A lapse is told at the instant at which the clock comes to it that is watched: a jump
+// of the wall clock brings it forward, and of nothing else.
+func TestLapseComesWithTheClockThatJumps(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+		{Action: &nemesis.ClockJump{Machine: client1, By: 2 * slack}, Start: nemesis.When(1, begin, 0)},
+	}})
+	w.mustRun(func(int) {
+		for _, which := range []env.Clock{env.Wall, env.Monotonic} {
+			w.Watch(1, which, "r", which.String(), w.Runtime(1).Now(which).Add(slack))
+		}
+		w.Reach(1, begin, 0)
+		w.Record(history.Event{Kind: history.Acquire, Client: 1, Resource: "r", Token: "after"})
+	})
+	w.wantKinds(history.FaultStart, history.Lapse, history.Acquire)
+	if e := w.event(history.Lapse); e.Token != env.Wall.String() {
+		t.Errorf("%+v", e)
+	}
+}

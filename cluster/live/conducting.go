@@ -1,0 +1,132 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// conducting carries the plan out: what a step triggers, on the goroutine of
+// the client that takes it, and what the clock triggers, on one of its own.
+//
+// Its lock is held while faults begin and end, but for ends that take long, as that of
+// a server takes that starts again: nobody but who waits for it shall stand still
+// meanwhile. Nobody waits at a gate while holding it, and it is taken before the
+// recorder's lock, never after.
+type conducting struct {
+	world  *World
+	sooner chan struct{} // the next turn may have come nearer
+
+	mu        sync.Mutex
+	conductor *nemesis.Conductor
+	moves     []move    // that are still to come, by time
+	slow      []*member // ends that have been set going and have not come, as far as anybody has to wait for them
+}
+
+// move is what a fault, or a node, goes on with by itself.
+type move struct {
+	at int64 // ground time
+	do func()
+}
+
+func newConducting(w *World) *conducting {
+	return &conducting{
+		world:     w,
+		sooner:    make(chan struct{}, 1),
+		conductor: nemesis.NewConductor(w.setting, w.carrier),
+	}
+}
+
+// step tells the conductor of a client's step, and returns when what the step has
+// triggered has come.
+func (c *conducting) step(client int, step env.Step, k int) {
+	c.mu.Lock()
+	c.slow = nil
+	err := c.conductor.Step(c.now(), client, step, k)
+	slow := c.slow
+	c.mu.Unlock()
+	if err != nil {
+		c.world.fail(err)
+	}
+	for _, end := range slow {
+		<-end.gone
+	}
+	select {
+	case c.sooner <- struct{}{}:
+	default:
+	}
+}
+
+// end lets the end of a fault take its time: do brings it about without the lock, and
+// come, with it, is what there is to tell then. It is called with the lock held.
+func (c *conducting) end(fault int, do func() error, come func()) {
+	w := c.world
+	m := w.crew.start(fmt.Sprintf("end of fault %d", fault), func() {
+		if err := do(); err != nil {
+			w.fail(fmt.Errorf("fault %d: %w", fault, err))
+			return
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		w.carrier.EndBy(fault, come)
+	}, w.fail)
+	if m != nil { // or the run is over
+		c.slow = append(c.slow, m)
+	}
+}
+
+// run begins and ends what is due by the clock, until the run is over.
+func (c *conducting) run() {
+	for c.world.over.Err() == nil {
+		next, err := c.advance()
+		if err != nil {
+			c.world.fail(err)
+			return
+		}
+		select {
+		case <-next:
+		case <-c.sooner:
+		case <-c.world.over.Done():
+		}
+	}
+}
+
+// advance does what is due and returns a channel that delivers at the next
+// turn, if there is one.
+func (c *conducting) advance() (<-chan time.Time, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.moves) > 0 && c.moves[0].at <= c.world.ground.now() {
+		do := c.moves[0].do
+		c.moves = c.moves[1:]
+		do()
+	}
+	if err := c.conductor.Advance(c.now()); err != nil {
+		return nil, err
+	}
+	wait, ok := c.conductor.Next()
+	wait -= c.now()
+	if len(c.moves) > 0 {
+		if next := time.Duration(c.moves[0].at - c.world.ground.now()); !ok || next < wait {
+			wait, ok = next, true
+		}
+	}
+	if !ok {
+		return nil, nil
+	}
+	return time.After(wait), nil
+}
+
+// later does something at a ground time. It is called with the lock held.
+func (c *conducting) later(at int64, do func()) {
+	i, _ := slices.BinarySearchFunc(c.moves, at+1, func(m move, at int64) int { return cmp.Compare(m.at, at) })
+	c.moves = slices.Insert(c.moves, i, move{at, do})
+}
+
+// now never goes back, because it is read under the lock.
+func (c *conducting) now() time.Duration { return c.world.history.now().Sub(0) }

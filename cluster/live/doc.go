@@ -1,0 +1,52 @@
+// Package live is a world of real servers, whoever runs them: one toxiproxy link for
+// each client and node, and clients that are goroutines of this program, on its own
+// clocks. It carries out what storm asks of a world, and knows neither storm nor any
+// lock. Backends give it a [Fleet] of servers and say what can be done to these.
+//
+//	world, err := live.Open(setting, seed, sink, fleet, live.Anywhere())
+//	...
+//	defer world.Close()
+//	err = world.Run(ctx, func(client int) { work(world.Runtime(client), world.Nodes(client)) })
+//
+// Nothing here repeats exactly: a run stores its plan and its history and can
+// be judged again, not replayed. From the seed follow what faults draw, one after
+// another, and what clients draw from their runtime; which message gets which delay
+// does not.
+//
+// # Time
+//
+// The ground clock is the machine's CLOCK_MONOTONIC, and history times count from the
+// begin of Run. A client's clocks are the machine's as they were when the world was
+// opened; they run by the ground clock, and faults change them as they do in a simulated
+// world. What is under way to a node is given up when the client's clock, as it ran when
+// it was sent, says so; whatever else waits, waits by the clock as it runs.
+//
+// # What the faults are
+//
+//   - crash: the server is killed, without a word, and started again at the end.
+//     Connections break at once, and a request to a node that is down fails at once.
+//   - clocks of nodes: only a server's wall clock is touched, by which its keys live.
+//   - whatever does nothing but to messages ([nemesis.Traffic]), as partition,
+//     latency and split: bytes are held back, or take longer, see package wire. A
+//     request that is held back takes effect after the end of the fault, even if
+//     its sender gave it up long before; a reply that is held back belongs to a
+//     request that took effect. New connections are still accepted, but nothing
+//     comes of them. A reply that takes longer makes what is behind it on its
+//     connection wait, and what a fault does to the commands on one key it does to
+//     requests: of a reply nobody here knows the key.
+//   - pause: the client's goroutines stand still as soon as each enters or
+//     leaves a call of its runtime, nodes, register or of Reach. Its requests
+//     under way are not paused: a reply that arrives in the meantime is seen
+//     first on resumption, but one that arrives after its request was given up
+//     is lost, other than in a stopped process.
+//   - suspend and snapshot: as a pause, while clocks of the client stand still.
+//   - guard-latency: the access arrives later, whatever has become of the client.
+//   - kill: as a pause without end. Nothing that the client says afterwards
+//     enters the history.
+//   - cancel: the context of the call that the client has under way ends. If the
+//     client is paused, it sees that when it goes on.
+//
+// A fault that ends the moment its step comes has begun or ended when Reach
+// returns. An event that says something is down comes before it is, and one
+// that says it is up comes after.
+package live

@@ -1,0 +1,387 @@
+//go:build linux
+
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// begin and end are the steps at which the faults of these tests do so.
+const (
+	begin = env.StepBeforeWrite
+	end   = env.StepAfterWrite
+)
+
+// between is a fault that client 1 begins and ends.
+func between(f nemesis.Fault) nemesis.Plan {
+	f.Start = nemesis.When(1, begin, 0)
+	over := nemesis.When(1, end, 0)
+	f.End = &over
+	return nemesis.Plan{f}
+}
+
+func TestCrashForgetsWithoutPersistence(t *testing.T) {
+	for persistence, want := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.EverySecond: env.No, nemesis.Always: env.No} {
+		t.Run(string(persistence), func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{
+				Nodes: 3, Persistence: persistence,
+				Plan: between(nemesis.Fault{Action: &nemesis.Crash{Node: 2}}),
+			})
+			w.mustRun(func(int) {
+				w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes, env.Yes, env.Yes)
+				w.Reach(1, begin, 0)
+				if got := w.ask(1, env.OpSet, "b", patience); got[0] != env.No || got[1] == env.Yes || got[1] == env.No || got[2] != env.No {
+					t.Errorf("while node 2 is down: %v", got)
+				}
+				w.Reach(1, end, 0)
+				w.wantAnswers("afterwards", w.ask(1, env.OpSet, "b", patience), env.No, want, env.No)
+			})
+			w.wantKinds(history.FaultStart, history.NodeDown, history.NodeUp, history.FaultEnd)
+			if e := w.event(history.FaultStart); e.Fault != 1 || e.Detail != "node 2 crashes" {
+				t.Errorf("%+v", e)
+			}
+			if e := w.event(history.NodeDown); e.Node != 2 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+func TestCrashInPlaceFromTheStart(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Nodes: 2, Plan: nemesis.Plan{
+		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(0), End: nemesis.After(200 * time.Millisecond)},
+	}})
+	w.mustRun(func(int) {
+		if got := w.ask(1, env.OpSet, "a", patience); got[0] == env.Yes || got[1] != env.Yes {
+			t.Errorf("at the start: %v", got)
+		}
+		for last := w.Runtime(1).Now(env.Monotonic).Add(patience); w.ask(1, env.OpSet, "a", patience)[0] != env.Yes; w.sleep(1, 10*time.Millisecond) {
+			if w.Runtime(1).Now(env.Monotonic) > last {
+				t.Fatal("the node does not come back")
+			}
+		}
+	})
+}
+
+func TestPartitionCutsOneClientOnly(t *testing.T) {
+	const wait = 200 * time.Millisecond
+	for _, c := range []struct {
+		cut     nemesis.Direction
+		applied bool // whether a request over the cut link takes effect at once
+	}{{nemesis.Both, false}, {nemesis.Requests, false}, {nemesis.Replies, true}} {
+		t.Run("cut "+string(c.cut), func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{
+				Nodes: 2, Clients: 2,
+				Plan: between(nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{2}}, Way: c.cut}}),
+			})
+			turn := make(chan struct{})
+			w.mustRun(func(client int) {
+				w.ask(client, env.OpDelete, "warm up", patience)
+				if client == 2 {
+					<-turn
+					want := env.Yes
+					if c.applied {
+						want = env.No
+					}
+					w.wantAnswers("the other client", w.ask(2, env.OpSet, "b", patience), env.No, want)
+					w.ask(2, env.OpDelete, "b", patience)
+					turn <- struct{}{}
+					return
+				}
+				w.Reach(1, begin, 0)
+				w.wantAnswers("the client that is cut off", w.ask(1, env.OpSet, "a", wait), env.Yes, env.Lost)
+				turn <- struct{}{}
+				<-turn
+				w.Reach(1, end, 0)
+				for last := time.Now().Add(patience); w.ask(1, env.OpSet, "c", patience)[1] != env.No; w.ask(1, env.OpDelete, "c", patience) {
+					if time.Now().After(last) {
+						t.Error("what was held back has not arrived after the end")
+						return
+					}
+				}
+			})
+			w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
+			if e := w.event(history.LinkDown); e.Client != 1 || e.Node != 2 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// Client 1 is with nodes 1 and 2, client 2 with 2 and 3: node 2 is the bridge.
+func TestSplitCutsEachSideFromTheOther(t *testing.T) {
+	const wait = 200 * time.Millisecond
+	w := newTrial(t, nemesis.Setting{
+		Nodes: 3, Clients: 2,
+		Plan: between(nemesis.Fault{Action: &nemesis.Split{Groups: []nemesis.Group{
+			{Clients: []int{1}, Nodes: []int{1, 2}}, {Clients: []int{2}, Nodes: []int{2, 3}},
+		}}}),
+	})
+	turn := make(chan struct{})
+	w.mustRun(func(client int) {
+		w.ask(client, env.OpDelete, "warm up", patience)
+		if client == 2 {
+			turn <- struct{}{} // warm, before anything is cut
+			<-turn
+			w.wantAnswers("client 2", w.ask(2, env.OpSet, "b", wait), env.Lost, env.No, env.Yes)
+			turn <- struct{}{}
+			return
+		}
+		<-turn
+		w.Reach(1, begin, 0)
+		w.wantAnswers("client 1", w.ask(1, env.OpSet, "a", wait), env.Yes, env.Yes, env.Lost)
+		turn <- struct{}{}
+		<-turn
+		w.Reach(1, end, 0)
+		w.wantAnswers("afterwards", w.ask(1, env.OpSet, "c", patience), env.No, env.No, env.No)
+	})
+	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkDown, history.LinkUp, history.LinkUp, history.FaultEnd)
+	for i, want := range [][2]int{1: {1, 3}, 2: {2, 1}} {
+		if e := (*w.log)[i]; i > 0 && (e.Client != want[0] || e.Node != want[1]) {
+			t.Errorf("%+v, want the link %v", e, want)
+		}
+	}
+}
+
+func TestLatencySlowsEveryMessage(t *testing.T) {
+	const add = 50 * time.Millisecond
+	w := newTrial(t, nemesis.Setting{
+		Nodes: 2,
+		Plan:  between(nemesis.Fault{Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{1}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: add, Max: 2 * add}}}}),
+	})
+	roundTrip := func() time.Duration {
+		began := time.Now()
+		w.wantAnswers("delete", w.ask(1, env.OpDelete, "nobody", patience), env.No, env.No)
+		return time.Since(began)
+	}
+	w.mustRun(func(int) {
+		roundTrip()
+		w.Reach(1, begin, 0)
+		if took := roundTrip(); took < 2*add {
+			t.Errorf("a round trip took %v, want %v at least", took, 2*add)
+		}
+		w.Reach(1, end, 0)
+		quickest := patience
+		for range 20 {
+			quickest = min(quickest, roundTrip())
+		}
+		if quickest > add {
+			t.Errorf("after the end a round trip still takes %v", quickest)
+		}
+	})
+	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
+}
+
+func TestLinkIsDownWhileAnyFaultHoldsIt(t *testing.T) {
+	over := nemesis.When(1, end, 0)
+	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+		{Action: &nemesis.Partition{}, Start: nemesis.When(1, begin, 0), End: &over},
+		{Action: &nemesis.Latency{}, Start: nemesis.When(1, begin, 0), End: nemesis.After(0)},
+	}})
+	w.mustRun(func(int) {
+		w.Reach(1, begin, 0)
+		w.Reach(1, end, 0)
+	})
+	w.wantKinds(history.FaultStart, history.LinkDown, history.FaultStart, history.FaultEnd, history.LinkUp, history.FaultEnd)
+}
+
+func TestPauseHoldsAClientAtItsStep(t *testing.T) {
+	const length = 200 * time.Millisecond
+	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+		{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, begin, 0), End: nemesis.After(length)},
+	}})
+	var ticks atomic.Int64
+	w.mustRun(func(client int) {
+		m := w.Runtime(client)
+		if client == 2 {
+			w.sleep(2, length/2)
+			return
+		}
+		ticking, stop := context.WithCancel(context.Background())
+		beside := m.Go("ticker", func() {
+			for m.Sleep(ticking, m.Now(env.Monotonic).Add(time.Millisecond)) == nil {
+				ticks.Add(1)
+			}
+		})
+		w.sleep(1, 10*time.Millisecond)
+		before, began := ticks.Load(), time.Now()
+		w.Reach(1, begin, 0)
+		if took := time.Since(began); took < length {
+			t.Errorf("the pause took %v", took)
+		}
+		if after := ticks.Load(); after > before+length.Milliseconds()/4 {
+			t.Errorf("the client's background task ticked on: from %d to %d", before, after)
+		}
+		stop()
+		_ = beside.Wait(context.Background())
+		w.sleep(1, length) // the resumed client may be ahead of whoever resumed it
+	})
+	w.wantKinds(history.FaultStart, history.Pause, history.Resume, history.FaultEnd)
+}
+
+func TestKilledClientNeverComesBack(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, begin, 0)},
+	}})
+	unwound := false
+	w.mustRun(func(client int) {
+		if client == 2 {
+			w.sleep(2, 50*time.Millisecond)
+			return
+		}
+		defer func() { unwound = true }()
+		w.Watch(1, env.Monotonic, "r", "held", w.Runtime(1).Now(env.Monotonic).Add(time.Millisecond))
+		w.Runtime(1).Go("talker", func() {
+			for {
+				w.Record(history.Event{Kind: history.Release, Client: 1})
+				w.sleep(1, time.Millisecond)
+			}
+		})
+		w.Reach(1, begin, 0)
+		t.Error("a dead client came back")
+	})
+	if !unwound {
+		t.Error("the dead client's goroutine has not been unwound")
+	}
+	kinds := w.kinds()
+	if slices.Contains(kinds[slices.Index(kinds, history.Kill):], history.Release) {
+		t.Errorf("a dead client speaks: %v", kinds)
+	}
+	w.event(history.Lapse) // its hold goes on to the end of validity
+}
+
+func TestRunEndsWhenAllClientsAreDead(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(10 * time.Millisecond)},
+		{Action: &nemesis.Pause{Client: 2}, Start: nemesis.At(10 * time.Millisecond)},
+		{Action: &nemesis.Kill{Client: 2}, Start: nemesis.At(20 * time.Millisecond)},
+	}})
+	w.mustRun(func(client int) { w.sleep(client, time.Hour) })
+	if e := w.event(history.End); e.Time > history.Time(patience) {
+		t.Errorf("the run went on until %v", e.Time)
+	}
+}
+
+// A fault cancels the call that is under way: one that waits for time or for a
+// reply sees that.
+func TestCancelEndsTheCallUnderWay(t *testing.T) {
+	held := nemesis.Fault{Action: &nemesis.Partition{Way: nemesis.Replies}, Start: nemesis.At(0)}
+	waits := map[string]func(w *trial, ctx context.Context) error{
+		"time": func(w *trial, ctx context.Context) error { return w.Runtime(1).Sleep(ctx, env.Never) },
+		"a reply": func(w *trial, ctx context.Context) error {
+			giveUp := w.Runtime(1).Now(env.Monotonic).Add(patience)
+			_, err := w.Nodes(1).Send(1, env.Command{Op: env.OpDelete, Key: "key", Token: "a"}, giveUp).Next(ctx, env.Never)
+			return err
+		},
+	}
+	for name, wait := range waits {
+		t.Run(name, func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{held, {Action: &nemesis.Cancel{Client: 1}, Start: nemesis.When(1, begin, 20*time.Millisecond)}}})
+			w.mustRun(func(int) {
+				ctx, returned := w.Call(context.Background(), 1)
+				defer returned()
+				w.Reach(1, begin, 0)
+				if err := wait(w, ctx); !errors.Is(err, context.Canceled) {
+					t.Errorf("the call ended with %v", err)
+				}
+			})
+			if e := w.event(history.Cancel); e.Client != 1 || e.Fault != 2 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// slowStarter is a server that starts again only when it is told to.
+type slowStarter struct {
+	Server
+	starting, up chan struct{}
+}
+
+func (s slowStarter) Kill() {}
+func (s slowStarter) Quit() {}
+
+func (s slowStarter) Start(ctx context.Context) error {
+	close(s.starting)
+	select {
+	case <-s.up:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// While a server starts again only the client stands still whose step it is to wait
+// for: the others take steps, and their faults come.
+func TestRestartHoldsUpNobodyElse(t *testing.T) {
+	plan := between(nemesis.Fault{Action: &nemesis.Crash{Node: 1}})
+	at := nemesis.When(2, begin, 0)
+	plan = append(plan, nemesis.Fault{Action: &nemesis.Cancel{Client: 2}, Start: at})
+	w := newTrial(t, nemesis.Setting{Nodes: 1, Clients: 2, Plan: plan})
+	slow := slowStarter{w.server(1), make(chan struct{}), make(chan struct{})}
+	w.fleet.Servers[0] = slow
+	w.mustRun(func(client int) {
+		if client == 1 {
+			w.Reach(1, begin, 0)
+			w.Reach(1, end, 0)
+			return
+		}
+		<-slow.starting
+		calling, returned := w.Call(context.Background(), 2)
+		defer returned()
+		w.Reach(2, begin, 0)
+		if calling.Err() == nil {
+			t.Error("the fault of client 2 waits for a server")
+		}
+		close(slow.up)
+	})
+	w.wantKinds(history.FaultStart, history.NodeDown, history.FaultStart, history.Cancel, history.NodeUp, history.FaultEnd)
+}
+
+// An access that is on its way arrives, though its client has given it up or is dead,
+// and not before its time.
+func TestAccessThatIsOnItsWayArrives(t *testing.T) {
+	const takes = 50 * time.Millisecond
+	slow := nemesis.Fault{Action: &nemesis.GuardLatency{Clients: []int{1}, Add: nemesis.Distribution{Range: nemesis.Range{Min: takes, Max: takes}}}, Start: nemesis.At(0)}
+	for name, c := range map[string]struct {
+		plan nemesis.Plan
+		ends func(context.Context) (context.Context, context.CancelFunc)
+	}{
+		"in time": {nemesis.Plan{slow}, context.WithCancel},
+		"given up": {nemesis.Plan{slow}, func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, takes/5)
+		}},
+		"dead": {nemesis.Plan{slow, {Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(takes / 2)}}, context.WithCancel},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{Clients: 2, Plan: c.plan})
+			w.mustRun(func(client int) {
+				if client == 1 {
+					ctx, cancel := c.ends(context.Background())
+					defer cancel()
+					w.Record(history.Event{Kind: history.Write, Client: 1})
+					_ = w.Register(1).Write(ctx, env.Access{Resource: "r"}, 7)
+					return
+				}
+				for {
+					if got, err := w.Register(2).Read(context.Background(), env.Access{Resource: "r"}); err != nil || got == 7 {
+						return
+					}
+					w.sleep(2, time.Millisecond)
+				}
+			})
+			if took := w.event(history.Apply).Time.Sub(w.event(history.Write).Time); took < takes {
+				t.Errorf("arrived after %v", took)
+			}
+		})
+	}
+}

@@ -1,0 +1,31 @@
+package live
+
+import (
+	"github.com/lockstorm/lockstorm/cluster/wire"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
+
+// carrying carries out every fault that does nothing but to messages between
+// clients and nodes, by the rule that it has for them.
+var carrying = world.Carry(
+	func(w *World, c world.Case[nemesis.Traffic]) error {
+		r := c.Action.Rule(newRandom(w.seed, c.Stream()).bits)
+		over, way := c.Action.Over(w.setting)
+		for _, links := range over {
+			w.links.Disturb(links, func(client, node int) {
+				w.network.Link(client, node).Each(way, func(l *wire.Way) { l.Impose(c.Number, r) })
+			})
+		}
+		return nil
+	},
+	func(w *World, c world.Case[nemesis.Traffic]) error {
+		over, way := c.Action.Over(w.setting)
+		for _, links := range over {
+			w.links.Mend(links, func(client, node int) {
+				w.network.Link(client, node).Each(way, func(l *wire.Way) { l.Lift(c.Number) })
+			})
+		}
+		return nil
+	},
+)

@@ -1,0 +1,66 @@
+package live
+
+import (
+	"context"
+	"time"
+)
+
+// Fleet is the servers of a world, whoever runs them.
+type Fleet struct {
+	// Servers are the nodes' servers, by node, from 0.
+	Servers []Server
+
+	// Died delivers an error when a server has died of itself: of no fault of ours.
+	// Nothing: nobody can know.
+	Died <-chan error
+
+	// Close takes the servers back, or lets them go. Nobody uses them any more.
+	Close func() error
+}
+
+// FleetOf makes a fleet of servers of whatever type.
+func FleetOf[S Server](servers []S, died <-chan error, closing func() error) Fleet {
+	f := Fleet{Died: died, Close: closing}
+	for _, s := range servers {
+		f.Servers = append(f.Servers, s)
+	}
+	return f
+}
+
+// Server is a node's server. What can be done to it beside talking to it, its type
+// tells: a [Crasher] can be killed.
+type Server interface {
+	// Addr is its host:port. It stays the same over restarts.
+	Addr() string
+}
+
+// Crasher is a server that can be killed, or shut down, and started.
+type Crasher interface {
+	// Kill ends the server without a word, and returns when it is gone.
+	Kill()
+
+	// Quit shuts the server down in good order, and returns when it is gone.
+	Quit()
+
+	// Start starts the server again, with what it has kept, and returns when it
+	// answers.
+	Start(ctx context.Context) error
+}
+
+// Stopper is a server that can be made to stand still, by Stop, and to go on.
+type Stopper interface {
+	Stop() error
+	Continue() error
+}
+
+// Commander is a server that we may give commands beside those of the lock, past the
+// network that the clients have.
+type Commander interface {
+	Do(ctx context.Context, command ...string) (reply any, err error)
+}
+
+// Clocked is a server whose wall clock can be set: from now on it is ahead of the
+// machine's, and runs ppm parts per million too fast.
+type Clocked interface {
+	SetClock(ahead time.Duration, ppm int64) error
+}

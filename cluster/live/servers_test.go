@@ -1,0 +1,130 @@
+//go:build linux
+
+package live
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// What is done to a server, and what becomes of a key on it: what a SET by another token
+// answers before, during and after the fault.
+func TestWhatHappensToServers(t *testing.T) {
+	const briefly = 100 * time.Millisecond
+	for name, c := range map[string]struct {
+		action        nemesis.Action
+		momentary     bool
+		persistence   nemesis.Persistence
+		during, after env.Answer
+	}{
+		"shutdown, nothing kept": {&nemesis.Shutdown{Node: 1}, false, nemesis.Nothing, env.Lost, env.Yes},
+		"shutdown, all kept":     {&nemesis.Shutdown{Node: 1}, false, nemesis.EverySecond, env.Lost, env.No},
+		"stands still":           {&nemesis.NodePause{Node: 1}, false, nemesis.Nothing, env.Lost, env.No},
+		"evicts":                 {&nemesis.Evict{Node: 1}, true, nemesis.Nothing, env.Yes, env.No},
+		"flushes its scripts":    {&nemesis.ScriptFlush{Node: 1}, true, nemesis.Nothing, env.No, env.No},
+		"is out of memory":       {&nemesis.NodeError{Nodes: []int{1}, Error: nemesis.OOM}, false, nemesis.Nothing, env.Failed, env.No},
+		"is read only":           {&nemesis.NodeError{Error: nemesis.ReadOnly}, false, nemesis.Nothing, env.Failed, env.No},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := between(nemesis.Fault{Action: c.action})
+			if c.momentary {
+				plan[0].End = nil
+			}
+			w := newTrial(t, nemesis.Setting{Persistence: c.persistence, Plan: plan})
+			w.mustRun(func(int) {
+				w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes)
+				w.Reach(1, begin, 0)
+				w.wantAnswers("during the fault", w.ask(1, env.OpSet, "b", briefly), c.during)
+				w.Reach(1, end, 0)
+				w.wantAnswers("after it", w.ask(1, env.OpSet, "c", patience), c.after)
+			})
+		})
+	}
+}
+
+// What a server that stands still was asked meanwhile it does when it goes on: a SET of
+// a key that was free then, though its client gave it up long ago.
+func TestServerThatGoesOnDoesWhatItWasAsked(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.NodePause{Node: 1}})})
+	w.mustRun(func(int) {
+		w.ask(1, env.OpDelete, "warm up", patience)
+		w.Reach(1, begin, 0)
+		w.wantAnswers("while it stands still", w.ask(1, env.OpSet, "a", 50*time.Millisecond), env.Lost)
+		w.Reach(1, end, 0)
+		for last := time.Now().Add(patience); w.ask(1, env.OpSet, "b", patience)[0] == env.Yes; w.ask(1, env.OpDelete, "b", patience) {
+			if time.Now().After(last) {
+				t.Fatal("it has forgotten what it was asked")
+			}
+		}
+	})
+	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
+}
+
+// A server that is down has nothing to evict, and no plan fails for that.
+func TestCommandsToAServerThatIsDown(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, begin, 0)},
+		{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, end, 0)},
+	}})
+	w.mustRun(func(int) {
+		w.Reach(1, begin, 0)
+		w.Reach(1, end, 0)
+	})
+}
+
+// A machine starts its server again by its own clock: one that jumps has it back at once.
+func TestRestartGoesByTheClockOfTheNode(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+		{Action: &nemesis.Crash{Node: 1, RestartDelay: slack}, Start: nemesis.When(1, begin, 0)},
+		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: slack}, Start: nemesis.When(1, end, 0)},
+	}})
+	w.mustRun(func(int) {
+		w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes)
+		w.Reach(1, begin, 0)
+		w.sleep(1, 50*time.Millisecond)
+		w.wantAnswers("too early", w.ask(1, env.OpSet, "b", patience), env.Lost)
+		w.Reach(1, end, 0)
+		for last := time.Now().Add(patience); w.ask(1, env.OpSet, "c", patience)[0] != env.Yes; w.sleep(1, time.Millisecond) {
+			if time.Now().After(last) {
+				t.Fatal("it does not come back")
+			}
+		}
+	})
+}
+
+// Keys live by the wall clock of their node: one that jumps past their end has them
+// expire, and one that stands still keeps them.
+func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Nodes: 3, Plan: nemesis.Plan{
+		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: 2 * slack}, Start: nemesis.When(1, begin, 0)},
+		{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 3}}, Start: nemesis.When(1, begin, 0)},
+	}})
+	w.mustRun(func(int) {
+		short := env.Command{Op: env.OpSet, Key: "short", Token: "a", TTL: 100 * time.Millisecond}
+		set := func() (answers [3]env.Answer) {
+			r := w.Nodes(1).Send(env.AllNodes(3), short, w.Runtime(1).Now(env.Monotonic).Add(patience))
+			for {
+				reply, err := r.Next(context.Background(), env.Never)
+				if err != nil {
+					return answers
+				}
+				answers[reply.Node-1] = reply.Answer
+			}
+		}
+		w.wantAnswers("an hour's key at first", w.ask(1, env.OpSet, "a", patience), env.Yes, env.Yes, env.Yes)
+		w.Reach(1, begin, 0)
+		w.wantAnswers("after the jump", w.ask(1, env.OpSet, "b", patience), env.No, env.Yes, env.No)
+		if got := set(); got != [3]env.Answer{env.Yes, env.Yes, env.Yes} {
+			t.Errorf("a short key: %v", got)
+		}
+		w.sleep(1, 2*short.TTL)
+		if got := set(); got != [3]env.Answer{env.Yes, env.Yes, env.No} {
+			t.Errorf("a short key, after its time: %v", got)
+		}
+	})
+}

@@ -1,0 +1,120 @@
+//go:build linux
+
+package live
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/cluster/redisserver"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// orphanEnv makes the test binary a program that runs a world, with a server
+// that crashes again and again, until it is killed.
+const orphanEnv = "LOCKSTORM_TEST_ORPHAN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(orphanEnv) == "" {
+		os.Exit(m.Run())
+	}
+	fmt.Println(runForEver())
+	os.Exit(1)
+}
+
+func runForEver() error {
+	s := nemesis.Setting{Nodes: 3, Clients: 2, Persistence: nemesis.Always, Horizon: time.Hour}
+	for at := time.Duration(0); at < time.Minute; at += 40 * time.Millisecond {
+		s.Plan = append(s.Plan, nemesis.Fault{
+			Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(at), End: nemesis.After(10 * time.Millisecond),
+		})
+	}
+	w, err := openOn(context.Background(), s, new(history.Log))
+	if err != nil {
+		return err
+	}
+	fmt.Println(w.server(2).(*redisserver.Server).Pid(), w.server(3).(*redisserver.Server).Pid())
+	return w.Run(context.Background(), func(client int) {
+		cmd := env.Command{Op: env.OpSet, Key: "key", Token: "token", TTL: time.Hour}
+		for m := w.Runtime(client); ; {
+			round := w.Nodes(client).Send(env.AllNodes(3), cmd, m.Now(env.Monotonic).Add(time.Second))
+			for err := error(nil); err == nil; _, err = round.Next(context.Background(), env.Never) {
+			}
+		}
+	})
+}
+
+func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
+	tmp := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), orphanEnv+"=1", "TMPDIR="+tmp)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond) // it is in the middle of its crashes
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for _, field := range strings.Fields(line) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatalf("the program says: %s", line)
+		}
+		soon(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !runsIn(pid, tmp) })
+	}
+	soon(t, "no server works there", func() bool { return len(workers(t, tmp)) == 0 })
+	soon(t, "the directory is gone", func() bool {
+		left, _ := filepath.Glob(filepath.Join(tmp, "*"))
+		return len(left) == 0
+	})
+}
+
+// workers returns the processes whose working directory is below dir.
+func workers(t *testing.T, dir string) (pids []int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && runsIn(pid, dir) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func runsIn(pid int, dir string) bool {
+	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	return err == nil && strings.HasPrefix(cwd, dir)
+}
+
+// soon waits until a condition holds.
+func soon(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("after %v still not: %s", patience, what)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/lockstorm/lockstorm/cluster/wire"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/world"
+)
+
+// World is one place where an experiment runs, once, on real servers. Clients
+// are numbered from 1.
+//
+// A call to a client's ports from outside Run's main functions and their tasks
+// is possible before Run, to set a client up, and not after it.
+type World struct {
+	setting nemesis.Setting
+	seed    uint64
+	ground  ground
+
+	fleet     Fleet
+	network   *wire.Network
+	clients   []*client // from 0
+	resource  resource
+	history   *recorder
+	calls     *world.Calls
+	crew      crew
+	clocks    *world.Clocks
+	nemesis   *conducting
+	carrier   *world.Carrier[*World] // used under the lock of conducting, as are links, states and what follows them
+	links     *world.Links
+	states    []state       // of the nodes' servers, from 0
+	walls     []world.Clock // of the nodes, from 0
+	comebacks []comeback    // likewise
+
+	over   context.Context // ends with the run
+	end    context.CancelFunc
+	broken chan error    // the first reason why the run cannot go on
+	done   chan struct{} // closed when every client has returned or died
+
+	mu      sync.Mutex
+	working int // clients that have neither returned nor died
+
+	closing sync.Once
+	err     error // of Close
+}
+
+// Open makes the world of a setting, which must be valid and ask for no other faults
+// than those of the repertoire, over a fleet with a server for each node; the
+// setting's latency and sync are ignored, for this network and these disks are real.
+// The world's history goes to sink, one event at a time. The fleet is the world's
+// from now on, also after an error.
+func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
+	w, err := newWorld(s, seed, sink, fleet, faults)
+	if err != nil {
+		return nil, errors.Join(err, fleet.Close())
+	}
+	return w, nil
+}
+
+func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
+	addrs := make([]string, len(fleet.Servers))
+	for i, server := range fleet.Servers {
+		addrs[i] = server.Addr()
+	}
+	network, err := wire.Open(s.Clients, addrs)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{
+		setting:   s,
+		seed:      seed,
+		fleet:     fleet,
+		network:   network,
+		resource:  resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
+		ground:    newGround(),
+		calls:     world.NewCalls(s.Clients),
+		broken:    make(chan error, 1),
+		done:      make(chan struct{}),
+		working:   s.Clients,
+		states:    make([]state, len(fleet.Servers)),
+		comebacks: make([]comeback, len(fleet.Servers)),
+	}
+	w.history = newRecorder(sink, w.due)
+	w.clocks = world.NewClocks(clockwork{w})
+	w.walls = newWalls(w.ground, len(fleet.Servers))
+	w.over, w.end = context.WithCancel(context.Background())
+	w.carrier = world.NewCarrier(w, s.Plan, faults, w.history.ofWorld)
+	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
+	w.nemesis = newConducting(w)
+	if err := w.carrier.Open(); err != nil {
+		network.Close()
+		return nil, err
+	}
+	for number := 1; number <= s.Clients; number++ {
+		c, err := newClient(w, number)
+		if err != nil {
+			network.Close()
+			return nil, err
+		}
+		w.clients = append(w.clients, c)
+	}
+	return w, nil
+}
+
+// state is what a plan has made of a server.
+type state uint8
+
+const (
+	up    state = iota
+	down        // it does not run
+	still       // it stands still
+)
+
+func (w *World) client(number int) *client { return w.clients[number-1] }
+
+// due is when a client's clock comes to an instant, by the machine's monotonic clock.
+func (w *World) due(client int, clock env.Clock, until env.Instant) env.Instant {
+	machine, _ := w.client(client).clocks.due(clock, until)
+	return machine
+}
+
+func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
+
+// Runtime returns what the client has of its machine.
+func (w *World) Runtime(client int) env.Runtime { return machine{w.client(client)} }
+
+// Nodes returns the nodes as the client sees them.
+func (w *World) Nodes(client int) env.Nodes { return nodes{w.client(client)} }
+
+// Register returns the guarded resource as the client sees it. It is in this
+// process, so that an access takes next to no time and no fault hinders it.
+func (w *World) Register(client int) env.Register { return register{w.client(client)} }
+
+// Store returns nil: there is none.
+func (w *World) Store(int) env.Store { return nil }
+
+// Record stamps the event with the ground clock and writes it into the
+// history. Before and after the run, and for a client that is dead, it does
+// nothing.
+func (w *World) Record(e history.Event) { w.history.ofClient(e) }
+
+// Reach tells that the client takes a step, k being the position of the reply
+// at [env.StepReply]. Faults that wait for this step, and for nothing else,
+// have begun or ended when Reach returns; a client that is paused or killed by
+// them stays in it.
+func (w *World) Reach(client int, step env.Step, k int) {
+	c := w.client(client)
+	c.gate.pass()
+	w.nemesis.step(client, step, k)
+	c.gate.pass()
+}
+
+// Watch asks for a lapse event once the client's clock has come to until, in
+// place of what was asked for that token before.
+func (w *World) Watch(client int, clock env.Clock, resource, token string, until env.Instant) {
+	w.history.watch(client, clock, resource, token, until)
+}
+
+// Unwatch withdraws what was asked for the token, unless it has come due.
+func (w *World) Unwatch(client int, token string) { w.history.unwatch(client, token) }
+
+// Call returns the context for a call of the client's lock that begins now, and
+// what to do when it has returned.
+func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
+	return w.calls.Begin(ctx, client)
+}
+
+// Trace says that a run cannot be repeated exactly.
+func (w *World) Trace() (hash uint64, exact bool) { return 0, false }
+
+// fail ends the run with an error; the first one counts.
+func (w *World) fail(err error) {
+	select {
+	case w.broken <- err:
+	default:
+	}
+}
+
+// Close kills the servers and takes back everything that the world has made.
+// It must not be called during Run. A second Close does nothing and returns
+// the same error.
+func (w *World) Close() error {
+	w.closing.Do(func() {
+		w.end()
+		err := w.closeNodes()
+		w.network.Close()
+		w.err = errors.Join(err, w.fleet.Close())
+	})
+	return w.err
+}
+
+func (w *World) closeNodes() error {
+	var errs []error
+	for _, c := range w.clients {
+		errs = append(errs, c.nodes.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,9 +1,0 @@
-package redisserver
-
-// Options says which servers to run.
-type Options struct {
-	Binary      string // path of redis-server; empty: the one in PATH
-	Nodes       int    // how many servers
-	AppendOnly  bool   // whether a server keeps every acknowledged write over its death, or nothing at all
-	EverySecond bool   // with AppendOnly: whether its file is synced each second, and not at every write
-}

@@ -1,0 +1,125 @@
+//go:build linux
+
+package redisserver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+)
+
+// Fleet is a number of servers with one directory.
+type Fleet struct {
+	options Options
+	reaper  *reaper
+	servers []*Server // by node, from 0
+	died    chan error
+
+	forking sync.Mutex // of forker
+	forker  *forker
+
+	closing sync.Once
+	err     error
+}
+
+// Open starts the servers and returns when all of them answer. After an error
+// nothing is left of them.
+func Open(ctx context.Context, o Options) (*Fleet, error) {
+	binary, err := Find(o.Binary)
+	if err != nil {
+		return nil, err
+	}
+	o.Binary = binary
+	reaper, err := startReaper()
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{options: o, reaper: reaper, forker: newForker(), died: make(chan error, 1)}
+	if err := f.start(ctx); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *Fleet) start(ctx context.Context) error {
+	for node := 1; node <= f.options.Nodes; node++ {
+		port, err := reservePort()
+		if err != nil {
+			return err
+		}
+		s := &Server{fleet: f, port: port, dir: filepath.Join(f.reaper.dir, fmt.Sprintf("node-%d", node))}
+		f.servers = append(f.servers, s)
+		if err := os.Mkdir(s.dir, 0o700); err != nil {
+			return err
+		}
+		if f.options.Clocks {
+			if s.clock, err = newClock(s.dir); err != nil {
+				return err
+			}
+		}
+	}
+	return f.each(func(s *Server) error { return s.Start(ctx) })
+}
+
+// each does something to all servers at once and returns one of the errors.
+func (f *Fleet) each(do func(*Server) error) error {
+	errs := make(chan error, len(f.servers))
+	for _, s := range f.servers {
+		go func() { errs <- do(s) }()
+	}
+	var first error
+	for range f.servers {
+		if err := <-errs; err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// launch starts a server's process.
+func (f *Fleet) launch(s *Server) (*process, error) {
+	f.forking.Lock()
+	defer f.forking.Unlock()
+	cmd := exec.Command(f.options.Binary, s.args()...)
+	cmd.Dir = s.dir
+	if s.clock != nil {
+		cmd.Env = append(os.Environ(), s.clock.env()...)
+	}
+	return launch(f.forker, cmd, s.Addr(), f.report)
+}
+
+// report tells of a server that died of itself; the first one is enough.
+func (f *Fleet) report(death error) {
+	select {
+	case f.died <- death:
+	default:
+	}
+}
+
+// Len is the number of servers.
+func (f *Fleet) Len() int { return len(f.servers) }
+
+// Servers are the servers of all nodes, in their order.
+func (f *Fleet) Servers() []*Server { return f.servers }
+
+// Server is the server of a node, from 1.
+func (f *Fleet) Server(node int) *Server { return f.servers[node-1] }
+
+// Died delivers an error when a server has died that nobody killed through
+// [Server.Kill]. The error has the end of its log.
+func (f *Fleet) Died() <-chan error { return f.died }
+
+// Close kills all servers and removes what they have written. Nobody may use
+// them any more. A second Close does nothing and returns the same error.
+func (f *Fleet) Close() error {
+	f.closing.Do(func() {
+		_ = f.each(func(s *Server) error { s.Kill(); s.port.free(); return nil })
+		f.forker.close()
+		f.err = f.reaper.close()
+	})
+	return f.err
+}

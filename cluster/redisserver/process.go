@@ -1,0 +1,121 @@
+//go:build linux
+
+package redisserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// process is one life of a server, from its start to its death.
+type process struct {
+	addr string
+	log  string
+	cmd  *exec.Cmd
+
+	doomed atomic.Bool   // we have killed it
+	exited chan struct{} // closed after its death
+	death  error         // how it died; to be read after exited
+}
+
+// launch starts a process. died is called if it dies and we did not kill it.
+func launch(f *forker, cmd *exec.Cmd, addr string, died func(error)) (*process, error) {
+	log, err := os.OpenFile(filepath.Join(cmd.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }() // the process has its own
+	p := &process{addr: addr, log: log.Name(), cmd: cmd, exited: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	if err := f.start(p.cmd); err != nil {
+		return nil, err
+	}
+	go p.watch(died)
+	return p, nil
+}
+
+func (p *process) watch(died func(error)) {
+	err := p.cmd.Wait()
+	p.death = fmt.Errorf("redis-server on %s died of itself (%v); the end of its log:\n%s", p.addr, cause(err), tail(p.log))
+	close(p.exited)
+	if !p.doomed.Load() {
+		died(p.death)
+	}
+}
+
+func cause(err error) string {
+	if err == nil {
+		return "exit status 0"
+	}
+	return err.Error()
+}
+
+// kill ends the process by SIGKILL and returns when it is gone.
+func (p *process) kill() {
+	p.doomed.Store(true)
+	_ = p.cmd.Process.Kill() // fails only if it is dead
+	<-p.exited
+}
+
+// quit ends the process as an operator does, by SIGTERM, and returns when it is gone. One
+// that does not go in time is killed.
+func (p *process) quit(patience time.Duration) {
+	p.doomed.Store(true)
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if it is dead
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		p.kill()
+	}
+}
+
+// pollEvery is the time between two looks at whether a server answers.
+const pollEvery = 2 * time.Millisecond
+
+// ready returns nil once the process answers PING.
+func (p *process) ready(ctx context.Context) error {
+	for !p.answers(ctx) {
+		select {
+		case <-p.exited:
+			return p.death
+		case <-ctx.Done():
+			return fmt.Errorf("redis-server on %s does not answer (%w); the end of its log:\n%s", p.addr, context.Cause(ctx), tail(p.log))
+		case <-time.After(pollEvery):
+		}
+	}
+	return nil
+}
+
+func (p *process) answers(ctx context.Context) bool {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", p.addr)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	const pong = "+PONG"
+	reply := make([]byte, len(pong))
+	_, _ = io.WriteString(conn, "PING\r\n")
+	_, _ = io.ReadFull(conn, reply)
+	return string(reply) == pong // or an error, while it loads its file
+}
+
+// tail returns the last lines of a file, for an error message.
+func tail(path string) string {
+	const most = 10
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
+}

@@ -1,0 +1,130 @@
+package world
+
+import (
+	"math"
+	"math/bits"
+)
+
+const million = 1_000_000
+
+// Clock is one of a machine's clocks. All its times are in nanoseconds. It runs
+// straight from one point: at ground time ground it showed shown, and since then it
+// has run ppm parts per million too fast. The zero value is a true clock that shows
+// ground time.
+type Clock struct {
+	ground, shown int64 // ns
+	ppm           int64 // -million, at which it stands still, or more
+
+	// What makes up ppm: the sum of what faults do to the rate, which makes no
+	// clock run backward, unless the clock is stopped.
+	rate    int64
+	stopped bool
+	missed  int64 // ns that a stopped clock would have run on, up to its point
+}
+
+// ClockShowing returns a true clock that shows a time at ground time 0.
+func ClockShowing(shown int64) Clock { return Clock{shown: shown} }
+
+// At returns what the clock shows at a ground time not before its last change.
+func (c *Clock) At(ground int64) int64 {
+	d := ground - c.ground
+	if c.ppm == 0 {
+		return c.shown + d
+	}
+	return c.shown + d + scale(d, c.ppm)
+}
+
+// scale returns floor(d × ppm / million) for d ≥ 0, without overflow for runs
+// of up to 290 years.
+func scale(d, ppm int64) int64 {
+	whole, rest := d/million, d%million
+	part := rest * ppm
+	if part < 0 {
+		part -= million - 1
+	}
+	return whole*ppm + part/million
+}
+
+// When returns the first ground time at which the clock, as it runs now, shows
+// at least shown: that of its last change if that has passed, and [math.MaxInt64] if
+// it never does.
+func (c *Clock) When(shown int64) int64 {
+	need := shown - c.shown
+	if need <= 0 {
+		return c.ground
+	}
+	if c.ppm == 0 {
+		if c.ground > math.MaxInt64-need {
+			return math.MaxInt64
+		}
+		return c.ground + need
+	}
+	hi, lo := bits.Mul64(uint64(need), million)
+	rate := uint64(million + c.ppm)
+	if hi >= rate {
+		return math.MaxInt64
+	}
+	d, _ := bits.Div64(hi, lo, rate)
+	if d > uint64(math.MaxInt64-c.ground)/2 {
+		return math.MaxInt64
+	}
+	ground := c.ground + int64(d)
+	for c.At(ground) < shown {
+		ground++
+	}
+	return ground
+}
+
+// Jump steps the clock.
+func (c *Clock) Jump(now, by int64) {
+	c.settle(now)
+	c.shown += by
+}
+
+// Hurry makes the clock run ppm parts per million faster than before from now
+// on, or slower. It is taken back by as much the other way.
+func (c *Clock) Hurry(now, ppm int64) {
+	c.settle(now)
+	c.rate += ppm
+	c.ppm = c.pace()
+}
+
+// Stop makes the clock stand still.
+func (c *Clock) Stop(now int64) {
+	c.settle(now)
+	c.stopped, c.ppm = true, -million
+}
+
+// Start makes a stopped clock go on from where it stands.
+func (c *Clock) Start(now int64) {
+	c.settle(now)
+	c.stopped, c.missed = false, 0
+	c.ppm = c.pace()
+}
+
+// Behind returns what a stopped clock would have run on since it was stopped.
+func (c *Clock) Behind(now int64) int64 {
+	c.settle(now)
+	return c.missed
+}
+
+// Pace is how many parts per million the clock runs too fast; of one that stands still,
+// -1,000,000.
+func (c *Clock) Pace() int64 { return c.ppm }
+
+// settle moves the clock's point to now.
+func (c *Clock) settle(now int64) {
+	d := now - c.ground
+	c.ground, c.shown = now, c.At(now)
+	if c.stopped {
+		c.missed += d + scale(d, max(c.rate, -million))
+	}
+}
+
+// pace is how fast the clock runs by all that is done to it.
+func (c *Clock) pace() int64 {
+	if c.stopped {
+		return -million
+	}
+	return max(c.rate, -million)
+}

@@ -1,0 +1,113 @@
+package world
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Hands says which of a machine's clocks are meant.
+type Hands uint8
+
+// Every machine has these clocks; a client's has one more, which counts suspension.
+const (
+	WallHands      Hands = iota // the wall clock
+	MonotonicHands              // the one that everything waits by
+	AllHands                    // every clock
+)
+
+// Clockwork is a world as far as what happens to its clocks goes.
+type Clockwork interface {
+	// GroundTime is the time now, in nanoseconds since the begin of the run.
+	GroundTime() int64
+
+	// Missed is by how much the wall clock of a machine would have run on that stands
+	// still, in nanoseconds; 0: it does not.
+	Missed(m nemesis.Machine) int64
+
+	// Change does something to some of a machine's clocks, and sees to those who
+	// wait for them.
+	Change(m nemesis.Machine, which Hands, how func(*Clock))
+
+	// Later does something to clocks, and to nothing else, at a ground time.
+	Later(at int64, move func())
+
+	// Halt makes a client's program stand still, and Proceed lets it go on.
+	Halt(client int)
+	Proceed(client int)
+}
+
+// Clocks is all that faults do to the clocks of a world.
+type Clocks struct {
+	work Clockwork
+
+	// What their ends have to know, by the number of the fault.
+	rates   map[int]int64 // ground time at which a clock-rate began
+	strobes map[int]*strobe
+}
+
+// strobe is how far a clock-strobe has come.
+type strobe struct {
+	off  bool // the clock shows the other time
+	over bool
+}
+
+// NewClocks returns what faults do to the clocks of a world in which none has begun.
+func NewClocks(work Clockwork) *Clocks {
+	return &Clocks{work: work, rates: map[int]int64{}, strobes: map[int]*strobe{}}
+}
+
+// jump steps the wall clock of a machine.
+func (k *Clocks) jump(m nemesis.Machine, by int64) {
+	k.work.Change(m, WallHands, func(c *Clock) { c.Jump(k.work.GroundTime(), by) })
+}
+
+// hurry makes all clocks of a machine run faster than before, or slower.
+func (k *Clocks) hurry(m nemesis.Machine, ppm int64) {
+	k.work.Change(m, AllHands, func(c *Clock) { c.Hurry(k.work.GroundTime(), ppm) })
+}
+
+// stop makes some of a machine's clocks stand still.
+func (k *Clocks) stop(m nemesis.Machine, which Hands) {
+	k.work.Change(m, which, func(c *Clock) { c.Stop(k.work.GroundTime()) })
+}
+
+// start makes them go on from where they stand, and returns how far the wall clock
+// would have run on meanwhile, if it stood still too.
+func (k *Clocks) start(m nemesis.Machine, which Hands) (missed int64) {
+	missed = k.work.Missed(m)
+	k.work.Change(m, which, func(c *Clock) { c.Start(k.work.GroundTime()) })
+	return missed
+}
+
+// heal takes back, in the way of a fault, the error that this fault has brought
+// into the wall clock of a machine: how far it is ahead.
+func (k *Clocks) heal(m nemesis.Machine, how nemesis.Healing, ahead int64) {
+	switch {
+	case ahead == 0:
+	case how.Heal == nemesis.HealStep:
+		k.jump(m, -ahead)
+	case how.Heal == nemesis.HealSlew:
+		ppm := how.SlewPPM()
+		lasts := nemesis.SlewTime(time.Duration(-ahead), ppm)
+		if ahead > 0 {
+			ppm = -ppm
+		}
+		k.hurry(m, ppm)
+		k.work.Later(k.work.GroundTime()+int64(lasts), func() { k.hurry(m, -ppm) })
+	}
+}
+
+// flip shows the other of a strobe's two times, and will do so again after a period.
+func (k *Clocks) flip(o *nemesis.ClockStrobe, s *strobe) {
+	if s.over {
+		return
+	}
+	by := int64(o.By)
+	if s.off {
+		by = -by
+	}
+	s.off = !s.off
+	k.jump(o.Machine, by)
+	k.work.Later(k.work.GroundTime()+int64(o.Period), func() { k.flip(o, s) })
+}
