@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -265,6 +266,27 @@ func TestWhoeverRemainsIsNumberedAnew(t *testing.T) {
 	}
 	if p, ok := r.Scenario.Plan[0].Action.(*nemesis.Pause); !ok || p.Client != 1 {
 		t.Errorf("%v: want a pause of client 1", r.Scenario.Plan[0])
+	}
+}
+
+// What begins and ends at the steps of a client goes on doing so when the client gets
+// another number.
+func TestStepsGoWithTheirClient(t *testing.T) {
+	s := scenarios.All()[0]
+	s.Clients = append(slices.Clone(s.Clients), s.Clients...)[:3]
+	s.Clients[2].Resource = "mine"
+	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 1}, Start: nemesis.Moment{Client: 3, Step: "granted"}, End: &nemesis.Moment{Client: 3, Step: "released"}}}
+	mine := func(s scenarios.Scenario, m *nemesis.Moment) bool {
+		return m != nil && m.Client > 0 && s.Clients[m.Client-1].Resource == "mine"
+	}
+	got, err := shrink.Shrink(t.Context(), s, 1, func(_ context.Context, s scenarios.Scenario, _ uint64) (bool, error) {
+		return len(s.Plan) == 1 && mine(s, &s.Plan[0].Start) && mine(s, s.Plan[0].End), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Clients) != 1 || !mine(got, &got.Plan[0].Start) || !mine(got, got.Plan[0].End) {
+		t.Errorf("%d clients, and %v: want the one at whose steps it crashes", len(got.Clients), got.Plan)
 	}
 }
 
