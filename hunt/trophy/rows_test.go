@@ -43,6 +43,7 @@ type needs struct {
 // more are the violations that take more than two clients and one cause.
 var more = map[string]needs{
 	"fence-increment":       {3, 0, "it takes three quorums of which each two have another node in common, and a cut gives a client one"},
+	"fence-after-loss":      {2, 2, "most nodes have to forget; two clients who are cut off need one crash for it, others two"},
 	"split-vote-fixed-1ms":  {3, 0, "two cannot split the votes so that neither gets a majority"},
 	"frozen-clock-majority": {2, 2, "a key that does not expire bars the others only if its holder dies: one that lives deletes it"},
 }
