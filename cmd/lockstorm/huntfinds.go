@@ -165,7 +165,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds())
 func (f find) print(out io.Writer, assumed string) {
 	_, _ = fmt.Fprintf(out, "\n%s violated in run %d: %s\n", f.Property.Title(), f.Found.Number, f.standing(assumed))
 	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
-	_, _ = fmt.Fprintf(out, "%s\n", f.Small.Report.Finding(f.Property).Story)
+	tell(out, f.Small.Report.Finding(f.Property).Story)
 	if f.path != "" {
 		_, _ = fmt.Fprintf(out, "lockstorm replay %s   (--trace: step by step; --go: as a Go test)\n", f.path)
 	}
