@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -82,45 +81,15 @@ func (l *leaves) walk(path string, v reflect.Value) {
 
 func (l *leaves) fields(path string, v reflect.Value) {
 	topic := general(path)
-	for _, m := range membersOf(v.Type()) {
+	for _, m := range nemesis.MembersOf(v.Type()) {
 		switch {
-		case apart[topic+m.name]:
-		case m.name == "": // its fields stand beside the others
-			l.walk(path, v.Field(m.index))
+		case m.Name == "-" || apart[topic+"."+m.Name]:
+		case m.Name == "": // its fields stand beside the others
+			l.walk(path, v.Field(m.Index))
 		default:
-			l.walk(path+m.name, v.Field(m.index))
+			l.walk(path+"."+m.Name, v.Field(m.Index))
 		}
 	}
-}
-
-// member is a field of a struct that stands in a file, by its index.
-type member struct {
-	index int
-	name  string // with a dot in front; empty: it is inline
-}
-
-var members sync.Map // reflect.Type → []member
-
-// membersOf lists the fields of a struct. To read tags takes time, and every scenario
-// that is tried has its values listed.
-func membersOf(t reflect.Type) []member {
-	if known, ok := members.Load(t); ok {
-		return known.([]member)
-	}
-	var list []member
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		switch {
-		case !f.IsExported() || name == "-":
-		case name == "":
-			list = append(list, member{index: i})
-		default:
-			list = append(list, member{i, "." + name})
-		}
-	}
-	members.Store(t, list)
-	return list
 }
 
 // general is a path for whichever client, or fault, it is.
