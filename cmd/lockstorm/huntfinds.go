@@ -68,7 +68,7 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 	for i, p := range found {
 		taker.Progress = func(r shrink.Result) {
 			if _, due := line.due(); due {
-				line.print("%s", clip(fmt.Sprintf("shrink %s, %d of %d: %v after %s (Ctrl-C keeps that)", p.Code(), i+1, len(found), trophy.SizeOf(r.Scenario), words.Count(r.Runs, "run")), screen))
+				line.print("%s", clip(fmt.Sprintf("shrink %s, %d of %d: %v after %s (Ctrl-C keeps that)", p.Code(), i+1, len(found), trophy.ExtentOf(r.Scenario), words.Count(r.Runs, "run")), screen))
 			}
 		}
 		t, err := taker.Take(ctx, p, h.First[p])
@@ -196,7 +196,7 @@ func limit(excuse error) string {
 
 // shrunk says how much was found, and what is left of it.
 func (f find) shrunk() string {
-	found, small := trophy.SizeOf(f.Found.Result.Done()), trophy.SizeOf(f.Small.Done())
+	found, small := trophy.ExtentOf(f.Found.Result.Done()), trophy.ExtentOf(f.Small.Done())
 	switch {
 	case f.cut && found == small:
 		return fmt.Sprintf("not shrunk, for the hunt was stopped: %v", found)
@@ -247,8 +247,8 @@ type scoredFind struct {
 	Limit    string           `json:"limit,omitempty"` // the assumption that was left
 	Run      int              `json:"run"`
 	Seconds  float64          `json:"seconds"`
-	Found    trophy.Size      `json:"found"`
-	Shrunk   trophy.Size      `json:"shrunk"`
+	Found    trophy.Extent    `json:"found"`
+	Shrunk   trophy.Extent    `json:"shrunk"`
 	Story    string           `json:"story"`
 	Case     string           `json:"case,omitempty"`
 }
@@ -268,7 +268,7 @@ func scoreOf(q quest, h haul, finds []find) score {
 	for _, f := range finds {
 		one := scoredFind{
 			Property: f.Property, Defect: f.Excuse == nil, Run: f.Found.Number, Seconds: f.after.Seconds(),
-			Found: trophy.SizeOf(f.Found.Result.Done()), Shrunk: trophy.SizeOf(f.Small.Done()),
+			Found: trophy.ExtentOf(f.Found.Result.Done()), Shrunk: trophy.ExtentOf(f.Small.Done()),
 			Story: f.Small.Report.Finding(f.Property).Story, Case: f.path,
 		}
 		if f.Excuse != nil {

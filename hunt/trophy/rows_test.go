@@ -61,7 +61,7 @@ func wantStory(t *testing.T, row string, s scenarios.Scenario) {
 			causes++
 		}
 	}
-	if z := trophy.SizeOf(s); z.Clients > n.clients || causes > n.causes {
+	if z := trophy.ExtentOf(s); z.Clients > n.clients || causes > n.causes {
 		t.Errorf("%d clients and %d causes remain, want %d and %d at most:\n%s", z.Clients, causes, n.clients, n.causes, text(t, s))
 	}
 }
@@ -195,9 +195,9 @@ func wantBlamed(t *testing.T, s scenarios.Scenario, causes []nemesis.Kind) {
 // wantOneMinimum checks that trophies of one cause have as many clients and nodes.
 func wantOneMinimum(t *testing.T, of finding, all []trophy.Trophy) {
 	t.Helper()
-	first := trophy.SizeOf(all[0].Small.Done())
+	first := trophy.ExtentOf(all[0].Small.Done())
 	for _, other := range all[1:] {
-		if z := trophy.SizeOf(other.Small.Done()); z.Clients != first.Clients || z.Nodes != first.Nodes {
+		if z := trophy.ExtentOf(other.Small.Done()); z.Clients != first.Clients || z.Nodes != first.Nodes {
 			t.Errorf("%s of %s by %s is shrunk to %v, or to %v", of.property, of.row, of.causes, first, z)
 		}
 	}
@@ -246,7 +246,7 @@ func create(t *testing.T, name string) io.Writer {
 func (w tellers) tell(t *testing.T, of finding, all []trophy.Trophy) {
 	var was, is, nodes, cuts, runs, seeds []int
 	for _, one := range all {
-		before, after := trophy.SizeOf(one.Found.Result.Done()), trophy.SizeOf(one.Small.Done())
+		before, after := trophy.ExtentOf(one.Found.Result.Done()), trophy.ExtentOf(one.Small.Done())
 		was, is = append(was, before.Faults), append(is, after.Clients)
 		nodes, cuts = append(nodes, after.Nodes), append(cuts, after.Faults-after.Causes)
 		runs, seeds = append(runs, one.Shrunk.Runs), append(seeds, len(one.Shrunk.Seeds))

@@ -41,7 +41,7 @@ func TestTrophiesAreSmallerAndShowTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if trophy.SizeOf(got.Small.Done()).Faults >= len(found.Scenario.Plan) {
+	if trophy.ExtentOf(got.Small.Done()).Faults >= len(found.Scenario.Plan) {
 		t.Errorf("it is not smaller: %v", got.Small.Plan)
 	}
 	again, err := hunt.Candidate{Scenario: got.Small.Done(), Seed: got.Small.Seed}.Run(t.Context(), simulated.Backend(), nil)
