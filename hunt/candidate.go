@@ -23,26 +23,36 @@ func (c Candidate) Run(ctx context.Context, b storm.Backend, keep history.Sink) 
 	return storm.Run(ctx, b, c.Scenario, c.Seed, keep)
 }
 
+// controls is how many control runs are made, beside the one with the candidate's seed.
+// Without a pause all that is drawn falls out otherwise, and what does not happen then
+// may do so by luck alone.
+const controls = 3
+
 // Due returns those of some properties, all of which the candidate violates, whose
-// violation is due to its faults of some kinds; none: to its plan. It makes a control
-// run, with the same seed and without these faults: what is violated there as well is due
-// to something else, such as clients that work for longer than their leases. When ctx
-// ends that is its error.
-func (c Candidate) Due(ctx context.Context, b storm.Backend, kinds []nemesis.Kind, violated []checker.Property) ([]checker.Property, error) {
+// violation is due to its faults of some kinds; none: to its plan. It makes control runs
+// without these faults, with the same seed and some others: what is violated there as
+// well is due to something else, such as clients that work for longer than their leases.
+// When ctx ends that is its error.
+func (c Candidate) Due(ctx context.Context, b storm.Backend, kinds []nemesis.Kind, violated []checker.Property) (due []checker.Property, err error) {
 	control := c.without(kinds)
 	if len(control.Scenario.Plan) == len(c.Scenario.Plan) { // it would be the same run
 		return nil, nil
 	}
-	r, err := control.Run(ctx, b, nil)
-	switch {
-	case err != nil:
-		return nil, err
-	case r.Interrupted:
-		return nil, ctx.Err()
+	due = slices.Clone(violated)
+	for n := uint64(0); n <= controls && len(due) > 0; n++ {
+		if n > 0 {
+			control.Seed = n
+		}
+		r, err := control.Run(ctx, b, nil)
+		switch {
+		case err != nil:
+			return nil, err
+		case r.Interrupted:
+			return nil, ctx.Err()
+		}
+		due = slices.DeleteFunc(due, func(p checker.Property) bool { return r.Report.Finding(p).Verdict == checker.Violated })
 	}
-	return slices.DeleteFunc(slices.Clone(violated), func(p checker.Property) bool {
-		return r.Report.Finding(p).Verdict == checker.Violated
-	}), nil
+	return due, nil
 }
 
 // without is the candidate without its faults of some kinds; none: without its plan.

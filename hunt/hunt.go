@@ -32,7 +32,7 @@ type Hunt struct {
 	Most   int
 
 	// Causes are kinds of faults to which a violation has to be due: what a run breaks
-	// just as well without its faults of these kinds, which is tried, it does not count
+	// just as well without its faults of these kinds, which is tried, does not count
 	// as broken. None: whatever is broken is found, whoever has done it.
 	Causes []nemesis.Kind
 

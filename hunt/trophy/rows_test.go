@@ -274,8 +274,11 @@ func blamed(s scenarios.Scenario) string {
 			kinds = append(kinds, string(f.Action.Kind()))
 		}
 	}
-	if len(kinds) == 0 {
+	switch {
+	case len(s.Plan) == 0:
 		return "no fault"
+	case len(kinds) == 0:
+		return "cuts alone"
 	}
 	slices.Sort(kinds)
 	return strings.Join(kinds, " and ")
