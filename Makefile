@@ -67,7 +67,7 @@ speed-checker: ## measure the checker alone (3 minutes, 6 GB)
 reference: ## run the debate and the comparison again (a minute); results/reference, docs and README are committed
 	sh scripts/reference.sh
 
-hunt: ## hunt what the debate shows without its plans, fifty times a row (an hour at most); docs/hunt.md is committed
+hunt: ## hunt what the debate shows without its plans, fifty times a row (25 minutes); docs/hunt.md is committed
 	sh scripts/hunt.sh
 
 mutants: ## plant all defects and hunt them (10 minutes); docs/mutants.md and the table in README are committed

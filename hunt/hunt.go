@@ -31,6 +31,11 @@ type Hunt struct {
 	Faults nemesis.Weights
 	Most   int
 
+	// Causes are kinds of faults to which a violation has to be due: what a run breaks
+	// just as well without its faults of these kinds, which is tried, does not count
+	// as broken. None: whatever is broken is found, whoever has done it.
+	Causes []nemesis.Kind
+
 	// Seed is what everything follows from.
 	Seed uint64
 
@@ -47,7 +52,7 @@ type Shot struct {
 	Number int // from 1
 	Candidate
 	Result storm.Result
-	Broken []checker.Property // of those wanted: what it breaks
+	Broken []checker.Property // of those wanted: what it breaks, by a cause that is wanted
 
 	// Contended says that some fault began while a client held what another wanted.
 	Contended bool
@@ -154,8 +159,12 @@ func (h Hunt) try(ctx context.Context, t *trial) error {
 		t.shot.Near = t.shown.told()
 	}
 	broken := h.Terms(c.Scenario).Breaches(c.Scenario, t.shot.Result.Report)
-	t.shot.Broken = slices.DeleteFunc(broken, func(p checker.Property) bool { return !h.wants(p) })
-	return nil
+	broken = slices.DeleteFunc(broken, func(p checker.Property) bool { return !h.wants(p) })
+	if len(broken) > 0 && len(h.Causes) > 0 {
+		broken, err = c.Due(ctx, h.Backend, h.Causes, broken)
+	}
+	t.shot.Broken = broken
+	return err
 }
 
 func (h Hunt) wants(p checker.Property) bool {

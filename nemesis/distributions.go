@@ -51,8 +51,8 @@ func clone(v reflect.Value) reflect.Value {
 	case reflect.Struct:
 		c := reflect.New(v.Type()).Elem()
 		c.Set(v)
-		for _, m := range membersOf(v.Type()) {
-			c.Field(m.index).Set(clone(v.Field(m.index)))
+		for _, m := range MembersOf(v.Type()) {
+			c.Field(m.Index).Set(clone(v.Field(m.Index)))
 		}
 		return c
 	}

@@ -173,12 +173,12 @@ func (l *Limit) String() string {
 
 // withinLimits checks a struct's own fields.
 func withinLimits(v reflect.Value) error {
-	for _, m := range membersOf(v.Type()) {
-		if m.limit == nil {
+	for _, m := range MembersOf(v.Type()) {
+		if m.Limit == nil {
 			continue
 		}
-		if err := m.limit.check(v.Field(m.index)); err != nil {
-			return field(m.name, err)
+		if err := m.Limit.check(v.Field(m.Index)); err != nil {
+			return field(m.Name, err)
 		}
 	}
 	return nil

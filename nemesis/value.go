@@ -19,9 +19,9 @@ func (f *Fault) EachValue(visit func(name string, value any)) {
 		if v.Kind() != reflect.Struct {
 			return false, nil
 		}
-		for _, m := range membersOf(v.Type()) {
-			if p := valueOf(v.Field(m.index)); p != nil {
-				visit(m.name, p)
+		for _, m := range MembersOf(v.Type()) {
+			if p := valueOf(v.Field(m.Index)); p != nil {
+				visit(m.Name, p)
 			}
 		}
 		return false, nil

@@ -48,11 +48,11 @@ func walkInterface(v reflect.Value, visit func(reflect.Value) (bool, error)) err
 }
 
 func walkStruct(v reflect.Value, visit func(reflect.Value) (bool, error)) error {
-	for _, f := range membersOf(v.Type()) {
-		err := walk(v.Field(f.index), visit)
+	for _, f := range MembersOf(v.Type()) {
+		err := walk(v.Field(f.Index), visit)
 		switch {
-		case err != nil && f.name != "":
-			return field(f.name, err)
+		case err != nil && f.Name != "":
+			return field(f.Name, err)
 		case err != nil: // the fields of one that is inline stand beside the others
 			return err
 		}
@@ -60,26 +60,27 @@ func walkStruct(v reflect.Value, visit func(reflect.Value) (bool, error)) error 
 	return nil
 }
 
-// member is an exported field of a struct, by its index.
-type member struct {
-	index int
-	name  string // in a file; empty: it is inline, or has none
-	limit *Limit // nil: it has none
+// Member is an exported field of a struct, by its index.
+type Member struct {
+	Index int
+	Name  string // in a file; empty: it is inline, or has none; "-": it is in no file
+	Limit *Limit // nil: it has none
 }
 
-var members sync.Map // reflect.Type → []member
+var members sync.Map // reflect.Type → []Member
 
-// membersOf returns the exported fields of a struct. To read tags takes time, and
-// every run has its setting walked over.
-func membersOf(t reflect.Type) []member {
+// MembersOf returns the exported fields of a struct, for whoever goes through what stands
+// in a file by its type. To read tags takes time, and every run has its setting walked
+// over, so what is known of a type is kept: nobody changes the list.
+func MembersOf(t reflect.Type) []Member {
 	if known, ok := members.Load(t); ok {
-		return known.([]member)
+		return known.([]Member)
 	}
-	var list []member
+	var list []Member
 	for i := range t.NumField() {
 		if f := t.Field(i); f.IsExported() {
 			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			list = append(list, member{i, name, LimitOf(f)})
+			list = append(list, Member{i, name, LimitOf(f)})
 		}
 	}
 	members.Store(t, list)

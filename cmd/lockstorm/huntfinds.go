@@ -72,7 +72,7 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 	for i, p := range found {
 		taker.Progress = func(r shrink.Result) {
 			if _, due := line.due(); due {
-				line.print("%s", clip(fmt.Sprintf("shrink %s, %d of %d: %v after %s (Ctrl-C keeps that)", p.Code(), i+1, len(found), trophy.SizeOf(r.Scenario), words.Count(r.Runs, "run")), screen))
+				line.print("%s", clip(fmt.Sprintf("shrink %s, %d of %d: %v after %s (Ctrl-C keeps that)", p.Code(), i+1, len(found), trophy.ExtentOf(r.Scenario), words.Count(r.Runs, "run")), screen))
 			}
 		}
 		t, err := taker.Take(ctx, p, h.First[p])
@@ -169,7 +169,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds())
 func (f find) print(out io.Writer, assumed string) {
 	_, _ = fmt.Fprintf(out, "\n%s violated in run %d: %s\n", f.Property.Title(), f.Found.Number, f.standing(assumed))
 	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
-	_, _ = fmt.Fprintf(out, "%s\n", f.Small.Report.Finding(f.Property).Story)
+	tell(out, f.Small.Report.Finding(f.Property).Story)
 	if f.path != "" {
 		_, _ = fmt.Fprintf(out, "lockstorm replay %s   (--trace: step by step; --go: as a Go test)\n", f.path)
 	}
@@ -200,7 +200,7 @@ func limit(excuse error) string {
 
 // shrunk says how much was found, and what is left of it.
 func (f find) shrunk() string {
-	found, small := trophy.SizeOf(f.Found.Result.Done()), trophy.SizeOf(f.Small.Done())
+	found, small := trophy.ExtentOf(f.Found.Result.Done()), trophy.ExtentOf(f.Small.Done())
 	switch {
 	case f.cut && found == small:
 		return fmt.Sprintf("not shrunk, for the hunt was stopped: %v", found)
@@ -241,12 +241,12 @@ type haulScore struct {
 
 // scoredFind is one find in the score.
 type scoredFind struct {
-	score.Find             // its story is that of the shrunk run
-	Defect     bool        `json:"defect"`
-	Limit      string      `json:"limit,omitempty"` // the assumption that was left
-	Found      trophy.Size `json:"found"`
-	Shrunk     trophy.Size `json:"shrunk"`
-	Case       string      `json:"case,omitempty"`
+	score.Find               // its story is that of the shrunk run
+	Defect     bool          `json:"defect"`
+	Limit      string        `json:"limit,omitempty"` // the assumption that was left
+	Found      trophy.Extent `json:"found"`
+	Shrunk     trophy.Extent `json:"shrunk"`
+	Case       string        `json:"case,omitempty"`
 }
 
 func scoreOf(q quest, h haul, finds []find) haulScore {
@@ -263,7 +263,7 @@ func scoreOf(q quest, h haul, finds []find) haulScore {
 				Property: f.Property, Run: f.Found.Number, Seconds: f.after.Seconds(),
 				Story: f.Small.Report.Finding(f.Property).Story,
 			},
-			Defect: f.Excuse == nil, Found: trophy.SizeOf(f.Found.Result.Done()), Shrunk: trophy.SizeOf(f.Small.Done()), Case: f.path,
+			Defect: f.Excuse == nil, Found: trophy.ExtentOf(f.Found.Result.Done()), Shrunk: trophy.ExtentOf(f.Small.Done()), Case: f.path,
 		}
 		if f.Excuse != nil {
 			one.Limit = f.Excuse.Error()

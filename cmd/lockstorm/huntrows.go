@@ -67,7 +67,7 @@ func (o *huntOptions) chaseRows(ctx context.Context, rows []unscripted.Row, prob
 		if ctx.Err() != nil {
 			break
 		}
-		h, err := r.Hunt(backends[0].Backend, o.most, o.seed)
+		h, err := r.Hunt(ctx, backends[0].Backend, o.most, o.seed)
 		if err != nil {
 			return nil, err
 		}

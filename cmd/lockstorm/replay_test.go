@@ -120,7 +120,7 @@ func TestReplayOfACase(t *testing.T) {
 	wantIn(t, out,
 		"! 202.000  judge     lease exclusion is broken: client 1 and client 2 both hold",
 		keptCase+": as the case says, lease exclusion is violated\n",
-		"\nlease exclusion violated (seed 1): node 3 is cut off",
+		"\nlease exclusion violated (seed 1):\n  node 3 is cut off",
 		"\nNotes: The shortest form",
 		"stored in "+filepath.Join(dir, "crash-restart-sim-1"),
 		"the same run: its trace is ")
@@ -147,7 +147,7 @@ func TestReplayOfACase(t *testing.T) {
 	code, out, _ = command(t, "replay", "--out", "", changed("persistence: none", "persistence: aof-always"))
 	want(t, "exit code when the lock is mended", code, exitContradiction)
 	wantIn(t, out, `lease exclusion holds, and the case says violated. If the lock was mended, and the file is as it was, write "shows: holds" into the case: it guards the lock then`,
-		"another run than the one that was kept: its trace is ", "\nThe case tells it so: node 3 is cut off")
+		"another run than the one that was kept: its trace is ", "\nThe case tells it so:\n  node 3 is cut off")
 
 	code, out, _ = command(t, "replay", "--out", "", changed("at: 100ms", "at: 120ms"))
 	want(t, "exit code of another run that shows the same", code, exitAsExpected)

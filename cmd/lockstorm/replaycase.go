@@ -34,9 +34,11 @@ func (r replay) printCase(out io.Writer, done ran) error {
 	c, f := r.kept, done.last.Report.Finding(r.kept.Property)
 	conclusion := c.Judge(done.last.Result)
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", r.again.name, againstCase(*c, f, conclusion))
-	_, _ = fmt.Fprintf(out, "%s %v (seed %d): %s\n", f.Property.Title(), f.Verdict, c.Seed, f.Story)
+	_, _ = fmt.Fprintf(out, "%s %v (seed %d):\n", f.Property.Title(), f.Verdict, c.Seed)
+	tell(out, f.Story)
 	if f.Story != c.Story && c.Story != "" {
-		_, _ = fmt.Fprintf(out, "\nThe case tells it so: %s\n", c.Story)
+		_, _ = fmt.Fprintln(out, "\nThe case tells it so:")
+		tell(out, c.Story)
 	}
 	if c.Notes != "" {
 		_, _ = fmt.Fprintf(out, "\nNotes: %s\n", c.Notes)

@@ -32,7 +32,7 @@ func gather(of reflect.Type, words map[string]bool) {
 	for of.Kind() == reflect.Slice {
 		of = of.Elem()
 	}
-	if of.Kind() != reflect.Struct || of.Name() == "Size" {
+	if of.Kind() != reflect.Struct || of.Name() == "Extent" {
 		return
 	}
 	for f := range of.Fields() {

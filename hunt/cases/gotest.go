@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/template"
 	"unicode"
+
+	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // GoPackage is the package that [Case.GoTest] writes a test of.
@@ -57,7 +59,7 @@ func exported(text string) string {
 
 // comment puts a text behind the marks of a comment.
 func comment(text string) string {
-	all := lines(strings.Join(strings.Fields(text), " "))
+	all := words.Lines(strings.Join(strings.Fields(text), " "), width)
 	return "//\t" + strings.Join(all, "\n//\t")
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // width is how long a line of a story may become, its indentation not counted.
@@ -18,7 +20,7 @@ func wrapped(name, text string) (string, error) {
 		if i > 0 {
 			b.WriteString("\n") // an empty line is a line break
 		}
-		for _, l := range lines(paragraph) {
+		for _, l := range words.Lines(paragraph, width) {
 			b.WriteString("  " + l + "\n")
 		}
 	}
@@ -28,18 +30,4 @@ func wrapped(name, text string) (string, error) {
 	}
 	quoted, err := yaml.Marshal(map[string]*yaml.Node{name: {Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Style: yaml.DoubleQuotedStyle}})
 	return string(quoted), err
-}
-
-// lines breaks a text between its words.
-func lines(text string) (list []string) {
-	for len(text) > width {
-		at := strings.LastIndexByte(text[:width+1], ' ')
-		if at < 1 {
-			if at = strings.IndexByte(text, ' '); at < 1 {
-				break
-			}
-		}
-		list, text = append(list, text[:at]), text[at+1:]
-	}
-	return append(list, text)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -81,46 +80,23 @@ func (l *leaves) walk(path string, v reflect.Value) {
 }
 
 func (l *leaves) fields(path string, v reflect.Value) {
-	topic, _, _ := strings.Cut(path, "[")
-	for _, m := range membersOf(v.Type()) {
+	topic := general(path)
+	for _, m := range nemesis.MembersOf(v.Type()) {
 		switch {
-		case apart[topic+m.name]:
-		case m.name == "": // its fields stand beside the others
-			l.walk(path, v.Field(m.index))
+		case m.Name == "-" || apart[topic+"."+m.Name]:
+		case m.Name == "": // its fields stand beside the others
+			l.walk(path, v.Field(m.Index))
 		default:
-			l.walk(path+m.name, v.Field(m.index))
+			l.walk(path+"."+m.Name, v.Field(m.Index))
 		}
 	}
 }
 
-// member is a field of a struct that stands in a file, by its index.
-type member struct {
-	index int
-	name  string // with a dot in front; empty: it is inline
-}
-
-var members sync.Map // reflect.Type → []member
-
-// membersOf lists the fields of a struct. To read tags takes time, and every scenario
-// that is tried has its values listed.
-func membersOf(t reflect.Type) []member {
-	if known, ok := members.Load(t); ok {
-		return known.([]member)
-	}
-	var list []member
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		switch {
-		case !f.IsExported() || name == "-":
-		case name == "":
-			list = append(list, member{index: i})
-		default:
-			list = append(list, member{i, "." + name})
-		}
-	}
-	members.Store(t, list)
-	return list
+// general is a path for whichever client, or fault, it is.
+func general(path string) string {
+	before, rest, _ := strings.Cut(path, "[")
+	_, after, _ := strings.Cut(rest, "]")
+	return before + after
 }
 
 // usual reports whether a value need not be mentioned.
@@ -129,7 +105,7 @@ func (l leaf) usual() bool { return reflect.DeepEqual(l.v.Interface(), l.ordinar
 // ordinary is the value that need not be mentioned: that of an ordinary scenario, or
 // else nothing.
 func (l leaf) ordinary() reflect.Value {
-	if v, ok := ordinary[l.path]; ok {
+	if v, ok := ordinary[general(l.path)]; ok {
 		return v
 	}
 	if l.name() == "percent" {
@@ -138,8 +114,9 @@ func (l leaf) ordinary() reflect.Value {
 	return reflect.Zero(l.v.Type())
 }
 
-// ordinary are the values of an ordinary lock in an ordinary world, by their paths. The
-// lock is that of most rows of the debate.
+// ordinary are the values of an ordinary lock in an ordinary world, by their general
+// paths. The lock is that of most rows of the debate. Clients have something to do
+// meanwhile: of holds that are over at once no story is told.
 var ordinary = func() map[string]reflect.Value {
 	const ms = time.Millisecond
 	s := &scenarios.Scenario{
@@ -147,6 +124,7 @@ var ordinary = func() map[string]reflect.Value {
 			TTL: time.Second, DriftFactor: 0.01, NodeTimeout: 50 * ms, Linger: 200 * ms,
 			Retry: nemesis.Range{Min: 20 * ms, Max: 80 * ms},
 		},
+		Clients: []scenarios.Client{{Work: nemesis.Range{Min: 100 * ms, Max: 100 * ms}}},
 		Setting: nemesis.Setting{
 			Persistence: nemesis.Nothing, Guard: guard.Plain,
 			Latency: nemesis.Distribution{Range: nemesis.Range{Min: ms, Max: ms}},
@@ -154,7 +132,7 @@ var ordinary = func() map[string]reflect.Value {
 	}
 	all := map[string]reflect.Value{}
 	for _, l := range leavesOf(s) {
-		all[l.path] = l.v
+		all[general(l.path)] = l.v
 	}
 	return all
 }()

@@ -44,7 +44,13 @@ func (to numbering) list(old []int) ([]int, bool) {
 // their lists know nothing yet. What names nobody any more goes.
 func renumbered(s scenarios.Scenario, clients, nodes numbering) scenarios.Scenario {
 	s.Setting = s.Clone()
-	s.Plan = slices.DeleteFunc(s.Plan, func(f nemesis.Fault) bool { return !renumberFault(&f, clients, nodes) })
+	var plan nemesis.Plan
+	for _, f := range s.Plan {
+		if renumberFault(&f, clients, nodes) {
+			plan = append(plan, f)
+		}
+	}
+	s.Plan = plan
 	var links []nemesis.LinkLatency
 	for _, l := range s.Links {
 		var someone, somewhere bool

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -265,6 +266,53 @@ func TestWhoeverRemainsIsNumberedAnew(t *testing.T) {
 	}
 	if p, ok := r.Scenario.Plan[0].Action.(*nemesis.Pause); !ok || p.Client != 1 {
 		t.Errorf("%v: want a pause of client 1", r.Scenario.Plan[0])
+	}
+}
+
+// Where nodes can go if a client comes later, it does; and where two faults can be one if
+// two clients are cut off, they are.
+func TestShrinksInTwoStepsAtOnce(t *testing.T) {
+	s := scenarios.All()[0]
+	s.Clients = slices.Clone(s.Clients[:2])
+	for i := range s.Clients {
+		s.Clients[i].Start = nemesis.Range{}
+	}
+	s.Plan = nemesis.Plan{
+		{Action: &nemesis.Crash{Node: 2}, Start: nemesis.At(0)},
+		{Action: &nemesis.Crash{Node: 3}, Start: nemesis.At(0)},
+	}
+	shows := func(_ context.Context, s scenarios.Scenario, _ uint64) (bool, error) {
+		late := slices.ContainsFunc(s.Clients, func(c scenarios.Client) bool { return c.Start.Max > 0 })
+		forgets := has(s, "crash", 2) || has(s, "crash", 1) && has(s, "partition", 2)
+		return len(s.Clients) == 2 && (s.Nodes == 5 || late) && forgets, nil
+	}
+	r, err := shrink.Shrinker{LeastNodes: 3}.Shrink(t.Context(), s, 1, shows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if z := shrink.SizeOf(r.Scenario); z.Nodes != 3 || z.Causes != 1 || z.Cuts != 2 {
+		t.Errorf("%+v: want three nodes, one cause and two cuts", z)
+	}
+}
+
+// What begins and ends at the steps of a client goes on doing so when the client gets
+// another number.
+func TestStepsGoWithTheirClient(t *testing.T) {
+	s := scenarios.All()[0]
+	s.Clients = append(slices.Clone(s.Clients), s.Clients...)[:3]
+	s.Clients[2].Resource = "mine"
+	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 1}, Start: nemesis.Moment{Client: 3, Step: "granted"}, End: &nemesis.Moment{Client: 3, Step: "released"}}}
+	mine := func(s scenarios.Scenario, m *nemesis.Moment) bool {
+		return m != nil && m.Client > 0 && s.Clients[m.Client-1].Resource == "mine"
+	}
+	got, err := shrink.Shrink(t.Context(), s, 1, func(_ context.Context, s scenarios.Scenario, _ uint64) (bool, error) {
+		return len(s.Plan) == 1 && mine(s, &s.Plan[0].Start) && mine(s, s.Plan[0].End), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Clients) != 1 || !mine(got, &got.Plan[0].Start) || !mine(got, got.Plan[0].End) {
+		t.Errorf("%d clients, and %v: want the one at whose steps it crashes", len(got.Clients), got.Plan)
 	}
 }
 

@@ -1,9 +1,11 @@
 package trophy
 
 import (
+	"context"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -15,15 +17,16 @@ var exclusions = []checker.Property{checker.Lease, checker.Section, checker.Effe
 // cause is what has to stay the same of a run that breaks a property. An eviction that
 // lets two clients hold a lock spoils what they write, and so does a client that works
 // for longer than its lease; in the second case no two leases overlap. So an exclusion
-// that was broken stays broken with those which it entails, and no assumption may be
-// left that the run had not left.
+// that was broken stays broken with those which it entails, no assumption may be left
+// that the run had not left, and what was due to its faults stays due to some of them.
 type cause struct {
 	broken []checker.Property
+	due    []checker.Property            // those of them that are not broken without the faults
 	left   map[checker.Property][]string // names of assumptions
 	defect bool
 }
 
-func (t Taker) cause(p checker.Property, r storm.Result) cause {
+func (t Taker) cause(ctx context.Context, p checker.Property, r storm.Result) (cause, error) {
 	done := r.Done()
 	c := cause{broken: []checker.Property{p}, left: map[checker.Property][]string{}, defect: t.excuse(p, done) == nil}
 	if i := slices.Index(exclusions, p); i > 0 {
@@ -37,21 +40,35 @@ func (t Taker) cause(p checker.Property, r storm.Result) cause {
 	for _, q := range c.broken {
 		c.left[q] = promised[q].Left(done)
 	}
-	return c
+	var err error
+	c.due, err = t.due(ctx, r, c.broken)
+	return c, err
+}
+
+// due returns those of some properties that a run violates by its faults.
+func (t Taker) due(ctx context.Context, r storm.Result, violated []checker.Property) ([]checker.Property, error) {
+	return hunt.Candidate{Scenario: r.Done(), Seed: r.Seed}.Due(ctx, t.Backend, t.Causes, violated)
 }
 
 // same reports whether a run breaks what another has broken, by the same cause. A limit
 // may turn out to be a defect: that is worth more.
-func (t Taker) same(c cause, r storm.Result) bool {
+func (t Taker) same(ctx context.Context, c cause, r storm.Result) (bool, error) {
 	done := r.Done()
 	promised := t.Promised(done)
 	for _, q := range c.broken {
 		if r.Report.Finding(q).Verdict != checker.Violated || !subset(promised[q].Left(done), c.left[q]) {
-			return false
+			return false, nil
 		}
 	}
 	p := c.broken[0]
-	return t.Terms(done).Excuse(p, done) == nil && (!c.defect || promised.Excuse(p, done) == nil)
+	if t.Terms(done).Excuse(p, done) != nil || c.defect && promised.Excuse(p, done) != nil {
+		return false, nil
+	}
+	if len(c.due) == 0 {
+		return true, nil
+	}
+	due, err := t.due(ctx, r, c.due) // last, for it takes another run
+	return len(due) == len(c.due), err
 }
 
 func subset(some, all []string) bool {

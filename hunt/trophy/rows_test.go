@@ -17,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/hunt/shrink"
 	"github.com/lockstorm/lockstorm/hunt/trophy"
 	"github.com/lockstorm/lockstorm/hunt/unscripted"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 	"github.com/lockstorm/lockstorm/storm/simulated"
@@ -42,6 +43,7 @@ type needs struct {
 // more are the violations that take more than two clients and one cause.
 var more = map[string]needs{
 	"fence-increment":       {3, 0, "it takes three quorums of which each two have another node in common, and a cut gives a client one"},
+	"fence-after-loss":      {2, 2, "most nodes have to forget; two clients who are cut off need one crash for it, others two"},
 	"split-vote-fixed-1ms":  {3, 0, "two cannot split the votes so that neither gets a majority"},
 	"frozen-clock-majority": {2, 2, "a key that does not expire bars the others only if its holder dies: one that lives deletes it"},
 }
@@ -59,7 +61,7 @@ func wantStory(t *testing.T, row string, s scenarios.Scenario) {
 			causes++
 		}
 	}
-	if z := trophy.SizeOf(s); z.Clients > n.clients || causes > n.causes {
+	if z := trophy.ExtentOf(s); z.Clients > n.clients || causes > n.causes {
 		t.Errorf("%d clients and %d causes remain, want %d and %d at most:\n%s", z.Clients, causes, n.clients, n.causes, text(t, s))
 	}
 }
@@ -76,7 +78,7 @@ func TestRowsAreShrunkToAStory(t *testing.T) {
 		for _, p := range r.Wanted() {
 			t.Run(r.Name+"/"+p.String(), func(t *testing.T) {
 				t.Parallel()
-				wantStory(t, r.Name, taken(t, p, byItself(t, r.Scenario, p)).Small.Done())
+				wantStory(t, r.Name, taken(t, taker, p, byItself(t, r.Scenario, p)).Small.Done())
 			})
 		}
 	}
@@ -109,7 +111,7 @@ func byItself(t *testing.T, s scenarios.Scenario, p checker.Property) hunt.Shot 
 	return hunt.Shot{}
 }
 
-func taken(t *testing.T, p checker.Property, shot hunt.Shot) trophy.Trophy {
+func taken(t *testing.T, taker trophy.Taker, p checker.Property, shot hunt.Shot) trophy.Trophy {
 	t.Helper()
 	got, err := taker.Take(t.Context(), p, shot)
 	if err != nil {
@@ -120,8 +122,8 @@ func taken(t *testing.T, p checker.Property, shot hunt.Shot) trophy.Trophy {
 
 // Law: what a blind hunt finds of a row of the debate is shrunk to two clients at most
 // and one fault, beside the partitions that it needs. All hunts that find the same cause come
-// to the same number of clients and nodes; and what two leases that overlap have spoiled
-// is not blamed on somebody else.
+// to the same number of clients and nodes; what two leases that overlap have spoiled is
+// not blamed on somebody else; and what a row blames stays in the story.
 func TestFindsAreShrunkToAStory(t *testing.T) {
 	w := tellers{create(t, *table), create(t, *told)}
 	wanted, all := 0, map[finding][]trophy.Trophy{}
@@ -129,13 +131,16 @@ func TestFindsAreShrunkToAStory(t *testing.T) {
 		t.Run(r.Name, func(t *testing.T) {
 			wanted += len(r.Wanted()) * *hunts
 			for seed := range uint64(*hunts) {
-				finds := found(t, r, seed+1)
+				finds, causes := found(t, r, seed+1)
+				taker := taker
+				taker.Causes = causes
 				for _, p := range r.Wanted() {
 					if shot, ok := finds[p]; ok {
-						got := taken(t, p, shot)
+						got := taken(t, taker, p, shot)
 						wantSameCause(t, got)
+						wantBlamed(t, got.Small.Done(), causes)
 						wantStory(t, r.Name, got.Small.Done())
-						of := finding{r.Name, p, causes(got.Small.Done())}
+						of := finding{r.Name, p, blamed(got.Small.Done())}
 						all[of] = append(all[of], got)
 					}
 				}
@@ -178,12 +183,23 @@ func wantSameCause(t *testing.T, got trophy.Trophy) {
 	}
 }
 
-// wantOneMinimum checks that trophies of one cause have as many clients and nodes.
+// wantBlamed checks that what a row blames is still there.
+func wantBlamed(t *testing.T, s scenarios.Scenario, causes []nemesis.Kind) {
+	t.Helper()
+	blamed := func(f nemesis.Fault) bool { return slices.Contains(causes, f.Action.Kind()) }
+	if len(causes) > 0 && !slices.ContainsFunc(s.Plan, blamed) {
+		t.Errorf("it is found by %v, and nothing of it is left:\n%s", causes, text(t, s))
+	}
+}
+
+// wantOneMinimum checks that trophies of one cause have as many clients and nodes. One
+// that hangs by a delay, so that not all of the first seeds show it, may need more.
 func wantOneMinimum(t *testing.T, of finding, all []trophy.Trophy) {
 	t.Helper()
-	first := trophy.SizeOf(all[0].Small.Done())
-	for _, other := range all[1:] {
-		if z := trophy.SizeOf(other.Small.Done()); z.Clients != first.Clients || z.Nodes != first.Nodes {
+	all = slices.DeleteFunc(slices.Clone(all), func(one trophy.Trophy) bool { return len(one.Shrunk.Seeds) < 5 })
+	for i, one := range all {
+		z, first := trophy.ExtentOf(one.Small.Done()), trophy.ExtentOf(all[0].Small.Done())
+		if i > 0 && (z.Clients != first.Clients || z.Nodes != first.Nodes) {
 			t.Errorf("%s of %s by %s is shrunk to %v, or to %v", of.property, of.row, of.causes, first, z)
 		}
 	}
@@ -192,9 +208,9 @@ func wantOneMinimum(t *testing.T, of finding, all []trophy.Trophy) {
 // found returns the first run of a blind hunt that violates each property that a row
 // wants. It is told the kinds of faults in the row's own plan, and looks for the plan
 // itself among those and what else a network does.
-func found(t *testing.T, r unscripted.Row, seed uint64) map[checker.Property]hunt.Shot {
+func found(t *testing.T, r unscripted.Row, seed uint64) (map[checker.Property]hunt.Shot, []nemesis.Kind) {
 	t.Helper()
-	h, err := r.Hunt(taker.Backend, 6, seed)
+	h, err := r.Hunt(t.Context(), taker.Backend, 6, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +226,7 @@ func found(t *testing.T, r unscripted.Row, seed uint64) map[checker.Property]hun
 	if err := h.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return bag.First
+	return bag.First, h.Causes
 }
 
 // tellers are where it is told what finds were shrunk to.
@@ -232,7 +248,7 @@ func create(t *testing.T, name string) io.Writer {
 func (w tellers) tell(t *testing.T, of finding, all []trophy.Trophy) {
 	var was, is, nodes, cuts, runs, seeds []int
 	for _, one := range all {
-		before, after := trophy.SizeOf(one.Found.Result.Done()), trophy.SizeOf(one.Small.Done())
+		before, after := trophy.ExtentOf(one.Found.Result.Done()), trophy.ExtentOf(one.Small.Done())
 		was, is = append(was, before.Faults), append(is, after.Clients)
 		nodes, cuts = append(nodes, after.Nodes), append(cuts, after.Faults-after.Causes)
 		runs, seeds = append(runs, one.Shrunk.Runs), append(seeds, len(one.Shrunk.Seeds))
@@ -250,16 +266,19 @@ func spread(list []int) string {
 	return fmt.Sprint(list[0])
 }
 
-// causes lists the kinds of the faults that do not shape the world.
-func causes(s scenarios.Scenario) string {
+// blamed lists the kinds of the faults that do not shape the world.
+func blamed(s scenarios.Scenario) string {
 	var kinds []string
 	for _, f := range s.Plan {
 		if !shrink.Shapes(f) {
 			kinds = append(kinds, string(f.Action.Kind()))
 		}
 	}
-	if len(kinds) == 0 {
+	switch {
+	case len(s.Plan) == 0:
 		return "no fault"
+	case len(kinds) == 0:
+		return "cuts alone"
 	}
 	slices.Sort(kinds)
 	return strings.Join(kinds, " and ")

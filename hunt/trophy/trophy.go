@@ -7,6 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/hunt"
 	"github.com/lockstorm/lockstorm/hunt/assume"
 	"github.com/lockstorm/lockstorm/hunt/shrink"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -34,6 +35,10 @@ type Taker struct {
 	// are the same where nothing but defects is hunted.
 	Terms, Promised func(scenarios.Scenario) assume.Terms
 
+	// Causes are those of the hunt: what was due to faults of these kinds stays due to
+	// them. None: what was due to the plan stays due to what is left of it.
+	Causes []nemesis.Kind
+
 	// Progress, unless nil, is told of every smaller scenario that shows the same.
 	Progress func(shrink.Result)
 }
@@ -52,7 +57,10 @@ func (t Taker) Take(ctx context.Context, p checker.Property, found hunt.Shot) (T
 	if err != nil {
 		return trophy, err
 	}
-	of := t.cause(p, found.Result)
+	of, err := t.cause(context.WithoutCancel(ctx), p, found.Result) // without it nothing can be shrunk a little
+	if err != nil {
+		return trophy, err
+	}
 	shows := func(ctx context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
 		r, err := storm.Run(ctx, t.Backend, s, seed, nil)
 		switch {
@@ -61,7 +69,7 @@ func (t Taker) Take(ctx context.Context, p checker.Property, found hunt.Shot) (T
 		case r.Interrupted:
 			return false, ctx.Err()
 		}
-		return t.same(of, r), nil
+		return t.same(ctx, of, r)
 	}
 	small, err := shrink.Shrinker{LeastNodes: least, Progress: t.Progress}.Shrink(ctx, found.Result.Done(), found.Seed, shows)
 	if err != nil && ctx.Err() == nil {

@@ -41,7 +41,7 @@ func TestTrophiesAreSmallerAndShowTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if trophy.SizeOf(got.Small.Done()).Faults >= len(found.Scenario.Plan) {
+	if trophy.ExtentOf(got.Small.Done()).Faults >= len(found.Scenario.Plan) {
 		t.Errorf("it is not smaller: %v", got.Small.Plan)
 	}
 	again, err := hunt.Candidate{Scenario: got.Small.Done(), Seed: got.Small.Seed}.Run(t.Context(), simulated.Backend(), nil)
@@ -111,7 +111,7 @@ func TestTrophiesKeepTheCause(t *testing.T) {
 			t.Fatalf("with %v lease exclusion is %v: want %v", plan, got, lease)
 		}
 		want := map[checker.Verdict]string{checker.Violated: "evict", checker.Holds: "no fault"}[lease]
-		if got := causes(taken(t, checker.Effect, shot).Small.Done()); got != want {
+		if got := blamed(taken(t, taker, checker.Effect, shot).Small.Done()); got != want {
 			t.Errorf("%v is shrunk to %s: want %s", plan, got, want)
 		}
 	}

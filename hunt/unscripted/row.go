@@ -1,6 +1,7 @@
 package unscripted
 
 import (
+	"context"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -74,11 +75,32 @@ func (r Row) Faults(able nemesis.Ability) (nemesis.Weights, error) {
 }
 
 // Hunt returns the hunt for what the row expects to be violated: around its lock and
-// its world, with nothing assumed.
-func (r Row) Hunt(b storm.Backend, most int, seed uint64) (hunt.Hunt, error) {
-	faults, err := r.Faults(b.Ability)
-	return hunt.Hunt{
+// its world, with nothing assumed, and by a cause that its plan has too.
+func (r Row) Hunt(ctx context.Context, b storm.Backend, most int, seed uint64) (hunt.Hunt, error) {
+	h := hunt.Hunt{
 		Backend: b, Ground: hunt.Around(r.Scenario), Terms: assume.Anything, Wanted: r.Wanted(),
-		Faults: faults, Most: most, Seed: seed,
-	}, err
+		Most: most, Seed: seed,
+	}
+	var err error
+	if h.Faults, err = r.Faults(b.Ability); err != nil {
+		return h, err
+	}
+	h.Causes, err = r.causes(ctx, b)
+	return h, err
+}
+
+// causes are the kinds of faults that the row blames: those of its plan, but for what the
+// network does, which prepares the ground, unless it is all that there is. A row that
+// violates something without its plan as well blames none.
+func (r Row) causes(ctx context.Context, b storm.Backend) ([]nemesis.Kind, error) {
+	itself := hunt.Candidate{Scenario: r.Scenario, Seed: 1}
+	due, err := itself.Due(ctx, b, nil, r.Wanted())
+	if err != nil || len(due) < len(r.Wanted()) {
+		return nil, err
+	}
+	kinds := slices.DeleteFunc(slices.Clone(r.Kinds), func(k nemesis.Kind) bool { return slices.Contains(network, k) })
+	if len(kinds) == 0 {
+		return r.Kinds, nil
+	}
+	return kinds, nil
 }

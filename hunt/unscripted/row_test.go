@@ -79,7 +79,7 @@ func TestFoundWithoutAScript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, err := find(t, name).Hunt(simulated.Backend(), mostFaults, 1)
+			h, err := find(t, name).Hunt(t.Context(), simulated.Backend(), mostFaults, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,11 +99,52 @@ func TestFoundWithoutAScript(t *testing.T) {
 			if !bag.Has(h.Wanted) {
 				t.Errorf("seed 1: of %v only %v is found in %d runs", h.Wanted, bag.Found(), bag.Runs)
 			}
+			for p, found := range bag.First {
+				wantBlamed(t, p, found, h.Causes)
+			}
 		})
 	}
 }
 
 const mostFaults = 6
+
+// wantBlamed checks that what is found is not violated without the faults that the row
+// blames.
+func wantBlamed(t *testing.T, p checker.Property, found hunt.Shot, kinds []nemesis.Kind) {
+	t.Helper()
+	var others nemesis.Plan
+	for _, f := range found.Scenario.Plan {
+		if !slices.Contains(kinds, f.Action.Kind()) {
+			others = append(others, f)
+		}
+	}
+	control := found.Candidate
+	control.Scenario.Plan = others
+	r, err := control.Run(t.Context(), simulated.Backend(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Report.Finding(p).Verdict == checker.Violated {
+		t.Errorf("run %d violates %s without any %v too", found.Number, p, kinds)
+	}
+}
+
+// Rows blame what their plans have that befalls a node, a client or the resource; the
+// network where there is nothing else; and nothing where they need no plan.
+func TestBlamed(t *testing.T) {
+	for name, want := range map[string][]nemesis.Kind{
+		"crash-restart":                {"crash"},
+		"pause-then-write-after-check": {"crash", "pause"},
+		"fence-increment":              {"partition"},
+		"split-vote-fixed-1ms":         nil,
+		"ttl-too-short-100ms":          nil, // although it has a kill
+	} {
+		h, err := find(t, name).Hunt(t.Context(), simulated.Backend(), mostFaults, 1)
+		if err != nil || !slices.Equal(h.Causes, want) {
+			t.Errorf("%s blames %v, %v: want %v", name, h.Causes, err, want)
+		}
+	}
+}
 
 // Law: what no plan can make violate the property is not found: a hunt for a lease that
 // nodes keep and that clocks and machines leave alone comes home with nothing.
@@ -111,11 +152,12 @@ func TestNothingIsFoundWhereNothingIs(t *testing.T) {
 	r := find(t, "pause-then-write")
 	r.Expect = scenarios.Expectations{checker.Lease: checker.Violated}
 	r.Kinds = []nemesis.Kind{"pause", "kill"}
-	h, err := r.Hunt(simulated.Backend(), mostFaults, 1)
+	h, err := r.Hunt(t.Context(), simulated.Backend(), mostFaults, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var bag hunt.Bag
+	h.Causes = nil // by nobody
 	h.Each = func(s hunt.Shot) bool {
 		bag.Add(s)
 		return bag.Runs < 2_000

@@ -1,4 +1,4 @@
-// Package words prints numbers, and names that are long, as people read them.
+// Package words prints numbers, and names and texts that are long, as people read them.
 package words
 
 import (
@@ -62,4 +62,19 @@ func Token(token string) string {
 	}
 	quoted := strconv.Quote(shown)
 	return quoted[1 : len(quoted)-1]
+}
+
+// Lines breaks a text between its words into lines of so many bytes at most. A word that
+// is longer has a line of its own.
+func Lines(text string, width int) (list []string) {
+	for len(text) > width {
+		at := strings.LastIndexByte(text[:width+1], ' ')
+		if at < 1 {
+			if at = strings.IndexByte(text, ' '); at < 1 {
+				break
+			}
+		}
+		list, text = append(list, text[:at]), text[at+1:]
+	}
+	return append(list, text)
 }

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -40,6 +41,20 @@ func TestToken(t *testing.T) {
 	} {
 		if got := Token(token); got != want {
 			t.Errorf("%q: got %s, want %s", token, got, want)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                       {""},
+		"one two three":          {"one two", "three"},
+		"one twoo three":         {"one twoo", "three"},
+		"incomprehensible words": {"incomprehensible", "words"},
+		"so incomprehensible":    {"so", "incomprehensible"},
+	} {
+		if got := Lines(text, 8); !slices.Equal(got, want) {
+			t.Errorf("%q in lines of 8: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Size is how much of a scenario there is to read.
-type Size struct {
+// Extent is how much of a scenario there is to read, for people. (What is smaller than
+// what a shrinker tells by a [shrink.Size], which has more in it.)
+type Extent struct {
 	Clients int `json:"clients"`
 	Rounds  int `json:"rounds"` // of all clients together
 	Nodes   int `json:"nodes"`
@@ -18,13 +19,13 @@ type Size struct {
 	Causes  int `json:"causes"` // faults, but for partitions that last for the whole run
 }
 
-// SizeOf measures a scenario.
-func SizeOf(s scenarios.Scenario) Size {
+// ExtentOf measures a scenario.
+func ExtentOf(s scenarios.Scenario) Extent {
 	z := shrink.SizeOf(s)
-	return Size{Clients: z.Clients, Rounds: z.Rounds, Nodes: z.Nodes, Faults: z.Causes + z.Cuts, Causes: z.Causes}
+	return Extent{Clients: z.Clients, Rounds: z.Rounds, Nodes: z.Nodes, Faults: z.Causes + z.Cuts, Causes: z.Causes}
 }
 
-func (z Size) String() string {
+func (z Extent) String() string {
 	text := strings.Join([]string{
 		words.Count(z.Clients, "client"), words.Count(z.Rounds, "round"),
 		words.Count(z.Nodes, "node"), words.Count(z.Faults, "fault"),

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/words"
+)
+
+// tell prints a story for somebody who reads it: what happened one under the other, and
+// by itself what is concluded from it.
+func tell(out io.Writer, story string) {
+	for l := range strings.Lines(strings.NewReplacer("; ", ";\n", ". ", ".\n").Replace(story)) {
+		for i, part := range words.Lines(strings.TrimSpace(l), screen-len("    ")) {
+			_, _ = fmt.Fprintf(out, "%s%s\n", strings.Repeat("  ", 1+min(i, 1)), part)
+		}
+	}
+}
