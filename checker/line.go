@@ -16,6 +16,8 @@ type line struct {
 	live []span
 	free history.Time
 
+	last *ended // the window that ended last, where an extension can begin one anew; nil: none has
+
 	// waiting holds back turns, in their order from the first on, behind one that
 	// is open: the begin of a window that is not certain yet.
 	waiting []turn
@@ -32,6 +34,17 @@ const maxWaiting = 256
 type span struct {
 	hold *hold
 	from history.Time
+	over past // the window of the same hold before it, if an extension began it anew
+}
+
+// ended is a window that is over. Its hold may be forgotten since.
+type ended struct {
+	grant Grant
+	got   string // how it began
+	from  history.Time
+	at    history.Time
+	by    history.Kind
+	rival rival
 }
 
 // take reports whether the turn can be judged at once, and otherwise puts it
@@ -75,17 +88,20 @@ func (l *line) crowded() *turn {
 	return &l.waiting[l.first]
 }
 
-func (l *line) begin(t *turn) {
+func (l *line) begin(t *turn, before *past) {
 	if len(l.live) == 0 {
 		l.free = t.at
 	}
-	l.live = append(l.live, span{hold: t.hold, from: t.at})
+	l.live = append(l.live, span{hold: t.hold, from: t.at, over: *before})
 	t.hold.lined++
 }
 
-func (l *line) end(t *turn) {
+// end ends the live window of the turn's hold, and returns it. There is none if what it
+// would have begun with came to nothing.
+func (l *line) end(t *turn) (over span, ever bool) {
 	for i := range l.live {
 		if l.live[i].hold == t.hold {
+			over, ever = l.live[i], true
 			l.live = cut(l.live, i)
 			t.hold.lined--
 			break
@@ -94,6 +110,29 @@ func (l *line) end(t *turn) {
 	if len(l.live) == 0 {
 		l.free = t.at
 	}
+	return over, ever
+}
+
+// remember keeps the window that has ended last.
+func (l *line) remember(s span, t *turn) {
+	if l.last == nil {
+		l.last = &ended{}
+	}
+	*l.last = ended{
+		grant: s.grant(), got: got(s.hold, s.from), from: s.from, at: t.at, by: t.by, rival: s.hold.rival(),
+	}
+}
+
+// interrupted returns the window that has ended last if that was after the last one of the
+// hold whose window begins anew, or nil. It is then somebody else's, who relied on the lock
+// while the hold was over that is now said to have gone on. Windows that are still live the
+// one that begins meets anyway; of those that were over before they began, nobody relied on
+// any.
+func (l *line) interrupted(over *past) *ended {
+	if !over.ever || l.last == nil || l.last.at <= over.end {
+		return nil
+	}
+	return l.last
 }
 
 // hasPoint reports whether rule (b) is kept by an empty window.
