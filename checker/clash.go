@@ -51,6 +51,10 @@ func (h *hold) rival() rival {
 	return rival{client: h.client.number, token: h.token, kept: h.keys.set, fate: h.keys.fate}
 }
 
+func (v *ended) rival() rival {
+	return rival{client: v.grant.Client, token: v.grant.Token, kept: v.kept, fate: v.fate}
+}
+
 func (v rival) entry() (e entry) {
 	if v.fate != nil {
 		e = v.fate.entry

@@ -9,7 +9,8 @@ import (
 
 const (
 	// Lease says that the windows in which clients may rely on the lock, until its
-	// validity ends, do not overlap.
+	// validity ends, do not overlap, and that a hold which an extension continues was
+	// nobody else's in between.
 	Lease Property = "lease"
 	// Section says that nor do the sections of clients that look at no clock.
 	Section Property = "section"
@@ -167,18 +168,19 @@ func (x *exclusion) judge(l *line, t *turn) {
 		x.judgeEnd(l, t)
 	case beginTurn:
 		x.windows++
-		before := &t.hold.windows[x.index].before
-		if was := l.interrupted(before); was != nil {
-			x.violateGap(before, was, t)
+		if was := l.interrupted(&t.hold.past); was != nil {
+			x.violateGap(was, t)
 		}
 		for i := range l.live {
 			x.violate(l.live[i], t)
 		}
-		l.begin(t, before)
+		l.begin(t)
 	case emptyTurn:
 		x.windows++
 		x.empty++
-		t.hold.windows[x.index].before = past{ever: true, from: t.at, end: t.at}
+		if x.beginsAnew() {
+			t.hold.past = past{ever: true, from: t.at, end: t.at}
+		}
 		if x.each != nil {
 			x.each(Window{Grant: t.grant(), Fence: t.hold.fence, Call: t.since, From: t.at, To: t.at, Empty: true, By: t.by})
 		}
@@ -190,14 +192,13 @@ func (x *exclusion) judge(l *line, t *turn) {
 
 // judgeEnd ends a window, if there is one: that of an act which came to nothing is none.
 func (x *exclusion) judgeEnd(l *line, t *turn) {
-	over, ever := l.end(t)
-	if ever {
-		t.hold.windows[x.index].before = past{ever: true, from: over.from, end: t.at}
-		if x.ends.has(history.Lapse) {
-			l.remember(over, t)
-		}
+	if over, ever := l.end(t); ever {
 		if x.each != nil {
 			x.each(x.windowOf(over, t.at, t.by))
+		}
+		if x.beginsAnew() {
+			t.hold.past = past{ever: true, from: over.from, end: t.at}
+			l.remember(over, t)
 		}
 	}
 	if x.first != nil {
@@ -217,9 +218,9 @@ func (x *exclusion) violate(held span, t *turn) {
 }
 
 // violateGap counts a violation of (c): the turn begins a window of its hold anew.
-func (x *exclusion) violateGap(before *past, was *ended, t *turn) {
-	if c := x.clash(t.hold, was.rival, t.at); c != nil && x.first == nil {
-		x.first = newInterrupted(x.rule, before, was, t, x.notes, c)
+func (x *exclusion) violateGap(was *ended, t *turn) {
+	if c := x.clash(t.hold, was.rival(), t.at); c != nil && x.first == nil {
+		x.first = newInterrupted(x.rule, was, t, x.notes, c)
 	}
 }
 

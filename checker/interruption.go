@@ -18,12 +18,16 @@ type interruption struct {
 	at    history.Time // when the extension returned
 }
 
-func newInterrupted(r rule, before *past, was *ended, t *turn, n *notes, c *clash) *violation {
-	own := span{hold: t.hold, from: before.from}
+func newInterrupted(r rule, was *ended, t *turn, n *notes, c *clash) *violation {
+	before := t.hold.past
+	own, other := span{hold: t.hold, from: before.from}, was.grant
+	if was.acted {
+		other.Granted = was.from
+	}
 	v := &violation{
 		rule: r, since: before.from, clash: c,
-		pair: Pair{First: own.grant(), Second: was.grant, From: max(before.end, was.from), To: was.at},
-		got:  [2]string{got(t.hold, before.from), was.got},
+		pair: Pair{First: own.grant(), Second: other, From: max(before.end, was.from), To: was.at},
+		got:  [2]string{got(t.hold, before.from), gotAs(was.acted, was.grant.Granted, was.from)},
 		gap: &interruption{
 			empty: before.from == before.end, over: before.end,
 			from: was.from, held: until(was.at, was.by, "it", "its validity"), at: t.at,

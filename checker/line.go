@@ -34,17 +34,17 @@ const maxWaiting = 256
 type span struct {
 	hold *hold
 	from history.Time
-	over past // the window of the same hold before it, if an extension began it anew
 }
 
 // ended is a window that is over. Its hold may be forgotten since.
 type ended struct {
 	grant Grant
-	got   string // how it began
+	acted bool // its acquire had not returned
 	from  history.Time
 	at    history.Time
 	by    history.Kind
-	rival rival
+	kept  nodes // that had the key of the hold
+	fate  *fate // of its keys
 }
 
 // take reports whether the turn can be judged at once, and otherwise puts it
@@ -88,11 +88,11 @@ func (l *line) crowded() *turn {
 	return &l.waiting[l.first]
 }
 
-func (l *line) begin(t *turn, before *past) {
+func (l *line) begin(t *turn) {
 	if len(l.live) == 0 {
 		l.free = t.at
 	}
-	l.live = append(l.live, span{hold: t.hold, from: t.at, over: *before})
+	l.live = append(l.live, span{hold: t.hold, from: t.at})
 	t.hold.lined++
 }
 
@@ -113,14 +113,18 @@ func (l *line) end(t *turn) (over span, ever bool) {
 	return over, ever
 }
 
-// remember keeps the window that has ended last.
+// remember keeps the window that has ended last. It is written field by field since it is
+// so for every window, and asked for hardly ever.
 func (l *line) remember(s span, t *turn) {
 	if l.last == nil {
 		l.last = &ended{}
 	}
-	*l.last = ended{
-		grant: s.grant(), got: got(s.hold, s.from), from: s.from, at: t.at, by: t.by, rival: s.hold.rival(),
-	}
+	h, e := s.hold, l.last
+	e.from, e.at, e.by = s.from, t.at, t.by
+	e.acted, e.kept, e.fate = !h.returned, h.keys.set, h.keys.fate
+	g := &e.grant
+	g.Client, g.Resource, g.Token = h.client.number, h.resource.name, h.token
+	g.Call, g.Granted, g.Validity = h.acquire.at, h.granted, h.validity
 }
 
 // interrupted returns the window that has ended last if that was after the last one of the

@@ -147,12 +147,15 @@ func (v *violation) story() string {
 	return s.String() + v.clash.clause()
 }
 
-// got says how a window began.
-func got(h *hold, from history.Time) string {
+// got says how a window of a hold began.
+func got(h *hold, from history.Time) string { return gotAs(!h.returned, h.granted, from) }
+
+// gotAs is got of a hold that acted under a try which had not returned, or was granted.
+func gotAs(acted bool, granted, from history.Time) string {
 	switch {
-	case !h.returned:
+	case acted:
 		return "acted, its acquire not having returned, as the holder of"
-	case h.granted < from:
+	case granted < from:
 		return "was granted more time for"
 	}
 	return "was granted"

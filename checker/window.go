@@ -20,11 +20,10 @@ type window struct {
 	call history.Time // of acquire, or of the extension that began it anew
 	from history.Time
 	end  history.Time
-
-	before past // what the line has seen of the hold
 }
 
-// past is the last window of a hold that has ended, as far as it has been judged.
+// past is the last window of lease exclusion of a hold that has ended, as far as it has been
+// judged.
 type past struct {
 	ever bool
 	from history.Time
@@ -147,7 +146,7 @@ func (x *exclusion) renew(h *hold, f *fact) {
 				t.gather(x)
 			}
 		}
-		*w = window{anew: true, acts: w.acts, before: w.before}
+		*w = window{anew: true, acts: w.acts}
 		x.begin(h, f.call.at)
 	}
 }

@@ -39,7 +39,9 @@ func (p *Panel) Windows(of Property, each func(Window)) { p.judgeOf(of).(*exclus
 func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {
 	w := Window{
 		Grant: s.grant(), Fence: s.hold.fence, Call: s.hold.acquire.at, From: s.from, To: to, By: by,
-		Late: s.over.ever, Over: s.over.end,
+	}
+	if x.beginsAnew() {
+		w.Late, w.Over = s.hold.past.ever, s.hold.past.end
 	}
 	if own := &s.hold.windows[x.index]; own.from == s.from {
 		w.Call = own.call
