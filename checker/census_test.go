@@ -16,10 +16,15 @@ type census struct {
 
 type trait string
 
+const (
+	interrupted       trait = "extended after the lapse, and another held it in between"
+	hardlyInterrupted trait = "extended after the lapse, and another had nothing left of it in between"
+)
+
 // traits are how many of a hundred histories have to have what.
 var traits = []struct {
 	trait   trait
-	percent int
+	percent float64
 }{
 	{"lease exclusion broken", 10},
 	{"lease exclusion kept", 10},
@@ -32,6 +37,8 @@ var traits = []struct {
 	{"open at the end", 5},
 	{"extended in time", 5},
 	{"extended after the lapse", 5},
+	{interrupted, 1},
+	{hardlyInterrupted, 0.5},
 	{"extension not granted", 5},
 	{"extension unknown", 5},
 	{"extension for less", 5},
@@ -57,6 +64,10 @@ func (c *census) count(scripts []script, lease, section []referenceWindow, kept 
 		if !w.empty() && !w.open() {
 			has[trait("ended by "+w.by)] = true
 		}
+		has[interrupted] = has[interrupted] || len(w.interruptions(lease)) > 0
+		has[hardlyInterrupted] = has[hardlyInterrupted] || w.late && slices.ContainsFunc(lease, func(v referenceWindow) bool {
+			return v.empty() && v.hold != w.hold && v.resource == w.resource && v.from > w.over && v.from < w.from
+		})
 		has["windows that touch"] = has["windows that touch"] || !w.empty() &&
 			slices.ContainsFunc(lease, func(v referenceWindow) bool { return v.hold != w.hold && v.resource == w.resource && v.from == w.end })
 		has["several resources"] = has["several resources"] || w.resource != lease[0].resource
@@ -131,8 +142,8 @@ func (c *census) check(t *testing.T) {
 	for _, want := range traits {
 		n := c.with[want.trait]
 		fmt.Fprintf(&table, "\n%5.1f %% %s", 100*float64(n)/float64(c.all), want.trait)
-		if n*100 < want.percent*c.all {
-			t.Errorf("%d of %d histories have this: %q; want %d %%", n, c.all, want.trait, want.percent)
+		if share := 100 * float64(n) / float64(c.all); share < want.percent {
+			t.Errorf("%d of %d histories have this: %q; want %v %%", n, c.all, want.trait, want.percent)
 		}
 	}
 	t.Logf("of %d histories:%s", c.all, table.String())

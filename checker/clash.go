@@ -39,13 +39,36 @@ type clash struct {
 	early   time.Duration // by how much the store was early to end the first, at least
 }
 
-// newClash tells of the hold that was there, and of the one that came now.
-func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
+// rival is what there is to know of the hold that came while another was there.
+type rival struct {
+	client int
+	token  string
+	kept   nodes // that had its key
+	fate   *fate // nil: nothing became of its keys, or its entry
+}
+
+func (h *hold) rival() rival {
+	return rival{client: h.client.number, token: h.token, kept: h.keys.set, fate: h.keys.fate}
+}
+
+func (v *ended) rival() rival {
+	return rival{client: v.grant.Client, token: v.grant.Token, kept: v.kept, fate: v.fate}
+}
+
+func (v rival) entry() (e entry) {
+	if v.fate != nil {
+		e = v.fate.entry
+	}
+	return e
+}
+
+// newClash tells of the hold that was there, and of the one that came, as of now.
+func (x *exclusion) newClash(a *hold, b rival, now history.Time) *clash {
 	l := x.ledger
 	c := &clash{
 		notes: x.notes, stored: l.header.Keepers < 0,
-		client: a.client.number, token: a.token, other: b.client.number, theirs: b.token, at: now,
-		kept: a.keys.set, came: b.keys.set,
+		client: a.client.number, token: a.token, other: b.client, theirs: b.token, at: now,
+		kept: a.keys.set, came: b.kept,
 		endless: a.endless(),
 	}
 	if l.header.Keys {
@@ -58,7 +81,7 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 		c.emptied = v
 	}
 	c.vouched, _ = a.vouched()
-	c.entry, c.its = a.fate().entry, b.fate().entry
+	c.entry, c.its = a.fate().entry, b.entry()
 	c.early = c.vouched.at.Add(c.vouched.left).Sub(c.entry.at)
 	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
 		c.lapsed, c.lapse = true, w.end
@@ -68,7 +91,7 @@ func (x *exclusion) newClash(a, b *hold, now history.Time) *clash {
 			c.losses = append(c.losses, v)
 		}
 	}
-	if where := slices.DeleteFunc(slices.Clone(c.losses), func(v loss) bool { return !b.keys.set.has(v.node) }); len(where) > 0 {
+	if where := slices.DeleteFunc(slices.Clone(c.losses), func(v loss) bool { return !b.kept.has(v.node) }); len(where) > 0 {
 		c.losses = where
 	}
 	c.counted(a, now)

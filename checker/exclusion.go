@@ -9,7 +9,8 @@ import (
 
 const (
 	// Lease says that the windows in which clients may rely on the lock, until its
-	// validity ends, do not overlap.
+	// validity ends, do not overlap, and that a hold which an extension continues was
+	// nobody else's in between.
 	Lease Property = "lease"
 	// Section says that nor do the sections of clients that look at no clock.
 	Section Property = "section"
@@ -20,7 +21,11 @@ const (
 //	(a) windows that are not empty are disjoint, and
 //	(b) every grant with an empty window has a point p,
 //	    max(call, window end) <= p <= return, that is not strictly inside
-//	    another's window.
+//	    another's window, and
+//	(c) no window of another that is not empty lies between two of one hold,
+//	    the second of which an extension has begun.
+//
+// Of (c) there is one violation an extension, however many lie in between.
 //
 // The events of an instant are gathered; at its end the windows that end are
 // taken first, then those that begin, then the empty ones. See [line] for what
@@ -160,15 +165,12 @@ func (x *exclusion) drain(l *line) {
 func (x *exclusion) judge(l *line, t *turn) {
 	switch t.kind {
 	case endTurn:
-		if x.each != nil {
-			x.tellClosed(l, t)
-		}
-		l.end(t)
-		if x.first != nil {
-			x.first.ended(t)
-		}
+		x.judgeEnd(l, t)
 	case beginTurn:
 		x.windows++
+		if was := l.interrupted(&t.hold.past); was != nil {
+			x.violateGap(was, t)
+		}
 		for i := range l.live {
 			x.violate(l.live[i], t)
 		}
@@ -176,6 +178,9 @@ func (x *exclusion) judge(l *line, t *turn) {
 	case emptyTurn:
 		x.windows++
 		x.empty++
+		if x.beginsAnew() {
+			t.hold.past = past{ever: true, from: t.at, end: t.at}
+		}
 		if x.each != nil {
 			x.each(Window{Grant: t.grant(), Fence: t.hold.fence, Call: t.since, From: t.at, To: t.at, Empty: true, By: t.by})
 		}
@@ -185,24 +190,54 @@ func (x *exclusion) judge(l *line, t *turn) {
 	}
 }
 
+// judgeEnd ends a window, if there is one: that of an act which came to nothing is none.
+func (x *exclusion) judgeEnd(l *line, t *turn) {
+	if over, ever := l.end(t); ever {
+		if x.each != nil {
+			x.each(x.windowOf(over, t.at, t.by))
+		}
+		if x.beginsAnew() {
+			t.hold.past = past{ever: true, from: over.from, end: t.at}
+			l.remember(over, t)
+		}
+	}
+	if x.first != nil {
+		x.first.ended(t)
+	}
+}
+
 // maxClashes bounds the clashes that are kept of a resource, for the stories of what
 // came of them.
 const maxClashes = 16
 
+// violate counts a violation of (a) or (b): the window of the turn meets a live one.
 func (x *exclusion) violate(held span, t *turn) {
+	if c := x.clash(held.hold, t.hold.rival(), t.at); c != nil && x.first == nil {
+		x.first = newViolation(x.rule, held, t, x.notes, c)
+	}
+}
+
+// violateGap counts a violation of (c): the turn begins a window of its hold anew.
+func (x *exclusion) violateGap(was *ended, t *turn) {
+	if c := x.clash(t.hold, was.rival(), t.at); c != nil && x.first == nil {
+		x.first = newInterrupted(x.rule, was, t, x.notes, c)
+	}
+}
+
+// clash counts a violation, and returns what the history tells of why there is one, if
+// that is asked for.
+func (x *exclusion) clash(held *hold, came rival, now history.Time) *clash {
 	x.count++
-	r := held.hold.resource
+	r := held.resource
 	known := x.index != leaseRule || len(r.clashes) == maxClashes
 	if x.first != nil && known {
-		return
+		return nil
 	}
-	c := x.newClash(held.hold, t.hold, t.at)
+	c := x.newClash(held, came, now)
 	if !known {
 		r.clashes = append(r.clashes, c)
 	}
-	if x.first == nil {
-		x.first = newViolation(x.rule, held, t, x.notes, c)
-	}
+	return c
 }
 
 func (x *exclusion) finding(end history.Time) Finding {

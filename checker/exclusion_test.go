@@ -68,6 +68,12 @@ func (b breach) isFirst(p *checker.Pair, all []breach) bool {
 // is reports whether the pair is the breach. Where an empty window lies in several others
 // any that has its return inside will do.
 func (b breach) is(p *checker.Pair) bool {
+	if b.between != nil {
+		return p.First.Token == token(b.second.hold) && slices.ContainsFunc(b.between, func(v referenceWindow) bool {
+			return v.end == longest(b.between).end && p.Second.Token == token(v.hold) && p.Second.Resource == v.resource &&
+				int(p.From) == max(v.from, b.second.over) && int(p.To) == v.end && !p.Open
+		})
+	}
 	open := b.to() >= never
 	return (b.second.empty() || p.First.Token == token(b.first.hold)) &&
 		p.Second.Token == token(b.second.hold) && p.Second.Resource == b.second.resource &&

@@ -47,6 +47,7 @@ type hold struct {
 	writes  int // writes whose effect may still come
 
 	windows    [ruleCount]window // exclusion
+	past       past              // lease exclusion
 	keys       keys
 	obstructed nodes // tolerance: that kept another token's key at some time since the call
 

@@ -16,6 +16,8 @@ type line struct {
 	live []span
 	free history.Time
 
+	last *ended // the window that ended last, where an extension can begin one anew; nil: none has
+
 	// waiting holds back turns, in their order from the first on, behind one that
 	// is open: the begin of a window that is not certain yet.
 	waiting []turn
@@ -32,6 +34,17 @@ const maxWaiting = 256
 type span struct {
 	hold *hold
 	from history.Time
+}
+
+// ended is a window that is over. Its hold may be forgotten since.
+type ended struct {
+	grant Grant
+	acted bool // its acquire had not returned
+	from  history.Time
+	at    history.Time
+	by    history.Kind
+	kept  nodes // that had the key of the hold
+	fate  *fate // of its keys
 }
 
 // take reports whether the turn can be judged at once, and otherwise puts it
@@ -83,9 +96,12 @@ func (l *line) begin(t *turn) {
 	t.hold.lined++
 }
 
-func (l *line) end(t *turn) {
+// end ends the live window of the turn's hold, and returns it. There is none if what it
+// would have begun with came to nothing.
+func (l *line) end(t *turn) (over span, ever bool) {
 	for i := range l.live {
 		if l.live[i].hold == t.hold {
+			over, ever = l.live[i], true
 			l.live = cut(l.live, i)
 			t.hold.lined--
 			break
@@ -94,6 +110,33 @@ func (l *line) end(t *turn) {
 	if len(l.live) == 0 {
 		l.free = t.at
 	}
+	return over, ever
+}
+
+// remember keeps the window that has ended last. It is written field by field since it is
+// so for every window, and asked for hardly ever.
+func (l *line) remember(s span, t *turn) {
+	if l.last == nil {
+		l.last = &ended{}
+	}
+	h, e := s.hold, l.last
+	e.from, e.at, e.by = s.from, t.at, t.by
+	e.acted, e.kept, e.fate = !h.returned, h.keys.set, h.keys.fate
+	g := &e.grant
+	g.Client, g.Resource, g.Token = h.client.number, h.resource.name, h.token
+	g.Call, g.Granted, g.Validity = h.acquire.at, h.granted, h.validity
+}
+
+// interrupted returns the window that has ended last if that was after the last one of the
+// hold whose window begins anew, or nil. It is then somebody else's, who relied on the lock
+// while the hold was over that is now said to have gone on. Windows that are still live the
+// one that begins meets anyway; of those that were over before they began, nobody relied on
+// any.
+func (l *line) interrupted(over *past) *ended {
+	if !over.ever || l.last == nil || l.last.at <= over.end {
+		return nil
+	}
+	return l.last
 }
 
 // hasPoint reports whether rule (b) is kept by an empty window.

@@ -3,6 +3,7 @@ package checker_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/anishathalye/porcupine"
@@ -66,8 +67,13 @@ func TestUnknownOutcomesBreakNothing(t *testing.T) {
 		if f := judge(header, events).Finding(checker.Lease); f.Verdict != checker.Holds {
 			t.Errorf("%d calls of 1000 never return: %v, %s", unknown, f.Verdict, f.Story)
 		}
-		if _, events := trafficOf(2_000, unknown); !porcupine.CheckOperations(model.LeaseLock, operations(events)) {
+		_, events = trafficOf(2_000, unknown)
+		ops := operations(events)
+		if !porcupine.CheckOperations(model.LeaseLock, ops) {
 			t.Errorf("%d calls of 1000 never return: porcupine finds the traffic illegal", unknown)
+		}
+		if !slices.ContainsFunc(ops, func(o porcupine.Operation) bool { return o.Input.(model.LeaseInput).Step == model.Renew }) {
+			t.Errorf("%d calls of 1000 never return: no hold was continued after its end", unknown)
 		}
 	}
 }

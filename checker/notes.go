@@ -161,6 +161,14 @@ func (v note) String() string {
 	return text + ", until " + at(v.to)
 }
 
+// after returns those of a list, which is in the order of time, that begin after an instant.
+func after(list []note, limit history.Time) []note {
+	if i := slices.IndexFunc(list, func(v note) bool { return v.from > limit }); i >= 0 {
+		return list[i:]
+	}
+	return nil
+}
+
 // tell tells the notes that begin at or before a time, or those after it.
 func tell(list []note, limit history.Time, after bool) string {
 	var told []string

@@ -2,6 +2,7 @@ package checker_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -89,6 +90,40 @@ func TestPlantedOverlapIsNamed(t *testing.T) {
 	}
 }
 
+// drawInterruption puts a hold of another client between two windows of a hold that goes on.
+func drawInterruption(t *rapid.T, turns []turn) (plant, bool) {
+	var p plant
+	goOn := slices.DeleteFunc(slices.Clone(turns), func(v turn) bool { return v.shape != anew })
+	if len(goOn) == 0 {
+		return p, false
+	}
+	p.victim = rapid.SampledFrom(goOn).Draw(t, "victim")
+	w := p.victim.leaseWindows()[1]
+	p.from = rapid.IntRange(w.over, w.from-1).Draw(t, "from")
+	p.to = rapid.IntRange(p.from+1, w.from).Draw(t, "end")
+	as := drawShape(t, 0)
+	p.intruder = turn{shaped(t, script{hold: 40, client: 40, resource: w.resource}, as, p.from, p.to), as}
+	return p, true
+}
+
+// TestPlantedInterruptionIsNamed: of a legal history in which somebody held the lock while
+// the hold was over that an extension continued, both holds are named, that one first, and
+// nothing else is found.
+func TestPlantedInterruptionIsNamed(t *testing.T) {
+	seen := shapesSeen{}
+	repeat(t, 5_000, func(t *rapid.T) {
+		turns := drawTurns(t)
+		p, ok := drawInterruption(t, turns)
+		if !ok {
+			t.Skip("nothing to interrupt")
+		}
+		header, events := write(append(scriptsOf(turns), p.intruder.script), rapid.Uint64().Draw(t, "order of ties"))
+		p.isNamedBy(t, judge(header, events, checker.Lease).Finding(checker.Lease))
+		seen.add(p)
+	})
+	seen.checkRole(t, "intruder: ")
+}
+
 func (p plant) isNamedBy(t *rapid.T, f checker.Finding) {
 	if f.Verdict != checker.Violated || f.Count != 1 || f.First == nil {
 		t.Fatalf("one hold (%s) was put into another (%s), and %v is %v with %d violations, want 1: %s",
@@ -124,17 +159,22 @@ func (seen shapesSeen) check(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	for _, as := range shapes {
-		for _, role := range []string{"victim: ", "intruder: "} {
-			if name := role + string(as); seen[name]*100 < seen["all"] && name != "intruder: "+string(anew) {
-				t.Errorf("%d of %d plants have this: %q; want one in a hundred", seen[name], seen["all"], name)
-			}
-		}
-	}
+	seen.checkRole(t, "victim: ")
+	seen.checkRole(t, "intruder: ")
 	for _, name := range []string{"intruder: " + string(over), "the intruder begins first"} {
 		if seen[name]*100 < seen["all"] {
 			t.Errorf("%d of %d plants have this: %q; want one in a hundred", seen[name], seen["all"], name)
 		}
 	}
 	t.Log(map[string]int(seen))
+}
+
+// checkRole is [shapesSeen.check] of one of the two holds alone. An intruder is none that
+// begins anew: there is no room for that.
+func (seen shapesSeen) checkRole(t *testing.T, role string) {
+	for _, as := range shapes {
+		if name := role + string(as); seen[name]*100 < seen["all"] && name != "intruder: "+string(anew) {
+			t.Errorf("%d of %d plants have this: %q; want one in a hundred", seen[name], seen["all"], name)
+		}
+	}
 }

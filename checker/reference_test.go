@@ -10,13 +10,16 @@ import (
 // window of a script from its definition, all at once, and leaves the rest to
 // porcupine, or to the sweep in sweep_test.go.
 
-// referenceWindow is [from, end), or an empty window when end <= from.
+// referenceWindow is [from, end), or an empty window when end <= from. One that is late was
+// begun by an extension when the hold's last window was over, since then.
 type referenceWindow struct {
 	hold      int
 	resource  string
 	call      int
 	from, end int
 	by        cause
+	late      bool
+	over      int
 }
 
 // cause is what ended a window.
@@ -64,6 +67,9 @@ func (s *script) leaseWindows() []referenceWindow {
 		if all[i].empty() {
 			all = append(all[:i], all[i+1:]...)
 		}
+	}
+	for i := 1; i < len(all); i++ {
+		all[i].late, all[i].over = true, max(all[i-1].from, all[i-1].end)
 	}
 	return all
 }
@@ -147,7 +153,14 @@ func (w referenceWindow) operations() []porcupine.Operation {
 	case w.empty():
 		return []porcupine.Operation{op(model.Touch, max(w.call, w.end), w.from)}
 	case w.open():
-		return []porcupine.Operation{op(model.Acquire, w.call, w.from)}
+		return []porcupine.Operation{op(w.begin(), w.call, w.from)}
 	}
-	return []porcupine.Operation{op(model.Acquire, w.call, w.from), op(model.End, w.end, w.end)}
+	return []porcupine.Operation{op(w.begin(), w.call, w.from), op(model.End, w.end, w.end)}
+}
+
+func (w referenceWindow) begin() model.LeaseStep {
+	if w.late {
+		return model.Renew
+	}
+	return model.Acquire
 }

@@ -27,6 +27,9 @@ var rules = [ruleCount]rule{
 	},
 }
 
+// beginsAnew reports whether an extension can begin a window anew: see [exclusion.renew].
+func (r *rule) beginsAnew() bool { return r.ends.has(history.Lapse) }
+
 // kinds is a set of kinds of events.
 type kinds uint64
 

@@ -6,9 +6,11 @@ import (
 )
 
 // breach is one way in which a set of windows breaks a rule: two that overlap, or an
-// empty one that had no point at which the lock was free. The second came last.
+// empty one that had no point at which the lock was free. The second came last. Or it is a
+// late window, the second, and those of others that lay between it and the one before.
 type breach struct {
 	first, second referenceWindow
+	between       []referenceWindow
 }
 
 func (b breach) at() int { return b.second.from }
@@ -23,8 +25,9 @@ func (b breach) to() int {
 
 // sweep finds every breach of a set of windows, by one sort: (a) windows that are not
 // empty are disjoint; (b) an empty one has a point p, max(call, end) <= p <= return, that
-// is not strictly inside another. Windows that overlap form a block: of the points up to
-// now, those strictly inside a window are those between the block's begin and its end.
+// is not strictly inside another; (c) none that is not empty lies between a late one and the
+// one before. Windows that overlap form a block: of the points up to now, those strictly
+// inside a window are those between the block's begin and its end.
 func sweep(windows []referenceWindow) []breach {
 	windows = slices.Clone(windows)
 	slices.SortStableFunc(windows, func(v, w referenceWindow) int {
@@ -50,7 +53,7 @@ func sweepResource(windows []referenceWindow) []breach {
 		switch {
 		case w.empty():
 			if w.from < reach && max(w.call, w.end) > block[0].from {
-				found = append(found, breach{longest(block), w})
+				found = append(found, breach{first: longest(block), second: w})
 			}
 			continue
 		case w.from >= reach:
@@ -58,12 +61,23 @@ func sweepResource(windows []referenceWindow) []breach {
 		}
 		for _, v := range block {
 			if v.end > w.from {
-				found = append(found, breach{v, w})
+				found = append(found, breach{first: v, second: w})
 			}
+		}
+		if between := w.interruptions(windows); len(between) > 0 {
+			found = append(found, breach{second: w, between: between})
 		}
 		block, reach = append(block, w), max(reach, w.end)
 	}
 	return found
+}
+
+// interruptions returns the windows of others that took some of the time in which the hold
+// of a late one was over, and were over themselves when it began.
+func (w referenceWindow) interruptions(windows []referenceWindow) []referenceWindow {
+	return slices.DeleteFunc(slices.Clone(windows), func(v referenceWindow) bool {
+		return !w.late || v.resource != w.resource || v.hold == w.hold || v.empty() || v.end <= w.over || v.end > w.from
+	})
 }
 
 // longest returns the window that lasts longest.

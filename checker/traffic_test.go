@@ -13,8 +13,8 @@ import (
 )
 
 // traffic writes a long history of a lock that keeps its word: clients take the
-// resources in turn and find them taken, extend what they hold, in vain too, are told
-// that they lost it, outlive it and die with it. The same seed writes the same history.
+// resources in turn and find them taken, extend what they hold, in vain or too late too, are
+// told that they lost it, outlive it and die with it. The same seed writes the same history.
 type traffic struct {
 	random  *rand.Rand
 	unknown int // calls of a thousand that never return
@@ -25,6 +25,7 @@ type traffic struct {
 	clients []*user
 	next    int    // number of a client that takes the place of one that died
 	taken   []bool // by resource
+	grants  []int  // by resource: how many there were
 	events  []history.Event
 }
 
@@ -45,6 +46,7 @@ var trafficNames = func() (names [trafficResources]string) {
 type user struct {
 	history.Event
 	resource int
+	grant    int // of the resource, by number
 	next     func(*traffic, *user)
 }
 
@@ -52,7 +54,7 @@ type user struct {
 func trafficOf(calls, unknown int) (history.Header, []history.Event) {
 	t := &traffic{
 		random: rand.New(rand.NewPCG(1, 1)), unknown: unknown, next: trafficClients + 1,
-		taken: make([]bool, trafficResources), events: make([]history.Event, 0, calls*9/4),
+		taken: make([]bool, trafficResources), grants: make([]int, trafficResources), events: make([]history.Event, 0, calls*9/4),
 	}
 	for i := range trafficClients {
 		t.clients = append(t.clients, &user{Event: history.Event{Client: i + 1}, next: (*traffic).acquire})
@@ -126,6 +128,8 @@ func (t *traffic) acquired(u *user) {
 		return
 	}
 	t.taken[u.resource] = true
+	t.grants[u.resource]++
+	u.grant = t.grants[u.resource]
 	t.add(u, history.Granted)
 	u.next = (*traffic).hold
 }
@@ -138,6 +142,9 @@ func (t *traffic) hold(u *user) {
 		u.next = (*traffic).lapseOfDead
 	case n < 50:
 		t.end(u, history.Lapse)
+		if t.chance(200) {
+			u.next = (*traffic).extendLate
+		}
 	case n < 80:
 		t.end(u, history.Lost)
 	case n < 200:
@@ -156,6 +163,26 @@ func (t *traffic) end(u *user, k history.Kind) {
 	t.add(u, k)
 	t.taken[u.resource] = false
 	u.Outcome, u.next = history.Declined, (*traffic).releaseLate
+}
+
+func (t *traffic) extendLate(u *user) {
+	t.add(u, history.Extend)
+	t.calls++
+	u.next = (*traffic).extendedLate
+}
+
+// extendedLate continues a hold that is over, if nobody else has had one since.
+func (t *traffic) extendedLate(u *user) {
+	if t.grants[u.resource] != u.grant {
+		t.add(u, history.ExtendFailed)
+		u.next = (*traffic).releaseLate
+		return
+	}
+	t.taken[u.resource] = true
+	u.Until++
+	u.Outcome = history.OK
+	t.add(u, history.Extended)
+	u.next = (*traffic).hold
 }
 
 func (t *traffic) lapseOfDead(u *user) {
@@ -217,12 +244,15 @@ func operations(events []history.Event) []porcupine.Operation {
 		e := &events[i]
 		end, held := until[e.Token]
 		switch e.Kind {
-		case history.Acquire:
+		case history.Acquire, history.Extend:
 			calls[e.Token] = *e
 		case history.Granted:
 			op(e, model.Acquire, calls[e.Token].Time)
 			until[e.Token] = e.Until
 		case history.Extended:
+			if !held {
+				op(e, model.Renew, calls[e.Token].Time)
+			}
 			until[e.Token] = e.Until
 		case history.Release, history.Lost, history.Lapse:
 			if held && (e.Kind != history.Lapse || e.Until >= end) {

@@ -19,11 +19,12 @@ type violation struct {
 	endless bool // only a release ends the one that was there
 
 	ownEnd history.Time
-	since  history.Time // the begin of the window that was there
+	since  history.Time // the begin of the window that was there, or was over
 	got    [2]string    // how the two windows began
 	faults []note
 	ending string // what ended the overlap
 	clash  *clash
+	gap    *interruption // of a hold that was over and goes on; nil: the windows overlap
 }
 
 func newViolation(r rule, held span, t *turn, n *notes, c *clash) *violation {
@@ -65,21 +66,28 @@ func (v *violation) ended(t *turn) {
 }
 
 func (v *violation) end(t *turn) string {
-	who := fmt.Sprintf("client %d", t.hold.client.number)
-	switch t.by {
-	case history.Release:
-		return fmt.Sprintf("until %s called release at %s", who, at(t.at))
-	case history.Lost:
-		return fmt.Sprintf("until %s was told of the loss at %s", who, at(t.at))
-	case history.Expiring:
-		return fmt.Sprintf("until %s was warned at %s", who, at(t.at))
-	case history.Kill:
-		return fmt.Sprintf("until %s died at %s", who, at(t.at))
-	case history.End:
+	if t.by == history.End {
 		v.pair.Open = true
 		return "until the history ended"
 	}
-	return fmt.Sprintf("until the validity of %s ended at %s", who, at(t.at))
+	who := fmt.Sprintf("client %d", t.hold.client.number)
+	return until(t.at, t.by, who, "the validity of "+who)
+}
+
+// until says what ended a window.
+func until(then history.Time, by history.Kind, who, validity string) string {
+	what := validity + " ended"
+	switch by {
+	case history.Release:
+		what = who + " called release"
+	case history.Lost:
+		what = who + " was told of the loss"
+	case history.Expiring:
+		what = who + " was warned"
+	case history.Kill:
+		what = who + " died"
+	}
+	return "until " + what + " at " + at(then)
 }
 
 // seal completes a violation that was still going on when the history ended.
@@ -94,16 +102,23 @@ func (v *violation) seal(end history.Time) {
 }
 
 // where is the overlap, or, of a grant that was over before it returned, the time in
-// which it would have had to find the lock free.
+// which it would have had to find the lock free; of a hold that goes on, the time in which
+// it was over.
 func (v *violation) where() *Place {
 	p := Place{Resource: v.pair.First.Resource, From: v.pair.From, To: v.pair.To}
-	if v.empty {
+	switch {
+	case v.gap != nil:
+		p.From, p.To = v.gap.over, v.gap.at
+	case v.empty:
 		p.From = v.ownEnd
 	}
 	return &p
 }
 
 func (v *violation) story() string {
+	if v.gap != nil {
+		return v.lateStory()
+	}
 	a, b := &v.pair.First, &v.pair.Second
 	var s strings.Builder
 	if before := tell(v.faults, v.since, false); before != "" {
@@ -132,12 +147,15 @@ func (v *violation) story() string {
 	return s.String() + v.clash.clause()
 }
 
-// got says how a window began.
-func got(h *hold, from history.Time) string {
+// got says how a window of a hold began.
+func got(h *hold, from history.Time) string { return gotAs(!h.returned, h.granted, from) }
+
+// gotAs is got of a hold that acted under a try which had not returned, or was granted.
+func gotAs(acted bool, granted, from history.Time) string {
 	switch {
-	case !h.returned:
+	case acted:
 		return "acted, its acquire not having returned, as the holder of"
-	case h.granted < from:
+	case granted < from:
 		return "was granted more time for"
 	}
 	return "was granted"

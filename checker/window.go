@@ -22,6 +22,14 @@ type window struct {
 	end  history.Time
 }
 
+// past is the last window of lease exclusion of a hold that has ended, as far as it has been
+// judged.
+type past struct {
+	ever bool
+	from history.Time
+	end  history.Time // of an empty window: from
+}
+
 // change returns what has happened to the window in the instant that is over.
 func (w *window) change() turnKind {
 	switch {
@@ -117,8 +125,15 @@ func (x *exclusion) granted(h *hold) {
 
 // renew continues the hold to its new end. An extension that is granted only
 // after the old end has passed begins a new window of the same hold, called
-// when the extension was: in between nobody could rely on it. If nothing is
-// left of that window either, there is none.
+// when the extension was: in between nobody could rely on it. But it is one hold
+// that goes on, so that nobody else may have had one in between: see
+// [line.interrupted]. If nothing is left of the new window either, there is none,
+// and it is as if the extension had failed.
+//
+// That is for lease exclusion. What ends a section (the release, the news of the
+// loss, the warning, the death) its holder knows of, or is no more: no extension takes
+// that back, and until then the section goes on, whatever becomes of the validity. Who
+// gets in after the lapse overlaps it.
 func (x *exclusion) renew(h *hold, f *fact) {
 	w := &h.windows[x.index]
 	switch {

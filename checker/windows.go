@@ -21,6 +21,11 @@ type Window struct {
 	// Empty says that it was over before it began.
 	Empty bool
 
+	// Late says that an extension began it, which was granted when the hold's last window
+	// was over, since the instant Over: nobody else may have had one in between.
+	Late bool
+	Over history.Time
+
 	// By is the kind of event that ended it; 0: nothing did before the history ended.
 	By history.Kind
 }
@@ -30,19 +35,14 @@ type Window struct {
 // that are open then. It is to be called before the first event.
 func (p *Panel) Windows(of Property, each func(Window)) { p.judgeOf(of).(*exclusion).each = each }
 
-// tellClosed tells the live window that a turn ends, if there is one: that of an act
-// which came to nothing is none.
-func (x *exclusion) tellClosed(l *line, t *turn) {
-	for _, s := range l.live {
-		if s.hold == t.hold {
-			x.each(x.windowOf(s, t.at, t.by))
-		}
-	}
-}
-
 // windowOf tells a live window that lasts until to.
 func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {
-	w := Window{Grant: s.grant(), Fence: s.hold.fence, Call: s.hold.acquire.at, From: s.from, To: to, By: by}
+	w := Window{
+		Grant: s.grant(), Fence: s.hold.fence, Call: s.hold.acquire.at, From: s.from, To: to, By: by,
+	}
+	if x.beginsAnew() {
+		w.Late, w.Over = s.hold.past.ever, s.hold.past.end
+	}
 	if own := &s.hold.windows[x.index]; own.from == s.from {
 		w.Call = own.call
 	}

@@ -76,7 +76,12 @@ func holdSteps(w checker.Window, holder string, fenced bool) []operation {
 		return []operation{step(model.Touch, w.Call, w.From, name+", nothing left",
 			fmt.Sprintf("its window was over when it was granted at %s; the lock had to be free at some point from %s on", at(w.From), at(w.Call)))}
 	}
-	all := []operation{step(model.Acquire, w.Call, w.From, name, fmt.Sprintf("called at %s, granted at %s", at(w.Call), at(w.From)))}
+	begin, told := model.Acquire, fmt.Sprintf("called at %s, granted at %s", at(w.Call), at(w.From))
+	if w.Late {
+		begin, name = model.Renew, "extend "+short(w.Grant.Token)
+		told += fmt.Sprintf(", when the hold was over since %s; nobody else may have held the lock in between", at(w.Over))
+	}
+	all := []operation{step(begin, w.Call, w.From, name, told)}
 	if w.By != 0 {
 		all = append(all, step(model.End, w.To, w.To, endings[w.By], "the window ends at "+at(w.To)))
 	}

@@ -452,6 +452,30 @@ func TestOneOverlapIsOnePicture(t *testing.T) {
 	pages["section"].has(t, "client 1 lease")
 }
 
+// Law: of an extension that came too late both windows of its hold are drawn, and what lay
+// in between; porcupine finds no order of them.
+func TestInterruptedHoldIsDrawn(t *testing.T) {
+	e := history.Event{Client: 1, Resource: "r", Token: "a"}
+	at := func(t history.Time, k history.Kind, until history.Time) history.Event {
+		e.Time, e.Kind, e.Until, e.Validity = t, k, int64(until), time.Millisecond
+		return e
+	}
+	first := []history.Event{
+		at(0, history.Acquire, 0), at(ms, history.Granted, 5*ms), at(5*ms, history.Lapse, 5*ms),
+		at(10*ms, history.Extend, 20*ms), at(11*ms, history.Extended, 20*ms), at(20*ms, history.Lapse, 20*ms),
+	}
+	h := write(history.Header{Nodes: 1, Clients: 3}, story(first, hold(2, "r", "b", 6*ms, 8*ms), hold(3, "r", "c", 30*ms, 40*ms))...)
+	p := h.draw(t)["lease"]
+	p.has(t, "client 1 lease", `"r" by a until validity ends`, `"r" by a until validity ends`)
+	p.has(t, "client 2 lease", `"r" by b until release`)
+	p.has(t, "client 3 lease", `"r" by c until release`)
+	for _, part := range []string{"Porcupine finds no order of these operations", "extend a", "when the hold was over since 5ms"} {
+		if !strings.Contains(p.text, part) {
+			t.Errorf("no %q in the page", part)
+		}
+	}
+}
+
 // Law: that a client is cut off has a row only where no fault says so.
 func TestFaultsAreToldOnce(t *testing.T) {
 	link := func(at history.Time, k history.Kind) history.Event {

@@ -15,8 +15,8 @@ type FencedLockInput struct {
 
 // FencedLockState is the state of a [FencedLock].
 type FencedLockState struct {
-	Holder string // "" while the lock is free
-	Fence  uint64 // the highest so far
+	LeaseState
+	Fence uint64 // the highest so far
 }
 
 // FencedLock specifies a lock whose holds end by themselves, and whose fences grow from
@@ -31,11 +31,12 @@ var FencedLock = porcupine.Model{
 
 func stepFencedLock(state, input, _ any) (bool, any) {
 	s, in := state.(FencedLockState), input.(FencedLockInput)
-	free, holder := stepLease(s.Holder, in.LeaseInput, nil)
-	if !free || in.Step != End && in.Fence != 0 && in.Fence <= s.Fence {
+	free, next := s.step(in.LeaseInput)
+	grant := in.Step == Acquire || in.Step == Touch
+	if !free || grant && in.Fence != 0 && in.Fence <= s.Fence {
 		return false, s
 	}
-	return true, FencedLockState{Holder: holder.(string), Fence: max(s.Fence, in.Fence)}
+	return true, FencedLockState{LeaseState: next, Fence: max(s.Fence, in.Fence)}
 }
 
 func describeFencedLock(in FencedLockInput) string {

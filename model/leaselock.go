@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -18,6 +20,9 @@ const (
 	End
 	// Touch takes the lock and gives it up at once. It needs it free.
 	Touch
+	// Renew takes the lock again, by an extension that was granted after the end. It needs
+	// it free, and that nobody but the same holder has acquired it since.
+	Renew
 )
 
 func (s LeaseStep) String() string {
@@ -28,6 +33,8 @@ func (s LeaseStep) String() string {
 		return "end"
 	case Touch:
 		return "touch"
+	case Renew:
+		return "renew"
 	}
 	return fmt.Sprintf("LeaseStep(%d)", uint8(s))
 }
@@ -40,34 +47,58 @@ type LeaseInput struct {
 	Holder   string
 }
 
-// LeaseLock specifies a lock whose holds end by themselves. Its state is the
-// holder, or "" while the lock is free.
+// LeaseState is the state of a [LeaseLock].
+type LeaseState struct {
+	Holder string // "" while the lock is free
+
+	// Renewing is who may renew: who acquired the lock last, and those who have touched it
+	// since, a line each, sorted; "" while nobody has acquired it, and anybody may.
+	Renewing string
+}
+
+// LeaseLock specifies a lock whose holds end by themselves. Its states are [LeaseState].
 //
 // A history of grants becomes operations as follows. A grant whose window is
 // not empty is an [Acquire] over [call, return] and, if the window ends, an
 // [End] at the single point of its end. A grant whose window is empty is one
-// [Touch] over [max(call, window end), return]. Refused and unknown tries are
-// no operations. Porcupine takes intervals as closed, so that two that touch
+// [Touch] over [max(call, window end), return]. A window that an extension began, granted
+// when the hold's last window was over, is a [Renew] in place of an [Acquire], over [call,
+// return] of the extension. Refused and unknown tries are no operations. Porcupine takes intervals as closed, so that two that touch
 // are concurrent, which is what half-open windows need.
 var LeaseLock = porcupine.Model{
 	Partition:         byKey(func(input any) string { return input.(LeaseInput).Resource }),
-	Init:              func() any { return "" },
-	Step:              stepLease,
+	Init:              func() any { return LeaseState{} },
+	Step:              func(state, input, _ any) (bool, any) { return state.(LeaseState).step(input.(LeaseInput)) },
 	DescribeOperation: func(input, _ any) string { return describeLease(input.(LeaseInput)) },
-	DescribeState:     func(state any) string { return describeHolder(state.(string)) },
+	DescribeState:     func(state any) string { return describeHolder(state.(LeaseState).Holder) },
 }
 
-func stepLease(state, input, _ any) (bool, any) {
-	holder, in := state.(string), input.(LeaseInput)
+func (s LeaseState) step(in LeaseInput) (bool, LeaseState) {
 	switch in.Step {
 	case Acquire:
-		return holder == "", in.Holder
+		return s.Holder == "", LeaseState{in.Holder, in.Holder}
 	case End:
-		return holder == in.Holder, ""
+		return s.Holder == in.Holder, LeaseState{"", s.Renewing}
 	case Touch:
-		return holder == "", ""
+		return s.Holder == "", LeaseState{"", s.renewingToo(in.Holder)}
+	case Renew:
+		return s.Holder == "" && s.mayRenew(in.Holder), LeaseState{in.Holder, in.Holder}
 	}
 	panic("model: " + in.Step.String())
+}
+
+func (s LeaseState) mayRenew(holder string) bool {
+	return s.Renewing == "" || s.Renewing == holder || slices.Contains(strings.Split(s.Renewing, "\n"), holder)
+}
+
+// renewingToo adds one more that may renew.
+func (s LeaseState) renewingToo(holder string) string {
+	if s.mayRenew(holder) {
+		return s.Renewing
+	}
+	all := append(strings.Split(s.Renewing, "\n"), holder)
+	slices.Sort(all)
+	return strings.Join(all, "\n")
 }
 
 func describeLease(in LeaseInput) string {

@@ -23,6 +23,13 @@ func TestLeaseLock(t *testing.T) {
 		{"overlapping", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Acquire, "b", 1, 2)}, false},
 		{"touch before", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.Touch, "b", 0, 2)}, true},
 		{"touch inside", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.Touch, "b", 2, 3)}, false},
+		{"renewed", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Renew, "a", 2, 5)}, true},
+		{"renewed while held", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Acquire, "b", 4, 4), lease(model.Renew, "a", 2, 5)}, false},
+		{"renewed after another's hold", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Acquire, "b", 4, 4), lease(model.End, "b", 5, 5), lease(model.Renew, "a", 2, 6)}, false},
+		{"renewed after another's touch", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Touch, "b", 4, 4), lease(model.Renew, "a", 2, 6)}, true},
+		{"renewed after a touch", []porcupine.Operation{lease(model.Touch, "a", 0, 1), lease(model.Touch, "b", 2, 2), lease(model.Renew, "a", 3, 6)}, true},
+		{"renewed after a touch and another's hold", []porcupine.Operation{lease(model.Touch, "a", 0, 1), lease(model.Acquire, "b", 2, 2), lease(model.End, "b", 3, 3), lease(model.Renew, "a", 3, 6)}, false},
+		{"renewed, what began before all that is told", []porcupine.Operation{lease(model.Renew, "a", 0, 1)}, true},
 		{"never ends", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.Acquire, "b", 8, 9)}, false},
 	}
 	for _, c := range cases {
@@ -57,6 +64,7 @@ func TestFencedLock(t *testing.T) {
 		{"called before it ended", []porcupine.Operation{fenced(model.Acquire, "a", 2, 0, 1), fenced(model.End, "a", 0, 3, 3), fenced(model.Acquire, "b", 1, 2, 5)}, false},
 		{"at the same time", []porcupine.Operation{fenced(model.Touch, "a", 2, 0, 5), fenced(model.Touch, "b", 1, 0, 5)}, true},
 		{"without a fence", []porcupine.Operation{fenced(model.Touch, "a", 2, 0, 1), fenced(model.Touch, "b", 0, 2, 3)}, true},
+		{"renewed with the same", []porcupine.Operation{fenced(model.Acquire, "a", 1, 0, 1), fenced(model.End, "a", 0, 3, 3), fenced(model.Renew, "a", 1, 4, 5)}, true},
 		{"held twice", []porcupine.Operation{fenced(model.Acquire, "a", 1, 0, 1), fenced(model.Acquire, "b", 2, 4, 5)}, false},
 	}
 	for _, c := range cases {

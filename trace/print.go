@@ -86,7 +86,7 @@ func (t *Trace) rows(of checker.Property, f checker.Finding) (rows []row) {
 			rows = append(rows, row{mark(r.at, overlaps, f), inMs(r.at), who, what})
 		}
 		for _, o := range overlaps {
-			if o.begins(r) {
+			if o.shows(r) {
 				rows = append(rows, row{overlapMark, inMs(r.at), "judge", o.words(of.Title())})
 			}
 		}

@@ -42,35 +42,58 @@ func (w windows) of(e *history.Event) string {
 	return ""
 }
 
-// overlap is two windows of a resource that share some time.
+// overlap is two windows of a resource that share some time, or would if the hold of the
+// first had gone on, as an extension says with which the first begins.
 type overlap struct {
 	first, second checker.Window
 	from, to      history.Time
+	late          bool
 }
 
 // overlaps finds what shares time: of those that are not empty, each with those that
-// begin before it ends.
+// begin before it ends; of those that are late, also what lay in between.
 func (w windows) overlaps() (list []overlap) {
 	for i, a := range w {
+		if b, is := w.between(a); is {
+			list = append(list, overlap{a, b, max(a.Over, b.From), b.To, true})
+		}
 		for _, b := range w[i+1:] {
 			if b.From >= a.To {
 				break
 			}
 			if !a.Empty && !b.Empty && a.Grant.Resource == b.Grant.Resource {
-				list = append(list, overlap{a, b, b.From, min(a.To, b.To)})
+				list = append(list, overlap{a, b, b.From, min(a.To, b.To), false})
 			}
 		}
 	}
 	return list
 }
 
-// begins reports whether it begins with what is told.
-func (o overlap) begins(r record) bool {
+// between returns the window that ended last while the hold of a late one was over.
+func (w windows) between(late checker.Window) (last checker.Window, is bool) {
+	for _, v := range w {
+		if late.Late && !v.Empty && v.Grant.Resource == late.Grant.Resource && v.To > late.Over && v.To <= late.From && v.To > last.To {
+			last, is = v, true
+		}
+	}
+	return last, is
+}
+
+// shows reports whether it is what is told that shows it.
+func (o overlap) shows(r record) bool {
 	h, is := r.what.(happened)
-	return is && h.Time == o.from && h.Token == o.second.Grant.Token && (h.Kind == history.Granted || h.Kind == history.Extended)
+	came, at := o.second, o.from
+	if o.late {
+		came, at = o.first, o.first.From
+	}
+	return is && h.Time == at && h.Token == came.Grant.Token && (h.Kind == history.Granted || h.Kind == history.Extended)
 }
 
 func (o overlap) words(title string) string {
+	if o.late {
+		return fmt.Sprintf("%s is broken: %s goes on holding %q, which was over at %s, and %s held it to %s",
+			title, clientName(o.first.Grant.Client), o.first.Grant.Resource, inMs(o.first.Over), clientName(o.second.Grant.Client), inMs(o.to))
+	}
 	return fmt.Sprintf("%s is broken: %s and %s both hold %q, to %s",
 		title, clientName(o.first.Grant.Client), clientName(o.second.Grant.Client), o.second.Grant.Resource, inMs(o.to))
 }
