@@ -36,7 +36,7 @@ func (p *Partition) targets(s Setting) []string { return p.named(connectivity, s
 func (p *Partition) Over(Setting) ([]Links, Direction) { return []Links{p.Links}, p.Way }
 
 // Rule implements [Traffic].
-func (*Partition) Rule(func() uint64) Rule { return cut() }
+func (*Partition) Rule(func() uint64) Rule { return Silence() }
 
 func (*Partition) ending() ending { return ending{} }
 

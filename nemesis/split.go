@@ -47,7 +47,7 @@ func (g Group) validate(s Setting) error {
 func (p *Split) Over(s Setting) ([]Links, Direction) { return p.cuts(s), Both }
 
 // Rule implements [Traffic].
-func (*Split) Rule(func() uint64) Rule { return cut() }
+func (*Split) Rule(func() uint64) Rule { return Silence() }
 
 func (p *Split) cuts(s Setting) []Links {
 	var cuts []Links

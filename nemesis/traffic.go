@@ -40,5 +40,5 @@ func slower(by Distribution, draw func() uint64) Rule {
 	return Rule{Delay: func(Message) time.Duration { return table.Draw(draw()) }}
 }
 
-// cut is the rule that no message arrives.
-func cut() Rule { return Rule{Holds: func(Message) bool { return true }} }
+// Silence is the rule that no message arrives while the fault lasts.
+func Silence() Rule { return Rule{Holds: func(Message) bool { return true }} }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/wire"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/world"
@@ -14,7 +15,8 @@ func Outages() Repertoire {
 	return Repertoire{
 		world.Carry(
 			func(w *World, c world.Case[*nemesis.Crash]) error {
-				w.goDown(c.Action.Node, Crasher.Kill)
+				w.goDown(c.Action.Node, w.setting.Persistence.Keeps())
+				w.crasher(c.Action.Node).Kill()
 				w.restartAfter(c.Action.Node, c.Number, c.Action.RestartDelay)
 				return nil
 			},
@@ -22,7 +24,8 @@ func Outages() Repertoire {
 		).EndingLate().With(nemesis.RestartDelayFeature),
 		world.Carry(
 			func(w *World, c world.Case[*nemesis.Shutdown]) error {
-				w.goDown(c.Action.Node, Crasher.Quit)
+				w.goDown(c.Action.Node, w.setting.Persistence.Keeps())
+				w.crasher(c.Action.Node).Quit()
 				w.restartAfter(c.Action.Node, c.Number, c.Action.RestartDelay)
 				return nil
 			},
@@ -33,25 +36,46 @@ func Outages() Repertoire {
 
 func (w *World) crasher(node int) Crasher { return w.server(node).(Crasher) }
 
-// goDown takes a node's server down.
-func (w *World) goDown(node int, how func(Crasher)) {
-	w.carrier.Record(history.Event{Kind: history.NodeDown, Node: node})
-	w.states[node-1] = down
-	how(w.crasher(node))
+// comeback is how a server that is down comes up again.
+type comeback struct {
+	left  string // what it still has, for a story
+	dark  int    // the fault that took the power from its machine; 0: none did
+	fault int    // that its machine brings to an end; 0: an operator does
+	at    int64  // on the node's wall clock, if its machine does
 }
 
-// comeUp starts it again, and so ends a fault.
+// goDown says that a node's server goes down. Its machine, which lives on, tells the
+// clients.
+func (w *World) goDown(node int, left string) {
+	w.carrier.Record(history.Event{Kind: history.NodeDown, Node: node})
+	w.states[node-1], w.comebacks[node-1] = down, comeback{left: left}
+}
+
+// goDark says that the power goes. Nobody is told: what comes to the machine, and what it
+// has said, waits for one that is back and knows nothing of its connections any more.
+func (w *World) goDark(node, fault int) {
+	w.eachWay(node, func(l *wire.Way) { l.Impose(fault, nemesis.Silence()) })
+	w.goDown(node, w.setting.Persistence.KeepsWithoutPower())
+	w.comebacks[node-1].dark = fault
+}
+
+// comeUp starts a server again, and so ends a fault.
 func (w *World) comeUp(node, fault int) {
 	w.nemesis.end(fault, func() error { return w.crasher(node).Start(w.over) }, func() {
-		w.states[node-1] = up
-		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: node, Detail: w.setting.Persistence.Keeps()})
+		back := w.comebacks[node-1]
+		w.states[node-1], w.comebacks[node-1] = up, comeback{}
+		if back.dark != 0 {
+			w.eachWay(node, func(l *wire.Way) { l.Lift(back.dark) })
+		}
+		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: node, Detail: back.left})
 	})
 }
 
-// comeback is when a node's machine starts its server again, by itself.
-type comeback struct {
-	fault int   // that it brings to an end; 0: an operator does
-	at    int64 // on the node's wall clock
+// eachWay does something to all ways to and from a node.
+func (w *World) eachWay(node int, do func(*wire.Way)) {
+	for client := 1; client <= w.setting.Clients; client++ {
+		w.network.Link(client, node).Each(nemesis.Both, do)
+	}
 }
 
 // restartAfter makes a node's machine start its server again, and so end a fault, when
@@ -59,7 +83,7 @@ type comeback struct {
 // operator.
 func (w *World) restartAfter(node, fault int, delay time.Duration) {
 	if delay > 0 {
-		w.comebacks[node-1] = comeback{fault, w.walls[node-1].At(w.ground.now()) + int64(delay)}
+		w.comebacks[node-1].fault, w.comebacks[node-1].at = fault, w.walls[node-1].At(w.ground.now())+int64(delay)
 		w.awaitRestart(node)
 	}
 }
@@ -79,7 +103,7 @@ func (w *World) awaitRestart(node int) {
 		if w.comebacks[node-1] != back || w.walls[node-1].At(w.ground.now()) < back.at {
 			return // it has come back, or its clock was changed, and another look is to come
 		}
-		w.comebacks[node-1] = comeback{}
+		w.comebacks[node-1].fault = 0
 		w.comeUp(node, back.fault)
 	})
 }

@@ -64,3 +64,15 @@ type Commander interface {
 type Clocked interface {
 	SetClock(ahead time.Duration, ppm int64) error
 }
+
+// Powered is a server on a machine of which the power can be taken.
+type Powered interface {
+	Crasher
+
+	// SyncFrom says that what is written is on the disk once a second, from a phase
+	// on, and no earlier. The first phase counts.
+	SyncFrom(phase time.Duration)
+
+	// LosePower ends the server, with what was on its disk.
+	LosePower() error
+}

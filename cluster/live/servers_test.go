@@ -4,9 +4,11 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -127,4 +129,46 @@ func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
 			t.Errorf("a short key, after its time: %v", got)
 		}
 	})
+}
+
+// Without power a node loses what was not on its disk, and its clients learn nothing
+// until it is back.
+func TestLossOfPower(t *testing.T) {
+	for persistence, c := range map[nemesis.Persistence]struct{ old, young env.Answer }{
+		nemesis.Nothing:     {env.Yes, env.Yes},
+		nemesis.EverySecond: {env.No, env.Yes},
+		nemesis.Always:      {env.No, env.No},
+	} {
+		t.Run(string(persistence), func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{Persistence: persistence, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1}})})
+			set := func(key string) env.Answer {
+				r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
+				reply, _ := r.Next(context.Background(), env.Never)
+				return reply.Answer
+			}
+			w.mustRun(func(int) {
+				set("old")
+				for i := 0; ; i++ { // until right after a sync
+					key := fmt.Sprint("young ", i)
+					before := w.server(1).(*redisserver.Server).Synced()
+					set(key)
+					w.sleep(1, time.Millisecond)
+					if i == 0 || persistence == nemesis.EverySecond && w.server(1).(*redisserver.Server).Synced() == before {
+						continue
+					}
+					set("young")
+					break
+				}
+				w.Reach(1, begin, 0)
+				w.wantAnswers("without power", w.ask(1, env.OpSet, "b", 50*time.Millisecond), env.Lost)
+				w.Reach(1, end, 0)
+				if got := set("old"); got != c.old {
+					t.Errorf("what was set long before: %v, want %v", got, c.old)
+				}
+				if got := set("young"); got != c.young {
+					t.Errorf("what was set just before: %v, want %v", got, c.young)
+				}
+			})
+		})
+	}
 }

@@ -18,7 +18,7 @@ type Backend struct {
 }
 
 // repertoire says how each kind of fault is carried out.
-var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.Stops(), live.Commands())
+var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.Stops(), live.Commands())
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "process" }
@@ -54,7 +54,7 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 
 // What the parts of the repertoire ask of a server.
 var _ interface {
-	live.Crasher
+	live.Powered
 	live.Stopper
 	live.Commander
 	live.Clocked

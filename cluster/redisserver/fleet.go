@@ -21,8 +21,10 @@ type Fleet struct {
 	forking sync.Mutex // of forker
 	forker  *forker
 
-	closing sync.Once
-	err     error
+	closed     chan struct{}
+	background sync.WaitGroup
+	closing    sync.Once
+	err        error
 }
 
 // Open starts the servers and returns when all of them answer. After an error
@@ -37,7 +39,7 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{options: o, reaper: reaper, forker: newForker(), died: make(chan error, 1)}
+	f := &Fleet{options: o, reaper: reaper, forker: newForker(), died: make(chan error, 1), closed: make(chan struct{})}
 	if err := f.start(ctx); err != nil {
 		_ = f.Close()
 		return nil, err
@@ -117,6 +119,8 @@ func (f *Fleet) Died() <-chan error { return f.died }
 // them any more. A second Close does nothing and returns the same error.
 func (f *Fleet) Close() error {
 	f.closing.Do(func() {
+		close(f.closed)
+		f.background.Wait()
 		_ = f.each(func(s *Server) error { s.Kill(); s.port.free(); return nil })
 		f.forker.close()
 		f.err = f.reaper.close()

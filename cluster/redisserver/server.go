@@ -29,6 +29,9 @@ type Server struct {
 	port  *port
 	clock *clock // nil: that of the machine
 
+	syncing bool  // see SyncFrom
+	synced  int64 // bytes of the append-only file
+
 	mu  sync.Mutex
 	now *process // nil while it is down
 }
