@@ -97,6 +97,7 @@ type Quarry struct {
 	Seed   uint64        // of the hunt
 	Budget time.Duration // of time
 	Runs   int           // at most; 0: as many as there is time for
+	Blind  bool          // every run is drawn anew
 
 	// Named are properties of which one has to be found for the hunt to end before
 	// its budget does; none: it does not.
@@ -107,7 +108,7 @@ type Quarry struct {
 func (h Hunter) Hunt(ctx context.Context, q Quarry) (Report, error) {
 	cmd := exec.CommandContext(ctx, h.program,
 		"-lock", q.Lock, "-seed", strconv.FormatUint(q.Seed, 10), "-budget", q.Budget.String(),
-		"-runs", strconv.Itoa(q.Runs), "-named", strings.Join(q.Named, ","))
+		"-runs", strconv.Itoa(q.Runs), "-blind="+strconv.FormatBool(q.Blind), "-named", strings.Join(q.Named, ","))
 	cmd.Dir = h.dir
 	// It hunts as long as its input is open: so it ends with us, however we end.
 	input, err := cmd.StdinPipe()

@@ -32,6 +32,7 @@ func main() {
 	flag.Uint64Var(&q.seed, "seed", 1, "seed of the hunt")
 	flag.DurationVar(&q.budget, "budget", 30*time.Second, "of time")
 	flag.IntVar(&q.runs, "runs", 0, "runs at most; 0: no limit")
+	flag.BoolVar(&q.blind, "blind", false, "draw every run anew")
 	named := flag.String("named", "", "properties, by name, of which one ends the hunt")
 	flag.Parse()
 	for name := range strings.SplitSeq(*named, ",") {
@@ -60,6 +61,7 @@ type quarry struct {
 	seed   uint64
 	budget time.Duration
 	runs   int
+	blind  bool
 	named  []checker.Property
 }
 
@@ -75,7 +77,7 @@ func (q quarry) hunt(ctx context.Context) (mutants.Report, error) {
 	b := bag{began: time.Now(), named: q.named}
 	err = hunt.Hunt{
 		Backend: simulated.Backend(), Ground: ground, Terms: assume.Promised,
-		Faults: usual, Most: most, Seed: q.seed,
+		Faults: usual, Most: most, Seed: q.seed, Blind: q.blind,
 		Each: func(s hunt.Shot) bool {
 			b.take(s)
 			return b.found == nil && s.Number != q.runs
