@@ -14,10 +14,11 @@ import (
 // aimed. One fault rarely shows anything of a lock on a majority of the nodes, where the
 // others make up for it; an aimed plan leaves clients no more nodes than they need, or
 // half of an even number, or lets most nodes suffer the same, or one be wrong from the
-// outset, and lets another fault begin at a moment that matters.
+// outset, and lets another fault begin at a moment that matters. What the scenario's plan
+// has already stays, and is a part of what is returned.
 func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
 	p := planner{
-		dice: dice{random}, admits: admits, left: g.Most, world: s.World(),
+		dice: dice{random}, admits: admits, left: g.Most - len(s.Plan), world: s.World(),
 		scale: max(s.LongestTTL(), s.Lock.Quarantine), // before that nobody need have been granted anything
 	}
 	nodal, some := onlyThose(g, ofNodes)

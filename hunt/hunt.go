@@ -91,10 +91,10 @@ func (h Hunt) Run(ctx context.Context) error {
 
 // trial is a run from its number to what it has shown.
 type trial struct {
-	shot    Shot
-	parents []Candidate // it is a change of the first, with something of the second; none: it is drawn anew
-	shown   *closeness  // nil in a blind hunt
-	err     error
+	shot   Shot
+	parent *Candidate // it is a change of this one; nil: it is drawn anew
+	shown  *closeness // nil in a blind hunt
+	err    error
 }
 
 // field is where the runs of a hunt are made, side by side.
@@ -134,7 +134,7 @@ func (f *field) clear(stop func()) {
 
 // try makes the candidate of a trial and its run.
 func (h Hunt) try(ctx context.Context, t *trial) error {
-	c, e, err := h.candidate(t.shot.Number, t.parents)
+	c, e, err := h.candidate(t.shot.Number, t.parent)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (h Hunt) try(ctx context.Context, t *trial) error {
 	contention := newContention()
 	watch := history.Sink(contention)
 	if !h.Blind {
-		t.shown = newCloseness(e.Header(c.Seed), c.Scenario.Plan)
+		t.shown = newCloseness(e.Header(c.Seed))
 		watch = history.Tee(contention, t.shown)
 	}
 	t.shot.Result, err = e.Run(ctx, c.Seed, watch)
