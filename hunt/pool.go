@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -14,8 +15,15 @@ import (
 type pool struct {
 	hunt   Hunt
 	close  [measures][]*kept
-	broken []*kept
+	broken []*breakers
 	guides []measure // that matter to what is wanted
+}
+
+// breakers are the last that broke the same properties and no other: so what seldom breaks
+// is gone by as often as what breaks all the time.
+type breakers struct {
+	broken []checker.Property
+	kept   []*kept
 }
 
 // kept is a candidate of the pool.
@@ -31,7 +39,7 @@ type kept struct {
 const (
 	freshness = 60 // of a hundred runs are drawn anew
 	closest   = 4  // candidates are kept for a measure, each with other kinds of faults
-	latest    = 8  // that broke something; half of the changes are of one of these
+	latest    = 8  // that broke the same; half of the changes are of what broke something
 	fertile   = 40 // children of a candidate: one that has led nowhere till then is given up
 )
 
@@ -69,8 +77,8 @@ func (p *pool) choose(random *rand.Rand) *kept {
 			lists = append(lists, &p.close[m])
 		}
 	}
-	if len(p.broken) > 0 && (len(lists) == 0 || random.IntN(2) == 0) {
-		lists = []*[]*kept{&p.broken}
+	if broken := p.breaking(); len(broken) > 0 && (len(lists) == 0 || random.IntN(2) == 0) {
+		lists = broken
 	}
 	if len(lists) == 0 {
 		return nil
@@ -84,6 +92,16 @@ func (p *pool) choose(random *rand.Rand) *kept {
 	return k
 }
 
+// breaking returns the lists of what broke something.
+func (p *pool) breaking() (lists []*[]*kept) {
+	for _, b := range p.broken {
+		if len(b.kept) > 0 {
+			lists = append(lists, &b.kept)
+		}
+	}
+	return lists
+}
+
 // learn takes a candidate in that came close. One that broke what is looked for is no
 // more to be looked for, but for what else it may break.
 func (p *pool) learn(t *trial) {
@@ -93,8 +111,7 @@ func (p *pool) learn(t *trial) {
 	c := kept{Candidate: t.shot.Candidate, kinds: t.shot.Scenario.Plan.Kinds()}
 	if broken := t.shot.Broken; len(broken) > 0 {
 		if p.hunt.wantsMore(broken) {
-			p.broken = append(p.broken, &c)
-			p.broken = p.broken[max(0, len(p.broken)-latest):]
+			p.breaks(broken, &c)
 		}
 		return
 	}
@@ -105,6 +122,18 @@ func (p *pool) learn(t *trial) {
 			p.close[m] = rank(p.close[m], &near)
 		}
 	}
+}
+
+// breaks takes a candidate in that broke something.
+func (p *pool) breaks(broken []checker.Property, k *kept) {
+	i := slices.IndexFunc(p.broken, func(b *breakers) bool { return slices.Equal(b.broken, broken) })
+	if i < 0 {
+		i = len(p.broken)
+		p.broken = append(p.broken, &breakers{broken: broken})
+	}
+	b := p.broken[i]
+	b.kept = append(b.kept, k)
+	b.kept = b.kept[max(0, len(b.kept)-latest):]
 }
 
 // rank puts a candidate among the closest if it is one: in the place of one that has the
