@@ -51,29 +51,23 @@ var changes = []struct {
 	make   func(*mutation) bool
 }{
 	{8, (*mutation).regrow},
-	{4, (*mutation).move},
-	{3, (*mutation).turn},
+	{2, (*mutation).move},
+	{1, (*mutation).turn},
 }
 
-// some makes one change, now and then a few.
+// some makes one of the changes.
 func (m *mutation) some() bool {
 	sum := 0
 	for _, c := range changes {
 		sum += c.weight
 	}
-	changed := false
-	for {
-		at := m.below(sum)
-		for _, c := range changes {
-			if at -= c.weight; at < 0 {
-				changed = c.make(m) || changed
-				break
-			}
-		}
-		if m.below(3) > 0 {
-			return changed
+	at := m.below(sum)
+	for _, c := range changes {
+		if at -= c.weight; at < 0 {
+			return c.make(m)
 		}
 	}
+	return false
 }
 
 // fits reports whether the plan can be drawn too: it has neither too few faults nor too

@@ -34,13 +34,15 @@ type kept struct {
 	children int            // that have been made of it
 }
 
-// Most is drawn anew: what is drawn is aimed, and where nothing leads step by step to what
-// is looked for, changes of what came close are runs lost (docs/hunt.md).
+// What is drawn is aimed: it finds the most by itself, and soon. Changes come when it has
+// not, and where nothing leads step by step to what is looked for they are runs lost, so
+// that no more are made than are drawn anew (docs/hunt.md).
 const (
-	freshness = 60 // of a hundred runs are drawn anew
-	closest   = 4  // candidates are kept for a measure, each with other kinds of faults
-	latest    = 8  // that broke the same; half of the changes are of what broke something
-	fertile   = 40 // children of a candidate: one that has led nowhere till then is given up
+	soon      = 300 // is the run until which all are drawn anew
+	freshness = 50  // of a hundred are from then on
+	closest   = 4   // candidates are kept for a measure, each with other kinds of faults
+	latest    = 8   // that broke the same; half of the changes are of what broke something
+	fertile   = 40  // children of a candidate: one that has led nowhere till then is given up
 )
 
 func newPool(h Hunt) *pool {
@@ -56,7 +58,7 @@ func newPool(h Hunt) *pool {
 // next returns the trial of a number.
 func (p *pool) next(number int) *trial {
 	t := &trial{shot: Shot{Number: number}}
-	if p.hunt.Blind {
+	if p.hunt.Blind || number <= soon {
 		return t
 	}
 	random := rand.New(nemesis.Stream(p.hunt.Seed, fmt.Sprintf("guide %d", number)))
