@@ -124,8 +124,16 @@ func TestGuidanceGains(t *testing.T) {
 		}
 		low, high := interval(blind, guided)
 		fmt.Fprintf(os.Stderr, "| %s | %s | %s | %.2f | %.2f to %.2f |\n",
-			subject, quantiles(blind), quantiles(guided), mean(blind)/mean(guided), low, high)
+			named(subject), quantiles(blind), quantiles(guided), mean(blind)/mean(guided), low, high)
 	}
+}
+
+// named is what a subject is called in the table.
+func named(subject string) string {
+	if subject[0] >= '0' && subject[0] <= '9' {
+		return "mutant " + subject
+	}
+	return subject
 }
 
 func quantiles(list hunt.Chases) string {

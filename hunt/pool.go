@@ -36,10 +36,10 @@ type kept struct {
 
 // What is drawn is aimed: it finds the most by itself, and soon. Changes come when it has
 // not, and where nothing leads step by step to what is looked for they are runs lost, so
-// that no more are made than are drawn anew (docs/hunt.md).
+// that a quarter is all that they may cost (docs/hunt.md).
 const (
 	soon      = 300 // is the run until which all are drawn anew
-	freshness = 50  // of a hundred are from then on
+	freshness = 75  // of a hundred are from then on
 	closest   = 4   // candidates are kept for a measure, each with other kinds of faults
 	latest    = 8   // that broke the same; half of the changes are of what broke something
 	fertile   = 40  // children of a candidate: one that has led nowhere till then is given up
