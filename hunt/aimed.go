@@ -11,15 +11,36 @@ import (
 )
 
 // plan draws what goes wrong in a scenario: as the generator does, and in some draws
-// aimed. One fault rarely shows anything of a lock on a majority of the nodes, where the
-// others make up for it; an aimed plan leaves clients no more nodes than they need, or
-// half of an even number, or lets most nodes suffer the same, or one be wrong from the
-// outset, and lets another fault begin at a moment that matters.
-func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
+// aimed. What the scenario's plan has already stays, and is a part of what is returned.
+func (h Hunt) plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
 	p := planner{
-		dice: dice{random}, admits: admits, left: g.Most, world: s.World(),
+		dice: dice{random}, admits: admits, left: g.Most - len(s.Plan), world: s.World(),
 		scale: max(s.LongestTTL(), s.Lock.Quarantine), // before that nobody need have been granted anything
 	}
+	if h.Guidance != None {
+		p.aim(g, s)
+	}
+	if len(p.world.Plan) == 0 || p.chance(65) { // what else goes wrong can hide it
+		p.add(p.drawn(g, p.left, anyFault)...)
+	}
+	return p.world.Plan
+}
+
+// planner is a plan that is being drawn: that of its world.
+type planner struct {
+	dice
+	admits func(nemesis.Fault) bool
+	world  nemesis.Setting
+	scale  time.Duration // as [nemesis.Generator.Plan] wants it
+	left   int           // faults that may still be added
+}
+
+// aim draws faults that go together. One fault rarely shows anything of a lock on a
+// majority of the nodes, where the others make up for it; an aimed plan leaves clients no
+// more nodes than they need, or half of an even number, or lets most nodes suffer the
+// same, or one be wrong from the outset, and lets another fault begin at a moment that
+// matters.
+func (p *planner) aim(g nemesis.Generator, s scenarios.Scenario) {
 	nodal, some := onlyThose(g, ofNodes)
 	if most := s.Nodes/2 + 1; p.chance(12) && s.Nodes > 1 && p.left > most && some {
 		for _, f := range p.drawn(nodal, 1, func(f nemesis.Fault) bool { return nodeOf(&f) != nil }) {
@@ -43,19 +64,6 @@ func plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) 
 			return slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f) && comesUp(f.Start, s)
 		})...)
 	}
-	if len(p.world.Plan) == 0 || p.chance(65) { // what else goes wrong can hide it
-		p.add(p.drawn(g, p.left, anyFault)...)
-	}
-	return p.world.Plan
-}
-
-// planner is a plan that is being drawn: that of its world.
-type planner struct {
-	dice
-	admits func(nemesis.Fault) bool
-	world  nemesis.Setting
-	scale  time.Duration // as [nemesis.Generator.Plan] wants it
-	left   int           // faults that may still be added
 }
 
 func anyFault(nemesis.Fault) bool { return true }

@@ -18,11 +18,11 @@ func BenchmarkRuns(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, blind := range map[string]bool{"blind": true, "guided": false} {
-		b.Run(name, func(b *testing.B) {
+	for _, guidance := range []hunt.Guidance{hunt.None, hunt.Aim, hunt.Full} {
+		b.Run(string(guidance), func(b *testing.B) {
 			err := hunt.Hunt{
 				Backend: simulated.Backend(), Ground: hunt.Around(row), Terms: assume.Anything,
-				Wanted: []checker.Property{checker.Lease}, Most: 6, Seed: 1, Blind: blind,
+				Wanted: []checker.Property{checker.Lease}, Most: 6, Seed: 1, Guidance: guidance,
 				Each: func(s hunt.Shot) bool { return s.Number < b.N },
 			}.Run(b.Context())
 			if err != nil {

@@ -5,30 +5,18 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // closeness is a sink that measures how close a run came to violations, which need not
 // be exact: judges judge, it only says where to look on.
 type closeness struct {
 	header history.Header
-	plan   nemesis.Plan
 	voting history.Electorate
 
-	near     [measures]int64
-	features map[feature]bool // what has happened
+	near [measures]int64
 
 	resources []*claims
-	clients   []user
 	now       history.Time
-}
-
-// user is what is known of a client.
-type user struct {
-	called  history.Time
-	stood   history.Time // since when it stands still; below 0: it does not
-	still   time.Duration
-	refused int // tries in a row
 }
 
 // claims are the tries and holds of one resource that are not over, or have keys left.
@@ -53,16 +41,10 @@ type claim struct {
 	over  bool // refused or released
 }
 
-func newCloseness(h history.Header, p nemesis.Plan) *closeness {
-	c := &closeness{
-		header: h, plan: p, voting: h.Electorate(), features: map[feature]bool{},
-		clients: make([]user, h.Clients+1),
-	}
+func newCloseness(h history.Header) *closeness {
+	c := &closeness{header: h, voting: h.Electorate()}
 	for m := range c.near {
 		c.near[m] = far
-	}
-	for i := range c.clients {
-		c.clients[i].stood = -1
 	}
 	return c
 }
@@ -79,22 +61,17 @@ func (c *closeness) Record(e *history.Event) {
 	switch e.Kind {
 	case history.KeySet, history.KeyGone:
 		c.keyChanged(e)
-	case history.Acquire, history.Extend, history.Release:
+	case history.Acquire, history.Release:
 		c.called(e)
-	case history.Granted, history.Refused, history.Extended, history.ExtendFailed, history.Released:
+	case history.Granted, history.Refused, history.Released:
 		c.returned(e)
 	case history.Lapse, history.Lost:
 		c.ran(e)
-	case history.Apply:
-		c.applied(e)
-	case history.Pause, history.Resume, history.Kill:
-		c.moved(e)
 	case history.EntryGone:
 		c.entryGone(e)
 	case history.End:
 		c.finish()
 	}
-	c.note(e)
 }
 
 func (c *closeness) of(resource string) *claims {
@@ -119,8 +96,6 @@ func (r *claims) find(token string) *claim {
 }
 
 func (c *closeness) called(e *history.Event) {
-	u := &c.clients[e.Client]
-	u.called, u.still = e.Time, 0
 	r := c.of(e.Resource)
 	switch e.Kind {
 	case history.Acquire:
@@ -129,42 +104,19 @@ func (c *closeness) called(e *history.Event) {
 	case history.Release:
 		if t := r.find(e.Token); t != nil {
 			c.close(r, t)
-			if t.granted > 0 {
-				c.came(overstay, max(0, int64(c.left(t))))
-			}
 			t.stale = false
 		}
 	}
 }
 
 func (c *closeness) returned(e *history.Event) {
-	u := &c.clients[e.Client]
-	took := e.Time.Sub(u.called) - u.still
-	b := c.header.Bounds
 	r := c.of(e.Resource)
 	t := r.find(e.Token)
-	switch e.Kind {
-	case history.Granted, history.Refused:
-		c.neared(call, b.Acquire, took)
-	case history.Released:
-		c.neared(call, b.Release, took)
-	default:
-		c.neared(call, b.Extend, took)
-	}
-	if t == nil {
-		return
-	}
-	switch e.Kind {
-	case history.Granted:
-		u.refused = 0
+	switch {
+	case t == nil:
+	case e.Kind == history.Granted:
 		c.granted(r, t, e)
-	case history.Refused:
-		if !r.held() {
-			u.refused++
-			c.came(refusals, int64(max(0, b.Tries-u.refused)))
-		}
-		t.over, t.ended = true, e.Time
-	case history.Released:
+	default:
 		t.over, t.ended = true, e.Time
 	}
 }
@@ -172,16 +124,19 @@ func (c *closeness) returned(e *history.Event) {
 // neared measures how near a duration came to its bound.
 func (c *closeness) neared(m measure, bound, took time.Duration) {
 	if bound > 0 {
-		c.came(m, int64(max(0, bound-took)))
+		c.came(m, share(max(0, bound-took), bound))
 	}
 }
+
+// share is how much of a whole a part is, in parts per million: what times of scenarios
+// that differ are compared by.
+func share(part, whole time.Duration) int64 { return int64(part / max(whole/million, 1)) }
+
+const million = 1_000_000
 
 func (r *claims) held() bool {
 	return slices.ContainsFunc(r.tries, func(t *claim) bool { return t.holds })
 }
-
-// left is how much of the TTL of a claim has not passed yet.
-func (c *closeness) left(t *claim) time.Duration { return c.header.LongestTTL - c.now.Sub(t.since) }
 
 func (c *closeness) granted(r *claims, t *claim, e *history.Event) {
 	if e.Validity > 0 {
@@ -219,26 +174,6 @@ func (c *closeness) ran(e *history.Event) {
 	if t := r.find(e.Token); t != nil && t.holds {
 		c.close(r, t)
 		t.stale = true
-	}
-}
-
-func (c *closeness) applied(e *history.Event) {
-	r := c.of(e.Resource)
-	t := r.find(e.Token)
-	if t == nil || t.granted == 0 {
-		return
-	}
-	c.came(lateWrite, max(0, int64(c.left(t))))
-}
-
-func (c *closeness) moved(e *history.Event) {
-	u := &c.clients[e.Client]
-	switch {
-	case e.Kind == history.Pause:
-		u.stood = e.Time
-	case u.stood >= 0:
-		u.still += e.Time.Sub(u.stood)
-		u.stood = -1
 	}
 }
 
@@ -294,13 +229,22 @@ func (c *closeness) tally(r *claims) {
 	}
 }
 
-// timeBits is where a count stands above a time in a measure that goes by both.
+// timeBits is where a count stands above a share of the TTL in a measure that goes by both.
 const timeBits = 50
 
 // early is less the earlier it is in a hold: what has the rest of it to come to
 // something is closer than what comes at its end.
 func (c *closeness) early(t *claim) int64 {
-	return min(max(0, int64(c.now.Sub(t.granted))), 1<<timeBits-1)
+	return min(share(max(0, c.now.Sub(t.granted)), c.header.LongestTTL), 1<<timeBits-1)
+}
+
+// distance is how close the run came, on a scale that scenarios of other times have too.
+func (c *closeness) distance(m measure) int64 {
+	d := c.near[m]
+	if d < far && guides[m].timed {
+		d = share(time.Duration(d), c.header.LongestTTL)
+	}
+	return d
 }
 
 func (c *closeness) finish() {

@@ -14,8 +14,8 @@ func at(t time.Duration, kind history.Kind, client, node int) history.Event {
 	return history.Event{Time: history.Time(t), Kind: kind, Client: client, Node: node, Resource: "r", Token: string(rune('a' + client))}
 }
 
-// votes says what a run lacked: so many votes, at such a time of the hold.
-func votes(n int, after time.Duration) int64 { return int64(n)<<timeBits + int64(after) }
+// votes says what a run lacked: so many votes, at such a time of a hold of a second.
+func votes(n int, after time.Duration) int64 { return int64(n)<<timeBits + share(after, time.Second) }
 
 func TestCloseness(t *testing.T) {
 	then := func(before []history.Event, more ...history.Event) []history.Event {
@@ -33,45 +33,27 @@ func TestCloseness(t *testing.T) {
 		of     measure
 		want   int64
 	}{
-		"a holder with a bare quorum":     {calm, ownVotes, votes(3, 0)},
-		"one that loses a key":            {then(calm, at(7*ms, history.KeyGone, 1, 2)), ownVotes, votes(2, 5*ms)},
-		"no rival":                        {calm, rivalVotes, far},
-		"a rival with one vote of three":  {refused, rivalVotes, votes(2, 3*ms)},
-		"votes after the release":         {then(calm, at(5*ms, history.Release, 1, 0), at(6*ms, history.Acquire, 2, 0), at(7*ms, history.KeySet, 2, 4)), rivalVotes, far},
-		"a grant after a lapse":           {lapsed, gap, int64(50 * ms)},
-		"a grant after a release":         {then(calm, at(5*ms, history.Release, 1, 0), at(6*ms, history.Acquire, 2, 0), at(7*ms, history.Granted, 2, 0)), gap, far},
-		"the bound of a call":             {calm, call, int64(98 * ms)},
-		"a section in time":               {then(calm, at(400*ms, history.Release, 1, 0)), overstay, int64(600 * ms)},
-		"a section that outlasts the TTL": {then(calm, at(1400*ms, history.Release, 1, 0)), overstay, 0},
-		"a late write":                    {then(calm, at(700*ms, history.Apply, 1, 0)), lateWrite, int64(300 * ms)},
-		"a key that is left":              {then(refused, at(28*ms, history.KeyGone, 2, 4)), leftKey, int64(30 * ms)},
-		"a key that stays":                {then(refused, at(38*ms, history.End, 0, 0)), leftKey, int64(20 * ms)},
-		"tries in vain":                   {[]history.Event{at(0, history.Acquire, 2, 0), at(8*ms, history.Refused, 2, 0)}, refusals, 4},
-		"nobody granted":                  {[]history.Event{at(0, history.Acquire, 2, 0), at(80*ms, history.End, 0, 0)}, waiting, int64(120 * ms)},
+		"a holder with a bare quorum":    {calm, ownVotes, votes(3, 0)},
+		"one that loses a key":           {then(calm, at(7*ms, history.KeyGone, 1, 2)), ownVotes, votes(2, 5*ms)},
+		"no rival":                       {calm, rivalVotes, far},
+		"a rival with one vote of three": {refused, rivalVotes, votes(2, 3*ms)},
+		"votes after the release":        {then(calm, at(5*ms, history.Release, 1, 0), at(6*ms, history.Acquire, 2, 0), at(7*ms, history.KeySet, 2, 4)), rivalVotes, far},
+		"a grant after a lapse":          {lapsed, gap, int64(50 * ms)},
+		"a grant after a release":        {then(calm, at(5*ms, history.Release, 1, 0), at(6*ms, history.Acquire, 2, 0), at(7*ms, history.Granted, 2, 0)), gap, far},
+		"a key that is left":             {then(refused, at(28*ms, history.KeyGone, 2, 4)), leftKey, share(30*ms, 50*ms)},
+		"a key that stays":               {then(refused, at(38*ms, history.End, 0, 0)), leftKey, share(20*ms, 50*ms)},
+		"nobody granted":                 {[]history.Event{at(0, history.Acquire, 2, 0), at(80*ms, history.End, 0, 0)}, waiting, share(120*ms, 200*ms)},
 	}
 	for name, c := range cases {
 		shown := newCloseness(history.Header{
 			Nodes: 5, Clients: 2, LongestTTL: time.Second, Keys: true,
 			Bounds: history.Bounds{Acquire: 100 * ms, Release: 100 * ms, Cleanup: 50 * ms, Tries: 5, Grant: 200 * ms},
-		}, nil)
+		})
 		for _, e := range c.events {
 			shown.Record(&e)
 		}
 		if got := shown.near[c.of]; got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
-	}
-}
-
-// Time in which a client stands still is not that of its call.
-func TestCallsArePausedWithTheirClient(t *testing.T) {
-	shown := newCloseness(history.Header{Nodes: 5, Clients: 1, Bounds: history.Bounds{Acquire: 100 * ms}}, nil)
-	for _, e := range []history.Event{
-		at(0, history.Acquire, 1, 0), at(10*ms, history.Pause, 1, 0), at(90*ms, history.Resume, 1, 0), at(95*ms, history.Refused, 1, 0),
-	} {
-		shown.Record(&e)
-	}
-	if got := shown.near[call]; got != int64(85*ms) {
-		t.Errorf("%v left", time.Duration(got))
 	}
 }

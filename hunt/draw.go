@@ -11,12 +11,12 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// candidate makes the candidate of a number, and what runs it: a change of its parents,
-// if it has any and some change is possible, or else one that is drawn anew.
-func (h Hunt) candidate(number int, parents []Candidate) (Candidate, storm.Experiment, error) {
+// candidate makes the candidate of a number, and what runs it: a change of its parent,
+// if it has one and some change is possible, or else one that is drawn anew.
+func (h Hunt) candidate(number int, parent *Candidate) (Candidate, storm.Experiment, error) {
 	random := rand.New(nemesis.Stream(h.Seed, fmt.Sprintf("hunt %d", number)))
-	if len(parents) > 0 {
-		if c, e, ok := h.change(parents, random); ok {
+	if parent != nil {
+		if c, e, ok := h.change(*parent, random); ok {
 			return c, e, nil
 		}
 	}
@@ -37,7 +37,7 @@ func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
 	seed := random.Uint64() >> 32
 	a, promised := h.assumed(s, random)
 	admits := func(f nemesis.Fault) bool { return !promised || a.Admits(f, s) }
-	s.Plan = plan(g, s, admits, random)
+	s.Plan = h.plan(g, s, admits, random)
 	if promised {
 		s = a.Keep(s) // faults can be outside together
 	}

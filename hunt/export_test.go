@@ -1,4 +1,4 @@
 package hunt
 
 // Plan draws what goes wrong in a scenario.
-var Plan = plan
+var Plan = Hunt{}.plan

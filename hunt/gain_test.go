@@ -3,99 +3,137 @@ package hunt_test
 import (
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/hunt/assume"
-	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/hunt/unscripted"
+	"github.com/lockstorm/lockstorm/internal/mutants"
 	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 var (
 	hunts    = flag.Int("hunts", 0, "over how many hunts of each sort the gain of guidance is measured; 0: it is not")
-	patience = flag.Int("patience", 5_000, "after how many runs one of these hunts is given up")
-	only     = flag.Int("subject", 0, "the number of the one subject to measure on; 0: all")
+	first    = flag.Uint64("first", 1, "the seed of the first of them")
+	patience = flag.Int("patience", 10_000, "after how many runs one of these hunts is given up")
+	only     = flag.String("subjects", "", "rows and numbers of mutants to measure on, with commas between them; none: those of docs/hunt.md")
 )
 
-// subject is something to be found.
-type subject struct {
-	row    string
-	wanted checker.Property
-	faults string
-	most   int
+// subjects are rows and mutants that blind hunts find late, and some that they find soon,
+// for guidance may not lose there what it gains elsewhere.
+var subjects = []string{
+	"crash-restart", "node-clock-jump", "frozen-clock-thaws", "clock-drift-beyond", "frozen-clock-majority",
+	"8b", "14", "22",
 }
 
-// subjects are hard by how many things have to come together, of many that may.
-var subjects = []subject{
-	{"crash-restart", checker.Lease, "crash,pause,latency,loss,reset,kill,cancel", 8},
-	{"node-clock-jump", checker.Lease, "clock-jump,partition,latency,pause", 4},
-	{"clock-drift-beyond", checker.Lease, "clock-rate,partition,latency,loss,reset,bandwidth,split", 6},
-}
+// chaser hunts with a seed until something is found, or for so many runs.
+type chaser func(t *testing.T, seed uint64, g hunt.Guidance) hunt.Chase
 
-// the hunt for a subject, on a ground.
-func (s subject) hunt(ground hunt.Ground, seed uint64, blind bool) (hunt.Hunt, error) {
-	faults, err := nemesis.ParseWeights(s.faults)
-	return hunt.Hunt{
-		Backend: simulated.Backend(), Ground: ground, Terms: assume.Anything,
-		Wanted: []checker.Property{s.wanted}, Faults: faults, Most: s.most, Seed: seed, Blind: blind,
-	}, err
-}
-
-// chase hunts until something is found, or for so many runs.
-func chase(t *testing.T, h hunt.Hunt, most int) (c hunt.Chase) {
+// chaserOf returns what hunts a subject.
+func chaserOf(t *testing.T, subject string) chaser {
 	t.Helper()
-	h.Each = func(s hunt.Shot) bool {
-		c.Runs, c.Found = s.Number, len(s.Broken) > 0
-		return !c.Found && c.Runs < most
+	rows := unscripted.Rows()
+	if i := slices.IndexFunc(rows, func(r unscripted.Row) bool { return r.Name == subject }); i >= 0 {
+		return chaseRow(rows[i])
 	}
-	if err := h.Run(t.Context()); err != nil {
+	all, err := mutants.All()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	i := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Number == subject })
+	if i < 0 {
+		t.Fatalf("%q is neither a row nor a mutant", subject)
+	}
+	return chaseMutant(t, all[i])
 }
 
-// TestGuidanceGains prints the table of docs/hunt.md: go test ./hunt -run
-// TestGuidanceGains -timeout 0 -args -hunts 16 -patience 2000. A hunt that is given up counts as if it
-// had found something then, which is to the advantage of the worse.
+// chaseRow hunts what a row of the debate shows, as the table of docs/hunt.md has it.
+func chaseRow(r unscripted.Row) chaser {
+	return func(t *testing.T, seed uint64, g hunt.Guidance) (c hunt.Chase) {
+		h, err := r.Hunt(t.Context(), simulated.Backend(), mostFaults, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Guidance = g
+		var b hunt.Bag
+		h.Each = func(s hunt.Shot) bool {
+			b.Add(s)
+			c.Runs, c.Found = s.Number, b.Has(h.Wanted)
+			return !c.Found && c.Runs < *patience
+		}
+		if err := h.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+}
+
+// mostFaults is how many a plan has at most, as the command has it.
+const mostFaults = 6
+
+// chaseMutant hunts a defect, as the table of docs/mutants.md has it.
+func chaseMutant(t *testing.T, m mutants.Mutant) chaser {
+	t.Helper()
+	checkout, err := mutants.FindCheckout(".")
+	if err != nil {
+		t.Skip(err)
+	}
+	hunter, err := checkout.Build(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = hunter.Close() })
+	return func(t *testing.T, seed uint64, g hunt.Guidance) hunt.Chase {
+		r, err := hunter.Hunt(t.Context(), mutants.Quarry{
+			Lock: m.Lock, Seed: seed, Budget: math.MaxInt64, Runs: *patience, Guidance: string(g), Named: m.Names,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hunt.Chase{Runs: r.Runs, Found: mutants.Trial{Mutant: m, Report: r}.AsNamed()}
+	}
+}
+
+// TestGuidanceGains prints the table of docs/hunt.md, which has the command. A hunt that
+// is given up counts as if it had found something then, which is to the advantage of the
+// worse.
 func TestGuidanceGains(t *testing.T) {
 	if *hunts == 0 {
 		t.Skip("without -hunts nothing is measured")
 	}
-	fmt.Fprintf(os.Stderr, "Runs to the first find over %d hunts, given up after %d: median, p90, p99.\n\n", *hunts, *patience)
-	fmt.Fprintln(os.Stderr, "| row | property | faults | blind | guided | ratio of means | 95 % interval |")
-	fmt.Fprintln(os.Stderr, "|---|---|---|---|---|---|---|")
-	for i, s := range subjects {
-		if *only > 0 && *only != i+1 {
-			continue
+	if *only != "" {
+		subjects = strings.Split(*only, ",")
+	}
+	fmt.Fprintf(os.Stderr, "Runs to the find over %d hunts, given up after %d: mean, median, p90, p99.\n\n", *hunts, *patience)
+	fmt.Fprintln(os.Stderr, "| subject | none | aim | full | gain of aim | of full over aim |")
+	fmt.Fprintln(os.Stderr, "|---|---|---|---|---|---|")
+	for _, subject := range subjects {
+		chase := chaserOf(t, subject)
+		var none, aim, full hunt.Chases
+		for seed := *first; seed < *first+uint64(*hunts); seed++ {
+			none = append(none, chase(t, seed, hunt.None))
+			aim = append(aim, chase(t, seed, hunt.Aim))
+			full = append(full, chase(t, seed, hunt.Full))
 		}
-		row, err := scenarios.Find(s.row)
-		if err != nil {
-			t.Fatal(err)
-		}
-		took := map[bool]hunt.Chases{}
-		for _, blind := range []bool{true, false} {
-			for seed := range uint64(*hunts) {
-				h, err := s.hunt(hunt.Around(row), 1+seed, blind)
-				if err != nil {
-					t.Fatal(err)
-				}
-				took[blind] = append(took[blind], chase(t, h, *patience))
-			}
-		}
-		low, high := interval(took[true], took[false])
-		fmt.Fprintf(os.Stderr, "| %s | %s | %s, up to %d | %s | %s | %.2f | %.2f to %.2f |\n", s.row, s.wanted.Code(), strings.ReplaceAll(s.faults, ",", ", "), s.most,
-			quantiles(took[true]), quantiles(took[false]), mean(took[true])/mean(took[false]), low, high)
+		fmt.Fprintf(os.Stderr, "| %s | %s | %s | %s | %s | %s |\n",
+			named(subject), quantiles(none), quantiles(aim), quantiles(full), gain(none, aim), gain(aim, full))
 	}
 }
 
+// named is what a subject is called in the table.
+func named(subject string) string {
+	if subject[0] >= '0' && subject[0] <= '9' {
+		return "mutant " + subject
+	}
+	return subject
+}
+
 func quantiles(list hunt.Chases) string {
-	var parts []string
+	parts := []string{fmt.Sprintf("%.0f", mean(list))}
 	for _, percent := range []float64{50, 90, 99} {
 		part := "–"
 		if n, found := list.Runs(percent); found {
@@ -114,8 +152,14 @@ func mean(list hunt.Chases) float64 {
 	return float64(sum) / float64(len(list))
 }
 
-// interval is that of the ratio of the means, by bootstrap.
-func interval(blind, guided hunt.Chases) (low, high float64) {
+// gain is the ratio of the means, with its interval.
+func gain(without, with hunt.Chases) string {
+	low, high := interval(without, with)
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", mean(without)/mean(with), low, high)
+}
+
+// interval is that of the ratio of the means, at 95 %, by bootstrap.
+func interval(without, with hunt.Chases) (low, high float64) {
 	random := rand.New(rand.NewPCG(1, 1))
 	again := func(list hunt.Chases) hunt.Chases {
 		drawn := make(hunt.Chases, len(list))
@@ -126,7 +170,7 @@ func interval(blind, guided hunt.Chases) (low, high float64) {
 	}
 	ratios := make([]float64, 4000)
 	for i := range ratios {
-		ratios[i] = mean(again(blind)) / mean(again(guided))
+		ratios[i] = mean(again(without)) / mean(again(with))
 	}
 	slices.Sort(ratios)
 	return ratios[len(ratios)/40], ratios[len(ratios)-len(ratios)/40]

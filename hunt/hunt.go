@@ -39,12 +39,31 @@ type Hunt struct {
 	// Seed is what everything follows from.
 	Seed uint64
 
-	// Blind hunts do without guidance: every candidate is drawn anew.
-	Blind bool
+	// Guidance is what helps chance; nothing: [Full].
+	Guidance Guidance
 
 	// Each is called for every run, in their order, on the caller's goroutine. When it
 	// returns false the hunt ends.
 	Each func(Shot) bool
+}
+
+// Guidance is what helps chance in a hunt.
+type Guidance string
+
+const (
+	Full Guidance = "full" // what is drawn is aimed, and what came close is changed
+	Aim  Guidance = "aim"  // what is drawn is aimed
+	None Guidance = "none" // every plan is drawn from the weights of its faults alone
+)
+
+func (g Guidance) full() bool { return g == Full || g == "" }
+
+// Validate returns an error for what is none of these, nor nothing.
+func (g Guidance) Validate() error {
+	if g.full() || g == Aim || g == None {
+		return nil
+	}
+	return fmt.Errorf("unknown guidance %q: want %s, %s or %s", string(g), Full, Aim, None)
 }
 
 // Shot is one run of a hunt.
@@ -57,7 +76,7 @@ type Shot struct {
 	// Contended says that some fault began while a client held what another wanted.
 	Contended bool
 
-	// Near is how close it came. In a blind hunt nothing is measured.
+	// Near is how close it came. Without full guidance nothing is measured.
 	Near Near
 }
 
@@ -96,10 +115,10 @@ func (h Hunt) Run(ctx context.Context) error {
 
 // trial is a run from its number to what it has shown.
 type trial struct {
-	shot    Shot
-	parents []Candidate // it is a change of the first, with something of the second; none: it is drawn anew
-	shown   *closeness  // nil in a blind hunt
-	err     error
+	shot   Shot
+	parent *Candidate // it is a change of this one; nil: it is drawn anew
+	shown  *closeness // nil without full guidance
+	err    error
 }
 
 // field is where the runs of a hunt are made, side by side.
@@ -139,15 +158,15 @@ func (f *field) clear(stop func()) {
 
 // try makes the candidate of a trial and its run.
 func (h Hunt) try(ctx context.Context, t *trial) error {
-	c, e, err := h.candidate(t.shot.Number, t.parents)
+	c, e, err := h.candidate(t.shot.Number, t.parent)
 	if err != nil {
 		return err
 	}
 	t.shot.Candidate = c
 	contention := newContention()
 	watch := history.Sink(contention)
-	if !h.Blind {
-		t.shown = newCloseness(e.Header(c.Seed), c.Scenario.Plan)
+	if h.Guidance.full() {
+		t.shown = newCloseness(e.Header(c.Seed))
 		watch = history.Tee(contention, t.shown)
 	}
 	t.shot.Result, err = e.Run(ctx, c.Seed, watch)

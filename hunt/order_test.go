@@ -29,28 +29,28 @@ func small(t *testing.T, each func(hunt.Shot) bool) hunt.Hunt {
 
 // Law: a hunt follows from its seed, however many runs go side by side.
 func TestHuntDoesNotDependOnTheNumberOfCores(t *testing.T) {
-	for _, blind := range []bool{true, false} {
+	for _, guidance := range []hunt.Guidance{hunt.None, hunt.Aim, hunt.Full} {
 		var all [2][]string
 		for i := range all {
 			before := runtime.GOMAXPROCS(1 + 3*i)
 			h := small(t, func(s hunt.Shot) bool {
 				all[i] = append(all[i], fmt.Sprintf("%d: %d %v %x %v", s.Number, s.Seed, s.Scenario.Plan, s.Result.TraceHash, s.Broken))
-				return s.Number < 200
+				return s.Number < 500
 			})
-			h.Blind = blind
+			h.Guidance = guidance
 			err := h.Run(t.Context())
 			runtime.GOMAXPROCS(before)
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(all[0]) != 200 || !slices.Equal(all[0], all[1]) {
+		if len(all[0]) != 500 || !slices.Equal(all[0], all[1]) {
 			for n := range min(len(all[0]), len(all[1])) {
 				if all[0][n] != all[1][n] {
-					t.Fatalf("blind %v, with 1 and with 4 at a time:\n%s\n%s", blind, all[0][n], all[1][n])
+					t.Fatalf("guidance %v, with 1 and with 4 at a time:\n%s\n%s", guidance, all[0][n], all[1][n])
 				}
 			}
-			t.Fatalf("blind %v: %d and %d runs", blind, len(all[0]), len(all[1]))
+			t.Fatalf("guidance %v: %d and %d runs", guidance, len(all[0]), len(all[1]))
 		}
 	}
 }
@@ -80,7 +80,7 @@ func TestShotsAreRunsOfTheirCandidates(t *testing.T) {
 		if err != nil || again.TraceHash != s.Result.TraceHash || s.Scenario.Generate != nil {
 			t.Fatalf("run %d: %x, again %x (%v)", s.Number, s.Result.TraceHash, again.TraceHash, err)
 		}
-		return s.Number < 80
+		return s.Number < 400
 	}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

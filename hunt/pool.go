@@ -5,19 +5,25 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // pool keeps the candidates that a hunt goes on from: those that came closest by each
-// measure, those that showed something new, and the last that broke a property while
-// others were wanted too: what breaks one promise may break another.
+// measure, and the last that broke a property while others were wanted too: what breaks
+// one promise may break another.
 type pool struct {
 	hunt   Hunt
 	close  [measures][]*kept
-	novel  []*kept
-	broken []*kept
-	seen   map[feature]bool
+	broken []*breakers
 	guides []measure // that matter to what is wanted
+}
+
+// breakers are the last that broke the same properties and no other: so what seldom breaks
+// is gone by as often as what breaks all the time.
+type breakers struct {
+	broken []checker.Property
+	kept   []*kept
 }
 
 // kept is a candidate of the pool.
@@ -28,19 +34,19 @@ type kept struct {
 	children int            // that have been made of it
 }
 
-// Most is drawn anew: what is drawn is aimed, and where nothing leads step by step to what
-// is looked for, changes of what came close are runs lost (docs/hunt.md).
+// What is drawn is aimed: it finds the most by itself, and soon. Changes come when it has
+// not, and where nothing leads step by step to what is looked for they are runs lost, so
+// that a quarter is all that they may cost (docs/hunt.md).
 const (
-	closest   = 4  // candidates are kept for a measure, each with other kinds of faults
-	newest    = 32 // that showed something new
-	fertile   = 40 // children of a candidate: one that has led nowhere till then is given up
-	freshness = 60 // of a hundred runs are drawn anew
-	latest    = 8  // that broke something
-	telling   = 3  // is how often these are gone by, as a measure's weight is
+	soon      = 300 // is the run until which all are drawn anew
+	freshness = 75  // of a hundred are from then on
+	closest   = 4   // candidates are kept for a measure, each with other kinds of faults
+	latest    = 8   // that broke the same; half of the changes are of what broke something
+	fertile   = 40  // children of a candidate: one that has led nowhere till then is given up
 )
 
 func newPool(h Hunt) *pool {
-	p := &pool{hunt: h, seen: map[feature]bool{}}
+	p := &pool{hunt: h}
 	for m, g := range guides {
 		if slices.ContainsFunc(g.to, h.wants) {
 			p.guides = append(p.guides, measure(m))
@@ -52,18 +58,15 @@ func newPool(h Hunt) *pool {
 // next returns the trial of a number.
 func (p *pool) next(number int) *trial {
 	t := &trial{shot: Shot{Number: number}}
-	if p.hunt.Blind {
+	if !p.hunt.Guidance.full() || number <= soon {
 		return t
 	}
 	random := rand.New(nemesis.Stream(p.hunt.Seed, fmt.Sprintf("guide %d", number)))
 	if random.IntN(100) < freshness {
 		return t
 	}
-	if first := p.choose(random); first != nil {
-		t.parents = append(t.parents, first.Candidate)
-		if mate := p.choose(random); mate != nil {
-			t.parents = append(t.parents, mate.Candidate)
-		}
+	if k := p.choose(random); k != nil {
+		t.parent = &k.Candidate
 	}
 	return t
 }
@@ -73,14 +76,11 @@ func (p *pool) choose(random *rand.Rand) *kept {
 	var lists []*[]*kept
 	for _, m := range p.guides {
 		if len(p.close[m]) > 0 {
-			lists = append(lists, slices.Repeat([]*[]*kept{&p.close[m]}, guides[m].weight)...)
+			lists = append(lists, &p.close[m])
 		}
 	}
-	if len(p.broken) > 0 {
-		lists = append(lists, slices.Repeat([]*[]*kept{&p.broken}, telling)...)
-	}
-	if len(p.novel) > 0 {
-		lists = append(lists, &p.novel)
+	if broken := p.breaking(); len(broken) > 0 && (len(lists) == 0 || random.IntN(2) == 0) {
+		lists = broken
 	}
 	if len(lists) == 0 {
 		return nil
@@ -94,39 +94,56 @@ func (p *pool) choose(random *rand.Rand) *kept {
 	return k
 }
 
-// learn takes a candidate in that came close, or did something new. One that broke what
-// is looked for is no more to be looked for, but for what else it may break.
+// breaking returns the lists of what broke something.
+func (p *pool) breaking() (lists []*[]*kept) {
+	for _, b := range p.broken {
+		if len(b.kept) > 0 {
+			lists = append(lists, &b.kept)
+		}
+	}
+	return lists
+}
+
+// learn takes a candidate in that came close. One that broke what is looked for is no
+// more to be looked for, but for what else it may break.
 func (p *pool) learn(t *trial) {
 	if t.shown == nil {
 		return
 	}
-	discovers := p.discovers(t.shown.features)
 	c := kept{Candidate: t.shot.Candidate, kinds: t.shot.Scenario.Plan.Kinds()}
 	if broken := t.shot.Broken; len(broken) > 0 {
 		if p.hunt.wantsMore(broken) {
-			p.broken = append(p.broken, &c)
-			p.broken = p.broken[max(0, len(p.broken)-latest):]
+			p.breaks(broken, &c)
 		}
 		return
 	}
 	for _, m := range p.guides {
-		if d := t.shown.near[m]; d < far {
+		if d := t.shown.distance(m); d < far {
 			near := c
 			near.distance = d
 			p.close[m] = rank(p.close[m], &near)
 		}
 	}
-	if discovers {
-		p.novel = append(p.novel, &c)
-		p.novel = p.novel[max(0, len(p.novel)-newest):]
+}
+
+// breaks takes a candidate in that broke something.
+func (p *pool) breaks(broken []checker.Property, k *kept) {
+	i := slices.IndexFunc(p.broken, func(b *breakers) bool { return slices.Equal(b.broken, broken) })
+	if i < 0 {
+		i = len(p.broken)
+		p.broken = append(p.broken, &breakers{broken: broken})
 	}
+	b := p.broken[i]
+	b.kept = append(b.kept, k)
+	b.kept = b.kept[max(0, len(b.kept)-latest):]
 }
 
 // rank puts a candidate among the closest if it is one: in the place of one that has the
-// same kinds of faults, or else of the last.
+// same kinds of faults, or else of the last. Of two as close the later stays, so that a
+// hunt moves on where nothing comes closer.
 func rank(list []*kept, k *kept) []*kept {
 	if i := slices.IndexFunc(list, func(l *kept) bool { return slices.Equal(l.kinds, k.kinds) }); i >= 0 {
-		if list[i].distance <= k.distance {
+		if list[i].distance < k.distance {
 			return list
 		}
 		list = slices.Delete(list, i, i+1)
@@ -139,13 +156,4 @@ func rank(list []*kept, k *kept) []*kept {
 	})
 	list = slices.Insert(list, i, k)
 	return list[:min(len(list), closest)]
-}
-
-// discovers reports whether there is a feature that was not seen before.
-func (p *pool) discovers(features map[feature]bool) bool {
-	before := len(p.seen)
-	for f := range features {
-		p.seen[f] = true
-	}
-	return len(p.seen) > before
 }

@@ -1,9 +1,54 @@
 package hunt
 
 import (
+	"reflect"
 	"slices"
 	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
 )
+
+// turn changes one value of a fault, a time, whom it hits, a rate, and mostly that of
+// faults that are like it in this: what befalls many nodes alike still does.
+func (m *mutation) turn() bool {
+	f := m.fault()
+	if f == nil {
+		return false
+	}
+	before := nemesis.Plan{*f}.Clone()[0]
+	own, old := valuesOf(f), valuesOf(&before)
+	i := m.below(len(own))
+	turn := m.turning(own[i].name, own[i].at.Interface())
+	if turn == nil {
+		return false
+	}
+	turn()
+	if m.numbers(own[i].name) > 0 || m.below(4) == 0 {
+		return true
+	}
+	for j := range m.Scenario.Plan {
+		g := &m.Scenario.Plan[j]
+		if v := valuesOf(g); g.Action.Kind() == f.Action.Kind() && len(v) == len(old) && v[i].equal(old[i]) {
+			v[i].at.Elem().Set(own[i].at.Elem())
+		}
+	}
+	return true
+}
+
+// value is one of a fault.
+type value struct {
+	name string
+	at   reflect.Value // a pointer to it
+}
+
+func (v value) equal(w value) bool {
+	return v.name == w.name && reflect.DeepEqual(v.at.Interface(), w.at.Interface())
+}
+
+func valuesOf(f *nemesis.Fault) (all []value) {
+	f.EachValue(func(name string, at any) { all = append(all, value{name, reflect.ValueOf(at)}) })
+	return all
+}
 
 // turning returns what changes a value of a fault, nil where there is nothing to
 // change: what is 0 stands for nothing, or for the usual.

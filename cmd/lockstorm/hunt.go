@@ -30,7 +30,7 @@ type huntOptions struct {
 	seed       uint64
 	hunts      int
 	first      bool
-	blind      bool
+	guidance   string
 	debate     bool
 	out        string
 	json       bool
@@ -114,7 +114,7 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first")
 	f.IntVar(&o.hunts, "hunts", 0, "repeat the hunt so many times and count runs and seconds (default 50 with --debate)")
 	f.BoolVar(&o.first, "first", false, "end with the first find")
-	f.BoolVar(&o.blind, "blind", false, "draw every run anew, instead of changing what came close")
+	f.StringVar(&o.guidance, "guidance", string(hunt.Full), "what helps chance: full, aim (what is drawn is aimed, and nothing is changed that came close), none")
 	f.BoolVar(&o.debate, "debate", false, "hunt each row of the debate without its plan; SCENARIO can be several rows then")
 	f.StringVar(&o.out, "out", "cases", "directory that gets a case for each find; empty: none is kept")
 	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
@@ -151,6 +151,9 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 	case given("format") && !o.debate:
 		return errors.New("--format is that of the table of --debate")
 	}
+	if err := hunt.Guidance(o.guidance).Validate(); err != nil {
+		return fmt.Errorf("--guidance: %w", err)
+	}
 	if o.budget == 0 && o.runs == 0 {
 		o.budget = defaultBudget
 	}
@@ -171,7 +174,7 @@ type quest struct {
 // quest makes the hunt that the flags ask for. What is wrong with them is found here.
 func (o *huntOptions) quest(args []string) (q quest, err error) {
 	q = quest{
-		Hunt:   hunt.Hunt{Backend: backends[0].Backend, Most: o.most, Seed: o.seed, Blind: o.blind},
+		Hunt:   hunt.Hunt{Backend: backends[0].Backend, Most: o.most, Seed: o.seed, Guidance: hunt.Guidance(o.guidance)},
 		budget: o.budget, most: o.runs, first: o.first,
 	}
 	if q.Wanted, err = findProperties(o.properties); err != nil {

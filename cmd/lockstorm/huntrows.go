@@ -71,7 +71,7 @@ func (o *huntOptions) chaseRows(ctx context.Context, rows []unscripted.Row, prob
 		if err != nil {
 			return nil, err
 		}
-		h.Blind = o.blind
+		h.Guidance = hunt.Guidance(o.guidance)
 		chases, err := quest{Hunt: h, budget: o.budget, most: o.runs}.chase(ctx, o.hunts, problems)
 		if err != nil {
 			return nil, err

@@ -218,7 +218,7 @@ func found(t *testing.T, r unscripted.Row, seed uint64) (map[checker.Property]hu
 		h.Faults[k] = 9
 	}
 	var bag hunt.Bag
-	h.Blind = true
+	h.Guidance = hunt.Aim
 	h.Each = func(s hunt.Shot) bool {
 		bag.Add(s)
 		return !bag.Has(h.Wanted) && s.Number < *patience

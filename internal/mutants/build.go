@@ -92,6 +92,9 @@ type Quarry struct {
 	Budget time.Duration // of time
 	Runs   int           // at most; 0: as many as there is time for
 
+	// Guidance is that of the hunt, as hunt.Guidance has it.
+	Guidance string
+
 	// Named are properties of which one has to be found for the hunt to end before
 	// its budget does; none: it does not.
 	Named []checker.Property

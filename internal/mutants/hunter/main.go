@@ -61,7 +61,7 @@ func hunted(ctx context.Context, q mutants.Quarry) (mutants.Report, error) {
 	var failed error
 	err = hunt.Hunt{
 		Backend: simulated.Backend(), Ground: ground, Terms: assume.Promised,
-		Faults: usual, Most: most, Seed: q.Seed,
+		Faults: usual, Most: most, Seed: q.Seed, Guidance: hunt.Guidance(q.Guidance),
 		Each: func(s hunt.Shot) bool {
 			found, err := b.take(s, q.Named)
 			failed = err
