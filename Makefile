@@ -22,7 +22,7 @@ HUNTS = ^(TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
 
 # These tests of the command make thousands of runs one after another, which the race
 # detector makes five times as slow and in which it has nothing to find.
-SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown)$$
+SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown|TestHuntOfAStoreShrinks|TestHuntIsRepeatable|TestHuntDrawsFaultsWhereThereIsRoom)$$
 
 # What lives in a simulated world is a megabyte or two: the collector may run as seldom
 # as in the command. FRESH=-count=1 asks for tests that Go has passed before.

@@ -50,6 +50,7 @@ type Hunt struct {
 // Guidance is what helps chance in a hunt.
 type Guidance string
 
+// From most to least.
 const (
 	Full Guidance = "full" // what is drawn is aimed, and what came close is changed
 	Aim  Guidance = "aim"  // what is drawn is aimed

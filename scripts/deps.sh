@@ -1,13 +1,17 @@
 #!/bin/sh
-# Installs redis-server from the distribution's packages if it is missing and
-# we may; otherwise prints the line to run.
+# Installs redis-server and libfaketime from the distribution's packages if they are
+# missing and we may; otherwise prints the line to run.
 set -eu
 
-command -v redis-server >/dev/null 2>&1 && exit 0
+missing=
+command -v redis-server >/dev/null 2>&1 || missing=' redis-server'
+ls /usr/lib/*/faketime/libfaketime.so.1 /usr/lib64/faketime/libfaketime.so.1 /usr/lib/faketime/libfaketime.so.1 2>/dev/null |
+	grep -q . || missing="$missing libfaketime"
+[ -z "$missing" ] && exit 0
 
-install='apt-get install -y --no-install-recommends redis-server'
+install="apt-get install -y --no-install-recommends$missing"
 if ! command -v apt-get >/dev/null 2>&1; then
-	echo "redis-server is missing: install it with your system's packages, then run this again" >&2
+	echo "missing:$missing: install with your system's packages, then run this again" >&2
 	exit 1
 fi
 if [ "$(id -u)" = 0 ]; then
@@ -15,11 +19,11 @@ if [ "$(id -u)" = 0 ]; then
 elif sudo -n true 2>/dev/null; then
 	as='sudo -n'
 else
-	echo "redis-server is missing: run 'sudo $install', then this again" >&2
+	echo "missing:$missing: run 'sudo $install', then this again" >&2
 	exit 1
 fi
 
-echo "installing redis-server"
+echo "installing$missing"
 export DEBIAN_FRONTEND=noninteractive
 # The package would start a server of its own, which the tests do not use:
 # tell the package scripts not to.

@@ -84,9 +84,9 @@ func TestRestartDelayOnRealServers(t *testing.T) {
 // The plan is the same, the backend cannot: refused before anything starts.
 func TestPlanThatRealServersCannotCarryOut(t *testing.T) {
 	dir := t.TempDir()
-	code, _, problems := command(t, "run", "node-clock-jump", "--backend", "process", "--out", dir)
+	code, _, problems := command(t, "run", "rdb-restart", "--backend", "process", "--out", dir)
 	want(t, "exit code", code, exitBadInput)
-	wantIn(t, problems, "the process backend cannot carry out fault 2 of the plan, a clock-jump")
+	wantIn(t, problems, "the process backend cannot carry out fault 2 of the plan, an old-snapshot")
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("left behind: %v", entries)
 	}

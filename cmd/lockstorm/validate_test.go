@@ -101,7 +101,7 @@ func TestValidateGoesOn(t *testing.T) {
 
 // What a world cannot carry out is said of that world only, with the line.
 func TestValidateForABackend(t *testing.T) {
-	_, text, _ := command(t, "show", "node-clock-jump")
+	_, text, _ := command(t, "show", "rdb-restart")
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestValidateForABackend(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	code, out, _ := command(t, "validate", "--backend", "process", file)
 	want(t, "exit code", code, exitBadInput)
-	wantIn(t, out, file+": line ", "].clock-jump: the process backend cannot carry out fault ")
+	wantIn(t, out, file+": line ", "].old-snapshot: the process backend cannot carry out fault ")
 }
 
 func TestValidateStandardInput(t *testing.T) {
