@@ -26,6 +26,26 @@ func bounds(s scenarios.Scenario) history.Bounds {
 	return b
 }
 
+// BoundsKept lists the bounds of a scenario, by name, that a correct lock keeps because of
+// what its settings say: those that are no shorter than hunts draw them. Of others it is
+// for whoever wrote them to know.
+func BoundsKept(s scenarios.Scenario) (kept []string) {
+	of, least := s.Bounds, bounds(s)
+	for name, b := range map[string]struct{ has, least int64 }{
+		"acquire": {int64(of.Acquire), int64(least.Acquire)},
+		"extend":  {int64(of.Extend), int64(least.Extend)},
+		"release": {int64(of.Release), int64(least.Release)},
+		"tries":   {int64(of.Tries), int64(least.Tries)},
+		"grant":   {int64(of.Grant), int64(least.Grant)},
+		"cleanup": {int64(of.Cleanup), int64(least.Cleanup)},
+	} {
+		if b.least > 0 && b.has >= b.least {
+			kept = append(kept, name)
+		}
+	}
+	return kept
+}
+
 // generous allows for a clock of the client that runs slow.
 func generous(d time.Duration) time.Duration { return (2*d + 5*ms).Round(time.Microsecond) }
 

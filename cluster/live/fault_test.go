@@ -385,3 +385,65 @@ func TestAccessThatIsOnItsWayArrives(t *testing.T) {
 		})
 	}
 }
+
+// Between an applied SET and a lost one: a reset of requests comes before the node has
+// seen them, one of replies after it has done what was asked, and the client hears of it
+// at once.
+func TestResetBreaksConnections(t *testing.T) {
+	for way, applied := range map[nemesis.Direction]bool{nemesis.Requests: false, nemesis.Replies: true, nemesis.Both: false} {
+		t.Run(string(way), func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{Clients: 2, Plan: between(nemesis.Fault{
+				Action: &nemesis.Reset{Links: nemesis.Links{Clients: []int{1}}, Way: way},
+			})})
+			w.mustRun(func(client int) {
+				if client == 2 {
+					return
+				}
+				w.ask(1, env.OpDelete, "warm up", patience)
+				w.Reach(1, begin, 0)
+				began := time.Now()
+				w.wantAnswers("over a link that is reset", w.ask(1, env.OpSet, "a", patience), env.Lost)
+				if took := time.Since(began); took > patience/2 {
+					t.Errorf("it was told after %v", took)
+				}
+				w.Reach(1, end, 0)
+				want := env.Yes
+				if applied {
+					want = env.No
+				}
+				w.wantAnswers("afterwards", w.ask(1, env.OpSet, "b", patience), want)
+			})
+		})
+	}
+}
+
+// What is lost is sent again, and so comes late; a narrow link takes a time for each
+// byte, of all that goes over it.
+func TestLossAndBandwidthTakeTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		action nemesis.Action
+		least  time.Duration
+	}{
+		"loss":      {&nemesis.Loss{Percent: 60, RTO: 10 * time.Millisecond, Way: nemesis.Requests}, 10 * time.Millisecond},
+		"bandwidth": {&nemesis.Bandwidth{BytesPerSecond: 500, Way: nemesis.Requests}, 100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: c.action})})
+			w.mustRun(func(int) {
+				w.ask(1, env.OpDelete, "warm up", patience)
+				w.Reach(1, begin, 0)
+				slow := time.Duration(0)
+				for range 3 {
+					began := time.Now()
+					w.ask(1, env.OpSet, "a", patience)
+					slow = max(slow, time.Since(began))
+				}
+				if slow < c.least {
+					t.Errorf("the slowest of three answers came after %v", slow)
+				}
+				w.Reach(1, end, 0)
+				w.wantAnswers("afterwards", w.ask(1, env.OpSet, "b", patience), env.No)
+			})
+		})
+	}
+}

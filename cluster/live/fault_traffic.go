@@ -13,18 +13,14 @@ var carrying = world.Carry(
 		r := c.Action.Rule(newRandom(w.seed, c.Stream()).bits)
 		over, way := c.Action.Over(w.setting)
 		for _, links := range over {
-			w.links.Disturb(links, func(client, node int) {
-				w.network.Link(client, node).Each(way, func(l *wire.Way) { l.Impose(c.Number, r) })
-			})
+			w.disturb(links, way, func(l *wire.Way) { l.Impose(c.Number, r) })
 		}
 		return nil
 	},
 	func(w *World, c world.Case[nemesis.Traffic]) error {
 		over, way := c.Action.Over(w.setting)
 		for _, links := range over {
-			w.links.Mend(links, func(client, node int) {
-				w.network.Link(client, node).Each(way, func(l *wire.Way) { l.Lift(c.Number) })
-			})
+			w.mend(links, way, func(l *wire.Way) { l.Lift(c.Number) })
 		}
 		return nil
 	},

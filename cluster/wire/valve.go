@@ -23,8 +23,18 @@ type valve struct{ way *Way }
 
 // message is a piece of a connection's bytes, or, without a chunk, its end.
 type message struct {
-	chunk *stream.StreamChunk
-	due   time.Time // the earliest time at which it may pass
+	chunk  *stream.StreamChunk
+	due    time.Time // the earliest time at which it may pass
+	leaves time.Time // the same while the way is narrow
+}
+
+// wait is how long it has still to wait.
+func (m message) wait(g regime) time.Duration {
+	due := m.due
+	if g.perSecond > 0 && due.Before(m.leaves) {
+		due = m.leaves
+	}
+	return time.Until(due)
 }
 
 // Pipe carries one connection, one way.
@@ -33,12 +43,17 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 	in := stub.Input
 	var queue []message
 	for {
-		rules, changed := v.way.now()
+		g, changed := v.way.now()
+		if g.resets && len(queue) > 0 && queue[0].chunk != nil {
+			stub.Close()
+			drain(in)
+			return
+		}
 		var out chan<- *stream.StreamChunk
 		var head *stream.StreamChunk
 		var due <-chan time.Time
-		if len(queue) > 0 && !v.held(rules, queue[0].chunk) {
-			switch wait := time.Until(queue[0].due); {
+		if len(queue) > 0 && !v.held(g.rules, queue[0].chunk) {
+			switch wait := queue[0].wait(g); {
 			case wait > 0:
 				due = time.After(wait)
 			case queue[0].chunk == nil:
@@ -49,7 +64,7 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 		}
 		select {
 		case chunk := <-in:
-			queue = append(queue, message{chunk, time.Now().Add(v.delay(rules, chunk))}.after(queue))
+			queue = append(queue, v.message(g, chunk).after(queue))
 			if chunk == nil {
 				in = nil
 			}
@@ -62,6 +77,15 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 			return
 		}
 	}
+}
+
+// message is a piece of bytes that has come, or the end.
+func (v *valve) message(g regime, chunk *stream.StreamChunk) message {
+	m := message{chunk: chunk, due: time.Now().Add(v.delay(g.rules, chunk))}
+	if chunk != nil && g.perSecond > 0 {
+		m.leaves = v.way.leaves(len(chunk.Data))
+	}
+	return m
 }
 
 // delay and held ask the rules, if there are any: without a fault nobody needs to know

@@ -18,17 +18,18 @@ var exclusions = []checker.Property{checker.Lease, checker.Section, checker.Effe
 // lets two clients hold a lock spoils what they write, and so does a client that works
 // for longer than its lease; in the second case no two leases overlap. So an exclusion
 // that was broken stays broken with those which it entails, no assumption may be left
-// that the run had not left, and what was due to its faults stays due to some of them.
+// that the run had not left, no bound may become one that cannot be kept, and what was due to its faults stays due to some of them.
 type cause struct {
 	broken []checker.Property
 	due    []checker.Property            // those of them that are not broken without the faults
 	left   map[checker.Property][]string // names of assumptions
+	bounds []string                      // that a correct lock keeps: what a smaller one could not keep shows nothing
 	defect bool
 }
 
 func (t Taker) cause(ctx context.Context, p checker.Property, r storm.Result) (cause, error) {
 	done := r.Done()
-	c := cause{broken: []checker.Property{p}, left: map[checker.Property][]string{}, defect: t.excuse(p, done) == nil}
+	c := cause{broken: []checker.Property{p}, left: map[checker.Property][]string{}, bounds: hunt.BoundsKept(done), defect: t.excuse(p, done) == nil}
 	if i := slices.Index(exclusions, p); i > 0 {
 		for _, q := range exclusions[:i] {
 			if r.Report.Finding(q).Verdict == checker.Violated {
@@ -59,6 +60,9 @@ func (t Taker) same(ctx context.Context, c cause, r storm.Result) (bool, error) 
 		if r.Report.Finding(q).Verdict != checker.Violated || !subset(promised[q].Left(done), c.left[q]) {
 			return false, nil
 		}
+	}
+	if !subset(c.bounds, hunt.BoundsKept(done)) {
+		return false, nil
 	}
 	p := c.broken[0]
 	if t.Terms(done).Excuse(p, done) != nil || c.defect && promised.Excuse(p, done) != nil {
