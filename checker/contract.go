@@ -240,7 +240,7 @@ func (c *contract) judgeClaim(k claim) {
 	name, told, done, backing := "release", "that it was still held", "deleted", h.keys.deleted
 	switch k.what {
 	case saysExtended:
-		name, told, done, backing = "extend", "that it was extended", "extended", h.keys.extended
+		name, told, done, backing = "extend", "that it was extended", "extended", h.keys.confirmed|h.keys.extended
 	case saysLost:
 		if there := h.keys.claimed & h.keys.deleted; c.quorum.has(there) {
 			c.violate(h.place(k.call, k.at), "client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %s deleted the key in between",

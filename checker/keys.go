@@ -4,10 +4,11 @@ import "github.com/lockstorm/lockstorm/history"
 
 // keys is the nodes that did something to the keys of a hold.
 type keys struct {
-	set      nodes // that keep the token, as of the last instant
-	claimed  nodes // that kept it when release was called
-	deleted  nodes // that deleted it since then
-	extended nodes // that extended its life since extend was called
+	set       nodes // that keep the token, as of the last instant
+	claimed   nodes // that kept it when release was called
+	deleted   nodes // that deleted it since then
+	extended  nodes // that extended its life since extend was called
+	confirmed nodes // that had done so when it last returned: it may be called again in that instant
 
 	fate *fate // what became of them against their holder's will; nil: nothing
 }

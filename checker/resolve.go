@@ -214,6 +214,7 @@ func (l *ledger) extended(f *fact, force bool) bool {
 		}
 	}
 	f.close(&f.hold.extend)
+	f.hold.keys.confirmed = f.hold.keys.extended
 	f.hold.until = endOf(f.Event)
 	f.hold.renewed = extension{at: f.Time, left: f.Validity}
 	return true
