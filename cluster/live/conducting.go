@@ -62,21 +62,54 @@ func (c *conducting) step(client int, step env.Step, k int) {
 	}
 }
 
+// ending is the end of a fault that takes its time.
+type ending struct {
+	fault int
+	gone  chan struct{} // closed when it has come, or cannot
+	err   error         // why it cannot; to be read after gone
+	come  func()        // what there is to tell
+	told  bool
+}
+
 // end lets the end of a fault take its time: do brings it about without the lock, and
 // come, with it, is what there is to tell then. It is called with the lock held.
-func (c *conducting) end(fault int, do func() error, come func()) {
-	w := c.world
-	m := w.crew.start(fmt.Sprintf("end of fault %d", fault), func() {
-		if err := do(); err != nil {
-			w.fail(fmt.Errorf("fault %d: %w", fault, err))
-			return
-		}
+func (c *conducting) end(fault int, do func() error, come func()) *ending {
+	e := &ending{fault: fault, gone: make(chan struct{}), come: come}
+	m := c.world.crew.start(fmt.Sprintf("end of fault %d", fault), func() {
+		e.err = do()
+		close(e.gone)
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		w.carrier.EndBy(fault, come)
-	}, w.fail)
-	if m != nil { // or the run is over
+		c.tell(e)
+	}, c.world.fail)
+	if m == nil { // the run is over
+		e.told = true
+		close(e.gone)
+	} else {
 		c.slow = append(c.slow, m)
+	}
+	return e
+}
+
+// tell tells that an end has come, unless that has been told. It is called with the lock
+// held.
+func (c *conducting) tell(e *ending) {
+	switch {
+	case e.told:
+	case e.err == nil:
+		c.world.carrier.EndBy(e.fault, e.come)
+	case c.world.over.Err() == nil:
+		c.world.fail(fmt.Errorf("fault %d: %w", e.fault, e.err))
+	}
+	e.told = true
+}
+
+// await waits for an end. It is called with the lock held, and holds everybody up: it is
+// for a fault that begins with the same server while that is still coming back.
+func (c *conducting) await(e *ending) {
+	if e != nil {
+		<-e.gone
+		c.tell(e)
 	}
 }
 

@@ -64,12 +64,13 @@ func (w *World) commandAll(nodes []int, c commands) error {
 // command gives commands to the server of a node. One that is down is left alone; one
 // that stands still has them waiting for it when it goes on.
 func (w *World) command(node int, c commands) error {
+	server := w.server(node).(Commander)
 	switch w.states[node-1] {
 	case down:
 		return nil
 	case still:
 		w.crew.start("commands to a server that stands still", func() {
-			if err := w.give(node, c, w.over); err != nil && w.over.Err() == nil {
+			if err := give(w.over, server, c); err != nil && w.over.Err() == nil {
 				w.fail(err)
 			}
 		}, w.fail)
@@ -77,12 +78,12 @@ func (w *World) command(node int, c commands) error {
 	}
 	ctx, cancel := context.WithTimeout(w.over, commandPatience)
 	defer cancel()
-	return w.give(node, c, ctx)
+	return give(ctx, server, c)
 }
 
-func (w *World) give(node int, c commands, ctx context.Context) error {
+func give(ctx context.Context, server Commander, c commands) error {
 	for _, command := range c {
-		if _, err := w.server(node).(Commander).Do(ctx, command...); err != nil {
+		if _, err := server.Do(ctx, command...); err != nil {
 			return err
 		}
 	}

@@ -42,11 +42,14 @@ type comeback struct {
 	dark  int    // the fault that took the power from its machine; 0: none did
 	fault int    // that its machine brings to an end; 0: an operator does
 	at    int64  // on the node's wall clock, if its machine does
+
+	ending *ending // it is coming back
 }
 
 // goDown says that a node's server goes down. Its machine, which lives on, tells the
 // clients.
 func (w *World) goDown(node int, left string) {
+	w.nemesis.await(w.comebacks[node-1].ending)
 	w.carrier.Record(history.Event{Kind: history.NodeDown, Node: node})
 	w.states[node-1], w.comebacks[node-1] = down, comeback{left: left}
 }
@@ -61,13 +64,21 @@ func (w *World) goDark(node, fault int) {
 
 // comeUp starts a server again, and so ends a fault.
 func (w *World) comeUp(node, fault int) {
-	w.nemesis.end(fault, func() error { return w.crasher(node).Start(w.over) }, func() {
-		back := w.comebacks[node-1]
+	server := w.crasher(node)
+	w.comeBack(node, fault, func() error { return server.Start(w.over) }, func() {})
+}
+
+// comeBack has a node back, and so ends a fault: how it comes back takes its time, and
+// what has to be done when it has does not.
+func (w *World) comeBack(node, fault int, how func() error, back func()) {
+	w.comebacks[node-1].ending = w.nemesis.end(fault, how, func() {
+		back()
+		was := w.comebacks[node-1]
 		w.states[node-1], w.comebacks[node-1] = up, comeback{}
-		if back.dark != 0 {
-			w.eachWay(node, func(l *wire.Way) { l.Lift(back.dark) })
+		if was.dark != 0 {
+			w.eachWay(node, func(l *wire.Way) { l.Lift(was.dark) })
 		}
-		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: node, Detail: back.left})
+		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: node, Detail: was.left})
 	})
 }
 
@@ -100,7 +111,7 @@ func (w *World) awaitRestart(node int) {
 		return
 	}
 	w.nemesis.later(at, func() {
-		if w.comebacks[node-1] != back || w.walls[node-1].At(w.ground.now()) < back.at {
+		if w.comebacks[node-1].fault != back.fault || w.comebacks[node-1].at != back.at || w.walls[node-1].At(w.ground.now()) < back.at {
 			return // it has come back, or its clock was changed, and another look is to come
 		}
 		w.comebacks[node-1].fault = 0

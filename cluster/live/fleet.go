@@ -76,3 +76,27 @@ type Powered interface {
 	// LosePower ends the server, with what was on its disk.
 	LosePower() error
 }
+
+// Restorer is a server that can be taken back to a time before.
+type Restorer interface {
+	Crasher
+
+	// Restore ends the server, which is to start with what it had then.
+	Restore(age time.Duration) error
+}
+
+// Replicated is a master with an asynchronous replica, which answer as one server.
+type Replicated interface {
+	Server
+
+	// LoseMaster kills the master. What is on its way to the replica is lost.
+	LoseMaster() error
+
+	// Promote makes the replica the master, and returns what answers for the node from
+	// now on.
+	Promote(ctx context.Context) (Replicated, error)
+
+	// Rejoin lets the master before this one start again, as its replica. Nobody may
+	// reach that as a master any more.
+	Rejoin(ctx context.Context) error
+}

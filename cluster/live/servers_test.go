@@ -172,3 +172,41 @@ func TestLossOfPower(t *testing.T) {
 		})
 	}
 }
+
+// A node comes back with what it had a time before, whatever its persistence; a crash on
+// the same node leaves it what its persistence does.
+func TestOldSnapshot(t *testing.T) {
+	const age = 200 * time.Millisecond
+	old := between(nemesis.Fault{Action: &nemesis.OldSnapshot{Node: 1, Age: age}})
+	again := nemesis.When(1, env.StepAcquire, 0)
+	over := nemesis.When(1, env.StepReply, 0)
+	old = append(old, nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: again, End: &over})
+	for persistence, kept := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.Always: env.No} {
+		t.Run(string(persistence), func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{Persistence: persistence, Plan: old})
+			set := func(key string) env.Answer {
+				r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
+				reply, _ := r.Next(context.Background(), env.Never)
+				return reply.Answer
+			}
+			wantSet := func(when, key string, want env.Answer) {
+				t.Helper()
+				if got := set(key); got != want {
+					t.Errorf("%s: SET %s is answered %v, want %v", when, key, got, want)
+				}
+			}
+			w.mustRun(func(int) {
+				set("old")
+				w.sleep(1, 2*age)
+				set("young")
+				w.Reach(1, begin, 0)
+				w.Reach(1, end, 0)
+				wantSet("from the snapshot", "old", env.No)
+				wantSet("from the snapshot", "young", env.Yes)
+				w.Reach(1, env.StepAcquire, 0)
+				w.Reach(1, env.StepReply, 1)
+				wantSet("after a crash", "old", kept)
+			})
+		})
+	}
+}

@@ -69,12 +69,12 @@ func newTrial(t *testing.T, s nemesis.Setting) *trial {
 func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, error) {
 	servers, err := redisserver.Open(ctx, redisserver.Options{
 		Nodes: s.Nodes, AppendOnly: s.Persistence != nemesis.Nothing, EverySecond: s.Persistence == nemesis.EverySecond,
-		Clocks: s.Plan.AsksFor(nemesis.NodeClockFeature),
+		Journal: slices.Contains(s.Plan.Kinds(), "old-snapshot"), Clocks: s.Plan.AsksFor(nemesis.NodeClockFeature),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(), Stops(), Commands()))
+	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(), OldSnapshots(), Stops(), Commands()))
 }
 
 // pid is the process of a node's server.

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/cluster/live"
@@ -18,7 +19,7 @@ type Backend struct {
 }
 
 // repertoire says how each kind of fault is carried out.
-var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.Stops(), live.Commands())
+var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands())
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "process" }
@@ -41,20 +42,26 @@ func (Backend) Features() []nemesis.Feature { return repertoire.Features() }
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
 	servers, err := redisserver.Open(ctx, redisserver.Options{
 		Binary:      b.Binary,
-		Nodes:       s.Nodes,
+		Nodes:       s.Nodes + len(failing(s.Plan)),
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
+		Journal:     slices.Contains(s.Plan.Kinds(), (*nemesis.OldSnapshot)(nil).Kind()),
 		Clocks:      s.Plan.AsksFor(nemesis.NodeClockFeature),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return live.Open(s, seed, sink, live.FleetOf(servers.Servers(), servers.Died(), servers.Close), repertoire)
+	fleet, err := pairs(ctx, s, seed, servers)
+	if err != nil {
+		return nil, errors.Join(err, fleet.Close())
+	}
+	return live.Open(s, seed, sink, fleet, repertoire)
 }
 
 // What the parts of the repertoire ask of a server.
 var _ interface {
 	live.Powered
+	live.Restorer
 	live.Stopper
 	live.Commander
 	live.Clocked

@@ -24,7 +24,7 @@ func TestFaultsOnOffer(t *testing.T) {
 			refused = append(refused, string(a.Kind()))
 		}
 	}
-	if want := []string{"failover", "old-snapshot"}; !equalSets(refused, want) {
+	if want := []string{}; !equalSets(refused, want) {
 		t.Errorf("refused are %v, want %v", refused, want)
 	}
 	loading := nemesis.Plan{{Action: &nemesis.NodeError{Error: nemesis.Loading}}}

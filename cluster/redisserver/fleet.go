@@ -64,7 +64,13 @@ func (f *Fleet) start(ctx context.Context) error {
 			}
 		}
 	}
-	return f.each(func(s *Server) error { return s.Start(ctx) })
+	if err := f.each(func(s *Server) error { return s.Start(ctx) }); err != nil {
+		return err
+	}
+	if f.options.Journal {
+		f.keepJournals()
+	}
+	return nil
 }
 
 // each does something to all servers at once and returns one of the errors.

@@ -32,6 +32,9 @@ type Server struct {
 	syncing bool  // see SyncFrom
 	synced  int64 // bytes of the append-only file
 
+	journal  []length // of the append-only file, by time
+	restored bool     // it is to start with what is in the file, whatever else it keeps
+
 	mu  sync.Mutex
 	now *process // nil while it is down
 }
@@ -58,6 +61,12 @@ func (s *Server) Start(ctx context.Context) error {
 	if s.now != nil {
 		return fmt.Errorf("redis-server on %s is already running", s.Addr())
 	}
+	if s.fleet.options.Journal && !s.fleet.options.AppendOnly && !s.restored {
+		if err := s.forget(); err != nil {
+			return err
+		}
+	}
+	s.restored = false
 	if s.clock != nil {
 		if err := s.clock.load(); err != nil {
 			return err
@@ -164,7 +173,7 @@ func (s *Server) SetClock(ahead time.Duration, ppm int64) error {
 // args is the command line, complete: no configuration file is read.
 func (s *Server) args() []string {
 	appendOnly, sync := "no", "always"
-	if s.fleet.options.AppendOnly {
+	if s.fleet.options.AppendOnly || s.fleet.options.Journal {
 		appendOnly = "yes"
 	}
 	if s.fleet.options.EverySecond {
@@ -175,6 +184,7 @@ func (s *Server) args() []string {
 		"--port", strconv.Itoa(s.port.number),
 		"--pidfile", "redis.pid",
 		"--save", "",
+		"--repl-diskless-sync-delay", "0", // there is one replica at most, and it waits
 		"--appendonly", appendOnly,
 		"--appendfsync", sync,
 		"--auto-aof-rewrite-percentage", "0", // no child that would outlive a SIGKILL

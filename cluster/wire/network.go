@@ -22,6 +22,11 @@ type Link struct {
 // same as long as the network lives.
 func (l *Link) Addr() string { return l.proxy.Listen }
 
+// Lead lets the link lead to another address from now on. Connections over it end.
+func (l *Link) Lead(addr string) error {
+	return l.proxy.Update(&toxiproxy.Proxy{Listen: l.proxy.Listen, Upstream: addr, Enabled: true})
+}
+
 // Each does something to the ways of a direction.
 func (l *Link) Each(direction nemesis.Direction, do func(*Way)) {
 	if direction.Has(nemesis.Requests) {

@@ -83,10 +83,13 @@ func TestRestartDelayOnRealServers(t *testing.T) {
 
 // The plan is the same, the backend cannot: refused before anything starts.
 func TestPlanThatRealServersCannotCarryOut(t *testing.T) {
-	dir := t.TempDir()
-	code, _, problems := command(t, "run", "rdb-restart", "--backend", "process", "--out", dir)
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "timers.yaml")
+	if err := os.WriteFile(file, []byte(timersFirst(t)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, problems := command(t, "run", file, "--backend", "process", "--out", dir)
 	want(t, "exit code", code, exitBadInput)
-	wantIn(t, problems, "the process backend cannot carry out fault 2 of the plan, an old-snapshot")
+	wantIn(t, problems, `the process backend cannot carry out fault 1 of the plan, a pause with "first: timers"`)
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("left behind: %v", entries)
 	}

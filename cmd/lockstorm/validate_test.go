@@ -101,16 +101,27 @@ func TestValidateGoesOn(t *testing.T) {
 
 // What a world cannot carry out is said of that world only, with the line.
 func TestValidateForABackend(t *testing.T) {
-	_, text, _ := command(t, "show", "rdb-restart")
 	file := filepath.Join(t.TempDir(), "mine.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(timersFirst(t)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	code, _, _ := command(t, "validate", file)
 	want(t, "exit code", code, exitAsExpected)
 	code, out, _ := command(t, "validate", "--backend", "process", file)
 	want(t, "exit code", code, exitBadInput)
-	wantIn(t, out, file+": line ", "].old-snapshot: the process backend cannot carry out fault ")
+	wantIn(t, out, file+": line ", "].pause: the process backend cannot carry out fault ")
+}
+
+// timersFirst is a scenario of which the process backend cannot carry out the plan: which
+// of replies and timers goroutines see first is not for it to choose.
+func timersFirst(t *testing.T) string {
+	t.Helper()
+	_, text, _ := command(t, "show", "pause-then-write")
+	changed := strings.Replace(text, "- pause:\n", "- pause:\n      first: timers\n", 1)
+	if changed == text {
+		t.Fatal("the plan has no pause")
+	}
+	return changed
 }
 
 func TestValidateStandardInput(t *testing.T) {

@@ -1,0 +1,71 @@
+//go:build linux
+
+package process
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// A node fails over to what had come to its replica, once and again: what was set long
+// before is there, and what was set just before is not.
+func TestFailover(t *testing.T) {
+	lag := nemesis.Distribution{Range: nemesis.Range{Min: 100 * time.Millisecond, Max: 100 * time.Millisecond}}
+	s := nemesis.Setting{
+		Nodes: 2, Clients: 1, Persistence: nemesis.Nothing, Replication: &lag, Horizon: time.Minute,
+		Plan: nemesis.Plan{
+			{Action: &nemesis.Failover{Node: 1}, Start: nemesis.When(1, env.StepBeforeWrite, 0), End: nemesis.After(10 * time.Millisecond)},
+			{Action: &nemesis.Failover{Node: 1}, Start: nemesis.When(1, env.StepAfterWrite, 0), End: nemesis.After(10 * time.Millisecond)},
+		},
+	}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	w, err := Backend{}.Open(t.Context(), s, 1, new(history.Log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	set := func(key string) env.Answer {
+		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(time.Second))
+		reply, _ := r.Next(context.Background(), env.Never)
+		return reply.Answer
+	}
+	sleep := func(d time.Duration) {
+		_ = w.Runtime(1).Sleep(context.Background(), w.Runtime(1).Now(env.Monotonic).Add(d))
+	}
+	err = w.Run(t.Context(), func(int) {
+		for _, step := range []env.Step{env.StepBeforeWrite, env.StepAfterWrite} {
+			old, young := "old "+step.String(), "young "+step.String()
+			if got := set(old); got != env.Yes {
+				t.Errorf("%v: the first answer is %v", step, got)
+			}
+			sleep(time.Second)
+			set(young)
+			w.Reach(1, step, 0)
+			answer := env.Lost
+			for last := time.Now().Add(20 * time.Second); answer != env.No && answer != env.Yes && time.Now().Before(last); sleep(time.Millisecond) {
+				answer = set(old)
+			}
+			if answer != env.No {
+				t.Errorf("%v: what was set long before: %v", step, answer)
+			}
+			if got := set(young); got != env.Yes {
+				t.Errorf("%v: what was set just before: %v", step, got)
+			}
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
