@@ -29,6 +29,12 @@ func (b *Bag) Add(s Shot) (first []checker.Property) {
 	if len(s.Broken) == 0 {
 		b.Near = b.Near.closer(s.Near)
 	}
+	if b.Tested == nil {
+		b.Tested = map[checker.Property]int{}
+	}
+	for _, p := range s.Tested {
+		b.Tested[p]++
+	}
 	for _, p := range s.Broken {
 		if b.First == nil {
 			b.First, b.Violations = map[checker.Property]Shot{}, map[checker.Property]int{}

@@ -74,6 +74,10 @@ type Shot struct {
 	Result storm.Result
 	Broken []checker.Property // of those wanted: what it breaks, by a cause that is wanted
 
+	// Tested are those of the properties wanted that are promised, that the run could
+	// have broken, and for which it kept to what is assumed.
+	Tested []checker.Property
+
 	// Contended says that some fault began while a client held what another wanted.
 	Contended bool
 
@@ -178,8 +182,13 @@ func (h Hunt) try(ctx context.Context, t *trial) error {
 	if t.shown != nil {
 		t.shot.Near = t.shown.told()
 	}
-	broken := h.Terms(c.Scenario).Breaches(c.Scenario, t.shot.Result.Report)
-	broken = slices.DeleteFunc(broken, func(p checker.Property) bool { return !h.wants(p) })
+	report := t.shot.Result.Report
+	for _, p := range h.Terms(c.Scenario).Tests(c.Scenario, report) {
+		if h.wants(p) {
+			t.shot.Tested = append(t.shot.Tested, p)
+		}
+	}
+	broken := slices.DeleteFunc(slices.Clone(t.shot.Tested), func(p checker.Property) bool { return report.Finding(p).Verdict != checker.Violated })
 	if len(broken) > 0 && len(h.Causes) > 0 {
 		broken, err = c.Due(ctx, h.Backend, h.Causes, broken)
 	}

@@ -138,7 +138,7 @@ func (h haul) headline() string {
 func (h haul) tests(q quest) string {
 	var some, none []string
 	for _, p := range q.hunted() {
-		if n := h.tested[p]; n > 0 {
+		if n := h.Tested[p]; n > 0 {
 			some = append(some, fmt.Sprintf("%s %d", p.Code(), n))
 		} else {
 			none = append(none, p.Code())
@@ -233,10 +233,9 @@ type haulScore struct {
 	Hunted []checker.Property `json:"hunted"`
 	Seed   uint64             `json:"seed"`
 	score.Counts
-	Seconds float64                  `json:"seconds"`
-	Tested  map[checker.Property]int `json:"tested"` // runs inside what is assumed that put to the test what is promised
-	Finds   []scoredFind             `json:"finds"`
-	Stopped bool                     `json:"stopped"`
+	Seconds float64      `json:"seconds"`
+	Finds   []scoredFind `json:"finds"`
+	Stopped bool         `json:"stopped"`
 }
 
 // scoredFind is one find in the score.
@@ -252,10 +251,7 @@ type scoredFind struct {
 func scoreOf(q quest, h haul, finds []find) haulScore {
 	s := haulScore{
 		Ground: q.Ground.Name(), Hunted: q.hunted(), Seed: q.Seed, Counts: h.Counts, Seconds: h.took.Seconds(),
-		Tested: map[checker.Property]int{}, Finds: []scoredFind{}, Stopped: h.stopped,
-	}
-	for _, p := range q.hunted() {
-		s.Tested[p] = h.tested[p]
+		Finds: []scoredFind{}, Stopped: h.stopped,
 	}
 	for _, f := range finds {
 		one := scoredFind{

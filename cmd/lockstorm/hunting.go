@@ -17,14 +17,13 @@ type haul struct {
 	hunt.Bag
 	took    time.Duration
 	after   map[checker.Property]time.Duration // until each property was first found
-	tested  map[checker.Property]int           // runs that kept to what is assumed for it, where it is promised, and put it to the test
 	stopped bool                               // by whoever started it
 }
 
 // silent reports whether nothing that was found means nothing.
 func (h haul) silent(q quest) bool {
-	never := func(p checker.Property) bool { return h.tested[p] == 0 }
-	return len(h.tested) == 0 || slices.ContainsFunc(q.Wanted, never)
+	never := func(p checker.Property) bool { return h.Tested[p] == 0 }
+	return len(h.Tested) == 0 || slices.ContainsFunc(q.Wanted, never)
 }
 
 // ended says how the hunt ends for whoever waits for its exit code.
@@ -41,17 +40,10 @@ func (h haul) ended(q quest) error {
 // run hunts until there is enough, the budget is spent or ctx ends.
 func (q quest) run(ctx context.Context, watch *huntLine) (haul, error) {
 	began := time.Now()
-	h := haul{after: map[checker.Property]time.Duration{}, tested: map[checker.Property]int{}}
+	h := haul{after: map[checker.Property]time.Duration{}}
 	q.Each = func(s hunt.Shot) bool {
 		for _, p := range h.Add(s) {
 			h.after[p] = time.Since(began)
-		}
-		terms := q.Terms(s.Scenario)
-		for _, p := range q.hunted() {
-			v := s.Result.Report.Finding(p).Verdict // where nothing is gone, no fault is tolerated
-			if (v == checker.Holds || v == checker.Violated) && terms.Excuse(p, s.Scenario) == nil {
-				h.tested[p]++
-			}
 		}
 		watch.see(q, &h.Bag)
 		return !q.enough(&h.Bag)

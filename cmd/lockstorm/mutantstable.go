@@ -10,13 +10,17 @@ import (
 
 // mutantScore is what became of some mutants.
 type mutantScore struct {
-	Mutants     int     `json:"mutants"`
-	Caught      int     `json:"caught"`
-	AsNamed     int     `json:"as_named"`     // by a property that the catalogue names
-	Alarms      int     `json:"alarms"`       // of locks without a defect
-	ControlRuns int     `json:"control_runs"` // runs of these
-	Seconds     float64 `json:"seconds"`      // hunted, all of them
-	Stopped     bool    `json:"stopped"`      // before all of them had been tried
+	Mutants     int `json:"mutants"`
+	Caught      int `json:"caught"`
+	AsNamed     int `json:"as_named"`     // by a property that the catalogue names
+	Alarms      int `json:"alarms"`       // of locks without a defect
+	ControlRuns int `json:"control_runs"` // runs of these
+
+	// Tested counts those of these runs that put each property to the test.
+	Tested map[checker.Property]int `json:"tested,omitempty"`
+
+	Seconds float64 `json:"seconds"` // hunted, all of them
+	Stopped bool    `json:"stopped"` // before all of them had been tried
 
 	trials []mutants.Trial
 }
@@ -27,6 +31,7 @@ func (s *mutantScore) add(t mutants.Trial) {
 	o := outcomeOf(t)
 	if t.Controls() {
 		s.ControlRuns += t.Runs
+		s.tested(t)
 	} else {
 		s.Mutants++
 	}
@@ -41,6 +46,27 @@ func (s *mutantScore) add(t mutants.Trial) {
 	}
 }
 
+// tested counts the runs of a trial that put properties to the test.
+func (s *mutantScore) tested(t mutants.Trial) {
+	if s.Tested == nil {
+		s.Tested = map[checker.Property]int{}
+	}
+	for p, n := range t.Tested {
+		s.Tested[p] += n
+	}
+}
+
+// tests lists these counts.
+func (s *mutantScore) tests() string {
+	var parts []string
+	for _, p := range checker.Properties() {
+		if n := s.Tested[p]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", p.Code(), n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // words is the score in a sentence or two.
 func (s *mutantScore) words() string {
 	var parts []string
@@ -48,7 +74,7 @@ func (s *mutantScore) words() string {
 		parts = append(parts, fmt.Sprintf("%d of %d caught, %d by a property that the catalogue names.", s.Caught, s.Mutants, s.AsNamed))
 	}
 	if s.ControlRuns > 0 {
-		parts = append(parts, fmt.Sprintf("%d false alarms in %d runs without a defect.", s.Alarms, s.ControlRuns))
+		parts = append(parts, fmt.Sprintf("%d false alarms in %d runs without a defect, of which so many put a property to the test: %s.", s.Alarms, s.ControlRuns, s.tests()))
 	}
 	if s.Stopped {
 		parts = append(parts, stoppedLine)

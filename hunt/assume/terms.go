@@ -9,17 +9,18 @@ import (
 // named is not promised.
 type Terms map[checker.Property]Assumptions
 
-// Breaches returns the properties that a run has violated although they were promised
-// under assumptions which the scenario, with the plan that was carried out, is inside
-// of. In the order of the properties.
-func (t Terms) Breaches(done scenarios.Scenario, r checker.Report) (broken []checker.Property) {
+// Tests returns the properties that a run has put to the test: what is promised, could be
+// seen to hold or not, and for which the scenario, with the plan that was carried out, is
+// inside the assumptions. In the order of the properties.
+func (t Terms) Tests(done scenarios.Scenario, r checker.Report) (tested []checker.Property) {
 	for _, f := range r.Findings {
 		a, promised := t[f.Property]
-		if promised && f.Verdict == checker.Violated && a.Outside(done) == nil {
-			broken = append(broken, f.Property)
+		decided := f.Verdict == checker.Holds || f.Verdict == checker.Violated // where nothing is gone, no fault is tolerated
+		if promised && decided && a.Outside(done) == nil {
+			tested = append(tested, f.Property)
 		}
 	}
-	return broken
+	return tested
 }
 
 // Anything promises every property, whatever happens: so what a lock does not

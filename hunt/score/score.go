@@ -13,6 +13,11 @@ type Counts struct {
 	// Contended counts the runs in which a fault began within a contended hold.
 	Contended int `json:"contended"`
 
+	// Tested counts, for each property, the runs that put it to the test: it is
+	// promised, could have been seen to break, and nothing was outside what is assumed
+	// for it.
+	Tested map[checker.Property]int `json:"tested,omitempty"`
+
 	// Violations counts, for each property, the runs that break it. Nil: none does.
 	Violations map[checker.Property]int `json:"violations,omitempty"`
 }
