@@ -38,8 +38,6 @@ say . "No key is left behind: a hundred thousand drawn plans" \
 	go test ./storm -run 'TestNoOrphans' -count=1 -v -args -plans=100000
 say . "The laws about storms, five times as many as in the tests" \
 	go test ./storm -run 'TestQuarantineCloses|TestFences|Over|TestSessionsExclude|TestRowExcludes' -count=1 -args -times=5
-say . "What Redlock promises: a million runs inside its assumptions" \
-	go test ./hunt -run 'TestPromisesHold/redlock' -count=1 -timeout 0 -v -args -runs=1000000
 say . "What every lock promises: fifty thousand runs each" \
 	go test ./hunt -run 'TestPromisesHold|TestCrashRestartIsFound' -count=1 -timeout 0 -v -args -runs=50000
 say "$work" "The debate, five hundred seeds a row" lockstorm debate --runs 500

@@ -184,7 +184,9 @@ func (s *Server) args() []string {
 		"--port", strconv.Itoa(s.port.number),
 		"--pidfile", "redis.pid",
 		"--save", "",
-		"--repl-diskless-sync-delay", "0", // there is one replica at most, and it waits
+		// By way of the disk a replica that is in step hears of changes at once; without,
+		// only when it has first acknowledged something, which it does once a second.
+		"--repl-diskless-sync", "no",
 		"--appendonly", appendOnly,
 		"--appendfsync", sync,
 		"--auto-aof-rewrite-percentage", "0", // no child that would outlive a SIGKILL
