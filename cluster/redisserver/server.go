@@ -22,6 +22,9 @@ const startPatience = 10 * time.Second
 // quitPatience is how long a server may take to shut down: it has nothing to save.
 const quitPatience = 5 * time.Second
 
+// stopPatience is how long it may take until all threads of a server stand still.
+const stopPatience = 10 * time.Second
+
 // Server is one redis-server on its port and directory, over all its lives.
 type Server struct {
 	fleet *Fleet
@@ -112,11 +115,21 @@ func (s *Server) Quit() {
 	}
 }
 
-// Stop makes the server stand still, by SIGSTOP, and Continue lets it go on. One that is
-// down they leave alone.
-func (s *Server) Stop() error { return s.signal(syscall.SIGSTOP) }
+// Stop makes the server stand still, by SIGSTOP, and returns when it does. One that is
+// down it leaves alone, as does Continue.
+func (s *Server) Stop() error {
+	if err := s.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for last := time.Now().Add(stopPatience); !stopped(s.Pid()); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(last) {
+			return fmt.Errorf("redis-server on %s does not stand still %v after SIGSTOP", s.Addr(), stopPatience)
+		}
+	}
+	return nil
+}
 
-// Continue is the other half of Stop.
+// Continue lets the server go on.
 func (s *Server) Continue() error { return s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(what syscall.Signal) error {
@@ -126,6 +139,13 @@ func (s *Server) signal(what syscall.Signal) error {
 		return nil
 	}
 	return os.NewSyscallError("kill", s.now.cmd.Process.Signal(what))
+}
+
+// stopped reports whether a process stands still, or is gone.
+func stopped(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return err != nil || strings.HasPrefix(state, "T")
 }
 
 // Do sends a command over a connection of its own, past any proxy, and returns the

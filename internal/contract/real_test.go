@@ -4,13 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/env"
@@ -63,8 +59,7 @@ func (h *hand) begin(s step) {
 		h.kill()
 		h.start()
 	case shutDown:
-		h.admin().shutdown()
-		h.server.Kill()
+		h.server.Quit()
 		h.start()
 	case evicts:
 		h.admin().evict()
@@ -112,44 +107,29 @@ func (h *hand) kill() {
 
 // stop makes the server stand still for a while. It returns when it does.
 func (h *hand) stop(length time.Duration) {
-	pid := h.server.Pid()
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+	began := time.Now()
+	if err := h.server.Stop(); err != nil {
 		h.t.Error(err)
 	}
-	began := time.Now()
-	for !stopped(pid) && time.Since(began) < patience {
-		time.Sleep(100 * time.Microsecond)
-	}
-	time.AfterFunc(length-time.Since(began), func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	time.AfterFunc(length-time.Since(began), func() { _ = h.server.Continue() })
 }
 
-func stopped(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, state, _ := strings.Cut(string(stat), ") ")
-	return err != nil || strings.HasPrefix(state, "T")
-}
-
-// admin is an operator's connection to a server, which lasts as long as the
-// test.
+// admin is an operator.
 type admin struct {
 	t      *testing.T
-	client *redis.Client
+	server *redisserver.Server
 }
 
-func newAdmin(t *testing.T, server *redisserver.Server) admin {
-	client := redis.NewClient(&redis.Options{Addr: server.Addr(), Protocol: 2, DisableIdentity: true, MaxRetries: -1})
-	t.Cleanup(func() { _ = client.Close() })
-	return admin{t, client}
-}
+func newAdmin(t *testing.T, server *redisserver.Server) admin { return admin{t, server} }
 
 // do carries out a command that must succeed.
-func (a admin) do(words ...any) string {
+func (a admin) do(words ...string) string {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	reply, err := a.client.Do(ctx, words...).Result()
+	reply, err := a.server.Do(ctx, words...)
 	if err != nil {
-		a.t.Errorf("%v: %v", words, err)
+		a.t.Error(err)
 	}
 	return fmt.Sprint(reply)
 }
@@ -177,13 +157,6 @@ func (a admin) evict() {
 	})
 	a.do("CONFIG", "SET", "maxmemory", "0")
 	a.do("CONFIG", "SET", "maxmemory-policy", "noeviction")
-}
-
-// shutdown returns when the server has closed the connection.
-func (a admin) shutdown() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	_ = a.client.Do(ctx, "SHUTDOWN").Err() // there is no reply but the end of the connection
 }
 
 func portOf(addr string) string {
