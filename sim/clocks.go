@@ -46,21 +46,12 @@ func (k clockwork) Change(m nemesis.Machine, which world.Hands, how func(*world.
 // clocks returns those of a machine that are meant. A node has two: keys live by its
 // wall clock, and sessions of a store by its monotonic one.
 func (k clockwork) clocks(m nemesis.Machine, which world.Hands) []*world.Clock {
-	all := []*world.Clock{}
 	if m.Client == 0 {
 		n := k.world.node(m.Node)
-		all = append(all, &n.wall, &n.mono)
-	} else {
-		clocks := &k.world.clients[m.Client-1].clocks
-		all = append(all, &clocks[env.Wall], &clocks[env.Monotonic], &clocks[env.Boottime])
+		return which.Of(&n.wall, &n.mono)
 	}
-	switch which {
-	case world.WallHands:
-		return all[:1]
-	case world.MonotonicHands:
-		return all[1:2]
-	}
-	return all
+	clocks := &k.world.clients[m.Client-1].clocks
+	return which.Of(&clocks[env.Wall], &clocks[env.Monotonic], &clocks[env.Boottime])
 }
 
 // Later implements [world.Clockwork].

@@ -16,6 +16,18 @@ const (
 	AllHands                    // every clock
 )
 
+// Of returns those of a machine's clocks that are meant; more are those that only some
+// machines have.
+func (h Hands) Of(wall, monotonic *Clock, more ...*Clock) []*Clock {
+	switch h {
+	case WallHands:
+		return []*Clock{wall}
+	case MonotonicHands:
+		return []*Clock{monotonic}
+	}
+	return append([]*Clock{wall, monotonic}, more...)
+}
+
 // Clockwork is a world as far as what happens to its clocks goes.
 type Clockwork interface {
 	// GroundTime is the time now, in nanoseconds since the begin of the run.

@@ -27,6 +27,12 @@ func (g ground) instant(at int64) env.Instant {
 	return g.zero.Add(time.Duration(at))
 }
 
+// clock is one that shows what a clock of the machine shows, and runs by the ground clock
+// from now on.
+func (g ground) clock(which env.Clock) world.Clock {
+	return world.ClockShowing(int64(env.System().Now(which)) - g.now())
+}
+
 // clocks are a client's: the machine's own as they were when the world was opened, all
 // run by the ground clock, and what faults do to them.
 type clocks struct {
@@ -42,10 +48,7 @@ type clocks struct {
 
 func newClocks(g ground) *clocks {
 	c := &clocks{ground: g}
-	now := g.now()
-	for _, which := range []env.Clock{env.Boottime, env.Wall} {
-		c.each[which] = world.ClockShowing(int64(env.System().Now(which)) - now)
-	}
+	c.each[env.Wall], c.each[env.Boottime] = g.clock(env.Wall), g.clock(env.Boottime)
 	c.each[env.Monotonic] = world.ClockShowing(int64(g.zero))
 	c.era, c.finish = context.WithCancel(context.Background())
 	return c
@@ -80,22 +83,11 @@ func (c *clocks) missed() int64 {
 func (c *clocks) change(which world.Hands, how func(*world.Clock)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, clock := range c.meant(which) {
+	for _, clock := range which.Of(&c.each[env.Wall], &c.each[env.Monotonic], &c.each[env.Boottime]) {
 		how(clock)
 	}
 	c.finish()
 	c.era, c.finish = context.WithCancel(context.Background())
-}
-
-func (c *clocks) meant(which world.Hands) []*world.Clock {
-	wall, monotonic, boottime := &c.each[env.Wall], &c.each[env.Monotonic], &c.each[env.Boottime]
-	switch which {
-	case world.WallHands:
-		return []*world.Clock{wall}
-	case world.MonotonicHands:
-		return []*world.Clock{monotonic}
-	}
-	return []*world.Clock{wall, monotonic, boottime}
 }
 
 // wait lets do wait until the client's monotonic clock comes to an instant, which do is

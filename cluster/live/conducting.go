@@ -76,8 +76,10 @@ type ending struct {
 func (c *conducting) end(fault int, do func() error, come func()) *ending {
 	e := &ending{fault: fault, gone: make(chan struct{}), come: come}
 	m := c.world.crew.start(fmt.Sprintf("end of fault %d", fault), func() {
-		e.err = do()
-		close(e.gone)
+		func() {
+			defer close(e.gone) // whatever happens: somebody may wait for it with the lock
+			e.err = do()
+		}()
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.tell(e)

@@ -15,23 +15,27 @@ func Outages() Repertoire {
 	return Repertoire{
 		world.Carry(
 			func(w *World, c world.Case[*nemesis.Crash]) error {
-				w.goDown(c.Action.Node, w.setting.Persistence.Keeps())
-				w.crasher(c.Action.Node).Kill()
-				w.restartAfter(c.Action.Node, c.Number, c.Action.RestartDelay)
+				w.takeDown(c.Action.Node, c.Number, c.Action.RestartDelay, Crasher.Kill)
 				return nil
 			},
 			func(w *World, c world.Case[*nemesis.Crash]) error { w.comeUp(c.Action.Node, c.Number); return nil },
 		).EndingLate().With(nemesis.RestartDelayFeature),
 		world.Carry(
 			func(w *World, c world.Case[*nemesis.Shutdown]) error {
-				w.goDown(c.Action.Node, w.setting.Persistence.Keeps())
-				w.crasher(c.Action.Node).Quit()
-				w.restartAfter(c.Action.Node, c.Number, c.Action.RestartDelay)
+				w.takeDown(c.Action.Node, c.Number, c.Action.RestartDelay, Crasher.Quit)
 				return nil
 			},
 			func(w *World, c world.Case[*nemesis.Shutdown]) error { w.comeUp(c.Action.Node, c.Number); return nil },
 		).EndingLate().With(nemesis.RestartDelayFeature),
 	}
+}
+
+// takeDown ends a node's server on behalf of a fault, to be started again by an operator
+// or, after a delay, by its machine.
+func (w *World) takeDown(node, fault int, restartDelay time.Duration, how func(Crasher)) {
+	w.goDown(node, w.setting.Persistence.Keeps())
+	how(w.crasher(node))
+	w.restartAfter(node, fault, restartDelay)
 }
 
 func (w *World) crasher(node int) Crasher { return w.server(node).(Crasher) }

@@ -11,7 +11,7 @@ import (
 func newWalls(g ground, nodes int) []world.Clock {
 	walls := make([]world.Clock, nodes)
 	for i := range walls {
-		walls[i] = world.ClockShowing(int64(env.System().Now(env.Wall)) - g.now())
+		walls[i] = g.clock(env.Wall)
 	}
 	return walls
 }

@@ -3,8 +3,6 @@ package process
 import (
 	"context"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/lockstorm/lockstorm/cluster/live"
 	"github.com/lockstorm/lockstorm/cluster/redisserver"
@@ -73,7 +71,7 @@ func pairs(ctx context.Context, s nemesis.Setting, seed uint64, servers *redisse
 		return fleet, err
 	}
 	fleet.Close = func() error { streams.Close(); return servers.Close() }
-	lag := lagging(s.Replication.Table(), seed)
+	lag := (&nemesis.Latency{Add: *s.Replication}).Rule(live.Draws(seed, "replication"))
 	for i, node := range failing {
 		stream := streams.Link(1, i+1)
 		p, err := newPair(ctx, servers.Server(node), servers.Server(s.Nodes+i+1), stream)
@@ -94,15 +92,4 @@ func failing(p nemesis.Plan) (nodes []int) {
 		}
 	}
 	return nodes
-}
-
-// lagging is the rule by which changes come late to replicas.
-func lagging(table *nemesis.Table, seed uint64) nemesis.Rule {
-	random := nemesis.Stream(seed, "replication")
-	var mu sync.Mutex
-	return nemesis.Rule{Delay: func(nemesis.Message) time.Duration {
-		mu.Lock()
-		defer mu.Unlock()
-		return table.Draw(random.Uint64())
-	}}
 }

@@ -73,7 +73,12 @@ func (c *clock) env() []string {
 
 // aheadNow is how far it is ahead now.
 func (c *clock) aheadNow(now time.Time) time.Duration {
-	return c.ahead + time.Duration(float64(now.Sub(c.at))*float64(c.ppm)/1e6)
+	return c.ahead + c.gained(now.Sub(c.at))
+}
+
+// gained is what its rate gains in so much time.
+func (c *clock) gained(in time.Duration) time.Duration {
+	return time.Duration(float64(in) * float64(c.ppm) / 1e6)
 }
 
 // set sets it: from now on it is ahead of the machine's clock, and runs ppm too fast.
@@ -106,7 +111,7 @@ func (c *clock) settle(shown func() (time.Time, error)) error {
 // write tells the library how the clock stands: what it makes of the machine's time t is
 // loaded + (t - loaded) × rate + offset.
 func (c *clock) write(now time.Time) error {
-	offset := c.aheadNow(now) - time.Duration(float64(now.Sub(c.loaded))*float64(c.ppm)/1e6)
+	offset := c.aheadNow(now) - c.gained(now.Sub(c.loaded))
 	return c.say(offset, 1+float64(c.ppm)/1e6)
 }
 
