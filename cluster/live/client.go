@@ -24,7 +24,7 @@ func newClient(w *World, number int) (*client, error) {
 	for i := range addrs {
 		addrs[i] = w.network.Link(number, i+1).Addr()
 	}
-	nodes, err := redisnode.New(addrs, redisnode.Options{})
+	nodes, err := redisnode.New(addrs, w.fleet.Connect)
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,17 @@ package live
 import (
 	"context"
 	"time"
+
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // Fleet is the servers of a world, whoever runs them.
 type Fleet struct {
 	// Servers are the nodes' servers, by node, from 0.
 	Servers []Server
+
+	// Connect says how clients talk to them.
+	Connect redisnode.Options
 
 	// Died delivers an error when a server has died of itself: of no fault of ours.
 	// Nothing: nobody can know.

@@ -1,30 +1,41 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/cluster/process"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
-// backends lists the worlds in which an experiment can run; the first is the
-// default.
-var backends = []struct {
+// backendKind is one sort of world in which an experiment can run.
+type backendKind struct {
 	what string
+
+	// Backend is what it is without flags of its own.
 	storm.Backend
-}{
+
+	// flags declares the flags that only this backend has, and returns what makes the
+	// backend of them, or says what is wrong with them; nil: there are none.
+	flags func(*pflag.FlagSet) func() (storm.Backend, error)
+}
+
+// backends lists the worlds; the first is the default.
+var backends = []backendKind{
 	{
-		"virtual time in this process; the same seed gives the same run",
-		simulated.Backend(),
+		what:    "virtual time in this process; the same seed gives the same run",
+		Backend: simulated.Backend(),
 	},
 	{
-		"real redis-server processes on this machine, behind proxies in this process",
-		storm.Backend{Ability: nemesis.Ability{Name: servers.Name(), Kinds: servers.Faults(), Features: servers.Features()}, Open: storm.Opener(servers.Open)},
+		what:    "real redis-server processes on this machine, behind proxies in this process",
+		Backend: storm.Backend{Ability: nemesis.Ability{Name: servers.Name(), Kinds: servers.Faults(), Features: servers.Features()}, Open: storm.Opener(servers.Open)},
 	},
 }
 
@@ -38,15 +49,85 @@ func backendNames() string {
 	return strings.Join(list, ", ")
 }
 
-func findBackend(name string) (storm.Backend, error) {
+func findBackend(name string) (backendKind, error) {
 	for _, b := range backends {
 		if b.Name == name {
-			return b.Backend, nil
+			return b, nil
 		}
 	}
-	return storm.Backend{}, fmt.Errorf("unknown backend %q: there is %s", name, backendNames())
+	return backendKind{}, fmt.Errorf("unknown backend %q: there is %s", name, backendNames())
 }
 
-func backendFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("backend", backends[0].Name, "world to run in: "+backendNames())
+// backendChoice is the flags with which a user chooses a backend, and says more to it.
+type backendChoice struct {
+	set  *pflag.FlagSet
+	name *string
+	own  map[string][]string                      // the flags of a backend, by its name
+	made map[string]func() (storm.Backend, error) // what makes it of them
+}
+
+func backendFlags(cmd *cobra.Command) *backendChoice {
+	c := &backendChoice{
+		set:  cmd.Flags(),
+		name: cmd.Flags().String("backend", backends[0].Name, "world to run in: "+backendNames()),
+		own:  map[string][]string{},
+		made: map[string]func() (storm.Backend, error){},
+	}
+	for _, b := range backends {
+		if b.flags == nil {
+			continue
+		}
+		own := pflag.NewFlagSet(b.Name, pflag.ContinueOnError)
+		c.made[b.Name] = b.flags(own)
+		own.VisitAll(func(f *pflag.Flag) {
+			f.Usage = "with --backend " + b.Name + ": " + f.Usage
+			c.own[b.Name] = append(c.own[b.Name], f.Name)
+		})
+		cmd.Flags().AddFlagSet(own)
+	}
+	return c
+}
+
+// backend returns what the flags ask for.
+func (c *backendChoice) backend() (storm.Backend, error) {
+	b, err := findBackend(*c.name)
+	if err != nil {
+		return storm.Backend{}, err
+	}
+	for _, other := range backends {
+		for _, flag := range c.own[other.Name] {
+			if other.Name != b.Name && c.set.Changed(flag) {
+				return storm.Backend{}, fmt.Errorf("--%s is for --backend %s, and not for %s", flag, other.Name, b.Name)
+			}
+		}
+	}
+	if made := c.made[b.Name]; made != nil {
+		return made()
+	}
+	return b.Backend, nil
+}
+
+// prepareOn prepares a scenario. Where the backend cannot run it, the error names those
+// that can.
+func prepareOn(b storm.Backend, s scenarios.Scenario) (storm.Experiment, error) {
+	e, err := storm.Prepare(b, s)
+	var unfit *storm.UnfitError
+	if errors.As(err, &unfit) {
+		err = &storm.UnfitError{Path: unfit.Path, Reason: fmt.Errorf("%w (%s)", unfit.Reason, whoCan(s))}
+	}
+	return e, err
+}
+
+// whoCan says which backends can run a scenario.
+func whoCan(s scenarios.Scenario) string {
+	var able []string
+	for _, b := range backends {
+		if _, err := storm.Prepare(b.Backend, s); err == nil {
+			able = append(able, b.Name)
+		}
+	}
+	if len(able) == 0 {
+		return "no backend can"
+	}
+	return "who can: " + strings.Join(able, ", ")
 }

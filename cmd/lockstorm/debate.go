@@ -50,7 +50,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
   lockstorm debate --backend process
   lockstorm debate --from results/reference --format markdown`,
 	}
-	backend := backendFlag(cmd)
+	backend := backendFlags(cmd)
 	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each row (default 100 where runs are exact, otherwise 3)")
 	cmd.Flags().IntVar(&o.points, "points", 0, "runs of each point of a series (default half as many; where runs are not exact only series that are named are run)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
@@ -62,7 +62,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}
 	cmd.RunE = func(cmd *cobra.Command, names []string) (err error) {
-		if o.backend, err = findBackend(*backend); err != nil {
+		if o.backend, err = backend.backend(); err != nil {
 			return err
 		}
 		d, err := choose(names)

@@ -273,7 +273,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run", "calm", "--faults", "burn"}, `--faults "burn": burn: unknown kind of fault "burn": there is [crash `},
 		{[]string{"run", "calm", "--faults", ""}, "no kind of fault is named: want all, or kinds as in crash,partition:3"},
 		{[]string{"run", "calm", "--faults", "crash:-1"}, `--faults "crash:-1": crash: weight -1: want 0 to 9`},
-		{[]string{"run", file("timers.yaml", timersFirst(t)), "--backend", "process"}, `the process backend cannot carry out fault 1 of the plan, a pause with "first: timers"`},
+		{[]string{"run", file("timers.yaml", timersFirst(t)), "--backend", "process"}, `the process backend cannot carry out fault 1 of the plan, a pause with "first: timers" (who can: sim)`},
 		{[]string{"run", "calm", "--faults", "failover"}, `--faults "failover": failover: a failover is impossible here: no node has a replica: the setting has no replication`},
 		{[]string{"run", "calm", "--faults", "all", "--most", "0"}, "--most 0: want 1 to 99"},
 		{[]string{"run", "calm", "--most", "3"}, "--most says how many faults --faults draws"},

@@ -124,7 +124,7 @@ func replayOfDir(dir string) (replay, error) {
 		return replay{}, fmt.Errorf("%s: the run was interrupted, so it cannot be repeated exactly", dir)
 	}
 	return replay{
-		again:    repetition{name: dir, backend: b},
+		again:    repetition{name: dir, backend: b.Backend},
 		scenario: run.Scenario.Scenario,
 		seed:     run.Seed,
 		same:     func(r storm.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
@@ -134,7 +134,7 @@ func replayOfDir(dir string) (replay, error) {
 
 // prepare prepares the run.
 func (r replay) prepare() (storm.Experiment, error) {
-	e, err := storm.Prepare(r.again.backend, r.scenario)
+	e, err := prepareOn(r.again.backend, r.scenario)
 	if err != nil && r.kept != nil {
 		err = fmt.Errorf("%s: %w", r.again.name, nemesis.InField("scenario", err))
 	}

@@ -43,7 +43,7 @@ that repeats them.`,
   lockstorm run mine.yaml --seed 7 --json`,
 		Args: cobra.ExactArgs(1),
 	}
-	backend := backendFlag(cmd)
+	backend := backendFlags(cmd)
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the first run; the next runs take the next numbers")
 	cmd.Flags().IntVar(&o.runs, "runs", 1, "number of runs")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a run, one a line, and nothing else")
@@ -53,7 +53,7 @@ that repeats them.`,
 		if o.runs < 1 {
 			return fmt.Errorf("--runs %d: want at least 1", o.runs)
 		}
-		b, err := findBackend(*backend)
+		b, err := backend.backend()
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ that repeats them.`,
 			return err
 		}
 		if generator != nil {
-			if e, err = storm.Prepare(b, storm.InStorm(s, *generator)); err != nil {
+			if e, err = prepareOn(b, storm.InStorm(s, *generator)); err != nil {
 				return err
 			}
 		}

@@ -38,7 +38,7 @@ func findScenario(name string) (scenarios.Scenario, error) {
 // prepare finds a scenario and prepares it for the backend.
 func prepare(name string, b storm.Backend) (e storm.Experiment, err error) {
 	_, err = findAnd(name, func(s scenarios.Scenario) (err error) {
-		e, err = storm.Prepare(b, s)
+		e, err = prepareOn(b, s)
 		return err
 	})
 	return e, err

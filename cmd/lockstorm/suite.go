@@ -48,7 +48,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 		if ctx.Err() != nil {
 			break
 		}
-		e, err := storm.Prepare(s.backend, t.scenario)
+		e, err := prepareOn(s.backend, t.scenario)
 		var unfit *storm.UnfitError
 		if errors.As(err, &unfit) {
 			refused = append(refused, fmt.Sprintf("%s: %v", t.scenario.Name, unfit.Reason))

@@ -29,9 +29,9 @@ schema.`,
   lockstorm show calm | lockstorm validate -`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	backend := backendFlag(cmd)
+	backend := backendFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		b, err := findBackend(*backend)
+		b, err := backend.backend()
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ schema.`,
 // validate reads a file, or standard input, and checks it for a backend.
 func validate(name string, input io.Reader, b storm.Backend) (scenarios.Scenario, error) {
 	check := func(s scenarios.Scenario) error {
-		_, err := storm.Prepare(b, s)
+		_, err := prepareOn(b, s)
 		return err
 	}
 	if name == "-" {

@@ -36,7 +36,7 @@ func versions(b storm.Backend) map[string]string {
 			}
 		}
 		for _, dep := range info.Deps {
-			if dep.Path == judgeModule || b.Name == servers.Name() && slices.Contains(serverModules, dep.Path) {
+			if dep.Path == judgeModule || !b.Exact && slices.Contains(serverModules, dep.Path) {
 				v[dep.Path] = dep.Version
 			}
 		}
