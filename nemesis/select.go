@@ -3,6 +3,7 @@ package nemesis
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -38,6 +39,11 @@ func (l Links) named(what string, s Setting) []string {
 		}
 	}
 	return all
+}
+
+// Covers reports whether the link of a client to a node is one of them.
+func (l Links) Covers(client, node int) bool {
+	return (len(l.Clients) == 0 || slices.Contains(l.Clients, client)) && (len(l.Nodes) == 0 || slices.Contains(l.Nodes, node))
 }
 
 func (l Links) String() string {

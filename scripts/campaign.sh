@@ -10,7 +10,7 @@ go build -o "$work/lockstorm" ./cmd/lockstorm
 PATH=$work:$PATH
 
 # say DIR TITLE COMMAND…: a section with the command and what it prints. A
-# command that fails ends the campaign.
+# command that fails ends the campaign, and is shown.
 say() {
 	dir=$1
 	title=$2
@@ -18,7 +18,10 @@ say() {
 	echo "== $title: $*" >&2
 	{
 		printf '\n## %s\n\n```\n$ %s\n' "$title" "$*"
-		(cd "$dir" && "$@" 2>&1)
+		(cd "$dir" && "$@" 2>&1) || {
+			tail -n 100 "$work/campaign.md" >&2
+			exit 1
+		}
 		printf '```\n'
 	} >>"$work/campaign.md"
 }

@@ -22,7 +22,9 @@ type Assumptions struct {
 	NoPauses bool `yaml:"no_pauses,omitempty"`
 
 	// FaultsEnd says that no fault lasts for ever, but one after which a node or a client
-	// is gone or unreachable for good. An end at a client's step may never come.
+	// is gone or unreachable for good. An end at a client's step may never come. A client
+	// that is cut off for good from nodes that another reaches is not gone: it may go on
+	// trying where it cannot succeed, and hold up who could.
 	FaultsEnd bool `yaml:"faults_end,omitempty"`
 
 	// NothingForgotten says that no node comes back without something that it had
@@ -118,7 +120,7 @@ func (a Assumptions) refused(s scenarios.Scenario) (fault int, why error) {
 	for i := range s.Plan {
 		f := &s.Plan[i]
 		clocks.add(f, s)
-		for _, err := range []error{a.kind(f.Action.Kind()), a.ends(f), a.goesOn(f.Action, s), a.clocks(clocks, f), a.away(s, i)} {
+		for _, err := range []error{a.kind(f.Action.Kind()), a.ends(f, s), a.goesOn(f.Action, s), a.clocks(clocks, f), a.away(s, i)} {
 			if err != nil {
 				return i, err
 			}
@@ -143,17 +145,39 @@ func (a Assumptions) kind(k nemesis.Kind) error {
 }
 
 // ends says that a fault may last for ever, if that is assumed not to be.
-func (a Assumptions) ends(f *nemesis.Fault) error {
+func (a Assumptions) ends(f *nemesis.Fault, s scenarios.Scenario) error {
 	if _, known := lasts(f); !a.FaultsEnd || known {
 		return nil
 	}
 	switch k := f.Action.Kind(); k {
 	case "latency", "loss", "reset", "bandwidth", "guard-latency", "node-error", "clock-rate", "clock-strobe", "clock-freeze":
 		return fmt.Errorf("faults are assumed to end, and this %s may last for ever", k)
-	case "partition":
-		if way := f.Action.(*nemesis.Partition).Way; way != nemesis.Both {
+	case "partition", "split":
+		over, way := f.Action.(nemesis.Traffic).Over(s.World())
+		if way != nemesis.Both {
 			return fmt.Errorf("faults are assumed to end, and %s may be cut off for ever while what goes the other way arrives", way)
+		}
+		if !alike(over, s) {
+			return errors.New("faults are assumed to end, and a client may be cut off for ever from nodes that another reaches")
 		}
 	}
 	return nil
+}
+
+// alike reports whether a cut takes the same nodes from all clients, but for those from
+// which it takes all.
+func alike(cut []nemesis.Links, s scenarios.Scenario) bool {
+	left := map[string]bool{}
+	for client := 1; client <= len(s.Clients); client++ {
+		var reached []int
+		for node := 1; node <= s.Nodes; node++ {
+			if !slices.ContainsFunc(cut, func(l nemesis.Links) bool { return l.Covers(client, node) }) {
+				reached = append(reached, node)
+			}
+		}
+		if len(reached) > 0 {
+			left[fmt.Sprint(reached)] = true
+		}
+	}
+	return len(left) <= 1
 }

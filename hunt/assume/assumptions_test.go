@@ -69,6 +69,10 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		{"faults_end: true", "plan: [{loss: {percent: 9}}]", "plan[0]: faults are assumed to end, and this loss may last for ever"},
 		{"faults_end: true", "plan: [{clock-freeze: {node: 1}, end: {client: 1, step: granted}}]", "plan[0]: faults are assumed to end, and this clock-freeze may last for ever"},
 		{"faults_end: true", "plan: [{partition: {way: replies}}]", "plan[0]: faults are assumed to end, and replies may be cut off for ever while what goes the other way arrives"},
+		{"faults_end: true", "plan: [{partition: {clients: [1], nodes: [2]}, end: {after: 1s}}, {partition: {clients: [1]}, start: {at: 2s}}]", ""},
+		{"faults_end: true", "plan: [{partition: {clients: [1], nodes: [2]}}]", "plan[0]: faults are assumed to end, and a client may be cut off for ever from nodes that another reaches"},
+		{"faults_end: true", "plan: [{split: {groups: [{clients: [1, 2], nodes: [1, 2, 3]}, {nodes: [4, 5]}]}}]", ""},
+		{"faults_end: true", "plan: [{split: {groups: [{clients: [1], nodes: [1, 2, 3]}, {clients: [2], nodes: [4, 5]}]}}]", "plan[0]: faults are assumed to end, and a client"},
 
 		{delay, "plan: [{crash: {node: 3}, end: {after: 1s}}]", ""},
 		{delay, "plan: [{crash: {node: 3}, end: {after: 999ms}}]", "plan[0]: node 3 can be back after 999ms without something that it had acknowledged, and is assumed to stay away for 1s"},
