@@ -13,8 +13,7 @@ shift 2
 
 while read -r _; do :; done
 
-cd "$dir" && eval "$last"
-cd /
+(cd "$dir" && eval "$last")
 
 tries=0
 until rm -rf "$dir" 2>/dev/null && [ ! -e "$dir" ]; do
