@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps build test bless lint lint-all bench pgo speed speed-checker reference hunt mutants campaign clean
+.PHONY: help deps build test test-container bless lint lint-all bench pgo speed speed-checker reference hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -24,16 +24,25 @@ HUNTS = ^(TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
 # detector makes five times as slow and in which it has nothing to find.
 SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown|TestHuntOfAStoreShrinks|TestHuntIsRepeatable|TestHuntDrawsFaultsWhereThereIsRoom)$$
 
+# These tests need a Docker engine.
+CONTAINERS = ^TestContainer
+CONTAINED = ./cluster/container ./internal/contract ./cmd/lockstorm
+
 # What lives in a simulated world is a megabyte or two: the collector may run as seldom
 # as in the command. FRESH=-count=1 asks for tests that Go has passed before.
 test: export GOGC ?= 800
 test: deps ## run all tests, those of concurrent code under the race detector (7 minutes; what has not changed is not run again)
-	$(GO) test $(FRESH) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) ./storm)")
+	$(GO) test $(FRESH) -skip '$(CONTAINERS)' $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) ./storm)")
 	$(GO) test $(FRESH) -skip '^(TestInterrupted|TestVerdictFollowsTheCause)$$' ./storm
 	$(GO) test $(FRESH) -run '$(SERIAL)' ./cmd/lockstorm
-	$(GO) test $(FRESH) -race -skip '$(SERIAL)' $(RACED)
+	$(GO) test $(FRESH) -race -skip '$(SERIAL)|$(CONTAINERS)' $(RACED)
 	$(GO) test $(FRESH) -race -run '$(BATCHES)' ./storm
 	$(GO) test $(FRESH) -race -run '$(HUNTS)' ./hunt
+	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
+
+test-container: deps ## run the tests on Redis in containers (2 minutes); where no Docker engine runs, root starts one for them
+	$(GO) test -race -run '^$$' $(CONTAINED)
+	sh scripts/engine.sh $(GO) test $(FRESH) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
 
 bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
 	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update

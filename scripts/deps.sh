@@ -1,12 +1,13 @@
 #!/bin/sh
-# Installs redis-server and libfaketime from the distribution's packages if they are
-# missing and we may; otherwise prints the line to run.
+# Installs redis-server and libfaketime, and docker.io if that is its argument, from the
+# distribution's packages if they are missing and we may; otherwise prints the line to run.
 set -eu
 
 missing=
 command -v redis-server >/dev/null 2>&1 || missing=' redis-server'
 ls /usr/lib/*/faketime/libfaketime.so.1 /usr/lib64/faketime/libfaketime.so.1 /usr/lib/faketime/libfaketime.so.1 2>/dev/null |
 	grep -q . || missing="$missing libfaketime"
+[ "${1:-}" != docker.io ] || command -v dockerd >/dev/null 2>&1 || missing="$missing docker.io"
 [ -z "$missing" ] && exit 0
 
 install="apt-get install -y --no-install-recommends$missing"
@@ -25,7 +26,7 @@ fi
 
 echo "installing$missing"
 export DEBIAN_FRONTEND=noninteractive
-# The package would start a server of its own, which the tests do not use:
+# The packages would start servers of their own, which the tests do not use:
 # tell the package scripts not to.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then

@@ -24,6 +24,10 @@ type Backend struct {
 	Stores bool
 
 	Open OpenFunc
+
+	// Versions tells what a run on it is made with, beside this program; nil: nothing
+	// else.
+	Versions func() map[string]string
 }
 
 // OpenFunc builds the world of a setting that is valid and asks for no other

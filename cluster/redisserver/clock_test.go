@@ -3,7 +3,6 @@
 package redisserver
 
 import (
-	"strings"
 	"testing"
 	"time"
 )
@@ -12,7 +11,7 @@ import (
 func shows(t *testing.T, s *Server) time.Duration {
 	t.Helper()
 	before := time.Now()
-	shown, err := s.time(t.Context())
+	shown, err := s.operator().Time(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,15 +67,4 @@ func TestClockOfAServer(t *testing.T) {
 	if got := shows(t, other); !near(got, 0) {
 		t.Errorf("another server is off by %v", got)
 	}
-}
-
-func TestMissingLibraryIsOneLineThatHelps(t *testing.T) {
-	defer func(before []string) { libraries = before }(libraries)
-	libraries = []string{"/nowhere/libfaketime.so.1"}
-	tmp := ownTemp(t)
-	_, err := Open(t.Context(), Options{Nodes: 1, Clocks: true})
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install libfaketime") {
-		t.Errorf("got: %v", err)
-	}
-	mustBeEmpty(t, tmp)
 }

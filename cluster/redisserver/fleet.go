@@ -4,17 +4,26 @@ package redisserver
 
 import (
 	"context"
+	_ "embed" // the script
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+
+	"github.com/lockstorm/lockstorm/cluster/faketime"
+	"github.com/lockstorm/lockstorm/cluster/loopback"
+	"github.com/lockstorm/lockstorm/cluster/reaper"
 )
+
+//go:embed kill.sh
+var killScript string
 
 // Fleet is a number of servers with one directory.
 type Fleet struct {
 	options Options
-	reaper  *reaper
+	reaper  *reaper.Reaper
+	preload string    // what lets the servers have clocks of their own
 	servers []*Server // by node, from 0
 	died    chan error
 
@@ -35,11 +44,17 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 		return nil, err
 	}
 	o.Binary = binary
-	reaper, err := startReaper()
+	preload := ""
+	if o.Clocks {
+		if preload, err = faketime.Local(); err != nil {
+			return nil, err
+		}
+	}
+	reaper, err := reaper.Start(killScript)
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{options: o, reaper: reaper, forker: newForker(), died: make(chan error, 1), closed: make(chan struct{})}
+	f := &Fleet{options: o, reaper: reaper, preload: preload, forker: newForker(), died: make(chan error, 1), closed: make(chan struct{})}
 	if err := f.start(ctx); err != nil {
 		_ = f.Close()
 		return nil, err
@@ -49,19 +64,17 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 
 func (f *Fleet) start(ctx context.Context) error {
 	for node := 1; node <= f.options.Nodes; node++ {
-		port, err := reservePort()
+		port, err := loopback.Reserve()
 		if err != nil {
 			return err
 		}
-		s := &Server{fleet: f, port: port, dir: filepath.Join(f.reaper.dir, fmt.Sprintf("node-%d", node))}
+		s := &Server{fleet: f, port: port, dir: filepath.Join(f.reaper.Dir(), fmt.Sprintf("node-%d", node))}
 		f.servers = append(f.servers, s)
 		if err := os.Mkdir(s.dir, 0o700); err != nil {
 			return err
 		}
 		if f.options.Clocks {
-			if s.clock, err = newClock(s.dir); err != nil {
-				return err
-			}
+			s.clock = faketime.New(s.clockFile())
 		}
 	}
 	if err := f.each(func(s *Server) error { return s.Start(ctx) }); err != nil {
@@ -95,7 +108,7 @@ func (f *Fleet) launch(s *Server) (*process, error) {
 	cmd := exec.Command(f.options.Binary, s.args()...)
 	cmd.Dir = s.dir
 	if s.clock != nil {
-		cmd.Env = append(os.Environ(), s.clock.env()...)
+		cmd.Env = append(os.Environ(), faketime.Env(f.preload, s.clockFile())...)
 	}
 	return launch(f.forker, cmd, s.Addr(), f.report)
 }
@@ -127,9 +140,9 @@ func (f *Fleet) Close() error {
 	f.closing.Do(func() {
 		close(f.closed)
 		f.background.Wait()
-		_ = f.each(func(s *Server) error { s.Kill(); s.port.free(); return nil })
+		_ = f.each(func(s *Server) error { s.Kill(); s.port.Free(); return nil })
 		f.forker.close()
-		f.err = f.reaper.close()
+		f.err = f.reaper.Close()
 	})
 	return f.err
 }

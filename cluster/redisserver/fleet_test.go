@@ -220,21 +220,3 @@ func TestOpenHeedsItsContextAndLeavesNothing(t *testing.T) {
 	}
 	mustBeEmpty(t, tmp)
 }
-
-func TestReservedPortIsGivenToNobody(t *testing.T) {
-	p, err := reservePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.free()
-	for range 2000 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if l.Addr().String() == p.addr() {
-			t.Fatalf("%s was given away", p.addr())
-		}
-		l.Close()
-	}
-}

@@ -5,8 +5,6 @@ package redisserver
 import (
 	"context"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/lockstorm/lockstorm/cluster/operator"
 )
 
 // process is one life of a server, from its start to its death.
@@ -83,7 +83,7 @@ const pollEvery = 2 * time.Millisecond
 
 // ready returns nil once the process answers PING.
 func (p *process) ready(ctx context.Context) error {
-	for !p.answers(ctx) {
+	for !operator.Operator(p.addr).Answers(ctx) {
 		select {
 		case <-p.exited:
 			return p.death
@@ -93,20 +93,6 @@ func (p *process) ready(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (p *process) answers(ctx context.Context) bool {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", p.addr)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = conn.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	const pong = "+PONG"
-	reply := make([]byte, len(pong))
-	_, _ = io.WriteString(conn, "PING\r\n")
-	_, _ = io.ReadFull(conn, reply)
-	return string(reply) == pong // or an error, while it loads its file
 }
 
 // tail returns the last lines of a file, for an error message.

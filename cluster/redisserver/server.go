@@ -6,14 +6,16 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
+	"github.com/lockstorm/lockstorm/cluster/faketime"
+	"github.com/lockstorm/lockstorm/cluster/loopback"
+	"github.com/lockstorm/lockstorm/cluster/operator"
 )
 
 // startPatience is how long a server may take to answer its first PING.
@@ -29,8 +31,8 @@ const stopPatience = 10 * time.Second
 type Server struct {
 	fleet *Fleet
 	dir   string
-	port  *port
-	clock *clock // nil: that of the machine
+	port  *loopback.Port
+	clock *faketime.Clock // nil: that of the machine
 
 	syncing bool  // see SyncFrom
 	synced  int64 // bytes of the append-only file
@@ -42,8 +44,10 @@ type Server struct {
 	now *process // nil while it is down
 }
 
+func (s *Server) clockFile() string { return filepath.Join(s.dir, "clock") }
+
 // Addr is the server's host:port. It stays the same over restarts.
-func (s *Server) Addr() string { return s.port.addr() }
+func (s *Server) Addr() string { return s.port.Addr() }
 
 // Pid is the number of the running process, 0 if there is none.
 func (s *Server) Pid() int {
@@ -71,7 +75,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	s.restored = false
 	if s.clock != nil {
-		if err := s.clock.load(); err != nil {
+		if err := s.clock.Load(); err != nil {
 			return err
 		}
 	}
@@ -83,7 +87,7 @@ func (s *Server) Start(ctx context.Context) error {
 	defer cancel()
 	err = p.ready(ctx)
 	if err == nil && s.clock != nil {
-		err = s.clock.settle(func() (time.Time, error) { return s.time(ctx) })
+		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
 	}
 	if err != nil {
 		p.kill()
@@ -151,35 +155,10 @@ func stopped(pid int) bool {
 // Do sends a command over a connection of its own, past any proxy, and returns the
 // reply as go-redis reads it.
 func (s *Server) Do(ctx context.Context, command ...string) (reply any, err error) {
-	admin := s.admin()
-	defer func() { _ = admin.Close() }()
-	words := make([]any, len(command))
-	for i, w := range command {
-		words[i] = w
-	}
-	reply, err = admin.Do(ctx, words...).Result()
-	if err != nil {
-		return nil, fmt.Errorf("%s to redis-server on %s: %w", strings.Join(command, " "), s.Addr(), err)
-	}
-	return reply, nil
+	return s.operator().Do(ctx, command...)
 }
 
-// time is what the server's wall clock shows.
-func (s *Server) time(ctx context.Context) (time.Time, error) {
-	admin := s.admin()
-	defer func() { _ = admin.Close() }()
-	return admin.Time(ctx).Result()
-}
-
-// admin is a connection of our own: a command goes out once, and only its context ends
-// it.
-func (s *Server) admin() *redis.Client {
-	return redis.NewClient(&redis.Options{
-		Addr: s.Addr(), Protocol: 2, PoolSize: 1, MaxRetries: -1, DialerRetries: 1,
-		ContextTimeoutEnabled: true, ReadTimeout: -1, WriteTimeout: -1, DisableIdentity: true,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	})
-}
+func (s *Server) operator() operator.Operator { return operator.Operator(s.Addr()) }
 
 // SetClock sets the server's wall clock, as [Options.Clocks] allows: from now on it is
 // ahead of the machine's, or behind it if ahead is below 0, and runs ppm parts per
@@ -187,27 +166,35 @@ func (s *Server) admin() *redis.Client {
 func (s *Server) SetClock(ahead time.Duration, ppm int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.clock.set(ahead, ppm)
+	return s.clock.Set(ahead, ppm)
 }
 
 // args is the command line, complete: no configuration file is read.
 func (s *Server) args() []string {
-	appendOnly, sync := "no", "always"
-	if s.fleet.options.AppendOnly || s.fleet.options.Journal {
-		appendOnly = "yes"
+	appendOnly := s.fleet.options.AppendOnly || s.fleet.options.Journal
+	return append([]string{
+		"--bind", "127.0.0.1",
+		"--port", strconv.Itoa(s.port.Number()),
+		"--pidfile", "redis.pid",
+	}, Keeping(appendOnly, s.fleet.options.EverySecond)...)
+}
+
+// Keeping is the part of a server's command line that says what it keeps over its death:
+// every acknowledged write, which is synced each second or at once, or nothing at all.
+func Keeping(appendOnly, everySecond bool) []string {
+	written, sync := "no", "always"
+	if appendOnly {
+		written = "yes"
 	}
-	if s.fleet.options.EverySecond {
+	if everySecond {
 		sync = "everysec"
 	}
 	return []string{
-		"--bind", "127.0.0.1",
-		"--port", strconv.Itoa(s.port.number),
-		"--pidfile", "redis.pid",
 		"--save", "",
 		// By way of the disk a replica that is in step hears of changes at once; without,
 		// only when it has first acknowledged something, which it does once a second.
 		"--repl-diskless-sync", "no",
-		"--appendonly", appendOnly,
+		"--appendonly", written,
 		"--appendfsync", sync,
 		"--auto-aof-rewrite-percentage", "0", // no child that would outlive a SIGKILL
 	}

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	fmt.Println(f.Server(1).Pid(), f.Server(2).Pid(), f.Server(3).Pid(), f.reaper.cmd.Process.Pid)
+	fmt.Println(f.Server(1).Pid(), f.Server(2).Pid(), f.Server(3).Pid(), f.reaper.Pid())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
@@ -90,7 +90,7 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 func TestTerminalReachesNeitherServersNorReaper(t *testing.T) {
 	f := openFleet(t, Options{Nodes: 1})
 	own := syscall.Getpgrp()
-	for what, pid := range map[string]int{"the server": f.Server(1).Pid(), "the reaper": f.reaper.cmd.Process.Pid} {
+	for what, pid := range map[string]int{"the server": f.Server(1).Pid(), "the reaper": f.reaper.Pid()} {
 		group, err := syscall.Getpgid(pid)
 		if err != nil {
 			t.Fatal(err)
@@ -106,10 +106,10 @@ func TestReaperKillsAServerThatOutlivesUs(t *testing.T) {
 	f := openFleet(t, Options{Nodes: 1})
 	pid := f.Server(1).Pid()
 	f.Server(1).now.doomed.Store(true)
-	if err := f.reaper.close(); err != nil { // as if we had died, but the server had not
+	if err := f.reaper.Close(); err != nil { // as if we had died, but the server had not
 		t.Fatal(err)
 	}
 	eventually(t, "the server is gone", func() bool { return !alive(pid) })
 	mustBeEmpty(t, tmp)
-	f.closing.Do(func() { f.Server(1).port.free(); f.forker.close() })
+	f.closing.Do(func() { f.Server(1).port.Free(); f.forker.close() })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/cluster/process"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -35,11 +36,25 @@ var backends = []backendKind{
 	},
 	{
 		what:    "real redis-server processes on this machine, behind proxies in this process",
-		Backend: storm.Backend{Ability: nemesis.Ability{Name: servers.Name(), Kinds: servers.Faults(), Features: servers.Features()}, Open: storm.Opener(servers.Open)},
+		Backend: storm.Backend{Ability: ability(servers), Open: storm.Opener(servers.Open), Versions: ofLocalServer},
+	},
+	{
+		what:    "real redis-servers in Docker containers on this machine, behind the same proxies",
+		Backend: contained(container.Backend{}),
+		flags:   containerFlags,
 	},
 }
 
 var servers process.Backend
+
+// ability is what a backend of real servers says of itself.
+func ability(b interface {
+	Name() string
+	Faults() []nemesis.Kind
+	Features() []nemesis.Feature
+}) nemesis.Ability {
+	return nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()}
+}
 
 func backendNames() string {
 	list := make([]string, len(backends))
@@ -113,18 +128,24 @@ func prepareOn(b storm.Backend, s scenarios.Scenario) (storm.Experiment, error) 
 	e, err := storm.Prepare(b, s)
 	var unfit *storm.UnfitError
 	if errors.As(err, &unfit) {
-		err = &storm.UnfitError{Path: unfit.Path, Reason: fmt.Errorf("%w (%s)", unfit.Reason, whoCan(s))}
+		err = &storm.UnfitError{Path: unfit.Path, Reason: fmt.Errorf("%w (%s)", unfit.Reason, whoCan(b.Name, s))}
 	}
 	return e, err
 }
 
-// whoCan says which backends can run a scenario.
-func whoCan(s scenarios.Scenario) string {
+// whoCan says which backends can run a scenario that one of them, as it was asked for,
+// cannot.
+func whoCan(unable string, s scenarios.Scenario) string {
 	var able []string
 	for _, b := range backends {
-		if _, err := storm.Prepare(b.Backend, s); err == nil {
-			able = append(able, b.Name)
+		if _, err := storm.Prepare(b.Backend, s); err != nil {
+			continue
 		}
+		if b.Name == unable {
+			able = append(able, b.Name+" with other flags")
+			continue
+		}
+		able = append(able, b.Name)
 	}
 	if len(able) == 0 {
 		return "no backend can"

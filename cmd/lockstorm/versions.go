@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os/exec"
 	"regexp"
 	"runtime"
@@ -41,11 +42,13 @@ func versions(b storm.Backend) map[string]string {
 			}
 		}
 	}
-	if b.Name == servers.Name() {
-		v["redis-server"] = serverVersion()
+	if b.Versions != nil {
+		maps.Copy(v, b.Versions())
 	}
 	return v
 }
+
+func ofLocalServer() map[string]string { return map[string]string{"redis-server": serverVersion()} }
 
 var serverVersionPattern = regexp.MustCompile(`v=(\S+)`)
 

@@ -120,7 +120,7 @@ func (s source) at(n ast.Node) string {
 }
 
 func within(folder, parent string) bool {
-	return folder == parent || strings.HasPrefix(folder, parent+"/")
+	return parent == "" || folder == parent || strings.HasPrefix(folder, parent+"/")
 }
 
 func TestArrows(t *testing.T) {
@@ -180,6 +180,12 @@ var bans = []ban{
 		imports: []string{"github.com/redis/"},
 		except:  []string{"redlock/redisnode/"},
 		why:     "the lock knows no Redis client",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"github.com/testcontainers/", "github.com/moby/"},
+		except:  []string{"cluster/container/"},
+		why:     "an engine of containers is one backend's affair",
 	},
 }
 

@@ -225,13 +225,14 @@ func only(r env.Round) env.Reply {
 // tries is how often a script may be played until the machine keeps time.
 const tries = 7
 
-// slower is the script with times so many times as long.
-func slower(script []step, n int) []step {
+// slower is the script with times so many times as long, for a server that is given so
+// much to start.
+func slower(script []step, n int, boot time.Duration) []step {
 	script = slices.Clone(script)
 	for i := range script {
 		script[i].wait *= time.Duration(n)
 		script[i].command.TTL *= time.Duration(n)
-		script[i].start = grain * time.Duration(n)
+		script[i].start = boot * time.Duration(n)
 	}
 	return script
 }
@@ -239,11 +240,11 @@ func slower(script []step, n int) []step {
 // compare plays a script on both and compares. Where the real server could not be
 // held to time, because the machine is busy, it is played again, each time at half the
 // pace: no machine is so busy that nothing of it helps. It reports whether it did.
-func compare(t *testing.T, server *redisserver.Server, p nemesis.Persistence, name string, original []step) bool {
+func compare(t *testing.T, server server, boot time.Duration, p nemesis.Persistence, name string, original []step) bool {
 	t.Helper()
 	for try := range tries {
 		times := 1 << try
-		script := slower(original, times)
+		script := slower(original, times, boot)
 		got, late := onRedis(t, server, fmt.Sprintf("%s-%d:", name, try), script)
 		if late > slack*time.Duration(times) {
 			continue
@@ -258,10 +259,10 @@ func compare(t *testing.T, server *redisserver.Server, p nemesis.Persistence, na
 
 // compareMany compares so many scripts, from the number first on, one after
 // another. It returns how many scripts could be held to time.
-func compareMany(t *testing.T, server *redisserver.Server, p nemesis.Persistence, all *rapid.Generator[[]step], first, n int) (judged int) {
+func compareMany(t *testing.T, server server, boot time.Duration, p nemesis.Persistence, all *rapid.Generator[[]step], first, n int) (judged int) {
 	t.Helper()
 	for i := first; i < first+n; i++ {
-		if compare(t, server, p, fmt.Sprint(i), all.Example(i)) {
+		if compare(t, server, boot, p, fmt.Sprint(i), all.Example(i)) {
 			judged++
 		}
 	}
@@ -308,7 +309,7 @@ func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
 	const groups, each = 12, 16
 	var judged atomic.Int64
 	sideBySide(groups, func(g int) {
-		judged.Add(int64(compareMany(t, fleet.Server(1), nemesis.Nothing, all, g*each, each)))
+		judged.Add(int64(compareMany(t, fleet.Server(1), grain, nemesis.Nothing, all, g*each, each)))
 	})
 	enough(t, int(judged.Load()), groups*each)
 }
@@ -327,7 +328,7 @@ func TestTimesToLiveOfNewValues(t *testing.T) {
 			{what: waits, wait: grain}, look,
 			{what: waits, wait: grain}, look,
 		}
-		if !compare(t, fleet.Server(1), nemesis.Nothing, fmt.Sprint("anew ", i), script) {
+		if !compare(t, fleet.Server(1), grain, nemesis.Nothing, fmt.Sprint("anew ", i), script) {
 			t.Errorf("%v: the script could not be held to time", anew.Op)
 		}
 	}
@@ -353,7 +354,7 @@ func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
 	var judged atomic.Int64
 	sideBySide(len(modes)*servers, func(i int) {
 		m, server := i/servers, i%servers
-		judged.Add(int64(compareMany(t, fleets[m].Server(server+1), modes[m].persistence, all, i*each, each)))
+		judged.Add(int64(compareMany(t, fleets[m].Server(server+1), grain, modes[m].persistence, all, i*each, each)))
 	})
 	enough(t, int(judged.Load()), len(modes)*servers*each)
 }

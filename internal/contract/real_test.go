@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/redisserver"
+	"github.com/lockstorm/lockstorm/cluster/live"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
@@ -18,8 +18,16 @@ const patience = 2 * time.Minute
 
 func soon() env.Instant { return env.System().Now(env.Monotonic).Add(patience) }
 
+// server is a real one, whatever it runs in.
+type server interface {
+	live.Server
+	live.Crasher
+	live.Stopper
+	live.Commander
+}
+
 // onRedis plays the script on a real server, under keys of its own.
-func onRedis(t *testing.T, server *redisserver.Server, prefix string, script []step) ([]string, time.Duration) {
+func onRedis(t *testing.T, server server, prefix string, script []step) ([]string, time.Duration) {
 	t.Helper()
 	nodes, err := redisnode.New([]string{server.Addr()}, redisnode.Options{Prefix: prefix})
 	if err != nil {
@@ -49,7 +57,7 @@ func onRedis(t *testing.T, server *redisserver.Server, prefix string, script []s
 // hand does to a real server what a step says.
 type hand struct {
 	t      *testing.T
-	server *redisserver.Server
+	server server
 	ping   func() // asks something of the server, over the script's connection
 }
 
@@ -117,10 +125,10 @@ func (h *hand) stop(length time.Duration) {
 // admin is an operator.
 type admin struct {
 	t      *testing.T
-	server *redisserver.Server
+	server server
 }
 
-func newAdmin(t *testing.T, server *redisserver.Server) admin { return admin{t, server} }
+func newAdmin(t *testing.T, server server) admin { return admin{t, server} }
 
 // do carries out a command that must succeed.
 func (a admin) do(words ...string) string {

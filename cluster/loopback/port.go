@@ -1,6 +1,6 @@
 //go:build linux
 
-package redisserver
+package loopback
 
 import (
 	"fmt"
@@ -8,32 +8,33 @@ import (
 	"syscall"
 )
 
-// port is a port of 127.0.0.1 that nobody else is given.
+// Port is a port of 127.0.0.1 that nobody else is given.
 //
 // A port that is merely looked up is free only until somebody takes it: another
 // server at the start, or, while our server is down, any outgoing connection of
 // the machine. This one is bound all the time by a socket that does not listen.
-// Because both ask for SO_REUSEADDR, redis-server can bind it as well, and the
+// Because both ask for SO_REUSEADDR, a server can bind it as well, and the
 // kernel hands it to nobody who asks for any port.
-type port struct {
+type Port struct {
 	socket int
 	number int
 }
 
-func reservePort() (*port, error) {
+// Reserve takes a port that is free.
+func Reserve() (*Port, error) {
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
 	}
-	p := &port{socket: socket}
+	p := &Port{socket: socket}
 	if err := p.bind(); err != nil {
-		p.free()
+		p.Free()
 		return nil, fmt.Errorf("no free port on 127.0.0.1: %w", err)
 	}
 	return p, nil
 }
 
-func (p *port) bind() error {
+func (p *Port) bind() error {
 	if err := syscall.SetsockoptInt(p.socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
 		return os.NewSyscallError("setsockopt", err)
 	}
@@ -48,6 +49,11 @@ func (p *port) bind() error {
 	return nil
 }
 
-func (p *port) addr() string { return fmt.Sprintf("127.0.0.1:%d", p.number) }
+// Number is that of the port.
+func (p *Port) Number() int { return p.number }
 
-func (p *port) free() { _ = syscall.Close(p.socket) }
+// Addr is its host:port.
+func (p *Port) Addr() string { return fmt.Sprintf("127.0.0.1:%d", p.number) }
+
+// Free gives it back.
+func (p *Port) Free() { _ = syscall.Close(p.socket) }

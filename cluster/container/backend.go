@@ -1,0 +1,85 @@
+package container
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/cluster/live"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Backend makes worlds of Redis in containers.
+type Backend struct {
+	// Image is the image to run, which must have redis-server in its PATH. It is pulled
+	// if it is not there. Empty: one that is built from the redis-server in our PATH.
+	Image string
+
+	// Preload is what redis-server has to preload in that image to have a clock of its
+	// own: the paths of libfaketime and of the C library, with a colon between them. For
+	// an image that we build it is not asked for. Empty: clocks of nodes cannot be set.
+	Preload string
+}
+
+// Name is what a user calls this backend.
+func (Backend) Name() string { return "container" }
+
+// Faults lists the kinds of faults that its worlds can carry out. Those that need what is
+// outside of a container are not among them: to see what of a server's files was on the
+// disk, to take it back to a time before, and to have another follow it.
+func (b Backend) Faults() []nemesis.Kind { return b.repertoire().Kinds() }
+
+// Features lists the features that they have for them.
+func (b Backend) Features() []nemesis.Feature { return b.repertoire().Features() }
+
+func (b Backend) repertoire() live.Repertoire {
+	var features []nemesis.Feature
+	if b.clocks() {
+		features = append(features, nemesis.NodeClockFeature)
+	}
+	return slices.Concat(live.Anywhere(features...), live.Outages(), live.Stops(), live.Commands())
+}
+
+// clocks reports whether servers can have clocks of their own, as far as can be known
+// before anything is started.
+func (b Backend) clocks() bool { return b.Image == "" || b.Preload != "" }
+
+// Open starts the containers and the network of a setting, which must be valid and ask
+// for no other faults than [Backend.Faults] and [Backend.Features]; the setting's latency
+// and sync are ignored, for this network and these disks are real. The world's history
+// goes to sink, one event at a time. ctx bounds the start only.
+//
+// Errors are one line that says what is missing: an engine, the image, redis-server in
+// it; or have the end of the log of the container that ended. Nothing is left of a world
+// that could not be opened.
+func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
+	servers, err := OpenFleet(ctx, Options{
+		Backend:     b,
+		Nodes:       s.Nodes,
+		AppendOnly:  s.Persistence != nemesis.Nothing,
+		EverySecond: s.Persistence == nemesis.EverySecond,
+		Clocks:      s.Plan.AsksFor(nemesis.NodeClockFeature),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return live.Open(s, seed, sink, live.FleetOf(servers.Servers(), servers.Died(), servers.Close), b.repertoire())
+}
+
+// Options says which servers to run.
+type Options struct {
+	Backend
+
+	Nodes       int  // how many servers
+	AppendOnly  bool // whether a server keeps every acknowledged write over its death, or nothing at all
+	EverySecond bool // with AppendOnly: whether its file is synced each second, and not at every write
+	Clocks      bool // whether their wall clocks can be set, see [Server.SetClock]
+}
+
+// What the parts of the repertoire ask of a server.
+var _ interface {
+	live.Crasher
+	live.Stopper
+	live.Commander
+	live.Clocked
+} = (*Server)(nil)

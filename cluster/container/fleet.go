@@ -1,0 +1,147 @@
+//go:build linux
+
+package container
+
+import (
+	"context"
+	_ "embed" // the script
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/cluster/faketime"
+	"github.com/lockstorm/lockstorm/cluster/loopback"
+	"github.com/lockstorm/lockstorm/cluster/reaper"
+)
+
+//go:embed remove.sh
+var removeScript string
+
+// closePatience is how long it may take to remove all containers.
+const closePatience = time.Minute
+
+// Fleet is a number of servers, each in a container.
+type Fleet struct {
+	options Options
+	image   string
+	preload string // what lets the servers have clocks of their own
+	engine  *engine
+	reaper  *reaper.Reaper
+	servers []*Server // by node, from 0
+	died    chan error
+
+	closing sync.Once
+	err     error
+}
+
+// OpenFleet starts the servers and returns when all of them answer. After an error
+// nothing is left of them.
+func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
+	f := &Fleet{options: o, died: make(chan error, 1)}
+	var err error
+	if f.preload, err = o.preload(); err != nil {
+		return nil, err
+	}
+	if f.engine, err = connect(ctx); err != nil {
+		return nil, err
+	}
+	f.image = o.Image
+	if o.Image == "" {
+		f.image, err = f.engine.own(ctx)
+	} else {
+		err = f.engine.named(ctx, o.Image)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.reaper, err = reaper.Start(removeScript, f.engine.socket); err != nil {
+		return nil, err
+	}
+	if err := f.start(ctx); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// preload is what the servers have to preload; nothing: their clocks are the machine's.
+func (o Options) preload() (string, error) {
+	switch {
+	case !o.Clocks:
+		return "", nil
+	case o.Image != "":
+		return o.Preload, nil
+	}
+	return faketime.Local()
+}
+
+func (f *Fleet) start(ctx context.Context) error {
+	for node := 1; node <= f.options.Nodes; node++ {
+		port, err := loopback.Reserve()
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("node-%d", node)
+		s := &Server{fleet: f, port: port, dir: filepath.Join(f.reaper.Dir(), name), name: filepath.Base(f.reaper.Dir()) + "-" + name}
+		f.servers = append(f.servers, s)
+		if err := os.Mkdir(s.dir, 0o755); err != nil { // the server in the container may be anybody
+			return err
+		}
+		if f.preload != "" {
+			s.clock = faketime.New(filepath.Join(s.dir, clockFile))
+		}
+	}
+	return f.each(func(s *Server) error {
+		if err := s.create(ctx); err != nil {
+			return err
+		}
+		return s.Start(ctx)
+	})
+}
+
+// each does something to all servers at once and returns one of the errors.
+func (f *Fleet) each(do func(*Server) error) error {
+	errs := make(chan error, len(f.servers))
+	for _, s := range f.servers {
+		go func() { errs <- do(s) }()
+	}
+	var first error
+	for range f.servers {
+		if err := <-errs; err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// report tells of a server that died of itself; the first one is enough.
+func (f *Fleet) report(death error) {
+	select {
+	case f.died <- death:
+	default:
+	}
+}
+
+// Servers are the servers of all nodes, in their order.
+func (f *Fleet) Servers() []*Server { return f.servers }
+
+// Server is the server of a node, from 1.
+func (f *Fleet) Server(node int) *Server { return f.servers[node-1] }
+
+// Died delivers an error when a container has ended that nobody ended through its
+// [Server]. The error has the end of its log.
+func (f *Fleet) Died() <-chan error { return f.died }
+
+// Close removes all containers with what they have written. Nobody may use them any
+// more. A second Close does nothing and returns the same error.
+func (f *Fleet) Close() error {
+	f.closing.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+		defer cancel()
+		err := f.each(func(s *Server) error { return s.remove(ctx) })
+		f.err = errors.Join(err, f.reaper.Close())
+	})
+	return f.err
+}

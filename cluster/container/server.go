@@ -1,0 +1,265 @@
+//go:build linux
+
+package container
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/mount"
+	"github.com/moby/moby/api/types/network"
+	"github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+
+	"github.com/lockstorm/lockstorm/cluster/faketime"
+	"github.com/lockstorm/lockstorm/cluster/loopback"
+	"github.com/lockstorm/lockstorm/cluster/operator"
+	"github.com/lockstorm/lockstorm/cluster/redisserver"
+)
+
+// startPatience is how long a server may take to answer its first PING.
+const startPatience = 20 * time.Second
+
+// quitPatience is how long a server may take to shut down: it has nothing to save.
+const quitPatience = 5 * time.Second
+
+// enginePatience is how long the engine may take for anything else.
+const enginePatience = 30 * time.Second
+
+// redisPort is where a server listens in its container.
+const redisPort = "6379"
+
+// A server's clock is a file in a directory that its container shares with us. It is the
+// directory that is mounted, for the file is a new one each time.
+const (
+	clockFile = "clock"
+	clockDir  = "/lockstorm-clock"
+)
+
+// Server is one Redis in a container on its port, over all its lives.
+type Server struct {
+	fleet *Fleet
+	name  string // of the container
+	dir   string // ours, of which the reaper knows the name
+	port  *loopback.Port
+	clock *faketime.Clock // nil: that of the machine
+
+	mu     sync.Mutex
+	id     string // of the container; empty: there is none yet
+	now    *life  // nil while it is down
+	paused bool
+}
+
+// Addr is the server's host:port. It stays the same over restarts.
+func (s *Server) Addr() string { return s.port.Addr() }
+
+// create makes the container.
+func (s *Server) create(ctx context.Context) error {
+	f := s.fleet
+	request := testcontainers.ContainerRequest{
+		Image:        f.image,
+		Name:         s.name,
+		Labels:       map[string]string{label: s.name},
+		ExposedPorts: []string{redisPort + "/tcp"}, // and nothing else that the image would
+		Cmd:          s.command(),
+		HostConfigModifier: func(h *container.HostConfig) {
+			h.PortBindings = network.PortMap{network.MustParsePort(redisPort + "/tcp"): {{
+				HostIP: netip.MustParseAddr("127.0.0.1"), HostPort: strconv.Itoa(s.port.Number()),
+			}}}
+			if s.clock != nil {
+				h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: s.dir, Target: clockDir, ReadOnly: true})
+			}
+		},
+	}
+	if s.clock != nil {
+		request.Env = map[string]string{}
+		for _, line := range faketime.Env(f.preload, clockDir+"/"+clockFile) {
+			name, value, _ := strings.Cut(line, "=")
+			request.Env[name] = value
+		}
+	}
+	made, err := f.engine.provider.CreateContainer(ctx, request)
+	if err != nil {
+		return fmt.Errorf("cannot make a container of the image %s: %w", f.image, oneLine(err))
+	}
+	s.id = made.GetContainerID()
+	return nil
+}
+
+// command starts the server: within its container it may be spoken to by anybody, which
+// is whoever comes by way of the port on loopback, or from another container.
+func (s *Server) command() []string {
+	o := s.fleet.options
+	return append([]string{"redis-server", "--port", redisPort, "--bind", "0.0.0.0", "--protected-mode", "no"},
+		redisserver.Keeping(o.AppendOnly, o.EverySecond)...)
+}
+
+// Start starts the server and returns when it answers PING. What it kept of an earlier
+// life is as [Options.AppendOnly] says. If it does not answer in time, or ctx ends, it is
+// killed.
+func (s *Server) Start(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now != nil {
+		return fmt.Errorf("redis-server on %s is already running", s.Addr())
+	}
+	if s.clock != nil {
+		if err := s.clock.Load(); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("waited for %v", startPatience))
+	defer cancel()
+	if _, err := s.engine().ContainerStart(ctx, s.id, client.ContainerStartOptions{}); err != nil {
+		return s.unstarted(err)
+	}
+	l := begin(s.engine(), s.id, s.Addr(), s.fleet.report)
+	err := l.ready(ctx)
+	if err == nil && s.clock != nil {
+		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
+	}
+	if err != nil {
+		s.end(l)
+		return err
+	}
+	s.now = l
+	return nil
+}
+
+// unstarted says why a container does not start.
+func (s *Server) unstarted(err error) error {
+	err = oneLine(err)
+	switch text := err.Error(); {
+	case strings.Contains(text, "already allocated"), strings.Contains(text, "address already in use"):
+		return fmt.Errorf("the port %s is taken by somebody else: %w", s.Addr(), err)
+	case strings.Contains(text, "executable file not found"):
+		return fmt.Errorf("the image %s has no redis-server in its PATH: %w", s.fleet.image, err)
+	default:
+		return fmt.Errorf("the container of redis-server on %s does not start: %w", s.Addr(), err)
+	}
+}
+
+// Kill ends the server by SIGKILL and returns when it is gone. A server that is down
+// stays so; one that stands still does not go on before.
+func (s *Server) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now != nil {
+		s.end(s.now)
+	}
+}
+
+// end kills what runs.
+func (s *Server) end(l *life) {
+	l.doomed.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
+	defer cancel()
+	_, err := s.engine().ContainerKill(ctx, s.id, client.ContainerKillOptions{Signal: "SIGKILL"})
+	s.gone(ctx, l, err)
+}
+
+// Quit shuts the server down, as an operator does, and returns when it is gone. A server
+// that is down stays so.
+func (s *Server) Quit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == nil {
+		return
+	}
+	s.now.doomed.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
+	defer cancel()
+	patience := int(quitPatience.Seconds())
+	_, err := s.engine().ContainerStop(ctx, s.id, client.ContainerStopOptions{Signal: "SIGTERM", Timeout: &patience})
+	s.gone(ctx, s.now, err)
+}
+
+// gone waits for the end of a life. An error of the engine matters only if there is none:
+// one that is dead cannot be killed.
+func (s *Server) gone(ctx context.Context, l *life, err error) {
+	s.now, s.paused = nil, false
+	select {
+	case <-l.ended:
+	case <-ctx.Done():
+		s.fleet.report(fmt.Errorf("redis-server on %s does not end: %w", s.Addr(), cmp.Or(err, context.Cause(ctx))))
+	}
+}
+
+// Stop makes the server stand still, and returns when it does. One that is down it
+// leaves alone, as does Continue.
+func (s *Server) Stop() error {
+	return s.freeze(true, func(ctx context.Context) error {
+		_, err := s.engine().ContainerPause(ctx, s.id, client.ContainerPauseOptions{})
+		return err
+	})
+}
+
+// Continue lets the server go on.
+func (s *Server) Continue() error {
+	return s.freeze(false, func(ctx context.Context) error {
+		_, err := s.engine().ContainerUnpause(ctx, s.id, client.ContainerUnpauseOptions{})
+		return err
+	})
+}
+
+func (s *Server) freeze(paused bool, how func(context.Context) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == nil || s.paused == paused {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
+	defer cancel()
+	if err := how(ctx); err != nil {
+		return fmt.Errorf("the container of redis-server on %s: %w", s.Addr(), err)
+	}
+	s.paused = paused
+	return nil
+}
+
+// Do sends a command over a connection of its own, past any proxy of ours, and returns
+// the reply as go-redis reads it.
+func (s *Server) Do(ctx context.Context, command ...string) (reply any, err error) {
+	return s.operator().Do(ctx, command...)
+}
+
+// SetClock sets the server's wall clock, as [Options.Clocks] allows: from now on it is
+// ahead of the machine's, or behind it if ahead is below 0, and runs ppm parts per
+// million too fast; with -1,000,000 it stands still. It stays so over restarts.
+func (s *Server) SetClock(ahead time.Duration, ppm int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clock.Set(ahead, ppm)
+}
+
+// remove takes the container away, with what it has written, and then the directory by
+// which the reaper would know of it.
+func (s *Server) remove(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.port.Free()
+	if s.now != nil {
+		s.now.doomed.Store(true)
+	}
+	_, err := s.engine().ContainerRemove(ctx, s.name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	if err != nil && !errdefs.IsNotFound(err) {
+		return fmt.Errorf("the container %s could not be removed: %w", s.name, err)
+	}
+	if s.now != nil {
+		<-s.now.ended
+		s.now = nil
+	}
+	return os.RemoveAll(s.dir)
+}
+
+func (s *Server) engine() client.APIClient    { return s.fleet.engine.client }
+func (s *Server) operator() operator.Operator { return operator.Operator(s.Addr()) }

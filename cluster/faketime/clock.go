@@ -1,0 +1,84 @@
+package faketime
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// Clock is the wall clock of one server, over all its processes.
+type Clock struct {
+	file string
+
+	at    time.Time     // of the machine, monotonic reading included, when it was last set
+	ahead time.Duration // of the machine's clock, at that time
+	ppm   int64         // by which it runs too fast since
+
+	// loaded is when the library was loaded in the process that runs, by the machine's
+	// clock: from then on it counts what a rate gains.
+	loaded time.Time
+}
+
+// New returns a clock that shows what the machine's does, and is kept in a file. Its
+// directory has to be there.
+func New(file string) *Clock { return &Clock{file: file, at: time.Now()} }
+
+// Env is what a process needs to run under it: preload as [Local] says, and the path of
+// the clock's file as the process sees it.
+func Env(preload, file string) []string {
+	return []string{"LD_PRELOAD=" + preload, "FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"}
+}
+
+// aheadNow is how far it is ahead now.
+func (c *Clock) aheadNow(now time.Time) time.Duration {
+	return c.ahead + c.gained(now.Sub(c.at))
+}
+
+// gained is what its rate gains in so much time.
+func (c *Clock) gained(in time.Duration) time.Duration {
+	return time.Duration(float64(in) * float64(c.ppm) / 1e6)
+}
+
+// Set sets it: from now on it is ahead of the machine's clock, and runs ppm too fast.
+func (c *Clock) Set(ahead time.Duration, ppm int64) error {
+	c.at, c.ahead, c.ppm = time.Now(), ahead, ppm
+	return c.write(c.at)
+}
+
+// Load prepares it for a process that starts now.
+func (c *Clock) Load() error {
+	c.loaded = time.Now()
+	return c.write(c.loaded)
+}
+
+// Settle finds out when the process that runs has loaded the library: it is what the
+// clock shows that is told to stand still.
+func (c *Clock) Settle(shown func() (time.Time, error)) error {
+	if err := c.say(0, 0); err != nil {
+		return err
+	}
+	loaded, err := shown()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	c.loaded = now.Add(loaded.Sub(now.Round(0))) // as a reading of the monotonic clock
+	return c.write(now)
+}
+
+// write tells the library how the clock stands: what it makes of the machine's time t is
+// loaded + (t - loaded) × rate + offset.
+func (c *Clock) write(now time.Time) error {
+	offset := c.aheadNow(now) - c.gained(now.Sub(c.loaded))
+	return c.say(offset, 1+float64(c.ppm)/1e6)
+}
+
+// say writes the file; never half of it, for the server reads it at every look at its
+// clock.
+func (c *Clock) say(offset time.Duration, rate float64) error {
+	text := fmt.Sprintf("%+.9f x%.6f\n", offset.Seconds(), rate)
+	if err := os.WriteFile(c.file+".new", []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(c.file+".new", c.file)
+}

@@ -1,0 +1,72 @@
+// Package operator is what somebody does to a Redis server who runs it: commands beside
+// those of the clients, over connections of his own, past any proxy.
+package operator
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/lockstorm/lockstorm/cluster/loopback"
+)
+
+// Operator is that of the server at a host:port of this machine: nobody else is spoken to.
+type Operator string
+
+// Do gives a command, and returns the reply as go-redis reads it.
+func (o Operator) Do(ctx context.Context, command ...string) (reply any, err error) {
+	client := o.client()
+	defer func() { _ = client.Close() }()
+	words := make([]any, len(command))
+	for i, w := range command {
+		words[i] = w
+	}
+	reply, err = client.Do(ctx, words...).Result()
+	if err != nil {
+		return nil, fmt.Errorf("%s to redis-server on %s: %w", strings.Join(command, " "), string(o), err)
+	}
+	return reply, nil
+}
+
+// Time is what the server's wall clock shows.
+func (o Operator) Time(ctx context.Context) (time.Time, error) {
+	client := o.client()
+	defer func() { _ = client.Close() }()
+	return client.Time(ctx).Result()
+}
+
+// client sends a command once, and only its context ends it.
+func (o Operator) client() *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: string(o), Protocol: 2, PoolSize: 1, MaxRetries: -1, DialerRetries: 1,
+		ContextTimeoutEnabled: true, ReadTimeout: -1, WriteTimeout: -1, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		Dialer:                   loopback.Dialer.DialContext,
+	})
+}
+
+// Answers reports whether the server answers PING, which it does not while it loads what
+// it has kept.
+func (o Operator) Answers(ctx context.Context) bool {
+	conn, err := loopback.Dialer.DialContext(ctx, "tcp", string(o))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	return pongs(conn)
+}
+
+func pongs(conn net.Conn) bool {
+	const pong = "+PONG"
+	reply := make([]byte, len(pong))
+	_, _ = io.WriteString(conn, "PING\r\n")
+	_, _ = io.ReadFull(conn, reply)
+	return string(reply) == pong // or an error, while it loads its file
+}

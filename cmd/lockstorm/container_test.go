@@ -1,0 +1,120 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/enginetest"
+)
+
+// These tests run the command on Redis in containers. Those that need an engine are
+// called TestContainer..., and "make test-container" runs them.
+
+// Rows of the debate show on containers what they show elsewhere.
+func TestContainerRowsOfTheDebate(t *testing.T) {
+	enginetest.Need(t)
+	const runs = 3
+	for row, want := range map[string]struct{ least, most int }{
+		"crash-restart":   {1, runs},
+		"delayed-restart": {0, 0},
+		"node-pause":      {0, 0},
+		"node-clock-jump": {1, runs},
+	} {
+		t.Run(row, func(t *testing.T) {
+			t.Parallel()
+			if _, violated := leases(t, "container", row, runs); violated < want.least || violated > want.most {
+				t.Errorf("%d runs of %d violated lease exclusion, want %d to %d", violated, runs, want.least, want.most)
+			}
+		})
+	}
+}
+
+// A run says what it was made with.
+func TestContainerVersionsAreStored(t *testing.T) {
+	enginetest.Need(t)
+	b, err := findBackend("container")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := versions(b.Backend)
+	for _, what := range []string{"docker", "redis-server"} {
+		if made[what] == "" {
+			t.Errorf("no version of %s in %v", what, made)
+		}
+	}
+}
+
+// Whatever ends the command, its containers, its image and its files end as well.
+func TestContainerDoesNotSurviveTheCommand(t *testing.T) {
+	enginetest.Need(t)
+	for signal, wantCode := range map[syscall.Signal]int{syscall.SIGINT: exitUndecided, syscall.SIGTERM: exitUndecided, syscall.SIGKILL: -1} {
+		t.Run(signal.String(), func(t *testing.T) {
+			temp := t.TempDir()
+			before := enginetest.Ours(t)
+			ours := func() []string {
+				return slices.DeleteFunc(enginetest.Ours(t), func(n string) bool { return slices.Contains(before, n) })
+			}
+			cmd := exec.Command(os.Args[0], "run", "slow-acquire", "--backend", "container", "--out", t.TempDir())
+			cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+temp)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = cmd.Process.Kill() })
+			soon(t, "five containers and an image are there", func() bool { return len(ours()) == 6 })
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			want(t, "exit code", cmd.ProcessState.ExitCode(), wantCode)
+			soon(t, "they are gone", func() bool { return len(ours()) == 0 })
+			soon(t, "no directory is left", func() bool {
+				left, err := os.ReadDir(temp)
+				return err == nil && len(left) == 0
+			})
+		})
+	}
+}
+
+// What an image cannot do is known before anything starts, and so is what a flag is for.
+func TestImageOfTheUserHasNoClock(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"node-clock-jump", "--redis-image", "redis:7"}, []string{"the container backend cannot carry out", "clock-jump", "container with other flags"}},
+		{[]string{"failover"}, []string{"the container backend cannot carry out", "a failover (who can: sim, process)"}},
+		{[]string{"calm", "--redis-preload", "/x"}, []string{"--redis-preload is for an image"}},
+	} {
+		code, _, problems := command(t, append([]string{"run", "--backend", "container", "--out", ""}, c.args...)...)
+		want(t, "exit code", code, exitBadInput)
+		want(t, "lines", strings.Count(problems, "\n"), 1)
+		wantIn(t, problems, c.want...)
+	}
+	_, _, problems := command(t, "validate", "../../scenarios/testdata/nothing", "--backend", "process", "--redis-image", "redis:7")
+	wantIn(t, problems, "--redis-image is for --backend container")
+}
+
+// Where there is no engine the command says so in one line, and leaves nothing.
+func TestNoEngine(t *testing.T) {
+	temp, nowhere := t.TempDir(), t.TempDir()+"/docker.sock"
+	for host, says := range map[string]string{
+		"unix://" + nowhere:    nowhere,
+		"tcp://192.0.2.1:2375": "may be on another machine",
+	} {
+		cmd := exec.Command(os.Args[0], "run", "calm", "--backend", "container", "--out", "")
+		cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+temp, "DOCKER_HOST="+host)
+		out, _ := cmd.CombinedOutput()
+		want(t, "exit code", cmd.ProcessState.ExitCode(), exitBadInput)
+		want(t, "lines", strings.Count(string(out), "\n"), 1)
+		wantIn(t, string(out), says, "DOCKER_HOST=unix:///path")
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,58 @@
+#!/bin/sh
+# sh scripts/engine.sh COMMAND...: runs a command beside a Docker engine. If none runs and
+# we are root it has one of its own, of the distribution's packages, and no network but
+# loopback and the engine's.
+#
+# That engine lives in namespaces and in memory: its processes, containers, bridge, packet
+# filter and files go when this script ends, because the kernel takes them back, however
+# it ends.
+set -eu
+
+runs() { [ -n "${DOCKER_HOST:-}" ] || [ -S /var/run/docker.sock ]; }
+
+cgroup=lockstorm-engine
+
+# What the kernel keeps are names of control groups, which are empty by now, or others use.
+forget_groups() { find /sys/fs/cgroup -depth -type d -path "*/$cgroup*" -exec rmdir {} + 2>/dev/null || true; }
+
+if [ "${1:-}" != --inside ]; then
+	runs && exec "$@"
+	if [ "$(id -u)" != 0 ]; then
+		echo "there is no Docker engine, and only root can start one: start it, or name its socket in DOCKER_HOST" >&2
+		exit 1
+	fi
+	sh "$(dirname "$0")/deps.sh" docker.io
+	forget_groups
+	exec unshare --fork --pid --kill-child --mount-proc --mount --net -- sh "$0" --inside "$@"
+fi
+shift
+
+dir=/run/lockstorm-engine
+ip link set lo up
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /etc/docker
+mkdir "$dir" "$dir/tmp"
+export TMPDIR="$dir/tmp" # what ends with us has nobody left to remove it
+export DOCKER_HOST="unix://$dir/docker.sock"
+dockerd --host "$DOCKER_HOST" --data-root "$dir/data" --exec-root "$dir/exec" --pidfile "$dir/pid" --cgroup-parent "/$cgroup" >"$dir/log" 2>&1 &
+engine=$!
+
+stop() {
+	kill "$engine" 2>/dev/null && wait "$engine" || true
+	forget_groups
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
+
+tries=0
+until [ -S "$dir/docker.sock" ] && docker version >/dev/null 2>&1; do
+	tries=$((tries + 1))
+	if [ "$tries" -gt 300 ] || ! kill -0 "$engine" 2>/dev/null; then
+		echo "the Docker engine does not start; the end of its log:" >&2
+		tail -n 20 "$dir/log" >&2
+		exit 1
+	fi
+	sleep 0.1
+done
+
+"$@"
