@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+
+	"github.com/lockstorm/lockstorm/cluster/child"
 )
 
 // Fleet is a number of servers with one directory.
@@ -18,8 +20,7 @@ type Fleet struct {
 	servers []*Server // by node, from 0
 	died    chan error
 
-	forking sync.Mutex // of forker
-	forker  *forker
+	forker *child.Forker
 
 	closed     chan struct{}
 	background sync.WaitGroup
@@ -39,7 +40,7 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{options: o, reaper: reaper, forker: newForker(), died: make(chan error, 1), closed: make(chan struct{})}
+	f := &Fleet{options: o, reaper: reaper, forker: child.NewForker(), died: make(chan error, 1), closed: make(chan struct{})}
 	if err := f.start(ctx); err != nil {
 		_ = f.Close()
 		return nil, err
@@ -90,8 +91,6 @@ func (f *Fleet) each(do func(*Server) error) error {
 
 // launch starts a server's process.
 func (f *Fleet) launch(s *Server) (*process, error) {
-	f.forking.Lock()
-	defer f.forking.Unlock()
 	cmd := exec.Command(f.options.Binary, s.args()...)
 	cmd.Dir = s.dir
 	if s.clock != nil {
@@ -128,7 +127,7 @@ func (f *Fleet) Close() error {
 		close(f.closed)
 		f.background.Wait()
 		_ = f.each(func(s *Server) error { s.Kill(); s.port.free(); return nil })
-		f.forker.close()
+		f.forker.Close()
 		f.err = f.reaper.close()
 	})
 	return f.err
