@@ -40,6 +40,9 @@ func (a repetition) command(r stored) string {
 	if a.backend.Name != backends[0].Name {
 		command += " --backend " + a.backend.Name
 	}
+	if a.backend.Apart {
+		command += " --clients " + asProcesses
+	}
 	if g := r.Scenario.Generate; a.stormy && g != nil {
 		command += fmt.Sprintf(" --faults %s --most %d", g.Faults, g.Most)
 	}

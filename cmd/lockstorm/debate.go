@@ -58,7 +58,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.DebateFile+", what the debate has shown")
 	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
 	o.show.flags(cmd)
-	for _, f := range []string{"backend", "runs", "points", "seed", "out", "save"} {
+	for _, f := range []string{"backend", "clients", "runs", "points", "seed", "out", "save"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}
 	cmd.RunE = func(cmd *cobra.Command, names []string) (err error) {

@@ -44,6 +44,9 @@ func versions(b storm.Backend) map[string]string {
 	if b.Name == servers.Name() {
 		v["redis-server"] = serverVersion()
 	}
+	if b.Apart {
+		v["clients"] = asProcesses
+	}
 	return v
 }
 
