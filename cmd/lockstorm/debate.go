@@ -185,9 +185,7 @@ func (o debateOptions) suite(d debate) suite {
 
 // run runs the debate, saves it if that is asked for, and prints it.
 func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Writer) error {
-	if o.backend.Name != backends[0].Name {
-		d.again = " --backend " + o.backend.Name
-	}
+	d.again = flagsFor(o.backend)
 	return o.suite(d).present(ctx, &d, location{o.save, results.DebateFile}, out, problems)
 }
 
