@@ -40,9 +40,9 @@ func (w *World) RunApart(ctx context.Context, brief []byte) error {
 		}
 		clients, w.bodies[i] = append(clients, p), p
 	}
-	if err := w.awaitReady(ctx, clients); err != nil {
+	if err := w.awaitReady(ctx, clients); err != nil && ctx.Err() == nil {
 		return err
-	}
+	} // a run that is stopped before it begins is one that was cut short
 	w.history.late = true
 	return w.run(ctx, func() {
 		for _, p := range clients {

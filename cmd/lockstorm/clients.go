@@ -16,6 +16,12 @@ const (
 	asProcesses  = "processes"
 )
 
+// whatClientsAre says what that means; the first is the default.
+var whatClientsAre = []struct{ name, what string }{
+	{asGoroutines, "goroutines of this process: one that is paused stands still from its next call on"},
+	{asProcesses, "processes of their own: a pause is SIGSTOP, a kill SIGKILL"},
+}
+
 // beClient is the whole program in a process that is a client of another one's run, and
 // nothing otherwise.
 func beClient() {
@@ -26,7 +32,7 @@ func beClient() {
 }
 
 func clientsFlag(set *pflag.FlagSet) *string {
-	return set.String("clients", asGoroutines, "what clients are on real servers: "+asGoroutines+", or "+asProcesses+" of their own, of which a pause is SIGSTOP and a kill SIGKILL")
+	return set.String("clients", whatClientsAre[0].name, "what clients are on real servers: "+asGoroutines+" of this process, or "+asProcesses+", of which a pause is SIGSTOP and a kill SIGKILL")
 }
 
 // withClients returns the backend with clients of that sort.
