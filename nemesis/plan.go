@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/lockstorm/lockstorm/env"
 )
 
 // Plan is a list of faults. It is data: read, printed, generated and shrunk.
@@ -20,6 +22,17 @@ func (p Plan) Kinds() []Kind {
 // AsksFor reports whether a fault of the plan asks for a feature.
 func (p Plan) AsksFor(f Feature) bool {
 	return slices.ContainsFunc(p, func(one Fault) bool { return featureOf(one.Action) == f })
+}
+
+// StepsOf lists the steps of a client at which some fault of the plan may begin or end, in
+// their order: whatever else it does, nobody waits for.
+func (p Plan) StepsOf(client int) []env.Step {
+	return slices.DeleteFunc(env.Steps(), func(s env.Step) bool {
+		return !slices.ContainsFunc(p, func(f Fault) bool {
+			waits := func(m *Moment) bool { return m != nil && m.Client == client && string(m.Step) == s.String() }
+			return waits(&f.Start) || waits(f.end())
+		})
+	})
 }
 
 func (p Plan) validate(s Setting) error {

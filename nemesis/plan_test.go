@@ -2,6 +2,7 @@ package nemesis_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +141,21 @@ func TestRefuseFeature(t *testing.T) {
 }
 
 // Each kind tells its own name and has a line of its own.
+// Nobody waits for other steps of a client than those at which a fault begins or ends.
+func TestStepsOf(t *testing.T) {
+	over := nemesis.When(2, env.StepGranted, time.Second)
+	p := nemesis.Plan{
+		{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepReply, 0), End: &over},
+		{Action: &nemesis.Pause{Client: 2}, Start: nemesis.When(1, env.StepAcquire, 0), End: nemesis.After(time.Second)},
+		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(0)},
+	}
+	for client, want := range map[int][]env.Step{1: {env.StepAcquire, env.StepReply}, 2: {env.StepGranted}, 3: nil} {
+		if got := p.StepsOf(client); !slices.Equal(got, want) {
+			t.Errorf("client %d: %v, want %v", client, got, want)
+		}
+	}
+}
+
 func TestKinds(t *testing.T) {
 	names, what := nemesis.Kinds()
 	seen := map[nemesis.Kind]bool{}

@@ -23,6 +23,9 @@ type Backend struct {
 	// Stores says that its worlds have a store where the setting asks for one.
 	Stores bool
 
+	// Apart says that clients run in processes of their own: its worlds are [Apart].
+	Apart bool
+
 	Open OpenFunc
 
 	// Versions tells what a run on it is made with, beside this program; nil: nothing
@@ -47,9 +50,9 @@ func Opener[W World](open func(context.Context, nemesis.Setting, uint64, history
 	}
 }
 
-// World is one place where an experiment runs, once. Clients are numbered
-// from 1; what belongs to one client is used by that client only.
-type World interface {
+// Place is what clients have of a world. They are numbered from 1; what belongs to one
+// client is used by that client only.
+type Place interface {
 	// Runtime, Nodes and Register are what client has of the world.
 	Runtime(client int) env.Runtime
 	Nodes(client int) env.Nodes
@@ -79,6 +82,11 @@ type World interface {
 	// now, which ends with ctx or when a fault cancels the call, and what to do
 	// when the call has returned. A client makes one call at a time.
 	Call(ctx context.Context, client int) (calling context.Context, returned func())
+}
+
+// World is one place where an experiment runs, once.
+type World interface {
+	Place
 
 	// Run lets every client run main and carries out the plan. It returns
 	// when all clients that still can have returned, when the horizon has
@@ -93,4 +101,13 @@ type World interface {
 
 	// Close takes back everything that the world has made.
 	Close() error
+}
+
+// Apart is a [World] that can let its clients run in processes of their own.
+type Apart interface {
+	World
+
+	// RunApart is Run, where each client's process is given the brief, from which
+	// [Client] makes what the client does.
+	RunApart(ctx context.Context, brief []byte) error
 }

@@ -3,6 +3,7 @@ package storm
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,12 +20,9 @@ import (
 // each of its runs. Only [Prepare] makes one, so whoever has one need not ask again
 // whether it can be run. Its runs may go side by side.
 type Experiment struct {
+	cast
 	backend   Backend
-	scenario  scenarios.Scenario
 	world     nemesis.Setting // the scenario's, made ready
-	lock      lockKind
-	config    config // of the lock
-	roles     []role // of the clients
 	generator *nemesis.Generator
 	header    history.Header // but for the seed
 	watcher   Watcher        // nil: nobody watches
@@ -37,15 +35,7 @@ func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) {
 	if err := s.Validate(); err != nil {
 		return Experiment{}, err
 	}
-	kind, err := findLock(s.Lock.Kind)
-	if err != nil {
-		return Experiment{}, &nemesis.FieldError{Path: "lock.kind", Err: err}
-	}
-	roles, err := rolesOf(s)
-	if err != nil {
-		return Experiment{}, err
-	}
-	config, err := kind.configured(b, s)
+	c, err := castOf(b, s)
 	if err != nil {
 		return Experiment{}, err
 	}
@@ -56,9 +46,9 @@ func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) {
 	if err != nil {
 		return Experiment{}, err
 	}
+	c.scenario = judgeable(b, s)
 	e := Experiment{
-		backend: b, scenario: judgeable(b, s), world: s.World().Ready(),
-		lock: kind, config: config, roles: roles, generator: generator,
+		cast: c, backend: b, world: s.World().Ready(), generator: generator,
 		header: history.Header{
 			Format:     history.Format,
 			Version:    history.Version,
@@ -72,7 +62,7 @@ func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) {
 			Bounds:     s.Bounds,
 		},
 	}
-	kind.describe(&e.header, s.Lock)
+	c.lock.describe(&e.header, s.Lock)
 	return e, nil
 }
 
@@ -164,17 +154,12 @@ func selfContradiction(p *checker.Panel) error {
 }
 
 // drive lets the clients loose in the world.
-func (e Experiment) drive(ctx context.Context, world World) (Result, error) {
-	users, rounds := make([]*user, len(e.roles)), new(atomic.Int64)
-	for i := range users {
-		u, err := e.newUser(world, i+1, rounds)
-		if err != nil {
-			return Result{}, err
-		}
-		users[i] = u
+func (e Experiment) drive(ctx context.Context, world World) (result Result, err error) {
+	if e.backend.Apart {
+		err = e.runApart(ctx, world)
+	} else {
+		err = e.runHere(ctx, world)
 	}
-	err := world.Run(ctx, func(client int) { users[client-1].run() })
-	var result Result
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		result.Interrupted, err = true, nil
 	}
@@ -184,19 +169,29 @@ func (e Experiment) drive(ctx context.Context, world World) (Result, error) {
 	return result, err
 }
 
-// newUser puts a client into the world.
-func (e Experiment) newUser(world World, client int, rounds *atomic.Int64) (*user, error) {
-	r := &recorder{world: world, client: client, clock: e.scenario.Lock.ReadsClock()}
-	p := r.counted(ports{client, world.Runtime(client), world.Nodes(client), world.Store(client), r})
-	lock, err := e.lock.build(e.config, watched(p, e.watcher, rounds))
-	if err != nil {
-		return nil, err
+// runHere runs the experiment with clients in this process.
+func (e Experiment) runHere(ctx context.Context, world World) error {
+	users, rounds := make([]*user, len(e.roles)), new(atomic.Int64)
+	for i := range users {
+		u, err := e.newUser(world, i+1, func(p ports) ports { return watched(p, e.watcher, rounds) })
+		if err != nil {
+			return err
+		}
+		users[i] = u
 	}
-	return &user{
-		role:     e.roles[client-1],
-		runtime:  world.Runtime(client),
-		register: world.Register(client),
-		recorder: r,
-		lock:     lock,
-	}, nil
+	return world.Run(ctx, func(client int) { users[client-1].run() })
+}
+
+// runApart runs the experiment with clients that are processes of their own. Nobody can
+// watch these.
+func (e Experiment) runApart(ctx context.Context, world World) error {
+	apart, ok := world.(Apart)
+	if !ok || e.watcher != nil {
+		return fmt.Errorf("on the %s backend clients cannot be processes of their own, or be watched there", e.backend.Name)
+	}
+	brief, err := json.Marshal(e.scenario)
+	if err != nil {
+		return err
+	}
+	return apart.RunApart(ctx, brief)
 }

@@ -17,7 +17,7 @@ import (
 // client there; a return is recorded after. So the history never makes an
 // operation shorter than it was.
 type recorder struct {
-	world  World
+	world  Place
 	client int
 	clock  env.Clock    // that the lock reads
 	until  env.Instant  // the end of validity that the try under way has told of, or Never

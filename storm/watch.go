@@ -11,7 +11,8 @@ import (
 // Watcher hears what happens in a run, in its order: the events of the history, and
 // between them what clients ask of nodes and of the store, which no history tells, with
 // each answer at the moment at which the lock takes it. What comes when the lock listens
-// no more is not heard. Where runs are not exact, several clients call it at a time.
+// no more is not heard. Where runs are not exact, several clients call it at a time. Clients that are
+// processes of their own ([Apart]) nobody can watch.
 type Watcher interface {
 	history.Sink
 

@@ -25,6 +25,16 @@ type Clock struct {
 // ClockShowing returns a true clock that shows a time at ground time 0.
 func ClockShowing(shown int64) Clock { return Clock{shown: shown} }
 
+// Line is how a clock runs until it is changed: at ground time Ground it showed Shown,
+// and since then it has run PPM parts per million too fast.
+type Line struct{ Ground, Shown, PPM int64 }
+
+// Line returns how the clock runs.
+func (c *Clock) Line() Line { return Line{c.ground, c.shown, c.ppm} }
+
+// ClockAlong returns a clock that runs so, for whoever looks at it and changes nothing.
+func ClockAlong(l Line) Clock { return Clock{ground: l.Ground, shown: l.Shown, ppm: l.PPM} }
+
 // At returns what the clock shows at a ground time not before its last change.
 func (c *Clock) At(ground int64) int64 {
 	d := ground - c.ground

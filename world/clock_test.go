@@ -52,6 +52,18 @@ func TestWhenIsTheFirstInstant(t *testing.T) {
 	})
 }
 
+// Law: whoever is told how a clock runs sees what it shows.
+func TestLineIsTheClock(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawClock(t)
+		told := ClockAlong(c.Line())
+		later := c.ground + rapid.Int64Range(0, 1e15).Draw(t, "later")
+		if told.At(later) != c.At(later) || told.When(later) != c.When(later) {
+			t.Fatalf("%d and %d, want %d and %d", told.At(later), told.When(later), c.At(later), c.When(later))
+		}
+	})
+}
+
 // Law: a change of rate moves no hand, and nor does a stop; a jump moves it by just as much.
 func TestChangesAreContinuous(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

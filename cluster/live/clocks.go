@@ -33,60 +33,123 @@ func (g ground) clock(which env.Clock) world.Clock {
 	return world.ClockShowing(int64(env.System().Now(which)) - g.now())
 }
 
+// hands are how a client's clocks run, by env.Clock.
+type hands [3]world.Clock
+
+// due is the instant of the machine's monotonic clock at which one of them comes to an
+// instant of its own.
+func (h *hands) due(g ground, which env.Clock, until env.Instant) env.Instant {
+	if until == env.Never {
+		return until
+	}
+	return g.instant(h[which].When(int64(until)))
+}
+
 // clocks are a client's: the machine's own as they were when the world was opened, all
-// run by the ground clock, and what faults do to them.
+// run by the ground clock, and what faults do to them. A client that is a process of its
+// own reads them from a page of memory that it has in common with the world: so it cannot
+// go on after a fault and find a clock as it was before.
 type clocks struct {
 	ground ground
 
-	mu   sync.Mutex
-	each [3]world.Clock // by env.Clock
+	mu    sync.Mutex
+	hands hands
 
-	// era ends with the next change of a clock.
+	shown *page // on which another process reads them; nil: none does
+	seen  *page // from which they are read here, for it is another process that changes them; nil: they are ours
+
+	// era ends with the next change of a clock, or a little after it.
 	era    context.Context
 	finish context.CancelFunc
 }
 
 func newClocks(g ground) *clocks {
 	c := &clocks{ground: g}
-	c.each[env.Wall], c.each[env.Boottime] = g.clock(env.Wall), g.clock(env.Boottime)
-	c.each[env.Monotonic] = world.ClockShowing(int64(g.zero))
-	c.era, c.finish = context.WithCancel(context.Background())
+	c.hands[env.Wall], c.hands[env.Boottime] = g.clock(env.Wall), g.clock(env.Boottime)
+	c.hands[env.Monotonic] = world.ClockShowing(int64(g.zero))
+	c.turn()
 	return c
+}
+
+// clocksSeenOn are those that another process shows on a page.
+func clocksSeenOn(p *page, g ground) *clocks {
+	c := &clocks{ground: g, seen: p}
+	c.turn()
+	return c
+}
+
+// look returns how the clocks run, and the ground time at which they did.
+func (c *clocks) look() (hands, int64) {
+	if c.seen != nil {
+		return c.seen.read(c.ground.now)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hands, c.ground.now()
 }
 
 // now is what a clock shows.
 func (c *clocks) now(which env.Clock) env.Instant {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return env.Instant(c.each[which].At(c.ground.now()))
+	h, at := c.look()
+	return env.Instant(h[which].At(at))
 }
 
 // due is the instant of the machine's monotonic clock at which one of these comes to an
 // instant of its own, as it runs in this era.
 func (c *clocks) due(which env.Clock, until env.Instant) (machine env.Instant, era context.Context) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if until == env.Never {
-		return until, c.era
-	}
-	return c.ground.instant(c.each[which].When(int64(until))), c.era
+	era = c.era
+	c.mu.Unlock()
+	h, _ := c.look() // of this era or of a later one, of which we are going to hear
+	return h.due(c.ground, which, until), era
 }
 
 // missed is by how much the wall clock would have run on, if it stands still.
 func (c *clocks) missed() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.each[env.Wall].Behind(c.ground.now())
+	return c.hands[env.Wall].Behind(c.ground.now())
 }
 
-// change does something to some of them.
-func (c *clocks) change(which world.Hands, how func(*world.Clock)) {
+// change does something to some of them, and returns how they run then.
+func (c *clocks) change(which world.Hands, how func(*world.Clock)) hands {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, clock := range which.Of(&c.each[env.Wall], &c.each[env.Monotonic], &c.each[env.Boottime]) {
-		how(clock)
+	move := func() hands {
+		for _, clock := range which.Of(&c.hands[env.Wall], &c.hands[env.Monotonic], &c.hands[env.Boottime]) {
+			how(clock)
+		}
+		return c.hands
 	}
-	c.finish()
+	if c.shown != nil {
+		c.shown.write(move)
+	} else {
+		move()
+	}
+	c.turnLocked()
+	return c.hands
+}
+
+// show shows the clocks on a page from now on; nil: on none any more.
+func (c *clocks) show(p *page) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shown = p; p != nil {
+		p.write(func() hands { return c.hands })
+	}
+}
+
+// turn begins a new era.
+func (c *clocks) turn() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.turnLocked()
+}
+
+func (c *clocks) turnLocked() {
+	if c.finish != nil {
+		c.finish()
+	}
 	c.era, c.finish = context.WithCancel(context.Background())
 }
 
@@ -101,7 +164,12 @@ func (c *clocks) wait(ctx context.Context, until env.Instant, do func(ctx contex
 		err := do(waiting, machine)
 		atChange()
 		stop()
-		if err == nil || ctx.Err() != nil || era.Err() == nil {
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		// Who stood still while the clock was changed hears of it late: the time that
+		// was waited for may be over, and not be the right one any more.
+		if now, _ := c.due(env.Monotonic, until); era.Err() == nil && now <= machine {
 			return err
 		}
 	}
@@ -127,14 +195,15 @@ func (k clockwork) Change(m nemesis.Machine, which world.Hands, how func(*world.
 		k.world.changeWall(m.Node, how)
 		return
 	}
-	k.world.history.clocksChange(m.Client, func() { k.world.client(m.Client).clocks.change(which, how) })
+	k.world.history.clocksChange(m.Client, func() hands { return k.world.client(m.Client).clocks.change(which, how) })
+	k.world.body(m.Client).clocksChanged()
 }
 
 // Later implements [world.Clockwork].
 func (k clockwork) Later(at int64, move func()) { k.world.nemesis.later(at, move) }
 
 // Halt implements [world.Clockwork].
-func (k clockwork) Halt(client int) { k.world.halt(client) }
+func (k clockwork) Halt(client int) { k.world.must(k.world.halt(client)) }
 
 // Proceed implements [world.Clockwork].
-func (k clockwork) Proceed(client int) { k.world.proceed(client) }
+func (k clockwork) Proceed(client int) { k.world.must(k.world.proceed(client)) }

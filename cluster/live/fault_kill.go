@@ -8,10 +8,9 @@ import (
 
 var killing = world.Carry(
 	func(w *World, c world.Case[*nemesis.Kill]) error {
-		client := w.client(c.Action.Client)
-		client.gate.kill()
-		w.carrier.Record(history.Event{Kind: history.Kill, Client: client.number})
-		client.finish()
+		w.body(c.Action.Client).kill()
+		w.carrier.Record(history.Event{Kind: history.Kill, Client: c.Action.Client})
+		w.finish(c.Action.Client)
 		return nil
 	},
 	nil,

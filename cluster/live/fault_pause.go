@@ -7,24 +7,18 @@ import (
 )
 
 var pausing = world.Carry(
-	func(w *World, c world.Case[*nemesis.Pause]) error {
-		w.halt(c.Action.Client)
-		return nil
-	},
-	func(w *World, c world.Case[*nemesis.Pause]) error {
-		w.proceed(c.Action.Client)
-		return nil
-	},
+	func(w *World, c world.Case[*nemesis.Pause]) error { return w.halt(c.Action.Client) },
+	func(w *World, c world.Case[*nemesis.Pause]) error { return w.proceed(c.Action.Client) },
 )
 
 // halt makes a client stand still.
-func (w *World) halt(client int) {
+func (w *World) halt(client int) error {
 	w.carrier.Record(history.Event{Kind: history.Pause, Client: client})
-	w.client(client).gate.pause()
+	return w.body(client).pause()
 }
 
 // proceed lets it go on.
-func (w *World) proceed(client int) {
+func (w *World) proceed(client int) error {
 	w.carrier.Record(history.Event{Kind: history.Resume, Client: client})
-	w.client(client).gate.resume()
+	return w.body(client).resume()
 }

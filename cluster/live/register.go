@@ -18,13 +18,28 @@ type resource struct {
 	mu    sync.Mutex
 	state *guard.Guard
 	ways  []world.Rules // what faults do to the accesses of each client, from 0
+	tell  func(history.Event)
 }
 
-// serve carries an access out.
-func (r *resource) serve(do access) answer {
+// serve carries an access out. What tells of its effect is told before another access
+// can come in between.
+func (r *resource) serve(client int, a access) (got answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return do(r.state)
+	switch a.Op {
+	case toRead:
+		got.Value, got.Accepted = r.state.Read(a.Resource, a.Token, a.Fence)
+	case toWrite:
+		if got.Accepted = r.state.Write(a.Resource, a.Token, a.Fence, a.Value); got.Accepted {
+			r.tell(history.Event{
+				Kind: history.Apply, Client: client,
+				Resource: a.Resource, Token: a.Token, Value: a.Value, Fence: a.Fence,
+			})
+		}
+	case toDraw:
+		got.Fence, got.Accepted = r.state.Draw(a.Resource), true
+	}
+	return got
 }
 
 // change has the accesses of a client come under other rules from now on.
@@ -42,97 +57,106 @@ func (r *resource) delay(client int) time.Duration {
 }
 
 // access is what a client wants of the resource, decided when it arrives.
-type access func(*guard.Guard) answer
-
-type answer struct {
-	value    int64
-	fence    uint64
-	accepted bool
+type access struct {
+	Op accessOp
+	env.Access
+	Value int64
 }
 
-// register is a client's [env.Register].
-type register struct{ client *client }
+type accessOp uint8
 
-// send lets an access go its way, and waits for the answer or the end of ctx. What is on
-// its way arrives even if nobody waits for it any more.
-func (r register) send(ctx context.Context, do access) (answer, error) {
-	r.client.gate.pass()
+const (
+	toRead accessOp = iota + 1
+	toWrite
+	toDraw // a fence
+)
+
+type answer struct {
+	Value    int64
+	Fence    uint64
+	Accepted bool
+}
+
+// send implements [sender]. What is on its way arrives even if nobody waits for it any
+// more.
+func (i inside) send(ctx context.Context, a access) (answer, error) {
+	i.gate.pass()
 	if err := ctx.Err(); err != nil {
 		return answer{}, err
 	}
-	resource := &r.client.world.resource
-	delay := resource.delay(r.client.number)
-	if delay == 0 {
-		a := resource.serve(do)
-		r.client.gate.pass()
-		return a.orFenced()
+	var got answer
+	var err error
+	if delay := i.world.resource.delay(i.number); delay == 0 {
+		got = i.world.resource.serve(i.number, a)
+	} else {
+		got, err = i.late(ctx, delay, a)
 	}
-	a, err := r.late(ctx, delay, do)
-	r.client.gate.pass()
-	if err != nil {
-		return answer{}, err
-	}
-	return a.orFenced()
+	i.gate.pass()
+	return got, err
 }
 
 // late is send for an access that takes its time.
-func (r register) late(ctx context.Context, delay time.Duration, do access) (answer, error) {
-	w := r.client.world
+func (i inside) late(ctx context.Context, delay time.Duration, a access) (answer, error) {
 	arrived := make(chan answer, 1)
-	m := w.crew.start(r.client.named("access on its way"), func() {
-		select {
-		case <-time.After(delay):
-			arrived <- w.resource.serve(do)
-		case <-w.over.Done():
+	m := i.crew.start(i.named("access on its way"), func() {
+		if got, ok := i.world.deliver(i.number, delay, a); ok {
+			arrived <- got
 		}
-	}, w.fail)
+	}, i.fail)
 	if m == nil {
 		runtime.Goexit() // the run is over
 	}
 	select {
-	case a := <-arrived:
-		return a, nil
+	case got := <-arrived:
+		return got, nil
 	case <-ctx.Done():
 		return answer{}, ctx.Err()
-	case <-w.over.Done():
-		return answer{}, context.Cause(w.over) // the gate is the way out
+	case <-i.over.Done():
+		return answer{}, context.Cause(i.over) // the gate is the way out
 	}
 }
 
-func (a answer) orFenced() (answer, error) {
-	if !a.accepted {
-		return a, env.ErrFenced
+// deliver lets an access of a client go its way, and returns when it has been carried out;
+// not ok, if the run is over before that.
+func (w *World) deliver(client int, delay time.Duration, a access) (got answer, ok bool) {
+	select {
+	case <-time.After(delay):
+		return w.resource.serve(client, a), true
+	case <-w.over.Done():
+		return answer{}, false
 	}
-	return a, nil
+}
+
+// register is a client's [env.Register], wherever the resource is.
+type register struct{ sender }
+
+// sender brings an access to the resource, and waits for the answer or the end of ctx.
+type sender interface {
+	send(ctx context.Context, a access) (answer, error)
+}
+
+func (r register) ask(ctx context.Context, a access) (answer, error) {
+	got, err := r.send(ctx, a)
+	if err == nil && !got.Accepted {
+		err = env.ErrFenced
+	}
+	return got, err
 }
 
 // Read implements [env.Register].
 func (r register) Read(ctx context.Context, a env.Access) (int64, error) {
-	got, err := r.send(ctx, func(g *guard.Guard) (got answer) {
-		got.value, got.accepted = g.Read(a.Resource, a.Token, a.Fence)
-		return got
-	})
-	return got.value, err
+	got, err := r.ask(ctx, access{Op: toRead, Access: a})
+	return got.Value, err
 }
 
-// Write implements [env.Register]. The event that tells of the effect is
-// written before another access can come in between.
+// Write implements [env.Register].
 func (r register) Write(ctx context.Context, a env.Access, value int64) error {
-	_, err := r.send(ctx, func(g *guard.Guard) answer {
-		accepted := g.Write(a.Resource, a.Token, a.Fence, value)
-		if accepted {
-			r.client.world.history.ofWorld(history.Event{
-				Kind: history.Apply, Client: r.client.number,
-				Resource: a.Resource, Token: a.Token, Value: value, Fence: a.Fence,
-			})
-		}
-		return answer{accepted: accepted}
-	})
+	_, err := r.ask(ctx, access{Op: toWrite, Access: a, Value: value})
 	return err
 }
 
 // Fence implements [env.Register].
 func (r register) Fence(ctx context.Context, resource string) (uint64, error) {
-	got, err := r.send(ctx, func(g *guard.Guard) answer { return answer{fence: g.Draw(resource), accepted: true} })
-	return got.fence, err
+	got, err := r.ask(ctx, access{Op: toDraw, Access: env.Access{Resource: resource}})
+	return got.Fence, err
 }

@@ -26,6 +26,19 @@ var errRunTwice = errors.New("a world runs once")
 // died which nobody killed, that a client panicked, or that a goroutine does
 // not end.
 func (w *World) Run(ctx context.Context, main func(client int)) error {
+	return w.run(ctx, func() {
+		for _, c := range w.clients {
+			w.crew.start(c.named("main"), func() {
+				defer w.finish(c.number)
+				c.gate.pass()
+				main(c.number)
+			}, w.fail)
+		}
+	})
+}
+
+// run is a run in which launch sets the clients going.
+func (w *World) run(ctx context.Context, launch func()) error {
 	if !w.history.begin() {
 		return errRunTwice
 	}
@@ -34,7 +47,8 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 	}
 	horizon := time.NewTimer(w.setting.Horizon)
 	defer horizon.Stop()
-	w.launch(main)
+	w.crew.start("nemesis", w.nemesis.run, w.fail)
+	launch()
 	var err error
 	select {
 	case <-w.done:
@@ -50,17 +64,6 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 	return errors.Join(err, w.unwind(world.End(ctx, err)))
 }
 
-func (w *World) launch(main func(client int)) {
-	w.crew.start("nemesis", w.nemesis.run, w.fail)
-	for _, c := range w.clients {
-		w.crew.start(c.named("main"), func() {
-			defer c.finish()
-			c.gate.pass()
-			main(c.number)
-		}, w.fail)
-	}
-}
-
 // failure returns what has gone wrong at the same time as the run ended.
 func (w *World) failure() error {
 	select {
@@ -73,10 +76,14 @@ func (w *World) failure() error {
 	}
 }
 
-// unwind seals the history with its end and waits for all goroutines to end.
-// The nodes are closed because a client may be waiting for a reply.
+// unwind ends the history and waits for all goroutines to end. The nodes are closed
+// because a client may be waiting for a reply.
 func (w *World) unwind(end *history.Event) error {
 	w.history.seal(end)
+	for _, b := range w.bodies {
+		b.leave()
+	}
+	w.history.settle()
 	w.end()
 	return errors.Join(w.closeNodes(), w.crew.dismiss(unwindPatience))
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"time"
 
@@ -23,9 +24,15 @@ func (m machine) Now(c env.Clock) env.Instant {
 func (m machine) Sleep(ctx context.Context, until env.Instant) error {
 	m.gate.pass()
 	err := m.clocks.wait(ctx, until, m.sleep)
+	if errors.Is(err, errTimeUp) {
+		err = nil
+	}
 	m.gate.pass()
 	return err
 }
+
+// errTimeUp says that an instant has come that was waited for.
+var errTimeUp = errors.New("the time is up")
 
 // sleep waits for an instant of the machine's monotonic clock, or for the end of the run.
 func (m machine) sleep(ctx context.Context, until env.Instant) error {
@@ -36,20 +43,21 @@ func (m machine) sleep(ctx context.Context, until env.Instant) error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return errTimeUp
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-m.world.over.Done():
+	case <-m.over.Done():
+		return nil
 	}
-	return nil
 }
 
 // Go implements [env.Runtime].
 func (m machine) Go(name string, f func()) env.Task {
 	m.gate.pass()
-	t := m.world.crew.start(m.named(name), func() {
+	t := m.crew.start(m.named(name), func() {
 		m.gate.pass()
 		f()
-	}, m.world.fail)
+	}, m.fail)
 	if t == nil {
 		runtime.Goexit() // the run is over
 	}
@@ -74,7 +82,7 @@ func (t task) Wait(ctx context.Context) error {
 	case <-t.member.gone:
 	case <-ctx.Done():
 		err = ctx.Err()
-	case <-t.world.over.Done():
+	case <-t.over.Done():
 	}
 	t.gate.pass()
 	return err

@@ -25,7 +25,14 @@ import (
 // that crashes again and again, until it is killed.
 const orphanEnv = "LOCKSTORM_TEST_ORPHAN"
 
+// What its clients are.
+const (
+	asGoroutines = "goroutines"
+	asProcesses  = "processes"
+)
+
 func TestMain(m *testing.M) {
+	beLodger()
 	if os.Getenv(orphanEnv) == "" {
 		os.Exit(m.Run())
 	}
@@ -40,11 +47,15 @@ func runForEver() error {
 			Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(at), End: nemesis.After(10 * time.Millisecond),
 		})
 	}
+	s.Plan = append(s.Plan, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(10 * time.Millisecond)})
 	w, err := openOn(context.Background(), s, new(history.Log))
 	if err != nil {
 		return err
 	}
 	fmt.Println(w.server(2).(*redisserver.Server).Pid(), w.server(3).(*redisserver.Server).Pid())
+	if os.Getenv(orphanEnv) == asProcesses {
+		return w.RunApart(context.Background(), []byte("lives on"))
+	}
 	return w.Run(context.Background(), func(client int) {
 		cmd := env.Command{Op: env.OpSet, Key: "key", Token: "token", TTL: time.Hour}
 		for m := w.Runtime(client); ; {
@@ -56,9 +67,15 @@ func runForEver() error {
 }
 
 func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
+	for clients, processes := range map[string]int{asGoroutines: 0, asProcesses: 2} {
+		t.Run(clients, func(t *testing.T) { t.Parallel(); nothingSurvives(t, clients, processes) })
+	}
+}
+
+func nothingSurvives(t *testing.T, clients string, processes int) {
 	tmp := t.TempDir()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), orphanEnv+"=1", "TMPDIR="+tmp)
+	cmd.Env = append(os.Environ(), orphanEnv+"="+clients, "TMPDIR="+tmp)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +88,8 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond) // it is in the middle of its crashes
+	soon(t, fmt.Sprintf("%d clients are processes", processes), func() bool { return len(clientsBelow(tmp)) == processes })
+	time.Sleep(300 * time.Millisecond) // it is in the middle of its crashes, and a client stands still
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +102,7 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 		soon(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !runsIn(pid, tmp) })
 	}
 	soon(t, "no server works there", func() bool { return len(workers(t, tmp)) == 0 })
+	soon(t, "no client is there", func() bool { return len(clientsBelow(tmp)) == 0 })
 	soon(t, "the directory is gone", func() bool {
 		left, _ := filepath.Glob(filepath.Join(tmp, "*"))
 		return len(left) == 0

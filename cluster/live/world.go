@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/lockstorm/lockstorm/cluster/wire"
@@ -25,7 +26,8 @@ type World struct {
 
 	fleet     Fleet
 	network   *wire.Network
-	clients   []*client // from 0
+	clients   []*client // from 0; where they are processes of their own, their clocks
+	bodies    []body    // likewise
 	resource  resource
 	history   *recorder
 	calls     *world.Calls
@@ -43,8 +45,8 @@ type World struct {
 	broken chan error    // the first reason why the run cannot go on
 	done   chan struct{} // closed when every client has returned or died
 
-	mu      sync.Mutex
-	working int // clients that have neither returned nor died
+	mu       sync.Mutex
+	finished []bool // the clients that have returned or died, from 0
 
 	closing sync.Once
 	err     error // of Close
@@ -82,11 +84,12 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		calls:     world.NewCalls(s.Clients),
 		broken:    make(chan error, 1),
 		done:      make(chan struct{}),
-		working:   s.Clients,
+		finished:  make([]bool, s.Clients),
 		states:    make([]state, len(fleet.Servers)),
 		comebacks: make([]comeback, len(fleet.Servers)),
 	}
-	w.history = newRecorder(sink, w.due)
+	w.history = newRecorder(sink, w.ground)
+	w.resource.tell = w.history.ofWorld
 	w.clocks = world.NewClocks(clockwork{w})
 	w.walls = newWalls(w.ground, len(fleet.Servers))
 	w.over, w.end = context.WithCancel(context.Background())
@@ -98,14 +101,24 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		return nil, err
 	}
 	for number := 1; number <= s.Clients; number++ {
-		c, err := newClient(w, number)
+		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), fleet.Connect, w.over, &w.crew, w.fail)
 		if err != nil {
 			network.Close()
 			return nil, err
 		}
-		w.clients = append(w.clients, c)
+		w.clients, w.bodies = append(w.clients, c), append(w.bodies, inside{c, w})
+		w.history.hands = append(w.history.hands, c.clocks.hands)
 	}
 	return w, nil
+}
+
+// addrs are where a client finds the nodes, from 0.
+func (w *World) addrs(client int) []string {
+	addrs := make([]string, len(w.fleet.Servers))
+	for i := range addrs {
+		addrs[i] = w.network.Link(client, i+1).Addr()
+	}
+	return addrs
 }
 
 // state is what a plan has made of a server.
@@ -119,11 +132,7 @@ const (
 
 func (w *World) client(number int) *client { return w.clients[number-1] }
 
-// due is when a client's clock comes to an instant, by the machine's monotonic clock.
-func (w *World) due(client int, clock env.Clock, until env.Instant) env.Instant {
-	machine, _ := w.client(client).clocks.due(clock, until)
-	return machine
-}
+func (w *World) body(client int) body { return w.bodies[client-1] }
 
 func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
 
@@ -135,7 +144,7 @@ func (w *World) Nodes(client int) env.Nodes { return nodes{w.client(client)} }
 
 // Register returns the guarded resource as the client sees it. It is in this
 // process, so that an access takes next to no time and no fault hinders it.
-func (w *World) Register(client int) env.Register { return register{w.client(client)} }
+func (w *World) Register(client int) env.Register { return register{inside{w.client(client), w}} }
 
 // Store returns nil: there is none.
 func (w *World) Store(int) env.Store { return nil }
@@ -143,7 +152,7 @@ func (w *World) Store(int) env.Store { return nil }
 // Record stamps the event with the ground clock and writes it into the
 // history. Before and after the run, and for a client that is dead, it does
 // nothing.
-func (w *World) Record(e history.Event) { w.history.ofClient(e) }
+func (w *World) Record(e history.Event) { w.history.ofClient(justNow, e) }
 
 // Reach tells that the client takes a step, k being the position of the reply
 // at [env.StepReply]. Faults that wait for this step, and for nothing else,
@@ -159,11 +168,11 @@ func (w *World) Reach(client int, step env.Step, k int) {
 // Watch asks for a lapse event once the client's clock has come to until, in
 // place of what was asked for that token before.
 func (w *World) Watch(client int, clock env.Clock, resource, token string, until env.Instant) {
-	w.history.watch(client, clock, resource, token, until)
+	w.history.watch(justNow, client, watch{clock, resource, token, until})
 }
 
 // Unwatch withdraws what was asked for the token, unless it has come due.
-func (w *World) Unwatch(client int, token string) { w.history.unwatch(client, token) }
+func (w *World) Unwatch(client int, token string) { w.history.unwatch(justNow, client, token) }
 
 // Call returns the context for a call of the client's lock that begins now, and
 // what to do when it has returned.
@@ -173,6 +182,25 @@ func (w *World) Call(ctx context.Context, client int) (calling context.Context, 
 
 // Trace says that a run cannot be repeated exactly.
 func (w *World) Trace() (hash uint64, exact bool) { return 0, false }
+
+// finish says that a client has returned or died.
+func (w *World) finish(client int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.finished[client-1] {
+		w.finished[client-1] = true
+		if !slices.Contains(w.finished, false) {
+			close(w.done)
+		}
+	}
+}
+
+// must ends the run with an error, if there is one.
+func (w *World) must(err error) {
+	if err != nil {
+		w.fail(err)
+	}
+}
 
 // fail ends the run with an error; the first one counts.
 func (w *World) fail(err error) {

@@ -90,10 +90,17 @@ func noMoreGoroutines(t *testing.T, than int) {
 	}
 }
 
-// run lets the clients run and checks what holds of any history.
+// run lets the clients run, and checks the history.
 func (w *trial) run(main func(client int)) error {
 	w.t.Helper()
 	err := w.Run(w.t.Context(), main)
+	w.check()
+	return err
+}
+
+// check checks what holds of any history.
+func (w *trial) check() {
+	w.t.Helper()
 	var last history.Time
 	for i, e := range *w.log {
 		if e.Time < last {
@@ -104,7 +111,6 @@ func (w *trial) run(main func(client int)) error {
 			w.t.Errorf("event %d of %d is %v", i+1, len(*w.log), e.Kind)
 		}
 	}
-	return err
 }
 
 func (w *trial) mustRun(main func(client int)) {

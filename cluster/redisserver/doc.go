@@ -9,7 +9,7 @@
 //
 // Three things take care of the end, whatever it is. Close kills the servers
 // and removes their files. When the program dies without a word, by SIGKILL
-// say, the kernel kills the servers (see [forker]), and a small shell process
+// say, the kernel kills the servers (see [child.Forker]), and a small shell process
 // that has been waiting for this moment removes what is left (see package reaper).
 // A signal from the terminal reaches neither the servers nor the shell: it is
 // the program that decides.

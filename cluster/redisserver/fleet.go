@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/lockstorm/lockstorm/cluster/child"
 	"github.com/lockstorm/lockstorm/cluster/faketime"
 	"github.com/lockstorm/lockstorm/cluster/loopback"
 	"github.com/lockstorm/lockstorm/cluster/reaper"
@@ -27,8 +28,7 @@ type Fleet struct {
 	servers []*Server // by node, from 0
 	died    chan error
 
-	forking sync.Mutex // of forker
-	forker  *forker
+	forker *child.Forker
 
 	closed     chan struct{}
 	background sync.WaitGroup
@@ -54,7 +54,7 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{options: o, reaper: reaper, preload: preload, forker: newForker(), died: make(chan error, 1), closed: make(chan struct{})}
+	f := &Fleet{options: o, reaper: reaper, preload: preload, forker: child.NewForker(), died: make(chan error, 1), closed: make(chan struct{})}
 	if err := f.start(ctx); err != nil {
 		_ = f.Close()
 		return nil, err
@@ -103,8 +103,6 @@ func (f *Fleet) each(do func(*Server) error) error {
 
 // launch starts a server's process.
 func (f *Fleet) launch(s *Server) (*process, error) {
-	f.forking.Lock()
-	defer f.forking.Unlock()
 	cmd := exec.Command(f.options.Binary, s.args()...)
 	cmd.Dir = s.dir
 	if s.clock != nil {
@@ -141,7 +139,7 @@ func (f *Fleet) Close() error {
 		close(f.closed)
 		f.background.Wait()
 		_ = f.each(func(s *Server) error { s.Kill(); s.port.Free(); return nil })
-		f.forker.close()
+		f.forker.Close()
 		f.err = f.reaper.Close()
 	})
 	return f.err

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/child"
 	"github.com/lockstorm/lockstorm/cluster/operator"
 )
 
@@ -28,7 +29,7 @@ type process struct {
 }
 
 // launch starts a process. died is called if it dies and we did not kill it.
-func launch(f *forker, cmd *exec.Cmd, addr string, died func(error)) (*process, error) {
+func launch(f *child.Forker, cmd *exec.Cmd, addr string, died func(error)) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(cmd.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func launch(f *forker, cmd *exec.Cmd, addr string, died func(error)) (*process, 
 	defer func() { _ = log.Close() }() // the process has its own
 	p := &process{addr: addr, log: log.Name(), cmd: cmd, exited: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	if err := f.start(p.cmd); err != nil {
+	if err := f.Start(p.cmd); err != nil {
 		return nil, err
 	}
 	go p.watch(died)

@@ -8,11 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/child"
 	"github.com/lockstorm/lockstorm/cluster/faketime"
 	"github.com/lockstorm/lockstorm/cluster/loopback"
 	"github.com/lockstorm/lockstorm/cluster/operator"
@@ -23,9 +22,6 @@ const startPatience = 10 * time.Second
 
 // quitPatience is how long a server may take to shut down: it has nothing to save.
 const quitPatience = 5 * time.Second
-
-// stopPatience is how long it may take until all threads of a server stand still.
-const stopPatience = 10 * time.Second
 
 // Server is one redis-server on its port and directory, over all its lives.
 type Server struct {
@@ -121,35 +117,22 @@ func (s *Server) Quit() {
 
 // Stop makes the server stand still, by SIGSTOP, and returns when it does. One that is
 // down it leaves alone, as does Continue.
-func (s *Server) Stop() error {
-	if err := s.signal(syscall.SIGSTOP); err != nil {
-		return err
-	}
-	for last := time.Now().Add(stopPatience); !stopped(s.Pid()); time.Sleep(100 * time.Microsecond) {
-		if time.Now().After(last) {
-			return fmt.Errorf("redis-server on %s does not stand still %v after SIGSTOP", s.Addr(), stopPatience)
-		}
-	}
-	return nil
-}
+func (s *Server) Stop() error { return s.running(child.Stop) }
 
 // Continue lets the server go on.
-func (s *Server) Continue() error { return s.signal(syscall.SIGCONT) }
+func (s *Server) Continue() error { return s.running(child.Continue) }
 
-func (s *Server) signal(what syscall.Signal) error {
+// running does something to the process, if there is one.
+func (s *Server) running(do func(*os.Process) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now == nil {
 		return nil
 	}
-	return os.NewSyscallError("kill", s.now.cmd.Process.Signal(what))
-}
-
-// stopped reports whether a process stands still, or is gone.
-func stopped(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, state, _ := strings.Cut(string(stat), ") ")
-	return err != nil || strings.HasPrefix(state, "T")
+	if err := do(s.now.cmd.Process); err != nil {
+		return fmt.Errorf("redis-server on %s: %w", s.Addr(), err)
+	}
+	return nil
 }
 
 // Do sends a command over a connection of its own, past any proxy, and returns the

@@ -111,5 +111,5 @@ func TestReaperKillsAServerThatOutlivesUs(t *testing.T) {
 	}
 	eventually(t, "the server is gone", func() bool { return !alive(pid) })
 	mustBeEmpty(t, tmp)
-	f.closing.Do(func() { f.Server(1).port.Free(); f.forker.close() })
+	f.closing.Do(func() { f.Server(1).port.Free(); f.forker.Close() })
 }

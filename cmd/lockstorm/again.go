@@ -37,13 +37,22 @@ func (a repetition) command(r stored) string {
 		return "lockstorm replay " + r.dir
 	}
 	command := "lockstorm run " + a.name
-	if a.backend.Name != backends[0].Name {
-		command += " --backend " + a.backend.Name
-	}
+	command += flagsFor(a.backend)
 	if g := r.Scenario.Generate; a.stormy && g != nil {
 		command += fmt.Sprintf(" --faults %s --most %d", g.Faults, g.Most)
 	}
 	return command + fmt.Sprintf(" --seed %d", r.Seed)
+}
+
+// flagsFor are what asks for a backend.
+func flagsFor(b storm.Backend) (flags string) {
+	if b.Name != backends[0].Name {
+		flags += " --backend " + b.Name
+	}
+	if b.Apart {
+		flags += " --clients " + asProcesses
+	}
+	return flags
 }
 
 // failures lists the runs with generated faults that violated something: each

@@ -75,18 +75,20 @@ func findBackend(name string) (backendKind, error) {
 
 // backendChoice is the flags with which a user chooses a backend, and says more to it.
 type backendChoice struct {
-	set  *pflag.FlagSet
-	name *string
-	own  map[string][]string                      // the flags of a backend, by its name
-	made map[string]func() (storm.Backend, error) // what makes it of them
+	set     *pflag.FlagSet
+	name    *string
+	clients *string
+	own     map[string][]string                      // the flags of a backend, by its name
+	made    map[string]func() (storm.Backend, error) // what makes it of them
 }
 
 func backendFlags(cmd *cobra.Command) *backendChoice {
 	c := &backendChoice{
-		set:  cmd.Flags(),
-		name: cmd.Flags().String("backend", backends[0].Name, "world to run in: "+backendNames()),
-		own:  map[string][]string{},
-		made: map[string]func() (storm.Backend, error){},
+		set:     cmd.Flags(),
+		name:    cmd.Flags().String("backend", backends[0].Name, "world to run in: "+backendNames()),
+		clients: clientsFlag(cmd.Flags()),
+		own:     map[string][]string{},
+		made:    map[string]func() (storm.Backend, error){},
 	}
 	for _, b := range backends {
 		if b.flags == nil {
@@ -117,9 +119,11 @@ func (c *backendChoice) backend() (storm.Backend, error) {
 		}
 	}
 	if made := c.made[b.Name]; made != nil {
-		return made()
+		if b.Backend, err = made(); err != nil {
+			return storm.Backend{}, err
+		}
 	}
-	return b.Backend, nil
+	return withClients(b.Backend, *c.clients)
 }
 
 // prepareOn prepares a scenario. Where the backend cannot run it, the error names those

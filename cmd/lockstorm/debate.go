@@ -58,7 +58,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.DebateFile+", what the debate has shown")
 	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
 	o.show.flags(cmd)
-	for _, f := range []string{"backend", "runs", "points", "seed", "out", "save"} {
+	for _, f := range []string{"backend", "clients", "runs", "points", "seed", "out", "save"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}
 	cmd.RunE = func(cmd *cobra.Command, names []string) (err error) {
@@ -185,9 +185,7 @@ func (o debateOptions) suite(d debate) suite {
 
 // run runs the debate, saves it if that is asked for, and prints it.
 func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Writer) error {
-	if o.backend.Name != backends[0].Name {
-		d.again = " --backend " + o.backend.Name
-	}
+	d.again = flagsFor(o.backend)
 	return o.suite(d).present(ctx, &d, location{o.save, results.DebateFile}, out, problems)
 }
 

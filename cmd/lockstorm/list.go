@@ -67,6 +67,10 @@ func list(out io.Writer) error {
 	for _, b := range backends {
 		entry(b.Name, b.what)
 	}
+	title("\nClients on real servers")
+	for _, c := range whatClientsAre {
+		entry(c.name, c.what)
+	}
 	title("\nProperties")
 	for _, p := range checker.Properties() {
 		entry(p.String(), p.Code(), p.Title())

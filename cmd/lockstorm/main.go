@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/storm"
@@ -56,7 +55,7 @@ func (quiet) Printf(context.Context, string, ...any) {}
 const gcPercent = 800
 
 func main() {
-	redis.SetLogger(quiet{})
+	beClient()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

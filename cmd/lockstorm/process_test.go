@@ -21,6 +21,7 @@ import (
 const asCommand = "LOCKSTORM_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
+	beClient()
 	if os.Getenv(asCommand) != "" {
 		main()
 	}

@@ -45,6 +45,9 @@ func versions(b storm.Backend) map[string]string {
 	if b.Versions != nil {
 		maps.Copy(v, b.Versions())
 	}
+	if b.Apart {
+		v["clients"] = asProcesses
+	}
 	return v
 }
 

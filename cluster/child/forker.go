@@ -1,43 +1,49 @@
 //go:build linux
 
-package redisserver
+package child
 
 import (
 	"os/exec"
 	"runtime"
+	"sync"
 	"syscall"
 )
 
-// forker starts processes that the kernel kills when we die.
+// Forker starts processes that the kernel kills when we die.
 //
 // The kernel sends a child's Pdeathsig when the *thread* that forked it ends,
 // and the Go runtime ends threads as it likes. So one goroutine, locked to its
 // thread, does all the forking and lives until Close.
-type forker struct {
+type Forker struct {
+	mu       sync.Mutex
 	commands chan *exec.Cmd
 	errs     chan error
 }
 
-func newForker() *forker {
-	f := &forker{commands: make(chan *exec.Cmd), errs: make(chan error)}
+// NewForker returns a forker, which has to be closed.
+func NewForker() *Forker {
+	f := &Forker{commands: make(chan *exec.Cmd), errs: make(chan error)}
 	go f.run()
 	return f
 }
 
-func (f *forker) run() {
+func (f *Forker) run() {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	for cmd := range f.commands {
 		f.errs <- cmd.Start()
 	}
 }
 
-// start is [exec.Cmd.Start]. It is not safe for concurrent use.
-func (f *forker) start(cmd *exec.Cmd) error {
+// Start is [exec.Cmd.Start] for a process of which nothing else is asked of the
+// system. It is not to be called after Close.
+func (f *Forker) Start(cmd *exec.Cmd) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	// A group of its own keeps the terminal's signals from the process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	f.commands <- cmd
 	return <-f.errs
 }
 
-// close ends the thread, which kills every process that still runs.
-func (f *forker) close() { close(f.commands) }
+// Close ends the thread, which kills every process that still runs.
+func (f *Forker) Close() { close(f.commands) }
