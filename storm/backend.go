@@ -23,6 +23,10 @@ type Backend struct {
 	// Stores says that its worlds have a store where the setting asks for one.
 	Stores bool
 
+	// Nodes is the largest number of nodes that its worlds have; 0: as many as anybody
+	// wants.
+	Nodes int
+
 	Open OpenFunc
 }
 

@@ -80,6 +80,9 @@ func (c *Conn) Still(ctx context.Context, o redisnode.Options) error {
 		}
 		_ = c.Close()
 		c.conn, c.read = again.conn, again.read
+		if err := c.choose(ctx, o); err != nil {
+			return err
+		}
 		if i, err = c.info(ctx, o); err != nil {
 			return err
 		}

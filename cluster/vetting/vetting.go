@@ -94,12 +94,18 @@ func (c *Conn) vet(ctx context.Context, o redisnode.Options, also [][]string) er
 	if err := c.unfit(i.fault()); err != nil {
 		return err
 	}
-	if o.DB != 0 {
-		if err := c.demand(ctx, o, "SELECT", fmt.Sprint(o.DB)); err != nil {
-			return err
-		}
+	if err := c.choose(ctx, o); err != nil {
+		return err
 	}
 	return c.try(ctx, o, also)
+}
+
+// choose chooses the database.
+func (c *Conn) choose(ctx context.Context, o redisnode.Options) error {
+	if o.DB == 0 {
+		return nil
+	}
+	return c.demand(ctx, o, "SELECT", fmt.Sprint(o.DB))
 }
 
 // unfit names the server in what is wrong with it.

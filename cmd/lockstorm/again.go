@@ -14,7 +14,8 @@ import (
 type repetition struct {
 	name    string // of the scenario, or of its file
 	backend storm.Backend
-	stormy  bool // the flags asked for the generator that the scenario has
+	world   string // the flags with which that was chosen, if it is not the default
+	stormy  bool   // the flags asked for the generator that the scenario has
 }
 
 // replay returns the replay string of a run with generated faults, or "" where
@@ -36,10 +37,7 @@ func (a repetition) command(r stored) string {
 	if a.backend.Exact && r.dir != "" && !r.Interrupted {
 		return "lockstorm replay " + r.dir
 	}
-	command := "lockstorm run " + a.name
-	if a.backend.Name != backends[0].Name {
-		command += " --backend " + a.backend.Name
-	}
+	command := "lockstorm run " + a.name + a.world
 	if g := r.Scenario.Generate; a.stormy && g != nil {
 		command += fmt.Sprintf(" --faults %s --most %d", g.Faults, g.Most)
 	}

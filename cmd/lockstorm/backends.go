@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,20 @@ type backendKind struct {
 	// flags declares the flags that only this backend has, and returns what makes the
 	// backend of them, or says what is wrong with them; nil: there are none.
 	flags func(*pflag.FlagSet) func() (storm.Backend, error)
+
+	// versions says what its worlds are made with that has a version, by name; nil:
+	// nothing but modules of ours. It is asked after the flags have made the backend.
+	versions func() map[string]string
 }
+
+// unreadyError says why a backend may not be opened. What it can is known all the same.
+type unreadyError struct {
+	storm.Backend
+	why error
+}
+
+func (e *unreadyError) Error() string { return e.why.Error() }
+func (e *unreadyError) Unwrap() error { return e.why }
 
 // backends lists the worlds; the first is the default.
 var backends = []backendKind{
@@ -36,7 +50,10 @@ var backends = []backendKind{
 	{
 		what:    "real redis-server processes on this machine, behind proxies in this process",
 		Backend: storm.Backend{Ability: nemesis.Ability{Name: servers.Name(), Kinds: servers.Faults(), Features: servers.Features()}, Open: storm.Opener(servers.Open)},
+
+		versions: func() map[string]string { return map[string]string{"redis-server": serverVersion()} },
 	},
+	addrBackend,
 }
 
 var servers process.Backend
@@ -107,21 +124,53 @@ func (c *backendChoice) backend() (storm.Backend, error) {
 	return b.Backend, nil
 }
 
+// able returns what the flags ask for, for somebody who opens no world: it need not be
+// ready for that.
+func (c *backendChoice) able() (storm.Backend, error) {
+	b, err := c.backend()
+	var unready *unreadyError
+	if errors.As(err, &unready) {
+		return unready.Backend, nil
+	}
+	return b, err
+}
+
+// words are the flags with which the backend was chosen, but for the default.
+func (c *backendChoice) words() string {
+	if *c.name == backends[0].Name {
+		return ""
+	}
+	text := " --backend " + *c.name
+	c.set.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(c.own[*c.name], f.Name) {
+			return
+		}
+		text += " --" + f.Name
+		if f.Value.Type() != "bool" {
+			text += " " + strings.Trim(f.Value.String(), "[]")
+		}
+	})
+	return text
+}
+
 // prepareOn prepares a scenario. Where the backend cannot run it, the error names those
 // that can.
 func prepareOn(b storm.Backend, s scenarios.Scenario) (storm.Experiment, error) {
 	e, err := storm.Prepare(b, s)
 	var unfit *storm.UnfitError
 	if errors.As(err, &unfit) {
-		err = &storm.UnfitError{Path: unfit.Path, Reason: fmt.Errorf("%w (%s)", unfit.Reason, whoCan(s))}
+		err = &storm.UnfitError{Path: unfit.Path, Reason: fmt.Errorf("%w (%s)", unfit.Reason, whoCan(s, b.Name))}
 	}
 	return e, err
 }
 
-// whoCan says which backends can run a scenario.
-func whoCan(s scenarios.Scenario) string {
+// whoCan says which backends can run a scenario that one cannot, or not as it is.
+func whoCan(s scenarios.Scenario, not string) string {
 	var able []string
 	for _, b := range backends {
+		if b.Name == not {
+			continue
+		}
 		if _, err := storm.Prepare(b.Backend, s); err == nil {
 			able = append(able, b.Name)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os/exec"
 	"regexp"
 	"runtime"
@@ -41,8 +42,8 @@ func versions(b storm.Backend) map[string]string {
 			}
 		}
 	}
-	if b.Name == servers.Name() {
-		v["redis-server"] = serverVersion()
+	if kind, err := findBackend(b.Name); err == nil && kind.versions != nil {
+		maps.Copy(v, kind.versions())
 	}
 	return v
 }
