@@ -186,11 +186,18 @@ var advice = []struct {
 	{vetting.ErrWrongPass, "--redis-user, --redis-password-file"},
 }
 
-// advised adds the flags to an error.
+// advised adds the flags to an error, or to each of those that it joins.
 func advised(err error) error {
+	if joined, is := err.(interface{ Unwrap() []error }); is {
+		var all []error
+		for _, one := range joined.Unwrap() {
+			all = append(all, advised(one))
+		}
+		return errors.Join(all...)
+	}
 	for _, a := range advice {
 		if errors.Is(err, a.wrong) {
-			err = fmt.Errorf("%w (%s)", err, a.flags)
+			return fmt.Errorf("%w (%s)", err, a.flags)
 		}
 	}
 	return err

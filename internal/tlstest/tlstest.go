@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Authority makes certificates for 127.0.0.1 and localhost, of servers and clients.
+// Authority makes certificates for localhost, by no other name, of servers and clients.
 type Authority struct {
 	Pool *x509.CertPool
 	Dir  string // of the files ca.pem, node.pem and node.key
@@ -45,7 +45,7 @@ func NewAuthority(t testing.TB) *Authority {
 	key := a.newKey(t)
 	leaf := a.sign(t, &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "node"}, NotAfter: time.Now().Add(24 * time.Hour),
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames: []string{"localhost"},
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}, a.certificate, key)
 	der, err := x509.MarshalECPrivateKey(key)
@@ -108,8 +108,8 @@ func (a *Authority) Secure(t testing.TB, s commander) (addr string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr = l.Addr().String()
 	port := l.Addr().(*net.TCPAddr).Port
+	addr = net.JoinHostPort("localhost", strconv.Itoa(port))
 	_ = l.Close()
 	for _, words := range [][]string{
 		{"CONFIG", "SET", "tls-cert-file", a.File("node.pem"), "tls-key-file", a.File("node.key"), "tls-ca-cert-file", a.File("ca.pem")},
