@@ -28,6 +28,10 @@ type Backend struct {
 	Nodes int
 
 	Open OpenFunc
+
+	// Versions tells what a run on it is made with, beside this program; nil: nothing
+	// else.
+	Versions func() map[string]string
 }
 
 // OpenFunc builds the world of a setting that is valid and asks for no other

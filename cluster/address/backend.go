@@ -77,16 +77,18 @@ func (b Backend) look(ctx context.Context, addrs []string, connect redisnode.Opt
 	return vetting.All(ctx, addrs, connect, scan("0", connect.Prefix), []string{"UNLINK", key})
 }
 
-// Servers looks at all servers, as Open does, and returns what they tell of themselves.
-func (b Backend) Servers(ctx context.Context) (found []vetting.Server, err error) {
+// Servers looks at all servers, as Open does, and returns what those tell of themselves
+// that are fit.
+func (b Backend) Servers(ctx context.Context) (found []vetting.Server) {
 	connect := b.Connect
 	connect.Prefix = prefix()
-	conns, err := b.look(ctx, b.Addrs, connect)
-	for _, c := range conns {
-		found = append(found, c.Server)
-		_ = c.Close()
+	for _, addr := range b.Addrs {
+		if conns, err := b.look(ctx, []string{addr}, connect); err == nil {
+			found = append(found, conns[0].Server)
+			_ = conns[0].Close()
+		}
 	}
-	return found, err
+	return found
 }
 
 // prefix is that of the keys of one run. It does not follow from the seed: two runs of one

@@ -10,7 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -22,17 +22,10 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// addrBackend is the world of the user's own servers.
-var addrBackend = backendKind{
-	what:     "Redis servers of yours (--redis), behind proxies in this process; only what befalls messages and clients",
-	Backend:  addrBackendOf(address.Backend{}),
-	flags:    addrFlags,
-	versions: addrVersions,
-}
-
-func addrBackendOf(b address.Backend) storm.Backend {
+// addressed is the backend of the user's own servers.
+func addressed(b address.Backend) storm.Backend {
 	return storm.Backend{
-		Ability: nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()},
+		Ability: ability(b),
 		Nodes:   len(b.Addrs),
 		Open: func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
 			w, err := b.Open(ctx, s, seed, sink)
@@ -41,6 +34,7 @@ func addrBackendOf(b address.Backend) storm.Backend {
 			}
 			return w, nil
 		},
+		Versions: sync.OnceValue(func() map[string]string { return ofServersAt(b) }),
 	}
 }
 
@@ -59,9 +53,6 @@ type addrChoice struct {
 	db           int
 	confirmed    bool
 }
-
-// chosenAddrs are the servers of the command that runs, for [addrVersions].
-var chosenAddrs atomic.Pointer[address.Backend]
 
 func addrFlags(set *pflag.FlagSet) func() (storm.Backend, error) {
 	var c addrChoice
@@ -88,8 +79,7 @@ func (c *addrChoice) backend() (storm.Backend, error) {
 		return storm.Backend{}, err
 	}
 	b := address.Backend{Addrs: c.addrs, Connect: connect}
-	chosenAddrs.Store(&b)
-	made := addrBackendOf(b)
+	made := addressed(b)
 	switch {
 	case len(c.addrs) == 0:
 		return made, &unreadyError{made, fmt.Errorf("--backend %s needs --redis host:port,…, one server for each node", b.Name())}
@@ -203,23 +193,13 @@ func advised(err error) error {
 	return err
 }
 
-// addrVersions are those of the servers. What cannot be told the run itself will say, or
-// nobody asks for it.
-func addrVersions() map[string]string {
-	b := chosenAddrs.Load()
-	if b == nil {
-		return nil
-	}
-	found, err := b.Servers(context.Background())
-	if err != nil {
-		return map[string]string{"redis-server": "(unknown)"}
-	}
+// ofServersAt are the versions of the servers. What is wrong with one the run itself will
+// say.
+func ofServersAt(b address.Backend) map[string]string {
 	var versions []string
-	for _, s := range found {
-		if !slices.Contains(versions, s.Version) {
-			versions = append(versions, s.Version)
-		}
+	for _, s := range b.Servers(context.Background()) {
+		versions = append(versions, s.Version)
 	}
 	slices.Sort(versions)
-	return map[string]string{"redis-server": strings.Join(versions, ", ")}
+	return map[string]string{"redis-server": strings.Join(slices.Compact(versions), ", ")}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lockstorm/lockstorm/cluster/address"
 	"github.com/lockstorm/lockstorm/cluster/process"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -26,10 +27,6 @@ type backendKind struct {
 	// flags declares the flags that only this backend has, and returns what makes the
 	// backend of them, or says what is wrong with them; nil: there are none.
 	flags func(*pflag.FlagSet) func() (storm.Backend, error)
-
-	// versions says what its worlds are made with that has a version, by name; nil:
-	// nothing but modules of ours. It is asked after the flags have made the backend.
-	versions func() map[string]string
 }
 
 // unreadyError says why a backend may not be opened. What it can is known all the same.
@@ -49,14 +46,25 @@ var backends = []backendKind{
 	},
 	{
 		what:    "real redis-server processes on this machine, behind proxies in this process",
-		Backend: storm.Backend{Ability: nemesis.Ability{Name: servers.Name(), Kinds: servers.Faults(), Features: servers.Features()}, Open: storm.Opener(servers.Open)},
-
-		versions: func() map[string]string { return map[string]string{"redis-server": serverVersion()} },
+		Backend: storm.Backend{Ability: ability(servers), Open: storm.Opener(servers.Open), Versions: ofLocalServer},
 	},
-	addrBackend,
+	{
+		what:    "Redis servers of yours (--redis), behind the same proxies; only what befalls messages and clients",
+		Backend: addressed(address.Backend{}),
+		flags:   addrFlags,
+	},
 }
 
 var servers process.Backend
+
+// ability is what a backend of real servers says of itself.
+func ability(b interface {
+	Name() string
+	Faults() []nemesis.Kind
+	Features() []nemesis.Feature
+}) nemesis.Ability {
+	return nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()}
+}
 
 func backendNames() string {
 	list := make([]string, len(backends))
@@ -159,21 +167,24 @@ func prepareOn(b storm.Backend, s scenarios.Scenario) (storm.Experiment, error) 
 	e, err := storm.Prepare(b, s)
 	var unfit *storm.UnfitError
 	if errors.As(err, &unfit) {
-		err = &storm.UnfitError{Path: unfit.Path, Reason: fmt.Errorf("%w (%s)", unfit.Reason, whoCan(s, b.Name))}
+		err = &storm.UnfitError{Path: unfit.Path, Reason: fmt.Errorf("%w (%s)", unfit.Reason, whoCan(b.Name, s))}
 	}
 	return e, err
 }
 
-// whoCan says which backends can run a scenario that one cannot, or not as it is.
-func whoCan(s scenarios.Scenario, not string) string {
+// whoCan says which backends can run a scenario that one of them, as it was asked for,
+// cannot.
+func whoCan(unable string, s scenarios.Scenario) string {
 	var able []string
 	for _, b := range backends {
-		if b.Name == not {
+		if _, err := storm.Prepare(b.Backend, s); err != nil {
 			continue
 		}
-		if _, err := storm.Prepare(b.Backend, s); err == nil {
-			able = append(able, b.Name)
+		if b.Name == unable {
+			able = append(able, b.Name+" with other flags")
+			continue
 		}
+		able = append(able, b.Name)
 	}
 	if len(able) == 0 {
 		return "no backend can"
