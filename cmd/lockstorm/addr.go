@@ -56,7 +56,7 @@ type addrChoice struct {
 
 func addrFlags(set *pflag.FlagSet) func() (storm.Backend, error) {
 	var c addrChoice
-	set.StringSliceVar(&c.addrs, "redis", nil, "the servers, `host:port,…`: independent masters, one for each node; if there are more, the first ones are used")
+	set.StringSliceVar(&c.addrs, "redis", nil, "the servers, `host:port` of each, with commas between: independent masters, one for each node; if there are more, the first ones are used")
 	set.StringVar(&c.user, "redis-user", "", "user of the servers (ACL); without: the default one")
 	set.StringVar(&c.passwordFile, "redis-password-file", "", "`file` with the password, alone; without: what "+passwordEnv+" holds")
 	set.BoolVar(&c.tls, "redis-tls", false, "speak TLS")
