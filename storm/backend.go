@@ -25,6 +25,9 @@ type Backend struct {
 
 	// Apart says that clients run in processes of their own: its worlds are [Apart].
 	Apart bool
+	// Nodes is the largest number of nodes that its worlds have; 0: as many as anybody
+	// wants.
+	Nodes int
 
 	Open OpenFunc
 

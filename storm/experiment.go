@@ -39,6 +39,9 @@ func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) {
 	if err != nil {
 		return Experiment{}, err
 	}
+	if b.Nodes > 0 && s.Nodes > b.Nodes {
+		return Experiment{}, &UnfitError{"nodes", fmt.Errorf("the %s backend has too few servers: %d for %d nodes", b.Name, b.Nodes, s.Nodes)}
+	}
 	if err := carriedOut(b, s.Plan); err != nil {
 		return Experiment{}, err
 	}
@@ -134,9 +137,7 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	}
 	e.watch(world, e.Header(seed))
 	result, err := e.drive(ctx, world)
-	if closing := world.Close(); err == nil {
-		err = closing
-	}
+	err = errors.Join(err, world.Close()) // what is left behind is worth telling in any case
 	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
 	result.Backend, result.Seed = e.backend.Name, seed
 	result.Report = panel.Finish()

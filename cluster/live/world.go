@@ -70,7 +70,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 	for i, server := range fleet.Servers {
 		addrs[i] = server.Addr()
 	}
-	network, err := wire.Open(s.Clients, addrs)
+	network, err := wire.Open(s.Clients, addrs, fleet.Connect.Prefix)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func pairs(ctx context.Context, s nemesis.Setting, seed uint64, servers *redisse
 	for i, node := range failing {
 		masters[i] = servers.Server(node).Addr()
 	}
-	streams, err := wire.Open(1, masters)
+	streams, err := wire.Open(1, masters, "")
 	if err != nil {
 		return fleet, err
 	}

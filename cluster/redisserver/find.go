@@ -1,8 +1,12 @@
 package redisserver
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
+	"regexp"
+	"sync"
+	"time"
 )
 
 // Find returns the path of redis-server: the given one, or, when it is empty,
@@ -18,4 +22,32 @@ func Find(path string) (string, error) {
 		return "", fmt.Errorf("there is no %s to run (%w): install it (apt-get install redis-server; dnf install redis; brew install redis) or name its path", name, err)
 	}
 	return found, nil
+}
+
+var versionPattern = regexp.MustCompile(`v=(\d+\.\S+)`)
+
+// versionPatience is how long a redis-server may take to tell its version.
+const versionPatience = 10 * time.Second
+
+// toldVersions is what each binary has said, by path, so that it is asked once.
+var toldVersions sync.Map
+
+// VersionOf asks a redis-server, given by its path or as what PATH has of that name, for its
+// version, as in "7.0.15". Empty: it does not tell.
+func VersionOf(ctx context.Context, binary string) string {
+	if told, ok := toldVersions.Load(binary); ok {
+		return told.(string)
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionPatience)
+	defer cancel()
+	told := ""
+	out, err := exec.CommandContext(ctx, binary, "--version").Output()
+	if ctx.Err() != nil {
+		return ""
+	}
+	if found := versionPattern.FindSubmatch(out); err == nil && found != nil {
+		told = string(found[1])
+	}
+	toldVersions.Store(binary, told)
+	return told
 }

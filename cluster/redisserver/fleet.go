@@ -43,6 +43,9 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkVersion(ctx, binary, o); err != nil {
+		return nil, err
+	}
 	o.Binary = binary
 	preload := ""
 	if o.Clocks {

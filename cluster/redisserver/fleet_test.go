@@ -220,3 +220,49 @@ func TestOpenHeedsItsContextAndLeavesNothing(t *testing.T) {
 	}
 	mustBeEmpty(t, tmp)
 }
+
+// Whoever takes the port of a server that is down is not taken for it, nor the server for
+// one that crashed.
+func TestPortThatIsTaken(t *testing.T) {
+	f := openFleet(t, Options{Nodes: 1})
+	s := f.Server(1)
+	s.Kill()
+	taker, err := net.Listen("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "another program has taken "+s.Addr()) {
+		t.Errorf("got %v", err)
+	}
+	_ = taker.Close()
+	if err := s.Start(t.Context()); err != nil {
+		t.Errorf("when the port is free again: %v", err)
+	}
+}
+
+// A redis-server that is too old for what is wanted of it is told before it is started.
+func TestVersionThatIsTooOld(t *testing.T) {
+	for told, c := range map[string]struct {
+		options Options
+		refused string // a part of the error; "": it is started, and dies for being a script
+	}{
+		"Redis server v=5.0.14 sha=0":  {Options{Nodes: 1}, "is Redis 5.0.14, which is too old"},
+		"Redis server v=6.2.14 sha=0":  {Options{Nodes: 1, Journal: true}, "7.0 is the least"},
+		"Redis server v=6.0.16 sha=0":  {Options{Nodes: 1}, ""},
+		"Valkey server v=8.1.0 sha=0":  {Options{Nodes: 1, Journal: true}, ""},
+		"nothing that anybody expects": {Options{Nodes: 1}, ""},
+	} {
+		ownTemp(t)
+		c.options.Binary = filepath.Join(t.TempDir(), "redis-server")
+		if err := os.WriteFile(c.options.Binary, []byte("#!/bin/sh\necho '"+told+"'\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(t.Context(), c.options)
+		if c.refused == "" {
+			c.refused = "died of itself"
+		}
+		if err == nil || !strings.Contains(err.Error(), c.refused) {
+			t.Errorf("%s: got %v", told, err)
+		}
+	}
+}

@@ -46,7 +46,7 @@ func launch(f *child.Forker, cmd *exec.Cmd, addr string, died func(error)) (*pro
 
 func (p *process) watch(died func(error)) {
 	err := p.cmd.Wait()
-	p.death = fmt.Errorf("redis-server on %s died of itself (%v); the end of its log:\n%s", p.addr, cause(err), tail(p.log))
+	p.death = fmt.Errorf("redis-server on %s died of itself, by no fault that we made (%v); the end of its log:\n%s", p.addr, cause(err), tail(p.log))
 	close(p.exited)
 	if !p.doomed.Load() {
 		died(p.death)

@@ -75,6 +75,9 @@ func (s *Server) Start(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := checkPort(s.Addr()); err != nil {
+		return err
+	}
 	p, err := s.fleet.launch(s)
 	if err != nil {
 		return err

@@ -47,27 +47,31 @@ func TestKeyOfARequest(t *testing.T) {
 	}
 }
 
-// A rule sees who sends what to whom.
+// A rule sees who sends what to whom, and keys as a plan knows them.
 func TestRuleOfOneKey(t *testing.T) {
 	server := startEcho(t)
-	n := open(t, 2, server.addr())
+	n, err := Open(2, []string{server.addr()}, "ours:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
 	slow := nemesis.Rule{Holds: func(m nemesis.Message) bool { return m.Client == 2 && m.Node == 1 && m.Key == "a" }}
 	for client, held := range map[int]bool{1: false, 2: true} {
 		l := n.Link(client, 1)
 		l.Each(nemesis.Both, func(w *Way) { w.Impose(1, slow) })
 		conn := dial(t, l)
-		if _, err := conn.Write(spoken("GET b")); err != nil {
+		if _, err := conn.Write(spoken("GET ours:b")); err != nil {
 			t.Fatal(err)
 		}
-		mustHear(t, conn, "*2\n$3\nGET\n$1\nb")
-		if _, err := conn.Write(spoken("GET a")); err != nil {
+		mustHear(t, conn, "*2\n$3\nGET\n$6\nours:b")
+		if _, err := conn.Write(spoken("GET ours:a")); err != nil {
 			t.Fatal(err)
 		}
 		if held {
 			mustHearNothing(t, conn)
 			l.Each(nemesis.Both, func(w *Way) { w.Lift(1) })
 		}
-		mustHear(t, conn, "*2\n$3\nGET\n$1\na")
+		mustHear(t, conn, "*2\n$3\nGET\n$6\nours:a")
 	}
 }
 

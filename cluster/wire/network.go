@@ -40,14 +40,15 @@ func (l *Link) Each(direction nemesis.Direction, do func(*Way)) {
 // Network is the links of all clients to all nodes.
 type Network struct {
 	links  [][]*Link // by client and node, from 0
+	prefix string    // of keys
 	closed chan struct{}
 }
 
 // Open makes a link to every node, given by its host:port, for each of the
-// clients.
-func Open(clients int, nodes []string) (*Network, error) {
+// clients. Rules know keys without the prefix that the clients put in front of them.
+func Open(clients int, nodes []string, prefix string) (*Network, error) {
 	registerValve()
-	n := &Network{closed: make(chan struct{})}
+	n := &Network{prefix: prefix, closed: make(chan struct{})}
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	for client := 1; client <= clients; client++ {
 		n.links = append(n.links, nil)
@@ -66,8 +67,8 @@ func Open(clients int, nodes []string) (*Network, error) {
 func (n *Network) link(server *toxiproxy.ApiServer, client, node int, addr string) (*Link, error) {
 	name := fmt.Sprintf("client-%d-node-%d", client, node)
 	l := &Link{
-		Requests: newWay(client, node, nemesis.Requests, n.closed),
-		Replies:  newWay(client, node, nemesis.Replies, n.closed),
+		Requests: n.newWay(client, node, nemesis.Requests),
+		Replies:  n.newWay(client, node, nemesis.Replies),
 		proxy:    toxiproxy.NewProxy(server, name, "127.0.0.1:0", addr),
 	}
 	for direction, way := range map[string]*Way{"upstream": l.Requests, "downstream": l.Replies} {

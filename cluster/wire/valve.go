@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -106,11 +107,12 @@ func (v *valve) held(rules world.Rules, chunk *stream.StreamChunk) bool {
 }
 
 // seen is what the rules are told of a piece of bytes. Of a reply that is not the
-// key: which request it answers only Redis and its client know.
+// key: which request it answers only Redis and its client know. Nor of a request that is
+// encrypted; no fault that there is asks for it.
 func (v *valve) seen(chunk *stream.StreamChunk) nemesis.Message {
 	seen := v.way.place
 	if chunk != nil && seen.Way == nemesis.Requests {
-		seen.Key = keyOf(chunk.Data)
+		seen.Key = strings.TrimPrefix(keyOf(chunk.Data), v.way.prefix)
 	}
 	return seen
 }

@@ -11,6 +11,7 @@ import (
 // Way is one direction of one link. It is safe for concurrent use.
 type Way struct {
 	place  nemesis.Message // what all messages that go this way have in common
+	prefix string          // of keys
 	closed <-chan struct{} // the network is being closed
 
 	mu      sync.Mutex
@@ -26,10 +27,10 @@ type regime struct {
 	perSecond int64 // bytes; 0: as many as there are
 }
 
-func newWay(client, node int, direction nemesis.Direction, closed <-chan struct{}) *Way {
+func (n *Network) newWay(client, node int, direction nemesis.Direction) *Way {
 	return &Way{
 		place:  nemesis.Message{Client: client, Node: node, Way: direction},
-		closed: closed, changed: make(chan struct{}),
+		prefix: n.prefix, closed: n.closed, changed: make(chan struct{}),
 	}
 }
 

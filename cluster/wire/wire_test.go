@@ -86,7 +86,7 @@ func slower(by time.Duration) nemesis.Rule {
 }
 
 func open(t *testing.T, clients int, nodes ...string) *Network {
-	n, err := Open(clients, nodes)
+	n, err := Open(clients, nodes, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestNodeThatIsDownEndsTheConnection(t *testing.T) {
 func TestCloseLeavesNoGoroutine(t *testing.T) {
 	server := startEcho(t)
 	before := runtime.NumGoroutine()
-	n, err := Open(3, []string{server.addr(), server.addr()})
+	n, err := Open(3, []string{server.addr(), server.addr()}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 type repetition struct {
 	name    string // of the scenario, or of its file
 	backend storm.Backend
-	stormy  bool // the flags asked for the generator that the scenario has
+	world   string // the flags with which that was chosen, if it is not the default
+	stormy  bool   // the flags asked for the generator that the scenario has
 }
 
 // replay returns the replay string of a run with generated faults, or "" where
@@ -36,23 +37,11 @@ func (a repetition) command(r stored) string {
 	if a.backend.Exact && r.dir != "" && !r.Interrupted {
 		return "lockstorm replay " + r.dir
 	}
-	command := "lockstorm run " + a.name
-	command += flagsFor(a.backend)
+	command := "lockstorm run " + a.name + a.world
 	if g := r.Scenario.Generate; a.stormy && g != nil {
 		command += fmt.Sprintf(" --faults %s --most %d", g.Faults, g.Most)
 	}
 	return command + fmt.Sprintf(" --seed %d", r.Seed)
-}
-
-// flagsFor are what asks for a backend.
-func flagsFor(b storm.Backend) (flags string) {
-	if b.Name != backends[0].Name {
-		flags += " --backend " + b.Name
-	}
-	if b.Apart {
-		flags += " --clients " + asProcesses
-	}
-	return flags
 }
 
 // failures lists the runs with generated faults that violated something: each

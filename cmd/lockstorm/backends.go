@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lockstorm/lockstorm/cluster/address"
 	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/cluster/process"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -28,6 +30,15 @@ type backendKind struct {
 	flags func(*pflag.FlagSet) func() (storm.Backend, error)
 }
 
+// unreadyError says why a backend may not be opened. What it can is known all the same.
+type unreadyError struct {
+	storm.Backend
+	why error
+}
+
+func (e *unreadyError) Error() string { return e.why.Error() }
+func (e *unreadyError) Unwrap() error { return e.why }
+
 // backends lists the worlds; the first is the default.
 var backends = []backendKind{
 	{
@@ -42,6 +53,11 @@ var backends = []backendKind{
 		what:    "real redis-servers in Docker containers on this machine, behind the same proxies",
 		Backend: contained(container.Backend{}),
 		flags:   containerFlags,
+	},
+	{
+		what:    "Redis servers of yours (--redis), behind the same proxies; only what befalls messages and clients",
+		Backend: addressed(address.Backend{}),
+		flags:   addrFlags,
 	},
 }
 
@@ -124,6 +140,38 @@ func (c *backendChoice) backend() (storm.Backend, error) {
 		}
 	}
 	return withClients(b.Backend, *c.clients)
+}
+
+// able returns what the flags ask for, for somebody who opens no world: it need not be
+// ready for that.
+func (c *backendChoice) able() (storm.Backend, error) {
+	b, err := c.backend()
+	var unready *unreadyError
+	if errors.As(err, &unready) {
+		return unready.Backend, nil
+	}
+	return b, err
+}
+
+// words are the flags with which the backend was chosen, but for the default.
+func (c *backendChoice) words() string {
+	if *c.name == backends[0].Name {
+		return ""
+	}
+	text := " --backend " + *c.name
+	if *c.clients != whatClientsAre[0].name {
+		text += " --clients " + *c.clients
+	}
+	c.set.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(c.own[*c.name], f.Name) {
+			return
+		}
+		text += " --" + f.Name
+		if f.Value.Type() != "bool" {
+			text += " " + strings.Trim(f.Value.String(), "[]")
+		}
+	})
+	return text
 }
 
 // prepareOn prepares a scenario. Where the backend cannot run it, the error names those

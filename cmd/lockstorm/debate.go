@@ -17,8 +17,9 @@ import (
 // debateOptions are the flags of debate.
 type debateOptions struct {
 	backend storm.Backend
-	runs    int // of each row
-	points  int // of each point of a series; 0: no series
+	again   string // the flags that chose the backend
+	runs    int    // of each row
+	points  int    // of each point of a series; 0: no series
 	seed    uint64
 	out     string
 	save    string
@@ -65,6 +66,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 		if o.backend, err = backend.backend(); err != nil {
 			return err
 		}
+		o.again = backend.words()
 		d, err := choose(names)
 		if err == nil {
 			err = o.settle(cmd, names)
@@ -185,7 +187,7 @@ func (o debateOptions) suite(d debate) suite {
 
 // run runs the debate, saves it if that is asked for, and prints it.
 func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Writer) error {
-	d.again = flagsFor(o.backend)
+	d.again = o.again
 	return o.suite(d).present(ctx, &d, location{o.save, results.DebateFile}, out, problems)
 }
 

@@ -71,7 +71,7 @@ that repeats them.`,
 				return err
 			}
 		}
-		again := repetition{name: args[0], backend: b, stormy: generator != nil}
+		again := repetition{name: args[0], backend: b, world: backend.words(), stormy: generator != nil}
 		r, err := o.run(cmd.Context(), e, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		if err != nil {
 			return err

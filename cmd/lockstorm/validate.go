@@ -31,7 +31,7 @@ schema.`,
 	}
 	backend := backendFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		b, err := backend.backend()
+		b, err := backend.able()
 		if err != nil {
 			return err
 		}

@@ -1,14 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"maps"
-	"os/exec"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"sync"
 
+	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -51,15 +51,7 @@ func versions(b storm.Backend) map[string]string {
 	return v
 }
 
-func ofLocalServer() map[string]string { return map[string]string{"redis-server": serverVersion()} }
-
-var serverVersionPattern = regexp.MustCompile(`v=(\S+)`)
-
-// serverVersion asks the server once, however many rows a command runs.
-var serverVersion = sync.OnceValue(func() string {
-	out, err := exec.Command("redis-server", "--version").Output()
-	if found := serverVersionPattern.FindSubmatch(out); err == nil && found != nil {
-		return string(found[1])
-	}
-	return "(unknown)"
-})
+// ofLocalServer tells which redis-server PATH has.
+func ofLocalServer() map[string]string {
+	return map[string]string{"redis-server": cmp.Or(redisserver.VersionOf(context.Background(), "redis-server"), "(unknown)")}
+}

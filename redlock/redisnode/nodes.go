@@ -2,6 +2,7 @@ package redisnode
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -19,6 +20,7 @@ type Nodes struct {
 	runtime env.Runtime
 	clients []*redis.Client // by node, from 0
 	prefix  string
+	unended int64 // milliseconds that keys live which are given no end; 0: for ever
 
 	life context.Context // of every request; ends at Close
 	end  context.CancelFunc
@@ -35,11 +37,14 @@ func New(addrs []string, opts Options) (*Nodes, error) {
 	if err := checkAddrs(addrs); err != nil {
 		return nil, err
 	}
+	if err := opts.check(len(addrs)); err != nil {
+		return nil, err
+	}
 	opts = opts.withDefaults()
-	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix}
+	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, unended: opts.DefaultTTL.Milliseconds()}
 	n.life, n.end = context.WithCancel(context.Background())
-	for _, addr := range addrs {
-		n.clients = append(n.clients, n.client(addr, opts))
+	for i, addr := range addrs {
+		n.clients = append(n.clients, n.client(addr, opts.tls(i), opts))
 	}
 	return n, nil
 }
@@ -59,9 +64,9 @@ func checkAddrs(addrs []string) error {
 	return nil
 }
 
-func (n *Nodes) client(addr string, opts Options) *redis.Client {
+func (n *Nodes) client(addr string, config *tls.Config, opts Options) *redis.Client {
 	options := opts.redis(addr)
-	options.Dialer = newDialer(opts.TLS, n.life, &n.dials).connect
+	options.Dialer = newDialer(config, n.life, &n.dials).connect
 	return redis.NewClient(options)
 }
 

@@ -2,6 +2,7 @@ package redisnode
 
 import (
 	"crypto/tls"
+	"fmt"
 	"math"
 	"time"
 
@@ -28,6 +29,17 @@ type Options struct {
 
 	// TLS is used if it is set.
 	TLS *tls.Config
+
+	// ServerNames are the hosts, by node from 0, for which the nodes' certificates
+	// have to be good, where the nodes are reached by way of other addresses. nil:
+	// those of the addresses, or of TLS.
+	ServerNames []string
+
+	// DefaultTTL is how long keys live for which a command asks for no end: counters
+	// of fences, the notes of a quarantine, what some locks of package locks set. It
+	// has to be a whole number of milliseconds, and longer than anybody counts on
+	// them: a counter that is gone begins anew. 0: for ever.
+	DefaultTTL time.Duration
 
 	// PoolSize is the number of connections kept for one node, and of
 	// requests that can be under way to it; more wait for their turn, at most
@@ -60,6 +72,26 @@ func (o Options) withDefaults() Options {
 		o.DialTimeout = defaultDialTimeout
 	}
 	return o
+}
+
+func (o Options) check(nodes int) error {
+	if o.ServerNames != nil && len(o.ServerNames) != nodes {
+		return fmt.Errorf("redisnode: %d server names for %d nodes", len(o.ServerNames), nodes)
+	}
+	if o.DefaultTTL < 0 || o.DefaultTTL%time.Millisecond != 0 {
+		return fmt.Errorf("redisnode: DefaultTTL %v: %w", o.DefaultTTL, ErrTTL)
+	}
+	return nil
+}
+
+// tls is what a node, from 0, is talked to with; nil: plainly.
+func (o Options) tls(node int) *tls.Config {
+	if o.TLS == nil || o.ServerNames == nil {
+		return o.TLS
+	}
+	config := o.TLS.Clone()
+	config.ServerName = o.ServerNames[node]
+	return config
 }
 
 // redis returns the options of the client of one node, without its dialer.

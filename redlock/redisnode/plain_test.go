@@ -15,7 +15,39 @@ import (
 // What pays no heed to whose key it is does what Redis' own command does, under
 // the prefix, and tells what it found.
 func TestPlainCommands(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{Prefix: "lock:"})
+	plainCommands(t, redisnode.Options{Prefix: "lock:"})
+}
+
+// Where keys are given an end that no command asks for, nothing else is different.
+func TestKeysThatWouldLiveForEver(t *testing.T) {
+	plainCommands(t, redisnode.Options{Prefix: "lock:", DefaultTTL: 5 * time.Hour})
+
+	b := newBench(t, 1, redisnode.Options{DefaultTTL: 5 * time.Hour})
+	b.want(env.Command{Op: env.OpRaise, Key: "fence", Count: 7}, env.Yes)
+	b.want(env.Command{Op: env.OpRaise, Key: "fence", Count: 6}, env.No)
+	b.holds("fence", "7")
+	b.want(vouch("run", time.Minute), env.Yes)
+	for _, key := range []string{"fence", "watched for 60000ms"} {
+		b.lives(key, 4*time.Hour, 5*time.Hour)
+	}
+}
+
+func TestOptionsThatCannotBe(t *testing.T) {
+	for name, o := range map[string]redisnode.Options{
+		"half a millisecond": {DefaultTTL: 500 * time.Microsecond},
+		"before now":         {DefaultTTL: -time.Second},
+		"one name too few":   {ServerNames: []string{"a"}},
+	} {
+		if nodes, err := redisnode.New([]string{"127.0.0.1:1", "127.0.0.1:2"}, o); err == nil {
+			nodes.Close()
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func plainCommands(t *testing.T, o redisnode.Options) {
+	t.Helper()
+	b := newBench(t, 1, o)
 	ask := func(op env.Op, token string) string {
 		c := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
 		r, err := b.nodes.Send(1, c, in(patience)).Next(context.Background(), env.Never)
@@ -51,6 +83,8 @@ func TestPlainCommands(t *testing.T) {
 		switch {
 		case s.life > 0:
 			b.lives("lock:key", s.life-time.Minute, s.life)
+		case s.life < 0 && o.DefaultTTL > 0:
+			b.lives("lock:key", o.DefaultTTL-time.Minute, o.DefaultTTL)
 		case s.life < 0:
 			b.lives("lock:key", -1, -1)
 		}

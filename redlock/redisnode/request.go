@@ -32,10 +32,15 @@ var extendSource string
 //go:embed raise.lua
 var raiseSource string
 
+//go:embed increment.lua
+var incrementSource string
+
 var (
 	deleteScript = redis.NewScript(deleteSource)
 	extendScript = redis.NewScript(extendSource)
 	raiseScript  = redis.NewScript(raiseSource)
+
+	incrementScript = redis.NewScript(incrementSource)
 )
 
 // check refuses what must not be sent.
@@ -69,11 +74,11 @@ func (n *Nodes) perform(ctx context.Context, c *redis.Client, cmd env.Command) (
 	case env.OpCount:
 		return count(c.Get(ctx, keys[0]))
 	case env.OpRaise:
-		return raise(ctx, c, keys, cmd.Count)
+		return n.raise(ctx, c, keys, cmd.Count)
 	case env.OpVouch:
-		return did(true, c.Set(ctx, n.note(cmd.TTL), cmd.Token, 0).Err())
+		return did(true, n.put(ctx, c, n.note(cmd.TTL), cmd.Token))
 	}
-	return performPlain(ctx, c, keys[0], cmd)
+	return n.performPlain(ctx, c, keys[0], cmd)
 }
 
 // doer is a client or a pipeline.
@@ -114,8 +119,8 @@ func count(reply *redis.StringCmd) (env.Reply, error) {
 	return env.Reply{Answer: env.Yes, Count: n}, nil
 }
 
-func raise(ctx context.Context, c *redis.Client, keys []string, count uint64) (env.Reply, error) {
-	said, err := raiseScript.Run(ctx, c, keys, count).Slice()
+func (n *Nodes) raise(ctx context.Context, c *redis.Client, keys []string, count uint64) (env.Reply, error) {
+	said, err := raiseScript.Run(ctx, c, keys, n.ending(count)...).Slice()
 	if err != nil {
 		return env.Reply{}, err
 	}
@@ -125,6 +130,24 @@ func raise(ctx context.Context, c *redis.Client, keys []string, count uint64) (e
 	r, _ := did(fmt.Sprint(said[0]) == "1", nil)
 	r.Count, err = strconv.ParseUint(fmt.Sprint(said[1]), 10, 64)
 	return r, err
+}
+
+// put sets a key that is given no end but [Options.DefaultTTL].
+func (n *Nodes) put(ctx context.Context, c *redis.Client, key, value string) error {
+	words := []any{"set", key, value}
+	if n.unended > 0 {
+		words = append(words, "px", n.unended)
+	}
+	return c.Do(ctx, words...).Err()
+}
+
+// ending are the arguments of a script, and the life that it is to give to a key, if
+// there is to be an end.
+func (n *Nodes) ending(arguments ...any) []any {
+	if n.unended > 0 {
+		arguments = append(arguments, n.unended)
+	}
+	return arguments
 }
 
 // answer says what a request's end means. An error that the node itself sent

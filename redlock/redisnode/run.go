@@ -37,7 +37,7 @@ func (n *Nodes) setAndTellRun(ctx context.Context, c *redis.Client, cmd env.Comm
 }
 
 // note is the key under which a server keeps the run that somebody has watched
-// for so long. It has no time to live, and needs none.
+// for so long. It needs no time to live, and has none but [Options.DefaultTTL].
 func (n *Nodes) note(watched time.Duration) string {
 	return fmt.Sprintf("%swatched for %dms", n.prefix, watched.Milliseconds())
 }

@@ -1,0 +1,109 @@
+package address
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/cluster/vetting"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// lookEvery is the time between two looks at a server, and lookPatience how long it may
+// take to answer one: a network that is worse than that does things to the run that are
+// not in its plan.
+const (
+	lookEvery    = 500 * time.Millisecond
+	lookPatience = 2 * time.Second
+)
+
+// sweepPatience is how long it may take to delete the keys of a run on one server.
+const sweepPatience = time.Minute
+
+// crew watches the servers of a run, over a connection of our own to each, and takes away
+// at the end what the run has left on them.
+type crew struct {
+	connect redisnode.Options
+	died    chan error
+	over    context.Context
+	end     context.CancelFunc
+
+	watching sync.WaitGroup
+	conns    []*vetting.Conn // each of its goroutine, until these are gone
+}
+
+func watch(conns []*vetting.Conn, connect redisnode.Options) *crew {
+	c := &crew{connect: connect, conns: conns, died: make(chan error, 1)}
+	c.over, c.end = context.WithCancel(context.Background())
+	for _, conn := range conns {
+		c.watching.Go(func() { c.watch(conn) })
+	}
+	return c
+}
+
+// watch looks at one server again and again.
+func (c *crew) watch(conn *vetting.Conn) {
+	next := time.NewTicker(lookEvery)
+	defer next.Stop()
+	for {
+		select {
+		case <-c.over.Done():
+			return
+		case <-next.C:
+		}
+		if err := c.look(conn); err != nil {
+			select {
+			case c.died <- err:
+			default: // the first one is enough
+			}
+			return
+		}
+	}
+}
+
+// look says what has become of a server, if something has; nil also if the run is over.
+func (c *crew) look(conn *vetting.Conn) error {
+	ctx, cancel := context.WithTimeout(c.over, lookPatience)
+	defer cancel()
+	err := conn.Still(ctx, c.connect)
+	if err == nil || c.over.Err() != nil {
+		return nil
+	}
+	return unplanned(err)
+}
+
+// unplanned says of what has become of a server that no plan is to blame.
+func unplanned(change error) error {
+	if change == nil {
+		return nil
+	}
+	return fmt.Errorf("during the run, and by no fault of its plan: %w", change)
+}
+
+// close ends the watch and deletes all keys of the run.
+func (c *crew) close() error {
+	c.end()
+	c.watching.Wait()
+	errs := make([]error, len(c.conns))
+	var sweeping sync.WaitGroup
+	for i, conn := range c.conns {
+		sweeping.Go(func() { errs[i] = c.tidy(conn) })
+	}
+	sweeping.Wait()
+	return errors.Join(errs...)
+}
+
+// tidy deletes the keys of the run on one server.
+func (c *crew) tidy(conn *vetting.Conn) error {
+	defer func() { _ = conn.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), sweepPatience)
+	defer cancel()
+	changed := conn.Still(ctx, c.connect) // it connects again, if need be
+	if err := sweep(ctx, conn, c.connect.Prefix); err != nil {
+		return fmt.Errorf("keys %s* may be left on %s, until their time to live is over: %w", c.connect.Prefix, conn.Server.Addr, cmp.Or(changed, err))
+	}
+	return unplanned(changed)
+}

@@ -1,0 +1,63 @@
+package address
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/cluster/vetting"
+)
+
+// scan is the command for one page of the keys with a prefix, which has no characters
+// that a pattern would understand.
+func scan(cursor, prefix string) []string {
+	return []string{"SCAN", cursor, "MATCH", prefix + "*", "COUNT", "1000"}
+}
+
+// sweep deletes all keys with a prefix. It looks until it finds nothing, for what was on
+// its way to the server when nobody sent anything any more may be done behind the first
+// look.
+func sweep(ctx context.Context, c *vetting.Conn, prefix string) error {
+	for found := true; found; {
+		found = false
+		for cursor := ""; cursor != "0"; {
+			keys, next, err := page(ctx, c, cursor, prefix)
+			if err != nil {
+				return err
+			}
+			if len(keys) > 0 {
+				found = true
+				if _, err := c.Ask(ctx, append([]string{"UNLINK"}, keys...)...); err != nil {
+					return err
+				}
+			}
+			cursor = next
+		}
+	}
+	return nil
+}
+
+// page returns some keys, and where the next page begins: "0" is the end, and "" the
+// beginning.
+func page(ctx context.Context, c *vetting.Conn, cursor, prefix string) (keys []string, next string, err error) {
+	if cursor == "" {
+		cursor = "0"
+	}
+	said, err := c.Ask(ctx, scan(cursor, prefix)...)
+	if err != nil {
+		return nil, "", err
+	}
+	parts, _ := said.([]any)
+	if len(parts) != 2 {
+		return nil, "", fmt.Errorf("%d parts of an answer to SCAN, which has two", len(parts))
+	}
+	next, _ = parts[0].(string)
+	list, ok := parts[1].([]any)
+	if next == "" || !ok {
+		return nil, "", fmt.Errorf("SCAN is answered with %v", said)
+	}
+	for _, k := range list {
+		key, _ := k.(string)
+		keys = append(keys, key)
+	}
+	return keys, next, nil
+}

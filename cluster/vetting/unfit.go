@@ -1,0 +1,48 @@
+package vetting
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What can be wrong with a server. Each stands in an [UnfitError], with its address.
+var (
+	ErrNobody    = errors.New("nobody answers")
+	ErrSilent    = errors.New("takes the connection and then says nothing")
+	ErrNotRedis  = errors.New("what answers is not Redis")
+	ErrTLS       = errors.New("speaks TLS, and was spoken to without")
+	ErrPlain     = errors.New("does not speak TLS")
+	ErrTrust     = errors.New("its certificate is not to be trusted")
+	ErrTrustUs   = errors.New("wants a certificate of its client")
+	ErrPassword  = errors.New("wants a password")
+	ErrWrongPass = errors.New("does not accept the user and the password")
+	ErrForbidden = errors.New("does not let the user do what a lock needs")
+	ErrTooOld    = errors.New("is too old")
+	ErrReplica   = errors.New("is a replica, and a node of a lock has to be a master")
+	ErrCluster   = errors.New("is a node of a Redis cluster, and a node of a lock has to be a server by itself")
+	ErrSentinel  = errors.New("is a Redis Sentinel, which keeps no keys")
+	ErrEvicts    = errors.New("may evict the keys of a lock")
+	ErrRefuses   = errors.New("does not do what a lock needs")
+	ErrSame      = errors.New("are the same server, and would vote twice")
+)
+
+// UnfitError says why a server cannot be a node of a lock.
+type UnfitError struct {
+	Addr   string
+	Why    error  // one of those above
+	Detail string // in the server's own words, or what to do about it; may be empty
+}
+
+func (e *UnfitError) Error() string {
+	text := fmt.Sprintf("%s %s", e.Addr, e.Why)
+	if e.Why == ErrNobody || e.Why == ErrNotRedis || e.Why == ErrTrust {
+		text = fmt.Sprintf("%s: %s", e.Addr, e.Why)
+	}
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	return text
+}
+
+// Unwrap returns what is wrong.
+func (e *UnfitError) Unwrap() error { return e.Why }

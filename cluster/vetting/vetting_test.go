@@ -1,0 +1,275 @@
+//go:build linux
+
+package vetting_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/cluster/redisserver"
+	"github.com/lockstorm/lockstorm/cluster/vetting"
+	"github.com/lockstorm/lockstorm/internal/tlstest"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+var ours = redisnode.Options{Prefix: "ours:"}
+
+func start(t *testing.T, nodes int) *redisserver.Fleet {
+	t.Helper()
+	f, err := redisserver.Open(t.Context(), redisserver.Options{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// do gives a server the commands of an operator.
+func do(t *testing.T, s *redisserver.Server, commands ...string) {
+	t.Helper()
+	for _, c := range commands {
+		if _, err := s.Do(t.Context(), strings.Fields(c)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wantUnfit checks what is found to be wrong with a server, and that its address is told.
+func wantUnfit(t *testing.T, addr string, o redisnode.Options, why error, parts ...string) {
+	t.Helper()
+	c, err := vetting.Open(t.Context(), addr, o)
+	if err == nil {
+		_ = c.Close()
+	}
+	if !errors.Is(err, why) {
+		t.Fatalf("got %v, want that it %v", err, why)
+	}
+	for _, part := range append(parts, addr) {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not tell %q", err, part)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("%q is more than a line", err)
+	}
+}
+
+// A server that is fit keeps nothing of having been looked at, and is told from others.
+func TestFit(t *testing.T) {
+	f := start(t, 2)
+	addrs := []string{f.Server(1).Addr(), f.Server(2).Addr()}
+	conns, err := vetting.All(t.Context(), addrs, ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range conns {
+		if c.Server.Addr != addrs[i] || c.Server.RunID == "" || !strings.Contains(c.Server.Version, ".") {
+			t.Errorf("found %+v", c.Server)
+		}
+		if n, err := c.Ask(t.Context(), "DBSIZE"); n != int64(0) || err != nil {
+			t.Errorf("%v keys are left, %v", n, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	_, port, _ := net.SplitHostPort(addrs[0])
+	again := "localhost:" + port
+	_, err = vetting.All(t.Context(), []string{addrs[0], addrs[1], again}, ours)
+	if !errors.Is(err, vetting.ErrSame) || !strings.Contains(err.Error(), again) || strings.Contains(err.Error(), addrs[1]) {
+		t.Errorf("one server at two addresses: %v", err)
+	}
+}
+
+// All that is wrong is told at once.
+func TestEveryUnfitServerIsTold(t *testing.T) {
+	_, err := vetting.All(t.Context(), []string{"127.0.0.1:1", "127.0.0.1:2"}, ours)
+	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1: nobody") || !strings.Contains(err.Error(), "127.0.0.1:2: nobody") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What an operator can have made of a real server.
+func TestUnfitServers(t *testing.T) {
+	const secret = "CONFIG SET requirepass secret"
+	alice := redisnode.Options{Prefix: "ours:", Username: "alice", Password: "wonder"}
+	user := func(rights string) string { return "ACL SETUSER alice on >wonder " + rights }
+	for name, c := range map[string]struct {
+		made  []string
+		as    redisnode.Options
+		why   error // nil: it is fit
+		parts []string
+	}{
+		"a password, and none given":   {[]string{secret}, ours, vetting.ErrPassword, nil},
+		"a password, and another":      {[]string{secret}, redisnode.Options{Password: "another"}, vetting.ErrWrongPass, []string{`"default"`}},
+		"a password":                   {[]string{secret}, redisnode.Options{Prefix: "ours:", Password: "secret"}, nil, nil},
+		"a user who may all":           {[]string{user("~ours:* +@all")}, alice, nil, nil},
+		"a user who is not known":      {nil, alice, vetting.ErrWrongPass, []string{`"alice"`}},
+		"a user who may not PEXPIRE":   {[]string{user("~* +@all -pexpire")}, alice, vetting.ErrForbidden, []string{"PEXPIRE", `"alice"`}},
+		"a user who may not INFO":      {[]string{user("~* +@all -info")}, alice, vetting.ErrForbidden, []string{"INFO"}},
+		"a user who has no such keys":  {[]string{user("~theirs:* +@all")}, alice, vetting.ErrForbidden, []string{"SET", "ours:*"}},
+		"a user who may not in script": {[]string{user("~* +@all -get")}, alice, vetting.ErrForbidden, []string{"GET"}},
+		"a replica":                    {[]string{"REPLICAOF 127.0.0.1 1"}, ours, vetting.ErrReplica, []string{"127.0.0.1:1"}},
+		"evicts":                       {[]string{"CONFIG SET maxmemory 100mb", "CONFIG SET maxmemory-policy allkeys-lru"}, ours, vetting.ErrEvicts, []string{"allkeys-lru", "noeviction"}},
+		"would evict, but never does":  {[]string{"CONFIG SET maxmemory-policy allkeys-lru"}, ours, nil, nil},
+		"has no memory":                {[]string{"CONFIG SET maxmemory 1"}, ours, vetting.ErrRefuses, []string{"SET: OOM"}},
+		"wants replicas":               {[]string{"CONFIG SET min-replicas-to-write 1"}, ours, vetting.ErrRefuses, []string{"NOREPLICAS"}},
+		"has no such database":         {nil, redisnode.Options{DB: 99}, vetting.ErrRefuses, []string{"SELECT"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, 1).Server(1)
+			do(t, s, c.made...)
+			if c.why != nil {
+				wantUnfit(t, s.Addr(), c.as, c.why, c.parts...)
+				return
+			}
+			conn, err := vetting.Open(t.Context(), s.Addr(), c.as)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.Close()
+		})
+	}
+}
+
+// Who speaks TLS, and who does not, and whom either side trusts.
+func TestTLS(t *testing.T) {
+	s, authority := start(t, 1).Server(1), tlstest.NewAuthority(t)
+	secured := authority.Secure(t, s)
+	with := func(config *tls.Config) redisnode.Options { return redisnode.Options{Prefix: "ours:", TLS: config} }
+
+	c, err := vetting.Open(t.Context(), secured, with(authority.Client(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	wantUnfit(t, secured, ours, vetting.ErrTLS)
+	wantUnfit(t, s.Addr(), with(authority.Client(t)), vetting.ErrPlain)
+	wantUnfit(t, secured, with(&tls.Config{}), vetting.ErrTrust, "unknown authority")
+	wantUnfit(t, secured, with(&tls.Config{RootCAs: authority.Pool}), vetting.ErrTrustUs)
+	stranger := authority.Client(t)
+	stranger.ServerName = "elsewhere.example"
+	wantUnfit(t, secured, with(stranger), vetting.ErrTrust, "elsewhere.example")
+}
+
+// What is no Redis, or none that is fit, told by what it says.
+func TestOthers(t *testing.T) {
+	info := func(fields ...string) string {
+		text := strings.Join(append(fields, "run_id:f00"), "\r\n")
+		return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text)
+	}
+	const unknown = "-ERR unknown command `HELLO`, with args beginning with: `2`,\r\n"
+	const hello = "*2\r\n$5\r\nproto\r\n:2\r\n"
+	for name, c := range map[string]struct {
+		says  []string // one answer after another; then it hangs up
+		why   error
+		parts []string
+	}{
+		"a web server":                  {[]string{"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"}, vetting.ErrNotRedis, []string{"HTTP/1.1 400 Bad Request"}},
+		"hangs up":                      {nil, vetting.ErrNotRedis, []string{"hangs up"}},
+		"an echo":                       {[]string{"*2\r\n$5\r\nHELLO\r\n$1\r\n2\r\n", "*1\r\n$4\r\nINFO\r\n"}, vetting.ErrNotRedis, nil},
+		"endless":                       {[]string{strings.Repeat("*1\r\n", 100000)}, vetting.ErrNotRedis, nil},
+		"more than there can be":        {[]string{"$99999999999\r\n"}, vetting.ErrNotRedis, nil},
+		"Redis 5":                       {[]string{unknown, info("redis_version:5.0.14", "role:master")}, vetting.ErrTooOld, []string{"5.0.14", "6.0"}},
+		"HELLO under another name":      {[]string{unknown, info("redis_version:7.0.15", "role:master")}, vetting.ErrRefuses, []string{"HELLO", "7.0.15"}},
+		"in protected mode":             {[]string{"-DENIED Redis is running in protected mode because this and that. In this mode\r\n"}, vetting.ErrRefuses, []string{"protected mode"}},
+		"loads":                         {[]string{hello, info("redis_version:7.0.15", "role:master"), "-LOADING Redis is loading the dataset in memory\r\n"}, vetting.ErrRefuses, []string{"LOADING"}},
+		"a node of a cluster":           {[]string{hello, info("redis_version:7.0.15", "redis_mode:cluster", "role:master", "cluster_enabled:1")}, vetting.ErrCluster, nil},
+		"a sentinel":                    {[]string{hello, info("redis_version:7.0.15", "redis_mode:sentinel")}, vetting.ErrSentinel, nil},
+		"EVAL by another name":          {[]string{hello, info("redis_version:7.0.15"), "+OK\r\n", ":1\r\n", "$1\r\n1\r\n", ":9\r\n", ":1\r\n", "-ERR unknown command 'EVAL'\r\n", ":1\r\n"}, vetting.ErrRefuses, []string{"unknown command 'EVAL'"}},
+		"goes away in the middle of it": {[]string{hello, info("redis_version:7.0.15"), "+OK\r\n"}, vetting.ErrNotRedis, []string{"hangs up"}},
+	} {
+		t.Run(name, func(t *testing.T) { wantUnfit(t, says(t, c.says...), ours, c.why, c.parts...) })
+	}
+}
+
+// says starts a server that gives its answers on each connection, whatever it is asked.
+func says(t *testing.T, answers ...string) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				asked := bufio.NewReader(conn)
+				for _, a := range answers {
+					if _, err := asked.ReadByte(); err != nil {
+						return
+					}
+					_, _ = asked.Discard(asked.Buffered())
+					_, _ = io.WriteString(conn, a)
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// A server that stands still is waited for only as long as the caller wants.
+func TestSilence(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := vetting.Open(ctx, l.Addr().String(), ours); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What becomes of a server while it is watched.
+func TestStill(t *testing.T) {
+	f := start(t, 1)
+	s := f.Server(1)
+	open := func() *vetting.Conn {
+		c, err := vetting.Open(t.Context(), s.Addr(), ours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	c := open()
+	do(t, s, "CLIENT KILL TYPE normal SKIPME yes")
+	for range 2 {
+		if err := c.Still(t.Context(), ours); err != nil {
+			t.Errorf("after our connection was cut: %v", err)
+		}
+	}
+	do(t, s, "REPLICAOF 127.0.0.1 1")
+	if err := c.Still(t.Context(), ours); !errors.Is(err, vetting.ErrReplica) {
+		t.Errorf("as a replica: %v", err)
+	}
+	s.Kill()
+	if err := c.Still(t.Context(), ours); !errors.Is(err, vetting.ErrNobody) {
+		t.Errorf("while it is down: %v", err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Still(t.Context(), ours); err == nil || !strings.Contains(err.Error(), "started again") {
+		t.Errorf("started again: %v", err)
+	}
+}

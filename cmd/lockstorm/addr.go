@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockstorm/lockstorm/cluster/address"
+	"github.com/lockstorm/lockstorm/cluster/vetting"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// addressed is the backend of the user's own servers.
+func addressed(b address.Backend) storm.Backend {
+	return storm.Backend{
+		Ability: ability(b),
+		Nodes:   len(b.Addrs),
+		Open: func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+			w, err := b.Open(ctx, s, seed, sink)
+			if err != nil {
+				return nil, advised(err)
+			}
+			return w, nil
+		},
+		Versions: sync.OnceValue(func() map[string]string { return ofServersAt(b) }),
+	}
+}
+
+// passwordEnv is the variable that may hold the password of the servers. On the command
+// line everybody on the machine would see it.
+const passwordEnv = "LOCKSTORM_REDIS_PASSWORD"
+
+// addrChoice is what the flags say of the servers.
+type addrChoice struct {
+	addrs        []string
+	user         string
+	passwordFile string
+	tls          bool
+	ca           string
+	cert, key    string
+	db           int
+	confirmed    bool
+}
+
+func addrFlags(set *pflag.FlagSet) func() (storm.Backend, error) {
+	var c addrChoice
+	set.StringSliceVar(&c.addrs, "redis", nil, "the servers, `host:port` of each, with commas between: independent masters, one for each node; if there are more, the first ones are used")
+	set.StringVar(&c.user, "redis-user", "", "user of the servers (ACL); without: the default one")
+	set.StringVar(&c.passwordFile, "redis-password-file", "", "`file` with the password, alone; without: what "+passwordEnv+" holds")
+	set.BoolVar(&c.tls, "redis-tls", false, "speak TLS")
+	set.StringVar(&c.ca, "redis-ca", "", "`file` with the certificates (PEM) that theirs are signed by; without: those that the system trusts")
+	set.StringVar(&c.cert, "redis-cert", "", "`file` with our certificate (PEM), where they want one")
+	set.StringVar(&c.key, "redis-key", "", "`file` with its key (PEM)")
+	set.IntVar(&c.db, "redis-db", 0, "`number` of the database")
+	set.BoolVar(&c.confirmed, "confirm-these-servers", false, "say that these are the right servers to run experiments on")
+	return c.backend
+}
+
+// backend makes the backend of the flags; an [unreadyError] says what keeps it from being
+// opened.
+func (c *addrChoice) backend() (storm.Backend, error) {
+	connect, err := c.connect()
+	if err == nil {
+		err = checkAddrs(c.addrs)
+	}
+	if err != nil {
+		return storm.Backend{}, err
+	}
+	b := address.Backend{Addrs: c.addrs, Connect: connect}
+	made := addressed(b)
+	switch {
+	case len(c.addrs) == 0:
+		return made, &unreadyError{made, fmt.Errorf("--backend %s needs --redis host:port,…, one server for each node", b.Name())}
+	case !c.confirmed:
+		return made, &unreadyError{made, fmt.Errorf("this would set keys %s*, all with a time to live, on %s, run scripts on them, and delete them at the end; nothing else there is touched, and no server is flushed, configured or stopped: confirm by --confirm-these-servers",
+			address.Family, strings.Join(c.addrs, ", "))}
+	}
+	return made, nil
+}
+
+func checkAddrs(addrs []string) error {
+	for i, addr := range addrs {
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil || host == "" || port == "" {
+			return fmt.Errorf("--redis %q: want host:port", addr)
+		}
+		if slices.Contains(addrs[:i], addr) {
+			return fmt.Errorf("--redis names %s twice: it would vote twice", addr)
+		}
+	}
+	return nil
+}
+
+// connect is how the servers are talked to.
+func (c *addrChoice) connect() (o redisnode.Options, err error) {
+	o.Username, o.DB = c.user, c.db
+	if c.db < 0 {
+		return o, fmt.Errorf("--redis-db %d: want 0 or more", c.db)
+	}
+	if o.Password, err = c.password(); err != nil {
+		return o, err
+	}
+	if c.user != "" && o.Password == "" {
+		return o, fmt.Errorf("--redis-user %s needs a password: --redis-password-file, or the variable %s", c.user, passwordEnv)
+	}
+	o.TLS, err = c.tlsConfig()
+	return o, err
+}
+
+func (c *addrChoice) password() (string, error) {
+	if c.passwordFile == "" {
+		return os.Getenv(passwordEnv), nil
+	}
+	text, err := os.ReadFile(c.passwordFile)
+	if err != nil {
+		return "", fmt.Errorf("--redis-password-file: %w", err)
+	}
+	password := strings.TrimRight(string(text), "\r\n")
+	if password == "" {
+		return "", fmt.Errorf("--redis-password-file %s is empty", c.passwordFile)
+	}
+	return password, nil
+}
+
+// tlsConfig is nil where TLS is not spoken.
+func (c *addrChoice) tlsConfig() (*tls.Config, error) {
+	if !c.tls {
+		if c.ca != "" || c.cert != "" || c.key != "" {
+			return nil, errors.New("--redis-ca, --redis-cert and --redis-key are for --redis-tls")
+		}
+		return nil, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.ca != "" {
+		text, err := os.ReadFile(c.ca)
+		if err != nil {
+			return nil, fmt.Errorf("--redis-ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("--redis-ca %s has no certificate (PEM)", c.ca)
+		}
+	}
+	if c.cert != "" || c.key != "" {
+		pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+		if err != nil {
+			return nil, fmt.Errorf("--redis-cert and --redis-key: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
+
+// advice is by which flags a user can mend what is wrong between us and a server.
+var advice = []struct {
+	wrong error
+	flags string
+}{
+	{vetting.ErrTLS, "--redis-tls"},
+	{vetting.ErrPlain, "without --redis-tls"},
+	{vetting.ErrTrust, "--redis-ca"},
+	{vetting.ErrTrustUs, "--redis-cert and --redis-key"},
+	{vetting.ErrPassword, "--redis-password-file, or the variable " + passwordEnv},
+	{vetting.ErrWrongPass, "--redis-user, --redis-password-file"},
+}
+
+// advised adds the flags to an error, or to each of those that it joins.
+func advised(err error) error {
+	if joined, is := err.(interface{ Unwrap() []error }); is {
+		var all []error
+		for _, one := range joined.Unwrap() {
+			all = append(all, advised(one))
+		}
+		return errors.Join(all...)
+	}
+	for _, a := range advice {
+		if errors.Is(err, a.wrong) {
+			return fmt.Errorf("%w (%s)", err, a.flags)
+		}
+	}
+	return err
+}
+
+// ofServersAt are the versions of the servers. What is wrong with one the run itself will
+// say.
+func ofServersAt(b address.Backend) map[string]string {
+	var versions []string
+	for _, s := range b.Servers(context.Background()) {
+		versions = append(versions, s.Version)
+	}
+	slices.Sort(versions)
+	return map[string]string{"redis-server": strings.Join(slices.Compact(versions), ", ")}
+}
