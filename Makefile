@@ -41,8 +41,8 @@ test: deps ## run all tests, those of concurrent code under the race detector (7
 	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
 
 test-container: deps ## run the tests on Redis in containers (2 minutes); where no Docker engine runs, root starts one for them
-	$(GO) test -run '^$$' $(CONTAINED)
-	sh scripts/engine.sh $(GO) test $(FRESH) -p 1 -run '$(CONTAINERS)' $(CONTAINED)
+	$(GO) test -race -run '^$$' $(CONTAINED)
+	sh scripts/engine.sh $(GO) test $(FRESH) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
 
 bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
 	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update
