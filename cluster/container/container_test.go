@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -329,5 +330,25 @@ func TestEngineOfAnotherMachineIsRefused(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")
 	if _, err := connect(t.Context()); err == nil || !strings.Contains(err.Error(), "another machine") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The image lasts as long as this program, whatever else of it is collected.
+func TestContainerImageOutlivesACollection(t *testing.T) {
+	enginetest.Need(t)
+	e, err := connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag, err := e.own(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		runtime.GC()
+		time.Sleep(100 * time.Millisecond) // in which a shell would notice
+	}
+	if _, err := e.client.ImageInspect(t.Context(), tag); err != nil {
+		t.Error(err)
 	}
 }

@@ -54,7 +54,8 @@ func (e *engine) named(ctx context.Context, image string) error {
 // runs beside it has another, and takes none away.
 var built struct {
 	sync.Mutex
-	tag string
+	tag    string
+	keeper *reaper.Reaper // never closed: that it ends is the end of this program
 }
 
 // own returns the tag of the image that is built once in the life of this program, and
@@ -86,7 +87,7 @@ func (e *engine) own(ctx context.Context) (tag string, err error) {
 	if err != nil {
 		return "", errors.Join(err, keeper.Close())
 	}
-	built.tag = tag // the keeper is never closed: that it ends is the end of this program
+	built.tag, built.keeper = tag, keeper
 	return tag, nil
 }
 

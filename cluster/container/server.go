@@ -198,10 +198,18 @@ func (s *Server) gone(ctx context.Context, l *life, err error) {
 // leaves alone, as does Continue.
 func (s *Server) Stop() error {
 	return s.freeze(true, func(ctx context.Context) error {
-		_, err := s.engine().ContainerPause(ctx, s.id, client.ContainerPauseOptions{})
-		return err
+		for {
+			_, err := s.engine().ContainerPause(ctx, s.id, client.ContainerPauseOptions{})
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), unfrozen) {
+				return err
+			}
+		}
 	})
 }
+
+// unfrozen is what the engine says on a busy machine where control groups are of the first
+// version: it has tried some hundred times to catch all threads at once, and let them go.
+const unfrozen = "unable to freeze"
 
 // Continue lets the server go on.
 func (s *Server) Continue() error {

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,23 +18,34 @@ import (
 // These tests run the command on Redis in containers. Those that need an engine are
 // called TestContainer..., and "make test-container" runs them.
 
-// Rows of the debate show on containers what they show elsewhere.
+// Rows of the debate show on containers what they show elsewhere. On a machine that is
+// busy the lock may not be had at all, and then a run says nothing.
 func TestContainerRowsOfTheDebate(t *testing.T) {
 	enginetest.Need(t)
-	const runs = 3
-	for row, want := range map[string]struct{ least, most int }{
-		"crash-restart":   {1, runs},
-		"delayed-restart": {0, 0},
-		"node-pause":      {0, 0},
-		"node-clock-jump": {1, runs},
+	for row, violates := range map[string]bool{
+		"crash-restart": true, "delayed-restart": false, "node-pause": false, "node-clock-jump": true,
 	} {
 		t.Run(row, func(t *testing.T) {
-			t.Parallel()
-			if _, violated := leases(t, "container", row, runs); violated < want.least || violated > want.most {
-				t.Errorf("%d runs of %d violated lease exclusion, want %d to %d", violated, runs, want.least, want.most)
+			said := map[string]int{}
+			for seed := 1; seed <= 10 && said["violated"] == 0 && (violates || said["holds"] < 2); seed++ {
+				said[lease(t, row, seed)]++
+			}
+			if (said["violated"] > 0) != violates || said["violated"]+said["holds"] == 0 {
+				t.Errorf("lease exclusion was %v; to be violated: %t", said, violates)
 			}
 		})
 	}
+}
+
+// lease is the verdict of a run on lease exclusion.
+func lease(t *testing.T, row string, seed int) string {
+	t.Helper()
+	code, out, problems := command(t, "run", row, "--backend", "container", "--seed", fmt.Sprint(seed), "--json", "--out", "")
+	var o struct{ Verdicts map[string]string }
+	if err := json.Unmarshal([]byte(out), &o); err != nil {
+		t.Fatalf("exit code %d: %v: %s", code, err, problems)
+	}
+	return o.Verdicts["lease"]
 }
 
 // A run says what it was made with.

@@ -30,9 +30,9 @@ func TestMain(m *testing.M) {
 
 // leases runs a scenario on real servers and counts the runs that violated
 // lease exclusion.
-func leases(t *testing.T, backend, scenario string, runs int) (code, violated int) {
+func leases(t *testing.T, scenario string, runs int) (code, violated int) {
 	t.Helper()
-	code, out, problems := command(t, "run", scenario, "--backend", backend, "--runs", fmt.Sprint(runs), "--json", "--out", t.TempDir())
+	code, out, problems := command(t, "run", scenario, "--backend", "process", "--runs", fmt.Sprint(runs), "--json", "--out", t.TempDir())
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	if len(lines) != runs {
 		t.Fatalf("exit code %d, %d lines of %d: %s", code, len(lines), runs, problems)
@@ -55,7 +55,7 @@ func leases(t *testing.T, backend, scenario string, runs int) (code, violated in
 
 func TestCrashRestartOnRealServers(t *testing.T) {
 	t.Parallel()
-	if _, violated := leases(t, "process", "crash-restart", 3); violated == 0 {
+	if _, violated := leases(t, "crash-restart", 3); violated == 0 {
 		t.Error("no run of 3 violated lease exclusion")
 	}
 }
@@ -64,7 +64,7 @@ func TestCrashRestartOnRealServers(t *testing.T) {
 // the delay is not.
 func TestRestartDelayOnRealServers(t *testing.T) {
 	t.Parallel()
-	if _, violated := leases(t, "process", "delayed-restart", 10); violated > 0 {
+	if _, violated := leases(t, "delayed-restart", 10); violated > 0 {
 		t.Errorf("%d runs of 10 violated lease exclusion in spite of the delay", violated)
 	}
 	_, text, _ := command(t, "show", "delayed-restart")
@@ -76,7 +76,7 @@ func TestRestartDelayOnRealServers(t *testing.T) {
 	if err := os.WriteFile(file, []byte(hasty), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, violated := leases(t, "process", file, 10)
+	code, violated := leases(t, file, 10)
 	if violated < 5 || code != exitContradiction {
 		t.Errorf("without the delay %d runs of 10 violated lease exclusion, exit code %d", violated, code)
 	}
