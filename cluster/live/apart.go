@@ -20,7 +20,7 @@ const readyPatience = 30 * time.Second
 //
 // Nothing of them is left when it returns, nor when this program dies. It is an error
 // as well if one of them cannot begin, or dies of itself: then the error has the end of
-// what it said on its standard error.
+// what it said on its standard error. Where servers are talked to by TLS it is refused.
 func (w *World) RunApart(ctx context.Context, brief []byte) error {
 	switch {
 	case w.fleet.Connect.TLS != nil || w.fleet.Connect.Runtime != nil:

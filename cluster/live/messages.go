@@ -15,7 +15,7 @@ type setup struct {
 	Seed    uint64
 	Zero    env.Instant // of the ground clock
 	Nodes   []string    // where it finds them
-	Connect []byte      // the [redisnode.Options], in JSON, which knows nil from what it points to
+	Connect []byte      // the [redisnode.Options], in JSON
 	Awaited []env.Step  // those of which the world wants to hear
 	Brief   []byte      // what it is to do, for those who know that
 }
