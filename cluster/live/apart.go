@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster/child"
@@ -19,10 +20,13 @@ const readyPatience = 30 * time.Second
 //
 // Nothing of them is left when it returns, nor when this program dies. It is an error
 // as well if one of them cannot begin, or dies of itself: then the error has the end of
-// what it said on its standard error.
+// what it said on its standard error. Where servers are talked to by TLS it is refused.
 func (w *World) RunApart(ctx context.Context, brief []byte) error {
-	if w.fleet.Connect.TLS != nil || w.fleet.Connect.Runtime != nil {
-		return errors.New("clients that are processes of their own cannot be told of a TLS connection")
+	switch {
+	case w.fleet.Connect.TLS != nil || w.fleet.Connect.Runtime != nil:
+		return errors.New("clients cannot be processes of their own where servers are talked to by TLS: whom to trust is not told to another process")
+	case os.Getenv(clientEnv) != "":
+		return fmt.Errorf("%s is set: this program does not look whether it is to be a client", clientEnv)
 	}
 	forker := child.NewForker()
 	defer forker.Close()

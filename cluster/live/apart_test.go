@@ -4,6 +4,7 @@ package live
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // lives are what clients that are processes of their own do in these tests: the brief
@@ -309,6 +311,39 @@ func TestClientApartThatDiesOfItself(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// How clients talk to servers they are told whole, but for what another process cannot
+// be told.
+func TestConnectionOfAClientApart(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	w.fleet.Connect = redisnode.Options{Prefix: "mine:", DB: 3, PoolSize: 2, DialTimeout: time.Second}
+	w.mustRunApart("says what it has", "")
+	keys, err := w.server(1).(Commander).Do(t.Context(), "SCAN", "0")
+	if err != nil || !strings.Contains(fmt.Sprint(keys), "[]") {
+		t.Errorf("in the first database: %v, %v", keys, err)
+	}
+	keys, err = w.server(1).(Commander).Do(t.Context(), "EVAL", "redis.call('SELECT', 3) return redis.call('KEYS', '*')", "0")
+	if got := fmt.Sprint(keys, err); got != "[mine:key] <nil>" {
+		t.Errorf("in the third: %s", got)
+	}
+}
+
+func TestClientsApartCannotHaveTLS(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	w.fleet.Connect.TLS = new(tls.Config)
+	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "TLS") {
+		t.Error(err)
+	}
+}
+
+// A program that does not look whether it is to be a client would start itself for ever.
+func TestClientApartHasNoClients(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	t.Setenv(clientEnv, "1")
+	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), clientEnv) {
+		t.Error(err)
 	}
 }
 

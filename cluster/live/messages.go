@@ -1,11 +1,8 @@
 package live
 
 import (
-	"time"
-
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // What the world and a client that is a process of its own say to each other: values of
@@ -18,9 +15,9 @@ type setup struct {
 	Seed    uint64
 	Zero    env.Instant // of the ground clock
 	Nodes   []string    // where it finds them
-	Connect connection
-	Awaited []env.Step // those of which the world wants to hear
-	Brief   []byte     // what it is to do, for those who know that
+	Connect []byte      // the [redisnode.Options], in JSON
+	Awaited []env.Step  // those of which the world wants to hear
+	Brief   []byte      // what it is to do, for those who know that
 }
 
 // order is what it hears later.
@@ -52,22 +49,4 @@ type report struct {
 type reached struct {
 	Step env.Step
 	K    int
-}
-
-// connection is what of [redisnode.Options] another process can be told.
-type connection struct {
-	Prefix, Username, Password string
-	DB, PoolSize               int
-	DialTimeout                time.Duration
-}
-
-func connectionOf(o redisnode.Options) connection {
-	return connection{o.Prefix, o.Username, o.Password, o.DB, o.PoolSize, o.DialTimeout}
-}
-
-func (c connection) options() redisnode.Options {
-	return redisnode.Options{
-		Prefix: c.Prefix, Username: c.Username, Password: c.Password,
-		DB: c.DB, PoolSize: c.PoolSize, DialTimeout: c.DialTimeout,
-	}
 }

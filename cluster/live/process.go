@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,10 @@ type process struct {
 
 // startProcess starts the process of a client and tells it what to do.
 func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*process, error) {
+	connect, err := json.Marshal(w.fleet.Connect)
+	if err != nil {
+		return nil, err
+	}
 	common, err := newCommon()
 	if err != nil {
 		return nil, err
@@ -58,7 +63,7 @@ func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*pro
 	go p.watch()
 	p.tell(setup{
 		Client: p.number, Seed: w.seed, Zero: w.ground.zero,
-		Nodes: w.addrs(p.number), Connect: connectionOf(w.fleet.Connect),
+		Nodes: w.addrs(p.number), Connect: connect,
 		Awaited: w.setting.Plan.StepsOf(p.number), Brief: brief,
 	})
 	return p, nil

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
 	"github.com/lockstorm/lockstorm/world"
 )
 
@@ -76,6 +78,10 @@ type Remote struct {
 }
 
 func newRemote(s setup) (*Remote, error) {
+	var connect redisnode.Options
+	if err := json.Unmarshal(s.Connect, &connect); err != nil {
+		return nil, err
+	}
 	page, err := openPage(given(pageFile))
 	if err != nil {
 		return nil, err
@@ -88,7 +94,7 @@ func newRemote(s setup) (*Remote, error) {
 	}
 	r.calls.Expect(s.Client)
 	clocks := clocksSeenOn(page, ground{s.Zero})
-	r.client, err = newClient(s.Client, s.Seed, clocks, s.Nodes, s.Connect.options(), context.Background(), &r.crew, r.fail)
+	r.client, err = newClient(s.Client, s.Seed, clocks, s.Nodes, connect, context.Background(), &r.crew, r.fail)
 	return r, err
 }
 

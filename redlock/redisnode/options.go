@@ -12,11 +12,12 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Options says how nodes are talked to. The zero value is complete.
+// Options says how nodes are talked to. The zero value is complete. Another process can be
+// told all of it, in JSON, but what points to something of this one.
 type Options struct {
 	// Runtime tells the time that instants are readings of; nil means
 	// [env.System]. Its monotonic clock must run at the machine's rate.
-	Runtime env.Runtime
+	Runtime env.Runtime `json:"-"`
 
 	// Prefix is put in front of every key. All clients of a lock need the same
 	// one.
@@ -28,7 +29,7 @@ type Options struct {
 	DB       int
 
 	// TLS is used if it is set.
-	TLS *tls.Config
+	TLS *tls.Config `json:"-"`
 
 	// ServerNames are the hosts, by node from 0, for which the nodes' certificates
 	// have to be good, where the nodes are reached by way of other addresses. nil:
