@@ -181,6 +181,7 @@ func (e Experiment) drive(ctx context.Context, world World) (Result, error) {
 	if hash, exact := world.Trace(); exact {
 		result.TraceHash = hash
 	}
+	result.Slip = world.Slip()
 	return result, err
 }
 

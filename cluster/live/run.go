@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/world"
 )
@@ -51,6 +52,7 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 }
 
 func (w *World) launch(main func(client int)) {
+	w.crew.start("probe", func() { w.probe.run(w.over, env.System()) }, w.fail)
 	w.crew.start("nemesis", w.nemesis.run, w.fail)
 	for _, c := range w.clients {
 		w.crew.start(c.named("main"), func() {

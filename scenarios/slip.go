@@ -1,0 +1,66 @@
+package scenarios
+
+import "time"
+
+// What comes late on a real machine is seldom late alone: who wakes late asks late, and
+// the answer comes late, by way of a proxy. So things that must not change places may
+// each be late by a quarter of the time between them.
+const latenessAddsUp = 4
+
+// AllowedSlip is by how much a machine may be late with what is due, in a run of this
+// scenario, before the run says nothing: [Scenario.SlipMargin], or where that is 0 what
+// follows from the times of the scenario. What a lease makes matter is what comes before
+// the end of a time to live and what after it. So it is the least of
+//
+//   - a tenth of every time to live,
+//   - a quarter of the time between the end of a piece of work, or of a fault, that began
+//     with a lease and the end of that lease,
+//   - half of the node timeout, where tries are counted: a try that the machine alone has
+//     spoilt is one too many.
+func (s Scenario) AllowedSlip() time.Duration {
+	if s.SlipMargin > 0 {
+		return s.SlipMargin
+	}
+	least := s.LongestTTL()
+	for _, ttl := range s.lifetimes() {
+		least = min(least, ttl/10)
+		for _, length := range s.lengths() {
+			if gap := (length - ttl).Abs(); gap > 0 {
+				least = min(least, gap/latenessAddsUp)
+			}
+		}
+	}
+	if s.Bounds.Tries > 0 {
+		least = min(least, s.Lock.NodeTimeout/2)
+	}
+	return least
+}
+
+// lifetimes are the times to live that anybody asks for.
+func (s Scenario) lifetimes() []time.Duration {
+	list := []time.Duration{s.Lock.TTL}
+	for _, c := range s.Clients {
+		for _, ttl := range []time.Duration{c.ExtendTTL.Min, c.ExtendTTL.Max} {
+			if ttl > 0 {
+				list = append(list, ttl)
+			}
+		}
+	}
+	return list
+}
+
+// lengths are how long work under a lease takes that nobody extends, and how long faults
+// last.
+func (s Scenario) lengths() (list []time.Duration) {
+	for _, c := range s.Clients {
+		if c.ExtendEvery == 0 && s.Lock.Watchdog.Every == 0 {
+			list = append(list, c.Work.Min, c.Work.Max)
+		}
+	}
+	for _, f := range s.Plan {
+		if f.End != nil && f.End.After != nil && *f.End.After > 0 {
+			list = append(list, *f.End.After)
+		}
+	}
+	return list
+}
