@@ -1,6 +1,9 @@
 package scenarios
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // What comes late on a real machine is seldom late alone: who wakes late asks late, and
 // the answer comes late, by way of a proxy. So things that must not change places may
@@ -15,6 +18,7 @@ const latenessAddsUp = 4
 //   - a tenth of every time to live,
 //   - a quarter of the time between the end of a piece of work, or of a fault, that began
 //     with a lease and the end of that lease,
+//   - a quarter of the length of a fault, for what it is to befall comes meanwhile,
 //   - half of the node timeout, where tries are counted: a try that the machine alone has
 //     spoilt is one too many.
 func (s Scenario) AllowedSlip() time.Duration {
@@ -22,13 +26,17 @@ func (s Scenario) AllowedSlip() time.Duration {
 		return s.SlipMargin
 	}
 	least := s.LongestTTL()
+	faults := s.faultLengths()
 	for _, ttl := range s.lifetimes() {
 		least = min(least, ttl/10)
-		for _, length := range s.lengths() {
+		for _, length := range slices.Concat(s.workLengths(), faults) {
 			if gap := (length - ttl).Abs(); gap > 0 {
 				least = min(least, gap/latenessAddsUp)
 			}
 		}
+	}
+	for _, length := range faults {
+		least = min(least, length/latenessAddsUp)
 	}
 	if s.Bounds.Tries > 0 {
 		least = min(least, s.Lock.NodeTimeout/2)
@@ -49,14 +57,18 @@ func (s Scenario) lifetimes() []time.Duration {
 	return list
 }
 
-// lengths are how long work under a lease takes that nobody extends, and how long faults
-// last.
-func (s Scenario) lengths() (list []time.Duration) {
+// workLengths are how long work takes under a lease that nobody extends.
+func (s Scenario) workLengths() (list []time.Duration) {
 	for _, c := range s.Clients {
 		if c.ExtendEvery == 0 && s.Lock.Watchdog.Every == 0 {
 			list = append(list, c.Work.Min, c.Work.Max)
 		}
 	}
+	return list
+}
+
+// faultLengths are how long faults last that do not end at once.
+func (s Scenario) faultLengths() (list []time.Duration) {
 	for _, f := range s.Plan {
 		if f.End != nil && f.End.After != nil && *f.End.After > 0 {
 			list = append(list, *f.End.After)

@@ -25,6 +25,7 @@ func TestAllowedSlip(t *testing.T) {
 		{"work that ends with it, of which nobody can say which is first", func(s *Scenario) { s.Clients[0].Work.Max = time.Second }, 100 * ms},
 		{"work under a lock that is extended", func(s *Scenario) { s.Clients[0].Work.Max, s.Clients[0].ExtendEvery = 920*ms, 300*ms }, 100 * ms},
 		{"a fault that ends 100 ms behind it", also(crash(3, afterGrant(20*ms), 1100*ms)), 25 * ms},
+		{"a fault of 200 ms", also(crash(3, afterGrant(20*ms), 200*ms)), 50 * ms},
 		{"a fault that ends at once", also(crash(3, afterGrant(20*ms), 0)), 100 * ms},
 		{"a shorter TTL", func(s *Scenario) { s.Clients[0].ExtendTTL = exactly(300 * ms) }, 30 * ms},
 		{"a node timeout, where tries are counted", func(s *Scenario) { s.Bounds.Tries = 3 }, 25 * ms},
@@ -42,11 +43,9 @@ func TestAllowedSlip(t *testing.T) {
 // No row of the debate asks of a machine what none can do: to be late by less than a few
 // of a scheduler's turns.
 func TestRowsCanBeShownOnRealMachines(t *testing.T) {
-	for _, topic := range Topics() {
-		for _, r := range topic.Rows {
-			if got := r.AllowedSlip(); got < 10*ms {
-				t.Errorf("%s allows a slip of %v", r.Name, got)
-			}
+	for _, s := range All() {
+		if got := s.AllowedSlip(); got < 10*ms {
+			t.Errorf("%s allows a slip of %v", s.Name, got)
 		}
 	}
 }
