@@ -51,7 +51,7 @@ func (d debate) printSlipped(out io.Writer) {
 	}
 	for _, t := range all {
 		if t.Slipped > 0 {
-			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Scenario.Name, tooSlow(t))
+			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Scenario.Name, slowness(t))
 		}
 	}
 }

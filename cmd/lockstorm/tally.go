@@ -62,7 +62,7 @@ func printSlipped(out io.Writer, t storm.Tally) {
 		return
 	}
 	r := t.Slipping
-	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run says nothing.\n", seeded(r), tooSlow(t))
+	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run says nothing.\n", seeded(r), slowness(t))
 	for _, f := range r.Report.Findings {
 		if f.Verdict == checker.Violated {
 			_, _ = fmt.Fprintf(out, "\n%s violated in it, which may be the machine's doing: %s\n", f.Property.Title(), f.Story)
@@ -70,8 +70,8 @@ func printSlipped(out io.Writer, t storm.Tally) {
 	}
 }
 
-// tooSlow says how slow the machine was, and how slow it may be.
-func tooSlow(t storm.Tally) string {
+// slowness says how slow the machine was, and how slow it may be.
+func slowness(t storm.Tally) string {
 	r := t.Slipping
 	return fmt.Sprintf("the machine was too slow in %d of %s, %v late where %v are allowed",
 		t.Slipped, words.Count(t.Runs, "run"), r.Slip.Round(time.Millisecond), r.Scenario.AllowedSlip())
