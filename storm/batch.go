@@ -38,7 +38,7 @@ func (b Batch) Run(ctx context.Context) (Tally, error) {
 // RunBatches runs batches as if they were one, so many runs at a time, and returns what
 // each amounts to, also after an error. A run that slipped is repeated when all others are
 // done, with nothing beside it, a few times; one that slips whenever it is run counts as
-// that.
+// that, and so do all others on a machine that is too slow for any.
 //
 // It stops at the first error, in the order of the batches and of the seeds, and early but
 // without an error when ctx ends.
@@ -59,10 +59,10 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 		accounts[of(next)].take(r)
 		next++
 	})
-	tallies := make([]Tally, len(batches))
+	tallies, again := make([]Tally, len(batches)), new(repeating)
 	for i, a := range accounts {
 		if err == nil {
-			err = a.settle(ctx)
+			err = a.settle(ctx, again)
 		}
 		tallies[i] = a.tally
 		tallies[i].Interrupted = a.tally.Interrupted || a.tally.Runs < a.Runs && err == nil
@@ -72,6 +72,24 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 
 // repeats is how often a run is repeated that slipped.
 const repeats = 3
+
+// hopeless is how many repetitions have to slip, one after another, before no more are
+// made.
+const hopeless = 4 * repeats
+
+// repeating is the repetitions of all runs that slipped.
+type repeating struct{ inVain int } // the last so many
+
+// useful reports whether a run should be repeated that has been so n times.
+func (r *repeating) useful(n int) bool { return n < repeats && r.inVain < hopeless }
+
+// done takes note of a repetition.
+func (r *repeating) done(slipped bool) {
+	r.inVain++
+	if !slipped {
+		r.inVain = 0
+	}
+}
 
 // account is a batch and what it amounts to so far.
 type account struct {
@@ -106,16 +124,17 @@ func (a *account) take(r Result) {
 }
 
 // settle repeats what has slipped, and counts what was held back.
-func (a *account) settle(ctx context.Context) error {
+func (a *account) settle(ctx context.Context, again *repeating) error {
 	for _, r := range a.held {
-		for n := 0; n < repeats && r.Slipped() && ctx.Err() == nil; n++ {
-			again, err := a.run(ctx, r.Seed)
+		for n := 0; r.Slipped() && again.useful(n) && ctx.Err() == nil; n++ {
+			next, err := a.run(ctx, r.Seed)
 			if err != nil {
 				return err
 			}
-			if !again.Interrupted {
-				r = again
+			if !next.Interrupted {
+				r = next
 			}
+			again.done(r.Slipped())
 		}
 		a.count(r)
 	}

@@ -102,6 +102,23 @@ func TestSlippedRunIsRepeated(t *testing.T) {
 	}
 }
 
+// A machine that is too slow for anything is not asked again and again.
+func TestHopelessMachineIsLeftAlone(t *testing.T) {
+	late := map[uint64][]time.Duration{}
+	for seed := range uint64(50) {
+		late[1+seed] = []time.Duration{time.Hour}
+	}
+	b, order := slipping(t, "crash-restart", late)
+	b.Runs = len(late)
+	tally, err := b.Run(t.Context())
+	if err != nil || tally.Slipped != b.Runs || tally.Runs != b.Runs {
+		t.Errorf("%d of %d slipped, %v", tally.Slipped, tally.Runs, err)
+	}
+	if repeated := len(*order) - b.Runs; repeated == 0 || repeated >= b.Runs {
+		t.Errorf("%d repetitions of %d runs that all slip", repeated, b.Runs)
+	}
+}
+
 // Batches that run as one amount to what each amounts to by itself, and the first error by
 // their order, and not by time, ends them.
 func TestBatchesRunAsOne(t *testing.T) {
