@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps build test test-container bless lint lint-all bench pgo speed speed-checker reference hunt mutants campaign clean
+.PHONY: help deps build test test-container bless lint lint-all bench pgo speed speed-checker reference agreement hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -75,6 +75,9 @@ speed-checker: ## measure the checker alone (3 minutes, 6 GB)
 
 reference: ## run the debate and the comparison again (a minute); results/reference, docs and README are committed
 	sh scripts/reference.sh
+
+agreement: deps ## run the debate on real servers (5 minutes a backend); results/process, results/container and docs/agreement.md are committed
+	sh scripts/agreement.sh
 
 hunt: ## hunt what the debate shows without its plans, fifty times a row (25 minutes); docs/hunt.md is committed
 	sh scripts/hunt.sh

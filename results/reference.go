@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -53,6 +54,9 @@ type Row struct {
 	Witness uint64 `json:"witness,omitempty"`
 	Trace   string `json:"trace,omitempty"` // hash of the witness's trace
 
+	// Slipped is about the runs that slipped; nil: none did.
+	Slipped *Slipped `json:"slipped,omitempty"`
+
 	// Violations tells the first violation of each property that was violated.
 	Violations []Violation `json:"violations,omitempty"`
 
@@ -69,6 +73,13 @@ type Violation struct {
 	Story    string           `json:"story"`
 }
 
+// Slipped is how many runs slipped, and by how much the first of them.
+type Slipped struct {
+	Runs int           `json:"runs"`
+	Seed uint64        `json:"seed"`
+	Slip time.Duration `json:"slip"` // ns
+}
+
 // RowOf returns what is stored of a batch that began with a seed.
 func RowOf(t storm.Tally, first uint64) Row {
 	r := Row{
@@ -76,6 +87,9 @@ func RowOf(t storm.Tally, first uint64) Row {
 		Seen:  map[checker.Property]map[checker.Verdict]int{},
 		Shown: t.Shown, Against: t.Against, Witness: t.Witness, Trace: traced(t.WitnessTrace),
 		Measured: t.Measured.All(),
+	}
+	if t.Slipped > 0 {
+		r.Slipped = &Slipped{t.Slipped, t.Slipping.Seed, t.Slipping.Slip}
 	}
 	for p, counts := range t.Seen {
 		r.Seen[p] = map[checker.Verdict]int{}
@@ -106,7 +120,12 @@ func traced(hash uint64) string {
 func (r Row) Tally(s scenarios.Scenario) storm.Tally {
 	t := storm.NewTally(s)
 	t.Runs, t.Shown, t.Against, t.Witness, t.WitnessTrace = r.Runs, r.Shown, r.Against, r.Witness, hashed(r.Trace)
-	t.Measured = storm.Recall(r.Runs, r.Measured)
+	measured := r.Runs
+	if s := r.Slipped; s != nil {
+		t.Slipped, t.Slipping = s.Runs, storm.Result{Scenario: t.Scenario, Seed: s.Seed, Slip: s.Slip}
+		measured -= s.Runs
+	}
+	t.Measured = storm.Recall(measured, r.Measured)
 	for p, counts := range r.Seen {
 		for v, n := range counts {
 			t.Seen[p][v] = n
@@ -132,6 +151,9 @@ func hashed(text string) uint64 {
 func (r Row) validate() error {
 	if r.Scenario == "" || r.Runs < 1 {
 		return errors.New("a row needs a scenario and at least one run")
+	}
+	if s := r.Slipped; s != nil && (s.Runs < 1 || s.Runs > r.Runs) {
+		return fmt.Errorf("%s: %d of %d runs slipped", r.Scenario, s.Runs, r.Runs)
 	}
 	for _, p := range checker.Properties() {
 		counts, judged := r.Seen[p]

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -32,7 +33,25 @@ func rows(t *testing.T) []results.Row {
 		}
 		all = append(all, results.RowOf(tally, 3))
 	}
-	return all
+	return append(all, late(t))
+}
+
+// late is a row of which two runs of three slipped.
+func late(t *testing.T) results.Row {
+	s, err := scenarios.Find("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally := storm.NewTally(s)
+	for seed := range uint64(3) {
+		r, err := storm.Run(t.Context(), simulator, s, seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Slip = time.Duration(seed) * time.Minute
+		tally.Add(r)
+	}
+	return results.RowOf(tally, 0)
 }
 
 // Law: what is saved is loaded, and a tally of a row is stored as that row.
@@ -59,10 +78,17 @@ func TestReferenceSurvives(t *testing.T) {
 		if again := results.RowOf(tally, r.First); !reflect.DeepEqual(again, r) {
 			t.Errorf("stored %+v\nagain %+v", r, again)
 		}
-		if tally.Conclusion() != storm.AsExpected || r.Measured.Grants == 0 || len(r.Trace) != 16 {
+		want := storm.AsExpected
+		if r.Slipped != nil {
+			want = storm.Undecided
+		}
+		if tally.Conclusion() != want || r.Measured.Grants == 0 || len(r.Trace) != 16 {
 			t.Errorf("%s: %v, %d grants, trace %q", r.Scenario, tally.Conclusion(), r.Measured.Grants, r.Trace)
 		}
 		stories += len(r.Violations)
+	}
+	if slipped := loaded.Rows[len(loaded.Rows)-1].Slipped; slipped == nil || *slipped != (results.Slipped{Runs: 2, Seed: 1, Slip: time.Minute}) {
+		t.Errorf("of the runs that slipped it is stored: %+v", slipped)
 	}
 	if stories == 0 {
 		t.Error("no violation was stored: this test shows nothing of them")
@@ -102,6 +128,7 @@ func TestLoadReferenceRefuses(t *testing.T) {
 		head + `"rows":[{"runs":1}]}`:          "a row needs a scenario and at least one run",
 		head + `"rows":[{"scenario":"calm"}]}`: "a row needs a scenario and at least one run",
 		head + `"rows":[{"scenario":"calm","runs":2,"seen":{"lease":{"holds":1}}}]}`: "calm: 1 verdicts on lease in 2 runs",
+		head + `"rows":[{"scenario":"calm","runs":2,"slipped":{"runs":3}}]}`:         "calm: 3 of 2 runs slipped",
 		head + `"rows":[{"seen":{"leash":{}}}]}`:                                     `unknown property "leash"`,
 	}
 	for text, want := range cases {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -34,6 +35,10 @@ type Run struct {
 	Report    checker.Report    `json:"report"`
 	TraceHash string            `json:"trace_hash,omitempty"`
 	Cut       bool              `json:"interrupted,omitempty"`
+
+	// Slip is by how much things came late at most, in ns. If that is more than the
+	// scenario allows the run says nothing, whatever its verdicts are.
+	Slip time.Duration `json:"slip,omitempty"`
 }
 
 // RunOf returns what run.json says of a result.
@@ -47,6 +52,7 @@ func RunOf(r storm.Result, versions map[string]string) Run {
 		Verdicts: r.Report.Verdicts(),
 		Report:   r.Report,
 		Cut:      r.Interrupted,
+		Slip:     r.Slip,
 	}
 	if r.TraceHash != 0 {
 		run.TraceHash = Hash(r.TraceHash)

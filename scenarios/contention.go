@@ -188,6 +188,8 @@ func restarting(name string, lock Lock, expected Expectations) Point {
 		Setting: setting,
 		Bounds:  quickBounds,
 		Expect:  expected,
+
+		SlipMargin: quickLock.TTL / 10, // that a node is away for 5 ms alone hinders nobody
 	}}
 }
 

@@ -64,11 +64,12 @@ var pauses = []Row{
 var hasRead = nemesis.When(1, env.StepAfterRead, 0)
 
 // lateWriteOfClient1 holds up what client 1 is about to write until its lock
-// would long have expired.
+// would long have expired. The fault lasts long enough for a machine in real time to send
+// the write meanwhile.
 var lateWriteOfClient1 = nemesis.Fault{
 	Action: &nemesis.GuardLatency{Clients: []int{1}, Add: nemesis.Distribution{Range: exactly(1500 * ms)}},
 	Start:  nemesis.When(1, env.StepBeforeWrite, 0),
-	End:    nemesis.After(1 * ms),
+	End:    nemesis.After(100 * ms),
 }
 
 // brief are a holder who is done well within its validity, and another client

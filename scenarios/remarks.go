@@ -9,7 +9,7 @@ var remarks = map[string]string{
 	"clock-drift":            "The allowance has to cover both clocks. With nodes fast by ρn and the holder slow by ρc it must be at least TTL × (ρn + ρc)/(1 + ρn), up to the latency: 1 % of the TTL does not cover 1 % on both sides.",
 	"fence-from-redlock":     "Of the three ways to make fences out of Redis this is the third: read a quorum, raise a quorum to the largest plus one, and only then check the validity once more.",
 	"leap-second-stepped":    "What breaks is a second that is left out. One that is inserted steps the clocks back, so that keys live longer: leap-second-inserted.",
-	"aof-everysec":           "In some runs exclusion holds: a sync, one a second, fell into the 20 ms between the grant and the loss of power.",
+	"aof-everysec":           "In some runs exclusion holds: a sync, one a second, fell into the 20 ms between the grant and the loss of power. A process that dies without its machine loses nothing in the simulator; a real Redis answers before it writes while a sync is under way, and loses what it held back.",
 	"aof-everysec-extension": "In some runs exclusion holds: a sync fell between the extension and the loss of power.",
 	"check-then-write":       "Behind the check nothing can be checked any more: a pause between it and the sending of the write is not found out. V2 ends when the lock warns its holder, so what is done after that shows in V3.",
 	"split-vote":             "A fixed delay never ends a split vote while latencies are constant; where they vary by half, they draw the lot. Who asks one node after another meets rivals at the first one, and finds no split.",

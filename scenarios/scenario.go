@@ -39,6 +39,13 @@ type Scenario struct {
 
 	Bounds history.Bounds `yaml:"bounds"`
 
+	// SlipMargin is by how much a real machine may be late with what is due before a run
+	// says nothing: its verdicts are then unknown, and it is run again. In virtual time
+	// nothing is late. Nothing means what follows from the other times: at most a tenth of
+	// the shortest TTL, a quarter of the shortest fault, and a quarter of the shortest time
+	// between the end of some work, or of a fault, and that of a TTL.
+	SlipMargin time.Duration `yaml:"slip_margin,omitempty" want:"0s.."`
+
 	// Expect is the verdict that each property should get. What it leaves out
 	// is not expected to be anything; a violation is then a surprise. Of what is
 	// expected to be unknown none is: it may be violated or not.

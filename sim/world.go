@@ -110,6 +110,9 @@ func (w *World) node(id int) *node { return &w.nodes[id-1] }
 // setting, seed and clients has the same.
 func (w *World) Trace() (hash uint64, exact bool) { return uint64(w.trace), true }
 
+// Slip returns 0: in virtual time nothing is late.
+func (w *World) Slip() time.Duration { return 0 }
+
 // Record stamps the event and writes it into the history.
 //
 // All events are passed on from one place, for a sink keeps none: an event

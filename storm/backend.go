@@ -2,6 +2,7 @@ package storm
 
 import (
 	"context"
+	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
@@ -101,6 +102,11 @@ type World interface {
 	// Trace is a hash of everything that happened, if a run with the same
 	// seed must have the same.
 	Trace() (hash uint64, exact bool)
+
+	// Slip is by how much things came later than they were due in the run, at most; 0
+	// in virtual time. Of a run that slipped nobody can say whether its plan was
+	// carried out.
+	Slip() time.Duration
 
 	// Close takes back everything that the world has made.
 	Close() error

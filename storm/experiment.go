@@ -167,6 +167,7 @@ func (e Experiment) drive(ctx context.Context, world World) (result Result, err 
 	if hash, exact := world.Trace(); exact {
 		result.TraceHash = hash
 	}
+	result.Slip = world.Slip()
 	return result, err
 }
 

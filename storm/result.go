@@ -3,6 +3,7 @@ package storm
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -26,20 +27,28 @@ type Result struct {
 	// must have the same; otherwise 0.
 	TraceHash uint64
 
+	// Slip is by how much things came later than they were due, at most.
+	Slip time.Duration
+
 	// Interrupted says that the run was stopped before its end.
 	Interrupted bool
 }
 
+// Slipped reports whether things came later than the scenario allows. The run then says
+// nothing of what is expected, whatever was found in it: the machine was too slow for the
+// plan.
+func (r Result) Slipped() bool { return r.Slip > 0 && r.Slip > r.Scenario.AllowedSlip() }
+
 // AsExpected reports whether this run alone shows what its scenario expects. One
-// that was cut short does not.
+// that was cut short, or slipped, does not.
 func (r Result) AsExpected() bool {
-	return !r.Interrupted && r.Report.Cut == "" && !r.matches(scenarios.Contradicted) && !r.matches(scenarios.Open)
+	return !r.Interrupted && !r.Slipped() && r.Report.Cut == "" && !r.matches(scenarios.Contradicted) && !r.matches(scenarios.Open)
 }
 
 // Contradicts reports whether this run shows what no further run can mend: a
 // violation that was not expected, or, where something was expected to hold or
-// to say nothing, a verdict that is neither that nor unknown.
-func (r Result) Contradicts() bool { return r.matches(scenarios.Contradicted) }
+// to say nothing, a verdict that is neither that nor unknown. One that slipped does not.
+func (r Result) Contradicts() bool { return !r.Slipped() && r.matches(scenarios.Contradicted) }
 
 // matches reports whether some finding compares so with what was expected.
 func (r Result) matches(m scenarios.Match) bool {
@@ -52,6 +61,9 @@ func (r Result) matches(m scenarios.Match) bool {
 // drew it: it says by itself what was done, and with the seed repeats the run.
 func (r Result) Done() scenarios.Scenario {
 	s := r.Scenario
+	if s.Generate != nil && r.Slip > 0 {
+		s.SlipMargin = s.AllowedSlip() // which the faults that were drawn do not change
+	}
 	s.Plan, s.Generate = r.Plan, nil
 	return s
 }

@@ -31,6 +31,11 @@ type Tally struct {
 	// Measured is the measurements of all runs.
 	Measured Aggregate
 
+	// Slipped counts the runs that slipped, and Slipping is the first of them. All
+	// properties count as left open in them, and nothing is measured.
+	Slipped  int
+	Slipping Result
+
 	// Faultless counts the runs in which no fault took place: silence in them says
 	// little.
 	Faultless int
@@ -57,8 +62,12 @@ func NewTally(s scenarios.Scenario) Tally {
 // Add counts one run.
 func (t *Tally) Add(r Result) {
 	t.Runs++
-	t.Measured.Add(r.Report.Measurements)
 	t.Interrupted = t.Interrupted || r.Interrupted
+	if r.Slipped() {
+		t.addSlipped(r)
+		return
+	}
+	t.Measured.Add(r.Report.Measurements)
 	if r.Report.Measurements.Faults == 0 {
 		t.Faultless++
 	}
@@ -83,6 +92,17 @@ func (t *Tally) Add(r Result) {
 			t.Witness, t.WitnessTrace = r.Seed, r.TraceHash
 		}
 		t.Shown++
+	}
+}
+
+// addSlipped counts a run that says nothing.
+func (t *Tally) addSlipped(r Result) {
+	if t.Slipped == 0 {
+		t.Slipping = r
+	}
+	t.Slipped++
+	for _, f := range r.Report.Findings {
+		t.Seen[f.Property][checker.Unknown]++
 	}
 }
 
@@ -131,7 +151,8 @@ const (
 	AsExpected Conclusion = iota + 1
 	// Contradiction: a run showed what no further run can mend.
 	Contradiction
-	// Undecided: something was left open, was not shown, or was cut short.
+	// Undecided: something was left open, was not shown, or was cut short, or a run
+	// slipped.
 	Undecided
 )
 
@@ -151,7 +172,7 @@ func (t Tally) Conclusion() Conclusion {
 	switch {
 	case t.Against > 0:
 		return Contradiction
-	case t.Interrupted || t.Runs == 0:
+	case t.Interrupted || t.Slipped > 0 || t.Runs == 0:
 		return Undecided
 	}
 	for _, p := range checker.Properties() {

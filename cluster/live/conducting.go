@@ -137,9 +137,13 @@ func (c *conducting) advance() (<-chan time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.moves) > 0 && c.moves[0].at <= c.world.ground.now() {
-		do := c.moves[0].do
+		m := c.moves[0]
 		c.moves = c.moves[1:]
-		do()
+		c.world.probe.saw(time.Duration(c.world.ground.now() - m.at))
+		m.do()
+	}
+	if due, ok := c.conductor.Next(); ok {
+		c.world.probe.saw(c.now() - due) // the others are less late
 	}
 	if err := c.conductor.Advance(c.now()); err != nil {
 		return nil, err

@@ -35,7 +35,10 @@
 //
 // # What the faults are
 //
-//   - crash: the server is killed, without a word, and started again at the end.
+//   - crash: the server is killed, without a word, and started again at the end. What
+//     it has not written it has lost: a Redis that syncs once a second writes later than
+//     it answers while a sync is under way, which simulated nodes do not. We do not wait
+//     for it to have written, for a real crash would not.
 //     Connections break at once, and a request to a node that is down fails at once.
 //   - clocks of nodes: only a server's wall clock is touched, by which its keys live.
 //   - whatever does nothing but to messages ([nemesis.Traffic]), as partition,

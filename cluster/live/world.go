@@ -32,6 +32,7 @@ type World struct {
 	history   *recorder
 	calls     *world.Calls
 	crew      crew
+	probe     probe
 	clocks    *world.Clocks
 	nemesis   *conducting
 	carrier   *world.Carrier[*World] // used under the lock of conducting, as are links, states and what follows them

@@ -63,7 +63,7 @@ func (f *failures) add(r stored) {
 		}
 	}
 	switch {
-	case r.Scenario.Generate == nil || len(violated) == 0:
+	case r.Scenario.Generate == nil || len(violated) == 0 || r.Slipped():
 	case len(f.lines) == mostFailures:
 		f.more++
 	default:

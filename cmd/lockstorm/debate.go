@@ -24,6 +24,8 @@ type debateOptions struct {
 	out     string
 	save    string
 	show    shown
+
+	sideBySide int // runs at a time; 0: as many as suit the backend
 }
 
 // shown says how results are printed.
@@ -56,10 +58,11 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 	cmd.Flags().IntVar(&o.points, "points", 0, "runs of each point of a series (default half as many; where runs are not exact only series that are named are run)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
 	cmd.Flags().StringVar(&o.out, "out", "", "directory that gets a directory for each run (default: runs are not stored)")
+	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "runs side by side (default: one a core where runs are exact, otherwise two)")
 	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.DebateFile+", what the debate has shown")
 	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
 	o.show.flags(cmd)
-	for _, f := range []string{"backend", "clients", "runs", "points", "seed", "out", "save"} {
+	for _, f := range []string{"backend", "clients", "runs", "points", "parallel", "seed", "out", "save"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}
 	cmd.RunE = func(cmd *cobra.Command, names []string) (err error) {
@@ -88,7 +91,7 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 	if err := checkFormat(o.show.format); err != nil {
 		return err
 	}
-	for flag, n := range map[string]int{"runs": o.runs, "points": o.points} {
+	for flag, n := range map[string]int{"runs": o.runs, "points": o.points, "parallel": o.sideBySide} {
 		if cmd.Flags().Changed(flag) && n < 1 {
 			return fmt.Errorf("--%s %d: want at least 1", flag, n)
 		}
@@ -171,7 +174,7 @@ func (d debate) series() (all []scenarios.Series) {
 
 // suite is what has to be run.
 func (o debateOptions) suite(d debate) suite {
-	s := suite{what: "debate", backend: o.backend, out: o.out}
+	s := suite{what: "debate", backend: o.backend, sideBySide: o.sideBySide, out: o.out}
 	for _, r := range d.rows() {
 		s.tasks = append(s.tasks, task{r, o.seed, o.runs})
 	}

@@ -218,9 +218,8 @@ func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
 		}
 		return open(c, s, seed, sink)
 	}
-	b.Exact = false // one after another
 	dir := t.TempDir()
-	o := debateOptions{backend: b, runs: 2, seed: 1, save: dir}
+	o := debateOptions{backend: b, sideBySide: 1, runs: 2, seed: 1, save: dir}
 	var out bytes.Buffer
 	err = o.run(ctx, d, &out, io.Discard)
 	if !errors.Is(err, verdictError(exitUndecided)) {

@@ -29,6 +29,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 		printRates(out, rows)
 		printSeries(out, curves)
 	}
+	d.printSlipped(out)
 	for _, r := range d.refused {
 		_, _ = fmt.Fprintf(out, "not run: %s\n", r)
 	}
@@ -36,6 +37,23 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 		_, _ = fmt.Fprintln(out, stoppedNote)
 	}
 	return nil
+}
+
+// printSlipped names the scenarios of which runs slipped.
+func (d debate) printSlipped(out io.Writer) {
+	rows, curves := d.findings(d.topics...)
+	var all []storm.Tally
+	for _, r := range rows {
+		all = append(all, r.tally)
+	}
+	for _, c := range curves {
+		all = append(all, c.tallies...)
+	}
+	for _, t := range all {
+		if t.Slipped > 0 {
+			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Scenario.Name, slowness(t))
+		}
+	}
 }
 
 // shownLegend explains the last columns of the main table.

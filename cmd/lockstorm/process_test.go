@@ -140,17 +140,21 @@ func TestAnotherProcessRunsTheSame(t *testing.T) {
 	wantIn(t, here, `"trace_hash":"`)
 }
 
-// Whatever ends the command, its servers and their directory end as well.
+// Whatever ends the command, its servers and their directories end as well, those of all
+// runs that go side by side.
 func TestNothingSurvivesTheCommand(t *testing.T) {
-	command := func(t *testing.T) []string {
-		return []string{"run", "slow-acquire", "--backend", "process", "--out", t.TempDir()}
-	}
-	wantNothingSurvives(t, command, 5, func(t *testing.T, temp string, _ syscall.Signal) {
+	nothing := func(t *testing.T, temp string, _ syscall.Signal) {
 		soon(t, "no directory is left", func() bool {
 			left, err := os.ReadDir(temp)
 			return err == nil && len(left) == 0
 		})
-	})
+	}
+	wantNothingSurvives(t, func(t *testing.T) []string {
+		return []string{"run", "slow-acquire", "--backend", "process", "--out", t.TempDir()}
+	}, 5, nothing)
+	wantNothingSurvives(t, func(t *testing.T) []string {
+		return []string{"debate", "slow-acquire", "--backend", "process", "--runs", "3", "--parallel", "2", "--out", t.TempDir()}
+	}, 10, nothing)
 }
 
 // wantNothingSurvives ends the command by each signal when so many processes run below its

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -165,12 +166,21 @@ type batch struct {
 }
 
 func (b batch) run(ctx context.Context) (storm.Tally, error) {
+	batch, err := b.prepare()
+	if err != nil {
+		return storm.Tally{}, err
+	}
+	return batch.Run(ctx)
+}
+
+// prepare makes the [storm.Batch].
+func (b batch) prepare() (storm.Batch, error) {
 	var dirs sync.Map // by seed
 	batch := storm.Batch{Experiment: b.experiment, First: b.first, Runs: b.runs}
 	if b.out != "" {
 		keeper, err := results.NewKeeper(b.out, b.experiment, versions(b.experiment.Backend()))
 		if err != nil {
-			return storm.Tally{}, err
+			return batch, err
 		}
 		batch.One = func(ctx context.Context, seed uint64) (storm.Result, error) {
 			r, dir, err := keeper.Run(ctx, seed)
@@ -183,7 +193,7 @@ func (b batch) run(ctx context.Context) (storm.Tally, error) {
 		path, _ := dir.(string)
 		b.each(stored{r, path})
 	}
-	return batch.Run(ctx)
+	return batch, nil
 }
 
 // jsonLine is what --json prints of a run.
@@ -198,7 +208,13 @@ type jsonLine struct {
 
 	Measurements *checker.Measurements `json:"measurements,omitempty"`
 
-	Cut       string `json:"cut,omitempty"` // why the run did not go to its end
+	Cut string `json:"cut,omitempty"` // why the run did not go to its end
+
+	// Slip is by how much things came late at most, in ns; Slipped: by more than is
+	// allowed, so that the verdicts say nothing.
+	Slip    time.Duration `json:"slip,omitempty"`
+	Slipped bool          `json:"slipped,omitempty"`
+
 	TraceHash string `json:"trace_hash,omitempty"`
 	Dir       string `json:"dir,omitempty"`
 	Replay    string `json:"replay,omitempty"` // of a run with --faults
@@ -213,8 +229,10 @@ func line(r stored) jsonLine {
 		Expected:   checker.Verdicts(maps.Clone(r.Scenario.Expect)),
 		AsExpected: r.AsExpected(),
 
-		Cut: r.Report.Cut,
-		Dir: r.dir,
+		Cut:     r.Report.Cut,
+		Slip:    r.Slip,
+		Slipped: r.Slipped(),
+		Dir:     r.dir,
 	}
 	if m := &r.Report.Measurements; measured(len(r.Report.Findings)) {
 		l.Grants, l.Measurements = &m.Grants, m

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,12 +14,23 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// suite is many scenarios, run one after another on one backend.
+// suite is many scenarios, run side by side on one backend.
 type suite struct {
-	what    string // that the progress is of
-	backend storm.Backend
-	out     string // directory for the runs; empty: they are not stored
-	tasks   []task
+	what       string // that the progress is of
+	backend    storm.Backend
+	sideBySide int    // runs at a time; 0: see [sideBySide]
+	out        string // directory for the runs; empty: they are not stored
+	tasks      []task
+}
+
+// sideBySide is how many runs of a backend go side by side where nobody says how many.
+// Those that are exact need a core each; those in real time wait for most of it.
+func sideBySide(b storm.Backend) int {
+	cores := runtime.GOMAXPROCS(0)
+	if b.Exact {
+		return cores
+	}
+	return 2 * cores
 }
 
 // task is the runs of one scenario.
@@ -37,38 +49,35 @@ type tallies map[string]storm.Tally
 // run runs the suite and returns what is known when it is done, or ctx ends, and
 // why some of the scenarios do not fit the backend.
 func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refused []string, err error) {
-	total := 0
-	for _, t := range s.tasks {
-		total += t.runs
-	}
-	bar := newProgress(problems, s.what, total)
+	bar := newProgress(problems, s.what, 0)
 	defer bar.done()
-	found = tallies{}
+	var batches []storm.Batch
 	for _, t := range s.tasks {
-		if ctx.Err() != nil {
-			break
-		}
 		e, err := prepareOn(s.backend, t.scenario)
 		var unfit *storm.UnfitError
 		if errors.As(err, &unfit) {
 			refused = append(refused, fmt.Sprintf("%s: %v", t.scenario.Name, unfit.Reason))
 			continue
 		}
-		if err != nil {
-			return found, refused, fmt.Errorf("%s: %w", t.scenario.Name, err)
+		var b storm.Batch
+		if err == nil {
+			b, err = batch{experiment: e, first: t.first, runs: t.runs, out: s.out, each: func(stored) { bar.step() }}.prepare()
 		}
-		tally, err := batch{
-			experiment: e, first: t.first, runs: t.runs, out: s.out,
-			each: func(stored) { bar.step() },
-		}.run(ctx)
 		if err != nil {
-			return found, refused, fmt.Errorf("%s: %w", t.scenario.Name, err)
+			return nil, refused, fmt.Errorf("%s: %w", t.scenario.Name, err)
 		}
-		if tally.Runs > 0 {
-			found[t.scenario.Name] = tally
+		b.Name = t.scenario.Name
+		batches = append(batches, b)
+		bar.total += t.runs
+	}
+	all, err := storm.RunBatches(ctx, cmp.Or(s.sideBySide, sideBySide(s.backend)), batches)
+	found = tallies{}
+	for _, t := range all {
+		if t.Runs > 0 {
+			found[t.Scenario.Name] = t
 		}
 	}
-	return found, refused, nil
+	return found, refused, err
 }
 
 // reference returns what is stored of the suite.

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -39,4 +42,51 @@ func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 	s.tasks[0].scenario.Nodes = 0
 	_, _, err = s.run(t.Context(), io.Discard)
 	want(t, "error", err.Error(), "crash-restart: nodes: 0: want 1 to 64")
+}
+
+// lateWorld is a simulated world of which somebody says that it was late.
+type lateWorld struct {
+	storm.World
+	slip time.Duration
+}
+
+func (w lateWorld) Slip() time.Duration { return w.slip }
+
+// late is the simulator on a machine that is late by so much, in every world.
+func late(by time.Duration) storm.Backend {
+	b := backends[0].Backend
+	open := b.Open
+	b.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+		w, err := open(c, s, seed, sink)
+		return lateWorld{w, by}, err
+	}
+	return b
+}
+
+// What a machine that is too slow has shown is told as that: undecided, with how late it
+// was and how late it may be, and with the violations that may be its doing.
+func TestTooSlowIsTold(t *testing.T) {
+	d, err := choose([]string{"crash-restart"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var out bytes.Buffer
+	err = debateOptions{backend: late(45 * time.Millisecond), runs: 2, seed: 1, out: dir}.run(t.Context(), d, &out, io.Discard)
+	if !errors.Is(err, verdictError(exitUndecided)) {
+		t.Errorf("got %v", err)
+	}
+	wantIn(t, out.String(), "V1?", "0/2 undecided", "crash-restart: the machine was too slow in 2 of 2 runs, 45ms late where 20ms are allowed\n")
+
+	code, text, _ := command(t, "check", "--picture", "none", filepath.Join(dir, "crash-restart-sim-1"))
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, text, "undecided (1 run)", "Too slow (seed 1): the machine was too slow in 1 of 1 run, 45ms late where 20ms are allowed. Such a run says nothing.",
+		"lease exclusion violated in it, which may be the machine's doing: nodes 4 and 5 are cut off")
+	_, text, _ = command(t, "check", "--picture", "none", "--json", filepath.Join(dir, "crash-restart-sim-1"))
+	wantIn(t, text, `"as_expected":false`, `"slip":45000000,"slipped":true`)
+
+	out.Reset()
+	if err := (debateOptions{backend: late(20 * time.Millisecond), runs: 2, seed: 1}.run(t.Context(), d, &out, io.Discard)); err != nil {
+		t.Errorf("as late as is allowed: %v\n%s", err, out.String())
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/words"
@@ -36,6 +37,7 @@ func printTally(out io.Writer, t storm.Tally) {
 			_, _ = fmt.Fprintf(out, "\n%s violated%s: %s\n", p.Title(), seeded(r), r.Report.Finding(p).Story)
 		}
 	}
+	printSlipped(out, t)
 	if t.Interrupted {
 		_, _ = fmt.Fprintln(out, "\nStopped before the end: what was not violated so far is unknown.")
 		return
@@ -52,6 +54,27 @@ func printTally(out io.Writer, t storm.Tally) {
 			_, _ = fmt.Fprintf(out, "\n%s unknown%s: %s\n", p.Title(), seeded(r), r.Report.Finding(p).Story)
 		}
 	}
+}
+
+// printSlipped says why runs say nothing, and what was found in the first of them.
+func printSlipped(out io.Writer, t storm.Tally) {
+	if t.Slipped == 0 {
+		return
+	}
+	r := t.Slipping
+	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run says nothing.\n", seeded(r), slowness(t))
+	for _, f := range r.Report.Findings {
+		if f.Verdict == checker.Violated {
+			_, _ = fmt.Fprintf(out, "\n%s violated in it, which may be the machine's doing: %s\n", f.Property.Title(), f.Story)
+		}
+	}
+}
+
+// slowness says how slow the machine was, and how slow it may be.
+func slowness(t storm.Tally) string {
+	r := t.Slipping
+	return fmt.Sprintf("the machine was too slow in %d of %s, %v late where %v are allowed",
+		t.Slipped, words.Count(t.Runs, "run"), r.Slip.Round(time.Millisecond), r.Scenario.AllowedSlip())
 }
 
 // seeded names the seed of a run, unless it is a history of somebody else's, which has

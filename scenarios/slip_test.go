@@ -1,0 +1,51 @@
+package scenarios
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// What a scenario allows follows from the closest of its times, unless it says it.
+func TestAllowedSlip(t *testing.T) {
+	base := Scenario{
+		Lock:    quickLock,                                         // a TTL of 1 s, a node timeout of 50 ms
+		Clients: []Client{once(exactly(0), span(0, 100*ms))},       // 900 ms before its end
+		Setting: nemesis.Setting{Plan: nemesis.Plan{cutOff(1, 4)}}, // without an end
+	}
+	for _, c := range []struct {
+		what   string
+		change func(*Scenario)
+		want   time.Duration
+	}{
+		{"a tenth of the TTL", func(*Scenario) {}, 100 * ms},
+		{"work that ends 80 ms before the TTL", func(s *Scenario) { s.Clients[0].Work.Max = 920 * ms }, 20 * ms},
+		{"work that ends 40 ms behind it", func(s *Scenario) { s.Clients[0].Work.Max = 1040 * ms }, 10 * ms},
+		{"work that ends with it, of which nobody can say which is first", func(s *Scenario) { s.Clients[0].Work.Max = time.Second }, 100 * ms},
+		{"work under a lock that is extended", func(s *Scenario) { s.Clients[0].Work.Max, s.Clients[0].ExtendEvery = 920*ms, 300*ms }, 100 * ms},
+		{"a fault that ends 100 ms behind it", also(crash(3, afterGrant(20*ms), 1100*ms)), 25 * ms},
+		{"a fault of 200 ms", also(crash(3, afterGrant(20*ms), 200*ms)), 50 * ms},
+		{"a fault that ends at once", also(crash(3, afterGrant(20*ms), 0)), 100 * ms},
+		{"a shorter TTL", func(s *Scenario) { s.Clients[0].ExtendTTL = exactly(300 * ms) }, 30 * ms},
+		{"a node timeout, where tries are counted", func(s *Scenario) { s.Bounds.Tries = 3 }, 25 * ms},
+		{"what it says itself", func(s *Scenario) { s.SlipMargin = 7 * ms }, 7 * ms},
+	} {
+		s := base
+		s.Clients = append([]Client(nil), base.Clients...)
+		c.change(&s)
+		if got := s.AllowedSlip(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
+// No row of the debate asks of a machine what none can do: to be late by less than a few
+// of a scheduler's turns.
+func TestRowsCanBeShownOnRealMachines(t *testing.T) {
+	for _, s := range All() {
+		if got := s.AllowedSlip(); got < 10*ms {
+			t.Errorf("%s allows a slip of %v", s.Name, got)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Runs the debate on real servers, of each kind that this machine can run, and renews
+# results/<backend> and docs/agreement.md. A difference to the simulator of which no reason
+# is known (scenarios/differences.go) ends it, and nothing is renewed.
+set -eu
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+go build -o "$work/lockstorm" ./cmd/lockstorm
+PATH=$work:$PATH
+
+mkdir -p "$work/results/reference"
+cp results/reference/debate.json "$work/results/reference/"
+for backend in process container; do
+	code=0
+	lockstorm run calm --backend $backend --out '' >"$work/said" 2>&1 || code=$?
+	if test $code = 2; then # there is no such backend here, and it says why
+		echo "not run on $backend: $(cat "$work/said")" >&2
+		test ! -d results/$backend || cp -R results/$backend "$work/results/"
+		continue
+	fi
+	echo "the debate on $backend" >&2
+	lockstorm debate --backend $backend --save "$work/results/$backend" >"$work/said" || test $? != 2 || exit 2
+done
+
+set -- "$work/results/reference"
+for backend in process container; do
+	test ! -d "$work/results/$backend" || set -- "$@" "$work/results/$backend"
+done
+lockstorm agreement "$@" --format markdown >"$work/agreement.md" || { lockstorm agreement "$@"; exit 1; }
+for backend in process container; do
+	test ! -d "$work/results/$backend" || { mkdir -p results/$backend && cp "$work/results/$backend/debate.json" results/$backend/; }
+done
+cp "$work/agreement.md" docs/agreement.md
