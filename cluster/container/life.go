@@ -4,8 +4,11 @@ package container
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/lockstorm/lockstorm/cluster/loopback"
 	"github.com/lockstorm/lockstorm/cluster/operator"
 )
 
@@ -26,12 +30,16 @@ type life struct {
 	doomed atomic.Bool   // we have ended it
 	ended  chan struct{} // closed after its end
 	death  error         // how it ended; to be read after ended
+
+	line net.Conn      // to the server, which breaks when that is gone; nil: it was never ready
+	over chan struct{} // closed when the engine has done with a life that we have ended
+	err  error         // why it has not; to be read after over
 }
 
 // begin watches a container that was started. died is called if it ends and we did not
 // end it.
 func begin(engine client.APIClient, id, addr string, died func(error)) *life {
-	l := &life{engine: engine, id: id, addr: addr, ended: make(chan struct{})}
+	l := &life{engine: engine, id: id, addr: addr, ended: make(chan struct{}), over: make(chan struct{})}
 	go l.watch(died)
 	return l
 }
@@ -85,5 +93,47 @@ func (l *life) ready(ctx context.Context) error {
 		case <-time.After(pollEvery):
 		}
 	}
+	line, err := loopback.Dialer.DialContext(ctx, "tcp", l.addr)
+	if err != nil {
+		return err
+	}
+	if !operator.Pongs(line) { // it is the server's own, and not the engine's that waits for it
+		_ = line.Close()
+		return fmt.Errorf("redis-server on %s does not answer a second time", l.addr)
+	}
+	l.line = line
 	return nil
+}
+
+// gone returns when the server is gone, which its container may not be yet.
+func (l *life) gone() {
+	defer func() { _ = l.line.Close() }()
+	_ = l.line.SetReadDeadline(time.Now().Add(enginePatience))
+	_, _ = io.Copy(io.Discard, l.line)
+}
+
+// finish has the engine end a life, and waits for that.
+func (l *life) finish(how func(context.Context) error) {
+	defer close(l.over)
+	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
+	defer cancel()
+	err := how(ctx) // which matters only if nothing ends: who is dead cannot be killed
+	select {
+	case <-l.ended:
+	case <-ctx.Done():
+		l.err = fmt.Errorf("the container of redis-server on %s does not end: %w", l.addr, cmp.Or(err, context.Cause(ctx)))
+	}
+}
+
+// wait returns when the engine has done with a life that we have ended, if there was one.
+func (l *life) wait(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	select {
+	case <-l.over:
+		return l.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

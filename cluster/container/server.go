@@ -3,7 +3,6 @@
 package container
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -56,6 +55,7 @@ type Server struct {
 	mu     sync.Mutex
 	id     string // of the container; empty: there is none yet
 	now    *life  // nil while it is down
+	last   *life  // the one before, whose container may be about to end
 	paused bool
 }
 
@@ -119,6 +119,9 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("waited for %v", startPatience))
 	defer cancel()
+	if err := s.last.wait(ctx); err != nil {
+		return err
+	}
 	if _, err := s.engine().ContainerStart(ctx, s.id, client.ContainerStartOptions{}); err != nil {
 		return s.unstarted(err)
 	}
@@ -128,7 +131,12 @@ func (s *Server) Start(ctx context.Context) error {
 		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
 	}
 	if err != nil {
-		s.end(l)
+		l.doomed.Store(true)
+		s.last = l
+		l.finish(func(ctx context.Context) error {
+			_, err := s.engine().ContainerKill(ctx, s.id, client.ContainerKillOptions{Signal: "SIGKILL"})
+			return err
+		})
 		return err
 	}
 	s.now = l
@@ -151,47 +159,35 @@ func (s *Server) unstarted(err error) error {
 // Kill ends the server by SIGKILL and returns when it is gone. A server that is down
 // stays so; one that stands still does not go on before.
 func (s *Server) Kill() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now != nil {
-		s.end(s.now)
-	}
-}
-
-// end kills what runs.
-func (s *Server) end(l *life) {
-	l.doomed.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
-	defer cancel()
-	_, err := s.engine().ContainerKill(ctx, s.id, client.ContainerKillOptions{Signal: "SIGKILL"})
-	s.gone(ctx, l, err)
+	s.end(func(ctx context.Context) error {
+		_, err := s.engine().ContainerKill(ctx, s.id, client.ContainerKillOptions{Signal: "SIGKILL"})
+		return err
+	})
 }
 
 // Quit shuts the server down, as an operator does, and returns when it is gone. A server
 // that is down stays so.
 func (s *Server) Quit() {
+	s.end(func(ctx context.Context) error {
+		patience := int(quitPatience.Seconds())
+		_, err := s.engine().ContainerStop(ctx, s.id, client.ContainerStopOptions{Signal: "SIGTERM", Timeout: &patience})
+		return err
+	})
+}
+
+// end ends what runs, and returns when the server is gone. Its container takes its time
+// to end after it, for which no client may have to wait: the next start does.
+func (s *Server) end(how func(context.Context) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now == nil {
 		return
 	}
-	s.now.doomed.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
-	defer cancel()
-	patience := int(quitPatience.Seconds())
-	_, err := s.engine().ContainerStop(ctx, s.id, client.ContainerStopOptions{Signal: "SIGTERM", Timeout: &patience})
-	s.gone(ctx, s.now, err)
-}
-
-// gone waits for the end of a life. An error of the engine matters only if there is none:
-// one that is dead cannot be killed.
-func (s *Server) gone(ctx context.Context, l *life, err error) {
-	s.now, s.paused = nil, false
-	select {
-	case <-l.ended:
-	case <-ctx.Done():
-		s.fleet.report(fmt.Errorf("redis-server on %s does not end: %w", s.Addr(), cmp.Or(err, context.Cause(ctx))))
-	}
+	l := s.now
+	s.now, s.last, s.paused = nil, l, false
+	l.doomed.Store(true)
+	go l.finish(how)
+	l.gone()
 }
 
 // Stop makes the server stand still, and returns when it does. One that is down it
@@ -258,12 +254,14 @@ func (s *Server) remove(ctx context.Context) error {
 	if s.now != nil {
 		s.now.doomed.Store(true)
 	}
+	_ = s.last.wait(ctx)
 	_, err := s.engine().ContainerRemove(ctx, s.name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	if err != nil && !errdefs.IsNotFound(err) {
 		return fmt.Errorf("the container %s could not be removed: %w", s.name, err)
 	}
 	if s.now != nil {
 		<-s.now.ended
+		s.now.gone()
 		s.now = nil
 	}
 	return os.RemoveAll(s.dir)

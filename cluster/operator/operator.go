@@ -60,10 +60,11 @@ func (o Operator) Answers(ctx context.Context) bool {
 	}
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	return pongs(conn)
+	return Pongs(conn)
 }
 
-func pongs(conn net.Conn) bool {
+// Pongs reports whether who is at the other end of a connection answers PING.
+func Pongs(conn net.Conn) bool {
 	const pong = "+PONG"
 	reply := make([]byte, len(pong))
 	_, _ = io.WriteString(conn, "PING\r\n")
