@@ -2,6 +2,8 @@ package main
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +46,41 @@ func TestReferenceIsOfTheWholeSuites(t *testing.T) {
 		if have, want := len(stored.Rows), len(whole.tasks); have != want {
 			t.Errorf("%s has %d rows, and the program %d%s", file, have, want, renew)
 		}
+	}
+}
+
+// The page of agreement is what the stored debates give, and neither is there a difference
+// without a reason nor a reason without a difference.
+func TestAgreementIsOfWhatIsStored(t *testing.T) {
+	stored, err := filepath.Glob("../../results/*/" + results.DebateFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"agreement", referenceDir}
+	for _, file := range stored {
+		if dir := filepath.Dir(file); dir != referenceDir {
+			args = append(args, dir)
+		}
+	}
+	const page = "../../docs/agreement.md"
+	if len(args) == 2 {
+		if _, err := os.Stat(page); err == nil {
+			t.Error("docs/agreement.md is of debates that are not stored")
+		}
+		return
+	}
+	slices.SortFunc(args[2:], func(a, b string) int { return strings.Compare(b, a) }) // process before container
+	code, should, problems := command(t, append(args, "--format", "markdown")...)
+	if code != exitAsExpected {
+		_, text, _ := command(t, args...)
+		t.Fatalf("exit code %d: %s\n%s", code, problems, text)
+	}
+	have, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := goldentest.Difference(string(have), should); text != "" {
+		t.Errorf(`docs/agreement.md is not what the stored results give, %s; renew it with "make agreement"`, text)
 	}
 }
 
