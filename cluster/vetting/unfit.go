@@ -3,6 +3,7 @@ package vetting
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // What can be wrong with a server. Each stands in an [UnfitError], with its address.
@@ -35,7 +36,7 @@ type UnfitError struct {
 
 func (e *UnfitError) Error() string {
 	text := fmt.Sprintf("%s %s", e.Addr, e.Why)
-	if e.Why == ErrNobody || e.Why == ErrNotRedis || e.Why == ErrTrust {
+	if slices.Contains([]error{ErrNobody, ErrNotRedis, ErrTrust}, e.Why) { // which are no predicates
 		text = fmt.Sprintf("%s: %s", e.Addr, e.Why)
 	}
 	if e.Detail != "" {
