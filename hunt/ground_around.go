@@ -18,7 +18,7 @@ type around struct{ scenario scenarios.Scenario }
 // lock can keep them. Where its own clients make a run dear they mostly come late.
 func Around(s scenarios.Scenario) Ground {
 	s.Plan, s.Generate, s.Expect = nil, nil, nil
-	s.Summary, s.Claims = "", scenarios.Claims{} // which are about that plan
+	s.Summary, s.Claims, s.SlipMargin = "", scenarios.Claims{}, 0 // which are about that plan
 	return around{s}
 }
 

@@ -164,7 +164,7 @@ func TestShrinksToTheSame(t *testing.T) {
 		for i := range ends {
 			s, seed := y.drawn(t, fmt.Sprint("scenario ", i))
 			plain := scenarios.All()[0]
-			s.Name, s.Summary, s.Claims, s.Lock, s.Bounds, s.Expect = plain.Name, "", plain.Claims, plain.Lock, plain.Bounds, nil
+			s.Name, s.Summary, s.Claims, s.Lock, s.Bounds, s.SlipMargin, s.Expect = plain.Name, "", plain.Claims, plain.Lock, plain.Bounds, 0, nil
 			r, err := shrink.Shrinker{}.Shrink(t.Context(), s, seed, y.showing(t))
 			if err != nil {
 				t.Fatal(err)
