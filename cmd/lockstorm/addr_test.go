@@ -121,7 +121,7 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 	}{
 		"none":           {"--confirm-these-servers", []string{"--redis host:port"}},
 		"no port":        {"--redis localhost", []string{`"localhost"`, "host:port"}},
-		"too few":        {"--confirm-these-servers --redis " + strings.Join(list[:3], ","), []string{"too few servers: 3 for 5 nodes", "who can: sim, process, addr with other flags"}},
+		"too few":        {"--confirm-these-servers --redis " + strings.Join(list[:3], ","), []string{"too few servers: 3 for 5 nodes", "who can: sim, process, container, addr with other flags"}},
 		"one twice":      {"--confirm-these-servers --redis " + addrs + "," + list[1], []string{list[1] + " twice"}},
 		"one by another": {"--confirm-these-servers --redis " + strings.Join(list[:4], ",") + ",localhost:" + port, []string{list[0], "localhost:" + port, "same server"}},
 		"nobody":         {"--confirm-these-servers --redis " + strings.Join(list[:4], ",") + ",127.0.0.1:1", []string{"127.0.0.1:1: nobody answers"}},

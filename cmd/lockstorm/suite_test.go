@@ -32,7 +32,7 @@ func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 	}
 	found, refused, err := s.run(t.Context(), io.Discard)
 	told := []string{
-		"crash-restart: the tin backend cannot carry out fault 1 of the plan, a partition (who can: sim, process)",
+		"crash-restart: the tin backend cannot carry out fault 1 of the plan, a partition (who can: sim, process, container)",
 		"compare-calm-etcd: etcd needs a store, which the tin backend has not (who can: sim)",
 	}
 	if err != nil || len(found) > 0 || !slices.Equal(refused, told) {
