@@ -7,7 +7,7 @@ GO ?= go
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-deps: ## install what the tests need: redis-server
+deps: ## install what the tests need: redis-server, libfaketime
 	@sh scripts/deps.sh
 
 build: ## build the command into ./lockstorm
@@ -79,7 +79,7 @@ reference: ## run the debate and the comparison again (a minute); results/refere
 agreement: deps ## run the debate on real servers (5 minutes a backend); results/process, results/container and docs/agreement.md are committed
 	sh scripts/agreement.sh
 
-hunt: ## hunt what the debate shows without its plans, fifty times a row (25 minutes); docs/hunt.md is committed
+hunt: ## hunt what the debate shows without its plans, fifty times a row (9 minutes); docs/hunt.md is committed
 	sh scripts/hunt.sh
 
 mutants: ## plant all defects and hunt them (10 minutes); docs/mutants.md and the table in README are committed

@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/cluster/vetting"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servertest"
 	"github.com/lockstorm/lockstorm/internal/tlstest"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
@@ -26,15 +27,7 @@ const patience = 10 * time.Second
 // servers are somebody's, who has a key of their own on each.
 func servers(t *testing.T, nodes int) (f *redisserver.Fleet, addrs []string) {
 	t.Helper()
-	f, err := redisserver.Open(t.Context(), redisserver.Options{Nodes: nodes})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	f = servertest.Open(t, redisserver.Options{Nodes: nodes})
 	for _, s := range f.Servers() {
 		do(t, s, "SET theirs precious")
 		addrs = append(addrs, s.Addr())

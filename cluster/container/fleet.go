@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/lockstorm/lockstorm/cluster/faketime"
 	"github.com/lockstorm/lockstorm/cluster/loopback"
 	"github.com/lockstorm/lockstorm/cluster/reaper"
@@ -101,19 +103,14 @@ func (f *Fleet) start(ctx context.Context) error {
 	})
 }
 
-// each does something to all servers at once and returns one of the errors.
+// each does something to all servers at once and returns the first of the errors, when
+// all is done.
 func (f *Fleet) each(do func(*Server) error) error {
-	errs := make(chan error, len(f.servers))
+	var all errgroup.Group
 	for _, s := range f.servers {
-		go func() { errs <- do(s) }()
+		all.Go(func() error { return do(s) })
 	}
-	var first error
-	for range f.servers {
-		if err := <-errs; err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
+	return all.Wait()
 }
 
 // report tells of a server that died of itself; the first one is enough.

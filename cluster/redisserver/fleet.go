@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/lockstorm/lockstorm/cluster/child"
 	"github.com/lockstorm/lockstorm/cluster/faketime"
 	"github.com/lockstorm/lockstorm/cluster/loopback"
@@ -89,19 +91,14 @@ func (f *Fleet) start(ctx context.Context) error {
 	return nil
 }
 
-// each does something to all servers at once and returns one of the errors.
+// each does something to all servers at once and returns the first of the errors, when
+// all is done.
 func (f *Fleet) each(do func(*Server) error) error {
-	errs := make(chan error, len(f.servers))
+	var all errgroup.Group
 	for _, s := range f.servers {
-		go func() { errs <- do(s) }()
+		all.Go(func() error { return do(s) })
 	}
-	var first error
-	for range f.servers {
-		if err := <-errs; err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
+	return all.Wait()
 }
 
 // launch starts a server's process.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/cluster/vetting"
+	"github.com/lockstorm/lockstorm/internal/servertest"
 	"github.com/lockstorm/lockstorm/internal/tlstest"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
@@ -24,16 +25,7 @@ var ours = redisnode.Options{Prefix: "ours:"}
 
 func start(t *testing.T, nodes int) *redisserver.Fleet {
 	t.Helper()
-	f, err := redisserver.Open(t.Context(), redisserver.Options{Nodes: nodes})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return f
+	return servertest.Open(t, redisserver.Options{Nodes: nodes})
 }
 
 // do gives a server the commands of an operator.

@@ -14,20 +14,13 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster/redisserver"
+	"github.com/lockstorm/lockstorm/internal/servertest"
 )
 
 // staging starts servers that are the user's own, and returns the flag that names them.
 func staging(t *testing.T, nodes int) (f *redisserver.Fleet, addrs string) {
 	t.Helper()
-	f, err := redisserver.Open(t.Context(), redisserver.Options{Nodes: nodes})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	f = servertest.Open(t, redisserver.Options{Nodes: nodes})
 	var list []string
 	for _, s := range f.Servers() {
 		onServer(t, s, "SET theirs precious")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servertest"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
@@ -278,20 +279,6 @@ func enough(t *testing.T, judged, all int) {
 	}
 }
 
-func open(t *testing.T, o redisserver.Options) *redisserver.Fleet {
-	t.Helper()
-	fleet, err := redisserver.Open(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := fleet.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return fleet
-}
-
 // sideBySide runs so many jobs at once. They mostly wait, so that the number of
 // processors, which bounds parallel tests, is no bound for them.
 func sideBySide(jobs int, job func(i int)) {
@@ -304,7 +291,7 @@ func sideBySide(jobs int, job func(i int)) {
 
 // Law: a simulated node answers as a real one, key expiry included.
 func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
-	fleet := open(t, redisserver.Options{Nodes: 1})
+	fleet := servertest.Open(t, redisserver.Options{Nodes: 1})
 	all := scripts()
 	const groups, each = 12, 16
 	var judged atomic.Int64
@@ -317,7 +304,7 @@ func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
 // What becomes of a time to live when a key is given a value anew, which scripts at
 // random seldom look at.
 func TestTimesToLiveOfNewValues(t *testing.T) {
-	fleet := open(t, redisserver.Options{Nodes: 1})
+	fleet := servertest.Open(t, redisserver.Options{Nodes: 1})
 	for i, anew := range []env.Command{{Op: env.OpIncrement, Key: "n"}, {Op: env.OpRaise, Key: "n", Count: 7}, {Op: env.OpPut, Key: "n", Token: "a"}} {
 		look := step{what: asked, command: env.Command{Op: env.OpGet, Key: "n"}}
 		script := []step{
@@ -349,7 +336,7 @@ func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
 	}
 	var fleets []*redisserver.Fleet
 	for _, m := range modes {
-		fleets = append(fleets, open(t, m.options))
+		fleets = append(fleets, servertest.Open(t, m.options))
 	}
 	var judged atomic.Int64
 	sideBySide(len(modes)*servers, func(i int) {
@@ -363,7 +350,7 @@ func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
 // one. This one is a replica that loads what its master sends, slowly; it takes
 // writes, or it would refuse them for being a replica in the first place.
 func TestLoadingRefusesEverything(t *testing.T) {
-	fleet := open(t, redisserver.Options{Nodes: 2})
+	fleet := servertest.Open(t, redisserver.Options{Nodes: 2})
 	master, replica := newAdmin(t, fleet.Server(1)), newAdmin(t, fleet.Server(2))
 	for i := range 2000 {
 		master.do("SET", fmt.Sprint("ballast ", i), strings.Repeat("x", 1000))
