@@ -30,18 +30,33 @@ func TestNobodyOutlivesTheForker(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	for _, cmd := range []*exec.Cmd{running, standing} {
-		died := make(chan error, 1)
-		go func() { died <- cmd.Wait() }()
-		select {
-		case err := <-died:
-			if err == nil || err.Error() != "signal: killed" {
-				t.Errorf("it ended: %v", err)
-			}
-		case <-time.After(patience):
-			_ = cmd.Process.Kill()
-			t.Fatal("it lives")
+	mustBeKilled(t, running)
+	mustBeKilled(t, standing)
+}
+
+// Whichever thread the runtime gives a forker first, closing it ends a thread: every
+// other new goroutine finds itself on the process's first one, which never ends.
+func TestForkerIsNeverOnTheFirstThread(t *testing.T) {
+	for range 32 {
+		f := NewForker()
+		cmd := startSleeper(t, f)
+		f.Close()
+		mustBeKilled(t, cmd)
+	}
+}
+
+func mustBeKilled(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	died := make(chan error, 1)
+	go func() { died <- cmd.Wait() }()
+	select {
+	case err := <-died:
+		if err == nil || err.Error() != "signal: killed" {
+			t.Errorf("it ended: %v", err)
 		}
+	case <-time.After(patience):
+		_ = cmd.Process.Kill()
+		t.Fatal("it lives")
 	}
 }
 

@@ -23,12 +23,25 @@ type Forker struct {
 // NewForker returns a forker, which has to be closed.
 func NewForker() *Forker {
 	f := &Forker{commands: make(chan *exec.Cmd), errs: make(chan error)}
-	go f.run()
+	ready := make(chan struct{})
+	go f.run(ready)
+	<-ready
 	return f
 }
 
-func (f *Forker) run() {
+// run forks whatever Start asks for. It closes ready when it has a thread that ends with
+// its goroutine: every thread but the process's first, which the runtime parks instead.
+func (f *Forker) run(ready chan<- struct{}) {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	if syscall.Gettid() == syscall.Getpid() {
+		defer runtime.UnlockOSThread()
+		other := make(chan struct{})
+		go f.run(other)
+		<-other // held until then, the first thread cannot be given to the other
+		close(ready)
+		return
+	}
+	close(ready)
 	for cmd := range f.commands {
 		f.errs <- cmd.Start()
 	}
