@@ -1,0 +1,2 @@
+// Package drift is the sweeps of how wrong clocks may be, with the formulas for it.
+package drift

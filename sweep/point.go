@@ -1,0 +1,57 @@
+package sweep
+
+import (
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Sweep is points, in which the same property is counted.
+type Sweep struct {
+	Name     string // as in "restart-delay"
+	Summary  string // a line on what it shows
+	Property checker.Property
+	Params   []Param // at least one; the first is what a curve is drawn over
+	Points   []Point
+}
+
+// Param is a number in which points differ.
+type Param struct {
+	Name    string // in a table's head and in files, as in "restart_delay"
+	Unit    string // as in "TTL"; "" of a mere number
+	Summary string // a line on what it means
+}
+
+// Point is one place of a sweep.
+type Point struct {
+	// Curve names the points that belong together in a picture, in words, as in "plain,
+	// no persistence".
+	Curve string
+
+	// At is the value of each parameter, in their order.
+	At []float64
+
+	// Scenario is what is run there. Its name is another at every point.
+	Scenario scenarios.Scenario
+
+	// Predicted is the probability, 0 to 1, that a run violates the property, by a
+	// formula; nil: there is none.
+	Predicted *float64
+}
+
+// Boundary is looked for where a property turns with one number x, everything else being
+// fixed: it is violated below, and holds above.
+type Boundary struct {
+	Curve string
+	At    []float64 // the values of the parameters that are fixed
+
+	// Scenario is what is run at x.
+	Scenario func(x float64) scenarios.Scenario
+
+	// Low and High are where the search begins: violated at the one, and not at the
+	// other, unless Low or High say otherwise. It ends when they are no farther apart than Within.
+	Low, High, Within float64
+
+	// Predicted is where a formula has the boundary; Rules are what rules of thumb say, by name.
+	Predicted float64
+	Rules     map[string]float64
+}

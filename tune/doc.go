@@ -1,0 +1,2 @@
+// Package tune finds settings of a lock for what an operator knows and wants.
+package tune
