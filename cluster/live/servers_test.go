@@ -24,8 +24,8 @@ func TestWhatHappensToServers(t *testing.T) {
 		persistence   nemesis.Persistence
 		during, after env.Answer
 	}{
-		"shutdown, nothing kept": {&nemesis.Shutdown{Node: 1}, false, nemesis.Nothing, env.Lost, env.Yes},
-		"shutdown, all kept":     {&nemesis.Shutdown{Node: 1}, false, nemesis.EverySecond, env.Lost, env.No},
+		"shutdown, nothing kept": {&nemesis.Shutdown{Node: 1}, false, nemesis.Nothing, isDown, env.Yes},
+		"shutdown, all kept":     {&nemesis.Shutdown{Node: 1}, false, nemesis.EverySecond, isDown, env.No},
 		"stands still":           {&nemesis.NodePause{Node: 1}, false, nemesis.Nothing, env.Lost, env.No},
 		"evicts":                 {&nemesis.Evict{Node: 1}, true, nemesis.Nothing, env.Yes, env.No},
 		"flushes its scripts":    {&nemesis.ScriptFlush{Node: 1}, true, nemesis.Nothing, env.No, env.No},
@@ -89,7 +89,7 @@ func TestRestartGoesByTheClockOfTheNode(t *testing.T) {
 		w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes)
 		w.Reach(1, begin, 0)
 		w.sleep(1, 50*time.Millisecond)
-		w.wantAnswers("too early", w.ask(1, env.OpSet, "b", patience), env.Lost)
+		w.wantAnswers("too early", w.ask(1, env.OpSet, "b", patience), isDown)
 		w.Reach(1, end, 0)
 		for last := time.Now().Add(patience); w.ask(1, env.OpSet, "c", patience)[0] != env.Yes; w.sleep(1, time.Millisecond) {
 			if time.Now().After(last) {

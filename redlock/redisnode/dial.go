@@ -20,10 +20,11 @@ type dialer struct {
 	dial  func(ctx context.Context, network, addr string) (net.Conn, error)
 	life  context.Context // ends when the nodes are closed
 	dials *headcount
+	greeter
 }
 
-func newDialer(config *tls.Config, life context.Context, dials *headcount) *dialer {
-	d := &dialer{dial: new(net.Dialer).DialContext, life: life, dials: dials}
+func newDialer(o Options, config *tls.Config, life context.Context, dials *headcount) *dialer {
+	d := &dialer{dial: new(net.Dialer).DialContext, life: life, dials: dials, greeter: newGreeter(o)}
 	if config != nil {
 		d.dial = (&tls.Dialer{Config: config}).DialContext
 	}
@@ -42,6 +43,9 @@ func (d *dialer) connect(ctx context.Context, network, addr string) (net.Conn, e
 	defer context.AfterFunc(d.life, cancel)()
 
 	conn, err := d.dial(ctx, network, addr)
+	if err == nil {
+		conn, err = d.greet(ctx, conn)
+	}
 	if err != nil {
 		return stillborn{&dialError{err}}, nil
 	}

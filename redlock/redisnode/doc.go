@@ -15,6 +15,8 @@
 //     a key that is ours as somebody else's.
 //   - A request ends at the instant that its caller gave, whatever it is
 //     waiting for: a connection, a handshake, a reply.
+//   - A connection that gets ready too late for its request is kept for the next.
+//     Go-redis would throw it away, and with many of them never hear of a node again.
 //   - A node that was down is usable as soon as it is back. The pool of
 //     go-redis would refuse to dial for up to a second after repeated failures.
 //   - A time to live is a whole number of milliseconds, at least one: go-redis

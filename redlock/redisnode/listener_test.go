@@ -49,9 +49,13 @@ func deafen(b *bench, _ int) string {
 	return addr
 }
 
-// reset returns the address of a node that answers every connection's first
-// request with its end.
-func reset(b *bench, _ int) string {
+// resetAtOnce returns the address of a node that answers every connection's first
+// request with its end, and resetLater that of one that answers HELLO before.
+func resetAtOnce(b *bench, _ int) string { return resetAfter(b, "") }
+
+func resetLater(b *bench, _ int) string { return resetAfter(b, "*0\r\n") }
+
+func resetAfter(b *bench, answer string) string {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,9 +68,15 @@ func reset(b *bench, _ int) string {
 			if err != nil {
 				return
 			}
-			_, _ = conn.Read(make([]byte, 1))
-			_ = conn.(*net.TCPConn).SetLinger(0)
-			conn.Close()
+			go func() {
+				defer conn.Close()
+				_ = conn.(*net.TCPConn).SetLinger(0)
+				if answer != "" {
+					_, _ = conn.Read(make([]byte, 1000))
+					_, _ = conn.Write([]byte(answer))
+				}
+				_, _ = conn.Read(make([]byte, 1))
+			}()
 		}
 	}()
 	return l.Addr().String()

@@ -66,7 +66,7 @@ func checkAddrs(addrs []string) error {
 
 func (n *Nodes) client(addr string, config *tls.Config, opts Options) *redis.Client {
 	options := opts.redis(addr)
-	options.Dialer = newDialer(config, n.life, &n.dials).connect
+	options.Dialer = newDialer(opts, config, n.life, &n.dials).connect
 	return redis.NewClient(options)
 }
 
@@ -75,7 +75,7 @@ func (n *Nodes) Len() int { return len(n.clients) }
 
 // Send hands cmd to every node of the set; see [env.Nodes]. A node answers
 // [env.Failed] when it refused the command with an error, when no connection
-// to it could be made, when the time to live is not a whole number of
+// to it could be made on which it answers HELLO, when the time to live is not a whole number of
 // milliseconds, at least one ([ErrTTL]), and after Close. It answers
 // [env.Lost] in every other case in which there is no reply.
 //

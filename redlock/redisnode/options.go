@@ -47,8 +47,8 @@ type Options struct {
 	// until they are given up. 0 means 64; it must not be negative.
 	PoolSize int
 
-	// DialTimeout bounds the making of one connection. While a node's host
-	// swallows packets, dials hold their turn in the pool this long, also
+	// DialTimeout bounds the making of one connection, with TLS and HELLO. While a
+	// node's host swallows packets, dials hold their turn in the pool this long, also
 	// after their request was given up. 0 means 1 s.
 	DialTimeout time.Duration
 }
@@ -114,7 +114,7 @@ func (o Options) redis(addr string) *redis.Options {
 		PoolSize:      o.PoolSize,
 		PoolTimeout:   math.MaxInt64, // go-redis would turn a request away after 30 s
 
-		// One round trip of handshake (HELLO), and no side channels.
+		// HELLO, for which see [greeter], and no side channels.
 		Protocol:                 2,
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},

@@ -47,7 +47,8 @@ var troubles = []trouble{
 	{name: "connection in use", strike: swallow, options: redisnode.Options{PoolSize: 1}, busy: true},
 	{name: "dial under way", strike: deafen, options: redisnode.Options{PoolSize: 1, DialTimeout: time.Hour}, busy: true},
 
-	{name: "reset", strike: reset, answer: env.Lost, reason: "connection reset by peer"},
+	{name: "reset", strike: resetLater, answer: env.Lost, reason: "connection reset by peer"},
+	{name: "reset before it can be asked", strike: resetAtOnce, answer: env.Failed, reason: "connection reset by peer"},
 
 	{name: "down", strike: kill, answer: env.Failed, reason: "connection refused"},
 	{name: "loading", strike: load, answer: env.Failed, reason: "LOADING "},
