@@ -73,7 +73,7 @@ func TestCrashInPlaceFromTheStart(t *testing.T) {
 }
 
 func TestPartitionCutsOneClientOnly(t *testing.T) {
-	const wait = 200 * time.Millisecond
+	const wait = 500 * time.Millisecond
 	for _, c := range []struct {
 		cut     nemesis.Direction
 		applied bool // whether a request over the cut link takes effect at once
@@ -119,7 +119,7 @@ func TestPartitionCutsOneClientOnly(t *testing.T) {
 
 // Client 1 is with nodes 1 and 2, client 2 with 2 and 3: node 2 is the bridge.
 func TestSplitCutsEachSideFromTheOther(t *testing.T) {
-	const wait = 200 * time.Millisecond
+	const wait = 500 * time.Millisecond
 	w := newTrial(t, nemesis.Setting{
 		Nodes: 3, Clients: 2,
 		Plan: between(nemesis.Fault{Action: &nemesis.Split{Groups: []nemesis.Group{
