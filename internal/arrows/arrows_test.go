@@ -54,7 +54,7 @@ var rules = []rule{
 	{"hunt/trophy", []string{"internal/words", "nemesis", "checker", "scenarios", "storm", "hunt", "hunt/assume", "hunt/shrink"}, "what a hunt finds is made small by those who know how"},
 	{"hunt/unscripted", []string{"nemesis", "checker", "scenarios", "storm", "hunt", "hunt/assume"}, "what a row shows is hunted like anything else"},
 	{"hunt", []string{"internal/words", "env", "guard", "history", "nemesis", "checker", "scenarios", "storm", "hunt/assume", "hunt/score"}, "a hunt knows no world but through storm"},
-	{"sweep/plots", []string{"sweep"}, "a picture shows points, whoever measured them"},
+	{"sweep/plots", []string{"internal/files", "sweep"}, "a picture shows points, whoever measured them"},
 	{"sweep/restart", []string{"env", "nemesis", "checker", "scenarios", "sweep"}, "what is swept is data"},
 	{"sweep/drift", []string{"env", "nemesis", "checker", "scenarios", "sweep"}, "what is swept is data"},
 	{"sweep", []string{"internal/files", "internal/words", "nemesis", "checker", "scenarios", "storm"}, "a campaign knows no world but through storm"},
