@@ -45,12 +45,16 @@ func boundariesOf(r sweep.Results) ([]Picture, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	pictures := []Picture{{"boundaries", agreement(r, all)}}
+	about := "" // if there is nothing else
+	if len(r.Points()) > 0 {
+		about = "boundaries "
+	}
+	pictures := []Picture{{about, agreement(r, all)}}
 	if len(r.Params) == 1 {
 		return pictures, nil
 	}
 	for _, g := range grouped(all, func(b boundary) string { return b.picture(r) }) {
-		pictures = append(pictures, Picture{"boundaries " + g.name, over(r, g)})
+		pictures = append(pictures, Picture{about + g.name, over(r, g)})
 	}
 	return pictures, nil
 }
@@ -66,7 +70,7 @@ func agreement(r sweep.Results, all []boundary) Curves {
 	x, y := axis(r.Params[0]), axis(r.Params[0])
 	x.Name += ", boundary by the formula"
 	y.Name += ", boundary measured or by a rule"
-	c := Curves{Title: title(r, "boundaries"), X: x, Y: y, Interval: bracket}
+	c := Curves{Title: title(r, ""), X: x, Y: y, Interval: bracket}
 	for _, g := range grouped(all, func(b boundary) string { return b.curve }) {
 		one := Curve{Name: "measured, " + g.name, Scattered: true}
 		for _, b := range g.members {

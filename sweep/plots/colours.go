@@ -56,7 +56,7 @@ func (b bar) draw(data draw.Canvas) {
 	c.Max.X = c.Min.X + barWidth
 	for i := range bands {
 		low, high := c.Y(float64(i)/bands), c.Y(float64(i+1)/bands)
-		cell(&c, (float64(i)+0.5)/bands, []vg.Point{{X: c.Min.X, Y: low}, {X: c.Max.X, Y: low}, {X: c.Max.X, Y: high}, {X: c.Min.X, Y: high}})
+		cell(c, (float64(i)+0.5)/bands, vg.Point{X: c.Min.X, Y: low}, vg.Point{X: c.Max.X, Y: high})
 	}
 	frame(c)
 	for i := range 6 {

@@ -120,21 +120,24 @@ func (h HeatMap) cells(c draw.Canvas, p *plot.Plot, columns, rows []float64) {
 	x, y := p.Transforms(&c)
 	for j, row := range h.Values {
 		for i, v := range row {
-			left, right, low, high := x(columns[i]), x(columns[i+1]), y(rows[j]), y(rows[j+1])
-			cell(&c, v, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
+			cell(c, v, vg.Point{X: x(columns[i]), Y: y(rows[j])}, vg.Point{X: x(columns[i+1]), Y: y(rows[j+1])})
 		}
 	}
 }
 
-// cell fills a rectangle, given its corners from the lower left on, with the colour of a
-// value. The outline closes the seams that would show between neighbours.
-func cell(c *draw.Canvas, v float64, corners []vg.Point) {
+// lap is by how much a cell reaches under its neighbours on the right and above, which
+// are drawn after it: where they only met, what is beneath would shine through the seam.
+const lap = vg.Length(0.75)
+
+// cell fills a rectangle, which is on the canvas, with the colour of a value.
+func cell(c draw.Canvas, v float64, low, high vg.Point) {
+	high = vg.Point{X: min(high.X+lap, c.Max.X), Y: min(high.Y+lap, c.Max.Y)}
+	corners := []vg.Point{low, {X: high.X, Y: low.Y}, high, {X: low.X, Y: high.Y}}
 	if math.IsNaN(v) {
-		hatch(c, corners)
+		hatch(&c, corners)
 		return
 	}
 	c.FillPolygon(heat(v), corners)
-	c.StrokeLines(draw.LineStyle{Color: heat(v), Width: 0.4}, append(corners, corners[0]))
 }
 
 // hatch is how a cell looks of which nothing is known.

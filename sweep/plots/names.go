@@ -58,15 +58,12 @@ func trimHeads(curves []Curve) {
 	}
 }
 
-// named gives every picture the name of its files: that of the sweep, and if it has several
-// pictures what each is about.
+// named gives every picture the name of its files: that of the sweep, and what the picture
+// is about.
 func named(sweep string, pictures []Picture) []Picture {
 	taken := map[string]int{}
 	for i, p := range pictures {
-		name := sweep
-		if part := slug(p.Name); len(pictures) > 1 && part != "" {
-			name += "-" + part
-		}
+		name := strings.TrimSuffix(sweep+"-"+slug(p.Name), "-")
 		taken[name]++
 		if n := taken[name]; n > 1 {
 			name = fmt.Sprintf("%s-%d", name, n)
@@ -78,8 +75,7 @@ func named(sweep string, pictures []Picture) []Picture {
 
 // slug is as much of a text as the name of a file can have everywhere.
 func slug(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
-	})
+	text = strings.ReplaceAll(strings.ToLower(text), "'", "")
+	words := strings.FieldsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	return strings.Join(words, "-")
 }

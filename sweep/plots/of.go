@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/sweep"
 )
@@ -92,6 +94,9 @@ func pointsOf(r sweep.Results, q Quantity, say Say) ([]Picture, error) {
 		trimHeads(c.Curves)
 		pictures = append(pictures, Picture{q.Name + " " + f.name, c})
 	}
+	if len(pictures) == 1 {
+		pictures[0].Name = q.Name
+	}
 	return pictures, nil
 }
 
@@ -140,7 +145,9 @@ func axis(p sweep.Param) Axis { return Axis{Name: strings.ReplaceAll(p.Name, "_"
 
 // title says what the sweep shows, and which part of it the picture.
 func title(r sweep.Results, part string) string {
-	return strings.TrimSuffix(cmp.Or(r.Summary, r.Sweep)+": "+part, ": ")
+	text := strings.TrimSuffix(cmp.Or(r.Summary, r.Sweep)+": "+part, ": ")
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // lineCorners is of how many corners a line over a map is made.

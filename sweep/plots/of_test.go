@@ -59,7 +59,7 @@ func TestOfCurves(t *testing.T) {
 				t.Errorf("%s: the formula is %v", one.Name, one.Formula)
 			}
 		}
-		if c.X.label() != "restart delay [TTL]" || c.Y.To != 1 || len(c.Marks) != 1 || !strings.HasPrefix(c.Title, "what it shows: ") {
+		if c.X.label() != "restart delay [TTL]" || c.Y.To != 1 || len(c.Marks) != 1 || !strings.HasPrefix(c.Title, "What it shows: ") {
 			t.Errorf("%s: %q, %q from 0 to %v, %v", c.Title, c.X.label(), c.Y.label(), c.Y.To, c.Marks)
 		}
 		got = append(got, p.Name+": "+strings.Join(names, ", "))
@@ -139,9 +139,9 @@ func TestOfBoundaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"it-boundaries: measured, one 8/0, rule F 8/0, rule T 8/0, as the formula says; below it a rule fails 0/2",
-		"it-boundaries-one-factor-0-01: fast 0 2/2, fast 0.1 2/2, rule T 0/2",
-		"it-boundaries-one-factor-0-05: fast 0 2/2, fast 0.1 2/2, rule T 0/2",
+		"it: measured, one 8/0, rule F 8/0, rule T 8/0, as the formula says; below it a rule fails 0/2",
+		"it-one-factor-0-01: fast 0 2/2, fast 0.1 2/2, rule T 0/2",
+		"it-one-factor-0-05: fast 0 2/2, fast 0.1 2/2, rule T 0/2",
 	}
 	for i, p := range pictures {
 		var parts []string
@@ -157,6 +157,10 @@ func TestOfBoundaries(t *testing.T) {
 	}
 	if len(pictures) != len(want) {
 		t.Errorf("%d pictures", len(pictures))
+	}
+	both, err := Of(results(params, append(outcomes, at100("a", 1, nil, 1, 1, 1, 1))...), Say{})
+	if err != nil || len(both) != 4 || both[0].Name != "it" || both[1].Name != "it-boundaries" {
+		t.Errorf("with a point: %v (%v)", both, err)
 	}
 }
 
