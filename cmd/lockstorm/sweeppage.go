@@ -26,14 +26,14 @@ func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
 	}
 	for _, c := range byCurve(r.Points()) {
 		p.say("\n## %s", c.name)
-		p.table(pointTable(r, c.outcomes, false))
+		p.table(pointTable(r, c.outcomes, true))
 	}
 	if len(r.Points()) > 0 {
 		p.say("%s a point. Intervals are Wilson's, in percent of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it.", words.Count(r.Runs, "run"))
 	}
 	for _, c := range byCurve(r.Boundaries()) {
 		p.say("\n## Boundary: %s", c.name)
-		p.table(boundaryTable(r, c.outcomes, false))
+		p.table(boundaryTable(r, c.outcomes))
 	}
 	if len(r.Boundaries()) > 0 {
 		p.say("In %s. Violated at: the largest value tried below the boundary, shown by a run; holds at: the smallest above it, at which %s showed nothing. The formula and the rules of thumb are followed by what was found there: ✓ holds, ✗ violated, ? left open. Met: neither side is farther from the formula than what the search was to be exact to.", r.Params[0].Head(), words.Count(r.Runs, "run"))
