@@ -95,7 +95,7 @@ func TestSweepTellsAndKeeps(t *testing.T) {
 	wantIn(t, out, "small: a node that stays away", "lease exclusion (V1) violated, of 20 runs a point", "RESTART_DELAY [TTL]", "20/20", "[83.9, 100]",
 		"0/20", "100.00", "The formula is inside the 95 % interval at 3 of 3 points; where it says neither 0 nor 1, at 1 of 1.", "VIOLATED AT",
 		"The boundary is where the formula has it, as exactly as it was looked for, at 1 of 1.",
-		`The rule "TTL" suffices at 1 of 1.`, `The rule "half" suffices at 0 of 1; not at 4.`)
+		`Rule 1, "TTL", suffices at 1 of 1.`, `Rule 2, "half", suffices at 0 of 1; not at 4.`)
 
 	found := kept(t, dir)
 	for _, name := range []string{"campaign.jsonl", "points.csv", "boundaries.csv", "points.json", "summary.md"} {
@@ -198,7 +198,7 @@ func TestSweepsThatDoNotFit(t *testing.T) {
 	wrong.Name, wrong.Boundaries = "wrong", nil
 	code, out, _ := command(t, "sweep", "wrong", "--runs", "6")
 	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, "inside the 95 % interval at 0 of 3 points;")
+	wantIn(t, out, "inside the 95 % interval at 0 of 3 points.")
 
 	far := smallSweep()
 	far.Name, far.Points, far.Boundaries[0].Predicted = "far", nil, 0.6
@@ -220,6 +220,8 @@ func TestPointsOfSweepsAreScenarios(t *testing.T) {
 	code, out, problems := command(t, "run", "small-at-once", "--runs", "2", "--out", "")
 	want(t, "exit code"+problems, code, exitAsExpected)
 	wantIn(t, out, "small-at-once: as expected (2 runs)")
+	_, out, _ = command(t, "run", "small-at-once", "--faults", "crash", "--runs", "3", "--out", "")
+	wantIn(t, out, "lockstorm run small-at-once --faults crash --most 4 --seed 1")
 	code, out, _ = command(t, "show", "small-at-once")
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "name: small-at-once")

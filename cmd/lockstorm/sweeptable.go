@@ -41,8 +41,12 @@ func printSweep(out io.Writer, r sweep.Results) {
 // verdictLines say in sentences how measurements and formulas compare.
 func verdictLines(r sweep.Results) (lines []string) {
 	if f := r.Fit(); f.Compared > 0 {
-		lines = append(lines, fmt.Sprintf("The formula is inside the 95 %% interval at %d of %s; where it says neither 0 nor 1, at %d of %d. The widest interval of all points is ± %.4f.",
-			f.Inside, words.Count(f.Compared, "point"), f.Hit, f.Between, f.HalfWidth))
+		between := ""
+		if f.Between > 0 {
+			between = fmt.Sprintf("; where it says neither 0 nor 1, at %d of %d", f.Hit, f.Between)
+		}
+		lines = append(lines, fmt.Sprintf("The formula is inside the 95 %% interval at %d of %s%s. The widest interval of all points is ± %.4f.",
+			f.Inside, words.Count(f.Compared, "point"), between, f.HalfWidth))
 	} else if f.Points > 0 {
 		lines = append(lines, fmt.Sprintf("The widest interval is ± %.4f.", f.HalfWidth))
 	}
@@ -57,14 +61,17 @@ func verdictLines(r sweep.Results) (lines []string) {
 		}
 	}
 	lines = append(lines, fmt.Sprintf("The boundary is where the formula has it, as exactly as it was looked for, at %d of %d.", met, len(all)))
-	for _, name := range r.Rules() {
-		lines = append(lines, ruleLine(all, name))
+	for i, name := range r.Rules() {
+		lines = append(lines, fmt.Sprintf("Rule %d, %q, %s", i+1, name, ruleLine(all, name)))
 	}
 	return lines
 }
 
 // mostFails is how many boundaries are named at which a rule does not suffice.
 const mostFails = 10
+
+// ruleHead is what stands above a rule of thumb, by its place among them.
+func ruleHead(i int) string { return fmt.Sprintf("rule %d", i+1) }
 
 // ruleLine says how often a rule of thumb suffices, and where it does not.
 func ruleLine(all []sweep.Outcome, name string) string {
@@ -80,7 +87,7 @@ func ruleLine(all []sweep.Outcome, name string) string {
 			fails = append(fails, strconv.Itoa(o.Unit))
 		}
 	}
-	text := fmt.Sprintf("The rule %q suffices at %d of %d", name, asked-len(fails), asked)
+	text := fmt.Sprintf("suffices at %d of %d", asked-len(fails), asked)
 	if n := len(fails); n > mostFails {
 		fails = append(fails[:mostFails], fmt.Sprintf("and %d more", n-mostFails))
 	}
@@ -120,7 +127,7 @@ func pointTable(r sweep.Results, points []sweep.Outcome, whole bool) *table {
 	for _, p := range r.Params {
 		t.head = append(t.head, p.Head())
 	}
-	t.head = append(t.head, "violated", "%", "95 % interval", "formula", "inside")
+	t.head = append(t.head, "violated", "share %", "interval %", "formula %", "inside")
 	if undecided {
 		t.head = append(t.head, "undecided")
 	}
@@ -173,7 +180,9 @@ func boundaryTable(r sweep.Results, boundaries []sweep.Outcome) *table {
 	}
 	t.head = append(t.head, "violated at", "holds at", "formula", "met")
 	rules := r.Rules()
-	t.head = append(t.head, rules...)
+	for i := range rules {
+		t.head = append(t.head, ruleHead(i))
+	}
 	for _, o := range boundaries {
 		b := o.Boundary
 		met := "no"
