@@ -56,7 +56,7 @@ func (c Campaign) Validate() error {
 	}
 	for i, n := range c.Only {
 		if n < 1 || n > c.Sweep.Units() {
-			return fmt.Errorf("the sweep %s has no point %d: want 1 to %d", c.Sweep.Name, n, c.Sweep.Units())
+			return c.Sweep.noUnit(n)
 		}
 		if slices.Contains(c.Only[:i], n) {
 			return fmt.Errorf("point %d is named twice", n)

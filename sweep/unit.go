@@ -33,6 +33,22 @@ func (s Sweep) units() []unit {
 // points, and then the boundaries.
 func (s Sweep) Units() int { return len(s.Points) + len(s.Boundaries) }
 
+// At returns the scenario of a unit, by its number; of a boundary, that at x.
+func (s Sweep) At(number int, x float64) (scenarios.Scenario, error) {
+	if number < 1 || number > s.Units() {
+		return scenarios.Scenario{}, s.noUnit(number)
+	}
+	u := s.units()[number-1]
+	if u.point != nil {
+		return u.point.Scenario, nil
+	}
+	return u.boundary.Scenario(x), nil
+}
+
+func (s Sweep) noUnit(number int) error {
+	return fmt.Errorf("the sweep %s has no point %d: want 1 to %d", s.Name, number, s.Units())
+}
+
 // scenarios returns what is run at a unit for certain.
 func (u unit) scenarios() []scenarios.Scenario {
 	if u.point != nil {
@@ -60,6 +76,8 @@ func (s Sweep) Validate() error {
 		return fmt.Errorf("the sweep %s: no property %q", s.Name, string(s.Property))
 	case len(s.Params) == 0:
 		return fmt.Errorf("the sweep %s: no parameter", s.Name)
+	case s.Runs < 0:
+		return fmt.Errorf("the sweep %s: %d runs", s.Name, s.Runs)
 	case s.Units() == 0:
 		return fmt.Errorf("the sweep %s: neither points nor boundaries", s.Name)
 	}
