@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/sweep"
+)
+
+// namedSweep is a sweep by the name that it gives itself.
+type namedSweep struct {
+	name string
+	make func() (sweep.Sweep, error)
+}
+
+// sweeps are those that there are, in the order in which they are listed.
+var sweeps = []namedSweep{}
+
+// findSweep makes the sweep of a name.
+func findSweep(name string) (sweep.Sweep, error) {
+	var known []string
+	for _, s := range sweeps {
+		if s.name == name {
+			return s.make()
+		}
+		known = append(known, s.name)
+	}
+	return sweep.Sweep{}, fmt.Errorf("unknown sweep %q: there is %s", name, dash(strings.Join(known, ", ")))
+}
+
+// findPoint finds a point of any sweep by the name of its scenario.
+func findPoint(name string) (scenarios.Scenario, bool) {
+	for _, known := range sweeps {
+		s, err := known.make()
+		if err != nil { // which is told to whoever runs the sweep
+			continue
+		}
+		for _, p := range s.Points {
+			if p.Scenario.Name == name {
+				return p.Scenario, true
+			}
+		}
+	}
+	return scenarios.Scenario{}, false
+}
+
+// showUnit prints the scenario of a point, or that of a boundary at some x: "7", "3@0.95".
+func showUnit(name, which string, out io.Writer) error {
+	s, err := findSweep(name)
+	if err != nil {
+		return err
+	}
+	number, at, isAt := strings.Cut(which, "@")
+	n, err := strconv.Atoi(number)
+	x := 0.0
+	if err == nil && isAt {
+		x, err = strconv.ParseFloat(at, 64)
+	}
+	if err != nil {
+		return fmt.Errorf("--show %s: want the number of a point, or that of a boundary and x, as in 3@0.95", which)
+	}
+	shown, err := s.At(n, x)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--show %s: %w", which, err)
+	case isAt == (n <= len(s.Points)):
+		return fmt.Errorf("--show %s: points are the numbers up to %d; what follows are boundaries, which want an x, as in %d@0.95", which, len(s.Points), len(s.Points)+1)
+	}
+	return shown.Print(out)
+}
+
+// listSweeps prints what can be swept.
+func listSweeps(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "SWEEP\tPOINTS\tBOUNDARIES\tWHAT IT SHOWS")
+	for _, known := range sweeps {
+		s, err := known.make()
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", s.Name, len(s.Points), len(s.Boundaries), s.Summary)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,275 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Curves are measured points with their intervals, curve by curve, and beside them what
+// formulas say.
+type Curves struct {
+	Title  string
+	X, Y   Axis
+	Curves []Curve
+	Marks  []Mark
+
+	// Interval and Formula name in the legend what bars (or bands) and lines are; "" is
+	// "interval" and "formula". They are told only if there are some.
+	Interval, Formula string
+}
+
+// Curve is points that belong together, a formula for them, or both.
+type Curve struct {
+	Name   string
+	Points []Point
+
+	// Formula is the corners of the line that a formula gives. Where there is none, thin
+	// lines join the points, unless these are Scattered: one beside the other for no reason.
+	Formula   []XY
+	Scattered bool
+}
+
+// Point is a value Y measured at X, with the interval in which the true one lies:
+// Lo ≤ Y ≤ Hi. Where Lo and Hi are equal none is drawn.
+type Point struct{ X, Y, Lo, Hi float64 }
+
+// mostBars is up to how many points a curve has a bar for each; more become a band.
+const mostBars = 50
+
+func (c Curves) figure() (*figure, error) {
+	xs, ys, err := c.values()
+	if err != nil {
+		return nil, err
+	}
+	f := &figure{title: c.Title, marks: c.Marks}
+	if f.x, err = c.X.over(xs); err != nil {
+		return nil, err
+	}
+	if f.y, err = c.Y.over(ys); err != nil {
+		return nil, err
+	}
+	// Bands below all lines, and these below all points, so that none hides another's.
+	for _, draws := range []func(Curve, look) layer{Curve.band, Curve.lines, Curve.bars, Curve.markers} {
+		for i, one := range c.Curves {
+			f.layers = append(f.layers, draws(one, lookOf(i)))
+		}
+	}
+	f.legend = c.entries()
+	return f, nil
+}
+
+// values checks all points and lists where they are.
+func (c Curves) values() (xs, ys []float64, err error) {
+	for _, one := range c.Curves {
+		for i, p := range one.Points {
+			if err := p.check(c.X, c.Y); err != nil {
+				return nil, nil, fmt.Errorf("curve %q, point %d: %w", one.Name, i+1, err)
+			}
+			xs, ys = append(xs, p.X), append(ys, p.Y, p.Hi)
+			if !c.Y.Log || p.Lo > 0 {
+				ys = append(ys, p.Lo)
+			}
+		}
+		for i, p := range one.Formula {
+			if err := p.check(c.X, c.Y); err != nil {
+				return nil, nil, fmt.Errorf("curve %q, corner %d of the formula: %w", one.Name, i+1, err)
+			}
+			xs, ys = append(xs, p.X), append(ys, p.Y)
+		}
+	}
+	if len(xs) == 0 {
+		return nil, nil, ErrEmpty
+	}
+	for _, m := range c.Marks {
+		if err := c.X.check(m.X); err != nil {
+			return nil, nil, fmt.Errorf("mark %q: %w", m.Label, err)
+		}
+		xs = append(xs, m.X)
+	}
+	return xs, ys, nil
+}
+
+func (p XY) check(x, y Axis) error {
+	if err := x.check(p.X); err != nil {
+		return err
+	}
+	return y.check(p.Y)
+}
+
+// rounding is by how much of itself an end of an interval may be on the wrong side of its
+// point, as Wilson's is when nothing was found.
+const rounding = 1e-9
+
+func (p Point) check(x, y Axis) error {
+	if err := (XY{p.X, p.Y}).check(x, y); err != nil {
+		return err
+	}
+	slack := rounding * max(math.Abs(p.Lo), math.Abs(p.Y), math.Abs(p.Hi))
+	if !(p.Lo <= p.Y+slack && p.Y <= p.Hi+slack) || math.IsInf(p.Lo, 0) || math.IsInf(p.Hi, 0) {
+		return fmt.Errorf("the interval from %v to %v does not hold %v", p.Lo, p.Hi, p.Y)
+	}
+	if y.Log && p.Lo < 0 {
+		return fmt.Errorf("the interval from %v to %v leaves the axis %q, which is logarithmic", p.Lo, p.Hi, y.Name)
+	}
+	return nil
+}
+
+// wide says whether a point has an interval to show.
+func (p Point) wide() bool { return p.Lo < p.Hi }
+
+// intervals says whether a curve has any, crowded whether too many for bars, and joined
+// whether its points are.
+func (c Curve) intervals() bool { return slices.ContainsFunc(c.Points, Point.wide) }
+func (c Curve) crowded() bool   { return len(c.Points) > mostBars && !c.Scattered }
+func (c Curve) joined() bool    { return len(c.Points) > 1 && len(c.Formula) == 0 && !c.Scattered }
+
+// band fills the intervals of a crowded curve.
+func (c Curve) band(l look) layer {
+	return func(canvas draw.Canvas, p *plot.Plot) {
+		if !c.crowded() || !c.intervals() {
+			return
+		}
+		var around []vg.Point
+		for _, v := range c.Points {
+			around = append(around, at(canvas, p, XY{v.X, v.Hi}))
+		}
+		for _, v := range slices.Backward(c.Points) {
+			around = append(around, at(canvas, p, XY{v.X, v.Lo}))
+		}
+		canvas.FillPolygon(wash(l.color, 0x38), around)
+	}
+}
+
+// lines draws the formula, or joins the points.
+func (c Curve) lines(l look) layer {
+	return func(canvas draw.Canvas, p *plot.Plot) {
+		style, corners := l.line(1.4), c.Formula
+		if c.joined() {
+			style.Width = 0.9
+			for _, v := range c.Points {
+				corners = append(corners, XY{v.X, v.Y})
+			}
+		}
+		var line []vg.Point
+		for _, v := range corners {
+			line = append(line, at(canvas, p, v))
+		}
+		if len(line) > 1 {
+			canvas.StrokeLines(style, line)
+		}
+	}
+}
+
+// capWidth is half the width of the cap of a bar.
+const capWidth = 2.5
+
+// bars draws the interval of each point.
+func (c Curve) bars(l look) layer {
+	return func(canvas draw.Canvas, p *plot.Plot) {
+		if c.crowded() {
+			return
+		}
+		for _, v := range c.Points {
+			if v.wide() {
+				low, high := at(canvas, p, XY{v.X, v.Lo}), at(canvas, p, XY{v.X, v.Hi})
+				drawBar(canvas, l.color, low, high)
+			}
+		}
+	}
+}
+
+// drawBar draws an interval with its caps.
+func drawBar(c draw.Canvas, hue color.Color, low, high vg.Point) {
+	s := draw.LineStyle{Color: hue, Width: 0.9}
+	c.StrokeLine2(s, low.X, low.Y, high.X, high.Y)
+	for _, end := range []vg.Point{low, high} {
+		c.StrokeLine2(s, end.X-capWidth, end.Y, end.X+capWidth, end.Y)
+	}
+}
+
+const radius = vg.Length(2.5)
+
+// glyph is how a point of the curve is drawn: smaller where there are many.
+func (c Curve) glyph(l look) draw.GlyphStyle {
+	g := draw.GlyphStyle{Color: l.color, Radius: radius, Shape: l.marker}
+	if c.crowded() {
+		g.Radius = radius / 2
+	}
+	return g
+}
+
+// markers draws the points.
+func (c Curve) markers(l look) layer {
+	return func(canvas draw.Canvas, p *plot.Plot) {
+		for _, v := range c.Points {
+			canvas.DrawGlyph(c.glyph(l), at(canvas, p, XY{v.X, v.Y}))
+		}
+	}
+}
+
+// at is where a value is on the canvas; what lies outside, as the low end of an interval
+// on a logarithmic axis, is at the edge.
+func at(c draw.Canvas, p *plot.Plot, v XY) vg.Point {
+	return vg.Point{X: c.X(within(p.X, v.X)), Y: c.Y(within(p.Y, v.Y))}
+}
+
+func within(a plot.Axis, v float64) float64 { return a.Norm(min(max(v, a.Min), a.Max)) }
+
+// entries is the legend: the curves, and then what their parts mean.
+func (c Curves) entries() (list []entry) {
+	var bars, bands, formulas bool
+	for i, one := range c.Curves {
+		l, e := lookOf(i), entry{name: one.Name, end: one.end()}
+		if len(one.Points) > 0 {
+			e.thumbs = append(e.thumbs, dot(one.glyph(l)))
+		}
+		if len(one.Formula) > 0 || one.joined() {
+			e.thumbs = append(e.thumbs, sample(l.line(1.2)))
+		}
+		list = append(list, e)
+		bars = bars || one.intervals() && !one.crowded()
+		bands = bands || one.intervals() && one.crowded()
+		formulas = formulas || len(one.Formula) > 0 && len(one.Points) > 0
+	}
+	if bars {
+		list = append(list, entry{name: cmp.Or(c.Interval, "interval"), key: true, thumbs: []plot.Thumbnailer{barSample}})
+	}
+	if bands {
+		list = append(list, entry{name: cmp.Or(c.Interval, "interval"), key: true, thumbs: []plot.Thumbnailer{bandSample}})
+	}
+	if formulas {
+		list = append(list, entry{name: cmp.Or(c.Formula, "formula"), key: true, thumbs: []plot.Thumbnailer{sample(draw.LineStyle{Color: faint, Width: 1.4})}})
+	}
+	return list
+}
+
+// end is where the curve is at its right; nil: it is nowhere.
+func (c Curve) end() *XY {
+	if c.Scattered {
+		return nil
+	}
+	corners := slices.Clone(c.Formula)
+	for _, p := range c.Points {
+		corners = append(corners, XY{p.X, p.Y})
+	}
+	if len(corners) == 0 {
+		return nil
+	}
+	last := slices.MaxFunc(corners, func(a, b XY) int { return cmp.Compare(a.X, b.X) })
+	return &last
+}
+
+var barSample = thumb(func(c *draw.Canvas) {
+	low, high := c.Center(), c.Center()
+	low.Y, high.Y = low.Y-5, high.Y+5
+	drawBar(*c, faint, low, high)
+})
+
+var bandSample = patch(func(c *draw.Canvas, corners []vg.Point) { c.FillPolygon(wash(faint, 0x58), corners) })

@@ -1,0 +1,172 @@
+package plots
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Width and Height are the size of every picture as a page shows it, in pixels, 96 to the
+// inch. A PNG has Density times as many in each direction, to be sharp on paper.
+const (
+	Width   = 800
+	Height  = 560
+	Density = 1
+)
+
+// pixel is the length of one: a point is a 72nd of an inch.
+const pixel = vg.Length(72.0 / 96)
+
+const (
+	border     = vg.Length(12)              // around everything
+	gap        = vg.Length(8)               // between title, data, legend
+	besideAxis = vg.Length(labelSize * 1.7) // for its label
+	least      = vg.Length(150)             // of the data, in each direction
+)
+
+// figure is a checked chart, ready to be drawn: data in a frame, and around it what is
+// said of them.
+type figure struct {
+	title  string
+	x, y   scale
+	layers []plot.Plotter // the first is the lowest
+	marks  []Mark
+	legend []entry
+	bar    *bar // of the colours; nil: there is none
+}
+
+// check looks for texts that cannot be drawn.
+func (f *figure) check() error {
+	texts := []string{f.title, f.x.label(), f.y.label()}
+	for _, m := range f.marks {
+		texts = append(texts, m.Label)
+	}
+	for _, e := range f.legend {
+		texts = append(texts, e.name)
+	}
+	if f.bar != nil {
+		texts = append(texts, f.bar.label)
+	}
+	for _, t := range texts {
+		if err := printable(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draw draws the figure onto a canvas of Width times Height.
+func (f *figure) draw(c draw.Canvas) error {
+	c.SetColor(color.White)
+	c.Fill(c.Path())
+	c = draw.Crop(c, border, -border, border, -border)
+	c = f.drawTitle(c)
+	right, below := f.beside(c)
+	c = drawLegend(c, below)
+	c.Max.X -= rightWidth(right)
+	if f.bar != nil {
+		c = draw.Crop(c, 0, -f.bar.width(), 0, 0)
+	}
+	c = draw.Crop(c, besideAxis, 0, besideAxis, 0)
+	p := f.plot()
+	flags, rows := hoist(f.marks, f.x, p.DataCanvas(c))
+	c.Max.Y -= vg.Length(rows) * markHeight
+	data := p.DataCanvas(c) // as wide as before
+	if data.Max.Y-data.Min.Y < least || data.Max.X-data.Min.X < least {
+		return fmt.Errorf("title, legend and labels leave no room for the data: %d entries and %d marks are too many, or their texts too long", len(f.legend), len(f.marks))
+	}
+	p.Draw(c)
+	frame(data)
+	drawFlags(flags, data)
+	f.drawLabels(data, c)
+	f.drawBeside(data, right)
+	if f.bar != nil {
+		f.bar.draw(data)
+	}
+	return nil
+}
+
+// drawTitle writes the title and returns what is left below it.
+func (f *figure) drawTitle(c draw.Canvas) draw.Canvas {
+	if f.title == "" {
+		return c
+	}
+	s := letters(titleSize)
+	for _, line := range wrap(s, f.title, c.Max.X-c.Min.X) {
+		c.Max.Y -= titleSize * 1.25
+		write(c, s, c.Min.X, c.Max.Y+0.25*titleSize, 0, line)
+	}
+	c.Max.Y -= gap
+	return c
+}
+
+// plot is the library's part: axes, grid, data.
+func (f *figure) plot() *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = nil
+	f.x.axis(&p.X)
+	f.y.axis(&p.Y)
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Padding = 0
+		a.Tick.Length = 4
+		a.Width = 0 // the frame has it
+		a.Tick.Width, a.Tick.Color = 0.75, ink
+	}
+	p.X.Tick.Label = aligned(letters(textSize), draw.XCenter, draw.YTop)
+	p.Y.Tick.Label = aligned(letters(textSize), draw.XRight, draw.YCenter)
+	p.Add(layer(grid))
+	for _, l := range f.layers {
+		// Not Add, which would widen the axes.
+		p.Add(layer(l.Plot))
+	}
+	return p
+}
+
+// drawLabels writes what the axes show beside them. The library would do it, but on a
+// logarithmic axis it takes the place of the label for another and leaves room for that.
+func (f *figure) drawLabels(data, c draw.Canvas) {
+	style := letters(labelSize)
+	write(c, style, data.Center().X, c.Min.Y-besideAxis+3, draw.XCenter, f.x.label())
+	style = aligned(style, draw.XCenter, draw.YTop)
+	style.Rotation = math.Pi / 2
+	c.FillText(style, vg.Point{X: c.Min.X - besideAxis, Y: data.Center().Y}, f.y.label())
+}
+
+func aligned(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
+	s.XAlign, s.YAlign = x, y
+	return s
+}
+
+// layer is a function as a plotter. It has no range and no boxes: the scales have already
+// made room.
+type layer func(draw.Canvas, *plot.Plot)
+
+func (l layer) Plot(c draw.Canvas, p *plot.Plot) { l(c, p) }
+
+// grid draws a line for each tick that has a number.
+func grid(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	s := draw.LineStyle{Color: rule, Width: 0.5}
+	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		if !t.IsMinor() {
+			c.StrokeLine2(s, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
+		}
+	}
+	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+		if !t.IsMinor() {
+			c.StrokeLine2(s, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
+		}
+	}
+}
+
+// frame closes the box of which the axes are two sides.
+func frame(c draw.Canvas) {
+	c.StrokeLines(draw.LineStyle{Color: ink, Width: 0.75}, []vg.Point{
+		c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}, c.Min,
+	})
+}

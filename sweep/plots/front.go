@@ -1,0 +1,165 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Front is settings to choose from, each at what it costs in two respects.
+type Front struct {
+	Title    string
+	X, Y     Axis
+	Settings []Setting
+	Marks    []Mark
+}
+
+// Setting is one that can be chosen.
+type Setting struct {
+	X, Y float64
+
+	// Label stands beside it, as far as there is room; "" is none.
+	Label string
+
+	// Best is of a setting that no other beats in all respects: these are joined, in the
+	// order of X. Recommended is of the one that is advised, and there is one at most.
+	Best, Recommended bool
+}
+
+func (f Front) figure() (*figure, error) {
+	xs, ys, err := f.values()
+	if err != nil {
+		return nil, err
+	}
+	fig := &figure{title: f.Title, marks: f.Marks, legend: f.entries()}
+	if fig.x, err = f.X.over(xs); err != nil {
+		return nil, err
+	}
+	if fig.y, err = f.Y.over(ys); err != nil {
+		return nil, err
+	}
+	fig.layers = []plot.Plotter{layer(f.join), layer(f.dots), layer(f.labels)}
+	for _, s := range f.Settings {
+		if err := printable(s.Label); err != nil {
+			return nil, err
+		}
+	}
+	return fig, nil
+}
+
+func (f Front) values() (xs, ys []float64, err error) {
+	if len(f.Settings) == 0 {
+		return nil, nil, ErrEmpty
+	}
+	recommended := 0
+	for i, s := range f.Settings {
+		if err := (XY{s.X, s.Y}).check(f.X, f.Y); err != nil {
+			return nil, nil, fmt.Errorf("setting %d %q: %w", i+1, s.Label, err)
+		}
+		if s.Recommended {
+			recommended++
+		}
+		xs, ys = append(xs, s.X), append(ys, s.Y)
+	}
+	if recommended > 1 {
+		return nil, nil, fmt.Errorf("%d settings are recommended, and one should be", recommended)
+	}
+	for _, m := range f.Marks {
+		if err := f.X.check(m.X); err != nil {
+			return nil, nil, fmt.Errorf("mark %q: %w", m.Label, err)
+		}
+		xs = append(xs, m.X)
+	}
+	return xs, ys, nil
+}
+
+// best are the settings on the front, by X.
+func (f Front) best() (list []Setting) {
+	for _, s := range f.Settings {
+		if s.Best {
+			list = append(list, s)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Setting) int { return cmp.Compare(a.X, b.X) })
+	return list
+}
+
+var joined = draw.LineStyle{Color: hues[0], Width: 1.4}
+
+func (f Front) join(c draw.Canvas, p *plot.Plot) {
+	var line []vg.Point
+	for _, s := range f.best() {
+		line = append(line, at(c, p, XY{s.X, s.Y}))
+	}
+	if len(line) > 1 {
+		c.StrokeLines(joined, line)
+	}
+}
+
+var (
+	beaten      = draw.GlyphStyle{Color: faint, Radius: 2.2, Shape: markers[0]}
+	best        = draw.GlyphStyle{Color: hues[0], Radius: 3, Shape: filled{markers[1]}}
+	recommended = draw.GlyphStyle{Color: hues[1], Radius: 5.5, Shape: filled{markers[3]}}
+)
+
+// glyph is how a setting is drawn.
+func (s Setting) glyph() draw.GlyphStyle {
+	switch {
+	case s.Recommended:
+		return recommended
+	case s.Best:
+		return best
+	}
+	return beaten
+}
+
+// byWeight are the settings with those last that should lie on top.
+func (f Front) byWeight() []Setting {
+	list := slices.Clone(f.Settings)
+	slices.SortStableFunc(list, func(a, b Setting) int { return cmp.Compare(a.glyph().Radius, b.glyph().Radius) })
+	return list
+}
+
+func (f Front) dots(c draw.Canvas, p *plot.Plot) {
+	for _, s := range f.byWeight() {
+		c.DrawGlyph(s.glyph(), at(c, p, XY{s.X, s.Y}))
+	}
+}
+
+// labels writes the labels where they cover neither points nor lines nor each other, the
+// most important first.
+func (f Front) labels(c draw.Canvas, p *plot.Plot) {
+	room := room{bounds: c.Rectangle}
+	for _, s := range f.Settings {
+		room.dot(at(c, p, XY{s.X, s.Y}), s.glyph().Radius+1)
+	}
+	line := f.best()
+	for i := 1; i < len(line); i++ {
+		room.line(at(c, p, XY{line[i-1].X, line[i-1].Y}), at(c, p, XY{line[i].X, line[i].Y}))
+	}
+	for _, s := range slices.Backward(f.byWeight()) {
+		if s.Label != "" {
+			room.label(c, s.Label, at(c, p, XY{s.X, s.Y}), s.glyph().Radius)
+		}
+	}
+}
+
+func (f Front) entries() (list []entry) {
+	has := func(g draw.GlyphStyle) bool {
+		return slices.ContainsFunc(f.Settings, func(s Setting) bool { return s.glyph() == g })
+	}
+	if has(recommended) {
+		list = append(list, entry{name: "recommended", thumbs: []plot.Thumbnailer{dot(recommended)}})
+	}
+	if has(best) {
+		list = append(list, entry{name: "Pareto front", thumbs: []plot.Thumbnailer{sample(joined), dot(best)}})
+	}
+	if has(beaten) {
+		list = append(list, entry{name: "beaten by another", thumbs: []plot.Thumbnailer{dot(beaten)}})
+	}
+	return list
+}

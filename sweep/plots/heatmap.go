@@ -1,0 +1,189 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// HeatMap is values from 0 to 1 over a grid of two parameters, with a line over it.
+type HeatMap struct {
+	Title string
+	X, Y  Axis
+
+	// Xs and Ys are where the grid's columns and rows are, ascending.
+	Xs, Ys []float64
+
+	// Values are rows of columns: Values[j][i] is at Xs[i] and Ys[j]. NaN is one that was
+	// not measured.
+	Values [][]float64
+
+	// Value names the values, as in "probability of a violation"; Zero what it means that
+	// one is 0, of which the cell is white: "" is "none seen".
+	Value, Zero string
+
+	// Line is drawn over the cells, as the place from which on an allowance no longer
+	// covers an error; its corners may lie outside the map. LineName stands in the legend.
+	Line     []XY
+	LineName string
+}
+
+func (h HeatMap) figure() (*figure, error) {
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	columns, err := h.X.edges(h.Xs)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := h.Y.edges(h.Ys)
+	if err != nil {
+		return nil, err
+	}
+	f := &figure{title: h.Title, bar: &bar{h.Value}}
+	// From and To would leave an empty rim.
+	x, y := h.X, h.Y
+	x.From, x.To, y.From, y.To = 0, 0, 0, 0
+	if f.x, err = x.tight(columns); err != nil {
+		return nil, err
+	}
+	if f.y, err = y.tight(rows); err != nil {
+		return nil, err
+	}
+	f.layers = []plot.Plotter{layer(func(c draw.Canvas, p *plot.Plot) { h.cells(c, p, columns, rows) }), layer(h.line)}
+	f.legend = h.entries()
+	return f, nil
+}
+
+func (h HeatMap) check() error {
+	if len(h.Xs) == 0 || len(h.Ys) == 0 {
+		return ErrEmpty
+	}
+	if len(h.Values) != len(h.Ys) {
+		return fmt.Errorf("%d rows of values for %d places on the axis %q", len(h.Values), len(h.Ys), h.Y.Name)
+	}
+	for j, row := range h.Values {
+		if len(row) != len(h.Xs) {
+			return fmt.Errorf("row %d: %d values for %d places on the axis %q", j+1, len(row), len(h.Xs), h.X.Name)
+		}
+		for i, v := range row {
+			if v < 0 || v > 1 {
+				return fmt.Errorf("row %d, column %d: %v is not from 0 to 1", j+1, i+1, v)
+			}
+		}
+	}
+	for i, p := range h.Line {
+		if err := p.check(h.X, h.Y); err != nil {
+			return fmt.Errorf("corner %d of the line: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// edges are where the cells of ascending places meet, half-way on the axis, and the two
+// outer ends, as far from the first and the last place as from the next edge.
+func (a Axis) edges(places []float64) ([]float64, error) {
+	forth, back := func(v float64) float64 { return v }, func(v float64) float64 { return v }
+	if a.Log {
+		forth, back = math.Log, math.Exp
+	}
+	for i, v := range places {
+		if err := a.check(v); err != nil {
+			return nil, err
+		}
+		if i > 0 && v <= places[i-1] {
+			return nil, fmt.Errorf("the places on the axis %q do not ascend: %v after %v", a.Name, v, places[i-1])
+		}
+	}
+	n := len(places)
+	if n == 1 {
+		low, high := around(places[0], a.Log)
+		return []float64{low, high}, nil
+	}
+	edges := make([]float64, n+1)
+	for i := 1; i < n; i++ {
+		edges[i] = back((forth(places[i-1]) + forth(places[i])) / 2)
+	}
+	edges[0] = back(2*forth(places[0]) - forth(edges[1]))
+	edges[n] = back(2*forth(places[n-1]) - forth(edges[n-1]))
+	return edges, nil
+}
+
+// cells fills a rectangle for each value.
+func (h HeatMap) cells(c draw.Canvas, p *plot.Plot, columns, rows []float64) {
+	x, y := p.Transforms(&c)
+	for j, row := range h.Values {
+		for i, v := range row {
+			cell(c, v, vg.Point{X: x(columns[i]), Y: y(rows[j])}, vg.Point{X: x(columns[i+1]), Y: y(rows[j+1])})
+		}
+	}
+}
+
+// lap is by how much a cell reaches under its neighbours on the right and above, which
+// are drawn after it: where they only met, what is beneath would shine through the seam.
+const lap = vg.Length(0.75)
+
+// cell fills a rectangle, which is on the canvas, with the colour of a value.
+func cell(c draw.Canvas, v float64, low, high vg.Point) {
+	high = vg.Point{X: min(high.X+lap, c.Max.X), Y: min(high.Y+lap, c.Max.Y)}
+	corners := []vg.Point{low, {X: high.X, Y: low.Y}, high, {X: low.X, Y: high.Y}}
+	if math.IsNaN(v) {
+		hatch(&c, corners)
+		return
+	}
+	c.FillPolygon(heat(v), corners)
+}
+
+// hatch is how a cell looks of which nothing is known.
+func hatch(c *draw.Canvas, corners []vg.Point) {
+	s := draw.LineStyle{Color: faint, Width: 0.5}
+	c.FillPolygon(rule, corners)
+	c.StrokeLines(s, []vg.Point{corners[0], corners[2]}, []vg.Point{corners[1], corners[3]})
+}
+
+// blank is how a cell looks of value 0, with an outline that it has in the legend only.
+func blank(c *draw.Canvas, corners []vg.Point) {
+	c.FillPolygon(heat(0), corners)
+	c.StrokeLines(draw.LineStyle{Color: faint, Width: 0.5}, append(corners, corners[0]))
+}
+
+// line draws the line over the cells, as far as it is on the map, with a white rim that
+// parts it from whatever colour is beneath.
+func (h HeatMap) line(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	var corners []vg.Point
+	for _, v := range h.Line {
+		corners = append(corners, vg.Point{X: x(v.X), Y: y(v.Y)})
+	}
+	for _, s := range overMap {
+		c.StrokeLines(s, c.ClipLinesXY(corners)...)
+	}
+}
+
+// overMap is how the line is drawn.
+var overMap = []draw.LineStyle{
+	{Color: color.White, Width: 4},
+	{Color: color.Black, Width: 1.8, Dashes: []vg.Length{7, 3}},
+}
+
+func (h HeatMap) entries() (list []entry) {
+	if len(h.Line) > 0 {
+		list = append(list, entry{name: h.LineName, thumbs: []plot.Thumbnailer{sample(overMap[0]), sample(overMap[1])}})
+	}
+	has := func(is func(float64) bool) bool {
+		return slices.ContainsFunc(h.Values, func(row []float64) bool { return slices.ContainsFunc(row, is) })
+	}
+	if has(func(v float64) bool { return v == 0 }) {
+		list = append(list, entry{name: cmp.Or(h.Zero, "none seen"), thumbs: []plot.Thumbnailer{patch(blank)}})
+	}
+	if has(math.IsNaN) {
+		list = append(list, entry{name: "not measured", thumbs: []plot.Thumbnailer{patch(hatch)}})
+	}
+	return list
+}

@@ -1,0 +1,190 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+	"pgregory.net/rapid"
+)
+
+// Law: ticks are numbers within the range, ascending, not too few and not too many, and
+// what stands beside one is its value.
+func TestTicks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		log := rapid.Bool().Draw(t, "log")
+		values := rapid.SliceOfN(rapid.Float64Range(-1e12, 1e12), 1, 3).Draw(t, "values")
+		if log {
+			for i, e := range values {
+				values[i] = math.Pow(10, e/1e11) // 1e-10 to 1e10
+			}
+		}
+		s, err := Axis{Name: "x", Log: log}.over(values)
+		if err != nil {
+			t.Skip(err)
+		}
+		n, last := 0, math.Inf(-1)
+		for _, tick := range s.ticks() {
+			slack := 1e-6 * (s.max - s.min)
+			if tick.Value < s.min-slack || tick.Value > s.max+slack || tick.Value <= last {
+				t.Fatalf("%v after %v, from %v to %v", tick.Value, last, s.min, s.max)
+			}
+			last = tick.Value
+			if tick.IsMinor() {
+				continue
+			}
+			n++
+			v, err := strconv.ParseFloat(strings.ReplaceAll(tick.Label, "\u2212", "-"), 64)
+			if err != nil || math.Abs(v-tick.Value) > 1e-3*math.Abs(tick.Value)+slack {
+				t.Fatalf("%q stands at %v", tick.Label, tick.Value)
+			}
+		}
+		if n < 2 || n > 12 {
+			t.Fatalf("%d numbers, from %v to %v", n, s.min, s.max)
+		}
+	})
+}
+
+// Law: ticks are round.
+func TestRoundTicks(t *testing.T) {
+	for _, of := range []struct {
+		axis   Axis
+		values []float64
+		want   string
+	}{
+		{Axis{}, []float64{0, 1}, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{Axis{From: 0, To: 1}, []float64{0.3}, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{Axis{}, []float64{0, 1.5}, "0.0 0.2 0.4 0.6 0.8 1.0 1.2 1.4"},
+		{Axis{}, []float64{-7, 30}, "\u22125 0 5 10 15 20 25 30"},
+		{Axis{}, []float64{0, 0.14}, "0.00 0.02 0.04 0.06 0.08 0.10 0.12 0.14"},
+		{Axis{}, []float64{0, 3e-5}, "0 5e\u221206 1e\u221205 1.5e\u221205 2e\u221205 2.5e\u221205 3e\u221205"},
+		{Axis{Log: true}, []float64{0.001, 100}, "0.001 0.01 0.1 1 10 100"},
+		{Axis{Log: true}, []float64{2, 40}, "2 5 10 20"},
+		{Axis{Log: true}, []float64{1e-9, 1}, "1e\u22128 1e\u22126 1e\u22124 1e\u22122 1"},
+		{Axis{Log: true}, []float64{11, 13}, "11.0 11.5 12.0 12.5 13.0"},
+	} {
+		s, err := of.axis.over(of.values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, tick := range s.ticks() {
+			if !tick.IsMinor() {
+				got = append(got, tick.Label)
+			}
+		}
+		if got := strings.Join(got, " "); got != of.want {
+			t.Errorf("%v: %s; want %s", of.values, got, of.want)
+		}
+	}
+}
+
+// Law: the labels of marks in one row do not touch, and those that hang to the right are
+// crossed by no line.
+func TestFlagsDoNotMeet(t *testing.T) {
+	data := draw.Canvas{Rectangle: vg.Rectangle{Min: vg.Point{X: 50, Y: 50}, Max: vg.Point{X: 550, Y: 300}}}
+	x := scale{min: 0, max: 1}
+	rapid.Check(t, func(t *rapid.T) {
+		marks := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Mark {
+			return Mark{rapid.Float64Range(0, 1).Draw(t, "x"), strings.Repeat("m", rapid.IntRange(1, 15).Draw(t, "length"))}
+		}), 0, 6).Draw(t, "marks")
+		flags, rows := hoist(marks, x, data)
+		if len(flags) != len(marks) {
+			t.Fatalf("%d labels for %d marks", len(flags), len(marks))
+		}
+		for i, f := range flags {
+			if f.row >= rows || f.to > data.Max.X {
+				t.Errorf("%+v is not in the picture", f)
+			}
+			for _, o := range flags[:i] {
+				if o.row == f.row && o.from < f.to && f.from < o.to {
+					t.Errorf("%+v touches %+v", f, o)
+				}
+				right := f.from > f.at && o.from > o.at
+				if right && f.meets(o) {
+					t.Errorf("%+v meets %+v", f, o)
+				}
+			}
+		}
+	})
+}
+
+// Law: the labels of settings touch neither each other nor a setting.
+func TestLabelsHaveRoom(t *testing.T) {
+	c := draw.New(vgsvg.New(400, 300))
+	rapid.Check(t, func(t *rapid.T) {
+		coordinate := rapid.Float64Range(10, 290)
+		points := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) vg.Point {
+			return vg.Point{X: vg.Length(coordinate.Draw(t, "x")), Y: vg.Length(coordinate.Draw(t, "y"))}
+		}), 1, 20).Draw(t, "points")
+		r := room{bounds: c.Rectangle}
+		for _, p := range points {
+			r.dot(p, 3)
+		}
+		dots := len(r.taken)
+		for _, p := range points {
+			r.label(c, "a label", p, 3)
+		}
+		if len(points) == 1 && len(r.labels) != 1 {
+			t.Error("there was room for the label, and it is not there")
+		}
+		for i, box := range r.labels {
+			if meet(box, r.taken[:dots]) || meet(box, r.labels[:i]) {
+				t.Errorf("label %d is in the way", i+1)
+			}
+		}
+	})
+}
+
+// Law: names beside curves do not touch, and stay in the order of the curves' ends.
+func TestNamesBesideCurves(t *testing.T) {
+	f := &figure{y: scale{min: 0, max: 1}}
+	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 500, Y: 300}}}
+	rapid.Check(t, func(t *rapid.T) {
+		var entries []entry
+		y := 0.0
+		for range rapid.IntRange(1, 8).Draw(t, "curves") {
+			y += rapid.Float64Range(0, 0.2).Draw(t, "farther up")
+			entries = append(entries, entry{end: &XY{1, y}})
+		}
+		_, names := f.ends(c, entries)
+		for i := 1; i < len(names); i++ {
+			if names[i]-names[i-1] < entryHeight-0.01 {
+				t.Errorf("names stand at %v", names)
+			}
+		}
+	})
+}
+
+// Law: the more, the darker; what was not seen at all is lighter than anything.
+func TestHeatDarkens(t *testing.T) {
+	luminance := func(v float64) float64 {
+		c := heat(v)
+		return 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B)
+	}
+	last := luminance(0)
+	for i := 1; i <= 50; i++ {
+		l := luminance(float64(i) / 50)
+		if l >= last {
+			t.Errorf("%v is as light as what is less", float64(i)/50)
+		}
+		last = l
+	}
+}
+
+// Law: no two curves of a picture look alike.
+func TestLooksDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range 50 {
+		l := fmt.Sprint(lookOf(i).color, lookOf(i).marker)
+		if seen[l] {
+			t.Fatalf("curve %d looks like another", i+1)
+		}
+		seen[l] = true
+	}
+}

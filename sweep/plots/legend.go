@@ -1,0 +1,107 @@
+package plots
+
+import (
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// entry is one place of the legend: what is drawn so is called name. A key tells what all
+// curves have in common. End is where the curve ends, for its name to stand there; nil: it
+// has none.
+type entry struct {
+	name   string
+	key    bool
+	thumbs []plot.Thumbnailer
+	end    *XY
+}
+
+const (
+	thumbWidth  = vg.Length(28)
+	entryHeight = vg.Length(textSize * 1.45)
+	entryGap    = vg.Length(18)
+)
+
+// drawLegend writes the entries in columns below everything else, row by row, the keys
+// in rows of their own, and returns what is left above them.
+func drawLegend(c draw.Canvas, entries []entry) draw.Canvas {
+	if len(entries) == 0 {
+		return c
+	}
+	var widest vg.Length
+	for _, e := range entries {
+		widest = max(widest, e.width())
+	}
+	columns := max(1, int((c.Max.X-c.Min.X+entryGap)/widest))
+	var rows [][]entry
+	for i, e := range entries {
+		if i == 0 || len(rows[len(rows)-1]) == columns || e.key != entries[i-1].key {
+			rows = append(rows, nil)
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], e)
+	}
+	top := c.Min.Y + vg.Length(len(rows))*entryHeight
+	for j, row := range rows {
+		for i, e := range row {
+			e.draw(c, vg.Point{X: c.Min.X + vg.Length(i)*widest, Y: top - vg.Length(j+1)*entryHeight})
+		}
+	}
+	c.Min.Y = top + gap
+	return c
+}
+
+// width is that of the entry with the gap to the next.
+func (e entry) width() vg.Length {
+	return thumbWidth + 5 + letters(textSize).Width(e.name) + entryGap
+}
+
+// draw draws the entry, given its lower left corner.
+func (e entry) draw(c draw.Canvas, at vg.Point) {
+	small := c
+	small.Rectangle = vg.Rectangle{Min: at, Max: at.Add(vg.Point{X: thumbWidth, Y: entryHeight})}
+	for _, t := range e.thumbs {
+		t.Thumbnail(&small)
+	}
+	write(c, letters(textSize), small.Max.X+5, small.Center().Y-0.35*textSize, draw.XLeft, e.name)
+}
+
+// thumb is a function as a picture in the legend.
+type thumb func(*draw.Canvas)
+
+func (t thumb) Thumbnail(c *draw.Canvas) { t(c) }
+
+// sample draws a line of a style.
+func sample(s draw.LineStyle) thumb {
+	return func(c *draw.Canvas) { c.StrokeLine2(s, c.Min.X, c.Center().Y, c.Max.X, c.Center().Y) }
+}
+
+// dot draws a marker.
+func dot(s draw.GlyphStyle) thumb {
+	return func(c *draw.Canvas) { c.DrawGlyph(s, c.Center()) }
+}
+
+// patch fills an area as cells of a map are filled.
+func patch(fill func(c *draw.Canvas, corners []vg.Point)) thumb {
+	return func(c *draw.Canvas) {
+		at := c.Center()
+		const w, h = 9, 4.5
+		fill(c, []vg.Point{{X: at.X - w, Y: at.Y - h}, {X: at.X + w, Y: at.Y - h}, {X: at.X + w, Y: at.Y + h}, {X: at.X - w, Y: at.Y + h}})
+	}
+}
+
+// wrap breaks a text between its words into lines that are no wider than width, unless
+// one word is.
+func wrap(s text.Style, words string, width vg.Length) (lines []string) {
+	for _, word := range strings.Fields(words) {
+		last := len(lines) - 1
+		if last >= 0 && s.Width(lines[last]+" "+word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}

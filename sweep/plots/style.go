@@ -1,0 +1,136 @@
+package plots
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+var (
+	ink   = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff} // text and axes
+	faint = color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff} // what is beside the data
+	rule  = color.NRGBA{R: 0xe6, G: 0xe6, B: 0xe6, A: 0xff} // the lines of the grid
+)
+
+// hues are the colours of Okabe and Ito (https://jfly.uni-koeln.de/color/), without the
+// yellow, which is lost on white.
+var hues = []color.NRGBA{
+	{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, // blue
+	{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, // vermilion
+	{R: 0x00, G: 0x9e, B: 0x73, A: 0xff}, // green
+	{R: 0xcc, G: 0x79, B: 0xa7, A: 0xff}, // purple
+	{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, // orange
+	{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, // sky blue
+	{R: 0x00, G: 0x00, B: 0x00, A: 0xff},
+}
+
+// dashes tell lines apart without their colours. Only the first, which lies lowest, is
+// drawn through: where lines are one upon the other all can be seen.
+var dashes = [][]vg.Length{nil, {6, 2.5}, {1.5, 2}, {6, 2, 1.5, 2}, {10, 3}, {3, 3}, {8, 2, 1.5, 2, 1.5, 2}, {1, 4}}
+
+// marker is the outline of a polygon: what lies beneath it can still be seen, unlike under
+// one that is filled.
+type marker struct {
+	corners int     // 0: a circle
+	turn    float64 // of the first corner, in radians against the clock from the right
+	swell   float64 // how much larger it is drawn, to look as large as a circle
+}
+
+var markers = []marker{
+	{corners: 0, swell: 1},
+	{corners: 4, turn: math.Pi / 4, swell: 1.25},
+	{corners: 3, turn: math.Pi / 2, swell: 1.35},
+	{corners: 4, turn: 0, swell: 1.3},
+	{corners: 3, turn: -math.Pi / 2, swell: 1.35},
+	{corners: 5, turn: math.Pi / 2, swell: 1.15},
+	{corners: 6, turn: 0, swell: 1.1},
+	{corners: 3, turn: 0, swell: 1.35},
+}
+
+// outline is the path of the marker around a place.
+func (m marker) outline(at vg.Point, radius vg.Length) vg.Path {
+	r := radius * vg.Length(m.swell)
+	var p vg.Path
+	if m.corners == 0 {
+		p.Move(vg.Point{X: at.X + r, Y: at.Y})
+		p.Arc(at, r, 0, 2*math.Pi)
+		p.Close()
+		return p
+	}
+	for i := range m.corners {
+		sin, cos := math.Sincos(m.turn + 2*math.Pi*float64(i)/float64(m.corners))
+		corner := vg.Point{X: at.X + r*vg.Length(cos), Y: at.Y + r*vg.Length(sin)}
+		if i == 0 {
+			p.Move(corner)
+		} else {
+			p.Line(corner)
+		}
+	}
+	p.Close()
+	return p
+}
+
+// DrawGlyph draws the marker, as [draw.GlyphDrawer] asks.
+func (m marker) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
+	c.SetLineStyle(draw.LineStyle{Color: s.Color, Width: 1.1})
+	c.Stroke(m.outline(at, s.Radius))
+}
+
+// filled is a marker without a hole.
+type filled struct{ marker }
+
+func (m filled) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
+	c.SetColor(s.Color)
+	c.Fill(m.outline(at, s.Radius))
+}
+
+// look is how one curve is drawn, each unlike the others.
+type look struct {
+	color  color.NRGBA
+	marker marker
+	dashes []vg.Length
+}
+
+func lookOf(i int) look {
+	return look{hues[i%len(hues)], markers[i%len(markers)], dashes[i%len(dashes)]}
+}
+
+// line is the style of a line in the curve's look.
+func (l look) line(width vg.Length) draw.LineStyle {
+	return draw.LineStyle{Color: l.color, Width: width, Dashes: l.dashes}
+}
+
+// wash is the colour of an area behind data.
+func wash(c color.NRGBA, alpha uint8) color.NRGBA {
+	c.A = alpha
+	return c
+}
+
+const (
+	titleSize = 13
+	labelSize = 11
+	textSize  = 10
+)
+
+// letters is how text of a size is set. Its place is the base line: what the library
+// calls the bottom depends on the font.
+func letters(size vg.Length) text.Style {
+	return text.Style{
+		Color:   ink,
+		Font:    font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size),
+		Handler: plot.DefaultTextHandler,
+	}
+}
+
+// write sets one line of text with its base line at y; align is 0 where x is its left
+// end, -0.5 its middle, -1 its right end.
+func write(c draw.Canvas, s text.Style, x, y vg.Length, align text.XAlignment, line string) {
+	s.XAlign = align
+	y -= s.Font.Size - s.FontExtents().Ascent
+	c.FillText(s, vg.Point{X: x, Y: y}, line)
+}
