@@ -15,9 +15,9 @@ var (
 	thinning = flag.Int("every", 11, "one of how many points is measured; 1: all are")
 )
 
-// measure runs a point, and returns how often it violated its property. Points share no
-// seeds: what is drawn alike at all of them would make all of them wrong at once.
-func measure(t *testing.T, s sweep.Sweep, i, runs int) storm.Rate {
+// measure runs a point. Points share no seeds: what is drawn alike at all of them would
+// make all of them wrong at once.
+func measure(t *testing.T, s sweep.Sweep, i, runs int) storm.Tally {
 	t.Helper()
 	p := s.Points[i]
 	e, err := storm.Prepare(simulated.Backend(), p.Scenario)
@@ -28,7 +28,7 @@ func measure(t *testing.T, s sweep.Sweep, i, runs int) storm.Rate {
 	if err != nil {
 		t.Fatalf("%s: %v", p.Scenario.Name, err)
 	}
-	return tally.Rate(s.Property)
+	return tally
 }
 
 // What is measured is what the formulas say: at nine points of ten, or more, the Wilson
@@ -42,7 +42,7 @@ func TestDelaysFollowTheirFormulas(t *testing.T) {
 		if p.Predicted == nil || i%*thinning != 0 {
 			continue
 		}
-		r := measure(t, s, i, *perPoint)
+		r := measure(t, s, i, *perPoint).Rate(s.Property)
 		lo, hi := r.Wilson()
 		c := curves[p.Curve]
 		c.of, all.of = c.of+1, all.of+1
@@ -80,7 +80,7 @@ func TestExtensionsMend(t *testing.T) {
 		if p.Predicted != nil || i%*thinning != 0 {
 			continue
 		}
-		r := measure(t, s, i, *perPoint)
+		r := measure(t, s, i, *perPoint).Rate(s.Property)
 		if lo, _ := r.Wilson(); lo > unhelped[p.At[0]] {
 			t.Errorf("%s at %v: %v violated, more than the %.4f of who is not told", p.Curve, p.At, r, unhelped[p.At[0]])
 		}

@@ -85,7 +85,6 @@ func (f fixture) point(away time.Duration) sweep.Point {
 			Latency: nemesis.Distribution{Range: between(200*us, 1*ms)}, Horizon: hour,
 		},
 		SlipMargin: slipMargin,
-		Expect:     scenarios.Expectations{checker.Lease: checker.Holds},
 	}
 	if f.bare {
 		s.Plan = append(s.Plan, cutOff())
@@ -93,11 +92,11 @@ func (f fixture) point(away time.Duration) sweep.Point {
 	for _, n := range f.nodes {
 		s.Plan = append(s.Plan, nemesis.Fault{Action: f.loss(n), Start: f.at, End: nemesis.After(away)})
 	}
-	predicted := 0.0
+	predicted, verdict := 0.0, checker.Holds
 	if away < f.left {
-		predicted = 1
-		s.Expect[checker.Lease] = checker.Violated
+		predicted, verdict = 1, checker.Violated
 	}
+	s.Expect = scenarios.Expectations{checker.Lease: verdict, checker.Section: verdict}
 	return sweep.Point{
 		Curve:     f.name,
 		At:        []float64{away.Seconds() / ttl.Seconds(), float64(len(f.nodes))},
