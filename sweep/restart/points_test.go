@@ -77,7 +77,8 @@ func TestPriceGrowsWithTheDelay(t *testing.T) {
 			continue
 		}
 		measured++
-		m := measure(t, s, i, runs).Measured.All()
+		tally := measure(t, s, i, runs)
+		m := tally.Measured.All()
 		want := 0.0
 		if nodes >= 3 {
 			want = away
