@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/counterexample"
+	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // Drawn is a picture that stands in a file.
@@ -18,7 +19,7 @@ type Drawn struct {
 func PictureFile(name string) string { return "counterexample-" + name + ".html" }
 
 // WritePicture writes the page of a picture whole, in place of the one that may stand there.
-func WritePicture(path string, page []byte) error { return writeWhole(path, page) }
+func WritePicture(path string, page []byte) error { return files.WriteWhole(path, page) }
 
 // Draw draws what the report of a history calls for: a picture of each property that is
 // violated or open, into the file that path gives for its name, in place of the one that

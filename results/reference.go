@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -178,7 +179,7 @@ func (f Reference) Save(dir, file string) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(filepath.Join(dir, file), text)
+	return files.WriteWhole(filepath.Join(dir, file), text)
 }
 
 // Print writes what Save saves.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -113,20 +114,12 @@ func (d *Dir) Finish(r Run) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	err = errors.Join(err, d.writer.Flush(), d.file.Close())
 	if err == nil {
-		err = writeWhole(filepath.Join(d.path, RunFile), append(text, '\n'))
+		err = files.WriteWhole(filepath.Join(d.path, RunFile), append(text, '\n'))
 	}
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(d.path))
 	}
 	return nil
-}
-
-// writeWhole writes a file that is there with all of its text, or as it was before.
-func writeWhole(path string, text []byte) error {
-	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }
 
 // Discard removes what was written.

@@ -5,20 +5,22 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Sweep is points, in which the same property is counted.
+// Sweep is points, in which the same property is counted, and boundaries, at which it
+// turns. Either may be missing.
 type Sweep struct {
-	Name     string // as in "restart-delay"
-	Summary  string // a line on what it shows
-	Property checker.Property
-	Params   []Param // at least one; the first is what a curve is drawn over
-	Points   []Point
+	Name       string // as in "restart-delay": what the name of a scenario may be
+	Summary    string // a line on what it shows
+	Property   checker.Property
+	Params     []Param // at least one; the first is what a curve is drawn over
+	Points     []Point
+	Boundaries []Boundary
 }
 
 // Param is a number in which points differ.
 type Param struct {
-	Name    string // in a table's head and in files, as in "restart_delay"
-	Unit    string // as in "TTL"; "" of a mere number
-	Summary string // a line on what it means
+	Name    string `json:"name"`           // in a table's head and in files, as in "restart_delay"
+	Unit    string `json:"unit,omitempty"` // as in "TTL"; "" of a mere number
+	Summary string `json:"summary"`        // a line on what it means
 }
 
 // Point is one place of a sweep.
@@ -38,20 +40,22 @@ type Point struct {
 	Predicted *float64
 }
 
-// Boundary is looked for where a property turns with one number x, everything else being
-// fixed: it is violated below, and holds above.
+// Boundary is looked for where a property turns with one number x, the sweep's first
+// parameter, everything else being fixed: it is violated below, and holds above.
 type Boundary struct {
 	Curve string
-	At    []float64 // the values of the parameters that are fixed
+	At    []float64 // the values of the parameters that are fixed: all but the first
 
 	// Scenario is what is run at x.
 	Scenario func(x float64) scenarios.Scenario
 
-	// Low and High are where the search begins: violated at the one, and not at the
-	// other, unless Low or High say otherwise. It ends when they are no farther apart than Within.
+	// Low and High are where the search begins, violated at the one and not at the other:
+	// where that is not so, the boundary lies outside. It ends when what is violated and
+	// what holds are no farther apart than Within, which is more than 0.
 	Low, High, Within float64
 
-	// Predicted is where a formula has the boundary; Rules are what rules of thumb say, by name.
+	// Predicted is where a formula has the boundary; Rules are what rules of thumb say, by
+	// name. At each of them it is tried whether the property holds.
 	Predicted float64
 	Rules     map[string]float64
 }

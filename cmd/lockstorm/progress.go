@@ -66,10 +66,13 @@ func newProgress(out io.Writer, what string, total int) *progress {
 }
 
 // step counts one more piece of the work as done.
-func (p *progress) step() {
-	p.n++
+func (p *progress) step() { p.steps(1) }
+
+// steps counts some more pieces of the work as done.
+func (p *progress) steps(n int) {
+	p.n += n
 	if elapsed, due := p.due(); due {
-		left := float64(elapsed) / float64(p.n) * float64(p.total-p.n)
+		left := float64(elapsed) / float64(max(p.n, 1)) * float64(p.total-p.n)
 		p.print("%s %d/%d, %.0f/s, %v left", p.what, p.n, p.total, float64(p.n)/elapsed.Seconds(), time.Duration(left).Round(time.Second))
 	}
 }

@@ -49,6 +49,9 @@ func prepare(name string, b storm.Backend) (e storm.Experiment, err error) {
 func findAnd(name string, check func(scenarios.Scenario) error) (scenarios.Scenario, error) {
 	if !isFile(name) {
 		s, err := scenarios.Find(name)
+		if p, ok := findPoint(name); ok && err != nil {
+			s, err = p, nil
+		}
 		if err == nil {
 			err = check(s)
 		}

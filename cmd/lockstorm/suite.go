@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -82,14 +81,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 
 // reference returns what is stored of the suite.
 func (s suite) reference(found tallies) results.Reference {
-	f := results.Reference{
-		Backend: s.backend.Name, Versions: map[string]string{"arch": runtime.GOARCH},
-	}
-	for what, version := range versions(s.backend) {
-		if !strings.HasPrefix(what, "lockstorm") { // which the file's place in the project's history says
-			f.Versions[what] = version
-		}
-	}
+	f := results.Reference{Backend: s.backend.Name, Versions: lastingVersions(s.backend)}
 	for _, t := range s.tasks {
 		if tally, ok := found[t.scenario.Name]; ok {
 			f.Rows = append(f.Rows, results.RowOf(tally, t.first))

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/storm"
@@ -48,6 +49,16 @@ func versions(b storm.Backend) map[string]string {
 	if b.Apart {
 		v["clients"] = asProcesses
 	}
+	return v
+}
+
+// lastingVersions says the same of results that are to be the same wherever and whenever
+// they are made: with the kind of processor, and without this program, whose version the
+// place of the file in the project's history says.
+func lastingVersions(b storm.Backend) map[string]string {
+	v := versions(b)
+	maps.DeleteFunc(v, func(what, _ string) bool { return strings.HasPrefix(what, "lockstorm") })
+	v["arch"] = runtime.GOARCH
 	return v
 }
 

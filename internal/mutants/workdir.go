@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // workdirs is what the names of temporary directories of ours begin with.
@@ -25,11 +27,11 @@ func newWorkdir() (workdir, error) {
 		if err != nil {
 			return workdir{}, err
 		}
-		held, err := hold(path)
+		held, err := files.Hold(path)
 		if err == nil || errors.Is(err, errors.ErrUnsupported) {
 			return workdir{path, held}, nil
 		}
-		if !errors.Is(err, errHeld) && !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, files.ErrHeld) && !errors.Is(err, fs.ErrNotExist) {
 			return workdir{}, errors.Join(err, os.Remove(path))
 		}
 		// Somebody else took it for forsaken before we could hold it.
@@ -41,7 +43,7 @@ func newWorkdir() (workdir, error) {
 func removeForsaken() {
 	all, _ := filepath.Glob(filepath.Join(os.TempDir(), workdirs+"*"))
 	for _, path := range all {
-		if held, err := hold(path); err == nil {
+		if held, err := files.Hold(path); err == nil {
 			_ = os.RemoveAll(path)
 			_ = held.Close()
 		}
@@ -58,6 +60,3 @@ func (w workdir) remove() (err error) {
 	_ = w.held.Close() // where nothing can be held it is nil, and refuses
 	return err
 }
-
-// errHeld is told of a directory that somebody else holds.
-var errHeld = errors.New("somebody else holds it")

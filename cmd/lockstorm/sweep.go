@@ -1,0 +1,232 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/sweep"
+)
+
+// sweepOptions are the flags of sweep.
+type sweepOptions struct {
+	runs       int
+	seed       uint64
+	out        string
+	shard      string
+	points     []int
+	sideBySide int
+	json       bool
+}
+
+// How many runs a point gets where nobody says so.
+const (
+	exactRuns = 1000
+	realRuns  = 5
+)
+
+func newSweep() *cobra.Command {
+	var o sweepOptions
+	cmd := &cobra.Command{
+		Use:   "sweep [NAME]",
+		Short: "Measure how often a property is violated as a function of a few numbers",
+		Long: `Measure how often a property is violated as a function of a few numbers: every point
+of a sweep is a scenario that is run with many seeds, and beside the measured share,
+with its Wilson 95 % interval, stands what a formula says. A boundary is looked for by
+halving. Without NAME the sweeps are listed.
+
+With --out what is measured is kept, point after point. The same command goes on where it
+was stopped (Ctrl-C, or worse), and writes tables, pictures and a summary into the
+directory when all points are there. With --shard i/n it measures every n-th point, from
+the i-th on; "lockstorm merge" puts the shards together. In virtual time the result is the
+same, to the byte, however the work was divided.
+
+"lockstorm run" repeats runs of a point by the name of its scenario.
+
+Exit codes: 0 all points are measured, and the formulas fit: they are inside 90 % of the
+intervals, and at the boundaries; 1 one does not; 2 bad usage or input; 3 stopped before
+the end, or something was left open.`,
+		Example: `  lockstorm sweep
+  lockstorm sweep restart-delay --runs 10000 --out runs/restart-delay
+  lockstorm sweep restart-delay --runs 10000 --shard 1/4 --out runs/part1
+  lockstorm sweep restart-delay --backend process --points 1,7,12`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	backend := backendFlags(cmd)
+	o.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return listSweeps(cmd.OutOrStdout())
+		}
+		b, err := backend.backend()
+		if err != nil {
+			return err
+		}
+		c, err := o.campaign(cmd, args[0], b)
+		if err != nil {
+			return err
+		}
+		return o.run(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+func (o *sweepOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each point (default %d where runs are exact, otherwise %d)", exactRuns, realRuns))
+	f.Uint64Var(&o.seed, "seed", 1, "first seed of the first point; the runs that follow, of all points, take the next numbers")
+	f.StringVar(&o.out, "out", "", "directory in which what is measured is kept, and gone on with (default: it is not kept)")
+	f.StringVar(&o.shard, "shard", "", "measure part i of n alone, as in 2/3")
+	f.IntSliceVar(&o.points, "points", nil, "measure these points alone, by their numbers in the table: 1,7,12")
+	f.IntVar(&o.sideBySide, "parallel", 0, "runs side by side (default: one a core where runs are exact, otherwise one)")
+	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
+}
+
+// campaign makes the campaign that the flags ask for. What is wrong with them is found here.
+func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b storm.Backend) (sweep.Campaign, error) {
+	given := cmd.Flags().Changed
+	for flag, n := range map[string]int{"runs": o.runs, "parallel": o.sideBySide} {
+		if given(flag) && n < 1 {
+			return sweep.Campaign{}, fmt.Errorf("--%s %d: want at least 1", flag, n)
+		}
+	}
+	if given("points") && len(o.points) == 0 { // an empty variable of a script, maybe
+		return sweep.Campaign{}, errors.New("--points: none is named")
+	}
+	s, err := findSweep(name)
+	if err != nil {
+		return sweep.Campaign{}, err
+	}
+	runs, parallel := realRuns, 1
+	if b.Exact {
+		runs, parallel = exactRuns, sideBySide(b)
+	}
+	c := sweep.Campaign{
+		Sweep: s, Backend: b, Versions: lastingVersions(b),
+		Runs: cmp.Or(o.runs, runs), First: o.seed, SideBySide: cmp.Or(o.sideBySide, parallel),
+		Only: slices.Sorted(slices.Values(o.points)),
+	}
+	if given("shard") {
+		if c.Shard, err = sweep.ParseShard(o.shard); err != nil {
+			return c, fmt.Errorf("--shard: %w", err)
+		}
+	}
+	return c, c.Validate()
+}
+
+// run measures what is not measured yet, and prints what is known then.
+func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems io.Writer) error {
+	head, err := c.Head(ctx)
+	if err != nil {
+		return err
+	}
+	found := sweep.Results{Head: head}
+	keep := func(sweep.Outcome) error { return nil }
+	if o.out != "" {
+		journal, err := sweep.OpenJournal(o.out, head)
+		if err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+		defer func() { _ = journal.Close() }() // what is written is on the disk
+		found.Outcomes, keep = slices.Clone(journal.Outcomes()), journal.Add
+		if n := len(found.Outcomes); n > 0 {
+			_, _ = fmt.Fprintf(problems, "%s has %d of %s already\n", o.out, n, words.Count(head.Units(), "point"))
+		}
+	}
+	if err := measure(ctx, c, &found, keep, problems); err != nil {
+		return err
+	}
+	if o.out != "" && found.Complete() && found.Shard.Of == 0 {
+		if err := saveSweep(o.out, found); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	return o.present(found, out)
+}
+
+// measure makes the runs, and tells on a terminal how far they have come.
+func measure(ctx context.Context, c sweep.Campaign, found *sweep.Results, keep func(sweep.Outcome) error, problems io.Writer) error {
+	done := len(found.Outcomes)
+	bar := newProgress(problems, "", c.Work(done))
+	defer bar.done()
+	at := func() {
+		bar.what = fmt.Sprintf("%s, point %d/%d, runs", c.Sweep.Name, min(len(found.Outcomes)+1, c.Units()), c.Units())
+	}
+	at()
+	c.Step = bar.steps
+	return c.Run(ctx, done, func(o sweep.Outcome) error {
+		if err := keep(o); err != nil {
+			return err
+		}
+		found.Outcomes = append(found.Outcomes, o)
+		at()
+		return nil
+	})
+}
+
+// saveSweep writes all that belongs beside the journal of a campaign that is done.
+func saveSweep(dir string, r sweep.Results) error {
+	if err := r.Save(dir); err != nil {
+		return err
+	}
+	pictures, err := drawPictures(dir, r)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	if err := sweepPage(&text, r, pictures); err != nil {
+		return err
+	}
+	return sweep.SaveSummary(dir, []byte(text.String()))
+}
+
+// drawPictures draws the results into their directory and returns the names of the files
+// that the summary shows.
+func drawPictures(string, sweep.Results) ([]string, error) { return nil, nil }
+
+// present prints what is known, and ends as that asks for.
+func (o *sweepOptions) present(r sweep.Results, out io.Writer) error {
+	if o.json {
+		if err := r.Print(out); err != nil {
+			return err
+		}
+		return exitFor(fitting(r))
+	}
+	printSweep(out, r)
+	switch {
+	case r.Complete():
+	case o.out == "":
+		_, _ = fmt.Fprintf(out, "\n%s\n", stoppedLine)
+	default:
+		_, _ = fmt.Fprintf(out, "\n%s The same command goes on from here.\n", stoppedLine)
+	}
+	return exitFor(fitting(r))
+}
+
+// fitting is how the results compare with the formulas.
+func fitting(r sweep.Results) storm.Conclusion {
+	conclusion := storm.AsExpected
+	if !r.Complete() {
+		conclusion = storm.Undecided
+	}
+	if !r.Fit().Good() {
+		return storm.Contradiction
+	}
+	for _, o := range r.Outcomes {
+		switch {
+		case o.Point != nil && o.Point.Undecided > 0, o.Boundary != nil && o.Boundary.Open():
+			conclusion = storm.Undecided
+		case o.Boundary != nil && !o.Boundary.Met():
+			return storm.Contradiction
+		}
+	}
+	return conclusion
+}

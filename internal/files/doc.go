@@ -1,0 +1,2 @@
+// Package files writes files that others may read, or write, at the same time.
+package files

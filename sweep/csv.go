@@ -1,0 +1,178 @@
+package sweep
+
+import (
+	"bytes"
+	"encoding/csv"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// separated writes rows as CSV (RFC 4180, but for lines that end with a line feed alone).
+func separated(rows [][]string) ([]byte, error) {
+	var b bytes.Buffer
+	err := csv.NewWriter(&b).WriteAll(rows)
+	return b.Bytes(), err
+}
+
+// Head returns what stands above the parameter's values, as in "restart_delay [TTL]".
+func (p Param) Head() string { return headed(p.Name, p.Unit) }
+
+func headed(name, unit string) string {
+	if unit == "" {
+		return name
+	}
+	return name + " [" + unit + "]"
+}
+
+func heads(params []Param) (list []string) {
+	for _, p := range params {
+		list = append(list, p.Head())
+	}
+	return list
+}
+
+// pointRows is the table of all points, with its head. What is not known is empty.
+func (r Results) pointRows() [][]string {
+	head := slices.Concat([]string{"unit", "curve"}, heads(r.Params), []string{
+		"scenario", "runs", "first_seed", "last_seed", "violated_runs", "held_runs", "undecided_runs", "slipped_runs",
+		"violations", "violated_share", "wilson95_low", "wilson95_high", "predicted", "predicted_inside", "witness_seed",
+	}, figureHeads)
+	rows := [][]string{head}
+	for _, o := range r.Points() {
+		p := o.Point
+		lo, hi := p.Interval()
+		rows = append(rows, slices.Concat([]string{strconv.Itoa(o.Unit), o.Curve}, numbers(o.At...), []string{
+			p.Scenario, strconv.Itoa(o.Runs), seed(o.First), seed(o.LastSeed()),
+			strconv.Itoa(p.Violated), strconv.Itoa(p.Held), strconv.Itoa(p.Undecided), strconv.Itoa(p.Slipped),
+			strconv.Itoa(p.Violations), number(p.Rate().Share()), number(lo), number(hi), maybe(p.Predicted), inside(p), p.Witness.seed(),
+		}, figures(p.Measurements)))
+	}
+	return rows
+}
+
+func inside(m *Measured) string {
+	if in, known := m.Inside(); known {
+		return strconv.FormatBool(in)
+	}
+	return ""
+}
+
+// boundaryRows is the table of all boundaries, with its head. What is not known is empty.
+func (r Results) boundaryRows() [][]string {
+	x := r.Params[0]
+	at := func(name string) string { return headed(name, x.Unit) }
+	head := slices.Concat([]string{"unit", "curve", "parameter"}, heads(r.Params[1:]), []string{
+		"runs", "first_seed", "last_seed",
+		at("last_violated"), at("first_holding"), at("within"), at("predicted"), "predicted_met", "predicted_verdict", "open",
+	})
+	rules := r.Rules()
+	for _, name := range rules {
+		head = append(head, at(name), name+" verdict")
+	}
+	rows := [][]string{head}
+	for _, o := range r.Boundaries() {
+		b := o.Boundary
+		row := slices.Concat([]string{strconv.Itoa(o.Unit), o.Curve, x.Name}, numbers(o.At...), []string{
+			strconv.Itoa(o.Runs), seed(o.First), seed(o.LastSeed()),
+			maybe(b.LastViolated), maybe(b.FirstHolding), number(b.Within),
+			number(b.Formula.X), strconv.FormatBool(b.Met()), b.Formula.Verdict.String(), strconv.FormatBool(b.Open()),
+		})
+		for _, name := range rules {
+			value, verdict := "", ""
+			if rule, ok := b.Rule(name); ok {
+				value, verdict = number(rule.X), rule.Verdict.String()
+			}
+			row = append(row, value, verdict)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Rules returns the names of all rules of thumb, in their order.
+func (r Results) Rules() []string {
+	seen := map[string]bool{}
+	for _, o := range r.Boundaries() {
+		for _, rule := range o.Boundary.Rules {
+			seen[rule.Name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// Rule returns what was found of a rule of thumb.
+func (l Located) Rule(name string) (Rule, bool) {
+	i := slices.IndexFunc(l.Rules, func(r Rule) bool { return r.Name == name })
+	if i < 0 {
+		return Rule{}, false
+	}
+	return l.Rules[i], true
+}
+
+// number writes the shortest text that is read as the same number.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func numbers(list ...float64) (texts []string) {
+	for _, x := range list {
+		texts = append(texts, number(x))
+	}
+	return texts
+}
+
+func maybe(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return number(*x)
+}
+
+func seed(s uint64) string { return strconv.FormatUint(s, 10) }
+
+func (w *Witness) seed() string {
+	if w == nil {
+		return ""
+	}
+	return seed(w.Seed)
+}
+
+// figureFields are the places of all measurements, and figureHeads their names as their
+// JSON has them.
+var figureFields, figureHeads = readFigures(reflect.TypeFor[checker.Measurements]())
+
+// readFigures finds all measurements, topic after topic.
+func readFigures(t reflect.Type) (fields [][]int, heads []string) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || name == "" {
+			continue
+		}
+		unit := ""
+		if f.Type == reflect.TypeFor[time.Duration]() {
+			unit = "ms"
+		}
+		fields, heads = append(fields, f.Index), append(heads, headed(name, unit))
+	}
+	return fields, heads
+}
+
+// figures writes the measurements, durations in ms.
+func figures(m checker.Measurements) (texts []string) {
+	v := reflect.ValueOf(m)
+	for _, f := range figureFields {
+		switch x := v.FieldByIndex(f).Interface().(type) {
+		case time.Duration:
+			texts = append(texts, number(float64(x)/float64(time.Millisecond)))
+		case float64:
+			texts = append(texts, number(x))
+		case int:
+			texts = append(texts, strconv.Itoa(x))
+		}
+	}
+	return texts
+}

@@ -1,0 +1,213 @@
+package sweep
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/files"
+)
+
+// JournalFile is the file of a campaign in its directory.
+const JournalFile = "campaign.jsonl"
+
+// Journal is the file of a campaign that is being made: its head, and a line for each
+// outcome, in the order of the units. A line that was cut off when the program ended is
+// taken away when the journal is opened the next time, and its unit measured again.
+type Journal struct {
+	held     *os.File // the directory; nil where that cannot be
+	file     *os.File
+	outcomes []Outcome
+}
+
+// OpenJournal opens the journal of a campaign in a directory, which it makes if it has to.
+// One that is there is gone on with. It refuses a directory with the journal of another
+// campaign, saying in what that differs, with results but no journal, or which another
+// process is writing to; there it changes nothing.
+func OpenJournal(dir string, h Head) (*Journal, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	held, err := files.Hold(dir)
+	switch {
+	case errors.Is(err, files.ErrHeld):
+		return nil, fmt.Errorf("%s: another campaign is writing to it", dir)
+	case err != nil && !errors.Is(err, errors.ErrUnsupported):
+		return nil, err
+	}
+	j := &Journal{held: held}
+	if err := j.open(dir, h); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+func (j *Journal) open(dir string, h Head) error {
+	head, err := encode(h)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, JournalFile)
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := unused(dir); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	}
+	whole := text[:bytes.LastIndexByte(text, '\n')+1]
+	if len(whole) > 0 {
+		if j.outcomes, err = resume(whole, h); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	} else if !bytes.HasPrefix(head, text) {
+		return fmt.Errorf("%s: it is not the file of a campaign", path)
+	}
+	if j.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
+		return err
+	}
+	if err := j.file.Truncate(int64(len(whole))); err != nil {
+		return err
+	}
+	if _, err := j.file.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
+	if len(whole) == 0 {
+		return j.write(head)
+	}
+	return nil
+}
+
+// resume reads the journal of a campaign that is to be gone on with.
+func resume(text []byte, h Head) ([]Outcome, error) {
+	was, outcomes, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if d := was.differences(h); len(d) > 0 {
+		return nil, fmt.Errorf("it is another campaign: %s", strings.Join(d, "; "))
+	}
+	return outcomes, nil
+}
+
+// unused refuses a directory in which results of somebody else would be written over.
+func unused(dir string) error {
+	for _, name := range resultFiles {
+		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s has %s and no %s: that is not ours to write over", dir, name, JournalFile)
+		}
+	}
+	return nil
+}
+
+// Outcomes returns what is there, in the order of the units.
+func (j *Journal) Outcomes() []Outcome { return j.outcomes }
+
+// Add adds the outcome of the next unit. When it returns that is on the disk.
+func (j *Journal) Add(o Outcome) error {
+	line, err := encode(o)
+	if err == nil {
+		err = j.write(line)
+	}
+	if err == nil {
+		j.outcomes = append(j.outcomes, o)
+	}
+	return err
+}
+
+func (j *Journal) write(line []byte) error {
+	if _, err := j.file.Write(line); err != nil {
+		return err
+	}
+	return j.file.Sync()
+}
+
+// Close lets go of the directory.
+func (j *Journal) Close() error {
+	var err error
+	if j.file != nil {
+		err = j.file.Close()
+	}
+	if j.held != nil {
+		err = errors.Join(err, j.held.Close())
+	}
+	return err
+}
+
+// ReadJournal reads the journal in a directory, but for a line that was cut off.
+func ReadJournal(dir string) (Results, error) {
+	path := filepath.Join(dir, JournalFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Results{}, fmt.Errorf("%s has no %s: it is not the directory of a campaign", dir, JournalFile)
+	}
+	if err != nil {
+		return Results{}, err
+	}
+	h, outcomes, err := parse(text[:bytes.LastIndexByte(text, '\n')+1])
+	if err != nil {
+		return Results{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return Results{h, outcomes}, nil
+}
+
+// parse reads whole lines: a head and the outcomes of its units, in their order.
+func parse(text []byte) (h Head, outcomes []Outcome, err error) {
+	first, rest, _ := bytes.Cut(text, []byte("\n"))
+	var kind struct {
+		Format  string
+		Version int
+	}
+	if err := json.Unmarshal(first, &kind); err != nil || kind.Format != Format {
+		return h, nil, errors.New("it is not the file of a campaign")
+	}
+	if kind.Version != Version {
+		return h, nil, fmt.Errorf("it has version %d; this program reads version %d", kind.Version, Version)
+	}
+	if err := decode(first, &h); err != nil {
+		return h, nil, fmt.Errorf("line 1: %w", err)
+	}
+	units := h.units()
+	for line := range bytes.Lines(rest) {
+		number := len(outcomes) + 2
+		var o Outcome
+		err := decode(line, &o)
+		switch {
+		case err != nil:
+		case len(outcomes) == len(units):
+			err = fmt.Errorf("one outcome more than the %d that the campaign is about", len(units))
+		case o.Unit != units[len(outcomes)]:
+			err = fmt.Errorf("unit %d, where %d follows", o.Unit, units[len(outcomes)])
+		default:
+			err = o.validate(h)
+		}
+		if err != nil {
+			return h, nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		outcomes = append(outcomes, o)
+	}
+	return h, outcomes, nil
+}
+
+// encode writes a value as one line, without escapes for HTML.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}
+
+func decode(line []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	return dec.Decode(v)
+}

@@ -1,0 +1,120 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// unit is what a campaign does as one piece: a point, or else a boundary.
+type unit struct {
+	number   int // from 1: the points of the sweep, and then its boundaries
+	point    *Point
+	boundary *Boundary
+}
+
+// units lists the units of a sweep.
+func (s Sweep) units() []unit {
+	var all []unit
+	for i := range s.Points {
+		all = append(all, unit{number: len(all) + 1, point: &s.Points[i]})
+	}
+	for i := range s.Boundaries {
+		all = append(all, unit{number: len(all) + 1, boundary: &s.Boundaries[i]})
+	}
+	return all
+}
+
+// Units returns how many points and boundaries there are. They have numbers from 1: the
+// points, and then the boundaries.
+func (s Sweep) Units() int { return len(s.Points) + len(s.Boundaries) }
+
+// scenarios returns what is run at a unit for certain.
+func (u unit) scenarios() []scenarios.Scenario {
+	if u.point != nil {
+		return []scenarios.Scenario{u.point.Scenario}
+	}
+	return []scenarios.Scenario{u.boundary.Scenario(u.boundary.Low), u.boundary.Scenario(u.boundary.High)}
+}
+
+// name is what an error calls the unit.
+func (u unit) name() string {
+	if u.point != nil {
+		return fmt.Sprintf("point %d (%s)", u.number, u.point.Scenario.Name)
+	}
+	return fmt.Sprintf("boundary %d (%s)", u.number, u.boundary.Curve)
+}
+
+var names = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+
+// Validate says what is wrong with a sweep, but for its scenarios.
+func (s Sweep) Validate() error {
+	switch {
+	case !names.MatchString(s.Name):
+		return fmt.Errorf("the sweep %q: want a name of lower-case letters, digits and hyphens", s.Name)
+	case s.Property.Code() == "":
+		return fmt.Errorf("the sweep %s: no property %q", s.Name, string(s.Property))
+	case len(s.Params) == 0:
+		return fmt.Errorf("the sweep %s: no parameter", s.Name)
+	case s.Units() == 0:
+		return fmt.Errorf("the sweep %s: neither points nor boundaries", s.Name)
+	}
+	for _, p := range s.Params {
+		if !names.MatchString(p.Name) {
+			return fmt.Errorf("the sweep %s: the parameter %q: want a name of lower-case letters, digits and _", s.Name, p.Name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, u := range s.units() {
+		err := u.validate(len(s.Params))
+		if u.point != nil && err == nil {
+			if seen[u.point.Scenario.Name] {
+				err = errors.New("another point has a scenario of that name")
+			}
+			seen[u.point.Scenario.Name] = true
+		}
+		if err != nil {
+			return fmt.Errorf("the sweep %s: %s: %w", s.Name, u.name(), err)
+		}
+	}
+	return nil
+}
+
+// validate says what is wrong with a unit of a sweep that has so many parameters.
+func (u unit) validate(params int) error {
+	if p := u.point; p != nil {
+		switch {
+		case len(p.At) != params:
+			return fmt.Errorf("%d values for %d parameters", len(p.At), params)
+		case !finite(p.At...):
+			return fmt.Errorf("values %v: want finite numbers", p.At)
+		case p.Predicted != nil && !(0 <= *p.Predicted && *p.Predicted <= 1):
+			return fmt.Errorf("a predicted probability of %v", *p.Predicted)
+		}
+		return nil
+	}
+	b := u.boundary
+	values := slices.Concat(b.At, []float64{b.Low, b.High, b.Within, b.Predicted})
+	for _, x := range b.Rules {
+		values = append(values, x)
+	}
+	switch {
+	case len(b.At) != params-1:
+		return fmt.Errorf("%d fixed values for %d parameters, of which the first is looked for", len(b.At), params)
+	case !finite(values...):
+		return fmt.Errorf("values %v: want finite numbers", values)
+	case b.Scenario == nil:
+		return errors.New("no scenario")
+	case !(b.Low < b.High) || !(b.Within > 0):
+		return fmt.Errorf("from %v to %v, within %v: want a low end below a high one, and more than 0", b.Low, b.High, b.Within)
+	}
+	return nil
+}
+
+func finite(values ...float64) bool {
+	return !slices.ContainsFunc(values, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+}
