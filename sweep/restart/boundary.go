@@ -5,18 +5,12 @@ import (
 	"math"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/sweep"
 )
-
-// BoundaryParams are the parameters of [Boundaries].
-var BoundaryParams = []sweep.Param{
-	{Name: "holder_slow", Summary: "how much the holder's clock is slow, ρc"},
-	{Name: "delay_fast", Summary: "how much the clock is fast that counts the delay, ρr"},
-	{Name: "drift_factor", Summary: "the lock's drift factor, d"},
-}
 
 // The rules by which a restart delay is chosen; see [SafeDelay], [RestartRule] and
 // [DriftRule].
@@ -29,8 +23,8 @@ const (
 )
 
 // Boundaries are where a restart delay becomes safe, in the worst case, over a grid of
-// clock errors and drift factors. x is the delay as the node's machine counts it, on its
-// own clock, as a share of the longest TTL.
+// clock errors and drift factors. What is looked for is the delay as the node's machine
+// counts it, on its own clock, as a share of the longest TTL, to 0.1 %.
 //
 // The worst crash comes just after the vote: then the whole lease is still to come. So it
 // is, but for the way of the request to the node, a delay from the begin of the lease, and
@@ -40,18 +34,28 @@ const (
 //
 // which with perfect clocks is T − a − ℓ, counted from the request. All is fixed in these
 // scenarios, and one run tells.
-func Boundaries() []sweep.Boundary {
-	var list []sweep.Boundary
+func Boundaries() sweep.Sweep {
+	s := sweep.Sweep{
+		Name:     "restart-boundary",
+		Summary:  "how long a node must stay away in the worst case, with clocks that are wrong, and what rules of thumb say",
+		Property: checker.Lease,
+		Params: []sweep.Param{
+			{Name: "restart_delay", Unit: "TTL", Summary: "from the crash to the return, as the node counts it; of the longest TTL"},
+			{Name: "holder_slow", Summary: "how much the holder's clock is slow, ρc"},
+			{Name: "delay_fast", Summary: "how much the clock is fast that counts the delay, ρr"},
+			{Name: "drift_factor", Summary: "the lock's drift factor, d"},
+		},
+	}
 	for _, longest := range []time.Duration{ttl, 2 * ttl} {
 		for _, d := range []float64{0.01, 0.05, 0.1} {
 			for _, slow := range rates {
 				for _, fast := range rates {
-					list = append(list, worst{longest, d, slow, fast}.boundary())
+					s.Boundaries = append(s.Boundaries, worst{longest, d, slow, fast}.boundary())
 				}
 			}
 		}
 	}
-	return list
+	return s
 }
 
 // rates are clock errors, in ppm.
@@ -66,11 +70,12 @@ type worst struct {
 
 const (
 	// after is how long after a request has come to a node the node crashes, and how
-	// long after its return the rival asks.
+	// long after its return the rival asks. The formula leaves the second out, so that
+	// what it says is safe whichever way nanoseconds are rounded.
 	after = 1 * us
 
 	// returns is ℓ: the rival asks at once.
-	returns = after + 2*way
+	returns = 2 * way
 
 	// extendAfter is how long a holder waits who extends.
 	extendAfter = 100 * ms

@@ -10,26 +10,20 @@ import (
 	"github.com/lockstorm/lockstorm/sweep/restart"
 )
 
-// Every point can be run, has a name of its own and a value of every parameter, and is
-// predicted a probability if anything.
-func TestPointsCanBeRun(t *testing.T) {
+// Every point, and every boundary at its ends, can be run in the simulator, and names of
+// scenarios are used once in all sweeps: they are run by them.
+func TestSweepsCanBeRun(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
-	for _, s := range []sweep.Sweep{restart.Delay(), restart.Price(), restart.Reference()} {
+	for _, s := range []sweep.Sweep{restart.Delay(), restart.Price(), restart.Reference(), restart.Boundaries()} {
+		if err := (sweep.Campaign{Sweep: s, Backend: simulated.Backend(), Runs: 1, SideBySide: 1}).Validate(); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
 		for _, p := range s.Points {
-			if _, err := storm.Prepare(simulated.Backend(), p.Scenario); err != nil {
-				t.Errorf("%s: %s: %v", s.Name, p.Scenario.Name, err)
-			}
 			if names[p.Scenario.Name] {
 				t.Errorf("%s: there are two %s", s.Name, p.Scenario.Name)
 			}
 			names[p.Scenario.Name] = true
-			if len(p.At) != len(s.Params) {
-				t.Errorf("%s: %s has %d values for %d parameters", s.Name, p.Scenario.Name, len(p.At), len(s.Params))
-			}
-			if q := p.Predicted; q != nil && (*q < 0 || *q > 1) {
-				t.Errorf("%s: %s: %v is no probability", s.Name, p.Scenario.Name, *q)
-			}
 		}
 	}
 }
