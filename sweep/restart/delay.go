@@ -78,7 +78,7 @@ func curves() []curve {
 	list := []curve{
 		{"plain", "plain, no persistence", 1, plain.losing(crash, 3), plainly},
 		{"plain-everysec-crash", "plain, aof-everysec, crash", 1, plain.keeping(nemesis.EverySecond).losing(crash, 3), never},
-		{"plain-everysec", "plain, aof-everysec, loss of power", 1, plain.keeping(nemesis.EverySecond).losing(powerLoss, 3), unsynced},
+		{"plain-everysec", "plain, aof-everysec, loss of power", 1, plain.keeping(nemesis.EverySecond).losing(powerLoss, 3), unsynced(1, 1)},
 		{"plain-always", "plain, aof-always, loss of power", 1, plain.keeping(nemesis.Always).losing(powerLoss, 3), never},
 		{"extended", "extended, no persistence", 1, extended.losing(crash, 3), extendedly},
 		{"extended-everysec-crash", "extended, aof-everysec, crash", 1, extended.keeping(nemesis.EverySecond).losing(crash, 3), never},
@@ -87,12 +87,14 @@ func curves() []curve {
 	}
 	for k := 1; k <= 5; k++ {
 		of := []curve{
-			{"plain-nodes", "plain, all nodes reached", k, plain.reachingAll().losing(crash, first(k)...), plainly},
-			{"extended-nodes", "extended, all nodes reached", k, extended.reachingAll().losing(crash, first(k)...), nil},
+			{"plain-nodes-%d", "plain, all nodes reached, %d crash", k, plain.reachingAll().losing(crash, first(k)...), plainly},
+			{"plain-nodes-everysec-%d", "plain, all nodes reached, aof-everysec, %d lose power", k,
+				plain.reachingAll().keeping(nemesis.EverySecond).losing(powerLoss, first(k)...), unsynced(k, quorum)},
+			{"extended-nodes-%d", "extended, all nodes reached, %d crash", k, extended.reachingAll().losing(crash, first(k)...), nil},
 		}
 		for _, c := range of {
-			c.id, c.name = fmt.Sprintf("%s-%d", c.id, k), fmt.Sprintf("%s, %d crash", c.name, k)
-			if k < 3 {
+			c.id, c.name = fmt.Sprintf(c.id, k), fmt.Sprintf(c.name, k)
+			if k < quorum {
 				c.predicted = never
 			}
 			list = append(list, c)
@@ -100,6 +102,9 @@ func curves() []curve {
 	}
 	return list
 }
+
+// quorum of the five nodes: so many a rival needs.
+const quorum = 3
 
 // every is the time from one extension to the next.
 const every = 300 * ms
@@ -121,11 +126,14 @@ var (
 	extended = pair{age: between(2*every+way, 3*every+way-1), every: every, bare: true, kept: nemesis.Nothing}
 )
 
-func plainly(away time.Duration) float64  { return Plain(away, validity, back) }
-func unsynced(away time.Duration) float64 { return Unsynced(away, validity, back, sync) }
-func never(time.Duration) float64         { return 0 }
-
+func never(time.Duration) float64           { return 0 }
+func plainly(away time.Duration) float64    { return Plain(away, validity, back) }
 func extendedly(away time.Duration) float64 { return Extended(away, extendedValidity, back, every) }
+
+// unsynced is the formula of nodes that lose power, of which so many have to lose votes.
+func unsynced(nodes, needed int) func(away time.Duration) float64 {
+	return func(away time.Duration) float64 { return Unsynced(away, validity, back, sync, nodes, needed) }
+}
 
 func (p pair) keeping(kept nemesis.Persistence) pair {
 	p.kept = kept

@@ -1,6 +1,10 @@
 package restart
 
-import "time"
+import (
+	"math"
+	"math/big"
+	"time"
+)
 
 // Plain returns the probability that a restart after a delay breaks lease exclusion:
 //
@@ -27,15 +31,42 @@ func Extended(delay, validity, back, every time.Duration) float64 {
 	return share(validity-delay-back, every)
 }
 
-// Unsynced is [Plain] for a node that loses power and syncs what it writes at intervals
-// of sync (a second, with aof-everysec) whose phase is uniform. A vote of age v is lost
-// with the probability 1 − v/sync; integrated over the ages that are young enough,
-// x = validity − delay − back:
+// Unsynced is [Plain] for nodes that lose power, all at once, and that sync what they
+// write at intervals of sync (a second, with aof-everysec), each at times of its own. A
+// vote of age v is lost with the probability q = 1 − v/sync, or not at all if it is older
+// than that; so many of the nodes have to lose theirs as are needed. The probability of
+// that is a binomial tail, integrated over the ages that are young enough, up to
+// x = validity − delay − back, and divided by the validity. For a single node it comes to
 //
 //	(x − x²/(2 sync))/validity    where x ≤ sync; beyond, as at x = sync
-func Unsynced(delay, validity, back, sync time.Duration) float64 {
-	x := min(max(validity-delay-back, 0), sync).Seconds()
-	return (x - x*x/(2*sync.Seconds())) / validity.Seconds()
+func Unsynced(delay, validity, back, sync time.Duration, nodes, needed int) float64 {
+	x := min(max(validity-delay-back, 0), sync)
+	lost := func(v float64) float64 { return tail(nodes, needed, 1-v/sync.Seconds()) }
+	return integral(lost, x.Seconds()) / validity.Seconds()
+}
+
+// tail is the probability of at least so many successes, each of which has the
+// probability p, in n trials.
+func tail(n, atLeast int, p float64) float64 {
+	sum := 0.0
+	for k := atLeast; k <= n; k++ {
+		ways := new(big.Int).Binomial(int64(n), int64(k))
+		w, _ := new(big.Float).SetInt(ways).Float64()
+		sum += w * math.Pow(p, float64(k)) * math.Pow(1-p, float64(n-k))
+	}
+	return sum
+}
+
+// integral is that of a smooth function from 0 to x, by Simpson's rule.
+func integral(f func(float64) float64, x float64) float64 {
+	const pairs = 100
+	h := x / (2 * pairs)
+	sum := f(0) + f(x)
+	for i := 1; i < 2*pairs; i++ {
+		weight := 2 + 2*float64(i%2)
+		sum += weight * f(float64(i)*h)
+	}
+	return sum * h / 3
 }
 
 // share is part/whole, from 0 to 1.

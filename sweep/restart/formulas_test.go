@@ -29,10 +29,13 @@ func TestProbabilities(t *testing.T) {
 		{"extended, still certain", restart.Extended(690*ms, 1000*ms, 10*ms, 300*ms), 1},
 		{"extended, half way", restart.Extended(840*ms, 1000*ms, 10*ms, 300*ms), 0.5},
 		{"extended, at the end", restart.Extended(990*ms, 1000*ms, 10*ms, 300*ms), 0},
-		{"unsynced, at once, synced once a validity", restart.Unsynced(0, 1000*ms, 0, 1000*ms), 0.5},
-		{"unsynced, half way", restart.Unsynced(500*ms, 1000*ms, 0, 1000*ms), 0.375},
-		{"unsynced, synced twice a validity", restart.Unsynced(0, 1000*ms, 0, 500*ms), 0.25},
-		{"unsynced, beyond", restart.Unsynced(1500*ms, 1000*ms, 0, 1000*ms), 0},
+		{"unsynced, at once, synced once a validity", restart.Unsynced(0, 1000*ms, 0, 1000*ms, 1, 1), 0.5},
+		{"unsynced, half way", restart.Unsynced(500*ms, 1000*ms, 0, 1000*ms, 1, 1), 0.375},
+		{"unsynced, synced twice a validity", restart.Unsynced(0, 1000*ms, 0, 500*ms, 1, 1), 0.25},
+		{"unsynced, beyond", restart.Unsynced(1500*ms, 1000*ms, 0, 1000*ms, 1, 1), 0},
+		{"unsynced, both of two", restart.Unsynced(0, 1000*ms, 0, 1000*ms, 2, 2), 1. / 3},
+		{"unsynced, either of two", restart.Unsynced(0, 1000*ms, 0, 1000*ms, 2, 1), 2. / 3},
+		{"unsynced, three of two", restart.Unsynced(0, 1000*ms, 0, 1000*ms, 2, 3), 0},
 	} {
 		if !near(c.got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
@@ -69,23 +72,25 @@ func TestLongerIsNoRiskier(t *testing.T) {
 		v, e, sync := drawn(t, "validity", ms, time.Hour), drawn(t, "every", ms, time.Hour), drawn(t, "sync", ms, time.Hour)
 		short, more := drawn(t, "delay", 0, time.Hour), drawn(t, "more", 0, time.Hour)
 		back := drawn(t, "back", 0, time.Minute)
+		nodes := rapid.IntRange(1, 9).Draw(t, "nodes")
+		needed := rapid.IntRange(1, nodes).Draw(t, "needed")
 		for name, p := range map[string]func(d, back time.Duration) float64{
 			"plain":    func(d, back time.Duration) float64 { return restart.Plain(d, v, back) },
 			"extended": func(d, back time.Duration) float64 { return restart.Extended(d, v, back, e) },
-			"unsynced": func(d, back time.Duration) float64 { return restart.Unsynced(d, v, back, sync) },
+			"unsynced": func(d, back time.Duration) float64 { return restart.Unsynced(d, v, back, sync, nodes, needed) },
 		} {
 			risk := p(short, back)
-			if risk < 0 || risk > 1 {
+			if risk < 0 || risk > 1+1e-9 {
 				t.Errorf("%s: %v is no probability", name, risk)
 			}
-			if longer := p(short+more, back); longer > risk+1e-12 {
+			if longer := p(short+more, back); longer > risk+1e-9 {
 				t.Errorf("%s: risk %v after %v, and %v after %v more", name, risk, short, longer, more)
 			}
-			if slower := p(short, back+more); slower > risk+1e-12 {
+			if slower := p(short, back+more); slower > risk+1e-9 {
 				t.Errorf("%s: risk %v, and %v if the rival takes %v longer", name, risk, slower, more)
 			}
 		}
-		if u, p := restart.Unsynced(short, v, back, sync), restart.Plain(short, v, back); u > p+1e-12 {
+		if u, p := restart.Unsynced(short, v, back, sync, nodes, needed), restart.Plain(short, v, back); u > p+1e-9 {
 			t.Errorf("a node that syncs risks %v, and one that keeps nothing %v", u, p)
 		}
 	})
@@ -103,7 +108,7 @@ func TestFormulasMeet(t *testing.T) {
 		if got := restart.Extended(delay, v, back, drawn(t, "every", 1, v)); got < plain-1e-12 {
 			t.Errorf("extended: %v, less than plain, %v", got, plain)
 		}
-		if got := restart.Unsynced(delay, v, back, 1_000_000*time.Hour); !near(got, plain) {
+		if got := restart.Unsynced(delay, v, back, 1_000_000*time.Hour, 1, 1); !near(got, plain) {
 			t.Errorf("hardly ever synced: %v, plain %v", got, plain)
 		}
 	})
