@@ -209,3 +209,15 @@ func soon(t *testing.T, what string, holds func() bool) {
 		}
 	}
 }
+
+// A point of a sweep is measured on real servers, one run after another, and kept.
+func TestSweepOnRealServers(t *testing.T) {
+	withSweep(t)
+	dir := t.TempDir()
+	code, out, problems := command(t, "sweep", "small", "--backend", "process", "--points", "1", "--runs", "1", "--out", dir)
+	if code != exitAsExpected && code != exitUndecided { // on a machine that is too slow
+		t.Fatalf("exit code %d: %s", code, problems)
+	}
+	wantIn(t, out, "lease exclusion (V1) violated, of 1 run a point")
+	wantIn(t, kept(t, dir)["summary.md"], "lockstorm sweep small --backend process --points 1 --runs 1 --seed 1 --out DIR", "redis-server ")
+}

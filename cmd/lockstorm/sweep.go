@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -97,9 +96,6 @@ func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b storm.Backend
 		if given(flag) && n < 1 {
 			return sweep.Campaign{}, fmt.Errorf("--%s %d: want at least 1", flag, n)
 		}
-	}
-	if given("points") && len(o.points) == 0 { // an empty variable of a script, maybe
-		return sweep.Campaign{}, errors.New("--points: none is named")
 	}
 	s, err := findSweep(name)
 	if err != nil {

@@ -66,9 +66,9 @@ func ruleLine(all []sweep.Outcome, name string) string {
 			fails = append(fails, strconv.Itoa(o.Unit))
 		}
 	}
-	text := fmt.Sprintf("The rule %s suffices at %d of %d", name, asked-len(fails), asked)
+	text := fmt.Sprintf("The rule %q suffices at %d of %d", name, asked-len(fails), asked)
 	if len(fails) > 0 {
-		text += ", but not at " + strings.Join(fails, ", ")
+		text += "; not at " + strings.Join(fails, ", ")
 	}
 	return text + "."
 }
