@@ -24,7 +24,7 @@ func withSweep(t *testing.T) {
 	t.Helper()
 	before := sweeps
 	t.Cleanup(func() { sweeps = before })
-	sweeps = []namedSweep{{"small", func() (sweep.Sweep, error) { return smallSweep(), nil }}}
+	sweeps = []namedSweep{{name: "small", make: fixed(smallSweep)}}
 }
 
 func smallSweep() sweep.Sweep {
@@ -194,7 +194,7 @@ func TestSweepsThatDoNotFit(t *testing.T) {
 	wrong := smallSweep()
 	one, zero := 1.0, 0.0
 	wrong.Points[0].Predicted, wrong.Points[1].Predicted, wrong.Points[2].Predicted = &zero, &zero, &one
-	sweeps = append(sweeps, namedSweep{"wrong", func() (sweep.Sweep, error) { return wrong, nil }})
+	sweeps = append(sweeps, namedSweep{name: "wrong", make: func() (sweep.Sweep, error) { return wrong, nil }})
 	wrong.Name, wrong.Boundaries = "wrong", nil
 	code, out, _ := command(t, "sweep", "wrong", "--runs", "6")
 	want(t, "exit code", code, exitContradiction)
@@ -202,7 +202,7 @@ func TestSweepsThatDoNotFit(t *testing.T) {
 
 	far := smallSweep()
 	far.Name, far.Points, far.Boundaries[0].Predicted = "far", nil, 0.6
-	sweeps = append(sweeps, namedSweep{"far", func() (sweep.Sweep, error) { return far, nil }})
+	sweeps = append(sweeps, namedSweep{name: "far", make: func() (sweep.Sweep, error) { return far, nil }})
 	code, out, _ = command(t, "sweep", "far", "--runs", "6")
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "at 0 of 1.", "0.6 ✗")

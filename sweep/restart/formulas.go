@@ -105,3 +105,7 @@ func RestartRule(ttl time.Duration, fast float64) time.Duration {
 func DriftRule(ttl time.Duration, factor float64) time.Duration {
 	return time.Duration((1 + factor) * float64(ttl))
 }
+
+// Safe is the delay, as a share of the TTL, from which on no point of [Delay] can break
+// lease exclusion: [SafeDelay] with clocks that are right.
+func Safe() float64 { return SafeDelay(ttl, allowance(ttl, factor), 0, 0).Seconds() / ttl.Seconds() }
