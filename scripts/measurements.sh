@@ -1,0 +1,39 @@
+#!/bin/sh
+# Measures all sweeps, and on real servers what can be measured there, and renews
+# results/reference/SWEEP, results/process/SWEEP and docs/measurements.md. It goes on where
+# it was stopped: what is measured stands in measurements/ until all is. A formula that
+# does not fit ends it, and nothing is renewed.
+set -eu
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+go build -o "$work/lockstorm" ./cmd/lockstorm
+
+# measure WORLD SWEEP FLAG…
+measure() {
+	world=$1 sweep=$2
+	shift 2
+	echo "$sweep, $world" >&2
+	"$work/lockstorm" sweep "$sweep" "$@" --out "measurements/$world/$sweep" >"$work/said" || { cat "$work/said"; exit 1; }
+}
+measure reference restart-delay --runs 9604
+measure reference restart-delay-price --runs 200
+measure reference restart-boundary --runs 50
+measure reference drift --runs 1000
+measure reference drift-edge --runs 9604
+measure reference restart-delay-reference --runs 20
+measure process restart-delay-reference --runs 3 --backend process
+
+cp docs/measurements.md "$work/page"
+for dir in measurements/*/*; do
+	into=results/${dir#measurements/}
+	rm -rf "$into" && mkdir -p "$into"
+	cp "$dir"/campaign.jsonl "$dir"/*.csv "$dir"/summary.md "$dir"/*.svg "$into"
+	# What the summary says in a few lines goes into the page, between markers of its own.
+	name=${dir#measurements/}
+	sed -n 's/^Made by \(`[^`]*`\).*/\1:\n/p; /^- [A-Z]/p' "$dir/summary.md" >"$work/lines"
+	sed -e "\\|^<!-- $name -->\$|,\\|^<!-- /$name -->\$|{//!d;}" -e "\\|^<!-- $name -->\$|r $work/lines" "$work/page" >"$work/page.new"
+	mv "$work/page.new" "$work/page"
+done
+cp "$work/page" docs/measurements.md
+rm -rf measurements
