@@ -118,6 +118,7 @@ func (c Campaign) try(ctx context.Context, u unit, x float64) (Trial, error) {
 	switch {
 	case found():
 		t.Verdict, t.Witness = checker.Violated, witness(tally, property)
+		t.Witness.Story = "" // of a dozen trials all tell the same
 	case err != nil:
 		return t, fmt.Errorf("at %v: %w", x, err)
 	case tally.Interrupted || tally.Runs < c.Runs:

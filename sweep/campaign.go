@@ -48,6 +48,8 @@ func (c Campaign) Validate() error {
 	switch {
 	case c.Runs < 1:
 		return fmt.Errorf("%d runs: want at least 1", c.Runs)
+	case !c.Shard.valid():
+		return fmt.Errorf("the shard %d/%d: want i/n, with i from 1 to n", c.Shard.I, c.Shard.Of)
 	case c.SideBySide < 1:
 		return fmt.Errorf("%d runs side by side: want at least 1", c.SideBySide)
 	}
@@ -56,7 +58,7 @@ func (c Campaign) Validate() error {
 	}
 	for i, n := range c.Only {
 		if n < 1 || n > c.Sweep.Units() {
-			return fmt.Errorf("the sweep %s has no point %d: want 1 to %d", c.Sweep.Name, n, c.Sweep.Units())
+			return c.Sweep.noUnit(n)
 		}
 		if slices.Contains(c.Only[:i], n) {
 			return fmt.Errorf("point %d is named twice", n)

@@ -318,6 +318,7 @@ func TestCampaignsThatCannotBe(t *testing.T) {
 	two, nan := 2.0, math.NaN()
 	for want, change := range map[string]func(*sweep.Campaign){
 		"-3 runs: want at least 1":                     func(c *sweep.Campaign) { c.Runs = -3 },
+		"the shard 3/2: want i/n":                      func(c *sweep.Campaign) { c.Shard = sweep.Shard{I: 3, Of: 2} },
 		"0 runs side by side":                          func(c *sweep.Campaign) { c.SideBySide = 0 },
 		"no point 6: want 1 to 5":                      func(c *sweep.Campaign) { c.Only = []int{1, 6} },
 		"no point 0":                                   func(c *sweep.Campaign) { c.Only = []int{0} },
@@ -337,6 +338,7 @@ func TestCampaignsThatCannotBe(t *testing.T) {
 		"from 1.3 to 1.3":                              func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Low = 1.3 },
 		"within 0: want":                               func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Within = 0 },
 		"boundary 5 (one holder): no scenario":         func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Scenario = nil },
+		"boundary 5 (one holder): plan[1].end":         func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Rules["TTL"] = -1 },
 		"boundary 5 (one holder): values [":            func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Rules["TTL"] = math.Inf(1) },
 		"point 1 (delayed-restart-at-0ms): lock.ttl":   func(c *sweep.Campaign) { c.Sweep.Points[0].Scenario.Lock.TTL = 0 },
 		"point 3 (delayed-restart-at-900ms): lock.kin": func(c *sweep.Campaign) { c.Sweep.Points[2].Scenario.Lock.Kind = "none" },

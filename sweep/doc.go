@@ -4,5 +4,10 @@
 // runs every point many times and keeps what was found in a file, line by line, so that
 // it can be stopped, resumed, and shared out.
 //
+//	c := sweep.Campaign{Sweep: s, Backend: simulated.Backend(), Runs: 1000, First: 1, SideBySide: 4}
+//	head, err := c.Head(ctx)
+//	journal, err := sweep.OpenJournal(dir, head)
+//	err = c.Run(ctx, len(journal.Outcomes()), journal.Add)
+//
 // What is swept stands in packages of its own: sweep/restart, sweep/drift.
 package sweep

@@ -72,7 +72,7 @@ type Measured struct {
 type Witness struct {
 	Seed  uint64 `json:"seed"`
 	Trace string `json:"trace,omitempty"` // the hash of its trace, where a repetition has the same
-	Story string `json:"story"`
+	Story string `json:"story,omitempty"` // at a point
 }
 
 // measured makes what is kept of a tally.

@@ -14,6 +14,10 @@ type Sweep struct {
 	Params     []Param // at least one; the first is what a curve is drawn over
 	Points     []Point
 	Boundaries []Boundary
+
+	// Runs is how many runs each point, and each x of a boundary, should get where nobody
+	// says how many, in virtual time: 1 where nothing is drawn. 0: as many as usual.
+	Runs int
 }
 
 // Param is a number in which points differ.

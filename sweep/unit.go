@@ -3,6 +3,7 @@ package sweep
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -33,12 +34,34 @@ func (s Sweep) units() []unit {
 // points, and then the boundaries.
 func (s Sweep) Units() int { return len(s.Points) + len(s.Boundaries) }
 
-// scenarios returns what is run at a unit for certain.
+// At returns the scenario of a unit, by its number; of a boundary, that at x.
+func (s Sweep) At(number int, x float64) (scenarios.Scenario, error) {
+	if number < 1 || number > s.Units() {
+		return scenarios.Scenario{}, s.noUnit(number)
+	}
+	u := s.units()[number-1]
+	if u.point != nil {
+		return u.point.Scenario, nil
+	}
+	return u.boundary.Scenario(x), nil
+}
+
+func (s Sweep) noUnit(number int) error {
+	return fmt.Errorf("the sweep %s has no point %d: want 1 to %d", s.Name, number, s.Units())
+}
+
+// scenarios returns what is run at a unit for certain: of a boundary at both ends, and
+// where the formula and the rules of thumb have it.
 func (u unit) scenarios() []scenarios.Scenario {
 	if u.point != nil {
 		return []scenarios.Scenario{u.point.Scenario}
 	}
-	return []scenarios.Scenario{u.boundary.Scenario(u.boundary.Low), u.boundary.Scenario(u.boundary.High)}
+	b := u.boundary
+	all := []scenarios.Scenario{b.Scenario(b.Low), b.Scenario(b.High), b.Scenario(b.Predicted)}
+	for _, name := range slices.Sorted(maps.Keys(b.Rules)) {
+		all = append(all, b.Scenario(b.Rules[name]))
+	}
+	return all
 }
 
 // name is what an error calls the unit.
@@ -60,6 +83,8 @@ func (s Sweep) Validate() error {
 		return fmt.Errorf("the sweep %s: no property %q", s.Name, string(s.Property))
 	case len(s.Params) == 0:
 		return fmt.Errorf("the sweep %s: no parameter", s.Name)
+	case s.Runs < 0:
+		return fmt.Errorf("the sweep %s: %d runs", s.Name, s.Runs)
 	case s.Units() == 0:
 		return fmt.Errorf("the sweep %s: neither points nor boundaries", s.Name)
 	}

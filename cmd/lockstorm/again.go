@@ -16,13 +16,14 @@ type repetition struct {
 	backend storm.Backend
 	world   string // the flags with which that was chosen, if it is not the default
 	stormy  bool   // the flags asked for the generator that the scenario has
+	inTable bool   // the scenario is one of the table, as a replay string wants it
 }
 
 // replay returns the replay string of a run with generated faults, or "" where
-// there is none: the scenario is in a file, the backend does not repeat runs, or
-// the run was stopped.
+// there is none: the scenario is in a file or a sweep, the backend does not repeat
+// runs, or the run was stopped.
 func (a repetition) replay(r storm.Result) string {
-	if !a.stormy || isFile(a.name) || !a.backend.Exact || r.Interrupted {
+	if !a.stormy || !a.inTable || !a.backend.Exact || r.Interrupted {
 		return ""
 	}
 	return r.Replay().String()

@@ -46,6 +46,14 @@ func list(out io.Writer) error {
 	for _, s := range scenarios.AllSeries() {
 		entry(s.Name, s.Summary)
 	}
+	title("\nSweeps")
+	for _, known := range sweeps {
+		s, err := known.make()
+		if err != nil {
+			return err
+		}
+		entry(s.Name, s.Summary)
+	}
 	title("\nTrials of compare")
 	for _, t := range scenarios.Trials() {
 		entry(t.Name, t.Summary)

@@ -101,7 +101,7 @@ func findReplay(arg string) (replay, error) {
 	}
 	s, err := text.Find()
 	return replay{
-		again:    repetition{name: text.Scenario, backend: backends[0].Backend, stormy: text.Generator != nil},
+		again:    repetition{name: text.Scenario, backend: backends[0].Backend, stormy: text.Generator != nil, inTable: true},
 		scenario: s,
 		seed:     text.Seed,
 		same:     text.Same,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -72,7 +73,8 @@ that repeats them.`,
 				return err
 			}
 		}
-		again := repetition{name: args[0], backend: b, world: backend.words(), stormy: generator != nil}
+		_, other := scenarios.Find(args[0])
+		again := repetition{name: args[0], backend: b, world: backend.words(), stormy: generator != nil, inTable: other == nil}
 		r, err := o.run(cmd.Context(), e, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -23,6 +24,7 @@ type sweepOptions struct {
 	shard      string
 	points     []int
 	sideBySide int
+	show       string
 	json       bool
 }
 
@@ -48,7 +50,8 @@ directory when all points are there. With --shard i/n it measures every n-th poi
 the i-th on; "lockstorm merge" puts the shards together. In virtual time the result is the
 same, to the byte, however the work was divided.
 
-"lockstorm run" repeats runs of a point by the name of its scenario.
+"lockstorm run" repeats runs of a point by the name of its scenario. --show prints the
+scenario, of a boundary that at some x, for a file that can be run.
 
 Exit codes: 0 all points are measured, and the formulas fit: they are inside 90 % of the
 intervals, and at the boundaries; 1 one does not; 2 bad usage or input; 3 stopped before
@@ -56,14 +59,21 @@ the end, or something was left open.`,
 		Example: `  lockstorm sweep
   lockstorm sweep restart-delay --runs 10000 --out runs/restart-delay
   lockstorm sweep restart-delay --runs 10000 --shard 1/4 --out runs/part1
-  lockstorm sweep restart-delay --backend process --points 1,7,12`,
+  lockstorm sweep restart-delay --backend process --points 1,7,12
+  lockstorm sweep restart-boundary --show 3@0.95 >mine.yaml`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	backend := backendFlags(cmd)
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		switch {
+		case len(args) == 0 && cmd.Flags().NFlag() > 0:
+			return errors.New("name the sweep; without any flag they are listed")
+		case len(args) == 0:
 			return listSweeps(cmd.OutOrStdout())
+		}
+		if o.show != "" {
+			return showUnit(args[0], o.show, cmd.OutOrStdout())
 		}
 		b, err := backend.backend()
 		if err != nil {
@@ -80,12 +90,13 @@ the end, or something was left open.`,
 
 func (o *sweepOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each point (default %d where runs are exact, otherwise %d)", exactRuns, realRuns))
+	f.IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each point (default %d where runs are exact, or what the sweep says, otherwise %d)", exactRuns, realRuns))
 	f.Uint64Var(&o.seed, "seed", 1, "first seed of the first point; the runs that follow, of all points, take the next numbers")
 	f.StringVar(&o.out, "out", "", "directory in which what is measured is kept, and gone on with (default: it is not kept)")
 	f.StringVar(&o.shard, "shard", "", "measure part i of n alone, as in 2/3")
 	f.IntSliceVar(&o.points, "points", nil, "measure these points alone, by their numbers in the table: 1,7,12")
 	f.IntVar(&o.sideBySide, "parallel", 0, "runs side by side (default: one a core where runs are exact, otherwise one)")
+	f.StringVar(&o.show, "show", "", "print the scenario of a point and run nothing; of a boundary that at x, as in 3@0.95")
 	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
 }
 
@@ -103,7 +114,7 @@ func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b storm.Backend
 	}
 	runs, parallel := realRuns, 1
 	if b.Exact {
-		runs, parallel = exactRuns, sideBySide(b)
+		runs, parallel = cmp.Or(s.Runs, exactRuns), sideBySide(b)
 	}
 	c := sweep.Campaign{
 		Sweep: s, Backend: b, Versions: lastingVersions(b),

@@ -92,10 +92,10 @@ func TestSweepTellsAndKeeps(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "problems", problems, "")
 	wantNarrow(t, out)
-	wantIn(t, out, "small: a node that stays away", "lease exclusion (V1) violated, of 20 runs a point", "RESTART_DELAY [TTL]", "20/20", "[83.9, 100]",
-		"0/20", "100.00", "The formula is inside the 95 % interval at 3 of 3 points.", "VIOLATED AT",
+	wantIn(t, out, "small: a node that stays away", "lease exclusion (V1) violated, of 20 runs a point", "RESTART_DELAY [TTL]", "20/20", "[83.89, 100.00]",
+		"0/20", "100.00", "The formula is inside the 95 % interval at 3 of 3 points; where it says neither 0 nor 1, at 1 of 1.", "VIOLATED AT",
 		"The boundary is where the formula has it, as exactly as it was looked for, at 1 of 1.",
-		`The rule "TTL" suffices at 1 of 1.`, `The rule "half" suffices at 0 of 1; not at 4.`)
+		`Rule 1, "TTL", suffices at 1 of 1.`, `Rule 2, "half", suffices at 0 of 1; not at 4.`)
 
 	found := kept(t, dir)
 	for _, name := range []string{"campaign.jsonl", "points.csv", "boundaries.csv", "points.json", "summary.md"} {
@@ -103,7 +103,7 @@ func TestSweepTellsAndKeeps(t *testing.T) {
 			t.Errorf("no %s", name)
 		}
 	}
-	wantIn(t, found["summary.md"], "# small\n", "`lockstorm sweep small --runs 20 --seed 1 --out DIR`", "## plain\n", "| 1 | 0 | 20/20 | 100 |",
+	wantIn(t, found["summary.md"], "# small\n", "`lockstorm sweep small --runs 20 --seed 1 --out DIR`", "## plain\n", "| 1 | 0 | 20/20 | 100.00 | [83.89, 100.00] | 100.00 | yes |",
 		"## Boundary: one holder", "- restart_delay [TTL]: how long the node stays away")
 	if strings.Contains(found["summary.md"], dir) {
 		t.Error("the summary names a directory of this machine")
@@ -220,6 +220,8 @@ func TestPointsOfSweepsAreScenarios(t *testing.T) {
 	code, out, problems := command(t, "run", "small-at-once", "--runs", "2", "--out", "")
 	want(t, "exit code"+problems, code, exitAsExpected)
 	wantIn(t, out, "small-at-once: as expected (2 runs)")
+	_, out, _ = command(t, "run", "small-at-once", "--faults", "crash", "--runs", "3", "--out", "")
+	wantIn(t, out, "lockstorm run small-at-once --faults crash --most 4 --seed 1")
 	code, out, _ = command(t, "show", "small-at-once")
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "name: small-at-once")
@@ -230,6 +232,35 @@ func TestSweepsAreListed(t *testing.T) {
 	code, out, _ := command(t, "sweep")
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "list", out, "SWEEP  POINTS  BOUNDARIES  WHAT IT SHOWS\nsmall  3       1           a node that stays away\n")
+}
+
+// The scenario of a point, or of a boundary at some x, can be had as a file that runs.
+func TestScenariosOfASweepAreShown(t *testing.T) {
+	withSweep(t)
+	code, out, _ := command(t, "sweep", "small", "--show", "2")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "name: delayed-restart-at-500ms")
+	code, out, _ = command(t, "sweep", "small", "--show", "4@0.85")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "after: 850ms")
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, problems := command(t, "validate", file)
+	want(t, "exit code"+problems, code, exitAsExpected)
+}
+
+// A sweep says how many runs it needs, and whoever runs it has the last word.
+func TestSweepsSayHowManyRuns(t *testing.T) {
+	withSweep(t)
+	s := smallSweep()
+	s.Runs, s.Boundaries = 2, nil
+	sweeps[0].make = func() (sweep.Sweep, error) { return s, nil }
+	_, out, _ := command(t, "sweep", "small")
+	wantIn(t, out, "of 2 runs a point")
+	_, out, _ = command(t, "sweep", "small", "--runs", "3")
+	wantIn(t, out, "of 3 runs a point")
 }
 
 // Bad input is one line and exit code 2, and writes nothing.
@@ -244,6 +275,7 @@ func TestSweepsOfBadInput(t *testing.T) {
 	was := kept(t, other)
 	for args, says := range map[string]string{
 		"sweep none":                                     `unknown sweep "none": there is small`,
+		"sweep --runs 3":                                 "name the sweep",
 		"sweep small more":                               "accepts at most 1 arg",
 		"sweep small --runs -3":                          "--runs -3: want at least 1",
 		"sweep small --runs 0":                           "--runs 0: want at least 1",
@@ -254,6 +286,10 @@ func TestSweepsOfBadInput(t *testing.T) {
 		"sweep small --shard=":                           `--shard: the shard "": want i/n`,
 		"sweep small --points 5":                         "no point 5: want 1 to 4",
 		"sweep small --points=":                          `invalid argument "" for "--points"`,
+		"sweep small --show x":                           "--show x: want the number of a point",
+		"sweep small --show 4":                           "--show 4: points are the numbers up to 3",
+		"sweep small --show 2@1":                         "--show 2@1: points are the numbers up to 3",
+		"sweep small --show 5@1":                         "no point 5: want 1 to 4",
 		"sweep small --backend none":                     `unknown backend "none"`,
 		"sweep small --runs 2 --out " + file:             "not a directory",
 		"sweep small --points 3 --runs 3 --out " + other: "it is another campaign: runs 2, and not 3",

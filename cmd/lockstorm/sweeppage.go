@@ -12,28 +12,29 @@ import (
 // sweepPage is the summary of a campaign that is done, with its pictures.
 func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
 	p := &page{out: out}
-	p.say("# %s\n\n%s.\n", r.Sweep, strings.TrimSuffix(r.Summary, "."))
+	p.say("# %s\n\nWhat is swept: %s.\n", r.Sweep, strings.TrimSuffix(r.Summary, "."))
 	p.say("Made by `%s`; %s. What is counted is the runs in which %s (%s) is violated.\n", sweepCommand(r.Head), madeWith(r.Versions), r.Property.Title(), r.Property.Code())
 	for _, one := range r.Params {
 		p.say("- %s: %s", one.Head(), one.Summary)
 	}
 	p.say("")
 	for _, l := range verdictLines(r) {
-		p.say("%s", l)
+		p.say("- %s", l)
 	}
+	p.say("")
 	for _, name := range pictures {
-		p.say("\n![%s](%s)", strings.TrimSuffix(strings.TrimSuffix(name, ".svg"), ".png"), name)
+		p.say("![%s](%s)\n", strings.TrimSuffix(strings.TrimSuffix(name, ".svg"), ".png"), name)
 	}
 	for _, c := range byCurve(r.Points()) {
-		p.say("\n## %s", c.name)
-		p.table(pointTable(r, c.outcomes, false))
+		p.say("## %s", c.name)
+		p.table(pointTable(r, c.outcomes, true))
 	}
 	if len(r.Points()) > 0 {
-		p.say("%s a point. Intervals are Wilson's, in percent of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it.", words.Count(r.Runs, "run"))
+		p.say("%s a point. Intervals are Wilson's of 95 %%, of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it.\n", words.Count(r.Runs, "run"))
 	}
 	for _, c := range byCurve(r.Boundaries()) {
-		p.say("\n## Boundary: %s", c.name)
-		p.table(boundaryTable(r, c.outcomes, false))
+		p.say("## Boundary: %s", c.name)
+		p.table(boundaryTable(r, c.outcomes))
 	}
 	if len(r.Boundaries()) > 0 {
 		p.say("In %s. Violated at: the largest value tried below the boundary, shown by a run; holds at: the smallest above it, at which %s showed nothing. The formula and the rules of thumb are followed by what was found there: ✓ holds, ✗ violated, ? left open. Met: neither side is farther from the formula than what the search was to be exact to.", r.Params[0].Head(), words.Count(r.Runs, "run"))

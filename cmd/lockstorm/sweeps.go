@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -59,6 +60,31 @@ func findPoint(name string) (scenarios.Scenario, bool) {
 		}
 	}
 	return scenarios.Scenario{}, false
+}
+
+// showUnit prints the scenario of a point, or that of a boundary at some x: "7", "3@0.95".
+func showUnit(name, which string, out io.Writer) error {
+	s, err := findSweep(name)
+	if err != nil {
+		return err
+	}
+	number, at, isAt := strings.Cut(which, "@")
+	n, err := strconv.Atoi(number)
+	x := 0.0
+	if err == nil && isAt {
+		x, err = strconv.ParseFloat(at, 64)
+	}
+	if err != nil {
+		return fmt.Errorf("--show %s: want the number of a point, or that of a boundary and x, as in 3@0.95", which)
+	}
+	shown, err := s.At(n, x)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--show %s: %w", which, err)
+	case isAt == (n <= len(s.Points)):
+		return fmt.Errorf("--show %s: points are the numbers up to %d; what follows are boundaries, which want an x, as in %d@0.95", which, len(s.Points), len(s.Points)+1)
+	}
+	return shown.Print(out)
 }
 
 // listSweeps prints what can be swept.
