@@ -35,7 +35,7 @@ func readSamples(dir string, d *nemesis.Distribution) error {
 		return wrong(err)
 	}
 	defer func() { _ = file.Close() }()
-	samples, err := parseSamples(path, file)
+	samples, err := ReadSamples(path, file, time.ParseDuration)
 	if err != nil {
 		return wrong(err)
 	}
@@ -43,10 +43,11 @@ func readSamples(dir string, d *nemesis.Distribution) error {
 	return nil
 }
 
-// parseSamples reads one duration a line, as in "1.2ms". Blank lines, and what
-// stands behind a #, are left out. Errors name the file, as it is called, and
+// ReadSamples reads one duration a line, as sample reads it: [time.ParseDuration], or what
+// takes more than that. Blank lines, and what stands behind a #, are left out; no duration
+// may be negative, and there has to be one. Errors name the file, as it is called, and
 // the line.
-func parseSamples(name string, r io.Reader) ([]time.Duration, error) {
+func ReadSamples(name string, r io.Reader, sample func(text string) (time.Duration, error)) ([]time.Duration, error) {
 	var samples []time.Duration
 	lines := bufio.NewScanner(r)
 	number := 1
@@ -55,16 +56,16 @@ func parseSamples(name string, r io.Reader) ([]time.Duration, error) {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		sample, err := time.ParseDuration(text)
+		one, err := sample(text)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s:%d: %q is not a duration: want one a line, as in 1.2ms", name, number, text)
-		case sample < 0:
-			return nil, fmt.Errorf("%s:%d: %v is negative", name, number, sample)
+		case one < 0:
+			return nil, fmt.Errorf("%s:%d: %v is negative", name, number, one)
 		case len(samples) == maxSamples:
 			return nil, fmt.Errorf("%s:%d: more than %d samples", name, number, maxSamples)
 		}
-		samples = append(samples, sample)
+		samples = append(samples, one)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", name, number, err)

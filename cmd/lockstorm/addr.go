@@ -57,6 +57,13 @@ type addrChoice struct {
 func addrFlags(set *pflag.FlagSet) func() (storm.Backend, error) {
 	var c addrChoice
 	set.StringSliceVar(&c.addrs, "redis", nil, "the servers, `host:port` of each, with commas between: independent masters, one for each node; if there are more, the first ones are used")
+	c.connectFlags(set)
+	set.BoolVar(&c.confirmed, "confirm-these-servers", false, "say that these are the right servers to run experiments on")
+	return c.backend
+}
+
+// connectFlags are those that say how servers are talked to.
+func (c *addrChoice) connectFlags(set *pflag.FlagSet) {
 	set.StringVar(&c.user, "redis-user", "", "user of the servers (ACL); without: the default one")
 	set.StringVar(&c.passwordFile, "redis-password-file", "", "`file` with the password, alone; without: what "+passwordEnv+" holds")
 	set.BoolVar(&c.tls, "redis-tls", false, "speak TLS")
@@ -64,8 +71,6 @@ func addrFlags(set *pflag.FlagSet) func() (storm.Backend, error) {
 	set.StringVar(&c.cert, "redis-cert", "", "`file` with our certificate (PEM), where they want one")
 	set.StringVar(&c.key, "redis-key", "", "`file` with its key (PEM)")
 	set.IntVar(&c.db, "redis-db", 0, "`number` of the database")
-	set.BoolVar(&c.confirmed, "confirm-these-servers", false, "say that these are the right servers to run experiments on")
-	return c.backend
 }
 
 // backend makes the backend of the flags; an [unreadyError] says what keeps it from being
@@ -73,7 +78,7 @@ func addrFlags(set *pflag.FlagSet) func() (storm.Backend, error) {
 func (c *addrChoice) backend() (storm.Backend, error) {
 	connect, err := c.connect()
 	if err == nil {
-		err = checkAddrs(c.addrs)
+		err = checkAddrs("redis", c.addrs)
 	}
 	if err != nil {
 		return storm.Backend{}, err
@@ -90,14 +95,15 @@ func (c *addrChoice) backend() (storm.Backend, error) {
 	return made, nil
 }
 
-func checkAddrs(addrs []string) error {
+// checkAddrs checks what a flag names.
+func checkAddrs(flag string, addrs []string) error {
 	for i, addr := range addrs {
 		host, port, err := net.SplitHostPort(addr)
 		if err != nil || host == "" || port == "" {
-			return fmt.Errorf("--redis %q: want host:port", addr)
+			return fmt.Errorf("--%s %q: want host:port", flag, addr)
 		}
 		if slices.Contains(addrs[:i], addr) {
-			return fmt.Errorf("--redis names %s twice: it would vote twice", addr)
+			return fmt.Errorf("--%s names %s twice: it would vote twice", flag, addr)
 		}
 	}
 	return nil

@@ -11,14 +11,14 @@ import (
 	"github.com/lockstorm/lockstorm/sweep"
 )
 
-// thinned is how a sweep is measured again: so many of its points, spread over it, with
+// thinSweep is how a sweep is measured again: so many of its points, spread over it, with
 // so many runs each. What is measured then is no more exact than halfWidth.
-type thinned struct {
+type thinSweep struct {
 	points, runs int
 	halfWidth    float64
 }
 
-var thin = map[string]thinned{
+var thin = map[string]thinSweep{
 	"restart-delay":           {24, 200, 0.07},
 	"restart-delay-price":     {5, 5, 0.3},
 	"restart-delay-reference": {20, 5, 0.3},

@@ -58,7 +58,7 @@ var rules = []rule{
 	{"sweep/restart", []string{"env", "nemesis", "checker", "scenarios", "sweep"}, "what is swept is data"},
 	{"sweep/drift", []string{"env", "nemesis", "checker", "scenarios", "sweep"}, "what is swept is data"},
 	{"sweep", []string{"internal/files", "internal/words", "nemesis", "checker", "scenarios", "storm"}, "a campaign knows no world but through storm"},
-	{"tune", []string{"internal/words", "env", "guard", "nemesis", "checker", "scenarios", "storm", "hunt/assume", "sweep"}, "advice rests on formulas and runs, and knows no world but through storm"},
+	{"tune", []string{"internal/words", "env", "guard", "history", "nemesis", "checker", "scenarios", "storm"}, "advice rests on formulas and runs, and knows no world but through storm"},
 	{"docs", nil, "pages that the command prints"},
 	{"cmd", []string{"*"}, "the command wires everything"},
 	{"internal/words", nil, "numbers in words know nothing of what is counted"},

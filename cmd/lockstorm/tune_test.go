@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/tune"
+)
+
+// smallTune is what has an answer soon.
+var smallTune = []string{"tune", "--nodes", "3", "--round-trip", "500us..1500us", "--clock-ppm", "500", "--pause-bound", "10ms",
+	"--hold", "20ms", "--clients", "2", "--think", "20ms..60ms", "--violations", "1", "--acquire-p99", "50ms", "--availability", "0.99", "--runs", "5"}
+
+func tuned(t *testing.T, more ...string) (code int, out, problems string) {
+	t.Helper()
+	return command(t, append(append([]string{}, smallTune...), more...)...)
+}
+
+// The page tells the setting, what each figure rests on, how it was validated, and the choice.
+func TestTune(t *testing.T) {
+	code, out, problems := tuned(t)
+	want(t, "exit code", code, exitAsExpected)
+	want(t, "on stderr", problems, "")
+	wantIn(t, out, "recommended\n", "drift factor               0.01", "TTL: modelled", "drift factor: exact", "if: clock rates within 500 ppm",
+		"edge: 0 of 5 violated lease exclusion", "acquire p99: measured", "validated by runs with seeds 1000001 to", "other TTLs and extensions")
+	_, again, _ := tuned(t)
+	want(t, "the same seed", again, out)
+}
+
+// What is stored holds the advice, the front and scenarios that run repeats; nothing is
+// written over.
+func TestTuneStores(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "advice")
+	code, out, _ := tuned(t, "--out", dir, "--json")
+	want(t, "exit code", code, exitAsExpected)
+	var advice tune.Advice
+	if err := json.Unmarshal([]byte(out), &advice); err != nil || advice.Recommended == nil || len(advice.Basis) == 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tune.json"))
+	want(t, "tune.json", string(text), out)
+	if err != nil {
+		t.Error(err)
+	}
+	table, _ := os.ReadFile(filepath.Join(dir, "front.csv"))
+	want(t, "lines of front.csv", strings.Count(string(table), "\n"), len(advice.Front)+1)
+	files, _ := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	want(t, "scenarios", len(files), 3)
+	for _, file := range files {
+		_, seed, _ := strings.Cut(strings.TrimSuffix(file, ".yaml"), "-seed-")
+		code, out, problems := command(t, "run", file, "--seed", seed, "--out", "")
+		if code != exitAsExpected {
+			t.Errorf("%s: exit code %d\n%s%s", file, code, out, problems)
+		}
+	}
+	code, _, problems := tuned(t, "--out", dir)
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "nothing is written over")
+}
+
+// What no setting meets ends with exit code 1 and the reason.
+func TestTuneRefuses(t *testing.T) {
+	code, out, _ := tuned(t, "--acquire-p99", "501us")
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, out, "no setting is recommended", "acquire_p99: 501µs is wanted")
+}
+
+func TestTuneBadInput(t *testing.T) {
+	samples := filepath.Join(t.TempDir(), "rtt.txt")
+	if err := os.WriteFile(samples, []byte("1\nNaN\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for said, flags := range map[string][]string{
+		"--hold: \"long\" is no distribution":                 {"--hold", "long"},
+		"--clock-ppm: \"many\" is not a whole number":         {"--clock-ppm", "many"},
+		"want.availability: 1.5":                              {"--availability", "1.5"},
+		"want.acquire_p99: 1µs is shorter":                    {"--acquire-p99", "1us"},
+		"no setting meets it: pauses are unbounded":           {"--pauses-unbounded", "true"},
+		"clocks.rate_ppm: -1":                                 {"--clock-ppm", "-1"},
+		"rtt.txt:2: \"NaN\" is not a duration":                {"--round-trip-samples", samples},
+		"--runs 0: want at least 1":                           {"--runs", "0"},
+		"--measure \"nowhere\": want host:port":               {"--measure", "nowhere"},
+		"--every 0s: want at least 1ms":                       {"--measure", "localhost:1", "--every", "0"},
+		"--samples 0: want at least 1":                        {"--measure", "localhost:1", "--samples", "0"},
+		"localhost:1: ":                                       {"--measure", "localhost:1"},
+		"--redis-ca, --redis-cert and --redis-key are for --": {"--measure", "localhost:1", "--redis-ca", "x"},
+	} {
+		code, out, problems := tuned(t, flags...)
+		if code != exitBadInput || out != "" || !strings.Contains(problems, said) || strings.Count(problems, "\n") != 1 {
+			t.Errorf("%v: exit code %d, %q, %q, want %q", flags, code, out, problems, said)
+		}
+	}
+	code, _, problems := command(t, "tune", "nowhere.yaml")
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "nowhere.yaml")
+}

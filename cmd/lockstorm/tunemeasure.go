@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockstorm/lockstorm/cluster/sampling"
+	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/tune"
+)
+
+// measuring is the flags of tune that have round trips measured.
+type measuring struct {
+	addrs   []string
+	samples int
+	every   time.Duration
+	connect addrChoice
+}
+
+func (m *measuring) flags(set *pflag.FlagSet) {
+	set.StringSliceVar(&m.addrs, "measure", nil, "measure round trips to these servers, `host:port` of each, with commas between: by PING alone")
+	set.IntVar(&m.samples, "samples", 200, "with --measure: `number` of times that each server is asked")
+	set.DurationVar(&m.every, "every", 50*time.Millisecond, "with --measure: `time` between two questions to a server, at least 1ms")
+	own := pflag.NewFlagSet("measure", pflag.ContinueOnError)
+	m.connect.connectFlags(own)
+	own.VisitAll(func(f *pflag.Flag) { f.Usage = "with --measure: " + f.Usage })
+	set.AddFlagSet(own)
+}
+
+// into measures, if servers are named, and puts what it finds into a question in place of what
+// that says of round trips.
+func (m *measuring) into(ctx context.Context, q *tune.Question, out io.Writer) error {
+	if len(m.addrs) == 0 {
+		return nil
+	}
+	if err := checkAddrs("measure", m.addrs); err != nil {
+		return err
+	}
+	switch {
+	case m.samples < 1:
+		return fmt.Errorf("--samples %d: want at least 1", m.samples)
+	case m.every < time.Millisecond:
+		return fmt.Errorf("--every %v: want at least 1ms, so that nobody is disturbed", m.every)
+	}
+	connect, err := m.connect.connect()
+	if err != nil {
+		return err
+	}
+	bar := newProgress(out, "measuring", m.samples*len(m.addrs))
+	times, err := sampling.RoundTrips(ctx, m.addrs, connect, sampling.Options{Samples: m.samples, Every: m.every, Asked: bar.step})
+	bar.done()
+	if err != nil {
+		return advised(err)
+	}
+	var all []time.Duration
+	for i, of := range times {
+		printQuantiles(out, m.addrs[i], of)
+		all = append(all, of...)
+	}
+	if len(times) > 1 {
+		printQuantiles(out, "all", all)
+	}
+	_, _ = fmt.Fprintln(out, "that is how long they took now, from here; what is rarer, or comes at other hours, is not in it")
+	q.RoundTrip = nemesis.Distribution{Samples: all}
+	return nil
+}
+
+func printQuantiles(out io.Writer, name string, times []time.Duration) {
+	times = slices.Sorted(slices.Values(times))
+	at := func(perMille int) string { return words.Duration(times[(len(times)-1)*perMille/1000]) }
+	_, _ = fmt.Fprintf(out, "%s: %s, least %s, p50 %s, p90 %s, p99 %s, most %s\n",
+		name, words.Count(len(times), "sample"), at(0), at(500), at(900), at(990), at(1000))
+}

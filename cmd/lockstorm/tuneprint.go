@@ -1,0 +1,188 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/tune"
+)
+
+// printTuning prints an advice for a person.
+func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
+	if a.Refusal != "" {
+		p("no setting is recommended\n\n")
+		for _, l := range words.Lines(a.Refusal, screen) {
+			p("%s\n", l)
+		}
+	} else {
+		printRecommended(out, a)
+	}
+	for _, r := range a.Rejected {
+		p("\nrejected: a TTL of %v, extended every %v, retries after %v to %v\n", r.TTL, r.ExtendEvery, r.RetryMin, r.RetryMax)
+		for _, c := range r.Contradictions {
+			p("  %s\n", c)
+		}
+	}
+	printChoice(out, a)
+	if o.out != "" {
+		p("\nstored in %s\n", o.out)
+	}
+}
+
+// printRecommended prints the setting and what it rests on.
+func printRecommended(out io.Writer, a tune.Advice) {
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
+	p("recommended\n\n")
+	for _, b := range a.Basis {
+		p("%-26s %s\n", b.Figure, b.Value)
+	}
+	if s := a.Shorter; s != nil {
+		p("\nExtended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for no\nlonger than that: a shorter longest_ttl has it recommended.\n", s.ExtendEvery, s.TTL)
+	}
+	p("\nwhat each rests on, and how sure it is\n")
+	for _, b := range a.Basis {
+		p("\n%s: %s\n", b.Figure, b.Sure)
+		for _, l := range words.Lines("if: "+b.Rests, screen-2) {
+			p("  %s\n", l)
+		}
+		for _, l := range words.Lines(b.How, screen-2) {
+			p("  %s\n", l)
+		}
+	}
+	p("\nvalidated by runs with seeds %d to %d\n", a.Validation.Seeds.First, a.Validation.Seeds.Last)
+	for _, t := range a.Validation.Trials {
+		what := "run"
+		if t.PerGrant {
+			what = "grant"
+		}
+		text := fmt.Sprintf("%s: %s. %d of %s violated %s exclusion: %.2g to %.2g at 95 %%, and %.2g at most by the model",
+			t.Name, t.What, t.K, words.Count(t.N, what), t.Property, t.Low, t.High, t.Predicted)
+		for n, l := range words.Lines(text, screen-4) {
+			p("%s%s\n", []string{"  ", "    "}[min(n, 1)], l)
+		}
+	}
+}
+
+// frontLines is how many settings of the front are printed, of those that are many.
+const frontLines = 16
+
+// printChoice prints what there is to choose: where a setting is recommended, those of the
+// front that differ from it in TTL and extension, or in timeout and retry delay; otherwise some
+// of the front, evenly. All are in front.csv.
+func printChoice(out io.Writer, a tune.Advice) {
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
+	p("\nThe choice: %d settings were weighed; %d of those that last for the work are such that no other is better in every way", a.WeighedSettings, len(a.Front))
+	if len(a.Front) == 0 {
+		p("\n")
+		return
+	}
+	if a.Recommended == nil {
+		p("\n\n")
+		printFront(out, thinned(a.Front), nil)
+		return
+	}
+	r := *a.Recommended
+	var terms, paces []tune.Weighed
+	for _, w := range a.Front {
+		if w.NodeTimeout == r.NodeTimeout && w.RetryMax == r.RetryMax {
+			terms = append(terms, w)
+		}
+		if w.TTL == r.TTL && w.ExtendEvery == r.ExtendEvery {
+			paces = append(paces, w)
+		}
+	}
+	p("\n\nother TTLs and extensions\n")
+	printFront(out, thinned(terms), &r)
+	p("\nother timeouts and retry delays\n")
+	printFront(out, thinned(paces), &r)
+}
+
+// thinned is some of a list, evenly.
+func thinned(list []tune.Weighed) (some []tune.Weighed) {
+	step := max(1, (len(list)+frontLines-1)/frontLines)
+	for i := 0; i < len(list); i += step {
+		some = append(some, list[i])
+	}
+	return some
+}
+
+// printFront prints settings, the recommended one first and marked.
+func printFront(out io.Writer, list []tune.Weighed, recommended *tune.Weighed) {
+	t := table{head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s"}}
+	add := func(mark string, w tune.Weighed) {
+		t.add(mark, w.TTL.String(), every(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
+			fmt.Sprintf("%.6f", w.Availability), words.Duration(w.AcquireP99), fmt.Sprintf("%.3g", w.Risk.PerBillion()),
+			fmt.Sprintf("%.3g", w.RequestsPerSecond))
+	}
+	if recommended != nil {
+		add("→", *recommended)
+	}
+	for _, w := range list {
+		if recommended == nil || w != *recommended {
+			add("", w)
+		}
+	}
+	t.text(out)
+}
+
+func every(d time.Duration) string {
+	if d == 0 {
+		return "never"
+	}
+	return d.String()
+}
+
+// storeAdvice writes an advice into a directory.
+func storeAdvice(dir string, a tune.Advice) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	files := map[string]func(io.Writer) error{
+		"tune.json": func(w io.Writer) error { return writeJSON(w, a) },
+		"front.csv": func(w io.Writer) error { return writeFront(w, a.Front) },
+	}
+	for i, s := range a.Scenarios {
+		files[fmt.Sprintf("%s-seed-%d.yaml", s.Name, a.Seeds[i])] = s.Print
+	}
+	for name, write := range files {
+		if err := writeNew(filepath.Join(dir, name), write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// writeFront writes the front as CSV: durations in milliseconds.
+func writeFront(out io.Writer, front []tune.Weighed) error {
+	w := csv.NewWriter(out)
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	ms := func(d time.Duration) string { return number(float64(d) / float64(time.Millisecond)) }
+	_ = w.Write([]string{"ttl_ms", "drift_factor", "extend_every_ms", "node_timeout_ms", "retry_min_ms", "retry_max_ms", "restart_delay_ms",
+		"availability", "acquire_p99_ms", "violations_per_billion", "late", "blocked_by_dead_ms", "requests_per_second"})
+	for _, f := range front {
+		_ = w.Write([]string{ms(f.TTL), number(f.DriftFactor), ms(f.ExtendEvery), ms(f.NodeTimeout), ms(f.RetryMin), ms(f.RetryMax), ms(f.RestartDelay),
+			number(f.Availability), ms(f.AcquireP99), number(f.Risk.PerBillion()), number(f.Late), ms(f.BlockedByDead), number(f.RequestsPerSecond)})
+	}
+	w.Flush()
+	return w.Error()
+}

@@ -1,0 +1,77 @@
+package tune
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/redlock"
+)
+
+func drawClocks(t *rapid.T) Clocks {
+	return Clocks{
+		RatePPM:     rapid.Int64Range(0, 200_000).Draw(t, "ppm"),
+		LargestStep: time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(t, "step")),
+	}
+}
+
+func drawTTL(t *rapid.T) time.Duration {
+	return time.Duration(rapid.Int64Range(100, 600_000).Draw(t, "ttl")) * time.Millisecond
+}
+
+// The recommended drift factor covers the clocks: a validity on the slowest clock ends before
+// the keys on the fastest do, which has been stepped forward; and whoever comes back after
+// the restart delay, by the fastest clock, finds the validity over.
+func TestSettingsCoverTheClocks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, ttl := drawClocks(t), drawTTL(t)
+		factor := c.DriftFactor(ttl)
+		if factor >= 1 {
+			t.Skip("nothing is left of the TTL")
+		}
+		rho, a := float64(c.RatePPM)/1e6, Allowance(ttl, factor)
+		ends := float64(ttl-a) / (1 - rho)
+		if expires := float64(ttl-c.LargestStep) / (1 + rho); ends > expires {
+			t.Errorf("the validity ends at %v, the keys have expired at %v", time.Duration(ends), time.Duration(expires))
+		}
+		if back := float64(c.RestartDelay(ttl)-c.LargestStep) / (1 + rho); back < ends {
+			t.Errorf("a node is back after %v, before the validity ends at %v", time.Duration(back), time.Duration(ends))
+		}
+		if least, given := c.NeededRestartDelay(ttl, a), c.RestartDelay(ttl); given < least {
+			t.Errorf("a restart delay of %v is recommended, %v is needed", given, least)
+		}
+	})
+}
+
+// An allowance of a thousandth of the TTL less than is needed does not cover the clocks.
+func TestNeededAllowanceIsTheLeast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, ttl := drawClocks(t), drawTTL(t)
+		rho, short := float64(c.RatePPM)/1e6, c.NeededAllowance(ttl)-ttl/1000
+		if float64(ttl-short)/(1-rho) <= float64(ttl-c.LargestStep)/(1+rho) {
+			t.Errorf("%v would do as well", short)
+		}
+	})
+}
+
+// Worse clocks never ask for less.
+func TestWorseClocksNeedMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, ttl := drawClocks(t), drawTTL(t)
+		worse := Clocks{c.RatePPM + rapid.Int64Range(0, 1000).Draw(t, "more ppm"), c.LargestStep + time.Duration(rapid.IntRange(0, 1e6).Draw(t, "more"))}
+		if worse.DriftFactor(ttl) < c.DriftFactor(ttl) || worse.NeededAllowance(ttl) < c.NeededAllowance(ttl) || worse.RestartDelay(ttl) < c.RestartDelay(ttl) {
+			t.Errorf("%+v asks for less than %+v", worse, c)
+		}
+	})
+}
+
+// The allowance is the lock's own.
+func TestAllowanceIsThatOfTheLock(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ttl, factor := drawTTL(t), rapid.Float64Range(0, 1).Draw(t, "factor")
+		if got, want := Allowance(ttl, factor), redlock.Allowance(ttl, factor); got != want {
+			t.Errorf("%v, the lock has %v", got, want)
+		}
+	})
+}

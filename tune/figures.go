@@ -1,0 +1,199 @@
+package tune
+
+import (
+	"math"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Figures are what a setting costs and gives, by the model.
+type Figures struct {
+	Risk Risk `json:"risk"`
+
+	// Late is the probability that a hold outlives its lease: with a fence, work in vain. Of
+	// pauses that are unbounded nothing can be said; they are left out.
+	Late float64 `json:"late"`
+
+	Availability float64 `json:"availability"`
+
+	// AcquireP99 is from scouting runs.
+	AcquireP99 time.Duration `json:"acquire_p99"`
+
+	// BlockedByDead is how long a dead holder blocks the others at most.
+	BlockedByDead time.Duration `json:"blocked_by_dead"`
+
+	// RequestsPerSecond is how many requests each client that waits sends to the nodes, and
+	// a holder that extends.
+	RequestsPerSecond float64 `json:"requests_per_second"`
+}
+
+// Risk is the probability of a violation for each grant, by its cause.
+type Risk struct {
+	Pauses     float64 `json:"pauses"`     // the holder is late
+	Extensions float64 `json:"extensions"` // it could not extend in time
+	Restarts   float64 `json:"restarts"`   // a node was back too early without its keys
+}
+
+// Total is the sum: at most one.
+func (r Risk) Total() float64 { return min(1, r.Pauses+r.Extensions+r.Restarts) }
+
+// PerBillion is the total for 10⁹ grants.
+func (r Risk) PerBillion() float64 { return 1e9 * r.Total() }
+
+// model is what is known, made ready for figures.
+type model struct {
+	Known
+	late  lateness
+	holds []stratum
+	hold  float64       // mean, ns
+	think float64       // mean, ns
+	trip  time.Duration // median round trip
+
+	tables struct{ hold, think, pause *nemesis.Table } // from which runs are drawn; pause: nil, if pauses have no lengths
+}
+
+// resourceTrips is how many round trips of the resource a hold has beside itself: a read
+// before its work and a write after it.
+const resourceTrips = 2
+
+func newModel(k Known) *model {
+	k.RoundTrip, k.Hold = sorted(k.RoundTrip), sorted(k.Hold)
+	if k.Pauses.Length != nil {
+		length := sorted(*k.Pauses.Length)
+		k.Pauses.Length = &length
+	}
+	m := &model{Known: k, late: lateness{k.Pauses, k.RoundTrip, resourceTrips}, holds: strata(k.Hold)}
+	m.hold, m.think = mean(m.holds), mean(strata(k.Contention.Think))
+	m.tables.hold, m.tables.think = k.Hold.Table(), k.Contention.Think.Table()
+	if k.Pauses.Length != nil {
+		m.tables.pause = k.Pauses.Length.Table()
+	}
+	m.trip = quantile(k.RoundTrip, 0.5)
+	return m
+}
+
+// figures weighs a setting, all but its p99.
+func (m *model) figures(s Setting) Figures {
+	f := Figures{
+		Availability:      m.availability(s),
+		BlockedByDead:     time.Duration(float64(s.TTL) * (1 + m.Clocks.rho())),
+		RequestsPerSecond: m.requests(s),
+	}
+	risk := Risk{Pauses: m.lateHolder(s), Extensions: m.lostExtensions(s), Restarts: m.earlyRestart(s)}
+	f.Late = min(1, risk.Pauses+risk.Extensions)
+	if m.FenceChecked { // no such write is taken
+		return f
+	}
+	if m.Pauses.Unbounded {
+		risk.Pauses = 1
+	}
+	f.Risk = risk
+	return f
+}
+
+// lateHolder is the probability that a holder goes on beyond its validity for what pauses and
+// the resource's round trips take.
+func (m *model) lateHolder(s Setting) float64 {
+	if s.ExtendEvery > 0 {
+		one := m.late.beyond(s.ExtendEvery, s.slack(0))
+		return min(1, one*(m.hold/float64(s.ExtendEvery)+1))
+	}
+	sum := 0.0
+	for _, h := range m.holds {
+		sum += h.share * m.late.beyond(h.value, s.slack(h.value))
+	}
+	return sum
+}
+
+// lostExtensions is the probability that a hold is lost because extensions found no quorum,
+// as often as there is time for, or because no majority was there.
+func (m *model) lostExtensions(s Setting) float64 {
+	if s.ExtendEvery == 0 {
+		return 0
+	}
+	slow := above(m.RoundTrip, s.NodeTimeout)
+	fails := atLeast(m.Nodes, m.spare()+1, slow)
+	intervals := m.hold/float64(s.ExtendEvery) + 1
+	return min(1, intervals*math.Pow(fails, float64(s.spareExtensions()+1))+m.majorityLost(s))
+}
+
+// majorityLost is the probability that during a hold too many nodes are down, one of them
+// since then.
+func (m *model) majorityLost(s Setting) float64 {
+	if m.Crashes.NodeEvery == 0 {
+		return 0
+	}
+	rate := float64(m.Nodes) / float64(m.Crashes.NodeEvery)
+	return min(1, rate*(m.hold+float64(s.TTL))*atLeast(m.Nodes-1, m.spare(), m.away(s)))
+}
+
+// earlyRestart is an upper bound of the probability that a node crashes and is back without
+// its keys while they were needed.
+func (m *model) earlyRestart(s Setting) float64 {
+	if !m.forgets() || m.Crashes.NodeEvery == 0 || s.RestartDelay >= m.Clocks.NeededRestartDelay(s.TTL, s.Allowance()) {
+		return 0
+	}
+	return min(1, float64(m.Nodes)/float64(m.Crashes.NodeEvery)*(m.hold+float64(s.TTL)))
+}
+
+// away is the share of the time that a node is down for its restart delay.
+func (m *model) away(s Setting) float64 {
+	if m.Crashes.NodeEvery == 0 {
+		return 0
+	}
+	return float64(s.RestartDelay) / float64(s.RestartDelay+m.Crashes.NodeEvery)
+}
+
+// availability is 1 less the shares of the time in which no majority is up, and in which a
+// dead holder has the lock.
+func (m *model) availability(s Setting) float64 {
+	lost := atLeast(m.Nodes, m.spare()+1, m.away(s))
+	if every := m.Crashes.ClientEvery; every > 0 {
+		blocked := float64(s.TTL)*(1+m.Clocks.rho()) + float64(m.Clocks.LargestStep) // which may be backwards
+		lost += m.used() * blocked / float64(every)
+	}
+	return max(0, 1-lost)
+}
+
+// used is the share of the time in which somebody holds the lock, at most.
+func (m *model) used() float64 {
+	return min(1, float64(m.Contention.Clients)*m.hold/(m.hold+m.think))
+}
+
+// requests is what a waiting client and a holder who extends ask of the nodes: a try is a SET
+// and, since it fails, a delete on each.
+func (m *model) requests(s Setting) float64 {
+	perSecond := 0.0
+	if m.Contention.Clients > 1 {
+		cycle := (s.RetryMin+s.RetryMax)/2 + m.trip
+		perSecond = 2 * float64(m.Nodes) / cycle.Seconds()
+	}
+	if s.ExtendEvery > 0 {
+		perSecond += float64(m.Nodes) / s.ExtendEvery.Seconds()
+	}
+	return perSecond
+}
+
+// atLeast is the probability that at least so many of n happen, each with probability p.
+func atLeast(n, k int, p float64) (sum float64) {
+	if p <= 0 {
+		if k <= 0 {
+			return 1
+		}
+		return 0
+	}
+	for ; k <= n; k++ {
+		sum += choose(n, k) * math.Pow(p, float64(k)) * math.Pow(1-p, float64(n-k))
+	}
+	return min(1, sum)
+}
+
+// choose is the number of ways to take k of n.
+func choose(n, k int) float64 {
+	ways := 1.0
+	for i := 1; i <= k; i++ {
+		ways = ways * float64(n-k+i) / float64(i)
+	}
+	return ways
+}

@@ -1,0 +1,205 @@
+package tune
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Question is what an operator knows and wants.
+type Question struct {
+	Known `yaml:",inline"`
+	Want  Wanted `yaml:"want"`
+}
+
+// Known is what is known of nodes, network, clocks and clients.
+type Known struct {
+	// Nodes is the number of independent nodes.
+	Nodes int `yaml:"nodes" json:"nodes" want:"1..64"`
+
+	// RoundTrip is how long a node takes to answer, there and back.
+	RoundTrip nemesis.Distribution `yaml:"round_trip" json:"-"`
+
+	Clocks Clocks `yaml:"clocks" json:"clocks"`
+
+	// Pauses is how clients stand still: garbage collection, scheduling, a machine that is
+	// moved. Exactly one of its forms is given.
+	Pauses Pauses `yaml:"pauses" json:"-"`
+
+	Crashes Crashes `yaml:"crashes,omitempty" json:"-"`
+
+	// Hold is how long a client keeps the lock.
+	Hold nemesis.Distribution `yaml:"hold" json:"-"`
+
+	Contention Contention `yaml:"contention" json:"-"`
+
+	// FenceChecked says that the resource takes no read and no write with a fence below
+	// the highest that it has seen, and that fences never go back.
+	FenceChecked bool `yaml:"fence_checked,omitempty" json:"fence_checked"`
+
+	// LongestTTL is the longest TTL that is acceptable: how long a dead holder may block
+	// the others. Nothing means 10 minutes.
+	LongestTTL time.Duration `yaml:"longest_ttl,omitempty" json:"-" want:"0s.."`
+
+	// NoExtension says that holds cannot be extended.
+	NoExtension bool `yaml:"no_extension,omitempty" json:"no_extension"`
+}
+
+// Clocks are the bounds of all clocks, of clients and of nodes.
+type Clocks struct {
+	// RatePPM is by how much a clock may run fast or slow, in parts per million: NTP
+	// slews by up to 500, chrony by up to 83,333 unless told otherwise.
+	RatePPM int64 `yaml:"rate_ppm" json:"rate_ppm" want:"0..499999"`
+
+	// LargestStep is by how much the wall clock of a node may be stepped while a key
+	// lives, all steps together.
+	LargestStep time.Duration `yaml:"largest_step,omitempty" json:"largest_step" want:"0s.."`
+}
+
+// Pauses is how clients stand still.
+type Pauses struct {
+	// Every is the mean time between two pauses of a client, and Length how long one is.
+	Every  time.Duration         `yaml:"every,omitempty" want:"0s.."`
+	Length *nemesis.Distribution `yaml:"length,omitempty"`
+
+	// Bound is a time that all pauses of one hold together do not exceed (of one extension
+	// interval, if the lock is extended).
+	Bound *time.Duration `yaml:"bound,omitempty" want:"0s.."`
+
+	// Unbounded says that nothing is known.
+	Unbounded bool `yaml:"unbounded,omitempty"`
+}
+
+// Crashes is what goes down.
+type Crashes struct {
+	// NodeEvery is the mean time between two crashes of one node; 0: none are expected,
+	// and nobody counts on that for the restart delay.
+	NodeEvery time.Duration `yaml:"node_every,omitempty" want:"0s.."`
+
+	// ClientEvery is the mean time between two deaths of one client; 0: none.
+	ClientEvery time.Duration `yaml:"client_every,omitempty" want:"0s.."`
+
+	// RestartDelay is how long a crashed node stays away at least, where that cannot be
+	// chosen. Nothing: it can.
+	RestartDelay *time.Duration `yaml:"restart_delay,omitempty" want:"0s.."`
+
+	// Persistence is what nodes keep. Nothing means none.
+	Persistence nemesis.Persistence `yaml:"persistence,omitempty" want:"none|aof-everysec|aof-always"`
+}
+
+// Contention is who wants the same lock.
+type Contention struct {
+	Clients int `yaml:"clients" want:"1..1000"`
+
+	// Think is how long a client does without the lock between two holds.
+	Think nemesis.Distribution `yaml:"think,omitempty"`
+}
+
+// Wanted is what is wished for. What is left out is not.
+type Wanted struct {
+	// Availability is the share of the time in which the lock can be had: a majority of
+	// the nodes is up, and no dead holder has it.
+	Availability float64 `yaml:"availability,omitempty" json:"availability,omitempty" want:"0..1"`
+
+	// AcquireP99 is within which time 99 of 100 grants come, from when the lock is wanted
+	// and nobody has it.
+	AcquireP99 time.Duration `yaml:"acquire_p99,omitempty" json:"acquire_p99,omitempty" want:"0s.."`
+
+	// ViolationsPerBillion is how many of 10⁹ grants may end in a violation of effect
+	// exclusion. 0 asks for none at all.
+	ViolationsPerBillion *float64 `yaml:"violations_per_billion,omitempty" json:"violations_per_billion,omitempty" want:"0..1e9"`
+}
+
+const defaultLongestTTL = 10 * time.Minute
+
+// Validate names the first value that cannot be, by itself or beside others, in a
+// [nemesis.FieldError].
+func (q Question) Validate() error {
+	if err := nemesis.Bounded(&q); err != nil {
+		return err
+	}
+	for _, d := range []struct {
+		name string
+		of   *nemesis.Distribution
+	}{{"round_trip", &q.RoundTrip}, {"hold", &q.Hold}, {"contention.think", &q.Contention.Think}, {"pauses.length", q.Pauses.Length}} {
+		if d.of == nil {
+			continue
+		}
+		if err := d.of.Consistent(); err != nil {
+			return nemesis.InField(d.name, err)
+		}
+	}
+	if longest(q.RoundTrip) == 0 {
+		return wrong("round_trip", "missing: how long a node takes to answer")
+	}
+	if longest(q.Hold) == 0 {
+		return wrong("hold", "missing: how long a client keeps the lock")
+	}
+	if err := q.Pauses.validate(); err != nil {
+		return nemesis.InField("pauses", err)
+	}
+	return q.contradiction()
+}
+
+func (p Pauses) validate() error {
+	forms := 0
+	for _, given := range []bool{p.Length != nil, p.Bound != nil, p.Unbounded} {
+		if given {
+			forms++
+		}
+	}
+	switch {
+	case forms != 1:
+		return errors.New("want one of length (with every), bound, unbounded: no lease is safe without knowing how long its holder may stand still")
+	case p.Length != nil && p.Every == 0:
+		return wrong("every", "missing: the mean time between two pauses of a client")
+	case p.Length == nil && p.Every != 0:
+		return wrong("every", "pauses come that often, but how long are they? length is missing")
+	}
+	return nil
+}
+
+// contradiction is a wish that cannot be met, whatever the setting, as can be told before
+// anything runs.
+func (q Question) contradiction() error {
+	k := q.Known
+	switch least := quantile(k.RoundTrip, 0); {
+	case q.Want.AcquireP99 > 0 && q.Want.AcquireP99 < least:
+		return wrong("want.acquire_p99", "%v is shorter than the fastest round trip, %v", q.Want.AcquireP99, least)
+	case k.NoExtension && longest(k.Hold) >= k.longestTTL():
+		return wrong("hold", "up to %v does not fit into a TTL of %v at most, and holds cannot be extended", longest(k.Hold), k.longestTTL())
+	case k.Clocks.LargestStep >= k.longestTTL():
+		return wrong("clocks.largest_step", "a step of %v outlasts every TTL, %v at most", k.Clocks.LargestStep, k.longestTTL())
+	}
+	if q.Want.ViolationsPerBillion != nil && k.Pauses.Unbounded && !k.FenceChecked {
+		return wrong("want.violations_per_billion", "no setting meets it: pauses are unbounded and the resource checks no fence, so however long the TTL, a holder may stand still for longer and write after it. Bound the pauses, or have the resource check fences (fence_checked)")
+	}
+	return nil
+}
+
+func wrong(path, format string, args ...any) error {
+	return &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
+}
+
+func (k Known) longestTTL() time.Duration {
+	if k.LongestTTL == 0 {
+		return defaultLongestTTL
+	}
+	return k.LongestTTL
+}
+
+// quorum is how many nodes hold the lock, and spare how many may be down.
+func (k Known) quorum() int { return k.Nodes/2 + 1 }
+func (k Known) spare() int  { return k.Nodes - k.quorum() }
+
+// forgets reports whether a node that crashes comes back without a key.
+func (k Known) forgets() bool { return k.Crashes.Persistence != nemesis.Always }
+
+func (k Known) persistence() nemesis.Persistence {
+	if k.Crashes.Persistence == "" {
+		return nemesis.Nothing
+	}
+	return k.Crashes.Persistence
+}

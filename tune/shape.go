@@ -1,0 +1,114 @@
+package tune
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// quantile is the duration that a share p of all does not exceed, as runs draw it.
+func quantile(d nemesis.Distribution, p float64) time.Duration { return inTable(d.Table(), p) }
+
+func inTable(t *nemesis.Table, p float64) time.Duration {
+	if p >= 1 {
+		return t.Draw(math.MaxUint64)
+	}
+	return t.Draw(uint64(p*(1<<53)) << 11)
+}
+
+// longest is the longest duration that can be.
+func longest(d nemesis.Distribution) time.Duration { return quantile(d, 1) }
+
+// above is the share that takes longer than x: by the shape itself, since the tail of the
+// tables that runs draw from is straight beyond one in a million.
+func above(d nemesis.Distribution, x time.Duration) float64 {
+	if x < 0 {
+		return 1
+	}
+	if len(d.Samples) > 0 {
+		return aboveSamples(d, x)
+	}
+	switch {
+	case x < d.Min:
+		return 1
+	case x >= d.Max:
+		return 0
+	case d.LogNormal != nil:
+		z := math.Log(float64(x)/float64(d.LogNormal.Median)) / d.LogNormal.Sigma
+		return math.Erfc(z/math.Sqrt2) / 2
+	case d.Pareto != nil:
+		return min(1, math.Pow(float64(d.Pareto.Scale)/float64(x), d.Pareto.Alpha))
+	}
+	return float64(d.Max-x) / float64(d.Max-d.Min)
+}
+
+// aboveSamples is above of samples, which are in their order.
+func aboveSamples(d nemesis.Distribution, x time.Duration) float64 {
+	if d.Range != (nemesis.Range{}) && x >= d.Max {
+		return 0
+	}
+	i, _ := slices.BinarySearch(d.Samples, x+1)
+	return float64(len(d.Samples)-i) / float64(len(d.Samples))
+}
+
+// pausesAbove is above of the lengths of pauses, of which samples leave open what lies beyond
+// the longest: three in n at 95 %, up to the max if one is stated.
+func pausesAbove(d nemesis.Distribution, x time.Duration) float64 {
+	share := above(d, x)
+	if n := len(d.Samples); n > 0 && (d.Range == (nemesis.Range{}) || x < d.Max) {
+		share = max(share, min(1, 3/float64(n)))
+	}
+	return share
+}
+
+// mean is the mean of strata.
+func mean(of []stratum) (sum float64) {
+	for _, s := range of {
+		sum += s.share * float64(s.value)
+	}
+	return sum
+}
+
+// stratum is a share of a distribution, and the longest duration in it.
+type stratum struct {
+	share float64
+	value time.Duration
+}
+
+// strataBody and strataTail are how many strata there are: of equal shares, and of halves of
+// what is left, so that one in 10¹¹ is still told apart.
+const (
+	strataBody = 16
+	strataTail = 33
+)
+
+// strata cuts a distribution into shares, each as if it were the longest in it.
+func strata(d nemesis.Distribution) []stratum {
+	if quantile(d, 0) == longest(d) {
+		return []stratum{{1, longest(d)}}
+	}
+	var list []stratum
+	at, table := 0.0, d.Table()
+	cut := func(to float64) {
+		list = append(list, stratum{to - at, inTable(table, to)})
+		at = to
+	}
+	for i := 1; i < strataBody; i++ {
+		cut(float64(i) / strataBody)
+	}
+	for left := 0.5 / strataBody; len(list) < strataBody+strataTail; left /= 2 {
+		cut(1 - left)
+	}
+	cut(1)
+	return list
+}
+
+// sorted returns a distribution whose samples are in their order.
+func sorted(d nemesis.Distribution) nemesis.Distribution {
+	if len(d.Samples) > 0 {
+		d.Samples = slices.Sorted(slices.Values(d.Samples))
+	}
+	return d
+}
