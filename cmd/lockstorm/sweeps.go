@@ -9,6 +9,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/sweep"
+	"github.com/lockstorm/lockstorm/sweep/drift"
+	"github.com/lockstorm/lockstorm/sweep/restart"
 )
 
 // namedSweep is a sweep by the name that it gives itself.
@@ -18,7 +20,19 @@ type namedSweep struct {
 }
 
 // sweeps are those that there are, in the order in which they are listed.
-var sweeps = []namedSweep{}
+var sweeps = []namedSweep{
+	{"restart-delay", fixed(restart.Delay)},
+	{"restart-delay-price", fixed(restart.Price)},
+	{"restart-delay-reference", fixed(restart.Reference)},
+	{"restart-boundary", fixed(restart.Boundaries)},
+	{"drift", fixed(drift.Map)},
+	{"drift-edge", fixed(drift.Edge)},
+}
+
+// fixed is a sweep that is made of nothing that could be wrong.
+func fixed(s func() sweep.Sweep) func() (sweep.Sweep, error) {
+	return func() (sweep.Sweep, error) { return s(), nil }
+}
 
 // findSweep makes the sweep of a name.
 func findSweep(name string) (sweep.Sweep, error) {
