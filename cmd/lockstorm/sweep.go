@@ -191,10 +191,6 @@ func saveSweep(dir string, r sweep.Results) error {
 	return sweep.SaveSummary(dir, []byte(text.String()))
 }
 
-// drawPictures draws the results into their directory and returns the names of the files
-// that the summary shows.
-func drawPictures(string, sweep.Results) ([]string, error) { return nil, nil }
-
 // present prints what is known, and ends as that asks for.
 func (o *sweepOptions) present(r sweep.Results, out io.Writer) error {
 	if o.json {
