@@ -22,7 +22,7 @@ type entry struct {
 const (
 	thumbWidth  = vg.Length(28)
 	entryHeight = vg.Length(textSize * 1.45)
-	entryGap    = vg.Length(18)
+	entryGap    = vg.Length(24) // wide enough for letters that are a little wider, where the font is missing
 )
 
 // drawLegend writes the entries in columns below everything else, row by row, the keys
