@@ -152,7 +152,7 @@ func (c Curve) lines(l look) layer {
 	return func(canvas draw.Canvas, p *plot.Plot) {
 		style, corners := l.line(1.4), c.Formula
 		if c.joined() {
-			style.Width = 0.9
+			style.Width, corners = 0.9, nil
 			for _, v := range c.Points {
 				corners = append(corners, XY{v.X, v.Y})
 			}

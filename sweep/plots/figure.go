@@ -11,12 +11,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Width and Height are the size of every picture as a page shows it, in pixels, 96 to the
-// inch. A PNG has Density times as many in each direction, to be sharp on paper.
+// Width and Height are the size of every picture in pixels, 96 to the inch: that of a PNG,
+// and that in which a page shows an SVG.
 const (
-	Width   = 800
-	Height  = 560
-	Density = 1
+	Width  = 800
+	Height = 560
 )
 
 // pixel is the length of one: a point is a 72nd of an inch.
@@ -34,7 +33,7 @@ const (
 type figure struct {
 	title  string
 	x, y   scale
-	layers []plot.Plotter // the first is the lowest
+	layers []layer // the first is the lowest
 	marks  []Mark
 	legend []entry
 	bar    *bar // of the colours; nil: there is none
@@ -119,10 +118,9 @@ func (f *figure) plot() *plot.Plot {
 	}
 	p.X.Tick.Label = aligned(letters(textSize), draw.XCenter, draw.YTop)
 	p.Y.Tick.Label = aligned(letters(textSize), draw.XRight, draw.YCenter)
-	p.Add(layer(grid))
+	p.Add(layer(grid), layer(f.lines))
 	for _, l := range f.layers {
-		// Not Add, which would widen the axes.
-		p.Add(layer(l.Plot))
+		p.Add(l)
 	}
 	return p
 }
@@ -142,8 +140,8 @@ func aligned(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
 	return s
 }
 
-// layer is a function as a plotter. It has no range and no boxes: the scales have already
-// made room.
+// layer is a function as a plotter. It has no range and no boxes, by which the library
+// would make the axes wider: the scales have already made room.
 type layer func(draw.Canvas, *plot.Plot)
 
 func (l layer) Plot(c draw.Canvas, p *plot.Plot) { l(c, p) }

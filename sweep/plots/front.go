@@ -42,7 +42,7 @@ func (f Front) figure() (*figure, error) {
 	if fig.y, err = f.Y.over(ys); err != nil {
 		return nil, err
 	}
-	fig.layers = []plot.Plotter{layer(f.join), layer(f.dots), layer(f.labels)}
+	fig.layers = []layer{f.join, f.dots, f.labels}
 	for _, s := range f.Settings {
 		if err := printable(s.Label); err != nil {
 			return nil, err

@@ -56,7 +56,7 @@ func (h HeatMap) figure() (*figure, error) {
 	if f.y, err = y.tight(rows); err != nil {
 		return nil, err
 	}
-	f.layers = []plot.Plotter{layer(func(c draw.Canvas, p *plot.Plot) { h.cells(c, p, columns, rows) }), layer(h.line)}
+	f.layers = []layer{func(c draw.Canvas, p *plot.Plot) { h.cells(c, p, columns, rows) }, h.line}
 	f.legend = h.entries()
 	return f, nil
 }

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"slices"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -60,17 +61,28 @@ func hoist(marks []Mark, x scale, data draw.Canvas) (flags []flag, rows int) {
 	return flags, rows
 }
 
-// drawFlags draws the lines through the data and the labels above them, which are on top
-// of what lines cross them.
-func drawFlags(flags []flag, data draw.Canvas) {
-	line := draw.LineStyle{Color: faint, Width: 1, Dashes: []vg.Length{4, 2}}
-	for _, f := range flags {
-		foot := data.Max.Y + vg.Length(f.row)*markHeight
-		data.StrokeLine2(line, f.at, data.Min.Y, f.at, foot+textSize)
-	}
-	for _, f := range flags {
-		foot := data.Max.Y + vg.Length(f.row)*markHeight
-		data.FillPolygon(color.White, []vg.Point{{X: f.from, Y: foot + 1}, {X: f.to, Y: foot + 1}, {X: f.to, Y: foot + textSize + 1}, {X: f.from, Y: foot + textSize + 1}})
-		write(data, letters(textSize), f.from, foot+4, draw.XLeft, f.label)
+var markLine = draw.LineStyle{Color: faint, Width: 1, Dashes: []vg.Length{4, 2}}
+
+// lines draws those of the marks, below the data.
+func (f *figure) lines(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	for _, m := range f.marks {
+		c.StrokeLine2(markLine, x(m.X), c.Min.Y, x(m.X), c.Max.Y)
 	}
 }
+
+// drawFlags draws what is above the data: the lines, and then the labels, which are on top
+// of what lines cross them.
+func drawFlags(flags []flag, data draw.Canvas) {
+	for _, f := range flags {
+		data.StrokeLine2(markLine, f.at, data.Max.Y, f.at, f.foot(data)+textSize)
+	}
+	for _, f := range flags {
+		low, high := f.foot(data)+1, f.foot(data)+textSize+1
+		data.FillPolygon(color.White, []vg.Point{{X: f.from, Y: low}, {X: f.to, Y: low}, {X: f.to, Y: high}, {X: f.from, Y: high}})
+		write(data, letters(textSize), f.from, f.foot(data)+4, draw.XLeft, f.label)
+	}
+}
+
+// foot is the lower end of the flag's row.
+func (f flag) foot(data draw.Canvas) vg.Length { return data.Max.Y + vg.Length(f.row)*markHeight }
