@@ -337,6 +337,7 @@ func TestCampaignsThatCannotBe(t *testing.T) {
 		"from 1.3 to 1.3":                              func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Low = 1.3 },
 		"within 0: want":                               func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Within = 0 },
 		"boundary 5 (one holder): no scenario":         func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Scenario = nil },
+		"boundary 5 (one holder): plan[1].end":         func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Rules["TTL"] = -1 },
 		"boundary 5 (one holder): values [":            func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Rules["TTL"] = math.Inf(1) },
 		"point 1 (delayed-restart-at-0ms): lock.ttl":   func(c *sweep.Campaign) { c.Sweep.Points[0].Scenario.Lock.TTL = 0 },
 		"point 3 (delayed-restart-at-900ms): lock.kin": func(c *sweep.Campaign) { c.Sweep.Points[2].Scenario.Lock.Kind = "none" },

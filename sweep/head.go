@@ -24,7 +24,7 @@ const (
 // Head says which campaign a file is of. It is its first line, and holds nothing of when
 // and where: the same campaign has the same head. Two heads that differ in anything but
 // the shard are those of different campaigns, whose outcomes must not be mixed. The tag
-// differs says so of figures that mean nothing to people.
+// differs says so of hashes, which mean nothing to people.
 type Head struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -34,9 +34,9 @@ type Head struct {
 	Property checker.Property `json:"property"`
 	Params   []Param          `json:"params"`
 
-	Total int    `json:"units"`          // how many points and boundaries the campaign is about, in all shards
-	Only  []int  `json:"only,omitempty"` // their numbers; none: those of the whole sweep
-	Runs  int    `json:"runs"`           // see [Campaign]
+	Total int    `json:"units"`            // how many points and boundaries the campaign is about, in all shards
+	Only  []int  `json:"chosen,omitempty"` // their numbers; none: those of the whole sweep
+	Runs  int    `json:"runs"`             // see [Campaign]
 	First uint64 `json:"first_seed"`
 
 	Backend  string            `json:"backend"`
@@ -129,7 +129,8 @@ func (h Head) units() []int {
 // Units returns how many outcomes follow when all is done.
 func (h Head) Units() int { return len(h.units()) }
 
-// differences says in what two heads differ, field by field.
+// differences says in what two heads differ, field by field; that of a hash only where
+// nothing explains it.
 func (h Head) differences(other Head) []string {
 	var list []string
 	a, b := reflect.ValueOf(h), reflect.ValueOf(other)
@@ -140,7 +141,10 @@ func (h Head) differences(other Head) []string {
 		f := a.Type().Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		text := f.Tag.Get("differs")
-		if text == "" {
+		switch {
+		case text != "" && len(list) > 0: // it follows from the others
+			continue
+		case text == "":
 			text = fmt.Sprintf("%s %s, and not %s", strings.ReplaceAll(name, "_", " "), plain(a.Field(i)), plain(b.Field(i)))
 		}
 		list = append(list, text)

@@ -24,17 +24,16 @@ func TestAnotherCampaignIsRefused(t *testing.T) {
 	for want, change := range map[string]func(*sweep.Campaign){
 		"runs 6, and not 7":          func(c *sweep.Campaign) { c.Runs = 7 },
 		"first seed 1, and not 2":    func(c *sweep.Campaign) { c.First = 2 },
-		"only [4], and not [1,4]":    func(c *sweep.Campaign) { c.Only = []int{1, 4} },
-		"only [4], and not all":      func(c *sweep.Campaign) { c.Only = nil },
+		"chosen [4], and not [1,4]":  func(c *sweep.Campaign) { c.Only = []int{1, 4} },
+		"chosen [4], and not all":    func(c *sweep.Campaign) { c.Only = nil },
 		"sweep small, and not other": func(c *sweep.Campaign) { c.Sweep.Name = "other" },
 		"property lease, and not section": func(c *sweep.Campaign) {
 			c.Sweep.Property = checker.Section
 		},
-		"shard none, and not 1/2":                       func(c *sweep.Campaign) { c.Shard = sweep.Shard{I: 1, Of: 2} },
-		`versions {"go":"one"}, and not {"go":"two"}`:   func(c *sweep.Campaign) { c.Versions = map[string]string{"go": "two"} },
-		"its scenarios or numbers are others":           func(c *sweep.Campaign) { c.Sweep.Points[3].Predicted = nil },
-		"numbers are others; the same seeds give other": func(c *sweep.Campaign) { c.Sweep.Points[3].Scenario.Lock.TTL *= 2 },
-		"params [": func(c *sweep.Campaign) { c.Sweep.Params[0].Unit = "s" },
+		"shard none, and not 1/2":                     func(c *sweep.Campaign) { c.Shard = sweep.Shard{I: 1, Of: 2} },
+		`versions {"go":"one"}, and not {"go":"two"}`: func(c *sweep.Campaign) { c.Versions = map[string]string{"go": "two"} },
+		"its scenarios or numbers are others":         func(c *sweep.Campaign) { c.Sweep.Points[3].Predicted = nil },
+		"params [":                                    func(c *sweep.Campaign) { c.Sweep.Params[0].Unit = "s" },
 	} {
 		c := campaign()
 		c.Only = []int{4}
@@ -49,6 +48,18 @@ func TestAnotherCampaignIsRefused(t *testing.T) {
 		if content(t, dir) != was {
 			t.Fatalf("%s: the directory was changed", want)
 		}
+	}
+}
+
+// A program that makes other runs of the same scenarios has another campaign.
+func TestAnotherProgramIsRefused(t *testing.T) {
+	c, dir := campaign(), t.TempDir()
+	c.Only = []int{4}
+	run(t.Context(), t, c, dir)
+	h := head(t, c)
+	h.Traces = strings.Map(func(r rune) rune { return '0' + '9' - min(r, '9') }, h.Traces)
+	if j, err := sweep.OpenJournal(dir, h); err == nil || !strings.Contains(err.Error(), "the same seeds give other runs") {
+		t.Errorf("%v, %v", j, err)
 	}
 }
 
@@ -282,7 +293,7 @@ func TestBrokenRunsAreNamed(t *testing.T) {
 		Curve: "one", At: []float64{1}, Low: 0, High: 1, Within: 0.1, Predicted: 0.5,
 		Scenario: func(x float64) scenarios.Scenario {
 			s := away(0.1 + x)
-			if x == 0.5 {
+			if x == 0.75 {
 				s.Lock.TTL = 0
 			}
 			return s
@@ -294,7 +305,7 @@ func TestBrokenRunsAreNamed(t *testing.T) {
 	}
 	var done []int
 	err := c.Run(t.Context(), 0, func(o sweep.Outcome) error { done = append(done, o.Unit); return nil })
-	if err == nil || !strings.Contains(err.Error(), "boundary 5 (one): at 0.5: lock.ttl") || fmt.Sprint(done) != "[4]" {
+	if err == nil || !strings.Contains(err.Error(), "boundary 5 (one): at 0.75: lock.ttl") || fmt.Sprint(done) != "[4]" {
 		t.Errorf("%v, done %v", err, done)
 	}
 }

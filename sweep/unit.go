@@ -3,6 +3,7 @@ package sweep
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -49,12 +50,18 @@ func (s Sweep) noUnit(number int) error {
 	return fmt.Errorf("the sweep %s has no point %d: want 1 to %d", s.Name, number, s.Units())
 }
 
-// scenarios returns what is run at a unit for certain.
+// scenarios returns what is run at a unit for certain: of a boundary at both ends, and
+// where the formula and the rules of thumb have it.
 func (u unit) scenarios() []scenarios.Scenario {
 	if u.point != nil {
 		return []scenarios.Scenario{u.point.Scenario}
 	}
-	return []scenarios.Scenario{u.boundary.Scenario(u.boundary.Low), u.boundary.Scenario(u.boundary.High)}
+	b := u.boundary
+	all := []scenarios.Scenario{b.Scenario(b.Low), b.Scenario(b.High), b.Scenario(b.Predicted)}
+	for _, name := range slices.Sorted(maps.Keys(b.Rules)) {
+		all = append(all, b.Scenario(b.Rules[name]))
+	}
+	return all
 }
 
 // name is what an error calls the unit.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -65,7 +66,10 @@ the end, or something was left open.`,
 	backend := backendFlags(cmd)
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		switch {
+		case len(args) == 0 && cmd.Flags().NFlag() > 0:
+			return errors.New("name the sweep; without any flag they are listed")
+		case len(args) == 0:
 			return listSweeps(cmd.OutOrStdout())
 		}
 		if o.show != "" {

@@ -275,6 +275,7 @@ func TestSweepsOfBadInput(t *testing.T) {
 	was := kept(t, other)
 	for args, says := range map[string]string{
 		"sweep none":                                     `unknown sweep "none": there is small`,
+		"sweep --runs 3":                                 "name the sweep",
 		"sweep small more":                               "accepts at most 1 arg",
 		"sweep small --runs -3":                          "--runs -3: want at least 1",
 		"sweep small --runs 0":                           "--runs 0: want at least 1",
