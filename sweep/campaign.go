@@ -48,6 +48,8 @@ func (c Campaign) Validate() error {
 	switch {
 	case c.Runs < 1:
 		return fmt.Errorf("%d runs: want at least 1", c.Runs)
+	case !c.Shard.valid():
+		return fmt.Errorf("the shard %d/%d: want i/n, with i from 1 to n", c.Shard.I, c.Shard.Of)
 	case c.SideBySide < 1:
 		return fmt.Errorf("%d runs side by side: want at least 1", c.SideBySide)
 	}

@@ -318,6 +318,7 @@ func TestCampaignsThatCannotBe(t *testing.T) {
 	two, nan := 2.0, math.NaN()
 	for want, change := range map[string]func(*sweep.Campaign){
 		"-3 runs: want at least 1":                     func(c *sweep.Campaign) { c.Runs = -3 },
+		"the shard 3/2: want i/n":                      func(c *sweep.Campaign) { c.Shard = sweep.Shard{I: 3, Of: 2} },
 		"0 runs side by side":                          func(c *sweep.Campaign) { c.SideBySide = 0 },
 		"no point 6: want 1 to 5":                      func(c *sweep.Campaign) { c.Only = []int{1, 6} },
 		"no point 0":                                   func(c *sweep.Campaign) { c.Only = []int{0} },

@@ -15,11 +15,14 @@ func ParseShard(text string) (Shard, error) {
 	i, of, cut := strings.Cut(text, "/")
 	part, err := strconv.Atoi(i)
 	parts, err2 := strconv.Atoi(of)
-	if !cut || err != nil || err2 != nil || part < 1 || part > parts {
+	s := Shard{part, parts}
+	if !cut || err != nil || err2 != nil || parts == 0 || !s.valid() {
 		return Shard{}, fmt.Errorf("the shard %q: want i/n, with i from 1 to n", text)
 	}
-	return Shard{part, parts}, nil
+	return s, nil
 }
+
+func (s Shard) valid() bool { return s == Shard{} || 1 <= s.I && s.I <= s.Of }
 
 // String writes "i/n", and nothing of all.
 func (s Shard) String() string {

@@ -92,7 +92,7 @@ func TestSweepTellsAndKeeps(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "problems", problems, "")
 	wantNarrow(t, out)
-	wantIn(t, out, "small: a node that stays away", "lease exclusion (V1) violated, of 20 runs a point", "RESTART_DELAY [TTL]", "20/20", "[83.9, 100]",
+	wantIn(t, out, "small: a node that stays away", "lease exclusion (V1) violated, of 20 runs a point", "RESTART_DELAY [TTL]", "20/20", "[83.89, 100.00]",
 		"0/20", "100.00", "The formula is inside the 95 % interval at 3 of 3 points; where it says neither 0 nor 1, at 1 of 1.", "VIOLATED AT",
 		"The boundary is where the formula has it, as exactly as it was looked for, at 1 of 1.",
 		`Rule 1, "TTL", suffices at 1 of 1.`, `Rule 2, "half", suffices at 0 of 1; not at 4.`)
@@ -103,7 +103,7 @@ func TestSweepTellsAndKeeps(t *testing.T) {
 			t.Errorf("no %s", name)
 		}
 	}
-	wantIn(t, found["summary.md"], "# small\n", "`lockstorm sweep small --runs 20 --seed 1 --out DIR`", "## plain\n", "| 1 | 0 | 20/20 | 100 |",
+	wantIn(t, found["summary.md"], "# small\n", "`lockstorm sweep small --runs 20 --seed 1 --out DIR`", "## plain\n", "| 1 | 0 | 20/20 | 100.00 | [83.89, 100.00] | 100.00 | yes |",
 		"## Boundary: one holder", "- restart_delay [TTL]: how long the node stays away")
 	if strings.Contains(found["summary.md"], dir) {
 		t.Error("the summary names a directory of this machine")

@@ -138,8 +138,9 @@ func pointTable(r sweep.Results, points []sweep.Outcome, whole bool) *table {
 	}
 	for _, o := range points {
 		rate := o.Point.Rate()
+		lo, hi := rate.Wilson()
 		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, values(o.At), []string{
-			rate.String(), strings.TrimSuffix(rate.Percent(), " %"), rate.Interval(), predicted(o.Point), inside(o.Point),
+			rate.String(), percent(rate.Share()), "[" + percent(lo) + ", " + percent(hi) + "]", predicted(o.Point), inside(o.Point),
 		})
 		if undecided {
 			cells = append(cells, strconv.Itoa(o.Point.Undecided))
@@ -159,8 +160,12 @@ func predicted(m *sweep.Measured) string {
 	if m.Predicted == nil {
 		return dash("")
 	}
-	return fmt.Sprintf("%.2f", 100**m.Predicted)
+	return percent(*m.Predicted)
 }
+
+// percent writes a share in percent, to a digit more than the intervals of ten thousand
+// runs are exact to.
+func percent(share float64) string { return fmt.Sprintf("%.2f", 100*share) }
 
 func inside(m *sweep.Measured) string {
 	switch in, known := m.Inside(); {

@@ -17,6 +17,8 @@ const (
 	ttl    = time.Second
 	factor = 0.01
 
+	nodeTimeout = 50 * ms
+
 	way   = 100 * us         // one way between a client and a node
 	pause = 9800 * us        // between two tries of the rival
 	step  = 2*way + pause    // from one try of the rival to the next
@@ -80,7 +82,7 @@ func (p pair) scenario(name, summary string) scenarios.Scenario {
 func lock(retry nemesis.Range) scenarios.Lock {
 	return scenarios.Lock{
 		Kind: "redlock", TTL: ttl, DriftFactor: factor,
-		NodeTimeout: 50 * ms, Linger: 200 * ms, Retry: retry,
+		NodeTimeout: nodeTimeout, Linger: 200 * ms, Retry: retry,
 	}
 }
 
