@@ -14,7 +14,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/storm"
 	"github.com/lockstorm/lockstorm/sweep"
-	"github.com/lockstorm/lockstorm/sweep/plots"
 )
 
 // sweepOptions are the flags of sweep.
@@ -194,23 +193,6 @@ func saveSweep(dir string, r sweep.Results) error {
 		return err
 	}
 	return sweep.SaveSummary(dir, []byte(text.String()))
-}
-
-// drawPictures draws the results into their directory, as SVG and PNG, and returns the
-// names of the files that the summary shows.
-func drawPictures(dir string, r sweep.Results) ([]string, error) {
-	pictures, err := plots.Of(r, sayOf(r.Sweep))
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, p := range pictures {
-		if err := plots.Save(dir, p.Name, p.Chart); err != nil {
-			return nil, err
-		}
-		names = append(names, p.Name+".svg")
-	}
-	return names, nil
 }
 
 // present prints what is known, and ends as that asks for.

@@ -10,7 +10,6 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/sweep"
 	"github.com/lockstorm/lockstorm/sweep/drift"
-	"github.com/lockstorm/lockstorm/sweep/plots"
 	"github.com/lockstorm/lockstorm/sweep/restart"
 )
 
@@ -18,21 +17,17 @@ import (
 type namedSweep struct {
 	name string
 	make func() (sweep.Sweep, error)
-	say  plots.Say // what its pictures show beside its results
 }
 
 // sweeps are those that there are, in the order in which they are listed.
 var sweeps = []namedSweep{
-	{"restart-delay", fixed(restart.Delay), plots.Say{Marks: outwaited}},
-	{"restart-delay-price", fixed(restart.Price), plots.Say{Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: outwaited}},
-	{"restart-delay-reference", fixed(restart.Reference), plots.Say{Marks: outwaited}},
-	{"restart-boundary", fixed(restart.Boundaries), plots.Say{}},
-	{"drift", fixed(drift.Map), plots.Say{Line: drift.Line, LineName: "least allowance that covers it"}},
-	{"drift-edge", fixed(drift.Edge), plots.Say{}},
+	{"restart-delay", fixed(restart.Delay)},
+	{"restart-delay-price", fixed(restart.Price)},
+	{"restart-delay-reference", fixed(restart.Reference)},
+	{"restart-boundary", fixed(restart.Boundaries)},
+	{"drift", fixed(drift.Map)},
+	{"drift-edge", fixed(drift.Edge)},
 }
-
-// outwaited is where the delay is long enough.
-var outwaited = []plots.Mark{{X: restart.Safe(), Label: "safe delay by formula"}}
 
 // fixed is a sweep that is made of nothing that could be wrong.
 func fixed(s func() sweep.Sweep) func() (sweep.Sweep, error) {
@@ -49,16 +44,6 @@ func findSweep(name string) (sweep.Sweep, error) {
 		known = append(known, s.name)
 	}
 	return sweep.Sweep{}, fmt.Errorf("unknown sweep %q: there is %s", name, dash(strings.Join(known, ", ")))
-}
-
-// sayOf is what the pictures of a sweep show beside its results.
-func sayOf(name string) plots.Say {
-	for _, s := range sweeps {
-		if s.name == name {
-			return s.say
-		}
-	}
-	return plots.Say{}
 }
 
 // findPoint finds a point of any sweep by the name of its scenario.

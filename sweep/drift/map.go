@@ -71,7 +71,7 @@ func Map() sweep.Sweep {
 // the TTL before it to 0.4 % beyond. Most points of the map are 0 or 1; these are where
 // the probability turns.
 func Edge() sweep.Sweep {
-	return swept("drift-edge", "the same, about where a drift factor of 1 % begins to fall short", func(w wrong, add func(ppm, percent int64)) {
+	return swept("drift-edge", "a holder believes in its lease for longer than the nodes do, about where a drift factor of 1 % begins to fall short", func(w wrong, add func(ppm, percent int64)) {
 		const percent = 1
 		covered := allowance(percent).Seconds() / ttl.Seconds()
 		line := int64(sort.Search(1e6, func(ppm int) bool { return w.covering(int64(ppm)) > covered }))

@@ -7,25 +7,29 @@ import (
 	"unicode"
 )
 
-// families says of each curve to which picture it belongs: to that of all whose names differ
-// from its own in numbers only, if there are others, and else to that of all whose names
-// have the same words before the first comma. Those without a comma stand together.
+// families says of each curve to which picture it belongs: to that of all whose names
+// differ from its own in numbers only, if there are others; else to that of all whose
+// names have the same words before the first comma, if there are others; and else to that
+// of the rest.
 func families(curves []string) func(curve string) string {
 	return func(curve string) string {
-		alike := func(other string) bool { return other != curve && withoutNumbers(other) == withoutNumbers(curve) }
-		if slices.ContainsFunc(curves, alike) {
-			return withoutNumbers(curve)
+		for _, family := range []func(string) string{withoutNumbers, firstAttribute} {
+			others := func(other string) bool { return other != curve && family(other) == family(curve) }
+			if slices.ContainsFunc(curves, others) {
+				return family(curve)
+			}
 		}
-		head, _, found := strings.Cut(curve, attribute)
-		if !found {
-			return ""
-		}
-		return head
+		return ""
 	}
 }
 
 // attribute stands between what is said of a curve, one after another.
 const attribute = ", "
+
+func firstAttribute(name string) string {
+	first, _, _ := strings.Cut(name, attribute)
+	return first
+}
 
 // withoutNumbers has an n for every number.
 func withoutNumbers(name string) string {

@@ -38,7 +38,7 @@ type Say struct {
 // Of the points there is a map for each curve along which two parameters change, and
 // curves over the first parameter where nothing else does. Curves whose names differ in
 // numbers only, as "all nodes, 1 crash" and "all nodes, 2 crash", stand together; of the
-// others those whose names begin alike, up to a comma.
+// others those whose names begin alike, up to a comma; and the rest.
 func Of(r sweep.Results, say Say) ([]Picture, error) {
 	if len(r.Params) == 0 {
 		return nil, fmt.Errorf("sweep %s has no parameters", r.Sweep)

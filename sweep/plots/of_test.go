@@ -25,10 +25,10 @@ var delayAndNodes = []sweep.Param{{Name: "restart_delay", Unit: "TTL"}, {Name: "
 // Law: curves stand in pictures as their names say, from left to right, with their formula.
 func TestOfCurves(t *testing.T) {
 	var outcomes []sweep.Outcome
-	for _, c := range []string{"plain, no persistence", "plain, aof-always", "extended, no persistence", "plain, all nodes, 1 crash", "plain, all nodes, 2 crash"} {
+	for _, c := range []string{"plain, no persistence", "plain, aof-always", "extended, no persistence", "slow", "plain, all nodes, 1 crash", "plain, all nodes, 2 crash"} {
 		for _, x := range []float64{1, 0, 0.5} {
 			var predicted *float64
-			if c != "extended, no persistence" {
+			if c != "extended, no persistence" && c != "slow" {
 				predicted = new(1 - x)
 			}
 			outcomes = append(outcomes, at100(c, int(100*(1-x)), predicted, x, 1))
@@ -41,9 +41,9 @@ func TestOfCurves(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"it-plain: no persistence, aof-always",
-		"it-extended: extended, no persistence",
-		"it-plain-all-nodes-n-crash: 1 crash, 2 crash",
+		"it-plain: no persistence; aof-always",
+		"it: extended, no persistence; slow",
+		"it-plain-all-nodes-n-crash: 1 crash; 2 crash",
 	}
 	var got []string
 	for _, p := range pictures {
@@ -55,14 +55,14 @@ func TestOfCurves(t *testing.T) {
 			if len(one.Points) != 3 || !ordered {
 				t.Errorf("%s: the points are %v", one.Name, one.Points)
 			}
-			if (len(one.Formula) == 0) != (p.Name == "it-extended") {
+			if (len(one.Formula) == 0) != (p.Name == "it") {
 				t.Errorf("%s: the formula is %v", one.Name, one.Formula)
 			}
 		}
-		if c.X.label() != "restart delay [TTL]" || c.Y.To != 1 || len(c.Marks) != 1 || !strings.HasPrefix(c.Title, "What it shows: ") {
+		if c.X.label() != "restart delay [TTL]" || c.Y.To != 1 || len(c.Marks) != 1 || !strings.HasPrefix(c.Title, "What it shows") {
 			t.Errorf("%s: %q, %q from 0 to %v, %v", c.Title, c.X.label(), c.Y.label(), c.Y.To, c.Marks)
 		}
-		got = append(got, p.Name+": "+strings.Join(names, ", "))
+		got = append(got, p.Name+": "+strings.Join(names, "; "))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)

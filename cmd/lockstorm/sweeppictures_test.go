@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/sweep"
+)
+
+// madeUp are results of a sweep of which nothing was run: at every point one run of ten
+// violates, and every boundary is where the formula has it.
+func madeUp(s sweep.Sweep) sweep.Results {
+	r := sweep.Results{Head: sweep.Head{Sweep: s.Name, Summary: s.Summary, Property: s.Property, Params: s.Params}}
+	for _, p := range s.Points {
+		m := &sweep.Measured{Violated: 1, Held: 9, Predicted: p.Predicted}
+		m.Measurements.Wanted, m.Measurements.Availability = 1, 0.5
+		r.Outcomes = append(r.Outcomes, sweep.Outcome{Curve: p.Curve, At: p.At, Point: m})
+	}
+	for _, b := range s.Boundaries {
+		low, high := b.Predicted-b.Within/2, b.Predicted+b.Within/2
+		l := &sweep.Located{LastViolated: &low, FirstHolding: &high, Within: b.Within, Formula: sweep.Trial{X: b.Predicted}}
+		for name, x := range b.Rules {
+			l.Rules = append(l.Rules, sweep.Rule{Name: name, Trial: sweep.Trial{X: x}})
+		}
+		r.Outcomes = append(r.Outcomes, sweep.Outcome{Curve: b.Curve, At: b.At, Boundary: l})
+	}
+	return r
+}
+
+// Law: every sweep has pictures, whatever is measured, and what is said of one is about one
+// that there is.
+func TestEverySweepHasPictures(t *testing.T) {
+	known := map[string]bool{}
+	for _, one := range sweeps {
+		known[one.name] = true
+		s, err := one.make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		names, err := drawPictures(dir, madeUp(s))
+		if err != nil || len(names) == 0 {
+			t.Errorf("%s: %d pictures (%v)", one.name, len(names), err)
+		}
+		for _, name := range names {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for name := range captions {
+		if !known[name] {
+			t.Errorf("something is said of %s, and there is no such sweep", name)
+		}
+	}
+}
