@@ -39,6 +39,7 @@ func Boundaries() sweep.Sweep {
 		Name:     "restart-boundary",
 		Summary:  "how long a node must stay away in the worst case, with clocks that are wrong, and what rules of thumb say",
 		Property: checker.Lease,
+		Runs:     1, // nothing is drawn that matters
 		Params: []sweep.Param{
 			{Name: "restart_delay", Unit: "TTL", Summary: "from the crash to the return, as the node counts it; of the longest TTL"},
 			{Name: "holder_slow", Summary: "how much the holder's clock is slow, ρc"},

@@ -18,13 +18,14 @@ import (
 // holder holds on while others starve, as it is meant to.
 //
 // A run takes some milliseconds, ten times as long as one of Delay, and its figures vary
-// little: a hundred runs are enough.
+// little.
 func Price() sweep.Sweep {
 	s := sweep.Sweep{
 		Name:     "restart-delay-price",
 		Summary:  "what it costs clients in steady contention that nodes stay away after a crash",
 		Property: checker.Lease,
 		Params:   params,
+		Runs:     100,
 	}
 	for k := 1; k <= 5; k++ {
 		for away := range delays {
