@@ -5,8 +5,6 @@ package redisserver
 import (
 	"context"
 	"fmt"
-	"net"
-	"time"
 
 	"github.com/lockstorm/lockstorm/cluster/vetting"
 )
@@ -30,19 +28,4 @@ func checkVersion(ctx context.Context, binary string, o Options) error {
 		return fmt.Errorf("%s is Redis %s, which is too old %s: %v is the least", binary, told, why, least)
 	}
 	return nil
-}
-
-// takenPatience is how long a listener on loopback may take to accept us.
-const takenPatience = time.Second
-
-// checkPort refuses a port on which somebody else listens. It is ours, but whoever asks
-// for just this number, and is willing to share it, is given it while our server is down;
-// what then answers on it is another Redis perhaps.
-func checkPort(addr string) error {
-	conn, err := net.DialTimeout("tcp", addr, takenPatience)
-	if err != nil {
-		return nil
-	}
-	_ = conn.Close()
-	return fmt.Errorf("another program has taken %s: redis-server cannot be started there", addr)
 }
