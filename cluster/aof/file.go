@@ -7,11 +7,19 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/lockstorm/lockstorm/cluster/vetting"
 )
+
+// LeastVersion is the oldest Redis whose file lies where we cut it off.
+var LeastVersion = vetting.Version{Major: 7}
 
 // name is where a server appends, below its directory. Its parts are those of Redis 7 and
 // of a server that has never rewritten it.
 var name = filepath.Join("appendonlydir", "appendonly.aof.1.incr.aof")
+
+// sent is where it writes what replicas are sent.
+const sent = "dump.rdb"
 
 // File is the append-only file of one server, over all its lives.
 type File struct {
@@ -76,11 +84,14 @@ func (f *File) sync() {
 	f.synced = f.written()
 }
 
-// CutUnsynced cuts off what was not on the disk at the last sync. The server has to be
-// down.
+// CutUnsynced cuts off what was not on the disk at the last sync; nothing, if
+// [Watch.SyncFrom] has never said when that is. The server has to be down.
 func (f *File) CutUnsynced() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if !f.syncing {
+		return nil
+	}
 	return f.cut(f.synced)
 }
 
@@ -110,10 +121,14 @@ func (f *File) cut(bytes int64) error {
 }
 
 // Prepare is to be called before a start of the server, which keeps what is in the file,
-// or does not.
+// or does not. What it has written to send it to a replica, or got as one, it would start
+// with as well: that is gone in any case.
 func (f *File) Prepare(keeps bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := os.Remove(filepath.Join(f.dir, sent)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
 	if f.restored || keeps {
 		f.restored = false
 		return nil

@@ -47,6 +47,9 @@ func must(t *testing.T, err error) {
 func TestCutUnsynced(t *testing.T) {
 	f, write := server(t)
 	write("synced,")
+	must(t, f.CutUnsynced()) // for nobody has said that it is not
+	f.mustHold(t, "synced,")
+	f.syncing = true
 	f.sync()
 	write("not")
 	must(t, f.CutUnsynced())
@@ -83,6 +86,7 @@ func TestCutBack(t *testing.T) {
 func TestCutBackToWhatIsLost(t *testing.T) {
 	f, write := server(t)
 	write("synced,")
+	f.syncing = true
 	f.sync()
 	write("not")
 	f.look()

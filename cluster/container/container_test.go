@@ -239,7 +239,7 @@ func TestContainerWhosePortIsTaken(t *testing.T) {
 	}
 	defer func() { _ = thief.Close() }()
 	err = s.Start(t.Context())
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "the port "+s.Addr()+" is taken") {
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "another program has taken "+s.Addr()) {
 		t.Errorf("got %v", err)
 	}
 }

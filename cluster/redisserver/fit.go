@@ -6,11 +6,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/lockstorm/lockstorm/cluster/aof"
 	"github.com/lockstorm/lockstorm/cluster/vetting"
 )
-
-// leastForFiles is the oldest Redis whose append-only file lies where we cut it off.
-var leastForFiles = vetting.Version{Major: 7}
 
 // checkVersion refuses a redis-server that is too old, before it is started. One that does
 // not tell its version shows at its start what it is.
@@ -22,7 +20,7 @@ func checkVersion(ctx context.Context, binary string, o Options) error {
 	}
 	least, why := vetting.LeastVersion, "to be a node of a lock"
 	if o.EverySecond || o.Journal {
-		least, why = leastForFiles, "to be given back what was on its disk at a time before"
+		least, why = aof.LeastVersion, "to be given back what was on its disk at a time before"
 	}
 	if v.Before(least) {
 		return fmt.Errorf("%s is Redis %s, which is too old %s: %v is the least", binary, told, why, least)

@@ -6,7 +6,7 @@ import "time"
 
 // SyncFrom says that from a phase on, once a second, what the server has written is on
 // its disk, and no earlier. It is for servers with [Options.EverySecond]; of several
-// phases the first counts.
+// phases the first counts. Without it all is synced that was acknowledged.
 func (s *Server) SyncFrom(phase time.Duration) { s.fleet.watch.SyncFrom(s.file, phase) }
 
 // Synced is how much of the append-only file was on the disk at the last sync, in bytes.
@@ -15,8 +15,8 @@ func (s *Server) Synced() int64 { return s.file.Synced() }
 // LosePower ends the server and takes away what was not synced. A server that is down
 // stays so.
 func (s *Server) LosePower() error {
-	if !s.kill() || !s.fleet.options.EverySecond {
-		return nil // nothing is kept, or all is synced that was acknowledged
+	if !s.kill() {
+		return nil
 	}
 	return s.file.CutUnsynced()
 }
