@@ -231,6 +231,36 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// Who asked and did not wait for the answer is not given it for the next one.
+func TestAnswerThatNobodyWaitedFor(t *testing.T) {
+	s := start(t, 1).Server(1)
+	c, err := vetting.Open(t.Context(), s.Addr(), ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	impatient, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if said, err := c.Ask(impatient, "ECHO", "late"); err == nil {
+		t.Errorf("a server that stands still says %v", said)
+	}
+	if err := s.Continue(); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := c.Ask(t.Context(), "ECHO", "next"); err == nil {
+		t.Errorf("the next answer is %v", said)
+	}
+	if err := c.Still(t.Context(), ours); err != nil { // it connects again
+		t.Error(err)
+	}
+	if said, err := c.Ask(t.Context(), "ECHO", "next"); err != nil || said != "next" {
+		t.Errorf("then it is %v, %v", said, err)
+	}
+}
+
 // What becomes of a server while it is watched.
 func TestStill(t *testing.T) {
 	f := start(t, 1)
