@@ -49,7 +49,8 @@ func (b Backend) clocks() bool { return b.Image == "" || b.Preload != "" }
 // goes to sink, one event at a time. ctx bounds the start only.
 //
 // Errors are one line that says what is missing: an engine, the image, redis-server in
-// it; or have the end of the log of the container that ended. Nothing is left of a world
+// it; or what is wrong with a server, see package vetting; or have the end of the log of
+// the container that ended. Nothing is left of a world
 // that could not be opened.
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
 	kinds, failing := s.Plan.Kinds(), live.FailingOver(s.Plan)

@@ -101,7 +101,10 @@ func (f *Fleet) start(ctx context.Context) error {
 		if err := s.create(ctx); err != nil {
 			return err
 		}
-		return s.Start(ctx)
+		if err := s.Start(ctx); err != nil {
+			return err
+		}
+		return s.vet(ctx)
 	})
 	if err == nil && f.options.Journal {
 		f.keepJournals()

@@ -4,6 +4,7 @@ package container
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -74,7 +75,8 @@ func (s *Server) Addr() string { return s.port.Addr() }
 // furnish makes the directories, which a server may look into that is anybody.
 func (s *Server) furnish() error {
 	for _, dir := range []string{"", clockDir, dataDir} {
-		if err := os.Mkdir(filepath.Join(s.dir, dir), 0o755); err != nil {
+		at := filepath.Join(s.dir, dir)
+		if err := errors.Join(os.Mkdir(at, 0o755), os.Chmod(at, 0o755)); err != nil { // whatever our umask is
 			return err
 		}
 	}
@@ -182,12 +184,12 @@ func (s *Server) Start(ctx context.Context) error {
 		return s.unstarted(err)
 	}
 	l := begin(s.engine(), s.id, s.Addr(), s.fleet.report)
-	err := l.ready(ctx)
-	if err == nil && s.fleet.options.cut() {
-		err = s.file.Writable()
-	}
+	err := s.unready(l, l.ready(ctx))
 	if err == nil && s.clock != nil {
 		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
+	}
+	if errors.Is(err, faketime.ErrUnheeded) {
+		err = fmt.Errorf("redis-server in the image %s, with %s preloaded: %w", s.fleet.image, s.fleet.preload, err)
 	}
 	if err != nil {
 		l.doomed.Store(true)
@@ -200,19 +202,6 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	s.now = l
 	return nil
-}
-
-// unstarted says why a container does not start.
-func (s *Server) unstarted(err error) error {
-	err = oneLine(err)
-	switch text := err.Error(); {
-	case strings.Contains(text, "already allocated"), strings.Contains(text, "address already in use"):
-		return fmt.Errorf("another program has taken %s: %w", s.Addr(), err)
-	case strings.Contains(text, "executable file not found"):
-		return fmt.Errorf("the image %s has no redis-server in its PATH: %w", s.fleet.image, err)
-	default:
-		return fmt.Errorf("the container of redis-server on %s does not start: %w", s.Addr(), err)
-	}
 }
 
 // Kill ends the server by SIGKILL and returns when it is gone. A server that is down

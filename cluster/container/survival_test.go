@@ -24,6 +24,9 @@ import (
 const orphanEnv = "LOCKSTORM_TEST_ORPHAN"
 
 func TestMain(m *testing.M) {
+	if version := os.Getenv(posingEnv); version != "" {
+		pose(version)
+	}
 	if os.Getenv(orphanEnv) == "" {
 		os.Exit(m.Run())
 	}

@@ -77,7 +77,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("waited for %v", startPatience))
 	defer cancel()
-	err = p.ready(ctx)
+	err = s.operator().Await(ctx, p)
 	if err == nil && s.clock != nil {
 		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
 	}
