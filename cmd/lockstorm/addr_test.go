@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/internal/servertest"
+	"github.com/lockstorm/lockstorm/internal/tlstest"
 )
 
 // staging starts servers that are the user's own, and returns the flag that names them.
@@ -86,6 +87,28 @@ func TestRowOnServersOfTheUsersOwn(t *testing.T) {
 		}
 	}
 	want(t, "keys of ours", ownKeys(t, f), 0)
+}
+
+// Over TLS, with certificates on both sides, clients can be processes of their own.
+func TestClientsApartSpeakTLS(t *testing.T) {
+	t.Parallel()
+	f, _ := staging(t, 5)
+	authority := tlstest.NewAuthority(t)
+	var list []string
+	for _, s := range f.Servers() {
+		list = append(list, authority.Secure(t, s))
+	}
+	args := []string{"run", "fence-increment", "--backend", "addr", "--clients", "processes", "--confirm-these-servers", "--out", "",
+		"--redis", strings.Join(list, ","), "--redis-tls", "--redis-cert", authority.File("node.pem"), "--redis-key", authority.File("node.key")}
+	code, text, problems := command(t, append(args, "--redis-ca", authority.File("ca.pem"))...)
+	want(t, "exit code", code, exitAsExpected)
+	want(t, "problems", problems, "")
+	wantIn(t, text, "fence-increment: as expected", "fence order violated")
+	want(t, "keys of ours", ownKeys(t, f), 0)
+
+	code, _, problems = command(t, append(args, "--redis-ca", authority.File("node.key"))...)
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "--redis-ca "+authority.File("node.key")+" has no certificate")
 }
 
 // passwordless takes the password of a server back.
