@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,11 +86,27 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// All that is wrong is told at once.
+// All that is wrong is told at once, and once of those of which it is the same.
 func TestEveryUnfitServerIsTold(t *testing.T) {
-	_, err := vetting.All(t.Context(), []string{"127.0.0.1:1", "127.0.0.1:2"}, ours)
-	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1: nobody") || !strings.Contains(err.Error(), "127.0.0.1:2: nobody") {
-		t.Errorf("got %v", err)
+	f := start(t, 3)
+	var addrs []string
+	for _, s := range f.Servers() {
+		do(t, s, "CONFIG SET requirepass secret")
+		addrs = append(addrs, s.Addr())
+	}
+	addrs = slices.Insert(addrs, 1, "127.0.0.1:1", "127.0.0.1:2")
+	_, err := vetting.All(t.Context(), addrs, ours)
+	want := fmt.Sprintf("%s, %s and %s each wants a password\n127.0.0.1:1 and 127.0.0.1:2: nobody answers: connection refused", addrs[0], addrs[3], addrs[4])
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+	if !errors.Is(err, vetting.ErrPassword) || !errors.Is(err, vetting.ErrNobody) {
+		t.Errorf("it does not tell what is wrong: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := vetting.All(ctx, addrs, ours); err == nil || err.Error() != context.Canceled.Error() {
+		t.Errorf("when nobody wants to know any more: %v", err)
 	}
 }
 
