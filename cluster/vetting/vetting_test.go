@@ -33,9 +33,7 @@ func start(t *testing.T, nodes int) *redisserver.Fleet {
 func do(t *testing.T, s *redisserver.Server, commands ...string) {
 	t.Helper()
 	for _, c := range commands {
-		if _, err := s.Do(t.Context(), strings.Fields(c)...); err != nil {
-			t.Fatal(err)
-		}
+		servertest.Do(t, s, c)
 	}
 }
 

@@ -18,34 +18,11 @@ import (
 	"github.com/lockstorm/lockstorm/internal/tlstest"
 )
 
-// staging starts servers that are the user's own, and returns the flag that names them.
-func staging(t *testing.T, nodes int) (f *redisserver.Fleet, addrs string) {
-	t.Helper()
-	f = servertest.Open(t, redisserver.Options{Nodes: nodes})
-	var list []string
-	for _, s := range f.Servers() {
-		onServer(t, s, "SET theirs precious")
-		list = append(list, s.Addr())
-	}
-	return f, strings.Join(list, ",")
-}
-
-func onServer(t *testing.T, s *redisserver.Server, command string) any {
-	t.Helper()
-	said, err := s.Do(t.Context(), strings.Fields(command)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return said
-}
-
-// ownKeys counts our keys on all servers, and checks that the user's is there.
+// ownKeys counts our keys on all servers, and checks that their owner's is there.
 func ownKeys(t *testing.T, f *redisserver.Fleet) (n int) {
 	t.Helper()
 	for _, s := range f.Servers() {
-		all := onServer(t, s, "KEYS *").([]any)
-		n += len(all) - 1
-		want(t, "their key", onServer(t, s, "GET theirs"), any("precious"))
+		n += len(servertest.Ours(t, s))
 	}
 	return n
 }
@@ -54,9 +31,10 @@ func ownKeys(t *testing.T, f *redisserver.Fleet) (n int) {
 // leaves nothing there. One server more than the row needs is not used.
 func TestRowOnServersOfTheUsersOwn(t *testing.T) {
 	t.Parallel()
-	f, addrs := staging(t, 6)
+	f, list := servertest.Lent(t, 6)
+	addrs := strings.Join(list, ",")
 	for _, s := range f.Servers()[:5] {
-		onServer(t, s, "CONFIG SET requirepass secret")
+		servertest.Do(t, s, "CONFIG SET requirepass secret")
 	}
 	password, out := filepath.Join(t.TempDir(), "password"), t.TempDir()
 	if err := os.WriteFile(password, []byte("secret\n"), 0o600); err != nil {
@@ -92,7 +70,7 @@ func TestRowOnServersOfTheUsersOwn(t *testing.T) {
 // Over TLS, with certificates on both sides, clients can be processes of their own.
 func TestClientsApartSpeakTLS(t *testing.T) {
 	t.Parallel()
-	f, _ := staging(t, 5)
+	f, _ := servertest.Lent(t, 5)
 	authority := tlstest.NewAuthority(t)
 	var list []string
 	for _, s := range f.Servers() {
@@ -128,8 +106,8 @@ func passwordless(s *redisserver.Server) error {
 // What is wrong is one line, which names the address, and nothing has been run.
 func TestServersThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
-	f, addrs := staging(t, 5)
-	list := strings.Split(addrs, ",")
+	f, list := servertest.Lent(t, 5)
+	addrs := strings.Join(list, ",")
 	_, port, _ := net.SplitHostPort(list[0])
 	for name, c := range map[string]struct {
 		args  string
@@ -182,8 +160,8 @@ func TestValidateForServersOfTheUsersOwn(t *testing.T) {
 // Ctrl-C in the middle of a run leaves no key.
 func TestInterruptLeavesNoKey(t *testing.T) {
 	t.Parallel()
-	f, addrs := staging(t, 5)
-	cmd := exec.Command(os.Args[0], "run", "pause-after-step-3", "--backend", "addr", "--confirm-these-servers", "--redis", addrs, "--runs", "100", "--out", t.TempDir())
+	f, list := servertest.Lent(t, 5)
+	cmd := exec.Command(os.Args[0], "run", "pause-after-step-3", "--backend", "addr", "--confirm-these-servers", "--redis", strings.Join(list, ","), "--runs", "100", "--out", t.TempDir())
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
