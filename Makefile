@@ -40,7 +40,7 @@ test: deps ## run all tests, those of concurrent code under the race detector (7
 	$(GO) test $(FRESH) -race -run '$(HUNTS)' ./hunt
 	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
 
-test-container: deps ## run the tests on Redis in containers (2 minutes); where no Docker engine runs, root starts one for them
+test-container: deps ## run the tests on Redis in containers (4 minutes); where no Docker engine runs, root starts one for them
 	$(GO) test -race -run '^$$' $(CONTAINED)
 	sh scripts/engine.sh $(GO) test $(FRESH) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
 

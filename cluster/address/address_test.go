@@ -24,40 +24,10 @@ import (
 
 const patience = 10 * time.Second
 
-// servers are somebody's, who has a key of their own on each.
-func servers(t *testing.T, nodes int) (f *redisserver.Fleet, addrs []string) {
-	t.Helper()
-	f = servertest.Open(t, redisserver.Options{Nodes: nodes})
-	for _, s := range f.Servers() {
-		do(t, s, "SET theirs precious")
-		addrs = append(addrs, s.Addr())
-	}
-	return f, addrs
-}
-
-func do(t *testing.T, s *redisserver.Server, command string) any {
-	t.Helper()
-	said, err := s.Do(t.Context(), strings.Fields(command)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return said
-}
-
-// keys are those of a server, in their order.
-func keys(t *testing.T, s *redisserver.Server) (all []string) {
-	t.Helper()
-	for _, key := range do(t, s, "KEYS *").([]any) {
-		all = append(all, key.(string))
-	}
-	slices.Sort(all)
-	return all
-}
-
 func wantOnlyTheirs(t *testing.T, f *redisserver.Fleet) {
 	t.Helper()
 	for i, s := range f.Servers() {
-		if got := keys(t, s); !slices.Equal(got, []string{"theirs"}) {
+		if got := servertest.Ours(t, s); len(got) > 0 {
 			t.Errorf("server %d has the keys %v", i+1, got)
 		}
 	}
@@ -104,7 +74,7 @@ func wantYes(t *testing.T, what string, answers []env.Answer) {
 // Whatever a lock sets has a prefix of the run's own and an end, and is gone after it,
 // also where the link is cut. What is somebody else's stays.
 func TestNothingIsLeft(t *testing.T) {
-	f, addrs := servers(t, 2)
+	f, addrs := servertest.Lent(t, 2)
 	cut := nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}}, Start: nemesis.When(1, env.StepBeforeWrite, 0)}
 	w := open(t, address.Backend{Addrs: addrs}, cut)
 	err := w.Run(t.Context(), func(int) {
@@ -113,11 +83,11 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 		w.Reach(1, env.StepBeforeWrite, 0)
 		for i, s := range f.Servers() {
-			all := keys(t, s)
-			if len(all) != 7 {
+			all := servertest.Ours(t, s)
+			if len(all) != 6 {
 				t.Errorf("server %d has the keys %v", i+1, all)
 			}
-			for _, key := range all[:len(all)-1] { // "theirs" is the last
+			for _, key := range all {
 				if !strings.HasPrefix(key, address.Family) {
 					t.Errorf("a key %s", key)
 				}
@@ -138,15 +108,15 @@ func TestNothingIsLeft(t *testing.T) {
 
 // A user who may do no more than the package's page says, over TLS, in another database.
 func TestLeastRights(t *testing.T) {
-	f, _ := servers(t, 1)
+	f, _ := servertest.Lent(t, 1)
 	s, authority := f.Server(1), tlstest.NewAuthority(t)
-	do(t, s, "ACL SETUSER locker on >secret resetkeys ~lockstorm:* resetchannels -@all +hello +info +select +set +get +del +unlink +pttl +pexpire +incr +eval +evalsha +scan")
+	servertest.Do(t, s, "ACL SETUSER locker on >secret resetkeys ~lockstorm:* resetchannels -@all +hello +info +select +set +get +del +unlink +pttl +pexpire +incr +eval +evalsha +scan")
 	connect := redisnode.Options{Username: "locker", Password: "secret", DB: 3, TLS: authority.Client(t)}
 	b := address.Backend{Addrs: []string{authority.Secure(t, s)}, Connect: connect}
 	w := open(t, b)
 	err := w.Run(t.Context(), func(int) {
 		wantYes(t, "set", ask(w, env.OpSet))
-		if all := keys(t, s); len(all) != 1 {
+		if all := servertest.Ours(t, s); len(all) > 0 {
 			t.Errorf("in another database: %v", all)
 		}
 	})
@@ -157,7 +127,7 @@ func TestLeastRights(t *testing.T) {
 		t.Error(err)
 	}
 	wantOnlyTheirs(t, f)
-	if said := do(t, s, "INFO keyspace").(string); strings.Contains(said, "db3") {
+	if said := servertest.Do(t, s, "INFO keyspace").(string); strings.Contains(said, "db3") {
 		t.Errorf("left in the database: %s", said)
 	}
 	if found := b.Servers(t.Context()); len(found) != 1 || found[0].Version == "" {
@@ -167,7 +137,7 @@ func TestLeastRights(t *testing.T) {
 
 // A server that is started again during a run ends it: no fault of the plan has done that.
 func TestServerStartedAgainByItself(t *testing.T) {
-	f, addrs := servers(t, 1)
+	f, addrs := servertest.Lent(t, 1)
 	w := open(t, address.Backend{Addrs: addrs})
 	err := w.Run(t.Context(), func(int) {
 		f.Server(1).Kill()
@@ -185,7 +155,7 @@ func TestServerStartedAgainByItself(t *testing.T) {
 
 // Where a server cannot be reached at the end, it is told which keys may be left.
 func TestKeysThatMayBeLeft(t *testing.T) {
-	f, addrs := servers(t, 2)
+	f, addrs := servertest.Lent(t, 2)
 	w := open(t, address.Backend{Addrs: addrs})
 	f.Server(2).Kill()
 	err := w.Close()
@@ -195,8 +165,8 @@ func TestKeysThatMayBeLeft(t *testing.T) {
 }
 
 func TestUnfitServersAreRefused(t *testing.T) {
-	f, addrs := servers(t, 2)
-	do(t, f.Server(2), "ACL SETUSER default -scan")
+	f, addrs := servertest.Lent(t, 2)
+	servertest.Do(t, f.Server(2), "ACL SETUSER default -scan")
 	b := address.Backend{Addrs: addrs}
 	s := nemesis.Setting{Nodes: 2, Clients: 1, Persistence: nemesis.Nothing, Horizon: time.Minute}
 	if _, err := b.Open(t.Context(), s, 1, new(history.Log)); !errors.Is(err, vetting.ErrForbidden) || !strings.Contains(err.Error(), addrs[1]) {
@@ -206,7 +176,7 @@ func TestUnfitServersAreRefused(t *testing.T) {
 	if _, err := b.Open(t.Context(), s, 1, new(history.Log)); err == nil || !strings.Contains(err.Error(), "3 nodes on 2 servers") {
 		t.Errorf("too few: %v", err)
 	}
-	do(t, f.Server(2), "ACL SETUSER default +@all")
+	servertest.Do(t, f.Server(2), "ACL SETUSER default +@all")
 	wantOnlyTheirs(t, f)
 }
 

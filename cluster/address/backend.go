@@ -55,7 +55,10 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if len(b.Addrs) < s.Nodes {
 		return nil, fmt.Errorf("%d nodes on %d servers", s.Nodes, len(b.Addrs))
 	}
-	connect := b.Connect
+	connect, err := b.Connect.Resolved()
+	if err != nil {
+		return nil, err
+	}
 	connect.Prefix = prefix()
 	connect.DefaultTTL = (s.Horizon + Afterlife).Truncate(time.Millisecond)
 	conns, err := b.look(ctx, b.Addrs[:s.Nodes], connect)
@@ -80,7 +83,10 @@ func (b Backend) look(ctx context.Context, addrs []string, connect redisnode.Opt
 // Servers looks at all servers, as Open does, and returns what those tell of themselves
 // that are fit.
 func (b Backend) Servers(ctx context.Context) (found []vetting.Server) {
-	connect := b.Connect
+	connect, err := b.Connect.Resolved()
+	if err != nil {
+		return nil
+	}
 	connect.Prefix = prefix()
 	for _, addr := range b.Addrs {
 		if conns, err := b.look(ctx, []string{addr}, connect); err == nil {

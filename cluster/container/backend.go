@@ -2,6 +2,7 @@ package container
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/cluster/live"
@@ -24,9 +25,7 @@ type Backend struct {
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "container" }
 
-// Faults lists the kinds of faults that its worlds can carry out. Those that need what is
-// outside of a container are not among them: to see what of a server's files was on the
-// disk, to take it back to a time before, and to have another follow it.
+// Faults lists the kinds of faults that its worlds can carry out.
 func (b Backend) Faults() []nemesis.Kind { return b.repertoire().Kinds() }
 
 // Features lists the features that they have for them.
@@ -37,7 +36,7 @@ func (b Backend) repertoire() live.Repertoire {
 	if b.clocks() {
 		features = append(features, nemesis.NodeClockFeature)
 	}
-	return slices.Concat(live.Anywhere(features...), live.Outages(), live.Stops(), live.Commands())
+	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands())
 }
 
 // clocks reports whether servers can have clocks of their own, as far as can be known
@@ -50,20 +49,33 @@ func (b Backend) clocks() bool { return b.Image == "" || b.Preload != "" }
 // goes to sink, one event at a time. ctx bounds the start only.
 //
 // Errors are one line that says what is missing: an engine, the image, redis-server in
-// it; or have the end of the log of the container that ended. Nothing is left of a world
+// it; or what is wrong with a server, see package vetting; or have the end of the log of
+// the container that ended. Nothing is left of a world
 // that could not be opened.
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
-	servers, err := OpenFleet(ctx, Options{
+	kinds, failing := s.Plan.Kinds(), live.FailingOver(s.Plan)
+	o := Options{
 		Backend:     b,
-		Nodes:       s.Nodes,
+		Nodes:       s.Nodes + len(failing),
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
+		Power:       s.Persistence == nemesis.EverySecond && slices.Contains(kinds, (*nemesis.PowerLoss)(nil).Kind()),
+		Journal:     slices.Contains(kinds, (*nemesis.OldSnapshot)(nil).Kind()),
 		Clocks:      s.Plan.AsksFor(nemesis.NodeClockFeature),
-	})
+		Linked:      failing,
+	}
+	for i := range failing {
+		o.Linked = append(o.Linked, s.Nodes+i+1)
+	}
+	servers, err := OpenFleet(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return live.Open(s, seed, sink, live.FleetOf(servers.Servers(), servers.Died(), servers.Close), b.repertoire())
+	fleet, err := live.WithReplicas(ctx, s, seed, live.FleetOf(servers.Servers(), servers.Died(), servers.Close))
+	if err != nil {
+		return nil, errors.Join(err, fleet.Close())
+	}
+	return live.Open(s, seed, sink, fleet, b.repertoire())
 }
 
 // Options says which servers to run.
@@ -73,13 +85,19 @@ type Options struct {
 	Nodes       int  // how many servers
 	AppendOnly  bool // whether a server keeps every acknowledged write over its death, or nothing at all
 	EverySecond bool // with AppendOnly: whether its file is synced each second, and not at every write
+	Power       bool // with EverySecond: whether they can lose what was not synced, see [Server.LosePower]
+	Journal     bool // whether they can be taken back to a time before, see [Server.Restore]
 	Clocks      bool // whether their wall clocks can be set, see [Server.SetClock]
+
+	// Linked are the nodes whose servers have to reach one another on loopback. Their
+	// containers have the network of this machine, and not one of the engine's.
+	Linked []int
 }
 
-// What the parts of the repertoire ask of a server.
-var _ interface {
-	live.Crasher
-	live.Stopper
-	live.Commander
-	live.Clocked
-} = (*Server)(nil)
+// cut reports whether what a server keeps is to be cut off, and shared whether we have to
+// get at what it has written for whatever reason: servers that are linked write what they
+// send one another.
+func (o Options) cut() bool    { return o.Power || o.Journal }
+func (o Options) shared() bool { return o.cut() || len(o.Linked) > 0 }
+
+var _ live.Own = (*Server)(nil)

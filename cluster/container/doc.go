@@ -13,10 +13,15 @@
 // another, and its port would be open all the same, with a proxy of the engine behind it
 // that answers for it.
 //
+// Where a plan takes the power of a node, or takes it back to an old state, its server
+// works in a directory that the container shares with us. Where it lets a node fail over,
+// the node's containers have the network of this machine, for a replica has to reach its
+// master over a link of ours.
+//
 // # Loopback
 //
-// Containers publish their port on 127.0.0.1, at a number that stays theirs, and the
-// engine is spoken to over a socket of this machine. Testcontainers, where it takes
+// Containers publish their port on 127.0.0.1, or bind it there, at a number that stays
+// theirs, and the engine is spoken to over a socket of this machine. Testcontainers, where it takes
 // itself to be in a container, would have the engine's gateway dialled: it is told not
 // to, asked where it would go, and whatever we dial ourselves refuses any other address.
 //

@@ -7,13 +7,14 @@ import (
 	_ "embed" // the script
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/lockstorm/lockstorm/cluster/aof"
 	"github.com/lockstorm/lockstorm/cluster/faketime"
 	"github.com/lockstorm/lockstorm/cluster/loopback"
 	"github.com/lockstorm/lockstorm/cluster/reaper"
@@ -35,6 +36,9 @@ type Fleet struct {
 	servers []*Server // by node, from 0
 	died    chan error
 
+	user  string     // that the servers are, as the engine has it; empty: the image's
+	watch *aof.Watch // of their files
+
 	closing sync.Once
 	err     error
 }
@@ -42,12 +46,15 @@ type Fleet struct {
 // OpenFleet starts the servers and returns when all of them answer. After an error
 // nothing is left of them.
 func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
-	f := &Fleet{options: o, died: make(chan error, 1)}
+	f := &Fleet{options: o, died: make(chan error, 1), watch: aof.NewWatch()}
 	var err error
 	if f.preload, err = o.preload(); err != nil {
 		return nil, err
 	}
 	if f.engine, err = connect(ctx); err != nil {
+		return nil, err
+	}
+	if f.user, err = f.engine.admit(ctx, o); err != nil {
 		return nil, err
 	}
 	f.image = o.Image
@@ -81,26 +88,51 @@ func (o Options) preload() (string, error) {
 
 func (f *Fleet) start(ctx context.Context) error {
 	for node := 1; node <= f.options.Nodes; node++ {
-		port, err := loopback.Reserve()
+		s, err := f.server(node)
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("node-%d", node)
-		s := &Server{fleet: f, port: port, dir: filepath.Join(f.reaper.Dir(), name), name: filepath.Base(f.reaper.Dir()) + "-" + name}
 		f.servers = append(f.servers, s)
-		if err := os.Mkdir(s.dir, 0o755); err != nil { // the server in the container may be anybody
+		if err := s.furnish(); err != nil {
 			return err
 		}
-		if f.preload != "" {
-			s.clock = faketime.New(filepath.Join(s.dir, clockFile))
-		}
 	}
-	return f.each(func(s *Server) error {
+	err := f.each(func(s *Server) error {
 		if err := s.create(ctx); err != nil {
 			return err
 		}
-		return s.Start(ctx)
+		if err := s.Start(ctx); err != nil {
+			return err
+		}
+		return s.vet(ctx)
 	})
+	if err == nil && f.options.Journal {
+		f.keepJournals()
+	}
+	return err
+}
+
+// server returns that of a node, which has nothing yet but a port.
+func (f *Fleet) server(node int) (*Server, error) {
+	port, err := loopback.Reserve()
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("node-%d", node)
+	dir := filepath.Join(f.reaper.Dir(), name)
+	return &Server{
+		fleet: f, port: port, dir: dir, name: filepath.Base(f.reaper.Dir()) + "-" + name,
+		linked: slices.Contains(f.options.Linked, node),
+		file:   aof.In(filepath.Join(dir, dataDir)),
+	}, nil
+}
+
+func (f *Fleet) keepJournals() {
+	var files []*aof.File
+	for _, s := range f.servers {
+		files = append(files, s.file)
+	}
+	f.watch.Journal(files)
 }
 
 // each does something to all servers at once and returns the first of the errors, when
@@ -137,6 +169,7 @@ func (f *Fleet) Close() error {
 	f.closing.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 		defer cancel()
+		f.watch.Close()
 		err := f.each(func(s *Server) error { return s.remove(ctx) })
 		f.err = errors.Join(err, f.reaper.Close())
 	})

@@ -31,6 +31,9 @@ func (*Fleet) Close() error                                { return nil }
 func (*Server) Addr() string                               { return "" }
 func (*Server) Kill()                                      {}
 func (*Server) Quit()                                      {}
+func (*Server) SyncFrom(time.Duration)                     {}
+func (*Server) LosePower() error                           { return nil }
+func (*Server) Restore(time.Duration) error                { return nil }
 func (*Server) Stop() error                                { return nil }
 func (*Server) Continue() error                            { return nil }
 func (*Server) Do(context.Context, ...string) (any, error) { return nil, nil }

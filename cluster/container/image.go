@@ -38,8 +38,11 @@ const pullPatience = 10 * time.Minute
 // named sees to it that the image that a user names is there.
 func (e *engine) named(ctx context.Context, image string) error {
 	_, err := e.client.ImageInspect(ctx, image)
-	if err == nil || !errdefs.IsNotFound(err) {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case !errdefs.IsNotFound(err):
+		return fmt.Errorf("the image %s: %w", image, oneLine(err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, pullPatience)
 	defer cancel()

@@ -27,6 +27,7 @@ type life struct {
 	id     string
 	addr   string
 
+	status int64         // with which it ended, if nothing else is said of that; to be read after ended
 	doomed atomic.Bool   // we have ended it
 	ended  chan struct{} // closed after its end
 	death  error         // how it ended; to be read after ended
@@ -49,7 +50,7 @@ func (l *life) watch(died func(error)) {
 	how := ""
 	select {
 	case r := <-end.Result:
-		how = fmt.Sprintf("exit status %d", r.StatusCode)
+		l.status, how = r.StatusCode, fmt.Sprintf("exit status %d", r.StatusCode)
 	case err := <-end.Error:
 		how = oneLine(err).Error()
 	}
@@ -79,19 +80,15 @@ func (l *life) tail() string {
 	return strings.TrimSpace(text.String())
 }
 
-// pollEvery is the time between two looks at whether a server answers.
-const pollEvery = 5 * time.Millisecond
+// Ended, Death and Log are what [operator.Life] asks for.
+func (l *life) Ended() <-chan struct{} { return l.ended }
+func (l *life) Death() error           { return l.death }
+func (l *life) Log() string            { return l.tail() }
 
 // ready returns nil once the server answers PING.
 func (l *life) ready(ctx context.Context) error {
-	for !operator.Operator(l.addr).Answers(ctx) {
-		select {
-		case <-l.ended:
-			return l.death
-		case <-ctx.Done():
-			return fmt.Errorf("redis-server on %s does not answer (%w); the end of its log:\n%s", l.addr, context.Cause(ctx), l.tail())
-		case <-time.After(pollEvery):
-		}
+	if err := operator.Operator(l.addr).Await(ctx, l); err != nil {
+		return err
 	}
 	line, err := loopback.Dialer.DialContext(ctx, "tcp", l.addr)
 	if err != nil {

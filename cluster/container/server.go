@@ -4,9 +4,11 @@ package container
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +21,7 @@ import (
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 
+	"github.com/lockstorm/lockstorm/cluster/aof"
 	"github.com/lockstorm/lockstorm/cluster/faketime"
 	"github.com/lockstorm/lockstorm/cluster/loopback"
 	"github.com/lockstorm/lockstorm/cluster/operator"
@@ -37,20 +40,27 @@ const enginePatience = 30 * time.Second
 // redisPort is where a server listens in its container.
 const redisPort = "6379"
 
-// A server's clock is a file in a directory that its container shares with us. It is the
-// directory that is mounted, for the file is a new one each time.
+// What we share with a container are directories below the server's own: one with the
+// file that is its clock, which is a new one each time, and one that it works in, where we
+// have to get at what it has written.
 const (
+	clockDir  = "clock"
 	clockFile = "clock"
-	clockDir  = "/lockstorm-clock"
+	dataDir   = "data"
 )
+
+// inside is where a container has a directory that we share with it.
+func inside(dir string) string { return "/lockstorm-" + dir }
 
 // Server is one Redis in a container on its port, over all its lives.
 type Server struct {
-	fleet *Fleet
-	name  string // of the container
-	dir   string // ours, of which the reaper knows the name
-	port  *loopback.Port
-	clock *faketime.Clock // nil: that of the machine
+	fleet  *Fleet
+	name   string // of the container
+	dir    string // ours, of which the reaper knows the name
+	port   *loopback.Port
+	linked bool            // it has the network of this machine
+	clock  *faketime.Clock // nil: that of the machine
+	file   *aof.File       // which we get at only if files are shared
 
 	mu     sync.Mutex
 	id     string // of the container; empty: there is none yet
@@ -62,30 +72,45 @@ type Server struct {
 // Addr is the server's host:port. It stays the same over restarts.
 func (s *Server) Addr() string { return s.port.Addr() }
 
+// furnish makes the directories, which a server may look into that is anybody.
+func (s *Server) furnish() error {
+	for _, dir := range []string{"", clockDir, dataDir} {
+		at := filepath.Join(s.dir, dir)
+		if err := errors.Join(os.Mkdir(at, 0o755), os.Chmod(at, 0o755)); err != nil { // whatever our umask is
+			return err
+		}
+	}
+	if s.fleet.preload != "" {
+		s.clock = faketime.New(filepath.Join(s.dir, clockDir, clockFile))
+	}
+	return nil
+}
+
 // create makes the container.
 func (s *Server) create(ctx context.Context) error {
 	f := s.fleet
 	request := testcontainers.ContainerRequest{
-		Image:        f.image,
-		Name:         s.name,
-		Labels:       map[string]string{label: s.name},
-		ExposedPorts: []string{redisPort + "/tcp"}, // and nothing else that the image would
-		Cmd:          s.command(),
-		HostConfigModifier: func(h *container.HostConfig) {
-			h.PortBindings = network.PortMap{network.MustParsePort(redisPort + "/tcp"): {{
-				HostIP: netip.MustParseAddr("127.0.0.1"), HostPort: strconv.Itoa(s.port.Number()),
-			}}}
-			if s.clock != nil {
-				h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: s.dir, Target: clockDir, ReadOnly: true})
-			}
-		},
+		Image:              f.image,
+		Name:               s.name,
+		Labels:             map[string]string{label: s.name},
+		Cmd:                s.command(),
+		HostConfigModifier: s.place,
+	}
+	if s.linked {
+		request.EndpointSettingsModifier = func(all map[string]*network.EndpointSettings) { clear(all) }
+	} else {
+		request.ExposedPorts = []string{redisPort + "/tcp"} // and nothing else that the image would
 	}
 	if s.clock != nil {
 		request.Env = map[string]string{}
-		for _, line := range faketime.Env(f.preload, clockDir+"/"+clockFile) {
+		for _, line := range faketime.Env(f.preload, inside(clockDir)+"/"+clockFile) {
 			name, value, _ := strings.Cut(line, "=")
 			request.Env[name] = value
 		}
+	}
+	if f.options.shared() { // what an image starts instead may be somebody else before it is redis-server
+		request.Entrypoint, request.Cmd = request.Cmd[:1], request.Cmd[1:]
+		request.ConfigModifier = func(c *container.Config) { c.User = f.user }
 	}
 	made, err := f.engine.provider.CreateContainer(ctx, request)
 	if err != nil {
@@ -95,12 +120,39 @@ func (s *Server) create(ctx context.Context) error {
 	return nil
 }
 
-// command starts the server: within its container it may be spoken to by anybody, which
-// is whoever comes by way of the port on loopback, or from another container.
+// place says what of this machine the container has.
+func (s *Server) place(h *container.HostConfig) {
+	if s.linked {
+		h.NetworkMode = network.NetworkHost
+	} else {
+		h.PortBindings = network.PortMap{network.MustParsePort(redisPort + "/tcp"): {{
+			HostIP: netip.MustParseAddr("127.0.0.1"), HostPort: strconv.Itoa(s.port.Number()),
+		}}}
+	}
+	share := func(dir string, readOnly bool) {
+		h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: filepath.Join(s.dir, dir), Target: inside(dir), ReadOnly: readOnly})
+	}
+	if s.clock != nil {
+		share(clockDir, true)
+	}
+	if s.fleet.options.shared() {
+		share(dataDir, false)
+	}
+}
+
+// command starts the server. Within a container of its own network it may be spoken to by
+// anybody, which is whoever comes by way of the port on loopback, or from another
+// container.
 func (s *Server) command() []string {
 	o := s.fleet.options
-	return append([]string{"redis-server", "--port", redisPort, "--bind", "0.0.0.0", "--protected-mode", "no"},
-		redisserver.Keeping(o.AppendOnly, o.EverySecond)...)
+	words := []string{"redis-server", "--port", redisPort, "--bind", "0.0.0.0", "--protected-mode", "no"}
+	if s.linked {
+		words = []string{"redis-server", "--port", strconv.Itoa(s.port.Number()), "--bind", "127.0.0.1"}
+	}
+	if o.shared() {
+		words = append(words, "--dir", inside(dataDir))
+	}
+	return append(words, redisserver.Keeping(o.AppendOnly || o.Journal, o.EverySecond)...)
 }
 
 // Start starts the server and returns when it answers PING. What it kept of an earlier
@@ -122,13 +174,22 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.last.wait(ctx); err != nil {
 		return err
 	}
+	if err := s.port.Vacant(); err != nil {
+		return err
+	}
+	if err := s.file.Prepare(s.fleet.options.AppendOnly); err != nil {
+		return err
+	}
 	if _, err := s.engine().ContainerStart(ctx, s.id, client.ContainerStartOptions{}); err != nil {
 		return s.unstarted(err)
 	}
 	l := begin(s.engine(), s.id, s.Addr(), s.fleet.report)
-	err := l.ready(ctx)
+	err := s.unready(l, l.ready(ctx))
 	if err == nil && s.clock != nil {
 		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
+	}
+	if errors.Is(err, faketime.ErrUnheeded) {
+		err = fmt.Errorf("redis-server in the image %s, with %s preloaded: %w", s.fleet.image, s.fleet.preload, err)
 	}
 	if err != nil {
 		l.doomed.Store(true)
@@ -143,23 +204,13 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-// unstarted says why a container does not start.
-func (s *Server) unstarted(err error) error {
-	err = oneLine(err)
-	switch text := err.Error(); {
-	case strings.Contains(text, "already allocated"), strings.Contains(text, "address already in use"):
-		return fmt.Errorf("the port %s is taken by somebody else: %w", s.Addr(), err)
-	case strings.Contains(text, "executable file not found"):
-		return fmt.Errorf("the image %s has no redis-server in its PATH: %w", s.fleet.image, err)
-	default:
-		return fmt.Errorf("the container of redis-server on %s does not start: %w", s.Addr(), err)
-	}
-}
-
 // Kill ends the server by SIGKILL and returns when it is gone. A server that is down
 // stays so; one that stands still does not go on before.
-func (s *Server) Kill() {
-	s.end(func(ctx context.Context) error {
+func (s *Server) Kill() { s.kill() }
+
+// kill reports whether there was something to kill.
+func (s *Server) kill() bool {
+	return s.end(func(ctx context.Context) error {
 		_, err := s.engine().ContainerKill(ctx, s.id, client.ContainerKillOptions{Signal: "SIGKILL"})
 		return err
 	})
@@ -175,19 +226,21 @@ func (s *Server) Quit() {
 	})
 }
 
-// end ends what runs, and returns when the server is gone. Its container takes its time
-// to end after it, for which no client may have to wait: the next start does.
-func (s *Server) end(how func(context.Context) error) {
+// end ends what runs, if something does, and returns when the server is gone. Its
+// container takes its time to end after it, for which no client may have to wait: the next
+// start does.
+func (s *Server) end(how func(context.Context) error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now == nil {
-		return
+		return false
 	}
 	l := s.now
 	s.now, s.last, s.paused = nil, l, false
 	l.doomed.Store(true)
 	go l.finish(how)
 	l.gone()
+	return true
 }
 
 // Stop makes the server stand still, and returns when it does. One that is down it

@@ -3,37 +3,29 @@
 package container
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/enginetest"
+	"github.com/lockstorm/lockstorm/internal/orphantest"
 )
 
-// orphanEnv makes the test binary a program that opens a fleet, prints the names of its
-// containers and of its image, and is then to be killed.
-const orphanEnv = "LOCKSTORM_TEST_ORPHAN"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(orphanEnv) == "" {
-		os.Exit(m.Run())
+	if version := os.Getenv(posingEnv); version != "" {
+		pose(version)
 	}
-	f, err := OpenFleet(context.Background(), Options{Nodes: 2, AppendOnly: true})
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	fmt.Println(f.Server(1).name, f.Server(2).name, f.image)
-	_, _ = io.Copy(io.Discard, os.Stdin)
+	orphantest.Main(m, func(_ string, tell func(...any)) error {
+		f, err := OpenFleet(context.Background(), Options{Nodes: 2, AppendOnly: true})
+		if err == nil {
+			tell(f.Server(1).name, f.Server(2).name, f.image)
+		}
+		return err
+	})
 }
 
 // Of a program that is killed neither containers are left, nor its image, nor its files,
@@ -43,30 +35,13 @@ func TestContainersDoNotSurviveAProgramThatIsKilled(t *testing.T) {
 	for _, with := range removers {
 		t.Run("by "+with, func(t *testing.T) {
 			tmp := t.TempDir()
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), orphanEnv+"=1", "TMPDIR="+tmp, "PATH="+pathWithout(t, with))
-			if _, err := cmd.StdinPipe(); err != nil {
-				t.Fatal(err)
+			o := orphantest.Start(t, "", "TMPDIR="+tmp, "PATH="+pathWithout(t, with))
+			if left := remaining(t, o.Told); len(o.Told) != 3 || len(left) != 3 {
+				t.Fatalf("the program tells of %v; there are %v", o.Told, left)
 			}
-			stdout, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = cmd.Process.Kill() })
-			line, _ := bufio.NewReader(stdout).ReadString('\n')
-			names := strings.Fields(line)
-			if left := remaining(t, names); len(names) != 3 || len(left) != 3 {
-				t.Fatalf("the program says: %s; there are %v", line, left)
-			}
-			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-			_ = cmd.Wait()
+			o.Kill(t)
 			for last := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-				left := remaining(t, names)
+				left := remaining(t, o.Told)
 				files, _ := filepath.Glob(filepath.Join(tmp, "*"))
 				if left = append(left, files...); len(left) == 0 {
 					return

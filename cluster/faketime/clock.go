@@ -1,6 +1,7 @@
 package faketime
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -51,17 +52,28 @@ func (c *Clock) Load() error {
 	return c.write(c.loaded)
 }
 
+// far is by how much a clock is put back that is to show whether it heeds its file. Nothing
+// expires meanwhile.
+const far = 24 * time.Hour
+
+// ErrUnheeded is a clock that goes on as before, whatever its file says.
+var ErrUnheeded = errors.New("its clock cannot be set: libfaketime was not loaded, or cannot read what time it is to show")
+
 // Settle finds out when the process that runs has loaded the library: it is what the
 // clock shows that is told to stand still.
 func (c *Clock) Settle(shown func() (time.Time, error)) error {
-	if err := c.say(0, 0); err != nil {
+	if err := c.say(-far, 0); err != nil {
 		return err
 	}
-	loaded, err := shown()
+	back, err := shown()
 	if err != nil {
 		return err
 	}
 	now := time.Now()
+	loaded := back.Add(far)
+	if now.Sub(loaded).Abs() > far/2 {
+		return ErrUnheeded
+	}
 	c.loaded = now.Add(loaded.Sub(now.Round(0))) // as a reading of the monotonic clock
 	return c.write(now)
 }
@@ -74,10 +86,10 @@ func (c *Clock) write(now time.Time) error {
 }
 
 // say writes the file; never half of it, for the server reads it at every look at its
-// clock.
+// clock. The server may be somebody else.
 func (c *Clock) say(offset time.Duration, rate float64) error {
 	text := fmt.Sprintf("%+.9f x%.6f\n", offset.Seconds(), rate)
-	if err := os.WriteFile(c.file+".new", []byte(text), 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(c.file+".new", []byte(text), 0o644), os.Chmod(c.file+".new", 0o644)); err != nil {
 		return err
 	}
 	return os.Rename(c.file+".new", c.file)

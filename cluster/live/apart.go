@@ -20,11 +20,12 @@ const readyPatience = 30 * time.Second
 //
 // Nothing of them is left when it returns, nor when this program dies. It is an error
 // as well if one of them cannot begin, or dies of itself: then the error has the end of
-// what it said on its standard error. Where servers are talked to by TLS it is refused.
+// what it said on its standard error. Where servers are talked to by TLS that is not
+// given as [redisnode.Certificates] it is refused.
 func (w *World) RunApart(ctx context.Context, brief []byte) error {
 	switch {
-	case w.fleet.Connect.TLS != nil || w.fleet.Connect.Runtime != nil:
-		return errors.New("clients cannot be processes of their own where servers are talked to by TLS: whom to trust is not told to another process")
+	case w.fleet.Connect.TLS != nil && w.fleet.Connect.Certificates == nil || w.fleet.Connect.Runtime != nil:
+		return errors.New("clients cannot be processes of their own where servers are talked to by TLS that is not given as certificates: whom to trust is not told to another process")
 	case os.Getenv(clientEnv) != "":
 		return fmt.Errorf("%s is set: this program does not look whether it is to be a client", clientEnv)
 	}

@@ -330,7 +330,7 @@ func TestConnectionOfAClientApart(t *testing.T) {
 	}
 }
 
-func TestClientsApartCannotHaveTLS(t *testing.T) {
+func TestClientsApartCannotHaveAnyTLS(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{})
 	w.fleet.Connect.TLS = new(tls.Config)
 	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "TLS") {

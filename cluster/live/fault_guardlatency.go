@@ -7,7 +7,7 @@ import (
 
 var slowingAccess = world.Carry(
 	func(w *World, c world.Case[*nemesis.GuardLatency]) error {
-		rule := c.Action.Rule(Draws(w.seed, c.Stream()))
+		rule := c.Action.Rule(draws(w.seed, c.Stream()))
 		for _, client := range nemesis.Each(c.Action.Clients, w.setting.Clients) {
 			w.resource.change(client, func(l world.Rules) world.Rules { return l.With(rule, c.Number, c.ForGood) })
 		}

@@ -14,7 +14,7 @@ import (
 // was sent first, and no connection is given up for it.
 var losing = world.Carry(
 	func(w *World, c world.Case[*nemesis.Loss]) error {
-		rule := nemesis.Rule{Delay: retransmission(c.Action, Draws(w.seed, c.Stream()))}
+		rule := nemesis.Rule{Delay: retransmission(c.Action, draws(w.seed, c.Stream()))}
 		w.disturb(c.Action.Links, c.Action.Way, func(l *wire.Way) { l.Impose(c.Number, rule) })
 		return nil
 	},

@@ -10,7 +10,7 @@ import (
 // clients and nodes, by the rule that it has for them.
 var carrying = world.Carry(
 	func(w *World, c world.Case[nemesis.Traffic]) error {
-		r := c.Action.Rule(Draws(w.seed, c.Stream()))
+		r := c.Action.Rule(draws(w.seed, c.Stream()))
 		over, way := c.Action.Over(w.setting)
 		for _, links := range over {
 			w.disturb(links, way, func(l *wire.Way) { l.Impose(c.Number, r) })

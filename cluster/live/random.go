@@ -35,6 +35,6 @@ func (r *random) bits() uint64 {
 	return r.source.Uint64()
 }
 
-// Draws gives 64 random bits at a time, of the stream of that name. It may be called by
+// draws gives 64 random bits at a time, of the stream of that name. It may be called by
 // several goroutines at a time, as the rules of faults want it.
-func Draws(seed uint64, name string) func() uint64 { return newRandom(seed, name).bits }
+func draws(seed uint64, name string) func() uint64 { return newRandom(seed, name).bits }

@@ -3,29 +3,23 @@
 package live
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/orphantest"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// orphanEnv makes the test binary a program that runs a world, with a server
-// that crashes again and again, until it is killed.
-const orphanEnv = "LOCKSTORM_TEST_ORPHAN"
-
-// What its clients are.
+// What the clients are of a program that is to be killed.
 const (
 	asGoroutines = "goroutines"
 	asProcesses  = "processes"
@@ -33,14 +27,11 @@ const (
 
 func TestMain(m *testing.M) {
 	beLodger()
-	if os.Getenv(orphanEnv) == "" {
-		os.Exit(m.Run())
-	}
-	fmt.Println(runForEver())
-	os.Exit(1)
+	orphantest.Main(m, runForEver)
 }
 
-func runForEver() error {
+// runForEver runs a world, with a server that crashes again and again.
+func runForEver(clients string, tell func(...any)) error {
 	s := nemesis.Setting{Nodes: 3, Clients: 2, Persistence: nemesis.Always, Horizon: time.Hour}
 	for at := time.Duration(0); at < time.Minute; at += 40 * time.Millisecond {
 		s.Plan = append(s.Plan, nemesis.Fault{
@@ -52,8 +43,8 @@ func runForEver() error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(w.server(2).(*redisserver.Server).Pid(), w.server(3).(*redisserver.Server).Pid())
-	if os.Getenv(orphanEnv) == asProcesses {
+	tell(w.server(2).(*redisserver.Server).Pid(), w.server(3).(*redisserver.Server).Pid())
+	if clients == asProcesses {
 		return w.RunApart(context.Background(), []byte("lives on"))
 	}
 	return w.Run(context.Background(), func(client int) {
@@ -74,30 +65,14 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 
 func nothingSurvives(t *testing.T, clients string, processes int) {
 	tmp := t.TempDir()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), orphanEnv+"="+clients, "TMPDIR="+tmp)
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := orphantest.Start(t, clients, "TMPDIR="+tmp)
 	soon(t, fmt.Sprintf("%d clients are processes", processes), func() bool { return len(clientsBelow(tmp)) == processes })
 	time.Sleep(300 * time.Millisecond) // it is in the middle of its crashes, and a client stands still
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	for _, field := range strings.Fields(line) {
-		pid, err := strconv.Atoi(field)
+	o.Kill(t)
+	for _, told := range o.Told {
+		pid, err := strconv.Atoi(told)
 		if err != nil {
-			t.Fatalf("the program says: %s", line)
+			t.Fatal(err)
 		}
 		soon(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !runsIn(pid, tmp) })
 	}

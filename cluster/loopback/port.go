@@ -4,8 +4,10 @@ package loopback
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"syscall"
+	"time"
 )
 
 // Port is a port of 127.0.0.1 that nobody else is given.
@@ -54,6 +56,21 @@ func (p *Port) Number() int { return p.number }
 
 // Addr is its host:port.
 func (p *Port) Addr() string { return fmt.Sprintf("127.0.0.1:%d", p.number) }
+
+// takenPatience is how long a listener on loopback may take to accept us.
+const takenPatience = time.Second
+
+// Vacant returns an error if somebody listens on the port, whose server is to be down.
+// Whoever asks for just this number, and is willing to share it, is given it meanwhile;
+// what then answers on it is another Redis perhaps.
+func (p *Port) Vacant() error {
+	conn, err := net.DialTimeout("tcp", p.Addr(), takenPatience)
+	if err != nil {
+		return nil
+	}
+	_ = conn.Close()
+	return fmt.Errorf("another program has taken %s: redis-server cannot be started there", p.Addr())
+}
 
 // Free gives it back.
 func (p *Port) Free() { _ = syscall.Close(p.socket) }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,11 +64,41 @@ func (o Operator) Answers(ctx context.Context) bool {
 	return Pongs(conn)
 }
 
-// Pongs reports whether who is at the other end of a connection answers PING.
+// Pongs reports whether who is at the other end of a connection answers PING, if only by
+// asking for a password.
 func Pongs(conn net.Conn) bool {
-	const pong = "+PONG"
-	reply := make([]byte, len(pong))
+	reply := make([]byte, len(answers[0]))
 	_, _ = io.WriteString(conn, "PING\r\n")
 	_, _ = io.ReadFull(conn, reply)
-	return string(reply) == pong // or an error, while it loads its file
+	return slices.Contains(answers, string(reply)) // or another error, while it loads its file
+}
+
+// answers are what the first bytes of an answer can be.
+var answers = []string{"+PONG", "-NOAU"}
+
+// Life is that of a server, from a start to its end.
+type Life interface {
+	// Ended is closed after the end, of which Death then is the error.
+	Ended() <-chan struct{}
+	Death() error
+
+	// Log is the end of what the server has said.
+	Log() string
+}
+
+// pollEvery is the time between two looks at whether a server answers.
+const pollEvery = 2 * time.Millisecond
+
+// Await returns nil once the server answers PING in its life.
+func (o Operator) Await(ctx context.Context, l Life) error {
+	for !o.Answers(ctx) {
+		select {
+		case <-l.Ended():
+			return l.Death()
+		case <-ctx.Done():
+			return fmt.Errorf("redis-server on %s does not answer (%w); the end of its log:\n%s", string(o), context.Cause(ctx), l.Log())
+		case <-time.After(pollEvery):
+		}
+	}
+	return nil
 }

@@ -42,7 +42,7 @@ func (Backend) Features() []nemesis.Feature { return repertoire.Features() }
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
 	servers, err := redisserver.Open(ctx, redisserver.Options{
 		Binary:      b.Binary,
-		Nodes:       s.Nodes + len(failing(s.Plan)),
+		Nodes:       s.Nodes + len(live.FailingOver(s.Plan)),
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
 		Journal:     slices.Contains(s.Plan.Kinds(), (*nemesis.OldSnapshot)(nil).Kind()),
@@ -51,18 +51,11 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := pairs(ctx, s, seed, servers)
+	fleet, err := live.WithReplicas(ctx, s, seed, live.FleetOf(servers.Servers(), servers.Died(), servers.Close))
 	if err != nil {
 		return nil, errors.Join(err, fleet.Close())
 	}
 	return live.Open(s, seed, sink, fleet, repertoire)
 }
 
-// What the parts of the repertoire ask of a server.
-var _ interface {
-	live.Powered
-	live.Restorer
-	live.Stopper
-	live.Commander
-	live.Clocked
-} = (*redisserver.Server)(nil)
+var _ live.Own = (*redisserver.Server)(nil)

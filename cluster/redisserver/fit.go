@@ -5,14 +5,10 @@ package redisserver
 import (
 	"context"
 	"fmt"
-	"net"
-	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/aof"
 	"github.com/lockstorm/lockstorm/cluster/vetting"
 )
-
-// leastForFiles is the oldest Redis whose append-only file lies where we cut it off.
-var leastForFiles = vetting.Version{Major: 7}
 
 // checkVersion refuses a redis-server that is too old, before it is started. One that does
 // not tell its version shows at its start what it is.
@@ -24,25 +20,10 @@ func checkVersion(ctx context.Context, binary string, o Options) error {
 	}
 	least, why := vetting.LeastVersion, "to be a node of a lock"
 	if o.EverySecond || o.Journal {
-		least, why = leastForFiles, "to be given back what was on its disk at a time before"
+		least, why = aof.LeastVersion, "to be given back what was on its disk at a time before"
 	}
 	if v.Before(least) {
 		return fmt.Errorf("%s is Redis %s, which is too old %s: %v is the least", binary, told, why, least)
 	}
 	return nil
-}
-
-// takenPatience is how long a listener on loopback may take to accept us.
-const takenPatience = time.Second
-
-// checkPort refuses a port on which somebody else listens. It is ours, but whoever asks
-// for just this number, and is willing to share it, is given it while our server is down;
-// what then answers on it is another Redis perhaps.
-func checkPort(addr string) error {
-	conn, err := net.DialTimeout("tcp", addr, takenPatience)
-	if err != nil {
-		return nil
-	}
-	_ = conn.Close()
-	return fmt.Errorf("another program has taken %s: redis-server cannot be started there", addr)
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/lockstorm/lockstorm/cluster/aof"
 	"github.com/lockstorm/lockstorm/cluster/child"
 	"github.com/lockstorm/lockstorm/cluster/faketime"
 	"github.com/lockstorm/lockstorm/cluster/loopback"
@@ -32,10 +33,10 @@ type Fleet struct {
 
 	forker *child.Forker
 
-	closed     chan struct{}
-	background sync.WaitGroup
-	closing    sync.Once
-	err        error
+	watch *aof.Watch // of their files
+
+	closing sync.Once
+	err     error
 }
 
 // Open starts the servers and returns when all of them answer. After an error
@@ -59,7 +60,7 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{options: o, reaper: reaper, preload: preload, forker: child.NewForker(), died: make(chan error, 1), closed: make(chan struct{})}
+	f := &Fleet{options: o, reaper: reaper, preload: preload, forker: child.NewForker(), died: make(chan error, 1), watch: aof.NewWatch()}
 	if err := f.start(ctx); err != nil {
 		_ = f.Close()
 		return nil, err
@@ -68,13 +69,15 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 }
 
 func (f *Fleet) start(ctx context.Context) error {
+	var files []*aof.File
 	for node := 1; node <= f.options.Nodes; node++ {
 		port, err := loopback.Reserve()
 		if err != nil {
 			return err
 		}
-		s := &Server{fleet: f, port: port, dir: filepath.Join(f.reaper.Dir(), fmt.Sprintf("node-%d", node))}
-		f.servers = append(f.servers, s)
+		dir := filepath.Join(f.reaper.Dir(), fmt.Sprintf("node-%d", node))
+		s := &Server{fleet: f, port: port, dir: dir, file: aof.In(dir)}
+		f.servers, files = append(f.servers, s), append(files, s.file)
 		if err := os.Mkdir(s.dir, 0o700); err != nil {
 			return err
 		}
@@ -86,7 +89,7 @@ func (f *Fleet) start(ctx context.Context) error {
 		return err
 	}
 	if f.options.Journal {
-		f.keepJournals()
+		f.watch.Journal(files)
 	}
 	return nil
 }
@@ -136,8 +139,7 @@ func (f *Fleet) Died() <-chan error { return f.died }
 // them any more. A second Close does nothing and returns the same error.
 func (f *Fleet) Close() error {
 	f.closing.Do(func() {
-		close(f.closed)
-		f.background.Wait()
+		f.watch.Close()
 		_ = f.each(func(s *Server) error { s.Kill(); s.port.Free(); return nil })
 		f.forker.Close()
 		f.err = f.reaper.Close()

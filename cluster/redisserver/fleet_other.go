@@ -28,10 +28,9 @@ func (*Fleet) Close() error                                { return nil }
 func (*Server) Addr() string                               { return "" }
 func (*Server) Kill()                                      {}
 func (*Server) Quit()                                      {}
+func (*Server) Synced() int64                              { return 0 }
 func (*Server) SyncFrom(time.Duration)                     {}
 func (*Server) Restore(time.Duration) error                { return nil }
-func (*Server) Follow(context.Context, string) error       { return nil }
-func (*Server) Lead(context.Context) error                 { return nil }
 func (*Server) LosePower() error                           { return nil }
 func (*Server) Stop() error                                { return nil }
 func (*Server) Continue() error                            { return nil }

@@ -168,6 +168,30 @@ func TestCrashKeepsWhatItsPersistenceSays(t *testing.T) {
 	}
 }
 
+// What a server that keeps nothing has sent to a replica, or got as one, it does not keep
+// either.
+func TestReplicationIsNoPersistence(t *testing.T) {
+	f := openFleet(t, Options{Nodes: 2})
+	master, replica := f.Server(1), f.Server(2)
+	if got := ask(t, master, "SET key token"); got != "+OK" {
+		t.Fatal(got)
+	}
+	host, port, _ := net.SplitHostPort(master.Addr())
+	if got := ask(t, replica, "REPLICAOF "+host+" "+port); got != "+OK" {
+		t.Fatal(got)
+	}
+	eventually(t, "the replica has the key", func() bool { return ask(t, replica, "GET key") == "$5" })
+	for name, s := range map[string]*Server{"master": master, "replica": replica} {
+		s.Kill()
+		if err := s.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(t, s, "GET key"); got != "$-1" {
+			t.Errorf("the %s keeps the key: %s", name, got)
+		}
+	}
+}
+
 func TestServerThatDiesOfItselfIsReportedWithItsLog(t *testing.T) {
 	f := openFleet(t, Options{Nodes: 2})
 	if err := syscall.Kill(f.Server(2).Pid(), syscall.SIGTERM); err != nil {

@@ -3,7 +3,6 @@
 package redisserver
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster/child"
-	"github.com/lockstorm/lockstorm/cluster/operator"
 )
 
 // process is one life of a server, from its start to its death.
@@ -79,22 +77,10 @@ func (p *process) quit(patience time.Duration) {
 	}
 }
 
-// pollEvery is the time between two looks at whether a server answers.
-const pollEvery = 2 * time.Millisecond
-
-// ready returns nil once the process answers PING.
-func (p *process) ready(ctx context.Context) error {
-	for !operator.Operator(p.addr).Answers(ctx) {
-		select {
-		case <-p.exited:
-			return p.death
-		case <-ctx.Done():
-			return fmt.Errorf("redis-server on %s does not answer (%w); the end of its log:\n%s", p.addr, context.Cause(ctx), tail(p.log))
-		case <-time.After(pollEvery):
-		}
-	}
-	return nil
-}
+// Ended, Death and Log are what [operator.Life] asks for.
+func (p *process) Ended() <-chan struct{} { return p.exited }
+func (p *process) Death() error           { return p.death }
+func (p *process) Log() string            { return tail(p.log) }
 
 // tail returns the last lines of a file, for an error message.
 func tail(path string) string {

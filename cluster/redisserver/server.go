@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/aof"
 	"github.com/lockstorm/lockstorm/cluster/child"
 	"github.com/lockstorm/lockstorm/cluster/faketime"
 	"github.com/lockstorm/lockstorm/cluster/loopback"
@@ -29,12 +30,7 @@ type Server struct {
 	dir   string
 	port  *loopback.Port
 	clock *faketime.Clock // nil: that of the machine
-
-	syncing bool  // see SyncFrom
-	synced  int64 // bytes of the append-only file
-
-	journal  []length // of the append-only file, by time
-	restored bool     // it is to start with what is in the file, whatever else it keeps
+	file  *aof.File
 
 	mu  sync.Mutex
 	now *process // nil while it is down
@@ -64,18 +60,15 @@ func (s *Server) Start(ctx context.Context) error {
 	if s.now != nil {
 		return fmt.Errorf("redis-server on %s is already running", s.Addr())
 	}
-	if s.fleet.options.Journal && !s.fleet.options.AppendOnly && !s.restored {
-		if err := s.forget(); err != nil {
-			return err
-		}
+	if err := s.file.Prepare(s.fleet.options.AppendOnly); err != nil {
+		return err
 	}
-	s.restored = false
 	if s.clock != nil {
 		if err := s.clock.Load(); err != nil {
 			return err
 		}
 	}
-	if err := checkPort(s.Addr()); err != nil {
+	if err := s.port.Vacant(); err != nil {
 		return err
 	}
 	p, err := s.fleet.launch(s)
@@ -84,7 +77,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("waited for %v", startPatience))
 	defer cancel()
-	err = p.ready(ctx)
+	err = s.operator().Await(ctx, p)
 	if err == nil && s.clock != nil {
 		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
 	}
@@ -98,13 +91,18 @@ func (s *Server) Start(ctx context.Context) error {
 
 // Kill ends the server by SIGKILL and returns when it is gone. A server that
 // is down stays so.
-func (s *Server) Kill() {
+func (s *Server) Kill() { s.kill() }
+
+// kill reports whether there was something to kill.
+func (s *Server) kill() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now != nil {
-		s.now.kill()
-		s.now = nil
+	if s.now == nil {
+		return false
 	}
+	s.now.kill()
+	s.now = nil
+	return true
 }
 
 // Quit shuts the server down, as an operator does, and returns when it is gone. A

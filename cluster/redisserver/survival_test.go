@@ -3,83 +3,54 @@
 package redisserver
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
+	"os/signal"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/orphantest"
 )
 
-// orphanEnv makes the test binary a program that opens a fleet, prints the
-// numbers of its processes, and is then to be killed.
-const orphanEnv = "LOCKSTORM_TEST_ORPHAN"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(orphanEnv) == "" {
-		os.Exit(m.Run())
-	}
-	f, err := Open(context.Background(), Options{Nodes: 3, AppendOnly: true})
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	fmt.Println(f.Server(1).Pid(), f.Server(2).Pid(), f.Server(3).Pid(), f.reaper.Pid())
-	_, _ = io.Copy(io.Discard, os.Stdin)
-}
-
-// startOrphan runs the test binary as that program and returns the numbers of
-// its servers and of its reaper.
-func startOrphan(t *testing.T) (cmd *exec.Cmd, pids []int) {
-	t.Helper()
-	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), orphanEnv+"=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if _, err := cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, field := range strings.Fields(line) {
-		pid, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatalf("the program says: %s", line)
+	orphantest.Main(m, func(_ string, tell func(...any)) error {
+		f, err := Open(context.Background(), Options{Nodes: 3, AppendOnly: true})
+		if err == nil {
+			tell(f.Server(1).Pid(), f.Server(2).Pid(), f.Server(3).Pid(), f.reaper.Pid())
 		}
-		pids = append(pids, pid)
-	}
-	return cmd, pids
+		return err
+	})
 }
 
+// Of a program that is killed neither servers are left, nor the reaper, nor their files;
+// also where whoever started it ignores what comes from the terminal.
 func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
-	for name, strike := range map[string]func(pid int) error{
-		"SIGKILL":                func(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) },
-		"SIGINT from a terminal": func(pid int) error { return syscall.Kill(-pid, syscall.SIGINT) },
+	interrupt := func(pid int) error { return syscall.Kill(-pid, syscall.SIGINT) }
+	for name, c := range map[string]struct {
+		strike  func(pid int) error
+		ignored bool
+	}{
+		"SIGKILL":                        {func(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }, false},
+		"SIGINT from a terminal":         {interrupt, false},
+		"SIGINT, which somebody ignores": {interrupt, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tmp := ownTemp(t)
-			cmd, pids := startOrphan(t)
-			if len(entries(t, tmp)) != 1 {
-				t.Fatalf("one directory is wanted, there are %v", entries(t, tmp))
+			if c.ignored {
+				signal.Ignore(syscall.SIGINT)
+				defer signal.Reset(syscall.SIGINT)
 			}
-			if err := strike(cmd.Process.Pid); err != nil {
-				t.Fatal(err)
+			o := orphantest.Start(t, "")
+			if len(entries(t, tmp)) != 1 || len(o.Told) != 4 {
+				t.Fatalf("one directory and four processes are wanted, there are %v and %v", entries(t, tmp), o.Told)
 			}
-			_ = cmd.Wait()
-			for _, pid := range pids {
+			o.End(t, c.strike)
+			for _, told := range o.Told {
+				pid, err := strconv.Atoi(told)
+				if err != nil {
+					t.Fatal(err)
+				}
 				eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !alive(pid) })
 			}
 			eventually(t, "the directory is gone", func() bool { return len(entries(t, tmp)) == 0 })

@@ -88,7 +88,7 @@ func (c *Conn) Still(ctx context.Context, o redisnode.Options) error {
 		}
 	}
 	if i["run_id"] != c.Server.RunID {
-		return &UnfitError{c.Server.Addr, errAnother, ""}
+		return &UnfitError{[]string{c.Server.Addr}, errAnother, ""}
 	}
 	return c.unfit(i.fault())
 }

@@ -23,7 +23,7 @@ const secondLook = 500 * time.Millisecond
 func meet(ctx context.Context, addr string, o redisnode.Options) (*Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return nil, &UnfitError{addr, ErrNobody, reasonOf(err)}
+		return nil, &UnfitError{[]string{addr}, ErrNobody, reasonOf(err)}
 	}
 	c := newConn(conn)
 	c.Server.Addr = addr

@@ -54,6 +54,14 @@ func (c *Conn) Close() error { return c.conn.Close() }
 // nil. An error that the server answers leaves the connection usable; after another one
 // it is not. ctx ends the wait, and with it the connection.
 func (c *Conn) Ask(ctx context.Context, words ...string) (any, error) {
+	said, err := c.exchange(ctx, words)
+	if err != nil && !errors.As(err, new(refusal)) {
+		_ = c.conn.Close() // or an answer that is late would be taken for that of the next command
+	}
+	return said, err
+}
+
+func (c *Conn) exchange(ctx context.Context, words []string) (any, error) {
 	if err := c.conn.SetDeadline(time.Time{}); err != nil {
 		return nil, err
 	}

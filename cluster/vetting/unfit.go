@@ -2,8 +2,8 @@ package vetting
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 )
 
 // What can be wrong with a server. Each stands in an [UnfitError], with its address.
@@ -27,18 +27,28 @@ var (
 	ErrSame      = errors.New("are the same server, and would vote twice")
 )
 
-// UnfitError says why a server cannot be a node of a lock.
+// UnfitError says why a server cannot be a node of a lock, or several for the same reason.
 type UnfitError struct {
-	Addr   string
+	Addrs  []string
 	Why    error  // one of those above
 	Detail string // in the server's own words, or what to do about it; may be empty
 }
 
 func (e *UnfitError) Error() string {
-	text := fmt.Sprintf("%s %s", e.Addr, e.Why)
-	if slices.Contains([]error{ErrNobody, ErrNotRedis, ErrTrust}, e.Why) { // which are no predicates
-		text = fmt.Sprintf("%s: %s", e.Addr, e.Why)
+	last := len(e.Addrs) - 1
+	text := e.Addrs[last]
+	if last > 0 {
+		text = strings.Join(e.Addrs[:last], ", ") + " and " + text
 	}
+	switch {
+	case slices.Contains([]error{ErrNobody, ErrNotRedis, ErrTrust}, e.Why): // which are no predicates
+		text += ": "
+	case last > 0 && e.Why != ErrSame: // which is one of several
+		text += " each "
+	default:
+		text += " "
+	}
+	text += e.Why.Error()
 	if e.Detail != "" {
 		text += ": " + e.Detail
 	}
@@ -47,3 +57,28 @@ func (e *UnfitError) Error() string {
 
 // Unwrap returns what is wrong.
 func (e *UnfitError) Unwrap() error { return e.Why }
+
+// summary joins errors, of which those that say the same of several servers are one.
+func summary(errs []error) error {
+	var all []error
+	for _, err := range errs {
+		var one *UnfitError
+		if !errors.As(err, &one) {
+			if !slices.Contains(all, err) {
+				all = append(all, err)
+			}
+			continue
+		}
+		like := slices.IndexFunc(all, func(err error) bool {
+			var other *UnfitError
+			return errors.As(err, &other) && other.Why == one.Why && other.Detail == one.Detail
+		})
+		if like < 0 {
+			all = append(all, &UnfitError{slices.Clone(one.Addrs), one.Why, one.Detail})
+			continue
+		}
+		first := all[like].(*UnfitError)
+		first.Addrs = append(first.Addrs, one.Addrs...)
+	}
+	return errors.Join(all...)
+}

@@ -21,7 +21,8 @@ type Server struct {
 }
 
 // All looks at all servers at once, as Open does at each, and whether they are different
-// ones. The error tells of each that is unfit; there are no connections then.
+// ones. The error tells of each that is unfit, and of those in one that are for
+// the same reason; there are no connections then.
 func All(ctx context.Context, addrs []string, o redisnode.Options, also ...[]string) ([]*Conn, error) {
 	conns, errs := make([]*Conn, len(addrs)), make([]error, len(addrs))
 	done := make(chan struct{})
@@ -34,7 +35,7 @@ func All(ctx context.Context, addrs []string, o redisnode.Options, also ...[]str
 	for range addrs {
 		<-done
 	}
-	err := errors.Join(errs...)
+	err := summary(errs)
 	if err == nil {
 		err = different(conns)
 	}
@@ -55,7 +56,7 @@ func different(conns []*Conn) error {
 	for _, c := range conns {
 		run, addr := c.Server.RunID, c.Server.Addr
 		if first, again := found[run]; again && run != "" {
-			return &UnfitError{first + " and " + addr, ErrSame, "both say run_id " + run}
+			return &UnfitError{[]string{first, addr}, ErrSame, "both say run_id " + run}
 		}
 		found[run] = addr
 	}
@@ -113,7 +114,7 @@ func (c *Conn) unfit(f *fault) error {
 	if f == nil {
 		return nil
 	}
-	return &UnfitError{c.Server.Addr, f.why, f.detail}
+	return &UnfitError{[]string{c.Server.Addr}, f.why, f.detail}
 }
 
 // fault is something that is wrong with a server.

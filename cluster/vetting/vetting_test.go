@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,9 +33,7 @@ func start(t *testing.T, nodes int) *redisserver.Fleet {
 func do(t *testing.T, s *redisserver.Server, commands ...string) {
 	t.Helper()
 	for _, c := range commands {
-		if _, err := s.Do(t.Context(), strings.Fields(c)...); err != nil {
-			t.Fatal(err)
-		}
+		servertest.Do(t, s, c)
 	}
 }
 
@@ -85,11 +84,27 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// All that is wrong is told at once.
+// All that is wrong is told at once, and once of those of which it is the same.
 func TestEveryUnfitServerIsTold(t *testing.T) {
-	_, err := vetting.All(t.Context(), []string{"127.0.0.1:1", "127.0.0.1:2"}, ours)
-	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1: nobody") || !strings.Contains(err.Error(), "127.0.0.1:2: nobody") {
-		t.Errorf("got %v", err)
+	f := start(t, 3)
+	var addrs []string
+	for _, s := range f.Servers() {
+		do(t, s, "CONFIG SET requirepass secret")
+		addrs = append(addrs, s.Addr())
+	}
+	addrs = slices.Insert(addrs, 1, "127.0.0.1:1", "127.0.0.1:2")
+	_, err := vetting.All(t.Context(), addrs, ours)
+	want := fmt.Sprintf("%s, %s and %s each wants a password\n127.0.0.1:1 and 127.0.0.1:2: nobody answers: connection refused", addrs[0], addrs[3], addrs[4])
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+	if !errors.Is(err, vetting.ErrPassword) || !errors.Is(err, vetting.ErrNobody) {
+		t.Errorf("it does not tell what is wrong: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := vetting.All(ctx, addrs, ours); err == nil || err.Error() != context.Canceled.Error() {
+		t.Errorf("when nobody wants to know any more: %v", err)
 	}
 }
 
@@ -228,6 +243,36 @@ func TestSilence(t *testing.T) {
 	defer cancel()
 	if _, err := vetting.Open(ctx, l.Addr().String(), ours); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Who asked and did not wait for the answer is not given it for the next one.
+func TestAnswerThatNobodyWaitedFor(t *testing.T) {
+	s := start(t, 1).Server(1)
+	c, err := vetting.Open(t.Context(), s.Addr(), ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	impatient, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if said, err := c.Ask(impatient, "ECHO", "late"); err == nil {
+		t.Errorf("a server that stands still says %v", said)
+	}
+	if err := s.Continue(); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := c.Ask(t.Context(), "ECHO", "next"); err == nil {
+		t.Errorf("the next answer is %v", said)
+	}
+	if err := c.Still(t.Context(), ours); err != nil { // it connects again
+		t.Error(err)
+	}
+	if said, err := c.Ask(t.Context(), "ECHO", "next"); err != nil || said != "next" {
+		t.Errorf("then it is %v, %v", said, err)
 	}
 }
 

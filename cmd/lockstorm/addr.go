@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -121,8 +119,17 @@ func (c *addrChoice) connect() (o redisnode.Options, err error) {
 	if c.user != "" && o.Password == "" {
 		return o, fmt.Errorf("--redis-user %s needs a password: --redis-password-file, or the variable %s", c.user, passwordEnv)
 	}
-	o.TLS, err = c.tlsConfig()
-	return o, err
+	if o.Certificates, err = c.certificates(); err != nil {
+		return o, err
+	}
+	resolved, err := o.Resolved()
+	switch {
+	case errors.Is(err, redisnode.ErrNoCertificate):
+		return o, fmt.Errorf("--redis-ca %s has no certificate (PEM)", c.ca)
+	case err != nil:
+		return o, fmt.Errorf("--redis-cert and --redis-key: %w", err)
+	}
+	return resolved, nil
 }
 
 func (c *addrChoice) password() (string, error) {
@@ -140,33 +147,32 @@ func (c *addrChoice) password() (string, error) {
 	return password, nil
 }
 
-// tlsConfig is nil where TLS is not spoken.
-func (c *addrChoice) tlsConfig() (*tls.Config, error) {
+// certificates are nil where TLS is not spoken.
+func (c *addrChoice) certificates() (*redisnode.Certificates, error) {
 	if !c.tls {
 		if c.ca != "" || c.cert != "" || c.key != "" {
 			return nil, errors.New("--redis-ca, --redis-cert and --redis-key are for --redis-tls")
 		}
 		return nil, nil
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if c.ca != "" {
-		text, err := os.ReadFile(c.ca)
+	var all redisnode.Certificates
+	for _, f := range []struct {
+		flag, file string
+		text       *[]byte
+	}{{"redis-ca", c.ca, &all.Authorities}, {"redis-cert", c.cert, &all.Certificate}, {"redis-key", c.key, &all.Key}} {
+		if f.file == "" {
+			continue
+		}
+		text, err := os.ReadFile(f.file)
 		if err != nil {
-			return nil, fmt.Errorf("--redis-ca: %w", err)
+			return nil, fmt.Errorf("--%s: %w", f.flag, err)
 		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("--redis-ca %s has no certificate (PEM)", c.ca)
+		if len(text) == 0 {
+			return nil, fmt.Errorf("--%s %s is empty", f.flag, f.file)
 		}
+		*f.text = text
 	}
-	if c.cert != "" || c.key != "" {
-		pair, err := tls.LoadX509KeyPair(c.cert, c.key)
-		if err != nil {
-			return nil, fmt.Errorf("--redis-cert and --redis-key: %w", err)
-		}
-		config.Certificates = []tls.Certificate{pair}
-	}
-	return config, nil
+	return &all, nil
 }
 
 // advice is by which flags a user can mend what is wrong between us and a server.

@@ -15,36 +15,14 @@ import (
 
 	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/internal/servertest"
+	"github.com/lockstorm/lockstorm/internal/tlstest"
 )
 
-// staging starts servers that are the user's own, and returns the flag that names them.
-func staging(t *testing.T, nodes int) (f *redisserver.Fleet, addrs string) {
-	t.Helper()
-	f = servertest.Open(t, redisserver.Options{Nodes: nodes})
-	var list []string
-	for _, s := range f.Servers() {
-		onServer(t, s, "SET theirs precious")
-		list = append(list, s.Addr())
-	}
-	return f, strings.Join(list, ",")
-}
-
-func onServer(t *testing.T, s *redisserver.Server, command string) any {
-	t.Helper()
-	said, err := s.Do(t.Context(), strings.Fields(command)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return said
-}
-
-// ownKeys counts our keys on all servers, and checks that the user's is there.
+// ownKeys counts our keys on all servers, and checks that their owner's is there.
 func ownKeys(t *testing.T, f *redisserver.Fleet) (n int) {
 	t.Helper()
 	for _, s := range f.Servers() {
-		all := onServer(t, s, "KEYS *").([]any)
-		n += len(all) - 1
-		want(t, "their key", onServer(t, s, "GET theirs"), any("precious"))
+		n += len(servertest.Ours(t, s))
 	}
 	return n
 }
@@ -53,9 +31,10 @@ func ownKeys(t *testing.T, f *redisserver.Fleet) (n int) {
 // leaves nothing there. One server more than the row needs is not used.
 func TestRowOnServersOfTheUsersOwn(t *testing.T) {
 	t.Parallel()
-	f, addrs := staging(t, 6)
+	f, list := servertest.Lent(t, 6)
+	addrs := strings.Join(list, ",")
 	for _, s := range f.Servers()[:5] {
-		onServer(t, s, "CONFIG SET requirepass secret")
+		servertest.Do(t, s, "CONFIG SET requirepass secret")
 	}
 	password, out := filepath.Join(t.TempDir(), "password"), t.TempDir()
 	if err := os.WriteFile(password, []byte("secret\n"), 0o600); err != nil {
@@ -88,6 +67,28 @@ func TestRowOnServersOfTheUsersOwn(t *testing.T) {
 	want(t, "keys of ours", ownKeys(t, f), 0)
 }
 
+// Over TLS, with certificates on both sides, clients can be processes of their own.
+func TestClientsApartSpeakTLS(t *testing.T) {
+	t.Parallel()
+	f, _ := servertest.Lent(t, 5)
+	authority := tlstest.NewAuthority(t)
+	var list []string
+	for _, s := range f.Servers() {
+		list = append(list, authority.Secure(t, s))
+	}
+	args := []string{"run", "fence-increment", "--backend", "addr", "--clients", "processes", "--confirm-these-servers", "--out", "",
+		"--redis", strings.Join(list, ","), "--redis-tls", "--redis-cert", authority.File("node.pem"), "--redis-key", authority.File("node.key")}
+	code, text, problems := command(t, append(args, "--redis-ca", authority.File("ca.pem"))...)
+	want(t, "exit code", code, exitAsExpected)
+	want(t, "problems", problems, "")
+	wantIn(t, text, "fence-increment: as expected", "fence order violated")
+	want(t, "keys of ours", ownKeys(t, f), 0)
+
+	code, _, problems = command(t, append(args, "--redis-ca", authority.File("node.key"))...)
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "--redis-ca "+authority.File("node.key")+" has no certificate")
+}
+
 // passwordless takes the password of a server back.
 func passwordless(s *redisserver.Server) error {
 	conn, err := net.Dial("tcp", s.Addr())
@@ -105,8 +106,8 @@ func passwordless(s *redisserver.Server) error {
 // What is wrong is one line, which names the address, and nothing has been run.
 func TestServersThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
-	f, addrs := staging(t, 5)
-	list := strings.Split(addrs, ",")
+	f, list := servertest.Lent(t, 5)
+	addrs := strings.Join(list, ",")
 	_, port, _ := net.SplitHostPort(list[0])
 	for name, c := range map[string]struct {
 		args  string
@@ -118,7 +119,7 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 		"one twice":      {"--confirm-these-servers --redis " + addrs + "," + list[1], []string{list[1] + " twice"}},
 		"one by another": {"--confirm-these-servers --redis " + strings.Join(list[:4], ",") + ",localhost:" + port, []string{list[0], "localhost:" + port, "same server"}},
 		"nobody":         {"--confirm-these-servers --redis " + strings.Join(list[:4], ",") + ",127.0.0.1:1", []string{"127.0.0.1:1: nobody answers"}},
-		"no TLS":         {"--confirm-these-servers --redis-tls --redis " + addrs, []string{list[0], "does not speak TLS", "(without --redis-tls)"}},
+		"no TLS":         {"--confirm-these-servers --redis-tls --redis " + addrs, []string{strings.Join(list[:4], ", ") + " and " + list[4] + " each does not speak TLS: it is a Redis that is spoken to plainly (without --redis-tls)"}},
 		"no password":    {"--redis-user alice --redis " + addrs, []string{"--redis-password-file", passwordEnv}},
 		"another world":  {"--redis-db 1 --backend process", []string{"--redis-db is for --backend addr"}},
 		"for TLS only":   {"--redis-ca somewhere --redis " + addrs, []string{"--redis-tls"}},
@@ -159,8 +160,8 @@ func TestValidateForServersOfTheUsersOwn(t *testing.T) {
 // Ctrl-C in the middle of a run leaves no key.
 func TestInterruptLeavesNoKey(t *testing.T) {
 	t.Parallel()
-	f, addrs := staging(t, 5)
-	cmd := exec.Command(os.Args[0], "run", "pause-after-step-3", "--backend", "addr", "--confirm-these-servers", "--redis", addrs, "--runs", "100", "--out", t.TempDir())
+	f, list := servertest.Lent(t, 5)
+	cmd := exec.Command(os.Args[0], "run", "pause-after-step-3", "--backend", "addr", "--confirm-these-servers", "--redis", strings.Join(list, ","), "--runs", "100", "--out", t.TempDir())
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

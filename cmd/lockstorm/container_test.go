@@ -24,6 +24,7 @@ func TestContainerRowsOfTheDebate(t *testing.T) {
 	enginetest.Need(t)
 	for row, violates := range map[string]bool{
 		"crash-restart": true, "delayed-restart": false, "node-pause": false, "node-clock-jump": true,
+		"aof-everysec": true, "aof-always": false, "rdb-restart": true, "failover": true,
 	} {
 		t.Run(row, func(t *testing.T) {
 			said := map[string]int{}
@@ -101,7 +102,6 @@ func TestImageOfTheUserHasNoClock(t *testing.T) {
 		want []string
 	}{
 		{[]string{"node-clock-jump", "--redis-image", "redis:7"}, []string{"the container backend cannot carry out", "clock-jump", "container with other flags"}},
-		{[]string{"failover"}, []string{"the container backend cannot carry out", "a failover (who can: sim, process)"}},
 		{[]string{"calm", "--redis-preload", "/x"}, []string{"--redis-preload is for an image"}},
 	} {
 		code, _, problems := command(t, append([]string{"run", "--backend", "container", "--out", ""}, c.args...)...)

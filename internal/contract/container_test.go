@@ -51,7 +51,7 @@ func TestContainerSuffersAsSimulatedNode(t *testing.T) {
 	var judged atomic.Int64
 	sideBySide(len(modes)*servers, func(i int) {
 		m, server := i/servers, i%servers
-		judged.Add(int64(compareMany(t, fleets[m].Server(server+1), boot, modes[m].persistence, all, i*each, each)))
+		judged.Add(int64(compareMany(t, on(fleets[m].Server(server+1)), boot, modes[m].persistence, all, i*each, each)))
 	})
 	enough(t, int(judged.Load()), len(modes)*servers*each)
 }

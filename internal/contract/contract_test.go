@@ -238,15 +238,18 @@ func slower(script []step, n int, boot time.Duration) []step {
 	return script
 }
 
+// rig plays a script on a real server, under keys of its own that are called by a name.
+type rig func(t *testing.T, name string, script []step) (answers []string, late time.Duration)
+
 // compare plays a script on both and compares. Where the real server could not be
 // held to time, because the machine is busy, it is played again, each time at half the
 // pace: no machine is so busy that nothing of it helps. It reports whether it did.
-func compare(t *testing.T, server server, boot time.Duration, p nemesis.Persistence, name string, original []step) bool {
+func compare(t *testing.T, real rig, boot time.Duration, p nemesis.Persistence, name string, original []step) bool {
 	t.Helper()
 	for try := range tries {
 		times := 1 << try
 		script := slower(original, times, boot)
-		got, late := onRedis(t, server, fmt.Sprintf("%s-%d:", name, try), script)
+		got, late := real(t, fmt.Sprintf("%s-%d:", name, try), script)
 		if late > slack*time.Duration(times) {
 			continue
 		}
@@ -260,10 +263,10 @@ func compare(t *testing.T, server server, boot time.Duration, p nemesis.Persiste
 
 // compareMany compares so many scripts, from the number first on, one after
 // another. It returns how many scripts could be held to time.
-func compareMany(t *testing.T, server server, boot time.Duration, p nemesis.Persistence, all *rapid.Generator[[]step], first, n int) (judged int) {
+func compareMany(t *testing.T, real rig, boot time.Duration, p nemesis.Persistence, all *rapid.Generator[[]step], first, n int) (judged int) {
 	t.Helper()
 	for i := first; i < first+n; i++ {
-		if compare(t, server, boot, p, fmt.Sprint(i), all.Example(i)) {
+		if compare(t, real, boot, p, fmt.Sprint(i), all.Example(i)) {
 			judged++
 		}
 	}
@@ -289,22 +292,21 @@ func sideBySide(jobs int, job func(i int)) {
 	all.Wait()
 }
 
-// Law: a simulated node answers as a real one, key expiry included.
-func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
-	fleet := servertest.Open(t, redisserver.Options{Nodes: 1})
+// answering checks that a simulated node answers as a server that is in good health,
+// key expiry included, by so many scripts in each of several groups.
+func answering(t *testing.T, real rig, each int) {
 	all := scripts()
-	const groups, each = 12, 16
+	const groups = 12
 	var judged atomic.Int64
 	sideBySide(groups, func(g int) {
-		judged.Add(int64(compareMany(t, fleet.Server(1), grain, nemesis.Nothing, all, g*each, each)))
+		judged.Add(int64(compareMany(t, real, grain, nemesis.Nothing, all, g*each, each)))
 	})
 	enough(t, int(judged.Load()), groups*each)
 }
 
-// What becomes of a time to live when a key is given a value anew, which scripts at
-// random seldom look at.
-func TestTimesToLiveOfNewValues(t *testing.T) {
-	fleet := servertest.Open(t, redisserver.Options{Nodes: 1})
+// expiring checks what becomes of a time to live when a key is given a value anew, which
+// scripts at random seldom look at.
+func expiring(t *testing.T, real rig) {
 	for i, anew := range []env.Command{{Op: env.OpIncrement, Key: "n"}, {Op: env.OpRaise, Key: "n", Count: 7}, {Op: env.OpPut, Key: "n", Token: "a"}} {
 		look := step{what: asked, command: env.Command{Op: env.OpGet, Key: "n"}}
 		script := []step{
@@ -315,10 +317,17 @@ func TestTimesToLiveOfNewValues(t *testing.T) {
 			{what: waits, wait: grain}, look,
 			{what: waits, wait: grain}, look,
 		}
-		if !compare(t, fleet.Server(1), grain, nemesis.Nothing, fmt.Sprint("anew ", i), script) {
+		if !compare(t, real, grain, nemesis.Nothing, fmt.Sprint("anew ", i), script) {
 			t.Errorf("%v: the script could not be held to time", anew.Op)
 		}
 	}
+}
+
+// Law: a simulated node answers as a real one.
+func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
+	real := on(servertest.Open(t, redisserver.Options{Nodes: 1}).Server(1))
+	t.Run("at random", func(t *testing.T) { answering(t, real, 16) })
+	t.Run("values anew", func(t *testing.T) { expiring(t, real) })
 }
 
 // Law: so it does when it is restarted, shut down, stopped, short of memory or a
@@ -341,7 +350,7 @@ func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
 	var judged atomic.Int64
 	sideBySide(len(modes)*servers, func(i int) {
 		m, server := i/servers, i%servers
-		judged.Add(int64(compareMany(t, fleets[m].Server(server+1), grain, modes[m].persistence, all, i*each, each)))
+		judged.Add(int64(compareMany(t, on(fleets[m].Server(server+1)), grain, modes[m].persistence, all, i*each, each)))
 	})
 	enough(t, int(judged.Load()), len(modes)*servers*each)
 }

@@ -26,6 +26,13 @@ type server interface {
 	live.Commander
 }
 
+// on plays scripts on a server.
+func on(server server) rig {
+	return func(t *testing.T, name string, script []step) ([]string, time.Duration) {
+		return onRedis(t, server, name, script)
+	}
+}
+
 // onRedis plays the script on a real server, under keys of its own.
 func onRedis(t *testing.T, server server, prefix string, script []step) ([]string, time.Duration) {
 	t.Helper()

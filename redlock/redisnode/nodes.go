@@ -40,7 +40,10 @@ func New(addrs []string, opts Options) (*Nodes, error) {
 	if err := opts.check(len(addrs)); err != nil {
 		return nil, err
 	}
-	opts = opts.withDefaults()
+	opts, err := opts.withDefaults().Resolved()
+	if err != nil {
+		return nil, err
+	}
 	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, unended: opts.DefaultTTL.Milliseconds()}
 	n.life, n.end = context.WithCancel(context.Background())
 	for i, addr := range addrs {

@@ -28,8 +28,10 @@ type Options struct {
 	Password string
 	DB       int
 
-	// TLS is used if it is set.
-	TLS *tls.Config `json:"-"`
+	// TLS is used if it is set, or made of Certificates if these are: another process can
+	// be told only the second.
+	TLS          *tls.Config `json:"-"`
+	Certificates *Certificates
 
 	// ServerNames are the hosts, by node from 0, for which the nodes' certificates
 	// have to be good, where the nodes are reached by way of other addresses. nil:
