@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps build test test-container bless lint lint-all bench pgo speed speed-checker reference agreement hunt mutants campaign clean
+.PHONY: help deps build test test-container bless lint lint-all bench pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -22,7 +22,7 @@ HUNTS = ^(TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
 
 # These tests of the command make thousands of runs one after another, which the race
 # detector makes five times as slow and in which it has nothing to find.
-SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown|TestHuntOfAStoreShrinks|TestHuntIsRepeatable|TestHuntDrawsFaultsWhereThereIsRoom)$$
+SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown|TestHuntOfAStoreShrinks|TestHuntIsRepeatable|TestHuntDrawsFaultsWhereThereIsRoom|TestTune|TestTuneStores|TestTuneRefuses|TestEverySweepHasPictures|TestMeasurementsAreThoseOfTheProgram)$$
 
 # These tests need a Docker engine.
 CONTAINERS = ^TestContainer
@@ -75,6 +75,9 @@ speed-checker: ## measure the checker alone (3 minutes, 6 GB)
 
 reference: ## run the debate and the comparison again (a minute); results/reference, docs and README are committed
 	sh scripts/reference.sh
+
+measurements: deps ## measure all sweeps (an hour; goes on where it was stopped); results/reference, results/process and docs/measurements.md are committed
+	sh scripts/measurements.sh
 
 agreement: deps ## run the debate on real servers (5 minutes a backend); results/process, results/container and docs/agreement.md are committed
 	sh scripts/agreement.sh
