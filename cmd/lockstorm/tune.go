@@ -55,7 +55,7 @@ or wishes that contradict what is known; 3 interrupted.`,
 	cmd.Flags().IntVar(&o.runs, "runs", 500, "number of runs of each trial that validates a setting")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed; the same one gives the same advice")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the advice as JSON, and nothing else")
-	cmd.Flags().StringVar(&o.out, "out", "", "`directory`, new or empty, that gets tune.json, front.csv and the scenarios of the validation")
+	cmd.Flags().StringVar(&o.out, "out", "", "`directory`, new or empty, that gets tune.json, front.csv, a picture of the choice and the scenarios of the validation")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.runs < 1 {
 			return fmt.Errorf("--runs %d: want at least 1", o.runs)

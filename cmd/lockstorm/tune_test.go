@@ -47,6 +47,8 @@ func TestTuneStores(t *testing.T) {
 	}
 	table, _ := os.ReadFile(filepath.Join(dir, "front.csv"))
 	want(t, "lines of front.csv", strings.Count(string(table), "\n"), len(advice.Front)+1)
+	picture, _ := os.ReadFile(filepath.Join(dir, "front.svg"))
+	wantIn(t, string(picture), "</svg>", "violations in 1e9 grants")
 	files, _ := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	want(t, "scenarios", len(files), 3)
 	for _, file := range files {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/sweep/plots"
 	"github.com/lockstorm/lockstorm/tune"
 )
 
@@ -156,7 +157,10 @@ func storeAdvice(dir string, a tune.Advice) error {
 			return err
 		}
 	}
-	return nil
+	if len(a.Front) == 0 && a.Recommended == nil {
+		return nil
+	}
+	return plots.Save(dir, "front", frontPicture(a))
 }
 
 // writeNew writes a file that is not there yet.
