@@ -3,6 +3,7 @@ package tune
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestAdviceIsValidated(t *testing.T) {
 	var names []string
 	for _, one := range v.Trials {
 		names = append(names, one.Name)
-		if one.N == 0 || one.K != 0 || one.High <= 0 {
+		if one.N == 0 || one.K != 0 || one.Open != 0 || one.High <= 0 {
 			t.Errorf("%+v", one)
 		}
 	}
@@ -76,6 +77,16 @@ func TestAdviceIsValidated(t *testing.T) {
 	again, _ := json.Marshal(advise(t, q, 40))
 	if first, _ := json.Marshal(a); string(first) != string(again) {
 		t.Errorf("the same seed gives another advice:\n%s\n%s", first, again)
+	}
+}
+
+// The longest of few waits is no upper end of the 99th percentile, and is not called one.
+func TestFewGrantsHaveNoUpperEnd(t *testing.T) {
+	for n := fewGrants - 2; n < fewGrants+2; n++ {
+		open := math.Pow(0.99, float64(n)) > 0.025
+		if text := (Validation{Grants: n}).p99Basis(); strings.Contains(text, "too few") != open {
+			t.Errorf("of %d: %q", n, text)
+		}
 	}
 }
 
