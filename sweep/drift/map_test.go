@@ -4,29 +4,11 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/storm"
-	"github.com/lockstorm/lockstorm/storm/simulated"
-	"github.com/lockstorm/lockstorm/sweep"
+	"github.com/lockstorm/lockstorm/internal/sweeptest"
 	"github.com/lockstorm/lockstorm/sweep/drift"
 )
 
 var perPoint = flag.Int("runs", 60, "runs of each point about the line; at 10,000 intervals are ±0.01 at most")
-
-// measure runs a point, and returns how often it violated its property. Points share no
-// seeds.
-func measure(t *testing.T, s sweep.Sweep, i, runs int) storm.Rate {
-	t.Helper()
-	p := s.Points[i]
-	e, err := storm.Prepare(simulated.Backend(), p.Scenario)
-	if err != nil {
-		t.Fatalf("%s: %v", p.Scenario.Name, err)
-	}
-	tally, err := storm.Batch{Experiment: e, First: uint64(1 + i*runs), Runs: runs}.Run(t.Context())
-	if err != nil {
-		t.Fatalf("%s: %v", p.Scenario.Name, err)
-	}
-	return tally.Rate(s.Property)
-}
 
 // On the covered side of the line no run violates exclusion, and farther beyond it than
 // the reach every run does.
@@ -40,7 +22,7 @@ func TestMapFollowsTheLine(t *testing.T) {
 		if p.At[1] < line && p.At[1] > line-drift.Reach*1.15 { // a fast clock counts more of a reach
 			continue
 		}
-		r, want := measure(t, s, i, runs), 0
+		r, want := sweeptest.Measure(t, s, i, runs).Rate(s.Property), 0
 		if p.At[1] < line {
 			want = runs
 			beyond++
@@ -66,7 +48,7 @@ func TestEdgeFollowsItsFormula(t *testing.T) {
 	s := drift.Edge()
 	inside, uncertain := 0, 0
 	for i, p := range s.Points {
-		r := measure(t, s, i, *perPoint)
+		r := sweeptest.Measure(t, s, i, *perPoint).Rate(s.Property)
 		lo, hi := r.Wilson()
 		if lo <= *p.Predicted && *p.Predicted <= hi {
 			inside++
@@ -86,22 +68,12 @@ func TestEdgeFollowsItsFormula(t *testing.T) {
 	}
 }
 
-// Every point can be run in the simulator, and names of scenarios are used once in both
-// sweeps: they are run by them. Only their curves have lines.
 func TestSweepsCanBeRun(t *testing.T) {
 	t.Parallel()
-	names := map[string]bool{}
-	for _, s := range []sweep.Sweep{drift.Map(), drift.Edge()} {
-		if err := (sweep.Campaign{Sweep: s, Backend: simulated.Backend(), Runs: 1, SideBySide: 1}).Validate(); err != nil {
-			t.Errorf("%s: %v", s.Name, err)
-		}
-		for _, p := range s.Points {
-			if names[p.Scenario.Name] {
-				t.Errorf("there are two %s", p.Scenario.Name)
-			}
-			names[p.Scenario.Name] = true
-		}
-	}
+	sweeptest.Runnable(t, drift.Map(), drift.Edge())
+}
+
+func TestOnlyCurvesOfTheSweepsHaveLines(t *testing.T) {
 	if drift.Line("no such curve") != nil {
 		t.Error("a curve that is none has a line")
 	}

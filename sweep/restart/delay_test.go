@@ -4,9 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/storm"
-	"github.com/lockstorm/lockstorm/storm/simulated"
-	"github.com/lockstorm/lockstorm/sweep"
+	"github.com/lockstorm/lockstorm/internal/sweeptest"
 	"github.com/lockstorm/lockstorm/sweep/restart"
 )
 
@@ -14,22 +12,6 @@ var (
 	perPoint = flag.Int("runs", 40, "runs of each point of a sweep; at 10,000 intervals are ±0.01 at most, and it takes an hour")
 	thinning = flag.Int("every", 11, "one of how many points is measured; 1: all are")
 )
-
-// measure runs a point. Points share no seeds: what is drawn alike at all of them would
-// make all of them wrong at once.
-func measure(t *testing.T, s sweep.Sweep, i, runs int) storm.Tally {
-	t.Helper()
-	p := s.Points[i]
-	e, err := storm.Prepare(simulated.Backend(), p.Scenario)
-	if err != nil {
-		t.Fatalf("%s: %v", p.Scenario.Name, err)
-	}
-	tally, err := storm.Batch{Experiment: e, First: uint64(1 + i*runs), Runs: runs}.Run(t.Context())
-	if err != nil {
-		t.Fatalf("%s: %v", p.Scenario.Name, err)
-	}
-	return tally
-}
 
 // What is measured is what the formulas say: at nine points of ten, or more, the Wilson
 // interval contains what is predicted. No curve is that of another formula.
@@ -42,7 +24,7 @@ func TestDelaysFollowTheirFormulas(t *testing.T) {
 		if p.Predicted == nil || i%*thinning != 0 {
 			continue
 		}
-		r := measure(t, s, i, *perPoint).Rate(s.Property)
+		r := sweeptest.Measure(t, s, i, *perPoint).Rate(s.Property)
 		lo, hi := r.Wilson()
 		c := curves[p.Curve]
 		c.of, all.of = c.of+1, all.of+1
@@ -82,7 +64,7 @@ func TestTheNodesTell(t *testing.T) {
 		if p.Predicted != nil || i%*thinning != 0 {
 			continue
 		}
-		r := measure(t, s, i, *perPoint).Rate(s.Property)
+		r := sweeptest.Measure(t, s, i, *perPoint).Rate(s.Property)
 		lo, hi := r.Wilson()
 		if most := unhelped[p.At[0]]; lo > most || hi < most-told {
 			t.Errorf("%s at %v: %v violated, %.4f of those who are not told", p.Curve, p.At, r, most)

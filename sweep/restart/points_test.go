@@ -4,28 +4,14 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/sweeptest"
 	"github.com/lockstorm/lockstorm/storm"
-	"github.com/lockstorm/lockstorm/storm/simulated"
-	"github.com/lockstorm/lockstorm/sweep"
 	"github.com/lockstorm/lockstorm/sweep/restart"
 )
 
-// Every point, and every boundary at its ends, can be run in the simulator, and names of
-// scenarios are used once in all sweeps: they are run by them.
 func TestSweepsCanBeRun(t *testing.T) {
 	t.Parallel()
-	names := map[string]bool{}
-	for _, s := range []sweep.Sweep{restart.Delay(), restart.Price(), restart.Reference(), restart.Boundaries()} {
-		if err := (sweep.Campaign{Sweep: s, Backend: simulated.Backend(), Runs: 1, SideBySide: 1}).Validate(); err != nil {
-			t.Errorf("%s: %v", s.Name, err)
-		}
-		for _, p := range s.Points {
-			if names[p.Scenario.Name] {
-				t.Errorf("%s: there are two %s", s.Name, p.Scenario.Name)
-			}
-			names[p.Scenario.Name] = true
-		}
-	}
+	sweeptest.Runnable(t, restart.Delay(), restart.Price(), restart.Reference(), restart.Boundaries())
 }
 
 // Every run of a reference point shows what is predicted, in the simulator too; but of
@@ -39,7 +25,7 @@ func TestReferenceIsDecided(t *testing.T) {
 	const runs = 10
 	verdicts := map[checker.Verdict]int{}
 	for i, p := range s.Points {
-		tally := measure(t, s, i, runs)
+		tally := sweeptest.Measure(t, s, i, runs)
 		if tally.Conclusion() != storm.AsExpected {
 			t.Errorf("%s: %v", p.Scenario.Name, tally.Conclusion())
 		}
@@ -71,7 +57,7 @@ func TestPriceGrowsWithTheDelay(t *testing.T) {
 			continue
 		}
 		measured++
-		tally := measure(t, s, i, runs)
+		tally := sweeptest.Measure(t, s, i, runs)
 		m := tally.Measured.All()
 		want := 0.0
 		if nodes >= 3 {

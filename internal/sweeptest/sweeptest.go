@@ -1,0 +1,44 @@
+// Package sweeptest runs points of sweeps for tests of their formulas.
+package sweeptest
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/storm/simulated"
+	"github.com/lockstorm/lockstorm/sweep"
+)
+
+// Measure makes so many runs of the point with the index i, in the simulator. Points share
+// no seeds: what is drawn alike at all of them would make all of them wrong at once.
+func Measure(t *testing.T, s sweep.Sweep, i, runs int) storm.Tally {
+	t.Helper()
+	p := s.Points[i]
+	e, err := storm.Prepare(simulated.Backend(), p.Scenario)
+	if err != nil {
+		t.Fatalf("%s: %v", p.Scenario.Name, err)
+	}
+	tally, err := storm.Batch{Experiment: e, First: uint64(1 + i*runs), Runs: runs}.Run(t.Context())
+	if err != nil {
+		t.Fatalf("%s: %v", p.Scenario.Name, err)
+	}
+	return tally
+}
+
+// Runnable holds sweeps to this: every point, and every boundary at its ends, can be run in
+// the simulator, and no name of a scenario is used twice, since points are run by theirs.
+func Runnable(t *testing.T, sweeps ...sweep.Sweep) {
+	t.Helper()
+	names := map[string]bool{}
+	for _, s := range sweeps {
+		if err := (sweep.Campaign{Sweep: s, Backend: simulated.Backend(), Runs: 1, SideBySide: 1}).Validate(); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		for _, p := range s.Points {
+			if names[p.Scenario.Name] {
+				t.Errorf("%s: there are two %s", s.Name, p.Scenario.Name)
+			}
+			names[p.Scenario.Name] = true
+		}
+	}
+}
