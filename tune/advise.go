@@ -132,7 +132,7 @@ func (m *model) scouts(ctx context.Context, o Options) (map[pace]time.Duration, 
 	found, told := map[pace]time.Duration{}, o.step("scouting", scoutRuns*len(paces))
 	rounds := max(2, scoutGrants/scoutRuns/min(m.Contention.Clients, mostClients))
 	for _, p := range paces {
-		c := campaign{o.Backend, o.Seed, told}
+		c := drawing{o.Backend, o.Seed, told}
 		_, took, err := c.run(ctx, scoutRuns, func(d dice) scenarios.Scenario { return m.scout(p, d, rounds) })
 		if err != nil {
 			return nil, fmt.Errorf("scouting: %w", err)

@@ -274,7 +274,7 @@ func TestSlipsFindOutAModelThatIsTooGood(t *testing.T) {
 // slipTrial runs a slip.
 func (m *model) slipTrial(t *testing.T, s slip) Trial {
 	t.Helper()
-	c := campaign{simulated.Backend(), 1, func() {}}
+	c := drawing{simulated.Backend(), 1, func() {}}
 	tallies, _, err := c.run(t.Context(), 200, func(d dice) scenarios.Scenario { return m.slips(s, d) })
 	if err != nil {
 		t.Fatal(err)

@@ -86,7 +86,7 @@ const everydayRounds = 10
 func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted, first uint64) (Validation, error) {
 	v := Validation{Seeds: Seeds{First: first, Last: first - 1}}
 	run := func(name string, runs int, make func(d dice) scenarios.Scenario) ([]storm.Tally, waits, error) {
-		c := campaign{o.Backend, v.Seeds.Last + 1, o.step(name, runs)}
+		c := drawing{o.Backend, v.Seeds.Last + 1, o.step(name, runs)}
 		tallies, took, err := c.run(ctx, runs, make)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)

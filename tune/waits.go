@@ -1,15 +1,11 @@
 package tune
 
 import (
-	"context"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // waits are how long grants took from when the lock was wanted and free, in the order of the
@@ -68,38 +64,4 @@ func (w waits) p99() (value, lo, hi time.Duration) {
 		return list[min(max(int(math.Ceil(rank))-1, 0), len(list)-1)]
 	}
 	return at(0.99 * n), at(0.99*n - half), at(0.99*n + half + 1)
-}
-
-// campaign is runs of scenarios that differ from run to run.
-type campaign struct {
-	backend storm.Backend
-	seed    uint64 // of the first run
-	told    func() // after each run
-}
-
-// run runs scenario(0), …, scenario(n-1), each with a seed of its own, which it is drawn from.
-func (c campaign) run(ctx context.Context, n int, scenario func(d dice) scenarios.Scenario) ([]storm.Tally, waits, error) {
-	batches, meters := make([]storm.Batch, n), make([]*waitMeter, n)
-	for i := range n {
-		seed := c.seed + uint64(i)
-		e, err := storm.Prepare(c.backend, scenario(newDice(seed)))
-		if err != nil {
-			return nil, nil, err
-		}
-		meters[i] = newWaitMeter()
-		batches[i] = storm.Batch{
-			Experiment: e, First: seed, Runs: 1,
-			One:  func(ctx context.Context, seed uint64) (storm.Result, error) { return e.Run(ctx, seed, meters[i]) },
-			Each: func(storm.Result) { c.told() },
-		}
-	}
-	tallies, err := storm.RunBatches(ctx, runtime.GOMAXPROCS(0), batches)
-	if err == nil {
-		err = ctx.Err()
-	}
-	var all waits
-	for _, m := range meters {
-		all = append(all, m.waits...)
-	}
-	return tallies, all, err
 }
