@@ -33,7 +33,7 @@
 //     somebody always waited, and as if a crashed node were always one that the holder cannot
 //     do without. Pauses come at a constant rate from the request for a lease on, their lengths are
 //     independent: their sum is a compound Poisson variable, found by Panjer's recursion
-//     (ASTIN Bulletin 12, 1981) on a grid, rounded upwards. To it come a read and a write of
+//     (ASTIN Bulletin 12, 1981) on a grid of 256 cells. To it come a read and a write of
 //     the resource, each a round trip.
 //   - Extensions that fail one after another, as far as round trips exceed the node timeout
 //     independently of each other, or a majority of the nodes is down.

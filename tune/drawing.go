@@ -37,7 +37,7 @@ func (d drawing) run(ctx context.Context, n int, scenario func(dice) scenarios.S
 	}
 	var all waits
 	for _, m := range meters {
-		all = append(all, m.waits...)
+		all = append(all, m.whole()...)
 	}
 	return tallies, all, err
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// waits are how long grants took from when the lock was wanted and free, in the order of the
-// runs.
+// waits are how long grants took from when the lock was wanted and free.
 type waits []time.Duration
 
 // waitMeter takes the waits of one run, in which there is one resource.
@@ -19,6 +18,7 @@ type waitMeter struct {
 	still  map[int]bool         // it was paused meanwhile: no setting helps
 	held   map[string]bool      // by token
 	free   history.Time         // since when
+	last   history.Time         // event
 }
 
 func newWaitMeter() *waitMeter {
@@ -27,6 +27,7 @@ func newWaitMeter() *waitMeter {
 
 // Record is for a [history.Sink].
 func (w *waitMeter) Record(e *history.Event) {
+	w.last = e.Time
 	switch e.Kind {
 	case history.Acquire:
 		if _, waits := w.wanted[e.Client]; !waits {
@@ -49,6 +50,18 @@ func (w *waitMeter) Record(e *history.Event) {
 			w.still[e.Client] = true
 		}
 	}
+}
+
+// whole returns all waits at the end of the run, also those that have not ended: without them
+// a setting under which somebody starves would look quick. They are as long as they were seen.
+func (w *waitMeter) whole() waits {
+	all := slices.Clone(w.waits)
+	for client, since := range w.wanted {
+		if !w.still[client] && len(w.held) == 0 {
+			all = append(all, w.last.Sub(max(since, w.free)))
+		}
+	}
+	return all
 }
 
 // p99 is the 99th percentile and its 95 % interval, by the order of the values: how many of n
