@@ -45,12 +45,8 @@ func delays(point func(away time.Duration) Scenario, thousandths ...int) []Point
 // starts then, and tries without end.
 const crashAt = 990 * ms
 
-// allowance of a lock is what it sets aside of its TTL, and validity the rest.
-func (l Lock) allowance() time.Duration {
-	return time.Duration(l.DriftFactor*float64(l.TTL)) + 2*ms
-}
-
-func validity(l Lock) time.Duration { return l.TTL - l.allowance() }
+// validity is what a lock does not set aside of its TTL.
+func validity(l Lock) time.Duration { return l.TTL - l.Allowance(l.TTL) }
 
 // outwaiting is the delay from which on a restart is harmless.
 func outwaiting(l Lock) string {

@@ -62,7 +62,7 @@ var slewSeries = Series{
 }
 
 // allowed is the share of its TTL that a lock sets aside.
-func allowed(l Lock) float64 { return l.allowance().Seconds() / l.TTL.Seconds() }
+func allowed(l Lock) float64 { return l.Allowance(l.TTL).Seconds() / l.TTL.Seconds() }
 
 // driftLimit is the largest error ρ of either side, in ppm, that the allowance
 // covers: a = 2ρ/(1 + ρ).

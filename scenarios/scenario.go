@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"time"
 
@@ -146,6 +147,13 @@ type Watchdog struct {
 func (l Lock) ReadsClock() env.Clock {
 	clock, _ := env.ParseClock(l.Clock) // the monotonic clock, if it is none
 	return clock
+}
+
+// Allowance returns what the lock sets aside of a TTL for clock error: TTL × drift factor +
+// 2 ms, rounded up to whole nanoseconds. Every lock does as Redlock, whose own formula this
+// is held to, since a scenario is data and knows no lock.
+func (l Lock) Allowance(ttl time.Duration) time.Duration {
+	return time.Duration(math.Ceil(float64(ttl)*l.DriftFactor)) + 2*ms
 }
 
 // Client is what one user of the lock does, round after round: it locks, works,

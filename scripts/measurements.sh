@@ -14,7 +14,11 @@ measure() {
 	world=$1 sweep=$2
 	shift 2
 	echo "$sweep, $world" >&2
-	"$work/lockstorm" sweep "$sweep" "$@" --out "measurements/$world/$sweep" >"$work/said" || { cat "$work/said"; exit 1; }
+	"$work/lockstorm" sweep "$sweep" "$@" --out "measurements/$world/$sweep" >"$work/said" || {
+		cat "$work/said"
+		echo "not renewed; where that is no defect, remove measurements/$world/$sweep, and it is measured again" >&2
+		exit 1
+	}
 }
 measure reference restart-delay --runs 9604
 measure reference restart-delay-price --runs 200

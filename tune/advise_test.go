@@ -3,6 +3,7 @@ package tune
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestAdviceIsValidated(t *testing.T) {
 	var names []string
 	for _, one := range v.Trials {
 		names = append(names, one.Name)
-		if one.N == 0 || one.K != 0 || one.High <= 0 {
+		if one.N == 0 || one.K != 0 || one.Open != 0 || one.High <= 0 {
 			t.Errorf("%+v", one)
 		}
 	}
@@ -76,6 +77,16 @@ func TestAdviceIsValidated(t *testing.T) {
 	again, _ := json.Marshal(advise(t, q, 40))
 	if first, _ := json.Marshal(a); string(first) != string(again) {
 		t.Errorf("the same seed gives another advice:\n%s\n%s", first, again)
+	}
+}
+
+// The longest of few waits is no upper end of the 99th percentile, and is not called one.
+func TestFewGrantsHaveNoUpperEnd(t *testing.T) {
+	for n := fewGrants - 2; n < fewGrants+2; n++ {
+		open := math.Pow(0.99, float64(n)) > 0.025
+		if text := (Validation{Grants: n}).p99Basis(); strings.Contains(text, "too few") != open {
+			t.Errorf("of %d: %q", n, text)
+		}
 	}
 }
 
@@ -129,21 +140,31 @@ func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 	})
 }
 
-// Nothing on the front is beaten, and whatever is not on it is.
+// Nothing on the front is beaten, whatever is not on it is matched by what is, and of equals,
+// by all that is compared, one is on it.
 func TestFrontIsThatOfPareto(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []Weighed
 		for range rapid.IntRange(1, 12).Draw(t, "n") {
 			all = append(all, Weighed{Figures: Figures{
 				Availability: float64(rapid.IntRange(0, 3).Draw(t, "availability")), AcquireP99: time.Duration(rapid.IntRange(0, 3).Draw(t, "p99")),
-				Risk: Risk{Pauses: float64(rapid.IntRange(0, 3).Draw(t, "risk")) / 4},
+				Risk: Risk{Pauses: float64(rapid.IntRange(0, 3).Draw(t, "risk")) / 4}, Late: float64(rapid.IntRange(0, 1).Draw(t, "late")), // which is not compared
 			}})
 		}
 		got := front(all)
+		for i, a := range got {
+			for _, b := range all {
+				if atLeastAsGood(b.Figures, a.Figures) && !atLeastAsGood(a.Figures, b.Figures) {
+					t.Errorf("%+v is on the front, and %+v beats it", a.Figures, b.Figures)
+				}
+			}
+			if slices.ContainsFunc(got[:i], func(b Weighed) bool { return atLeastAsGood(b.Figures, a.Figures) }) {
+				t.Errorf("%+v is on the front beside what is as good", a.Figures)
+			}
+		}
 		for _, a := range all {
-			beaten := slices.ContainsFunc(all, func(b Weighed) bool { return a.Figures != b.Figures && atLeastAsGood(b.Figures, a.Figures) })
-			if on := slices.Contains(got, a); on == beaten {
-				t.Errorf("%+v: on the front %v, beaten %v", a.Figures, on, beaten)
+			if !slices.ContainsFunc(got, func(b Weighed) bool { return atLeastAsGood(b.Figures, a.Figures) }) {
+				t.Errorf("nothing on the front is as good as %+v", a.Figures)
 			}
 		}
 	})

@@ -43,11 +43,24 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 		m.extensionBasis(s),
 		m.restartBasis(w, v),
 		{"acquire p99", fmt.Sprintf("%v, from %v to %v", words.Duration(v.AcquireP99), words.Duration(v.AcquireP99Min), words.Duration(v.AcquireP99Max)),
-			m.tripBasis() + "; from when the lock is wanted and free", Measured, fmt.Sprintf("95 %% interval of %d grants", v.Grants)},
+			m.tripBasis() + "; from when the lock is wanted and free", Measured, v.p99Basis()},
 		{"availability", fmt.Sprintf("%.6f", w.Availability), m.crashBasis(), Modelled, "crashes as independent of each other: what takes several nodes at once is not in it"},
 		m.riskBasis(w, v),
 	}
 	return list
+}
+
+// fewGrants is how many it takes for the longest wait to be an upper end, with 97.5 %: the
+// chance that n of them are all below the 99th percentile is 0.99ⁿ.
+const fewGrants = 368
+
+// p99Basis says how sure the p99 is.
+func (v Validation) p99Basis() string {
+	text := fmt.Sprintf("95 %% interval of %d grants", v.Grants)
+	if v.Grants < fewGrants {
+		text += ", which are too few for an upper end: that is the longest that was seen"
+	}
+	return text
 }
 
 // seen tells what a trial has shown, as in "edge: 0 of 300 runs violated it, so at most 1 %".
@@ -57,6 +70,9 @@ func (v Validation) seen(name string) string {
 			continue
 		}
 		text := fmt.Sprintf("%s: %d of %d violated %s exclusion", t.Name, t.K, t.N, t.Property)
+		if t.Open > 0 {
+			text += fmt.Sprintf(" (%d runs left it open)", t.Open)
+		}
 		if t.K == 0 {
 			return text + fmt.Sprintf(", at most %.2g at 95 %%", t.High)
 		}

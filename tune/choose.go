@@ -99,7 +99,7 @@ func front(all []Weighed) (list []Weighed) {
 	for i, a := range all {
 		beaten := slices.ContainsFunc(all[:i], func(b Weighed) bool { return atLeastAsGood(b.Figures, a.Figures) }) ||
 			slices.ContainsFunc(all[i+1:], func(b Weighed) bool {
-				return atLeastAsGood(b.Figures, a.Figures) && b.Figures != a.Figures
+				return atLeastAsGood(b.Figures, a.Figures) && !atLeastAsGood(a.Figures, b.Figures)
 			})
 		if !beaten {
 			list = append(list, a)

@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// Grain is what a lock sets aside beside TTL × drift factor, as the algorithm's page has it.
-const Grain = 2 * time.Millisecond
-
 // leastDrift is the drift factor that the algorithm's page uses. Where clocks need less it
 // costs a hundredth of the TTL, and covers clocks that are worse than was thought.
 const leastDrift = 0.01
@@ -41,11 +38,6 @@ func (c Clocks) NeededRestartDelay(ttl, allowance time.Duration) time.Duration {
 // milliseconds.
 func (c Clocks) RestartDelay(ttl time.Duration) time.Duration {
 	return roundUp(time.Duration(math.Ceil(float64(ttl)*(1+c.rho())))+c.LargestStep, time.Millisecond)
-}
-
-// Allowance is what a lock sets aside of a TTL: TTL × drift factor + 2 ms.
-func Allowance(ttl time.Duration, driftFactor float64) time.Duration {
-	return time.Duration(math.Ceil(float64(ttl)*driftFactor)) + Grain
 }
 
 func roundUp(d, unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }

@@ -7,6 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/redlock"
+	"github.com/lockstorm/lockstorm/sweep/drift"
+	"github.com/lockstorm/lockstorm/sweep/restart"
 )
 
 func drawClocks(t *rapid.T) Clocks {
@@ -30,7 +32,7 @@ func TestSettingsCoverTheClocks(t *testing.T) {
 		if factor >= 1 {
 			t.Skip("nothing is left of the TTL")
 		}
-		rho, a := float64(c.RatePPM)/1e6, Allowance(ttl, factor)
+		rho, a := float64(c.RatePPM)/1e6, Setting{TTL: ttl, DriftFactor: factor}.Allowance()
 		ends := float64(ttl-a) / (1 - rho)
 		if expires := float64(ttl-c.LargestStep) / (1 + rho); ends > expires {
 			t.Errorf("the validity ends at %v, the keys have expired at %v", time.Duration(ends), time.Duration(expires))
@@ -70,8 +72,32 @@ func TestWorseClocksNeedMore(t *testing.T) {
 func TestAllowanceIsThatOfTheLock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ttl, factor := drawTTL(t), rapid.Float64Range(0, 1).Draw(t, "factor")
-		if got, want := Allowance(ttl, factor), redlock.Allowance(ttl, factor); got != want {
+		if got, want := (Setting{TTL: ttl, DriftFactor: factor}).Allowance(), redlock.Allowance(ttl, factor); got != want {
 			t.Errorf("%v, the lock has %v", got, want)
+		}
+	})
+}
+
+// What is needed is what the sweeps of clocks and restarts have measured, with all clocks
+// at their bounds.
+func TestFormulasAreThoseOfTheSweeps(t *testing.T) {
+	const rounded = 2 // ns
+	rapid.Check(t, func(t *rapid.T) {
+		c, ttl := drawClocks(t), drawTTL(t)
+		c.LargestStep = min(c.LargestStep, ttl)
+		rho, a := float64(c.RatePPM)/1e6, c.NeededAllowance(ttl)
+		if by := drift.Overlap(ttl, a, rho, rho, c.LargestStep).Abs(); by > 3*rounded { // of what is divided by 1 − ρ
+			t.Errorf("an allowance of %v is %v off", a, by)
+		}
+		still := Clocks{RatePPM: c.RatePPM}
+		if by := still.NeededAllowance(ttl) - time.Duration(drift.Covering(rho, rho)*float64(ttl)); by.Abs() > rounded {
+			t.Errorf("without steps: %v off", by)
+		}
+		if by := c.NeededRestartDelay(ttl, a) - restart.SafeDelay(ttl, a, rho, rho) - c.LargestStep; by.Abs() > rounded {
+			t.Errorf("the restart delay that is needed is %v off", by)
+		}
+		if by := c.RestartDelay(ttl) - restart.RestartRule(ttl, rho) - c.LargestStep; by < 0 || by > time.Millisecond {
+			t.Errorf("the restart delay that is recommended is %v off the rule of thumb", by)
 		}
 	})
 }

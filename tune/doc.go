@@ -31,7 +31,7 @@
 //   - The risk of a grant, violations of effect exclusion by a holder who looks at no clock:
 //     somebody else may have read what it is about to write. It is an upper bound: as if
 //     somebody always waited, and as if a crashed node were always one that the holder cannot
-//     do without. Pauses come at a constant rate while a holder runs, their lengths are
+//     do without. Pauses come at a constant rate from the request for a lease on, their lengths are
 //     independent: their sum is a compound Poisson variable, found by Panjer's recursion
 //     (ASTIN Bulletin 12, 1981) on a grid, rounded upwards. To it come a read and a write of
 //     the resource, each a round trip.

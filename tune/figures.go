@@ -50,6 +50,8 @@ type model struct {
 	think float64       // mean, ns
 	trip  time.Duration // median round trip
 
+	asking time.Duration // that a holder waits for the resource, but for one hold in a hundred
+
 	tables struct{ hold, think, pause *nemesis.Table } // from which runs are drawn; pause: nil, if pauses have no lengths
 }
 
@@ -69,7 +71,7 @@ func newModel(k Known) *model {
 	if k.Pauses.Length != nil {
 		m.tables.pause = k.Pauses.Length.Table()
 	}
-	m.trip = quantile(k.RoundTrip, 0.5)
+	m.trip, m.asking = quantile(k.RoundTrip, 0.5), resourceTrips*quantile(k.RoundTrip, 0.99)
 	return m
 }
 
@@ -77,7 +79,7 @@ func newModel(k Known) *model {
 func (m *model) figures(s Setting) Figures {
 	f := Figures{
 		Availability:      m.availability(s),
-		BlockedByDead:     time.Duration(float64(s.TTL) * (1 + m.Clocks.rho())),
+		BlockedByDead:     m.blocked(s),
 		RequestsPerSecond: m.requests(s),
 	}
 	risk := Risk{Pauses: m.lateHolder(s), Extensions: m.lostExtensions(s), Restarts: m.earlyRestart(s)}
@@ -93,15 +95,16 @@ func (m *model) figures(s Setting) Figures {
 }
 
 // lateHolder is the probability that a holder goes on beyond its validity for what pauses and
-// the resource's round trips take.
+// the resource's round trips take. A lease counts from its request, so that a pause takes of it
+// just as well while the holder waits for nodes or for the resource.
 func (m *model) lateHolder(s Setting) float64 {
 	if s.ExtendEvery > 0 {
-		one := m.late.beyond(s.ExtendEvery, s.slack(0))
+		one := m.late.beyond(s.ExtendEvery+2*s.NodeTimeout+m.asking, s.slack(0))
 		return min(1, one*(m.hold/float64(s.ExtendEvery)+1))
 	}
 	sum := 0.0
 	for _, h := range m.holds {
-		sum += h.share * m.late.beyond(h.value, s.slack(h.value))
+		sum += h.share * m.late.beyond(h.value+s.NodeTimeout+m.asking, s.slack(h.value))
 	}
 	return sum
 }
@@ -150,10 +153,15 @@ func (m *model) away(s Setting) float64 {
 func (m *model) availability(s Setting) float64 {
 	lost := atLeast(m.Nodes, m.spare()+1, m.away(s))
 	if every := m.Crashes.ClientEvery; every > 0 {
-		blocked := float64(s.TTL)*(1+m.Clocks.rho()) + float64(m.Clocks.LargestStep) // which may be backwards
-		lost += m.used() * blocked / float64(every)
+		lost += m.used() * float64(m.blocked(s)) / float64(every)
 	}
 	return max(0, 1-lost)
+}
+
+// blocked is how long keys can outlive their holder, on the slowest clock of a node, which may
+// be stepped back, too.
+func (m *model) blocked(s Setting) time.Duration {
+	return time.Duration(math.Ceil(float64(s.TTL)/(1-m.Clocks.rho()))) + m.Clocks.LargestStep
 }
 
 // used is the share of the time in which somebody holds the lock, at most.

@@ -120,13 +120,7 @@ func (q Question) Validate() error {
 	if err := nemesis.Bounded(&q); err != nil {
 		return err
 	}
-	for _, d := range []struct {
-		name string
-		of   *nemesis.Distribution
-	}{{"round_trip", &q.RoundTrip}, {"hold", &q.Hold}, {"contention.think", &q.Contention.Think}, {"pauses.length", q.Pauses.Length}} {
-		if d.of == nil {
-			continue
-		}
+	for _, d := range q.distributions() {
 		if err := d.of.Consistent(); err != nil {
 			return nemesis.InField(d.name, err)
 		}
@@ -141,6 +135,21 @@ func (q Question) Validate() error {
 		return nemesis.InField("pauses", err)
 	}
 	return q.contradiction()
+}
+
+// distribution is one of a question, and the name of its field.
+type distribution struct {
+	name string
+	of   *nemesis.Distribution
+}
+
+// distributions are all that are given.
+func (q *Question) distributions() []distribution {
+	list := []distribution{{"round_trip", &q.RoundTrip}, {"hold", &q.Hold}, {"contention.think", &q.Contention.Think}}
+	if q.Pauses.Length != nil {
+		list = append(list, distribution{"pauses.length", q.Pauses.Length})
+	}
+	return list
 }
 
 func (p Pauses) validate() error {

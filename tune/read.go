@@ -39,11 +39,8 @@ func Load(path string) (q Question, err error) {
 
 // readSamples puts the samples of the files that are named into their distributions.
 func (q *Question) readSamples(dir string) error {
-	for _, d := range []struct {
-		name string
-		of   *nemesis.Distribution
-	}{{"round_trip", &q.RoundTrip}, {"hold", &q.Hold}, {"contention.think", &q.Contention.Think}, {"pauses.length", q.Pauses.Length}} {
-		if d.of == nil || d.of.SamplesFrom == "" {
+	for _, d := range q.distributions() {
+		if d.of.SamplesFrom == "" {
 			continue
 		}
 		path := d.of.SamplesFrom

@@ -29,7 +29,7 @@ type Setting struct {
 }
 
 // Allowance is what is set aside of the TTL.
-func (s Setting) Allowance() time.Duration { return Allowance(s.TTL, s.DriftFactor) }
+func (s Setting) Allowance() time.Duration { return s.Lock().Allowance(s.TTL) }
 
 // Validity is what is left of the TTL, from before the first request was sent.
 func (s Setting) Validity() time.Duration { return s.TTL - s.Allowance() }

@@ -43,8 +43,9 @@ type Trial struct {
 	Runs      int              `json:"runs"`
 	K         int              `json:"violations"`
 	N         int              `json:"of"`
-	PerGrant  bool             `json:"per_grant"` // N counts grants, not runs
-	Low       float64          `json:"low"`       // Wilson's 95 % interval
+	Open      int              `json:"left_open,omitempty"` // runs that could not be judged: of these nothing is known
+	PerGrant  bool             `json:"per_grant"`           // N counts grants, not runs
+	Low       float64          `json:"low"`                 // Wilson's 95 % interval
 	High      float64          `json:"high"`
 	Predicted float64          `json:"predicted"` // by the model, at most
 }
@@ -55,6 +56,7 @@ func newTrial(name, what string, p checker.Property, perGrant bool, predicted fl
 	var rate storm.Rate
 	for _, one := range tallies {
 		t.Runs += one.Runs
+		t.Open += one.Seen[p][checker.Unknown]
 		if perGrant {
 			rate = rate.Plus(one.PerGrant(p))
 		} else {

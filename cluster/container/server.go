@@ -194,6 +194,9 @@ func (s *Server) Start(ctx context.Context) error {
 	if err != nil {
 		l.doomed.Store(true)
 		s.last = l
+		if l.line != nil { // it was ready, and not fit
+			defer func() { _ = l.line.Close() }()
+		}
 		l.finish(func(ctx context.Context) error {
 			_, err := s.engine().ContainerKill(ctx, s.id, client.ContainerKillOptions{Signal: "SIGKILL"})
 			return err

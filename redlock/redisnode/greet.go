@@ -53,7 +53,7 @@ func (g greeter) greet(ctx context.Context, conn net.Conn) (net.Conn, error) {
 		conn.Close()
 		return nil, fmt.Errorf("no answer to HELLO: %w", err)
 	}
-	c := &greeted{Conn: conn, answer: answer}
+	c := &greeted{Conn: conn, hello: g.hello, answer: answer}
 	if s, ok := conn.(syscall.Conn); ok { // by which go-redis looks whether the connection is alive
 		return struct {
 			*greeted
@@ -65,17 +65,20 @@ func (g greeter) greet(ctx context.Context, conn net.Conn) (net.Conn, error) {
 
 func (g greeter) exchange(ctx context.Context, conn net.Conn) (answer []byte, err error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	read := bufio.NewReader(conn)
 	if _, err = conn.Write(g.hello); err == nil {
-		answer, err = readReply(bufio.NewReader(conn), nil)
+		answer, err = readReply(read, nil)
 	}
-	if !stop() && err != nil {
-		return nil, context.Cause(ctx) // rather than the timeout that we have made of it
+	switch {
+	case !stop(): // also with an answer: the deadline may still be set, on a request of somebody else
+		return nil, context.Cause(ctx)
+	case err == nil && read.Buffered() > 0: // the next request would take it for its answer
+		err = errors.New("something comes behind it, unasked")
 	}
 	return answer, errors.Join(err, conn.SetDeadline(time.Time{}))
 }
 
-// readReply appends one whole reply in Redis' second protocol, as it came. What a node
-// says after it, unasked, would be lost; no node does.
+// readReply appends one whole reply in Redis' second protocol, as it came.
 func readReply(r *bufio.Reader, reply []byte) ([]byte, error) {
 	line, err := r.ReadBytes('\n')
 	if err != nil {
@@ -114,23 +117,31 @@ func readText(r *bufio.Reader, reply []byte, n int) ([]byte, error) {
 }
 
 // greeted is a connection on which HELLO has been answered. When go-redis says it, it is
-// told the answer, without asking the node again.
+// told the answer, without asking the node again. What go-redis says first and is not
+// that HELLO, to the byte, goes to the node, which can be greeted twice.
 type greeted struct {
 	net.Conn
+	hello  []byte // that has been said
 	answer []byte
 	said   bool // go-redis has said something
 	due    bool // it is owed the answer
 }
 
 func (c *greeted) Write(p []byte) (int, error) {
-	if !c.said {
-		c.said = true
-		_, rest, _ := bytes.Cut(p, []byte("\r\n"))
-		if c.due = bytes.HasPrefix(rest, []byte("$5\r\nhello\r\n")); c.due {
-			return len(p), nil
-		}
+	if c.said {
+		return c.Conn.Write(p)
 	}
-	return c.Conn.Write(p)
+	c.said = true
+	own := len(c.hello)
+	if len(p) < own || !bytes.EqualFold(p[:own], c.hello) { // commands are the same in any case
+		return c.Conn.Write(p)
+	}
+	c.due = true
+	if len(p) == own {
+		return own, nil
+	}
+	n, err := c.Conn.Write(p[own:]) // whose answers follow on that
+	return own + n, err
 }
 
 func (c *greeted) Read(p []byte) (int, error) {

@@ -2,9 +2,14 @@ package redisnode
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -56,5 +61,89 @@ func TestWhatIsNoReply(t *testing.T) {
 		if got, err := readReply(bufio.NewReader(strings.NewReader(text)), nil); err == nil {
 			t.Errorf("%q was read as %q", text, got)
 		}
+	}
+}
+
+// spoken is a connection that keeps what is written to it, and on which something is to be
+// read.
+type spoken struct {
+	net.Conn
+	written bytes.Buffer
+	said    io.Reader
+}
+
+func (c *spoken) Write(p []byte) (int, error) { return c.written.Write(p) }
+func (c *spoken) Read(p []byte) (int, error)  { return c.said.Read(p) }
+func (c *spoken) SetDeadline(time.Time) error { return nil }
+func (c *spoken) Close() error                { return nil }
+
+func speaking(text string) *spoken { return &spoken{said: strings.NewReader(text)} }
+
+// hello is what go-redis says.
+func hello(words ...string) []byte { return encode(append([]string{"hello"}, words...)) }
+
+// The HELLO that was said is kept back, and nothing else: whatever go-redis says first, each
+// command that reaches the node has its answer, in their order.
+func TestNothingButHelloIsKeptBack(t *testing.T) {
+	ping := encode([]string{"ping"})
+	for name, c := range map[string]struct {
+		password      string
+		write, passed []byte
+		read          string
+	}{
+		"HELLO":                       {"", hello("2"), nil, "+HI\r\n"},
+		"HELLO with a password":       {"secret", hello("2", "auth", "default", "secret"), nil, "+HI\r\n"},
+		"HELLO and more in one write": {"", append(hello("2"), ping...), ping, "+HI\r\n+PONG\r\n"},
+		"another HELLO":               {"", hello("3"), hello("3"), "+PONG\r\n"},
+		"HELLO and a name":            {"", hello("2", "setname", "x"), hello("2", "setname", "x"), "+PONG\r\n"},
+		"a part of HELLO":             {"", hello("2")[:9], hello("2")[:9], "+PONG\r\n"},
+		"another command":             {"", ping, ping, "+PONG\r\n"},
+	} {
+		node := speaking("+PONG\r\n")
+		conn := &greeted{Conn: node, hello: newGreeter(Options{Password: c.password}).hello, answer: []byte("+HI\r\n")}
+		if n, err := conn.Write(c.write); n != len(c.write) || err != nil {
+			t.Errorf("%s: %d of %d bytes were written, %v", name, n, len(c.write), err)
+		}
+		if !bytes.Equal(node.written.Bytes(), c.passed) {
+			t.Errorf("%s: %q reaches the node, want %q", name, node.written.Bytes(), c.passed)
+		}
+		read := make([]byte, len(c.read))
+		if _, err := io.ReadFull(conn, read); err != nil || string(read) != c.read {
+			t.Errorf("%s: %q, %v is read, want %q", name, read, err, c.read)
+		}
+	}
+}
+
+// A second HELLO is for the node.
+func TestHelloIsKeptBackOnce(t *testing.T) {
+	node := speaking("+AGAIN\r\n")
+	conn := &greeted{Conn: node, hello: hello("2"), answer: []byte("+HI\r\n")}
+	for _, want := range []string{"+HI\r\n", "+AGAIN\r\n"} {
+		if _, err := conn.Write(hello("2")); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := bufio.NewReader(conn).ReadString('\n'); got != want || err != nil {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	if !bytes.Equal(node.written.Bytes(), hello("2")) {
+		t.Errorf("%q reached the node", node.written.Bytes())
+	}
+}
+
+// A connection is not handed on that says more than it was asked, nor one whose dial is over:
+// what comes next, or a deadline, would hit a request.
+func TestDoubtfulConnectionsAreDropped(t *testing.T) {
+	g := newGreeter(Options{})
+	if _, err := g.greet(t.Context(), speaking("+HI\r\n+MORE\r\n")); err == nil {
+		t.Error("a connection is good on which something was said unasked")
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := g.greet(over, speaking("+HI\r\n")); err == nil {
+		t.Error("a connection is good whose dial is over")
+	}
+	if _, err := g.greet(t.Context(), speaking("-ERR unknown command\r\n")); err != nil {
+		t.Errorf("a refusal is an answer: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package restart
 
 import (
-	"math"
 	"time"
 
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -31,9 +30,9 @@ const (
 // its lease old.
 const crashAt = ttl
 
-// allowance is what the lock sets aside of a time to live.
+// allowance is what a lock with this drift factor sets aside of a time to live.
 func allowance(ttl time.Duration, factor float64) time.Duration {
-	return time.Duration(math.Ceil(float64(ttl)*factor)) + 2*ms
+	return scenarios.Lock{DriftFactor: factor}.Allowance(ttl)
 }
 
 // life is how long a lease lives from the begin of the request for it.
