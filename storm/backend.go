@@ -26,6 +26,11 @@ type Backend struct {
 
 	// Apart says that clients run in processes of their own: its worlds are [Apart].
 	Apart bool
+
+	// Idle says that a run waits for most of its time, so that two share a core. A run that
+	// does not keeps one busy.
+	Idle bool
+
 	// Nodes is the largest number of nodes that its worlds have; 0: as many as anybody
 	// wants.
 	Nodes int

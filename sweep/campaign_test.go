@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
 	"github.com/lockstorm/lockstorm/storm/simulated"
 	"github.com/lockstorm/lockstorm/sweep"
 )
@@ -359,5 +360,27 @@ func TestShardsAreRead(t *testing.T) {
 	}
 	if s, err := sweep.ParseShard("2/3"); err != nil || s != (sweep.Shard{I: 2, Of: 3}) || s.String() != "2/3" {
 		t.Errorf("2/3 is %v, %v", s, err)
+	}
+}
+
+// Where a formula is certain a tenth of the runs says more than all of them about a half.
+func TestRunsOfAPoint(t *testing.T) {
+	for _, c := range []struct {
+		runs      int
+		predicted *float64
+		want      int
+	}{
+		{9604, nil, 9604}, {9604, new(0.5), 9604}, {9604, new(0.0), 960}, {9604, new(1.0), 960},
+		{500, new(0.0), 100}, {100, new(1.0), 100}, {7, new(0.0), 7},
+	} {
+		got := sweep.Runs(c.runs, c.predicted)
+		if got != c.want {
+			t.Errorf("of %d runs, predicted %v: got %d, want %d", c.runs, c.predicted, got, c.want)
+		}
+		lo, hi := storm.Rate{K: 0, N: got}.Wilson()
+		low, high := storm.Rate{K: c.runs / 2, N: c.runs}.Wilson()
+		if hi-lo > high-low {
+			t.Errorf("of %d runs, predicted %v: %v is wider than %v", c.runs, c.predicted, hi-lo, high-low)
+		}
 	}
 }

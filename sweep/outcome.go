@@ -37,12 +37,20 @@ func (o Outcome) validate(h Head) error {
 	switch p := o.Point; {
 	case (p == nil) == (o.Boundary == nil):
 		return errors.New("want a point or a boundary")
-	case o.Runs != h.Runs:
-		return fmt.Errorf("%d runs, where %d were asked for", o.Runs, h.Runs)
+	case o.Runs != o.wanted(h):
+		return fmt.Errorf("%d runs, where %d were asked for", o.Runs, o.wanted(h))
 	case p != nil && (p.Violated < 0 || p.Held < 0 || p.Undecided < 0 || p.Violated+p.Held+p.Undecided > o.Runs):
 		return fmt.Errorf("%d violated, %d held and %d undecided in %s", p.Violated, p.Held, p.Undecided, words.Count(o.Runs, "run"))
 	}
 	return nil
+}
+
+// wanted is how many runs it should have.
+func (o Outcome) wanted(h Head) int {
+	if o.Point == nil {
+		return h.Runs
+	}
+	return Runs(h.Runs, o.Point.Predicted)
 }
 
 // Measured is what the runs of a point amount to.

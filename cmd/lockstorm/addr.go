@@ -24,6 +24,7 @@ import (
 func addressed(b address.Backend) storm.Backend {
 	return storm.Backend{
 		Ability: ability(b),
+		Idle:    true,
 		Nodes:   len(b.Addrs),
 		Open: func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
 			w, err := b.Open(ctx, s, seed, sink)

@@ -47,7 +47,7 @@ var backends = []backendKind{
 	},
 	{
 		what:    "real redis-server processes on this machine, behind proxies in this process",
-		Backend: storm.Backend{Ability: ability(servers), Open: storm.Opener(servers.Open), Versions: ofLocalServer},
+		Backend: storm.Backend{Ability: ability(servers), Idle: true, Open: storm.Opener(servers.Open), Versions: ofLocalServer},
 	},
 	{
 		what:    "real redis-servers in Docker containers on this machine, behind the same proxies",

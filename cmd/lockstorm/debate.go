@@ -58,7 +58,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 	cmd.Flags().IntVar(&o.points, "points", 0, "runs of each point of a series (default half as many; where runs are not exact only series that are named are run)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
 	cmd.Flags().StringVar(&o.out, "out", "", "directory that gets a directory for each run (default: runs are not stored)")
-	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "runs side by side (default: one a core where runs are exact, otherwise two)")
+	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "runs side by side (default: one a core, or two where a run waits for most of its time)")
 	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.DebateFile+", what the debate has shown")
 	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
 	o.show.flags(cmd)

@@ -23,13 +23,12 @@ type suite struct {
 }
 
 // sideBySide is how many runs of a backend go side by side where nobody says how many.
-// Those that are exact need a core each; those in real time wait for most of it.
 func sideBySide(b storm.Backend) int {
 	cores := runtime.GOMAXPROCS(0)
-	if b.Exact {
-		return cores
+	if b.Idle {
+		return 2 * cores
 	}
-	return 2 * cores
+	return cores
 }
 
 // task is the runs of one scenario.

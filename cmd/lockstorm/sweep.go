@@ -90,7 +90,7 @@ the end, or something was left open.`,
 
 func (o *sweepOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each point (default %d where runs are exact, or what the sweep says, otherwise %d)", exactRuns, realRuns))
+	f.IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each point, of which one whose formula is 0 or 1 gets a tenth, but no fewer than 100 (default %d where runs are exact, or what the sweep says, otherwise %d)", exactRuns, realRuns))
 	f.Uint64Var(&o.seed, "seed", 1, "first seed of the first point; the runs that follow, of all points, take the next numbers")
 	f.StringVar(&o.out, "out", "", "directory in which what is measured is kept, and gone on with (default: it is not kept)")
 	f.StringVar(&o.shard, "shard", "", "measure part i of n alone, as in 2/3")

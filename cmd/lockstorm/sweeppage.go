@@ -30,7 +30,7 @@ func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
 		p.table(pointTable(r, c.outcomes, true))
 	}
 	if len(r.Points()) > 0 {
-		p.say("%s a point. Intervals are Wilson's of 95 %%, of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it. The longest are those of all runs, and acquire p50 and p99 the medians of what they are in a run.\n", words.Count(r.Runs, "run"))
+		p.say("%s a point, a tenth of them but no fewer than 100 where the formula is 0 or 1. Intervals are Wilson's of 95 %%, of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it. The longest are those of all runs, and acquire p50 and p99 the medians of what they are in a run.\n", words.Count(r.Runs, "run"))
 	}
 	for _, c := range byCurve(r.Boundaries()) {
 		p.say("## Boundary: %s", c.name)
