@@ -43,8 +43,9 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 		m.extensionBasis(s),
 		m.restartBasis(w, v),
 		{"acquire p99", fmt.Sprintf("%v, from %v to %v", words.Duration(v.AcquireP99), words.Duration(v.AcquireP99Min), words.Duration(v.AcquireP99Max)),
-			m.tripBasis() + "; from when the lock is wanted and free", Measured, fmt.Sprintf("95 %% interval of %d grants", v.Grants)},
-		{"availability", fmt.Sprintf("%.6f", w.Availability), m.crashBasis(), Modelled, "crashes as independent of each other: what takes several nodes at once is not in it"},
+			m.tripBasis() + "; from when the lock is wanted and free", Measured, fmt.Sprintf("95 %% interval of %d grants%s", v.Grants, m.fewerClients())},
+		{"availability", fmt.Sprintf("%.6f", w.Availability), m.crashBasis(), Modelled,
+			"crashes as independent of each other, and nodes as back when the restart delay is over: what takes several at once, or a repair that takes longer, is not in it"},
 		m.riskBasis(w, v),
 	}
 	return list
@@ -121,6 +122,14 @@ func (m *model) pauseBasis() string {
 	default:
 		return fmt.Sprintf("a pause every %v, %s, independent of each other", p.Every, shown(*p.Length))
 	}
+}
+
+// fewerClients says so where runs have fewer clients than were stated.
+func (m *model) fewerClients() string {
+	if m.Contention.Clients <= mostClients {
+		return ""
+	}
+	return fmt.Sprintf(", with %d clients, the most that runs have: %d of them may wait longer", mostClients, m.Contention.Clients)
 }
 
 func (m *model) tripBasis() string { return "round trips of " + shown(m.RoundTrip) }

@@ -43,6 +43,11 @@ func (c Clocks) RestartDelay(ttl time.Duration) time.Duration {
 	return roundUp(time.Duration(math.Ceil(float64(ttl)*(1+c.rho())))+c.LargestStep, time.Millisecond)
 }
 
+// latestExpiry is how long a key lives at most: by a clock that is slow, and is stepped back.
+func (c Clocks) latestExpiry(ttl time.Duration) time.Duration {
+	return time.Duration(math.Ceil(float64(ttl+c.LargestStep) / (1 - c.rho())))
+}
+
 // Allowance is what a lock sets aside of a TTL: TTL × drift factor + 2 ms.
 func Allowance(ttl time.Duration, driftFactor float64) time.Duration {
 	return time.Duration(math.Ceil(float64(ttl)*driftFactor)) + Grain

@@ -77,7 +77,7 @@ func newModel(k Known) *model {
 func (m *model) figures(s Setting) Figures {
 	f := Figures{
 		Availability:      m.availability(s),
-		BlockedByDead:     time.Duration(float64(s.TTL) * (1 + m.Clocks.rho())),
+		BlockedByDead:     m.Clocks.latestExpiry(s.TTL),
 		RequestsPerSecond: m.requests(s),
 	}
 	risk := Risk{Pauses: m.lateHolder(s), Extensions: m.lostExtensions(s), Restarts: m.earlyRestart(s)}
@@ -150,8 +150,7 @@ func (m *model) away(s Setting) float64 {
 func (m *model) availability(s Setting) float64 {
 	lost := atLeast(m.Nodes, m.spare()+1, m.away(s))
 	if every := m.Crashes.ClientEvery; every > 0 {
-		blocked := float64(s.TTL)*(1+m.Clocks.rho()) + float64(m.Clocks.LargestStep) // which may be backwards
-		lost += m.used() * blocked / float64(every)
+		lost += m.used() * float64(m.Clocks.latestExpiry(s.TTL)) / float64(every)
 	}
 	return max(0, 1-lost)
 }
