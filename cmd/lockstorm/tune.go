@@ -40,7 +40,8 @@ A distribution is {min: 1ms, max: 5ms} (uniform; for a flag 1ms..5ms or 500us, t
 {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}, {max: 2s, pareto: {scale: 5ms,
 alpha: 2}}, or {samples_from: FILE}: one duration a line, as in 1.2ms, or a number of
 milliseconds; of samples of pauses max says that none is longer. With --measure round
-trips are measured: each server is asked PING, at a gentle pace, and nothing else.
+trips are measured: each server is asked PING, at a gentle pace, and nothing else (but
+HELLO and what a connection may need beside it: AUTH, SELECT).
 
 Exit codes: 0 a setting is recommended; 1 none meets the wish; 2 bad usage or input,
 or wishes that contradict what is known; 3 interrupted.`,

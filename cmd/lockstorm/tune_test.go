@@ -37,6 +37,15 @@ func TestTune(t *testing.T) {
 	want(t, "the same seed", again, out)
 }
 
+// Without bound, fence and wish the page does not put a number on what nobody knows.
+func TestTuneTellsWhatIsUnknown(t *testing.T) {
+	args := instead("--pause-bound", "--pauses-unbounded", "true")
+	i := slices.Index(args, "--violations")
+	code, out, _ := command(t, slices.Delete(args, i, i+2)...)
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "violations per 10⁹ grants  unknown: any number", "availability               unknown: no crashes were stated", "a lock to save work")
+}
+
 // What is stored holds the advice, the front and scenarios that run repeats; nothing is
 // written over.
 func TestTuneStores(t *testing.T) {
