@@ -132,6 +132,9 @@ func (h Head) Units() int { return len(h.units()) }
 // differences says in what two heads differ, field by field; that of a hash only where
 // nothing explains it.
 func (h Head) differences(other Head) []string {
+	if h.Sweep != other.Sweep { // from which the rest follows
+		return []string{fmt.Sprintf("sweep %s, and not %s", h.Sweep, other.Sweep)}
+	}
 	var list []string
 	a, b := reflect.ValueOf(h), reflect.ValueOf(other)
 	for i := range a.NumField() {

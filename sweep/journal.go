@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/files"
@@ -57,7 +58,7 @@ func (j *Journal) open(dir string, h Head) error {
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := unused(dir); err != nil {
+		if err := unused(dir, h.Sweep); err != nil {
 			return err
 		}
 	case err != nil:
@@ -98,10 +99,17 @@ func resume(text []byte, h Head) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// unused refuses a directory in which results of somebody else would be written over.
-func unused(dir string) error {
-	for _, name := range resultFiles {
-		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+// unused refuses a directory in which results of somebody else, or pictures that are called
+// as those of the sweep may be, would be written over.
+func unused(dir, sweep string) error {
+	there, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range there {
+		name := f.Name()
+		picture := strings.HasPrefix(name, sweep) && slices.Contains([]string{".svg", ".png"}, filepath.Ext(name))
+		if picture || slices.Contains(resultFiles, name) {
 			return fmt.Errorf("%s has %s and no %s: that is not ours to write over", dir, name, JournalFile)
 		}
 	}

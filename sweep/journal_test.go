@@ -116,9 +116,11 @@ func TestDirectoriesThatCannotBe(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(foreign, sweep.PointsFile), "mine")
+	drawn := t.TempDir()
+	write(t, filepath.Join(drawn, "small-plain.png"), "mine")
 	for d, want := range map[string]string{
 		file: "not a directory", filepath.Join(file, "below"): "not a directory",
-		foreign: "has points.csv and no campaign.jsonl", busy: "is a directory",
+		foreign: "has points.csv and no campaign.jsonl", drawn: "has small-plain.png and no campaign.jsonl", busy: "is a directory",
 	} {
 		if j, err := sweep.OpenJournal(d, sweep.Head{Property: checker.Lease}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v; want %q", d, j, err, want)

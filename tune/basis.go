@@ -43,8 +43,9 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 		m.extensionBasis(s),
 		m.restartBasis(w, v),
 		{"acquire p99", fmt.Sprintf("%v, from %v to %v", words.Duration(v.AcquireP99), words.Duration(v.AcquireP99Min), words.Duration(v.AcquireP99Max)),
-			m.tripBasis() + "; from when the lock is wanted and free", Measured, v.p99Basis()},
-		{"availability", fmt.Sprintf("%.6f", w.Availability), m.crashBasis(), Modelled, "crashes as independent of each other: what takes several nodes at once is not in it"},
+			m.tripBasis() + "; from when the lock is wanted and free", Measured, v.p99Basis() + m.fewerClients()},
+		{"availability", m.availabilityValue(w), m.crashBasis(), Modelled,
+			"crashes as independent of each other, and nodes as back when the restart delay is over: what takes several at once, or a repair that takes longer, is not in it"},
 		m.riskBasis(w, v),
 	}
 	return list
@@ -82,9 +83,12 @@ func (v Validation) seen(name string) string {
 }
 
 func (m *model) ttlBasis(w Weighed) Basis {
-	s := w.Setting
+	s, how := w.Setting, "with an extension, as none does without"
+	if s.ExtendEvery == 0 {
+		how = "without an extension"
+	}
 	b := Basis{"TTL", fmt.Sprintf("%v (validity %v)", s.TTL, words.Duration(s.Validity())), "holds of up to " + longest(m.Hold).String() + ", and " + m.pauseBasis(), Modelled,
-		fmt.Sprintf("the shortest of those weighed that meets the wishes; a dead holder blocks the others for up to %v", words.Duration(w.BlockedByDead))}
+		fmt.Sprintf("the shortest of those weighed that meet the wishes %s; a dead holder blocks the others for up to %v", how, words.Duration(w.BlockedByDead))}
 	if s.ExtendEvery == 0 {
 		b.How = fmt.Sprintf("room for pauses beside the longest hold: %v; ", words.Duration(s.slack(longest(m.Hold)))) + b.How
 	}
@@ -119,11 +123,19 @@ func (m *model) riskBasis(w Weighed, v Validation) Basis {
 	if w.Risk.Total() == 0 && m.Pauses.Length != nil {
 		value = fmt.Sprintf("less than %.3g", 1e9*noise)
 	}
-	b := Basis{"violations per 10⁹ grants", value, m.pauseBasis(), Modelled,
+	b := Basis{"violations per 10⁹ grants", value, m.pauseBasis() + "; a resource that answers as soon as a node", Modelled,
 		fmt.Sprintf("an upper bound: late holders %.2g, extensions %.2g, restarts %.2g; %s; %s", 1e9*w.Risk.Pauses, 1e9*w.Risk.Extensions, 1e9*w.Risk.Restarts, v.seen("everyday"), v.seen("slips"))}
-	if m.FenceChecked {
+	switch {
+	case m.FenceChecked:
+		vain := fmt.Sprintf("%.2g of the holds are in vain", w.Late)
+		if m.Pauses.Unbounded {
+			vain = "how many holds are in vain nobody can say of pauses without a bound"
+		}
 		b.Value, b.Rests = "0", "the resource checks fences on reads and writes, and fences never go back"
-		b.Sure, b.How = Exact, fmt.Sprintf("leases may fail all the same: %.2g of the holds are in vain; %s", w.Late, v.seen("slips"))
+		b.Sure, b.How = Exact, fmt.Sprintf("leases may fail all the same: %s; %s", vain, v.seen("slips"))
+	case m.Pauses.Unbounded:
+		b.Value = "unknown: any number"
+		b.How = "a holder that stands still for longer than its lease writes after it, and nobody stops it: a lock to save work, not to rely on, whatever the setting. Bound the pauses, or have the resource check fences (fence_checked)"
 	}
 	return b
 }
@@ -131,7 +143,7 @@ func (m *model) riskBasis(w Weighed, v Validation) Basis {
 func (m *model) pauseBasis() string {
 	switch p := m.Pauses; {
 	case p.Unbounded:
-		return "nothing: pauses are unbounded"
+		return "pauses that may take any time"
 	case p.Bound != nil:
 		return fmt.Sprintf("pauses of no more than %v in a hold", *p.Bound)
 	default:
@@ -139,7 +151,23 @@ func (m *model) pauseBasis() string {
 	}
 }
 
+// fewerClients says so where runs have fewer clients than were stated.
+func (m *model) fewerClients() string {
+	if m.Contention.Clients <= mostClients {
+		return ""
+	}
+	return fmt.Sprintf(", with %d clients, the most that runs have: %d of them may wait longer", mostClients, m.Contention.Clients)
+}
+
 func (m *model) tripBasis() string { return "round trips of " + shown(m.RoundTrip) }
+
+// availabilityValue is the share, of which nothing is known where nothing crashes.
+func (m *model) availabilityValue(w Weighed) string {
+	if m.Crashes.NodeEvery == 0 && m.Crashes.ClientEvery == 0 {
+		return "unknown: no crashes were stated"
+	}
+	return fmt.Sprintf("%.6f", w.Availability)
+}
 
 func (m *model) crashBasis() string {
 	c := m.Crashes
@@ -158,7 +186,7 @@ func (m *model) crashBasis() string {
 // shown is a distribution in words; of samples there is a range without one being given.
 func shown(d nemesis.Distribution) string {
 	if len(d.Samples) > 0 && d.Range == (nemesis.Range{}) {
-		return fmt.Sprintf("%v to %v (as in %d samples: of now, and of nothing rarer than 3 in as many)", quantile(d, 0), longest(d), len(d.Samples))
+		return fmt.Sprintf("%v to %v (as in %d samples: of now, and of nothing rarer than 3 in as many)", words.Duration(quantile(d, 0)), words.Duration(longest(d)), len(d.Samples))
 	}
 	return d.String()
 }

@@ -161,7 +161,7 @@ func (m *model) availability(s Setting) float64 {
 // blocked is how long keys can outlive their holder, on the slowest clock of a node, which may
 // be stepped back, too.
 func (m *model) blocked(s Setting) time.Duration {
-	return time.Duration(math.Ceil(float64(s.TTL)/(1-m.Clocks.rho()))) + m.Clocks.LargestStep
+	return time.Duration(math.Ceil(float64(s.TTL+m.Clocks.LargestStep) / (1 - m.Clocks.rho())))
 }
 
 // used is the share of the time in which somebody holds the lock, at most.

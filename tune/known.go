@@ -114,6 +114,10 @@ type Wanted struct {
 
 const defaultLongestTTL = 10 * time.Minute
 
+// longestHold bounds holds and thinking, lest runs of many of them last for longer than a
+// scenario may.
+const longestHold = 240 * time.Hour
+
 // Validate names the first value that cannot be, by itself or beside others, in a
 // [nemesis.FieldError].
 func (q Question) Validate() error {
@@ -177,6 +181,12 @@ func (q Question) contradiction() error {
 	switch least := quantile(k.RoundTrip, 0); {
 	case q.Want.AcquireP99 > 0 && q.Want.AcquireP99 < least:
 		return wrong("want.acquire_p99", "%v is shorter than the fastest round trip, %v", q.Want.AcquireP99, least)
+	case k.LongestTTL > 0 && k.LongestTTL < leastTTL:
+		return wrong("longest_ttl", "%v: the shortest TTL that is weighed is %v", k.LongestTTL, leastTTL)
+	case longest(k.Hold) > longestHold:
+		return wrong("hold", "up to %v: want at most %v", longest(k.Hold), longestHold)
+	case longest(k.Contention.Think) > longestHold:
+		return wrong("contention.think", "up to %v: want at most %v", longest(k.Contention.Think), longestHold)
 	case k.NoExtension && longest(k.Hold) >= k.longestTTL():
 		return wrong("hold", "up to %v does not fit into a TTL of %v at most, and holds cannot be extended", longest(k.Hold), k.longestTTL())
 	case k.Clocks.LargestStep >= k.longestTTL():

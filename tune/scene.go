@@ -330,10 +330,10 @@ func (s slip) drawn(d dice, hold time.Duration) (plan nemesis.Plan) {
 	return plan
 }
 
-// scout is how a pace is tried: with a TTL that nothing depends on.
+// scout is how a pace is tried: with a TTL that nothing depends on, and clocks that are right.
 func (m *model) scout(p pace, d dice, rounds int) scenarios.Scenario {
 	factor := min(1, 10*float64(p.retryMax)/math.Max(1, float64(quantile(m.Hold, 0.5))))
 	ttl := roundUp(4*longest(m.Hold)+20*p.timeout, time.Second)
-	s := Setting{TTL: ttl, DriftFactor: m.Clocks.DriftFactor(ttl), NodeTimeout: p.timeout, RetryMin: p.retryMin, RetryMax: p.retryMax, Margin: ttl / 20}
+	s := Setting{TTL: ttl, DriftFactor: leastDrift, NodeTimeout: p.timeout, RetryMin: p.retryMin, RetryMax: p.retryMax, Margin: ttl / 20}
 	return m.everyday(s, d, rounds, false, factor)
 }

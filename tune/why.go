@@ -50,7 +50,7 @@ func (m *model) whyNever(wish string, w Wanted, all []Weighed) string {
 	switch wish {
 	case wishAvailability:
 		b := best(func(s Weighed) float64 { return -s.Availability })
-		return fmt.Sprintf("%g is wanted, and %.6g is the most, with a TTL of %v: what nodes that stay away for %v and dead holders take cannot be less", w.Availability, b.Availability, b.TTL, b.RestartDelay)
+		return fmt.Sprintf("%g is wanted, so that %.2g of the time may be lost, and %.2g is the least, with a TTL of %v: what nodes that stay away for %v and dead holders take cannot be less", w.Availability, 1-w.Availability, 1-b.Availability, b.TTL, b.RestartDelay)
 	case wishAcquire:
 		b := best(func(s Weighed) float64 { return float64(s.AcquireP99) })
 		return fmt.Sprintf("%v is wanted, and %v was the least that scouting runs came to, with retries after %v to %v", w.AcquireP99, words.Duration(b.AcquireP99), b.RetryMin, b.RetryMax)
@@ -59,7 +59,18 @@ func (m *model) whyNever(wish string, w Wanted, all []Weighed) string {
 		return fmt.Sprintf("holds of up to %v, with pauses, outlive their leases too often whatever the setting: in %.2g of the cases with a TTL of %v, and TTLs longer than %v are not wanted", longest(m.Hold), b.Late, b.TTL, m.longestTTL())
 	}
 	b := best(func(s Weighed) float64 { return s.Risk.Total() })
-	return fmt.Sprintf("%g are wanted, and %.3g is the least, with a TTL of %v%s: %s. %s", *w.ViolationsPerBillion, b.Risk.PerBillion(), b.TTL, extended(b.Setting), m.cause(b), remedy)
+	return fmt.Sprintf("%g are wanted, and %.3g is the least, with a TTL of %v%s: %s%s. %s", *w.ViolationsPerBillion, b.Risk.PerBillion(), b.TTL, extended(b.Setting), m.cause(b), m.longerAway(w, all), remedy)
+}
+
+// longerAway names a TTL that would do if nodes stayed away for long enough, where they do not.
+func (m *model) longerAway(w Wanted, all []Weighed) string {
+	for _, one := range all {
+		if r := one.Risk; r.Restarts > 0 && 1e9*(r.Pauses+r.Extensions) <= *w.ViolationsPerBillion {
+			return fmt.Sprintf("; a TTL of %v%s would do if nodes without their keys stayed away for %v, not %v",
+				one.TTL, extended(one.Setting), words.Duration(m.Clocks.NeededRestartDelay(one.TTL, one.Allowance())), one.RestartDelay)
+		}
+	}
+	return ""
 }
 
 const remedy = "A resource that checks fences (fence_checked) would take no such write"

@@ -17,7 +17,7 @@ func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
 	for _, one := range r.Params {
 		p.say("- %s: %s", one.Head(), one.Summary)
 	}
-	p.say("")
+	p.say("\nWhat was found:\n")
 	for _, l := range verdictLines(r) {
 		p.say("- %s", l)
 	}

@@ -62,6 +62,9 @@ func findPoint(name string) (scenarios.Scenario, bool) {
 	return scenarios.Scenario{}, false
 }
 
+// mostShown is the largest x at which the scenario of a boundary is shown.
+const mostShown = 1000
+
 // showUnit prints the scenario of a point, or that of a boundary at some x: "7", "3@0.95".
 func showUnit(name, which string, out io.Writer) error {
 	s, err := findSweep(name)
@@ -74,8 +77,8 @@ func showUnit(name, which string, out io.Writer) error {
 	if err == nil && isAt {
 		x, err = strconv.ParseFloat(at, 64)
 	}
-	if err != nil {
-		return fmt.Errorf("--show %s: want the number of a point, or that of a boundary and x, as in 3@0.95", which)
+	if err != nil || !(0 <= x && x <= mostShown) {
+		return fmt.Errorf("--show %s: want the number of a point, or that of a boundary and x from 0 to %d, as in 3@0.95", which, mostShown)
 	}
 	shown, err := s.At(n, x)
 	switch {

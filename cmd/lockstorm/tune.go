@@ -36,11 +36,12 @@ is, and the settings among which there is a choice; or why no setting meets the 
 What it recommends has been validated by runs in the simulator with other seeds than
 those that chose it. How it reckons says "go doc ./tune".
 
-A distribution is 500us, 1ms..5ms (uniform), or as in a scenario's file:
-{max: 5ms, log_normal: {median: 500us, sigma: 0.4}}, {max: 2s, pareto: {…}},
-{samples_from: FILE, max: 2s}. A file of samples has one duration a line, as in 1.2ms,
-or a number of milliseconds. With --measure round trips are measured: each server is
-asked PING, at a gentle pace, and nothing else.
+A distribution is {min: 1ms, max: 5ms} (uniform; for a flag 1ms..5ms or 500us, too),
+{max: 5ms, log_normal: {median: 500us, sigma: 0.4}}, {max: 2s, pareto: {scale: 5ms,
+alpha: 2}}, or {samples_from: FILE}: one duration a line, as in 1.2ms, or a number of
+milliseconds; of samples of pauses max says that none is longer. With --measure round
+trips are measured: each server is asked PING, at a gentle pace, and nothing else (but
+HELLO and what a connection may need beside it: AUTH, SELECT).
 
 Exit codes: 0 a setting is recommended; 1 none meets the wish; 2 bad usage or input,
 or wishes that contradict what is known; 3 interrupted.`,
@@ -57,6 +58,9 @@ or wishes that contradict what is known; 3 interrupted.`,
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the advice as JSON, and nothing else")
 	cmd.Flags().StringVar(&o.out, "out", "", "`directory`, new or empty, that gets tune.json, front.csv, a picture of the choice and the scenarios of the validation")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := measure.asked(cmd.Flags()); err != nil {
+			return err
+		}
 		if o.runs < 1 {
 			return fmt.Errorf("--runs %d: want at least 1", o.runs)
 		}
@@ -95,7 +99,7 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 	}
 	if o.out != "" {
 		if err := storeAdvice(o.out, a); err != nil {
-			return err
+			return fmt.Errorf("--out: %w", err)
 		}
 	}
 	if o.asJSON {

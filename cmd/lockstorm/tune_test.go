@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,13 @@ var smallTune = []string{"tune", "--nodes", "3", "--round-trip", "500us..1500us"
 
 func tuned(t *testing.T, more ...string) (code int, out, problems string) {
 	t.Helper()
-	return command(t, append(append([]string{}, smallTune...), more...)...)
+	return command(t, append(slices.Clone(smallTune), more...)...)
+}
+
+// instead is smallTune with other flags in place of one.
+func instead(name string, flags ...string) []string {
+	i := slices.Index(smallTune, name)
+	return slices.Concat(smallTune[:i], smallTune[i+2:], flags)
 }
 
 // The page tells the setting, what each figure rests on, how it was validated, and the choice.
@@ -28,6 +35,15 @@ func TestTune(t *testing.T) {
 		"edge: 0 of 5 violated lease exclusion", "acquire p99: measured", "validated by runs with seeds 1000001 to", "other TTLs and extensions")
 	_, again, _ := tuned(t)
 	want(t, "the same seed", again, out)
+}
+
+// Without bound, fence and wish the page does not put a number on what nobody knows.
+func TestTuneTellsWhatIsUnknown(t *testing.T) {
+	args := instead("--pause-bound", "--pauses-unbounded", "true")
+	i := slices.Index(args, "--violations")
+	code, out, _ := command(t, slices.Delete(args, i, i+2)...)
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "violations per 10⁹ grants  unknown: any number", "availability               unknown: no crashes were stated", "a lock to save work")
 }
 
 // What is stored holds the advice, the front and scenarios that run repeats; nothing is
@@ -68,6 +84,15 @@ func TestTuneRefuses(t *testing.T) {
 	code, out, _ := tuned(t, "--acquire-p99", "501us")
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "no setting is recommended", "acquire_p99: 501µs is wanted")
+
+	// A restart delay that is given stands in the way of a TTL that would do.
+	code, out, _ = command(t, instead("--acquire-p99", "--node-crash-every", "1h", "--restart-delay", "50ms", "--pause-bound", "300ms")...)
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, strings.Join(strings.Fields(out), " "), "would do if nodes without their keys stayed away for", "not 50ms")
+
+	code, out, _ = command(t, instead("--availability", "--node-crash-every", "1h", "--availability", "1")...)
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, out, "availability: 1 is wanted, so that 0 of the time may be lost")
 }
 
 func TestTuneBadInput(t *testing.T) {
@@ -75,25 +100,42 @@ func TestTuneBadInput(t *testing.T) {
 	if err := os.WriteFile(samples, []byte("1\nNaN\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for said, flags := range map[string][]string{
-		"--hold: \"long\" is no distribution":                 {"--hold", "long"},
-		"--clock-ppm: \"many\" is not a whole number":         {"--clock-ppm", "many"},
-		"want.availability: 1.5":                              {"--availability", "1.5"},
-		"want.acquire_p99: 1µs is shorter":                    {"--acquire-p99", "1us"},
-		"no setting meets it: pauses are unbounded":           {"--pauses-unbounded", "true"},
-		"clocks.rate_ppm: -1":                                 {"--clock-ppm", "-1"},
-		"rtt.txt:2: \"NaN\" is not a duration":                {"--round-trip-samples", samples},
-		"--runs 0: want at least 1":                           {"--runs", "0"},
-		"--measure \"nowhere\": want host:port":               {"--measure", "nowhere"},
-		"--every 0s: want at least 1ms":                       {"--measure", "localhost:1", "--every", "0"},
-		"--samples 0: want at least 1":                        {"--measure", "localhost:1", "--samples", "0"},
-		"localhost:1: ":                                       {"--measure", "localhost:1"},
-		"--redis-ca, --redis-cert and --redis-key are for --": {"--measure", "localhost:1", "--redis-ca", "x"},
-	} {
-		code, out, problems := tuned(t, flags...)
+	bad := func(args []string, said string) {
+		t.Helper()
+		code, out, problems := command(t, args...)
 		if code != exitBadInput || out != "" || !strings.Contains(problems, said) || strings.Count(problems, "\n") != 1 {
-			t.Errorf("%v: exit code %d, %q, %q, want %q", flags, code, out, problems, said)
+			t.Errorf("%v: exit code %d, %q, %q, want %q", args, code, out, problems, said)
 		}
+	}
+	bad(instead("--pause-bound", "--pauses-unbounded", "true"), "no setting meets it: pauses are unbounded")
+	bad(instead("--round-trip", "--round-trip-samples", samples), "rtt.txt:2: \"NaN\" is not a duration")
+	for said, flags := range map[string][]string{
+		"--measure \"nowhere\": want host:port":               {"nowhere"},
+		"--every 0s: want at least 1ms":                       {"localhost:1", "--every", "0"},
+		"--samples 0: want at least 1":                        {"localhost:1", "--samples", "0"},
+		"localhost:1: ":                                       {"localhost:1"},
+		"--redis-ca, --redis-cert and --redis-key are for --": {"localhost:1", "--redis-ca", "x"},
+	} {
+		bad(instead("--round-trip", append([]string{"--measure"}, flags...)...), said)
+	}
+	for said, flags := range map[string][]string{
+		"--hold: \"long\" is no distribution":                     {"--hold", "long"},
+		"--clock-ppm: \"many\" is not a whole number":             {"--clock-ppm", "many"},
+		"want.availability: 1.5":                                  {"--availability", "1.5"},
+		"want.acquire_p99: 1µs is shorter":                        {"--acquire-p99", "1us"},
+		"clocks.rate_ppm: -1":                                     {"--clock-ppm", "-1"},
+		"--runs 0: want at least 1":                               {"--runs", "0"},
+		"--round-trip and --round-trip-samples: want one of them": {"--round-trip-samples", samples},
+		"--measure and --round-trip: want one of them":            {"--measure", "localhost:1"},
+		"--pause-every and --pause-bound: want one of them":       {"--pause-every", "1s"},
+		"--pause-bound and --pauses-unbounded: want one of them":  {"--pauses-unbounded", "true"},
+		"--samples is for --measure":                              {"--samples", "3"},
+		"--redis-tls is for --measure":                            {"--redis-tls"},
+		"longest_ttl: 10ms: the shortest":                         {"--longest-ttl", "10ms"},
+		"hold: up to 1000h0m0s: want at most 240h0m0s":            {"--hold", "1000h"},
+		"contention.think: up to 1000h0m0s: want at most":         {"--think", "1000h"},
+	} {
+		bad(append(slices.Clone(smallTune), flags...), said)
 	}
 	code, _, problems := command(t, "tune", "nowhere.yaml")
 	want(t, "exit code", code, exitBadInput)

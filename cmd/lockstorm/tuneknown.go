@@ -77,6 +77,9 @@ func (c knownChoice) question(files []string) (q tune.Question, err error) {
 			return q, err
 		}
 	}
+	if err := c.alternatives(); err != nil {
+		return q, err
+	}
 	for _, f := range knownList {
 		if !c.set.Changed(f.name) {
 			continue
@@ -86,6 +89,20 @@ func (c knownChoice) question(files []string) (q tune.Question, err error) {
 		}
 	}
 	return q, nil
+}
+
+// alternatives are flags of which one takes the place of the other.
+func (c knownChoice) alternatives() error {
+	for _, pair := range [][2]string{
+		{"round-trip", "round-trip-samples"}, {"measure", "round-trip"}, {"measure", "round-trip-samples"},
+		{"pause-length", "pause-bound"}, {"pause-every", "pause-bound"},
+		{"pause-length", "pauses-unbounded"}, {"pause-every", "pauses-unbounded"}, {"pause-bound", "pauses-unbounded"},
+	} {
+		if c.set.Changed(pair[0]) && c.set.Changed(pair[1]) {
+			return fmt.Errorf("--%s and --%s: want one of them", pair[0], pair[1])
+		}
+	}
+	return nil
 }
 
 func aDuration(set func(*tune.Question, time.Duration)) func(*tune.Question, string) error {

@@ -21,6 +21,7 @@ type measuring struct {
 	samples int
 	every   time.Duration
 	connect addrChoice
+	own     []string // the flags that say how
 }
 
 func (m *measuring) flags(set *pflag.FlagSet) {
@@ -29,8 +30,25 @@ func (m *measuring) flags(set *pflag.FlagSet) {
 	set.DurationVar(&m.every, "every", 50*time.Millisecond, "with --measure: `time` between two questions to a server, at least 1ms")
 	own := pflag.NewFlagSet("measure", pflag.ContinueOnError)
 	m.connect.connectFlags(own)
-	own.VisitAll(func(f *pflag.Flag) { f.Usage = "with --measure: " + f.Usage })
+	m.own = []string{"samples", "every"}
+	own.VisitAll(func(f *pflag.Flag) {
+		f.Usage = "with --measure: " + f.Usage
+		m.own = append(m.own, f.Name)
+	})
 	set.AddFlagSet(own)
+}
+
+// asked refuses flags that say how to measure where nothing is to be measured.
+func (m *measuring) asked(set *pflag.FlagSet) error {
+	if set.Changed("measure") {
+		return nil
+	}
+	for _, name := range m.own {
+		if set.Changed(name) {
+			return fmt.Errorf("--%s is for --measure, which names no server", name)
+		}
+	}
+	return nil
 }
 
 // into measures, if servers are named, and puts what it finds into a question in place of what
@@ -67,6 +85,9 @@ func (m *measuring) into(ctx context.Context, q *tune.Question, out io.Writer) e
 		printQuantiles(out, "all", all)
 	}
 	_, _ = fmt.Fprintln(out, "that is how long they took now, from here; what is rarer, or comes at other hours, is not in it")
+	if len(m.addrs) != q.Nodes {
+		_, _ = fmt.Fprintf(out, "%s measured, and the advice is for %s (nodes)\n", words.Count(len(m.addrs), "server"), words.Count(q.Nodes, "node"))
+	}
 	q.RoundTrip = nemesis.Distribution{Samples: all}
 	return nil
 }

@@ -26,7 +26,7 @@ func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 		printRecommended(out, a)
 	}
 	for _, r := range a.Rejected {
-		p("\nrejected: a TTL of %v, extended every %v, retries after %v to %v\n", r.TTL, r.ExtendEvery, r.RetryMin, r.RetryMax)
+		p("\nrejected: a TTL of %v, extended: %s, retries after %v to %v\n", r.TTL, every(r.ExtendEvery), r.RetryMin, r.RetryMax)
 		for _, c := range r.Contradictions {
 			p("  %s\n", c)
 		}
@@ -45,7 +45,11 @@ func printRecommended(out io.Writer, a tune.Advice) {
 		p("%-26s %s\n", b.Figure, b.Value)
 	}
 	if s := a.Shorter; s != nil {
-		p("\nExtended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for no\nlonger than that: a shorter longest_ttl has it recommended.\n", s.ExtendEvery, s.TTL)
+		p("\n")
+		for _, l := range words.Lines(fmt.Sprintf("Extended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for %v at most: a longest_ttl of %v has it recommended.",
+			s.ExtendEvery, s.TTL, words.Duration(s.BlockedByDead), s.TTL), screen) {
+			p("%s\n", l)
+		}
 	}
 	p("\nwhat each rests on, and how sure it is\n")
 	for _, b := range a.Basis {
