@@ -96,7 +96,7 @@ func TestFormulasAreThoseOfTheSweeps(t *testing.T) {
 		if by := c.NeededRestartDelay(ttl, a) - restart.SafeDelay(ttl, a, rho, rho) - c.LargestStep; by.Abs() > rounded {
 			t.Errorf("the restart delay that is needed is %v off", by)
 		}
-		if by := c.RestartDelay(ttl) - restart.RestartRule(ttl, rho) - c.LargestStep; by < 0 || by > time.Millisecond {
+		if by := c.RestartDelay(ttl) - restart.ClockRule(ttl, rho) - c.LargestStep; by < 0 || by > time.Millisecond {
 			t.Errorf("the restart delay that is recommended is %v off the rule of thumb", by)
 		}
 	})

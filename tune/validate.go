@@ -85,9 +85,9 @@ const everydayRounds = 10
 // validate runs a setting. runs is how many runs each trial has.
 func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted, first uint64) (Validation, error) {
 	v := Validation{Seeds: Seeds{First: first, Last: first - 1}}
-	run := func(name string, runs int, make func(d dice) scenarios.Scenario) ([]storm.Tally, waits, error) {
+	run := func(name string, runs int, draw func(d dice) scenarios.Scenario) ([]storm.Tally, waits, error) {
 		c := drawing{o.Backend, v.Seeds.Last + 1, o.step(name, runs)}
-		tallies, took, err := c.run(ctx, runs, make)
+		tallies, took, err := c.run(ctx, runs, draw)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}

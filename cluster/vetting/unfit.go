@@ -43,7 +43,7 @@ func (e *UnfitError) Error() string {
 	switch {
 	case slices.Contains([]error{ErrNobody, ErrNotRedis, ErrTrust}, e.Why): // which are no predicates
 		text += ": "
-	case last > 0 && e.Why != ErrSame: // which is one of several
+	case last > 0 && !errors.Is(e.Why, ErrSame): // which is one of several
 		text += " each "
 	default:
 		text += " "
@@ -60,25 +60,27 @@ func (e *UnfitError) Unwrap() error { return e.Why }
 
 // summary joins errors, of which those that say the same of several servers are one.
 func summary(errs []error) error {
-	var all []error
+	var unfit []*UnfitError
+	var others []error
 	for _, err := range errs {
 		var one *UnfitError
 		if !errors.As(err, &one) {
-			if !slices.Contains(all, err) {
-				all = append(all, err)
+			if !slices.Contains(others, err) {
+				others = append(others, err)
 			}
 			continue
 		}
-		like := slices.IndexFunc(all, func(err error) bool {
-			var other *UnfitError
-			return errors.As(err, &other) && other.Why == one.Why && other.Detail == one.Detail
+		like := slices.IndexFunc(unfit, func(other *UnfitError) bool {
+			return errors.Is(other.Why, one.Why) && other.Detail == one.Detail
 		})
 		if like < 0 {
-			all = append(all, &UnfitError{slices.Clone(one.Addrs), one.Why, one.Detail})
+			unfit = append(unfit, &UnfitError{slices.Clone(one.Addrs), one.Why, one.Detail})
 			continue
 		}
-		first := all[like].(*UnfitError)
-		first.Addrs = append(first.Addrs, one.Addrs...)
+		unfit[like].Addrs = append(unfit[like].Addrs, one.Addrs...)
 	}
-	return errors.Join(all...)
+	for _, one := range unfit {
+		others = append(others, one)
+	}
+	return errors.Join(others...)
 }

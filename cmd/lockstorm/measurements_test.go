@@ -119,12 +119,12 @@ func mustAgree(t *testing.T, reference, again sweep.Outcome, halfWidth float64) 
 
 // Real servers show at each of the points what the simulator shows there.
 func TestRealServersAgreeOnTheRestartDelay(t *testing.T) {
-	simulated, real := measurements(t, "reference", "restart-delay-reference"), measurements(t, "process", "restart-delay-reference")
-	if len(real.Outcomes) < 20 {
-		t.Errorf("%d points", len(real.Outcomes))
+	simulated, served := measurements(t, "reference", "restart-delay-reference"), measurements(t, "process", "restart-delay-reference")
+	if len(served.Outcomes) < 20 {
+		t.Errorf("%d points", len(served.Outcomes))
 	}
 	var seen []checker.Verdict
-	for i, o := range real.Outcomes {
+	for i, o := range served.Outcomes {
 		got, want := verdictAt(o), verdictAt(simulated.Outcomes[i])
 		if got != want || o.Unit != simulated.Outcomes[i].Unit {
 			t.Errorf("point %d, %s %v: %s, and simulated %s", o.Unit, o.Curve, o.At, got, want)

@@ -53,7 +53,7 @@ func ofTheUser(addr string) rig {
 // Law: so does a server of the user's own, though a proxy stands before it and keys to
 // which a lock gives no end have one there.
 func TestSimulatedNodeAnswersAsAServerOfTheUsersOwn(t *testing.T) {
-	real := ofTheUser(servertest.Open(t, redisserver.Options{Nodes: 1}).Server(1).Addr())
-	t.Run("at random", func(t *testing.T) { answering(t, real, 5) })
-	t.Run("values anew", func(t *testing.T) { expiring(t, real) })
+	served := ofTheUser(servertest.Open(t, redisserver.Options{Nodes: 1}).Server(1).Addr())
+	t.Run("at random", func(t *testing.T) { answering(t, served, 5) })
+	t.Run("values anew", func(t *testing.T) { expiring(t, served) })
 }

@@ -50,7 +50,7 @@ func encode(words []string) []byte {
 func (g greeter) greet(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	answer, err := g.exchange(ctx, conn)
 	if err != nil {
-		conn.Close()
+		_ = conn.Close() // the error that counts is the other
 		return nil, fmt.Errorf("no answer to HELLO: %w", err)
 	}
 	c := &greeted{Conn: conn, hello: g.hello, answer: answer}

@@ -59,7 +59,7 @@ func (a Axis) tight(values []float64) (scale, error) {
 }
 
 // around is a range about a single value.
-func around(v float64, log bool) (min, max float64) {
+func around(v float64, log bool) (low, high float64) {
 	switch {
 	case log:
 		return v / 2, v * 2
@@ -136,14 +136,14 @@ func minus(number string) string { return strings.ReplaceAll(number, "-", "\u221
 
 // decades are the ticks of a logarithmic axis: powers of ten, and over few of them twice
 // and five times these; where they are many not every one has its number.
-func decades(min, max float64) (ticks []plot.Tick) {
-	low, high := int(math.Floor(math.Log10(min))), int(math.Ceil(math.Log10(max)))
+func decades(from, to float64) (ticks []plot.Tick) {
+	low, high := int(math.Floor(math.Log10(from))), int(math.Ceil(math.Log10(to)))
 	every := 1 + (high-low)/(wanted+1)
 	long := low < -4 || high > 7
 	for e := low; e <= high; e++ {
 		for m := 1; m < 10; m++ {
 			v := float64(m) * math.Pow10(e)
-			if v < min*(1-1e-9) || v > max*(1+1e-9) {
+			if v < from*(1-1e-9) || v > to*(1+1e-9) {
 				continue
 			}
 			t := plot.Tick{Value: v}

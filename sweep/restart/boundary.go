@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/sweep"
 )
 
-// The rules by which a restart delay is chosen; see [SafeDelay], [RestartRule] and
+// The rules by which a restart delay is chosen; see [SafeDelay], [ClockRule] and
 // [DriftRule].
 const (
 	ExactRule   = "(1 + ρr)(T − a)/(1 − ρc)"
@@ -95,7 +95,7 @@ func (w worst) boundary() sweep.Boundary {
 		Predicted: of(safe - late),
 		Rules: map[string]float64{
 			ExactRule: of(safe),
-			ByRestart: of(RestartRule(w.longest, fast)),
+			ByRestart: of(ClockRule(w.longest, fast)),
 			ByDrift:   of(DriftRule(w.longest, w.factor)),
 		},
 	}

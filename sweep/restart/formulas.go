@@ -92,10 +92,10 @@ func SafeDelay(ttl, allowance time.Duration, slow, fast float64) time.Duration {
 	return time.Duration((1 + fast) * float64(ttl-allowance) / (1 - slow))
 }
 
-// RestartRule is the rule of thumb ttl (1 + fast). It suffices as long as the allowance
+// ClockRule is the rule of thumb ttl (1 + fast). It suffices as long as the allowance
 // covers the holder's clock, allowance/ttl ≥ slow, because [SafeDelay] is then at most
 // that.
-func RestartRule(ttl time.Duration, fast float64) time.Duration {
+func ClockRule(ttl time.Duration, fast float64) time.Duration {
 	return time.Duration((1 + fast) * float64(ttl))
 }
 

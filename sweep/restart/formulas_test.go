@@ -52,7 +52,7 @@ func TestSafeDelays(t *testing.T) {
 		{"a slow holder", restart.SafeDelay(tti, 10*ms, 0.01, 0), 1000 * ms},
 		{"a fast delay", restart.SafeDelay(tti, 10*ms, 0, 0.1), 1089 * ms},
 		{"both", restart.SafeDelay(tti, 100*ms, 0.1, 0.1), 1100 * ms},
-		{"by the clock of the delay", restart.RestartRule(tti, 0.1), 1100 * ms},
+		{"by the clock of the delay", restart.ClockRule(tti, 0.1), 1100 * ms},
 		{"by the drift factor", restart.DriftRule(tti, 0.01), 1010 * ms},
 	} {
 		if (c.got - c.want).Abs() > time.Microsecond {
@@ -136,8 +136,8 @@ func TestSafeDelayLaws(t *testing.T) {
 		if math.Abs(covered-slow) < 1e-6 {
 			return // too near to tell
 		}
-		if enough := restart.RestartRule(long, fast) >= safe; enough != (covered >= slow) {
-			t.Errorf("T (1 + ρr) = %v, needed are %v, and the allowance covers %v of a holder that is %v slow", restart.RestartRule(long, fast), safe, covered, slow)
+		if enough := restart.ClockRule(long, fast) >= safe; enough != (covered >= slow) {
+			t.Errorf("T (1 + ρr) = %v, needed are %v, and the allowance covers %v of a holder that is %v slow", restart.ClockRule(long, fast), safe, covered, slow)
 		}
 	})
 }
