@@ -20,7 +20,7 @@ type thinSweep struct {
 
 var thin = map[string]thinSweep{
 	"restart-delay":           {24, 200, 0.07},
-	"restart-delay-price":     {5, 5, 0.3},
+	"restart-delay-price":     {5, 40, 0.16},
 	"restart-delay-reference": {20, 5, 0.3},
 	"restart-boundary":        {8, 20, 0},
 	"drift":                   {24, 100, 0.1},
