@@ -20,9 +20,9 @@ RACED = ./env ./history ./redlock/... ./locks/... ./cluster/... ./cmd/...
 BATCHES = ^(TestInterrupted|TestVerdictFollowsTheCause|TestGoldenTraces)$$
 HUNTS = ^(TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
 
-# These tests of the command make thousands of runs one after another, which the race
+# These tests of the command make thousands of runs, or draw and print, which the race
 # detector makes five times as slow and in which it has nothing to find.
-SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown|TestHuntOfAStoreShrinks|TestHuntIsRepeatable|TestHuntDrawsFaultsWhereThereIsRoom|TestTune|TestTuneStores|TestTuneRefuses|TestEverySweepHasPictures|TestMeasurementsAreThoseOfTheProgram)$$
+SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown|TestHuntOfAStoreShrinks|TestHuntIsRepeatable|TestHuntDrawsFaultsWhereThereIsRoom|TestTune.*|TestSweep.*|TestMerged.*|TestPointsOfSweeps.*|TestEverySweep.*|TestMeasurements.*|TestRestartDelayOnRealServers|TestValidateWhatShowPrints)$$
 
 # These tests need a Docker engine.
 CONTAINERS = ^TestContainer
