@@ -76,7 +76,7 @@ speed-checker: ## measure the checker alone (3 minutes, 6 GB)
 reference: ## run the debate and the comparison again (a minute); results/reference, docs and README are committed
 	sh scripts/reference.sh
 
-measurements: deps ## measure all sweeps (an hour; goes on where it was stopped); results/reference, results/process and docs/measurements.md are committed
+measurements: deps ## measure all sweeps (half an hour; goes on where it was stopped); results/reference, results/process and docs/measurements.md are committed
 	sh scripts/measurements.sh
 
 agreement: deps ## run the debate on real servers (5 minutes a backend); results/process, results/container and docs/agreement.md are committed

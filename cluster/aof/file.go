@@ -84,6 +84,25 @@ func (f *File) sync() {
 	f.synced = f.written()
 }
 
+// LosePower has the server killed, and takes away what was not synced. kill reports whether
+// there was something to kill: a file whose server is down stays as it is.
+func (f *File) LosePower(kill func() bool) error {
+	if !kill() {
+		return nil
+	}
+	return f.CutUnsynced()
+}
+
+// Restore has the server killed, which is to start with what it had a time before now. kill
+// is as for [File.LosePower].
+func (f *File) Restore(age time.Duration, kill func() bool) error {
+	then := time.Now().Add(-age) // and not before its end, which takes a while
+	if !kill() {
+		return nil
+	}
+	return f.CutBack(then)
+}
+
 // CutUnsynced cuts off what was not on the disk at the last sync; nothing, if
 // [Watch.SyncFrom] has never said when that is. The server has to be down.
 func (f *File) CutUnsynced() error {

@@ -14,19 +14,8 @@ func (s *Server) Synced() int64 { return s.file.Synced() }
 
 // LosePower ends the server and takes away what was not synced. A server that is down
 // stays so.
-func (s *Server) LosePower() error {
-	if !s.kill() {
-		return nil
-	}
-	return s.file.CutUnsynced()
-}
+func (s *Server) LosePower() error { return s.file.LosePower(s.kill) }
 
 // Restore kills the server, which is to start with what it had a time before. It is for
 // servers with [Options.Journal]. A server that is down stays so.
-func (s *Server) Restore(age time.Duration) error {
-	then := time.Now().Add(-age)
-	if !s.kill() {
-		return nil
-	}
-	return s.file.CutBack(then)
-}
+func (s *Server) Restore(age time.Duration) error { return s.file.Restore(age, s.kill) }

@@ -104,7 +104,9 @@ func swept(name, summary string, over func(w wrong, add func(ppm, percent int64)
 }
 
 // allowance is what a lock sets aside whose drift factor is in percent.
-func allowance(percent int64) time.Duration { return ttl/100*time.Duration(percent) + 2*ms }
+func allowance(percent int64) time.Duration {
+	return scenarios.Lock{DriftFactor: float64(percent) / 100}.Allowance(ttl)
+}
 
 // Line returns the line of a curve of [Map] or [Edge]: the least allowance that covers a
 // clock error. Of another curve it is nil.
