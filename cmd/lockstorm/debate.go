@@ -99,6 +99,12 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 	if o.save != "" && len(names) > 0 {
 		return errors.New("--save stores the whole debate: name no rows")
 	}
+	o.fill(names)
+	return nil
+}
+
+// fill sets the numbers of runs that were not given.
+func (o *debateOptions) fill(names []string) {
 	if o.runs == 0 {
 		o.runs = 3
 		if o.backend.Exact {
@@ -108,7 +114,6 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 	if o.points == 0 && (o.backend.Exact || len(names) > 0) {
 		o.points = (o.runs + 1) / 2
 	}
-	return nil
 }
 
 // debate is some rows and series, and what is known of them.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,6 +37,9 @@ type huntOptions struct {
 
 const (
 	defaultBudget = time.Minute
+	defaultLock   = "redlock"
+	// usualMost is the largest number of faults of a run where nobody says another.
+	usualMost = 6
 	// promisedWord is, for --assume, what each lock promises.
 	promisedWord = "promised"
 )
@@ -104,11 +105,11 @@ its row violates; 1 one has not.`,
 // flags tells the command of the flags, and which of them exclude each other.
 func (o *huntOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.lock, "lock", "redlock", `kind of lock that is hunted without a scenario, as "lockstorm list" names it`)
+	f.StringVar(&o.lock, "lock", defaultLock, `kind of lock that is hunted without a scenario, as "lockstorm list" names it`)
 	f.StringSliceVar(&o.properties, "property", nil, "hunt these properties alone, by name or code: lease,V4")
 	f.StringVar(&o.assumed, "assume", "", `what is taken for granted: a file, or "`+promisedWord+`" for what the lock promises under`)
 	f.StringVar(&o.faults, "faults", string(nemesis.AllKinds), "kinds of faults with weights up to 9, as in crash,partition:3 or all,kill:0")
-	f.IntVar(&o.most, "most", 6, "largest number of faults of a run")
+	f.IntVar(&o.most, "most", usualMost, "largest number of faults of a run")
 	f.DurationVar(&o.budget, "budget", 0, "how long to hunt (default 1m, without --runs)")
 	f.IntVar(&o.runs, "runs", 0, "how many runs to make at most")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first")
@@ -193,7 +194,7 @@ func (o *huntOptions) quest(args []string) (q quest, err error) {
 		return q, err
 	}
 	if o.hunts == 0 {
-		err = writable(o.out)
+		err = writableDir("--out", o.out)
 	}
 	return q, err
 }
@@ -233,28 +234,6 @@ func (o *huntOptions) terms() (func(scenarios.Scenario) assume.Terms, error) {
 		return nil, fmt.Errorf("--assume: %w", err)
 	}
 	return terms, nil
-}
-
-// writable finds out whether files can be put into a directory, unless it has no name: to
-// learn it after the hunt would be too late. The directory is made with the first of them;
-// until then it is its nearest parent that is asked.
-func writable(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	at := filepath.Clean(dir)
-	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at); _, err = os.Stat(at) {
-		at = filepath.Dir(at)
-	}
-	f, err := os.CreateTemp(at, ".hunt-*")
-	if err != nil {
-		if why := new(fs.PathError); errors.As(err, &why) { // its path is of no interest
-			err = why.Err
-		}
-		return fmt.Errorf("--out %s: %w", dir, err)
-	}
-	_ = f.Close()
-	return os.Remove(f.Name())
 }
 
 // hunted are the properties that are looked for.

@@ -34,14 +34,9 @@ type find struct {
 // once hunts once and tells what was found.
 func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	ctx, problems := cmd.Context(), cmd.ErrOrStderr()
-	line := newHuntLine(problems, q.Ground.Name())
-	h, err := q.run(ctx, line)
-	line.done()
+	h, err := q.watched(ctx, problems)
 	if err != nil {
 		return err
-	}
-	if h.stopped { // that was about hunting: what was found is worth the seconds
-		ctx = patient(ctx)
 	}
 	finds, failed := o.take(ctx, q, h, problems)
 	out := cmd.OutOrStdout()
@@ -60,9 +55,13 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	return h.ended(q)
 }
 
-// take shrinks what was found, and keeps it. An error takes nothing away from the finds:
+// take shrinks what was found, and keeps it. Where the hunt was stopped that was about
+// hunting: what was found is worth the seconds. An error takes nothing away from the finds:
 // one that could not be kept has no path.
 func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Writer) ([]find, error) {
+	if h.stopped {
+		ctx = patient(ctx)
+	}
 	var finds []find
 	var failed error // the first
 	taker := trophy.Taker{Backend: q.Backend, Terms: q.Terms, Promised: assume.Promised}

@@ -59,6 +59,13 @@ func (q quest) run(ctx context.Context, watch *huntLine) (haul, error) {
 	return h, err
 }
 
+// watched is run, with a line that tells how it goes.
+func (q quest) watched(ctx context.Context, problems io.Writer) (haul, error) {
+	line := newHuntLine(problems, q.Ground.Name())
+	defer line.done()
+	return q.run(ctx, line)
+}
+
 // huntLine is the line that tells how a hunt goes.
 type huntLine struct {
 	*statusLine

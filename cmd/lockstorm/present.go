@@ -19,8 +19,8 @@ type subject interface {
 // known is what is known of a suite.
 type known struct {
 	found   tallies
-	refused []string // scenarios that the backend refused, and why
-	stopped bool     // before the end
+	refused []refusal // by the backend
+	stopped bool      // before the end
 }
 
 func (k *known) learn(now known) { *k = now }

@@ -20,6 +20,7 @@ type suite struct {
 	sideBySide int    // runs at a time; 0: see [sideBySide]
 	out        string // directory for the runs; empty: they are not stored
 	tasks      []task
+	each       func(stored) // is told of every run; nil: nobody is
 }
 
 // sideBySide is how many runs of a backend go side by side where nobody says how many.
@@ -38,6 +39,14 @@ type task struct {
 	runs     int
 }
 
+// refusal is why a backend cannot run a scenario.
+type refusal struct {
+	scenario string
+	why      error
+}
+
+func (r refusal) String() string { return fmt.Sprintf("%s: %v", r.scenario, r.why) }
+
 // stoppedNote is said of what is printed when the suite was stopped.
 const stoppedNote = "Stopped before the end: this is what is known, and nothing was saved."
 
@@ -46,20 +55,26 @@ type tallies map[string]storm.Tally
 
 // run runs the suite and returns what is known when it is done, or ctx ends, and
 // why some of the scenarios do not fit the backend.
-func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refused []string, err error) {
+func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refused []refusal, err error) {
 	bar := newProgress(problems, s.what, 0)
 	defer bar.done()
+	each := func(r stored) {
+		bar.step()
+		if s.each != nil {
+			s.each(r)
+		}
+	}
 	var batches []storm.Batch
 	for _, t := range s.tasks {
 		e, err := prepareOn(s.backend, t.scenario)
 		var unfit *storm.UnfitError
 		if errors.As(err, &unfit) {
-			refused = append(refused, fmt.Sprintf("%s: %v", t.scenario.Name, unfit.Reason))
+			refused = append(refused, refusal{t.scenario.Name, unfit.Reason})
 			continue
 		}
 		var b storm.Batch
 		if err == nil {
-			b, err = batch{experiment: e, first: t.first, runs: t.runs, out: s.out, each: func(stored) { bar.step() }}.prepare()
+			b, err = batch{experiment: e, first: t.first, runs: t.runs, out: s.out, each: each}.prepare()
 		}
 		if err != nil {
 			return nil, refused, fmt.Errorf("%s: %w", t.scenario.Name, err)

@@ -54,6 +54,9 @@ var rules = []rule{
 	{"hunt/trophy", []string{"internal/words", "nemesis", "checker", "scenarios", "storm", "hunt", "hunt/assume", "hunt/shrink"}, "what a hunt finds is made small by those who know how"},
 	{"hunt/unscripted", []string{"nemesis", "checker", "scenarios", "storm", "hunt", "hunt/assume"}, "what a row shows is hunted like anything else"},
 	{"hunt", []string{"internal/words", "env", "guard", "history", "nemesis", "checker", "scenarios", "storm", "hunt/assume", "hunt/score"}, "a hunt knows no world but through storm"},
+	{"report/ci", []string{"storm"}, "what was checked is told in the same words, whoever reads it"},
+	{"report/junit", []string{"internal/files", "report/ci"}, "a report is written for others, and knows nothing of what was checked"},
+	{"report/github", []string{"internal/words", "report/ci"}, "a report is written for others, and knows nothing of what was checked"},
 	{"sweep/plots", []string{"internal/files", "sweep"}, "a picture shows points, whoever measured them"},
 	{"sweep/restart", []string{"env", "nemesis", "checker", "scenarios", "sweep"}, "what is swept is data"},
 	{"sweep/drift", []string{"env", "nemesis", "checker", "scenarios", "sweep"}, "what is swept is data"},
@@ -172,7 +175,7 @@ var bans = []ban{
 		why:     "a simulated world is one thread and follows from its seed",
 	},
 	{
-		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "counterexample", "jepsen", "nemesis", "world", "sim", "cluster", "scenarios", "storm", "hunt", "trace", "results", "cmd"},
+		folders: []string{"env", "redlock", "locks", "history", "guard", "model", "checker", "counterexample", "jepsen", "nemesis", "world", "sim", "cluster", "scenarios", "storm", "hunt", "trace", "results", "report", "cmd"},
 		imports: []string{"testing"},
 		why:     "what a command line must be able to call does not need a test",
 	},

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// ciOptions are the flags of ci.
+type ciOptions struct {
+	budget      time.Duration
+	suites      []string
+	cases       []string
+	rows        []string
+	runs        int
+	backend     storm.Backend
+	world       string // the flags that chose the backend
+	hunt        huntOptions
+	out         string
+	junit       string
+	summary     string
+	annotations bool
+}
+
+// The suites of ci, in the order in which they are run: what takes least time, and says
+// most clearly what is wrong, comes first. The hunt gets what time is left.
+const (
+	casesSuite  = "cases"
+	debateSuite = "debate"
+	huntSuite   = "hunt"
+)
+
+// ciFlags are the flags that a suite alone has.
+var ciFlags = map[string][]string{
+	casesSuite:  {"cases"},
+	debateSuite: {"rows", "runs", "backend", "clients"},
+	huntSuite:   {"lock", "assume", "seed", "hunt-runs"},
+}
+
+const (
+	// usualCases is where saved cases are if nobody says otherwise.
+	usualCases = "testdata/cases"
+	// What GitHub tells a step: that it is one, and where its summary goes.
+	onGitHub      = "GITHUB_ACTIONS"
+	gitHubSummary = "GITHUB_STEP_SUMMARY"
+)
+
+func newCI() *cobra.Command {
+	var o ciOptions
+	cmd := &cobra.Command{
+		Use:   "ci",
+		Short: "Run saved cases, the debate and a hunt within a budget, and tell a CI system",
+		Long: `Run saved cases, the debate and a hunt within a budget, one after the other, and write
+what came of it as a JUnit file, as a summary in Markdown and as annotations of GitHub.
+Each check that fails has the one command that repeats it; what tells of it (cases,
+histories, pictures) is kept in --out, which is made only if there is something to keep.
+
+Cases are those in the files of --cases; each has to show what it says. Of the debate
+all rows are run, or those of --rows, where scenario files of yours can stand too: each
+has to show what it expects. The hunt gets the time that is left. It looks for what the
+lock does not keep of its promises (--assume has what hunt's has), and shrinks what it
+finds, for which it may go on for some seconds more. --seed makes it hunt elsewhere;
+cases and debate are the same each time.
+
+What there was no time for is told, and is no pass. Ctrl-C ends it early: the files are
+written, and what was not run is told in them.
+
+Exit codes: 0 as expected; 1 a case or a row contradicts what it should show, or the
+hunt has found something; 2 bad usage or input, or something could not be run; 3
+undecided: something was left open, or the time was over before everything was run.`,
+		Example: `  lockstorm ci
+  lockstorm ci --budget 20m --seed $BUILD_NUMBER --junit junit.xml
+  lockstorm ci --suites cases,debate --rows crash-restart,mine.yaml --runs 50
+  lockstorm ci --suites hunt --lock single-node --hunt-runs 20000`,
+		Args: cobra.NoArgs,
+	}
+	backend := o.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		if o.backend, err = backend.backend(); err != nil {
+			return err
+		}
+		o.world = backend.words()
+		if err := o.settle(cmd); err != nil {
+			return err
+		}
+		stages, err := o.stages()
+		if err != nil {
+			return err
+		}
+		return o.run(cmd.Context(), stages, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// flags tells the command of the flags.
+func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
+	o.hunt = huntOptions{faults: string(nemesis.AllKinds), most: usualMost, guidance: string(hunt.Full)}
+	f := cmd.Flags()
+	f.DurationVar(&o.budget, "budget", 5*time.Minute, "how long all of it may take")
+	f.StringSliceVar(&o.suites, "suites", []string{casesSuite, debateSuite, huntSuite}, "what is run")
+	f.StringSliceVar(&o.cases, "cases", nil, "files of cases, and directories of them (default "+usualCases+", if it is there)")
+	f.StringSliceVar(&o.rows, "rows", nil, "rows and series of the debate, and files of scenarios (default: the whole debate)")
+	f.IntVar(&o.runs, "runs", 0, "runs of each row (default 100 where runs are exact, otherwise 3)")
+	f.StringVar(&o.hunt.lock, "lock", defaultLock, `kind of lock that is hunted, as "lockstorm list" names it`)
+	f.StringVar(&o.hunt.assumed, "assume", promisedWord, `what the hunt takes for granted: a file, "`+promisedWord+`" for what the lock promises under, or nothing`)
+	f.Uint64Var(&o.hunt.seed, "seed", 1, "seed of the hunt")
+	f.IntVar(&o.hunt.runs, "hunt-runs", 0, "how many runs the hunt makes at most (default: as many as there is time for)")
+	f.StringVar(&o.out, "out", "counterexamples", "directory that gets what tells of a failure")
+	f.StringVar(&o.junit, "junit", "", "file that gets a report in JUnit's XML")
+	f.StringVar(&o.summary, "summary", "", "file that a summary in Markdown is appended to (default $"+gitHubSummary+")")
+	f.BoolVar(&o.annotations, "annotations", false, "print annotations for GitHub (default: if $"+onGitHub+" is true)")
+	return backendFlags(cmd)
+}
+
+// settle checks the flags, and fills in those that were not given.
+func (o *ciOptions) settle(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	switch {
+	case o.budget <= 0:
+		return fmt.Errorf("--budget %v: want more than 0", o.budget)
+	case given("runs") && o.runs < 1:
+		return fmt.Errorf("--runs %d: want at least 1", o.runs)
+	case given("hunt-runs") && o.hunt.runs < 1:
+		return fmt.Errorf("--hunt-runs %d: want at least 1", o.hunt.runs)
+	case given("cases") && len(o.cases) == 0: // an empty variable of a script, maybe
+		return errors.New("--cases: none are named")
+	case given("rows") && len(o.rows) == 0:
+		return errors.New("--rows: none are named")
+	case o.out == "":
+		return errors.New("--out: want a directory")
+	}
+	if err := o.settleSuites(given); err != nil {
+		return err
+	}
+	if !given("summary") {
+		o.summary = os.Getenv(gitHubSummary)
+	}
+	if !given("annotations") {
+		o.annotations = os.Getenv(onGitHub) == "true"
+	}
+	o.hunt.budget, o.hunt.out = o.budget, filepath.Join(o.out, "cases")
+	return errors.Join(writableDir("--out", o.out), writableFile("--junit", o.junit), writableFile("--summary", o.summary))
+}
+
+// settleSuites checks which suites are run, and that no flag is about another.
+func (o *ciOptions) settleSuites(given func(flag string) bool) error {
+	all := []string{casesSuite, debateSuite, huntSuite}
+	if len(o.suites) == 0 {
+		return fmt.Errorf("--suites: none is named: there is %s", strings.Join(all, ", "))
+	}
+	if err := allKnown("suite", o.suites, all); err != nil {
+		return fmt.Errorf("--suites: %w", err)
+	}
+	for _, s := range all {
+		for _, flag := range ciFlags[s] {
+			if given(flag) && !slices.Contains(o.suites, s) {
+				return fmt.Errorf("--%s is about the %s, which --suites leaves out", flag, s)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/report/ci"
+)
+
+// huntStage makes the stage of the hunt.
+func (o *ciOptions) huntStage() (stage, error) {
+	q, err := o.hunt.quest(nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
+		return o.hunted(ctx, q, d, problems)
+	}, nil
+}
+
+// hunted hunts for as long as there is time, and tells of each property what has come of it.
+func (o *ciOptions) hunted(ctx context.Context, q quest, d deadline, problems io.Writer) (ci.Suite, error) {
+	suite := ci.Suite{Name: huntSuite}
+	limited, cancel := d.limit(ctx)
+	defer cancel()
+	if limited.Err() != nil {
+		for _, p := range q.hunted() {
+			suite.Checks = append(suite.Checks, leftOut(limited, huntCheck(p)))
+		}
+		return suite, nil
+	}
+	q.budget = time.Until(d.at)
+	h, err := q.watched(ctx, problems)
+	if err != nil {
+		return suite, err
+	}
+	suite.Note = fmt.Sprintf("%s: %s (%s)", q.Ground.Name(), h.headline(), h.figures(true))
+	finds, failed := o.hunt.take(ctx, q, h, problems)
+	for _, p := range q.hunted() {
+		check := o.unbroken(huntCheck(p), p, q, h)
+		for _, f := range finds {
+			if f.Property == p {
+				var err error
+				check, err = o.broken(ctx, huntCheck(p), f, h, problems)
+				failed = errors.Join(failed, err)
+			}
+		}
+		suite.Checks = append(suite.Checks, check)
+	}
+	if n := len(suite.Checks); n > 0 { // they are hunted all at once
+		suite.Checks[0].Took = h.took
+	}
+	return suite, failed
+}
+
+func huntCheck(p checker.Property) ci.Check {
+	return ci.Check{Name: fmt.Sprintf("%s %s", p.Code(), p.Title())}
+}
+
+// unbroken is a property of which no violation was found.
+func (o *ciOptions) unbroken(c ci.Check, p checker.Property, q quest, h haul) ci.Check {
+	c.Says = words.Count(h.Tested[p], "run") + " put it to the test"
+	switch {
+	case h.stopped:
+		c.Outcome, c.Says = ci.Undecided, c.Says+", then it was stopped"
+	case q.most > h.Runs && !q.enough(&h.Bag):
+		c.Outcome, c.Says = ci.Undecided, fmt.Sprintf("%s, and there was time for %d of %d runs", c.Says, h.Runs, q.most)
+	case h.Tested[p] > 0:
+		c.Outcome = ci.AsExpected
+	case h.silent(q):
+		c.Outcome, c.Says = ci.Undecided, "no run put it to the test, nor anything else"
+	default:
+		c.Outcome, c.Says = ci.NotApplicable, "no run put it to the test: it is not promised, what was run is outside the assumptions, or there was nothing to tell it by"
+	}
+	return c
+}
+
+// broken is a property that a find breaks. Its run is kept beside its case.
+func (o *ciOptions) broken(ctx context.Context, c ci.Check, f find, h haul, problems io.Writer) (ci.Check, error) {
+	c.Outcome = ci.Contradiction
+	c.Says = fmt.Sprintf("%s violated in run %d of the hunt: %s", f.Property.Title(), f.Found.Number, f.standing(o.hunt.assumed))
+	c.Story = strings.TrimRight(f.shrunk(), "\n") + "\n" + told(f.Small.Report.Finding(f.Property).Story)
+	if f.path == "" { // it could not be kept, which is told by itself
+		c.Again = fmt.Sprintf("lockstorm hunt --lock %s --assume %q --seed %d --runs %d", o.hunt.lock, o.hunt.assumed, o.hunt.seed, f.Found.Number)
+		return c, nil
+	}
+	c.Again, c.Kept = "lockstorm replay "+f.path, []string{f.path}
+	r, err := replayOfCase(f.path)
+	if err != nil {
+		return c, err
+	}
+	e, err := r.prepare()
+	if err != nil {
+		return c, err
+	}
+	run, err := o.keepRun(ctx, e, r.again, r.seed, problems)
+	c.Kept = append(c.Kept, run...)
+	return c, err
+}

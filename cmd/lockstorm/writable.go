@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// writableDir finds out whether files can be put into the directory that a flag names,
+// unless it names none: to learn it after hours would be too late. The directory is made
+// with the first of them; until then it is its nearest parent that is asked.
+func writableDir(flag, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := holds(dir); err != nil {
+		return fmt.Errorf("%s %s: %w", flag, dir, err)
+	}
+	return nil
+}
+
+// writableFile finds out the same of a file, which may be there.
+func writableFile(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		err = holds(filepath.Dir(path))
+	case info.IsDir():
+		err = errors.New("is a directory")
+	case !info.Mode().IsRegular():
+		err = errors.New("is there, and is no file that could be written anew")
+	default:
+		err = appendable(path)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", flag, path, err)
+	}
+	return nil
+}
+
+func holds(dir string) error {
+	at := filepath.Clean(dir)
+	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at); _, err = os.Stat(at) {
+		at = filepath.Dir(at)
+	}
+	f, err := os.CreateTemp(at, ".lockstorm-*")
+	if err != nil {
+		return bare(err)
+	}
+	_ = f.Close()
+	return os.Remove(f.Name())
+}
+
+func appendable(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return bare(err)
+	}
+	return f.Close()
+}
+
+// bare is an error without its path, which has been told or is of no interest.
+func bare(err error) error {
+	if why := new(fs.PathError); errors.As(err, &why) {
+		return why.Err
+	}
+	return err
+}
