@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,59 +26,84 @@ const readme = "../../README.md"
 // output are run. (With -update what they print is written there.)
 func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	t.Parallel()
+	showsWhatIsPrinted(t, readme, func(text string) string { return text })
+}
+
+// Law: so is what docs/ci.md shows, but for how long it took.
+func TestPageOfCIShowsWhatIsPrinted(t *testing.T) {
+	t.Parallel()
+	took := regexp.MustCompile(`\d+\.\d\d s`)
+	showsWhatIsPrinted(t, "../../docs/ci.md", func(text string) string { return took.ReplaceAllString(text, "0.00 s") })
+}
+
+// showsWhatIsPrinted runs the commands of a page that show output. What does not count of
+// it is taken away before it is compared.
+func showsWhatIsPrinted(t *testing.T, path string, counts func(string) string) {
+	t.Helper()
 	if runtime.GOARCH != "amd64" {
-		t.Skip("runs are those of README.md on amd64")
+		t.Skip("runs are those of the page on amd64")
 	}
-	text, err := os.ReadFile(readme)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := string(text)
-	root, err := filepath.Abs(filepath.Dir(readme))
-	if err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := 0
+	page, shown := string(text), 0
 	for _, block := range blocks(page) {
 		last := len(block) - 1
 		for last >= 0 && block[last].output == "" {
 			last--
 		}
-		dir := t.TempDir() // one for each block, whose commands may build on each other
-		if err := os.Symlink(self, filepath.Join(dir, "lockstorm")); err != nil {
-			t.Fatal(err)
-		}
-		for _, files := range []string{"docs", "jepsen"} { // of which a command may judge some
-			if err := os.Symlink(filepath.Join(root, files), filepath.Join(dir, files)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		dir := scene(t)
 		for _, s := range block[:last+1] {
 			shown++
-			cmd := exec.CommandContext(t.Context(), "sh", "-c", s.command)
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), asCommand+"=1", "PATH="+dir+":"+os.Getenv("PATH"))
-			out, err := cmd.CombinedOutput()
-			if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
+			is := said{s.command, cutLike(s.printed(t, dir), s.output)}
+			difference := goldentest.Difference(counts(s.output), counts(is.output))
+			if difference == "" {
+				continue
 			}
-			is := said{s.command, cutLike(string(out), s.output)}
-			if text := goldentest.Difference(s.output, is.output); text != "" && !goldentest.Update() {
-				t.Errorf("README.md, what %q prints, %s\n%s", s.command, text, goldentest.Advice("README.md shows what is printed no more."))
+			if !goldentest.Update() {
+				t.Errorf("%s, what %q prints, %s\n%s", path, s.command, difference, goldentest.Advice("The page shows what is printed no more."))
 			}
 			page = strings.Replace(page, s.String(), is.String(), 1)
 		}
 	}
 	if shown == 0 {
-		t.Error("README.md shows no output")
+		t.Errorf("%s shows no output", path)
 	}
 	if goldentest.Update() {
-		goldentest.Write(t, readme, page)
+		goldentest.Write(t, path, page)
 	}
+}
+
+// scene makes a directory for a block, whose commands may build on each other, and may
+// judge what stands in some directories of the project.
+func scene(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := map[string]string{"lockstorm": self, "docs": filepath.Join(sources, "docs"), "jepsen": filepath.Join(sources, "jepsen")}
+	for name, to := range links {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// printed runs the command in a directory, in which lockstorm is this program.
+func (s said) printed(t *testing.T, dir string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", s.command)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), asCommand+"=1", onGitHub+"=", gitHubSummary+"=", "PATH="+dir+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out)
 }
 
 // String is the command and its output as a page shows them.

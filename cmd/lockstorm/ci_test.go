@@ -1,0 +1,418 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// elsewhere goes into an empty directory, where no CI system is.
+func elsewhere(t *testing.T) {
+	t.Helper()
+	t.Setenv(onGitHub, "")
+	t.Setenv(gitHubSummary, "")
+	t.Chdir(t.TempDir())
+}
+
+// savedCaseHere copies a case of the project into testdata/cases, changed, and returns its
+// path.
+func savedCaseHere(t *testing.T, old, replaced string) string {
+	t.Helper()
+	const name = "redlock-lease-crash-restart.yaml"
+	path := filepath.Join(usualCases, name)
+	text, err := os.ReadFile(filepath.Join(sources, "testdata", "cases", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), old, replaced, 1)
+	if old != replaced && changed == string(text) {
+		t.Fatalf("no %q in the case", old)
+	}
+	write(t, path, changed)
+	return path
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sources is the directory of the project, wherever a test is.
+var sources = func() string {
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}()
+
+// tooSoon is delayed-restart with a delay that does not suffice, which it should.
+func tooSoon(t *testing.T) string {
+	t.Helper()
+	_, text, _ := command(t, "show", "delayed-restart")
+	write(t, "too-soon.yaml", strings.Replace(text, "after: 1.1s", "after: 600ms", 1))
+	return "too-soon.yaml"
+}
+
+// readJUnit reads a JUnit file, and returns its cases by their names.
+func readJUnit(t *testing.T, path string) (junit.Testsuites, map[string]junit.Testcase) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all junit.Testsuites
+	if err := xml.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]junit.Testcase{}
+	for _, s := range all.Suites {
+		for _, c := range s.Testcases {
+			byName[c.Name] = c
+		}
+	}
+	return all, byName
+}
+
+// A lock that keeps what it should is green, and nothing is left behind but what was asked
+// for.
+func TestCIIsGreen(t *testing.T) {
+	elsewhere(t)
+	savedCaseHere(t, "", "")
+	code, out, problems := command(t, "ci", "--rows", "calm,crash-restart,single-vs-redlock", "--runs", "10", "--hunt-runs", "200", "--budget", "1h", "--junit", "junit.xml")
+	want(t, "exit code", code, exitAsExpected)
+	want(t, "on stderr", problems, "")
+	wantMatch(t, out, `^cases: 1 as expected \(\d+\.\d\d s\)\ndebate: 4 as expected \([\d.]+ s\)\n  backend sim\nhunt: \d as expected(, \d nothing to judge)? \([\d.]+ s\)\n  hunt-redlock: nothing violated \(200 runs, `)
+	wantMatch(t, out, `\nci: as expected \(13 checks, [\d.]+ s\)\n$`)
+	all, byName := readJUnit(t, "junit.xml")
+	want(t, "tests", all.Tests, 13)
+	want(t, "failures and errors", all.Failures+all.Errors, 0)
+	wantMatch(t, byName["crash-restart"].SystemOut.Data, "^"+verdictsLike("V1✗ V2✗ V3✗ V4· L1✓")+" in 10 runs$")
+	wantMatch(t, byName["V1 lease exclusion"].SystemOut.Data, `^[1-9]\d* runs put it to the test$`)
+	for _, s := range all.Suites {
+		wantIn(t, (*s.Properties)[0].Value, "budget 1h0m0s, seed of the hunt 1")
+	}
+	left, err := os.ReadDir(".")
+	if err != nil || len(left) != 2 {
+		t.Errorf("%v, %v: want the JUnit file beside the cases", left, err)
+	}
+}
+
+// Law: whatever is red has the one command that repeats it, and what that shows is the same:
+// a row, a case, a find of the hunt.
+func TestCIFailuresAreRepeated(t *testing.T) {
+	elsewhere(t)
+	path := savedCaseHere(t, "shows: violated", "shows: holds")
+	file := tooSoon(t)
+	code, out, problems := command(t, "ci", "--rows", "calm,"+file, "--runs", "3", "--assume", "", "--hunt-runs", "100", "--budget", "1h", "--junit", "junit.xml", "--summary", "summary.md", "--annotations")
+	want(t, "exit code", code, exitContradiction)
+	want(t, "on stderr", problems, "")
+	all, byName := readJUnit(t, "junit.xml")
+	for name, again := range map[string]string{
+		filepath.Base(path): "lockstorm replay " + path,
+		file:                "lockstorm run " + file + " --seed 1",
+	} {
+		if f := byName[name].Failure; f == nil || !strings.HasSuffix(f.Message, ". Again: "+again) {
+			t.Errorf("%s: %+v, want %s", name, f, again)
+		}
+	}
+	summary, err := os.ReadFile("summary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeated := 0
+	for _, c := range byName {
+		if c.Failure == nil {
+			continue
+		}
+		repeated++
+		_, again, _ := strings.Cut(c.Failure.Message, "Again: lockstorm ")
+		code, said, _ := command(t, append(strings.Fields(again), "--out", t.TempDir())...)
+		wantCode := exitContradiction
+		if strings.Contains(again, "counterexamples") { // a find shows what its case says
+			wantCode = exitAsExpected
+		}
+		want(t, again+": exit code", code, wantCode)
+		wantIn(t, said, "violated")
+		for _, page := range []string{out, string(summary)} {
+			wantIn(t, page, c.Name, "Again: lockstorm "+again+"\n")
+		}
+		wantIn(t, out, "%0A%0AAgain: lockstorm "+again+"%0A")
+		wantKept(t, c.Failure.Data)
+	}
+	if repeated != all.Failures || repeated < 3 {
+		t.Errorf("%d of %d are repeated: want a case, a row, and a find at least", repeated, all.Failures)
+	}
+	wantIn(t, byName[file].Failure.Message, "lease exclusion, section exclusion, effect exclusion: violated, where holds is expected (seed 1).")
+	wantIn(t, byName[file].Failure.Data, "  node 3 crashes at 21.48ms and is back without its keys at 621.5ms;\n")
+	wantIn(t, byName[filepath.Base(path)].Failure.Message, "lease exclusion is violated, and the case says holds.")
+	wantIn(t, out, "\n::error file="+file+",title=lockstorm debate%3A "+file+"::lease exclusion, ")
+}
+
+// wantKept wants a failure to name what was kept of it, and that to be there.
+func wantKept(t *testing.T, text string) {
+	t.Helper()
+	_, list, _ := strings.Cut(text, "\nKept: ")
+	paths := strings.Fields(list)
+	histories := 0
+	for _, p := range paths {
+		if _, err := os.Stat(p); err != nil {
+			t.Errorf("%s is kept, but: %v", p, err)
+		}
+		if _, err := os.Stat(filepath.Join(p, "history.jsonl")); err == nil {
+			histories++
+		}
+	}
+	if histories != 1 || !strings.Contains(list, "counterexample-") {
+		t.Errorf("kept are %q: want a run with its history and a picture", paths)
+	}
+}
+
+// A check for which there is no time is told, in every file, and is no pass.
+func TestCIOutOfTime(t *testing.T) {
+	elsewhere(t)
+	savedCaseHere(t, "", "")
+	code, out, _ := command(t, "ci", "--rows", "calm,crash-restart", "--runs", "3", "--budget", "1ns", "--junit", "junit.xml", "--summary", "summary.md", "--annotations")
+	want(t, "exit code", code, exitUndecided)
+	const why = "the budget of 1ns was spent: a longer --budget, or fewer --runs, make room"
+	wantIn(t, out, "cases: 1 check, not run: "+why, "debate: 2 checks, not run: "+why, "hunt: 8 checks, not run: "+why,
+		"::warning title=lockstorm debate::2 checks not run: "+why, "\nci: undecided (11 checks, ")
+	all, byName := readJUnit(t, "junit.xml")
+	want(t, "skipped", all.Skipped, 11)
+	want(t, "skipped of", all.Tests, 11)
+	want(t, "the row's message", byName["crash-restart"].Skipped.Message, why+". Again: lockstorm run crash-restart --runs 3")
+	summary, err := os.ReadFile("summary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(summary), "## Lockstorm: undecided\n", why+": calm, crash-restart\n")
+}
+
+// stoppedAt is the simulator, which calls stop before it opens the n-th world.
+func stoppedAt(n int32, stop func()) storm.Backend {
+	b := backends[0].Backend
+	open := b.Open
+	var opened atomic.Int32
+	b.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+		if opened.Add(1) == n {
+			stop()
+		}
+		return open(c, s, seed, sink)
+	}
+	return b
+}
+
+// Ctrl-C ends it early: what is known is told and written, what was not run as well, and
+// what was found stays found.
+func TestCIIsStopped(t *testing.T) {
+	elsewhere(t)
+	file := tooSoon(t)
+	for _, c := range []struct {
+		rows []string
+		want int
+	}{{[]string{"crash-restart", "calm"}, exitUndecided}, {[]string{file}, exitContradiction}} {
+		ctx, stop := context.WithCancel(t.Context())
+		o := ciOptions{budget: time.Hour, suites: []string{debateSuite, huntSuite}, rows: c.rows, runs: 1000, out: "kept", junit: "junit.xml"}
+		o.hunt = huntOptions{lock: defaultLock, assumed: promisedWord, faults: "all", most: usualMost}
+		o.backend = stoppedAt(300, stop)
+		stages, err := o.stages()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := o.run(ctx, stages, &out, io.Discard); !errors.Is(err, verdictError(c.want)) {
+			t.Errorf("%v: %v\n%s", c.rows, err, out.String())
+		}
+		_, byName := readJUnit(t, "junit.xml")
+		want(t, "the hunt", byName["C contract"].Skipped.Message, "it was stopped")
+		if c.want == exitContradiction {
+			wantKept(t, byName[file].Failure.Data)
+			continue
+		}
+		wantMatch(t, byName["calm"].Error.Message, `^run \d+ times of 1000: it was stopped\. Again: lockstorm run calm --runs 1000$`)
+		want(t, "the row behind it", byName["crash-restart"].Skipped.Message, "it was stopped. Again: lockstorm run crash-restart --runs 1000")
+		if _, err := os.Stat("kept"); err == nil {
+			t.Error("something was kept, though nothing has failed")
+		}
+	}
+}
+
+// Where runs cannot be repeated what tells of a failure is kept as it was run, and nothing
+// else.
+func TestCIKeepsWhatCannotBeRepeated(t *testing.T) {
+	elsewhere(t)
+	file := tooSoon(t)
+	write(t, "kept/runs/of-yesterday/run.json", "{}")
+	o := ciOptions{budget: time.Hour, suites: []string{debateSuite}, rows: []string{"crash-restart", file}, runs: 3, out: "kept", junit: "junit.xml"}
+	o.backend = backends[0].Backend
+	o.backend.Exact = false
+	stages, err := o.stages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := o.run(t.Context(), stages, &out, io.Discard); !errors.Is(err, verdictError(exitContradiction)) {
+		t.Errorf("%v", err)
+	}
+	_, byName := readJUnit(t, "junit.xml")
+	wantKept(t, byName[file].Failure.Data)
+	left, err := os.ReadDir(filepath.Join("kept", "runs"))
+	if err != nil || len(left) != 2 || left[0].Name() != "delayed-restart-sim-1" {
+		t.Errorf("%v, %v: want the one run, beside what was there", left, err)
+	}
+}
+
+// What a backend cannot run is told, and counts for nothing; where it can run nothing at
+// all, nothing is known.
+func TestCIOnABackendThatCannot(t *testing.T) {
+	for rows, wanted := range map[string]error{"calm,aof-always": nil, "aof-always": verdictError(exitUndecided)} {
+		elsewhere(t)
+		o := ciOptions{budget: time.Hour, suites: []string{debateSuite}, rows: strings.Split(rows, ","), runs: 2, out: "kept", junit: "junit.xml"}
+		o.backend = backends[0].Backend
+		o.backend.Kinds = []nemesis.Kind{}
+		stages, err := o.stages()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := o.run(t.Context(), stages, &out, io.Discard); !errors.Is(err, wanted) {
+			t.Errorf("%s: %v", rows, err)
+		}
+		_, byName := readJUnit(t, "junit.xml")
+		wantIn(t, byName["aof-always"].Skipped.Message, "the sim backend cannot carry out fault 1 of the plan, a ")
+	}
+}
+
+// A row that fails to run is an error in the files too, and what came before it is told.
+func TestCITellsOfWhatBreaks(t *testing.T) {
+	elsewhere(t)
+	o := ciOptions{budget: time.Hour, suites: []string{debateSuite}, rows: []string{"calm"}, runs: 2, out: "kept", junit: "junit.xml"}
+	o.backend = backends[0].Backend
+	o.backend.Open = func(context.Context, nemesis.Setting, uint64, history.Sink) (storm.World, error) {
+		return nil, errors.New("rust")
+	}
+	stages, err := o.stages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = o.run(t.Context(), stages, io.Discard, io.Discard)
+	if err == nil || err.Error() != "debate: calm: rust" {
+		t.Errorf("%v", err)
+	}
+	all, byName := readJUnit(t, "junit.xml")
+	want(t, "errors", all.Errors, 1)
+	want(t, "the message", byName["debate"].Error.Message, "calm: rust")
+}
+
+// What is not shown in so few runs is undecided, with the command that makes them again.
+func TestCIOfWhatIsNotShown(t *testing.T) {
+	elsewhere(t)
+	_, text, _ := command(t, "show", "calm")
+	write(t, "calmer.yaml", strings.Replace(text, "lease: holds", "lease: violated", 1))
+	code, out, _ := command(t, "ci", "--suites", "debate", "--rows", "./calmer.yaml", "--runs", "2")
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out, "\ndebate: ./calmer.yaml, undecided\nviolations of lease exclusion are expected, and none was seen: ", "\n\nAgain: lockstorm run ./calmer.yaml --runs 2\n")
+}
+
+// The summary is appended to what other steps have said, and GitHub is told unasked.
+func TestCIOnGitHub(t *testing.T) {
+	elsewhere(t)
+	write(t, "summary.md", "before\n")
+	t.Setenv(onGitHub, "true")
+	t.Setenv(gitHubSummary, "summary.md")
+	_, out, _ := command(t, "ci", "--suites", "debate", "--rows", "calm", "--budget", "1ns")
+	wantIn(t, out, "::warning title=lockstorm debate::1 check not run: ")
+	summary, err := os.ReadFile("summary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(summary), "before\n## Lockstorm: undecided\n")
+	_, out, _ = command(t, "ci", "--suites", "debate", "--rows", "calm", "--budget", "1ns", "--annotations=false")
+	if strings.Contains(out, "::") {
+		t.Error(out)
+	}
+}
+
+// Bad input is found before anything is run, and told in a line.
+func TestCIBadInput(t *testing.T) {
+	elsewhere(t)
+	write(t, "empty/README.md", "")
+	write(t, "mixed/a.yaml", "name: calm\n")
+	write(t, "file", "")
+	_, text, _ := command(t, "show", "calm")
+	write(t, "calm.yaml", text)
+	path := savedCaseHere(t, "", "")
+	for _, c := range []struct{ args, want string }{
+		{"calm", `unknown command "calm"`},
+		{"--budget 0s", "--budget 0s: want more than 0"},
+		{"--budget -1s", "--budget -1s: want more than 0"},
+		{"--runs 0", "--runs 0: want at least 1"},
+		{"--hunt-runs 0", "--hunt-runs 0: want at least 1"},
+		{"--suites sing", `--suites: unknown suite "sing": there is cases, debate, hunt`},
+		{"--suites=", "--suites: none is named: there is cases, debate, hunt"},
+		{"--suites cases --rows calm", "--rows is about the debate, which --suites leaves out"},
+		{"--suites cases,debate --seed 3", "--seed is about the hunt, which --suites leaves out"},
+		{"--suites hunt --cases empty", "--cases is about the cases, which --suites leaves out"},
+		{"--cases nowhere", "--cases: stat nowhere: no such file or directory"},
+		{"--cases empty", "--cases: empty: there is no case in it, which is a file *.yaml"},
+		{"--cases mixed", "--cases: mixed/a.yaml: line 1: there is no version, so it is no case"},
+		{"--cases=", "--cases: none are named"},
+		{"--rows=", "--rows: none are named"},
+		{"--rows calm,clam", `--rows: unknown row "clam": there is calm, slow-acquire, `},
+		{"--rows ./nowhere.yaml", "--rows: open ./nowhere.yaml: no such file"},
+		{"--rows " + path, "--rows: " + path + ": a case, and not a scenario: lockstorm replay repeats it"},
+		{"--rows calm,calm.yaml", "--rows: calm.yaml: its scenario is called calm, as another one that is run: give it another name"},
+		{"--lock bluelock", `--lock: nothing is known of where to hunt a lock "bluelock"`},
+		{"--assume nowhere", "--assume nowhere: there is no such file"},
+		{"--backend tin", `unknown backend "tin": there is sim`},
+		{"--out=", "--out: want a directory"},
+		{"--out file", "--out file: not a directory"},
+		{"--junit empty", "--junit empty: is a directory"},
+		{"--junit file/below/junit.xml", "--junit file/below/junit.xml: not a directory"},
+		{"--summary empty", "--summary empty: is a directory"},
+	} {
+		code, out, problems := command(t, append([]string{"ci"}, strings.Fields(c.args)...)...)
+		want(t, c.args+": exit code", code, exitBadInput)
+		want(t, c.args+": output", out, "")
+		want(t, c.args+": lines", strings.Count(problems, "\n"), 1)
+		wantIn(t, problems, c.want)
+	}
+}
+
+// A case that was mended is told with what to do about it.
+func TestCIOfACaseThatWasMended(t *testing.T) {
+	elsewhere(t)
+	c, err := cases.Load(filepath.Join(sources, "testdata", "cases", "redlock-contract-fence-of-a-minority.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Shows = checker.Violated // as it was before the defect was mended
+	path, err := cases.Keep("mine", c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, out, _ := command(t, "ci", "--suites", "cases", "--cases", path)
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, out, `contract holds, and the case says violated. If the lock was mended, and the file is as it was, write "shows: holds" into the case`)
+}
