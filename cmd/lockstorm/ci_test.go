@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,8 +18,11 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/hunt"
 	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/hunt/score"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/report/ci"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -254,6 +258,53 @@ func TestCIIsStopped(t *testing.T) {
 		want(t, "the row behind it", byName["crash-restart"].Skipped.Message, "it was stopped. Again: lockstorm run crash-restart --runs 1000")
 		if _, err := os.Stat("kept"); err == nil {
 			t.Error("something was kept, though nothing has failed")
+		}
+	}
+}
+
+// What the hunt says of a property in which it has found nothing.
+func TestCIOfAHuntThatFindsNothing(t *testing.T) {
+	tested := hunt.Bag{Counts: score.Counts{Runs: 50, Tested: map[checker.Property]int{checker.Lease: 7}}}
+	for says, c := range map[string]struct {
+		haul
+		most    int
+		outcome ci.Outcome
+	}{
+		"7 runs put it to the test":                                              {haul{Bag: tested}, 50, ci.AsExpected},
+		"7 runs put it to the test, then it was stopped":                         {haul{Bag: tested, stopped: true}, 0, ci.Undecided},
+		"7 runs put it to the test, and there was time for 50 of 60 runs":        {haul{Bag: tested}, 60, ci.Undecided},
+		"no run put it to the test, nor anything else":                           {haul{}, 0, ci.Undecided},
+		"no run put it to the test: it is not promised, what was run is outside": {haul{Bag: hunt.Bag{Counts: score.Counts{Tested: map[checker.Property]int{checker.Section: 1}}}}, 0, ci.NotApplicable},
+	} {
+		got := new(ciOptions).unbroken(ci.Check{}, checker.Lease, quest{most: c.most}, c.haul)
+		want(t, says, got.Outcome, c.outcome)
+		wantMatch(t, got.Says, "^"+regexp.QuoteMeta(says))
+	}
+}
+
+// A hunt that is stopped tells what it has found by then.
+func TestCIOfAHuntThatIsStopped(t *testing.T) {
+	elsewhere(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	o := ciOptions{budget: time.Hour, suites: []string{huntSuite}, out: "kept"}
+	o.hunt = huntOptions{lock: "single-node", faults: "all", most: usualMost, seed: 1, out: "kept/cases"}
+	q, err := o.hunt.quest(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Backend = stoppedAt(300, stop) // by then something is found, but not all
+	suite, err := o.hunted(context.WithValue(ctx, patientKey{}, t.Context()), q, deadline{time.Now().Add(time.Hour), time.Hour}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if suite.Count(ci.Contradiction) == 0 || suite.Count(ci.Undecided) == 0 || suite.Count(ci.AsExpected) > 0 {
+		t.Errorf("%s: want something found, and the rest undecided", suite.Counts())
+	}
+	for _, c := range suite.Checks {
+		if c.Outcome == ci.Contradiction {
+			wantIn(t, c.Story, "shrunk ")
+			wantKept(t, c.Text())
 		}
 	}
 }

@@ -185,13 +185,16 @@ func (r Report) Count(o Outcome) (n int) {
 	return n
 }
 
-// Of returns the checks of some outcomes, with the suites that they are of, in order.
+// Of returns the checks of some outcomes, one outcome after the other, with the suites that
+// they are of.
 func (r Report) Of(outcomes ...Outcome) iter.Seq2[Suite, Check] {
 	return func(yield func(Suite, Check) bool) {
-		for _, s := range r.Suites {
-			for _, c := range s.Checks {
-				if slices.Contains(outcomes, c.Outcome) && !yield(s, c) {
-					return
+		for _, o := range outcomes {
+			for _, s := range r.Suites {
+				for _, c := range s.Checks {
+					if c.Outcome == o && !yield(s, c) {
+						return
+					}
 				}
 			}
 		}

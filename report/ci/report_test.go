@@ -64,6 +64,20 @@ func TestCountsAndReasons(t *testing.T) {
 	}
 }
 
+// Law: what contradicts is told before what is undecided, whatever suite it is of.
+func TestOutcomesComeInOrder(t *testing.T) {
+	var got []string
+	for s, c := range of(ci.Undecided, ci.AsExpected, ci.Contradiction, ci.Undecided).Of(ci.Contradiction, ci.Undecided) {
+		got = append(got, s.Name+" "+c.Outcome.String())
+		if len(got) == 2 { // who has heard enough hears no more
+			break
+		}
+	}
+	if want := []string{"2 contradiction", "0 undecided"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestTextOfACheck(t *testing.T) {
 	c := ci.Check{Outcome: ci.Contradiction, Says: "lease: violated", Story: "  one;\n  two\n", Again: "lockstorm run a --seed 3", Kept: []string{"x", "y"}}
 	if got, want := c.Text(), "lease: violated\n\n  one;\n  two\n\nAgain: lockstorm run a --seed 3\n\nKept: x\n      y\n"; got != want {
