@@ -68,7 +68,8 @@ const (
 	// Apply: the guarded resource took a write (Client, Resource, Token, Value, Fence).
 	Apply
 
-	// Pause and Resume: the client stands still in between (Client).
+	// Pause and Resume: the client stands still in between (Client); so does, on real
+	// servers, one at whose step a server is started, until that is up.
 	Pause
 	Resume
 	// Kill: the client is gone for good (Client).

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the debate on real servers, of each kind that this machine can run, and renews
-# results/<backend> and docs/agreement.md. A difference to the simulator of which no reason
+# Runs the debate on real servers, of each kind that this machine can run or those that
+# BACKENDS names, and renews results/<backend> and docs/agreement.md: of the others what was
+# found before counts. A difference to the simulator of which no reason
 # is known (scenarios/differences.go) ends it, and nothing is renewed.
 set -eu
 
@@ -11,12 +12,11 @@ PATH=$work:$PATH
 
 mkdir -p "$work/results/reference"
 cp results/reference/debate.json "$work/results/reference/"
-for backend in process container; do
+for backend in ${BACKENDS:-process container}; do
 	code=0
 	lockstorm run calm --backend $backend --out '' >"$work/said" 2>&1 || code=$?
 	if test $code = 2; then # there is no such backend here, and it says why
 		echo "not run on $backend: $(cat "$work/said")" >&2
-		test ! -d results/$backend || cp -R results/$backend "$work/results/"
 		continue
 	fi
 	echo "the debate on $backend" >&2
@@ -25,7 +25,9 @@ done
 
 set -- "$work/results/reference"
 for backend in process container; do
-	test ! -d "$work/results/$backend" || set -- "$@" "$work/results/$backend"
+	for results in "$work/results/$backend" "results/$backend"; do
+		test ! -f "$results/debate.json" || { set -- "$@" "$results" && break; }
+	done
 done
 lockstorm agreement "$@" --format markdown >"$work/agreement.md" || { lockstorm agreement "$@"; exit 1; }
 for backend in process container; do

@@ -25,7 +25,7 @@ type conducting struct {
 	mu        sync.Mutex
 	conductor *nemesis.Conductor
 	moves     []move    // that are still to come, by time
-	slow      []*member // ends that have been set going and have not come, as far as anybody has to wait for them
+	slow      []slowEnd // that have been set going and have not come, as far as anybody has to wait for them
 }
 
 // move is what a fault, or a node, goes on with by itself.
@@ -42,24 +42,41 @@ func newConducting(w *World) *conducting {
 	}
 }
 
+// slowEnd is the end of a fault while it is being brought about.
+type slowEnd struct {
+	*member
+	fault int
+}
+
 // step tells the conductor of a client's step, and returns when what the step has
 // triggered has come.
 func (c *conducting) step(client int, step env.Step, k int) {
-	c.mu.Lock()
-	c.slow = nil
-	err := c.conductor.Step(c.now(), client, step, k)
-	slow := c.slow
-	c.mu.Unlock()
-	if err != nil {
-		c.world.fail(err)
-	}
-	for _, end := range slow {
+	for _, end := range c.take(client, step, k) {
 		<-end.gone
+		c.mu.Lock()
+		c.world.carrier.OnBehalf(end.fault, func() { c.world.goesOn(client) })
+		c.mu.Unlock()
 	}
 	select {
 	case c.sooner <- struct{}{}:
 	default:
 	}
+}
+
+// take returns the slow ends that the step has triggered. The client stands still until
+// they have come, and the history says so: what a server takes to start is no time that
+// the lock has taken.
+func (c *conducting) take(client int, step env.Step, k int) []slowEnd {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.slow = nil
+	if err := c.conductor.Step(c.now(), client, step, k); err != nil {
+		c.world.fail(err)
+	}
+	for _, end := range c.slow {
+		c.world.carrier.OnBehalf(end.fault, func() { c.world.stands(client) })
+	}
+	return c.slow
 }
 
 // ending is the end of a fault that takes its time.
@@ -88,7 +105,7 @@ func (c *conducting) end(fault int, do func() error, come func()) *ending {
 		e.told = true
 		close(e.gone)
 	} else {
-		c.slow = append(c.slow, m)
+		c.slow = append(c.slow, slowEnd{m, fault})
 	}
 	return e
 }

@@ -13,12 +13,27 @@ var pausing = world.Carry(
 
 // halt makes a client stand still.
 func (w *World) halt(client int) error {
-	w.carrier.Record(history.Event{Kind: history.Pause, Client: client})
+	w.stands(client)
 	return w.body(client).pause()
 }
 
 // proceed lets it go on.
 func (w *World) proceed(client int) error {
-	w.carrier.Record(history.Event{Kind: history.Resume, Client: client})
+	w.goesOn(client)
 	return w.body(client).resume()
+}
+
+// stands tells that a client stands still, and goesOn that it does so no more, by one reason.
+// With several it goes on when the last of them has gone. Both are called with the
+// conductor's lock held.
+func (w *World) stands(client int) {
+	if w.standing[client-1]++; w.standing[client-1] == 1 {
+		w.carrier.Record(history.Event{Kind: history.Pause, Client: client})
+	}
+}
+
+func (w *World) goesOn(client int) {
+	if w.standing[client-1]--; w.standing[client-1] == 0 {
+		w.carrier.Record(history.Event{Kind: history.Resume, Client: client})
+	}
 }

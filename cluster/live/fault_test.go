@@ -45,7 +45,7 @@ func TestCrashForgetsWithoutPersistence(t *testing.T) {
 				w.Reach(1, end, 0)
 				w.wantAnswers("afterwards", w.ask(1, env.OpSet, "b", patience), env.No, want, env.No)
 			})
-			w.wantKinds(history.FaultStart, history.NodeDown, history.NodeUp, history.FaultEnd)
+			w.wantKinds(history.FaultStart, history.NodeDown, history.Pause, history.NodeUp, history.FaultEnd, history.Resume)
 			if e := w.event(history.FaultStart); e.Fault != 1 || e.Detail != "node 2 crashes" {
 				t.Errorf("%+v", e)
 			}
@@ -321,7 +321,7 @@ func (s slowStarter) Start(ctx context.Context) error {
 }
 
 // While a server starts again only the client stands still whose step it is to wait
-// for: the others take steps, and their faults come.
+// for, and the history says so: the others take steps, and their faults come.
 func TestRestartHoldsUpNobodyElse(t *testing.T) {
 	plan := between(nemesis.Fault{Action: &nemesis.Crash{Node: 1}})
 	at := nemesis.When(2, begin, 0)
@@ -344,7 +344,7 @@ func TestRestartHoldsUpNobodyElse(t *testing.T) {
 		}
 		close(slow.up)
 	})
-	w.wantKinds(history.FaultStart, history.NodeDown, history.FaultStart, history.Cancel, history.NodeUp, history.FaultEnd)
+	w.wantKinds(history.FaultStart, history.NodeDown, history.Pause, history.FaultStart, history.Cancel, history.NodeUp, history.FaultEnd, history.Resume)
 }
 
 // An access that is on its way arrives, though its client has given it up or is dead,

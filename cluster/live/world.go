@@ -40,6 +40,7 @@ type World struct {
 	states    []state       // of the nodes' servers, from 0
 	walls     []world.Clock // of the nodes, from 0
 	comebacks []comeback    // likewise
+	standing  []int         // by client, from 0: for how many reasons it stands still
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -88,6 +89,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		finished:  make([]bool, s.Clients),
 		states:    make([]state, len(fleet.Servers)),
 		comebacks: make([]comeback, len(fleet.Servers)),
+		standing:  make([]int, s.Clients),
 	}
 	w.history = newRecorder(sink, w.ground)
 	w.resource.tell = w.history.ofWorld
