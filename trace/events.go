@@ -9,10 +9,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/words"
 )
 
-// happened is an event of the history.
-type happened struct{ *history.Event }
+// Happened is an event of the history.
+type Happened struct{ *history.Event }
 
-func (h happened) tell(t *teller) (who, what string) {
+func (h Happened) tell(t *teller) (who, what string) {
 	if say := sayings[h.Kind]; say != nil {
 		return actor(h.Event), say(t, h.Event)
 	}
