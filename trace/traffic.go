@@ -22,7 +22,7 @@ type Sent struct {
 
 func (s Sent) tell(t *teller) (string, string) {
 	t.rounds[s.Round] = &round{command: s.Command, asked: s.To}
-	return clientName(s.Client), fmt.Sprintf("→ %s: %s", nodesName(s.To), commandWords(s.Command))
+	return clientName(s.Client), fmt.Sprintf("→ %s: %s", Nodes(s.To), commandWords(s.Command))
 }
 
 // asks says what each operation asks, of the token and of the time to live where they
@@ -47,8 +47,8 @@ func commandWords(c env.Command) string {
 	return asks[c.Op]
 }
 
-// nodesName names nodes, as in "nodes 1-3, 5".
-func nodesName(set env.NodeSet) string {
+// Nodes names nodes, as in "nodes 1-3, 5".
+func Nodes(set env.NodeSet) string {
 	list := set.List()
 	var parts []string
 	for i := 0; i < len(list); {

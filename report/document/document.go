@@ -92,6 +92,11 @@ func (d *Document) has(id string) bool {
 var (
 	//go:embed document.html
 	frame string
+	// Colours are the colours of every page, as custom properties of CSS: what is drawn for
+	// a page and for a file of its own has the same in both.
+	//go:embed colours.css
+	Colours string
+
 	//go:embed document.css
 	style string
 	//go:embed document.js
@@ -101,7 +106,7 @@ var (
 )
 
 // own is what every page needs.
-func own() Assets { return Assets{Name: "document", Style: style, Script: script} }
+func own() Assets { return Assets{Name: "document", Style: Colours + style, Script: script} }
 
 // Write writes the page.
 func (d *Document) Write(out io.Writer) error {
