@@ -3,6 +3,7 @@ package sequence
 import (
 	"fmt"
 	"html/template"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/report/document"
@@ -31,13 +32,15 @@ func (b block) Assets() []document.Assets {
 	return []document.Assets{{Name: "sequence", Style: style}}
 }
 
+// verdicts are how a sentence goes on after the title of a property.
+var verdicts = map[checker.Verdict]string{
+	checker.Violated: "is violated", checker.Holds: "holds", checker.Unknown: "is left open", checker.NotApplicable: "is not judged",
+}
+
 // Caption is the finding in a sentence, and what is left out of the run.
 func (d Diagram) Caption() string {
 	f := d.Finding
-	text := fmt.Sprintf("%s: %s. %s", f.Property.Title(), f.Verdict, f.Story)
-	if f.Verdict != checker.Violated && f.Verdict != checker.Holds {
-		text = f.Story
-	}
+	text := fmt.Sprintf("%s %s: %s.", f.Property.Title(), verdicts[f.Verdict], strings.TrimSuffix(f.Story, "."))
 	for _, c := range d.Cuts {
 		text += " Of the run " + c.words() + "."
 	}

@@ -44,9 +44,9 @@ func (d Diagram) draw(styles string) []byte {
 		c.Style("text/css", styles)
 	}
 	c.place()
+	c.times()
 	c.lifelines()
 	c.bars()
-	c.times()
 	c.arrows()
 	c.labels()
 	c.heads()
@@ -83,6 +83,7 @@ func (c canvas) lifelines() {
 		for _, r := range c.l.rows {
 			if r.gap || r.cut {
 				c.rect(box{x - 2, r.y + 4, 4, r.high - 8}, "skipped")
+				c.Line(x, r.y+4, x, r.y+r.high-4, class("life", "dotted"))
 			}
 		}
 	}
@@ -169,10 +170,10 @@ func (c canvas) times() {
 		case r.cut:
 			c.Text(timeWide+nearWide, r.y+r.high/2+5, "⋯ "+r.text, class("skip"))
 		case r.gap:
-			c.Text(timeWide-16, r.y+r.high/2+5, r.text, class("skip", "time"))
+			c.Text(timeWide-10, r.y+r.high/2+5, r.text, class("skip", "time"))
 		default:
-			c.Text(timeWide-16, r.y+15, r.text, class("time"))
-			c.Line(timeWide-8, r.y+10, c.l.wide, r.y+10, class("instant"))
+			c.Text(timeWide-10, r.y+15, r.text, class("time"))
+			c.Line(timeWide-4, r.y+10, c.l.wide, r.y+10, class("instant"))
 		}
 	}
 }
@@ -227,7 +228,7 @@ func (c canvas) labels() {
 func (c canvas) heads() {
 	for _, y := range c.l.heads {
 		c.rect(box{0, y, c.l.wide, headHigh - 8}, "head")
-		c.Text(timeWide-16, y+21, "ms", class("time"))
+		c.Text(timeWide-10, y+21, "ms", class("time"))
 		for lane, p := range c.d.Participants {
 			c.Text(c.l.lanes[lane], y+21, p.Name, class("name"))
 			if p.Role == Client {

@@ -18,13 +18,14 @@ const (
 	rowHigh    = 28 // of an instant, at least
 	headHigh   = 40 // of the names of the participants
 	gapHigh    = 34 // of a time in which nothing happens
-	timeWide   = 84 // of the column of times
+	timeWide   = 72 // of the column of times
 	laneWide   = 120
 	nearWide   = 16 // from a lifeline to what is written beside it
 	lostWide   = 46 // left of a lifeline, for what is lost on the way to it
 	slant      = 13 // of a message of which only one end is known
 	headsEvery = 900
-	wrapAt     = 26 // characters
+	wrapAt     = 30 // characters
+	narrowAt   = 20 // of what is written beside faults
 )
 
 // longGap is how long nothing has to happen to be shown as a gap.
@@ -214,7 +215,7 @@ func (p *planner) name(i item) string {
 	var numbers []string
 	from := p.d.Participants[p.d.Messages[i.of[0]].From]
 	if from.Role != Node {
-		return from.Name + ": " + i.text
+		return i.text
 	}
 	for _, m := range i.of {
 		numbers = append(numbers, strconv.Itoa(p.d.Participants[p.d.Messages[m].From].Number))
@@ -230,7 +231,7 @@ func (p *planner) columns(items []item) {
 	}
 	for _, i := range items {
 		if i.kind != lost {
-			for _, line := range broken(i.text) {
+			for _, line := range p.broken(i) {
 				need[i.lane] = max(need[i.lane], wide(line))
 			}
 		}
@@ -342,7 +343,7 @@ func (p *planner) place(at history.Time, items []item) {
 // write places a label beside its lifeline.
 func (p *planner) write(i item) {
 	c := &p.cols[i.lane]
-	lines := broken(i.text)
+	lines := p.broken(i)
 	l := label{lines: lines, mood: i.mood, lane: i.lane}
 	high := float64(len(lines)) * lineHigh
 	y, top := c.next+lineHigh/2, c.next
@@ -429,12 +430,17 @@ func (p *planner) bars() {
 		}
 		b := bar{box{p.l.lanes[s.Who] - widths[s.State]/2, from, widths[s.State], max(to-from, 3)}, i}
 		if s.State == Key || s.State == Acts {
-			for slices.ContainsFunc(p.l.bars, func(o bar) bool { return p.d.Spans[o.span].State == s.State && o.meets(b.box) }) {
+			for b.x > p.l.lanes[s.Who]-lostWide+b.wide && p.taken(b.box, s.State) {
 				b.x -= b.wide + 2
 			}
 		}
 		p.l.bars = append(p.l.bars, b)
 	}
+}
+
+// taken reports whether a bar of the same kind is there already.
+func (p *planner) taken(b box, s State) bool {
+	return slices.ContainsFunc(p.l.bars, func(o bar) bool { return p.d.Spans[o.span].State == s && o.meets(b) })
 }
 
 func (b box) meets(o box) bool {
@@ -462,12 +468,17 @@ func (p *planner) mark() {
 	}
 	if len(within) > 0 {
 		last := within[len(within)-1]
-		p.l.place = &box{timeWide - 12, within[0].y, 4, last.y + last.high - within[0].y}
+		p.l.place = &box{timeWide - 6, within[0].y, 4, last.y + last.high - within[0].y}
 	}
 }
 
 // broken breaks a text into the lines of a label.
-func broken(text string) []string { return words.Lines(text, wrapAt) }
+func (p *planner) broken(i item) []string {
+	if p.d.Participants[i.lane].Role == Faults {
+		return words.Lines(i.text, narrowAt)
+	}
+	return words.Lines(i.text, wrapAt)
+}
 
 // wide is how wide a text is at most, in the letters of any usual font without serifs.
 func wide(text string) (w float64) {

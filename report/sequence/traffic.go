@@ -134,9 +134,9 @@ func (r *reading) access(e *history.Event, at Point) bool {
 		text := fmt.Sprintf("write %d", e.Value)
 		r.accesses[write] = r.send(request{client: e.Client, at: at}, client(e.Client), resource, 0, text)
 	case history.ReadDone:
-		r.accessed(read, e, at, fmt.Sprint(e.Value))
+		r.accessed(read, e, at, fmt.Sprintf("has read %d", e.Value))
 	case history.WriteDone:
-		r.accessed(write, e, at, "OK")
+		r.accessed(write, e, at, "written")
 	case history.Apply:
 		if q := r.accesses[write]; q != nil {
 			r.came(q, at)
@@ -159,7 +159,7 @@ func (r *reading) accessed(a access, e *history.Event, at Point, text string) {
 		q.miss(at)
 		r.event(at, client(e.Client), r.d.Messages[q.message].Text+": no answer", Plain)
 	case history.Declined:
-		r.receive(q, at, "refused"+reason(e))
+		r.receive(q, at, "refused"+trace.Reason(e))
 	default:
 		r.receive(q, at, text)
 	}

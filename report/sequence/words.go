@@ -137,23 +137,11 @@ func (n names) answered(op env.StoreOp, r env.StoreReply) string {
 	return "OK"
 }
 
-// reason is why, in short.
-func reason(e *history.Event) string {
-	why, _, _ := strings.Cut(e.Reason, ";")
-	if _, rest, is := strings.Cut(why, ": "); is {
-		why = rest
-	}
-	if why == "" {
-		return ""
-	}
-	return ": " + why
-}
-
 // sayings are the short words of what happens often; for other kinds those of the trace
 // are short enough. What says nothing is not shown.
 var sayings = map[history.Kind]func(n names, e *history.Event) (string, Mood){
 	history.Acquire: func(n names, e *history.Event) (string, Mood) {
-		return fmt.Sprintf("acquire %s as %s (token %s)", n.key(e.Resource), n.name(e.Token), words.Token(e.Token)), Plain
+		return fmt.Sprintf("acquire %s as %s = %s", n.key(e.Resource), n.name(e.Token), words.Token(e.Token)), Plain
 	},
 	history.Granted: func(n names, e *history.Event) (string, Mood) {
 		text := "GRANTED " + n.name(e.Token)
@@ -166,14 +154,14 @@ var sayings = map[history.Kind]func(n names, e *history.Event) (string, Mood){
 		return text, Good
 	},
 	history.Refused: func(n names, e *history.Event) (string, Mood) {
-		return "refused " + n.name(e.Token) + reason(e), Plain
+		return "refused " + n.name(e.Token) + trace.Reason(e), Plain
 	},
 	history.Extend: func(n names, e *history.Event) (string, Mood) { return "extend " + n.name(e.Token), Plain },
 	history.Extended: func(n names, e *history.Event) (string, Mood) {
 		return fmt.Sprintf("EXTENDED %s, %s left", n.name(e.Token), words.Duration(e.Validity)), Good
 	},
 	history.ExtendFailed: func(n names, e *history.Event) (string, Mood) {
-		return "not extended " + n.name(e.Token) + reason(e), Plain
+		return "not extended " + n.name(e.Token) + trace.Reason(e), Plain
 	},
 	history.Expiring: func(n names, e *history.Event) (string, Mood) {
 		return "warned: " + n.name(e.Token) + " is about to end", Plain
@@ -214,7 +202,7 @@ var sayings = map[history.Kind]func(n names, e *history.Event) (string, Mood){
 func unsaid(names, *history.Event) (string, Mood) { return "", Plain }
 
 var released = map[history.Outcome]string{
-	0: "released", history.OK: "released", history.Declined: "it was not held any more", history.Unknown: "nobody can tell whether it was held",
+	0: "released", history.OK: "released", history.Declined: "released: not held any more", history.Unknown: "released: held or not, unknown",
 }
 
 // said puts an event into words, or else leaves it to those of the trace.
