@@ -32,7 +32,7 @@ func (d Diagram) stretches(most int) (all []stretch) {
 		i, _ := slices.BinarySearchFunc(d.Messages, at, func(m Message, at int) int { return m.order() - at })
 		from := max(0, min(i-share*2/3, len(d.Messages)-share))
 		to := from + share - 1
-		s := stretch{d.Messages[from].order(), d.Messages[to].order()}
+		s := stretch{min(at, d.Messages[from].order()), max(at+1, d.Messages[to].order())}
 		if from == 0 {
 			s.from = -1
 		}

@@ -168,12 +168,12 @@ func (c canvas) times() {
 	for _, r := range c.l.rows {
 		switch {
 		case r.cut:
-			c.Text(timeWide+nearWide, r.y+r.high/2+5, "⋯ "+r.text, class("skip"))
+			c.Text(c.l.times+nearWide, r.y+r.high/2+5, "⋯ "+r.text, class("skip"))
 		case r.gap:
-			c.Text(timeWide-10, r.y+r.high/2+5, r.text, class("skip", "time"))
+			c.Text(c.l.times-10, r.y+r.high/2+5, r.text, class("skip", "time"))
 		default:
-			c.Text(timeWide-10, r.y+15, r.text, class("time"))
-			c.Line(timeWide-4, r.y+10, c.l.wide, r.y+10, class("instant"))
+			c.Text(c.l.times-10, r.y+15, r.text, class("time"))
+			c.Line(c.l.times-4, r.y+10, c.l.wide, r.y+10, class("instant"))
 		}
 	}
 }
@@ -228,7 +228,7 @@ func (c canvas) labels() {
 func (c canvas) heads() {
 	for _, y := range c.l.heads {
 		c.rect(box{0, y, c.l.wide, headHigh - 8}, "head")
-		c.Text(timeWide-10, y+21, "ms", class("time"))
+		c.Text(c.l.times-10, y+21, "ms", class("time"))
 		for lane, p := range c.d.Participants {
 			c.Text(c.l.lanes[lane], y+21, p.Name, class("name"))
 			if p.Role == Client {

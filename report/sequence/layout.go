@@ -18,14 +18,14 @@ const (
 	rowHigh    = 28 // of an instant, at least
 	headHigh   = 40 // of the names of the participants
 	gapHigh    = 34 // of a time in which nothing happens
-	timeWide   = 72 // of the column of times
+	timeWide   = 84 // of the column of times, at least
 	laneWide   = 120
-	nearWide   = 16 // from a lifeline to what is written beside it
-	lostWide   = 46 // left of a lifeline, for what is lost on the way to it
-	slant      = 13 // of a message of which only one end is known
-	headsEvery = 900
-	wrapAt     = 30 // characters
-	narrowAt   = 20 // of what is written beside faults
+	nearWide   = 16  // from a lifeline to what is written beside it
+	lostWide   = 46  // left of a lifeline, for what is lost on the way to it
+	slant      = 13  // of a message of which only one end is known
+	headsEvery = 900 // where time is left out soon after
+	wrapAt     = 30  // characters
+	narrowAt   = 20  // of what is written beside faults
 )
 
 // longGap is how long nothing has to happen to be shown as a gap.
@@ -34,6 +34,7 @@ const longGap = 10e6 // ns
 // layout is where everything is drawn.
 type layout struct {
 	wide, high float64
+	times      float64   // the right edge of the column of times
 	lanes      []float64 // the lifelines
 	heads      []float64 // where the names of all participants stand
 	rows       []row
@@ -236,7 +237,11 @@ func (p *planner) columns(items []item) {
 			}
 		}
 	}
-	x := float64(timeWide + lostWide)
+	p.l.times = timeWide
+	for _, at := range p.times(items) {
+		p.l.times = max(p.l.times, wide(inMs(at))+16)
+	}
+	x := p.l.times + lostWide
 	for i := range need {
 		p.l.lanes = append(p.l.lanes, x)
 		x += nearWide + need[i] + lostWide
@@ -254,10 +259,11 @@ func (p *planner) instants(items []item) {
 			cuts = cuts[1:]
 			p.instant = at
 		}
-		if gap := at - p.instant; n > 0 && gap >= longGap {
+		gap := n > 0 && at-p.instant >= longGap
+		if gap {
 			p.row(gapHigh, "⋯ "+words.Duration(at.Sub(p.instant)), true)
 		}
-		if p.y-p.l.heads[len(p.l.heads)-1] > headsEvery {
+		if below := p.y - p.l.heads[len(p.l.heads)-1]; gap && below > headsEvery || below > 1.5*headsEvery {
 			p.head()
 		}
 		var here []item
@@ -468,7 +474,7 @@ func (p *planner) mark() {
 	}
 	if len(within) > 0 {
 		last := within[len(within)-1]
-		p.l.place = &box{timeWide - 6, within[0].y, 4, last.y + last.high - within[0].y}
+		p.l.place = &box{p.l.times - 6, within[0].y, 4, last.y + last.high - within[0].y}
 	}
 }
 

@@ -132,7 +132,7 @@ func participant(who string) (p Participant) {
 // take adds what a line says.
 func (r *reading) take(l trace.Line, at Point) {
 	if l.What != "" {
-		r.d.Lines = append(r.d.Lines, Line{at, l.Who, r.names.in(l.What)})
+		r.d.Lines = append(r.d.Lines, Line{at, l.Who, r.names.told(l)})
 	}
 	switch h := l.Heard.(type) {
 	case trace.Sent:

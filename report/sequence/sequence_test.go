@@ -219,8 +219,8 @@ func TestFrameIsTheOverlap(t *testing.T) {
 			t.Errorf("the frame is drawn from %v to %v, and the bars of both holds from %v to %v", l.band.y, l.band.y+l.band.high, begin, end)
 		}
 	})
-	if framed < 10 {
-		t.Errorf("only %d overlaps among the cases", framed)
+	if framed == 0 {
+		t.Error("no overlap among all cases")
 	}
 }
 

@@ -48,6 +48,15 @@ func (n names) key(key string) string { return words.Token(n.long.Replace(key)) 
 // in names the tokens in a text of a trace.
 func (n names) in(text string) string { return n.long.Replace(text) }
 
+// told is a line of a trace with the names of holds; where one is given, with its token.
+func (n names) told(l trace.Line) string {
+	text := n.in(l.What)
+	if e, is := l.Heard.(trace.Happened); is && e.Kind == history.Acquire {
+		text += ", token " + words.Token(e.Token)
+	}
+	return text
+}
+
 // requests say what each operation asks, as Redis has it.
 var requests = [env.Ops]string{
 	env.OpSet: "SET {key} {token} NX PX {ms}", env.OpDelete: "DEL {key} if {token}", env.OpExtend: "PEXPIRE {key} {ms} if {token}",
