@@ -1,6 +1,7 @@
 package sequence
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -69,7 +70,6 @@ type arrow struct {
 	message        int
 	x1, y1, x2, y2 float64
 	lost           bool
-	fault          int
 	ring1, ring2   bool // nobody has told when this end was
 	reply          bool
 }
@@ -166,7 +166,7 @@ func (p *planner) group() (all []item) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b item) int { return inOrder(a.at, b.at) })
+	slices.SortStableFunc(all, func(a, b item) int { return cmp.Compare(a.at.Order, b.at.Order) })
 	all = p.join(all)
 	for i := range all {
 		all[i].text = p.name(all[i])
@@ -409,7 +409,7 @@ func (p *planner) of(at Point, lane int) float64 {
 func (p *planner) arrows() {
 	for i, m := range p.d.Messages {
 		a := arrow{
-			message: i, reply: m.Reply, lost: m.Lost, fault: m.Fault,
+			message: i, reply: m.Reply, lost: m.Lost,
 			x1: p.l.lanes[m.From], y1: p.of(m.Sent, m.From), x2: p.l.lanes[m.To], y2: p.of(m.Came, m.To),
 		}
 		switch {

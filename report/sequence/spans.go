@@ -1,7 +1,6 @@
 package sequence
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -128,16 +127,18 @@ func (r *reading) blame(client, node int, from, to Point) int {
 // windows adds when clients hold, and when they only believe it: what is left of a
 // section when the lease is over.
 func (r *reading) windows(leases, sections []checker.Window) {
+	of := map[string][]checker.Window{} // by token
 	for _, w := range leases {
 		if !w.Empty {
 			r.hold(Holding, w, w.From, w.To)
+			of[w.Grant.Token] = append(of[w.Grant.Token], w)
 		}
 	}
 	for _, s := range sections {
 		from := s.From
-		for _, w := range leases {
-			if w.Grant.Token != s.Grant.Token || w.Empty || w.From > s.To {
-				continue
+		for _, w := range of[s.Grant.Token] {
+			if w.From > s.To {
+				break
 			}
 			r.believe(s, from, min(w.From, s.To))
 			from = max(from, w.To)
@@ -205,6 +206,3 @@ func (r *reading) overlap(f checker.Finding) {
 	text := fmt.Sprintf("BOTH HOLD %s, for %s", r.names.key(p.Second.Resource), words.Duration(p.Overlap()))
 	r.event(Point{o.From.At, o.From.Order + 1}, client(p.Second.Client), text, Bad)
 }
-
-// inOrder compares points.
-func inOrder(a, b Point) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Order, b.Order)) }

@@ -3,6 +3,7 @@ package sequence
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
@@ -180,16 +181,25 @@ func (r *reading) came(q *request, at Point) {
 	}
 }
 
+// way is that of the requests of one client to one node.
+type way struct{ client, node int }
+
 // resolve finds out which requests have changed keys, and when; and which messages are
 // lost.
 func (r *reading) resolve() {
+	sent, waiting := 0, map[way][]*request{}
 	for i, l := range r.lines {
 		h, is := l.Heard.(trace.Happened)
 		if !is || h.Client == 0 || h.Node == 0 {
 			continue
 		}
-		at := Point{l.At, order(i)}
-		if q := r.cause(h.Event, at); q != nil {
+		for ; sent < len(r.requests) && r.requests[sent].at.Order < order(i); sent++ {
+			q := r.requests[sent]
+			waiting[way{q.client, q.node}] = append(waiting[way{q.client, q.node}], q)
+		}
+		at, w := Point{l.At, order(i)}, way{h.Client, h.Node}
+		waiting[w] = slices.DeleteFunc(waiting[w], func(q *request) bool { return r.settled(q, at) })
+		if q := cause(h.Event, waiting[w]); q != nil {
 			r.came(q, at)
 		}
 	}
@@ -198,22 +208,27 @@ func (r *reading) resolve() {
 	}
 }
 
-// cause returns the request that has changed a key; nil if it could be several, or none.
-func (r *reading) cause(e *history.Event, at Point) *request {
-	var agreed, silent []*request
-	for _, q := range r.requests {
+// settled reports whether it is known by then that a request has been carried out, or has
+// not.
+func (r *reading) settled(q *request, by Point) bool {
+	answered := q.answer != 0 && q.answer != env.Lost
+	return r.d.Messages[q.message].CameKnown || answered && q.heard.Order < by.Order
+}
+
+// cause returns the one of the requests that has changed a key; nil if it could be
+// several, or none.
+func cause(e *history.Event, waiting []*request) *request {
+	var silent []*request
+	for _, q := range waiting {
 		switch {
-		case q.client != e.Client || q.node != e.Node || r.d.Messages[q.message].CameKnown || q.at.Order > at.Order || !changes(q, e):
-		case q.answer == env.Yes && q.heard.Order > at.Order:
-			agreed = append(agreed, q)
+		case !changes(q, e):
+		case q.answer == env.Yes:
+			return q
 		case q.answer == env.Lost, q.answer == 0:
 			silent = append(silent, q)
 		}
 	}
-	switch {
-	case len(agreed) > 0:
-		return agreed[0]
-	case len(silent) == 1:
+	if len(silent) == 1 {
 		return silent[0]
 	}
 	return nil
