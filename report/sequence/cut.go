@@ -32,21 +32,43 @@ func (d Diagram) stretches(most int) (all []stretch) {
 		i, _ := slices.BinarySearchFunc(d.Messages, at, func(m Message, at int) int { return m.order() - at })
 		from := max(0, min(i-share*2/3, len(d.Messages)-share))
 		to := from + share - 1
-		s := stretch{min(at, d.Messages[from].order()), max(at+1, d.Messages[to].order())}
+		s := d.whole(stretch{min(at, d.Messages[from].order()), max(at, d.Messages[to].order())})
 		if from == 0 {
 			s.from = -1
 		}
 		if to == len(d.Messages)-1 {
-			s.to = d.last() + 1
+			s.to = d.last()
 		}
 		all = append(all, s)
 	}
 	return join(all)
 }
 
+// whole widens a stretch to whole instants.
+func (d Diagram) whole(s stretch) stretch {
+	first, last := d.at(s.from), d.at(s.to)
+	for _, l := range d.Lines {
+		if l.At.At >= first && l.At.At <= last {
+			s.from, s.to = min(s.from, l.At.Order), max(s.to, l.At.Order+1)
+		}
+	}
+	return s
+}
+
+// at is the time of what has an order.
+func (d Diagram) at(order int) (at history.Time) {
+	for _, l := range d.Lines {
+		if l.At.Order <= order {
+			at = l.At.At
+		}
+	}
+	return at
+}
+
+// last is behind all that was heard.
 func (d Diagram) last() (order int) {
 	for _, l := range d.Lines {
-		order = max(order, l.At.Order)
+		order = max(order, l.At.Order+1)
 	}
 	return order
 }

@@ -168,7 +168,7 @@ func (c canvas) times() {
 	for _, r := range c.l.rows {
 		switch {
 		case r.cut:
-			c.Text(c.l.times+nearWide, r.y+r.high/2+5, "⋯ "+r.text, class("skip"))
+			c.Text(c.l.times+nearWide, r.y+r.high/2+5, "⋯ "+r.text, class("skip", "label"))
 		case r.gap:
 			c.Text(c.l.times-10, r.y+r.high/2+5, r.text, class("skip", "time"))
 		default:

@@ -23,7 +23,7 @@ const (
 	laneWide   = 120
 	nearWide   = 16  // from a lifeline to what is written beside it
 	lostWide   = 46  // left of a lifeline, for what is lost on the way to it
-	slant      = 13  // of a message of which only one end is known
+	slant      = 9   // of a message of which only one end is known
 	headsEvery = 900 // where time is left out soon after
 	wrapAt     = 30  // characters
 	narrowAt   = 20  // of what is written beside faults
@@ -357,10 +357,10 @@ func (p *planner) write(i item) {
 	switch i.kind {
 	case above:
 		y, l.dot = c.next+high+3, 0
-		high += 8
-	case below:
-		y, l.dot, top = c.next+5, 0, c.next+8
 		high += 10
+	case below:
+		y, l.dot, top = c.next+7, 0, c.next+10
+		high += 12
 	}
 	for _, text := range lines {
 		l.wide = max(l.wide, wide(text))

@@ -150,7 +150,7 @@ func (n names) answered(op env.StoreOp, r env.StoreReply) string {
 // are short enough. What says nothing is not shown.
 var sayings = map[history.Kind]func(n names, e *history.Event) (string, Mood){
 	history.Acquire: func(n names, e *history.Event) (string, Mood) {
-		return fmt.Sprintf("acquire %s as %s = %s", n.key(e.Resource), n.name(e.Token), words.Token(e.Token)), Plain
+		return fmt.Sprintf("acquire %s as %s\u00a0=\u00a0%s", n.key(e.Resource), n.name(e.Token), words.Token(e.Token)), Plain
 	},
 	history.Granted: func(n names, e *history.Event) (string, Mood) {
 		text := "GRANTED " + n.name(e.Token)
