@@ -45,7 +45,7 @@ test-container: deps ## run the tests on Redis in containers (4 minutes); where 
 	sh scripts/engine.sh $(GO) test $(FRESH) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
 
 bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
-	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./report/github ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update
+	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./report/github ./report/sequence ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
 
 TOOLS = $(GO) tool -modfile=tools/go.mod

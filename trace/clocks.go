@@ -47,26 +47,27 @@ func (c *clocks) node(n int) time.Duration {
 	return time.Duration(c.of.NodeClock(n)) - time.Duration(c.of.Ground())
 }
 
-// clockIs is a clock that is no more where it was.
-type clockIs struct {
-	who, name string
-	ahead     time.Duration
+// ClockIs is a clock that is no more where it was.
+type ClockIs struct {
+	Whose string // the name of the client or node
+	Clock string // which of its clocks
+	Ahead time.Duration
 }
 
-func (c clockIs) tell(*teller) (string, string) {
-	way, by := "ahead of", c.ahead
+func (c ClockIs) tell(*teller) (string, string) {
+	way, by := "ahead of", c.Ahead
 	switch {
 	case by == 0:
-		return c.who, fmt.Sprintf("its %s clock is right again", c.name)
+		return c.Whose, fmt.Sprintf("its %s clock is right again", c.Clock)
 	case by < 0:
 		way, by = "behind", -by
 	}
-	return c.who, fmt.Sprintf("its %s clock is %s %s the ground clock", c.name, words.Duration(by), way)
+	return c.Whose, fmt.Sprintf("its %s clock is %s %s the ground clock", c.Clock, words.Duration(by), way)
 }
 
 // look tells of the clocks that have gone wrong since the event before, where that may
 // have changed one, and of those that the event makes matter.
-func (c *clocks) look(before, now *history.Event, tell func(clockIs)) {
+func (c *clocks) look(before, now *history.Event, tell func(ClockIs)) {
 	if c.of == nil {
 		return
 	}
@@ -90,11 +91,11 @@ var (
 	readsClock    = map[history.Kind]bool{history.Acquire: true, history.Granted: true, history.Extend: true, history.Extended: true, history.Lapse: true, history.Release: true}
 )
 
-func (a *ahead) look(now time.Duration, who, name string, tell func(clockIs)) {
+func (a *ahead) look(now time.Duration, who, name string, tell func(ClockIs)) {
 	now -= a.first
 	if (now - a.told).Abs() < worthTelling {
 		return
 	}
 	a.told = now
-	tell(clockIs{who, name, now})
+	tell(ClockIs{who, name, now})
 }

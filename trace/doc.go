@@ -7,6 +7,10 @@
 //	r, err := e.Watched(t).Run(ctx, seed, nil)
 //	err = t.Print(os.Stdout, r.Report.Finding(checker.Lease))
 //
+// Who wants to show a run otherwise takes its lines one by one, each with what was heard:
+//
+//	for _, l := range t.Lines(checker.Lease) { … }
+//
 // It tells what a history does not: requests, and answers that nobody counted. What
 // comes when the lock listens no more is not heard, and so not told; where it does
 // something, the key that it sets is.

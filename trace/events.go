@@ -9,10 +9,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/words"
 )
 
-// happened is an event of the history.
-type happened struct{ *history.Event }
+// Happened is an event of the history.
+type Happened struct{ *history.Event }
 
-func (h happened) tell(t *teller) (who, what string) {
+func (h Happened) tell(t *teller) (who, what string) {
 	if say := sayings[h.Kind]; say != nil {
 		return actor(h.Event), say(t, h.Event)
 	}
@@ -46,16 +46,16 @@ var sayings = map[history.Kind]func(t *teller, e *history.Event) string{
 		return fmt.Sprintf("tries to lock %q as %s, for %v", e.Resource, t.token(e), e.TTL)
 	},
 	history.Granted: (*teller).granted,
-	history.Refused: func(t *teller, e *history.Event) string { return "refused " + t.token(e) + reason(e) },
+	history.Refused: func(t *teller, e *history.Event) string { return "refused " + t.token(e) + Reason(e) },
 	history.Extend: func(t *teller, e *history.Event) string {
 		return fmt.Sprintf("extends %s, for %v from now", t.token(e), e.TTL)
 	},
 	history.Extended: func(t *teller, e *history.Event) string {
 		return fmt.Sprintf("EXTENDED %s, %s of validity left", t.token(e), words.Duration(e.Validity))
 	},
-	history.ExtendFailed: func(t *teller, e *history.Event) string { return "did not extend " + t.token(e) + reason(e) },
+	history.ExtendFailed: func(t *teller, e *history.Event) string { return "did not extend " + t.token(e) + Reason(e) },
 	history.Expiring:     func(t *teller, e *history.Event) string { return "is warned that " + t.token(e) + " is about to end" },
-	history.Lost:         func(t *teller, e *history.Event) string { return "is told that " + t.token(e) + " is lost" + reason(e) },
+	history.Lost:         func(t *teller, e *history.Event) string { return "is told that " + t.token(e) + " is lost" + Reason(e) },
 	history.Lapse: func(t *teller, e *history.Event) string {
 		return "LAPSE: its clock has come to the end of " + t.token(e)
 	},
@@ -97,7 +97,7 @@ var sayings = map[history.Kind]func(t *teller, e *history.Event) string{
 	history.Step:       (*teller).step,
 	history.Leader:     leads,
 	history.EntryGone:  func(t *teller, e *history.Event) string { return "entry of " + t.token(e) + " gone: " + e.Reason },
-	history.End:        func(_ *teller, e *history.Event) string { return "ends" + reason(e) },
+	history.End:        func(_ *teller, e *history.Event) string { return "ends" + Reason(e) },
 }
 
 func says(text string) func(*teller, *history.Event) string {
@@ -112,9 +112,10 @@ func (t *teller) token(e *history.Event) string {
 	return words.Token(e.Token)
 }
 
-// reason is why, without the name of the package that says so, and up to where it goes
-// through the nodes one by one: their answers have been told.
-func reason(e *history.Event) string {
+// Reason is why, as it stands behind what happened: without the name of the package that
+// says so, and up to where it goes through the nodes one by one, whose answers have been
+// told.
+func Reason(e *history.Event) string {
 	why, _, _ := strings.Cut(e.Reason, ";")
 	if name, rest, named := strings.Cut(why, ": "); named && !strings.Contains(name, " ") {
 		why = rest
@@ -140,9 +141,9 @@ func fenced(e *history.Event) string {
 func done(e *history.Event, did, what string) string {
 	switch e.Outcome {
 	case history.Declined:
-		return what + " is refused" + reason(e)
+		return what + " is refused" + Reason(e)
 	case history.Unknown:
-		return what + ": nobody can tell" + reason(e)
+		return what + ": nobody can tell" + Reason(e)
 	}
 	return fmt.Sprintf(did, e.Value)
 }

@@ -8,20 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/words"
 )
-
-// teller puts records into words, one after another.
-type teller struct {
-	header   history.Header
-	rounds   map[int]*round
-	requests map[int]env.StoreRequest
-	windows  windows
-	several  bool // resources are locked
-	strikes  bool // something happens at the step that is told
-}
 
 // row is a line of the table.
 type row struct {
@@ -72,22 +61,17 @@ func (t *Trace) legend(of checker.Property) []string {
 	}
 }
 
-// rows puts everything into words.
+// rows are all lines that say something, and the judge's.
 func (t *Trace) rows(of checker.Property, f checker.Finding) (rows []row) {
-	list := t.inOrder()
-	tell := teller{
-		header: t.header, rounds: map[int]*round{}, requests: map[int]env.StoreRequest{},
-		windows: t.windowsOf(of), several: several(list),
-	}
-	overlaps := tell.windows.overlaps()
-	for i, r := range list {
-		tell.strikes = i+1 < len(list) && strikes(list[i+1])
-		if who, what := r.what.tell(&tell); what != "" {
-			rows = append(rows, row{mark(r.at, overlaps, f), inMs(r.at), who, what})
+	windows := windows(t.Windows(of))
+	overlaps := windows.overlaps()
+	for _, l := range t.lines(windows) {
+		if l.What != "" {
+			rows = append(rows, row{mark(l.At, overlaps, f), inMs(l.At), l.Who, l.What})
 		}
 		for _, o := range overlaps {
-			if o.shows(r) {
-				rows = append(rows, row{overlapMark, inMs(r.at), "judge", o.words(of.Title())})
+			if o.shows(l) {
+				rows = append(rows, row{overlapMark, inMs(l.At), "judge", o.words(of.Title())})
 			}
 		}
 	}
@@ -103,28 +87,6 @@ func mark(at history.Time, overlaps []overlap, f checker.Finding) byte {
 		return whereMark
 	}
 	return plainMark
-}
-
-// several reports whether more than one resource is locked.
-func several(list []record) bool {
-	first := ""
-	for _, r := range list {
-		h, is := r.what.(happened)
-		switch {
-		case !is || h.Kind != history.Acquire:
-		case first == "":
-			first = h.Resource
-		case first != h.Resource:
-			return true
-		}
-	}
-	return false
-}
-
-// strikes reports whether something happens to a client at the step before.
-func strikes(r record) bool {
-	h, is := r.what.(happened)
-	return is && slices.Contains([]history.Kind{history.FaultStart, history.FaultEnd, history.Pause, history.Kill, history.Cancel}, h.Kind)
 }
 
 // inMs prints an instant in milliseconds, to the microsecond.

@@ -24,21 +24,22 @@ func New(lock env.Clock) *Trace {
 	return &Trace{clocks: &clocks{lock: lock}, replies: map[int]reply{}}
 }
 
-// record is something that happened, and when.
+// record is something that was heard, and when it happened.
 type record struct {
 	at   history.Time
-	what telling
+	what Heard
 }
 
 // reply is an answer that may turn out to be counted.
 type reply struct {
 	at   history.Time
-	what *replied
+	what *Replied
 }
 
-// telling is what can be put into words: who did it, and what. Without words it is not
-// worth a line.
-type telling interface {
+// Heard is one thing that was heard: [Happened], [Sent], [*Replied], [Asked], [Answered] or
+// [ClockIs].
+type Heard interface {
+	// tell puts it into words: who did it, and what. Without words it is not worth a line.
 	tell(t *teller) (who, what string)
 }
 
@@ -50,50 +51,50 @@ func (t *Trace) Open(h history.Header, c storm.Clocks) {
 
 // Record implements [history.Sink].
 func (t *Trace) Record(e *history.Event) {
-	t.clocks.look(&t.last, e, func(c clockIs) { t.add(t.last.Time, c) })
+	t.clocks.look(&t.last, e, func(c ClockIs) { t.add(t.last.Time, c) })
 	t.last = *e
 	if e.Kind == history.Step && e.Node > 0 && t.counted(e) {
 		return
 	}
-	t.add(e.Time, happened{&t.last})
+	t.add(e.Time, Happened{&t.last})
 }
 
 // counted notes on the answer that a step is about that it was counted.
 func (t *Trace) counted(e *history.Event) bool {
 	r := t.replies[e.Client]
-	if r.what == nil || r.at != e.Time || r.what.reply.Node != e.Node {
+	if r.what == nil || r.at != e.Time || r.what.Reply.Node != e.Node {
 		return false
 	}
-	r.what.counted = e.Outcome
+	r.what.Counted = e.Outcome
 	return true
 }
 
 // Sent implements [storm.Watcher].
 func (t *Trace) Sent(client, round int, to env.NodeSet, c env.Command) {
-	t.add(t.now(), sent{client, round, to, c})
+	t.add(t.now(), Sent{client, round, to, c})
 }
 
 // Replied implements [storm.Watcher].
 func (t *Trace) Replied(client, round int, r env.Reply) {
-	last := reply{t.now(), &replied{client: client, round: round, reply: r}}
+	last := reply{t.now(), &Replied{Client: client, Round: round, Reply: r}}
 	t.replies[client] = last
 	t.add(last.at, last.what)
 }
 
 // Asked implements [storm.Watcher].
 func (t *Trace) Asked(client, round int, r env.StoreRequest) {
-	t.add(t.now(), asked{client, round, r})
+	t.add(t.now(), Asked{client, round, r})
 }
 
 // Answered implements [storm.Watcher].
 func (t *Trace) Answered(client, round int, r env.StoreReply, err error) {
-	t.add(t.now(), answered{client, round, r, err})
+	t.add(t.now(), Answered{client, round, r, err})
 }
 
-func (t *Trace) add(at history.Time, what telling) {
-	if h, is := what.(happened); is { // the event is the world's, and lent
+func (t *Trace) add(at history.Time, what Heard) {
+	if h, is := what.(Happened); is { // the event is the world's, and lent
 		e := *h.Event
-		what = happened{&e}
+		what = Happened{&e}
 	}
 	t.records = append(t.records, record{at, what})
 }

@@ -13,16 +13,16 @@ import (
 func clientName(n int) string { return "client " + strconv.Itoa(n) }
 func nodeName(n int) string   { return "node " + strconv.Itoa(n) }
 
-// sent is a request to nodes.
-type sent struct {
-	client, round int
-	to            env.NodeSet
-	command       env.Command
+// Sent is a request to nodes. Rounds of requests are numbered from 1.
+type Sent struct {
+	Client, Round int
+	To            env.NodeSet
+	Command       env.Command
 }
 
-func (s sent) tell(t *teller) (string, string) {
-	t.rounds[s.round] = &round{command: s.command, asked: s.to}
-	return clientName(s.client), fmt.Sprintf("→ %s: %s", nodesName(s.to), commandWords(s.command))
+func (s Sent) tell(t *teller) (string, string) {
+	t.rounds[s.Round] = &round{command: s.Command, asked: s.To}
+	return clientName(s.Client), fmt.Sprintf("→ %s: %s", Nodes(s.To), commandWords(s.Command))
 }
 
 // asks says what each operation asks, of the token and of the time to live where they
@@ -47,8 +47,8 @@ func commandWords(c env.Command) string {
 	return asks[c.Op]
 }
 
-// nodesName names nodes, as in "nodes 1-3, 5".
-func nodesName(set env.NodeSet) string {
+// Nodes names nodes, as in "nodes 1-3, 5".
+func Nodes(set env.NodeSet) string {
 	list := set.List()
 	var parts []string
 	for i := 0; i < len(list); {
@@ -73,36 +73,36 @@ type round struct {
 	yes     int // votes
 }
 
-// replied is an answer that a client has taken.
-type replied struct {
-	client, round int
-	reply         env.Reply
-	counted       history.Outcome // as what it was counted; 0: nobody did
+// Replied is an answer that a client has taken.
+type Replied struct {
+	Client, Round int
+	Reply         env.Reply
+	Counted       history.Outcome // as what it was counted; 0: nobody did
 }
 
-func (r *replied) tell(t *teller) (string, string) {
-	asked := t.rounds[r.round]
-	text := fmt.Sprintf("← %s: %s", nodeName(r.reply.Node), answerWords(asked.command.Op, r.reply))
+func (r *Replied) tell(t *teller) (string, string) {
+	asked := t.rounds[r.Round]
+	text := fmt.Sprintf("← %s: %s", nodeName(r.Reply.Node), answerWords(asked.command.Op, r.Reply))
 	if op := asked.command.Op; votedOn[op] {
 		text += t.vote(r, asked)
 	}
-	return clientName(r.client), text
+	return clientName(r.Client), text
 }
 
 // vote says what an answer is worth.
-func (t *teller) vote(r *replied, asked *round) string {
+func (t *teller) vote(r *Replied, asked *round) string {
 	switch {
-	case r.counted == 0 && asked.command.Op == env.OpDelete: // of what was given up
+	case r.Counted == 0 && asked.command.Op == env.OpDelete: // of what was given up
 		return ""
-	case r.counted == 0:
+	case r.Counted == 0:
 		return ", too late to count"
-	case r.reply.Answer == env.Yes && r.counted != history.OK:
+	case r.Reply.Answer == env.Yes && r.Counted != history.OK:
 		return ", which does not count: the node is in quarantine"
-	case r.counted != history.OK:
+	case r.Counted != history.OK:
 		return ""
 	}
 	voting := t.header.Electorate()
-	asked.yes += voting.Count(1 << (r.reply.Node - 1))
+	asked.yes += voting.Count(1 << (r.Reply.Node - 1))
 	return fmt.Sprintf(", %d of the %s needed", asked.yes, words.Count(voting.Needed(), "vote"))
 }
 
@@ -144,15 +144,15 @@ func because(err error) string {
 	return ", " + strings.TrimPrefix(err.Error(), "no answer, ")
 }
 
-// asked is a request to the store.
-type asked struct {
-	client, round int
-	request       env.StoreRequest
+// Asked is a request to the store, numbered as a round.
+type Asked struct {
+	Client, Round int
+	Request       env.StoreRequest
 }
 
-func (a asked) tell(t *teller) (string, string) {
-	t.requests[a.round] = a.request
-	return clientName(a.client), "→ store: " + requestWords(a.request)
+func (a Asked) tell(t *teller) (string, string) {
+	t.requests[a.Round] = a.Request
+	return clientName(a.Client), "→ store: " + requestWords(a.Request)
 }
 
 func requestWords(r env.StoreRequest) string {
@@ -172,30 +172,30 @@ func requestWords(r env.StoreRequest) string {
 	return strings.Join(text, " ")
 }
 
-// answered is what a client has learnt of its request to the store.
-type answered struct {
-	client, round int
-	reply         env.StoreReply
-	err           error
+// Answered is what a client has learnt of its request to the store.
+type Answered struct {
+	Client, Round int
+	Reply         env.StoreReply
+	Err           error // Reply says nothing then
 }
 
-func (a answered) tell(t *teller) (string, string) {
-	op := t.requests[a.round].Op
-	delete(t.requests, a.round)
+func (a Answered) tell(t *teller) (string, string) {
+	op := t.requests[a.Round].Op
+	delete(t.requests, a.Round)
 	switch {
-	case a.err != nil:
-		return clientName(a.client), fmt.Sprintf("← store: %v: %v", op, a.err)
-	case !a.reply.Done:
-		return clientName(a.client), fmt.Sprintf("← store: %v: declined", op)
+	case a.Err != nil:
+		return clientName(a.Client), fmt.Sprintf("← store: %v: %v", op, a.Err)
+	case !a.Reply.Done:
+		return clientName(a.Client), fmt.Sprintf("← store: %v: declined", op)
 	}
 	text := "done"
 	switch {
 	case op == env.StoreOpen:
-		text = fmt.Sprintf("session %d", a.reply.Session)
+		text = fmt.Sprintf("session %d", a.Reply.Session)
 	case op == env.StoreList:
-		text = words.Count(len(a.reply.Entries), "entry")
-	case op == env.StoreCreate && len(a.reply.Entries) == 1:
-		text = fmt.Sprintf("%q, revision %d", words.Token(a.reply.Entries[0].Key), a.reply.Entries[0].Revision)
+		text = words.Count(len(a.Reply.Entries), "entry")
+	case op == env.StoreCreate && len(a.Reply.Entries) == 1:
+		text = fmt.Sprintf("%q, revision %d", words.Token(a.Reply.Entries[0].Key), a.Reply.Entries[0].Revision)
 	}
-	return clientName(a.client), fmt.Sprintf("← store: %v: %s", op, text)
+	return clientName(a.Client), fmt.Sprintf("← store: %v: %s", op, text)
 }

@@ -12,12 +12,13 @@ import (
 // windows are those of all holds, as the judge of exclusion sees them.
 type windows []checker.Window
 
-// windowsOf asks the judge of lease or section exclusion.
-func (t *Trace) windowsOf(p checker.Property) (all windows) {
+// Windows returns the windows of all holds in the order in which they began, as the judge
+// of lease or section exclusion sees them.
+func (t *Trace) Windows(p checker.Property) (all []checker.Window) {
 	panel := checker.NewPanel(t.header, p)
 	panel.Windows(p, func(w checker.Window) { all = append(all, w) })
 	for _, r := range t.records {
-		if h, is := r.what.(happened); is {
+		if h, is := r.what.(Happened); is {
 			panel.Record(h.Event)
 		}
 	}
@@ -80,8 +81,8 @@ func (w windows) between(late checker.Window) (last checker.Window, is bool) {
 }
 
 // shows reports whether it is what is told that shows it.
-func (o overlap) shows(r record) bool {
-	h, is := r.what.(happened)
+func (o overlap) shows(l Line) bool {
+	h, is := l.Heard.(Happened)
 	came, at := o.second, o.from
 	if o.late {
 		came, at = o.first, o.first.From

@@ -13,7 +13,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/report/sequence"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -24,6 +26,7 @@ import (
 type replayOptions struct {
 	out   string
 	trace bool
+	svg   string
 	test  bool
 	pkg   string
 }
@@ -46,19 +49,25 @@ the lock is mended; write "shows: holds" into it then, and it guards the lock.
 
 --trace tells the run step by step before the verdict: who asked what of which
 nodes, each answer and the votes, windows, clocks, faults, and where windows overlap.
+--diagram draws it: a lifeline for each client and node, an arrow for each message,
+who holds and whose keys nodes keep, as an SVG that any browser shows. Of a long run
+it is the part around what was found.
 --go prints a Go test of the run, ready to be pasted, and nothing else; the test
 is red as long as the property is violated.`,
 		Example: `  lockstorm replay v1.calm.52.g2.4.crash,partition,latency.906be8f5.1ff1
   lockstorm replay runs/crash-restart-sim-1 --trace | less
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml
+  lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml --diagram crash.svg
   lockstorm replay --go mine.yaml >lock_case_test.go`,
 		Args: cobra.ExactArgs(1),
 	}
 	cmd.Flags().StringVar(&o.out, "out", "runs", "directory that gets a directory for the run")
 	cmd.Flags().BoolVar(&o.trace, "trace", false, "tell the run step by step")
+	cmd.Flags().StringVar(&o.svg, "diagram", "", "draw the run into this file, an SVG")
 	cmd.Flags().BoolVar(&o.test, "go", false, "print a Go test of the run instead")
 	cmd.Flags().StringVar(&o.pkg, "package", cases.GoPackage, "package of the Go test")
 	cmd.MarkFlagsMutuallyExclusive("trace", "go")
+	cmd.MarkFlagsMutuallyExclusive("diagram", "go")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("package") && !o.test {
 			return errors.New("--package is that of the test of --go")
@@ -147,24 +156,39 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 		return err
 	}
 	t := trace.New(r.scenario.Lock.ReadsClock())
-	if o.trace {
+	if o.trace || o.svg != "" {
 		e = e.Watched(t)
 	}
 	done, err := runOptions{seed: r.seed, runs: 1, out: o.out}.run(ctx, e, r.again, stdout, problems)
 	if err != nil {
 		return err
 	}
-	if o.trace {
-		if err := t.Print(stdout, r.about(done.last.Result)); err != nil {
-			return err
-		}
-		_, _ = fmt.Fprintln(stdout)
+	if err := o.show(t, r.about(done.last.Result), stdout); err != nil {
+		return err
 	}
 	if r.kept != nil {
 		return r.printCase(stdout, done)
 	}
 	done.print(stdout)
 	return r.printSame(stdout, done)
+}
+
+// show tells and draws the run, as far as that was asked for.
+func (o replayOptions) show(t *trace.Trace, f checker.Finding, stdout io.Writer) error {
+	if o.trace {
+		if err := t.Print(stdout, f); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintln(stdout)
+	}
+	if o.svg == "" {
+		return nil
+	}
+	if err := files.WriteWhole(o.svg, sequence.Of(t, f).SVG()); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(stdout, "%s shows the run\n\n", o.svg)
+	return nil
 }
 
 // printSame says whether it was the same run, of one of which nothing else is known.

@@ -175,6 +175,23 @@ func TestTraceOfAReplay(t *testing.T) {
 	wantIn(t, out, "Windows are those of section exclusion", "judge     section exclusion is broken", "the same run: ")
 }
 
+// A run is drawn of what the trace tells, beside the verdict.
+func TestDiagramOfAReplay(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "crash.svg")
+	code, out, _ := command(t, "replay", keptCase, "--diagram", file, "--out", "")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, file+" shows the run\n", "as the case says, lease exclusion is violated\n")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(text), "<svg", "SET r c1-1 NX PX 1000", "BOTH HOLD r, for 50ms")
+
+	code, _, problems := command(t, "replay", keptCase, "--diagram", filepath.Join(file, "none.svg"), "--out", "")
+	want(t, "exit code of a file that cannot be written", code, exitBadInput)
+	wantIn(t, problems, "none.svg")
+}
+
 // A Go test is printed of a case, and of what a run has violated first.
 func TestGoTestOfAReplay(t *testing.T) {
 	code, out, _ := command(t, "replay", "--go", "--package", "mine_test", keptCase)

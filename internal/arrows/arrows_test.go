@@ -46,6 +46,8 @@ var rules = []rule{
 	{"storm/simulated", []string{"nemesis", "sim", "storm"}, "it is the simulator as storm knows it, and nothing else"},
 	{"storm", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "locks"}, "storm sees worlds only through the interface that it defines"},
 	{"trace", []string{"env", "history", "checker", "storm", "internal/words"}, "a trace tells what was heard in a run, whatever lock or world it was"},
+	{"report/document", nil, "a page knows nothing of what it shows"},
+	{"report/sequence", []string{"env", "history", "checker", "trace", "report/document", "internal/words"}, "a diagram shows what was heard in a run, whoever ran it"},
 	{"results", []string{"internal/files", "history", "checker", "counterexample", "scenarios", "storm"}, "stored runs know no backend"},
 	{"hunt/assume", []string{"env", "guard", "nemesis", "checker", "scenarios"}, "what is promised of a lock is data, and known before anything runs"},
 	{"hunt/shrink", []string{"env", "guard", "nemesis", "scenarios"}, "who shrinks a scenario is told by others whether it still shows something"},

@@ -1,0 +1,109 @@
+package document
+
+import (
+	"html/template"
+	"strings"
+)
+
+// Mark is what a piece of a page means, which its colour shows beside its words.
+type Mark string
+
+// The marks.
+const (
+	Plain Mark = ""
+	Good  Mark = "good" // as it should be
+	Bad   Mark = "bad"  // as it should not
+	Open  Mark = "open" // not known
+)
+
+// Prose is a paragraph.
+type Prose string
+
+// HTML returns the paragraph.
+func (p Prose) HTML() (template.HTML, error) { return render("prose", string(p)) }
+
+// Heading parts what a section holds.
+type Heading string
+
+// HTML returns the heading.
+func (h Heading) HTML() (template.HTML, error) { return render("heading", string(h)) }
+
+// Code is a command, or lines of a file.
+type Code string
+
+// HTML returns the lines as they are.
+func (c Code) HTML() (template.HTML, error) { return render("code", string(c)) }
+
+// Notice is a paragraph that stands out.
+type Notice struct {
+	Mark Mark
+	Text string
+}
+
+// HTML returns the paragraph.
+func (n Notice) HTML() (template.HTML, error) { return render("notice", n) }
+
+// Facts are names and what they are.
+type Facts []Fact
+
+// Fact is one of them.
+type Fact struct{ Name, Value string }
+
+// HTML returns the list.
+func (f Facts) HTML() (template.HTML, error) { return render("facts", f) }
+
+// Fold is blocks that one sees when one asks for them.
+type Fold struct {
+	Summary string
+	Blocks  []Block
+}
+
+// HTML returns the blocks, folded.
+func (f Fold) HTML() (template.HTML, error) {
+	var inner strings.Builder
+	for _, b := range f.Blocks {
+		text, err := b.HTML()
+		if err != nil {
+			return "", err
+		}
+		inner.WriteString(string(text))
+	}
+	return render("fold", struct {
+		Summary string
+		Inner   template.HTML
+	}{f.Summary, template.HTML(inner.String())})
+}
+
+// Assets returns what the folded blocks need.
+func (f Fold) Assets() (all []Assets) {
+	for _, b := range f.Blocks {
+		if a, ok := b.(Active); ok {
+			all = append(all, a.Assets()...)
+		}
+	}
+	return all
+}
+
+// blocks are the templates of the blocks, by their names.
+var blocks = template.Must(template.New("blocks").Parse(`
+{{define "prose"}}<p>{{.}}</p>{{end}}
+{{define "heading"}}<h3>{{.}}</h3>{{end}}
+{{define "code"}}<pre tabindex="0"><code>{{.}}</code></pre>{{end}}
+{{define "notice"}}<p class="notice {{.Mark}}">{{.Text}}</p>{{end}}
+{{define "facts"}}<dl>{{range .}}<dt>{{.Name}}</dt><dd>{{.Value}}</dd>{{end}}</dl>{{end}}
+{{define "fold"}}<details><summary>{{.Summary}}</summary>{{.Inner}}</details>{{end}}
+{{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{.Drawing}}</div><figcaption>{{.Caption}}</figcaption>{{.Data}}</figure>{{end}}
+{{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts">
+{{with .Caption}}<caption>{{.}}</caption>
+{{end}}<thead><tr>{{range .Columns}}<th scope="col"{{with .Help}} title="{{.}}"{{end}}>{{.Name}}</th>{{end}}</tr></thead>
+<tbody>
+{{$width := len .Columns}}{{range .Rows}}{{if .Heading}}<tr class="head"><th colspan="{{$width}}">{{.Heading}}</th></tr>
+{{else}}<tr{{with .ID}} id="{{.}}"{{end}}>{{range .Cells}}<td class="{{.Class}}"{{with .Sort}} data-sort="{{.}}"{{end}}>{{if .Link}}<a href="{{.Link}}">{{.Text}}</a>{{else}}{{.Text}}{{end}}</td>{{end}}</tr>
+{{end}}{{end}}</tbody></table></div>{{end}}
+`))
+
+func render(name string, data any) (template.HTML, error) {
+	var out strings.Builder
+	err := blocks.ExecuteTemplate(&out, name, data)
+	return template.HTML(out.String()), err
+}
