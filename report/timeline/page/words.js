@@ -1,0 +1,42 @@
+// What is said of what is drawn: on it, beside it, to who listens.
+
+// short is as much of a token as a person compares, as in the stories: of one that was drawn
+// at random the first 8 digits, of another that is long its begin and its end.
+function short(token) {
+  if (/^[0-9a-f]{16,}$/i.test(token)) return token.slice(0, 8);
+  const letters = [...token];
+  return letters.length > 24 ? letters.slice(0, 8).join("") + "…" + letters.slice(-8).join("") : token;
+}
+
+const grantName = (model, g) => `client ${model.grants[g].c}, ${short(model.grants[g].k)}`;
+
+// caption is what is written on a span.
+function caption(model, span) {
+  const grant = (model.grants || [])[span.g];
+  if (span.s === "fault") return span.x;
+  if (span.s === "key" && grant) return grantName(model, span.g);
+  if (span.s === "holding" && grant) return short(grant.k);
+  return span.s === "clash" ? "two hold at once" : span.s;
+}
+
+const lasting = (from, to, open) => `${instant(from)} to ${open ? "the end" : instant(to)} (${duration(to - from)}${open ? " so far" : ""})`;
+
+// describe says what an item is: a title, and what there is to know, by names.
+function describe(model, { lane, span, mark, sample }) {
+  if (sample) return { title: `${lane.name}: ${value(sample.v, lane.unit)}${sample.b ? ", failed" : ""}`, facts: [["at", instant(sample.t)]] };
+  const { g } = mark || span, about = mark
+    ? { title: `${lane.name}: ${mark.k}`, facts: [["at", instant(mark.t)]], text: mark.x }
+    : span.s === "fault" ? { title: `fault: ${span.x}`, facts: [["from", lasting(span.f, span.t, span.o)]] }
+      : { title: `${lane.name}: ${span.s}`, facts: [["from", lasting(span.f, span.t, span.o)], ["is", looks[span.s].says]], text: span.x };
+  if (about.text) about.facts.push(["of it", about.text]);
+  if (g >= 0 && model.grants[g]) about.facts.push(...grantFacts(model.grants[g]));
+  return about;
+}
+
+// grantFacts is what there is to know of a grant.
+function grantFacts(g) {
+  return [
+    ["grant", `client ${g.c} on ${g.r}`], ["token", g.k], ["asked at", instant(g.a)], ["granted at", instant(g.f)],
+    ["held until", instant(g.t) + (g.h ? ": " + g.h : "")], ...(g.n ? [["fence", String(g.n)]] : []),
+  ];
+}
