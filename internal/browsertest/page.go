@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // Screen is what a page is looked at with.
@@ -180,6 +181,17 @@ func (p *Page) Until(expression string) {
 	}
 }
 
+// Keys that are no letters.
+const (
+	Up     = kb.ArrowUp
+	Down   = kb.ArrowDown
+	Left   = kb.ArrowLeft
+	Right  = kb.ArrowRight
+	Home   = kb.Home
+	End    = kb.End
+	Escape = kb.Escape
+)
+
 // Press presses keys, one after another, wherever the focus is.
 func (p *Page) Press(keys string) {
 	p.t.Helper()
@@ -218,7 +230,7 @@ func (p *Page) Drag(x, y, toX, toY float64) {
 func (p *Page) Wheel(x, y, down float64, ctrl bool) {
 	p.t.Helper()
 	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseWheel, x, y, func(o *input.DispatchMouseEventParams) {
-		o.DeltaY = down
+		o.DeltaX, o.DeltaY = 1e-6, down // the protocol asks for both, and the library leaves out what is 0
 		if ctrl {
 			o.Modifiers = int64(chromedp.ModifierCtrl)
 		}

@@ -16,53 +16,88 @@ func ms(n float64) history.Time { return history.Time(n * 1e6) }
 // token is one as they are drawn.
 func token(n int) string { return fmt.Sprintf("%08x%032x", uint32(n)*2654435761, n) }
 
-// violating is a run of 10 s: client 2 stands still while it holds the lock, and client 3 is
-// granted it meanwhile; node 3 is down for a while.
+// The grants of violating that clash.
+const (
+	paused = 4 // of client 3
+	second = 5 // of client 4
+)
+
+// violating is a run of 10 s: client 3 stands still while it holds the lock, its keys expire
+// because clocks jump, and client 4 is granted it meanwhile; node 3 is down for a while.
 func violating() timeline.Model {
-	m := calm(10000, 5)
-	paused, second := 3, 4 // grants
-	g := &m.Grants[paused]
-	g.To, g.How = ms(5180), "its validity ended"
-	m.Grants[second].Granted, m.Grants[second].Call = ms(4300), ms(4120)
-	m.Finds = []timeline.Find{
-		{Property: "V1 lease exclusion", Verdict: checker.Violated, Count: 2, From: ms(4300), To: ms(5180), Grants: []int{paused, second},
-			Story: "client 4 was granted the lock at 4.3s while client 3 held it until 5.18s: it stood still from 3.7s, and its key on nodes 1, 2 and 3 had expired by their clocks, which had jumped."},
-		{Property: "V3 effect exclusion", Verdict: checker.Violated, Count: 1, From: ms(4900), To: ms(4900), Grants: []int{paused},
-			Story: "the write of client 3 at 4.9s was applied after one of client 4, whose grant is newer."},
-		{Property: "L1 deadlock freedom", Verdict: checker.Unknown, Story: "the run ended before the bound of 30s had passed."},
+	m := calm(10000, 5, 3200, 6100)
+	m.Grants = append(m.Grants[:paused], append([]timeline.Grant{
+		{Client: 3, Resource: "orders", Call: ms(3420), Granted: ms(3500), To: ms(5180), How: "its validity ended"},
+		{Client: 4, Resource: "orders", Call: ms(4120), Granted: ms(4300), To: ms(6000), How: "released"},
+	}, m.Grants[paused:]...)...)
+	for i := range m.Grants {
+		m.Grants[i].Token, m.Grants[i].Fence = token(i), uint64(i+1)
 	}
-	lane := &m.Lanes[2]
-	for i, s := range lane.Spans {
-		if s.Grant == paused && s.State == timeline.Holding {
-			lane.Spans[i].To = g.To
+	for i := range m.Lanes {
+		shift(m.Lanes[i].Spans)
+		for j := range m.Lanes[i].Marks {
+			if m.Lanes[i].Marks[j].Grant >= paused {
+				m.Lanes[i].Marks[j].Grant += 2
+			}
 		}
 	}
-	lane.Spans = append(lane.Spans,
-		timeline.Span{From: ms(3700), To: ms(4850), State: timeline.Paused, Grant: -1, Text: "by the fault 2"},
-		timeline.Span{From: ms(5180), To: ms(5600), State: timeline.Overdue, Grant: paused},
-		timeline.Span{From: ms(4860), To: ms(4940), State: timeline.Access, Grant: paused, Text: "write"})
-	m.Lanes[3].Spans = append([]timeline.Span{{From: ms(4300), To: ms(6000), State: timeline.Holding, Grant: second}}, m.Lanes[3].Spans...)
-	clash := timeline.Span{From: ms(4300), To: ms(5180), State: timeline.Clash, Grant: -1, Text: "client 3 and client 4"}
-	m.Lanes[2].Spans = append(m.Lanes[2].Spans, clash)
-	m.Lanes[3].Spans = append(m.Lanes[3].Spans, clash)
-	m.Lanes[4].Spans = append(m.Lanes[4].Spans, timeline.Span{From: ms(7200), To: ms(10000), State: timeline.Dead, Grant: -1, Open: true})
-	m.Lanes[4].Marks = append(m.Lanes[4].Marks, timeline.Mark{At: ms(7200), Kind: "kill", Grant: -1, Text: "by the fault 3"})
-	m.Lanes[5].Marks = append(m.Lanes[5].Marks, timeline.Mark{At: ms(4900), Kind: "apply", Grant: paused, Text: "stale: a newer grant has written", Bad: true})
+	span := func(lane int, from, to float64, s timeline.State, grant int, text string) {
+		m.Lanes[lane].Spans = append(m.Lanes[lane].Spans, timeline.Span{From: ms(from), To: ms(to), State: s, Grant: grant, Text: text, Open: ms(to) == m.End})
+	}
+	span(2, 3420, 3500, timeline.Waiting, paused, "")
+	span(2, 3500, 5180, timeline.Holding, paused, "")
+	span(2, 3700, 4850, timeline.Paused, -1, "by the fault 2")
+	span(2, 5180, 5600, timeline.Overdue, paused, "")
+	span(2, 5250, 5320, timeline.Access, paused, "write")
+	span(3, 4120, 4300, timeline.Waiting, second, "")
+	span(3, 4300, 6000, timeline.Holding, second, "")
+	span(3, 5000, 5060, timeline.Access, second, "write")
+	span(3, 6000, 6030, timeline.Releases, second, "")
+	for node := range 5 {
+		span(6+node, 3430, []float64{3660, 3660, 3660, 5200, 5200}[node], timeline.Key, paused, "")
+		if node < 3 {
+			span(6+node, 4180, 6020, timeline.Key, second, "")
+		}
+	}
+	for _, lane := range []int{2, 3} {
+		span(lane, 4300, 5180, timeline.Clash, -1, "client 3 and client 4")
+	}
+	span(1, 1500, 2600, timeline.Cut, -1, "node 3")
+	span(4, 7200, 10000, timeline.Dead, -1, "")
+	span(8, 6500, 8000, timeline.Down, -1, "crash: its keys are lost")
+	m.Lanes[4].Marks = []timeline.Mark{{At: ms(7200), Kind: "kill", Grant: -1, Text: "by the fault 3"}}
+	m.Lanes[5].Marks = append(m.Lanes[5].Marks, timeline.Mark{At: ms(5030), Kind: "apply", Grant: second},
+		timeline.Mark{At: ms(5300), Kind: "apply", Grant: paused, Text: "stale: a newer grant has written", Bad: true})
+	m.Lanes[8].Marks = []timeline.Mark{{At: ms(6500), Kind: "node-down", Grant: -1}, {At: ms(8000), Kind: "node-up", Grant: -1, Text: "empty"}}
+	m.Finds = []timeline.Find{
+		{Property: "V1 lease exclusion", Verdict: checker.Violated, Count: 2, From: ms(4300), To: ms(5180), Grants: []int{paused, second},
+			Story: "client 4 was granted the lock at 4.3s while client 3 held it until 5.18s: client 3 stood still from 3.7s, and its keys on nodes 1, 2 and 3 had expired, whose clocks had jumped."},
+		{Property: "V3 effect exclusion", Verdict: checker.Violated, Count: 1, From: ms(5300), To: ms(5300), Grants: []int{paused, second},
+			Story: "the write of client 3 at 5.3s was applied after one of client 4, whose grant is newer."},
+		{Property: "L1 deadlock freedom", Verdict: checker.Unknown, Story: "the run ended before the bound of 30s had passed."},
+	}
 	m.Shades = []timeline.Shade{
+		{Number: 4, Name: "partition of node 3 from all", From: ms(1500), To: ms(2600)},
 		{Number: 1, Name: "clock-jump of nodes 1, 2, 3 by 2s", From: ms(3650), To: ms(3660), Lanes: []int{6, 7, 8, 11, 12}},
 		{Number: 2, Name: "pause of client 3 for 1.15s", From: ms(3700), To: ms(4850), Lanes: []int{2}},
-		{Number: 3, Name: "kill of client 5", From: ms(7200), To: ms(10000), Open: true, Lanes: []int{4}},
-		{Number: 4, Name: "partition of node 3 from all", From: ms(1500), To: ms(2600)},
 		{Number: 5, Name: "crash of node 3", From: ms(6500), To: ms(8000), Lanes: []int{8}},
+		{Number: 3, Name: "kill of client 5", From: ms(7200), To: ms(10000), Open: true, Lanes: []int{4}},
 	}
-	m.Lanes[8].Spans = append(m.Lanes[8].Spans, timeline.Span{From: ms(6500), To: ms(8000), State: timeline.Down, Grant: -1, Text: "crash: its keys are lost"})
-	m.Lanes[8].Marks = []timeline.Mark{{At: ms(6500), Kind: "node-down", Grant: -1}, {At: ms(8000), Kind: "node-up", Grant: -1, Text: "empty"}}
-	m.Lanes[1].Spans = append(m.Lanes[1].Spans, timeline.Span{From: ms(1500), To: ms(2600), State: timeline.Cut, Grant: -1, Text: "node 3"})
 	return m
 }
 
-// calm is a run of so many milliseconds in which clients hold the lock in turn.
-func calm(length float64, clients int) timeline.Model {
+// shift makes room for the grants that clash.
+func shift(spans []timeline.Span) {
+	for i := range spans {
+		if spans[i].Grant >= paused {
+			spans[i].Grant += 2
+		}
+	}
+}
+
+// calm is a run of so many milliseconds in which clients hold the lock in turn, but not
+// between two instants.
+func calm(length float64, clients int, nobody ...float64) timeline.Model {
 	const nodes = 5
 	m := timeline.Model{End: ms(length), Clients: clients, Nodes: nodes}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -78,6 +113,9 @@ func calm(length float64, clients int) timeline.Model {
 	latency := timeline.Lane{Group: timeline.Service, Name: "acquire latency", Unit: "ns"}
 	tries := timeline.Lane{Group: timeline.Service, Name: "tries per grant", Unit: "tries"}
 	for t := 100.0; t < length-1100; t += 900 {
+		if len(nobody) == 2 && t+700 > nobody[0] && t < nobody[1] {
+			continue
+		}
 		n := len(m.Grants)
 		c := n % clients
 		g := timeline.Grant{Client: c + 1, Resource: "orders", Token: token(n), Call: ms(t - 80), Granted: ms(t + 20), To: ms(t + 700), How: "released", Fence: uint64(n + 1)}
@@ -111,14 +149,15 @@ func calm(length float64, clients int) timeline.Model {
 // huge is a run of so many spans, on hundreds of clients.
 func huge(spans, clients int) timeline.Model {
 	m := timeline.Model{End: ms(float64(spans) * 10), Clients: clients}
+	r := rand.New(rand.NewPCG(3, 4))
 	for i := range clients {
 		m.Lanes = append(m.Lanes, timeline.Lane{Group: timeline.Clients, Name: fmt.Sprintf("client %d", i+1)})
 	}
 	for n := range spans / 2 {
-		t := float64(n) * 20
-		m.Grants = append(m.Grants, timeline.Grant{Client: n%clients + 1, Resource: "orders", Token: token(n), Call: ms(t), Granted: ms(t + 5), To: ms(t + 19), How: "released"})
+		t, held := float64(n)*20, 1+13*r.Float64()*r.Float64()
+		m.Grants = append(m.Grants, timeline.Grant{Client: n%clients + 1, Resource: "orders", Token: token(n), Call: ms(t), Granted: ms(t + 5), To: ms(t + 5 + held), How: "released"})
 		lane := &m.Lanes[n%clients]
-		lane.Spans = append(lane.Spans, timeline.Span{From: ms(t), To: ms(t + 5), State: timeline.Waiting, Grant: n}, timeline.Span{From: ms(t + 5), To: ms(t + 19), State: timeline.Holding, Grant: n})
+		lane.Spans = append(lane.Spans, timeline.Span{From: ms(t), To: ms(t + 5), State: timeline.Waiting, Grant: n}, timeline.Span{From: ms(t + 5), To: ms(t + 5 + held), State: timeline.Holding, Grant: n})
 	}
 	for n := range spans / 100 {
 		m.Shades = append(m.Shades, timeline.Shade{Number: n + 1, Name: fmt.Sprintf("pause of client %d", n%clients+1), From: ms(float64(n) * 1000), To: ms(float64(n)*1000 + 40), Lanes: []int{n % clients}})

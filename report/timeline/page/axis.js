@@ -12,7 +12,7 @@ function drawAxis({ stage, view, palette, finds, find, pointer }) {
     const [align, shift] = x < 30 ? ["left", Math.max(0, 2 - x)] : x > view.width - 30 ? ["right", Math.min(0, view.width - 2 - x)] : ["center", 0];
     brush.text(instant(t, step), x + shift, axisHeight - 13, 110, palette.soft, font, align);
   }
-  finds.forEach((f, i) => { if (f.somewhere) drawFlag(brush, view, palette, f, i === find); });
+  drawFlags(brush, view, palette, finds, find);
   if (pointer.chosen) brush.rect(...between(view, pointer.chosen), axisHeight, palette.accent, .25);
   if (pointer.x === null) return;
   const text = instant(view.t(pointer.x), view.size / view.width), x = Math.min(Math.max(pointer.x, 46), view.width - 46);
@@ -20,15 +20,20 @@ function drawAxis({ stage, view, palette, finds, find, pointer }) {
   brush.text(text, x, axisHeight - 12, 92, palette.ground, font, "center");
 }
 
-// drawFlag draws where a find is, with the code of its property.
-function drawFlag(brush, view, palette, find, now) {
-  const x = view.x((find.f + find.t) / 2);
-  if (x < -20 || x > view.width + 20) return;
-  const colour = find.v === "violated" ? palette.bad : palette.open, path = new Path2D(), left = Math.min(Math.max(x - 13, 0), view.width - 26);
-  path.roundRect(left, 1, 26, 13, 3);
-  path.moveTo(x - 3, 13); path.lineTo(x, 18); path.lineTo(x + 3, 13);
-  brush.fill(path, colour, now ? 1 : .75);
-  brush.text(find.code, left + 13, 8, 30, palette.ground, (now ? "bold " : "") + "10px " + palette.font, "center");
+// drawFlags draws where the finds are, with the codes of their properties: from left to
+// right, none over another.
+function drawFlags(brush, view, palette, finds, find) {
+  let free = 0;
+  const flags = finds.map((f, i) => ({ ...f, i, x: view.x((f.f + f.t) / 2) })).filter((f) => f.somewhere && f.x > -4 && f.x < view.width + 4);
+  for (const flag of flags.sort((a, b) => a.x - b.x)) {
+    const colour = flag.v === "violated" ? palette.bad : palette.open, path = new Path2D(), now = flag.i === find;
+    const left = Math.max(Math.min(flag.x - 13, view.width - 26), free);
+    free = left + 27;
+    path.roundRect(left, 1, 26, 13, 3);
+    signs.down(path, flag.x, 16, 3.5);
+    brush.fill(path, colour, now ? 1 : .75);
+    brush.text(flag.code, left + 13, 8, 30, palette.ground, (now ? "bold " : "") + "10px " + palette.font, "center");
+  }
 }
 
 // between is the place of a range of pixels: x, y and width of a rectangle.
@@ -54,6 +59,6 @@ function boxOf({ stage, view }, item, row) {
   const y = row.y - stage.top;
   if (item.sample) return { x: view.x(item.sample.t) - 3, y: y + item.lane.y(item.sample.v, row.height) - 3, width: 6, height: 6 };
   if (item.mark) return { x: view.x(item.mark.t) - 4, y: y + row.height / 2 - 4, width: 8, height: 8 };
-  const { top, bottom } = looks[item.span.s], x = Math.max(-6, view.x(item.span.f)), high = row.height - 3;
+  const { top, bottom } = lookIn(item.lane, item.span.s), x = Math.max(-6, view.x(item.span.f)), high = row.height - 3;
   return { x, y: y + 1 + top * high, width: Math.max(3, Math.min(view.width + 6, view.x(item.span.t)) - x), height: (bottom - top) * high };
 }

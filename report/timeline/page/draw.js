@@ -9,11 +9,12 @@ function drawLanes(tl) {
   brush.clear(view.width, stage.height, palette.scale);
   drawGround(tl, rows);
   drawShades(tl, lanes.everywhere, 0, stage.height);
+  drawFinds(tl, false);
   for (const row of rows) {
     const y = row.y - stage.top;
     if (row.lane) drawLane(tl, row, y); else drawHead(tl, row, y);
   }
-  drawFinds(tl);
+  drawFinds(tl, true);
 }
 
 // drawGround draws what lies below all lanes: lines of the time, the grounds of heads.
@@ -52,55 +53,71 @@ function drawHead(tl, row, y) {
   if (!tl.lanes.closed.has(row.group)) return;
   const lanes = tl.lanes.all.filter((lane) => lane.group === row.group && lane.sets.length);
   const height = (row.height - 4) / Math.max(1, lanes.length);
-  lanes.forEach((lane, i) => {
-    for (const [state, set] of lane.sets) drawSet(tl, state, set, { y: y + 2 + i * height, height, quiet: true });
-  });
+  lanes.forEach((lane, i) => drawStates(tl, lane, { y: y + 2 + i * height, height, quiet: true }));
 }
 
 function drawLane(tl, row, y) {
   const { lane, height } = row;
   if (tl.cursor && tl.cursor.lane === lane) tl.stage.lanes.rect(0, y, tl.view.width, height - 1, tl.palette.accent, .08);
   drawShades(tl, lane.shades, y, height - 1);
-  for (const [state, set] of lane.sets) drawSet(tl, state, set, { y: y + 1, height: height - 3, quiet: height < 18 });
+  drawStates(tl, lane, { y: y + 1, height: height - 3, quiet: height < 18 });
   if (lane.samples.length) drawSamples(tl, lane, y, height);
   drawMarks(tl, lane, y + height / 2);
 }
 
-// drawSet draws the spans of one state. If grants are selected the others step back.
-function drawSet(tl, state, set, { y, height, quiet }) {
+// The states on which is written what they are, or whose.
+const written = new Set(["fault", "holding", "overdue", "paused", "dead", "key", "down", "outage", "clash"]);
+
+// drawStates draws the spans of a lane, one state over the other and over what is written on
+// it. If grants are selected the others step back.
+function drawStates(tl, lane, place) {
   const { selected } = tl, back = (s) => selected.size > 0 && s.g >= 0 && !selected.has(s.g);
-  if (selected.size) drawSpans(tl, state, set, back, { y, height, quiet: true, alpha: .25 });
-  drawSpans(tl, state, set, (s) => !back(s), { y, height, quiet, alpha: 1 });
+  for (const [state, set] of lane.sets) {
+    const look = lookIn(lane, state);
+    if (selected.size) drawSpans(tl, state, set, { ...place, look, admits: back, alpha: .25 });
+    const captions = drawSpans(tl, state, set, { ...place, look, admits: (s) => !back(s), alpha: place.alpha || 1 });
+    if (!place.quiet && written.has(state)) for (const c of captions) drawCaption(tl, c, lane);
+  }
 }
 
-function drawSpans({ stage, view, palette, model, selected }, state, set, admits, { y, height, quiet, alpha }) {
-  const brush = stage.lanes, look = looks[state], path = new Path2D(), chosen = new Path2D(), texts = [];
+// drawSpans draws the spans of one state, and returns what there is to write on them.
+function drawSpans({ stage, view, palette, selected }, state, set, { y, height, look, admits, alpha }) {
+  const brush = stage.lanes, paths = [1, 2, 3].map(() => new Path2D()), chosen = new Path2D(), captions = [];
   const top = y + look.top * height, high = Math.max(1, (look.bottom - look.top) * height);
-  set.seen(view, state === "clash" ? 3 : 1.5, admits, (x, width, span) => {
-    brush.bar(path, x, top, width, high);
+  set.seen(view, state === "clash" ? 3 : 1.5, admits, (x, width, span, part) => {
+    brush.bar(paths[Math.round(part * 3) - 1], x, top, width, high);
     if (!span) return;
     if (selected.has(span.g)) brush.bar(chosen, x, top, width, high);
-    if (span.o && width > 12) texts.push(["»", x + width - 10, 12]);
-    const begin = Math.max(x, 0), room = Math.min(x + width, view.width) - begin - (span.o ? 20 : 10);
-    if (room > 26) texts.push([caption(model, span), begin + 5, room]);
+    captions.push({ state, span, x, width, y: top + high / 2 + .5 });
   });
-  brush.fill(path, palette.fill[state], alpha);
-  if (palette.hatch[state]) brush.fill(path, palette.hatch[state], alpha);
-  if (state === "clash") brush.stroke(path, palette.fill[state], 1);
-  if (selected.size) brush.stroke(chosen, palette.ink, 1.6);
-  if (quiet || high < 12) return;
-  for (const [text, x, room] of texts) drawCaption(brush, palette, state, { text, x, room, y: top + high / 2 + .5 });
+  paths.forEach((path, i) => {
+    const strength = alpha * (solid.has(state) ? 1 : [.45, .7, 1][i]);
+    brush.fill(path, palette.fill[state], strength);
+    if (palette.hatch[state]) brush.fill(path, palette.hatch[state], strength);
+    if (state === "clash") brush.stroke(path, palette.fill[state], 1);
+  });
+  if (selected.size && alpha === 1) brush.stroke(chosen, palette.ink, 1.6);
+  return captions;
 }
 
-// drawCaption writes on a span; where that is hatched, on a ground of its own.
-function drawCaption(brush, palette, state, { text, x, room, y }) {
-  const font = "11px " + palette.font;
-  if (palette.hatch[state] && text) {
+// drawCaption writes on a span what has room; on a hatched one on a ground of its own.
+// What goes on is said by a sign at its end.
+function drawCaption({ stage, view, palette, model }, { state, span, x, width, y }, lane) {
+  const brush = stage.lanes, font = "11px " + palette.font, text = caption(model, span);
+  const begin = Math.max(x, 0), room = Math.min(x + width, view.width) - begin - (span.o ? 20 : 10);
+  if (span.o && width > 12) brush.text("»", x + width - 10, y, 12, palette.on(state), font);
+  if (room < 26) return state === "fault" && drawBeside(brush, view, palette, { span, text, x: x + width + 4, y }, lane);
+  if (palette.hatch[state]) {
     brush.c.font = font;
-    const width = Math.min(room, brush.c.measureText(text).width);
-    brush.rect(x - 2, y - 7, width + 4, 13, palette.fill[state], .9);
+    brush.rect(begin + 3, y - 7, Math.min(room, brush.c.measureText(text).width) + 4, 13, palette.fill[state], .9);
   }
-  brush.text(text, x, y, room, palette.on(state), font);
+  brush.text(text, begin + 5, y, room, palette.on(state), font);
+}
+
+// drawBeside writes the name of a short fault beside it, if nothing else is there.
+function drawBeside(brush, view, palette, { span, text, x, y }, lane) {
+  const { spans } = lane, next = spans[spans.indexOf(span) + 1];
+  brush.text(text, x, y, Math.min(200, (next ? view.x(next.f) : view.width) - x - 4), palette.ink, "11px " + palette.font);
 }
 
 // The signs of what happens at an instant, around a point.
@@ -130,13 +147,14 @@ function drawMarks({ stage, view, palette }, lane, y) {
   }
 }
 
-// drawFinds draws where a judge found something.
-function drawFinds({ stage, view, palette, finds, find }) {
+// drawFinds draws where a judge found something: a ground below the lanes, and of the one
+// that is looked at the edges above them.
+function drawFinds({ stage, view, palette, finds, find }, above) {
   const brush = stage.lanes;
   finds.forEach((f, i) => {
     if (!f.somewhere || f.t < view.from || f.f > view.to) return;
     const x = view.x(f.f), width = Math.max(1.5, view.x(f.t) - x), colour = f.v === "violated" ? palette.bad : palette.open;
-    brush.rect(x, 0, width, stage.height, colour, i === find ? .2 : .07);
+    if (!above) return brush.rect(x, 0, width, stage.height, colour, i === find ? .22 : .1);
     if (i !== find) return;
     brush.rect(x - 1, 0, 1, stage.height, colour, .9);
     brush.rect(x + width, 0, 1, stage.height, colour, .9);

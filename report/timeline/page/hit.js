@@ -32,7 +32,7 @@ function spanAt(view, lane, x, within) {
   const t = view.t(x), slack = reach / view.width * view.size;
   let best = null, least = Infinity;
   lane.sets.forEach(([state, set], depth) => {
-    const { top, bottom } = looks[state], off = within >= top - .04 && within <= bottom + .04 ? 0 : 1000;
+    const { top, bottom } = lookIn(lane, state), off = within >= top - .04 && within <= bottom + .04 ? 0 : 1000;
     set.near(t - slack, t + slack, (span) => {
       const beside = Math.max(span.f - t, t - span.t, 0) / slack * 100;
       const score = off + beside - depth + (span.t - span.f) / (view.end + 1) * .5;

@@ -26,6 +26,7 @@ const keys = {
   Escape: (tl) => tl.letGo(),
   "?": (tl) => { tl.help.open = !tl.help.open; },
 };
+const moves = new Set(["ArrowLeft", "ArrowRight", "+", "-", "Home", "End", "0"].map((key) => keys[key])); // these say what is in sight then
 const sameKeys = { a: "ArrowLeft", d: "ArrowRight", w: "+", s: "-", "=": "+", _: "-", "−": "-", " ": "Enter" };
 
 function listenToKeys(tl) {
@@ -34,7 +35,9 @@ function listenToKeys(tl) {
     const key = e.key.length === 1 ? e.key.toLowerCase() : e.key, act = keys[sameKeys[key] || key];
     if (!act) return;
     e.preventDefault();
+    const { from, to } = tl.view;
     act(tl);
+    if ((tl.view.from !== from || tl.view.to !== to) && moves.has(act)) tl.say(tl.view.toString());
   });
 }
 

@@ -3,7 +3,7 @@
 //	lockstorm.timelines[0].range()             the time in sight, in nanoseconds: [from, to]
 //	…show(from, to)                            shows a time
 //	…jump(n), …find()                          goes to the n-th finding; the one that is looked at, or -1
-//	…box({ grant: 3, state: "holding" })       where on the window a span is: { x, y, width, height, from, to }
+//	…box({ grant: 3, state: "holding" })       where on the window a span is, scrolled into sight: { x, y, width, height, from, to }
 //	…box({ lane: 0, state: "clash", nth: 2 })  … by its lane in the model; grant, state, lane and nth narrow it down
 //	…selected(), …select([3, 4])               indices of grants
 //	…operations()                              how many things the last picture was drawn of
@@ -27,6 +27,7 @@ function boxOnWindow(tl, { lane, grant, state, nth = 0 }) {
     for (const span of row.lane.spans) {
       if (!fits(span) || nth-- > 0) continue;
       tl.stage.reveal(row);
+      tl.stage.element.scrollIntoView({ block: "nearest" });
       tl.draw();
       const place = boxOf(tl, { lane: row.lane, span }, row), { left, top } = tl.stage.canvas.getBoundingClientRect();
       return { x: left + place.x, y: top + place.y, width: place.width, height: place.height, from: span.f, to: span.t };

@@ -9,10 +9,17 @@ function drawSamples({ stage, view, palette }, lane, y, height) {
   brush.rect(0, Math.round(at(0)), view.width, 1, palette.soft, .45);
   if (lane.line) return drawJoined(brush, view, palette, lane.samples.slice(first, end), at);
   const good = new Path2D(), bad = new Path2D();
-  for (const column of columns(view, lane.samples.slice(first, end), false)) brush.bar(good, column.x - 1.2, at(column.most) - 1.2, 2.4, at(column.least) - at(column.most) + 2.4);
-  for (const column of columns(view, lane.samples.slice(first, end), true)) { brush.count++; signs.cross(bad, column.x, at(column.most), 2.6); }
+  const points = columns(view, lane.samples.slice(first, end), false), r = points.length < view.width / 5 ? 2.4 : 1.1;
+  for (const { x, least, most } of points) {
+    brush.count++;
+    good.roundRect(x - r, at(most) - r, 2 * r, at(least) - at(most) + 2 * r, r);
+  }
+  for (const { x, most } of columns(view, lane.samples.slice(first, end), true)) {
+    brush.count++;
+    signs.cross(bad, x, at(most), 3);
+  }
   brush.fill(good, palette.series);
-  brush.stroke(bad, palette.bad, 1.5);
+  brush.stroke(bad, palette.bad, 1.6);
 }
 
 // columns are the values, good ones or failed ones, each column of pixels as one.

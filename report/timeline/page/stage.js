@@ -41,7 +41,7 @@ class Stage {
     this.names.replaceChildren(...lanes.rows.map((row) => {
       const style = `top: ${row.y}px; height: ${row.height}px`;
       if (!row.lane) return this.head(row, style);
-      const { lane } = row, range = lane.samples.length ? [make("small", {}, `${value(lane.least, lane.unit)} to ${value(lane.most, lane.unit)}`)] : [];
+      const { lane } = row, range = lane.samples.length ? [make("small", {}, values(lane.least, lane.most, lane.unit))] : [];
       return make("div", { class: "tl-name" + (row.height < 18 ? " tl-small" : ""), style, title: lane.name }, make("span", {}, lane.name), ...range);
     }));
   }

@@ -6,9 +6,9 @@ const looks = {
   waiting: { top: .38, bottom: .62, hatch: "", says: "a client has asked for the lock, or sleeps between its tries" },
   holding: { top: .1, bottom: .9, hatch: "", says: "a client holds the lock, and its validity lasts" },
   overdue: { top: .1, bottom: .9, hatch: "slash", says: "it works on as if it held the lock, past its validity" },
-  extends: { top: .1, bottom: .34, hatch: "", says: "a call of extend" },
-  releases: { top: .66, bottom: .9, hatch: "", says: "a call of release" },
-  access: { top: .36, bottom: .64, hatch: "", says: "access to the guarded resource" },
+  extends: { top: .1, bottom: .28, hatch: "", says: "a call of extend" },
+  releases: { top: .72, bottom: .9, hatch: "", says: "a call of release" },
+  access: { top: .72, bottom: .9, hatch: "", says: "access to the guarded resource" },
   paused: { top: .02, bottom: .98, hatch: "bars", says: "a client stands still" },
   dead: { top: .02, bottom: .98, hatch: "cross", says: "a client has died" },
   cut: { top: .88, bottom: 1, hatch: "dashes", says: "it cannot count on a round trip to some node" },
@@ -18,6 +18,10 @@ const looks = {
   clash: { top: 0, bottom: 1, hatch: "backslash", says: "two hold at once" },
 };
 const states = Object.keys(looks);
+const solid = new Set(["clash", "dead", "down", "outage", "overdue"]); // never paler where they are short
+
+// lookIn is how a state looks in a lane: where nothing else goes on, access has all the room.
+const lookIn = (lane, state) => (state === "access" && lane.group === "guarded resource" ? looks.holding : looks[state]);
 
 // Palette is the colours and hatches of the page as it is now, light or dark.
 class Palette {

@@ -25,10 +25,14 @@ function overview(tl) {
   drawShades(all, lanes.everywhere, 0, stripHeight);
   shown.forEach((lane, i) => {
     const y = flagHeight + Math.floor(i / shown.length * Math.min(stripRows, shown.length)) * height;
-    for (const [state, set] of lane.sets) drawSpans(all, state, set, () => true, { y, height: height - .5, quiet: true, alpha: shown.length > stripRows ? .5 : .9 });
+    drawStates(all, lane, { y, height: height - .5, quiet: true, alpha: shown.length > stripRows ? .5 : .9 });
   });
   for (const f of finds) {
-    if (f.somewhere) brush.rect(Math.max(0, view.x((f.f + f.t) / 2) - 1.5), 0, 3, stripHeight, f.v === "violated" ? palette.bad : palette.open);
+    if (!f.somewhere) continue;
+    const x = Math.max(0, view.x((f.f + f.t) / 2)), flag = new Path2D(), colour = f.v === "violated" ? palette.bad : palette.open;
+    signs.down(flag, x, 3, 4.5);
+    brush.fill(flag, colour);
+    brush.rect(x - .5, 0, 1, stripHeight, colour);
   }
   return { canvas: brush.canvas, view, palette };
 }

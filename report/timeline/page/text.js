@@ -69,7 +69,7 @@ class Text {
   table() {
     const { columns, range } = tables[this.name], { model } = this.tl, shown = this.rows.slice(this.page * pageRows, (this.page + 1) * pageRows);
     const heads = columns.map(([name], i) => make("th", { scope: "col", "aria-sort": this.by === i && (this.sign > 0 ? "ascending" : "descending") }, button(name, () => this.sort(i))));
-    const body = shown.map((row) => make("tr", {}, make("td", {}, button("show", () => this.tl.showTime(...range(row)))),
+    const body = shown.map((row) => make("tr", {}, make("td", {}, button("show", () => this.tl.showTime(...range(row)), { "aria-label": "show what was at " + instant(range(row)[0]) })),
       ...columns.map(([, cell, says = String]) => make("td", {}, says(cell(row, model))))));
     return make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": this.name },
       make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "where"), ...heads)), make("tbody", {}, ...body)));

@@ -22,11 +22,11 @@ class Timeline {
     this.details = new Details(this);
     this.legend = new Legend(this);
     this.text = new Text(this);
-    this.range = make("output", { class: "tl-range" });
+    this.range = make("span", { class: "tl-range" });
     this.live = make("div", { class: "tl-live", "aria-live": "polite" });
     this.help = make("details", { class: "tl-keys" }, make("summary", {}, "keys and pointer"), facts(keyHelp));
-    const main = make("div", { class: "tl-main" }, this.controls(), this.stage.element, this.legend.element, this.details.element);
-    this.place.prepend(main);
+    const main = make("div", { class: "tl-main" }, this.controls(), this.stage.element, this.legend.element);
+    this.place.prepend(main, this.details.element);
     this.place.append(this.help, this.text.element, this.live);
     this.place.classList.add("tl-alive");
   }
@@ -83,7 +83,7 @@ class Timeline {
       drawLanes(this);
       drawStrip(this);
       this.frame = { operations: this.stage.lanes.count + this.stage.strip.count, millis: performance.now() - began };
-      this.range.textContent = `${instant(this.view.from, this.view.size / 1000)} to ${instant(this.view.to, this.view.size / 1000)} (${duration(this.view.size)} of ${duration(this.view.end)})`;
+      this.range.textContent = this.view.toString();
     }
     drawAxis(this);
     drawOver(this);

@@ -20,6 +20,12 @@ function value(v, unit) {
   return unit === "ns" ? duration(v) : Number(v.toPrecision(6)) + (unit ? " " + unit : "");
 }
 
+// values says from where to where values go: "-18.9 to 60.8 ms".
+function values(least, most, unit) {
+  const [size, name] = unit === "ns" ? lengths.find(([size]) => Math.max(-least, most) >= size) || lengths[3] : [1, unit];
+  return `${Number((least / size).toPrecision(3))} to ${Number((most / size).toPrecision(3))} ${name}`;
+}
+
 // niceStep is the least of 1, 2, 5, 10, 20… that is not below a size.
 function niceStep(size) {
   const power = 10 ** Math.floor(Math.log10(Math.max(size, 1)));

@@ -12,6 +12,12 @@ class View {
   x(t) { return (t - this.from) / this.size * this.width; }
   t(x) { return this.from + x / this.width * this.size; }
 
+  // toString says what is in sight.
+  toString() {
+    const fine = this.size / 1000;
+    return `${instant(this.from, fine)} to ${instant(this.to, fine)} (${duration(this.size)} of ${duration(this.end)})`;
+  }
+
   // set shows a time. One that is too short is widened, one beyond the run is moved into it.
   set(from, to) {
     this.gliding = null;

@@ -27,10 +27,17 @@ function describe(model, { lane, span, mark, sample }) {
   const { g } = mark || span, about = mark
     ? { title: `${lane.name}: ${mark.k}`, facts: [["at", instant(mark.t)]], text: mark.x }
     : span.s === "fault" ? { title: `fault: ${span.x}`, facts: [["from", lasting(span.f, span.t, span.o)]] }
-      : { title: `${lane.name}: ${span.s}`, facts: [["from", lasting(span.f, span.t, span.o)], ["is", looks[span.s].says]], text: span.x };
+      : { title: `${lane.name}: ${span.s === "clash" ? looks.clash.says : span.s}`, facts: [["from", lasting(span.f, span.t, span.o)], ...(span.s === "clash" ? [] : [["is", looks[span.s].says]])], text: span.x };
+  if (span && span.s === "clash") about.facts.push(...clashFacts(model, span));
   if (about.text) about.facts.push(["of it", about.text]);
   if (g >= 0 && model.grants[g]) about.facts.push(...grantFacts(model.grants[g]));
   return about;
+}
+
+// clashFacts says who the two are, by what was found.
+function clashFacts(model, { f, t }) {
+  const find = (model.finds || []).find((one) => one.v === "violated" && one.f < t && one.t > f && (one.g || []).length > 1);
+  return find ? [["found as", find.p], ["of", find.g.slice(0, 2).map((g) => grantName(model, g)).join(" and ")]] : [];
 }
 
 // grantFacts is what there is to know of a grant.
