@@ -28,6 +28,7 @@ type Screen struct {
 	Scale         float64 // pixels of the screen for each; 0: 1
 	Dark          bool    // the system asks for dark colours
 	Touch         bool    // a phone
+	Motion        bool    // what moves by itself may; otherwise the page is asked to do without
 }
 
 // The screens that most tests need.
@@ -50,7 +51,7 @@ type Page struct {
 const patience = 2 * time.Minute
 
 // Open opens a file, or a file and an anchor in it ("page.html#s-run"), and waits until it
-// has been read. Nothing moves on it by itself: it is asked for reduced motion.
+// has been read.
 func Open(t testing.TB, file string, s Screen) *Page {
 	t.Helper()
 	p := &Page{t: t}
@@ -82,14 +83,21 @@ func (s Screen) emulate() chromedp.Action[chromedp.Void] {
 	if s.Touch {
 		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch)
 	}
-	return chromedp.Steps(chromedp.EmulateViewport(s.Width, s.Height, options...), scheme(s.Dark))
+	return chromedp.Steps(chromedp.EmulateViewport(s.Width, s.Height, options...), s.media())
 }
 
-func scheme(dark bool) chromedp.Action[chromedp.Void] {
-	colours := map[bool]string{true: "dark", false: "light"}[dark]
+// media is what the system asks of pages.
+func (s Screen) media() chromedp.Action[chromedp.Void] {
+	colours, motion := "light", "reduce"
+	if s.Dark {
+		colours = "dark"
+	}
+	if s.Motion {
+		motion = "no-preference"
+	}
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: colours}, {Name: "prefers-reduced-motion", Value: "reduce"},
+			{Name: "prefers-color-scheme", Value: colours}, {Name: "prefers-reduced-motion", Value: motion},
 		}})
 		return err
 	})
@@ -238,10 +246,10 @@ func (p *Page) Wheel(x, y, down float64, ctrl bool) {
 	p.Settle()
 }
 
-// Scheme makes the system ask for dark colours, or for light ones.
-func (p *Page) Scheme(dark bool) {
+// Resize goes on looking at the page with another screen.
+func (p *Page) Resize(s Screen) {
 	p.t.Helper()
-	p.do(scheme(dark))
+	p.do(s.emulate())
 	p.Settle()
 }
 

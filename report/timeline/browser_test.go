@@ -290,6 +290,98 @@ func TestBrowserPointerMovesAndZooms(t *testing.T) {
 	}
 }
 
+// What began long before what is in sight, and before much else, is there all the same.
+func TestBrowserFindsWhatBeganLongAgo(t *testing.T) {
+	m := huge(2000, 1)
+	m.Grants = append(m.Grants, timeline.Grant{Client: 1, Resource: "orders", Token: "of the long one", To: m.End})
+	long := len(m.Grants) - 1
+	m.Lanes[0].Spans = append(m.Lanes[0].Spans, timeline.Span{From: 1, To: m.End, State: timeline.Overdue, Grant: long})
+	p := opened(t, m, browsertest.Desktop)
+	near := m.Grants[600]
+	browsertest.Eval[any](p, fmt.Sprintf(`lockstorm.timelines[0].show(%d, %d) || 0`, near.To+1, near.To+2000))
+	p.Settle()
+	b := boxed(t, p, fmt.Sprintf(`{grant: %d}`, long))
+	if n := count(shot(t, p), b.X+100, b.Y, b.Height, 0xe69f00); n == 0 {
+		t.Error("it is not drawn")
+	}
+	p.Point(b.middle())
+	if tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip").innerText`); !strings.Contains(tip, "of the long one") {
+		t.Errorf("the pointer is told %q", tip)
+	}
+}
+
+func TestBrowserStripGoesWhereItIsPressed(t *testing.T) {
+	m := calm(10000, 5)
+	p := opened(t, m, browsertest.Desktop)
+	browsertest.Eval[any](p, `lockstorm.timelines[0].show(0, 1e9) || 0`)
+	p.Settle()
+	strip := browsertest.Eval[box](p, `(({x, y, width, height}) => ({x, y, width, height}))(document.querySelector(".tl-strip").getBoundingClientRect())`)
+	p.Click(strip.X+strip.Width/2, strip.Y+20)
+	if from, to := inSight(p); math.Abs((from+to)/2-5e9) > 2e7 || math.Abs(to-from-1e9) > 1 {
+		t.Errorf("pressed in the middle of 10 s, it shows %v to %v", from, to)
+	}
+	p.Drag(strip.X+strip.Width/2, strip.Y+20, strip.X+strip.Width*.7, strip.Y+20)
+	if from, to := inSight(p); math.Abs((from+to)/2-7e9) > 2e7 {
+		t.Errorf("dragged to 7 s, it shows %v to %v", from, to)
+	}
+	p.Drag(strip.X+strip.Width*.75, strip.Y+20, strip.X+strip.Width*.9, strip.Y+20)
+	if from, to := inSight(p); math.Abs(from-6.5e9) > 2e7 || math.Abs(to-9e9) > 2e7 {
+		t.Errorf("its right edge dragged to 9 s, it shows %v to %v", from, to)
+	}
+}
+
+func TestBrowserTellsOfMarksAndFaults(t *testing.T) {
+	m := violating()
+	p := opened(t, m, browsertest.Desktop)
+	told := func(x, y float64) string {
+		p.Point(x, y)
+		return browsertest.Eval[string](p, `document.querySelector(".tl-tip:not([hidden])")?.innerText || ""`)
+	}
+	pause := boxed(t, p, `{lane: -1, nth: 2}`)
+	if tip := told(pause.middle()); !strings.Contains(tip, "pause of client 3") {
+		t.Errorf("on a fault the pointer is told %q", tip)
+	}
+	clash := boxed(t, p, `{lane: 3, state: "clash"}`)
+	if tip := told(clash.middle()); !strings.Contains(tip, "V1 lease exclusion") || !strings.Contains(tip, "client 3") || !strings.Contains(tip, "client 4") {
+		t.Errorf("on the clash the pointer is told %q", tip)
+	}
+	// The mark of V3 is two lanes below, at 5.3 s.
+	from, to := inSight(p)
+	canvas := browsertest.Eval[box](p, `(({x, y, width, height}) => ({x, y, width, height}))(document.querySelector(".tl-lanes").getBoundingClientRect())`)
+	row := browsertest.Eval[box](p, `((e) => (({x, y, width, height}) => ({x, y, width, height}))(e.getBoundingClientRect()))([...document.querySelectorAll(".tl-name")].find((e) => e.textContent === "writes"))`)
+	if tip := told(canvas.X+(5.3e9-from)/(to-from)*canvas.Width, row.Y+row.Height/2); !strings.Contains(tip, "stale: a newer grant has written") {
+		t.Errorf("on the mark of V3 the pointer is told %q", tip)
+	}
+}
+
+// With motion, as most people have it, the view arrives at the same place.
+func TestBrowserGlides(t *testing.T) {
+	m := violating()
+	moving := browsertest.Desktop
+	moving.Motion = true
+	p := opened(t, m, moving)
+	want, _ := inSight(p)
+	browsertest.Eval[any](p, `document.querySelector(".tl-whole").click()`)
+	p.Until(fmt.Sprintf(`lockstorm.timelines[0].range()[1] === %d`, m.End))
+	browsertest.Eval[any](p, `document.querySelector("#find-V1 .tl-show").click()`)
+	p.Until(fmt.Sprintf(`Math.abs(lockstorm.timelines[0].range()[0] - %f) < 1`, want))
+}
+
+func TestBrowserFollowsTheSizeOfTheWindow(t *testing.T) {
+	p := opened(t, violating(), browsertest.Desktop)
+	wide := boxed(t, p, `{state: "clash", lane: 2}`)
+	p.Resize(browsertest.Phone)
+	p.Until(`document.querySelector(".tl-lanes").clientWidth < 390`)
+	p.Settle()
+	narrow := boxed(t, p, `{state: "clash", lane: 2}`)
+	if narrow.Width >= wide.Width || narrow.From != wide.From {
+		t.Errorf("the clash is %v pixels wide on a phone, %v on a desktop", narrow.Width, wide.Width)
+	}
+	if red := count(shot(t, p), (narrow.X+3)*2, narrow.Y*2, narrow.Height*2, 0xc0392b); red == 0 {
+		t.Error("it is not where its box is, on a screen of two pixels for one")
+	}
+}
+
 func TestBrowserDarkColours(t *testing.T) {
 	p := opened(t, violating(), browsertest.Desktop)
 	b := boxed(t, p, `{grant: 4, state: "holding"}`)
@@ -298,12 +390,12 @@ func TestBrowserDarkColours(t *testing.T) {
 	if count1(light) == 0 || count1(dark) > 0 {
 		t.Error("in the light a hold has not its light colour")
 	}
-	p.Scheme(true)
+	p.Resize(browsertest.Dark)
 	if count1(dark) == 0 || count1(light) > 0 {
 		t.Error("in the dark a hold has not its dark colour")
 	}
 	browsertest.Eval[any](p, `[1, 2].forEach(() => document.getElementById("theme").click()) || 0`) // light, then dark
-	p.Scheme(false)
+	p.Resize(browsertest.Desktop)
 	if count1(dark) == 0 {
 		t.Error("dark was chosen, and the colours are those of the system")
 	}

@@ -47,9 +47,14 @@ class Brush {
     this.c.globalAlpha = 1;
   }
 
+  // lettersIn is about how many letters have room in a width. To measure each text would take
+  // longer than all else that is drawn.
+  lettersIn(width, font) { return Math.floor(width / (parseFloat(font.match(/(\d+)px/)[1]) * .56)); }
+  fits(text, width, font) { return text.length <= this.lettersIn(width, font); }
+
   // text writes what has room in a width; one letter is no text.
   text(text, x, y, width, style, font, align = "left") {
-    const letter = parseFloat(font.match(/(\d+)px/)[1]) * .56, room = Math.floor(width / letter);
+    const room = this.lettersIn(width, font);
     if (room < 3) return;
     this.count++;
     [this.c.fillStyle, this.c.font, this.c.textAlign, this.c.textBaseline] = [style, font, align, "middle"];

@@ -75,20 +75,20 @@ function drawStates(tl, lane, place) {
   for (const [state, set] of lane.sets) {
     const look = lookIn(lane, state);
     if (selected.size) drawSpans(tl, state, set, { ...place, look, admits: back, alpha: .25 });
-    const captions = drawSpans(tl, state, set, { ...place, look, admits: (s) => !back(s), alpha: place.alpha || 1 });
-    if (!place.quiet && written.has(state)) for (const c of captions) drawCaption(tl, c, lane);
+    const texts = drawSpans(tl, state, set, { ...place, look, admits: (s) => !back(s), alpha: place.alpha || 1 });
+    if (!place.quiet && written.has(state)) for (const text of texts) drawCaption(tl, text, lane);
   }
 }
 
 // drawSpans draws the spans of one state, and returns what there is to write on them.
 function drawSpans({ stage, view, palette, selected }, state, set, { y, height, look, admits, alpha }) {
-  const brush = stage.lanes, paths = [1, 2, 3].map(() => new Path2D()), chosen = new Path2D(), captions = [];
+  const brush = stage.lanes, paths = [1, 2, 3].map(() => new Path2D()), chosen = new Path2D(), texts = [];
   const top = y + look.top * height, high = Math.max(1, (look.bottom - look.top) * height);
   set.seen(view, state === "clash" ? 3 : 1.5, admits, (x, width, span, part) => {
     brush.bar(paths[Math.round(part * 3) - 1], x, top, width, high);
     if (!span) return;
     if (selected.has(span.g)) brush.bar(chosen, x, top, width, high);
-    captions.push({ state, span, x, width, y: top + high / 2 + .5 });
+    texts.push({ state, span, x, width, y: top + high / 2 + .5 });
   });
   paths.forEach((path, i) => {
     const strength = alpha * (solid.has(state) ? 1 : [.45, .7, 1][i]);
@@ -97,14 +97,15 @@ function drawSpans({ stage, view, palette, selected }, state, set, { y, height, 
     if (state === "clash") brush.stroke(path, palette.fill[state], 1);
   });
   if (selected.size && alpha === 1) brush.stroke(chosen, palette.ink, 1.6);
-  return captions;
+  return texts;
 }
 
 // drawCaption writes on a span what has room; on a hatched one on a ground of its own.
 // What goes on is said by a sign at its end.
 function drawCaption({ stage, view, palette, model }, { state, span, x, width, y }, lane) {
-  const brush = stage.lanes, font = "11px " + palette.font, text = caption(model, span);
+  const brush = stage.lanes, font = "11px " + palette.font;
   const begin = Math.max(x, 0), room = Math.min(x + width, view.width) - begin - (span.o ? 20 : 10);
+  const all = captions(model, span), text = all.find((one) => brush.fits(one, room, font)) || all.at(-1);
   if (span.o && width > 12) brush.text("»", x + width - 10, y, 12, palette.on(state), font);
   if (room < 26) return state === "fault" && drawBeside(brush, view, palette, { span, text, x: x + width + 4, y }, lane);
   if (palette.hatch[state]) {

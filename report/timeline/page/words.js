@@ -10,13 +10,13 @@ function short(token) {
 
 const grantName = (model, g) => `client ${model.grants[g].c}, ${short(model.grants[g].k)}`;
 
-// caption is what is written on a span.
-function caption(model, span) {
+// captions are what can be written on a span: the first that has room.
+function captions(model, span) {
   const grant = (model.grants || [])[span.g];
-  if (span.s === "fault") return span.x;
-  if (span.s === "key" && grant) return grantName(model, span.g);
-  if (span.s === "holding" && grant) return short(grant.k);
-  return span.s === "clash" ? "two hold at once" : span.s;
+  if (span.s === "fault") return [span.x];
+  if (span.s === "key" && grant) return [grantName(model, span.g), "client " + grant.c];
+  if (span.s === "holding" && grant) return [short(grant.k)];
+  return [span.s === "clash" ? looks.clash.says : span.s, span.s];
 }
 
 const lasting = (from, to, open) => `${instant(from)} to ${open ? "the end" : instant(to)} (${duration(to - from)}${open ? " so far" : ""})`;
