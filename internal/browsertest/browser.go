@@ -20,6 +20,7 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -78,10 +79,15 @@ func need(t testing.TB) context.Context {
 	return one.browser
 }
 
-// start starts the browser in a profile that is removed with it. The kernel ends it if we
-// die.
+// start starts the browser. Its profile and what else it writes are removed with it; the
+// kernel ends it if we die.
 func start(path string) error {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
+	dir, err := os.MkdirTemp("", "lockstorm-browser-")
+	if err != nil {
+		return err
+	}
+	one.end = append(one.end, func() { remove(dir) })
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU, chromedp.Env("TMPDIR="+dir),
 		chromedp.Flag("headless", "new"), chromedp.Flag("hide-scrollbars", false))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // which does not work for root
@@ -94,4 +100,14 @@ func start(path string) error {
 	}
 	one.browser = browser
 	return nil
+}
+
+// remove removes a directory in which processes that are about to end may still write.
+func remove(dir string) {
+	for range 50 {
+		if os.RemoveAll(dir) == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }

@@ -58,6 +58,9 @@ func Open(t testing.TB, file string, s Screen) *Page {
 	ctx, end := chromedp.NewContext(need(t), chromedp.WithListener(p.hear))
 	t.Cleanup(end)
 	p.ctx = ctx
+	if err := chromedp.Do(ctx); err != nil { // the window, which lives as long as this context
+		t.Fatal(err)
+	}
 	p.do(s.emulate())
 	p.do(chromedp.Navigate(address(t, file)))
 	t.Cleanup(func() {
@@ -153,9 +156,6 @@ func (p *Page) do(a chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, end := context.WithTimeout(p.ctx, patience)
 	defer end()
-	if p.ctx == nil || chromedp.FromContext(p.ctx).Target == nil {
-		ctx = p.ctx // the first step makes the window, which lives as long as its context
-	}
 	if err := chromedp.Do(ctx, a); err != nil {
 		p.t.Fatal(err)
 	}

@@ -295,13 +295,13 @@ func TestBrowserFindsWhatBeganLongAgo(t *testing.T) {
 	m := huge(2000, 1)
 	m.Grants = append(m.Grants, timeline.Grant{Client: 1, Resource: "orders", Token: "of the long one", To: m.End})
 	long := len(m.Grants) - 1
-	m.Lanes[0].Spans = append(m.Lanes[0].Spans, timeline.Span{From: 1, To: m.End, State: timeline.Overdue, Grant: long})
+	m.Lanes[0].Spans = append(m.Lanes[0].Spans, timeline.Span{From: 1, To: m.End, State: timeline.Holding, Grant: long})
 	p := opened(t, m, browsertest.Desktop)
 	near := m.Grants[600]
 	browsertest.Eval[any](p, fmt.Sprintf(`lockstorm.timelines[0].show(%d, %d) || 0`, near.To+1, near.To+2000))
 	p.Settle()
 	b := boxed(t, p, fmt.Sprintf(`{grant: %d}`, long))
-	if n := count(shot(t, p), b.X+100, b.Y, b.Height, 0xe69f00); n == 0 {
+	if n := count(shot(t, p), b.X+100, b.Y, b.Height, 0x0072b2); n == 0 {
 		t.Error("it is not drawn")
 	}
 	p.Point(b.middle())
@@ -425,6 +425,25 @@ func TestBrowserDrawsNoMoreThanCanBeSeen(t *testing.T) {
 		p.Settle()
 		if near := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`); near > 3_000 {
 			t.Errorf("2 s of %d spans are drawn of %d things", spans, near)
+		}
+	}
+}
+
+// Where spans are narrower than pixels the lane shows how much of the time they fill.
+func TestBrowserShowsHowDenseACrowdIs(t *testing.T) {
+	lane := func(name string, held float64) timeline.Lane {
+		l := timeline.Lane{Group: timeline.Clients, Name: name}
+		for at := 0.0; at < 100_000; at += 20 {
+			l.Spans = append(l.Spans, timeline.Span{From: ms(at), To: ms(at + held), State: timeline.Holding, Grant: -1})
+		}
+		return l
+	}
+	p := opened(t, timeline.Model{End: ms(100_000), Lanes: []timeline.Lane{lane("seldom", 2), lane("always", 20)}}, browsertest.Desktop)
+	picture := shot(t, p)
+	for i, want := range []bool{false, true} {
+		b := boxed(t, p, fmt.Sprintf(`{lane: %d, nth: 2000}`, i))
+		if solid := count(picture, b.X, b.Y, b.Height, 0x0072b2) > 0; solid != want {
+			t.Errorf("lane %d is drawn in the full colour of a hold: %v, want %v", i, solid, want)
 		}
 	}
 }

@@ -18,6 +18,9 @@ class Finds {
     return row;
   }
 
+  // asked is the find that the address names; -1: none.
+  asked() { return this.articles.findIndex((article) => "#" + article.id === location.hash); }
+
   show(i) {
     this.tl.jump(i);
     this.tl.stage.element.scrollIntoView({ block: "nearest" });

@@ -57,17 +57,17 @@ class Palette {
   }
 }
 
-// line draws one line of a tile, and where the tile is repeated.
-const line = (c, n, ...ends) => {
+// stripe draws one line of a tile, and where the tile is repeated.
+const stripe = (c, n, ...ends) => {
   c.beginPath();
   for (const shift of [-n, 0, n]) { c.moveTo(ends[0] + shift, ends[1]); c.lineTo(ends[2] + shift, ends[3]); }
   c.stroke();
 };
 const hatches = {
-  slash: (c, n) => line(c, n, -1, n + 1, n + 1, -1),
-  backslash: (c, n) => line(c, n, -1, -1, n + 1, n + 1),
-  cross: (c, n) => { line(c, n, -1, n + 1, n + 1, -1); line(c, n, -1, -1, n + 1, n + 1); },
-  bars: (c, n) => line(c, n, n / 2, 0, n / 2, n),
+  slash: (c, n) => stripe(c, n, -1, n + 1, n + 1, -1),
+  backslash: (c, n) => stripe(c, n, -1, -1, n + 1, n + 1),
+  cross: (c, n) => { stripe(c, n, -1, n + 1, n + 1, -1); stripe(c, n, -1, -1, n + 1, n + 1); },
+  bars: (c, n) => stripe(c, n, n / 2, 0, n / 2, n),
   dots: (c, n) => { c.fillRect(1, 1, 2, 2); c.fillRect(n / 2 + 1, n / 2 + 1, 2, 2); },
   dashes: (c, n) => c.fillRect(0, 0, n / 2, n),
 };

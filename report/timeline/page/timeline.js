@@ -46,9 +46,7 @@ class Timeline {
     this.dress();
     this.stage.name();
     this.stage.measure();
-    const asked = this.finds.findIndex((_, i) => "#" + this.panel.articles[i]?.id === location.hash && location.hash);
-    const violated = this.finds.findIndex((f) => f.somewhere && f.v === "violated");
-    const first = asked >= 0 ? asked : violated;
+    const asked = this.panel.asked(), first = asked >= 0 ? asked : this.finds.findIndex((f) => f.somewhere && f.v === "violated");
     if (first >= 0) this.jump(first, true);
     this.draw();
     this.ready = performance.now();
@@ -59,7 +57,7 @@ class Timeline {
 
   // follow goes to the find that the address names.
   follow() {
-    const i = this.panel.articles.findIndex((a) => "#" + a.id === location.hash);
+    const i = this.panel.asked();
     if (i >= 0) this.jump(i);
   }
 

@@ -14,7 +14,7 @@ const grantName = (model, g) => `client ${model.grants[g].c}, ${short(model.gran
 function captions(model, span) {
   const grant = (model.grants || [])[span.g];
   if (span.s === "fault") return [span.x];
-  if (span.s === "key" && grant) return [grantName(model, span.g), "client " + grant.c];
+  if (span.s === "key" && grant) return [grantName(model, span.g), "client " + grant.c, String(grant.c)];
   if (span.s === "holding" && grant) return [short(grant.k)];
   return [span.s === "clash" ? looks.clash.says : span.s, span.s];
 }
