@@ -341,7 +341,7 @@ func TestBrowserTellsOfMarksAndFaults(t *testing.T) {
 	if tip := told(pause.middle()); !strings.Contains(tip, "pause of client 3") {
 		t.Errorf("on a fault the pointer is told %q", tip)
 	}
-	clash := boxed(t, p, `{lane: 3, state: "clash"}`)
+	clash := boxed(t, p, `{lane: 3, state: "clash"}`) // which the finding explains
 	if tip := told(clash.middle()); !strings.Contains(tip, "V1 lease exclusion") || !strings.Contains(tip, "client 3") || !strings.Contains(tip, "client 4") {
 		t.Errorf("on the clash the pointer is told %q", tip)
 	}

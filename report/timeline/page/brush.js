@@ -52,10 +52,10 @@ class Brush {
   lettersIn(width, font) { return Math.floor(width / (parseFloat(font.match(/(\d+)px/)[1]) * .56)); }
   fits(text, width, font) { return text.length <= this.lettersIn(width, font); }
 
-  // text writes what has room in a width; one letter is no text.
+  // text writes what has room in a width; one letter of many is no text.
   text(text, x, y, width, style, font, align = "left") {
     const room = this.lettersIn(width, font);
-    if (room < 3) return;
+    if (room < Math.min(3, text.length)) return;
     this.count++;
     [this.c.fillStyle, this.c.font, this.c.textAlign, this.c.textBaseline] = [style, font, align, "middle"];
     this.c.fillText(text.length > room ? text.slice(0, room - 1) + "…" : text, x, y);

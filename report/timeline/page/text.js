@@ -16,7 +16,7 @@ const tables = {
     rows: ({ lanes }) => lanes.own.flatMap(itemsOf).sort((a, b) => a.from - b.from),
     columns: [
       ["from", (i) => i.from, instant], ["to", (i) => i.to, instant], ["lane", (i) => i.lane.name],
-      ["what", (i, model) => describe(model, i).title.slice(i.lane.name.length + 2)], ["of it", (i) => (i.span || i.mark || {}).x || ""],
+      ["what", (i, model) => describe(model, i).title.slice(i.lane.name.length + 2)], ["more", (i) => (i.span || i.mark || {}).x || ""],
       ["token", (i, model) => model.grants?.[(i.span || i.mark || {}).g]?.k || ""],
     ],
     range: (i) => [i.from, i.to],

@@ -24,15 +24,15 @@ const lasting = (from, to, open) => `${instant(from)} to ${open ? "the end" : in
 // describe says what an item is: a title, and what there is to know, by names.
 function describe(model, { lane, span, mark, sample }) {
   if (sample) return { title: `${lane.name}: ${value(sample.v, lane.unit)}${sample.b ? ", failed" : ""}`, facts: [["at", instant(sample.t)]] };
-  const { g } = mark || span, about = mark
-    ? { title: `${lane.name}: ${mark.k}`, facts: [["at", instant(mark.t)]], text: mark.x }
-    : span.s === "fault" ? { title: `fault: ${span.x}`, facts: [["from", lasting(span.f, span.t, span.o)]] }
-      : { title: `${lane.name}: ${span.s === "clash" ? looks.clash.says : span.s}`, facts: [["from", lasting(span.f, span.t, span.o)], ...(span.s === "clash" ? [] : [["is", looks[span.s].says]])], text: span.x };
-  if (span && span.s === "clash") about.facts.push(...clashFacts(model, span));
-  if (about.text) about.facts.push(["of it", about.text]);
-  if (g >= 0 && model.grants[g]) about.facts.push(...grantFacts(model.grants[g]));
-  return about;
+  if (mark) return { title: `${lane.name}: ${mark.k}`, facts: [["at", instant(mark.t)], ...more(model, mark)] };
+  const from = ["from", lasting(span.f, span.t, span.o)];
+  if (span.s === "fault") return { title: "fault: " + span.x, facts: [from] };
+  if (span.s === "clash") return { title: `${lane.name}: ${looks.clash.says}`, facts: [from, ...clashFacts(model, span), ...more(model, span)] };
+  return { title: `${lane.name}: ${span.s}`, facts: [from, ["is", looks[span.s].says], ...more(model, span)] };
 }
+
+// more is what the history adds: a text of its own, the grant that it is about.
+const more = (model, { x, g }) => [...(x ? [["more", x]] : []), ...(g >= 0 && model.grants?.[g] ? grantFacts(model.grants[g]) : [])];
 
 // clashFacts says who the two are, by what was found.
 function clashFacts(model, { f, t }) {
