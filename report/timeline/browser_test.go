@@ -226,6 +226,10 @@ func TestBrowserKeys(t *testing.T) {
 		{"d", func(from, to, wasFrom, _ float64) bool { return from > wasFrom }},
 		{"a", func(from, _, wasFrom, _ float64) bool { return from < wasFrom }},
 		{"s", func(from, to, wasFrom, wasTo float64) bool { return to-from > wasTo-wasFrom }},
+		{browsertest.End, func(from, to, _, _ float64) bool { return from > 0 && to == float64(m.End) }},
+		{browsertest.Left, func(_, to, _, wasTo float64) bool { return to < wasTo }},
+		{browsertest.Right, func(_, to, _, wasTo float64) bool { return to > wasTo }},
+		{browsertest.Home, func(from, to, _, _ float64) bool { return from == 0 && to < float64(m.End) }},
 		{"n", func(from, to, _, _ float64) bool { return from < 5.3e9 && to > 5.3e9 }},
 		{"0", func(from, to, _, _ float64) bool { return from == 0 && to == float64(m.End) }},
 	} {
@@ -257,6 +261,14 @@ func TestBrowserStepsAreSaid(t *testing.T) {
 	p.Press(" ")
 	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); !slices.Equal(got, []int{0}) {
 		t.Errorf("the space bar selected %v", got)
+	}
+	p.Press(browsertest.Escape)
+	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); len(got) > 0 {
+		t.Errorf("after Escape %v are selected", got)
+	}
+	p.Press(browsertest.Up)
+	if got := said(); !strings.Contains(got, "outages") {
+		t.Errorf("up from nowhere is said to be %q, want the last lane", got)
 	}
 }
 
