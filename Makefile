@@ -2,13 +2,16 @@
 
 GO ?= go
 
-.PHONY: help deps build test test-container bless lint lint-all bench pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
+.PHONY: help deps browser build test test-container bless lint lint-all bench pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 deps: ## install what the tests need: redis-server, libfaketime
 	@sh scripts/deps.sh
+
+browser: deps ## install Chromium, in which the tests look at pages; what they leave out without it they say
+	@sh scripts/deps.sh chromium || true
 
 build: ## build the command into ./lockstorm
 	$(GO) build -o lockstorm ./cmd/lockstorm
@@ -31,13 +34,14 @@ CONTAINED = ./cluster/container ./internal/contract ./cmd/lockstorm
 # What lives in a simulated world is a megabyte or two: the collector may run as seldom
 # as in the command. FRESH=-count=1 asks for tests that Go has passed before.
 test: export GOGC ?= 800
-test: deps ## run all tests, those of concurrent code under the race detector (7 minutes; what has not changed is not run again)
+test: browser ## run all tests, those of concurrent code under the race detector (7 minutes; what has not changed is not run again)
 	$(GO) test $(FRESH) -skip '$(CONTAINERS)' $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED) ./storm)")
 	$(GO) test $(FRESH) -skip '^(TestInterrupted|TestVerdictFollowsTheCause)$$' ./storm
 	$(GO) test $(FRESH) -run '$(SERIAL)' ./cmd/lockstorm
 	$(GO) test $(FRESH) -race -skip '$(SERIAL)|$(CONTAINERS)' $(RACED)
 	$(GO) test $(FRESH) -race -run '$(BATCHES)' ./storm
 	$(GO) test $(FRESH) -race -run '$(HUNTS)' ./hunt
+	@sh scripts/browser.sh >/dev/null || echo "left out: the tests that look at pages in a browser, which need Chromium (make browser)"
 	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
 
 test-container: deps ## run the tests on Redis in containers (4 minutes); where no Docker engine runs, root starts one for them

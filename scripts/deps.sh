@@ -1,13 +1,20 @@
 #!/bin/sh
-# Installs redis-server and libfaketime, and docker.io if that is its argument, from the
-# distribution's packages if they are missing and we may; otherwise prints the line to run.
+# Installs redis-server and libfaketime, and what its arguments name (docker.io, chromium),
+# from the distribution's packages if they are missing and we may; otherwise prints the line
+# to run.
 set -eu
 
 missing=
 command -v redis-server >/dev/null 2>&1 || missing=' redis-server'
 ls /usr/lib/*/faketime/libfaketime.so.1 /usr/lib64/faketime/libfaketime.so.1 /usr/lib/faketime/libfaketime.so.1 2>/dev/null |
 	grep -q . || missing="$missing libfaketime"
-[ "${1:-}" != docker.io ] || command -v dockerd >/dev/null 2>&1 || missing="$missing docker.io"
+for extra; do
+	case $extra in
+	docker.io) command -v dockerd ;;
+	chromium) sh "$(dirname "$0")/browser.sh" ;;
+	*) echo "deps.sh: no package $extra: want docker.io or chromium" >&2 && exit 2 ;;
+	esac >/dev/null || missing="$missing $extra"
+done
 [ -z "$missing" ] && exit 0
 
 install="apt-get install -y --no-install-recommends$missing"

@@ -64,6 +64,8 @@ var rules = []rule{
 	{"sweep/drift", []string{"env", "nemesis", "checker", "scenarios", "sweep"}, "what is swept is data"},
 	{"sweep", []string{"internal/files", "internal/words", "nemesis", "checker", "scenarios", "storm"}, "a campaign knows no world but through storm"},
 	{"tune", []string{"internal/words", "env", "guard", "history", "nemesis", "checker", "scenarios", "storm"}, "advice rests on formulas and runs, and knows no world but through storm"},
+	{"report/document", nil, "how a page looks knows nothing of what it is about"},
+	{"report/timeline", []string{"internal/words", "history", "checker", "report/document"}, "a timeline shows what is in a history and what judges said of it, whoever made them"},
 	{"docs", nil, "pages that the command prints"},
 	{"cmd", []string{"*"}, "the command wires everything"},
 	{"internal/words", nil, "numbers in words know nothing of what is counted"},
@@ -197,6 +199,12 @@ var bans = []ban{
 		imports: []string{"github.com/testcontainers/", "github.com/moby/"},
 		except:  []string{"cluster/container/"},
 		why:     "an engine of containers is one backend's affair",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"github.com/chromedp/"},
+		except:  []string{"internal/browsertest/"},
+		why:     "only tests drive a browser",
 	},
 }
 

@@ -26,6 +26,10 @@ type Model struct {
 
 	// Omitted says in words what of a very long history is not shown; empty: nothing is left out.
 	Omitted string `json:"omitted,omitempty"`
+
+	// Anchor stands before the anchors of the finds ("find-V1"), where a page has several
+	// timelines.
+	Anchor string `json:"-"`
 }
 
 // Group is what a lane is about. Its text is its name for people.

@@ -1,0 +1,268 @@
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Screen is what a page is looked at with.
+type Screen struct {
+	Width, Height int64   // pixels of the page
+	Scale         float64 // pixels of the screen for each; 0: 1
+	Dark          bool    // the system asks for dark colours
+	Touch         bool    // a phone
+	Motion        bool    // what moves by itself may; otherwise the page is asked to do without
+}
+
+// The screens that most tests need.
+var (
+	Desktop = Screen{Width: 1400, Height: 1000}
+	Dark    = Screen{Width: 1400, Height: 1000, Dark: true}
+	Phone   = Screen{Width: 390, Height: 844, Scale: 2, Touch: true}
+)
+
+// Page is a page in a window of its own. A step that goes wrong ends the test.
+type Page struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu         sync.Mutex
+	complaints []string
+}
+
+// patience is how long a step may take before it counts as hung.
+const patience = 2 * time.Minute
+
+// Open opens a file, or a file and an anchor in it ("page.html#s-run"), and waits until it
+// has been read.
+func Open(t testing.TB, file string, s Screen) *Page {
+	t.Helper()
+	p := &Page{t: t}
+	ctx, end := chromedp.NewContext(need(t), chromedp.WithListener(p.hear))
+	t.Cleanup(end)
+	p.ctx = ctx
+	if err := chromedp.Do(ctx); err != nil { // the window, which lives as long as this context
+		t.Fatal(err)
+	}
+	p.do(s.emulate())
+	p.do(chromedp.Navigate(address(t, file)))
+	t.Cleanup(func() {
+		for _, c := range p.Complaints() {
+			t.Errorf("the page %s: %s", filepath.Base(file), c)
+		}
+	})
+	return p
+}
+
+func address(t testing.TB, file string) string {
+	t.Helper()
+	path, anchor, _ := strings.Cut(file, "#")
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return (&url.URL{Scheme: "file", Path: path, Fragment: anchor}).String()
+}
+
+func (s Screen) emulate() chromedp.Action[chromedp.Void] {
+	options := []chromedp.EmulateViewportOption{chromedp.EmulateScale(max(s.Scale, 1))}
+	if s.Touch {
+		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch)
+	}
+	return chromedp.Steps(chromedp.EmulateViewport(s.Width, s.Height, options...), s.media())
+}
+
+// media is what the system asks of pages.
+func (s Screen) media() chromedp.Action[chromedp.Void] {
+	colours, motion := "light", "reduce"
+	if s.Dark {
+		colours = "dark"
+	}
+	if s.Motion {
+		motion = "no-preference"
+	}
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: colours}, {Name: "prefers-reduced-motion", Value: motion},
+		}})
+		return err
+	})
+}
+
+// hear keeps what the browser tells of the page that it should not have to.
+func (p *Page) hear(event any) {
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		p.complain("%s", e.ExceptionDetails.Text+thrown(e.ExceptionDetails))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			p.complain("console: %s", said(e.Args))
+		}
+	case *log.EventEntryAdded:
+		p.complain("%s: %s", e.Entry.Source, e.Entry.Text)
+	case *network.EventRequestWillBeSent:
+		if u := e.Request.URL; e.Type != network.ResourceTypeDocument && !strings.HasPrefix(u, "data:") {
+			p.complain("asks for %s", u)
+		}
+	}
+}
+
+func thrown(d *runtime.ExceptionDetails) string {
+	if d.Exception == nil {
+		return ""
+	}
+	return " " + d.Exception.Description
+}
+
+func said(args []*runtime.RemoteObject) string {
+	all := make([]string, len(args))
+	for i, a := range args {
+		all[i] = string(a.Value) + a.Description
+	}
+	return strings.Join(all, " ")
+}
+
+func (p *Page) complain(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.complaints = append(p.complaints, fmt.Sprintf(format, args...))
+}
+
+// Complaints are what was thrown, said in the console or asked for so far.
+func (p *Page) Complaints() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.complaints)
+}
+
+func (p *Page) do(a chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	if err := chromedp.Do(ctx, a); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Eval is what an expression of JavaScript is on the page. A promise is waited for.
+func Eval[T any](p *Page, expression string) T {
+	p.t.Helper()
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// Settle waits until what was asked for has been drawn.
+func (p *Page) Settle() {
+	p.t.Helper()
+	Eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+}
+
+// Until waits until an expression is true.
+func (p *Page) Until(expression string) {
+	p.t.Helper()
+	for begin := time.Now(); !Eval[bool](p, "!!("+expression+")"); time.Sleep(10 * time.Millisecond) {
+		if time.Since(begin) > patience {
+			p.t.Fatalf("never true: %s", expression)
+		}
+	}
+}
+
+// Keys that are no letters.
+const (
+	Up     = kb.ArrowUp
+	Down   = kb.ArrowDown
+	Left   = kb.ArrowLeft
+	Right  = kb.ArrowRight
+	Home   = kb.Home
+	End    = kb.End
+	Escape = kb.Escape
+)
+
+// Press presses keys, one after another, wherever the focus is.
+func (p *Page) Press(keys string) {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent(keys))
+	p.Settle()
+}
+
+// Point moves the pointer to a place of the window.
+func (p *Page) Point(x, y float64) {
+	p.t.Helper()
+	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+	p.Settle()
+}
+
+// Click presses the button of the pointer at a place of the window.
+func (p *Page) Click(x, y float64) {
+	p.t.Helper()
+	p.do(chromedp.MouseClickXY(x, y))
+	p.Settle()
+}
+
+// Drag presses the button at a place and lets go of it at another.
+func (p *Page) Drag(x, y, toX, toY float64) {
+	p.t.Helper()
+	held := func(o *input.DispatchMouseEventParams) { o.Buttons = 1 }
+	p.do(chromedp.Steps(
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ButtonLeft, held, chromedp.ClickCount(1)),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, (x+toX)/2, (y+toY)/2, chromedp.ButtonLeft, held),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, toX, toY, chromedp.ButtonLeft, held),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, toX, toY, chromedp.ButtonLeft, chromedp.ClickCount(1)),
+	))
+	p.Settle()
+}
+
+// Wheel turns the wheel at a place, with Ctrl or without.
+func (p *Page) Wheel(x, y, down float64, ctrl bool) {
+	p.t.Helper()
+	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseWheel, x, y, func(o *input.DispatchMouseEventParams) {
+		o.DeltaX, o.DeltaY = 1e-6, down // the protocol asks for both, and the library leaves out what is 0
+		if ctrl {
+			o.Modifiers = int64(chromedp.ModifierCtrl)
+		}
+	}))
+	p.Settle()
+}
+
+// Resize goes on looking at the page with another screen.
+func (p *Page) Resize(s Screen) {
+	p.t.Helper()
+	p.do(s.emulate())
+	p.Settle()
+}
+
+// Shot keeps a picture of what is in the window, as a PNG.
+func (p *Page) Shot(file string) {
+	p.t.Helper()
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(file, png, 0o666)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}

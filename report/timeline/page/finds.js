@@ -1,0 +1,58 @@
+// What the judges found stands in the page as text. Here it gets its buttons, and the view
+// that shows it.
+
+class Finds {
+  constructor(tl) {
+    this.tl = tl;
+    this.articles = [...tl.place.querySelectorAll("[data-find]")];
+    this.articles.forEach((article, i) => article.append(this.buttons(tl.finds[i], i)));
+  }
+
+  buttons(find, i) {
+    const { tl } = this, { model } = tl, row = make("div", { class: "tl-buttons" });
+    if (find.somewhere) row.append(button("show", () => this.show(i), { class: "tl-show", "aria-label": `show where: ${find.p}` }));
+    for (const g of find.g || []) {
+      if (!model.grants[g]) continue;
+      row.append(button(grantName(model, g), () => this.showGrant(i, g), { class: "tl-grant", "data-grant": g, "aria-pressed": "false", "aria-label": `select the grant of ${grantName(model, g)}` }));
+    }
+    return row;
+  }
+
+  // asked is the find that the address names; -1: none.
+  asked() { return this.articles.findIndex((article) => "#" + article.id === location.hash); }
+
+  show(i) {
+    this.tl.jump(i);
+    this.tl.stage.element.scrollIntoView({ block: "nearest" });
+  }
+
+  showGrant(i, g) {
+    const { tl } = this;
+    tl.select(tl.selected.has(g) && tl.selected.size === 1 ? [] : [g]);
+    if (tl.selected.size) tl.goTo(tl.model.grants[g]);
+  }
+
+  // mark says which is being looked at, and which grants are selected.
+  mark() {
+    const { find, selected } = this.tl;
+    this.articles.forEach((article, i) => (i === find ? article.setAttribute("aria-current", "true") : article.removeAttribute("aria-current")));
+    for (const b of this.tl.place.querySelectorAll("[data-grant]")) b.setAttribute("aria-pressed", String(selected.has(Number(b.dataset.grant))));
+  }
+
+  // reveal scrolls the panel, never the page.
+  reveal(i) {
+    const article = this.articles[i], panel = article?.parentElement;
+    if (panel && panel.scrollHeight > panel.clientHeight) panel.scrollTop = article.offsetTop - panel.offsetTop - 8;
+  }
+}
+
+// rangeOf is what to show of a find: it and its first two grants. Those that lasted long
+// are cut so that the find itself does not vanish.
+function rangeOf(model, find) {
+  const grants = (find.g || []).slice(0, 2).map((g) => model.grants[g]).filter(Boolean);
+  const size = Math.max(find.t - find.f, 1000), most = size * 60;
+  const from = Math.max(Math.min(find.f, ...grants.map((g) => g.f)), find.f - most);
+  const to = Math.min(Math.max(find.t, ...grants.map((g) => g.t)), find.t + most);
+  const margin = Math.max(to - from, size) * .12;
+  return [from - margin, to + margin];
+}

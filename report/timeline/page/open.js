@@ -1,0 +1,44 @@
+// The timelines of the page, for its tests and for who types into a browser's console:
+//
+//	lockstorm.timelines[0].range()             the time in sight, in nanoseconds: [from, to]
+//	…show(from, to)                            shows a time
+//	…jump(n), …find()                          goes to the n-th finding; the one that is looked at, or -1
+//	…box({ grant: 3, state: "holding" })       where on the window a span is, scrolled into sight: { x, y, width, height, from, to }
+//	…box({ lane: 0, state: "clash", nth: 2 })  … by its lane in the model; grant, state, lane and nth narrow it down
+//	…selected(), …select([3, 4])               indices of grants
+//	…operations()                              how many things the last picture was drawn of
+//	…ready                                     when it was first seen, in milliseconds since the page was asked for
+const open = (tl) => ({
+  ready: tl.ready,
+  range: () => [tl.view.from, tl.view.to],
+  show: (from, to) => tl.showTime(from, to, { atOnce: true, exactly: true }),
+  jump: (n) => tl.jump(n, true),
+  find: () => tl.find,
+  selected: () => [...tl.selected],
+  select: (grants) => tl.select(grants),
+  operations: () => tl.frame.operations,
+  box: (wanted) => boxOnWindow(tl, wanted),
+});
+
+function boxOnWindow(tl, { lane, grant, state, nth = 0 }) {
+  const fits = (s) => (grant === undefined || s.g === grant) && (state === undefined || s.s === state);
+  for (const row of tl.lanes.rows) {
+    if (!row.lane || (lane !== undefined && row.lane.number !== lane)) continue;
+    for (const span of row.lane.spans) {
+      if (!fits(span) || nth-- > 0) continue;
+      tl.stage.reveal(row);
+      tl.stage.element.scrollIntoView({ block: "nearest" });
+      tl.draw();
+      const place = boxOf(tl, { lane: row.lane, span }, row), { left, top } = tl.stage.canvas.getBoundingClientRect();
+      return { x: left + place.x, y: top + place.y, width: place.width, height: place.height, from: span.f, to: span.t };
+    }
+  }
+  return null;
+}
+
+window.lockstorm = { timelines: [] };
+for (const place of document.querySelectorAll(".timeline")) {
+  const tl = new Timeline(place, JSON.parse(place.querySelector("script[type='application/json']").textContent));
+  tl.begin();
+  window.lockstorm.timelines.push(open(tl));
+}

@@ -1,0 +1,172 @@
+// Timeline is one of the page: its view, its lanes, what is selected in it.
+class Timeline {
+  constructor(place, model) {
+    [this.place, this.model] = [place, model];
+    this.finds = (model.finds || []).map((f) => ({ ...f, somewhere: f.f !== 0 || f.t !== 0, code: f.p.split(" ")[0] }));
+    this.find = -1; // the one that is looked at
+    this.selected = new Set(); // indices of grants
+    this.cursor = null; // what the keys have chosen
+    this.dirty = { lanes: true, over: true };
+    this.view = new View(model.end, () => this.redraw());
+    this.lanes = new Lanes(model);
+    this.stage = new Stage(this);
+    this.build();
+    this.pointer = new Pointer(this);
+    this.panel = new Finds(this);
+    listenToKeys(this);
+    followStrip(this);
+  }
+
+  // build puts it together: controls above, the lanes, what was found beside them.
+  build() {
+    this.details = new Details(this);
+    this.legend = new Legend(this);
+    this.text = new Text(this);
+    this.range = make("span", { class: "tl-range" });
+    this.live = make("div", { class: "tl-live", "aria-live": "polite" });
+    this.help = make("details", { class: "tl-keys" }, make("summary", {}, "keys and pointer"), facts(keyHelp));
+    const main = make("div", { class: "tl-main" }, this.controls(), this.stage.element, this.legend.element);
+    this.place.prepend(main, this.details.element);
+    this.place.append(this.help, this.text.element, this.live);
+    this.place.classList.add("tl-alive");
+  }
+
+  controls() {
+    const found = this.finds.some((f) => f.somewhere) ? [
+      button("◀ finding", () => this.step(-1), { "aria-label": "previous finding", class: "tl-previous" }),
+      button("finding ▶", () => this.step(1), { "aria-label": "next finding", class: "tl-next" }),
+    ] : [];
+    return make("div", { class: "tl-controls", role: "group", "aria-label": "what is in sight" }, ...found,
+      button("−", () => this.view.zoom(1 / .6), { "aria-label": "zoom out" }), button("+", () => this.view.zoom(.6), { "aria-label": "zoom in" }),
+      button("whole run", () => this.view.whole(), { class: "tl-whole" }), this.range);
+  }
+
+  // begin shows it for the first time, at the first violation if there is one.
+  begin() {
+    this.dress();
+    this.stage.name();
+    this.stage.measure();
+    const asked = this.panel.asked(), first = asked >= 0 ? asked : this.finds.findIndex((f) => f.somewhere && f.v === "violated");
+    if (first >= 0) this.jump(first, true);
+    this.draw();
+    this.ready = performance.now();
+    new ResizeObserver(() => this.stage.measure()).observe(this.stage.scroll);
+    document.addEventListener("themechange", () => { this.dress(); this.redraw(); });
+    addEventListener("hashchange", () => this.follow());
+  }
+
+  // follow goes to the find that the address names.
+  follow() {
+    const i = this.panel.asked();
+    if (i >= 0) this.jump(i);
+  }
+
+  // dress takes the colours of the page as they are now.
+  dress() {
+    this.palette = new Palette(this.place);
+    this.legend.draw();
+  }
+
+  // redraw draws when the browser is ready for it: all, or only what moves with the pointer.
+  redraw(part = "lanes") {
+    if (!this.dirty.lanes && !this.dirty.over) requestAnimationFrame(() => this.draw());
+    this.dirty[part] = true;
+  }
+
+  draw() {
+    if (devicePixelRatio !== this.palette.scale) this.dress();
+    const began = performance.now(), { lanes } = this.dirty;
+    this.dirty = { lanes: false, over: false };
+    if (lanes) {
+      drawLanes(this);
+      drawStrip(this);
+      this.frame = { operations: this.stage.lanes.count + this.stage.strip.count, millis: performance.now() - began };
+      this.range.textContent = this.view.toString();
+    }
+    drawAxis(this);
+    drawOver(this);
+  }
+
+  // jump goes to a find and selects the grants that it names.
+  jump(i, atOnce = false) {
+    const find = this.finds[i];
+    this.find = i;
+    this.select(find.g || []);
+    this.panel.reveal(i);
+    if (find.somewhere) this.showTime(...rangeOf(this.model, find), { atOnce, exactly: true });
+    this.stage.reveal(this.rowOfFind(find));
+    this.say(`${find.p}: ${find.v}`);
+  }
+
+  // rowOfFind is the first row in which a find is to be seen.
+  rowOfFind(find) {
+    return this.lanes.rows.find(({ lane }) => {
+      let seen = false;
+      lane?.sets.forEach(([state, set]) => set.near(find.f, find.t, (s) => { seen ||= state === "clash" || (find.g || []).includes(s.g); }));
+      return seen;
+    });
+  }
+
+  // step goes to the find so many further on.
+  step(by) {
+    const shown = this.finds.map((f, i) => i).filter((i) => this.finds[i].somewhere);
+    if (!shown.length) return this.say("nothing was found in this run");
+    const now = shown.indexOf(this.find);
+    this.jump(shown[(now < 0 && by < 0 ? shown.length - 1 : now + by + shown.length) % shown.length]);
+  }
+
+  showTime(from, to, { atOnce = false, exactly = false } = {}) {
+    const margin = exactly ? 0 : Math.max((to - from) * .3, this.view.least);
+    if (atOnce) this.view.set(from - margin, to + margin); else this.view.glide(from - margin, to + margin);
+  }
+
+  // goTo shows a grant.
+  goTo(grant) {
+    this.showTime(grant.f, grant.t);
+    const g = this.model.grants.indexOf(grant);
+    this.stage.reveal(this.lanes.rows.find(({ lane }) => lane?.sets.some(([, set]) => set.spans.some((s) => s.g === g))));
+  }
+
+  select(grants) {
+    this.selected = new Set(grants);
+    this.panel.mark();
+    this.redraw();
+  }
+
+  // pick is what a press on something does: it is described, and its grant selected.
+  pick(item, more) {
+    this.details.show(item);
+    const g = (item?.span || item?.mark || {}).g, has = g >= 0 && this.model.grants?.[g];
+    if (!has) return this.select(item || more ? this.selected : []);
+    const others = more ? [...this.selected].filter((other) => other !== g) : [];
+    this.select(this.selected.has(g) && (more || this.selected.size === 1) ? others : [...others, g]);
+  }
+
+  // choose moves the cursor of the keys.
+  choose(item) {
+    this.cursor = item;
+    this.details.show(item);
+    this.view.reveal(item.from, item.to);
+    this.stage.reveal(this.lanes.rowOf(item.lane));
+    const { title, facts: all } = describe(this.model, item);
+    this.say([title, ...all.slice(0, 4).map(([name, text]) => `${name} ${text}`)].join("; "));
+    this.redraw();
+  }
+
+  letGo() {
+    this.cursor = null;
+    this.pointer.leave();
+    this.details.show(null);
+    this.select([]);
+  }
+
+  toggle(group) {
+    this.lanes.toggle(group);
+    this.stage.name();
+    this.stage.measure();
+    this.stage.names.querySelector(`[data-group="${CSS.escape(group)}"]`)?.focus();
+  }
+
+  // say tells those who listen instead of looking.
+  say(text) { this.live.textContent = text; }
+}
