@@ -23,6 +23,7 @@ import (
 	"github.com/lockstorm/lockstorm/hunt/score"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/report/ci"
+	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -276,7 +277,7 @@ func TestCIOfAHuntThatFindsNothing(t *testing.T) {
 		"no run put it to the test, nor anything else":                           {haul{}, 0, ci.Undecided},
 		"no run put it to the test: it is not promised, what was run is outside": {haul{Bag: hunt.Bag{Counts: score.Counts{Tested: map[checker.Property]int{checker.Section: 1}}}}, 0, ci.NotApplicable},
 	} {
-		got := new(ciOptions).unbroken(ci.Check{}, checker.Lease, quest{most: c.most}, c.haul)
+		got := unbroken(ci.Check{}, checker.Lease, quest{most: c.most}, c.haul)
 		want(t, says, got.Outcome, c.outcome)
 		wantMatch(t, got.Says, "^"+regexp.QuoteMeta(says))
 	}
@@ -373,7 +374,42 @@ func TestCITellsOfWhatBreaks(t *testing.T) {
 	}
 	all, byName := readJUnit(t, "junit.xml")
 	want(t, "errors", all.Errors, 1)
+	want(t, "skipped", all.Skipped, 1)
 	want(t, "the message", byName["debate"].Error.Message, "calm: rust")
+	want(t, "the row", byName["calm"].Skipped.Message, "something could not be run. Again: lockstorm run calm --runs 2")
+}
+
+// Law: fewer runs than were asked for are never as expected, whyever they are fewer.
+func TestCIOfARowThatWasNotFinished(t *testing.T) {
+	s, err := scenarios.Find("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally, err := (batch{experiment: prepared(t, s), first: 1, runs: 2, each: func(stored) {}}).run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rowChecks{options: &ciOptions{}}
+	for runs, outcome := range map[int]ci.Outcome{2: ci.AsExpected, 3: ci.Undecided} {
+		want(t, "outcome", r.check(t.Context(), task{s, 1, runs}, tally, nil).Outcome, outcome)
+	}
+}
+
+func prepared(t *testing.T, s scenarios.Scenario) storm.Experiment {
+	t.Helper()
+	e, err := prepareOn(backends[0].Backend, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// A find that could not be shrunk is a violation all the same.
+func TestCIOfAFindThatIsNotShrunk(t *testing.T) {
+	o := ciOptions{hunt: huntOptions{lock: "redlock", assumed: promisedWord, seed: 3}}
+	c := o.broken(huntCheck(checker.Lease), checker.Lease, hunt.Shot{Number: 7})
+	want(t, "outcome", c.Outcome, ci.Contradiction)
+	want(t, "headline", c.Headline(), `lease exclusion violated in run 7 of the hunt. Again: lockstorm hunt --lock redlock --assume "promised" --seed 3 --runs 7`)
 }
 
 // What is not shown in so few runs is undecided, with the command that makes them again.

@@ -45,15 +45,14 @@ func (o *ciOptions) caseStage() (stage, error) {
 		defer cancel()
 		bar := newProgress(problems, casesSuite, len(saved))
 		defer bar.done()
+		var failed error
 		for _, s := range saved {
 			check, err := o.checkCase(ctx, s, problems)
-			if err != nil {
-				return suite, err
-			}
+			failed = errors.Join(failed, err)
 			suite.Checks = append(suite.Checks, check)
 			bar.step()
 		}
-		return suite, nil
+		return suite, failed
 	}, nil
 }
 
@@ -112,6 +111,7 @@ func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writ
 	began := time.Now()
 	result, err := s.experiment.Run(ctx, s.seed, nil)
 	if err != nil {
+		check.Outcome, check.Says = ci.Undecided, whyEnded(ctx)
 		return check, fmt.Errorf("%s: %w", path, err)
 	}
 	check.Took = time.Since(began)

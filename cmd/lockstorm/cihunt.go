@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report/ci"
 )
@@ -43,19 +44,19 @@ func (o *ciOptions) hunted(ctx context.Context, q quest, d deadline, problems io
 	suite.Note = fmt.Sprintf("%s: %s (%s)", q.Ground.Name(), h.headline(), h.figures(true))
 	finds, failed := o.hunt.take(ctx, q, h, problems)
 	for _, p := range q.hunted() {
-		check := o.unbroken(huntCheck(p), p, q, h)
-		for _, f := range finds {
-			if f.Property == p {
-				var err error
-				check, err = o.broken(ctx, huntCheck(p), f, h, problems)
-				failed = errors.Join(failed, err)
-			}
+		check := huntCheck(p)
+		if shot, found := h.First[p]; found {
+			check = o.broken(check, p, shot)
+		} else {
+			check = unbroken(check, p, q, h)
+		}
+		if i := slices.IndexFunc(finds, func(f find) bool { return f.Property == p }); i >= 0 {
+			check, err = o.found(ctx, check, finds[i], problems)
+			failed = errors.Join(failed, err)
 		}
 		suite.Checks = append(suite.Checks, check)
 	}
-	if n := len(suite.Checks); n > 0 { // they are hunted all at once
-		suite.Checks[0].Took = h.took
-	}
+	suite.Checks[0].Took = h.took // they are hunted all at once
 	return suite, failed
 }
 
@@ -64,7 +65,7 @@ func huntCheck(p checker.Property) ci.Check {
 }
 
 // unbroken is a property of which no violation was found.
-func (o *ciOptions) unbroken(c ci.Check, p checker.Property, q quest, h haul) ci.Check {
+func unbroken(c ci.Check, p checker.Property, q quest, h haul) ci.Check {
 	c.Says = words.Count(h.Tested[p], "run") + " put it to the test"
 	switch {
 	case h.stopped:
@@ -81,25 +82,28 @@ func (o *ciOptions) unbroken(c ci.Check, p checker.Property, q quest, h haul) ci
 	return c
 }
 
-// broken is a property that a find breaks. Its run is kept beside its case.
-func (o *ciOptions) broken(ctx context.Context, c ci.Check, f find, h haul, problems io.Writer) (ci.Check, error) {
+// broken is a property that was violated, and the hunt that finds that again, for as long
+// as nothing shorter is known that does.
+func (o *ciOptions) broken(c ci.Check, p checker.Property, shot hunt.Shot) ci.Check {
 	c.Outcome = ci.Contradiction
-	c.Says = fmt.Sprintf("%s violated in run %d of the hunt: %s", f.Property.Title(), f.Found.Number, f.standing(o.hunt.assumed))
-	c.Story = strings.TrimRight(f.shrunk(), "\n") + "\n" + told(f.Small.Report.Finding(f.Property).Story)
+	c.Says = fmt.Sprintf("%s violated in run %d of the hunt", p.Title(), shot.Number)
+	c.Again = fmt.Sprintf("lockstorm hunt --lock %s --assume %q --seed %d --runs %d", o.hunt.lock, o.hunt.assumed, o.hunt.seed, shot.Number)
+	return c
+}
+
+// found adds what was found when that was shrunk. Its run is kept beside its case.
+func (o *ciOptions) found(ctx context.Context, c ci.Check, f find, problems io.Writer) (ci.Check, error) {
+	c.Says += ": " + f.standing(o.hunt.assumed)
+	c.Story = f.shrunk() + "\n" + told(f.Small.Report.Finding(f.Property).Story)
 	if f.path == "" { // it could not be kept, which is told by itself
-		c.Again = fmt.Sprintf("lockstorm hunt --lock %s --assume %q --seed %d --runs %d", o.hunt.lock, o.hunt.assumed, o.hunt.seed, f.Found.Number)
 		return c, nil
 	}
 	c.Again, c.Kept = "lockstorm replay "+f.path, []string{f.path}
-	r, err := replayOfCase(f.path)
+	saved, err := loadCases(f.path)
 	if err != nil {
 		return c, err
 	}
-	e, err := r.prepare()
-	if err != nil {
-		return c, err
-	}
-	run, err := o.keepRun(ctx, e, r.again, r.seed, problems)
+	run, err := o.keepRun(ctx, saved[0].experiment, saved[0].again, saved[0].seed, problems)
 	c.Kept = append(c.Kept, run...)
 	return c, err
 }

@@ -73,25 +73,20 @@ func (r rowChecks) run(ctx context.Context, d deadline, problems io.Writer) (ci.
 		return suite, err
 	}
 	r.each = w.see
-	found, refused, err := r.suite.run(ctx, problems)
+	found, refused, failed := r.suite.run(ctx, problems)
 	for _, t := range r.tasks {
-		tally, known := found[t.scenario.Name]
-		if err != nil && !known {
-			continue // nothing is known, and not for lack of time
-		}
-		check := r.check(ctx, t, tally, refused)
+		check := r.check(ctx, t, found[t.scenario.Name], refused)
 		check.Took = w.took[t.scenario.Name]
 		if first, seen := w.first[t.scenario.Name]; seen && check.Outcome != ci.AsExpected {
 			check.Says, check.Story = tellRun(first.Result)
 			check.Again = r.again(t.scenario).command(stored{Result: first.Result})
-			var failed error
-			check.Kept, failed = r.keep(ctx, first, problems)
-			err = errors.Join(err, failed)
+			check.Kept, err = r.keep(ctx, first, problems)
+			failed = errors.Join(failed, err)
 			w.keep(first)
 		}
 		suite.Checks = append(suite.Checks, check)
 	}
-	return suite, errors.Join(err, w.tidy())
+	return suite, errors.Join(failed, w.tidy())
 }
 
 // name is what a user calls a scenario.
@@ -118,10 +113,11 @@ func (r rowChecks) check(ctx context.Context, t task, tally storm.Tally, refused
 	}
 	check.Outcome = ci.Of(tally.Conclusion())
 	switch {
+	case tally.Runs < t.runs && check.Outcome != ci.Contradiction: // which further runs cannot mend
+		check.Outcome = ci.Undecided
+		check.Says = fmt.Sprintf("run %d times of %d: %s", tally.Runs, t.runs, whyEnded(ctx))
 	case check.Outcome == ci.AsExpected:
 		check.Says, check.Again = verdictsIn(tally), ""
-	case tally.Interrupted:
-		check.Says = fmt.Sprintf("run %d times of %d: %s", tally.Runs, t.runs, whyEnded(ctx))
 	case tally.Slipped > 0:
 		check.Says = slowness(tally)
 	default:

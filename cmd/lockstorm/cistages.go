@@ -45,12 +45,16 @@ func (d deadline) limit(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %v was spent: a longer --budget, or fewer --runs, make room", d.budget))
 }
 
-// whyEnded says why a context has ended.
+// whyEnded says why a context has ended, and with it what was run under it.
 func whyEnded(ctx context.Context) string {
-	if errors.Is(context.Cause(ctx), context.Canceled) {
+	switch why := context.Cause(ctx); {
+	case why == nil:
+		return "something could not be run"
+	case errors.Is(why, context.Canceled):
 		return "it was stopped"
+	default:
+		return why.Error()
 	}
-	return context.Cause(ctx).Error()
 }
 
 // run runs the stages, tells what came of each, and then of everything.
