@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -53,7 +54,7 @@ func wantMatch(t *testing.T, text, expression string) {
 func wantNarrow(t *testing.T, text string) {
 	t.Helper()
 	for l := range strings.Lines(text) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > screen {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > terminal.Unwatched {
 			t.Errorf("%d characters wide: %s", n, l)
 		}
 	}

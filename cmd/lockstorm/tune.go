@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/storm/simulated"
 	"github.com/lockstorm/lockstorm/tune"
 )
@@ -84,16 +85,23 @@ or wishes that contradict what is known; 3 interrupted.`,
 
 // advise finds the advice, stores it and prints it.
 func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems io.Writer) error {
-	line := newStatusLine(problems)
+	line := terminal.NewBar(problems, "choosing", int64(o.runs), terminal.Pieces)
+	defer line.Done()
+	before, last := 0, "" // runs of what was done before the last
 	a, err := tune.Advise(ctx, q, tune.Options{
 		Backend: simulated.Backend(), Runs: o.runs, Seed: o.seed,
 		Progress: func(what string, runs, done int) {
-			if _, due := line.due(); due {
-				line.print("%s: run %d of %d", what, done, runs)
+			if what != last {
+				line.Call("%s", what)
+				last = what
+			}
+			line.At(before+done, before+runs)
+			if done == runs {
+				before, last = before+runs, ""
 			}
 		},
 	})
-	line.done()
+	line.Done()
 	if err != nil {
 		return err
 	}
@@ -107,6 +115,7 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 			return err
 		}
 	} else {
+		terminal.Fit(out)
 		printTuning(out, a, o)
 	}
 	if a.Refusal != "" {

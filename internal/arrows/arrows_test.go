@@ -42,7 +42,7 @@ var rules = []rule{
 	{"world", []string{"env", "nemesis", "history"}, "what all worlds do in the same way knows none of them"},
 	{"sim", []string{"env", "nemesis", "history", "guard", "world"}, "a world knows no lock"},
 	{"cluster", []string{"env", "nemesis", "history", "guard", "world", "redlock/redisnode", "cluster"}, "a world knows no lock; redisnode is a transport"},
-	{"scenarios", []string{"env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
+	{"scenarios", []string{"internal/words", "env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
 	{"storm/simulated", []string{"nemesis", "sim", "storm"}, "it is the simulator as storm knows it, and nothing else"},
 	{"storm", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "locks"}, "storm sees worlds only through the interface that it defines"},
 	{"trace", []string{"env", "history", "checker", "storm", "internal/words"}, "a trace tells what was heard in a run, whatever lock or world it was"},
