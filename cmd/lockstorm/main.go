@@ -117,6 +117,9 @@ history alone what held.
 
 Exit codes: 0 as expected; 1 a verdict contradicts what was expected or, where
 nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
+		Example: `  lockstorm run crash-restart
+  lockstorm debate
+  lockstorm hunt --lock single-node --budget 10s`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -126,6 +129,8 @@ nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when verdicts are coloured: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
 	root.AddCommand(newDebate(), newAgreement(), newCompare(), newRun(), newSweep(), newMerge(), newTune(), newHunt(), newMutants(), newReplay(), newCheck(), newList(), newShow(), newValidate(), newSchema())
+	ownCommands(root)
+	completed(root)
 	return root
 }
 

@@ -149,8 +149,8 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems 
 			_, _ = fmt.Fprintf(problems, "%s has %d of %s already\n", o.out, n, words.Count(head.Units(), "point"))
 		}
 	}
-	if err := measure(ctx, c, &found, keep, problems); err != nil {
-		return err
+	if err := measure(ctx, c, &found, keep, problems); err != nil && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
+		return err // and whoever stopped it is told what is known
 	}
 	if o.out != "" && found.Complete() && found.Shard.Of == 0 {
 		if err := saveSweep(o.out, found, problems); err != nil {

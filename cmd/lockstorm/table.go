@@ -82,10 +82,7 @@ func (t *table) within(out io.Writer, width int) {
 // widths are how many characters each column takes.
 func (t *table) widths() []int {
 	all := make([]int, len(t.head))
-	for n, l := range append([][]string{t.head}, t.lines...) {
-		if n > 0 && len(l) == 1 { // a section
-			continue
-		}
+	for _, l := range append([][]string{t.head}, t.lines...) {
 		for i, cell := range l {
 			if i == len(all) {
 				all = append(all, 0)

@@ -102,6 +102,11 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 		},
 	})
 	line.Done()
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && a.WeighedSettings > 0 && !o.asJSON {
+		terminal.Fit(out)
+		printUnfinished(out, a)
+		return verdictError(exitUndecided)
+	}
 	if err != nil {
 		return err
 	}

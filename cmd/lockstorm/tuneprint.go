@@ -27,15 +27,27 @@ func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 	} else {
 		printRecommended(out, a)
 	}
-	for _, r := range a.Rejected {
-		p("\nrejected: a TTL of %v, extended: %s, retries after %v to %v\n", r.TTL, every(r.ExtendEvery), r.RetryMin, r.RetryMax)
-		for _, c := range r.Contradictions {
-			p("  %s\n", c)
-		}
-	}
+	printRejected(out, a)
 	printChoice(out, a)
 	if o.out != "" {
 		p("\nstored in %s\n", o.out)
+	}
+}
+
+// printUnfinished prints what is known when the advice was not waited for.
+func printUnfinished(out io.Writer, a tune.Advice) {
+	_, _ = fmt.Fprintln(out, "Stopped before a setting was validated by runs: none is recommended.")
+	printRejected(out, a)
+	printChoice(out, a)
+}
+
+// printRejected prints the settings that runs contradicted.
+func printRejected(out io.Writer, a tune.Advice) {
+	for _, r := range a.Rejected {
+		_, _ = fmt.Fprintf(out, "\nrejected: a TTL of %v, extended: %s, retries after %v to %v\n", r.TTL, every(r.ExtendEvery), r.RetryMin, r.RetryMax)
+		for _, c := range r.Contradictions {
+			_, _ = fmt.Fprintf(out, "  %s\n", c)
+		}
 	}
 }
 

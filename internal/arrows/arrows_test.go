@@ -62,6 +62,7 @@ var rules = []rule{
 	{"docs", nil, "pages that the command prints"},
 	{"cmd", []string{"*"}, "the command wires everything"},
 	{"internal/words", nil, "numbers in words know nothing of what is counted"},
+	{"internal/terminal", []string{"internal/words"}, "a terminal shows whatever it is given"},
 	{"internal/files", nil, "a file is written whole whatever it says"},
 	{"internal/page", nil, "a page knows porcupine, and nothing of what is ordered"},
 	{"internal/packed", nil, "compressed bytes are the same whatever they say"},

@@ -29,11 +29,11 @@ type Unit string
 
 // What a work is counted in.
 const (
-	Pieces Unit = `{{what .}} {{bar .}} {{counters . "%s/%s" "%s"}}{{pace .}}, {{rtime . "%s left" "" "… left"}}{{more .}}`
-	Bytes  Unit = `{{what .}} {{bar .}} {{counters . "%s of %s" "%s"}}{{pace .}}, {{rtime . "%s left" "" "… left"}}{{more .}}`
+	Pieces Unit = `{{what .}} {{bar .}} {{counters . "%s/%s"}}{{pace .}}, {{rtime . "%s left" "" "… left"}}{{more .}}`
+	Bytes  Unit = `{{what .}} {{bar .}} {{counters . "%s of %s"}}{{pace .}}, {{rtime . "%s left" "" "… left"}}{{more .}}`
 
 	// Steps are so few, or so unlike each other, that they have no pace.
-	Steps Unit = `{{what .}} {{bar .}} {{counters . "%s/%s" "%s"}}, for {{since .}}{{more .}}`
+	Steps Unit = `{{what .}} {{bar .}} {{counters . "%s/%s"}}, for {{since .}}{{more .}}`
 
 	// Told is a work that says itself, by [Bar.Left], what is left of it.
 	Told Unit = `{{what .}} {{bar .}} {{left .}}{{pace .}}{{more .}}`
@@ -42,7 +42,7 @@ const (
 	waiting Unit = `{{what .}}, for {{since .}}{{more .}}{{bar . " " " " " " " " " "}}`
 
 	// endless is the line of a work of which nobody knows how much it is.
-	endless Unit = `{{what .}}: {{counters . "%s" "%s"}}{{pace .}}, for {{since .}}{{more .}}{{bar . " " " " " " " " " "}}`
+	endless Unit = `{{what .}}: {{counters .}}{{pace .}}, for {{since .}}{{more .}}{{bar . " " " " " " " " " "}}`
 )
 
 // kept are the values of a line, by their names in it.
@@ -93,7 +93,7 @@ func said(what kept) pb.ElementFunc {
 // roomOn is how wide the line may be: of a full one some terminals go on to the next.
 func roomOn(o *Output) int { return o.Screen().Width - 1 }
 
-const (
+var ( // which tests do not wait for
 	patience = time.Second            // so long a work tells nothing of itself
 	refresh  = 200 * time.Millisecond // between two lines
 )
@@ -118,6 +118,7 @@ func NewBar(problems io.Writer, name string, total int64, unit Unit) *Bar {
 	b.bar = pb.New64(total).SetTemplateString(string(line)).SetWriter(o.stage).SetRefreshRate(refresh).
 		Set(pb.Terminal, true).Set(pb.ReturnSymbol, "\r").Set(pb.CleanOnFinish, true).
 		Set(what, name).Set(began, time.Now()).Set(on, o)
+	b.bar.SetWidth(roomOn(o))
 	if unit == Bytes {
 		b.bar.Set(pb.Bytes, true).Set(pb.SIBytesPrefix, true)
 	}
@@ -125,7 +126,7 @@ func NewBar(problems io.Writer, name string, total int64, unit Unit) *Bar {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if !b.ended {
-			b.bar.SetWidth(roomOn(o)).Start()
+			b.bar.Start()
 		}
 	})
 	return b
@@ -190,6 +191,14 @@ func (b *Bar) Say(format string, args ...any) {
 	if b.bar != nil {
 		b.bar.Set(more, fmt.Sprintf(format, args...))
 	}
+}
+
+// String is the line as it is now, or nothing where nobody watches.
+func (b *Bar) String() string {
+	if b.bar == nil {
+		return ""
+	}
+	return b.bar.String()
 }
 
 // Done takes the line away. It may be called again.
