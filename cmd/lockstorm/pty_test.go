@@ -22,7 +22,7 @@ func onPseudoTerminal(t *testing.T, env []string, until, keys string, args ...st
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), append(env, asCommand+"=1")...)
 	cmd.Dir = t.TempDir()
-	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: columns})
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: ptyColumns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,12 +47,12 @@ func onPseudoTerminal(t *testing.T, env []string, until, keys string, args ...st
 	return cmd.ProcessState.ExitCode(), strings.ReplaceAll(seen.String(), "\r\n", "\n")
 }
 
-const columns = 70
+const ptyColumns = 70
 
-// standing is what stands on the screen in the end: of a line that was written anew the
+// leftOn is what stands on the screen in the end: of a line that was written anew the
 // last text. (All that our lines have of a terminal's orders is to begin anew and to clear
 // the line.)
-func standing(text string) string {
+func leftOn(text string) string {
 	var lines []string
 	for l := range strings.SplitSeq(text, "\n") {
 		l = l[strings.LastIndex(l, "\r")+1:]
@@ -65,7 +65,7 @@ func standing(text string) string {
 func wantFitting(t *testing.T, text string) {
 	t.Helper()
 	for l := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if n := ansi.StringWidth(l); n > columns {
+		if n := ansi.StringWidth(l); n > ptyColumns {
 			t.Errorf("%d characters: %q", n, l)
 		}
 	}
@@ -89,7 +89,7 @@ func TestOnATerminal(t *testing.T) {
 		wantFitting(t, text)
 		moves := strings.Contains(text, "\rcalm ")
 		want(t, strings.Join(c.env, " ")+": a line that moves", moves, c.moves)
-		left := standing(text)
+		left := leftOn(text)
 		want(t, strings.Join(c.env, " ")+": colours", left != ansi.Strip(left), c.coloured)
 		if !strings.HasPrefix(ansi.Strip(left), "calm: nothing violated (") || strings.Contains(left, " left") {
 			t.Errorf("what stands there in the end:\n%s", left)
@@ -111,7 +111,7 @@ func TestCtrlCOnATerminal(t *testing.T) {
 		code, text := onPseudoTerminal(t, []string{"TERM=xterm", "NO_COLOR=1"}, c.until, "\x03", strings.Fields(c.args)...)
 		want(t, "exit code of "+c.args, code, exitUndecided)
 		wantFitting(t, text)
-		left := strings.Join(strings.Fields(standing(text)), " ")
+		left := strings.Join(strings.Fields(leftOn(text)), " ")
 		wantIn(t, left, c.told)
 		if strings.Contains(left, " left") || strings.Contains(left, "goroutine ") {
 			t.Errorf("%s: what stands there in the end:\n%s", c.args, left)
