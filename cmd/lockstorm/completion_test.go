@@ -126,7 +126,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 				}
 				lines++
 				is := exemplified(t, words[1:])
-				mine = mine || is == c.Name() || c.Name() == "help"
+				mine = mine || strings.HasPrefix(is+" ", c.CommandPath()+" ")
 			}
 		}
 		if !mine {
@@ -146,7 +146,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 // quoted is what a shell takes for one word.
 var quoted = regexp.MustCompile(`'[^']*'`)
 
-// exemplified parses the words of an example and returns the name of its command.
+// exemplified parses the words of an example and returns the path of its command.
 func exemplified(t *testing.T, words []string) string {
 	t.Helper()
 	for i, w := range words { // where it goes is the shell's affair
@@ -167,5 +167,5 @@ func exemplified(t *testing.T, words []string) string {
 	if err := of.ValidateArgs(of.Flags().Args()); err != nil {
 		t.Errorf("%v: %v", words, err)
 	}
-	return of.Name()
+	return of.CommandPath()
 }

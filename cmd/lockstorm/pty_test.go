@@ -113,7 +113,7 @@ func TestCtrlCOnATerminal(t *testing.T) {
 		wantFitting(t, text)
 		left := strings.Join(strings.Fields(leftOn(text)), " ")
 		wantIn(t, left, c.told)
-		if strings.Contains(left, " left") || strings.Contains(left, "goroutine ") {
+		if strings.Contains(left, "… left") || strings.Contains(left, "s left") || strings.Contains(left, "goroutine ") {
 			t.Errorf("%s: what stands there in the end:\n%s", c.args, left)
 		}
 	}

@@ -47,8 +47,9 @@ HELLO and what a connection may need beside it: AUTH, SELECT).
 Exit codes: 0 a setting is recommended; 1 none meets the wish; 2 bad usage or input,
 or wishes that contradict what is known; 3 interrupted.`,
 		Example: `  lockstorm tune service.yaml
-  lockstorm tune --round-trip '{max: 20ms, log_normal: {median: 500us, sigma: 0.4}}' --clock-ppm 500 \
-    --pause-bound 50ms --hold 20ms..500ms --clients 8 --think 1s..5s --violations 1 --acquire-p99 100ms
+  lockstorm tune --round-trip '{max: 20ms, log_normal: {median: 500us, sigma: 0.4}}' \
+    --clock-ppm 500 --pause-bound 50ms --hold 20ms..500ms --clients 8 --think 1s..5s \
+    --violations 1 --acquire-p99 100ms
   lockstorm tune service.yaml --measure r1:6379,r2:6379,r3:6379 --out advice`,
 		Args: cobra.MaximumNArgs(1),
 	}

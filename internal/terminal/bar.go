@@ -90,8 +90,9 @@ func said(what kept) pb.ElementFunc {
 	}
 }
 
-// roomOn is how wide the line may be: of a full one some terminals go on to the next.
-func roomOn(o *Output) int { return o.Screen().Width - 1 }
+// roomOn is how wide the line may be: of a full one some terminals go on to the next, and
+// behind it stands what they show of Ctrl-C.
+func roomOn(o *Output) int { return o.Screen().Width - len("^C") - 1 }
 
 var ( // which tests do not wait for
 	patience = time.Second            // so long a work tells nothing of itself
