@@ -57,11 +57,14 @@ const (
 	None Guidance = "none" // every plan is drawn from the weights of its faults alone
 )
 
+// Guidances are all of them.
+var Guidances = []Guidance{Full, Aim, None}
+
 func (g Guidance) full() bool { return g == Full || g == "" }
 
 // Validate returns an error for what is none of these, nor nothing.
 func (g Guidance) Validate() error {
-	if g.full() || g == Aim || g == None {
+	if g == "" || slices.Contains(Guidances, g) {
 		return nil
 	}
 	return fmt.Errorf("unknown guidance %q: want %s, %s or %s", string(g), Full, Aim, None)

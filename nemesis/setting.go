@@ -3,6 +3,7 @@ package nemesis
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/guard"
@@ -72,8 +73,11 @@ const (
 	Always      Persistence = "aof-always"   // every write, synced before it is acknowledged
 )
 
+// Persistences are all of them.
+var Persistences = []Persistence{Nothing, EverySecond, Always}
+
 func (p Persistence) validate() error {
-	if p != Nothing && p != EverySecond && p != Always {
+	if !slices.Contains(Persistences, p) {
 		return fmt.Errorf("unknown persistence %q: want %s, %s or %s", p, Nothing, EverySecond, Always)
 	}
 	return nil

@@ -3,7 +3,8 @@ package scenarios
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // Topic is rows of the debate, and series, about one thing.
@@ -79,5 +80,5 @@ func Find(name string) (Scenario, error) {
 	for _, s := range All() {
 		known = append(known, s.Name)
 	}
-	return Scenario{}, fmt.Errorf("unknown scenario %q: there is %s", name, strings.Join(known, ", "))
+	return Scenario{}, &words.UnknownError{What: "scenario", Name: name, Known: known}
 }

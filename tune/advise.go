@@ -71,7 +71,8 @@ type Rejected struct {
 const mostTried = 5
 
 // Advise answers a question that [Question.Validate] has accepted. An error says that there
-// is no answer; that no setting meets the wish is one.
+// is no answer; that no setting meets the wish is one. Where ctx ends while a setting is
+// validated, what was weighed and rejected by then comes with the error.
 func Advise(ctx context.Context, q Question, o Options) (Advice, error) {
 	m := newModel(q.Known)
 	scouted, err := m.scouts(ctx, o)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/storm"
@@ -49,7 +48,7 @@ func (a repetition) command(r stored) string {
 // has a plan of its own, and so has to be found again.
 type failures struct {
 	again repetition
-	lines []string
+	list  table
 	more  int
 }
 
@@ -65,23 +64,20 @@ func (f *failures) add(r stored) {
 	}
 	switch {
 	case r.Scenario.Generate == nil || len(violated) == 0 || r.Slipped():
-	case len(f.lines) == mostFailures:
+	case len(f.list.lines) == mostFailures:
 		f.more++
 	default:
-		f.lines = append(f.lines, fmt.Sprintf("%d\t%s\t%s", r.Seed, strings.Join(violated, " "), f.again.command(r)))
+		f.list.add(fmt.Sprint(r.Seed), strings.Join(violated, " "), f.again.command(r))
 	}
 }
 
 func (f *failures) print(out io.Writer) {
-	if len(f.lines) == 0 {
+	if len(f.list.lines) == 0 {
 		return
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "\nSEED\tVIOLATED\tAGAIN")
-	for _, l := range f.lines {
-		_, _ = fmt.Fprintln(w, l)
-	}
-	_ = w.Flush()
+	f.list.head = []string{"seed", "violated", "again"}
+	_, _ = fmt.Fprintln(out)
+	f.list.text(out)
 	if f.more > 0 {
 		_, _ = fmt.Fprintf(out, "and %d more; --json lists all runs\n", f.more)
 	}

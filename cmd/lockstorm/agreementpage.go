@@ -7,17 +7,19 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
 // text prints the agreement for a terminal.
 func (a agreement) text(out io.Writer) error {
+	terminal.Fit(out)
 	p := &page{out: out}
 	a.shares().text(p)
 	a.decidable(p)
 	p.say("")
 	a.table().text(p)
-	p.say("\n%s.\n%s.", agreementLegend, codesWithin(screen))
+	p.say("\n%s.\n%s.", agreementLegend, codesWithin(terminal.On(out).Prose()))
 	a.open(p, "\n%s:")
 	return p.err
 }

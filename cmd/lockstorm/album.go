@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -40,6 +41,8 @@ func (a *album) add(r stored) {
 // draw draws the pictures into the directories of their runs.
 func (a *album) draw(problems io.Writer) []results.Drawn {
 	var all []results.Drawn
+	bar := terminal.NewBar(problems, "pictures", int64(len(a.runs)), terminal.Steps)
+	defer bar.Done()
 	for _, r := range a.runs {
 		open := func() (io.ReadCloser, error) { return os.Open(filepath.Join(r.dir, results.HistoryFile)) }
 		drawn, err := results.Draw(r.Report, open, func(name string) string { return filepath.Join(r.dir, results.PictureFile(name)) })
@@ -47,6 +50,7 @@ func (a *album) draw(problems io.Writer) []results.Drawn {
 			complain(problems, fmt.Errorf("no picture: %w", err))
 		}
 		all = append(all, drawn...)
+		bar.Step()
 	}
 	return all
 }

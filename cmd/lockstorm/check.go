@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/jepsen"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -146,6 +147,9 @@ func (c checking) all(ctx context.Context, names []string) error {
 func (c checking) one(ctx context.Context, name string, titled, later bool) int {
 	j, err := c.judge(ctx, name)
 	if err == nil {
+		if !c.options.json {
+			terminal.Fit(c.out)
+		}
 		if titled && !c.options.json {
 			c.title(name, later)
 		}
@@ -248,6 +252,8 @@ func (c checking) draw(in input, report checker.Report) []results.Drawn {
 	if c.options.picture == noPicture {
 		return nil
 	}
+	bar := terminal.NewBar(c.problems, "drawing "+in.title(), 0, terminal.Steps)
+	defer bar.Done()
 	drawn, err := results.Draw(report, in.again, func(name string) string { return c.free(in.picture(c.options.picture, name)) })
 	if err != nil {
 		complain(c.problems, fmt.Errorf("no picture: %w", err))

@@ -234,7 +234,7 @@ func TestCheckOfAHistoryFromElsewhere(t *testing.T) {
 	code, out, _ := command(t, "check", "--picture", "none", file)
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, file+": violations in 1 of 1 run; nothing was expected\n",
-		"lease exclusion violated: client 1 was granted \"r\" (token order-service-1)",
+		"lease exclusion violated:\n  client 1 was granted \"r\" (token order-service-1)",
 		"in the history: V1 from \"t\":4 to \"t\":9\n")
 	_, out, _ = command(t, "check", "--picture", "none", "--property", "V1", "--json", file)
 	wantIn(t, out, `"scenario":""`)

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/jepsen"
 	"github.com/lockstorm/lockstorm/results"
 )
@@ -80,15 +80,15 @@ func (c checking) drawJepsen(j *jepsenJudged, in input, f jepsen.Finding) error 
 
 func (j jepsenJudged) tell(out io.Writer) {
 	_, _ = fmt.Fprintf(out, "A history of Jepsen, workload %s: %d operations, %d of unknown outcome, keys: %d\n\n", j.Workload, j.Operations, j.Infos, j.Keys)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "MODEL\tVERDICT")
+	verdicts := &table{head: []string{"model", "verdict"}}
 	for _, f := range j.Findings {
-		_, _ = fmt.Fprintf(w, "%s\t%s\n", f.Model, f.Verdict)
+		verdicts.add(f.Model, fmt.Sprint(f.Verdict))
 	}
-	_ = w.Flush()
+	verdicts.text(out)
 	for _, f := range j.Findings {
 		if f.Story != "" {
-			_, _ = fmt.Fprintf(out, "\n%s %s: %s\n", f.Model, f.Verdict, f.Story)
+			_, _ = fmt.Fprintf(out, "\n%s %s:\n", f.Model, terminal.On(out).Verdicts(f.Verdict.String()))
+			tell(out, f.Story)
 		}
 	}
 	for i, p := range j.Pictures {

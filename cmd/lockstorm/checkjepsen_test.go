@@ -40,7 +40,7 @@ func TestCheckOfJepsen(t *testing.T) {
 		{givenAway, []string{"--model", "fenced,ownerless mutex"}, exitAsExpected, []string{"ownerless mutex  holds\nfenced mutex     n/a\n"}},
 		{givenAway, []string{"--model", "owner-aware"}, exitContradiction, []string{"owner-aware mutex  violated"}},
 		{heldOnce, []string{"--limit", "1ns"}, exitUndecided, []string{"ownerless mutex    unknown", "undecided after 0 of 1 operations"}},
-		{"{:type :info :f :start :process :nemesis}", nil, exitAsExpected, []string{"workload none: 0 operations", "any    n/a", "any n/a: the history holds no operation"}},
+		{"{:type :info :f :start :process :nemesis}", nil, exitAsExpected, []string{"workload none: 0 operations", "any    n/a", "any n/a:\n  the history holds no operation"}},
 		{"{:type :invoke :f :read :process 0} {:type :ok :f :read :process 0 :value 3}", []string{"--initial", "3"}, exitAsExpected, []string{"register  holds"}},
 	}
 	for _, c := range cases {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/report/ci"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -43,14 +44,14 @@ func (o *ciOptions) caseStage() (stage, error) {
 	return func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
 		ctx, cancel := d.limit(ctx)
 		defer cancel()
-		bar := newProgress(problems, casesSuite, len(saved))
-		defer bar.done()
+		bar := terminal.NewBar(problems, casesSuite, int64(len(saved)), terminal.Pieces)
+		defer bar.Done()
 		var failed error
 		for _, s := range saved {
 			check, err := o.checkCase(ctx, s, problems)
 			failed = errors.Join(failed, err)
 			suite.Checks = append(suite.Checks, check)
-			bar.step()
+			bar.Step()
 		}
 		return suite, failed
 	}, nil

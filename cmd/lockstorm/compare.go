@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -123,7 +123,7 @@ func names[T any](list []T, name func(T) string) []string {
 func allKnown(what string, some, known []string) error {
 	for _, n := range some {
 		if !slices.Contains(known, n) {
-			return fmt.Errorf("unknown %s %q: there is %s", what, n, strings.Join(known, ", "))
+			return &words.UnknownError{What: what, Name: n, Known: known}
 		}
 	}
 	return nil

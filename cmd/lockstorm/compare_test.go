@@ -34,15 +34,15 @@ func TestCompareInOneTrial(t *testing.T) {
 	wantNarrow(t, out)
 	code, out, _ = command(t, "run", "compare-crash-redlock", "--seed", "1", "--out", "")
 	want(t, "exit code of the repetition", code, exitContradiction)
-	wantIn(t, out, "lease exclusion violated (seed 1): nodes 4 and 5 are cut off, from client 1")
+	wantIn(t, out, "lease exclusion violated (seed 1):\n  nodes 4 and 5 are cut off, from client 1")
 	_, out, _ = command(t, "show", "compare-crash-single-node")
 	wantIn(t, out, "name: compare-crash-single-node\n", "kind: single-node\n")
 	code, _, problems := command(t, "compare", "--locks", "redlock,bluelock")
 	want(t, "exit code of a lock that there is not", code, exitBadInput)
-	wantIn(t, problems, `unknown lock "bluelock": there is redlock, `)
+	wantIn(t, problems, `unknown lock "bluelock": of 21 the nearest are redlock`)
 	code, _, problems = command(t, "compare", "--trial", "trail")
 	want(t, "exit code of a trial that there is not", code, exitBadInput)
-	wantIn(t, problems, `unknown trial "trail": there is calm, `)
+	wantIn(t, problems, `unknown trial "trail": of 14 the nearest are `)
 }
 
 func TestCompareByTrial(t *testing.T) {

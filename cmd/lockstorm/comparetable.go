@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -160,15 +161,16 @@ func (c comparison) print(out io.Writer, reference results.Reference) error {
 	case asMarkdown:
 		return c.page(out, reference)
 	}
+	terminal.Fit(out)
 	if c.byTrial {
 		for _, t := range c.trials {
 			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Name, t.Summary)
-			matrix(c.records([]scenarios.Trial{t})).wrapped(out, screen)
+			matrix(c.records([]scenarios.Trial{t})).wrapped(out)
 			_, _ = fmt.Fprintln(out)
 		}
 	} else {
 		records := c.records(c.trials)
-		matrix(records).wrapped(out, screen)
+		matrix(records).wrapped(out)
 		_, _ = fmt.Fprintln(out)
 		firsts(records).text(out)
 		_, _ = fmt.Fprintln(out)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -21,8 +22,9 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	case d.show.format == asMarkdown:
 		return d.digest(out)
 	}
+	terminal.Fit(out)
 	d.table(cellWidth(asText), whole).text(out)
-	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", signLegend, codesWithin(screen))
+	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", signLegend, codesWithin(terminal.On(out).Prose()))
 	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", shownLegend, d.again)
 	if !d.show.short {
 		rows, curves := d.findings(d.topics...)
@@ -200,6 +202,6 @@ func printSeries(out io.Writer, curves []curve) {
 		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s\".\n", c.Points[0].Value, c.Points[0].Name)
 	}
 	if len(curves) > 0 {
-		_, _ = fmt.Fprintf(out, "\n%s\n", seriesLegend)
+		_, _ = fmt.Fprintf(out, "\n%s\n", terminal.Flow(out, seriesLegend))
 	}
 }

@@ -11,10 +11,12 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -183,14 +185,18 @@ func TestHuntTellsWhatItCannotKeep(t *testing.T) {
 	}
 }
 
-// What a narrow terminal shows of the progress line is what matters most, and it shows it
-// on one line.
+// What a narrow terminal shows of the line is what matters most, and it shows it on one
+// line.
 func TestHuntLine(t *testing.T) {
 	_, q, h := caught(t)
-	var out strings.Builder
-	line := &huntLine{&statusLine{out: &out}, "crash-restart"}
-	line.see(q, &h.Bag)
-	wantMatch(t, out.String(), `^\r\x1b\[K\x1b\[\?7lcrash-restart: 0 runs left, \d+ runs/s, V\d ✗ \d+, .*\x1b\[\?7h$`)
+	_, problems := terminal.Outputs(io.Discard, screen{columns: 60}, os.Getenv)
+	line := newHuntLine(problems, "crash-restart")
+	defer line.Done()
+	line.see(q, &h.Bag, time.Second)
+	if n := utf8.RuneCountInString(line.String()); n > 60 {
+		t.Errorf("%d characters: %q", n, line)
+	}
+	wantMatch(t, line.String(), `^crash-restart +0 runs left, V\d ✗ \d+, `)
 }
 
 // A find of a hunt that was stopped is not called shrunk.

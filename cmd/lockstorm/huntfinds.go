@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/hunt/score"
 	"github.com/lockstorm/lockstorm/hunt/shrink"
 	"github.com/lockstorm/lockstorm/hunt/trophy"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -43,6 +43,7 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	if o.json {
 		err = json.NewEncoder(out).Encode(scoreOf(q, h, finds))
 	} else {
+		terminal.Fit(out)
 		o.printHaul(out, q, h)
 		for _, f := range finds {
 			f.print(out, o.assumed)
@@ -66,12 +67,12 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 	var failed error // the first
 	taker := trophy.Taker{Backend: q.Backend, Terms: q.Terms, Promised: assume.Promised}
 	found := h.Found()
-	line := newStatusLine(problems)
-	defer line.done()
-	for i, p := range found {
+	line := terminal.NewBar(problems, "shrink", int64(len(found)), terminal.Steps)
+	defer line.Done()
+	for _, p := range found {
 		taker.Progress = func(r shrink.Result) {
-			if _, due := line.due(); due {
-				line.print("%s", clip(fmt.Sprintf("shrink %s, %d of %d: %v after %s (Ctrl-C keeps that)", p.Code(), i+1, len(found), trophy.ExtentOf(r.Scenario), words.Count(r.Runs, "run")), screen))
+			if line.Due() {
+				line.Say(": %s, %v after %s (Ctrl-C keeps that)", p.Code(), trophy.ExtentOf(r.Scenario), words.Count(r.Runs, "run"))
 			}
 		}
 		t, err := taker.Take(ctx, p, h.First[p])
@@ -85,6 +86,7 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 			}
 		}
 		finds = append(finds, f)
+		line.Step()
 	}
 	return finds, failed
 }
@@ -92,7 +94,7 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 // printHaul prints what the hunt amounts to. Where it had a budget it depends on the
 // machine in any case, and its times are told; otherwise it is the same each time.
 func (o *huntOptions) printHaul(out io.Writer, q quest, h haul) {
-	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", q.Ground.Name(), h.headline(), h.figures(q.budget > 0))
+	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", q.Ground.Name(), h.coloured(terminal.On(out)), h.figures(q.budget > 0))
 	if h.stopped {
 		_, _ = fmt.Fprintln(out, stoppedLine)
 	}
@@ -103,24 +105,32 @@ func (o *huntOptions) printHaul(out io.Writer, q quest, h haul) {
 		return
 	}
 	_, _ = fmt.Fprintln(out)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	head := "PROPERTY\t\tVIOLATED IN\tFIRST IN"
+	t := &table{head: []string{"property", "", "violated in", "first in"}}
 	if q.budget > 0 {
-		head += "\tAFTER"
+		t.head = append(t.head, "after")
 	}
-	_, _ = fmt.Fprintln(w, head)
 	for _, p := range h.Found() {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\trun %d", p.Code(), p.Title(), words.Count(h.Violations[p], "run"), h.First[p].Number)
+		cells := []string{p.Code(), p.Title(), words.Count(h.Violations[p], "run"), fmt.Sprintf("run %d", h.First[p].Number)}
 		if q.budget > 0 {
-			_, _ = fmt.Fprintf(w, "\t%s", seconds(h.after[p]))
+			cells = append(cells, seconds(h.after[p]))
 		}
-		_, _ = fmt.Fprintln(w)
+		t.add(cells...)
 	}
-	_ = w.Flush()
+	t.text(out)
 }
 
 // stoppedLine ends what is told when whoever started it did not wait for the rest.
 const stoppedLine = "Stopped before the end: this is what is known."
+
+func (h haul) coloured(on terminal.Screen) string {
+	switch {
+	case len(h.First) > 0:
+		return on.Bad(h.headline())
+	case h.Runs == 0:
+		return on.Strong(h.headline())
+	}
+	return on.Good(h.headline())
+}
 
 func (h haul) headline() string {
 	switch n := len(h.First); {
@@ -166,7 +176,7 @@ func (h haul) figures(timed bool) string {
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
 func (f find) print(out io.Writer, assumed string) {
-	_, _ = fmt.Fprintf(out, "\n%s violated in run %d: %s\n", f.Property.Title(), f.Found.Number, f.standing(assumed))
+	_, _ = fmt.Fprintf(out, "\n%s %s in run %d: %s\n", f.Property.Title(), terminal.On(out).Bad("violated"), f.Found.Number, f.standing(assumed))
 	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
 	tell(out, f.Small.Report.Finding(f.Property).Story)
 	if f.path != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 )
 
 // haul is what one hunt has brought in.
@@ -38,14 +39,14 @@ func (h haul) ended(q quest) error {
 }
 
 // run hunts until there is enough, the budget is spent or ctx ends.
-func (q quest) run(ctx context.Context, watch *huntLine) (haul, error) {
+func (q quest) run(ctx context.Context, watch huntLine) (haul, error) {
 	began := time.Now()
 	h := haul{after: map[checker.Property]time.Duration{}}
 	q.Each = func(s hunt.Shot) bool {
 		for _, p := range h.Add(s) {
 			h.after[p] = time.Since(began)
 		}
-		watch.see(q, &h.Bag)
+		watch.see(q, &h.Bag, time.Since(began))
 		return !q.enough(&h.Bag)
 	}
 	budgeted := ctx
@@ -62,31 +63,30 @@ func (q quest) run(ctx context.Context, watch *huntLine) (haul, error) {
 // watched is run, with a line that tells how it goes.
 func (q quest) watched(ctx context.Context, problems io.Writer) (haul, error) {
 	line := newHuntLine(problems, q.Ground.Name())
-	defer line.done()
+	defer line.Done()
 	return q.run(ctx, line)
 }
 
 // huntLine is the line that tells how a hunt goes.
-type huntLine struct {
-	*statusLine
-	what string
+type huntLine struct{ *terminal.Bar }
+
+func newHuntLine(problems io.Writer, what string) huntLine {
+	return huntLine{terminal.NewBar(problems, what, 0, terminal.Told)}
 }
 
-func newHuntLine(out io.Writer, what string) *huntLine {
-	return &huntLine{newStatusLine(out), what}
-}
-
-func (l *huntLine) see(q quest, b *hunt.Bag) {
-	elapsed, due := l.due()
-	if !due {
+func (l huntLine) see(q quest, b *hunt.Bag, took time.Duration) {
+	if !l.Due() {
 		return
 	}
-	left := fmt.Sprintf("%d runs left", q.most-b.Runs)
-	if q.budget > 0 {
-		left = fmt.Sprintf("%v left", (q.budget - elapsed).Round(time.Second))
+	if q.budget > 0 { // as many runs as there will be by then
+		l.At(b.Runs, int(float64(b.Runs)*max(1, q.budget.Seconds()/took.Seconds())))
+		l.Left("%v left", (q.budget - took).Round(time.Second))
+	} else {
+		l.At(b.Runs, q.most)
+		l.Left("%d runs left", q.most-b.Runs)
 	}
 	// What a narrow terminal has no room for stands at the end.
-	parts := []string{left, fmt.Sprintf("%.0f runs/s", float64(b.Runs)/elapsed.Seconds())}
+	var parts []string
 	for _, p := range b.Found() {
 		parts = append(parts, fmt.Sprintf("%s ✗ %d", p.Code(), b.Violations[p]))
 	}
@@ -94,5 +94,5 @@ func (l *huntLine) see(q quest, b *hunt.Bag) {
 		parts = append(parts, "closest "+near)
 	}
 	parts = append(parts, fmt.Sprintf("%d runs", b.Runs), fmt.Sprintf("%d grants", b.Grants), fmt.Sprintf("%d faults", b.Faults))
-	l.print("%s", clip(l.what+": "+strings.Join(parts, ", "), screen))
+	l.Say(", %s", strings.Join(parts, ", "))
 }

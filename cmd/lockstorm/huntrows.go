@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
 	"github.com/lockstorm/lockstorm/hunt/unscripted"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -88,7 +89,8 @@ func (o *huntOptions) printRows(out io.Writer, found []chased, stopped bool) err
 	case o.format == asMarkdown:
 		rowsTable(found).markdown(out)
 	default:
-		rowsTable(found).wrapped(out, screen)
+		terminal.Fit(out)
+		rowsTable(found).wrapped(out)
 	}
 	_, _ = io.WriteString(out, "\nRuns and seconds: median / p90 / p99 of the hunts; –: too few have found it.\n")
 	if stopped {

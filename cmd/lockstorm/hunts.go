@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 )
 
@@ -30,6 +30,7 @@ func (o *huntOptions) repeated(cmd *cobra.Command, q quest) error {
 			Ground: q.Ground.Name(), Hunted: q.hunted(), Seed: o.seed, Stopped: stopped, chaseScore: scoreChases(chases),
 		})
 	} else {
+		terminal.Fit(out)
 		printChases(out, q, chases)
 		if stopped {
 			_, _ = fmt.Fprintln(out, "\n"+stoppedLine)
@@ -51,9 +52,9 @@ func (o *huntOptions) repeated(cmd *cobra.Command, q quest) error {
 func (q quest) chase(ctx context.Context, n int, problems io.Writer) (hunt.Chases, error) {
 	var chases hunt.Chases
 	line := newHuntLine(problems, "")
-	defer line.done()
+	defer line.Done()
 	for first := q.Seed; len(chases) < n; q.Seed = first + uint64(len(chases)) {
-		line.what = fmt.Sprintf("%s, hunt %d of %d", q.Ground.Name(), len(chases)+1, n)
+		line.Call("%s, hunt %d of %d", q.Ground.Name(), len(chases)+1, n)
 		h, err := q.run(ctx, line)
 		if err != nil || h.stopped {
 			return chases, err
@@ -76,12 +77,11 @@ var shares = []struct {
 
 func printChases(out io.Writer, q quest, c hunt.Chases) {
 	_, _ = fmt.Fprintf(out, "%s: found by %d of %s\n\n", q.Ground.Name(), c.Found(), words.Count(len(c), "hunt"))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "\tRUNS\tSECONDS")
+	t := &table{head: []string{"", "runs", "seconds"}}
 	for _, s := range shares {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", s.name, runsText(c, s.percent), tookText(c, s.percent))
+		t.add(s.name, runsText(c, s.percent), tookText(c, s.percent))
 	}
-	_ = w.Flush()
+	t.text(out)
 }
 
 // runsText is how many runs so many percent of the hunts needed, for a cell.

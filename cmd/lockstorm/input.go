@@ -3,12 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/lockstorm/lockstorm/internal/packed"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -150,11 +150,12 @@ func interruptible(ctx context.Context, open func() (io.ReadCloser, error)) func
 // reading is the plain text of an input while it is read. It says on a terminal how far
 // it has come.
 type reading struct {
-	in     input
-	plain  io.ReadCloser
-	status *statusLine
-	bytes  int64 // of the input, as it is stored
-	lines  int64
+	in       input
+	plain    io.ReadCloser
+	problems io.Writer
+	bar      *terminal.Bar
+	lines    int64
+	read     bool // to its end
 }
 
 // read begins to read the input, which may be compressed.
@@ -163,33 +164,31 @@ func (in input) read(ctx context.Context, problems io.Writer) (*reading, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{in: in, status: newStatusLine(problems)}
-	r.plain, err = unpack(counted{raw, ctx, &r.bytes})
-	return r, err
+	r := &reading{in: in, problems: problems, bar: terminal.NewBar(problems, in.title(), in.size, terminal.Bytes)}
+	if r.plain, err = unpack(counted{raw, ctx, r.bar}); err != nil {
+		r.bar.Done()
+		return nil, err
+	}
+	return r, nil
 }
 
 func (r *reading) Read(p []byte) (int, error) {
 	n, err := r.plain.Read(p)
 	r.lines += int64(bytes.Count(p[:n], []byte{'\n'}))
-	if elapsed, due := r.status.due(); due {
-		r.status.print("%s: %s, %.1f million events, %.1f million/s", r.in.name, r.share(),
-			float64(r.lines)/1e6, float64(r.lines)/1e6/elapsed.Seconds())
+	if r.bar.Due() {
+		r.bar.Say(", %.1f million lines", float64(r.lines)/1e6)
+	}
+	if err != nil && !r.read { // what is left of the work is to judge it
+		r.read = true
+		r.bar.Done()
+		r.bar = terminal.NewBar(r.problems, "judging "+r.in.title(), 0, terminal.Steps)
 	}
 	return n, err
 }
 
-// share says how much of the input has been read.
-func (r *reading) share() string {
-	const mega = 1e6
-	if r.in.size == 0 {
-		return fmt.Sprintf("%.0f MB", float64(r.bytes)/mega)
-	}
-	return fmt.Sprintf("%.0f of %.0f MB", float64(r.bytes)/mega, float64(r.in.size)/mega)
-}
-
 // Close ends the reading and takes the status away.
 func (r *reading) Close() error {
-	r.status.done()
+	r.bar.Done()
 	return r.plain.Close()
 }
 
@@ -197,7 +196,7 @@ func (r *reading) Close() error {
 type counted struct {
 	io.ReadCloser
 	ctx context.Context
-	n   *int64
+	bar *terminal.Bar
 }
 
 func (c counted) Read(p []byte) (int, error) {
@@ -205,6 +204,6 @@ func (c counted) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.ReadCloser.Read(p)
-	*c.n += int64(n)
+	c.bar.Steps(n)
 	return n, err
 }

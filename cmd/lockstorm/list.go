@@ -5,11 +5,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -28,9 +28,14 @@ func newList() *cobra.Command {
 }
 
 func list(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	title := func(s string) { _, _ = fmt.Fprintf(w, "%s\n", s) }
-	entry := func(cells ...string) { _, _ = fmt.Fprintf(w, "  %s\n", strings.Join(cells, "\t")) }
+	terminal.Fit(out)
+	gap, t := "", &table{}
+	title := func(s string) {
+		t.text(out)
+		_, _ = fmt.Fprintf(out, "%s%s\n", gap, terminal.On(out).Strong(s))
+		gap, t = "\n", &table{}
+	}
+	entry := func(cells ...string) { t.add(append([]string{"  " + cells[0]}, cells[1:]...)...) }
 
 	described := func(names []string, what map[string]string) {
 		for _, n := range names {
@@ -42,11 +47,11 @@ func list(out io.Writer) error {
 	for _, s := range scenarios.All() {
 		entry(s.Name, s.Summary)
 	}
-	title("\nSeries")
+	title("Series")
 	for _, s := range scenarios.AllSeries() {
 		entry(s.Name, s.Summary)
 	}
-	title("\nSweeps")
+	title("Sweeps")
 	for _, known := range sweeps {
 		s, err := known.make()
 		if err != nil {
@@ -54,36 +59,37 @@ func list(out io.Writer) error {
 		}
 		entry(s.Name, s.Summary)
 	}
-	title("\nTrials of compare")
+	title("Trials of compare")
 	for _, t := range scenarios.Trials() {
 		entry(t.Name, t.Summary)
 	}
-	title("\nLocks of compare")
+	title("Locks of compare")
 	for _, c := range scenarios.Contenders() {
 		entry(c.Name, c.Summary)
 	}
-	title("\nLocks")
+	title("Locks")
 	described(storm.Locks())
-	title("\nWorkloads")
+	title("Workloads")
 	described(storm.Workloads())
-	title("\nFaults")
+	title("Faults")
 	kinds, does := nemesis.Kinds()
 	for _, k := range kinds {
 		entry(string(k), does[k]+" ("+strings.Join(able(k), ", ")+")")
 	}
-	title("\nBackends")
+	title("Backends")
 	for _, b := range backends {
 		entry(b.Name, b.what)
 	}
-	title("\nClients on real servers")
+	title("Clients on real servers")
 	for _, c := range whatClientsAre {
 		entry(c.name, c.what)
 	}
-	title("\nProperties")
+	title("Properties")
 	for _, p := range checker.Properties() {
 		entry(p.String(), p.Code(), p.Title())
 	}
-	return w.Flush()
+	t.text(out)
+	return nil
 }
 
 // able names the backends that can carry out a kind of fault.

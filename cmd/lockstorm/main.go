@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -69,14 +71,15 @@ func main() {
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, in io.Reader, out, problems io.Writer) int {
-	root, told := newRoot(), &outlet{to: out}
+	root := newRoot()
+	told, said := terminal.Outputs(out, problems, os.Getenv)
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(told)
-	root.SetErr(problems)
+	root.SetErr(said)
 	err := root.ExecuteContext(ctx)
-	if told.err != nil { // whatever was found, nobody has seen it
-		err = told.err
+	if failed := told.Close(); failed != nil { // whatever was found, nobody has seen it
+		err = failed
 	}
 	var verdict verdictError
 	switch {
@@ -94,25 +97,15 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 
 // complain says in one line what is wrong.
 func complain(problems io.Writer, err error) {
-	_, _ = fmt.Fprintln(problems, "lockstorm:", oneLine.Replace(strings.TrimSpace(err.Error())))
+	text := oneLine.Replace(strings.TrimSpace(err.Error()))
+	if unknown := new(words.UnknownError); errors.As(err, &unknown) && !unknown.Few() {
+		text += ` ("lockstorm list" names all)`
+	}
+	_, _ = fmt.Fprintln(problems, "lockstorm:", text)
 }
 
 // oneLine makes one line of an error that quotes several.
 var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
-
-// outlet is the output, and keeps its first error, which those who print do not look at.
-type outlet struct {
-	to  io.Writer
-	err error
-}
-
-func (o *outlet) Write(p []byte) (int, error) {
-	n, err := o.to.Write(p)
-	if o.err == nil {
-		o.err = err
-	}
-	return n, err
-}
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -124,12 +117,38 @@ history alone what held.
 
 Exit codes: 0 as expected; 1 a verdict contradicts what was expected or, where
 nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
+		Example: `  lockstorm run crash-restart
+  lockstorm debate
+  lockstorm hunt --lock single-node --budget 10s`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when verdicts are coloured: auto (on a terminal, unless NO_COLOR is set), always, never")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
 	root.AddCommand(newDebate(), newAgreement(), newCompare(), newRun(), newSweep(), newMerge(), newTune(), newHunt(), newMutants(), newCI(), newReplay(), newCheck(), newList(), newShow(), newValidate(), newSchema())
+	ownCommands(root)
+	completed(root)
 	return root
+}
+
+// colourFlag is the flag that says when text is coloured, spelt as other programs spell it.
+const colourFlag = "color"
+
+// colour has what is printed coloured as the flag says.
+func colour(cmd *cobra.Command) error {
+	text, err := cmd.Flags().GetString(colourFlag)
+	if err != nil {
+		return err
+	}
+	when, err := terminal.ParseWhen(text)
+	if err != nil {
+		return fmt.Errorf("--%s %w", colourFlag, err)
+	}
+	if out, is := cmd.OutOrStdout().(*terminal.Output); is {
+		out.Coloured(when)
+	}
+	return nil
 }

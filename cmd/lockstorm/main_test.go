@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -53,7 +54,7 @@ func wantMatch(t *testing.T, text, expression string) {
 func wantNarrow(t *testing.T, text string) {
 	t.Helper()
 	for l := range strings.Lines(text) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > screen {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > terminal.Unwatched {
 			t.Errorf("%d characters wide: %s", n, l)
 		}
 	}
@@ -92,8 +93,8 @@ func TestRunStoresWhatCheckJudges(t *testing.T) {
 	code, out, _ := command(t, "run", "crash-restart", "--seed", "3", "--out", dir)
 	want(t, "exit code", code, exitAsExpected)
 	stored := filepath.Join(dir, "crash-restart-sim-3")
-	wantIn(t, out, "lease exclusion violated (seed 3): nodes 4 and 5 are cut off, from client 1 at 0s; client 1 was granted",
-		" and is back without its keys at once; client 2 was granted", "stored in "+stored)
+	wantIn(t, out, "lease exclusion violated (seed 3):\n  nodes 4 and 5 are cut off, from client 1 at 0s;\n  client 1 was granted",
+		" and is back without its keys at once;\n  client 2 was granted", "stored in "+stored)
 
 	code, again, _ := command(t, "check", stored)
 	want(t, "exit code of check", code, exitAsExpected)
@@ -257,7 +258,7 @@ func TestBadInput(t *testing.T) {
 	}{
 		{[]string{"sing"}, `unknown command "sing"`},
 		{[]string{"run"}, "accepts 1 arg"},
-		{[]string{"run", "clam"}, `unknown scenario "clam": there is calm, slow-acquire,`},
+		{[]string{"run", "clam"}, `unknown scenario "clam": of 67 the nearest are calm`},
 		{[]string{"run", "none.yaml"}, "open none.yaml: no such file"},
 		{[]string{"run", "calm", "--backend", "tin"}, `unknown backend "tin": there is sim`},
 		{[]string{"run", "calm", "--runs", "0"}, "--runs 0: want at least 1"},
@@ -281,21 +282,21 @@ func TestBadInput(t *testing.T) {
 		{[]string{"replay", "--package", "p", "calm"}, "--package is that of the test of --go"},
 		{[]string{"replay", "calm"}, `the replay string "calm" does not begin with v1.`},
 		{[]string{"replay", "v1.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
-		{[]string{"replay", storm.Replay{Scenario: "clam"}.String()}, `unknown scenario "clam": there is calm, `},
+		{[]string{"replay", storm.Replay{Scenario: "clam"}.String()}, `unknown scenario "clam": of 67 the nearest are calm ("lockstorm list" names all)`},
 		{[]string{"replay", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
 		{[]string{"validate"}, "requires at least 1 arg"},
 		{[]string{"validate", "--backend", "tin", "mine.yaml"}, `unknown backend "tin": there is sim`},
 		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
 		{[]string{"debate", "--points", "0"}, "--points 0: want at least 1"},
-		{[]string{"debate", "calm", "clam"}, `unknown row "clam": there is calm, slow-acquire,`},
+		{[]string{"debate", "calm", "clam"}, `unknown row "clam": of 73 the nearest are calm`},
 		{[]string{"debate", "--format", "verse"}, `unknown format "verse": want text, markdown or json`},
 		{[]string{"debate", "calm", "--save", dir}, "--save stores the whole debate: name no rows"},
 		{[]string{"debate", "--from", dir, "--runs", "3"}, "[from runs]"},
 		{[]string{"debate", "--from", filepath.Join(dir, "nowhere")}, "debate.json: no such file"},
 		{[]string{"compare", "calm"}, `unknown command "calm"`},
 		{[]string{"compare", "--runs", "0"}, "--runs 0: want at least 1"},
-		{[]string{"compare", "--locks", "redlock,padlock"}, `unknown lock "padlock": there is redlock, `},
-		{[]string{"compare", "--trial", "fire"}, `unknown trial "fire": there is calm, pause,`},
+		{[]string{"compare", "--locks", "redlock,padlock"}, `unknown lock "padlock": of 21 the nearest are redlock`},
+		{[]string{"compare", "--trial", "fire"}, `unknown trial "fire": of 14 the nearest are `},
 		{[]string{"compare", "--trial", "calm", "--save", dir}, "--save stores the whole comparison: name neither"},
 		{[]string{"compare", "--from", dir, "--seed", "3"}, "[from seed]"},
 		{[]string{"compare", "--from", dir}, "compare.json: no such file"},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/storm"
@@ -12,12 +11,12 @@ import (
 
 // printMeasured prints a short block of measurements.
 func printMeasured(out io.Writer, a *storm.Aggregate) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w)
+	t := &table{}
 	for _, f := range a.Figures() {
-		_, _ = fmt.Fprintf(w, "%s\t%s\n", f.Name, strings.Join(f.Parts, ", "))
+		t.add(f.Name, strings.Join(f.Parts, ", "))
 	}
-	_ = w.Flush()
+	_, _ = fmt.Fprintln(out)
+	t.text(out)
 }
 
 // inWords makes one sentence of measurements.

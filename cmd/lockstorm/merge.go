@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/sweep"
 )
 
@@ -29,6 +30,8 @@ Exit codes are those of sweep.`,
 		if o.out == "" {
 			return errors.New("--out: name the directory that gets the whole")
 		}
+		bar := terminal.NewBar(cmd.ErrOrStderr(), "merging", 0, terminal.Steps)
+		defer bar.Done()
 		r, err := sweep.Merge(dirs)
 		if err != nil {
 			return err
@@ -36,7 +39,8 @@ Exit codes are those of sweep.`,
 		if err := r.Keep(o.out); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
-		if err := saveSweep(o.out, r); err != nil {
+		bar.Done()
+		if err := saveSweep(o.out, r, cmd.ErrOrStderr()); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 		return o.present(r, cmd.OutOrStdout())

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/internal/mutants"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 )
 
 // mutantOptions are the flags of mutants.
@@ -135,14 +136,14 @@ func (o mutantOptions) run(ctx context.Context, c mutants.Checkout, chosen []mut
 
 // score tries one after another until ctx ends. With --json each is told at once.
 func (o mutantOptions) score(ctx context.Context, c mutants.Checkout, chosen []mutants.Mutant, out, problems io.Writer) (s mutantScore, err error) {
-	line := newStatusLine(problems)
-	defer line.done()
+	bar := terminal.NewBar(problems, "mutants", int64(len(chosen)), terminal.Steps)
+	defer bar.Done()
 	for i, m := range chosen {
 		t, err := o.try(ctx, c, m, func(what string) {
-			if line.out != nil {
-				line.print("%s mutant %s (%d of %d)", what, cmp.Or(m.Number, unmutated), i+1, len(chosen))
-			}
+			bar.Call("%s mutant %s", what, cmp.Or(m.Number, unmutated))
+			bar.Say(", at most %v left", o.longest(chosen[i:]))
 		})
+		bar.Step()
 		switch {
 		case ctx.Err() != nil: // what it had found by then is not all that it could
 			s.Stopped = true
@@ -160,6 +161,11 @@ func (o mutantOptions) score(ctx context.Context, c mutants.Checkout, chosen []m
 	return s, nil
 }
 
+// longest is how long it takes to hunt some, building not counted.
+func (o mutantOptions) longest(chosen []mutants.Mutant) time.Duration {
+	return time.Duration(len(chosen)) * o.budget
+}
+
 // print prints what became of them all.
 func (o mutantOptions) print(s mutantScore, out io.Writer) error {
 	switch {
@@ -168,6 +174,7 @@ func (o mutantOptions) print(s mutantScore, out io.Writer) error {
 	case o.markdown:
 		s.table().markdown(out)
 	default:
+		terminal.Fit(out)
 		s.table().text(out)
 	}
 	_, _ = fmt.Fprintf(out, "\n%s\n", s.words())

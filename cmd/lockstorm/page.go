@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -36,6 +37,9 @@ func (p *page) Write(text []byte) (int, error) {
 	}
 	return len(text), p.err
 }
+
+// Screen is what the page is printed on.
+func (p *page) Screen() terminal.Screen { return terminal.On(p.out) }
 
 // plan lists the faults of a plan, each after what the plan is called.
 func (p *page) plan(what string, plan nemesis.Plan) {

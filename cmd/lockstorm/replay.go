@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt/cases"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/report/sequence"
 	"github.com/lockstorm/lockstorm/results"
@@ -77,7 +78,7 @@ is red as long as the property is violated.`,
 			return err
 		}
 		if o.test {
-			return r.test(cmd.Context(), o.pkg, cmd.OutOrStdout())
+			return r.test(cmd.Context(), o.pkg, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
 		return r.run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
@@ -159,6 +160,7 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 	if o.trace || o.svg != "" {
 		e = e.Watched(t)
 	}
+	terminal.Fit(stdout)
 	done, err := runOptions{seed: r.seed, runs: 1, out: o.out}.run(ctx, e, r.again, stdout, problems)
 	if err != nil {
 		return err
@@ -225,7 +227,7 @@ func (r replay) about(result storm.Result) checker.Finding {
 }
 
 // test prints a Go test of the run: of what the case shows, or of its first violation.
-func (r replay) test(ctx context.Context, pkg string, out io.Writer) error {
+func (r replay) test(ctx context.Context, pkg string, out, problems io.Writer) error {
 	if r.kept != nil {
 		return r.kept.GoTestIn(out, pkg)
 	}
@@ -233,7 +235,9 @@ func (r replay) test(ctx context.Context, pkg string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	bar := terminal.NewBar(problems, r.again.name, 0, terminal.Steps)
 	result, err := e.Run(ctx, r.seed, nil)
+	bar.Done()
 	switch f := r.about(result); {
 	case err != nil:
 		return err

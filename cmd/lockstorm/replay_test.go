@@ -19,7 +19,7 @@ func TestReplay(t *testing.T) {
 	dir := t.TempDir()
 	code, out, _ := command(t, "run", "crash-restart", "--faults", "all", "--runs", "3", "--seed", "5", "--out", dir)
 	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, "crash-restart: violations in ", " of 3 runs; with generated faults nothing is expected", "lease exclusion violated (seed 5): ")
+	wantIn(t, out, "crash-restart: violations in ", " of 3 runs; with generated faults nothing is expected", "lease exclusion violated (seed 5):\n  ")
 	found := pasted.FindStringSubmatch(out)
 	if found == nil || len(found[1]) > storm.MaxReplay {
 		t.Fatalf("no replay string in\n%s", out)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -32,9 +33,9 @@ func replayOfCase(path string) (replay, error) {
 // printCase prints how a run compares with its case.
 func (r replay) printCase(out io.Writer, done ran) error {
 	c, f := r.kept, done.last.Report.Finding(r.kept.Property)
-	conclusion := c.Judge(done.last.Result)
-	_, _ = fmt.Fprintf(out, "%s: %s\n\n", r.again.name, againstCase(*c, f, conclusion))
-	_, _ = fmt.Fprintf(out, "%s %v (seed %d):\n", f.Property.Title(), f.Verdict, c.Seed)
+	conclusion, on := c.Judge(done.last.Result), terminal.On(out)
+	_, _ = fmt.Fprintf(out, "%s: %s\n\n", r.again.name, coloured(on, conclusion, againstCase(*c, f, conclusion)))
+	_, _ = fmt.Fprintf(out, "%s %s (seed %d):\n", f.Property.Title(), on.Verdicts(f.Verdict.String()), c.Seed)
 	tell(out, f.Story)
 	if f.Story != c.Story && c.Story != "" {
 		_, _ = fmt.Fprintln(out, "\nThe case tells it so:")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -104,7 +105,12 @@ type ran struct {
 
 // run runs the experiment. With --json it prints each run.
 func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetition, out, problems io.Writer) (ran, error) {
-	bar := newProgress(problems, e.Scenario().Name, o.runs)
+	unit := terminal.Pieces
+	if o.runs == 1 {
+		unit = terminal.Steps
+	}
+	bar := terminal.NewBar(problems, e.Scenario().Name, int64(o.runs), unit)
+	defer bar.Done()
 	r := ran{options: o, list: failures{again: again}}
 	var printing error
 	album := album{seen: map[drawnFor]bool{}}
@@ -115,7 +121,7 @@ func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetitio
 		out:        o.out,
 		each: func(one stored) {
 			r.last = one
-			bar.step()
+			bar.Step()
 			r.list.add(one)
 			album.add(one)
 			if o.json && printing == nil {
@@ -125,7 +131,7 @@ func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetitio
 			}
 		},
 	}.run(ctx)
-	bar.done()
+	bar.Done()
 	r.tally = tally
 	if err == nil {
 		err = printing
@@ -138,6 +144,7 @@ func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetitio
 
 // print prints what the runs have shown.
 func (r ran) print(out io.Writer) {
+	terminal.Fit(out)
 	printTally(out, r.tally)
 	r.list.print(out)
 	r.printStored(out)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -35,6 +36,17 @@ func signs(t storm.Tally) string {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, " ")
+}
+
+// coloured is what is said of a conclusion, in its colour.
+func coloured(on terminal.Screen, o storm.Conclusion, text string) string {
+	switch o {
+	case storm.AsExpected:
+		return on.Good(text)
+	case storm.Contradiction:
+		return on.Bad(text)
+	}
+	return on.Strong(text)
 }
 
 // signLegend explains the signs.

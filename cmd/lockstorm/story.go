@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 )
 
@@ -12,7 +13,7 @@ import (
 // by itself what is concluded from it.
 func tell(out io.Writer, story string) {
 	for l := range strings.Lines(strings.NewReplacer("; ", ";\n", ". ", ".\n").Replace(story)) {
-		for i, part := range words.Lines(strings.TrimSpace(l), screen-len("    ")) {
+		for i, part := range words.Lines(strings.TrimSpace(l), terminal.On(out).Prose()-len("    ")) {
 			_, _ = fmt.Fprintf(out, "%s%s\n", strings.Repeat("  ", 1+min(i, 1)), part)
 		}
 	}

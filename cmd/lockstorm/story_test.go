@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/terminal"
 )
 
 // A story has a line for each thing that happened, and says the same.
@@ -17,7 +19,7 @@ func TestStoriesAreReadable(t *testing.T) {
 	want(t, "the second line", lines[1], `  client 1 was granted "invoice-7" at 2.5ms;`)
 	want(t, "the last line", lines[len(lines)-2], "  Broken assumption: a node keeps its keys (node 2 forgot)")
 	for _, l := range lines {
-		if len(l) > screen {
+		if len(l) > terminal.Unwatched {
 			t.Errorf("%q is too long", l)
 		}
 	}

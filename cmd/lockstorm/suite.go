@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -56,10 +57,10 @@ type tallies map[string]storm.Tally
 // run runs the suite and returns what is known when it is done, or ctx ends, and
 // why some of the scenarios do not fit the backend.
 func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refused []refusal, err error) {
-	bar := newProgress(problems, s.what, 0)
-	defer bar.done()
+	bar := terminal.NewBar(problems, s.what, s.runs(), terminal.Pieces)
+	defer bar.Done()
 	each := func(r stored) {
-		bar.step()
+		bar.Step()
 		if s.each != nil {
 			s.each(r)
 		}
@@ -69,6 +70,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 		e, err := prepareOn(s.backend, t.scenario)
 		var unfit *storm.UnfitError
 		if errors.As(err, &unfit) {
+			bar.Add(-t.runs)
 			refused = append(refused, refusal{t.scenario.Name, unfit.Reason})
 			continue
 		}
@@ -81,7 +83,6 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 		}
 		b.Name = t.scenario.Name
 		batches = append(batches, b)
-		bar.total += t.runs
 	}
 	all, err := storm.RunBatches(ctx, cmp.Or(s.sideBySide, sideBySide(s.backend)), batches)
 	found = tallies{}
@@ -91,6 +92,14 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 		}
 	}
 	return found, refused, err
+}
+
+// runs is how many there are.
+func (s suite) runs() (n int64) {
+	for _, t := range s.tasks {
+		n += int64(t.runs)
+	}
+	return n
 }
 
 // reference returns what is stored of the suite.

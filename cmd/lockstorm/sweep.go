@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/storm"
 	"github.com/lockstorm/lockstorm/sweep"
@@ -148,11 +149,11 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems 
 			_, _ = fmt.Fprintf(problems, "%s has %d of %s already\n", o.out, n, words.Count(head.Units(), "point"))
 		}
 	}
-	if err := measure(ctx, c, &found, keep, problems); err != nil {
-		return err
+	if err := measure(ctx, c, &found, keep, problems); err != nil && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
+		return err // and whoever stopped it is told what is known
 	}
 	if o.out != "" && found.Complete() && found.Shard.Of == 0 {
-		if err := saveSweep(o.out, found); err != nil {
+		if err := saveSweep(o.out, found, problems); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
@@ -162,13 +163,13 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems 
 // measure makes the runs, and tells on a terminal how far they have come.
 func measure(ctx context.Context, c sweep.Campaign, found *sweep.Results, keep func(sweep.Outcome) error, problems io.Writer) error {
 	done := len(found.Outcomes)
-	bar := newProgress(problems, "", c.Work(done))
-	defer bar.done()
+	bar := terminal.NewBar(problems, "", int64(c.Work(done)), terminal.Pieces)
+	defer bar.Done()
 	at := func() {
-		bar.what = fmt.Sprintf("%s, point %d/%d, runs", c.Sweep.Name, min(len(found.Outcomes)+1, c.Units()), c.Units())
+		bar.Call("%s, point %d/%d, runs", c.Sweep.Name, min(len(found.Outcomes)+1, c.Units()), c.Units())
 	}
 	at()
-	c.Step = bar.steps
+	c.Step = bar.Steps
 	return c.Run(ctx, done, func(o sweep.Outcome) error {
 		if err := keep(o); err != nil {
 			return err
@@ -180,11 +181,11 @@ func measure(ctx context.Context, c sweep.Campaign, found *sweep.Results, keep f
 }
 
 // saveSweep writes all that belongs beside the journal of a campaign that is done.
-func saveSweep(dir string, r sweep.Results) error {
+func saveSweep(dir string, r sweep.Results, problems io.Writer) error {
 	if err := r.Save(dir); err != nil {
 		return err
 	}
-	pictures, err := drawPictures(dir, r)
+	pictures, err := drawPictures(dir, r, problems)
 	if err != nil {
 		return err
 	}
@@ -203,6 +204,7 @@ func (o *sweepOptions) present(r sweep.Results, out io.Writer) error {
 		}
 		return exitFor(fitting(r))
 	}
+	terminal.Fit(out)
 	printSweep(out, r)
 	switch {
 	case r.Complete():

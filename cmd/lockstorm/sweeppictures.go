@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/sweep"
 	"github.com/lockstorm/lockstorm/sweep/drift"
 	"github.com/lockstorm/lockstorm/sweep/plots"
@@ -20,17 +23,20 @@ var outwaited = []plots.Mark{{X: restart.Safe(), Label: "safe delay by formula"}
 
 // drawPictures draws the results into their directory and returns the names of the files
 // that the summary shows.
-func drawPictures(dir string, r sweep.Results) ([]string, error) {
+func drawPictures(dir string, r sweep.Results, problems io.Writer) ([]string, error) {
 	pictures, err := plots.Of(r, captions[r.Sweep])
 	if err != nil {
 		return nil, err
 	}
+	bar := terminal.NewBar(problems, "pictures", int64(len(pictures)), terminal.Steps)
+	defer bar.Done()
 	var names []string
 	for _, p := range pictures {
 		if err := plots.Save(dir, p.Name, p.Chart); err != nil {
 			return nil, err
 		}
 		names = append(names, p.Name+".svg")
+		bar.Step()
 	}
 	return names, nil
 }

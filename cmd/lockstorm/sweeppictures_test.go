@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -39,7 +40,7 @@ func TestEverySweepHasPictures(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		names, err := drawPictures(dir, madeUp(s))
+		names, err := drawPictures(dir, madeUp(s), io.Discard)
 		if err != nil || len(names) == 0 {
 			t.Errorf("%s: %d pictures (%v)", one.name, len(names), err)
 		}

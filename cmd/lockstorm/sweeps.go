@@ -5,8 +5,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/sweep"
 	"github.com/lockstorm/lockstorm/sweep/drift"
@@ -43,7 +44,7 @@ func findSweep(name string) (sweep.Sweep, error) {
 		}
 		known = append(known, s.name)
 	}
-	return sweep.Sweep{}, fmt.Errorf("unknown sweep %q: there is %s", name, dash(strings.Join(known, ", ")))
+	return sweep.Sweep{}, &words.UnknownError{What: "sweep", Name: name, Known: known}
 }
 
 // findPoint finds a point of any sweep by the name of its scenario.
@@ -92,14 +93,15 @@ func showUnit(name, which string, out io.Writer) error {
 
 // listSweeps prints what can be swept.
 func listSweeps(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "SWEEP\tPOINTS\tBOUNDARIES\tWHAT IT SHOWS")
+	terminal.Fit(out)
+	t := &table{head: []string{"sweep", "points", "boundaries", "what it shows"}}
 	for _, known := range sweeps {
 		s, err := known.make()
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", s.Name, len(s.Points), len(s.Boundaries), s.Summary)
+		t.add(s.Name, fmt.Sprint(len(s.Points)), fmt.Sprint(len(s.Boundaries)), s.Summary)
 	}
-	return w.Flush()
+	t.text(out)
+	return nil
 }

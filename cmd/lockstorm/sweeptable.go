@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/sweep"
 )
@@ -19,7 +20,7 @@ func printSweep(out io.Writer, r sweep.Results) {
 		_, _ = fmt.Fprintf(out, "%s (%s) violated, of %s a point (a tenth, but no fewer than 100, where the formula is 0 or 1)\n\n", r.Property.Title(), r.Property.Code(), words.Count(r.Runs, "run"))
 		for _, c := range byCurve(r.Points()) {
 			_, _ = fmt.Fprintf(out, "%s\n", c.name)
-			pointTable(r, c.outcomes, false).wrapped(out, screen)
+			pointTable(r, c.outcomes, false).wrapped(out)
 			_, _ = fmt.Fprintln(out)
 		}
 	}
@@ -27,12 +28,12 @@ func printSweep(out io.Writer, r sweep.Results) {
 		_, _ = fmt.Fprintf(out, "where %s turns, by %s, of %s each\n\n", r.Property.Title(), r.Params[0].Head(), words.Count(r.Runs, "run"))
 		for _, c := range byCurve(r.Boundaries()) {
 			_, _ = fmt.Fprintf(out, "%s\n", c.name)
-			boundaryTable(r, c.outcomes).wrapped(out, screen)
+			boundaryTable(r, c.outcomes).wrapped(out)
 			_, _ = fmt.Fprintln(out)
 		}
 	}
 	for _, l := range verdictLines(r) {
-		for _, line := range words.Lines(l, screen) {
+		for _, line := range words.Lines(l, terminal.On(out).Prose()) {
 			_, _ = fmt.Fprintln(out, line)
 		}
 	}

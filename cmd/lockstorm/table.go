@@ -1,13 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
+
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // The formats in which tables are printed.
@@ -24,7 +26,7 @@ func checkFormat(format string) error {
 	return fmt.Errorf("unknown format %q: want %s, %s or %s", format, asText, asMarkdown, asJSON)
 }
 
-// table is a head and lines of as many cells; a line of one cell begins a section.
+// table is a head, or none, and lines of as many cells; a line of one cell begins a section.
 type table struct {
 	head  []string
 	lines [][]string
@@ -47,67 +49,104 @@ func (t *table) section(name string) {
 
 const gap = 2 // between two columns
 
-// text prints the table for a terminal.
+// text prints the table for people. A terminal that is too narrow for it gets its columns
+// one group under the other, each behind the first column.
 func (t *table) text(out io.Writer) {
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, gap, ' ', 0)
-	_, _ = fmt.Fprintln(w, strings.ToUpper(strings.Join(t.head, "\t")))
-	for _, l := range t.lines {
-		if len(l) == 1 { // with empty cells, lest the columns end here
-			_, _ = fmt.Fprintln(w, strings.Repeat("\t", len(t.head)-1))
-		}
-		_, _ = fmt.Fprintln(w, strings.Join(l, "\t")+strings.Repeat("\t", len(t.head)-len(l)))
+	width := math.MaxInt
+	if s := terminal.On(out); s.Terminal {
+		width = s.Width
 	}
-	_ = w.Flush()
-	for l := range strings.Lines(b.String()) {
-		_, _ = fmt.Fprintln(out, strings.TrimRight(l, " \n"))
-	}
+	t.within(out, width)
 }
 
-// screen is how many characters of a line a terminal is sure to have room for.
-const screen = 119
+// wrapped prints the table likewise, and elsewhere than on a terminal in groups, too.
+func (t *table) wrapped(out io.Writer) { t.within(out, terminal.On(out).Width) }
 
-// wrapped prints the table for a terminal of a width: where it is wider, its columns one
-// group under the other, each behind the first column.
-func (t *table) wrapped(out io.Writer, width int) {
-	for from := 1; from < len(t.head); {
-		to, used := from+1, t.width(0)+t.width(from)
-		for to < len(t.head) && used+t.width(to) <= width {
-			used += t.width(to)
+// within prints the table in groups of columns that are no wider than width.
+func (t *table) within(out io.Writer, width int) {
+	all := t.widths()
+	for from := 1; from < len(all); {
+		to, used := from+1, all[0]+gap+all[from]
+		for to < len(all) && used+gap+all[to] <= width {
+			used += gap + all[to]
 			to++
 		}
 		if from > 1 {
 			_, _ = fmt.Fprintln(out)
 		}
-		t.columns(from, to).text(out)
+		t.columns(from, to).print(out, width)
 		from = to
 	}
 }
 
-// width is how many characters a column takes, with the space before it.
-func (t *table) width(column int) int {
-	widest := utf8.RuneCountInString(t.head[column])
-	for _, l := range t.lines {
-		if column < len(l) {
-			widest = max(widest, utf8.RuneCountInString(l[column]))
+// widths are how many characters each column takes.
+func (t *table) widths() []int {
+	all := make([]int, len(t.head))
+	for _, l := range append([][]string{t.head}, t.lines...) {
+		for i, cell := range l {
+			if i == len(all) {
+				all = append(all, 0)
+			}
+			all[i] = max(all[i], utf8.RuneCountInString(cell))
 		}
 	}
-	if column > 0 {
-		widest += gap
-	}
-	return widest
+	return all
 }
 
 // columns is the table with its first column and some others.
 func (t *table) columns(from, to int) *table {
-	part := &table{head: append(t.head[:1:1], t.head[from:to]...)}
-	for _, l := range t.lines {
-		if len(l) > 1 {
-			l = append(l[:1:1], l[from:to]...)
+	pick := func(l []string) []string {
+		if len(l) <= 1 {
+			return l
 		}
-		part.lines = append(part.lines, l)
+		return append(l[:1:1], l[min(from, len(l)):min(to, len(l))]...)
+	}
+	part := &table{head: pick(t.head)}
+	for _, l := range t.lines {
+		part.lines = append(part.lines, pick(l))
 	}
 	return part
+}
+
+// print prints the columns side by side. What the last one has no room for stands below, in
+// the same column.
+func (t *table) print(out io.Writer, width int) {
+	screen, all := terminal.On(out), t.widths()
+	if len(t.head) > 0 {
+		t.line(out, all, width, strings.Split(strings.ToUpper(strings.Join(t.head, "\t")), "\t"), screen.Strong)
+	}
+	for _, l := range t.lines {
+		if len(l) == 1 {
+			_, _ = fmt.Fprintf(out, "\n%s\n", screen.Strong(l[0]))
+			continue
+		}
+		t.line(out, all, width, l, screen.Verdicts)
+	}
+}
+
+// leastRoom is how many characters of a cell stand side by side, however narrow the terminal.
+const leastRoom = 12
+
+// line prints a line of cells, each in a style that takes no room.
+func (t *table) line(out io.Writer, widths []int, width int, cells []string, style func(string) string) {
+	last, before := len(cells)-1, ""
+	var b strings.Builder
+	for i, cell := range cells[:last] {
+		b.WriteString(style(cell) + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+gap))
+		before += strings.Repeat(" ", widths[i]+gap)
+	}
+	parts := []string{cells[last]}
+	if !terminal.IsCommand(cells[last]) {
+		parts = words.LinesOf(cells[last], max(width-len(before), leastRoom), utf8.RuneCountInString)
+	}
+	for i, part := range parts {
+		if i > 0 {
+			b.WriteString(before)
+		}
+		b.WriteString(style(part))
+		_, _ = fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
+		b.Reset()
+	}
 }
 
 // markdown prints the table for a page.

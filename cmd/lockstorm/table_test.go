@@ -12,7 +12,7 @@ func TestWideTablesAreWrapped(t *testing.T) {
 	table.section("a family")
 	table.add("a", "1", "✗ in 2", strings.Repeat("3", 20), "4")
 	var out strings.Builder
-	table.wrapped(&out, 21)
+	table.within(&out, 21)
 	want(t, "in groups", out.String(), `LOCK      ONE  TWO
 
 a family
@@ -29,7 +29,7 @@ a family
 a         4
 `)
 	var whole, unwrapped strings.Builder
-	table.wrapped(&whole, screen)
+	table.wrapped(&whole)
 	table.text(&unwrapped)
 	want(t, "where there is room", whole.String(), unwrapped.String())
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -16,9 +16,9 @@ import (
 // story of the first violation of every property, and why the first run left open what is
 // unknown.
 func printTally(out io.Writer, t storm.Tally) {
-	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, headline(t))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "PROPERTY\t\tEXPECTED\tOBSERVED\tRUNS")
+	on := terminal.On(out)
+	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, coloured(on, t.Conclusion(), headline(t)))
+	verdicts := &table{head: []string{"property", "", "expected", "observed", "runs"}}
 	properties := judgedIn(t)
 	for _, p := range properties {
 		expected := "-"
@@ -26,15 +26,16 @@ func printTally(out io.Writer, t storm.Tally) {
 			expected = v.String()
 		}
 		v := t.Observed(p)
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d/%d\n", p.Code(), p.Title(), expected, v, t.Seen[p][v], t.Runs)
+		verdicts.add(p.Code(), p.Title(), expected, v.String(), fmt.Sprintf("%d/%d", t.Seen[p][v], t.Runs))
 	}
-	_ = w.Flush()
+	verdicts.text(out)
 	if measured(len(properties)) {
 		printMeasured(out, &t.Measured)
 	}
 	for _, p := range checker.Properties() {
 		if r, ok := t.First[p]; ok {
-			_, _ = fmt.Fprintf(out, "\n%s violated%s: %s\n", p.Title(), seeded(r), r.Report.Finding(p).Story)
+			_, _ = fmt.Fprintf(out, "\n%s %s%s:\n", p.Title(), on.Bad("violated"), seeded(r))
+			tell(out, r.Report.Finding(p).Story)
 		}
 	}
 	printSlipped(out, t)
@@ -51,7 +52,8 @@ func printTally(out io.Writer, t storm.Tally) {
 			cut[r.Seed] = true
 			_, _ = fmt.Fprintf(out, "\nCut short%s: %s\nWhat was not violated up to there is unknown.\n", seeded(r), r.Report.Cut)
 		default:
-			_, _ = fmt.Fprintf(out, "\n%s unknown%s: %s\n", p.Title(), seeded(r), r.Report.Finding(p).Story)
+			_, _ = fmt.Fprintf(out, "\n%s %s%s:\n", p.Title(), on.Strong("unknown"), seeded(r))
+			tell(out, r.Report.Finding(p).Story)
 		}
 	}
 }
@@ -65,7 +67,8 @@ func printSlipped(out io.Writer, t storm.Tally) {
 	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run says nothing.\n", seeded(r), slowness(t))
 	for _, f := range r.Report.Findings {
 		if f.Verdict == checker.Violated {
-			_, _ = fmt.Fprintf(out, "\n%s violated in it, which may be the machine's doing: %s\n", f.Property.Title(), f.Story)
+			_, _ = fmt.Fprintf(out, "\n%s violated in it, which may be the machine's doing:\n", f.Property.Title())
+			tell(out, f.Story)
 		}
 	}
 }

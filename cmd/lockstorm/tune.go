@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/storm/simulated"
 	"github.com/lockstorm/lockstorm/tune"
 )
@@ -46,8 +47,9 @@ HELLO and what a connection may need beside it: AUTH, SELECT).
 Exit codes: 0 a setting is recommended; 1 none meets the wish; 2 bad usage or input,
 or wishes that contradict what is known; 3 interrupted.`,
 		Example: `  lockstorm tune service.yaml
-  lockstorm tune --round-trip '{max: 20ms, log_normal: {median: 500us, sigma: 0.4}}' --clock-ppm 500 \
-    --pause-bound 50ms --hold 20ms..500ms --clients 8 --think 1s..5s --violations 1 --acquire-p99 100ms
+  lockstorm tune --round-trip '{max: 20ms, log_normal: {median: 500us, sigma: 0.4}}' \
+    --clock-ppm 500 --pause-bound 50ms --hold 20ms..500ms --clients 8 --think 1s..5s \
+    --violations 1 --acquire-p99 100ms
   lockstorm tune service.yaml --measure r1:6379,r2:6379,r3:6379 --out advice`,
 		Args: cobra.MaximumNArgs(1),
 	}
@@ -84,16 +86,28 @@ or wishes that contradict what is known; 3 interrupted.`,
 
 // advise finds the advice, stores it and prints it.
 func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems io.Writer) error {
-	line := newStatusLine(problems)
+	line := terminal.NewBar(problems, "choosing", int64(o.runs), terminal.Pieces)
+	defer line.Done()
+	before, last := 0, "" // runs of what was done before the last
 	a, err := tune.Advise(ctx, q, tune.Options{
 		Backend: simulated.Backend(), Runs: o.runs, Seed: o.seed,
 		Progress: func(what string, runs, done int) {
-			if _, due := line.due(); due {
-				line.print("%s: run %d of %d", what, done, runs)
+			if what != last {
+				line.Call("%s", what)
+				last = what
+			}
+			line.At(before+done, before+runs)
+			if done == runs {
+				before, last = before+runs, ""
 			}
 		},
 	})
-	line.done()
+	line.Done()
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && a.WeighedSettings > 0 && !o.asJSON {
+		terminal.Fit(out)
+		printUnfinished(out, a)
+		return verdictError(exitUndecided)
+	}
 	if err != nil {
 		return err
 	}
@@ -107,6 +121,7 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 			return err
 		}
 	} else {
+		terminal.Fit(out)
 		printTuning(out, a, o)
 	}
 	if a.Refusal != "" {

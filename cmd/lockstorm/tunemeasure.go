@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/cluster/sampling"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/tune"
@@ -70,9 +71,9 @@ func (m *measuring) into(ctx context.Context, q *tune.Question, out io.Writer) e
 	if err != nil {
 		return err
 	}
-	bar := newProgress(out, "measuring", m.samples*len(m.addrs))
-	times, err := sampling.RoundTrips(ctx, m.addrs, connect, sampling.Options{Samples: m.samples, Every: m.every, Asked: bar.step})
-	bar.done()
+	bar := terminal.NewBar(out, "measuring", int64(m.samples*len(m.addrs)), terminal.Pieces)
+	times, err := sampling.RoundTrips(ctx, m.addrs, connect, sampling.Options{Samples: m.samples, Every: m.every, Asked: bar.Step})
+	bar.Done()
 	if err != nil {
 		return advised(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/sweep/plots"
 	"github.com/lockstorm/lockstorm/tune"
@@ -17,29 +18,43 @@ import (
 // printTuning prints an advice for a person.
 func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
+	width := terminal.On(out).Prose()
 	if a.Refusal != "" {
 		p("no setting is recommended\n\n")
-		for _, l := range words.Lines(a.Refusal, screen) {
+		for _, l := range words.Lines(a.Refusal, width) {
 			p("%s\n", l)
 		}
 	} else {
 		printRecommended(out, a)
 	}
-	for _, r := range a.Rejected {
-		p("\nrejected: a TTL of %v, extended: %s, retries after %v to %v\n", r.TTL, every(r.ExtendEvery), r.RetryMin, r.RetryMax)
-		for _, c := range r.Contradictions {
-			p("  %s\n", c)
-		}
-	}
+	printRejected(out, a)
 	printChoice(out, a)
 	if o.out != "" {
 		p("\nstored in %s\n", o.out)
 	}
 }
 
+// printUnfinished prints what is known when the advice was not waited for.
+func printUnfinished(out io.Writer, a tune.Advice) {
+	_, _ = fmt.Fprintln(out, "Stopped before a setting was validated by runs: none is recommended.")
+	printRejected(out, a)
+	printChoice(out, a)
+}
+
+// printRejected prints the settings that runs contradicted.
+func printRejected(out io.Writer, a tune.Advice) {
+	for _, r := range a.Rejected {
+		_, _ = fmt.Fprintf(out, "\nrejected: a TTL of %v, extended: %s, retries after %v to %v\n", r.TTL, every(r.ExtendEvery), r.RetryMin, r.RetryMax)
+		for _, c := range r.Contradictions {
+			_, _ = fmt.Fprintf(out, "  %s\n", c)
+		}
+	}
+}
+
 // printRecommended prints the setting and what it rests on.
 func printRecommended(out io.Writer, a tune.Advice) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
+	width := terminal.On(out).Prose()
 	p("recommended\n\n")
 	for _, b := range a.Basis {
 		p("%-26s %s\n", b.Figure, b.Value)
@@ -47,17 +62,17 @@ func printRecommended(out io.Writer, a tune.Advice) {
 	if s := a.Shorter; s != nil {
 		p("\n")
 		for _, l := range words.Lines(fmt.Sprintf("Extended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for %v at most: a longest_ttl of %v has it recommended.",
-			s.ExtendEvery, s.TTL, words.Duration(s.BlockedByDead), s.TTL), screen) {
+			s.ExtendEvery, s.TTL, words.Duration(s.BlockedByDead), s.TTL), width) {
 			p("%s\n", l)
 		}
 	}
 	p("\nwhat each rests on, and how sure it is\n")
 	for _, b := range a.Basis {
 		p("\n%s: %s\n", b.Figure, b.Sure)
-		for _, l := range words.Lines("if: "+b.Rests, screen-2) {
+		for _, l := range words.Lines("if: "+b.Rests, width-2) {
 			p("  %s\n", l)
 		}
-		for _, l := range words.Lines(b.How, screen-2) {
+		for _, l := range words.Lines(b.How, width-2) {
 			p("  %s\n", l)
 		}
 	}
@@ -69,7 +84,7 @@ func printRecommended(out io.Writer, a tune.Advice) {
 		}
 		text := fmt.Sprintf("%s: %s. %d of %s violated %s exclusion: %.2g to %.2g at 95 %%, and %.2g at most by the model",
 			t.Name, t.What, t.K, words.Count(t.N, what), t.Property, t.Low, t.High, t.Predicted)
-		for n, l := range words.Lines(text, screen-4) {
+		for n, l := range words.Lines(text, width-4) {
 			p("%s%s\n", []string{"  ", "    "}[min(n, 1)], l)
 		}
 	}

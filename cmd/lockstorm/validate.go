@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -35,6 +36,7 @@ schema.`,
 		if err != nil {
 			return err
 		}
+		terminal.Fit(cmd.OutOrStdout())
 		bad := false
 		for _, name := range args {
 			s, err := validate(name, cmd.InOrStdin(), b)

@@ -66,13 +66,26 @@ func Token(token string) string {
 
 // Lines breaks a text between its words into lines of so many bytes at most. A word that
 // is longer has a line of its own.
-func Lines(text string, width int) (list []string) {
-	for len(text) > width {
-		at := strings.LastIndexByte(text[:width+1], ' ')
-		if at < 1 {
-			if at = strings.IndexByte(text, ' '); at < 1 {
+func Lines(text string, width int) []string {
+	return LinesOf(text, width, func(text string) int { return len(text) })
+}
+
+// LinesOf breaks a text as [Lines] does, by a length of its parts that is measured
+// otherwise than in bytes.
+func LinesOf(text string, width int, length func(string) int) (list []string) {
+	for length(text) > width {
+		at := -1 // the last space up to which it fits, or else the first
+		for i := 1; i < len(text); i++ {
+			if text[i] != ' ' {
+				continue
+			}
+			if length(text[:i]) > width && at > 0 {
 				break
 			}
+			at = i
+		}
+		if at < 1 {
+			break
 		}
 		list, text = append(list, text[:at]), text[at+1:]
 	}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/hunt/unscripted"
+	"github.com/lockstorm/lockstorm/internal/mutants"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// choice is what may stand in a place of the command line.
+type choice func(cmd *cobra.Command) []cobra.Completion
+
+// argumentsOf is what the arguments of commands are, by the names of the commands. Where a
+// file may stand as well the shell completes files, if no name fits.
+var argumentsOf = map[string]cobra.CompletionFunc{
+	"run":       aScenario,
+	"show":      aScenario,
+	"hunt":      huntArguments,
+	"debate":    others(rowNames),
+	"sweep":     first(offers(sweepNames, cobra.ShellCompDirectiveNoFileComp)),
+	"mutants":   others(mutantNumbers),
+	"merge":     directories,
+	"agreement": directories,
+	"tune":      first(scenarioFiles),
+	"validate":  scenarioFiles,
+}
+
+// aScenario is one by its name, or a file.
+var aScenario = first(offers(scenarioNames, cobra.ShellCompDirectiveDefault))
+
+// flagChoices is what flags take, by their names: a flag of one name means the same wherever
+// it is.
+var flagChoices = map[string]cobra.CompletionFunc{
+	colourFlag:    offers(fixedChoice(texts(terminal.Whens)...), cobra.ShellCompDirectiveNoFileComp),
+	"backend":     offers(backendChoices, cobra.ShellCompDirectiveNoFileComp),
+	"clients":     offers(clientChoices, cobra.ShellCompDirectiveNoFileComp),
+	"lock":        offers(lockKinds, cobra.ShellCompDirectiveNoFileComp),
+	"locks":       listed(contenders),
+	"trial":       offers(trials, cobra.ShellCompDirectiveNoFileComp),
+	"property":    listed(properties),
+	"faults":      listed(faultKinds),
+	"model":       listed(fixedChoice("ownerless", "owner-aware", "fenced", "register")),
+	"guidance":    offers(fixedChoice(texts(hunt.Guidances)...), cobra.ShellCompDirectiveNoFileComp),
+	"persistence": offers(fixedChoice(texts(nemesis.Persistences)...), cobra.ShellCompDirectiveNoFileComp),
+	"format":      offers(formats, cobra.ShellCompDirectiveNoFileComp),
+	"assume":      offers(fixedChoice(promisedWord), cobra.ShellCompDirectiveDefault),
+	"picture":     offers(fixedChoice(noPicture), cobra.ShellCompDirectiveDefault),
+	"out":         directories,
+	"save":        directories,
+	"from":        directories,
+}
+
+// shells are how the scripts are installed that cobra makes for shells.
+var shells = map[string]string{
+	"bash":       "  lockstorm completion bash >/etc/bash_completion.d/lockstorm",
+	"zsh":        `  lockstorm completion zsh >"${fpath[1]}/_lockstorm"`,
+	"fish":       "  lockstorm completion fish >~/.config/fish/completions/lockstorm.fish",
+	"powershell": "  lockstorm completion powershell >>$PROFILE",
+}
+
+// ownCommands adds the commands that cobra brings along, with examples.
+func ownCommands(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Example = "  lockstorm help hunt"
+		case "completion":
+			c.Example = shells["bash"]
+			for _, shell := range c.Commands() {
+				shell.Example = shells[shell.Name()]
+			}
+		}
+	}
+}
+
+// completed tells a command, and all below it, what may stand in its places. The scripts for
+// shells are cobra's.
+func completed(cmd *cobra.Command) {
+	if of, ok := argumentsOf[cmd.Name()]; ok {
+		cmd.ValidArgsFunction = of
+	}
+	for name, of := range flagChoices {
+		if cmd.LocalFlags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
+			if err := cmd.RegisterFlagCompletionFunc(name, of); err != nil {
+				panic(err) // the flag is there, and nobody else completes it
+			}
+		}
+	}
+	for _, c := range cmd.Commands() {
+		completed(c)
+	}
+}
+
+// offers completes one of some names.
+func offers(of choice, directive cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return beginning(of(cmd), begun), directive
+	}
+}
+
+// first completes the first argument alone.
+func first(of cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return of(cmd, args, begun)
+	}
+}
+
+// others completes names that are not among the arguments yet.
+func others(of choice) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		left := slices.DeleteFunc(of(cmd), func(c cobra.Completion) bool { return slices.Contains(args, nameOf(c)) })
+		return beginning(left, begun), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// listed completes the last name of a list with commas.
+func listed(of choice) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		before := begun[:strings.LastIndexByte(begun, ',')+1]
+		there := strings.Split(before, ",")
+		var all []cobra.Completion
+		for _, c := range of(cmd) {
+			if !slices.Contains(there, nameOf(c)) {
+				all = append(all, before+c)
+			}
+		}
+		return beginning(all, begun), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+func directories(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+func scenarioFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// huntArguments are a scenario, or rows of the debate.
+func huntArguments(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if debate, _ := cmd.Flags().GetBool("debate"); debate {
+		return others(huntedRows)(cmd, args, begun)
+	}
+	return aScenario(cmd, args, begun)
+}
+
+// beginning is those that begin so.
+func beginning(all []cobra.Completion, begun string) []cobra.Completion {
+	return slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, begun) })
+}
+
+// nameOf is a completion without what is said of it.
+func nameOf(c cobra.Completion) string {
+	name, _, _ := strings.Cut(c, "\t")
+	return name
+}
+
+// described is names with what is said of each.
+func described[T any](all []T, of func(T) (name, what string)) choice {
+	return func(*cobra.Command) (list []cobra.Completion) {
+		for _, one := range all {
+			list = append(list, cobra.CompletionWithDesc(of(one)))
+		}
+		return list
+	}
+}
+
+func fixedChoice(names ...string) choice {
+	return func(*cobra.Command) []cobra.Completion { return slices.Clone(names) }
+}
+
+func texts[T ~string](all []T) (list []string) {
+	for _, one := range all {
+		list = append(list, string(one))
+	}
+	return list
+}
+
+func scenarioNames(cmd *cobra.Command) []cobra.Completion {
+	return described(scenarios.All(), func(s scenarios.Scenario) (string, string) { return s.Name, s.Summary })(cmd)
+}
+
+func rowNames(*cobra.Command) []cobra.Completion { return debate{topics: scenarios.Topics()}.names() }
+
+func huntedRows(cmd *cobra.Command) []cobra.Completion {
+	return described(unscripted.Rows(), func(r unscripted.Row) (string, string) { return r.Name, r.Summary })(cmd)
+}
+
+func sweepNames(cmd *cobra.Command) []cobra.Completion {
+	return described(sweeps, func(s namedSweep) (string, string) {
+		made, _ := s.make()
+		return s.name, made.Summary
+	})(cmd)
+}
+
+// mutantNumbers are none where the catalogue cannot be read, which is said when it is run.
+func mutantNumbers(*cobra.Command) []cobra.Completion {
+	all, _ := mutants.All()
+	list := []cobra.Completion{cobra.CompletionWithDesc(unmutated, "the lock without a defect")}
+	for _, m := range all {
+		list = append(list, cobra.CompletionWithDesc(m.Number, m.Title))
+	}
+	return list
+}
+
+func backendChoices(cmd *cobra.Command) []cobra.Completion {
+	return described(backends, func(b backendKind) (string, string) { return b.Name, b.what })(cmd)
+}
+
+func clientChoices(*cobra.Command) (list []cobra.Completion) {
+	for _, c := range whatClientsAre {
+		list = append(list, cobra.CompletionWithDesc(c.name, c.what))
+	}
+	return list
+}
+
+func lockKinds(cmd *cobra.Command) []cobra.Completion {
+	names, what := storm.Locks()
+	return described(names, func(n string) (string, string) { return n, what[n] })(cmd)
+}
+
+func contenders(cmd *cobra.Command) []cobra.Completion {
+	return described(scenarios.Contenders(), func(c scenarios.Contender) (string, string) { return c.Name, c.Summary })(cmd)
+}
+
+func trials(cmd *cobra.Command) []cobra.Completion {
+	return described(scenarios.Trials(), func(t scenarios.Trial) (string, string) { return t.Name, t.Summary })(cmd)
+}
+
+func properties(cmd *cobra.Command) []cobra.Completion {
+	return described(checker.Properties(), func(p checker.Property) (string, string) { return p.String(), p.Code() + ", " + p.Title() })(cmd)
+}
+
+func faultKinds(cmd *cobra.Command) []cobra.Completion {
+	kinds, does := nemesis.Kinds()
+	all := []cobra.Completion{cobra.CompletionWithDesc(string(nemesis.AllKinds), "every kind")}
+	return append(all, described(kinds, func(k nemesis.Kind) (string, string) { return string(k), does[k] })(cmd)...)
+}
+
+// formats are those of a command's tables.
+func formats(cmd *cobra.Command) []cobra.Completion {
+	if cmd.Name() == "hunt" || cmd.Name() == "agreement" { // whose JSON is another flag, or none
+		return []cobra.Completion{asText, asMarkdown}
+	}
+	return []cobra.Completion{asText, asMarkdown, asJSON}
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// completions are what a shell is told of a command line whose last word is begun.
+func completions(t *testing.T, words ...string) (names []string, directive string) {
+	t.Helper()
+	code, out, problems := command(t, append([]string{cobra.ShellCompNoDescRequestCmd}, words...)...)
+	want(t, "exit code "+problems, code, exitAsExpected)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return lines[:len(lines)-1], lines[len(lines)-1]
+}
+
+const (
+	filesToo  = ":0"
+	nothing4  = ":4"
+	goesOn    = ":6"
+	fileKinds = ":8"
+	onlyDirs  = ":16"
+)
+
+func TestCompletion(t *testing.T) {
+	for _, c := range []struct {
+		line, directive string
+		names           string // some of those that are offered
+	}{
+		{"run crash-r", filesToo, "crash-restart"},
+		{"run crash-restart ", nothing4, ""},
+		{"show delayed-restart", filesToo, "delayed-restart delayed-restart-jump"},
+		{"debate pause-then", nothing4, "pause-then-write"},
+		{"debate calm c", nothing4, "crash-restart"},
+		{"hunt crash-r", filesToo, "crash-restart"},
+		{"hunt --debate pause-then", nothing4, "pause-then-write"},
+		{"hunt --lock single", nothing4, "single-node"},
+		{"hunt --guidance ", nothing4, "full aim none"},
+		{"hunt --format ", nothing4, "text markdown"},
+		{"hunt --assume p", filesToo, "promised"},
+		{"hunt --property lease,fen", goesOn, "lease,fence"},
+		{"run calm --faults crash,parti", goesOn, "crash,partition"},
+		{"run calm --faults a", goesOn, "all"},
+		{"run calm --backend p", nothing4, "process"},
+		{"run calm --clients ", nothing4, "goroutines processes"},
+		{"run calm --out ", onlyDirs, ""},
+		{"sweep restart-b", nothing4, "restart-boundary"},
+		{"sweep --backend ", nothing4, "sim process container addr"},
+		{"compare --locks redlock,single", goesOn, "redlock,single-node"},
+		{"compare --trial ca", nothing4, "calm"},
+		{"compare --format ", nothing4, "text markdown json"},
+		{"check --model own", goesOn, "ownerless owner-aware"},
+		{"check --picture n", filesToo, "none"},
+		{"tune ", fileKinds, "yaml yml"},
+		{"tune --persistence aof", nothing4, "aof-everysec aof-always"},
+		{"validate ", fileKinds, "yaml yml"},
+		{"mutants 0 7", nothing4, "7a"},
+		{"merge ", onlyDirs, ""},
+		{"agreement ", onlyDirs, ""},
+		{"list --color ", nothing4, "auto always never"},
+		{"completion b", nothing4, "bash"},
+		{"deb", nothing4, "debate"},
+	} {
+		names, directive := completions(t, strings.Split(c.line, " ")...)
+		want(t, "what the shell does with "+c.line, directive, c.directive)
+		for _, n := range strings.Fields(c.names) {
+			if !slices.Contains(names, n) {
+				t.Errorf("%s: no %s among %v", c.line, n, names)
+			}
+		}
+		if c.names == "" && len(names) > 0 {
+			t.Errorf("%s: offers %v", c.line, names)
+		}
+	}
+	if names, _ := completions(t, "debate", "calm", "c"); slices.Contains(names, "calm") {
+		t.Error("a row that is there is offered again")
+	}
+}
+
+// Every flag with a choice of names is completed: whoever adds one to a command, under a
+// name that is known, need do nothing.
+func TestEachFlagOfANameIsCompleted(t *testing.T) {
+	for name := range flagChoices {
+		found := false
+		walk(newRoot(), func(c *cobra.Command) {
+			if c.LocalFlags().Lookup(name) == nil {
+				return
+			}
+			found = true
+			if _, is := c.GetFlagCompletionFunc(name); !is {
+				t.Errorf("%s --%s is not completed", c.CommandPath(), name)
+			}
+		})
+		if !found {
+			t.Errorf("no command has --%s", name)
+		}
+	}
+}
+
+func walk(c *cobra.Command, visit func(*cobra.Command)) {
+	visit(c)
+	for _, below := range c.Commands() {
+		walk(below, visit)
+	}
+}
+
+// Law: the help of every command has an example; each of its lines is of a command and of
+// flags that there are, and none is wider than 100 columns.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	lines := 0
+	walk(newRoot(), func(c *cobra.Command) {
+		if c.Example == "" {
+			t.Errorf("%s: no example", c.CommandPath())
+		}
+		mine := false
+		for _, l := range strings.Split(strings.ReplaceAll(c.Example, "\\\n", " "), "\n") {
+			for _, part := range strings.FieldsFunc(l, func(r rune) bool { return r == '|' || r == '&' }) {
+				words := strings.Fields(part)
+				if len(words) == 0 || words[0] != "lockstorm" {
+					continue
+				}
+				lines++
+				is := exemplified(t, words[1:])
+				mine = mine || strings.HasPrefix(is+" ", c.CommandPath()+" ")
+			}
+		}
+		if !mine {
+			t.Errorf("%s: no example is of it:\n%s", c.CommandPath(), c.Example)
+		}
+		for l := range strings.Lines(c.Example) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > 100 {
+				t.Errorf("%s: %d columns: %s", c.CommandPath(), n, l)
+			}
+		}
+	})
+	if lines < 40 {
+		t.Errorf("%d lines of examples were looked at", lines)
+	}
+}
+
+// quoted is what a shell takes for one word.
+var quoted = regexp.MustCompile(`'[^']*'`)
+
+// exemplified parses the words of an example and returns the path of its command.
+func exemplified(t *testing.T, words []string) string {
+	t.Helper()
+	for i, w := range words { // where it goes is the shell's affair
+		if strings.HasPrefix(w, ">") {
+			words = words[:i]
+			break
+		}
+	}
+	words = strings.Fields(quoted.ReplaceAllString(strings.Join(words, " "), "quoted"))
+	of, rest, err := newRoot().Find(words)
+	if err != nil {
+		t.Errorf("%v: %v", words, err)
+		return ""
+	}
+	if err := of.ParseFlags(rest); err != nil {
+		t.Errorf("%v: %v", words, err)
+	}
+	if err := of.ValidateArgs(of.Flags().Args()); err != nil {
+		t.Errorf("%v: %v", words, err)
+	}
+	return of.CommandPath()
+}
