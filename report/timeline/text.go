@@ -112,10 +112,14 @@ func printable(text string) string {
 // lines are what a lane tells, in the order of time.
 func (m *Model) lines(l *Lane) (all []line) {
 	for _, s := range l.Spans {
-		all = append(all, line{s.From, s.To, m.told(string(s.State), s.Grant, s.Text), s.Open})
+		all = append(all, line{s.From, s.To, m.told(said[s.State], s.Grant, s.Text), s.Open})
 	}
 	for _, k := range l.Marks {
-		all = append(all, line{k.At, k.At, m.told(k.Kind, k.Grant, k.Text), false})
+		what := k.Kind
+		if l.Group != Clients { // there the text says it all
+			what = ""
+		}
+		all = append(all, line{k.At, k.At, m.told(what, k.Grant, k.Text), false})
 	}
 	switch {
 	case l.Line:
@@ -127,18 +131,22 @@ func (m *Model) lines(l *Lane) (all []line) {
 	return all
 }
 
+// said are the states in words, where their texts do not say it all.
+var said = map[State]string{
+	Waiting: "waits", Holding: "holds", Overdue: "goes on past its validity", Extends: "extend", Releases: "release",
+	Paused: "stands still", Dead: "is dead", Cut: "cut off", Down: "down", Outage: "outage", Clash: "TWO HOLD AT ONCE",
+}
+
 // told says what goes on, under which grant, and what else there is to say of it. What
 // names its token needs no other name.
 func (m *Model) told(what string, grant int, text string) string {
+	parts := []string{what, "", text}
 	if grant >= 0 {
 		if token := words.Token(m.Grants[grant].Token); !strings.Contains(text, token) {
-			what += " " + token
+			parts[1] = "(" + token + ")"
 		}
 	}
-	if text != "" {
-		what += ": " + text
-	}
-	return what
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
 // readings tell by how much a clock was off, whenever that changes its course.
@@ -151,7 +159,9 @@ func readings(samples []Sample) (all []line) {
 		case d < 0:
 			text = words.Duration(-d) + " behind"
 		}
-		all = append(all, line{s.At, s.At, text, false})
+		if len(all) == 0 || all[len(all)-1].text != text {
+			all = append(all, line{s.At, s.At, text, false})
+		}
 	}
 	return all
 }
@@ -170,6 +180,6 @@ func latencies(samples []Sample) []line {
 			refused++
 		}
 	}
-	text := fmt.Sprintf("the longest of %s, %s refused: %s", words.Count(len(samples), "try"), words.Grouped(refused), words.Duration(time.Duration(longest.Value)))
+	text := fmt.Sprintf("the longest: %s; of %s %s refused", words.Duration(time.Duration(longest.Value)), words.Count(len(samples), "try"), words.Grouped(refused))
 	return []line{{longest.At, longest.At, text, false}}
 }
