@@ -11,7 +11,7 @@ import (
 // states are what the courses of a client are shown as.
 var states = map[history.Kind]State{
 	history.Extend: Extends, history.Release: Releases, history.Read: Access, history.Write: Access,
-	history.Pause: Paused, history.Kill: Dead, history.LinkDown: Cut,
+	history.Pause: Paused, history.LinkDown: Cut,
 }
 
 // course takes what went on into its lane.
