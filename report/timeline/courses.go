@@ -1,9 +1,11 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/follow"
 )
@@ -103,6 +105,18 @@ func (r *reading) node(c *follow.Course) {
 	case history.KeyExtended:
 		r.mark(l, c, fmt.Sprintf("keeps it until another time, by client %d", c.Begin.Client))
 	}
+}
+
+// answers are what nodes say to clients.
+var answers = map[history.Outcome]string{history.OK: "agrees", history.Declined: "declines", history.Unknown: "does not answer"}
+
+// reply marks what a node has answered, where nobody has recorded what keys it keeps.
+func (r *reading) reply(e *history.Event) {
+	if r.header.Keys || e.Node == 0 || e.Name != env.StepReply.String() || !r.shows(e.Time) {
+		return
+	}
+	what := cmp.Or(answers[e.Outcome], "answers")
+	r.rows.mark(lane{Nodes, e.Node}, Mark{At: e.Time, Kind: e.Name, Text: fmt.Sprintf("%s, says client %d", what, e.Client)}, of(e))
 }
 
 func (r *reading) span(l lane, state State, c *follow.Course, text string) {

@@ -197,6 +197,21 @@ func TestNodesKeepKeys(t *testing.T) {
 	want(t, m, timeline.Nodes, "node 2", "1-9 key A: key of client 1 (A): deleted")
 }
 
+// Where nobody has recorded keys, nodes show what clients were answered.
+func TestNodesWithoutKeys(t *testing.T) {
+	m := laws(t, byHand(t, `header nodes=3 ttl=10
+		0 acquire c1 A
+		1 step c1 n1 A name=reply outcome=ok
+		2 step c1 n2 A name=reply outcome=declined
+		3 step c1 n3 A name=reply outcome=unknown
+		3 step c1 A name=quorum
+		4 granted c1 A until=20 left=8
+		5 end`))
+	want(t, m, timeline.Nodes, "node 1", "1 reply A: agrees, says client 1")
+	want(t, m, timeline.Nodes, "node 2", "2 reply A: declines, says client 1")
+	want(t, m, timeline.Nodes, "node 3", "3 reply A: does not answer, says client 1")
+}
+
 // A store: who leads it, when nobody does, and whose entry it has lost.
 func TestStores(t *testing.T) {
 	m := laws(t, byHand(t, `header nodes=3 keepers=-1 ttl=10

@@ -117,7 +117,10 @@ func (r *reading) record(e *history.Event) bool {
 	}
 	r.panel.Record(e)
 	switch e.Kind {
-	case history.Step, history.End:
+	case history.Step:
+		r.reply(e)
+		return true
+	case history.End:
 		return true
 	case history.FaultStart, history.FaultEnd:
 		if r.clocks != nil {
