@@ -75,7 +75,7 @@ func (c *clocks) fault(e *history.Event) {
 		return
 	}
 	c.begun[e.Fault] = begins
-	c.advance(int64(e.Time), false)
+	c.advance(int64(e.Time))
 	if begins {
 		_ = c.carrier.Begin(e.Fault) // nothing that it does to clocks can fail
 	} else {
@@ -83,10 +83,10 @@ func (c *clocks) fault(e *history.Event) {
 	}
 }
 
-// advance moves what clocks go on to do by themselves, up to a time or, if that is said,
-// including it: at one instant it comes after begins and ends.
-func (c *clocks) advance(to int64, including bool) {
-	for len(c.later) > 0 && (c.later[0].at < to || including && c.later[0].at == to) {
+// advance moves what clocks go on to do by themselves before a time: at one instant that
+// comes after begins and ends.
+func (c *clocks) advance(to int64) {
+	for len(c.later) > 0 && c.later[0].at < to {
 		if c.moves == mostMoves {
 			c.stopped = true
 			return
@@ -101,7 +101,7 @@ func (c *clocks) advance(to int64, including bool) {
 }
 
 func (c *clocks) finish(end history.Time) {
-	c.advance(int64(end), true)
+	c.advance(int64(end))
 	for m, h := range c.all {
 		h.sample(c.reads(m), c.now)
 	}

@@ -15,7 +15,7 @@ func (r *reading) model() Model {
 	holds := r.holds()
 	found := newGrants(holds)
 	for _, h := range holds {
-		h.spans(&r.rows, len(r.resources) > 1)
+		h.spans(r.rows, r.several)
 	}
 	r.service(&found)
 	m.Grants, m.Finds = found.list, r.finds(&found)
@@ -72,7 +72,7 @@ func (r *reading) service(g *grants) {
 
 // prefix names a resource where there are several.
 func (r *reading) prefix(resource string) string {
-	if len(r.resources) < 2 {
+	if !r.several {
 		return ""
 	}
 	return fmt.Sprintf("%q, ", resource)

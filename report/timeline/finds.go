@@ -76,7 +76,11 @@ func named(f checker.Finding, g *grants) []int {
 		add(g.index(f.First.First))
 		add(g.index(f.First.Second))
 	}
+	pair := len(all)
 	for _, token := range tokensIn(f.Story) {
+		if slices.ContainsFunc(all[:pair], func(i int) bool { return words.Token(g.list[i].Token) == token }) {
+			continue
+		}
 		for _, i := range g.closest(token, f) {
 			add(i)
 		}

@@ -103,7 +103,7 @@ func ended(last []checker.Window) string {
 }
 
 // spans shows a hold: within its validity, and past it as long as its holder may go on.
-func (h *hold) spans(to *rows, several bool) {
+func (h *hold) spans(to rows, several bool) {
 	l, of := lane{Clients, h.Client}, owner{h.Client, h.Resource, h.Token}
 	name := ""
 	if several {

@@ -357,6 +357,49 @@ func TestFindsNameGrants(t *testing.T) {
 	}
 }
 
+// Of grants with one token a find names, of each client, that which is closest.
+func TestFindsNameTheClosest(t *testing.T) {
+	m := laws(t, byHand(t, `header nodes=3 ttl=10 release=3
+		0 acquire c2 A
+		1 granted c2 A until=20 left=8
+		1 release c2 A
+		1 released c2 A
+		2 acquire c1 A
+		3 granted c1 A until=20 left=8
+		4 release c1 A
+		4 released c1 A
+		5 acquire c1 A
+		6 granted c1 A until=20 left=8
+		7 release c1 A
+		14 released c1 A
+		15 acquire c1 A
+		16 granted c1 A until=30 left=8
+		17 release c1 A
+		17 released c1 A
+		18 end`))
+	if len(m.Finds) != 1 || !slices.Equal(m.Finds[0].Grants, []int{0, 2}) {
+		t.Errorf("finds %+v of %+v", m.Finds, m.Grants)
+	}
+}
+
+// A try that never returns was granted when its holder first acted.
+func TestGrantedByAnAct(t *testing.T) {
+	m := laws(t, byHand(t, `header nodes=3 ttl=10
+		0 acquire c1 A
+		2 extend c1 A until=12
+		3 extended c1 A until=12 left=8
+		12 lapse c1 A until=12
+		13 extend c1 A until=23
+		14 extended c1 A until=23 left=8
+		15 end`))
+	if len(m.Grants) != 1 || m.Grants[0].Granted != ms(2) {
+		t.Errorf("grants %+v", m.Grants)
+	}
+	if got := pieces(m, timeline.Holding); !slices.Equal(got, []piece{{1, "A", ms(2), ms(12)}, {1, "A", ms(14), ms(15)}}) {
+		t.Errorf("held %+v", got)
+	}
+}
+
 // A history that breaks off is shown as far as it can be read, and is open.
 func TestBrokenHistory(t *testing.T) {
 	h := byHand(t, "0 acquire c1 A\n1 granted c1 A until=20 left=8\n5 end")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/report/timeline"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -179,6 +180,11 @@ func findsAreTheReports(t tester, r checker.Report, m timeline.Model) {
 		for _, g := range found.Grants {
 			if g < 0 || g >= len(m.Grants) {
 				t.Fatalf("%s names the grant %d of %d", found.Property, g, len(m.Grants))
+			}
+		}
+		for _, g := range m.Grants {
+			if strings.Contains(f.Story, "(token "+words.Token(g.Token)+")") && !slices.ContainsFunc(found.Grants, func(i int) bool { return words.Token(m.Grants[i].Token) == words.Token(g.Token) }) {
+				t.Errorf("%s: %s; it names the grants %v, and not %+v", found.Property, f.Story, found.Grants, g)
 			}
 		}
 		if p := f.First; p != nil {

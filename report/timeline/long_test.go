@@ -20,7 +20,7 @@ func turns(clients, n, wrong int) (history.Header, []history.Event) {
 	var all []history.Event
 	for i := 1; i <= n; i++ {
 		begin := history.Time(i) * 20 * ms
-		e := history.Event{Client: i%clients + 1, Resource: "invoice-7", Token: fmt.Sprintf("%040x", i*0x9e3779b9)}
+		e := history.Event{Client: i%clients + 1, Resource: "invoice-7", Token: fmt.Sprintf("%08x%032x", uint32(i*0x9e3779b9), i)}
 		at := func(t history.Time, k history.Kind, change func(*history.Event)) {
 			v := e
 			v.Time, v.Kind = begin+t, k
@@ -83,6 +83,9 @@ func TestLongHistories(t *testing.T) {
 		if wrong > 0 && (m.Finds[0].From < m.From || m.Finds[0].To > m.To) {
 			t.Errorf("found at %v, and %v to %v is shown", m.Finds[0].From, m.From, m.To)
 		}
+		if wrong == n/2 && min(m.Finds[0].From-m.From, m.To-m.Finds[0].To) < ms(40_000) {
+			t.Errorf("found at %v, which is not in the middle of %v to %v", m.Finds[0].From, m.From, m.To)
+		}
 		if wrong == 0 && m.From != 20*1e6 || wrong == n-1 && m.To != m.End {
 			t.Errorf("wrong in %d: %v to %v of %v is shown", wrong, m.From, m.To, m.End)
 		}
@@ -96,10 +99,11 @@ func TestLongHistories(t *testing.T) {
 	}
 }
 
-// Of very many clients those are shown that are found in something.
+// Of very many clients those are shown that are found in something, though others have the
+// lock more often.
 func TestManyClients(t *testing.T) {
 	const clients = 3 * timeline.MostClients
-	h := inTurns(clients, clients, clients-1)
+	h := inTurns(clients, 2*clients+clients/2, 2*clients-10)
 	m := read(t, h)
 	n := 0
 	for _, l := range m.Lanes {

@@ -86,13 +86,14 @@ type reading struct {
 	latencies        []Sample
 	leaderless       history.Time // since when the store has no leader; -1: it has one
 	dead             map[int]bool // clients
-	resources        map[string]bool
+	resource         string       // that was locked last
+	several          bool         // others were, too
 }
 
 func newReading(run Run, h history.Header, shown excerpt) *reading {
 	r := &reading{
 		run: run, header: h, shown: shown, rows: rows{}, whom: map[int]*whom{},
-		leaderless: -1, dead: map[int]bool{}, resources: map[string]bool{},
+		leaderless: -1, dead: map[int]bool{},
 	}
 	r.panel = checker.NewPanel(h, checker.Lease, checker.Section)
 	r.panel.Windows(checker.Lease, func(w checker.Window) { r.window(&r.leases, w) })
@@ -127,7 +128,8 @@ func (r *reading) record(e *history.Event) bool {
 			r.clocks.fault(e)
 		}
 	case history.Acquire:
-		r.resources[e.Resource] = true
+		r.several = r.several || r.resource != "" && r.resource != e.Resource
+		r.resource = e.Resource
 	}
 	r.hit(e)
 	r.follower.Observe(e)

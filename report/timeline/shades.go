@@ -25,7 +25,7 @@ func (r *reading) hit(e *history.Event) {
 		return
 	}
 	w := r.of(e.Fault)
-	if e.Client > 0 && e.Kind != history.KeyGone && e.Kind != history.KeySet { // whose key it is, is not whom it strikes
+	if e.Client > 0 {
 		w.clients[e.Client] = true
 	}
 	if e.Node > 0 {
