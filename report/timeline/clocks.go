@@ -75,7 +75,9 @@ func (c *clocks) fault(e *history.Event) {
 		return
 	}
 	c.begun[e.Fault] = begins
-	c.advance(int64(e.Time))
+	if c.advance(int64(e.Time)); c.stopped {
+		return
+	}
 	if begins {
 		_ = c.carrier.Begin(e.Fault) // nothing that it does to clocks can fail
 	} else {

@@ -25,13 +25,13 @@ func (m Model) Text(to io.Writer) error {
 	p := printer{to: to}
 	for _, f := range m.Finds {
 		p.print("%s\n", f.heading())
-		for _, line := range words.Lines(f.Story, textWidth) {
+		for _, line := range words.Lines(printable(f.Story), textWidth) {
 			p.print("  %s\n", line)
 		}
 		p.print("\n")
 	}
 	if m.Omitted != "" {
-		p.print("%s\n\n", strings.Join(words.Lines(m.Omitted, textWidth), "\n"))
+		p.print("%s\n\n", strings.Join(words.Lines(printable(m.Omitted), textWidth), "\n"))
 	}
 	var faults []line
 	for _, s := range m.Shades {
