@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/historytest"
 	"github.com/lockstorm/lockstorm/model"
 )
 
@@ -303,7 +304,7 @@ func TestManyOverlapsAreBounded(t *testing.T) {
 		{"", checker.Unknown},
 		{"3 read c3 Y\n3 read-done c3 Y value=0\n3 write c3 Y value=9\n3 write-done c3 Y value=9\n", checker.Violated},
 	} {
-		header, events, err := parseHistory(b.String() + c.more + "30000 end\n")
+		header, events, err := historytest.Parse(b.String() + c.more + "30000 end\n")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/goldentest"
+	"github.com/lockstorm/lockstorm/internal/historytest"
 )
 
 // Law: what the checker finds in the histories of testdata stays what it is. A file is
@@ -56,7 +57,7 @@ func runGolden(t *testing.T, file, subject string) {
 
 func find(t *testing.T, name, told, subject string) string {
 	t.Helper()
-	header, events, err := parseHistory(told)
+	header, events, err := historytest.Parse(told)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -113,7 +114,7 @@ func TestWholeRunsAreJudgedAgain(t *testing.T) {
 		}
 		_, run, _ := strings.Cut(string(text), "\nheader ")
 		told, was, _ := strings.Cut("header "+run, "--\n")
-		header, events, err := parseHistory(told)
+		header, events, err := historytest.Parse(told)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

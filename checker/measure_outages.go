@@ -59,6 +59,8 @@ type outageMeter struct {
 	ttl     time.Duration // the longest
 	held    time.Duration // in all
 	outages perResource[outage]
+
+	each func(Outage) // nil: nobody wants to be told
 }
 
 // outage is the present state of one resource.
@@ -105,7 +107,7 @@ func (m *outageMeter) tried(h *hold, now history.Time) {
 	}
 	r, o := h.resource, m.outages.of(h.resource)
 	if r.triers == 0 && now.Sub(o.until) > m.ttl {
-		m.stop(o, o.until) // nobody wanted it since
+		m.stop(r, o, o.until) // nobody wanted it since
 	}
 	h.trying = true
 	r.triers++
@@ -115,7 +117,7 @@ func (m *outageMeter) tried(h *hold, now history.Time) {
 // granted counts a grant as held, unless its validity is over already.
 func (m *outageMeter) granted(h *hold, now history.Time) {
 	h.stopTrying()
-	m.stop(m.outages.of(h.resource), now)
+	m.stop(h.resource, m.outages.of(h.resource), now)
 	if !h.expired() {
 		m.hold(h, now)
 	}
@@ -144,7 +146,7 @@ func (m *outageMeter) killed(c *client, now history.Time) {
 // continued counts a hold again whose extension came after its lapse.
 func (m *outageMeter) continued(h *hold, now history.Time) {
 	if !h.holding && h.leased() {
-		m.stop(m.outages.of(h.resource), now)
+		m.stop(h.resource, m.outages.of(h.resource), now)
 		m.hold(h, now)
 	}
 }
@@ -181,17 +183,21 @@ func (o *outage) start(r *resource, now history.Time) {
 	}
 }
 
-func (m *outageMeter) stop(o *outage, now history.Time) {
-	if o.going {
-		m.LongestOutage = max(m.LongestOutage, now.Sub(o.since))
-		m.TotalOutage += now.Sub(o.since)
-		o.going = false
+func (m *outageMeter) stop(r *resource, o *outage, now history.Time) {
+	if !o.going {
+		return
+	}
+	o.going = false
+	m.LongestOutage = max(m.LongestOutage, now.Sub(o.since))
+	m.TotalOutage += now.Sub(o.since)
+	if m.each != nil {
+		m.each(Outage{Resource: r.name, From: o.since, To: now})
 	}
 }
 
 // measure ends what goes on at the end of the history.
 func (m *outageMeter) measure(all *Measurements, end history.Time) {
-	for _, r := range m.ledger.resources {
+	for _, r := range m.ledger.inOrder() {
 		o, last := m.outages.of(r), end
 		if r.holders > 0 {
 			m.held += end.Sub(o.taken)
@@ -199,7 +205,7 @@ func (m *outageMeter) measure(all *Measurements, end history.Time) {
 		if r.triers == 0 {
 			last = o.until
 		}
-		m.stop(o, last)
+		m.stop(r, o, last)
 	}
 	m.Wanted = m.held + m.TotalOutage
 	all.Outages = m.Outages

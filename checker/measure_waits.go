@@ -35,6 +35,8 @@ type waitMeter struct {
 	ttl    time.Duration // the longest
 	grants perResource[int32]
 	before perHold[int32] // the grants of the resource, as of the call
+
+	each func(Wait) // nil: nobody wants to be told
 }
 
 // row is tries that were refused. There is none before the first of them is: what
@@ -61,12 +63,10 @@ func (w *waitMeter) observe(f *fact) {
 	case f.Kind == history.Acquire:
 		w.goOn(h, f.Time)
 	case f.Kind == history.Granted:
-		w.waited(h, f.Time)
-		h.client.endRow(h.resource)
+		w.granted(h, f.Time)
 		*w.grants.of(h.resource)++
 	case f.Kind == reentered:
-		w.waited(f.try, f.Time)
-		h.client.endRow(h.resource)
+		w.granted(f.try, f.Time)
 	case f.Kind == history.Refused:
 		w.giveUp(h, f.Time)
 	}
@@ -79,8 +79,16 @@ func (w *waitMeter) goOn(h *hold, now history.Time) {
 	}
 	*w.before.of(h) = *w.grants.of(h.resource)
 	if row := h.client.row(h.resource); row != nil && now.Sub(row.last) > w.ttl && !h.alongside() {
+		w.gaveUp(h.client, row)
 		h.client.endRow(h.resource)
 	}
+}
+
+// granted ends a row with a grant.
+func (w *waitMeter) granted(try *hold, now history.Time) {
+	w.waited(try, now)
+	w.tell(try, Wait{To: now, Granted: true})
+	try.client.endRow(try.resource)
 }
 
 // alongside reports whether the client tries for the resource in another way too.
@@ -105,7 +113,12 @@ func (w *waitMeter) endRows(c *client, now history.Time) {
 	for _, h := range c.holds {
 		if h.trying {
 			w.waited(h, now)
+			w.tell(h, Wait{To: now, Open: !c.dead})
+			c.endRow(h.resource)
 		}
+	}
+	for i := range c.rows {
+		w.gaveUp(c, &c.rows[i])
 	}
 	c.rows = nil
 }

@@ -30,6 +30,23 @@ type Window struct {
 	By history.Kind
 }
 
+// Ending says in a word or two what ended the window.
+func (w *Window) Ending() string {
+	switch w.By {
+	case history.Release:
+		return "release"
+	case history.Lost:
+		return "told of the loss"
+	case history.Lapse:
+		return "validity ends"
+	case history.Expiring:
+		return "warned"
+	case history.Kill:
+		return "death"
+	}
+	return "the history ends"
+}
+
 // Windows makes a panel that was asked for lease or section exclusion tell each window of
 // it when it ends, in the order in which they do, and when it is asked to finish those
 // that are open then. It is to be called before the first event.

@@ -36,7 +36,7 @@ func (e *excerpt) draw() *drawing {
 	d.model.DescribeOperationMetadata = func(text any) string { return text.(string) }
 	d.operate(shown)
 	d.mark(e)
-	d.skipSpans(&e.spans)
+	d.skipSpans(e.spans)
 	return d
 }
 

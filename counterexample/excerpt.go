@@ -24,7 +24,7 @@ type excerpt struct {
 	sections around[checker.Window]
 	accesses around[checker.Access]
 	unknown  around[checker.Access] // which may have been applied at any later time
-	spans    spans
+	spans    *spans
 
 	panel *checker.Panel // which tells the windows and accesses
 
@@ -145,7 +145,7 @@ func (e *excerpt) finish() {
 		e.place.From, e.place.To = min(e.place.From, e.now), e.now
 	}
 	e.panel.Finish()
-	e.spans.finish(e.now)
+	e.spans.follower.Finish(e.now)
 }
 
 // window keeps a window. Those of a violation are kept whatever else there is.

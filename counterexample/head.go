@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/page"
+	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // head is what stands above the drawing.
@@ -36,15 +37,15 @@ func (p Picture) found() page.Found {
 	for _, f := range p.Findings {
 		names = append(names, f.Property.Code()+" "+f.Property.Title())
 		if f.Count > 1 {
-			times = append(times, grouped(f.Count)+" times")
+			times = append(times, words.Grouped(f.Count)+" times")
 			if len(p.Findings) > 1 {
 				times[len(times)-1] = f.Property.Code() + " " + times[len(times)-1]
 			}
 		}
 	}
-	heading := fmt.Sprintf("%s: %v", listed(names), p.Findings[0].Verdict)
+	heading := fmt.Sprintf("%s: %v", words.List(names), p.Findings[0].Verdict)
 	if len(times) > 0 {
-		heading += fmt.Sprintf(" (%s; this is the first)", listed(times))
+		heading += fmt.Sprintf(" (%s; this is the first)", words.List(times))
 	}
 	return page.Found{Heading: heading, Story: p.Findings[0].Story}
 }
@@ -57,7 +58,7 @@ func (p Picture) title(e *excerpt) string {
 		for _, f := range p.Findings {
 			names = append(names, f.Property.Title())
 		}
-		title = fmt.Sprintf("%s %v", listed(names), p.Findings[0].Verdict)
+		title = fmt.Sprintf("%s %v", words.List(names), p.Findings[0].Verdict)
 	}
 	if e.header.Scenario != "" {
 		title = e.header.Scenario + ": " + title
@@ -103,5 +104,5 @@ func (d *drawing) leftOut(stopped bool) string {
 	if stopped {
 		all = append(all, "everything after "+at(d.to))
 	}
-	return listed(all)
+	return words.List(all)
 }

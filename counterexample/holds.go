@@ -83,7 +83,7 @@ func holdSteps(w checker.Window, holder string, fenced bool) []operation {
 	}
 	all := []operation{step(begin, w.Call, w.From, name, told)}
 	if w.By != 0 {
-		all = append(all, step(model.End, w.To, w.To, endings[w.By], "the window ends at "+at(w.To)))
+		all = append(all, step(model.End, w.To, w.To, w.Ending(), "the window ends at "+at(w.To)))
 	}
 	return all
 }

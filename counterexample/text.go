@@ -49,25 +49,8 @@ func named(resource string) string {
 	return strconv.Quote(resource)
 }
 
-// grouped prints a number as in "224,995".
-func grouped(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
 // some prints a number of things, as in "224,995 holds". What is before the thing, if
 // anything, says which.
 func some(n int, which, thing string) string {
-	return strings.Join(strings.Fields(grouped(n)+" "+which+" "+words.Plural(n, thing)), " ")
-}
-
-// listed is a list as in "a, b and c".
-func listed(all []string) string {
-	if len(all) < 2 {
-		return strings.Join(all, "")
-	}
-	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
+	return strings.Join(strings.Fields(words.Grouped(n)+" "+which+" "+words.Plural(n, thing)), " ")
 }

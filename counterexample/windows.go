@@ -1,12 +1,10 @@
 package counterexample
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/history"
 )
 
 // windowSpans shows until when each client may believe that it holds, by the rule that
@@ -57,16 +55,10 @@ func (r rule) span(w checker.Window, ending string) span {
 	}
 }
 
-// endings are what ends a window, by the kind of the event.
-var endings = map[history.Kind]string{
-	history.Release: "release", history.Lost: "told of the loss", history.Lapse: "validity ends",
-	history.Expiring: "warned", history.Kill: "death", history.End: "the history ends",
-}
-
 // ending is what ended the window, if it did before the reading did.
 func (e *excerpt) ending(w checker.Window) string {
 	if w.By == 0 && e.stopped {
 		return "later"
 	}
-	return cmp.Or(endings[w.By], endings[history.End])
+	return w.Ending()
 }

@@ -154,8 +154,8 @@ func (f *Fault) end() *Moment {
 // ForGood reports whether nothing ends the fault.
 func (f *Fault) ForGood() bool { return f.end() == nil && f.Action.ending().own == "" }
 
-// momentary reports whether the fault is over as soon as it has begun.
-func (f *Fault) momentary() bool { return f.Action.ending().none != "" && f.end() == nil }
+// Momentary reports whether the fault is over as soon as it has begun.
+func (f *Fault) Momentary() bool { return f.Action.ending().none != "" && f.end() == nil }
 
 // endsWithBegin reports whether the time of the fault's end is known from that
 // of its begin: it is given as a length, or is the same instant.
@@ -192,7 +192,7 @@ func (c *Conductor) take(t turn) error {
 		}
 	}
 	c.states[t.fault] = active
-	if f.momentary() {
+	if f.Momentary() {
 		c.states[t.fault] = over
 	}
 	if err := c.carrier.Begin(number); err != nil {

@@ -106,7 +106,7 @@ func (p Plan) overlap(s Setting) error {
 func (f *Fault) endsBefore(g *Fault, hope bool) bool {
 	end := f.end()
 	switch {
-	case f.momentary():
+	case f.Momentary():
 		return f.Start.At < g.Start.At
 	case end == nil:
 		return false

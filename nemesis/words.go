@@ -52,7 +52,7 @@ func ordinal(n int) string {
 // endWords completes the sentence with the fault's end, if a plan can say that.
 func (f Fault) endWords() string {
 	switch e := f.End; {
-	case e == nil && f.momentary():
+	case e == nil && f.Momentary():
 		return ""
 	case e == nil && (f.Action.ending().own != "" || f.Action.ending().lasts > 0):
 		return ""

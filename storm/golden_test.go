@@ -88,7 +88,7 @@ func TestGoldenRuns(t *testing.T) {
 }
 
 const legend = `A line is an event: its time in ms, its kind, client cN, node nN, token, and key=value with
-times in ms. (All of it: checker/notation_test.go.) Below "--" stands what is found in the
+times in ms. (All of it: internal/historytest/notation.go.) Below "--" stands what is found in the
 run. Made from seed 1 by make bless, without the steps of clients.
 `
 
@@ -149,7 +149,7 @@ func inMs(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%06d", d/ms, d%ms), "0"), ".")
 }
 
-// inNotation is an event as checker/notation_test.go reads it.
+// inNotation is an event as internal/historytest/notation.go reads it.
 func inNotation(e history.Event) string {
 	words := []string{fmt.Sprintf("%-11s", inMs(time.Duration(e.Time))), e.Kind.String()}
 	add := func(is bool, format string, value any) {

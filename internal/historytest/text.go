@@ -1,5 +1,5 @@
 // Package historytest writes histories for tests and benchmarks of what reads them: of
-// given events, or of any length, and packed.
+// given events, in a notation for people, or of any length, and packed.
 package historytest
 
 import (

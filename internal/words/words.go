@@ -24,6 +24,23 @@ func Plural(n int, thing string) string {
 	return thing + "s"
 }
 
+// Grouped prints a number as in "224,995".
+func Grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// List is a list as in "a, b and c".
+func List(all []string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
+}
+
 // Duration prints a duration to three digits or so.
 func Duration(d time.Duration) string {
 	for unit := time.Second; unit > 1; unit /= 10 {

@@ -18,6 +18,25 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 224995: "224,995", -123456: "-123,456", 1234567: "1,234,567"} {
+		if got := Grouped(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	for _, v := range []struct {
+		all  []string
+		want string
+	}{{nil, ""}, {[]string{"a"}, "a"}, {[]string{"a", "b"}, "a and b"}, {[]string{"a", "b", "c"}, "a, b and c"}} {
+		if got := List(v.all); got != v.want {
+			t.Errorf("%q: %q, want %q", v.all, got, v.want)
+		}
+	}
+}
+
 func TestDurationHasThreeDigits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 7: "7ns", 1234567: "1.23ms", 2 * time.Millisecond: "2ms", 1234 * time.Millisecond: "1.23s",

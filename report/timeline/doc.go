@@ -4,9 +4,12 @@
 // when nobody got the lock; faults lie over all of them as shades, and what a judge has
 // found is marked where it happened.
 //
-//	m, err := timeline.Read(run, history)   // the model: numbers and texts
-//	d.Add("Timeline", m.Block())            // the page: drawn, zoomed and searched in the browser
+//	m, err := timeline.Read(timeline.Run{Open: open, Report: report, Scenario: scenario})
+//	d.Add("Timeline", m.Block())   // the page: drawn, zoomed and searched in the browser
+//	err = m.Text(out)              // the same for those who do not see it
 //
-// The model is made of the history, the judges' report and, for clocks, the plan. It
-// judges nothing.
+// The model is numbers and texts, made of the history, the judges' report and, for clocks,
+// the plan. It judges nothing: who holds and who waits are the windows, rows and outages of
+// package checker, what went on beside that is paired up by internal/follow, and what faults
+// do to clocks is done by package world, to clocks that nobody else has.
 package timeline

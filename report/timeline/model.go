@@ -12,6 +12,10 @@ type Model struct {
 	Clients int          `json:"clients"`
 	Nodes   int          `json:"nodes"`
 
+	// From and To are the part of it that is shown: all, unless it is very long.
+	From history.Time `json:"from"`
+	To   history.Time `json:"to"`
+
 	// Lanes come from top to bottom, those of a group in one piece.
 	Lanes []Lane `json:"lanes"`
 

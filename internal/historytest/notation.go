@@ -1,4 +1,4 @@
-package checker_test
+package historytest
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Histories are written for tests in a notation of one event a line:
+// Parse reads a history in the notation of tests, of one event a line:
 //
 //	TIME KIND [cN] [nN] [TOKEN] [key=value ...]
 //
@@ -19,12 +19,11 @@ import (
 // no "=" is a token. Keys are r (resource, "r" if there is none), until, ttl,
 // left (validity), value, fence, sent, outcome, name, k, reason, fault, detail; times
 // among them are in milliseconds. An outcome of "ok" may be left out, and so may ttl and
-// left, which are 10 and 5.
+// left, which are 10 and 5. What follows a # is a comment.
 //
 // A line "header key=value ..." sets nodes, ttl, allowance, keys, keepers, votes (of each
 // node: 3,1,1), and each bound by the name that it has in files.
-
-func parseHistory(text string) (history.Header, []history.Event, error) {
+func Parse(text string) (history.Header, []history.Event, error) {
 	h := history.Header{Nodes: 5, Clients: 3, LongestTTL: 10 * time.Millisecond}
 	var events []history.Event
 	for i, line := range strings.Split(text, "\n") {

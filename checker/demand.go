@@ -1,0 +1,61 @@
+package checker
+
+import "github.com/lockstorm/lockstorm/history"
+
+// Wait is one row of tries of a client: see [Waits].
+type Wait struct {
+	Client   int
+	Resource string
+	From     history.Time // the first call
+	To       history.Time // the grant, the last return, or the client's death
+	Tries    int          // with that which was granted, or did not return
+	Granted  bool         // it ended with a grant
+	Open     bool         // the history ended while a try was under way
+}
+
+// Outage is one outage of a resource: see [Outages].
+type Outage struct {
+	Resource string
+	From, To history.Time
+}
+
+// Demand makes a panel tell each row of tries and each outage when it ends, and when it is
+// asked to finish those that go on then. It is to be called before the first event. A
+// panel that was asked for some properties alone measures these two things too, then, and
+// nothing else.
+func (p *Panel) Demand(waits func(Wait), outages func(Outage)) {
+	if len(p.meters) == 0 {
+		for _, newMeter := range []func(history.Header, *ledger) meter{newWaitMeter, newOutageMeter} {
+			m := newMeter(p.ledger.header, p.ledger)
+			p.meters = append(p.meters, m)
+			p.listen(m)
+		}
+	}
+	for _, m := range p.meters {
+		switch m := m.(type) {
+		case *waitMeter:
+			m.each = waits
+		case *outageMeter:
+			m.each = outages
+		}
+	}
+}
+
+// tell tells the row of a try, which ends as w says.
+func (w *waitMeter) tell(try *hold, v Wait) {
+	if w.each == nil {
+		return
+	}
+	v.Client, v.Resource, v.From, v.Tries = try.client.number, try.resource.name, try.acquire.at, 1
+	if row := try.client.row(try.resource); row != nil {
+		v.From, v.Tries = row.since, row.tries+1
+	}
+	w.each(v)
+}
+
+// gaveUp tells a row that ended with a refusal.
+func (w *waitMeter) gaveUp(c *client, r *row) {
+	if w.each != nil {
+		w.each(Wait{Client: c.number, Resource: r.resource.name, From: r.since, To: r.last, Tries: r.tries})
+	}
+}

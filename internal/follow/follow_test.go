@@ -1,0 +1,76 @@
+package follow_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/follow"
+)
+
+// told follows events, one time unit apart, of which several may share one.
+func told(end history.Time, events ...history.Event) string {
+	var all []string
+	f := follow.New(func(c *follow.Course) {
+		text := fmt.Sprintf("%d-%d %v", c.From, c.To, c)
+		if c.Open {
+			text += ", open"
+		}
+		all = append(all, text)
+	})
+	for i := range events {
+		f.Observe(&events[i])
+	}
+	f.Finish(end)
+	return strings.Join(all, "\n")
+}
+
+func TestCoursesFromBeginToEnd(t *testing.T) {
+	got := told(30,
+		history.Event{Time: 0, Kind: history.FaultStart, Fault: 1, Detail: "node 2 crashes"},
+		history.Event{Time: 0, Kind: history.NodeDown, Node: 2, Fault: 1},
+		history.Event{Time: 1, Kind: history.Acquire, Client: 1, Resource: "r", Token: "a"},
+		history.Event{Time: 1, Kind: history.Acquire, Client: 2, Resource: "r", Token: "b"},
+		history.Event{Time: 2, Kind: history.KeySet, Client: 1, Node: 1, Resource: "r", Token: "a"},
+		history.Event{Time: 2, Kind: history.KeySet, Client: 1, Node: 1, Resource: "s", Token: "a"},
+		history.Event{Time: 3, Kind: history.Granted, Client: 1, Resource: "r", Token: "a"},
+		history.Event{Time: 4, Kind: history.Refused, Client: 2, Resource: "r", Token: "b", Reason: "1 of 2 votes"},
+		history.Event{Time: 5, Kind: history.Write, Client: 1, Resource: "r", Token: "a", Value: 7},
+		history.Event{Time: 6, Kind: history.Apply, Client: 1, Resource: "r", Token: "a", Value: 7},
+		history.Event{Time: 7, Kind: history.WriteDone, Client: 1, Resource: "r", Token: "a", Value: 7, Outcome: history.OK},
+		history.Event{Time: 8, Kind: history.NodeUp, Node: 2, Fault: 1, Detail: "without its keys"},
+		history.Event{Time: 8, Kind: history.FaultEnd, Fault: 1},
+		history.Event{Time: 9, Kind: history.KeyGone, Node: 1, Resource: "s", Token: "a", Reason: history.Evicted},
+		history.Event{Time: 9, Kind: history.Pause, Client: 1},
+		history.Event{Time: 9, Kind: history.Pause, Client: 1},
+		history.Event{Time: 10, Kind: history.Resume, Client: 1},
+		history.Event{Time: 11, Kind: history.Release, Client: 1, Resource: "r", Token: "a"},
+		history.Event{Time: 12, Kind: history.Resume, Client: 2},
+	)
+	const want = `1-3 acquire a: granted
+1-4 acquire b: 1 of 2 votes
+6-6 takes 7 from client 1
+5-7 write of 7: ok
+0-8 node 2 is down: back without its keys
+0-8 node 2 crashes
+2-9 key of client 1 (a): evicted
+9-10 paused
+2-30 key of client 1 (a), open
+11-30 release a: no return, open`
+	if got != want {
+		t.Errorf("told\n%s\nwant\n%s", got, want)
+	}
+}
+
+// All links of a client that change in an instant are one course, whatever their order.
+func TestLinksOfAnInstantAreOneCourse(t *testing.T) {
+	link := func(at history.Time, k history.Kind, node int) history.Event {
+		return history.Event{Time: at, Kind: k, Client: 1, Node: node}
+	}
+	got := told(9, link(1, history.LinkDown, 5), link(1, history.LinkDown, 4), link(1, history.LinkDown, 4),
+		link(3, history.LinkUp, 4), link(3, history.LinkDown, 4), link(4, history.LinkUp, 4), link(4, history.LinkUp, 2))
+	if want := "1-3 from nodes 4 and 5\n3-4 from nodes 4 and 5\n4-9 from node 5, open"; got != want {
+		t.Errorf("told\n%s\nwant\n%s", got, want)
+	}
+}
