@@ -102,7 +102,6 @@ func TestWaitingHoldingOverdue(t *testing.T) {
 	}
 }
 
-func ms(n int) history.Time { return history.Time(time.Duration(n) * time.Millisecond) }
 
 // An extension that is granted after the lapse continues the hold: in between it was overdue.
 func TestExtensionsAndLosses(t *testing.T) {
