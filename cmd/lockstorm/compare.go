@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // compareOptions are the flags of compare.
@@ -82,31 +82,33 @@ func (o compareOptions) check(part bool) error {
 
 // comparison is some locks in some trials, and what is known of them.
 type comparison struct {
-	locks   []scenarios.Contender
-	trials  []scenarios.Trial
+	account.Comparison
 	format  string
 	byTrial bool
 	known
 }
 
+// learn takes in what is known of it.
+func (c *comparison) learn(now known) { c.known, c.Found = now, now.found }
+
 // compared returns the comparison of the locks that are named, or of all, in one
 // trial or in all.
 func compared(locks []string, trial string) (comparison, error) {
-	c := comparison{locks: scenarios.Contenders(), trials: scenarios.Trials()}
+	c := comparison{Comparison: account.Comparison{Locks: scenarios.Contenders(), Trials: scenarios.Trials()}}
 	if len(locks) > 0 {
-		all := c.locks
+		all := c.Locks
 		name := func(l scenarios.Contender) string { return l.Name }
 		if err := allKnown("lock", locks, names(all, name)); err != nil {
 			return c, err
 		}
-		c.locks = slices.DeleteFunc(slices.Clone(all), func(l scenarios.Contender) bool { return !slices.Contains(locks, l.Name) })
+		c.Locks = slices.DeleteFunc(slices.Clone(all), func(l scenarios.Contender) bool { return !slices.Contains(locks, l.Name) })
 	}
 	if trial != "" {
-		all := c.trials
+		all := c.Trials
 		if err := allKnown("trial", []string{trial}, names(all, func(t scenarios.Trial) string { return t.Name })); err != nil {
 			return c, err
 		}
-		c.trials = slices.DeleteFunc(slices.Clone(all), func(t scenarios.Trial) bool { return t.Name != trial })
+		c.Trials = slices.DeleteFunc(slices.Clone(all), func(t scenarios.Trial) bool { return t.Name != trial })
 	}
 	return c, nil
 }
@@ -133,22 +135,10 @@ func allKnown(what string, some, known []string) error {
 // stopped is known of all locks.
 func (c comparison) suite(seed uint64, runs int) suite {
 	s := suite{what: "compare", backend: backends[0].Backend}
-	for _, t := range c.trials {
-		for _, l := range c.locks {
+	for _, t := range c.Trials {
+		for _, l := range c.Locks {
 			s.tasks = append(s.tasks, task{t.Enter(l), seed, runs})
 		}
 	}
 	return s
-}
-
-// conclusion compares what was seen with what is said of the locks.
-func (c comparison) conclusion() storm.Conclusion {
-	worst := storm.AsExpected
-	for _, d := range c.deviations() {
-		if d.conclusion == storm.Contradiction {
-			return storm.Contradiction
-		}
-		worst = d.conclusion
-	}
-	return worst
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -201,7 +202,7 @@ type finding struct {
 }
 
 // findings returns the rows and the series of topics of which something is known.
-func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []curve) {
+func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []account.Curve) {
 	for _, topic := range topics {
 		for _, r := range topic.Rows {
 			if t, ok := d.found[r.Name]; ok {
@@ -209,7 +210,7 @@ func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []cu
 			}
 		}
 		for _, s := range topic.Series {
-			if c := d.found.curve(s); len(c.tallies) > 0 {
+			if c := d.found.Curve(s); len(c.Tallies) > 0 {
 				curves = append(curves, c)
 			}
 		}
@@ -217,31 +218,15 @@ func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []cu
 	return rows, curves
 }
 
-// conclusion is the worst of all rows; a debate without a row decides nothing.
-func (d debate) conclusion() storm.Conclusion {
+// Conclusion is the worst of all rows; a debate without a row decides nothing.
+func (d debate) Conclusion() storm.Conclusion {
 	var known []storm.Tally
 	rows, curves := d.findings(d.topics...)
 	for _, r := range rows {
 		known = append(known, r.tally)
 	}
 	for _, c := range curves {
-		known = append(known, c.tallies...)
+		known = append(known, c.Tallies...)
 	}
-	return worst(known)
-}
-
-func worst(known []storm.Tally) storm.Conclusion {
-	worst := storm.AsExpected
-	if len(known) == 0 {
-		worst = storm.Undecided
-	}
-	for _, t := range known {
-		switch t.Conclusion() {
-		case storm.Contradiction:
-			return storm.Contradiction
-		case storm.Undecided:
-			worst = storm.Undecided
-		}
-	}
-	return worst
+	return account.Worst(known)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -41,12 +42,9 @@ type task struct {
 // stoppedNote is said of what is printed when the suite was stopped.
 const stoppedNote = "Stopped before the end: this is what is known, and nothing was saved."
 
-// tallies are what scenarios have shown, by their names.
-type tallies map[string]storm.Tally
-
 // run runs the suite and returns what is known when it is done, or ctx ends, and
 // why some of the scenarios do not fit the backend.
-func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refused []string, err error) {
+func (s suite) run(ctx context.Context, problems io.Writer) (found account.Tallies, refused []string, err error) {
 	bar := newProgress(problems, s.what, 0)
 	defer bar.done()
 	var batches []storm.Batch
@@ -69,7 +67,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 		bar.total += t.runs
 	}
 	all, err := storm.RunBatches(ctx, cmp.Or(s.sideBySide, sideBySide(s.backend)), batches)
-	found = tallies{}
+	found = account.Tallies{}
 	for _, t := range all {
 		if t.Runs > 0 {
 			found[t.Scenario.Name] = t
@@ -79,7 +77,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 }
 
 // reference returns what is stored of the suite.
-func (s suite) reference(found tallies) results.Reference {
+func (s suite) reference(found account.Tallies) results.Reference {
 	f := results.Reference{Backend: s.backend.Name, Versions: lastingVersions(s.backend)}
 	for _, t := range s.tasks {
 		if tally, ok := found[t.scenario.Name]; ok {
@@ -90,8 +88,8 @@ func (s suite) reference(found tallies) results.Reference {
 }
 
 // recall returns what a reference says of scenarios as they are now.
-func recall(f results.Reference) (tallies, error) {
-	found := tallies{}
+func recall(f results.Reference) (account.Tallies, error) {
+	found := account.Tallies{}
 	for _, r := range f.Rows {
 		s, err := scenarios.Find(r.Scenario)
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
+
+	"github.com/lockstorm/lockstorm/report/account"
 )
 
 // The formats in which tables are printed.
@@ -34,16 +36,13 @@ func (t *table) add(cells ...string) { t.lines = append(t.lines, cells) }
 
 // section begins a section, unless the one before is of that name.
 func (t *table) section(name string) {
-	for _, l := range slices.Backward(t.lines) {
-		if len(l) == 1 {
-			if l[0] == name {
-				return
-			}
-			break
-		}
-	}
-	t.add(name)
+	o := account.Table{Lines: t.lines}
+	o.Section(name)
+	t.lines = o.Lines
 }
+
+// tableOf is a table of words as it is printed.
+func tableOf(t *account.Table) *table { return &table{head: t.Head, lines: t.Lines} }
 
 const gap = 2 // between two columns
 
@@ -138,9 +137,4 @@ func clip(text string, most int) string {
 }
 
 // dash stands for nothing in a cell.
-func dash(text string) string {
-	if text == "" {
-		return "–"
-	}
-	return text
-}
+func dash(text string) string { return account.Dash(text) }

@@ -1,0 +1,130 @@
+package account
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Showing says how many runs showed what was expected, and what that amounts to
+// if it is not enough.
+func Showing(t storm.Tally) string {
+	return amounting(t.Shown, t.Runs, t.Conclusion())
+}
+
+func amounting(shown, runs int, o storm.Conclusion) string {
+	text := fmt.Sprintf("%d/%d", shown, runs)
+	if o != storm.AsExpected {
+		text += " " + o.String()
+	}
+	return text
+}
+
+// Witness is the seed of the run that shows what the row found.
+func Witness(t storm.Tally) string {
+	if t.Shown+t.Against == 0 {
+		return "–"
+	}
+	return fmt.Sprint(t.Witness)
+}
+
+// ShownLegend explains the last columns of the main table.
+const ShownLegend = `Shown: the runs whose every verdict was the expected one; of a series, the values that are as expected.
+Seed: that of the first such run, or of the first that contradicts.`
+
+// Worst is the worst conclusion of some tallies; none of them decide nothing.
+func Worst(known []storm.Tally) storm.Conclusion {
+	worst := storm.AsExpected
+	if len(known) == 0 {
+		worst = storm.Undecided
+	}
+	for _, t := range known {
+		switch t.Conclusion() {
+		case storm.Contradiction:
+			return storm.Contradiction
+		case storm.Undecided:
+			worst = storm.Undecided
+		}
+	}
+	return worst
+}
+
+// Rated is properties that were violated equally often.
+type Rated struct {
+	Codes []string
+	Rate  storm.Rate
+}
+
+// Rates lists the properties that were violated.
+func Rates(t storm.Tally) []Rated {
+	var list []Rated
+next:
+	for _, p := range checker.Properties() {
+		rate := t.Rate(p)
+		if rate.K == 0 {
+			continue
+		}
+		for i := range list {
+			if list[i].Rate == rate {
+				list[i].Codes = append(list[i].Codes, p.Code())
+				continue next
+			}
+		}
+		list = append(list, Rated{[]string{p.Code()}, rate})
+	}
+	return list
+}
+
+// Found says in words which verdicts the runs got.
+func Found(t storm.Tally) string {
+	var parts []string
+	for _, g := range Rates(t) {
+		parts = append(parts, fmt.Sprintf("%s violated in %s, %s %s", strings.Join(g.Codes, " "), g.Rate, g.Rate.Percent(), g.Rate.Interval()))
+	}
+	for _, v := range []struct {
+		checker.Verdict
+		verb string
+	}{{checker.Holds, "kept in all"}, {checker.Unknown, "left open in some"}} {
+		var codes []string
+		for _, p := range checker.Properties() {
+			if t.Observed(p) == v.Verdict {
+				codes = append(codes, p.Code())
+			}
+		}
+		if len(codes) > 0 {
+			parts = append(parts, strings.Join(codes, " ")+" "+v.verb)
+		}
+	}
+	for _, p := range checker.Properties() {
+		if want, wanted := t.Scenario.Expect.Want(p); wanted && want != t.Observed(p) {
+			parts = append(parts, fmt.Sprintf("%s was expected to be %s", p.Code(), want))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Violated lists the properties that some run violated, in their order.
+func Violated(t storm.Tally) []checker.Property {
+	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool {
+		_, ok := t.First[p]
+		return !ok
+	})
+}
+
+// Same reports whether one story of a lease and one of a section tell of one
+// overlap.
+func Same(lease, section string) bool {
+	return lease != "" && strings.ReplaceAll(lease, "their windows overlap", "their sections overlap") == section
+}
+
+// Slowness says how slow the machine was, and how slow it may be.
+func Slowness(t storm.Tally) string {
+	r := t.Slipping
+	return fmt.Sprintf("the machine was too slow in %d of %s, %v late where %v are allowed",
+		t.Slipped, words.Count(t.Runs, "run"), r.Slip.Round(time.Millisecond), r.Scenario.AllowedSlip())
+}
