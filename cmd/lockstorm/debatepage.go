@@ -70,22 +70,13 @@ func (p *page) row(t storm.Tally) {
 	p.remark(s.Name)
 }
 
-// stories tells the first violation of each property; of one that is the same
-// conflict as the one before, that.
+// stories tells the first violation of each property.
 func (p *page) stories(t storm.Tally) {
-	before := ""
-	for i, about := range account.Violated(t) {
-		first := t.First[about]
-		story := first.Report.Finding(about).Story
+	for i, s := range account.Stories(t) {
 		if i == 0 {
 			p.say("")
 		}
-		if account.Same(before, story) {
-			p.say("- **%s**, seed %d: the same overlap, of sections.", about.Title(), first.Seed)
-		} else {
-			p.say("- **%s**, seed %d: %s.", about.Title(), first.Seed, story)
-		}
-		before = story
+		p.say("- **%s**, seed %d: %s.", s.Property.Title(), s.Seed, s.Text)
 	}
 }
 
@@ -100,35 +91,11 @@ func (p *page) heading(name, summary string, c scenarios.Claims) {
 
 // setting tells of the lock, the clients, the world and the plan.
 func (p *page) setting(s scenarios.Scenario) {
-	p.say("- Lock: `%s`", s.Lock.Words())
-	for i := 0; i < len(s.Clients); {
-		who, next := fmt.Sprintf("Client %d", i+1), i+1
-		for next < len(s.Clients) && s.Clients[next] == s.Clients[i] {
-			next++
+	for _, f := range account.Setting(s) {
+		if f.Code {
+			f.Text = "`" + f.Text + "`"
 		}
-		if next > i+1 {
-			who = fmt.Sprintf("Clients %d to %d", i+1, next)
-			if next == i+2 {
-				who = fmt.Sprintf("Clients %d and %d", i+1, next)
-			}
-		}
-		p.say("- %s: `%s`", who, s.Clients[i].Words())
-		i = next
-	}
-	world := fmt.Sprintf("%d nodes, persistence %s", s.Nodes, s.Persistence)
-	if s.Nodes == 1 {
-		world = fmt.Sprintf("1 node, persistence %s", s.Persistence)
-	}
-	if s.Store != nil {
-		world += ", " + s.Store.String()
-	}
-	if s.Replication != nil {
-		world += ", asynchronous replicas"
-	}
-	p.say("- World: %s, resource %s", world, s.Guard)
-	p.plan("Plan", s.Setting.Plan)
-	if s.Generate != nil {
-		p.say("- Plan: up to %d faults, drawn from each run's seed", s.Generate.Most)
+		p.say("- %s: %s", f.Name, f.Text)
 	}
 }
 

@@ -72,9 +72,9 @@ func TestMeasuresAreShown(t *testing.T) {
 // twice.
 func TestStoriesAreToldOnce(t *testing.T) {
 	const lease = "1 and 2 hold it: their windows overlap by 1ms"
-	want(t, "sections", Same(lease, "1 and 2 hold it: their sections overlap by 1ms"), true)
-	want(t, "another overlap", Same(lease, "1 and 2 hold it: their sections overlap by 2ms"), false)
-	want(t, "no story before", Same("", ""), false)
+	want(t, "sections", same(lease, "1 and 2 hold it: their sections overlap by 1ms"), true)
+	want(t, "another overlap", same(lease, "1 and 2 hold it: their sections overlap by 2ms"), false)
+	want(t, "no story before", same("", ""), false)
 }
 
 func TestVerdictsThatWereNotExpectedAreMarked(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -116,9 +117,9 @@ func Violated(t storm.Tally) []checker.Property {
 	})
 }
 
-// Same reports whether one story of a lease and one of a section tell of one
+// same reports whether one story of a lease and one of a section tell of one
 // overlap.
-func Same(lease, section string) bool {
+func same(lease, section string) bool {
 	return lease != "" && strings.ReplaceAll(lease, "their windows overlap", "their sections overlap") == section
 }
 
@@ -127,4 +128,68 @@ func Slowness(t storm.Tally) string {
 	r := t.Slipping
 	return fmt.Sprintf("the machine was too slow in %d of %s, %v late where %v are allowed",
 		t.Slipped, words.Count(t.Runs, "run"), r.Slip.Round(time.Millisecond), r.Scenario.AllowedSlip())
+}
+
+// Fact is one thing that is told of a scenario.
+type Fact struct {
+	Name, Text string
+	Code       bool // the text is what a file says
+}
+
+// Setting tells of the lock, the clients, the world and the plan of a scenario.
+func Setting(s scenarios.Scenario) []Fact {
+	list := []Fact{{"Lock", s.Lock.Words(), true}}
+	for i := 0; i < len(s.Clients); {
+		who, next := fmt.Sprintf("Client %d", i+1), i+1
+		for next < len(s.Clients) && s.Clients[next] == s.Clients[i] {
+			next++
+		}
+		if next > i+1 {
+			who = fmt.Sprintf("Clients %d to %d", i+1, next)
+			if next == i+2 {
+				who = fmt.Sprintf("Clients %d and %d", i+1, next)
+			}
+		}
+		list = append(list, Fact{who, s.Clients[i].Words(), true})
+		i = next
+	}
+	world := fmt.Sprintf("%s, persistence %s", words.Count(s.Nodes, "node"), s.Persistence)
+	if s.Store != nil {
+		world += ", " + s.Store.String()
+	}
+	if s.Replication != nil {
+		world += ", asynchronous replicas"
+	}
+	list = append(list, Fact{"World", fmt.Sprintf("%s, resource %s", world, s.Guard), false})
+	for _, f := range s.Plan {
+		list = append(list, Fact{"Plan", fmt.Sprint(f), false})
+	}
+	if s.Generate != nil {
+		list = append(list, Fact{"Plan", fmt.Sprintf("up to %d faults, drawn from each run's seed", s.Generate.Most), false})
+	}
+	return list
+}
+
+// Story is what the first violation of some property tells.
+type Story struct {
+	Property checker.Property
+	Seed     uint64
+	Text     string
+}
+
+// Stories tells the first violation of each property; of one that is the same conflict as
+// the one before, that.
+func Stories(t storm.Tally) (list []Story) {
+	before := ""
+	for _, p := range Violated(t) {
+		first := t.First[p]
+		story := first.Report.Finding(p).Story
+		text := story
+		if same(before, story) {
+			text = "the same overlap, of sections"
+		}
+		list = append(list, Story{p, first.Seed, text})
+		before = story
+	}
+	return list
 }

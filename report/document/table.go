@@ -12,6 +12,10 @@ type Table struct {
 	Caption string
 	Columns []Column
 	Rows    []Row
+
+	// Filters lets the reader narrow the rows down: to those with some words, and to those
+	// in which something is marked as bad or open.
+	Filters bool
 }
 
 // Column is the head of one.
