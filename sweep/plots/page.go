@@ -85,8 +85,10 @@ func paintOf(text string) (string, error) {
 		return "", err
 	}
 	c := color.NRGBA{R: uint8(bits >> 16), G: uint8(bits >> 8), B: uint8(bits), A: 0xff}
-	if name, ok := onPage[c]; ok {
-		return "var(" + name + ")", nil
+	for own, name := range onPage { // none is close to another
+		if alike(own, c) {
+			return "var(" + name + ")", nil
+		}
 	}
 	for i := 1; i < len(viridis); i++ {
 		if share, ok := mixed(viridis[i-1], viridis[i], c); ok {
@@ -112,6 +114,18 @@ func mixed(from, to, c color.NRGBA) (share float64, ok bool) {
 		}
 	}
 	return share, 0 <= share && share <= 1
+}
+
+// alike reports whether two colours are one, which the library has rounded where it is
+// partly transparent.
+func alike(a, b color.NRGBA) bool {
+	x, y := channels(a), channels(b)
+	for i := range x {
+		if math.Abs(x[i]-y[i]) > 2 {
+			return false
+		}
+	}
+	return true
 }
 
 func channels(c color.NRGBA) [3]float64 {
