@@ -66,6 +66,6 @@ func loadSide(dir string) (account.Side, error) {
 	if err != nil {
 		return account.Side{}, fmt.Errorf("%s: %w", dir, err)
 	}
-	found, err := recall(reference)
+	found, err := account.Recall(reference)
 	return account.Side{Backend: b.Backend, Found: found, Versions: reference.Versions}, err
 }

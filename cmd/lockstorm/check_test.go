@@ -148,8 +148,8 @@ func TestCheckPrintsJSON(t *testing.T) {
 	}
 }
 
-// files lists a directory.
-func files(t *testing.T, dir string) string {
+// filesIn lists a directory.
+func filesIn(t *testing.T, dir string) string {
 	t.Helper()
 	list, err := os.ReadDir(dir)
 	if err != nil {
@@ -171,7 +171,7 @@ func TestCheckDrawsWhatIsWrong(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 	t.Chdir(here)
 	const pictures = "counterexample-effect.html counterexample-lease.html"
-	want(t, "in the run's directory, after the run", files(t, dir), pictures+" history.jsonl run.json")
+	want(t, "in the run's directory, after the run", filesIn(t, dir), pictures+" history.jsonl run.json")
 	before, err := os.ReadFile(filepath.Join(dir, "counterexample-lease.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -179,21 +179,21 @@ func TestCheckDrawsWhatIsWrong(t *testing.T) {
 	wantIn(t, string(before), "<title>crash-restart: lease exclusion and section exclusion violated (sim, seed 1)</title>")
 
 	commandReading(t, text, "check", dir, good, "-")
-	want(t, "in the run's directory", files(t, dir), pictures+" history.jsonl run.json")
-	want(t, "in that of a run in which all held", files(t, good), "history.jsonl run.json")
-	want(t, "here", files(t, here), pictures)
-	want(t, "among temporary files", files(t, temporary), "")
+	want(t, "in the run's directory", filesIn(t, dir), pictures+" history.jsonl run.json")
+	want(t, "in that of a run in which all held", filesIn(t, good), "history.jsonl run.json")
+	want(t, "here", filesIn(t, here), pictures)
+	want(t, "among temporary files", filesIn(t, temporary), "")
 
 	all := t.TempDir()
 	_, out, _ := command(t, "check", "--property", "V1", "--picture", all, filepath.Join(dir, "history.jsonl"), filepath.Join(dir, "history.jsonl"))
-	want(t, "in one directory", files(t, all), "history.jsonl.counterexample-lease.2.html history.jsonl.counterexample-lease.html")
+	want(t, "in one directory", filesIn(t, all), "history.jsonl.counterexample-lease.2.html history.jsonl.counterexample-lease.html")
 	wantIn(t, out, "\npicture of V1: "+filepath.Join(all, "history.jsonl.counterexample-lease.html")+"\n")
 
 	_, out, _ = command(t, "check", "--picture", "none", filepath.Join(dir, "history.jsonl"))
 	if strings.Contains(out, "picture") {
 		t.Errorf("a picture that nobody wanted:\n%s", out)
 	}
-	want(t, "in the run's directory", files(t, dir), pictures+" history.jsonl run.json")
+	want(t, "in the run's directory", filesIn(t, dir), pictures+" history.jsonl run.json")
 }
 
 // A picture that cannot be written is told in a line, and changes no verdict.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/report"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -20,6 +23,7 @@ type compareOptions struct {
 	save    string
 	format  string
 	byTrial bool
+	report  reportFile
 }
 
 func newCompare() *cobra.Command {
@@ -48,6 +52,7 @@ not seen to violate what it is said to.`,
 	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
 	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown or json")
 	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.CompareFile+", what the comparison has shown")
+	o.report.flag(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
 	for _, f := range []string{"runs", "seed", "save"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
@@ -55,18 +60,28 @@ not seen to violate what it is said to.`,
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := compared(locks, trial)
 		if err == nil {
-			err = o.check(len(locks) > 0 || trial != "")
+			err = cmp.Or(o.check(len(locks) > 0 || trial != ""), o.report.check("report"))
 		}
 		if err != nil {
 			return err
 		}
 		c.format, c.byTrial = o.format, o.byTrial
 		if from != "" {
-			return presentStored(location{from, results.CompareFile}, &c, cmd.OutOrStdout())
+			err = presentStored(location{from, results.CompareFile}, &c, cmd.OutOrStdout())
+			return c.reported(cmd, o.report, err)
 		}
-		return c.suite(o.seed, o.runs).present(cmd.Context(), &c, location{o.save, results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		err = c.suite(o.seed, o.runs).present(cmd.Context(), &c, location{o.save, results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return c.reported(cmd, o.report, err)
 	}
 	return cmd
+}
+
+// reported makes the page of what was found.
+func (c comparison) reported(cmd *cobra.Command, to reportFile, err error) error {
+	return to.after(cmd, err, "the locks compared", func(_ context.Context, r *report.Report) error {
+		r.Comparison(c.Comparison, versions(backends[0].Backend))
+		return nil
+	})
 }
 
 // check checks the flags; a part is less than all locks in all trials.

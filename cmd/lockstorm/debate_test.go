@@ -155,7 +155,7 @@ func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
 	dir := t.TempDir()
 	o := debateOptions{backend: b, sideBySide: 1, runs: 2, seed: 1, save: dir}
 	var out bytes.Buffer
-	err = o.run(ctx, d, &out, io.Discard)
+	err = o.run(ctx, &d, o.suite(d), &out, io.Discard)
 	if !errors.Is(err, verdictError(exitUndecided)) {
 		t.Errorf("got %v", err)
 	}

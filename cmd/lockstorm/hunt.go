@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,6 +36,7 @@ type huntOptions struct {
 	out        string
 	json       bool
 	format     string
+	report     reportFile
 }
 
 const (
@@ -117,13 +119,14 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.guidance, "guidance", string(hunt.Full), "what helps chance: full, aim (what is drawn is aimed, and nothing is changed that came close), none")
 	f.BoolVar(&o.debate, "debate", false, "hunt each row of the debate without its plan; SCENARIO can be several rows then")
 	f.StringVar(&o.out, "out", "cases", "directory that gets a case for each find; empty: none is kept")
+	o.report.flag(cmd)
 	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
 	f.StringVar(&o.format, "format", asText, "with --debate: text, markdown")
-	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out"} {
+	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out", "report"} {
 		cmd.MarkFlagsMutuallyExclusive("debate", flag)
 	}
 	cmd.MarkFlagsMutuallyExclusive("json", "format")
-	for _, flag := range []string{"first", "out"} {
+	for _, flag := range []string{"first", "out", "report"} {
 		cmd.MarkFlagsMutuallyExclusive("hunts", flag)
 	}
 }
@@ -193,7 +196,7 @@ func (o *huntOptions) quest(args []string) (q quest, err error) {
 		return q, err
 	}
 	if o.hunts == 0 {
-		err = writable(o.out)
+		err = cmp.Or(writable(o.out), o.report.check("report"))
 	}
 	return q, err
 }
@@ -236,12 +239,20 @@ func (o *huntOptions) terms() (func(scenarios.Scenario) assume.Terms, error) {
 }
 
 // writable finds out whether files can be put into a directory, unless it has no name: to
-// learn it after the hunt would be too late. The directory is made with the first of them;
-// until then it is its nearest parent that is asked.
+// learn it after the hunt would be too late.
 func writable(dir string) error {
 	if dir == "" {
 		return nil
 	}
+	if err := writableTo(dir); err != nil {
+		return fmt.Errorf("--out %s: %w", dir, err)
+	}
+	return nil
+}
+
+// writableTo finds out whether files can be put into a directory. It is made with the first
+// of them; until then it is its nearest parent that is asked.
+func writableTo(dir string) error {
 	at := filepath.Clean(dir)
 	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at); _, err = os.Stat(at) {
 		at = filepath.Dir(at)
@@ -251,7 +262,7 @@ func writable(dir string) error {
 		if why := new(fs.PathError); errors.As(err, &why) { // its path is of no interest
 			err = why.Err
 		}
-		return fmt.Errorf("--out %s: %w", dir, err)
+		return err
 	}
 	_ = f.Close()
 	return os.Remove(f.Name())

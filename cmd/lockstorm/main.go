@@ -130,6 +130,6 @@ nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newDebate(), newAgreement(), newCompare(), newRun(), newSweep(), newMerge(), newTune(), newHunt(), newMutants(), newReplay(), newCheck(), newList(), newShow(), newValidate(), newSchema())
+	root.AddCommand(newDebate(), newAgreement(), newCompare(), newRun(), newSweep(), newMerge(), newTune(), newHunt(), newMutants(), newReplay(), newCheck(), newReport(), newList(), newShow(), newValidate(), newSchema())
 	return root
 }

@@ -25,9 +25,13 @@ Exit codes are those of sweep.`,
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "directory that gets the whole")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
+	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
 		if o.out == "" {
 			return errors.New("--out: name the directory that gets the whole")
+		}
+		if err := o.report.check("report"); err != nil {
+			return err
 		}
 		r, err := sweep.Merge(dirs)
 		if err != nil {
@@ -39,7 +43,7 @@ Exit codes are those of sweep.`,
 		if err := saveSweep(o.out, r); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
-		return o.present(r, cmd.OutOrStdout())
+		return o.reported(cmd, r, o.present(r, cmd.OutOrStdout()))
 	}
 	return cmd
 }

@@ -60,7 +60,7 @@ func presentStored(from location, of subject, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	found, err := recall(reference)
+	found, err := account.Recall(reference)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ type suite struct {
 	sideBySide int    // runs at a time; 0: see [sideBySide]
 	out        string // directory for the runs; empty: they are not stored
 	tasks      []task
+
+	dirs map[ranAs]string // where runs are stored; nil: nobody asks
 }
 
 // sideBySide is how many runs of a backend go side by side where nobody says how many.
@@ -38,6 +40,22 @@ type task struct {
 	first    uint64 // seed
 	runs     int
 }
+
+// ranAs is which run of a suite one is.
+type ranAs struct {
+	scenario string
+	seed     uint64
+}
+
+// keep notes where a run is stored.
+func (s suite) keep(r stored) {
+	if s.dirs != nil && r.dir != "" {
+		s.dirs[ranAs{r.Scenario.Name, r.Seed}] = r.dir
+	}
+}
+
+// kept returns where a run is stored, or "".
+func (s suite) kept(scenario, _ string, seed uint64) string { return s.dirs[ranAs{scenario, seed}] }
 
 // stoppedNote is said of what is printed when the suite was stopped.
 const stoppedNote = "Stopped before the end: this is what is known, and nothing was saved."
@@ -57,7 +75,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found account.Talli
 		}
 		var b storm.Batch
 		if err == nil {
-			b, err = batch{experiment: e, first: t.first, runs: t.runs, out: s.out, each: func(stored) { bar.step() }}.prepare()
+			b, err = batch{experiment: e, first: t.first, runs: t.runs, out: s.out, each: func(r stored) { bar.step(); s.keep(r) }}.prepare()
 		}
 		if err != nil {
 			return nil, refused, fmt.Errorf("%s: %w", t.scenario.Name, err)
@@ -85,17 +103,4 @@ func (s suite) reference(found account.Tallies) results.Reference {
 		}
 	}
 	return f
-}
-
-// recall returns what a reference says of scenarios as they are now.
-func recall(f results.Reference) (account.Tallies, error) {
-	found := account.Tallies{}
-	for _, r := range f.Rows {
-		s, err := scenarios.Find(r.Scenario)
-		if err != nil {
-			return nil, fmt.Errorf("the stored results are not of this program: %w", err)
-		}
-		found[r.Scenario] = r.Tally(s)
-	}
-	return found, nil
 }
