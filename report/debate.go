@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -36,6 +37,10 @@ type board struct {
 
 // Debate adds the scoreboard, and for each topic what was run and what it has shown.
 func (r *Report) Debate(ctx context.Context, d Debate) error {
+	d.Sides = slices.Clone(d.Sides)
+	for i := range d.Sides {
+		d.Sides[i].Found = fitted(d.Sides[i])
+	}
 	b := board{r, d, account.Agree(d.Topics, d.Sides, scenarios.Differences()), map[string]string{}, map[string]string{}}
 	b.name()
 	b.scoreboard()
@@ -64,6 +69,19 @@ func (r *Report) Debate(ctx context.Context, d Debate) error {
 		b.made("The debate on "+s.Name, s.Versions, debateCommand(s))
 	}
 	return nil
+}
+
+// fitted is what a side has found, with the scenarios as they are on its backend: what
+// cannot be judged there is not expected.
+func fitted(s account.Side) account.Tallies {
+	found := account.Tallies{}
+	for name, t := range s.Found {
+		if e, err := storm.Prepare(s.Backend, t.Scenario); err == nil {
+			t.Scenario = e.Scenario()
+		}
+		found[name] = t
+	}
+	return found
 }
 
 // debateCommand is the command line that holds the debate on a side again.

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/plot/vg"
 )
 
 // onPage are the custom properties of a page (report/document has them) that stand there
@@ -73,9 +75,26 @@ func Page(c Chart) ([]byte, error) {
 			return []byte(paint)
 		})
 	})
+	svg = lettered.ReplaceAllFunc(svg, measured)
 	label := `<svg class="plot" role="img" aria-label="` + html.EscapeString(f.title) + `"`
 	svg = fixedSize.ReplaceAll(svg, []byte(strings.ReplaceAll(label, "$", "$$")))
 	return bytes.TrimSpace(svg), unknown
+}
+
+// lettered is a text of a picture: its style with the size of its letters, and what it says.
+var lettered = regexp.MustCompile(`<text ([^>]*font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
+
+// measured gives a text the length that it was laid out for, whatever letters the reader's
+// machine has.
+func measured(element []byte) []byte {
+	m := lettered.FindSubmatch(element)
+	size, err := strconv.ParseFloat(string(m[2]), 64)
+	says := html.UnescapeString(string(m[3]))
+	if err != nil || says == "" {
+		return element
+	}
+	width := letters(vg.Length(size)).Width(says)
+	return fmt.Appendf(nil, `<text %s textLength="%.4g" lengthAdjust="spacingAndGlyphs">%s</text>`, m[1], float64(width), m[3])
 }
 
 // paintOf is what a page has in the place of a fixed colour.
