@@ -53,7 +53,11 @@ func (r *Report) Campaign(found sweep.Results) error {
 	for _, c := range campaign.ByCurve(found.Boundaries()) {
 		blocks = append(blocks, document.Fold{Summary: "every boundary: " + c.Name, Blocks: []document.Block{tableOf(campaign.Boundaries(found, c.Outcomes), outside)}})
 	}
-	r.section("Sweep: "+found.Sweep, blocks...)
+	title := "Sweep: " + found.Sweep
+	if found.Backend != r.options.Simulator.Name {
+		title += " on " + found.Backend
+	}
+	r.section(title, blocks...)
 	r.made(fmt.Sprintf("The sweep %s, %s a point, seeds from %d on", found.Sweep, words.Count(found.Runs, "run"), found.First), found.Versions, campaign.Command(found.Head))
 	return nil
 }

@@ -79,6 +79,9 @@ func markOf(c storm.Conclusion) document.Mark {
 	return document.Open
 }
 
+// noBreak is a space at which no line ends.
+const noBreak = "\u00a0"
+
 // grouped is properties by their verdicts, as in "✗ V1 V2, ✓ V3"; of says which verdict a
 // property has, if any.
 func grouped(of func(checker.Property) (checker.Verdict, bool)) string {
@@ -91,7 +94,7 @@ func grouped(of func(checker.Property) (checker.Verdict, bool)) string {
 			}
 		}
 		if len(codes) > 0 {
-			parts = append(parts, account.Sign(v)+" "+strings.Join(codes, " "))
+			parts = append(parts, account.Sign(v)+noBreak+strings.Join(codes, noBreak))
 		}
 	}
 	return account.Dash(strings.Join(parts, ", "))
