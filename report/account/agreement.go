@@ -44,6 +44,7 @@ type Cell struct {
 // Standing is what a row has come to on a side.
 type Standing uint8
 
+// The standings.
 const (
 	Agrees      Standing = iota + 1 // the first does, with itself
 	Differs                         // for reasons that are known

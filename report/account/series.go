@@ -20,6 +20,7 @@ type Curve struct {
 	Tallies []storm.Tally
 }
 
+// Curve returns what is known of the points of a series.
 func (found Tallies) Curve(s scenarios.Series) Curve {
 	c := Curve{Series: s}
 	for _, p := range s.Points {
