@@ -12,8 +12,14 @@ import (
 // MarshalJSON writes what [Scenario.Print] writes as JSON, so that [Parse] can
 // read it. Members stand in the order of the alphabet.
 func (s Scenario) MarshalJSON() ([]byte, error) {
+	return AsJSON(s)
+}
+
+// AsJSON writes as JSON what the YAML library writes of a value with the tags of the types
+// of a scenario, so that [Decode] can read it.
+func AsJSON(value any) ([]byte, error) {
 	var n yaml.Node
-	if err := n.Encode(s); err != nil {
+	if err := n.Encode(value); err != nil {
 		return nil, err
 	}
 	return appendJSON(nil, &n)

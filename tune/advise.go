@@ -32,6 +32,12 @@ func (o Options) step(what string, runs int) func() {
 
 // Advice is the answer to a question.
 type Advice struct {
+	// Question is what was asked, with the samples in the place of their files; Runs and Seed
+	// are those of the [Options]. With these three the advice repeats.
+	Question Question `json:"question"`
+	Runs     int      `json:"runs"`
+	Seed     uint64   `json:"seed"`
+
 	// Refusal is why no setting is recommended; empty: one is.
 	Refusal string `json:"refusal,omitempty"`
 
@@ -79,7 +85,9 @@ func Advise(ctx context.Context, q Question, o Options) (Advice, error) {
 	if err != nil {
 		return Advice{}, err
 	}
-	return m.answer(ctx, q.Want, o, m.weigh(scouted))
+	a, err := m.answer(ctx, q.Want, o, m.weigh(scouted))
+	a.Question, a.Runs, a.Seed = q, o.Runs, o.Seed
+	return a, err
 }
 
 // answer is the advice, given all settings with their figures.

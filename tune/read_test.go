@@ -1,11 +1,15 @@
 package tune
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // write makes files of a directory and returns the path of the first.
@@ -81,6 +85,40 @@ func TestParseDistribution(t *testing.T) {
 	for _, text := range []string{"", "5", "1ms..", "{max: 5}", "{most: 5ms}", "{samples_from: nowhere.txt}"} {
 		if d, err := ParseDistribution(text); err == nil {
 			t.Errorf("%q is %v", text, d)
+		}
+	}
+}
+
+// Law: an advice is read as it was stored, and says what was asked.
+func TestLoadAdvice(t *testing.T) {
+	q, err := Load("../docs/service.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, wished := 50*time.Millisecond, 1.0
+	q.Pauses, q.RoundTrip = Pauses{Bound: &bound}, nemesis.Distribution{Samples: []time.Duration{1200 * time.Microsecond, 3 * time.Millisecond}}
+	q.Want.ViolationsPerBillion = &wished
+	saved := Advice{Question: q, Runs: 7, Seed: 3, Refusal: "too <slow>", Basis: []Basis{}, Rejected: []Rejected{}, Front: []Weighed{}}
+	dir := t.TempDir()
+	text, err := json.Marshal(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"whole":        {string(text), ""},
+		"cut off":      {string(text[:len(text)/2]), "unexpected end of JSON input"},
+		"no question":  {`{"refusal":"no"}`, "it does not say what was asked"},
+		"no such lock": {strings.Replace(string(text), `"nodes":5`, `"nodes":5,"lock":"x"`, 1), "unknown field lock"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, AdviceFile), []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := LoadAdvice(dir)
+		switch {
+		case c.want == "" && (err != nil || !reflect.DeepEqual(loaded, saved)):
+			t.Errorf("%s: %v\nsaved  %+v\nloaded %+v", name, err, saved, loaded)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), AdviceFile)):
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
 }

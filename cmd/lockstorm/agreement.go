@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 func newAgreement() *cobra.Command {
@@ -32,46 +32,40 @@ difference; 3 if a row was not decided, or not run.`,
 		if format != asText && format != asMarkdown {
 			return fmt.Errorf("unknown format %q: want %s or %s", format, asText, asMarkdown)
 		}
-		var sides []side
+		var sides []account.Side
 		for _, dir := range dirs {
 			s, err := loadSide(dir)
 			if err != nil {
 				return err
 			}
-			if slices.ContainsFunc(sides, func(other side) bool { return other.Name == s.Name }) {
+			if slices.ContainsFunc(sides, func(other account.Side) bool { return other.Name == s.Name }) {
 				return fmt.Errorf("%s: a debate on %s is there already", dir, s.Name)
 			}
 			sides = append(sides, s)
 		}
-		a := agree(scenarios.Topics(), sides, scenarios.Differences())
-		show := a.text
+		a := account.Agree(scenarios.Topics(), sides, scenarios.Differences())
+		v := agreementView{a}
+		show := v.text
 		if format == asMarkdown {
-			show = a.page
+			show = v.page
 		}
 		if err := show(cmd.OutOrStdout()); err != nil {
 			return err
 		}
-		return exitFor(a.conclusion())
+		return exitFor(a.Conclusion())
 	}
 	return cmd
 }
 
-// side is what a debate has shown on one backend.
-type side struct {
-	storm.Backend
-	found    tallies
-	versions map[string]string
-}
-
-func loadSide(dir string) (side, error) {
+func loadSide(dir string) (account.Side, error) {
 	reference, err := results.LoadReference(dir, results.DebateFile)
 	if err != nil {
-		return side{}, err
+		return account.Side{}, err
 	}
 	b, err := findBackend(reference.Backend)
 	if err != nil {
-		return side{}, fmt.Errorf("%s: %w", dir, err)
+		return account.Side{}, fmt.Errorf("%s: %w", dir, err)
 	}
-	found, err := recall(reference)
-	return side{b.Backend, found, reference.Versions}, err
+	found, err := account.Recall(reference)
+	return account.Side{Backend: b.Backend, Found: found, Versions: reference.Versions}, err
 }

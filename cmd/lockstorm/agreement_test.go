@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -41,7 +42,7 @@ func shownBy(t *testing.T, row string, runs int, violated, unknown []checker.Pro
 
 // agreementOn compares what a backend without crashes has shown of three rows with the
 // simulator.
-func agreementOn(t *testing.T, known ...scenarios.Difference) agreement {
+func agreementOn(t *testing.T, known ...scenarios.Difference) agreementView {
 	topic := scenarios.Topic{Name: "Rows"}
 	for _, name := range []string{"calm", "crash-restart", "evicted-key", "pause-then-write", "node-pause"} {
 		s, err := scenarios.Find(name)
@@ -56,18 +57,18 @@ func agreementOn(t *testing.T, known ...scenarios.Difference) agreement {
 	all := []checker.Property{checker.Lease, checker.Section, checker.Effect}
 	late := shownBy(t, "node-pause", 1, nil, nil)
 	late.Slipped, late.Slipping = 1, storm.Result{Scenario: late.Scenario, Slip: 1e9}
-	return agree([]scenarios.Topic{topic}, []side{
-		{sim, tallies{
+	return agreementView{account.Agree([]scenarios.Topic{topic}, []account.Side{
+		{Backend: sim, Found: account.Tallies{
 			"calm": shownBy(t, "calm", 100, nil, nil), "crash-restart": shownBy(t, "crash-restart", 100, all, nil),
 			"evicted-key":      shownBy(t, "evicted-key", 100, all, nil),
 			"pause-then-write": shownBy(t, "pause-then-write", 100, all[1:], nil), "node-pause": shownBy(t, "node-pause", 100, nil, nil),
-		}, map[string]string{"go": "1"}},
-		{tin, tallies{
+		}, Versions: map[string]string{"go": "1"}},
+		{Backend: tin, Found: account.Tallies{
 			"calm":             shownBy(t, "calm", 3, []checker.Property{checker.Cleanup}, nil), // which tin cannot judge
 			"evicted-key":      shownBy(t, "evicted-key", 3, all[:2], nil),
 			"pause-then-write": shownBy(t, "pause-then-write", 3, all[1:2], all[2:]), "node-pause": late,
-		}, map[string]string{"tin": "2"}},
-	}, known)
+		}, Versions: map[string]string{"tin": "2"}},
+	}, known)}
 }
 
 // Of every row it is told whether both sides came to the same verdicts, and if not, why: a
@@ -93,14 +94,14 @@ func TestAgreementTellsEveryDifference(t *testing.T) {
 		"- pause-then-write on tin: V3 unknown, and violated on sim; NO REASON IS KNOWN",
 		"- node-pause on tin: the machine was too slow in 1 of 1 run, 1s late where 20ms are allowed",
 	)
-	want(t, "a difference without a reason", a.conclusion(), storm.Contradiction)
+	want(t, "a difference without a reason", a.Conclusion(), storm.Contradiction)
 
 	open := scenarios.Difference{Row: "pause-then-write", Backend: "tin", Property: checker.Effect, Reason: "tin forgets"}
-	want(t, "all have one, and a row is open", agreementOn(t, effect, open).conclusion(), storm.Undecided)
+	want(t, "all have one, and a row is open", agreementOn(t, effect, open).Conclusion(), storm.Undecided)
 
 	stray := scenarios.Difference{Row: "calm", Backend: "tin", Property: checker.Lease, Reason: "tin rattles"}
 	a = agreementOn(t, effect, open, stray)
-	want(t, "a reason without a difference", a.conclusion(), storm.Contradiction)
+	want(t, "a reason without a difference", a.Conclusion(), storm.Contradiction)
 	out.Reset()
 	if err := a.text(&out); err != nil {
 		t.Fatal(err)
@@ -108,7 +109,7 @@ func TestAgreementTellsEveryDifference(t *testing.T) {
 	wantIn(t, out.String(), "Reasons for no difference:\n- calm, V1 on tin: tin rattles\n")
 
 	absent := scenarios.Difference{Row: "calm", Backend: "zinc", Property: checker.Lease, Reason: "nobody asked"}
-	want(t, "a reason of a backend that is not there", agreementOn(t, effect, open, absent).conclusion(), storm.Undecided)
+	want(t, "a reason of a backend that is not there", agreementOn(t, effect, open, absent).Conclusion(), storm.Undecided)
 }
 
 // What is known of differences is of rows that there are, and says something.

@@ -20,6 +20,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/jepsen"
+	"github.com/lockstorm/lockstorm/report"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -31,6 +32,7 @@ type checkOptions struct {
 	json       bool
 	picture    string // where pictures go: "" beside what was judged
 	jepsen     jepsen.Options
+	report     reportFile
 }
 
 // noPicture is the place of pictures that nobody wants.
@@ -74,7 +76,14 @@ input, 3 undecided, 0.`,
 	cmd.Flags().DurationVar(&o.jepsen.Limit, "limit", time.Minute, "of a history of Jepsen: the longest search; what is not found then is unknown")
 	cmd.Flags().StringVar(&o.jepsen.Initial, "initial", "nil", "of a history of Jepsen: what registers hold at first, as EDN")
 	cmd.Flags().StringSliceVar(&models, "model", nil, "of a history of Jepsen: judge by these models alone: ownerless, owner-aware, fenced, register")
+	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.report.check("report"); err != nil {
+			return err
+		}
+		if o.report.path != "" && slices.Contains(args, standardInput) {
+			return errors.New("--report: standard input cannot be read a second time; name the file")
+		}
 		only, err := findProperties(o.properties)
 		if err != nil {
 			return err
@@ -91,7 +100,9 @@ input, 3 undecided, 0.`,
 			}
 		}
 		c := checking{options: o, only: only, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr(), used: map[string]bool{}}
-		return c.all(cmd.Context(), args)
+		return o.report.after(cmd, c.all(cmd.Context(), args), "check "+strings.Join(args, ", "), func(ctx context.Context, r *report.Report) error {
+			return r.Find(ctx, args)
+		})
 	}
 	return cmd
 }

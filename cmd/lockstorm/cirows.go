@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/report/ci"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -119,7 +120,7 @@ func (r rowChecks) check(ctx context.Context, t task, tally storm.Tally, refused
 	case check.Outcome == ci.AsExpected:
 		check.Says, check.Again = verdictsIn(tally), ""
 	case tally.Slipped > 0:
-		check.Says = slowness(tally)
+		check.Says = account.Slowness(tally)
 	default:
 		check.Says = notShown(tally)
 	}

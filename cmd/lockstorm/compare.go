@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,9 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/report"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // compareOptions are the flags of compare.
@@ -20,6 +23,7 @@ type compareOptions struct {
 	save    string
 	format  string
 	byTrial bool
+	report  reportFile
 }
 
 func newCompare() *cobra.Command {
@@ -48,6 +52,7 @@ not seen to violate what it is said to.`,
 	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
 	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown or json")
 	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.CompareFile+", what the comparison has shown")
+	o.report.flag(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
 	for _, f := range []string{"runs", "seed", "save"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
@@ -55,18 +60,28 @@ not seen to violate what it is said to.`,
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := compared(locks, trial)
 		if err == nil {
-			err = o.check(len(locks) > 0 || trial != "")
+			err = cmp.Or(o.check(len(locks) > 0 || trial != ""), o.report.check("report"))
 		}
 		if err != nil {
 			return err
 		}
 		c.format, c.byTrial = o.format, o.byTrial
 		if from != "" {
-			return presentStored(location{from, results.CompareFile}, &c, cmd.OutOrStdout())
+			err = presentStored(location{from, results.CompareFile}, &c, cmd.OutOrStdout())
+			return c.reported(cmd, o.report, err)
 		}
-		return c.suite(o.seed, o.runs).present(cmd.Context(), &c, location{o.save, results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		err = c.suite(o.seed, o.runs).present(cmd.Context(), &c, location{o.save, results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return c.reported(cmd, o.report, err)
 	}
 	return cmd
+}
+
+// reported makes the page of what was found.
+func (c comparison) reported(cmd *cobra.Command, to reportFile, err error) error {
+	return to.after(cmd, err, "the locks compared", func(_ context.Context, r *report.Report) error {
+		r.Comparison(c.Comparison, versions(backends[0].Backend))
+		return nil
+	})
 }
 
 // check checks the flags; a part is less than all locks in all trials.
@@ -82,31 +97,33 @@ func (o compareOptions) check(part bool) error {
 
 // comparison is some locks in some trials, and what is known of them.
 type comparison struct {
-	locks   []scenarios.Contender
-	trials  []scenarios.Trial
+	account.Comparison
 	format  string
 	byTrial bool
 	known
 }
 
+// learn takes in what is known of it.
+func (c *comparison) learn(now known) { c.known, c.Found = now, now.found }
+
 // compared returns the comparison of the locks that are named, or of all, in one
 // trial or in all.
 func compared(locks []string, trial string) (comparison, error) {
-	c := comparison{locks: scenarios.Contenders(), trials: scenarios.Trials()}
+	c := comparison{Comparison: account.Comparison{Locks: scenarios.Contenders(), Trials: scenarios.Trials()}}
 	if len(locks) > 0 {
-		all := c.locks
+		all := c.Locks
 		name := func(l scenarios.Contender) string { return l.Name }
 		if err := allKnown("lock", locks, names(all, name)); err != nil {
 			return c, err
 		}
-		c.locks = slices.DeleteFunc(slices.Clone(all), func(l scenarios.Contender) bool { return !slices.Contains(locks, l.Name) })
+		c.Locks = slices.DeleteFunc(slices.Clone(all), func(l scenarios.Contender) bool { return !slices.Contains(locks, l.Name) })
 	}
 	if trial != "" {
-		all := c.trials
+		all := c.Trials
 		if err := allKnown("trial", []string{trial}, names(all, func(t scenarios.Trial) string { return t.Name })); err != nil {
 			return c, err
 		}
-		c.trials = slices.DeleteFunc(slices.Clone(all), func(t scenarios.Trial) bool { return t.Name != trial })
+		c.Trials = slices.DeleteFunc(slices.Clone(all), func(t scenarios.Trial) bool { return t.Name != trial })
 	}
 	return c, nil
 }
@@ -133,22 +150,10 @@ func allKnown(what string, some, known []string) error {
 // stopped is known of all locks.
 func (c comparison) suite(seed uint64, runs int) suite {
 	s := suite{what: "compare", backend: backends[0].Backend}
-	for _, t := range c.trials {
-		for _, l := range c.locks {
+	for _, t := range c.Trials {
+		for _, l := range c.Locks {
 			s.tasks = append(s.tasks, task{t.Enter(l), seed, runs})
 		}
 	}
 	return s
-}
-
-// conclusion compares what was seen with what is said of the locks.
-func (c comparison) conclusion() storm.Conclusion {
-	worst := storm.AsExpected
-	for _, d := range c.deviations() {
-		if d.conclusion == storm.Contradiction {
-			return storm.Contradiction
-		}
-		worst = d.conclusion
-	}
-	return worst
 }

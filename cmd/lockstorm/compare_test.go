@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -59,11 +60,13 @@ func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (com
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.locks[0].Expect = expect
+	c.Locks[0].Expect = expect
 	s := c.suite(1, 2)
-	if c.found, _, err = s.run(context.Background(), io.Discard); err != nil {
+	found, _, err := s.run(context.Background(), io.Discard)
+	if err != nil {
 		t.Fatal(err)
 	}
+	c.learn(known{found: found})
 	var out bytes.Buffer
 	if err := c.print(&out, s.reference(c.found)); err != nil {
 		t.Fatal(err)
@@ -75,15 +78,15 @@ func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (com
 // trial, what it breaks in all of them together.
 func TestDeviations(t *testing.T) {
 	c, out := compareSome(t, scenarios.Expectations{checker.Lease: checker.Holds}, "crash")
-	want(t, "conclusion", c.conclusion(), storm.Contradiction)
+	want(t, "conclusion", c.Conclusion(), storm.Contradiction)
 	wantIn(t, out, "redlock violates lease exclusion, which it is said to keep: ✗ 100 % [34.2, 100]\n")
 
 	c, out = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "")
-	want(t, "conclusion", c.conclusion(), storm.Undecided)
+	want(t, "conclusion", c.Conclusion(), storm.Undecided)
 	wantIn(t, out, "redlock was not seen to violate contract, which it is said not to keep: ✓\n")
 
 	c, _ = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "crash")
-	want(t, "conclusion of one trial, which need not show it", c.conclusion(), storm.AsExpected)
+	want(t, "conclusion of one trial, which need not show it", c.Conclusion(), storm.AsExpected)
 }
 
 func TestCells(t *testing.T) {
@@ -104,7 +107,7 @@ func TestCells(t *testing.T) {
 		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Unknown: 3})}, "?"},
 	}
 	for _, c := range cases {
-		want(t, c.want, record{shown: c.shown}.cell(checker.Lease), c.want)
+		want(t, c.want, account.Record{Shown: c.shown}.Cell(checker.Lease), c.want)
 	}
 }
 

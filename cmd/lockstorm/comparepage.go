@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -16,18 +18,18 @@ func (c comparison) page(out io.Writer, reference results.Reference) error {
 Made by "make reference" from the results in results/reference; %s.
 All locks go through the same trials on the %s backend: the same clients, and the same plan as far as what the lock is kept on allows.`, madeWith(reference.Versions), reference.Backend)
 	p.say("\n## All trials together")
-	records := c.records(c.trials)
-	p.table(matrix(records))
-	for l := range strings.Lines(c.legend()) {
+	records := c.Records(c.Trials)
+	p.table(tableOf(account.Matrix(records)))
+	for l := range strings.Lines(c.Legend()) {
 		p.say("- %s", strings.TrimSpace(l))
 	}
-	p.table(firsts(records))
-	for _, d := range c.deviations() {
-		p.say("\n%s.", sentence(d.text))
+	p.table(tableOf(account.Firsts(records)))
+	for _, d := range c.Deviations() {
+		p.say("\n%s.", words.Sentence(d.Text))
 	}
-	p.contenders(c.locks)
-	for _, t := range c.trials {
-		p.trial(t, c.records([]scenarios.Trial{t}))
+	p.contenders(c.Locks)
+	for _, t := range c.Trials {
+		p.trial(t, c.Records([]scenarios.Trial{t}))
 	}
 	return p.err
 }
@@ -49,15 +51,15 @@ func after(remark string) string {
 }
 
 // trial is the section on one trial; the plan is that of the first lock.
-func (p *page) trial(t scenarios.Trial, records []record) {
-	p.say("\n## Trial: %s\n\n%s.", t.Name, sentence(t.Summary))
+func (p *page) trial(t scenarios.Trial, records []account.Record) {
+	p.say("\n## Trial: %s\n\n%s.", t.Name, words.Sentence(t.Summary))
 	if len(records) == 0 {
 		return
 	}
-	if plan := records[0].shown[0].Scenario.Plan; len(plan) > 0 {
+	if plan := records[0].Shown[0].Scenario.Plan; len(plan) > 0 {
 		p.say("")
-		p.plan("Plan for "+records[0].lock.Name, plan)
+		p.plan("Plan for "+records[0].Lock.Name, plan)
 	}
 	p.say("")
-	matrix(records).markdown(p)
+	tableOf(account.Matrix(records)).markdown(p)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// choice is what may stand in a place of the command line.
-type choice func(cmd *cobra.Command) []cobra.Completion
+// candidates is what may stand in a place of the command line.
+type candidates func(cmd *cobra.Command) []cobra.Completion
 
 // argumentsOf is what the arguments of commands are, by the names of the commands. Where a
 // file may stand as well the shell completes files, if no name fits.
@@ -103,7 +103,7 @@ func completed(cmd *cobra.Command) {
 }
 
 // offers completes one of some names.
-func offers(of choice, directive cobra.ShellCompDirective) cobra.CompletionFunc {
+func offers(of candidates, directive cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return beginning(of(cmd), begun), directive
 	}
@@ -120,7 +120,7 @@ func first(of cobra.CompletionFunc) cobra.CompletionFunc {
 }
 
 // others completes names that are not among the arguments yet.
-func others(of choice) cobra.CompletionFunc {
+func others(of candidates) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		left := slices.DeleteFunc(of(cmd), func(c cobra.Completion) bool { return slices.Contains(args, nameOf(c)) })
 		return beginning(left, begun), cobra.ShellCompDirectiveNoFileComp
@@ -128,7 +128,7 @@ func others(of choice) cobra.CompletionFunc {
 }
 
 // listed completes the last name of a list with commas.
-func listed(of choice) cobra.CompletionFunc {
+func listed(of candidates) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := begun[:strings.LastIndexByte(begun, ',')+1]
 		there := strings.Split(before, ",")
@@ -170,7 +170,7 @@ func nameOf(c cobra.Completion) string {
 }
 
 // described is names with what is said of each.
-func described[T any](all []T, of func(T) (name, what string)) choice {
+func described[T any](all []T, of func(T) (name, what string)) candidates {
 	return func(*cobra.Command) (list []cobra.Completion) {
 		for _, one := range all {
 			list = append(list, cobra.CompletionWithDesc(of(one)))
@@ -179,7 +179,7 @@ func described[T any](all []T, of func(T) (name, what string)) choice {
 	}
 }
 
-func fixedChoice(names ...string) choice {
+func fixedChoice(names ...string) candidates {
 	return func(*cobra.Command) []cobra.Completion { return slices.Clone(names) }
 }
 

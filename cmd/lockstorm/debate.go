@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/report"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -24,6 +27,7 @@ type debateOptions struct {
 	out     string
 	save    string
 	show    shown
+	report  reportFile
 
 	sideBySide int // runs at a time; 0: as many as suit the backend
 }
@@ -62,6 +66,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.DebateFile+", what the debate has shown")
 	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
 	o.show.flags(cmd)
+	o.report.flag(cmd)
 	for _, f := range []string{"backend", "clients", "runs", "points", "parallel", "seed", "out", "save"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}
@@ -72,16 +77,22 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 		o.again = backend.words()
 		d, err := choose(names)
 		if err == nil {
-			err = o.settle(cmd, names)
+			err = cmp.Or(o.settle(cmd, names), o.report.check("report"))
 		}
 		if err != nil {
 			return err
 		}
 		d.show = o.show
 		if from != "" {
-			return presentStored(location{from, results.DebateFile}, &d, cmd.OutOrStdout())
+			side, err := loadSide(from)
+			if err == nil {
+				err = presentStored(location{from, results.DebateFile}, &d, cmd.OutOrStdout())
+			}
+			return d.reported(cmd, o.report, side, nil, err)
 		}
-		return o.run(cmd.Context(), d, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		s := o.suite(d)
+		err = o.run(cmd.Context(), &d, s, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return d.reported(cmd, o.report, account.Side{Backend: o.backend, Found: d.found, Versions: versions(o.backend)}, s.kept, err)
 	}
 	return cmd
 }
@@ -179,7 +190,7 @@ func (d debate) series() (all []scenarios.Series) {
 
 // suite is what has to be run.
 func (o debateOptions) suite(d debate) suite {
-	s := suite{what: "debate", backend: o.backend, sideBySide: o.sideBySide, out: o.out}
+	s := suite{what: "debate", backend: o.backend, sideBySide: o.sideBySide, out: o.out, dirs: map[ranAs]string{}}
 	for _, r := range d.rows() {
 		s.tasks = append(s.tasks, task{r, o.seed, o.runs})
 	}
@@ -194,9 +205,16 @@ func (o debateOptions) suite(d debate) suite {
 }
 
 // run runs the debate, saves it if that is asked for, and prints it.
-func (o debateOptions) run(ctx context.Context, d debate, out, problems io.Writer) error {
+func (o debateOptions) run(ctx context.Context, d *debate, s suite, out, problems io.Writer) error {
 	d.again = o.again
-	return o.suite(d).present(ctx, &d, location{o.save, results.DebateFile}, out, problems)
+	return s.present(ctx, d, location{o.save, results.DebateFile}, out, problems)
+}
+
+// reported makes the page of what was found on a side.
+func (d debate) reported(cmd *cobra.Command, to reportFile, s account.Side, kept func(scenario, backend string, seed uint64) string, err error) error {
+	return to.after(cmd, err, "the debate on "+s.Name, func(ctx context.Context, r *report.Report) error {
+		return r.Debate(ctx, report.Debate{Topics: d.topics, Sides: []account.Side{s}, Kept: kept, Stopped: d.stopped})
+	})
 }
 
 // finding is a row, and what is known of it.
@@ -206,7 +224,7 @@ type finding struct {
 }
 
 // findings returns the rows and the series of topics of which something is known.
-func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []curve) {
+func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []account.Curve) {
 	for _, topic := range topics {
 		for _, r := range topic.Rows {
 			if t, ok := d.found[r.Name]; ok {
@@ -214,7 +232,7 @@ func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []cu
 			}
 		}
 		for _, s := range topic.Series {
-			if c := d.found.curve(s); len(c.tallies) > 0 {
+			if c := d.found.Curve(s); len(c.Tallies) > 0 {
 				curves = append(curves, c)
 			}
 		}
@@ -222,31 +240,15 @@ func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []cu
 	return rows, curves
 }
 
-// conclusion is the worst of all rows; a debate without a row decides nothing.
-func (d debate) conclusion() storm.Conclusion {
+// Conclusion is the worst of all rows; a debate without a row decides nothing.
+func (d debate) Conclusion() storm.Conclusion {
 	var known []storm.Tally
 	rows, curves := d.findings(d.topics...)
 	for _, r := range rows {
 		known = append(known, r.tally)
 	}
 	for _, c := range curves {
-		known = append(known, c.tallies...)
+		known = append(known, c.Tallies...)
 	}
-	return worst(known)
-}
-
-func worst(known []storm.Tally) storm.Conclusion {
-	worst := storm.AsExpected
-	if len(known) == 0 {
-		worst = storm.Undecided
-	}
-	for _, t := range known {
-		switch t.Conclusion() {
-		case storm.Contradiction:
-			return storm.Contradiction
-		case storm.Undecided:
-			worst = storm.Undecided
-		}
-	}
-	return worst
+	return account.Worst(known)
 }

@@ -72,7 +72,7 @@ func TestSeriesOfTheDebate(t *testing.T) {
 	}
 	rows.topics[0].Series = []scenarios.Series{series}
 	d, out := held(t, rows, asText)
-	want(t, "outcome", d.conclusion(), storm.AsExpected)
+	want(t, "outcome", d.Conclusion(), storm.AsExpected)
 	wantIn(t, out,
 		"delays (series): how long the node has to stay away\nDELAY  V1 VIOLATED  SHARE  95 % INTERVAL  EXPECTED  VIOLATIONS PER 10⁶ GRANTS",
 		"300ms  5/5          100 %  [56.6, 100]    ✗ ", "1.1s   0/5          0 %    [0, 43.4]      ✓ ",
@@ -94,74 +94,8 @@ func TestSeriesThatContradicts(t *testing.T) {
 	s := delays(t, 0, 2*time.Second)
 	s.Points[0].Expect = s.Points[1].Expect
 	d, out := held(t, debate{topics: []scenarios.Topic{{Series: []scenarios.Series{s}}}}, asText)
-	want(t, "outcome", d.conclusion(), storm.Contradiction)
+	want(t, "outcome", d.Conclusion(), storm.Contradiction)
 	wantIn(t, out, "V1 ✗ at 0s only", "1/2 contradiction  –\n", "[56.6, 100]    ✓, was ✗")
-}
-
-// seen is a point at which a property was violated in some of ten runs, and left
-// open in others.
-func seen(violated, open int) storm.Tally {
-	t := storm.NewTally(scenarios.Scenario{})
-	t.Runs = 10
-	t.Seen[checker.Lease] = map[checker.Verdict]int{checker.Violated: violated, checker.Unknown: open, checker.Holds: 10 - violated - open}
-	return t
-}
-
-func TestCourseOfASeries(t *testing.T) {
-	cases := []struct {
-		violated         []int
-		short, threshold string
-	}{
-		{[]int{0, 0, 0}, "V1 ✓ at all 3 values", "No value shows a violation of lease exclusion."},
-		{[]int{1, 9, 10}, "V1 ✗ at all 3 values", "Every value shows violations of lease exclusion."},
-		{[]int{0, 2, 9}, "V1 ✗ from B on", "Lease exclusion turns between A (0/10 of the runs, [0, 27.8]) and B (2/10 of the runs, [5.7, 51.0])."},
-		{[]int{3, 2, 0}, "V1 ✗ up to B", "Lease exclusion turns between B (2/10 of the runs, [5.7, 51.0]) and C (0/10 of the runs, [0, 27.8])."},
-		{[]int{0, 2, 0}, "V1 ✗ at B only", "Lease exclusion breaks at B; no run shows it at the other 2."},
-		{[]int{2, 0, 2}, "V1 ✗ at 2 of 3 values", "Lease exclusion breaks at A, C; no run shows it at the other 1."},
-	}
-	for _, c := range cases {
-		curve := curve{Series: scenarios.Series{Property: checker.Lease}, values: []string{"A", "B", "C"}}
-		for _, n := range c.violated {
-			curve.tallies = append(curve.tallies, seen(n, 0))
-		}
-		want(t, fmt.Sprint(c.violated, " in short"), curve.short(), c.short)
-		want(t, fmt.Sprint(c.violated), curve.threshold(), c.threshold)
-	}
-	open := curve{Series: scenarios.Series{Property: checker.Lease}, values: []string{"A", "B"}, tallies: []storm.Tally{seen(0, 3), seen(2, 0)}}
-	want(t, "open", open.threshold(), "Lease exclusion turns between A (0/7 of the runs, [0, 35.4]) and B (2/10 of the runs, [5.7, 51.0]); undecided at A.")
-
-	steps := curve{
-		Series: scenarios.Series{Property: checker.Lease, Unordered: true},
-		values: []string{"A", "B", "C"}, tallies: []storm.Tally{seen(0, 0), seen(2, 0), seen(9, 0)},
-	}
-	want(t, "without an order, in short", steps.short(), "V1 ✗ at 2 of 3 values")
-	want(t, "without an order", steps.threshold(), "Lease exclusion breaks at B, C; no run shows it at the other 1.")
-}
-
-// Every measure of a series can be shown.
-func TestMeasuresAreShown(t *testing.T) {
-	for _, s := range scenarios.AllSeries() {
-		for _, m := range s.Measures {
-			if figures[m].title == "" || figures[m].of == nil {
-				t.Errorf("%s: measure %d", s.Name, m)
-			}
-		}
-	}
-}
-
-// A story that differs from that of lease exclusion in the word alone is not told
-// twice.
-func TestStoriesAreToldOnce(t *testing.T) {
-	const lease = "1 and 2 hold it: their windows overlap by 1ms"
-	want(t, "sections", same(lease, "1 and 2 hold it: their sections overlap by 1ms"), true)
-	want(t, "another overlap", same(lease, "1 and 2 hold it: their sections overlap by 2ms"), false)
-	want(t, "no story before", same("", ""), false)
-}
-
-func TestVerdictsThatWereNotExpectedAreMarked(t *testing.T) {
-	tally := seen(1, 0)
-	tally.Scenario.Expect = scenarios.Expectations{checker.Lease: checker.Holds, checker.Section: checker.NotApplicable}
-	wantMatch(t, signs(tally), "^"+verdictsLike("V1✗(✓) V2· V3·")+"$")
 }
 
 func TestDebateOnNamedRows(t *testing.T) {
@@ -221,7 +155,7 @@ func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
 	dir := t.TempDir()
 	o := debateOptions{backend: b, sideBySide: 1, runs: 2, seed: 1, save: dir}
 	var out bytes.Buffer
-	err = o.run(ctx, d, &out, io.Discard)
+	err = o.run(ctx, &d, o.suite(d), &out, io.Discard)
 	if !errors.Is(err, verdictError(exitUndecided)) {
 		t.Errorf("got %v", err)
 	}

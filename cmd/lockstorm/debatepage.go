@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -32,7 +32,7 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 		}
 	}
 	p.table(all)
-	p.say("%s. %s.\n\n%s", signLegend, codes(), shownLegend)
+	p.say("%s. %s.\n\n%s", signLegend, codes(), account.ShownLegend)
 	for _, t := range d.topics {
 		p.say("\n## %s", t.Name)
 		rows, curves := d.findings(t)
@@ -43,7 +43,7 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 			p.series(c)
 		}
 	}
-	p.say("\n## The columns of series\n\n%s", seriesLegend)
+	p.say("\n## The columns of series\n\n%s", account.SeriesLegend)
 	return p.err
 }
 
@@ -63,76 +63,26 @@ func (p *page) row(t storm.Tally) {
 	s := t.Scenario
 	p.heading(s.Name, s.Summary, s.Claims)
 	p.setting(s)
-	p.say("\nFound, %s in %d runs: %s.", t.Conclusion(), t.Runs, found(t))
+	p.say("\nFound, %s in %d runs: %s.", t.Conclusion(), t.Runs, account.Found(t))
 	p.say("\nMeasured over all runs: %s.", inWords(t.Measured.Figures()))
 	p.stories(t)
 	p.say("\n`lockstorm run %s --seed %d`", s.Name, t.Witness)
 	p.remark(s.Name)
 }
 
-// stories tells the first violation of each property; of one that is the same
-// conflict as the one before, that.
+// stories tells the first violation of each property.
 func (p *page) stories(t storm.Tally) {
-	before := ""
-	for i, about := range violated(t) {
-		first := t.First[about]
-		story := first.Report.Finding(about).Story
+	for i, s := range account.Stories(t) {
 		if i == 0 {
 			p.say("")
 		}
-		if same(before, story) {
-			p.say("- **%s**, seed %d: the same overlap, of sections.", about.Title(), first.Seed)
-		} else {
-			p.say("- **%s**, seed %d: %s.", about.Title(), first.Seed, story)
-		}
-		before = story
+		p.say("- **%s**, seed %d: %s.", s.Property.Title(), s.Seed, s.Text)
 	}
-}
-
-func violated(t storm.Tally) []checker.Property {
-	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool {
-		_, ok := t.First[p]
-		return !ok
-	})
-}
-
-// same reports whether one story of a lease and one of a section tell of one
-// overlap.
-func same(lease, section string) bool {
-	return lease != "" && strings.ReplaceAll(lease, "their windows overlap", "their sections overlap") == section
-}
-
-// found says in words which verdicts the runs got.
-func found(t storm.Tally) string {
-	var parts []string
-	for _, g := range rates(t) {
-		parts = append(parts, fmt.Sprintf("%s violated in %s, %s %s", strings.Join(g.codes, " "), g.rate, g.rate.Percent(), g.rate.Interval()))
-	}
-	for _, v := range []struct {
-		checker.Verdict
-		verb string
-	}{{checker.Holds, "kept in all"}, {checker.Unknown, "left open in some"}} {
-		var codes []string
-		for _, p := range checker.Properties() {
-			if t.Observed(p) == v.Verdict {
-				codes = append(codes, p.Code())
-			}
-		}
-		if len(codes) > 0 {
-			parts = append(parts, strings.Join(codes, " ")+" "+v.verb)
-		}
-	}
-	for _, p := range checker.Properties() {
-		if want, wanted := t.Scenario.Expect.Want(p); wanted && want != t.Observed(p) {
-			parts = append(parts, fmt.Sprintf("%s was expected to be %s", p.Code(), want))
-		}
-	}
-	return strings.Join(parts, "; ")
 }
 
 // heading begins the section on a row or a series.
 func (p *page) heading(name, summary string, c scenarios.Claims) {
-	p.say("\n### %s\n\n%s.\n", name, sentence(summary))
+	p.say("\n### %s\n\n%s.\n", name, words.Sentence(summary))
 	if c != (scenarios.Claims{}) {
 		p.say("- Kleppmann: %s", dash(c.Kleppmann))
 		p.say("- antirez, redis.io: %s", dash(c.Antirez))
@@ -141,47 +91,23 @@ func (p *page) heading(name, summary string, c scenarios.Claims) {
 
 // setting tells of the lock, the clients, the world and the plan.
 func (p *page) setting(s scenarios.Scenario) {
-	p.say("- Lock: `%s`", s.Lock.Words())
-	for i := 0; i < len(s.Clients); {
-		who, next := fmt.Sprintf("Client %d", i+1), i+1
-		for next < len(s.Clients) && s.Clients[next] == s.Clients[i] {
-			next++
+	for _, f := range account.Setting(s) {
+		if f.Code {
+			f.Text = "`" + f.Text + "`"
 		}
-		if next > i+1 {
-			who = fmt.Sprintf("Clients %d to %d", i+1, next)
-			if next == i+2 {
-				who = fmt.Sprintf("Clients %d and %d", i+1, next)
-			}
-		}
-		p.say("- %s: `%s`", who, s.Clients[i].Words())
-		i = next
-	}
-	world := fmt.Sprintf("%d nodes, persistence %s", s.Nodes, s.Persistence)
-	if s.Nodes == 1 {
-		world = fmt.Sprintf("1 node, persistence %s", s.Persistence)
-	}
-	if s.Store != nil {
-		world += ", " + s.Store.String()
-	}
-	if s.Replication != nil {
-		world += ", asynchronous replicas"
-	}
-	p.say("- World: %s, resource %s", world, s.Guard)
-	p.plan("Plan", s.Setting.Plan)
-	if s.Generate != nil {
-		p.say("- Plan: up to %d faults, drawn from each run's seed", s.Generate.Most)
+		p.say("- %s: %s", f.Name, f.Text)
 	}
 }
 
 // series is the section on one series.
-func (p *page) series(c curve) {
-	p.heading(seriesName(c.Series), c.Summary, c.Claims)
-	first := c.tallies[0].Scenario
+func (p *page) series(c account.Curve) {
+	p.heading(account.SeriesName(c.Series), c.Summary, c.Claims)
+	first := c.Tallies[0].Scenario
 	p.say("- At the first value, `lockstorm show %s`:", first.Name)
 	p.setting(first)
-	p.table(c.table())
-	p.say("%s", c.threshold())
-	for _, t := range c.tallies {
+	p.table(tableOf(c.Table()))
+	p.say("%s", c.Threshold())
+	for _, t := range c.Tallies {
 		if r, ok := t.First[c.Property]; ok {
 			p.say("\nThe first violation, `lockstorm run %s --seed %d`: %s.", t.Scenario.Name, r.Seed, r.Report.Finding(c.Property).Story)
 			break

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -25,7 +25,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	terminal.Fit(out)
 	d.table(cellWidth(asText), whole).text(out)
 	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", signLegend, codesWithin(terminal.On(out).Prose()))
-	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", shownLegend, d.again)
+	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", account.ShownLegend, d.again)
 	if !d.show.short {
 		rows, curves := d.findings(d.topics...)
 		printRates(out, rows)
@@ -49,18 +49,14 @@ func (d debate) printSlipped(out io.Writer) {
 		all = append(all, r.tally)
 	}
 	for _, c := range curves {
-		all = append(all, c.tallies...)
+		all = append(all, c.Tallies...)
 	}
 	for _, t := range all {
 		if t.Slipped > 0 {
-			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Scenario.Name, slowness(t))
+			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Scenario.Name, account.Slowness(t))
 		}
 	}
 }
-
-// shownLegend explains the last columns of the main table.
-const shownLegend = `Shown: the runs whose every verdict was the expected one; of a series, the values that are as expected.
-Seed: that of the first such run, or of the first that contradicts.`
 
 // cellWidth is how many characters of a claim there is room for.
 func cellWidth(format string) int {
@@ -75,15 +71,15 @@ func cellWidth(format string) int {
 type columns struct {
 	head     []string
 	row      func(storm.Tally) []string
-	series   func(curve) []string
+	series   func(account.Curve) []string
 	variants bool // have lines, too
 }
 
 // whole is the columns of the main table.
 var whole = columns{
 	head:   []string{"found", "shown", "seed"},
-	row:    func(t storm.Tally) []string { return []string{signs(t), showing(t), witness(t)} },
-	series: func(c curve) []string { return []string{c.short(), c.showing(), "–"} },
+	row:    func(t storm.Tally) []string { return []string{signs(t), account.Showing(t), account.Witness(t)} },
+	series: func(c account.Curve) []string { return []string{c.Short(), c.Showing(), "–"} },
 
 	variants: true,
 }
@@ -106,45 +102,10 @@ func (d debate) table(width int, columns columns) *table {
 			}
 		}
 		for _, c := range curves {
-			add(seriesName(c.Series), c.Claims, columns.series(c))
+			add(account.SeriesName(c.Series), c.Claims, columns.series(c))
 		}
 	}
 	return t
-}
-
-// seriesName tells a series from a row of the same name.
-func seriesName(s scenarios.Series) string { return s.Name + " (series)" }
-
-// showing says how many runs showed what was expected, and what that amounts to
-// if it is not enough.
-func showing(t storm.Tally) string {
-	return amounting(t.Shown, t.Runs, t.Conclusion())
-}
-
-func (c curve) showing() string {
-	shown := 0
-	for _, t := range c.tallies {
-		if t.Conclusion() == storm.AsExpected {
-			shown++
-		}
-	}
-	return amounting(shown, len(c.Points), worst(c.tallies))
-}
-
-func amounting(shown, runs int, o storm.Conclusion) string {
-	text := fmt.Sprintf("%d/%d", shown, runs)
-	if o != storm.AsExpected {
-		text += " " + o.String()
-	}
-	return text
-}
-
-// witness is the seed of the run that shows what the row found.
-func witness(t storm.Tally) string {
-	if t.Shown+t.Against == 0 {
-		return "–"
-	}
-	return fmt.Sprint(t.Witness)
 }
 
 // printRates prints how often what was violated was so.
@@ -153,8 +114,8 @@ func printRates(out io.Writer, rows []finding) {
 	clean := storm.Rate{}
 	for _, r := range rows {
 		clean = storm.Rate{N: max(clean.N, r.tally.Runs)}
-		for _, g := range rates(r.tally) {
-			t.add(r.row.Name, strings.Join(g.codes, " "), g.rate.String(), g.rate.Percent(), g.rate.Interval())
+		for _, g := range account.Rates(r.tally) {
+			t.add(r.row.Name, strings.Join(g.Codes, " "), g.Rate.String(), g.Rate.Percent(), g.Rate.Interval())
 		}
 	}
 	if clean.N == 0 {
@@ -167,41 +128,15 @@ func printRates(out io.Writer, rows []finding) {
 	_, _ = fmt.Fprintf(out, "\nWilson intervals, in percent. No violation in %d runs is %s.\n", clean.N, clean.Interval())
 }
 
-// rated is properties that were violated equally often.
-type rated struct {
-	codes []string
-	rate  storm.Rate
-}
-
-// rates lists the properties that were violated.
-func rates(t storm.Tally) []rated {
-	var list []rated
-next:
-	for _, p := range checker.Properties() {
-		rate := t.Rate(p)
-		if rate.K == 0 {
-			continue
-		}
-		for i := range list {
-			if list[i].rate == rate {
-				list[i].codes = append(list[i].codes, p.Code())
-				continue next
-			}
-		}
-		list = append(list, rated{[]string{p.Code()}, rate})
-	}
-	return list
-}
-
 // printSeries prints a table for each series.
-func printSeries(out io.Writer, curves []curve) {
+func printSeries(out io.Writer, curves []account.Curve) {
 	for _, c := range curves {
-		_, _ = fmt.Fprintf(out, "\n%s: %s\n", seriesName(c.Series), c.Summary)
-		c.table().text(out)
-		_, _ = fmt.Fprintln(out, c.threshold())
+		_, _ = fmt.Fprintf(out, "\n%s: %s\n", account.SeriesName(c.Series), c.Summary)
+		tableOf(c.Table()).text(out)
+		_, _ = fmt.Fprintln(out, c.Threshold())
 		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s\".\n", c.Points[0].Value, c.Points[0].Name)
 	}
 	if len(curves) > 0 {
-		_, _ = fmt.Fprintf(out, "\n%s\n", terminal.Flow(out, seriesLegend))
+		_, _ = fmt.Fprintf(out, "\n%s\n", terminal.Flow(out, account.SeriesLegend))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -19,17 +20,17 @@ func (d debate) digest(out io.Writer) error {
 var outlined = columns{
 	head:   []string{"found"},
 	row:    func(t storm.Tally) []string { return []string{outline(t)} },
-	series: func(c curve) []string { return []string{c.short()} },
+	series: func(c account.Curve) []string { return []string{c.Short()} },
 }
 
 // outline names what is violated, and says if anything was not as expected.
 func outline(t storm.Tally) string {
 	text := "✓"
-	for i, g := range rates(t) {
+	for i, g := range account.Rates(t) {
 		if i == 0 {
 			text = "✗"
 		}
-		text += " " + strings.Join(g.codes, " ")
+		text += " " + strings.Join(g.Codes, " ")
 	}
 	if o := t.Conclusion(); o != storm.AsExpected {
 		text += ", " + o.String()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +34,7 @@ type huntOptions struct {
 	out        string
 	json       bool
 	format     string
+	report     reportFile
 }
 
 const (
@@ -118,13 +120,14 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.guidance, "guidance", string(hunt.Full), "what helps chance: full, aim (what is drawn is aimed, and nothing is changed that came close), none")
 	f.BoolVar(&o.debate, "debate", false, "hunt each row of the debate without its plan; SCENARIO can be several rows then")
 	f.StringVar(&o.out, "out", "cases", "directory that gets a case for each find; empty: none is kept")
+	o.report.flag(cmd)
 	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
 	f.StringVar(&o.format, "format", asText, "with --debate: text, markdown")
-	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out"} {
+	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out", "report"} {
 		cmd.MarkFlagsMutuallyExclusive("debate", flag)
 	}
 	cmd.MarkFlagsMutuallyExclusive("json", "format")
-	for _, flag := range []string{"first", "out"} {
+	for _, flag := range []string{"first", "out", "report"} {
 		cmd.MarkFlagsMutuallyExclusive("hunts", flag)
 	}
 }
@@ -194,7 +197,7 @@ func (o *huntOptions) quest(args []string) (q quest, err error) {
 		return q, err
 	}
 	if o.hunts == 0 {
-		err = writableDir("--out", o.out)
+		err = cmp.Or(writableDir("--out", o.out), o.report.check("report"))
 	}
 	return q, err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/report"
 )
 
 // find is a trophy, and where it is kept.
@@ -53,7 +54,14 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	if err := cmp.Or(err, failed); err != nil { // after everything that is known has been told
 		return err
 	}
-	return h.ended(q)
+	return o.report.after(cmd, h.ended(q), "hunt of "+q.Ground.Name(), func(ctx context.Context, r *report.Report) error {
+		r.Lead = words.Sentence(fmt.Sprintf("%s: %s (%s).", q.Ground.Name(), h.headline(), h.figures(q.budget > 0)))
+		var kept []report.Kept
+		for _, f := range finds {
+			kept = append(kept, report.Kept{Case: cases.New(f.Small, f.Property), Path: f.path, Title: f.Property.Code() + " " + f.Property.Title(), Says: f.standing(o.assumed) + "; " + f.shrunk()})
+		}
+		return r.Cases(ctx, kept)
+	})
 }
 
 // take shrinks what was found, and keeps it. Where the hunt was stopped that was about

@@ -128,7 +128,7 @@ nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
 	}
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when verdicts are coloured: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
-	root.AddCommand(newDebate(), newAgreement(), newCompare(), newRun(), newSweep(), newMerge(), newTune(), newHunt(), newMutants(), newCI(), newReplay(), newCheck(), newList(), newShow(), newValidate(), newSchema())
+	root.AddCommand(newDebate(), newAgreement(), newCompare(), newRun(), newSweep(), newMerge(), newTune(), newHunt(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newList(), newShow(), newValidate(), newSchema())
 	ownCommands(root)
 	completed(root)
 	return root

@@ -26,9 +26,13 @@ Exit codes are those of sweep.`,
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "directory that gets the whole")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
+	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
 		if o.out == "" {
 			return errors.New("--out: name the directory that gets the whole")
+		}
+		if err := o.report.check("report"); err != nil {
+			return err
 		}
 		bar := terminal.NewBar(cmd.ErrOrStderr(), "merging", 0, terminal.Steps)
 		defer bar.Done()
@@ -43,7 +47,7 @@ Exit codes are those of sweep.`,
 		if err := saveSweep(o.out, r, cmd.ErrOrStderr()); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
-		return o.present(r, cmd.OutOrStdout())
+		return o.reported(cmd, r, o.present(r, cmd.OutOrStdout()))
 	}
 	return cmd
 }

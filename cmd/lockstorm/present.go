@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -13,12 +14,12 @@ type subject interface {
 	// learn takes in what is known of the suite.
 	learn(known)
 	print(out io.Writer, reference results.Reference) error
-	conclusion() storm.Conclusion
+	Conclusion() storm.Conclusion
 }
 
 // known is what is known of a suite.
 type known struct {
-	found   tallies
+	found   account.Tallies
 	refused []refusal // by the backend
 	stopped bool      // before the end
 }
@@ -46,7 +47,7 @@ func (s suite) present(ctx context.Context, of subject, save location, out, prob
 	if err := of.print(out, reference); err != nil {
 		return err
 	}
-	conclusion := of.conclusion()
+	conclusion := of.Conclusion()
 	if stopped && conclusion == storm.AsExpected { // which is not that of all runs
 		conclusion = storm.Undecided
 	}
@@ -59,7 +60,7 @@ func presentStored(from location, of subject, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	found, err := recall(reference)
+	found, err := account.Recall(reference)
 	if err != nil {
 		return err
 	}
@@ -67,5 +68,5 @@ func presentStored(from location, of subject, out io.Writer) error {
 	if err := of.print(out, reference); err != nil {
 		return err
 	}
-	return exitFor(of.conclusion())
+	return exitFor(of.Conclusion())
 }

@@ -30,6 +30,8 @@ type replayOptions struct {
 	svg   string
 	test  bool
 	pkg   string
+
+	report reportFile
 }
 
 func newReplay() *cobra.Command {
@@ -67,11 +69,16 @@ is red as long as the property is violated.`,
 	cmd.Flags().StringVar(&o.svg, "diagram", "", "draw the run into this file, an SVG")
 	cmd.Flags().BoolVar(&o.test, "go", false, "print a Go test of the run instead")
 	cmd.Flags().StringVar(&o.pkg, "package", cases.GoPackage, "package of the Go test")
+	o.report.flag(cmd)
 	cmd.MarkFlagsMutuallyExclusive("trace", "go")
 	cmd.MarkFlagsMutuallyExclusive("diagram", "go")
+	cmd.MarkFlagsMutuallyExclusive("report", "go")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("package") && !o.test {
 			return errors.New("--package is that of the test of --go")
+		}
+		if err := o.report.check("report"); err != nil {
+			return err
 		}
 		r, err := findReplay(args[0])
 		if err != nil {
@@ -80,7 +87,8 @@ is red as long as the property is violated.`,
 		if o.test {
 			return r.test(cmd.Context(), o.pkg, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
-		return r.run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		done, err := r.run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return done.reported(cmd, err)
 	}
 	return cmd
 }
@@ -151,28 +159,28 @@ func (r replay) prepare() (storm.Experiment, error) {
 	return e, err
 }
 
-func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Writer) error {
+func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Writer) (ran, error) {
 	e, err := r.prepare()
 	if err != nil {
-		return err
+		return ran{}, err
 	}
 	t := trace.New(r.scenario.Lock.ReadsClock())
 	if o.trace || o.svg != "" {
 		e = e.Watched(t)
 	}
 	terminal.Fit(stdout)
-	done, err := runOptions{seed: r.seed, runs: 1, out: o.out}.run(ctx, e, r.again, stdout, problems)
+	done, err := runOptions{seed: r.seed, runs: 1, out: o.out, report: o.report}.run(ctx, e, r.again, stdout, problems)
 	if err != nil {
-		return err
+		return done, err
 	}
 	if err := o.show(t, r.about(done.last.Result), stdout); err != nil {
-		return err
+		return done, err
 	}
 	if r.kept != nil {
-		return r.printCase(stdout, done)
+		return done, r.printCase(stdout, done)
 	}
 	done.print(stdout)
-	return r.printSame(stdout, done)
+	return done, r.printSame(stdout, done)
 }
 
 // show tells and draws the run, as far as that was asked for.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/report"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -24,6 +25,8 @@ type runOptions struct {
 	runs int
 	json bool
 	out  string
+
+	report reportFile
 }
 
 func newRun() *cobra.Command {
@@ -51,12 +54,16 @@ that repeats them.`,
 	cmd.Flags().IntVar(&o.runs, "runs", 1, "number of runs")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a run, one a line, and nothing else")
 	cmd.Flags().StringVar(&o.out, "out", "runs", "directory that gets a directory for each run")
+	o.report.flag(cmd)
 	given.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if o.runs < 1 {
 			return fmt.Errorf("--runs %d: want at least 1", o.runs)
 		}
 		b, err := backend.backend()
+		if err == nil {
+			err = o.report.check("report")
+		}
 		if err != nil {
 			return err
 		}
@@ -83,7 +90,7 @@ that repeats them.`,
 		if !o.json {
 			r.print(cmd.OutOrStdout())
 		}
-		return exitFor(r.tally.Conclusion())
+		return r.reported(cmd, exitFor(r.tally.Conclusion()))
 	}
 	return cmd
 }
@@ -101,6 +108,13 @@ type ran struct {
 	last    stored
 	list    failures
 	drawn   []results.Drawn
+
+	subjects []report.Subject // of the report, if there is to be one
+}
+
+// reported makes the page of the runs.
+func (r ran) reported(cmd *cobra.Command, err error) error {
+	return r.options.report.after(cmd, err, r.tally.Scenario.Name, func(_ context.Context, page *report.Report) error { return page.Runs(r.subjects) })
 }
 
 // run runs the experiment. With --json it prints each run.
@@ -124,6 +138,9 @@ func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetitio
 			bar.Step()
 			r.list.add(one)
 			album.add(one)
+			if o.report.path != "" {
+				r.subjects = append(r.subjects, report.SubjectOf(e, one.Result, one.dir, versions(e.Backend()), again.command(one)))
+			}
 			if o.json && printing == nil {
 				l := line(one)
 				l.Replay = again.replay(one.Result)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -22,6 +23,8 @@ type suite struct {
 	out        string // directory for the runs; empty: they are not stored
 	tasks      []task
 	each       func(stored) // is told of every run; nil: nobody is
+
+	dirs map[ranAs]string // where runs are stored; nil: nobody asks
 }
 
 // sideBySide is how many runs of a backend go side by side where nobody says how many.
@@ -48,19 +51,33 @@ type refusal struct {
 
 func (r refusal) String() string { return fmt.Sprintf("%s: %v", r.scenario, r.why) }
 
+// ranAs is which run of a suite one is.
+type ranAs struct {
+	scenario string
+	seed     uint64
+}
+
+// keep notes where a run is stored.
+func (s suite) keep(r stored) {
+	if s.dirs != nil && r.dir != "" {
+		s.dirs[ranAs{r.Scenario.Name, r.Seed}] = r.dir
+	}
+}
+
+// kept returns where a run is stored, or "".
+func (s suite) kept(scenario, _ string, seed uint64) string { return s.dirs[ranAs{scenario, seed}] }
+
 // stoppedNote is said of what is printed when the suite was stopped.
 const stoppedNote = "Stopped before the end: this is what is known, and nothing was saved."
 
-// tallies are what scenarios have shown, by their names.
-type tallies map[string]storm.Tally
-
 // run runs the suite and returns what is known when it is done, or ctx ends, and
 // why some of the scenarios do not fit the backend.
-func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refused []refusal, err error) {
+func (s suite) run(ctx context.Context, problems io.Writer) (found account.Tallies, refused []refusal, err error) {
 	bar := terminal.NewBar(problems, s.what, s.runs(), terminal.Pieces)
 	defer bar.Done()
 	each := func(r stored) {
 		bar.Step()
+		s.keep(r)
 		if s.each != nil {
 			s.each(r)
 		}
@@ -85,7 +102,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found tallies, refu
 		batches = append(batches, b)
 	}
 	all, err := storm.RunBatches(ctx, cmp.Or(s.sideBySide, sideBySide(s.backend)), batches)
-	found = tallies{}
+	found = account.Tallies{}
 	for _, t := range all {
 		if t.Runs > 0 {
 			found[t.Scenario.Name] = t
@@ -103,7 +120,7 @@ func (s suite) runs() (n int64) {
 }
 
 // reference returns what is stored of the suite.
-func (s suite) reference(found tallies) results.Reference {
+func (s suite) reference(found account.Tallies) results.Reference {
 	f := results.Reference{Backend: s.backend.Name, Versions: lastingVersions(s.backend)}
 	for _, t := range s.tasks {
 		if tally, ok := found[t.scenario.Name]; ok {
@@ -111,17 +128,4 @@ func (s suite) reference(found tallies) results.Reference {
 		}
 	}
 	return f
-}
-
-// recall returns what a reference says of scenarios as they are now.
-func recall(f results.Reference) (tallies, error) {
-	found := tallies{}
-	for _, r := range f.Rows {
-		s, err := scenarios.Find(r.Scenario)
-		if err != nil {
-			return nil, fmt.Errorf("the stored results are not of this program: %w", err)
-		}
-		found[r.Scenario] = r.Tally(s)
-	}
-	return found, nil
 }

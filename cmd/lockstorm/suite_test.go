@@ -72,7 +72,8 @@ func TestTooSlowIsTold(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var out bytes.Buffer
-	err = debateOptions{backend: late(45 * time.Millisecond), runs: 2, seed: 1, out: dir}.run(t.Context(), d, &out, io.Discard)
+	o := debateOptions{backend: late(45 * time.Millisecond), runs: 2, seed: 1, out: dir}
+	err = o.run(t.Context(), &d, o.suite(d), &out, io.Discard)
 	if !errors.Is(err, verdictError(exitUndecided)) {
 		t.Errorf("got %v", err)
 	}
@@ -86,7 +87,8 @@ func TestTooSlowIsTold(t *testing.T) {
 	wantIn(t, text, `"as_expected":false`, `"slip":45000000,"slipped":true`)
 
 	out.Reset()
-	if err := (debateOptions{backend: late(20 * time.Millisecond), runs: 2, seed: 1}.run(t.Context(), d, &out, io.Discard)); err != nil {
+	o = debateOptions{backend: late(20 * time.Millisecond), runs: 2, seed: 1}
+	if err := o.run(t.Context(), &d, o.suite(d), &out, io.Discard); err != nil {
 		t.Errorf("as late as is allowed: %v\n%s", err, out.String())
 	}
 }

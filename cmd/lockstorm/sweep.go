@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/report"
 	"github.com/lockstorm/lockstorm/storm"
 	"github.com/lockstorm/lockstorm/sweep"
 )
@@ -27,6 +28,7 @@ type sweepOptions struct {
 	sideBySide int
 	show       string
 	json       bool
+	report     reportFile
 }
 
 // How many runs a point gets where nobody says so.
@@ -66,6 +68,8 @@ the end, or something was left open.`,
 	}
 	backend := backendFlags(cmd)
 	o.flags(cmd)
+	o.report.flag(cmd)
+	cmd.MarkFlagsMutuallyExclusive("show", "report")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0 && cmd.Flags().NFlag() > 0:
@@ -81,10 +85,14 @@ the end, or something was left open.`,
 			return err
 		}
 		c, err := o.campaign(cmd, args[0], b)
+		if err == nil {
+			err = o.report.check("report")
+		}
 		if err != nil {
 			return err
 		}
-		return o.run(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		found, err := o.run(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return o.reported(cmd, found, err)
 	}
 	return cmd
 }
@@ -130,18 +138,18 @@ func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b storm.Backend
 	return c, c.Validate()
 }
 
-// run measures what is not measured yet, and prints what is known then.
-func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems io.Writer) error {
+// run measures what is not measured yet, and prints what is known then, which it returns.
+func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems io.Writer) (sweep.Results, error) {
 	head, err := c.Head(ctx)
 	if err != nil {
-		return err
+		return sweep.Results{}, err
 	}
 	found := sweep.Results{Head: head}
 	keep := func(sweep.Outcome) error { return nil }
 	if o.out != "" {
 		journal, err := sweep.OpenJournal(o.out, head)
 		if err != nil {
-			return fmt.Errorf("--out: %w", err)
+			return found, fmt.Errorf("--out: %w", err)
 		}
 		defer func() { _ = journal.Close() }() // what is written is on the disk
 		found.Outcomes, keep = slices.Clone(journal.Outcomes()), journal.Add
@@ -150,14 +158,19 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems 
 		}
 	}
 	if err := measure(ctx, c, &found, keep, problems); err != nil && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
-		return err // and whoever stopped it is told what is known
+		return found, err // and whoever stopped it is told what is known
 	}
 	if o.out != "" && found.Complete() && found.Shard.Of == 0 {
 		if err := saveSweep(o.out, found, problems); err != nil {
-			return fmt.Errorf("--out: %w", err)
+			return found, fmt.Errorf("--out: %w", err)
 		}
 	}
-	return o.present(found, out)
+	return found, o.present(found, out)
+}
+
+// reported makes the page of what was found.
+func (o *sweepOptions) reported(cmd *cobra.Command, found sweep.Results, err error) error {
+	return o.report.after(cmd, err, "sweep "+found.Sweep, func(_ context.Context, r *report.Report) error { return r.Campaign(found) })
 }
 
 // measure makes the runs, and tells on a terminal how far they have come.

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/report/campaign"
 	"github.com/lockstorm/lockstorm/sweep"
 )
 
@@ -13,66 +13,31 @@ import (
 func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
 	p := &page{out: out}
 	p.say("# %s\n\nWhat is swept: %s.\n", r.Sweep, strings.TrimSuffix(r.Summary, "."))
-	p.say("Made by `%s`; %s. What is counted is the runs in which %s (%s) is violated.\n", sweepCommand(r.Head), madeWith(r.Versions), r.Property.Title(), r.Property.Code())
+	p.say("Made by `%s`; %s. What is counted is the runs in which %s (%s) is violated.\n", campaign.Command(r.Head), madeWith(r.Versions), r.Property.Title(), r.Property.Code())
 	for _, one := range r.Params {
 		p.say("- %s: %s", one.Head(), one.Summary)
 	}
 	p.say("\nWhat was found:\n")
-	for _, l := range verdictLines(r) {
+	for _, l := range campaign.Lines(r) {
 		p.say("- %s", l)
 	}
 	p.say("")
 	for _, name := range pictures {
 		p.say("![%s](%s)\n", strings.TrimSuffix(strings.TrimSuffix(name, ".svg"), ".png"), name)
 	}
-	for _, c := range byCurve(r.Points()) {
-		p.say("## %s", c.name)
-		p.table(pointTable(r, c.outcomes, true))
+	for _, c := range campaign.ByCurve(r.Points()) {
+		p.say("## %s", c.Name)
+		p.table(tableOf(campaign.Points(r, c.Outcomes, true)))
 	}
 	if len(r.Points()) > 0 {
 		p.say("%s a point, a tenth of them but no fewer than 100 where the formula is 0 or 1. Intervals are Wilson's of 95 %%, of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it. The longest are those of all runs, and acquire p50 and p99 the medians of what they are in a run.\n", words.Count(r.Runs, "run"))
 	}
-	for _, c := range byCurve(r.Boundaries()) {
-		p.say("## Boundary: %s", c.name)
-		p.table(boundaryTable(r, c.outcomes))
+	for _, c := range campaign.ByCurve(r.Boundaries()) {
+		p.say("## Boundary: %s", c.Name)
+		p.table(tableOf(campaign.Boundaries(r, c.Outcomes)))
 	}
 	if len(r.Boundaries()) > 0 {
 		p.say("In %s. Violated at: the largest value tried below the boundary, shown by a run; holds at: the smallest above it, at which %s showed nothing. The formula and the rules of thumb are followed by what was found there: ✓ holds, ✗ violated, ? left open. Met: neither side is farther from the formula than what the search was to be exact to.", r.Params[0].Head(), words.Count(r.Runs, "run"))
 	}
 	return p.err
-}
-
-// sweepCommand is the command line that repeats the campaign.
-func sweepCommand(h sweep.Head) string {
-	text := "lockstorm sweep " + h.Sweep
-	if h.Backend != backends[0].Name {
-		text += " --backend " + h.Backend
-	}
-	if clients := h.Versions["clients"]; clients != "" {
-		text += " --clients " + clients
-	}
-	if len(h.Only) > 0 {
-		text += " --points " + strings.ReplaceAll(strings.Trim(fmt.Sprint(h.Only), "[]"), " ", ",")
-	}
-	return text + fmt.Sprintf(" --runs %d --seed %d --out DIR", h.Runs, h.First)
-}
-
-// curveOutcomes is the outcomes of one curve.
-type curveOutcomes struct {
-	name     string
-	outcomes []sweep.Outcome
-}
-
-// byCurve parts outcomes by their curves, in the order in which these begin.
-func byCurve(all []sweep.Outcome) (list []curveOutcomes) {
-	place := map[string]int{}
-	for _, o := range all {
-		i, ok := place[o.Curve]
-		if !ok {
-			i, place[o.Curve] = len(list), len(list)
-			list = append(list, curveOutcomes{name: o.Curve})
-		}
-		list[i].outcomes = append(list[i].outcomes, o)
-	}
-	return list
 }

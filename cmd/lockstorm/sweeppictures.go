@@ -4,27 +4,15 @@ import (
 	"io"
 
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/report/campaign"
 	"github.com/lockstorm/lockstorm/sweep"
-	"github.com/lockstorm/lockstorm/sweep/drift"
 	"github.com/lockstorm/lockstorm/sweep/plots"
-	"github.com/lockstorm/lockstorm/sweep/restart"
 )
-
-// captions are what the results of a sweep do not say of their pictures, by its name.
-var captions = map[string]plots.Say{
-	"restart-delay":           {Marks: outwaited},
-	"restart-delay-price":     {Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: outwaited},
-	"restart-delay-reference": {Marks: outwaited},
-	"drift":                   {Line: drift.Line, LineName: "the least allowance that covers the error"},
-}
-
-// outwaited is where the delay is long enough.
-var outwaited = []plots.Mark{{X: restart.Safe(), Label: "safe delay by formula"}}
 
 // drawPictures draws the results into their directory and returns the names of the files
 // that the summary shows.
 func drawPictures(dir string, r sweep.Results, problems io.Writer) ([]string, error) {
-	pictures, err := plots.Of(r, captions[r.Sweep])
+	pictures, err := campaign.Pictures(r)
 	if err != nil {
 		return nil, err
 	}

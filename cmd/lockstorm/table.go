@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/report/account"
 )
 
 // The formats in which tables are printed.
@@ -36,16 +37,13 @@ func (t *table) add(cells ...string) { t.lines = append(t.lines, cells) }
 
 // section begins a section, unless the one before is of that name.
 func (t *table) section(name string) {
-	for _, l := range slices.Backward(t.lines) {
-		if len(l) == 1 {
-			if l[0] == name {
-				return
-			}
-			break
-		}
-	}
-	t.add(name)
+	o := account.Table{Lines: t.lines}
+	o.Section(name)
+	t.lines = o.Lines
 }
+
+// tableOf is a table of words as it is printed.
+func tableOf(t *account.Table) *table { return &table{head: t.Head, lines: t.Lines} }
 
 const gap = 2 // between two columns
 
@@ -177,9 +175,4 @@ func clip(text string, most int) string {
 }
 
 // dash stands for nothing in a cell.
-func dash(text string) string {
-	if text == "" {
-		return "–"
-	}
-	return text
-}
+func dash(text string) string { return account.Dash(text) }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -64,20 +64,13 @@ func printSlipped(out io.Writer, t storm.Tally) {
 		return
 	}
 	r := t.Slipping
-	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run says nothing.\n", seeded(r), slowness(t))
+	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run says nothing.\n", seeded(r), account.Slowness(t))
 	for _, f := range r.Report.Findings {
 		if f.Verdict == checker.Violated {
 			_, _ = fmt.Fprintf(out, "\n%s violated in it, which may be the machine's doing:\n", f.Property.Title())
 			tell(out, f.Story)
 		}
 	}
-}
-
-// slowness says how slow the machine was, and how slow it may be.
-func slowness(t storm.Tally) string {
-	r := t.Slipping
-	return fmt.Sprintf("the machine was too slow in %d of %s, %v late where %v are allowed",
-		t.Slipped, words.Count(t.Runs, "run"), r.Slip.Round(time.Millisecond), r.Scenario.AllowedSlip())
 }
 
 // seeded names the seed of a run, unless it is a history of somebody else's, which has

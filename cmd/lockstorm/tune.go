@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/report"
 	"github.com/lockstorm/lockstorm/storm/simulated"
 	"github.com/lockstorm/lockstorm/tune"
 )
@@ -22,6 +24,7 @@ type tuneOptions struct {
 	seed   uint64
 	asJSON bool
 	out    string
+	report reportFile
 }
 
 func newTune() *cobra.Command {
@@ -59,6 +62,7 @@ or wishes that contradict what is known; 3 interrupted.`,
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed; the same one gives the same advice")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the advice as JSON, and nothing else")
 	cmd.Flags().StringVar(&o.out, "out", "", "`directory`, new or empty, that gets tune.json, front.csv, a picture of the choice and the scenarios of the validation")
+	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := measure.asked(cmd.Flags()); err != nil {
 			return err
@@ -70,7 +74,7 @@ or wishes that contradict what is known; 3 interrupted.`,
 		if err != nil {
 			return err
 		}
-		if err := checkFree(o.out); err != nil {
+		if err := cmp.Or(checkFree(o.out), o.report.check("report")); err != nil {
 			return err
 		}
 		if err := measure.into(cmd.Context(), &q, cmd.ErrOrStderr()); err != nil {
@@ -79,13 +83,14 @@ or wishes that contradict what is known; 3 interrupted.`,
 		if err := q.Validate(); err != nil {
 			return err
 		}
-		return o.advise(cmd.Context(), q, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		a, err := o.advise(cmd.Context(), q, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return o.report.after(cmd, err, "advice", func(_ context.Context, r *report.Report) error { return r.Advice(a) })
 	}
 	return cmd
 }
 
-// advise finds the advice, stores it and prints it.
-func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems io.Writer) error {
+// advise finds the advice, stores it, prints it and returns it.
+func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems io.Writer) (tune.Advice, error) {
 	line := terminal.NewBar(problems, "choosing", int64(o.runs), terminal.Pieces)
 	defer line.Done()
 	before, last := 0, "" // runs of what was done before the last
@@ -106,28 +111,28 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && a.WeighedSettings > 0 && !o.asJSON {
 		terminal.Fit(out)
 		printUnfinished(out, a)
-		return verdictError(exitUndecided)
+		return a, verdictError(exitUndecided)
 	}
 	if err != nil {
-		return err
+		return a, err
 	}
 	if o.out != "" {
 		if err := storeAdvice(o.out, a); err != nil {
-			return fmt.Errorf("--out: %w", err)
+			return a, fmt.Errorf("--out: %w", err)
 		}
 	}
 	if o.asJSON {
 		if err := writeJSON(out, a); err != nil {
-			return err
+			return a, err
 		}
 	} else {
 		terminal.Fit(out)
 		printTuning(out, a, o)
 	}
 	if a.Refusal != "" {
-		return verdictError(exitContradiction)
+		return a, verdictError(exitContradiction)
 	}
-	return nil
+	return a, nil
 }
 
 func writeJSON(out io.Writer, value any) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/report/choice"
 	"github.com/lockstorm/lockstorm/sweep/plots"
 	"github.com/lockstorm/lockstorm/tune"
 )
@@ -44,7 +45,7 @@ func printUnfinished(out io.Writer, a tune.Advice) {
 // printRejected prints the settings that runs contradicted.
 func printRejected(out io.Writer, a tune.Advice) {
 	for _, r := range a.Rejected {
-		_, _ = fmt.Fprintf(out, "\nrejected: a TTL of %v, extended: %s, retries after %v to %v\n", r.TTL, every(r.ExtendEvery), r.RetryMin, r.RetryMax)
+		_, _ = fmt.Fprintf(out, "\nrejected: a TTL of %v, extended: %s, retries after %v to %v\n", r.TTL, choice.Every(r.ExtendEvery), r.RetryMin, r.RetryMax)
 		for _, c := range r.Contradictions {
 			_, _ = fmt.Fprintf(out, "  %s\n", c)
 		}
@@ -137,7 +138,7 @@ func thinned(list []tune.Weighed) (some []tune.Weighed) {
 func printFront(out io.Writer, list []tune.Weighed, recommended *tune.Weighed) {
 	t := table{head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s"}}
 	add := func(mark string, w tune.Weighed) {
-		t.add(mark, w.TTL.String(), every(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
+		t.add(mark, w.TTL.String(), choice.Every(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
 			fmt.Sprintf("%.6f", w.Availability), words.Duration(w.AcquireP99), fmt.Sprintf("%.3g", w.Risk.PerBillion()),
 			fmt.Sprintf("%.3g", w.RequestsPerSecond))
 	}
@@ -152,21 +153,14 @@ func printFront(out io.Writer, list []tune.Weighed, recommended *tune.Weighed) {
 	t.text(out)
 }
 
-func every(d time.Duration) string {
-	if d == 0 {
-		return "never"
-	}
-	return d.String()
-}
-
 // storeAdvice writes an advice into a directory.
 func storeAdvice(dir string, a tune.Advice) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	files := map[string]func(io.Writer) error{
-		"tune.json": func(w io.Writer) error { return writeJSON(w, a) },
-		"front.csv": func(w io.Writer) error { return writeFront(w, a.Front) },
+		tune.AdviceFile: func(w io.Writer) error { return writeJSON(w, a) },
+		"front.csv":     func(w io.Writer) error { return writeFront(w, a.Front) },
 	}
 	for i, s := range a.Scenarios {
 		files[fmt.Sprintf("%s-seed-%d.yaml", s.Name, a.Seeds[i])] = s.Print
@@ -179,7 +173,7 @@ func storeAdvice(dir string, a tune.Advice) error {
 	if len(a.Front) == 0 && a.Recommended == nil {
 		return nil
 	}
-	return plots.Save(dir, "front", frontPicture(a))
+	return plots.Save(dir, "front", choice.Picture(a))
 }
 
 // writeNew writes a file that is not there yet.

@@ -47,3 +47,58 @@ for (const table of document.querySelectorAll("table.sorts")) {
     });
   });
 }
+
+// Folds: a link to what is folded away opens it.
+const reveal = () => {
+  if (location.hash.length < 2) return;
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  for (let e = target; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
+  target.scrollIntoView();
+};
+addEventListener("hashchange", reveal);
+document.addEventListener("click", (e) => { // the same link once more changes no hash
+  const link = e.target.closest && e.target.closest("a[href^='#']");
+  if (link && link.getAttribute("href") === location.hash) reveal();
+});
+reveal();
+
+// Filters: rows with some words, or with what is marked alone. A heading goes with its rows.
+for (const table of document.querySelectorAll("table.filters")) {
+  const box = document.createElement("p");
+  box.className = "filter";
+  const labelled = (text, type) => {
+    const label = document.createElement("label"), input = document.createElement("input");
+    input.type = type;
+    if (type === "checkbox") label.append(input, " " + text);
+    else label.append(text + " ", input);
+    box.append(label, " ");
+    return input;
+  };
+  const words = labelled("rows with", "search");
+  const marked = table.querySelector("td.bad, td.open") ? labelled("only what is marked", "checkbox") : null;
+  const count = document.createElement("output");
+  box.append(count);
+  table.parentElement.before(box);
+  const rows = [...table.tBodies[0].rows].filter((r) => !r.classList.contains("head"));
+  const narrow = () => {
+    const wanted = words.value.toLowerCase().split(/\s+/).filter((w) => w);
+    let shown = 0;
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !wanted.every((w) => text.includes(w)) || (marked && marked.checked && !row.querySelector("td.bad, td.open"));
+      if (!row.hidden) shown++;
+    }
+    let head = null, any = false;
+    for (const row of [...table.tBodies[0].rows, null]) {
+      if (row === null || row.classList.contains("head")) {
+        if (head) head.hidden = !any;
+        head = row;
+        any = false;
+      } else if (!row.hidden) any = true;
+    }
+    count.textContent = shown === rows.length ? "" : shown + " of " + rows.length;
+  };
+  words.addEventListener("input", narrow);
+  if (marked) marked.addEventListener("change", narrow);
+}

@@ -83,3 +83,28 @@ func TestTableOfAnotherWidthIsRefused(t *testing.T) {
 		t.Error("a row of one cell in a table of two columns is written")
 	}
 }
+
+// Law: what is on the page is in the text, too, in the order of the page.
+func TestTextSaysWhatThePageShows(t *testing.T) {
+	table := document.Table{Caption: "caption", Columns: document.Named("name", "number")}
+	table.Head("heading")
+	table.Add(document.Text("a\tb"), document.Count(7))
+	d := document.Document{Title: "title", Lead: "lead", Foot: []string{"foot"}}
+	d.Add("section", document.Heading("part"), document.Code("one\ntwo"), document.Notice{Text: "notice"}, document.Facts{{Name: "fact", Value: "value"}},
+		document.Fold{ID: "fold", Summary: "summary", Blocks: []document.Block{document.Figure{Caption: "figure", Data: &table}}}, lively{})
+	var out strings.Builder
+	if err := d.WriteText(&out, 40); err != nil {
+		t.Fatal(err)
+	}
+	rest := out.String()
+	for _, part := range []string{"title\n=====", "lead", "section\n-------", "part", "    one\n    two", "notice", "fact: value", "summary", "figure", "caption", "NAME     NUMBER\nheading\na b      7\n", "(drawn on the page alone)", "foot"} {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			t.Fatalf("no %q, or not there, in:\n%s", part, out.String())
+		}
+		rest = after
+	}
+	if page := written(t, d); !strings.Contains(page, `<details id="fold">`) {
+		t.Error("a fold has no anchor")
+	}
+}

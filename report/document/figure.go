@@ -11,17 +11,22 @@ type Figure struct {
 	SVG     []byte // the drawing, which is trusted: texts in it are escaped already
 	Caption string
 	Data    *Table // nil: the caption says it all
+
+	Needs []Assets // what the drawing does not look right without
 }
 
 // prologue is what stands before an SVG that is a file of its own.
 var prologue = regexp.MustCompile(`(?s)^.*?(<svg)`)
+
+// Assets returns what the drawing needs.
+func (f Figure) Assets() []Assets { return f.Needs }
 
 // HTML returns the figure.
 func (f Figure) HTML() (template.HTML, error) {
 	var data template.HTML
 	if f.Data != nil {
 		var err error
-		if data, err = (Fold{"as a table", []Block{*f.Data}}).HTML(); err != nil {
+		if data, err = (Fold{Summary: "as a table", Blocks: []Block{*f.Data}}).HTML(); err != nil {
 			return "", err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Table is a table, which the reader can sort by each column.
@@ -12,6 +13,10 @@ type Table struct {
 	Caption string
 	Columns []Column
 	Rows    []Row
+
+	// Filters lets the reader narrow the rows down: to those with some words, and to those
+	// in which something is marked as bad or open.
+	Filters bool
 }
 
 // Column is the head of one.
@@ -50,11 +55,18 @@ func Count(n int) Cell { return Number(float64(n), strconv.Itoa(n)) }
 // Sort is the number by which the cell is sorted; empty: by its text.
 func (c Cell) Sort() string { return c.order }
 
+// longText is from how many characters on a text needs room, lest it becomes a column of
+// words.
+const longText = 60
+
 // Class is the cell's class in the page.
 func (c Cell) Class() string {
 	class := string(c.Mark)
-	if c.order != "" {
+	switch {
+	case c.order != "":
 		class += " number"
+	case utf8.RuneCountInString(c.Text) > longText:
+		class += " prose"
 	}
 	return strings.TrimSpace(class)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -101,7 +100,6 @@ func TestWaitingHoldingOverdue(t *testing.T) {
 		t.Errorf("grants %+v", m.Grants)
 	}
 }
-
 
 // An extension that is granted after the lapse continues the hold: in between it was overdue.
 func TestExtensionsAndLosses(t *testing.T) {

@@ -17,6 +17,10 @@ var ErrEmpty = errors.New("nothing to draw")
 type Chart interface {
 	// figure checks the chart and lays out all that is to be drawn.
 	figure() (*figure, error)
+
+	// words is its title, and data what it shows as a table.
+	words() string
+	data() (head []string, rows [][]string)
 }
 
 // Axis is what one direction of a chart shows.

@@ -1,17 +1,20 @@
-package main
+// Package choice shows the choice that an advice is about, as a picture and in words, for
+// terminals and for pages.
+package choice
 
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/lockstorm/lockstorm/sweep/plots"
 	"github.com/lockstorm/lockstorm/tune"
 )
 
-// frontPicture is the choice as a picture: the risk of a setting against how long a dead
+// Picture is the choice as a picture: the risk of a setting against how long a dead
 // holder blocks the others. Where a setting is recommended it shows those that differ from
 // it in TTL and extension alone.
-func frontPicture(a tune.Advice) plots.Front {
+func Picture(a tune.Advice) plots.Front {
 	shown := a.Front
 	if r := a.Recommended; r != nil {
 		shown = []tune.Weighed{*r}
@@ -33,7 +36,7 @@ func frontPicture(a tune.Advice) plots.Front {
 	for i, w := range shown {
 		s := plots.Setting{X: w.BlockedByDead.Seconds(), Y: max(floor, w.Risk.PerBillion()), Best: undominated(w, shown), Recommended: a.Recommended != nil && i == 0}
 		if s.Recommended || s.Best {
-			s.Label = fmt.Sprintf("%v, extended: %s", w.TTL, every(w.ExtendEvery))
+			s.Label = fmt.Sprintf("%v, extended: %s", w.TTL, Every(w.ExtendEvery))
 		}
 		f.Settings = append(f.Settings, s)
 	}
@@ -76,4 +79,12 @@ func undominated(w tune.Weighed, list []tune.Weighed) bool {
 		}
 	}
 	return true
+}
+
+// Every says how often a hold is extended.
+func Every(d time.Duration) string {
+	if d == 0 {
+		return "never"
+	}
+	return d.String()
 }

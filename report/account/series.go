@@ -1,8 +1,7 @@
-package main
+package account
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -11,19 +10,23 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// curve is what the points of a series have shown, as far as they are known.
-type curve struct {
+// Tallies are what scenarios have shown, by their names.
+type Tallies map[string]storm.Tally
+
+// Curve is what the points of a series have shown, as far as they are known.
+type Curve struct {
 	scenarios.Series
-	values  []string
-	tallies []storm.Tally
+	Values  []string
+	Tallies []storm.Tally
 }
 
-func (found tallies) curve(s scenarios.Series) curve {
-	c := curve{Series: s}
+// Curve returns what is known of the points of a series.
+func (found Tallies) Curve(s scenarios.Series) Curve {
+	c := Curve{Series: s}
 	for _, p := range s.Points {
 		if t, ok := found[p.Name]; ok {
-			c.values = append(c.values, p.Value)
-			c.tallies = append(c.tallies, t)
+			c.Values = append(c.Values, p.Value)
+			c.Tallies = append(c.Tallies, t)
 		}
 	}
 	return c
@@ -42,10 +45,10 @@ const (
 
 // course returns how violations go and, where they begin or end once, the first
 // point on the other side. A point that left the property open without a
-// violation shows none, which [curve.open] tells.
-func (c curve) course() (course, int) {
-	broken := make([]bool, len(c.tallies))
-	for i, t := range c.tallies {
+// violation shows none, which [Curve.open] tells.
+func (c Curve) course() (course, int) {
+	broken := make([]bool, len(c.Tallies))
+	for i, t := range c.Tallies {
 		broken[i] = t.Rate(c.Property).K > 0
 	}
 	switch turns := switches(broken); {
@@ -73,38 +76,38 @@ func switches(list []bool) []int {
 	return at
 }
 
-// short says in a few words where the property breaks.
-func (c curve) short() string {
+// Short says in a few words where the property breaks.
+func (c Curve) Short() string {
 	code, broken := c.Property.Code(), c.broken()
 	course, at := c.course()
 	switch {
 	case course == never:
-		return fmt.Sprintf("%s ✓ at all %d values", code, len(c.values))
+		return fmt.Sprintf("%s ✓ at all %d values", code, len(c.Values))
 	case course == always:
-		return fmt.Sprintf("%s ✗ at all %d values", code, len(c.values))
+		return fmt.Sprintf("%s ✗ at all %d values", code, len(c.Values))
 	case len(broken) == 1:
 		return fmt.Sprintf("%s ✗ at %s only", code, broken[0])
 	case course == scattered || c.Unordered:
-		return fmt.Sprintf("%s ✗ at %d of %d values", code, len(broken), len(c.values))
+		return fmt.Sprintf("%s ✗ at %d of %d values", code, len(broken), len(c.Values))
 	case course == rising:
-		return fmt.Sprintf("%s ✗ from %s on", code, c.values[at])
+		return fmt.Sprintf("%s ✗ from %s on", code, c.Values[at])
 	}
-	return fmt.Sprintf("%s ✗ up to %s", code, c.values[at-1])
+	return fmt.Sprintf("%s ✗ up to %s", code, c.Values[at-1])
 }
 
 // broken lists the values at which a run shows a violation.
-func (c curve) broken() []string {
+func (c Curve) broken() []string {
 	var list []string
-	for i, t := range c.tallies {
+	for i, t := range c.Tallies {
 		if t.Rate(c.Property).K > 0 {
-			list = append(list, c.values[i])
+			list = append(list, c.Values[i])
 		}
 	}
 	return list
 }
 
-// threshold says where the property breaks, and where it should by a formula.
-func (c curve) threshold() string {
+// Threshold says where the property breaks, and where it should by a formula.
+func (c Curve) Threshold() string {
 	text := c.turn() + c.open() + "."
 	if c.Formula != "" {
 		text += "\nBy formula it turns at " + c.Formula + "."
@@ -112,7 +115,7 @@ func (c curve) threshold() string {
 	return text
 }
 
-func (c curve) turn() string {
+func (c Curve) turn() string {
 	title := c.Property.Title()
 	course, at := c.course()
 	switch {
@@ -122,22 +125,22 @@ func (c curve) turn() string {
 		return fmt.Sprintf("Every value shows violations of %s", title)
 	case course == scattered || c.Unordered:
 		broken := c.broken()
-		rest := len(c.values) - len(broken)
-		return fmt.Sprintf("%s breaks at %s; no run shows it at the other %d", sentence(title), strings.Join(broken, ", "), rest)
+		rest := len(c.Values) - len(broken)
+		return fmt.Sprintf("%s breaks at %s; no run shows it at the other %d", words.Sentence(title), strings.Join(broken, ", "), rest)
 	}
 	point := func(i int) string {
-		r := c.tallies[i].Rate(c.Property)
-		return fmt.Sprintf("%s (%v of the runs, %s)", c.values[i], r, r.Interval())
+		r := c.Tallies[i].Rate(c.Property)
+		return fmt.Sprintf("%s (%v of the runs, %s)", c.Values[i], r, r.Interval())
 	}
-	return fmt.Sprintf("%s turns between %s and %s", sentence(title), point(at-1), point(at))
+	return fmt.Sprintf("%s turns between %s and %s", words.Sentence(title), point(at-1), point(at))
 }
 
 // open says at which values the property was left open.
-func (c curve) open() string {
+func (c Curve) open() string {
 	var list []string
-	for i, t := range c.tallies {
+	for i, t := range c.Tallies {
 		if t.Observed(c.Property) == checker.Unknown {
-			list = append(list, c.values[i])
+			list = append(list, c.Values[i])
 		}
 	}
 	if len(list) == 0 {
@@ -146,22 +149,22 @@ func (c curve) open() string {
 	return "; undecided at " + strings.Join(list, ", ")
 }
 
-// table has a line for each point.
-func (c curve) table() *table {
+// Table has a line for each point.
+func (c Curve) Table() *Table {
 	code := c.Property.Code()
-	t := &table{head: []string{c.Varied, code + " violated", "share", "95 % interval", "expected"}}
+	t := &Table{Head: []string{c.Varied, code + " violated", "share", "95 % interval", "expected"}}
 	for _, m := range c.Measures {
-		t.head = append(t.head, figures[m].title)
+		t.Head = append(t.Head, figures[m].title)
 	}
-	t.head = append(t.head, "seed")
-	for i, tally := range c.tallies {
+	t.Head = append(t.Head, "seed")
+	for i, tally := range c.Tallies {
 		rate := tally.Rate(c.Property)
-		line := []string{c.values[i], rate.String(), rate.Percent(), rate.Interval(), agreed(tally, c.Property)}
+		line := []string{c.Values[i], rate.String(), rate.Percent(), rate.Interval(), agreed(tally, c.Property)}
 		measured := tally.Measured.All()
 		for _, m := range c.Measures {
 			line = append(line, figures[m].of(measured, tally.PerGrant(c.Property)))
 		}
-		t.add(append(line, seedOf(tally, c.Property))...)
+		t.Add(append(line, seedOf(tally, c.Property))...)
 	}
 	return t
 }
@@ -192,8 +195,8 @@ var figures = map[scenarios.Measure]struct {
 	}},
 }
 
-// seriesLegend explains the columns of a series.
-const seriesLegend = `Share: of the runs that could be judged, with its Wilson interval in percent. Expected "–": too rare for few runs to
+// SeriesLegend explains the columns of a series.
+const SeriesLegend = `Share: of the runs that could be judged, with its Wilson interval in percent. Expected "–": too rare for few runs to
 be relied on to show it. Seed: of the first violation, or else of the first run. Violations per 10⁶ grants: with their
 interval. Rounds: the tries with which the first client to be granted the lock got it, in the middle one of the
 runs. Blocked by a death: the longest time from a holder's death to the next grant.`
@@ -205,9 +208,9 @@ func agreed(t storm.Tally, p checker.Property) string {
 	case !wanted:
 		return "–"
 	case want != t.Observed(p):
-		return fmt.Sprintf("%s, was %s", sign(want), sign(t.Observed(p)))
+		return fmt.Sprintf("%s, was %s", Sign(want), Sign(t.Observed(p)))
 	}
-	return sign(want)
+	return Sign(want)
 }
 
 // seedOf is the seed of the first violation, or of the witness.
@@ -215,14 +218,19 @@ func seedOf(t storm.Tally, p checker.Property) string {
 	if first, ok := t.First[p]; ok {
 		return fmt.Sprint(first.Seed)
 	}
-	return witness(t)
+	return Witness(t)
 }
 
-// sentence begins with a capital.
-func sentence(text string) string {
-	r := slices.Clone([]byte(text))
-	if len(r) > 0 && 'a' <= r[0] && r[0] <= 'z' {
-		r[0] -= 'a' - 'A'
+// Showing says at how many values what was expected was shown.
+func (c Curve) Showing() string {
+	shown := 0
+	for _, t := range c.Tallies {
+		if t.Conclusion() == storm.AsExpected {
+			shown++
+		}
 	}
-	return string(r)
+	return amounting(shown, len(c.Points), Worst(c.Tallies))
 }
+
+// SeriesName tells a series from a row of the same name.
+func SeriesName(s scenarios.Series) string { return s.Name + " (series)" }

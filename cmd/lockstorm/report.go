@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/report"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+const asHTML = "html"
+
+func newReport() *cobra.Command {
+	var to reportFile
+	var format string
+	cmd := &cobra.Command{
+		Use:   "report DIR…",
+		Short: "Make a page of what is stored: runs, debates, cases, sweeps, advice",
+		Long: `Make a page of what is stored: one file of HTML that needs nothing beside it, for a
+browser of today or of later. A DIR is that of a run, or of many; of a debate or a
+comparison (--save); of the cases that a hunt has kept; of a sweep or of advice (--out); or
+one with such directories in it. Debates on several backends stand side by side. A history
+or a case can be named by itself, too.
+
+It shows each row of the debate with both sides' claims and what was found; of runs that
+violate something, as many as --details says, all there is to tell; the pictures of sweeps
+and advice, each as a table too. Witnesses of a debate that were not stored are run again
+in the simulator, where they repeat exactly. docs/report.md tells how to read it.
+
+Exit codes: 0 the page is there; 2 bad usage or input.`,
+		Example: `  lockstorm report runs/crash-restart-sim-1
+  lockstorm report results/reference results/process --out debate.html
+  lockstorm report cases --format text | less`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	cmd.Flags().StringVar(&to.path, "out", "report.html", "`file` for the page, in place of one that is there; as text the default is standard output")
+	cmd.Flags().StringVar(&format, "format", asHTML, "html or text")
+	to.details(cmd)
+	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
+		if format != asHTML && format != asText {
+			return fmt.Errorf("unknown format %q: want %s or %s", format, asHTML, asText)
+		}
+		printed := format == asText && !cmd.Flags().Changed("out")
+		if !printed {
+			if err := to.check("out"); err != nil {
+				return err
+			}
+		}
+		if to.most < 0 {
+			return fmt.Errorf("--details %d: want at least 0", to.most)
+		}
+		r, err := report.Of(cmd.Context(), dirs, to.options())
+		if err != nil {
+			return err
+		}
+		r.Title = "Lockstorm: " + r.Title
+		to.sign(r, "lockstorm report "+strings.Join(dirs, " "))
+		write := func(w io.Writer) error { return r.Write(w) }
+		if format == asText {
+			write = func(w io.Writer) error { return r.WriteText(w, terminal.On(cmd.OutOrStdout()).Prose()) }
+		}
+		if printed {
+			return write(cmd.OutOrStdout())
+		}
+		if err := to.save("out", write); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "written to %s\n", to.path)
+		return err
+	}
+	return cmd
+}
+
+// reportFile is where a page goes, and how much of runs it tells.
+type reportFile struct {
+	path string // empty: there is none
+	most int
+}
+
+// flag lets a command that has something to show make a page of it.
+func (f *reportFile) flag(cmd *cobra.Command) {
+	f.most = report.DefaultMost
+	cmd.Flags().StringVar(&f.path, "report", "", "`file` that gets a page of HTML with all that was found, in place of one that is there")
+}
+
+func (f *reportFile) details(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.most, "details", report.DefaultMost, "largest `number` of runs that are told with their history")
+}
+
+// options are those of the page.
+func (f reportFile) options() report.Options {
+	return report.Options{
+		Backend: func(name string) (storm.Backend, error) {
+			b, err := findBackend(name)
+			return b.Backend, err
+		},
+		Simulator: backends[0].Backend, Most: f.most,
+	}
+}
+
+// check finds out whether the page can be written: to learn it after the runs would be too
+// late.
+func (f reportFile) check(flag string) error {
+	return writableFile("--"+flag, f.path)
+}
+
+// sign says in the foot who has made the page, and how.
+func (f reportFile) sign(r *report.Report, command string) {
+	r.Foot = append(r.Foot, "Made by lockstorm "+version()+": "+command)
+}
+
+// save writes the page, whole.
+func (f reportFile) save(flag string, write func(io.Writer) error) error {
+	var text bytes.Buffer
+	err := write(&text)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(f.path), 0o755)
+	}
+	if err == nil {
+		err = files.WriteWhole(f.path, text.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
+	}
+	return nil
+}
+
+// after makes the page of a command that has ended as err says: unless it has failed, what
+// it found is on the page, and the exit code stays what it was. Whoever has stopped the
+// command gets the page of what is known.
+func (f reportFile) after(cmd *cobra.Command, err error, title string, fill func(context.Context, *report.Report) error) error {
+	var verdict verdictError
+	if f.path == "" || err != nil && !errors.As(err, &verdict) {
+		return err
+	}
+	ctx := cmd.Context()
+	if ctx.Err() != nil {
+		ctx = patient(ctx)
+	}
+	r := report.New("Lockstorm: "+title, f.options())
+	if failed := fill(ctx, r); failed != nil {
+		return fmt.Errorf("--report: %w", failed)
+	}
+	f.sign(r, "lockstorm "+cmd.Name()+" --report")
+	if failed := f.save("report", func(w io.Writer) error { return r.Write(w) }); failed != nil {
+		return failed
+	}
+	_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", f.path)
+	return err
+}

@@ -1,0 +1,152 @@
+package plots
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"image/color"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// onPage are the custom properties of a page (report/document has them) that stand there
+// for the colours in which pictures are drawn.
+var onPage = map[color.NRGBA]string{
+	ink: "--ink", faint: "--soft", rule: "--line", white: "--ground",
+	hues[0]: "--series-1", hues[1]: "--series-6", hues[2]: "--series-3", hues[3]: "--series-4",
+	hues[4]: "--series-2", hues[5]: "--series-5", hues[6]: "--ink",
+}
+
+var white = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
+
+// PageStyle is the CSS without which what [Page] draws has no colours for the cells of
+// maps: the colour map from little to much, which on a dark page goes the other way round,
+// so that little is close to the ground there too.
+func PageStyle() string {
+	light, dark := stops(func(i int) int { return i }), stops(func(i int) int { return len(viridis) - 1 - i })
+	return fmt.Sprintf(`:root { %s }
+@media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) { %s } }
+:root[data-theme="dark"] { %s }
+.plot { min-width: 34rem; }
+`, light, dark, dark)
+}
+
+func stops(at func(int) int) string {
+	var list []string
+	for i := range viridis {
+		c := viridis[at(i)]
+		list = append(list, fmt.Sprintf("--heat-%d: #%02x%02x%02x;", i, c.R, c.G, c.B))
+	}
+	return strings.Join(list, " ")
+}
+
+var (
+	styled    = regexp.MustCompile(`style="[^"]*"`)
+	colours   = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
+	fixedSize = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
+)
+
+// Page draws the chart as SVG for a page that has its own colours, light and dark: those of
+// the picture are the page's custom properties. It has no ids, and as large as the page
+// lets it be.
+func Page(c Chart) ([]byte, error) {
+	f, err := c.figure()
+	if err == nil {
+		err = f.check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	svg, err := f.svg()
+	if err != nil {
+		return nil, err
+	}
+	var unknown error
+	svg = styled.ReplaceAllFunc(svg, func(style []byte) []byte {
+		return colours.ReplaceAllFunc(style, func(text []byte) []byte {
+			paint, err := paintOf(string(text))
+			if err != nil {
+				unknown = err
+			}
+			return []byte(paint)
+		})
+	})
+	svg = lettered.ReplaceAllFunc(svg, measured)
+	label := `<svg class="plot" role="img" aria-label="` + html.EscapeString(f.title) + `"`
+	svg = fixedSize.ReplaceAll(svg, []byte(strings.ReplaceAll(label, "$", "$$")))
+	return bytes.TrimSpace(svg), unknown
+}
+
+// lettered is a text of a picture: its style with the size of its letters, and what it says.
+var lettered = regexp.MustCompile(`<text ([^>]*font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
+
+// measured gives a text the length that it was laid out for, whatever letters the reader's
+// machine has.
+func measured(element []byte) []byte {
+	m := lettered.FindSubmatch(element)
+	size, err := strconv.ParseFloat(string(m[2]), 64)
+	says := html.UnescapeString(string(m[3]))
+	if err != nil || says == "" {
+		return element
+	}
+	width := letters(vg.Length(size)).Width(says)
+	return fmt.Appendf(nil, `<text %s textLength="%.4g" lengthAdjust="spacingAndGlyphs">%s</text>`, m[1], float64(width), m[3])
+}
+
+// paintOf is what a page has in the place of a fixed colour.
+func paintOf(text string) (string, error) {
+	bits, err := strconv.ParseUint(text[1:], 16, 32)
+	if err != nil {
+		return "", err
+	}
+	c := color.NRGBA{R: uint8(bits >> 16), G: uint8(bits >> 8), B: uint8(bits), A: 0xff}
+	for own, name := range onPage { // none is close to another
+		if alike(own, c) {
+			return "var(" + name + ")", nil
+		}
+	}
+	for i := 1; i < len(viridis); i++ {
+		if share, ok := mixed(viridis[i-1], viridis[i], c); ok {
+			return fmt.Sprintf("color-mix(in srgb, var(--heat-%d) %.0f%%, var(--heat-%d))", i, 100*share, i-1), nil
+		}
+	}
+	return "", fmt.Errorf("%s is no colour of the pictures' style", text)
+}
+
+// mixed says how far a colour is on the way from one to another, if it lies there.
+func mixed(from, to, c color.NRGBA) (share float64, ok bool) {
+	a, b, v := channels(from), channels(to), channels(c)
+	widest := 0
+	for i := range a {
+		if math.Abs(b[i]-a[i]) > math.Abs(b[widest]-a[widest]) {
+			widest = i
+		}
+	}
+	share = (v[widest] - a[widest]) / (b[widest] - a[widest])
+	for i := range a {
+		if math.Abs(a[i]+share*(b[i]-a[i])-v[i]) > 1.5 { // each channel was rounded
+			return share, false
+		}
+	}
+	return share, 0 <= share && share <= 1
+}
+
+// alike reports whether two colours are one, which the library has rounded where it is
+// partly transparent.
+func alike(a, b color.NRGBA) bool {
+	x, y := channels(a), channels(b)
+	for i := range x {
+		if math.Abs(x[i]-y[i]) > 2 {
+			return false
+		}
+	}
+	return true
+}
+
+func channels(c color.NRGBA) [3]float64 {
+	return [3]float64{float64(c.R), float64(c.G), float64(c.B)}
+}
