@@ -9,7 +9,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/report/document"
+	"github.com/lockstorm/lockstorm/report/sequence"
 	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/trace"
 )
 
 // Kept is a case, where it is, and what whoever found it has to say of it.
@@ -33,7 +35,7 @@ func (r *Report) Cases(ctx context.Context, list []Kept) error {
 	t := document.Table{Columns: document.Named("case", "property", "shows", "now", "faults", "clients", "nodes", "what it means")}
 	var details []document.Block
 	for _, k := range list {
-		subject, err := Replayed(ctx, r.options.Simulator, k.Scenario, k.Seed, k.again())
+		subject, heard, err := k.replayed(ctx, r.options.Simulator)
 		if err != nil {
 			return fmt.Errorf("%s: %w", k.Title, err)
 		}
@@ -45,7 +47,7 @@ func (r *Report) Cases(ctx context.Context, list []Kept) error {
 		t.Add(document.Cell{Text: k.Title, Link: "#" + id}, document.Text(k.Property.Code()+" "+k.Property.Title()), document.Text(account.Sign(k.Shows)+" "+k.Shows.String()),
 			document.Cell{Text: account.Sign(now) + " " + now.String(), Mark: markOf(conclusion)},
 			document.Count(len(k.Scenario.Plan)), document.Count(len(k.Scenario.Clients)), document.Count(k.Scenario.Nodes), document.Text(account.Dash(k.Says)))
-		blocks, err := k.blocks(subject, conclusion)
+		blocks, err := r.caseBlocks(k, subject, heard, conclusion)
 		if err != nil {
 			return err
 		}
@@ -53,6 +55,17 @@ func (r *Report) Cases(ctx context.Context, list []Kept) error {
 	}
 	r.section("Cases", append([]document.Block{document.Prose(words.Count(len(list), "case") + ", each run again for this page."), t}, details...)...)
 	return nil
+}
+
+// replayed runs the case again, and tells what was heard in it.
+func (k Kept) replayed(ctx context.Context, simulator storm.Backend) (Subject, *trace.Trace, error) {
+	heard := trace.New(k.Scenario.Lock.ReadsClock())
+	e, err := storm.Prepare(simulator, k.Scenario)
+	if err != nil {
+		return Subject{}, nil, err
+	}
+	s, err := replayed(ctx, e.Watched(heard), k.Seed, k.again())
+	return s, heard, err
 }
 
 // again is the command that repeats the case.
@@ -63,8 +76,8 @@ func (k Kept) again() string {
 	return "lockstorm replay " + k.Path
 }
 
-// blocks is all there is to say of a case.
-func (k Kept) blocks(s Subject, conclusion storm.Conclusion) ([]document.Block, error) {
+// caseBlocks is all there is to say of a case. It is small: its messages are drawn one by one.
+func (r *Report) caseBlocks(k Kept, s Subject, heard *trace.Trace, conclusion storm.Conclusion) ([]document.Block, error) {
 	f := s.Run.Report.Finding(k.Property)
 	blocks := []document.Block{document.Notice{Mark: markOf(conclusion), Text: fmt.Sprintf("The case says that %s is %v, and it is %v.", k.Property.Title(), k.Shows, f.Verdict)}}
 	if k.Says != "" {
@@ -76,10 +89,7 @@ func (k Kept) blocks(s Subject, conclusion storm.Conclusion) ([]document.Block, 
 	if k.Story != "" && k.Story != f.Story {
 		blocks = append(blocks, document.Prose("The case tells it so: "+k.Story))
 	}
-	drawn, err := caseBlocks(s)
-	return append(blocks, drawn...), err
+	blocks = append(blocks, document.Heading("Message by message"), sequence.Of(heard, f).Block(), document.Heading("Over time"))
+	run, err := r.runBlocks(s)
+	return append(blocks, run...), err
 }
-
-// caseBlocks is all there is to say of the run of a case. A case is small: the diagram of
-// its messages is drawn here, before the rest.
-func caseBlocks(s Subject) ([]document.Block, error) { return runBlocks(s) }

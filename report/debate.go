@@ -411,7 +411,7 @@ func (b *board) shown(ctx context.Context, s account.Side, t storm.Tally) (docum
 	if now := subject.Run.TraceHash; t.WitnessTrace != 0 && now != "" && now != fmt.Sprintf("%016x", t.WitnessTrace) {
 		fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: "This is another run than the one that was stored: this program, or the machine's arithmetic, is another."})
 	}
-	blocks, err := runBlocks(subject)
+	blocks, err := b.runBlocks(subject)
 	fold.Blocks = append(fold.Blocks, blocks...)
 	return fold, err
 }

@@ -31,6 +31,8 @@ type Report struct {
 	document.Document
 	options Options
 	taken   map[string]bool // anchors
+
+	timelines int // there are, up to now
 }
 
 // New returns a page without a section.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/packed"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/report/document"
+	"github.com/lockstorm/lockstorm/report/timeline"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -108,6 +110,11 @@ func Replayed(ctx context.Context, simulator storm.Backend, s scenarios.Scenario
 	if err != nil {
 		return Subject{}, err
 	}
+	return replayed(ctx, e, seed, again)
+}
+
+// replayed runs an experiment that repeats exactly, to have its history in memory.
+func replayed(ctx context.Context, e storm.Experiment, seed uint64, again string) (Subject, error) {
 	var text bytes.Buffer
 	w := history.NewWriter(&text, e.Header(seed))
 	result, err := e.Run(ctx, seed, w)
@@ -161,7 +168,7 @@ func (s Subject) violates() bool { return len(account.Violated(s.tally())) > 0 }
 // table, and all there is to say of the first that violate something.
 func (r *Report) Runs(list []Subject) error {
 	if len(list) == 1 {
-		blocks, err := runBlocks(list[0])
+		blocks, err := r.runBlocks(list[0])
 		if err != nil {
 			return err
 		}
@@ -186,7 +193,7 @@ func (r *Report) Runs(list []Subject) error {
 		}
 		if id := shown[i]; id != "" {
 			name.Link = "#" + id
-			blocks, err := runBlocks(s)
+			blocks, err := r.runBlocks(s)
 			if err != nil {
 				return err
 			}
@@ -217,20 +224,13 @@ func verdictsOf(s Subject) string {
 }
 
 // runBlocks is all there is to say of one run.
-func runBlocks(s Subject) ([]document.Block, error) {
+func (r *Report) runBlocks(s Subject) ([]document.Block, error) {
 	run := s.Run
-	blocks := []document.Block{conclusionOf(s)}
-	for _, f := range run.Report.Findings {
-		if f.Verdict == checker.Violated || f.Verdict == checker.Unknown {
-			mark := document.Bad
-			if f.Verdict == checker.Unknown {
-				mark = document.Open
-			}
-			blocks = append(blocks, document.Notice{Mark: mark, Text: fmt.Sprintf("%s %s %v: %s", f.Property.Code(), f.Property.Title(), f.Verdict, f.Story)})
-		}
+	course, err := r.course(s)
+	if err != nil {
+		return nil, err
 	}
-	// The timeline is drawn here, of s.Run and s.History.
-	blocks = append(blocks, document.Heading("Verdicts"), verdictTable(s))
+	blocks := slices.Concat([]document.Block{conclusionOf(s)}, course, []document.Block{document.Heading("Verdicts"), verdictTable(s)})
 	if s.Again != "" {
 		blocks = append(blocks, document.Code(s.Again))
 	}
@@ -244,6 +244,42 @@ func runBlocks(s Subject) ([]document.Block, error) {
 			document.Fold{Summary: "the scenario with the plan that was carried out, as YAML", Blocks: []document.Block{document.Code(yaml.String())}})
 	}
 	return blocks, nil
+}
+
+// course is how the run went: its timeline, with what was found beside it. Of a run whose
+// history is not there it is what was found alone.
+func (r *Report) course(s Subject) ([]document.Block, error) {
+	if s.History == nil {
+		return stories(s.Run.Report), nil
+	}
+	run := timeline.Run{Open: s.History, Report: s.Run.Report}
+	if len(s.Run.Scenario.Clients) > 0 {
+		run.Scenario = &s.Run.Scenario.Scenario
+	}
+	m, err := timeline.Read(run)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Title, err)
+	}
+	if r.timelines++; r.timelines > 1 {
+		m.Anchor = fmt.Sprintf("run-%d-", r.timelines)
+	}
+	return []document.Block{m.Block()}, nil
+}
+
+// stories tell what is violated, or left open.
+func stories(found checker.Report) (all []document.Block) {
+	for _, f := range found.Findings {
+		mark := document.Bad
+		switch f.Verdict {
+		case checker.Unknown:
+			mark = document.Open
+		case checker.Violated:
+		default:
+			continue
+		}
+		all = append(all, document.Notice{Mark: mark, Text: fmt.Sprintf("%s %s %v: %s", f.Property.Code(), f.Property.Title(), f.Verdict, f.Story)})
+	}
+	return all
 }
 
 // conclusionOf is how a run compares with what was expected of it.

@@ -88,7 +88,7 @@ is red as long as the property is violated.`,
 			return r.test(cmd.Context(), o.pkg, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
 		done, err := r.run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		return done.reported(cmd, err)
+		return r.reported(cmd, done, err)
 	}
 	return cmd
 }

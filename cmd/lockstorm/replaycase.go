@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt/cases"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/report"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -28,6 +32,16 @@ func replayOfCase(path string) (replay, error) {
 		trace:    fmt.Sprintf("%08x", c.Trace),
 		kept:     &c,
 	}, nil
+}
+
+// reported makes the page of the run, and of a case that of the case.
+func (r replay) reported(cmd *cobra.Command, done ran, err error) error {
+	if r.kept == nil {
+		return done.reported(cmd, err)
+	}
+	return done.options.report.after(cmd, err, r.again.name, func(ctx context.Context, page *report.Report) error {
+		return page.Cases(ctx, []report.Kept{{Case: *r.kept, Path: r.again.name, Title: r.again.name}})
+	})
 }
 
 // printCase prints how a run compares with its case.

@@ -27,6 +27,11 @@ func (b block) HTML() (template.HTML, error) {
 	return drawing + key, err
 }
 
+// AsText returns the sentence and the messages as a table.
+func (b block) AsText(width int) string {
+	return document.Prose(b.d.Caption()).AsText(width) + "\n" + b.d.table().AsText(width)
+}
+
 // Assets returns how it looks.
 func (b block) Assets() []document.Assets {
 	return []document.Assets{{Name: "sequence", Style: style}}

@@ -50,6 +50,13 @@ func (b block) HTML() (template.HTML, error) {
 	return template.HTML(out.String()), err
 }
 
+// AsText returns the same for those who do not see it. Its lines are as long as they are.
+func (b block) AsText(int) string {
+	var text strings.Builder
+	_ = b.m.Text(&text) // a builder takes all
+	return text.String()
+}
+
 // Assets returns the script that draws timelines.
 func (b block) Assets() []document.Assets {
 	var script strings.Builder
