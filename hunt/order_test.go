@@ -29,13 +29,14 @@ func small(t *testing.T, each func(hunt.Shot) bool) hunt.Hunt {
 
 // Law: a hunt follows from its seed, however many runs go side by side.
 func TestHuntDoesNotDependOnTheNumberOfCores(t *testing.T) {
+	const runs = 200 // of each hunt
 	for _, guidance := range []hunt.Guidance{hunt.None, hunt.Aim, hunt.Full} {
 		var all [2][]string
 		for i := range all {
 			before := runtime.GOMAXPROCS(1 + 3*i)
 			h := small(t, func(s hunt.Shot) bool {
 				all[i] = append(all[i], fmt.Sprintf("%d: %d %v %x %v", s.Number, s.Seed, s.Scenario.Plan, s.Result.TraceHash, s.Broken))
-				return s.Number < 500
+				return s.Number < runs
 			})
 			h.Guidance = guidance
 			err := h.Run(t.Context())
@@ -44,7 +45,7 @@ func TestHuntDoesNotDependOnTheNumberOfCores(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(all[0]) != 500 || !slices.Equal(all[0], all[1]) {
+		if len(all[0]) != runs || !slices.Equal(all[0], all[1]) {
 			for n := range min(len(all[0]), len(all[1])) {
 				if all[0][n] != all[1][n] {
 					t.Fatalf("guidance %v, with 1 and with 4 at a time:\n%s\n%s", guidance, all[0][n], all[1][n])

@@ -44,19 +44,30 @@ func TestWorldsShareTables(t *testing.T) {
 	}
 }
 
-// Law: an experiment that is run again and again gives the runs that each seed gives
-// by itself, with drawn faults and without.
+// Law: an experiment that is run again and again, with other runs and other experiments
+// beside it, gives the runs that each seed gives by itself: with every row and every lock,
+// with drawn faults and without. (Under the race detector: that they share nothing that
+// changes.)
 func TestRunsOfAnExperimentAreIndependent(t *testing.T) {
-	for _, s := range scenarios.All() {
+	all := scenarios.All()
+	for _, c := range scenarios.Contenders() {
+		all = append(all, scenarios.Trials()[0].Enter(c))
+	}
+	for _, s := range all {
 		for _, s := range []scenarios.Scenario{s, storm.InStorm(s, nemesis.Generator{Most: 5})} {
-			e := prepared(t, simulator, s)
-			for seed := range uint64(3) {
-				shared, err := e.Run(t.Context(), seed, nil)
-				alone, errAlone := storm.Run(t.Context(), simulator, s, seed, nil)
-				if err != nil || errAlone != nil || shared.TraceHash != alone.TraceHash || !reflect.DeepEqual(shared.Plan, alone.Plan) {
-					t.Errorf("%s, seed %d: %x and %x, %v, %v", s.Name, seed, shared.TraceHash, alone.TraceHash, err, errAlone)
+			t.Run(s.Name, func(t *testing.T) {
+				t.Parallel()
+				wantAlone := func(shared storm.Result) {
+					alone, err := storm.Run(t.Context(), simulator, s, shared.Seed, nil)
+					if err != nil || shared.TraceHash != alone.TraceHash || !reflect.DeepEqual(shared.Plan, alone.Plan) {
+						t.Errorf("seed %d: %x and %x, %v", shared.Seed, shared.TraceHash, alone.TraceHash, err)
+					}
 				}
-			}
+				tally, err := storm.Batch{Experiment: prepared(t, simulator, s), Runs: 3, Each: wantAlone}.Run(t.Context())
+				if err != nil || tally.Runs != 3 {
+					t.Errorf("%d runs, %v", tally.Runs, err)
+				}
+			})
 		}
 	}
 }
