@@ -20,7 +20,7 @@ import (
 func TestIncrementsAgreeWithPorcupineOnCounter(t *testing.T) {
 	var seen effects
 	counter := model.Counter.ToModel()
-	repeat(t, *histories/10, func(t *rapid.T) {
+	repeat(t, *histories/5, func(t *rapid.T) {
 		visits := drawIncrements(t)
 		var ops []porcupine.Operation
 		for _, op := range visitOperations(visits) {
@@ -170,7 +170,7 @@ func fencedEvents(accesses []*fencedAccess) []history.Event {
 func TestFencedRegisterKeepsEffectExclusion(t *testing.T) {
 	all, declines, violated, faithful := 0, 0, 0, 0
 	register := model.FencedRegister.ToModel()
-	repeat(t, *histories/10, func(t *rapid.T) {
+	repeat(t, *histories/5, func(t *rapid.T) {
 		mode := rapid.SampledFrom([]guard.Mode{guard.Fenced, guard.Fenced, guard.FencedWrites, guard.Plain}).Draw(t, "mode")
 		accesses := drawFenced(t, guard.New(mode))
 		lie := rapid.IntRange(0, 5).Draw(t, "lie") == 5

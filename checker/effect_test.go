@@ -175,7 +175,7 @@ func hasOrder(visits []visit) bool {
 // Law: judging segment by segment agrees with one search over the whole history.
 func TestCutsAgreeWithPorcupine(t *testing.T) {
 	var seen effects
-	repeat(t, *histories/10, func(t *rapid.T) {
+	repeat(t, *histories/5, func(t *rapid.T) {
 		visits := drawVisits(t)
 		f := judgeEffect(visits, rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "least"), unlimited, rapid.SampledFrom([]int{0, 4}).Draw(t, "patience"))
 		legal := hasOrder(visits)
@@ -194,7 +194,7 @@ func TestCutsAgreeWithPorcupine(t *testing.T) {
 // porcupine looks for an order.
 func TestCutsChangeNothing(t *testing.T) {
 	var seen effects
-	repeat(t, *histories/10, func(t *rapid.T) {
+	repeat(t, *histories/5, func(t *rapid.T) {
 		visits := drawVisits(t)
 		verdicts := map[checker.Verdict]bool{}
 		for _, least := range []int{1, 8, unlimited} {
@@ -218,7 +218,7 @@ func TestCutsChangeNothing(t *testing.T) {
 func TestWhatIsLeftOutRefutesNothing(t *testing.T) {
 	var seen effects
 	after := 0 // something was left out, and later sections were refuted
-	repeat(t, *histories/10, func(t *rapid.T) {
+	repeat(t, *histories/5, func(t *rapid.T) {
 		visits := drawVisits(t)
 		f := judgeEffect(visits, 1, 3, 4)
 		legal := hasOrder(visits)
@@ -240,7 +240,7 @@ func TestWhatIsLeftOutRefutesNothing(t *testing.T) {
 // resources are called changes nothing.
 func TestNamesAndTiesChangeNothing(t *testing.T) {
 	var seen effects
-	repeat(t, *histories/10, func(t *rapid.T) {
+	repeat(t, *histories/5, func(t *rapid.T) {
 		visits := drawVisits(t)
 		events := visitEvents(visits)
 		other := shuffleTies(events, rapid.Uint64().Draw(t, "order"))
@@ -270,7 +270,7 @@ func clientsOf(visits []visit) []int {
 
 // Law: resources do not mix: two histories side by side are judged as each is.
 func TestResourcesAreJudgedApart(t *testing.T) {
-	repeat(t, *histories/50, func(t *rapid.T) {
+	repeat(t, *histories/25, func(t *rapid.T) {
 		a, b := drawVisits(t), drawVisits(t)
 		events := visitEvents(a)
 		for _, e := range visitEvents(b) {

@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
-var promiseRuns = flag.Int("runs", 800, "how many runs the promises of each kind of lock are tried in; the campaign's are fifty thousand")
+var promiseRuns = flag.Int("runs", 400, "how many runs the promises of each kind of lock are tried in; the campaign's are twenty thousand")
 
 // mixed is a ground of others: each run takes place on one of them.
 type mixed struct {

@@ -63,8 +63,8 @@ func TestRunsOfAnExperimentAreIndependent(t *testing.T) {
 						t.Errorf("seed %d: %x and %x, %v", shared.Seed, shared.TraceHash, alone.TraceHash, err)
 					}
 				}
-				tally, err := storm.Batch{Experiment: prepared(t, simulator, s), Runs: 3, Each: wantAlone}.Run(t.Context())
-				if err != nil || tally.Runs != 3 {
+				tally, err := storm.Batch{Experiment: prepared(t, simulator, s), Runs: 2, Each: wantAlone}.Run(t.Context())
+				if err != nil || tally.Runs != 2 {
 					t.Errorf("%d runs, %v", tally.Runs, err)
 				}
 			})

@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-var orphanPlans = flag.Int("plans", 20_000, "how many plans are drawn that must leave no key behind; the campaign draws 100,000")
+var orphanPlans = flag.Int("plans", 10_000, "how many plans are drawn that must leave no key behind; the campaign draws 100,000")
 
 // Law: where connections keep the order of requests, no try and no release leaves
 // a key on a node that was in reach, whatever else happens.
