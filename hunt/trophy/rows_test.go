@@ -25,7 +25,7 @@ import (
 
 var (
 	hunts    = flag.Int("hunts", 1, "how many hunts are made for each row; the campaign's are 10")
-	every    = flag.Int("every", 3, "the rows that are hunted: each so-many-th; 1: all, as in the campaign")
+	every    = flag.Int("every", 5, "the rows that are hunted: each so-many-th; 1: all, as in the campaign")
 	patience = flag.Int("patience", 100, "after how many runs a hunt gives up")
 	table    = flag.String("table", "", "a file for a table of what the finds were shrunk to")
 	told     = flag.String("told", "", "a file for the scenarios themselves")
