@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -182,32 +183,25 @@ func (c *clocks) lanes(to rows) {
 		l := lane{Clocks, numberOf(m)}
 		row := to.of(l)
 		row.Name = fmt.Sprintf("%v, %v clock", m, c.reads(m))
-		row.Line, row.Unit, row.Samples = true, "ns", thinned(h.samples, mostSamples)
+		row.Line, row.Unit = true, "ns"
+		row.Samples, row.Thinned = thinned(h.samples, mostSamples), len(h.samples) > mostSamples
 	}
 }
 
-// thinned keeps of samples that are too many the extremes of each stretch of time.
+// thinned keeps of samples that are too many the first, the last and the extremes of each
+// stretch of time: drawn, that is the same as long as a stretch is narrower than a pixel.
 func thinned(all []Sample, most int) []Sample {
 	if len(all) <= most {
 		return all
 	}
-	byValue := func(a, b Sample) int {
-		switch {
-		case a.Value < b.Value:
-			return -1
-		case a.Value > b.Value:
-			return 1
-		}
-		return 0
-	}
-	kept := []Sample{all[0]}
-	size := (len(all) + most/2 - 1) / (most / 2)
-	for part := range slices.Chunk(all[1:len(all)-1], size) {
+	byValue := func(a, b Sample) int { return cmp.Compare(a.Value, b.Value) }
+	var kept []Sample
+	for part := range slices.Chunk(all, (4*len(all)+most-1)/most) {
 		low, high := slices.MinFunc(part, byValue), slices.MaxFunc(part, byValue)
 		if low.At > high.At {
 			low, high = high, low
 		}
-		kept = append(kept, low, high)
+		kept = append(kept, part[0], low, high, part[len(part)-1])
 	}
-	return append(kept, all[len(all)-1])
+	return slices.Compact(kept)
 }

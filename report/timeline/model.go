@@ -61,6 +61,9 @@ type Lane struct {
 	// Line says that samples are joined: the value changes evenly from one to the next.
 	// Otherwise each is a point of its own.
 	Line bool `json:"line,omitempty"`
+	// Thinned says that there were too many: what is kept are the first, the last and the
+	// extremes of each stretch of time.
+	Thinned bool `json:"thinned,omitempty"`
 	// Unit is that of the samples: "ns", "tries".
 	Unit string `json:"unit,omitempty"`
 }
