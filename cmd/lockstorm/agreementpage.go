@@ -103,7 +103,7 @@ func (a agreementView) decidable(p *page) {
 		}
 		return []string{c.Refusal.Error()}
 	})
-	a.list(p, "\n%s\n", "What account.Differs:", func(c account.Cell) (all []string) {
+	a.list(p, "\n%s\n", "What differs:", func(c account.Cell) (all []string) {
 		for _, d := range c.Differences {
 			text := fmt.Sprintf("%s %s, and %s on %s", d.Code(), d.Here, d.There, a.Sides[0].Name)
 			if d.Reason == "" {
