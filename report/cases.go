@@ -73,7 +73,7 @@ func (k Kept) again() string {
 	if k.Path == "" {
 		return ""
 	}
-	return "lockstorm replay " + k.Path
+	return words.Command("replay", k.Path)
 }
 
 // caseBlocks is all there is to say of a case. It is small: its messages are drawn one by one.

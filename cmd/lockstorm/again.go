@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -32,12 +33,12 @@ func (a repetition) replay(r storm.Result) string {
 // not repeat runs it repeats the plan.
 func (a repetition) command(r stored) string {
 	if text := a.replay(r.Result); text != "" {
-		return "lockstorm replay " + text
+		return words.Command("replay", text)
 	}
 	if a.backend.Exact && r.dir != "" && !r.Interrupted {
-		return "lockstorm replay " + r.dir
+		return words.Command("replay", r.dir)
 	}
-	command := "lockstorm run " + a.name + a.world
+	command := words.Command("run", a.name) + a.world
 	if g := r.Scenario.Generate; a.stormy && g != nil {
 		command += fmt.Sprintf(" --faults %s --most %d", g.Faults, g.Most)
 	}

@@ -188,7 +188,7 @@ func (f find) print(out io.Writer, assumed string) {
 	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
 	tell(out, f.Small.Report.Finding(f.Property).Story)
 	if f.path != "" {
-		_, _ = fmt.Fprintf(out, "lockstorm replay %s   (--trace: step by step; --go: as a Go test)\n", f.path)
+		_, _ = fmt.Fprintf(out, "%s   (--trace: step by step; --go: as a Go test)\n", words.Command("replay", f.path))
 	}
 }
 

@@ -134,7 +134,7 @@ func (t *table) line(out io.Writer, widths []int, width int, cells []string, sty
 		before += strings.Repeat(" ", widths[i]+gap)
 	}
 	parts := []string{cells[last]}
-	if !terminal.IsCommand(cells[last]) {
+	if !words.IsCommand(cells[last]) {
 		parts = words.LinesOf(cells[last], max(width-len(before), leastRoom), utf8.RuneCountInString)
 	}
 	for i, part := range parts {
