@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/packed"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/jepsen"
 	"github.com/lockstorm/lockstorm/report/account"
@@ -208,7 +209,7 @@ func (r *Report) Runs(list []Subject) error {
 		}
 		t.Add(name, document.Number(float64(s.Run.Seed), fmt.Sprint(s.Run.Seed)), document.Text(verdictsOf(s)),
 			document.Cell{Text: tally.Conclusion().String(), Mark: markOf(tally.Conclusion())},
-			document.Count(s.Run.Report.Measurements.Grants), document.Text(account.Dash(s.Again)))
+			document.Count(s.Run.Report.Measurements.Grants), document.Text(table.Dash(s.Again)))
 	}
 	r.section("Runs", t, document.Prose(account.SignLegend+". "+account.Codes()+"."))
 	if len(details) > 0 {
