@@ -15,7 +15,8 @@ type Textual interface {
 	AsText(width int) string // lines of about so many characters
 }
 
-// WriteText writes the document as text, in lines of about so many characters. Of a block that is not [Textual] it says that it is on the page alone.
+// WriteText writes the document as text: its tables are wider than width where they have to
+// be. Of a block that is not [Textual] it says that it is on the page alone.
 func (d *Document) WriteText(out io.Writer, width int) error {
 	var b strings.Builder
 	title := func(text, line string) {
@@ -89,8 +90,9 @@ func (f Figure) AsText(width int) string {
 	return text
 }
 
-// AsText returns the table in columns, and in groups of them where it is wider than width.
-func (t Table) AsText(width int) string {
+// AsText returns the table in columns, side by side however wide: in groups of them, each
+// behind the first, one would not know which of several rows is which.
+func (t Table) AsText(int) string {
 	var b strings.Builder
 	if t.Caption != "" {
 		b.WriteString(t.Caption + "\n")
@@ -110,7 +112,7 @@ func (t Table) AsText(width int) string {
 		}
 		plain.Add(cells...)
 	}
-	plain.Text(&b, table.Look{Width: width})
+	plain.Text(&b, table.Look{})
 	return b.String()
 }
 
