@@ -1,6 +1,7 @@
 package main
 
 import (
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,19 @@ func TestCommandsMakeReports(t *testing.T) {
 	if left := inDir(t, filepath.Dir(file)); left != "report.html" {
 		t.Errorf("left behind: %s", left)
 	}
+}
+
+// A witness that was stored is shown as it is stored, and not run again.
+func TestReportOfAStoredDebate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "my runs")
+	file := filepath.Join(t.TempDir(), "r.html")
+	code, _, _ := command(t, "debate", "crash-restart", "--runs", "2", "--out", dir, "--report", file)
+	want(t, "exit code", code, exitAsExpected)
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, html.UnescapeString(string(page)), "lockstorm replay '"+filepath.Join(dir, "crash-restart-sim-1")+"'")
 }
 
 // What cannot be judged, or is not shown, is told once; the page shows the others.
