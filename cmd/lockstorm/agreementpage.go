@@ -24,7 +24,7 @@ func (a agreementView) text(out io.Writer) error {
 	a.decidable(p)
 	p.say("")
 	printTable(p, a.table())
-	p.say("\n%s.\n%s.", agreementLegend, codesWithin(terminal.On(out).Prose()))
+	p.say("\n%s.\n%s.", agreementLegend, account.CodesWithin(terminal.On(out).Prose()))
 	a.open(p, "\n%s:")
 	return p.err
 }
@@ -46,7 +46,7 @@ Each row of [the debate](debate.md) is run from the same scenario, with the same
 	a.decidable(p)
 	p.say("\n## Row by row")
 	p.table(a.table())
-	p.say("%s. %s.", agreementLegend, codes())
+	p.say("%s. %s.", agreementLegend, account.Codes())
 	a.open(p, "\n## %s\n")
 	return p.err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/jepsen"
 	"github.com/lockstorm/lockstorm/report"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -119,7 +120,7 @@ func findProperties(names []string) ([]checker.Property, error) {
 			return strings.EqualFold(name, p.Code()) || name == p.String()
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("--property: unknown property %q: want %s", name, codes())
+			return nil, fmt.Errorf("--property: unknown property %q: want %s", name, account.Codes())
 		}
 		found = append(found, checker.Properties()[i])
 	}

@@ -33,7 +33,7 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 		}
 	}
 	p.table(all)
-	p.say("%s. %s.\n\n%s", signLegend, codes(), account.ShownLegend)
+	p.say("%s. %s.\n\n%s", account.SignLegend, account.Codes(), account.ShownLegend)
 	for _, t := range d.topics {
 		p.say("\n## %s", t.Name)
 		rows, curves := d.findings(t)

@@ -25,7 +25,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	}
 	terminal.Fit(out)
 	printTable(out, d.table(cellWidth(asText), whole))
-	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", signLegend, codesWithin(terminal.On(out).Prose()))
+	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", account.SignLegend, account.CodesWithin(terminal.On(out).Prose()))
 	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", account.ShownLegend, d.again)
 	if !d.show.short {
 		rows, curves := d.findings(d.topics...)
@@ -78,8 +78,10 @@ type columns struct {
 
 // whole is the columns of the main table.
 var whole = columns{
-	head:   []string{"found", "shown", "seed"},
-	row:    func(t storm.Tally) []string { return []string{signs(t), account.Showing(t), account.Witness(t)} },
+	head: []string{"found", "shown", "seed"},
+	row: func(t storm.Tally) []string {
+		return []string{account.Signs(t), account.Showing(t), account.Witness(t)}
+	},
 	series: func(c account.Curve) []string { return []string{c.Short(), c.Showing(), "–"} },
 
 	variants: true,

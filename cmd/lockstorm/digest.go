@@ -12,7 +12,7 @@ import (
 func (d debate) digest(out io.Writer) error {
 	p := &page{out: out}
 	d.table(cellWidth(asMarkdown), outlined).Markdown(p)
-	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", codes())
+	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", account.Codes())
 	return p.err
 }
 
