@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/report/campaign"
 	"github.com/lockstorm/lockstorm/report/document"
 	"github.com/lockstorm/lockstorm/sweep"
@@ -79,7 +79,7 @@ func outside(column, text string) document.Mark {
 func figureOf(c plots.Chart) (document.Figure, error) {
 	svg, err := plots.Page(c)
 	head, rows := plots.Data(c)
-	data := tableOf(&account.Table{Head: head, Lines: rows}, nil)
+	data := tableOf(&table.Table{Head: head, Lines: rows}, nil)
 	return document.Figure{
 		SVG: svg, Caption: plots.Title(c), Data: &data,
 		Needs: []document.Assets{{Name: "plots", Style: plots.PageStyle()}},

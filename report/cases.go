@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/report/document"
@@ -46,7 +47,7 @@ func (r *Report) Cases(ctx context.Context, list []Kept) error {
 		now := subject.Run.Report.Finding(k.Property).Verdict
 		t.Add(document.Cell{Text: k.Title, Link: "#" + id}, document.Text(k.Property.Code()+" "+k.Property.Title()), document.Text(account.Sign(k.Shows)+" "+k.Shows.String()),
 			document.Cell{Text: account.Sign(now) + " " + now.String(), Mark: markOf(conclusion)},
-			document.Count(len(k.Scenario.Plan)), document.Count(len(k.Scenario.Clients)), document.Count(k.Scenario.Nodes), document.Text(account.Dash(k.Says)))
+			document.Count(len(k.Scenario.Plan)), document.Count(len(k.Scenario.Clients)), document.Count(k.Scenario.Nodes), document.Text(table.Dash(k.Says)))
 		blocks, err := r.caseBlocks(k, subject, heard, conclusion)
 		if err != nil {
 			return err
@@ -73,7 +74,7 @@ func (k Kept) again() string {
 	if k.Path == "" {
 		return ""
 	}
-	return "lockstorm replay " + k.Path
+	return words.Command("replay", k.Path)
 }
 
 // caseBlocks is all there is to say of a case. It is small: its messages are drawn one by one.

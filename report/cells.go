@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/report/document"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
 // tableOf is a table of words on a page; mark says what a cell means, nil: nothing.
-func tableOf(t *account.Table, mark func(column, text string) document.Mark) document.Table {
+func tableOf(t *table.Table, mark func(column, text string) document.Mark) document.Table {
 	out := document.Table{Columns: document.Named(t.Head...)}
 	for _, l := range t.Lines {
 		if len(l) == 1 {
@@ -97,7 +98,7 @@ func grouped(of func(checker.Property) (checker.Verdict, bool)) string {
 			parts = append(parts, account.Sign(v)+noBreak+strings.Join(codes, noBreak))
 		}
 	}
-	return account.Dash(strings.Join(parts, ", "))
+	return table.Dash(strings.Join(parts, ", "))
 }
 
 // factsOf are facts on a page.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/report/document"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -218,7 +219,7 @@ func (b *board) strays() (blocks []document.Block) {
 
 // claims are the first cells of a line.
 func (b *board) claims(name string, c scenarios.Claims) []document.Cell {
-	return []document.Cell{{Text: name, Link: "#" + b.ids[name]}, document.Text(account.Dash(c.Kleppmann)), document.Text(account.Dash(c.Antirez))}
+	return []document.Cell{{Text: name, Link: "#" + b.ids[name]}, document.Text(table.Dash(c.Kleppmann)), document.Text(table.Dash(c.Antirez))}
 }
 
 // line is a row on the scoreboard.
@@ -243,7 +244,7 @@ func (b *board) line(row account.ComparedRow) []document.Cell {
 	if len(b.Sides) > 1 {
 		cells = append(cells, agreementCell(row))
 	}
-	return append(cells, document.Text(account.Dash(scenarios.Remark(row.Name))))
+	return append(cells, document.Text(table.Dash(scenarios.Remark(row.Name))))
 }
 
 // asExpected is a conclusion as an answer.
@@ -277,7 +278,7 @@ func shares(t storm.Tally) string {
 	for _, g := range account.Rates(t) {
 		parts = append(parts, fmt.Sprintf("%s %s, %s %s", strings.Join(g.Codes, " "), g.Rate, g.Rate.Percent(), g.Rate.Interval()))
 	}
-	return account.Dash(strings.Join(parts, "; "))
+	return table.Dash(strings.Join(parts, "; "))
 }
 
 // witness is the seed of the run that shows what a row found, and leads to it.
@@ -344,7 +345,7 @@ func (b *board) seriesLine(series scenarios.Series) []document.Cell {
 	if len(b.Sides) > 1 {
 		cells = append(cells, document.Text("not compared: series"))
 	}
-	return append(cells, document.Text(account.Dash(scenarios.Remark(series.Name))))
+	return append(cells, document.Text(table.Dash(scenarios.Remark(series.Name))))
 }
 
 // row is all there is to say of a row.
@@ -418,7 +419,7 @@ func (b *board) shown(ctx context.Context, s account.Side, t storm.Tally) (docum
 
 // setting is what both sides say of a row, and what is run.
 func (b *board) setting(c scenarios.Claims, s scenarios.Scenario) document.Facts {
-	facts := document.Facts{{Name: "Kleppmann", Value: account.Dash(c.Kleppmann)}, {Name: "antirez, redis.io", Value: account.Dash(c.Antirez)}}
+	facts := document.Facts{{Name: "Kleppmann", Value: table.Dash(c.Kleppmann)}, {Name: "antirez, redis.io", Value: table.Dash(c.Antirez)}}
 	return append(facts, factsOf(account.Setting(s))...)
 }
 

@@ -155,9 +155,9 @@ func TestDebate(t *testing.T) {
 func TestRun(t *testing.T) {
 	dir := kept(t, "crash-restart", 1)
 	one := filepath.Join(dir, "crash-restart-sim-1")
-	wantIn(t, page(t, one), "V1 lease exclusion violated: nodes 4 and 5 are cut off", "lockstorm replay "+one, "kind: redlock", "as expected")
+	wantIn(t, page(t, one), `"p":"V1 lease exclusion","v":"violated","x":"nodes 4 and 5 are cut off`, "lockstorm replay "+one, "kind: redlock", "as expected")
 	bare := page(t, filepath.Join(one, results.HistoryFile))
-	wantIn(t, bare, "nothing was expected, and something is violated", "V1 lease exclusion violated")
+	wantIn(t, bare, "nothing was expected, and something is violated", `"p":"V1 lease exclusion","v":"violated"`)
 }
 
 func TestManyRuns(t *testing.T) {
@@ -264,6 +264,23 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// A command that is shown is one that can be copied, whatever files are called.
+func TestCommandsAreQuoted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "my runs")
+	if err := os.Rename(filepath.Join(kept(t, "calm", 1), "calm-sim-1"), dir); err != nil {
+		t.Fatal(err)
+	}
+	run, err := report.LoadRun(dir)
+	if want := "lockstorm replay '" + dir + "'"; err != nil || run.Again != want {
+		t.Errorf("a run: %s, %v; want %s", run.Again, err, want)
+	}
+	file := filepath.Join(dir, results.HistoryFile)
+	bare, err := report.LoadHistory(file)
+	if want := "lockstorm check '" + file + "'"; err != nil || bare.Again != want {
+		t.Errorf("a history: %s, %v; want %s", bare.Again, err, want)
+	}
+}
+
 // Law: what cannot be shown is refused in words that name it.
 func TestBadInput(t *testing.T) {
 	empty := t.TempDir()
@@ -298,6 +315,7 @@ func TestBadInput(t *testing.T) {
 		"a run.json that was cut off":   {[]string{with(results.RunFile, []byte(`{"version":1,`))}, results.RunFile + ": "},
 		"a case that was cut off":       {[]string{with("a.yaml", half(caseFile))}, "a.yaml: "},
 		"a history that was cut off":    {[]string{filepath.Join(with("h.jsonl", half(filepath.Join(one, results.HistoryFile))), "h.jsonl")}, "h.jsonl: "},
+		"a history of Jepsen":           {[]string{"../jepsen/testdata/given-away.edn"}, "given-away.edn: a history of Jepsen, and reports show those of Lockstorm: lockstorm check "},
 		"two debates on one backend":    {[]string{reference, reference}, "a debate on sim is there already"},
 		"a debate on nobody's backend":  {[]string{with(results.DebateFile, []byte(`{"format":"lockstorm-reference","version":2,"backend":"lead","rows":[]}`))}, `unknown backend "lead"`},
 		"a journal of something else":   {[]string{with(sweep.JournalFile, []byte("{}\n"))}, "it is not the file of a campaign"},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -14,6 +15,9 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/packed"
+	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/jepsen"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/report/document"
 	"github.com/lockstorm/lockstorm/report/timeline"
@@ -50,7 +54,7 @@ func LoadRun(dir string) (Subject, error) {
 	}
 	s := Subject{Title: titleOf(run), Dir: dir, Run: run, History: plain(path)}
 	if run.TraceHash != "" && !run.Cut {
-		s.Again = "lockstorm replay " + dir
+		s.Again = words.Command("replay", dir)
 	}
 	return s, nil
 }
@@ -62,13 +66,17 @@ func titleOf(r results.Run) string {
 
 // LoadHistory judges a history that stands by itself in a file.
 func LoadHistory(path string) (Subject, error) {
-	s := Subject{Title: path, Bare: true, History: plain(path), Again: "lockstorm check " + path}
+	s := Subject{Title: path, Bare: true, History: plain(path), Again: words.Command("check", path)}
 	text, err := s.History()
 	if err != nil {
 		return s, err
 	}
 	defer func() { _ = text.Close() }()
-	h, report, err := results.Judge(text)
+	read := bufio.NewReader(text)
+	if begin, _ := read.Peek(512); jepsen.Looks(begin) {
+		return s, fmt.Errorf("%s: a history of Jepsen, and reports show those of Lockstorm: %s judges it, and draws a picture", path, s.Again)
+	}
+	h, report, err := results.Judge(read)
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", path, err)
 	}
@@ -201,7 +209,7 @@ func (r *Report) Runs(list []Subject) error {
 		}
 		t.Add(name, document.Number(float64(s.Run.Seed), fmt.Sprint(s.Run.Seed)), document.Text(verdictsOf(s)),
 			document.Cell{Text: tally.Conclusion().String(), Mark: markOf(tally.Conclusion())},
-			document.Count(s.Run.Report.Measurements.Grants), document.Text(account.Dash(s.Again)))
+			document.Count(s.Run.Report.Measurements.Grants), document.Text(table.Dash(s.Again)))
 	}
 	r.section("Runs", t, document.Prose(account.SignLegend+". "+account.Codes()+"."))
 	if len(details) > 0 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -32,12 +34,12 @@ func (a repetition) replay(r storm.Result) string {
 // not repeat runs it repeats the plan.
 func (a repetition) command(r stored) string {
 	if text := a.replay(r.Result); text != "" {
-		return "lockstorm replay " + text
+		return words.Command("replay", text)
 	}
 	if a.backend.Exact && r.dir != "" && !r.Interrupted {
-		return "lockstorm replay " + r.dir
+		return words.Command("replay", r.dir)
 	}
-	command := "lockstorm run " + a.name + a.world
+	command := words.Command("run", a.name) + a.world
 	if g := r.Scenario.Generate; a.stormy && g != nil {
 		command += fmt.Sprintf(" --faults %s --most %d", g.Faults, g.Most)
 	}
@@ -48,7 +50,7 @@ func (a repetition) command(r stored) string {
 // has a plan of its own, and so has to be found again.
 type failures struct {
 	again repetition
-	list  table
+	list  table.Table
 	more  int
 }
 
@@ -64,20 +66,20 @@ func (f *failures) add(r stored) {
 	}
 	switch {
 	case r.Scenario.Generate == nil || len(violated) == 0 || r.Slipped():
-	case len(f.list.lines) == mostFailures:
+	case len(f.list.Lines) == mostFailures:
 		f.more++
 	default:
-		f.list.add(fmt.Sprint(r.Seed), strings.Join(violated, " "), f.again.command(r))
+		f.list.Add(fmt.Sprint(r.Seed), strings.Join(violated, " "), f.again.command(r))
 	}
 }
 
 func (f *failures) print(out io.Writer) {
-	if len(f.list.lines) == 0 {
+	if len(f.list.Lines) == 0 {
 		return
 	}
-	f.list.head = []string{"seed", "violated", "again"}
+	f.list.Head = []string{"seed", "violated", "again"}
 	_, _ = fmt.Fprintln(out)
-	f.list.text(out)
+	printTable(out, &f.list)
 	if f.more > 0 {
 		_, _ = fmt.Fprintf(out, "and %d more; --json lists all runs\n", f.more)
 	}

@@ -90,6 +90,8 @@ func TestAgreementTellsEveryDifference(t *testing.T) {
 		"| node-pause | ✓ 100/100 | ✓ 1/1 | undecided |",
 		"Not judged on tin, whose histories lack what it takes: L3 clean-up.",
 		"- crash-restart on tin: the tin backend cannot carry out fault 2 of the plan, a crash",
+		"What cannot be run:\n",
+		"What differs:\n",
 		"- evicted-key on tin: V3 holds, and violated on sim: the write is faster than the tin",
 		"- pause-then-write on tin: V3 unknown, and violated on sim; NO REASON IS KNOWN",
 		"- node-pause on tin: the machine was too slow in 1 of 1 run, 1s late where 20ms are allowed",

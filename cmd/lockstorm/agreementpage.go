@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/storm"
@@ -19,11 +20,11 @@ type agreementView struct{ account.Agreement }
 func (a agreementView) text(out io.Writer) error {
 	terminal.Fit(out)
 	p := &page{out: out}
-	a.shares().text(p)
+	printTable(p, a.shares())
 	a.decidable(p)
 	p.say("")
-	a.table().text(p)
-	p.say("\n%s.\n%s.", agreementLegend, codesWithin(terminal.On(out).Prose()))
+	printTable(p, a.table())
+	p.say("\n%s.\n%s.", agreementLegend, account.CodesWithin(terminal.On(out).Prose()))
 	a.open(p, "\n%s:")
 	return p.err
 }
@@ -45,7 +46,7 @@ Each row of [the debate](debate.md) is run from the same scenario, with the same
 	a.decidable(p)
 	p.say("\n## Row by row")
 	p.table(a.table())
-	p.say("%s. %s.", agreementLegend, codes())
+	p.say("%s. %s.", agreementLegend, account.Codes())
 	a.open(p, "\n## %s\n")
 	return p.err
 }
@@ -53,13 +54,13 @@ Each row of [the debate](debate.md) is run from the same scenario, with the same
 const agreementLegend = `In how many runs what is violated (✗) or open (?) was so; ✓: all that is expected of the row holds; ·: there was nothing to judge`
 
 // shares says of how many rows each side has decided, and how.
-func (a agreementView) shares() *table {
-	t := &table{head: []string{"backend", "rows", "can be run", "can be decided", "agree", "differ", "too slow, or not run"}}
+func (a agreementView) shares() *table.Table {
+	t := &table.Table{Head: []string{"backend", "rows", "can be run", "can be decided", "agree", "differ", "too slow, or not run"}}
 	for i, s := range a.Sides {
 		rows := len(a.Rows)
 		able := rows - a.Count(i, account.Refused)
 		decidable := able - a.Count(i, account.Differs, account.Unexplained)
-		t.add(s.Name, fmt.Sprint(rows), share(able, rows), share(decidable, rows), share(a.Count(i, account.Agrees), rows),
+		t.Add(s.Name, fmt.Sprint(rows), share(able, rows), share(decidable, rows), share(a.Count(i, account.Agrees), rows),
 			fmt.Sprint(a.Count(i, account.Differs, account.Unexplained)), fmt.Sprint(a.Count(i, account.TooSlow, account.NotRun)))
 	}
 	return t
@@ -70,14 +71,14 @@ func share(n, of int) string {
 }
 
 // table has a line for each row: what each side has shown, and how they compare.
-func (a agreementView) table() *table {
-	t := &table{head: []string{"row"}}
+func (a agreementView) table() *table.Table {
+	t := &table.Table{Head: []string{"row"}}
 	for _, s := range a.Sides {
-		t.head = append(t.head, s.Name)
+		t.Head = append(t.Head, s.Name)
 	}
-	t.head = append(t.head, "agreement")
+	t.Head = append(t.Head, "agreement")
 	for _, r := range a.Rows {
-		t.section(r.Topic)
+		t.Section(r.Topic)
 		line, words := []string{r.Name}, []string{}
 		for i, c := range r.Cells {
 			line = append(line, c.String())
@@ -85,7 +86,7 @@ func (a agreementView) table() *table {
 				words = append(words, text)
 			}
 		}
-		t.add(append(line, strings.Join(words, "; "))...)
+		t.Add(append(line, strings.Join(words, "; "))...)
 	}
 	return t
 }
@@ -103,7 +104,7 @@ func (a agreementView) decidable(p *page) {
 		}
 		return []string{c.Refusal.Error()}
 	})
-	a.list(p, "\n%s\n", "What account.Differs:", func(c account.Cell) (all []string) {
+	a.list(p, "\n%s\n", "What differs:", func(c account.Cell) (all []string) {
 		for _, d := range c.Differences {
 			text := fmt.Sprintf("%s %s, and %s on %s", d.Code(), d.Here, d.There, a.Sides[0].Name)
 			if d.Reason == "" {

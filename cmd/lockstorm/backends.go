@@ -12,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/cluster/address"
 	"github.com/lockstorm/lockstorm/cluster/container"
 	"github.com/lockstorm/lockstorm/cluster/process"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -168,7 +169,7 @@ func (c *backendChoice) words() string {
 		}
 		text += " --" + f.Name
 		if f.Value.Type() != "bool" {
-			text += " " + strings.Trim(f.Value.String(), "[]")
+			text += " " + words.Quoted(strings.Trim(f.Value.String(), "[]"))
 		}
 	})
 	return text

@@ -21,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/jepsen"
 	"github.com/lockstorm/lockstorm/report"
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -100,8 +101,12 @@ input, 3 undecided, 0.`,
 			}
 		}
 		c := checking{options: o, only: only, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr(), used: map[string]bool{}}
-		return o.report.after(cmd, c.all(cmd.Context(), args), "check "+strings.Join(args, ", "), func(ctx context.Context, r *report.Report) error {
-			return r.Find(ctx, args)
+		read, err := c.all(cmd.Context(), args)
+		if len(read) == 0 {
+			return err
+		}
+		return o.report.after(cmd, err, "check "+strings.Join(read, ", "), func(ctx context.Context, r *report.Report) error {
+			return r.Find(ctx, read)
 		})
 	}
 	return cmd
@@ -115,7 +120,7 @@ func findProperties(names []string) ([]checker.Property, error) {
 			return strings.EqualFold(name, p.Code()) || name == p.String()
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("--property: unknown property %q: want %s", name, codes())
+			return nil, fmt.Errorf("--property: unknown property %q: want %s", name, account.Codes())
 		}
 		found = append(found, checker.Properties()[i])
 	}
@@ -136,22 +141,26 @@ type checking struct {
 // hide a violation beside it.
 var severity = []int{exitContradiction, exitBadInput, exitUndecided, exitAsExpected}
 
-// all judges everything that is named, as long as nobody stops it.
-func (c checking) all(ctx context.Context, names []string) error {
+// all judges everything that is named, as long as nobody stops it, and returns what was judged to
+// its end.
+func (c checking) all(ctx context.Context, names []string) (read []string, err error) {
 	worst := exitAsExpected
 	for i, name := range names {
 		code := exitUndecided
 		if ctx.Err() == nil {
 			code = c.one(ctx, name, len(names) > 1, i > 0)
 		}
+		if code != exitBadInput && ctx.Err() == nil { // to judge it again for a page takes as long
+			read = append(read, name)
+		}
 		if slices.Index(severity, code) < slices.Index(severity, worst) {
 			worst = code
 		}
 	}
 	if worst == exitAsExpected {
-		return nil
+		return read, nil
 	}
-	return verdictError(worst)
+	return read, verdictError(worst)
 }
 
 // one judges one of them, prints what is found and returns the exit code.

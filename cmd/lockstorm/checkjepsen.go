@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/jepsen"
 	"github.com/lockstorm/lockstorm/results"
@@ -28,8 +29,11 @@ type jepsenPicture struct {
 
 // judgeJepsen judges a history of Jepsen.
 func (c checking) judgeJepsen(ctx context.Context, in input, text io.Reader) (verdicted, error) {
-	if len(c.only) > 0 {
+	switch {
+	case len(c.only) > 0:
 		return nil, errors.New("--property is of histories of Lockstorm, and this one is of Jepsen")
+	case c.options.report.path != "":
+		return nil, errors.New("--report is of histories of Lockstorm, and this one is of Jepsen")
 	}
 	report, err := jepsen.Judge(ctx, text, c.options.jepsen)
 	if err != nil {
@@ -80,11 +84,11 @@ func (c checking) drawJepsen(j *jepsenJudged, in input, f jepsen.Finding) error 
 
 func (j jepsenJudged) tell(out io.Writer) {
 	_, _ = fmt.Fprintf(out, "A history of Jepsen, workload %s: %d operations, %d of unknown outcome, keys: %d\n\n", j.Workload, j.Operations, j.Infos, j.Keys)
-	verdicts := &table{head: []string{"model", "verdict"}}
+	verdicts := &table.Table{Head: []string{"model", "verdict"}}
 	for _, f := range j.Findings {
-		verdicts.add(f.Model, fmt.Sprint(f.Verdict))
+		verdicts.Add(f.Model, fmt.Sprint(f.Verdict))
 	}
-	verdicts.text(out)
+	printTable(out, verdicts)
 	for _, f := range j.Findings {
 		if f.Story != "" {
 			_, _ = fmt.Fprintf(out, "\n%s %s:\n", f.Model, terminal.On(out).Verdicts(f.Verdict.String()))

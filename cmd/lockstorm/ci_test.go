@@ -409,7 +409,7 @@ func TestCIOfAFindThatIsNotShrunk(t *testing.T) {
 	o := ciOptions{hunt: huntOptions{lock: "redlock", assumed: promisedWord, seed: 3}}
 	c := o.broken(huntCheck(checker.Lease), checker.Lease, hunt.Shot{Number: 7})
 	want(t, "outcome", c.Outcome, ci.Contradiction)
-	want(t, "headline", c.Headline(), `lease exclusion violated in run 7 of the hunt. Again: lockstorm hunt --lock redlock --assume "promised" --seed 3 --runs 7`)
+	want(t, "headline", c.Headline(), `lease exclusion violated in run 7 of the hunt. Again: lockstorm hunt --lock redlock --assume promised --seed 3 --runs 7`)
 }
 
 // What is not shown in so few runs is undecided, with the command that makes them again.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/hunt/cases"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report/ci"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -105,7 +106,7 @@ func casesIn(dir string) (paths []string, err error) {
 // checkCase runs a case, and keeps the run if it does not show what the case says.
 func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writer) (ci.Check, error) {
 	path := s.again.name
-	check := ci.Check{Name: filepath.Base(path), File: path, Again: "lockstorm replay " + path}
+	check := ci.Check{Name: filepath.Base(path), File: path, Again: words.Command("replay", path)}
 	if ctx.Err() != nil {
 		return leftOut(ctx, check), nil
 	}

@@ -87,7 +87,7 @@ func unbroken(c ci.Check, p checker.Property, q quest, h haul) ci.Check {
 func (o *ciOptions) broken(c ci.Check, p checker.Property, shot hunt.Shot) ci.Check {
 	c.Outcome = ci.Contradiction
 	c.Says = fmt.Sprintf("%s violated in run %d of the hunt", p.Title(), shot.Number)
-	c.Again = fmt.Sprintf("lockstorm hunt --lock %s --assume %q --seed %d --runs %d", o.hunt.lock, o.hunt.assumed, o.hunt.seed, shot.Number)
+	c.Again = words.Command("hunt", "--lock", o.hunt.lock, "--assume", o.hunt.assumed, "--seed", fmt.Sprint(o.hunt.seed), "--runs", fmt.Sprint(shot.Number))
 	return c
 }
 
@@ -98,7 +98,7 @@ func (o *ciOptions) found(ctx context.Context, c ci.Check, f find, problems io.W
 	if f.path == "" { // it could not be kept, which is told by itself
 		return c, nil
 	}
-	c.Again, c.Kept = "lockstorm replay "+f.path, []string{f.path}
+	c.Again, c.Kept = words.Command("replay", f.path), []string{f.path}
 	saved, err := loadCases(f.path)
 	if err != nil {
 		return c, err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/report/ci"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -108,7 +109,7 @@ func (r rowChecks) check(ctx context.Context, t task, tally storm.Tally, refused
 	again := r.again(t.scenario)
 	check := ci.Check{
 		Name: again.name, File: r.files[t.scenario.Name],
-		Again: fmt.Sprintf("lockstorm run %s%s --runs %d", again.name, again.world, t.runs),
+		Again: words.Command("run", again.name) + again.world + fmt.Sprintf(" --runs %d", t.runs),
 	}
 	if i := slices.IndexFunc(refused, func(no refusal) bool { return no.scenario == t.scenario.Name }); i >= 0 {
 		check.Outcome, check.Says, check.Again = ci.NotApplicable, refused[i].why.Error(), ""

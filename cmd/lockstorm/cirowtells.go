@@ -13,7 +13,7 @@ import (
 
 // verdictsIn says what runs have shown, in signs.
 func verdictsIn(t storm.Tally) string {
-	return fmt.Sprintf("%s in %s", signs(t), words.Count(t.Runs, "run"))
+	return fmt.Sprintf("%s in %s", account.Signs(t), words.Count(t.Runs, "run"))
 }
 
 // notShown says which violations are expected that no run has shown.

@@ -19,11 +19,11 @@ Made by "make reference" from the results in results/reference; %s.
 All locks go through the same trials on the %s backend: the same clients, and the same plan as far as what the lock is kept on allows.`, madeWith(reference.Versions), reference.Backend)
 	p.say("\n## All trials together")
 	records := c.Records(c.Trials)
-	p.table(tableOf(account.Matrix(records)))
+	p.table(account.Matrix(records))
 	for l := range strings.Lines(c.Legend()) {
 		p.say("- %s", strings.TrimSpace(l))
 	}
-	p.table(tableOf(account.Firsts(records)))
+	p.table(account.Firsts(records))
 	for _, d := range c.Deviations() {
 		p.say("\n%s.", words.Sentence(d.Text))
 	}
@@ -61,5 +61,5 @@ func (p *page) trial(t scenarios.Trial, records []account.Record) {
 		p.plan("Plan for "+records[0].Lock.Name, plan)
 	}
 	p.say("")
-	tableOf(account.Matrix(records)).markdown(p)
+	account.Matrix(records).Markdown(p)
 }

@@ -22,14 +22,14 @@ func (c comparison) print(out io.Writer, reference results.Reference) error {
 	if c.byTrial {
 		for _, t := range c.Trials {
 			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Name, t.Summary)
-			tableOf(account.Matrix(c.Records([]scenarios.Trial{t}))).wrapped(out)
+			printGroups(out, account.Matrix(c.Records([]scenarios.Trial{t})))
 			_, _ = fmt.Fprintln(out)
 		}
 	} else {
 		records := c.Records(c.Trials)
-		tableOf(account.Matrix(records)).wrapped(out)
+		printGroups(out, account.Matrix(records))
 		_, _ = fmt.Fprintln(out)
-		tableOf(account.Firsts(records)).text(out)
+		printTable(out, account.Firsts(records))
 		_, _ = fmt.Fprintln(out)
 	}
 	_, _ = fmt.Fprintln(out, c.Legend())

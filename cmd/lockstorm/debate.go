@@ -90,9 +90,10 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 			}
 			return d.reported(cmd, o.report, side, nil, err)
 		}
-		s := o.suite(d)
+		s, kept := o.suite(d), keptRuns{}
+		s.each = kept.see
 		err = o.run(cmd.Context(), &d, s, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		return d.reported(cmd, o.report, account.Side{Backend: o.backend, Found: d.found, Versions: versions(o.backend)}, s.kept, err)
+		return d.reported(cmd, o.report, account.Side{Backend: o.backend, Found: d.found, Versions: versions(o.backend)}, kept.dir, err)
 	}
 	return cmd
 }
@@ -190,7 +191,7 @@ func (d debate) series() (all []scenarios.Series) {
 
 // suite is what has to be run.
 func (o debateOptions) suite(d debate) suite {
-	s := suite{what: "debate", backend: o.backend, sideBySide: o.sideBySide, out: o.out, dirs: map[ranAs]string{}}
+	s := suite{what: "debate", backend: o.backend, sideBySide: o.sideBySide, out: o.out}
 	for _, r := range d.rows() {
 		s.tasks = append(s.tasks, task{r, o.seed, o.runs})
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
@@ -26,13 +27,13 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 	}
 	p.say("\n## All rows")
 	all := d.table(cellWidth(asMarkdown), whole)
-	for _, l := range all.lines {
+	for _, l := range all.Lines {
 		if len(l) > 1 {
 			l[0] = fmt.Sprintf("[%s](#%s)", l[0], anchor(l[0]))
 		}
 	}
 	p.table(all)
-	p.say("%s. %s.\n\n%s", signLegend, codes(), account.ShownLegend)
+	p.say("%s. %s.\n\n%s", account.SignLegend, account.Codes(), account.ShownLegend)
 	for _, t := range d.topics {
 		p.say("\n## %s", t.Name)
 		rows, curves := d.findings(t)
@@ -84,8 +85,8 @@ func (p *page) stories(t storm.Tally) {
 func (p *page) heading(name, summary string, c scenarios.Claims) {
 	p.say("\n### %s\n\n%s.\n", name, words.Sentence(summary))
 	if c != (scenarios.Claims{}) {
-		p.say("- Kleppmann: %s", dash(c.Kleppmann))
-		p.say("- antirez, redis.io: %s", dash(c.Antirez))
+		p.say("- Kleppmann: %s", table.Dash(c.Kleppmann))
+		p.say("- antirez, redis.io: %s", table.Dash(c.Antirez))
 	}
 }
 
@@ -105,7 +106,7 @@ func (p *page) series(c account.Curve) {
 	first := c.Tallies[0].Scenario
 	p.say("- At the first value, `lockstorm show %s`:", first.Name)
 	p.setting(first)
-	p.table(tableOf(c.Table()))
+	p.table(c.Table())
 	p.say("%s", c.Threshold())
 	for _, t := range c.Tallies {
 		if r, ok := t.First[c.Property]; ok {

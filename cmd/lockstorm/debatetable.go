@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
@@ -23,8 +24,8 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 		return d.digest(out)
 	}
 	terminal.Fit(out)
-	d.table(cellWidth(asText), whole).text(out)
-	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", signLegend, codesWithin(terminal.On(out).Prose()))
+	printTable(out, d.table(cellWidth(asText), whole))
+	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", account.SignLegend, account.CodesWithin(terminal.On(out).Prose()))
 	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", account.ShownLegend, d.again)
 	if !d.show.short {
 		rows, curves := d.findings(d.topics...)
@@ -77,8 +78,10 @@ type columns struct {
 
 // whole is the columns of the main table.
 var whole = columns{
-	head:   []string{"found", "shown", "seed"},
-	row:    func(t storm.Tally) []string { return []string{signs(t), account.Showing(t), account.Witness(t)} },
+	head: []string{"found", "shown", "seed"},
+	row: func(t storm.Tally) []string {
+		return []string{account.Signs(t), account.Showing(t), account.Witness(t)}
+	},
 	series: func(c account.Curve) []string { return []string{c.Short(), c.Showing(), "–"} },
 
 	variants: true,
@@ -86,14 +89,14 @@ var whole = columns{
 
 // table has a line for each row and each series that is found, under their topics.
 // Claims are clipped to so many characters.
-func (d debate) table(width int, columns columns) *table {
-	t := &table{head: append([]string{"row", "Kleppmann", "antirez, redis.io"}, columns.head...)}
+func (d debate) table(width int, columns columns) *table.Table {
+	t := &table.Table{Head: append([]string{"row", "Kleppmann", "antirez, redis.io"}, columns.head...)}
 	for _, topic := range d.topics {
 		add := func(name string, c scenarios.Claims, cells []string) {
 			if len(d.topics) > 1 {
-				t.section(topic.Name)
+				t.Section(topic.Name)
 			}
-			t.add(append([]string{name, clip(dash(c.Kleppmann), width), clip(dash(c.Antirez), width)}, cells...)...)
+			t.Add(append([]string{name, table.Clip(table.Dash(c.Kleppmann), width), table.Clip(table.Dash(c.Antirez), width)}, cells...)...)
 		}
 		rows, curves := d.findings(topic)
 		for _, r := range rows {
@@ -110,20 +113,20 @@ func (d debate) table(width int, columns columns) *table {
 
 // printRates prints how often what was violated was so.
 func printRates(out io.Writer, rows []finding) {
-	t := &table{head: []string{"row", "violated", "runs", "share", "95 % interval"}}
+	t := &table.Table{Head: []string{"row", "violated", "runs", "share", "95 % interval"}}
 	clean := storm.Rate{}
 	for _, r := range rows {
 		clean = storm.Rate{N: max(clean.N, r.tally.Runs)}
 		for _, g := range account.Rates(r.tally) {
-			t.add(r.row.Name, strings.Join(g.Codes, " "), g.Rate.String(), g.Rate.Percent(), g.Rate.Interval())
+			t.Add(r.row.Name, strings.Join(g.Codes, " "), g.Rate.String(), g.Rate.Percent(), g.Rate.Interval())
 		}
 	}
 	if clean.N == 0 {
 		return
 	}
-	if len(t.lines) > 0 {
+	if len(t.Lines) > 0 {
 		_, _ = fmt.Fprintln(out)
-		t.text(out)
+		printTable(out, t)
 	}
 	_, _ = fmt.Fprintf(out, "\nWilson intervals, in percent. No violation in %d runs is %s.\n", clean.N, clean.Interval())
 }
@@ -132,7 +135,7 @@ func printRates(out io.Writer, rows []finding) {
 func printSeries(out io.Writer, curves []account.Curve) {
 	for _, c := range curves {
 		_, _ = fmt.Fprintf(out, "\n%s: %s\n", account.SeriesName(c.Series), c.Summary)
-		tableOf(c.Table()).text(out)
+		printTable(out, c.Table())
 		_, _ = fmt.Fprintln(out, c.Threshold())
 		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s\".\n", c.Points[0].Value, c.Points[0].Name)
 	}

@@ -11,8 +11,8 @@ import (
 // digest is the main table without variants, and with no more than what breaks.
 func (d debate) digest(out io.Writer) error {
 	p := &page{out: out}
-	d.table(cellWidth(asMarkdown), outlined).markdown(p)
-	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", codes())
+	d.table(cellWidth(asMarkdown), outlined).Markdown(p)
+	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", account.Codes())
 	return p.err
 }
 

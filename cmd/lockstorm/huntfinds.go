@@ -18,6 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/hunt/score"
 	"github.com/lockstorm/lockstorm/hunt/shrink"
 	"github.com/lockstorm/lockstorm/hunt/trophy"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -113,18 +114,18 @@ func (o *huntOptions) printHaul(out io.Writer, q quest, h haul) {
 		return
 	}
 	_, _ = fmt.Fprintln(out)
-	t := &table{head: []string{"property", "", "violated in", "first in"}}
+	t := &table.Table{Head: []string{"property", "", "violated in", "first in"}}
 	if q.budget > 0 {
-		t.head = append(t.head, "after")
+		t.Head = append(t.Head, "after")
 	}
 	for _, p := range h.Found() {
 		cells := []string{p.Code(), p.Title(), words.Count(h.Violations[p], "run"), fmt.Sprintf("run %d", h.First[p].Number)}
 		if q.budget > 0 {
 			cells = append(cells, seconds(h.after[p]))
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
-	t.text(out)
+	printTable(out, t)
 }
 
 // stoppedLine ends what is told when whoever started it did not wait for the rest.
@@ -188,7 +189,7 @@ func (f find) print(out io.Writer, assumed string) {
 	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
 	tell(out, f.Small.Report.Finding(f.Property).Story)
 	if f.path != "" {
-		_, _ = fmt.Fprintf(out, "lockstorm replay %s   (--trace: step by step; --go: as a Go test)\n", f.path)
+		_, _ = fmt.Fprintf(out, "%s   (--trace: step by step; --go: as a Go test)\n", words.Command("replay", f.path))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
 	"github.com/lockstorm/lockstorm/hunt/unscripted"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -87,10 +88,10 @@ func (o *huntOptions) printRows(out io.Writer, found []chased, stopped bool) err
 	case o.json:
 		return json.NewEncoder(out).Encode(scoreRows(o.seed, found, stopped))
 	case o.format == asMarkdown:
-		rowsTable(found).markdown(out)
+		rowsTable(found).Markdown(out)
 	default:
 		terminal.Fit(out)
-		rowsTable(found).wrapped(out)
+		printGroups(out, rowsTable(found))
 	}
 	_, _ = io.WriteString(out, "\nRuns and seconds: median / p90 / p99 of the hunts; –: too few have found it.\n")
 	if stopped {
@@ -100,11 +101,11 @@ func (o *huntOptions) printRows(out io.Writer, found []chased, stopped bool) err
 }
 
 // rowsTable is a line for each row.
-func rowsTable(found []chased) *table {
-	t := &table{head: []string{"row", "violates", "kinds of its plan", "found by", "runs", "seconds"}}
+func rowsTable(found []chased) *table.Table {
+	t := &table.Table{Head: []string{"row", "violates", "kinds of its plan", "found by", "runs", "seconds"}}
 	for _, c := range found {
-		t.section(c.Topic)
-		t.add(c.Name, joined(c.Wanted(), checker.Property.Code), dash(joined(c.Kinds, func(k nemesis.Kind) string { return string(k) })),
+		t.Section(c.Topic)
+		t.Add(c.Name, joined(c.Wanted(), checker.Property.Code), table.Dash(joined(c.Kinds, func(k nemesis.Kind) string { return string(k) })),
 			fmt.Sprintf("%d of %d", c.Found(), len(c.Chases)), spread(c.Chases, runsText), spread(c.Chases, tookText))
 	}
 	return t

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 )
@@ -77,11 +78,11 @@ var shares = []struct {
 
 func printChases(out io.Writer, q quest, c hunt.Chases) {
 	_, _ = fmt.Fprintf(out, "%s: found by %d of %s\n\n", q.Ground.Name(), c.Found(), words.Count(len(c), "hunt"))
-	t := &table{head: []string{"", "runs", "seconds"}}
+	t := &table.Table{Head: []string{"", "runs", "seconds"}}
 	for _, s := range shares {
-		t.add(s.name, runsText(c, s.percent), tookText(c, s.percent))
+		t.Add(s.name, runsText(c, s.percent), tookText(c, s.percent))
 	}
-	t.text(out)
+	printTable(out, t)
 }
 
 // runsText is how many runs so many percent of the hunts needed, for a cell.
@@ -89,7 +90,7 @@ func runsText(c hunt.Chases, percent float64) string {
 	if n, found := c.Runs(percent); found {
 		return fmt.Sprint(n)
 	}
-	return dash("")
+	return table.Dash("")
 }
 
 // tookText is how many seconds so many percent of the hunts took, for a cell.
@@ -97,7 +98,7 @@ func tookText(c hunt.Chases, percent float64) string {
 	if d, found := c.Took(percent); found {
 		return fmt.Sprintf("%.2f", d.Seconds())
 	}
-	return dash("")
+	return table.Dash("")
 }
 
 // chasesScore is what --json prints of hunts for one thing.

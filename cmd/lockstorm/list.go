@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -29,13 +30,13 @@ func newList() *cobra.Command {
 
 func list(out io.Writer) error {
 	terminal.Fit(out)
-	gap, t := "", &table{}
+	gap, t := "", &table.Table{}
 	title := func(s string) {
-		t.text(out)
+		printTable(out, t)
 		_, _ = fmt.Fprintf(out, "%s%s\n", gap, terminal.On(out).Strong(s))
-		gap, t = "\n", &table{}
+		gap, t = "\n", &table.Table{}
 	}
-	entry := func(cells ...string) { t.add(append([]string{"  " + cells[0]}, cells[1:]...)...) }
+	entry := func(cells ...string) { t.Add(append([]string{"  " + cells[0]}, cells[1:]...)...) }
 
 	described := func(names []string, what map[string]string) {
 		for _, n := range names {
@@ -88,7 +89,7 @@ func list(out io.Writer) error {
 	for _, p := range checker.Properties() {
 		entry(p.String(), p.Code(), p.Title())
 	}
-	t.text(out)
+	printTable(out, t)
 	return nil
 }
 

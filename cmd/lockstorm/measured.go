@@ -6,17 +6,18 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
 // printMeasured prints a short block of measurements.
 func printMeasured(out io.Writer, a *storm.Aggregate) {
-	t := &table{}
+	t := &table.Table{}
 	for _, f := range a.Figures() {
-		t.add(f.Name, strings.Join(f.Parts, ", "))
+		t.Add(f.Name, strings.Join(f.Parts, ", "))
 	}
 	_, _ = fmt.Fprintln(out)
-	t.text(out)
+	printTable(out, t)
 }
 
 // inWords makes one sentence of measurements.

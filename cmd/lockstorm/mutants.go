@@ -172,10 +172,10 @@ func (o mutantOptions) print(s mutantScore, out io.Writer) error {
 	case o.asJSON:
 		return json.NewEncoder(out).Encode(map[string]mutantScore{"score": s})
 	case o.markdown:
-		s.table().markdown(out)
+		s.table().Markdown(out)
 	default:
 		terminal.Fit(out)
-		s.table().text(out)
+		printTable(out, s.table())
 	}
 	_, _ = fmt.Fprintf(out, "\n%s\n", s.words())
 	return nil

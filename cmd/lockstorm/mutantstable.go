@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/mutants"
+	"github.com/lockstorm/lockstorm/internal/table"
 )
 
 // mutantScore is what became of some mutants.
@@ -82,15 +83,15 @@ func (s *mutantScore) words() string {
 	return strings.Join(parts, " ")
 }
 
-func (s *mutantScore) table() *table {
-	t := &table{head: []string{"number", "defect", "should break", "found", "runs", "seconds", "build"}}
+func (s *mutantScore) table() *table.Table {
+	t := &table.Table{Head: []string{"number", "defect", "should break", "found", "runs", "seconds", "build"}}
 	for _, trial := range s.trials {
 		r := recordOf(trial)
 		runs, seconds := trial.Runs, trial.Seconds
 		if f := trial.Caught(); f != nil {
 			runs, seconds = f.Run, f.Seconds
 		}
-		t.add(r.Number, r.Title, dash(strings.Join(mutants.Codes(trial.Names), ", ")), foundBy(trial),
+		t.Add(r.Number, r.Title, table.Dash(strings.Join(mutants.Codes(trial.Names), ", ")), foundBy(trial),
 			fmt.Sprint(runs), fmt.Sprintf("%.1f", seconds), fmt.Sprintf("%.1f", r.BuildSeconds))
 	}
 	return t

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -24,9 +25,9 @@ func (p *page) say(format string, args ...any) {
 }
 
 // table is a table between two blank lines.
-func (p *page) table(t *table) {
+func (p *page) table(t *table.Table) {
 	p.say("")
-	t.markdown(p)
+	t.Markdown(p)
 	p.say("")
 }
 

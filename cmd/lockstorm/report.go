@@ -8,12 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -64,7 +64,7 @@ Exit codes: 0 the page is there; 2 bad usage or input.`,
 			return err
 		}
 		r.Title = "Lockstorm: " + r.Title
-		to.sign(r, "lockstorm report "+strings.Join(dirs, " "))
+		to.sign(r, words.Command(append([]string{"report"}, dirs...)...))
 		write := func(w io.Writer) error { return r.Write(w) }
 		if format == asText {
 			write = func(w io.Writer) error { return r.WriteText(w, terminal.On(cmd.OutOrStdout()).Prose()) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,9 +19,9 @@ func TestCommandsMakeReports(t *testing.T) {
 		code int
 		want string
 	}{
-		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, "V1 lease exclusion violated"},
+		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, `"p":"V1 lease exclusion","v":"violated"`},
 		{"run calm --out= --seed 7", exitAsExpected, "lockstorm run calm --seed 7"},
-		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "V1 lease exclusion violated"},
+		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, `"p":"V1 lease exclusion","v":"violated"`},
 		{"check --picture none " + filepath.Join(runs, "crash-restart-sim-2"), exitAsExpected, "crash-restart, sim, seed 2"},
 		{"debate crash-restart calm --runs 3", exitAsExpected, `<details id="witness-crash-restart">`},
 		{"debate --from " + referenceDir, exitAsExpected, "on sim 67 of 67 rows are as expected."},
@@ -43,6 +44,42 @@ func TestCommandsMakeReports(t *testing.T) {
 	}
 }
 
+// A witness that was stored is shown as it is stored, and not run again.
+func TestReportOfAStoredDebate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "my runs")
+	file := filepath.Join(t.TempDir(), "r.html")
+	code, _, _ := command(t, "debate", "crash-restart", "--runs", "2", "--out", dir, "--report", file)
+	want(t, "exit code", code, exitAsExpected)
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, html.UnescapeString(string(page)), "lockstorm replay '"+filepath.Join(dir, "crash-restart-sim-1")+"'")
+}
+
+// What cannot be judged, or is not shown, is told once; the page shows the others.
+func TestReportOfWhatCouldBeChecked(t *testing.T) {
+	dir := t.TempDir()
+	file, theirs, none := filepath.Join(dir, "r.html"), "../../jepsen/testdata/given-away.edn", filepath.Join(dir, "none")
+	code, _, _ := command(t, "run", "calm", "--out", dir)
+	want(t, "exit code of a run", code, exitAsExpected)
+	ours := filepath.Join(dir, "calm-sim-1")
+	code, out, problems := command(t, "check", "--report", file, theirs)
+	want(t, "exit code of a history of Jepsen", code, exitBadInput)
+	want(t, "what is printed of it", out, "")
+	want(t, "complaints", strings.Count(problems, "\n"), 1)
+	wantIn(t, problems, "given-away.edn: --report is of histories of Lockstorm")
+	code, _, problems = command(t, "check", "--report", file, none, theirs, ours)
+	want(t, "exit code of three", code, exitBadInput)
+	want(t, "complaints of three", strings.Count(problems, none), 1)
+	wantIn(t, problems, "report: "+file)
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(page), "calm, sim, seed 1")
+}
+
 func TestReportCommand(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "a.html")
 	code, said, _ := command(t, "report", "../../testdata/cases", "--out", out)
@@ -50,7 +87,7 @@ func TestReportCommand(t *testing.T) {
 	want(t, "what is said", said, "written to "+out+"\n")
 	code, text, _ := command(t, "report", "../../testdata/cases/redlock-lease-suspend.yaml", "--format", "text")
 	want(t, "exit code as text", code, exitAsExpected)
-	wantIn(t, text, "V1 lease exclusion violated: ")
+	wantIn(t, text, "V1 lease exclusion: violated")
 }
 
 // What is wrong with a report is told before anything runs, and nothing is changed.
@@ -61,13 +98,13 @@ func TestReportsThatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, says := range map[string]string{
-		"run calm --out= --report " + dir:                               "it is a directory, and the page is a file",
+		"run calm --out= --report " + dir:                               "is a directory",
 		"debate --report " + filepath.Join(blocked, "r.html"):           "--report " + filepath.Join(blocked, "r.html"),
-		"hunt --report " + dir:                                          "it is a directory",
-		"tune ../../docs/service.yaml --report " + dir:                  "it is a directory",
-		"sweep drift-edge --report " + dir:                              "it is a directory",
+		"hunt --report " + dir:                                          "is a directory",
+		"tune ../../docs/service.yaml --report " + dir:                  "is a directory",
+		"sweep drift-edge --report " + dir:                              "is a directory",
 		"report " + dir + " --out " + filepath.Join(dir, "r.html"):      "nothing that a report is made of",
-		"report ../../testdata/cases --out " + dir:                      "--out " + dir + ": it is a directory",
+		"report ../../testdata/cases --out " + dir:                      "--out " + dir + ": is a directory",
 		"report ../../testdata/cases --format yaml":                     `unknown format "yaml": want html or text`,
 		"report ../../testdata/cases --details -1":                      "--details -1: want at least 0",
 		"check - --report " + filepath.Join(dir, "r.html"):              "standard input cannot be read a second time",

@@ -23,8 +23,6 @@ type suite struct {
 	out        string // directory for the runs; empty: they are not stored
 	tasks      []task
 	each       func(stored) // is told of every run; nil: nobody is
-
-	dirs map[ranAs]string // where runs are stored; nil: nobody asks
 }
 
 // sideBySide is how many runs of a backend go side by side where nobody says how many.
@@ -57,15 +55,18 @@ type ranAs struct {
 	seed     uint64
 }
 
-// keep notes where a run is stored.
-func (s suite) keep(r stored) {
-	if s.dirs != nil && r.dir != "" {
-		s.dirs[ranAs{r.Scenario.Name, r.Seed}] = r.dir
+// keptRuns is where the runs of a suite are stored.
+type keptRuns map[ranAs]string
+
+// see notes where a run is stored, if it is.
+func (k keptRuns) see(r stored) {
+	if r.dir != "" {
+		k[ranAs{r.Scenario.Name, r.Seed}] = r.dir
 	}
 }
 
-// kept returns where a run is stored, or "".
-func (s suite) kept(scenario, _ string, seed uint64) string { return s.dirs[ranAs{scenario, seed}] }
+// dir returns where a run is stored, or "".
+func (k keptRuns) dir(scenario, _ string, seed uint64) string { return k[ranAs{scenario, seed}] }
 
 // stoppedNote is said of what is printed when the suite was stopped.
 const stoppedNote = "Stopped before the end: this is what is known, and nothing was saved."
@@ -77,7 +78,6 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found account.Talli
 	defer bar.Done()
 	each := func(r stored) {
 		bar.Step()
-		s.keep(r)
 		if s.each != nil {
 			s.each(r)
 		}

@@ -27,14 +27,14 @@ func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
 	}
 	for _, c := range campaign.ByCurve(r.Points()) {
 		p.say("## %s", c.Name)
-		p.table(tableOf(campaign.Points(r, c.Outcomes, true)))
+		p.table(campaign.Points(r, c.Outcomes, true))
 	}
 	if len(r.Points()) > 0 {
 		p.say("%s a point, a tenth of them but no fewer than 100 where the formula is 0 or 1. Intervals are Wilson's of 95 %%, of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it. The longest are those of all runs, and acquire p50 and p99 the medians of what they are in a run.\n", words.Count(r.Runs, "run"))
 	}
 	for _, c := range campaign.ByCurve(r.Boundaries()) {
 		p.say("## Boundary: %s", c.Name)
-		p.table(tableOf(campaign.Boundaries(r, c.Outcomes)))
+		p.table(campaign.Boundaries(r, c.Outcomes))
 	}
 	if len(r.Boundaries()) > 0 {
 		p.say("In %s. Violated at: the largest value tried below the boundary, shown by a run; holds at: the smallest above it, at which %s showed nothing. The formula and the rules of thumb are followed by what was found there: ✓ holds, ✗ violated, ? left open. Met: neither side is farther from the formula than what the search was to be exact to.", r.Params[0].Head(), words.Count(r.Runs, "run"))

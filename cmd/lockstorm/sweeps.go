@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -94,14 +95,14 @@ func showUnit(name, which string, out io.Writer) error {
 // listSweeps prints what can be swept.
 func listSweeps(out io.Writer) error {
 	terminal.Fit(out)
-	t := &table{head: []string{"sweep", "points", "boundaries", "what it shows"}}
+	t := &table.Table{Head: []string{"sweep", "points", "boundaries", "what it shows"}}
 	for _, known := range sweeps {
 		s, err := known.make()
 		if err != nil {
 			return err
 		}
-		t.add(s.Name, fmt.Sprint(len(s.Points)), fmt.Sprint(len(s.Boundaries)), s.Summary)
+		t.Add(s.Name, fmt.Sprint(len(s.Points)), fmt.Sprint(len(s.Boundaries)), s.Summary)
 	}
-	t.text(out)
+	printTable(out, t)
 	return nil
 }

@@ -17,7 +17,7 @@ func printSweep(out io.Writer, r sweep.Results) {
 		_, _ = fmt.Fprintf(out, "%s (%s) violated, of %s a point (a tenth, but no fewer than 100, where the formula is 0 or 1)\n\n", r.Property.Title(), r.Property.Code(), words.Count(r.Runs, "run"))
 		for _, c := range campaign.ByCurve(r.Points()) {
 			_, _ = fmt.Fprintf(out, "%s\n", c.Name)
-			tableOf(campaign.Points(r, c.Outcomes, false)).wrapped(out)
+			printGroups(out, campaign.Points(r, c.Outcomes, false))
 			_, _ = fmt.Fprintln(out)
 		}
 	}
@@ -25,7 +25,7 @@ func printSweep(out io.Writer, r sweep.Results) {
 		_, _ = fmt.Fprintf(out, "where %s turns, by %s, of %s each\n\n", r.Property.Title(), r.Params[0].Head(), words.Count(r.Runs, "run"))
 		for _, c := range campaign.ByCurve(r.Boundaries()) {
 			_, _ = fmt.Fprintf(out, "%s\n", c.Name)
-			tableOf(campaign.Boundaries(r, c.Outcomes)).wrapped(out)
+			printGroups(out, campaign.Boundaries(r, c.Outcomes))
 			_, _ = fmt.Fprintln(out)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report/account"
@@ -18,7 +19,7 @@ import (
 func printTally(out io.Writer, t storm.Tally) {
 	on := terminal.On(out)
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, coloured(on, t.Conclusion(), headline(t)))
-	verdicts := &table{head: []string{"property", "", "expected", "observed", "runs"}}
+	verdicts := &table.Table{Head: []string{"property", "", "expected", "observed", "runs"}}
 	properties := judgedIn(t)
 	for _, p := range properties {
 		expected := "-"
@@ -26,9 +27,9 @@ func printTally(out io.Writer, t storm.Tally) {
 			expected = v.String()
 		}
 		v := t.Observed(p)
-		verdicts.add(p.Code(), p.Title(), expected, v.String(), fmt.Sprintf("%d/%d", t.Seen[p][v], t.Runs))
+		verdicts.Add(p.Code(), p.Title(), expected, v.String(), fmt.Sprintf("%d/%d", t.Seen[p][v], t.Runs))
 	}
-	verdicts.text(out)
+	printTable(out, verdicts)
 	if measured(len(properties)) {
 		printMeasured(out, &t.Measured)
 	}

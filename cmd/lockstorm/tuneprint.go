@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report/choice"
@@ -136,9 +137,9 @@ func thinned(list []tune.Weighed) (some []tune.Weighed) {
 
 // printFront prints settings, the recommended one first and marked.
 func printFront(out io.Writer, list []tune.Weighed, recommended *tune.Weighed) {
-	t := table{head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s"}}
+	t := &table.Table{Head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s"}}
 	add := func(mark string, w tune.Weighed) {
-		t.add(mark, w.TTL.String(), choice.Every(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
+		t.Add(mark, w.TTL.String(), choice.Every(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
 			fmt.Sprintf("%.6f", w.Availability), words.Duration(w.AcquireP99), fmt.Sprintf("%.3g", w.Risk.PerBillion()),
 			fmt.Sprintf("%.3g", w.RequestsPerSecond))
 	}
@@ -150,7 +151,7 @@ func printFront(out io.Writer, list []tune.Weighed, recommended *tune.Weighed) {
 			add("", w)
 		}
 	}
-	t.text(out)
+	printTable(out, t)
 }
 
 // storeAdvice writes an advice into a directory.

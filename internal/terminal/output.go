@@ -127,7 +127,7 @@ func fit(text string, width int) string {
 	for l := range strings.Lines(text) {
 		line := strings.TrimSuffix(l, "\n")
 		plain := strings.TrimLeft(line, " ")
-		if ansi.StringWidth(line) <= width || IsCommand(plain) {
+		if ansi.StringWidth(line) <= width || words.IsCommand(plain) {
 			b.WriteString(l)
 			continue
 		}
@@ -150,10 +150,6 @@ func Flow(w io.Writer, text string) string {
 	}
 	return text
 }
-
-// IsCommand reports whether a text is a command that people copy, which no line may break:
-// what the terminal itself breaks is copied whole.
-func IsCommand(text string) bool { return strings.HasPrefix(text, "lockstorm ") }
 
 // hanging is by how much what is broken off a line is indented.
 const hanging = 2

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -91,8 +92,8 @@ func (r Record) costs() []checker.Column {
 
 // Matrix has a line for each lock, under its family: its verdicts on all properties, and
 // its costs.
-func Matrix(records []Record) *Table {
-	t := &Table{Head: []string{"lock"}}
+func Matrix(records []Record) *table.Table {
+	t := &table.Table{Head: []string{"lock"}}
 	for _, p := range checker.Properties() {
 		t.Head = append(t.Head, p.Code()+" "+p.Title())
 	}
@@ -115,8 +116,8 @@ func Matrix(records []Record) *Table {
 
 // Firsts lists, for each lock, the first run that violated each property, as in
 // "V1 crash 3": the trial and the seed.
-func Firsts(records []Record) *Table {
-	t := &Table{Head: []string{"lock", "first violations"}}
+func Firsts(records []Record) *table.Table {
+	t := &table.Table{Head: []string{"lock", "first violations"}}
 	for _, r := range records {
 		var list []string
 		for _, p := range checker.Properties() {
@@ -128,7 +129,7 @@ func Firsts(records []Record) *Table {
 			}
 		}
 		t.Section(string(r.Lock.Family))
-		t.Add(r.Lock.Name, Dash(strings.Join(list, ", ")))
+		t.Add(r.Lock.Name, table.Dash(strings.Join(list, ", ")))
 	}
 	return t
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -150,9 +151,9 @@ func (c Curve) open() string {
 }
 
 // Table has a line for each point.
-func (c Curve) Table() *Table {
+func (c Curve) Table() *table.Table {
 	code := c.Property.Code()
-	t := &Table{Head: []string{c.Varied, code + " violated", "share", "95 % interval", "expected"}}
+	t := &table.Table{Head: []string{c.Varied, code + " violated", "share", "95 % interval", "expected"}}
 	for _, m := range c.Measures {
 		t.Head = append(t.Head, figures[m].title)
 	}

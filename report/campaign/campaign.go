@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/storm/simulated"
@@ -92,15 +93,15 @@ var priceColumns = []struct {
 
 func nextGrant(m checker.Measurements) string {
 	if m.GrantsAfterDeath == 0 {
-		return account.Dash("")
+		return table.Dash("")
 	}
 	return words.Duration(m.NextGrantAfterDeath)
 }
 
 // Points is a line for each of some points; whole: with all that is told of them.
-func Points(r sweep.Results, points []sweep.Outcome, whole bool) *account.Table {
+func Points(r sweep.Results, points []sweep.Outcome, whole bool) *table.Table {
 	undecided := slices.ContainsFunc(points, func(o sweep.Outcome) bool { return o.Point.Undecided > 0 })
-	t := &account.Table{Head: []string{"#"}}
+	t := &table.Table{Head: []string{"#"}}
 	for _, p := range r.Params {
 		t.Head = append(t.Head, p.Head())
 	}
@@ -135,7 +136,7 @@ func Points(r sweep.Results, points []sweep.Outcome, whole bool) *account.Table 
 // predicted is what a formula says, in percent.
 func predicted(m *sweep.Measured) string {
 	if m.Predicted == nil {
-		return account.Dash("")
+		return table.Dash("")
 	}
 	return percent(*m.Predicted)
 }
@@ -147,7 +148,7 @@ func percent(share float64) string { return fmt.Sprintf("%.2f", 100*share) }
 func inside(m *sweep.Measured) string {
 	switch in, known := m.Inside(); {
 	case !known:
-		return account.Dash("")
+		return table.Dash("")
 	case in:
 		return "yes"
 	}
@@ -155,8 +156,8 @@ func inside(m *sweep.Measured) string {
 }
 
 // Boundaries is a line for each of some boundaries.
-func Boundaries(r sweep.Results, boundaries []sweep.Outcome) *account.Table {
-	t := &account.Table{Head: []string{"#"}}
+func Boundaries(r sweep.Results, boundaries []sweep.Outcome) *table.Table {
+	t := &table.Table{Head: []string{"#"}}
 	for _, p := range r.Params[1:] {
 		t.Head = append(t.Head, p.Head())
 	}
@@ -176,7 +177,7 @@ func Boundaries(r sweep.Results, boundaries []sweep.Outcome) *account.Table {
 		}
 		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, values(o.At), []string{place(b.LastViolated), place(b.FirstHolding), tried(b.Formula), met})
 		for _, name := range rules {
-			cell := account.Dash("")
+			cell := table.Dash("")
 			if rule, ok := b.Rule(name); ok {
 				cell = tried(rule.Trial)
 			}
@@ -192,7 +193,7 @@ func tried(t sweep.Trial) string { return value(t.X) + " " + account.Sign(t.Verd
 
 func place(x *float64) string {
 	if x == nil {
-		return account.Dash("")
+		return table.Dash("")
 	}
 	return value(*x)
 }

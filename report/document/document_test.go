@@ -97,7 +97,7 @@ func TestTextSaysWhatThePageShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	rest := out.String()
-	for _, part := range []string{"title\n=====", "lead", "section\n-------", "part", "    one\n    two", "notice", "fact: value", "summary", "figure", "caption", "NAME     NUMBER\nheading\na b      7\n", "(drawn on the page alone)", "foot"} {
+	for _, part := range []string{"title\n=====", "lead", "section\n-------", "part", "    one\n    two", "notice", "fact: value", "summary", "figure", "caption", "NAME     NUMBER\n\nheading\na b      7\n", "(drawn on the page alone)", "foot"} {
 		_, after, found := strings.Cut(rest, part)
 		if !found {
 			t.Fatalf("no %q, or not there, in:\n%s", part, out.String())

@@ -1,12 +1,11 @@
 package document
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/words"
 )
 
@@ -91,36 +90,31 @@ func (f Figure) AsText(width int) string {
 	return text
 }
 
-// AsText returns the table in columns.
+// AsText returns the table in columns, side by side however wide: in groups of them, each
+// behind the first, one would not know which of several rows is which.
 func (t Table) AsText(int) string {
-	var b bytes.Buffer
+	var b strings.Builder
 	if t.Caption != "" {
 		b.WriteString(t.Caption + "\n")
 	}
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	row := func(cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
-	var head []string
+	var plain table.Table
 	for _, c := range t.Columns {
-		head = append(head, strings.ToUpper(c.Name))
+		plain.Head = append(plain.Head, c.Name)
 	}
-	row(head)
 	for _, r := range t.Rows {
-		cells := []string{r.Heading}
-		if r.Heading == "" {
-			cells = nil
-			for _, c := range r.Cells {
-				cells = append(cells, flat.Replace(c.Text))
-			}
+		if r.Heading != "" {
+			plain.Add(r.Heading)
+			continue
 		}
-		row(append(cells, make([]string, len(t.Columns)-len(cells))...))
+		cells := make([]string, len(r.Cells))
+		for i, c := range r.Cells {
+			cells[i] = flat.Replace(c.Text)
+		}
+		plain.Add(cells...)
 	}
-	_ = w.Flush() // into memory
-	var out strings.Builder
-	for l := range strings.Lines(b.String()) {
-		out.WriteString(strings.TrimRight(l, " \n") + "\n")
-	}
-	return out.String()
+	plain.Text(&b, table.Look{})
+	return b.String()
 }
 
-// flat keeps the text of a cell in its column.
+// flat keeps the text of a cell in its line.
 var flat = strings.NewReplacer("\t", " ", "\n", " ")

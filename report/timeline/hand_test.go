@@ -1,6 +1,7 @@
 package timeline_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -253,6 +254,14 @@ func TestGuardedResource(t *testing.T) {
 	}
 	if m.Grants[0].Fence != 7 {
 		t.Errorf("grant %+v", m.Grants[0])
+	}
+}
+
+// A fence may be more than JavaScript can count to: pages get its digits.
+func TestFencesKeepTheirDigits(t *testing.T) {
+	text, err := json.Marshal(timeline.Grant{Fence: 1<<53 + 1})
+	if err != nil || !strings.Contains(string(text), `"n":"9007199254740993"`) {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

@@ -138,9 +138,9 @@ type Grant struct {
 	Token    string       `json:"k"`
 	Call     history.Time `json:"a"` // of acquire
 	Granted  history.Time `json:"f"`
-	To       history.Time `json:"t"`           // until when the client may have believed that it holds
-	How      string       `json:"h"`           // what ended that, in words
-	Fence    uint64       `json:"n,omitempty"` // 0: it bears none
+	To       history.Time `json:"t"`                  // until when the client may have believed that it holds
+	How      string       `json:"h"`                  // what ended that, in words
+	Fence    uint64       `json:"n,omitempty,string"` // 0: it bears none; not all are numbers of JavaScript
 }
 
 // Find is something that is violated, or undecided.
