@@ -100,8 +100,12 @@ input, 3 undecided, 0.`,
 			}
 		}
 		c := checking{options: o, only: only, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr(), used: map[string]bool{}}
-		return o.report.after(cmd, c.all(cmd.Context(), args), "check "+strings.Join(args, ", "), func(ctx context.Context, r *report.Report) error {
-			return r.Find(ctx, args)
+		read, err := c.all(cmd.Context(), args)
+		if len(read) == 0 {
+			return err
+		}
+		return o.report.after(cmd, err, "check "+strings.Join(read, ", "), func(ctx context.Context, r *report.Report) error {
+			return r.Find(ctx, read)
 		})
 	}
 	return cmd
@@ -136,22 +140,26 @@ type checking struct {
 // hide a violation beside it.
 var severity = []int{exitContradiction, exitBadInput, exitUndecided, exitAsExpected}
 
-// all judges everything that is named, as long as nobody stops it.
-func (c checking) all(ctx context.Context, names []string) error {
+// all judges everything that is named, as long as nobody stops it, and returns what was not bad
+// input.
+func (c checking) all(ctx context.Context, names []string) (read []string, err error) {
 	worst := exitAsExpected
 	for i, name := range names {
 		code := exitUndecided
 		if ctx.Err() == nil {
 			code = c.one(ctx, name, len(names) > 1, i > 0)
 		}
+		if code != exitBadInput {
+			read = append(read, name)
+		}
 		if slices.Index(severity, code) < slices.Index(severity, worst) {
 			worst = code
 		}
 	}
 	if worst == exitAsExpected {
-		return nil
+		return read, nil
 	}
-	return verdictError(worst)
+	return read, verdictError(worst)
 }
 
 // one judges one of them, prints what is found and returns the exit code.

@@ -28,8 +28,11 @@ type jepsenPicture struct {
 
 // judgeJepsen judges a history of Jepsen.
 func (c checking) judgeJepsen(ctx context.Context, in input, text io.Reader) (verdicted, error) {
-	if len(c.only) > 0 {
+	switch {
+	case len(c.only) > 0:
 		return nil, errors.New("--property is of histories of Lockstorm, and this one is of Jepsen")
+	case c.options.report.path != "":
+		return nil, errors.New("--report is of histories of Lockstorm, and this one is of Jepsen")
 	}
 	report, err := jepsen.Judge(ctx, text, c.options.jepsen)
 	if err != nil {
