@@ -142,7 +142,7 @@ func TestDebate(t *testing.T) {
 		wantIn(t, text, `id="row-`+s.Name+`"`)
 		wantIn(t, html.UnescapeString(text), s.Claims.Kleppmann, s.Claims.Antirez, s.Summary)
 	}
-	wantIn(t, text, "found on sim", "found on process", "on sim 67 of 67 rows are as expected", "lockstorm run crash-restart --backend process --seed ",
+	wantIn(t, text, "found on sim", "found on process", "on sim 67 of 67 rows and 9 of 9 series are as expected", "lockstorm run crash-restart --backend process --seed ",
 		`id="witness-`, "Sweep: drift-edge", "The locks compared", "95 %")
 	if n := strings.Count(text, `<details id="witness-`); n != options.Most {
 		t.Errorf("%d witnesses; want %d", n, options.Most)
@@ -235,6 +235,11 @@ func TestAdvice(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIn(t, sound(t, refused), "No setting is recommended: too wishful")
+	stopped := report.New("advice", options)
+	if err := stopped.Advice(tune.Advice{Question: q, Front: a.Front, WeighedSettings: a.WeighedSettings}); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, sound(t, stopped), "Stopped before a setting was validated by runs: none is recommended.", "The choice", "<svg ")
 }
 
 // Law: whatever stored files say is shown and not run.

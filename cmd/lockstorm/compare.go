@@ -79,7 +79,7 @@ not seen to violate what it is said to.`,
 // reported makes the page of what was found.
 func (c comparison) reported(cmd *cobra.Command, to reportFile, err error) error {
 	return to.after(cmd, err, "the locks compared", func(_ context.Context, r *report.Report) error {
-		r.Comparison(c.Comparison, versions(backends[0].Backend))
+		r.Comparison(c.Comparison, versions(backends[0].Backend), c.stopped)
 		return nil
 	})
 }
