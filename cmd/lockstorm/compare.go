@@ -92,7 +92,7 @@ func (o compareOptions) check(part bool) error {
 	case o.save != "" && part:
 		return errors.New("--save stores the whole comparison: name neither locks nor a trial")
 	}
-	return checkFormat(o.format)
+	return cmp.Or(checkFormat(o.format), writableDir("--save", o.save))
 }
 
 // comparison is some locks in some trials, and what is known of them.

@@ -69,6 +69,8 @@ func TestReportsThatCannotBe(t *testing.T) {
 	for line, says := range map[string]string{
 		"run calm --out= --report " + dir:                               "--report " + dir + ": is a directory",
 		"debate --report " + filepath.Join(blocked, "r.html"):           "--report " + filepath.Join(blocked, "r.html"),
+		"debate --save " + blocked:                                      "--save " + blocked + ": not a directory",
+		"compare --save " + filepath.Join(blocked, "d"):                 "--save " + filepath.Join(blocked, "d") + ": not a directory",
 		"hunt --report " + dir:                                          "--report " + dir + ": is a directory",
 		"tune ../../docs/service.yaml --report " + dir:                  "--report " + dir + ": is a directory",
 		"sweep drift-edge --report " + dir:                              "--report " + dir + ": is a directory",
