@@ -54,8 +54,11 @@ func (r *Report) Advice(a tune.Advice) error {
 
 // verdictOn says whether there is a setting.
 func verdictOn(a tune.Advice) document.Block {
-	if a.Refusal != "" {
+	switch {
+	case a.Refusal != "":
 		return document.Notice{Mark: document.Bad, Text: "No setting is recommended: " + a.Refusal}
+	case a.Recommended == nil:
+		return document.Notice{Mark: document.Open, Text: "Stopped before a setting was validated by runs: none is recommended."}
 	}
 	s := a.Recommended
 	return document.Notice{Mark: document.Good, Text: fmt.Sprintf("Recommended: a TTL of %v, extended: %s; drift factor %g; node timeout %v; retries after %v to %v.",

@@ -10,7 +10,8 @@ import (
 )
 
 // Comparison adds what locks have shown in trials: all trials together, and each by itself.
-func (r *Report) Comparison(c account.Comparison, versions map[string]string) {
+// stopped says that this was before the end.
+func (r *Report) Comparison(c account.Comparison, versions map[string]string, stopped bool) {
 	records := c.Records(c.Trials)
 	if len(records) == 0 {
 		r.section("The locks compared", document.Notice{Mark: document.Open, Text: "Nothing is known of any lock."})
@@ -21,6 +22,9 @@ func (r *Report) Comparison(c account.Comparison, versions map[string]string) {
 	blocks := []document.Block{}
 	for _, d := range c.Deviations() {
 		blocks = append(blocks, document.Notice{Mark: markOf(d.Conclusion), Text: d.Text})
+	}
+	if stopped {
+		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
 	}
 	if len(blocks) == 0 {
 		blocks = append(blocks, document.Notice{Mark: document.Good, Text: "Every lock is what is said of it."})
@@ -50,5 +54,5 @@ func (r *Report) Comparison(c account.Comparison, versions map[string]string) {
 		}
 	}
 	r.section("The locks compared", blocks...)
-	r.made("The comparison", versions, "lockstorm compare")
+	r.made("The comparison", versions, "")
 }

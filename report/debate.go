@@ -180,30 +180,50 @@ func (b *board) scoreboard() {
 	}
 	blocks := []document.Block{b.headline()}
 	if b.Stopped {
-		blocks = append(blocks, document.Notice{Mark: document.Open, Text: "Stopped before the end: this is what is known."})
+		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
 	}
 	blocks = append(blocks, t, document.Prose(account.SignLegend+". "+account.Codes()+"."), document.Prose(strings.ReplaceAll(account.ShownLegend, "\n", " ")))
 	b.section("Scoreboard", append(blocks, b.strays()...)...)
 }
 
-// headline says how many rows are as expected on each side.
+// headline says how many rows and series are as expected on each side.
 func (b *board) headline() document.Block {
 	var parts []string
 	var all []storm.Tally
 	for _, s := range b.Sides {
-		rows, good := 0, 0
+		var rows, series score
 		for _, row := range b.agreement.Rows {
 			if t, known := s.Found[row.Name]; known {
-				rows++
+				rows.add(t)
 				all = append(all, t)
-				if t.Conclusion() == storm.AsExpected {
-					good++
+			}
+		}
+		for _, topic := range b.Topics {
+			for _, one := range topic.Series {
+				if c := s.Found.Curve(one); len(c.Tallies) > 0 {
+					series.add(c.Tallies...)
+					all = append(all, c.Tallies...)
 				}
 			}
 		}
-		parts = append(parts, fmt.Sprintf("on %s %d of %d rows are as expected", s.Name, good, rows))
+		text := fmt.Sprintf("on %s %d of %d rows", s.Name, rows.good, rows.all)
+		if series.all > 0 {
+			text += fmt.Sprintf(" and %d of %d series", series.good, series.all)
+		}
+		parts = append(parts, text+" are as expected")
 	}
 	return document.Notice{Mark: markOf(account.Worst(all)), Text: strings.Join(parts, "; ") + "."}
+}
+
+// score is how many of some things are as expected.
+type score struct{ good, all int }
+
+// add counts one that these runs are of.
+func (s *score) add(runs ...storm.Tally) {
+	s.all++
+	if account.Worst(runs) == storm.AsExpected {
+		s.good++
+	}
 }
 
 // strays are reasons for differences that are none.

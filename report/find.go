@@ -234,7 +234,7 @@ func (h *haul) into(ctx context.Context, r *Report) error {
 		}
 	}
 	for _, c := range h.compared {
-		r.Comparison(c.Comparison, c.versions)
+		r.Comparison(c.Comparison, c.versions, false)
 	}
 	if len(h.runs) > 0 {
 		if err := r.Runs(h.runs); err != nil {

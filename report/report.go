@@ -26,6 +26,9 @@ type Options struct {
 // DefaultMost is Most where nobody says how many.
 const DefaultMost = 12
 
+// stoppedNote says that what is on the page is not all that was asked for.
+const stoppedNote = "Stopped before the end: this is what is known."
+
 // Report is a page in the making.
 type Report struct {
 	document.Document

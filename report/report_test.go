@@ -142,7 +142,7 @@ func TestDebate(t *testing.T) {
 		wantIn(t, text, `id="row-`+s.Name+`"`)
 		wantIn(t, html.UnescapeString(text), s.Claims.Kleppmann, s.Claims.Antirez, s.Summary)
 	}
-	wantIn(t, text, "found on sim", "found on process", "on sim 67 of 67 rows are as expected", "lockstorm run crash-restart --backend process --seed ",
+	wantIn(t, text, "found on sim", "found on process", "on sim 67 of 67 rows and 9 of 9 series are as expected", "lockstorm run crash-restart --backend process --seed ",
 		`id="witness-`, "Sweep: drift-edge", "The locks compared", "95 %")
 	if n := strings.Count(text, `<details id="witness-`); n != options.Most {
 		t.Errorf("%d witnesses; want %d", n, options.Most)
@@ -155,9 +155,9 @@ func TestDebate(t *testing.T) {
 func TestRun(t *testing.T) {
 	dir := kept(t, "crash-restart", 1)
 	one := filepath.Join(dir, "crash-restart-sim-1")
-	wantIn(t, page(t, one), `"p":"V1 lease exclusion","v":"violated","x":"nodes 4 and 5 are cut off`, "lockstorm replay "+one, "kind: redlock", "as expected")
+	wantIn(t, page(t, one), "V1 lease exclusion", "nodes 4 and 5 are cut off", "their windows overlap by", "lockstorm replay "+one, "kind: redlock", "as expected")
 	bare := page(t, filepath.Join(one, results.HistoryFile))
-	wantIn(t, bare, "nothing was expected, and something is violated", `"p":"V1 lease exclusion","v":"violated"`)
+	wantIn(t, bare, "nothing was expected, and something is violated", "their windows overlap by")
 }
 
 func TestManyRuns(t *testing.T) {
@@ -235,6 +235,11 @@ func TestAdvice(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIn(t, sound(t, refused), "No setting is recommended: too wishful")
+	stopped := report.New("advice", options)
+	if err := stopped.Advice(tune.Advice{Question: q, Front: a.Front, WeighedSettings: a.WeighedSettings}); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, sound(t, stopped), "Stopped before a setting was validated by runs: none is recommended.", "The choice", "<svg ")
 }
 
 // Law: whatever stored files say is shown and not run.

@@ -102,12 +102,18 @@ func (f *form) items(n *yaml.Node, t reflect.Type, at *place) {
 	}
 }
 
-// fields looks at a mapping that is a struct.
+// fields looks at a mapping that is a struct. What it can have is told with the first field that
+// it cannot have, and not again.
 func (f *form) fields(n *yaml.Node, t reflect.Type, at *place) {
-	known := fieldsOf(t)
+	known, told := fieldsOf(t), false
 	f.pairs(n, at, func(key, value *yaml.Node) {
 		i := slices.IndexFunc(known, func(k reflect.StructField) bool { return nameOf(k) == key.Value })
 		if i < 0 {
+			if told {
+				f.wrong(key, at, "unknown field %s", shortened(key.Value))
+				return
+			}
+			told = true
 			f.wrong(key, at, "unknown field %s: want %s", shortened(key.Value), alternatives(known))
 			return
 		}

@@ -176,6 +176,20 @@ func TestAllMistakesOfForm(t *testing.T) {
 	}
 }
 
+// What a thing can have is told once, however much it cannot have.
+func TestFieldsAreToldOnce(t *testing.T) {
+	_, err := scenarios.Parse([]byte("pauses: 1\nclocks: 2\nlock: {tttl: 1s, ttll: 1s}\n"))
+	if err == nil {
+		t.Fatal("taken for a scenario")
+	}
+	text := err.Error()
+	for want, n := range map[string]int{"unknown field": 4, "want name, summary": 1, "want kind, ttl": 1, "line 2: unknown field clocks": 1} {
+		if got := strings.Count(text, want); got != n {
+			t.Errorf("%q stands %d times in %q; want %d", want, got, text, n)
+		}
+	}
+}
+
 // Anchors, aliases and merge keys work, and an alias cannot make a text endless.
 func TestAliases(t *testing.T) {
 	text := strings.Replace(good, "  - {workload: hold, resource: r, rounds: 1}", "  - &one {workload: hold, resource: r, rounds: 1}\n  - *one\n  - {<<: *one, rounds: 2}", 1)

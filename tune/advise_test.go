@@ -1,11 +1,13 @@
 package tune
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -275,11 +277,31 @@ func TestSlipsFindOutAModelThatIsTooGood(t *testing.T) {
 func (m *model) slipTrial(t *testing.T, s slip) Trial {
 	t.Helper()
 	c := drawing{simulated.Backend(), 1, func() {}}
-	tallies, _, err := c.run(t.Context(), 200, func(d dice) scenarios.Scenario { return m.slips(s, d) })
+	tally, _, err := c.run(t.Context(), 200, func(d dice) scenarios.Scenario { return m.slips(s, d) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newTrial("slips", "", checker.Effect, false, s.predicted, tallies)
+	return newTrial("slips", "", checker.Effect, false, s.predicted, tally)
+}
+
+// Scenarios are drawn when their runs begin: who stops many waits for none that have not.
+func TestRunsThatAreStoppedAreNotDrawn(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	m := newModel(small().Known)
+	p := m.paces()[0]
+	var drawn atomic.Int64
+	c := drawing{simulated.Backend(), 1, stop}
+	tally, _, err := c.run(ctx, 100_000, func(d dice) scenarios.Scenario {
+		drawn.Add(1)
+		return m.scout(p, d, 2)
+	})
+	if !errors.Is(err, context.Canceled) || tally.Runs == 0 {
+		t.Errorf("%d runs, %v", tally.Runs, err)
+	}
+	if n := drawn.Load(); n > 10_000 {
+		t.Errorf("%d scenarios were drawn for %d runs", n, tally.Runs)
+	}
 }
 
 // What no setting can meet is refused, and the reason names the wish and the cause.

@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"runtime"
+	"sync"
 
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
@@ -15,29 +16,37 @@ type drawing struct {
 	told    func() // after each run
 }
 
-// run runs scenario(0), …, scenario(n-1), each with a seed of its own, which it is drawn from.
-func (d drawing) run(ctx context.Context, n int, scenario func(dice) scenarios.Scenario) ([]storm.Tally, waits, error) {
-	batches, meters := make([]storm.Batch, n), make([]*waitMeter, n)
-	for i := range n {
-		seed := d.seed + uint64(i)
-		e, err := storm.Prepare(d.backend, scenario(newDice(seed)))
-		if err != nil {
-			return nil, nil, err
-		}
-		meters[i] = newWaitMeter()
-		batches[i] = storm.Batch{
-			Experiment: e, First: seed, Runs: 1,
-			One:  func(ctx context.Context, seed uint64) (storm.Result, error) { return e.Run(ctx, seed, meters[i]) },
-			Each: func(storm.Result) { d.told() },
-		}
+// run runs n scenarios, each with a seed of its own, which it is drawn from. The tally has the
+// first of them. A scenario is drawn when its run begins: of a million, drawn beforehand,
+// nothing would be seen for a minute, nor could it be stopped.
+func (d drawing) run(ctx context.Context, n int, scenario func(dice) scenarios.Scenario) (storm.Tally, waits, error) {
+	draw := func(seed uint64) (storm.Experiment, error) {
+		return storm.Prepare(d.backend, scenario(newDice(seed)))
 	}
-	tallies, err := storm.RunBatches(ctx, runtime.GOMAXPROCS(0), batches)
+	first, err := draw(d.seed)
+	if err != nil {
+		return storm.Tally{}, nil, err
+	}
+	var all waits // in no order
+	var mutex sync.Mutex
+	one := func(ctx context.Context, seed uint64) (storm.Result, error) {
+		e, err := draw(seed)
+		if err != nil {
+			return storm.Result{}, err
+		}
+		meter := newWaitMeter()
+		r, err := e.Run(ctx, seed, meter)
+		mutex.Lock()
+		defer mutex.Unlock()
+		all = append(all, meter.whole()...)
+		return r, err
+	}
+	tallies, err := storm.RunBatches(ctx, runtime.GOMAXPROCS(0), []storm.Batch{{
+		Experiment: first, First: d.seed, Runs: n, One: one,
+		Each: func(storm.Result) { d.told() },
+	}})
 	if err == nil {
 		err = ctx.Err()
 	}
-	var all waits
-	for _, m := range meters {
-		all = append(all, m.whole()...)
-	}
-	return tallies, all, err
+	return tallies[0], all, err
 }

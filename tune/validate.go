@@ -50,20 +50,14 @@ type Trial struct {
 	Predicted float64          `json:"predicted"` // by the model, at most
 }
 
-// newTrial counts violations in tallies.
-func newTrial(name, what string, p checker.Property, perGrant bool, predicted float64, tallies []storm.Tally) Trial {
-	t := Trial{Name: name, What: what, Property: p, PerGrant: perGrant, Predicted: predicted}
-	var rate storm.Rate
-	for _, one := range tallies {
-		t.Runs += one.Runs
-		t.Open += one.Seen[p][checker.Unknown]
-		if perGrant {
-			rate = rate.Plus(one.PerGrant(p))
-		} else {
-			rate = rate.Plus(one.Rate(p))
-		}
+// newTrial counts the violations of runs.
+func newTrial(name, what string, p checker.Property, perGrant bool, predicted float64, runs storm.Tally) Trial {
+	rate := runs.Rate(p)
+	if perGrant {
+		rate = runs.PerGrant(p)
 	}
-	t.K, t.N = rate.K, rate.N
+	t := Trial{Name: name, What: what, Property: p, PerGrant: perGrant, Predicted: predicted,
+		Runs: runs.Runs, Open: runs.Seen[p][checker.Unknown], K: rate.K, N: rate.N}
 	t.Low, t.High = rate.Wilson()
 	return t
 }
@@ -85,30 +79,28 @@ const everydayRounds = 10
 // validate runs a setting. runs is how many runs each trial has.
 func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted, first uint64) (Validation, error) {
 	v := Validation{Seeds: Seeds{First: first, Last: first - 1}}
-	run := func(name string, runs int, draw func(d dice) scenarios.Scenario) ([]storm.Tally, waits, error) {
+	run := func(name string, runs int, draw func(d dice) scenarios.Scenario) (storm.Tally, waits, error) {
 		c := drawing{o.Backend, v.Seeds.Last + 1, o.step(name, runs)}
-		tallies, took, err := c.run(ctx, runs, draw)
+		tally, took, err := c.run(ctx, runs, draw)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
+			return tally, nil, fmt.Errorf("%s: %w", name, err)
 		}
-		v.scenarios, v.seeds = append(v.scenarios, tallies[0].Scenario), append(v.seeds, c.seed)
+		v.scenarios, v.seeds = append(v.scenarios, tally.Scenario), append(v.seeds, c.seed)
 		v.Seeds.Last += uint64(runs)
-		return tallies, took, nil
+		return tally, took, nil
 	}
 
-	tallies, took, err := run("everyday", max(o.Runs/5, 2), func(d dice) scenarios.Scenario {
+	tally, took, err := run("everyday", max(o.Runs/5, 2), func(d dice) scenarios.Scenario {
 		return m.everyday(w.Setting, d, everydayRounds, true, 1)
 	})
 	if err != nil {
 		return v, err
 	}
-	for _, t := range tallies {
-		v.Grants += t.Measured.All().Grants
-	}
+	v.Grants = tally.Measured.All().Grants
 	v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max = took.p99()
-	v.Trials = append(v.Trials, newTrial("everyday", "clients as they are said to be, with pauses and crashes as often", checker.Effect, true, w.Risk.Total(), tallies))
+	v.Trials = append(v.Trials, newTrial("everyday", "clients as they are said to be, with pauses and crashes as often", checker.Effect, true, w.Risk.Total(), tally))
 
-	tallies, _, err = run("edge", o.Runs, func(d dice) scenarios.Scenario { return m.edge(w.Setting, d) })
+	tally, _, err = run("edge", o.Runs, func(d dice) scenarios.Scenario { return m.edge(w.Setting, d) })
 	if err != nil {
 		return v, err
 	}
@@ -116,14 +108,14 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 	if m.earlyRestart(w.Setting) > 0 {
 		early = 1 // the given restart delay is known to be too short: clocks are told from it by no run
 	}
-	v.Trials = append(v.Trials, newTrial("edge", "held to the last instant on the worst clocks, with steps, crashes and restarts", checker.Lease, false, early, tallies))
+	v.Trials = append(v.Trials, newTrial("edge", "held to the last instant on the worst clocks, with steps, crashes and restarts", checker.Lease, false, early, tally))
 
 	if s, ok := m.slip(w); ok {
-		tallies, _, err = run("slips", o.Runs, func(d dice) scenarios.Scenario { return m.slips(s, d) })
+		tally, _, err = run("slips", o.Runs, func(d dice) scenarios.Scenario { return m.slips(s, d) })
 		if err != nil {
 			return v, err
 		}
-		v.Trials = append(v.Trials, newTrial("slips", s.what(m), checker.Effect, false, s.predicted, tallies))
+		v.Trials = append(v.Trials, newTrial("slips", s.what(m), checker.Effect, false, s.predicted, tally))
 	}
 	v.judge(want)
 	return v, nil

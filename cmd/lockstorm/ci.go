@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -107,6 +108,7 @@ func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
 	o.hunt = huntOptions{faults: string(nemesis.AllKinds), most: usualMost, guidance: string(hunt.Full)}
 	f := cmd.Flags()
 	f.DurationVar(&o.budget, "budget", 5*time.Minute, "how long all of it may take")
+	f.Lookup("budget").DefValue = words.Whole(o.budget)
 	f.StringSliceVar(&o.suites, "suites", []string{casesSuite, debateSuite, huntSuite}, "what is run")
 	f.StringSliceVar(&o.cases, "cases", nil, "files of cases, and directories of them (default "+usualCases+", if it is there)")
 	f.StringSliceVar(&o.rows, "rows", nil, "rows and series of the debate, and files of scenarios (default: the whole debate)")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report/ci"
 )
 
@@ -42,7 +43,7 @@ type deadline struct {
 
 // limit returns a context that ends with ctx or when the budget is spent.
 func (d deadline) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %v was spent: a longer --budget, or fewer --runs, make room", d.budget))
+	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %s was spent: a longer --budget, or fewer --runs, make room", words.Whole(d.budget)))
 }
 
 // whyEnded says why a context has ended, and with it what was run under it.

@@ -38,7 +38,7 @@ func printReport(out io.Writer, r ci.Report) {
 
 // with says what it was checked with.
 func (o ciOptions) with() string {
-	return fmt.Sprintf("lockstorm %s, budget %v, seed of the hunt %d", version(), o.budget, o.hunt.seed)
+	return fmt.Sprintf("lockstorm %s, budget %s, seed of the hunt %d", version(), words.Whole(o.budget), o.hunt.seed)
 }
 
 // write writes the files that were asked for, and the annotations. What cannot be written

@@ -79,7 +79,7 @@ not seen to violate what it is said to.`,
 // reported makes the page of what was found.
 func (c comparison) reported(cmd *cobra.Command, to reportFile, err error) error {
 	return to.after(cmd, err, "the locks compared", func(_ context.Context, r *report.Report) error {
-		r.Comparison(c.Comparison, versions(backends[0].Backend))
+		r.Comparison(c.Comparison, versions(backends[0].Backend), c.stopped)
 		return nil
 	})
 }
@@ -92,7 +92,7 @@ func (o compareOptions) check(part bool) error {
 	case o.save != "" && part:
 		return errors.New("--save stores the whole comparison: name neither locks nor a trial")
 	}
-	return checkFormat(o.format)
+	return cmp.Or(checkFormat(o.format), writableDir("--save", o.save))
 }
 
 // comparison is some locks in some trials, and what is known of them.

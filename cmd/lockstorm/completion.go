@@ -54,7 +54,9 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"format":      offers(formats, cobra.ShellCompDirectiveNoFileComp),
 	"assume":      offers(fixedChoice(promisedWord), cobra.ShellCompDirectiveDefault),
 	"picture":     offers(fixedChoice(noPicture), cobra.ShellCompDirectiveDefault),
-	"out":         directories,
+	"suites":      listed(fixedChoice(casesSuite, debateSuite, huntSuite)),
+	"rows":        rowsAndFiles,
+	"out":         output,
 	"save":        directories,
 	"from":        directories,
 }
@@ -144,6 +146,20 @@ func listed(of candidates) cobra.CompletionFunc {
 
 func directories(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// rowsAndFiles completes the last row of a list with commas, or a file, which can stand there too.
+func rowsAndFiles(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, _ := listed(rowNames)(cmd, args, begun)
+	return all, cobra.ShellCompDirectiveNoSpace
+}
+
+// output is the directory that a command fills, or the file of a page.
+func output(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if cmd.Name() == "report" {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return directories(cmd, args, begun)
 }
 
 func scenarioFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -251,10 +267,13 @@ func faultKinds(cmd *cobra.Command) []cobra.Completion {
 	return append(all, described(kinds, func(k nemesis.Kind) (string, string) { return string(k), does[k] })(cmd)...)
 }
 
-// formats are those of a command's tables.
+// formats are those of a command's tables, or of a page.
 func formats(cmd *cobra.Command) []cobra.Completion {
-	if cmd.Name() == "hunt" || cmd.Name() == "agreement" { // whose JSON is another flag, or none
+	switch cmd.Name() {
+	case "hunt", "agreement": // whose JSON is another flag, or none
 		return []cobra.Completion{asText, asMarkdown}
+	case "report":
+		return []cobra.Completion{asHTML, asText}
 	}
 	return []cobra.Completion{asText, asMarkdown, asJSON}
 }

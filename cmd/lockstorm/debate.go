@@ -112,7 +112,7 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 		return errors.New("--save stores the whole debate: name no rows")
 	}
 	o.fill(names)
-	return nil
+	return writableDir("--save", o.save)
 }
 
 // fill sets the numbers of runs that were not given.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/lockstorm/lockstorm/report/account"
@@ -30,7 +32,7 @@ func (k *known) learn(now known) { *k = now }
 type location struct{ dir, file string }
 
 // present runs a suite, stores what it has shown, unless there is no directory for it
-// or the suite was stopped, and prints it.
+// or the suite was stopped, and prints it, also where it could not be stored.
 func (s suite) present(ctx context.Context, of subject, save location, out, problems io.Writer) error {
 	found, refused, err := s.run(ctx, problems)
 	if err != nil {
@@ -39,12 +41,13 @@ func (s suite) present(ctx context.Context, of subject, save location, out, prob
 	stopped := ctx.Err() != nil
 	of.learn(known{found, refused, stopped})
 	reference := s.reference(found)
+	var unsaved error
 	if save.dir != "" && !stopped {
 		if err := reference.Save(save.dir, save.file); err != nil {
-			return err
+			unsaved = fmt.Errorf("--save: %w", err)
 		}
 	}
-	if err := of.print(out, reference); err != nil {
+	if err := cmp.Or(of.print(out, reference), unsaved); err != nil {
 		return err
 	}
 	conclusion := of.Conclusion()

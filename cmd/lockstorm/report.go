@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -64,7 +66,7 @@ Exit codes: 0 the page is there; 2 bad usage or input.`,
 			return err
 		}
 		r.Title = "Lockstorm: " + r.Title
-		to.sign(r, words.Command(append([]string{"report"}, dirs...)...))
+		to.sign(r, typed(cmd))
 		write := func(w io.Writer) error { return r.Write(w) }
 		if format == asText {
 			write = func(w io.Writer) error { return r.WriteText(w, terminal.On(cmd.OutOrStdout()).Prose()) }
@@ -119,6 +121,16 @@ func (f reportFile) sign(r *report.Report, command string) {
 	r.Foot = append(r.Foot, "Made by lockstorm "+version()+": "+command)
 }
 
+// typed is the command with its arguments and with the flags that were given: what the page says
+// was found by these, and by no others.
+func typed(cmd *cobra.Command) string {
+	args := append(strings.Fields(cmd.CommandPath())[1:], cmd.Flags().Args()...)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		args = append(args, "--"+f.Name+"="+strings.Trim(f.Value.String(), "[]"))
+	})
+	return words.Command(args...)
+}
+
 // save writes the page, whole.
 func (f reportFile) save(flag string, write func(io.Writer) error) error {
 	var text bytes.Buffer
@@ -151,7 +163,7 @@ func (f reportFile) after(cmd *cobra.Command, err error, title string, fill func
 	if failed := fill(ctx, r); failed != nil {
 		return fmt.Errorf("--report: %w", failed)
 	}
-	f.sign(r, "lockstorm "+cmd.Name()+" --report")
+	f.sign(r, typed(cmd))
 	if failed := f.save("report", func(w io.Writer) error { return r.Write(w) }); failed != nil {
 		return failed
 	}

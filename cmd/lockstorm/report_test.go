@@ -14,20 +14,26 @@ func TestCommandsMakeReports(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "made", "report.html")
 	runs, found := filepath.Join(dir, "runs"), filepath.Join(dir, "cases")
+	halves := []string{filepath.Join(dir, "half1"), filepath.Join(dir, "half2")}
 	for _, c := range []struct {
 		line string
 		code int
 		want string
 	}{
-		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, `"p":"V1 lease exclusion","v":"violated"`},
+		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, "their windows overlap by"},
 		{"run calm --out= --seed 7", exitAsExpected, "lockstorm run calm --seed 7"},
-		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, `"p":"V1 lease exclusion","v":"violated"`},
+		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "their windows overlap by"},
 		{"check --picture none " + filepath.Join(runs, "crash-restart-sim-2"), exitAsExpected, "crash-restart, sim, seed 2"},
 		{"debate crash-restart calm --runs 3", exitAsExpected, `<details id="witness-crash-restart">`},
-		{"debate --from " + referenceDir, exitAsExpected, "on sim 67 of 67 rows are as expected."},
+		{"debate --from " + referenceDir, exitAsExpected, "on sim 67 of 67 rows and 9 of 9 series are as expected."},
 		{"compare --locks redlock --trial crash --runs 2", exitAsExpected, "The locks compared"},
 		{"hunt --lock single-node --property V1 --runs 200 --out " + found, exitContradiction, "lockstorm replay " + found},
+		{"check --picture none ../../README.md " + filepath.Join(runs, "crash-restart-sim-2"), exitBadInput, "Lockstorm: check " + filepath.Join(runs, "crash-restart-sim-2")},
 		{"sweep drift-edge --runs 5 --points 1,2", exitAsExpected, "Sweep: drift-edge"},
+		{"sweep drift-edge --runs 5 --shard 1/2 --out " + halves[0], exitAsExpected, "Sweep: drift-edge"},
+		{"sweep drift-edge --runs 5 --shard 2/2 --out " + halves[1], exitAsExpected, "Sweep: drift-edge"},
+		{"merge --out " + filepath.Join(dir, "whole") + " " + strings.Join(halves, " "), exitAsExpected, "Sweep: drift-edge"},
+		{"tune ../../docs/service.yaml --runs 10", exitAsExpected, "What is recommended, and what each figure rests on"},
 	} {
 		args := append(strings.Fields(c.line), "--report", file)
 		code, _, problems := command(t, args...)
@@ -37,7 +43,7 @@ func TestCommandsMakeReports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantIn(t, string(page), "<!DOCTYPE html>", c.want, "</html>")
+		wantIn(t, string(page), "<!DOCTYPE html>", c.want, "lockstorm "+strings.Fields(c.line)[0]+" ", "--report="+file, "</html>")
 	}
 	if left := inDir(t, filepath.Dir(file)); left != "report.html" {
 		t.Errorf("left behind: %s", left)
@@ -98,11 +104,13 @@ func TestReportsThatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, says := range map[string]string{
-		"run calm --out= --report " + dir:                               "is a directory",
+		"run calm --out= --report " + dir:                               "--report " + dir + ": is a directory",
 		"debate --report " + filepath.Join(blocked, "r.html"):           "--report " + filepath.Join(blocked, "r.html"),
-		"hunt --report " + dir:                                          "is a directory",
-		"tune ../../docs/service.yaml --report " + dir:                  "is a directory",
-		"sweep drift-edge --report " + dir:                              "is a directory",
+		"debate --save " + blocked:                                      "--save " + blocked + ": not a directory",
+		"compare --save " + filepath.Join(blocked, "d"):                 "--save " + filepath.Join(blocked, "d") + ": not a directory",
+		"hunt --report " + dir:                                          "--report " + dir + ": is a directory",
+		"tune ../../docs/service.yaml --report " + dir:                  "--report " + dir + ": is a directory",
+		"sweep drift-edge --report " + dir:                              "--report " + dir + ": is a directory",
 		"report " + dir + " --out " + filepath.Join(dir, "r.html"):      "nothing that a report is made of",
 		"report ../../testdata/cases --out " + dir:                      "--out " + dir + ": is a directory",
 		"report ../../testdata/cases --format yaml":                     `unknown format "yaml": want html or text`,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -114,7 +115,12 @@ type ran struct {
 
 // reported makes the page of the runs.
 func (r ran) reported(cmd *cobra.Command, err error) error {
-	return r.options.report.after(cmd, err, r.tally.Scenario.Name, func(_ context.Context, page *report.Report) error { return page.Runs(r.subjects) })
+	return r.options.report.after(cmd, err, r.tally.Scenario.Name, func(_ context.Context, page *report.Report) error {
+		if r.tally.Runs != 1 {
+			page.Lead = words.Sentence(r.tally.Scenario.Name + ": " + headline(r.tally) + ".")
+		}
+		return page.Runs(r.subjects)
+	})
 }
 
 // run runs the experiment. With --json it prints each run.

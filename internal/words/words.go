@@ -51,6 +51,18 @@ func Duration(d time.Duration) string {
 	return d.String()
 }
 
+// Whole prints a duration as a person writes it who gives one: "5m" and not "5m0s".
+func Whole(d time.Duration) string {
+	text := d.String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
+}
+
 // Ratio prints how many there are for each of something, to three digits, as in
 // "2.5 tries a grant". of is not 0.
 func Ratio(n, of int, what string) string {

@@ -37,6 +37,15 @@ func TestList(t *testing.T) {
 	}
 }
 
+func TestWhole(t *testing.T) {
+	for _, want := range []string{"0s", "-5s", "1ns", "10s", "1m10s", "5m", "10m", "20m10s", "1h", "10h", "1h10m", "1h0m10s", "30h20m"} {
+		d, err := time.ParseDuration(want)
+		if got := Whole(d); err != nil || got != want {
+			t.Errorf("%q, want %q (%v)", got, want, err)
+		}
+	}
+}
+
 func TestDurationHasThreeDigits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 7: "7ns", 1234567: "1.23ms", 2 * time.Millisecond: "2ms", 1234 * time.Millisecond: "1.23s",

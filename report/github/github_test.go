@@ -14,7 +14,7 @@ import (
 // sample has every outcome.
 func sample() ci.Report {
 	return ci.Report{
-		With: "lockstorm v1.2.3, budget 1m0s, seed of the hunt 7",
+		With: "lockstorm v1.2.3, budget 1m, seed of the hunt 7",
 		Took: 61234 * time.Millisecond,
 		Suites: []ci.Suite{
 			{Name: "cases", Checks: []ci.Check{
@@ -29,8 +29,8 @@ func sample() ci.Report {
 			{Name: "debate", Note: "backend sim", Checks: []ci.Check{
 				{Name: "calm", Outcome: ci.AsExpected, Took: time.Second},
 				{Name: "split-vote", Outcome: ci.Undecided, Says: "deadlock freedom: unknown, where holds is expected (seed 4)", Again: "lockstorm run split-vote --seed 4", Took: 2 * time.Second},
-				{Name: "late|one", Outcome: ci.NotRun, Says: "the budget of 1m0s was spent"},
-				{Name: "late-two", Outcome: ci.NotRun, Says: "the budget of 1m0s was spent"},
+				{Name: "late|one", Outcome: ci.NotRun, Says: "the budget of 1m was spent"},
+				{Name: "late-two", Outcome: ci.NotRun, Says: "the budget of 1m was spent"},
 				{Name: "other", Outcome: ci.NotApplicable, Says: "the backend cannot"},
 			}},
 		},
