@@ -100,7 +100,7 @@ input, 3 undecided, 0.`,
 			}
 		}
 		c := checking{options: o, only: only, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr(), used: map[string]bool{}}
-		return o.report.after(cmd, c.all(cmd.Context(), args), "check "+strings.Join(args, ", "), func(ctx context.Context, r *report.Report) error {
+		return o.report.after(cmd, c.all(cmd.Context(), args), "check "+report.Named(args), func(ctx context.Context, r *report.Report) error {
 			return r.Find(ctx, args)
 		})
 	}

@@ -185,15 +185,15 @@ func TestBrowserButtonsOfFindsLead(t *testing.T) {
 	if from, to := inSight(p); from != 0 || to != float64(m.End) {
 		t.Errorf("the whole run is %v to %v", from, to)
 	}
-	click("#find-V3 .tl-show")
+	click("article:has(#find-V3) .tl-show")
 	if from, to := inSight(p); from > float64(m.Finds[1].From) || to < float64(m.Finds[1].To) || to-from > 1e9 {
 		t.Errorf("V3 at %v is shown by %v to %v", m.Finds[1].From, from, to)
 	}
-	click("#find-V1 [data-grant='5']")
+	click("article:has(#find-V1) [data-grant='5']")
 	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); !slices.Equal(got, []int{5}) {
 		t.Errorf("selected are %v, want 5", got)
 	}
-	if pressed := browsertest.Eval[string](p, `document.querySelector("#find-V1 [data-grant='5']").ariaPressed`); pressed != "true" {
+	if pressed := browsertest.Eval[string](p, `document.querySelector("article:has(#find-V1) [data-grant='5']").ariaPressed`); pressed != "true" {
 		t.Errorf("its button is pressed: %s", pressed)
 	}
 	click(".tl-next")
@@ -375,7 +375,7 @@ func TestBrowserGlides(t *testing.T) {
 	want, _ := inSight(p)
 	browsertest.Eval[any](p, `document.querySelector(".tl-whole").click()`)
 	p.Until(fmt.Sprintf(`lockstorm.timelines[0].range()[1] === %d`, m.End))
-	browsertest.Eval[any](p, `document.querySelector("#find-V1 .tl-show").click()`)
+	browsertest.Eval[any](p, `document.querySelector("article:has(#find-V1) .tl-show").click()`)
 	p.Until(fmt.Sprintf(`Math.abs(lockstorm.timelines[0].range()[0] - %f) < 1`, want))
 }
 
