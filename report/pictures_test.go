@@ -28,16 +28,17 @@ type shown struct {
 	file   string
 	page   string // its name among the pages
 	at     string // what stands at the top of the picture: a selector
+	width  int64
 	height int64
 	dark   bool
 }
 
 var shots = []shown{
-	{"timeline.png", "run", "body", 960, false},
-	{"timeline-dark.png", "run", "body", 960, true},
-	{"sequence.png", "case", "details[open] h3", 900, false},
-	{"scoreboard.png", "debate", "#s-scoreboard", 900, false},
-	{"sweep.png", "sweep", "figure", 900, false},
+	{"timeline.png", "run", "body", 1200, 890, false},
+	{"timeline-dark.png", "run", "body", 1200, 890, true},
+	{"sequence.png", "case", "details[open] h3", 1400, 1000, false},
+	{"scoreboard.png", "debate", "#s-scoreboard", 1480, 900, false},
+	{"sweep.png", "sweep", "figure", 1200, 820, false},
 }
 
 // TestPictures checks the pictures of the documents, or takes them anew ("make pictures").
@@ -54,7 +55,7 @@ func TestPictures(t *testing.T) {
 			continue
 		}
 		c, err := png.DecodeConfig(bytes.NewReader(text))
-		if err != nil || c.Width != 1200 || len(text) > mostPicture {
+		if err != nil || int64(c.Width) != s.width || len(text) > mostPicture {
 			t.Errorf("%s: %d pixels wide, %d bytes: %v", path, c.Width, len(text), err)
 		}
 	}
@@ -78,10 +79,12 @@ func take(t *testing.T) {
 		"run":    found(t, filepath.Join(kept(t, "crash-restart", 1), "crash-restart-sim-1")),
 		"case":   found(t, "../testdata/cases/redlock-lease-crash-restart.yaml"),
 		"debate": found(t, debate),
-		"sweep":  found(t, filepath.Join(reference, "drift")),
+		"sweep":  found(t, filepath.Join(reference, "restart-delay")),
 	}
 	for _, s := range shots {
-		p := browsertest.Open(t, pages[s.page], browsertest.Screen{Width: 1200, Height: s.height, Dark: s.dark})
+		p := browsertest.Open(t, pages[s.page], browsertest.Screen{Width: s.width, Height: s.height, Dark: s.dark})
+		browsertest.Eval[any](p, `Object.assign(document.documentElement.style, { scrollbarWidth: "none", scrollPaddingTop: "0" })`)
+		p.Settle()
 		browsertest.Eval[any](p, `document.querySelector("`+s.at+`").scrollIntoView()`)
 		p.Settle()
 		path := filepath.Join(pictures, s.file)
