@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -238,6 +239,13 @@ func TestBrowserAHugeRun(t *testing.T) {
 	dir := filepath.Join(keptOf(t, s, 1), "calm-sim-1")
 	p := browsertest.Open(t, found(t, dir), browsertest.Desktop)
 	n := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`)
+	history, err := os.ReadFile(filepath.Join(dir, results.HistoryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if events := bytes.Count(history, []byte("\n")); events < 40_000 {
+		t.Errorf("the run has %d events, which is not huge", events)
+	}
 	t.Logf("first seen after %.0f ms, drawn of %d things", browsertest.Eval[float64](p, `lockstorm.timelines[0].ready`), n)
 	if n == 0 || n > 20_000 {
 		t.Errorf("it is drawn of %d things", n)

@@ -37,7 +37,7 @@ var shots = []shown{
 	{"timeline.png", "run", "body", 1200, 890, false},
 	{"timeline-dark.png", "run", "body", 1200, 890, true},
 	{"sequence.png", "case", "details[open] h3", 1400, 1000, false},
-	{"scoreboard.png", "debate", "#s-scoreboard", 1480, 900, false},
+	{"scoreboard.png", "debate", "#s-scoreboard", 1480, 760, false},
 	{"sweep.png", "sweep", "figure", 1200, 820, false},
 }
 
@@ -86,6 +86,9 @@ func take(t *testing.T) {
 		browsertest.Eval[any](p, `Object.assign(document.documentElement.style, { scrollbarWidth: "none", scrollPaddingTop: "0" })`)
 		p.Settle()
 		browsertest.Eval[any](p, `document.querySelector("`+s.at+`").scrollIntoView()`)
+		if s.page == "debate" { // its rows on restarts
+			browsertest.Eval[any](p, `((box) => { box.value = "restart"; box.dispatchEvent(new Event("input")); })(document.querySelector(".filter input"))`)
+		}
 		p.Settle()
 		path := filepath.Join(pictures, s.file)
 		p.Shot(path)
