@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -211,6 +212,20 @@ func TestBrowserAPageOfAll(t *testing.T) {
 	drawn := `((c) => c.width > 500 && new Set(c.getContext("2d").getImageData(0, 0, c.width, c.height).data).size)(document.querySelector("[id^=witness] .tl-lanes"))`
 	if colours := browsertest.Eval[any](p, drawn); colours == false || colours.(float64) < 10 {
 		t.Errorf("the timeline of the witness is not drawn: %v", colours)
+	}
+
+	// What a picture shows can be sorted as a table, too.
+	ordered := browsertest.Eval[[]float64](p, `(() => {
+		for (const table of document.querySelectorAll("figure table.sorts")) for (const [i, head] of [...table.tHead.rows[0].cells].entries()) {
+			const values = () => [...table.tBodies[0].rows].map((r) => Number(r.cells[i].dataset.sort)), down = () => values().every((v, k, all) => k === 0 || v <= all[k - 1]);
+			if (values().some(Number.isNaN) || down()) continue;
+			head.querySelector("button").click();
+			head.querySelector("button").click();
+			return values();
+		}
+	})()`)
+	if len(ordered) < 2 || !slices.IsSortedFunc(ordered, func(a, b float64) int { return cmp.Compare(b, a) }) {
+		t.Errorf("sorted down, a column of the table of a sweep is %v", ordered)
 	}
 
 	// Pictures have the colours of the page.
