@@ -155,9 +155,9 @@ func TestDebate(t *testing.T) {
 func TestRun(t *testing.T) {
 	dir := kept(t, "crash-restart", 1)
 	one := filepath.Join(dir, "crash-restart-sim-1")
-	wantIn(t, page(t, one), "V1 lease exclusion violated: nodes 4 and 5 are cut off", "lockstorm replay "+one, "kind: redlock", "as expected")
+	wantIn(t, page(t, one), `<a href="#find-V1">V1 lease exclusion</a>: <span class="bad">violated</span>`, "<p>nodes 4 and 5 are cut off", "lockstorm replay "+one, "kind: redlock", "as expected")
 	bare := page(t, filepath.Join(one, results.HistoryFile))
-	wantIn(t, bare, "nothing was expected, and something is violated", "V1 lease exclusion violated")
+	wantIn(t, bare, "nothing was expected, and something is violated", `<a href="#find-V1">V1 lease exclusion</a>: <span class="bad">violated</span>`)
 }
 
 func TestManyRuns(t *testing.T) {

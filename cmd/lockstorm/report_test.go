@@ -61,13 +61,13 @@ func TestReportsThatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, says := range map[string]string{
-		"run calm --out= --report " + dir:                               "it is a directory, and the page is a file",
+		"run calm --out= --report " + dir:                               "is a directory",
 		"debate --report " + filepath.Join(blocked, "r.html"):           "--report " + filepath.Join(blocked, "r.html"),
-		"hunt --report " + dir:                                          "it is a directory",
-		"tune ../../docs/service.yaml --report " + dir:                  "it is a directory",
-		"sweep drift-edge --report " + dir:                              "it is a directory",
+		"hunt --report " + dir:                                          "is a directory",
+		"tune ../../docs/service.yaml --report " + dir:                  "is a directory",
+		"sweep drift-edge --report " + dir:                              "is a directory",
 		"report " + dir + " --out " + filepath.Join(dir, "r.html"):      "nothing that a report is made of",
-		"report ../../testdata/cases --out " + dir:                      "--out " + dir + ": it is a directory",
+		"report ../../testdata/cases --out " + dir:                      "--out " + dir + ": is a directory",
 		"report ../../testdata/cases --format yaml":                     `unknown format "yaml": want html or text`,
 		"report ../../testdata/cases --details -1":                      "--details -1: want at least 0",
 		"check - --report " + filepath.Join(dir, "r.html"):              "standard input cannot be read a second time",
