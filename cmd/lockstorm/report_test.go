@@ -50,7 +50,7 @@ func TestReportCommand(t *testing.T) {
 	want(t, "what is said", said, "written to "+out+"\n")
 	code, text, _ := command(t, "report", "../../testdata/cases/redlock-lease-suspend.yaml", "--format", "text")
 	want(t, "exit code as text", code, exitAsExpected)
-	wantIn(t, text, "V1 lease exclusion violated: ")
+	wantIn(t, text, "V1 lease exclusion: violated")
 }
 
 // What is wrong with a report is told before anything runs, and nothing is changed.
