@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build test test-container bless lint lint-all bench pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
+.PHONY: help deps browser build pictures test test-container bless lint lint-all bench pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -55,6 +55,9 @@ test-container: deps ## run the tests on Redis in containers (4 minutes); where 
 bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
 	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./report/github ./report/sequence ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
+
+pictures: browser ## take the pictures of reports in docs/img anew
+	$(GO) test ./report -run '^TestPictures$$' -args -update
 
 TOOLS = $(GO) tool -modfile=tools/go.mod
 

@@ -59,3 +59,21 @@ func TestPropertiesHaveNames(t *testing.T) {
 		}
 	}
 }
+
+// A story of two sections that differs from that of their leases in the word alone tells the
+// same overlap.
+func TestSameOverlap(t *testing.T) {
+	const lease = "1 and 2 hold it: their windows overlap by 1ms"
+	for section, want := range map[string]bool{
+		"1 and 2 hold it: their sections overlap by 1ms": true,
+		"1 and 2 hold it: their sections overlap by 2ms": false,
+		"": false,
+	} {
+		if got := checker.SameOverlap(lease, section); got != want {
+			t.Errorf("%q: %v", section, got)
+		}
+	}
+	if checker.SameOverlap("", "") {
+		t.Error("two stories of nothing tell of one overlap")
+	}
+}

@@ -160,3 +160,9 @@ func gotAs(acted bool, granted, from history.Time) string {
 	}
 	return "was granted"
 }
+
+// SameOverlap reports whether a story of two leases and one of two sections tell of one
+// overlap: they differ in the word alone.
+func SameOverlap(lease, section string) bool {
+	return lease != "" && strings.ReplaceAll(lease, "their windows overlap", "their sections overlap") == section
+}

@@ -26,7 +26,7 @@ type Kept struct {
 // LoadCase loads the case in a file.
 func LoadCase(path string) (Kept, error) {
 	c, err := cases.Load(path)
-	return Kept{Case: c, Path: path, Title: path}, err
+	return Kept{Case: c, Path: path, Title: Named([]string{path})}, err
 }
 
 // Cases adds cases: a table of all, and all there is to say of each. Each is run again in
@@ -52,7 +52,7 @@ func (r *Report) Cases(ctx context.Context, list []Kept) error {
 		if err != nil {
 			return err
 		}
-		details = append(details, document.Fold{ID: id, Summary: k.Title + ": " + k.Property.Title(), Blocks: blocks})
+		details = append(details, document.Fold{ID: id, Summary: k.Title + ": " + k.Property.Title(), Open: len(list) == 1, Blocks: blocks})
 	}
 	r.section("Cases", append([]document.Block{document.Prose(words.Count(len(list), "case") + ", each run again for this page."), t}, details...)...)
 	return nil

@@ -69,8 +69,20 @@ var kinds = []kind{
 // stored, or of several such; histories and cases by themselves. An error names the one that
 // is none of these, or is not whole.
 func Of(ctx context.Context, names []string, o Options) (*Report, error) {
-	r := New(strings.Join(names, ", "), o)
+	r := New(Named(names), o)
 	return r, r.Find(ctx, names)
+}
+
+// Named names a page by what is on it: the last parts of paths say enough.
+func Named(paths []string) string {
+	short := make([]string, len(paths))
+	for i, p := range paths {
+		if whole, err := filepath.Abs(p); err == nil {
+			p = whole // "." has a name, too
+		}
+		short[i] = strings.TrimSuffix(filepath.Base(p), cases.Extension)
+	}
+	return strings.Join(short, ", ")
 }
 
 // Find adds all that is found under some names, see [Of].
@@ -177,7 +189,6 @@ func (h *haul) caseFiles(dir string) error {
 		if err != nil {
 			return err
 		}
-		k.Title = strings.TrimSuffix(filepath.Base(path), cases.Extension)
 		h.cases = append(h.cases, k)
 	}
 	return nil

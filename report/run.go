@@ -66,7 +66,7 @@ func titleOf(r results.Run) string {
 
 // LoadHistory judges a history that stands by itself in a file.
 func LoadHistory(path string) (Subject, error) {
-	s := Subject{Title: path, Bare: true, History: plain(path), Again: words.Command("check", path)}
+	s := Subject{Title: Named([]string{path}), Bare: true, History: plain(path), Again: words.Command("check", path)}
 	text, err := s.History()
 	if err != nil {
 		return s, err

@@ -105,7 +105,7 @@ input, 3 undecided, 0.`,
 		if len(read) == 0 {
 			return err
 		}
-		return o.report.after(cmd, err, "check "+strings.Join(read, ", "), func(ctx context.Context, r *report.Report) error {
+		return o.report.after(cmd, err, "check "+report.Named(read), func(ctx context.Context, r *report.Report) error {
 			return r.Find(ctx, read)
 		})
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -58,7 +58,7 @@ func tellRun(r storm.Result) (says, story string) {
 			stands = append(stands, stand)
 		}
 		titles[stand] = append(titles[stand], f.Property.Title())
-		if f.Story != "" && !account.SameOverlap(before, f.Story) {
+		if f.Story != "" && !checker.SameOverlap(before, f.Story) {
 			stories = append(stories, told(f.Story))
 		}
 		before = f.Story

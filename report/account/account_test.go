@@ -68,15 +68,6 @@ func TestMeasuresAreShown(t *testing.T) {
 	}
 }
 
-// A story that differs from that of lease exclusion in the word alone is not told
-// twice.
-func TestStoriesAreToldOnce(t *testing.T) {
-	const lease = "1 and 2 hold it: their windows overlap by 1ms"
-	want(t, "sections", SameOverlap(lease, "1 and 2 hold it: their sections overlap by 1ms"), true)
-	want(t, "another overlap", SameOverlap(lease, "1 and 2 hold it: their sections overlap by 2ms"), false)
-	want(t, "no story before", SameOverlap("", ""), false)
-}
-
 func TestVerdictsThatWereNotExpectedAreMarked(t *testing.T) {
 	tally := seen(1, 0)
 	tally.Scenario.Expect = scenarios.Expectations{checker.Lease: checker.Holds, checker.Section: checker.NotApplicable}

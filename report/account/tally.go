@@ -117,12 +117,6 @@ func Violated(t storm.Tally) []checker.Property {
 	})
 }
 
-// SameOverlap reports whether one story of a lease and one of a section tell of one
-// overlap.
-func SameOverlap(lease, section string) bool {
-	return lease != "" && strings.ReplaceAll(lease, "their windows overlap", "their sections overlap") == section
-}
-
 // Slowness says how slow the machine was, and how slow it may be.
 func Slowness(t storm.Tally) string {
 	r := t.Slipping
@@ -185,7 +179,7 @@ func Stories(t storm.Tally) (list []Story) {
 		first := t.First[p]
 		story := first.Report.Finding(p).Story
 		text := story
-		if SameOverlap(before, story) {
+		if checker.SameOverlap(before, story) {
 			text = "the same overlap, of sections"
 		}
 		list = append(list, Story{p, first.Seed, text})

@@ -56,6 +56,7 @@ func (f Facts) HTML() (template.HTML, error) { return render("facts", f) }
 type Fold struct {
 	ID      string // its anchor; may be empty. A link to it, or into it, opens it
 	Summary string
+	Open    bool // from the beginning
 	Blocks  []Block
 }
 
@@ -70,9 +71,9 @@ func (f Fold) HTML() (template.HTML, error) {
 		inner.WriteString(string(text))
 	}
 	return render("fold", struct {
-		ID, Summary string
-		Inner       template.HTML
-	}{f.ID, f.Summary, template.HTML(inner.String())})
+		Fold
+		Inner template.HTML
+	}{f, template.HTML(inner.String())})
 }
 
 // Assets returns what the folded blocks need.
@@ -92,7 +93,7 @@ var blocks = template.Must(template.New("blocks").Parse(`
 {{define "code"}}<pre tabindex="0"><code>{{.}}</code></pre>{{end}}
 {{define "notice"}}<p class="notice {{.Mark}}">{{.Text}}</p>{{end}}
 {{define "facts"}}<dl>{{range .}}<dt>{{.Name}}</dt><dd>{{.Value}}</dd>{{end}}</dl>{{end}}
-{{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}><summary>{{.Summary}}</summary>{{.Inner}}</details>{{end}}
+{{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}{{if .Open}} open{{end}}><summary>{{.Summary}}</summary>{{.Inner}}</details>{{end}}
 {{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{.Drawing}}</div><figcaption>{{.Caption}}</figcaption>{{.Data}}</figure>{{end}}
 {{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts{{if .Filters}} filters{{end}}">
 {{with .Caption}}<caption>{{.}}</caption>

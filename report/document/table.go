@@ -55,17 +55,24 @@ func Count(n int) Cell { return Number(float64(n), strconv.Itoa(n)) }
 // Sort is the number by which the cell is sorted; empty: by its text.
 func (c Cell) Sort() string { return c.order }
 
-// longText is from how many characters on a text needs room, lest it becomes a column of
-// words.
-const longText = 60
+// A text of at most shortText characters stands on one line, and one of more than longText
+// needs room: else both become columns of words. A table that is too wide for that scrolls.
+const (
+	shortText = 28
+	longText  = 60
+)
 
 // Class is the cell's class in the page.
 func (c Cell) Class() string {
 	class := string(c.Mark)
-	switch {
+	switch n := utf8.RuneCountInString(c.Text); {
 	case c.order != "":
 		class += " number"
-	case utf8.RuneCountInString(c.Text) > longText:
+	case n <= shortText:
+		class += " short"
+	case n <= longText:
+		class += " text"
+	default:
 		class += " prose"
 	}
 	return strings.TrimSpace(class)

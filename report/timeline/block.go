@@ -78,26 +78,39 @@ func file(name string) string {
 // told is a find as its text tells it.
 type told struct {
 	Find
-	ID    string
+	Heads []head // of the properties that it violates
 	Mark  document.Mark
-	Times string // empty: once
 	Where string // empty: nowhere in particular
+}
+
+// head is a property of a find.
+type head struct {
+	ID, Property string
+	Times        string // empty: once
 }
 
 func (m Model) told() []told {
 	all := make([]told, len(m.Finds))
 	for i, f := range m.Finds {
-		code, _, _ := strings.Cut(f.Property, " ")
-		all[i] = told{Find: f, ID: m.Anchor + "find-" + code, Mark: document.Open}
+		all[i] = told{Find: f, Mark: document.Open, Heads: []head{m.head(f.Property, f.Count)}}
+		for _, same := range f.Also {
+			all[i].Heads = append(all[i].Heads, m.head(same.Property, same.Count))
+		}
 		if f.Verdict == checker.Violated {
 			all[i].Mark = document.Bad
-		}
-		if f.Count > 1 {
-			all[i].Times = words.Count(f.Count, "time")
 		}
 		if f.From != 0 || f.To != 0 {
 			all[i].Where = fmt.Sprintf("from %v to %v", f.From, f.To)
 		}
 	}
 	return all
+}
+
+func (m Model) head(property string, count int) head {
+	code, _, _ := strings.Cut(property, " ")
+	h := head{ID: m.Anchor + "find-" + code, Property: property}
+	if count > 1 {
+		h.Times = words.Count(count, "time")
+	}
+	return h
 }

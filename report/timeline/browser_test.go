@@ -63,7 +63,7 @@ func inSight(p *browsertest.Page) (from, to float64) {
 
 const focus = `document.querySelector(".tl-lanes").focus()`
 
-func TestBrowserOpensAtTheFirstViolation(t *testing.T) {
+func TestBrowserOpensAtTheFirstViolationWhereTheModelSays(t *testing.T) {
 	m := violating()
 	p := opened(t, m, browsertest.Desktop)
 	from, to := inSight(p)
@@ -78,25 +78,11 @@ func TestBrowserOpensAtTheFirstViolation(t *testing.T) {
 	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); !slices.Equal(got, m.Finds[0].Grants) {
 		t.Errorf("selected are the grants %v, want those that the finding names, %v", got, m.Finds[0].Grants)
 	}
-}
-
-func TestBrowserShowsTheWholeOfARunThatHolds(t *testing.T) {
-	m := calm(10000, 5)
-	from, to := inSight(opened(t, m, browsertest.Desktop))
-	if from != 0 || to != float64(m.End) {
-		t.Errorf("in sight is %v to %v of a run of %v", from, to, m.End)
-	}
-}
-
-func TestBrowserDrawsTheClashWhereTheModelSays(t *testing.T) {
-	m := violating()
-	p := opened(t, m, browsertest.Desktop)
 	b := boxed(t, p, `{state: "clash", lane: 2}`)
 	if b.From != float64(m.Finds[0].From) || b.To != float64(m.Finds[0].To) {
 		t.Fatalf("the clash is from %v to %v, want %v to %v", b.From, b.To, m.Finds[0].From, m.Finds[0].To)
 	}
 	canvas := browsertest.Eval[box](p, `(({x, y, width, height}) => ({x, y, width, height}))(document.querySelector(".tl-lanes").getBoundingClientRect())`)
-	from, to := inSight(p)
 	x := func(at float64) float64 { return canvas.X + (at-from)/(to-from)*canvas.Width }
 	if math.Abs(x(b.From)-b.X) > .5 || math.Abs(x(b.To)-b.X-b.Width) > .5 {
 		t.Errorf("the clash is at %v to %v, by the axis it is %v to %v", b.X, b.X+b.Width, x(b.From), x(b.To))
@@ -145,7 +131,7 @@ func count(picture image.Image, x, y, height float64, colour int) (n int) {
 	return n
 }
 
-func TestBrowserTellsWhatThePointerIsOn(t *testing.T) {
+func TestBrowserTellsWhatThePointerIsOnAndSelectsIt(t *testing.T) {
 	m := violating()
 	p := opened(t, m, browsertest.Desktop)
 	browsertest.Eval[bool](p, `lockstorm.timelines[0].show(0, 1e10) || true`)
@@ -160,11 +146,6 @@ func TestBrowserTellsWhatThePointerIsOn(t *testing.T) {
 	if browsertest.Eval[bool](p, `!document.querySelector(".tl-tip").hidden`) {
 		t.Error("the pointer has left, and is told still")
 	}
-}
-
-func TestBrowserSelectsWithAClick(t *testing.T) {
-	p := opened(t, violating(), browsertest.Desktop)
-	browsertest.Eval[bool](p, `lockstorm.timelines[0].show(0, 1e10) || true`)
 	p.Click(boxed(t, p, `{grant: 1, state: "holding"}`).middle())
 	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); !slices.Equal(got, []int{1}) {
 		t.Errorf("selected are %v, want the grant that was pressed, 1", got)
@@ -185,15 +166,15 @@ func TestBrowserButtonsOfFindsLead(t *testing.T) {
 	if from, to := inSight(p); from != 0 || to != float64(m.End) {
 		t.Errorf("the whole run is %v to %v", from, to)
 	}
-	click("#find-V3 .tl-show")
+	click("article:has(#find-V3) .tl-show")
 	if from, to := inSight(p); from > float64(m.Finds[1].From) || to < float64(m.Finds[1].To) || to-from > 1e9 {
 		t.Errorf("V3 at %v is shown by %v to %v", m.Finds[1].From, from, to)
 	}
-	click("#find-V1 [data-grant='5']")
+	click("article:has(#find-V1) [data-grant='5']")
 	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); !slices.Equal(got, []int{5}) {
 		t.Errorf("selected are %v, want 5", got)
 	}
-	if pressed := browsertest.Eval[string](p, `document.querySelector("#find-V1 [data-grant='5']").ariaPressed`); pressed != "true" {
+	if pressed := browsertest.Eval[string](p, `document.querySelector("article:has(#find-V1) [data-grant='5']").ariaPressed`); pressed != "true" {
 		t.Errorf("its button is pressed: %s", pressed)
 	}
 	click(".tl-next")
@@ -244,6 +225,9 @@ func TestBrowserKeys(t *testing.T) {
 func TestBrowserStepsAreSaid(t *testing.T) {
 	m := calm(10000, 5)
 	p := opened(t, m, browsertest.Desktop)
+	if from, to := inSight(p); from != 0 || to != float64(m.End) { // nothing is found in it
+		t.Errorf("in sight is %v to %v of a run of %v", from, to, m.End)
+	}
 	browsertest.Eval[any](p, focus)
 	said := func() string { return browsertest.Eval[string](p, `document.querySelector(".tl-live").textContent`) }
 	p.Press(browsertest.Down)
@@ -375,7 +359,7 @@ func TestBrowserGlides(t *testing.T) {
 	want, _ := inSight(p)
 	browsertest.Eval[any](p, `document.querySelector(".tl-whole").click()`)
 	p.Until(fmt.Sprintf(`lockstorm.timelines[0].range()[1] === %d`, m.End))
-	browsertest.Eval[any](p, `document.querySelector("#find-V1 .tl-show").click()`)
+	browsertest.Eval[any](p, `document.querySelector("article:has(#find-V1) .tl-show").click()`)
 	p.Until(fmt.Sprintf(`Math.abs(lockstorm.timelines[0].range()[0] - %f) < 1`, want))
 }
 
@@ -391,6 +375,12 @@ func TestBrowserFollowsTheSizeOfTheWindow(t *testing.T) {
 	}
 	if red := count(shot(t, p), (narrow.X+3)*2, narrow.Y*2, narrow.Height*2, 0xc0392b); red == 0 {
 		t.Error("it is not where its box is, on a screen of two pixels for one")
+	}
+	if wide := browsertest.Eval[int](p, `document.documentElement.scrollWidth`); wide > 390 {
+		t.Errorf("the page is %d pixels wide on a screen of 390", wide)
+	}
+	if wide := browsertest.Eval[int](p, `document.querySelector(".tl-lanes").clientWidth`); wide < 250 {
+		t.Errorf("%d pixels are left for the lanes", wide)
 	}
 }
 
@@ -413,31 +403,20 @@ func TestBrowserDarkColours(t *testing.T) {
 	}
 }
 
-func TestBrowserFitsAPhone(t *testing.T) {
-	p := opened(t, violating(), browsertest.Phone)
-	if wide := browsertest.Eval[int](p, `document.documentElement.scrollWidth`); wide > 390 {
-		t.Errorf("the page is %d pixels wide on a screen of 390", wide)
-	}
-	if wide := browsertest.Eval[int](p, `document.querySelector(".tl-lanes").clientWidth`); wide < 250 {
-		t.Errorf("%d pixels are left for the lanes", wide)
-	}
-}
-
 // No picture is drawn of more things than there are pixels for, however long the run.
 func TestBrowserDrawsNoMoreThanCanBeSeen(t *testing.T) {
-	for _, spans := range []int{50_000, 200_000} {
-		m := huge(spans, 40)
-		p := opened(t, m, browsertest.Desktop)
-		whole := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`)
-		t.Logf("%d spans: first seen after %.0f ms, drawn of %d things", spans, browsertest.Eval[float64](p, `lockstorm.timelines[0].ready`), whole)
-		if whole > 20_000 {
-			t.Errorf("the whole of %d spans is drawn of %d things", spans, whole)
-		}
-		browsertest.Eval[any](p, fmt.Sprintf(`lockstorm.timelines[0].show(%d, %d) || 0`, m.End/2, m.End/2+2e9))
-		p.Settle()
-		if near := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`); near > 3_000 {
-			t.Errorf("2 s of %d spans are drawn of %d things", spans, near)
-		}
+	const spans = 200_000
+	m := huge(spans, 40)
+	p := opened(t, m, browsertest.Desktop)
+	whole := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`)
+	t.Logf("%d spans: first seen after %.0f ms, drawn of %d things", spans, browsertest.Eval[float64](p, `lockstorm.timelines[0].ready`), whole)
+	if whole > 20_000 {
+		t.Errorf("the whole of %d spans is drawn of %d things", spans, whole)
+	}
+	browsertest.Eval[any](p, fmt.Sprintf(`lockstorm.timelines[0].show(%d, %d) || 0`, m.End/2, m.End/2+2e9))
+	p.Settle()
+	if near := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`); near > 3_000 {
+		t.Errorf("2 s of %d spans are drawn of %d things", spans, near)
 	}
 }
 

@@ -16,15 +16,28 @@ func (r *reading) finds(g *grants) []Find {
 		if f.Verdict != checker.Violated && f.Verdict != checker.Unknown {
 			continue
 		}
-		find := Find{Property: f.Property.Code() + " " + f.Property.Title(), Verdict: f.Verdict, Story: f.Story, Count: f.Count}
+		r.markFind(f)
+		if last := len(all) - 1; last >= 0 && all[last].tells(f) {
+			all[last].Also = append(all[last].Also, Also{Property: named(f.Property), Count: f.Count})
+			continue
+		}
+		find := Find{Property: named(f.Property), Verdict: f.Verdict, Story: f.Story, Count: f.Count}
 		if w := f.Where; w != nil {
 			find.From, find.To = w.From, w.To
 		}
-		find.Grants = named(f, g)
+		find.Grants = grantsOf(f, g)
 		all = append(all, find)
-		r.markFind(f)
 	}
 	return all
+}
+
+// named is a property by its code and its title.
+func named(p checker.Property) string { return p.Code() + " " + p.Title() }
+
+// tells reports whether a finding is the overlap that the find tells already.
+func (f *Find) tells(other checker.Finding) bool {
+	return f.Verdict == other.Verdict && checker.SameOverlap(f.Story, other.Story) &&
+		other.Where != nil && f.From == other.Where.From && f.To == other.Where.To
 }
 
 // markFind marks the time in which two hold at once, or else the place of a violation that
@@ -40,7 +53,7 @@ func (r *reading) markFind(f checker.Finding) {
 		return
 	}
 	if w := f.Where; w != nil && r.knows(w.Client) && f.Verdict == checker.Violated {
-		r.rows.mark(lane{Clients, w.Client}, Mark{At: w.From, Kind: "found", Text: code + " " + f.Property.Title(), Bad: true}, owner{})
+		r.rows.mark(lane{Clients, w.Client}, Mark{At: w.From, Kind: "found", Text: named(f.Property), Bad: true}, owner{})
 	}
 }
 
@@ -64,8 +77,8 @@ func (r *reading) clash(grant checker.Grant, p *checker.Pair, code string) {
 // mostNamed is how many grants a find names at most.
 const mostNamed = 12
 
-// named returns the grants of a finding: its pair, and those whose tokens its story names.
-func named(f checker.Finding, g *grants) []int {
+// grantsOf returns the grants of a finding: its pair, and those whose tokens its story names.
+func grantsOf(f checker.Finding, g *grants) []int {
 	var all []int
 	add := func(i int) {
 		if i >= 0 && len(all) < mostNamed && !slices.Contains(all, i) {

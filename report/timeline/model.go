@@ -156,4 +156,14 @@ type Find struct {
 
 	// Grants are those that it names, the two of an overlap first.
 	Grants []int `json:"g,omitempty"`
+
+	// Also are other properties that the same overlap violates: their stories would tell it
+	// once more.
+	Also []Also `json:"a,omitempty"`
+}
+
+// Also is a property that is violated by what another find tells.
+type Also struct {
+	Property string `json:"p"` // "V2 section exclusion"
+	Count    int    `json:"n"` // of violations
 }

@@ -71,6 +71,7 @@ func violating() timeline.Model {
 	m.Lanes[8].Marks = []timeline.Mark{{At: ms(6500), Kind: "node-down", Grant: -1}, {At: ms(8000), Kind: "node-up", Grant: -1, Text: "empty"}}
 	m.Finds = []timeline.Find{
 		{Property: "V1 lease exclusion", Verdict: checker.Violated, Count: 2, From: ms(4300), To: ms(5180), Grants: []int{paused, second},
+			Also:  []timeline.Also{{Property: "V2 section exclusion", Count: 3}},
 			Story: "client 4 was granted the lock at 4.3s while client 3 held it until 5.18s: client 3 stood still from 3.7s, and its keys on nodes 1, 2 and 3 had expired, whose clocks had jumped."},
 		{Property: "V3 effect exclusion", Verdict: checker.Violated, Count: 1, From: ms(5300), To: ms(5300), Grants: []int{paused, second},
 			Story: "the write of client 3 at 5.3s was applied after one of client 4, whose grant is newer."},

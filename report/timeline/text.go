@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/words"
 )
@@ -45,9 +46,17 @@ func (m Model) Text(to io.Writer) error {
 }
 
 func (f *Find) heading() string {
-	text := fmt.Sprintf("%s: %v", f.Property, f.Verdict)
-	if f.Count > 1 {
-		text += fmt.Sprintf(" (%s times; this is the first)", words.Grouped(f.Count))
+	text := headed(f.Property, f.Verdict, f.Count)
+	for _, same := range f.Also {
+		text += "\n" + headed(same.Property, f.Verdict, same.Count)
+	}
+	return text
+}
+
+func headed(property string, v checker.Verdict, count int) string {
+	text := fmt.Sprintf("%s: %v", property, v)
+	if count > 1 {
+		text += fmt.Sprintf(" (%s times; this is the first)", words.Grouped(count))
 	}
 	return text
 }

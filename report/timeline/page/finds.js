@@ -10,7 +10,7 @@ class Finds {
 
   buttons(find, i) {
     const { tl } = this, { model } = tl, row = make("div", { class: "tl-buttons" });
-    if (find.somewhere) row.append(button("show", () => this.show(i), { class: "tl-show", "aria-label": `show where: ${find.p}` }));
+    if (find.somewhere) row.append(button("show", () => this.show(i), { class: "tl-show", "aria-label": `show where: ${find.name}` }));
     for (const g of find.g || []) {
       if (!model.grants[g]) continue;
       row.append(button(grantName(model, g), () => this.showGrant(i, g), { class: "tl-grant", "data-grant": g, "aria-pressed": "false", "aria-label": `select the grant of ${grantName(model, g)}` }));
@@ -19,7 +19,7 @@ class Finds {
   }
 
   // asked is the find that the address names; -1: none.
-  asked() { return this.articles.findIndex((article) => "#" + article.id === location.hash); }
+  asked() { return this.articles.findIndex((article) => [...article.querySelectorAll("[id]")].some((head) => "#" + head.id === location.hash)); }
 
   show(i) {
     this.tl.jump(i);

@@ -2,7 +2,7 @@
 class Timeline {
   constructor(place, model) {
     [this.place, this.model] = [place, model];
-    this.finds = (model.finds || []).map((f) => ({ ...f, somewhere: f.f !== 0 || f.t !== 0, code: f.p.split(" ")[0] }));
+    this.finds = (model.finds || []).map((f) => ({ ...f, somewhere: f.f !== 0 || f.t !== 0, name: nameOfFind(f), code: f.p.split(" ")[0] }));
     this.find = -1; // the one that is looked at
     this.selected = new Set(); // indices of grants
     this.cursor = null; // what the keys have chosen
@@ -95,7 +95,7 @@ class Timeline {
     this.panel.reveal(i);
     if (find.somewhere) this.showTime(...rangeOf(this.model, find), { atOnce, exactly: true });
     this.stage.reveal(this.rowOfFind(find));
-    this.say(`${find.p}: ${find.v}`);
+    this.say(`${find.name}: ${find.v}`);
   }
 
   // rowOfFind is the first row in which a find is to be seen.

@@ -34,10 +34,13 @@ function describe(model, { lane, span, mark, sample }) {
 // more is what the history adds: a text of its own, the grant that it is about.
 const more = (model, { x, g }) => [...(x ? [["more", x]] : []), ...(g >= 0 && model.grants?.[g] ? grantFacts(model.grants[g]) : [])];
 
+// nameOfFind names all properties that it violates.
+const nameOfFind = (find) => [find, ...(find.a || [])].map(({ p }) => p).join(", ");
+
 // clashFacts says who the two are, by what was found.
 function clashFacts(model, { f, t }) {
   const find = (model.finds || []).find((one) => one.v === "violated" && one.f < t && one.t > f && (one.g || []).length > 1);
-  return find ? [["found as", find.p], ["of", find.g.slice(0, 2).map((g) => grantName(model, g)).join(" and ")]] : [];
+  return find ? [["found as", nameOfFind(find)], ["of", find.g.slice(0, 2).map((g) => grantName(model, g)).join(" and ")]] : [];
 }
 
 // grantFacts is what there is to know of a grant.
