@@ -40,10 +40,10 @@ func TestCompareInOneTrial(t *testing.T) {
 	wantIn(t, out, "name: compare-crash-single-node\n", "kind: single-node\n")
 	code, _, problems := command(t, "compare", "--locks", "redlock,bluelock")
 	want(t, "exit code of a lock that there is not", code, exitBadInput)
-	wantIn(t, problems, `unknown lock "bluelock": of 21 the nearest are redlock`)
+	wantIn(t, problems, `unknown lock "bluelock"; the nearest of 21: redlock`)
 	code, _, problems = command(t, "compare", "--trial", "trail")
 	want(t, "exit code of a trial that there is not", code, exitBadInput)
-	wantIn(t, problems, `unknown trial "trail": of 14 the nearest are `)
+	wantIn(t, problems, `unknown trial "trail"; the nearest of 14: `)
 }
 
 func TestCompareByTrial(t *testing.T) {

@@ -113,7 +113,7 @@ func TestDebateOnNamedRows(t *testing.T) {
 	}
 	code, _, problems := command(t, "debate", "calm", "claim")
 	want(t, "exit code of a row that there is not", code, exitBadInput)
-	wantIn(t, problems, `unknown row "claim": of 73 the nearest are calm ("lockstorm list" names all)`)
+	wantIn(t, problems, `unknown row "claim"; the nearest of 73: calm ("lockstorm list" names all)`)
 }
 
 // What is saved is printed again without a run, in every format.

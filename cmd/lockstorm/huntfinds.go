@@ -56,10 +56,10 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 		return err
 	}
 	return o.report.after(cmd, h.ended(q), "hunt of "+q.Ground.Name(), func(ctx context.Context, r *report.Report) error {
-		r.Lead = words.Sentence(fmt.Sprintf("%s: %s (%s).", q.Ground.Name(), h.headline(), h.figures(q.budget > 0)))
+		r.Lead = fmt.Sprintf("Ground: %s. %s (%s).", q.Ground.Name(), words.Sentence(h.headline()), h.figures(q.budget > 0))
 		var kept []report.Kept
 		for _, f := range finds {
-			kept = append(kept, report.Kept{Case: cases.New(f.Small, f.Property), Path: f.path, Title: f.Property.Code() + " " + f.Property.Title(), Says: f.standing(o.assumed) + "; " + f.shrunk()})
+			kept = append(kept, report.Kept{Case: cases.New(f.Small, f.Property), Path: f.path, Title: f.Property.Code(), Says: f.standing(o.assumed) + "; " + f.shrunk()})
 		}
 		return r.Cases(ctx, kept)
 	})

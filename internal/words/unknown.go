@@ -33,7 +33,7 @@ func (e *UnknownError) Error() string {
 	case e.Few():
 		return unknown + ": there is " + strings.Join(e.Known, ", ")
 	}
-	return fmt.Sprintf("%s: of %d the nearest are %s", unknown, len(e.Known), strings.Join(Nearest(e.Name, e.Known, mostNamed), ", "))
+	return fmt.Sprintf("%s; the nearest of %d: %s", unknown, len(e.Known), strings.Join(Nearest(e.Name, e.Known, mostNamed), ", "))
 }
 
 // Nearest returns the names of some that somebody may have meant, the likeliest first: those

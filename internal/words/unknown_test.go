@@ -30,7 +30,7 @@ func TestUnknownError(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	e.Known = append(e.Known, strings.Fields("a b c d e f g h clamp clams")...)
-	if got, want := e.Error(), `unknown row "clam": of 12 the nearest are clamp, clams, calm`; got != want {
+	if got, want := e.Error(), `unknown row "clam"; the nearest of 12: clamp, clams, calm`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
