@@ -29,10 +29,10 @@ type Output struct {
 // terminal.
 func Outputs(out, problems io.Writer, getenv func(string) string) (printed, said *Output) {
 	s := &stage{to: problems}
-	make := func(w io.Writer) *Output {
+	over := func(w io.Writer) *Output {
 		return &Output{to: w, screen: func() Screen { return Look(w, getenv) }, stage: s, colour: Auto}
 	}
-	return make(out), make(problems)
+	return over(out), over(problems)
 }
 
 // Screen is what is written to.
