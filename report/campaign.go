@@ -57,7 +57,7 @@ func (r *Report) Campaign(found sweep.Results) error {
 	if found.Backend != r.options.Simulator.Name {
 		title += " on " + found.Backend
 	}
-	r.section(title, blocks...)
+	r.Add(title, blocks...)
 	r.made(fmt.Sprintf("The sweep %s, %s a point, seeds from %d on", found.Sweep, words.Count(found.Runs, "run"), found.First), found.Versions, campaign.Command(found.Head))
 	return nil
 }

@@ -43,7 +43,7 @@ func (r *Report) Cases(ctx context.Context, list []Kept) error {
 		subject.Title = k.Title
 		result := storm.Result{Report: subject.Run.Report, Interrupted: subject.Run.Cut}
 		conclusion := k.Judge(result)
-		id := r.anchor("case", k.Title)
+		id := r.Anchor("case", k.Title)
 		now := subject.Run.Report.Finding(k.Property).Verdict
 		t.Add(document.Cell{Text: k.Title, Link: "#" + id}, document.Text(k.Property.Code()+" "+k.Property.Title()), document.Text(account.Sign(k.Shows)+" "+k.Shows.String()),
 			document.Cell{Text: account.Sign(now) + " " + now.String(), Mark: markOf(conclusion)},
@@ -54,7 +54,7 @@ func (r *Report) Cases(ctx context.Context, list []Kept) error {
 		}
 		details = append(details, document.Fold{ID: id, Summary: k.Title + ": " + k.Property.Title(), Open: len(list) == 1, Blocks: blocks})
 	}
-	r.section("Cases", append([]document.Block{document.Prose(words.Count(len(list), "case") + ", each run again for this page."), t}, details...)...)
+	r.Add("Cases", append([]document.Block{document.Prose(words.Count(len(list), "case") + ", each run again for this page."), t}, details...)...)
 	return nil
 }
 

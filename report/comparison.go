@@ -14,7 +14,7 @@ import (
 func (r *Report) Comparison(c account.Comparison, versions map[string]string, stopped bool) {
 	records := c.Records(c.Trials)
 	if len(records) == 0 {
-		r.section("The locks compared", document.Notice{Mark: document.Open, Text: "Nothing is known of any lock."})
+		r.Add("The locks compared", document.Notice{Mark: document.Open, Text: "Nothing is known of any lock."})
 		return
 	}
 	all := tableOf(account.Matrix(records), bySign)
@@ -53,6 +53,6 @@ func (r *Report) Comparison(c account.Comparison, versions map[string]string, st
 			blocks = append(blocks, fold)
 		}
 	}
-	r.section("The locks compared", blocks...)
+	r.Add("The locks compared", blocks...)
 	r.made("The comparison", versions, "")
 }

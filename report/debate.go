@@ -63,7 +63,7 @@ func (r *Report) Debate(ctx context.Context, d Debate) error {
 			}
 		}
 		if len(blocks) > 0 {
-			b.section(t.Name, blocks...)
+			b.Add(t.Name, blocks...)
 		}
 	}
 	for _, s := range d.Sides {
@@ -105,7 +105,7 @@ func (b *board) name() {
 				continue
 			}
 			if b.ids[row.Name] == "" {
-				b.ids[row.Name] = b.anchor("row", row.Name)
+				b.ids[row.Name] = b.Anchor("row", row.Name)
 			}
 			if i > 0 || !b.has(s, t) {
 				continue
@@ -120,14 +120,14 @@ func (b *board) name() {
 	}
 	for _, name := range append(first, then...) {
 		if len(b.seen) < b.options.Most {
-			b.seen[name] = b.anchor("witness", name)
+			b.seen[name] = b.Anchor("witness", name)
 		}
 	}
 	for _, t := range b.Topics {
 		for _, series := range t.Series {
 			for _, s := range b.Sides {
 				if name := account.SeriesName(series); len(s.Found.Curve(series).Tallies) > 0 && b.ids[name] == "" {
-					b.ids[name] = b.anchor("row", name)
+					b.ids[name] = b.Anchor("row", name)
 				}
 			}
 		}
@@ -183,7 +183,7 @@ func (b *board) scoreboard() {
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
 	}
 	blocks = append(blocks, t, document.Prose(account.SignLegend+". "+account.Codes()+"."), document.Prose(strings.ReplaceAll(account.ShownLegend, "\n", " ")))
-	b.section("Scoreboard", append(blocks, b.strays()...)...)
+	b.Add("Scoreboard", append(blocks, b.strays()...)...)
 }
 
 // headline says how many rows and series are as expected on each side.

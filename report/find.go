@@ -253,7 +253,7 @@ func (h *haul) into(ctx context.Context, r *Report) error {
 		}
 	}
 	for _, dir := range h.cut {
-		r.section("Cut off: "+filepath.Base(dir), document.Notice{Mark: document.Open, Text: dir + " has a history and no " + results.RunFile + ": the run was cut off."})
+		r.Add("Cut off: "+filepath.Base(dir), document.Notice{Mark: document.Open, Text: dir + " has a history and no " + results.RunFile + ": the run was cut off."})
 	}
 	if len(h.cases) > 0 {
 		if err := r.Cases(ctx, h.cases); err != nil {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -33,35 +32,13 @@ const stoppedNote = "Stopped before the end: this is what is known."
 type Report struct {
 	document.Document
 	options Options
-	taken   map[string]bool // anchors
 
 	timelines int // there are, up to now
 }
 
 // New returns a page without a section.
 func New(title string, o Options) *Report {
-	return &Report{Document: document.Document{Title: title}, options: o, taken: map[string]bool{}}
-}
-
-// section adds a section of blocks.
-func (r *Report) section(title string, blocks ...document.Block) {
-	r.Sections = append(r.Sections, document.Section{ID: r.anchor("s", title), Title: title, Blocks: blocks})
-}
-
-// anchor makes an anchor of words that nothing on the page has yet.
-func (r *Report) anchor(words ...string) string {
-	plain := strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
-			return c
-		}
-		return '-'
-	}, strings.ToLower(strings.Join(words, "-")))
-	id := plain
-	for n := 2; r.taken[id]; n++ {
-		id = fmt.Sprintf("%s-%d", plain, n)
-	}
-	r.taken[id] = true
-	return id
+	return &Report{Document: document.Document{Title: title}, options: o}
 }
 
 // made says in the foot how something was made.

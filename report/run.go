@@ -92,24 +92,12 @@ func plain(path string) func() (io.ReadCloser, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := packed.Reader(raw)
+		text, err := packed.Opened(raw)
 		if err != nil {
-			_ = raw.Close()
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		return unpacked{text, raw}, nil
+		return text, nil
 	}
-}
-
-// unpacked closes what is read and what that is read from.
-type unpacked struct {
-	io.ReadCloser
-	from io.Closer
-}
-
-func (u unpacked) Close() error {
-	_ = u.ReadCloser.Close()
-	return u.from.Close()
 }
 
 // Replayed runs a scenario in the simulator to have its history, in memory.
@@ -180,14 +168,14 @@ func (r *Report) Runs(list []Subject) error {
 		if err != nil {
 			return err
 		}
-		r.section("The run: "+list[0].Title, blocks...)
+		r.Add("The run: "+list[0].Title, blocks...)
 		r.made("The run", list[0].Run.Versions, list[0].Again)
 		return nil
 	}
 	shown := map[int]string{} // anchors
 	for i, s := range list {
 		if len(shown) < r.options.Most && s.violates() {
-			shown[i] = r.anchor("run", s.Title)
+			shown[i] = r.Anchor("run", s.Title)
 		}
 	}
 	t := document.Table{Columns: document.Named("run", "seed", "found", "as expected", "grants", "again"), Filters: true}
@@ -211,13 +199,13 @@ func (r *Report) Runs(list []Subject) error {
 			document.Cell{Text: tally.Conclusion().String(), Mark: markOf(tally.Conclusion())},
 			document.Count(s.Run.Report.Measurements.Grants), document.Text(table.Dash(s.Again)))
 	}
-	r.section("Runs", t, document.Prose(account.SignLegend+". "+account.Codes()+"."))
+	r.Add("Runs", t, document.Prose(account.SignLegend+". "+account.Codes()+"."))
 	if len(details) > 0 {
 		text := "Each run that violates something."
 		if violating > len(details) {
 			text = fmt.Sprintf("The first %d of %d runs that violate something.", len(details), violating)
 		}
-		r.section("Runs that violate something", append([]document.Block{document.Prose(text)}, details...)...)
+		r.Add("Runs that violate something", append([]document.Block{document.Prose(text)}, details...)...)
 	}
 	r.made("The runs", list[0].Run.Versions, "")
 	return nil

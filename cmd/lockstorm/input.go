@@ -90,28 +90,7 @@ func (in input) again() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return unpack(raw)
-}
-
-// unpack returns the plain text of what may be compressed. Its Close closes both.
-func unpack(raw io.ReadCloser) (io.ReadCloser, error) {
-	plain, err := packed.Reader(raw)
-	if err != nil {
-		_ = raw.Close()
-		return nil, err
-	}
-	return both{plain, raw}, nil
-}
-
-// both closes what is read and what that is read from.
-type both struct {
-	io.ReadCloser
-	from io.Closer
-}
-
-func (b both) Close() error {
-	_ = b.ReadCloser.Close()
-	return b.from.Close()
+	return packed.Opened(raw)
 }
 
 // picture is the file that a picture of the input belongs into: in a run's directory,
@@ -165,7 +144,7 @@ func (in input) read(ctx context.Context, problems io.Writer) (*reading, error) 
 		return nil, err
 	}
 	r := &reading{in: in, problems: problems, bar: terminal.NewBar(problems, in.title(), in.size, terminal.Bytes)}
-	if r.plain, err = unpack(counted{raw, ctx, r.bar}); err != nil {
+	if r.plain, err = packed.Opened(counted{raw, ctx, r.bar}); err != nil {
 		r.bar.Done()
 		return nil, err
 	}

@@ -25,7 +25,10 @@ func newSpool() *spool {
 
 // fill reads on from what is spooled meanwhile.
 func (s *spool) fill(from io.ReadCloser) io.ReadCloser {
-	return both{io.NopCloser(io.TeeReader(from, s)), from}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.TeeReader(from, s), from}
 }
 
 // maxSpool is the most that is kept, in bytes: an input that never ends shall not fill

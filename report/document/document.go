@@ -29,6 +29,8 @@ type Document struct {
 
 	// Foot is how it was made: lines at the end.
 	Foot []string
+
+	anchors map[string]bool // that were made
 }
 
 // Section is a part of a page, to which a link at its top leads.
@@ -59,34 +61,26 @@ type Assets struct {
 
 // Add appends a section. Its anchor is made of its title.
 func (d *Document) Add(title string, blocks ...Block) {
-	d.Sections = append(d.Sections, Section{ID: d.anchor(title), Title: title, Blocks: blocks})
+	d.Sections = append(d.Sections, Section{ID: d.Anchor("s", title), Title: title, Blocks: blocks})
 }
 
-// anchor makes an anchor that no section of the document has yet.
-func (d *Document) anchor(title string) string {
+// Anchor makes an anchor of words, which it has not made of others yet.
+func (d *Document) Anchor(words ...string) string {
 	plain := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
-	}, strings.ToLower(title))
-	plain = "s-" + strings.Trim(plain, "-")
-	for id, n := plain, 2; ; n++ {
-		if !d.has(id) {
-			return id
-		}
+	}, strings.ToLower(strings.Join(words, "-")))
+	id := plain
+	for n := 2; d.anchors[id]; n++ {
 		id = fmt.Sprintf("%s-%d", plain, n)
 	}
-}
-
-func (d *Document) has(id string) bool {
-	for _, s := range d.Sections {
-		if s.ID == id {
-			return true
-		}
+	if d.anchors == nil {
+		d.anchors = map[string]bool{}
 	}
-	return false
+	d.anchors[id] = true
+	return id
 }
 
 var (
