@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,7 +125,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 		mine := false
 		for _, l := range strings.Split(strings.ReplaceAll(c.Example, "\\\n", " "), "\n") {
 			for _, part := range strings.FieldsFunc(l, func(r rune) bool { return r == '|' || r == '&' }) {
-				words := strings.Fields(part)
+				words := strings.Fields(os.Expand(part, func(string) string { return "1" })) // a variable of a CI system
 				if len(words) == 0 || words[0] != "lockstorm" {
 					continue
 				}

@@ -28,7 +28,7 @@ func TestCommandsMakeReports(t *testing.T) {
 		{"debate --from " + referenceDir, exitAsExpected, "on sim 67 of 67 rows and 9 of 9 series are as expected."},
 		{"compare --locks redlock --trial crash --runs 2", exitAsExpected, "The locks compared"},
 		{"hunt --lock single-node --property V1 --runs 200 --out " + found, exitContradiction, "lockstorm replay " + found},
-		{"check --picture none ../../README.md " + filepath.Join(runs, "crash-restart-sim-2"), exitBadInput, "Lockstorm: check " + filepath.Join(runs, "crash-restart-sim-2")},
+		{"check --picture none ../../README.md " + filepath.Join(runs, "crash-restart-sim-2"), exitBadInput, "Lockstorm: check crash-restart-sim-2"},
 		{"sweep drift-edge --runs 5 --points 1,2", exitAsExpected, "Sweep: drift-edge"},
 		{"sweep drift-edge --runs 5 --shard 1/2 --out " + halves[0], exitAsExpected, "Sweep: drift-edge"},
 		{"sweep drift-edge --runs 5 --shard 2/2 --out " + halves[1], exitAsExpected, "Sweep: drift-edge"},
