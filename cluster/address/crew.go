@@ -20,6 +20,9 @@ const (
 	lookPatience = 2 * time.Second
 )
 
+// settle lets what is on its way to a server arrive.
+func settle() { time.Sleep(50 * time.Millisecond) }
+
 // sweepPatience is how long it may take to delete the keys of a run on one server.
 const sweepPatience = time.Minute
 
@@ -102,7 +105,7 @@ func (c *crew) tidy(conn *vetting.Conn) error {
 	ctx, cancel := context.WithTimeout(context.Background(), sweepPatience)
 	defer cancel()
 	changed := conn.Still(ctx, c.connect) // it connects again, if need be
-	if err := sweep(ctx, conn, c.connect.Prefix); err != nil {
+	if err := sweep(ctx, conn, c.connect.Prefix, settle); err != nil {
 		return fmt.Errorf("keys %s* may be left on %s, until their time to live is over: %w", c.connect.Prefix, conn.Server.Addr, cmp.Or(changed, err))
 	}
 	return unplanned(changed)

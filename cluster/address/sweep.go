@@ -13,27 +13,41 @@ func scan(cursor, prefix string) []string {
 	return []string{"SCAN", cursor, "MATCH", prefix + "*", "COUNT", "1000"}
 }
 
-// sweep deletes all keys with a prefix. It looks until it finds nothing, for what was on
-// its way to the server when nobody sent anything any more may be done behind the first
-// look.
-func sweep(ctx context.Context, c *vetting.Conn, prefix string) error {
-	for found := true; found; {
-		found = false
-		for cursor := ""; cursor != "0"; {
-			keys, next, err := page(ctx, c, cursor, prefix)
-			if err != nil {
-				return err
-			}
-			if len(keys) > 0 {
-				found = true
-				if _, err := c.Ask(ctx, append([]string{"UNLINK"}, keys...)...); err != nil {
-					return err
-				}
-			}
-			cursor = next
+// sweep deletes all keys with a prefix. It looks until it has found nothing twice, with a
+// pause in between: what was on its way to the server when nobody sent anything any more
+// may be done behind the first look, also where that has found nothing.
+func sweep(ctx context.Context, c *vetting.Conn, prefix string, pause func()) error {
+	for empty := 0; empty < 2; {
+		found, err := look(ctx, c, prefix)
+		if err != nil {
+			return err
+		}
+		if empty++; found {
+			empty = 0
+		}
+		if empty == 1 {
+			pause()
 		}
 	}
 	return nil
+}
+
+// look deletes what keys with a prefix it comes upon, and reports whether there were any.
+func look(ctx context.Context, c *vetting.Conn, prefix string) (found bool, err error) {
+	for cursor := ""; cursor != "0"; {
+		keys, next, err := page(ctx, c, cursor, prefix)
+		if err != nil {
+			return found, err
+		}
+		if len(keys) > 0 {
+			found = true
+			if _, err := c.Ask(ctx, append([]string{"UNLINK"}, keys...)...); err != nil {
+				return found, err
+			}
+		}
+		cursor = next
+	}
+	return found, nil
 }
 
 // page returns some keys, and where the next page begins: "0" is the end, and "" the

@@ -68,11 +68,11 @@ func different(conns []*Conn) error {
 // also besides, with the prefix and as the user of the options; ServerNames and
 // DefaultTTL do not matter here. The error is an [UnfitError], or that of ctx.
 func Open(ctx context.Context, addr string, o redisnode.Options, also ...[]string) (*Conn, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%v are over", patience))
+	asking, cancel := bounded(ctx)
 	defer cancel()
-	c, err := meet(bounded, addr, o)
+	c, err := meet(asking, addr, o)
 	if err == nil {
-		if err = c.vet(bounded, o, also); err != nil {
+		if err = c.vet(asking, o, also); err != nil {
 			_ = c.Close()
 		}
 	}
@@ -83,6 +83,11 @@ func Open(ctx context.Context, addr string, o redisnode.Options, also ...[]strin
 		return nil, ctx.Err()
 	}
 	return nil, err
+}
+
+// bounded is a context that ends when our patience does.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, patience, fmt.Errorf("%v are over", patience))
 }
 
 // vet asks a server that has greeted us.
@@ -130,8 +135,11 @@ const (
 	probeLife = "10000"
 )
 
-// try has the server do once what it will be asked to do.
+// try has the server do once what it will be asked to do. Who stops us meanwhile waits for
+// the end of it, lest the probe be left behind.
 func (c *Conn) try(ctx context.Context, o redisnode.Options, also [][]string) error {
+	ctx, cancel := bounded(context.WithoutCancel(ctx))
+	defer cancel()
 	key := o.Prefix + probe
 	commands := [][]string{
 		{"SET", key, "0", "PX", probeLife},

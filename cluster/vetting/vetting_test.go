@@ -276,6 +276,32 @@ func TestAnswerThatNobodyWaitedFor(t *testing.T) {
 	}
 }
 
+// Whoever is stopped while a server is tried leaves nothing on it.
+func TestStoppedWhileItTries(t *testing.T) {
+	s := start(t, 1).Server(1)
+	keys := func() int { return len(servertest.Do(t, s, "KEYS *").([]any)) }
+	ctx, stop := context.WithCancel(t.Context())
+	waits := []string{"BLPOP", ours.Prefix + "nothing", "0.3"}
+	done := make(chan error)
+	go func() {
+		c, err := vetting.Open(ctx, s.Addr(), ours, waits)
+		if err == nil {
+			err = c.Close()
+		}
+		done <- err
+	}()
+	for keys() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n := keys(); n > 0 {
+		t.Errorf("%d keys are left", n)
+	}
+}
+
 // What becomes of a server while it is watched.
 func TestStill(t *testing.T) {
 	f := start(t, 1)
