@@ -27,7 +27,8 @@ EXACT = ^TestGoldenTraces$$
 # These tests of the command make thousands of runs, or draw and print, which the race
 # detector makes ten times as slow and in which it has nothing to find. (Hunts, and what is
 # stopped, are under it all the same: in others.)
-SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestPageOfCIShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown|TestHunt(OfAStoreShrinks|IsRepeatable|DrawsFaultsWhereThereIsRoom|TellsWhatItCannotKeep|InsideTheAssumptions|Score)|TestTune.*|TestSweep.*|TestMerged.*|TestPointsOfSweeps.*|TestEverySweep.*|TestMeasurements.*|TestRestartDelayOnRealServers|TestValidateWhatShowPrints|TestDebateFromWhatWasSaved|TestCIFailuresAreRepeated|TestActionRuns)$$
+# One has processes of their own greet servers over TLS, within as long as a request may wait.
+SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestPageOfCIShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown|TestHunt(OfAStoreShrinks|IsRepeatable|DrawsFaultsWhereThereIsRoom|TellsWhatItCannotKeep|InsideTheAssumptions|Score)|TestTune.*|TestSweep.*|TestMerged.*|TestPointsOfSweeps.*|TestEverySweep.*|TestMeasurements.*|TestRestartDelayOnRealServers|TestClientsApartSpeakTLS|TestValidateWhatShowPrints|TestDebateFromWhatWasSaved|TestCIFailuresAreRepeated|TestActionRuns)$$
 
 # These tests need a Docker engine.
 CONTAINERS = ^TestContainer
