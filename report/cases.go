@@ -60,12 +60,12 @@ func (r *Report) Cases(ctx context.Context, list []Kept) error {
 
 // replayed runs the case again, and tells what was heard in it.
 func (k Kept) replayed(ctx context.Context, simulator storm.Backend) (Subject, *trace.Trace, error) {
-	heard := trace.New(k.Scenario.Lock.ReadsClock())
 	e, err := storm.Prepare(simulator, k.Scenario)
 	if err != nil {
 		return Subject{}, nil, err
 	}
-	s, err := replayed(ctx, e.Watched(heard), k.Seed, k.again())
+	e, heard := trace.Of(e)
+	s, err := replayed(ctx, e, k.Seed, k.again())
 	return s, heard, err
 }
 

@@ -3,8 +3,8 @@
 // windows, clocks that go wrong, keys, faults, and where the windows of two holders
 // overlap as the judge sees them.
 //
-//	t := trace.New(e.Scenario().Lock.ReadsClock())
-//	r, err := e.Watched(t).Run(ctx, seed, nil)
+//	e, t := trace.Of(e)
+//	r, err := e.Run(ctx, seed, nil)
 //	err = t.Print(os.Stdout, r.Report.Finding(checker.Lease))
 //
 // Who wants to show a run otherwise takes its lines one by one, each with what was heard:

@@ -24,6 +24,13 @@ func New(lock env.Clock) *Trace {
 	return &Trace{clocks: &clocks{lock: lock}, replies: map[int]reply{}}
 }
 
+// Of returns the experiment with a trace of its runs as its watcher, which reads the clock
+// that the lock does.
+func Of(e storm.Experiment) (storm.Experiment, *Trace) {
+	t := New(e.Scenario().Lock.ReadsClock())
+	return e.Watched(t), t
+}
+
 // record is something that was heard, and when it happened.
 type record struct {
 	at   history.Time

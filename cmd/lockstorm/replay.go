@@ -164,9 +164,9 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 	if err != nil {
 		return ran{}, err
 	}
-	t := trace.New(r.scenario.Lock.ReadsClock())
+	var t *trace.Trace
 	if o.trace || o.svg != "" {
-		e = e.Watched(t)
+		e, t = trace.Of(e)
 	}
 	terminal.Fit(stdout)
 	done, err := runOptions{seed: r.seed, runs: 1, out: o.out, report: o.report}.run(ctx, e, r.again, stdout, problems)

@@ -3,8 +3,8 @@
 // where it came, and beside them who holds, who only believes it, who stands still, and
 // which node keeps whose key.
 //
-//	t := trace.New(c.Scenario.Lock.ReadsClock())
-//	r, err := e.Watched(t).Run(ctx, c.Seed, nil)
+//	e, t := trace.Of(e)
+//	r, err := e.Run(ctx, c.Seed, nil)
 //	d := sequence.Of(t, r.Report.Finding(c.Property))
 //	page.Add("How it happens", d.Block())   // or d.SVG(), a file of its own
 //

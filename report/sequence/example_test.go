@@ -23,8 +23,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	t := trace.New(c.Scenario.Lock.ReadsClock())
-	r, err := e.Watched(t).Run(context.Background(), c.Seed, nil)
+	e, t := trace.Of(e)
+	r, err := e.Run(context.Background(), c.Seed, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -31,8 +31,8 @@ func heard(t *testing.T, s scenarios.Scenario, seed uint64) (*trace.Trace, check
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := trace.New(s.Lock.ReadsClock())
-	r, err := e.Watched(told).Run(t.Context(), seed, nil)
+	e, told := trace.Of(e)
+	r, err := e.Run(t.Context(), seed, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
