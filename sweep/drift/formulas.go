@@ -38,5 +38,6 @@ func Granted(overlap, way, grain, step time.Duration) float64 {
 		return 1
 	}
 	square := func(x float64) float64 { return max(x, 0) * max(x, 0) }
-	return (square(x) - square(x-a) - square(x-b)) / (2 * a * b)
+	// Near a+b the difference of squares is rounded, to a little over 1.
+	return min((square(x)-square(x-a)-square(x-b))/(2*a*b), 1)
 }

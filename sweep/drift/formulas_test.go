@@ -43,6 +43,7 @@ func TestGranted(t *testing.T) {
 		{"a quarter of either", ms / 2, 0, ms, ms, 0.125},
 		{"a long step", 2 * ms, 0, ms, 4 * ms, 0.375},
 		{"all", 2 * ms, 0, ms, ms, 1},
+		{"all but nothing", 2*ms - 1, 0, ms, ms, 1},
 	} {
 		if got := drift.Granted(c.overlap, c.way, c.grain, c.step); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -64,6 +65,17 @@ func TestNoOverlapWhereCovered(t *testing.T) {
 			t.Errorf("%v is needed of %v, and with %v less there is no overlap: %v", enough, ttl, little, o)
 		}
 	})
+}
+
+// What is rounded is a probability still.
+func TestGrantedIsAProbabilityWhereItIsRounded(t *testing.T) {
+	for overlap := time.Duration(1); overlap < 10; overlap++ {
+		for step := time.Duration(1); step < 10; step++ {
+			if p := drift.Granted(overlap, 1, 1, step); p < 0 || p > 1 {
+				t.Errorf("overlap %d, step %d: %v is no probability", overlap, step, p)
+			}
+		}
+	}
 }
 
 // The longer the overlap the likelier a rival is granted the lock in it; the likelier, too,
