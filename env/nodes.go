@@ -120,7 +120,7 @@ func (o Op) String() string {
 type Command struct {
 	Op    Op
 	Key   string
-	Token string
+	Token string        // where a node does nothing with it, as of OpCount and OpRaise: for whom it is asked
 	TTL   time.Duration // of OpSet, OpExtend, OpVouch and OpExpire; whole milliseconds, at least 1 ms
 	Count uint64        // of OpRaise; below 2^53, up to which a script of Redis counts exactly
 

@@ -75,7 +75,7 @@ func (a *attempt) drawFence(ctx context.Context, until env.Instant) (uint64, err
 // count sends one command to the counters and hears a quorum.
 func (a *attempt) count(ctx context.Context, command env.Command) (tally, error) {
 	m := a.mutex
-	command.Key = counterKey(a.resource)
+	command.Key, command.Token = counterKey(a.resource), a.token
 	r := m.send(m.all, command, m.config.NodeTimeout)
 	r.about = &subject{a.resource, a.token}
 	votes, err := m.gather(ctx, r, r.sent.Add(m.patience))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -92,15 +91,9 @@ func headline(e *env.Event) (slog.Level, string) {
 	return 0, ""
 }
 
-// routine lists what a lock fails for in daily work. What is not listed is
-// trouble, so that an error nobody has thought of is seen.
-var routine = [...]error{ErrTaken, ErrReleased, context.Canceled, context.DeadlineExceeded}
-
 func failureLevel(err error) slog.Level {
-	for _, known := range routine {
-		if errors.Is(err, known) {
-			return slog.LevelDebug
-		}
+	if Routine(err) {
+		return slog.LevelDebug
 	}
 	return slog.LevelWarn
 }
@@ -127,7 +120,7 @@ func releaseHeadline(held env.Answer) (slog.Level, string) {
 // attributes are those fields of an event that say something at its step, which
 // are those that are not zero.
 func attributes(e *env.Event) []slog.Attr {
-	list := []slog.Attr{slog.String("resource", e.Resource), slog.String("token", shortToken(e.Token))}
+	list := []slog.Attr{slog.String("resource", e.Resource), slog.String("token", ShortToken(e.Token))}
 	if e.TTL != 0 {
 		list = append(list, slog.Duration("ttl", e.TTL))
 	}
@@ -151,20 +144,11 @@ func attributes(e *env.Event) []slog.Attr {
 	return list
 }
 
-// tokenShown is how many digits of a token are logged: enough to tell holds
-// apart, and far too few to act as their holder.
-const tokenShown = 8
-
-// shortToken is what may be known of a token: a fifth of it, as of ours, where
-// it is shorter than ours.
-func shortToken(token string) string { return token[:min(tokenShown, len(token)/5)] }
-
 // errorAttr leaves the error as a value that a handler can look into, unless
-// that would tell the token: Redis quotes the arguments of a command that it
-// does not know.
+// that would tell the token.
 func errorAttr(err error, token string) slog.Attr {
-	if text := err.Error(); strings.Contains(text, token) {
-		return slog.String("error", strings.ReplaceAll(text, token, shortToken(token)))
+	if text := ErrorText(err, token); text != err.Error() {
+		return slog.String("error", text)
 	}
 	return slog.Any("error", err)
 }
