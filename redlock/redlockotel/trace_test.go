@@ -3,11 +3,8 @@ package redlockotel_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
-
-	"go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -40,7 +37,28 @@ func TestTraceOfAGrant(t *testing.T) {
 		end()
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(``)
+	c.wantTree(`
+request [0s..106ms]
+	redlock acquire [0s..2ms] granted quorum@2ms
+		set node 1 [0s..2ms] yes
+		set node 2 [0s..2ms] yes
+		set node 3 [0s..2ms] yes
+		set node 5 [0s..2ms] failed late !
+		set node 4 [0s..22ms] yes late
+	redlock hold [2ms..104ms] released
+		redlock extend [102ms..104ms] extended
+			extend node 1 [102ms..104ms] yes
+			extend node 2 [102ms..104ms] yes
+			extend node 3 [102ms..104ms] yes
+			extend node 5 [102ms..104ms] failed late !
+			extend node 4 [102ms..124ms] yes late
+	redlock release [104ms..106ms] released
+		delete node 1 [104ms..106ms] yes
+		delete node 2 [104ms..106ms] yes
+		delete node 3 [104ms..106ms] yes
+		delete node 5 [104ms..106ms] failed late !
+		delete node 4 [104ms..126ms] yes late
+`)
 }
 
 // Without a span of the caller all of a lock is one trace.
@@ -51,7 +69,27 @@ func TestTraceWithoutACaller(t *testing.T) {
 		c.ok(h.Release(context.Background()))
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(``)
+	c.wantTree(`
+redlock acquire [0s..2ms] granted quorum@2ms
+	set node 1 [0s..2ms] yes
+	set node 2 [0s..2ms] yes
+	set node 3 [0s..2ms] yes
+	set node 4 [0s..2ms] yes late
+	set node 5 [0s..2ms] yes late
+	redlock hold [2ms..4ms] released
+		redlock extend [2ms..4ms] extended
+			extend node 1 [2ms..4ms] yes
+			extend node 2 [2ms..4ms] yes
+			extend node 3 [2ms..4ms] yes
+			extend node 4 [2ms..4ms] yes late
+			extend node 5 [2ms..4ms] yes late
+	redlock release [4ms..6ms] released
+		delete node 1 [4ms..6ms] yes
+		delete node 2 [4ms..6ms] yes
+		delete node 3 [4ms..6ms] yes
+		delete node 4 [4ms..6ms] yes late
+		delete node 5 [4ms..6ms] yes late
+`)
 }
 
 // What is called from elsewhere hangs there, and leads to the hold.
@@ -62,8 +100,30 @@ func TestTraceFromElsewhere(t *testing.T) {
 		c.ok(h.Extend(other, time.Second))
 		c.ok(h.Release(other))
 		end()
+		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(``)
+	c.wantTree(`
+redlock acquire [0s..2ms] granted quorum@2ms
+	set node 1 [0s..2ms] yes
+	set node 2 [0s..2ms] yes
+	set node 3 [0s..2ms] yes
+	set node 4 [0s..2ms] yes late
+	set node 5 [0s..2ms] yes late
+	redlock hold [2ms..4ms] released
+elsewhere [2ms..6ms]
+	redlock extend [2ms..4ms] extended linked
+		extend node 1 [2ms..4ms] yes
+		extend node 2 [2ms..4ms] yes
+		extend node 3 [2ms..4ms] yes
+		extend node 4 [2ms..4ms] yes late
+		extend node 5 [2ms..4ms] yes late
+	redlock release [4ms..6ms] released linked
+		delete node 1 [4ms..6ms] yes
+		delete node 2 [4ms..6ms] yes
+		delete node 3 [4ms..6ms] yes
+		delete node 4 [4ms..6ms] yes late
+		delete node 5 [4ms..6ms] yes late
+`)
 }
 
 // A lock that is taken is nothing to be alarmed at. What its tries have set is deleted
@@ -75,7 +135,20 @@ func TestTraceOfARefusal(t *testing.T) {
 		c.wantError(err, redlock.ErrTaken)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(``)
+	c.wantTree(`
+redlock acquire [2ms..4ms] taken
+	set node 1 [2ms..4ms] no
+	set node 2 [2ms..4ms] no
+	set node 3 [2ms..4ms] no
+	set node 4 [2ms..4ms] no late
+	set node 5 [2ms..24ms] yes late
+	delete node 1 [4ms..6ms] no late
+	delete node 2 [4ms..6ms] no late
+	delete node 3 [4ms..6ms] no late
+	delete node 4 [4ms..6ms] no late
+	delete node 5 [4ms..26ms] yes late
+	delete node 5 [24ms..46ms] no late
+`)
 }
 
 // Where no quorum answers somebody should look. Keys on nodes that are silent are
@@ -87,7 +160,25 @@ func TestTraceWithoutAQuorum(t *testing.T) {
 		c.sleep(500 * ms)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(``)
+	c.wantTree(`
+redlock acquire [0s..50ms] no_quorum !
+	set node 1 [0s..2ms] failed !
+	set node 4 [0s..2ms] yes
+	set node 5 [0s..2ms] yes
+	set node 2 [0s..122ms] yes late
+	set node 3 [0s..122ms] yes late
+	delete node 1 [50ms..52ms] failed late !
+	delete node 4 [50ms..52ms] yes late
+	delete node 5 [50ms..52ms] yes late
+	delete node 2 [50ms..100ms] lost late !
+	delete node 3 [50ms..100ms] lost late !
+	delete node 2 [100ms..222ms] no late
+	delete node 3 [100ms..222ms] no late
+	delete node 2 [122ms..172ms] lost late !
+	delete node 3 [122ms..294ms] lost late !
+	delete node 2 [172ms..294ms] no late
+	delete node 3 [294ms..416ms] no late
+`)
 }
 
 // A lock that is lost ends the hold there; that it was lost is also what its release
@@ -100,7 +191,27 @@ func TestTraceOfALoss(t *testing.T) {
 		c.wantError(h.Release(context.Background()), redlock.ErrLost)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(``)
+	c.wantTree(`
+redlock acquire [0s..2ms] granted quorum@2ms
+	set node 1 [0s..2ms] yes
+	set node 2 [0s..2ms] yes
+	set node 3 [0s..2ms] yes
+	set node 4 [0s..2ms] yes late
+	set node 5 [0s..2ms] yes late
+	redlock hold [2ms..206ms] lost lost@206ms !
+		redlock extend [202ms..206ms] lost !
+			extend node 4 [202ms..204ms] yes
+			extend node 5 [202ms..204ms] yes
+			extend node 1 [202ms..206ms] no
+			extend node 2 [202ms..206ms] no
+			extend node 3 [202ms..206ms] no
+	redlock release [206ms..210ms] lost !
+		delete node 4 [206ms..208ms] yes
+		delete node 5 [206ms..208ms] yes
+		delete node 1 [206ms..210ms] no
+		delete node 2 [206ms..210ms] no
+		delete node 3 [206ms..210ms] no
+`)
 }
 
 // forgetful has a majority of nodes forget their keys after a tenth of a second.
@@ -122,7 +233,28 @@ func TestTraceOfAWarning(t *testing.T) {
 		c.sleep(2 * time.Second)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(``)
+	c.wantTree(`
+redlock acquire [0s..2ms] granted quorum@2ms
+	set node 1 [0s..2ms] yes
+	set node 2 [0s..2ms] yes
+	set node 3 [0s..2ms] yes
+	set node 4 [0s..2ms] yes late
+	set node 5 [0s..2ms] yes late
+	redlock hold [2ms..900ms] expiring expiring@900ms !
+	redlock release [900ms..902ms] released
+		delete node 1 [900ms..902ms] yes
+		delete node 2 [900ms..902ms] yes
+		delete node 3 [900ms..902ms] yes
+		delete node 4 [900ms..902ms] yes late
+		delete node 5 [900ms..902ms] yes late
+redlock acquire [902ms..904ms] granted quorum@904ms
+	set node 1 [902ms..904ms] yes
+	set node 2 [902ms..904ms] yes
+	set node 3 [902ms..904ms] yes
+	set node 4 [902ms..904ms] yes late
+	set node 5 [902ms..904ms] yes late
+	redlock hold [904ms..1.802s] expiring expiring@1.802s !
+`)
 }
 
 // A mutex that is closed ends the holds that are left.
@@ -131,13 +263,24 @@ func TestTraceOfAClose(t *testing.T) {
 		c.lock(m)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(``)
+	c.wantTree(`
+redlock acquire [0s..2ms] granted quorum@2ms
+	set node 1 [0s..2ms] yes
+	set node 2 [0s..2ms] yes
+	set node 3 [0s..2ms] yes
+	set node 4 [0s..2ms] yes late
+	set node 5 [0s..2ms] yes late
+	redlock hold [2ms..2ms] closed lost@2ms !
+`)
 }
 
 // One span tells how long a caller has waited, and after how many tries. The hold hangs
 // where the caller was.
 func TestTraceOfWaiting(t *testing.T) {
-	c := play(t, nil, func(c *scene, m *redlock.Mutex) {
+	c := open(t, setting(5, nil))
+	s := config()
+	s.RetryMin, s.RetryMax = 20*ms, 20*ms
+	c.run(s, func(m *redlock.Mutex) {
 		other, err := redlock.New(config(), c.Runtime(1), c.Nodes(1), nil)
 		c.ok(err)
 		h := c.lock(other)
@@ -151,7 +294,51 @@ func TestTraceOfWaiting(t *testing.T) {
 		c.ok(m.Close(context.Background()))
 		c.ok(other.Close(context.Background()))
 	})
-	c.wantTree(``)
+	c.wantTree(`
+request [2ms..48ms]
+	redlock lock [2ms..48ms] granted tries=3
+		redlock acquire [2ms..4ms] taken
+			set node 1 [2ms..4ms] no
+			set node 2 [2ms..4ms] no
+			set node 3 [2ms..4ms] no
+			set node 4 [2ms..4ms] no late
+			set node 5 [2ms..4ms] no late
+			delete node 1 [4ms..6ms] no late
+			delete node 2 [4ms..6ms] no late
+			delete node 3 [4ms..6ms] no late
+			delete node 4 [4ms..6ms] no late
+			delete node 5 [4ms..6ms] no late
+		redlock acquire [24ms..26ms] taken
+			set node 1 [24ms..26ms] no
+			set node 2 [24ms..26ms] no
+			set node 3 [24ms..26ms] no
+			set node 4 [24ms..26ms] no late
+			set node 5 [24ms..26ms] no late
+			delete node 1 [26ms..28ms] no late
+			delete node 2 [26ms..28ms] no late
+			delete node 3 [26ms..28ms] no late
+			delete node 4 [26ms..28ms] no late
+			delete node 5 [26ms..28ms] no late
+		redlock acquire [46ms..48ms] granted quorum@48ms
+			set node 1 [46ms..48ms] yes
+			set node 2 [46ms..48ms] yes
+			set node 3 [46ms..48ms] yes
+			set node 4 [46ms..48ms] yes late
+			set node 5 [46ms..48ms] yes late
+	redlock hold [48ms..50ms] released
+		redlock extend [48ms..50ms] extended
+			extend node 1 [48ms..50ms] yes
+			extend node 2 [48ms..50ms] yes
+			extend node 3 [48ms..50ms] yes
+			extend node 4 [48ms..50ms] yes late
+			extend node 5 [48ms..50ms] yes late
+	redlock release [50ms..52ms] released
+		delete node 1 [50ms..52ms] yes
+		delete node 2 [50ms..52ms] yes
+		delete node 3 [50ms..52ms] yes
+		delete node 4 [50ms..52ms] yes late
+		delete node 5 [50ms..52ms] yes late
+`)
 }
 
 // What draws the fence is seen below the try that it is for, and asking one after the
@@ -164,7 +351,19 @@ func TestTraceOfAFence(t *testing.T) {
 		c.lock(m)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(``)
+	c.wantTree(`
+redlock acquire [0s..12ms] granted quorum@4ms
+	set node 1 [0s..2ms] yes
+	set node 2 [2ms..4ms] yes
+	count node 1 [4ms..6ms] yes
+	count node 2 [6ms..8ms] yes
+	raise node 1 [8ms..10ms] yes
+	count node 3 [8ms..10ms] yes
+	raise node 2 [10ms..12ms] yes
+	redlock hold [12ms..12ms] closed lost@12ms !
+	raise node 3 [12ms..14ms] yes late
+	set node 3 [12ms..14ms] yes late
+`)
 }
 
 // occupy has the first so many nodes hold somebody else's key.
@@ -183,5 +382,3 @@ func (c *scene) wantError(got, want error) {
 	}
 }
 
-var _ = strings.Contains
-var _ trace.ReadOnlySpan
