@@ -122,7 +122,9 @@ func (c *scene) lock(m *redlock.Mutex) *redlock.Hold {
 
 // request begins a span of a caller.
 func (c *scene) request(name string) (ctx context.Context, end func()) {
-	now := func() trace.SpanEventOption { return trace.WithTimestamp(time.Unix(0, int64(c.Runtime(1).Now(env.Wall)))) }
+	now := func() trace.SpanEventOption {
+		return trace.WithTimestamp(time.Unix(0, int64(c.Runtime(1).Now(env.Wall))))
+	}
 	ctx, span := c.provider.Tracer("test").Start(context.Background(), name, now())
 	return ctx, func() { span.End(now()) }
 }
@@ -202,7 +204,7 @@ func (c *scene) wantTree(want string) {
 }
 
 // wantAllEnded checks that no span is left open.
-func wantAllEnded(t testing.TB, r *tracetest.SpanRecorder) {
+func wantAllEnded(t failing, r *tracetest.SpanRecorder) {
 	t.Helper()
 	if begun, ended := len(r.Started()), len(r.Ended()); begun != ended {
 		t.Errorf("%d spans have begun and %d ended:\n%s", begun, ended, tree(r.Ended()))
@@ -244,4 +246,10 @@ func measured(t testing.TB, reader metric.Reader) map[string]int64 {
 		}
 	}
 	return series
+}
+
+// failing is a test, or one trial of a law.
+type failing interface {
+	Helper()
+	Errorf(format string, args ...any)
 }

@@ -381,4 +381,3 @@ func (c *scene) wantError(got, want error) {
 		c.Errorf("got %v, want %v", got, want)
 	}
 }
-

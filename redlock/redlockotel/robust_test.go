@@ -1,0 +1,198 @@
+package redlockotel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/metric/noop"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock"
+	"github.com/lockstorm/lockstorm/redlock/redlockotel"
+)
+
+// recorded returns telemetry on the machine's clocks, with what records its spans.
+func recorded(t testing.TB, options ...sdk.TracerProviderOption) (*redlockotel.Telemetry, *tracetest.SpanRecorder) {
+	t.Helper()
+	r := tracetest.NewSpanRecorder()
+	telemetry, err := redlockotel.New(env.System(), redlockotel.Options{
+		TracerProvider: sdk.NewTracerProvider(append(options, sdk.WithSpanProcessor(r))...), MeterProvider: noop.NewMeterProvider(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return telemetry, r
+}
+
+// What is never ended is ended when the telemetry is closed, and after that nothing
+// begins.
+func TestCloseEndsWhatIsOpen(t *testing.T) {
+	c := play(t, nil, func(c *scene, m *redlock.Mutex) { c.lock(m) }) // the world ends, and its client with it
+	if open := len(c.recorder.Started()) - len(c.recorder.Ended()); open != 1 {
+		t.Errorf("%d spans are open, want that of the hold", open)
+	}
+	c.client.Close()
+	wantAllEnded(t, c.recorder)
+	if got := c.measured()["redlock.hold.active{}"]; got != 0 {
+		t.Errorf("%d are held", got)
+	}
+	if text := c.tree(); !strings.Contains(text, "abandoned !") {
+		t.Errorf("got\n%s", text)
+	}
+	before := len(c.recorder.Started())
+	o := c.client.Observer(nil)
+	for _, step := range env.Steps() {
+		o.Observe(env.Event{Step: step, Resource: "r", Token: "0123456789"})
+	}
+	c.client.Close()
+	if after := len(c.recorder.Started()); after != before {
+		t.Errorf("%d spans have begun after Close", after-before)
+	}
+}
+
+// A panic of somebody's own leaves no span open either.
+func TestPanicOfAFenceSource(t *testing.T) {
+	c := open(t, setting(3, nil))
+	s := config()
+	s.Fence, s.FenceFrom = true, func(context.Context, string, env.Instant) (uint64, error) { panic("oh") }
+	c.run(s, func(m *redlock.Mutex) {
+		defer func() {
+			if recover() != "oh" {
+				c.Error("the panic has got lost")
+			}
+		}()
+		_, _ = c.client.Lock(context.Background(), m, "r")
+	})
+	c.client.Close()
+	wantAllEnded(t, c.recorder)
+	if text := c.tree(); !strings.Contains(text, "redlock lock [0s..2ms] abandoned tries=1 !") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+// Law: whatever order the steps of a try come in, each hold counts once, and nothing is
+// left open in the end.
+func TestStepsInAnyOrder(t *testing.T) {
+	for _, steps := range [][]env.Step{
+		{env.StepAcquire, env.StepExpiring, env.StepGranted},
+		{env.StepAcquire, env.StepLost, env.StepGranted, env.StepBeforeRelease, env.StepReleased},
+		{env.StepAcquire, env.StepExtend, env.StepGranted, env.StepExtended, env.StepBeforeRelease, env.StepReleased},
+		{env.StepAcquire, env.StepGranted, env.StepBeforeRelease, env.StepLost, env.StepReleased},
+		{env.StepAcquire, env.StepGranted, env.StepExtend, env.StepBeforeRelease, env.StepReleased, env.StepExtendFailed},
+		{env.StepAcquire, env.StepAcquire, env.StepGranted, env.StepLost},
+	} {
+		telemetry, r := recorded(t)
+		o := telemetry.Observer(nil)
+		for _, step := range steps {
+			e := env.Event{Step: step, Resource: "r", Token: "0123456789"}
+			if step == env.StepLost {
+				e.Err = redlock.ErrLost
+			}
+			o.Observe(e)
+		}
+		wantAllEnded(t, r)
+		holds := 0
+		for _, s := range r.Ended() {
+			if s.Name() == "redlock hold" {
+				holds++
+			}
+		}
+		if holds != 1 {
+			t.Errorf("%v: %d holds", steps, holds)
+		}
+	}
+}
+
+// Not even an error that quotes the token tells it.
+func TestNoTokenIsTold(t *testing.T) {
+	const token = "0123456789abcdef0123456789abcdef01234567"
+	telemetry, r := recorded(t)
+	o := telemetry.Observer(nil)
+	quotes := fmt.Errorf("ERR unknown command 'EVALSHA', with args beginning with: '%s'", token)
+	event := func(step env.Step) {
+		o.Observe(env.Event{Step: step, Resource: "r", Token: token, Err: quotes, Answer: env.Lost})
+	}
+	event(env.StepAcquire)
+	round := telemetry.Nodes(refusing{quotes}).Send(1, env.Command{Op: env.OpSet, Token: token}, 0)
+	_, _ = round.Next(context.Background(), 0)
+	for _, step := range []env.Step{
+		env.StepGranted, env.StepExtend, env.StepExtendFailed, env.StepLost, env.StepBeforeRelease, env.StepReleased, env.StepAcquire, env.StepRefused,
+	} {
+		event(step)
+	}
+	wantAllEnded(t, r)
+	told := 0
+	for _, s := range r.Ended() {
+		text := fmt.Sprint(s.Name(), s.Attributes(), s.Events(), s.Status())
+		if strings.Contains(text, "012345678") {
+			t.Errorf("%s tells the token: %s", s.Name(), text)
+		}
+		told += strings.Count(text, "beginning with: '01234567'")
+	}
+	if told != 5 {
+		t.Errorf("%d errors are told, want 5", told)
+	}
+}
+
+// refusing are nodes that refuse everything with an error.
+type refusing struct{ err error }
+
+func (r refusing) Len() int                                             { return 1 }
+func (r refusing) Send(env.NodeSet, env.Command, env.Instant) env.Round { return r }
+func (r refusing) Next(context.Context, env.Instant) (env.Reply, error) {
+	return env.Reply{Node: 1, Answer: env.Failed, Err: r.err}, nil
+}
+
+// The next observer hears of every event, unchanged, whether or not it is known.
+func TestEveryEventIsPassedOn(t *testing.T) {
+	telemetry, _ := recorded(t)
+	e := env.Event{
+		Resource: "r", Token: "0123456789", TTL: time.Second, Until: 7, Validity: 900 * ms,
+		Reply: env.Reply{Node: 3, Answer: env.Failed, Err: errors.New("oh")}, K: 2, Answer: env.Yes, Err: redlock.ErrLost,
+	}
+	for _, e.Step = range env.Steps() {
+		var heard listener
+		telemetry.Observer(&heard).Observe(e)
+		if len(heard) != 1 || heard[0] != e {
+			t.Errorf("%v: heard %+v", e.Step, heard)
+		}
+	}
+}
+
+type listener []env.Event
+
+func (l *listener) Observe(e env.Event) { *l = append(*l, e) }
+
+// A trace that is not sampled has no spans of requests to pay for.
+func TestNothingIsMadeOfWhatIsNotSampled(t *testing.T) {
+	telemetry, r := recorded(t, sdk.WithSampler(sdk.NeverSample()))
+	o := telemetry.Observer(nil)
+	o.Observe(env.Event{Step: env.StepAcquire, Token: "0123456789"})
+	_, _ = telemetry.Nodes(refusing{}).Send(1, env.Command{Op: env.OpSet, Token: "0123456789"}, 0).Next(context.Background(), 0)
+	o.Observe(env.Event{Step: env.StepRefused, Token: "0123456789", Err: redlock.ErrNoQuorum})
+	if n := len(r.Started()); n != 0 {
+		t.Errorf("%d spans", n)
+	}
+}
+
+// Clocks that are stepped while a lock is held bend no span.
+func TestStepsOfTheTimeOfDay(t *testing.T) {
+	back := nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: -time.Hour}, Start: nemesis.At(50 * ms)}
+	c := play(t, nemesis.Plan{back}, func(c *scene, m *redlock.Mutex) {
+		h := c.lock(m)
+		c.sleep(100 * ms)
+		c.ok(h.Release(context.Background()))
+		c.ok(m.Close(context.Background()))
+	})
+	if text := c.tree(); !strings.Contains(text, "redlock hold [2ms..102ms] released\n  redlock release [102ms..104ms]") &&
+		!strings.Contains(text, "redlock hold [2ms..102ms] released\n    redlock release [102ms..104ms]") {
+		t.Errorf("got\n%s", text)
+	}
+}
