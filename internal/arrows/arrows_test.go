@@ -33,6 +33,7 @@ var rules = []rule{
 	{"guard", nil, "the guarded resource is the same state machine in every world"},
 	{"nemesis", []string{"env", "guard"}, "a plan is data for any backend"},
 	{"redlock/redisnode", []string{"env"}, "nodes carry messages and know no lock"},
+	{"redlock/redlockotel", []string{"env", "redlock"}, "what is told of the lock hangs on it, and nothing on that"},
 	{"redlock", []string{"env"}, "the lock that is simulated is the one that production uses"},
 	{"locks", []string{"env"}, "the lock that is simulated is the one that production uses"},
 	{"model", nil, "a specification must not share code with what it judges"},
@@ -199,6 +200,17 @@ var bans = []ban{
 		imports: []string{"github.com/redis/"},
 		except:  []string{"redlock/redisnode/"},
 		why:     "the lock knows no Redis client",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"go.opentelemetry.io/"},
+		except:  []string{"redlock/redlockotel/"},
+		why:     "who does not look at traces brings none of it into a program",
+	},
+	{
+		folders: []string{"redlock/redlockotel"},
+		imports: []string{"go.opentelemetry.io/otel/sdk/"},
+		why:     "where spans and measurements go is for the program to say",
 	},
 	{
 		folders: []string{""},

@@ -56,7 +56,10 @@ func same(a, b trace.SpanContext) bool {
 	return a.TraceID() == b.TraceID() && a.SpanID() == b.SpanID()
 }
 
-// bare returns a context that bears a span and nothing else.
+// bare returns a context that bears a span, if there is one, and nothing else.
 func bare(span trace.SpanContext) context.Context {
+	if !span.IsValid() {
+		return context.Background()
+	}
 	return trace.ContextWithSpanContext(context.Background(), span)
 }
