@@ -23,7 +23,7 @@ type operation struct {
 	about []attribute.KeyValue                                               // what is known from the start
 	begun env.Instant
 
-	span     trace.Span      // nil: not made yet
+	span     trace.Span      // nil: not made yet, or over
 	ctx      context.Context // with that span and nothing else, so that no caller's values are kept; never nil
 	recorded bool            // the span is, or was until it ended
 	over     bool
@@ -64,6 +64,7 @@ func (o *operation) end(at env.Instant, out outcome, err error, more ...attribut
 		fail(o.span, out, err, o.try.token)
 		o.span.End(trace.WithTimestamp(o.try.at(at)))
 	}
+	o.span, o.about, o.hangs = nil, nil, nil // what is over is remembered for long
 	return o.ctx, at.Sub(o.begun)
 }
 
