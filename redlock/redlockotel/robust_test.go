@@ -57,6 +57,45 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 	}
 }
 
+// trap is a runtime that does something, once, when a clock is read.
+type trap struct {
+	env.Runtime
+	spring func()
+}
+
+func (t *trap) Now(c env.Clock) env.Instant {
+	if spring := t.spring; spring != nil {
+		t.spring = nil
+		spring()
+	}
+	return t.Runtime.Now(c)
+}
+
+// A step that is heard of while the telemetry is being closed leaves nothing open.
+func TestCloseBetween(t *testing.T) {
+	steps := []env.Step{env.StepAcquire, env.StepQuorum, env.StepGranted, env.StepExtend, env.StepExtended, env.StepBeforeRelease, env.StepReleased}
+	for closing := range len(steps) + 1 {
+		clock, r := &trap{Runtime: env.System()}, tracetest.NewSpanRecorder()
+		telemetry, err := redlockotel.New(clock, redlockotel.Options{
+			TracerProvider: sdk.NewTracerProvider(sdk.WithSpanProcessor(r)), MeterProvider: noop.NewMeterProvider(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := telemetry.Observer(nil)
+		for i, step := range steps {
+			if i == closing {
+				clock.spring = telemetry.Close
+			}
+			o.Observe(env.Event{Step: step, Resource: "r", Token: "0123456789"})
+		}
+		if closing < len(steps) && len(r.Started()) > closing {
+			t.Errorf("closed at %v: %d spans", steps[closing], len(r.Started()))
+		}
+		wantAllEnded(t, r)
+	}
+}
+
 // A panic of somebody's own leaves no span open either.
 func TestPanicOfAFenceSource(t *testing.T) {
 	c := open(t, setting(3, nil))
