@@ -1,6 +1,7 @@
 package redlockotel
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -20,11 +21,8 @@ type nodes struct {
 
 // Send implements [env.Nodes].
 func (n *nodes) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
-	r := &round{telemetry: n.telemetry, command: command}
-	if one := n.telemetry.find(command.Token); one != nil {
-		r.try, r.operation = one, one.asking(command.Op)
-	}
-	r.sent = n.telemetry.elapsed()
+	one := cmp.Or(n.telemetry.find(command.Token), n.telemetry.nobody)
+	r := &round{telemetry: n.telemetry, command: command, try: one, operation: one.asking(command.Op), sent: n.telemetry.elapsed()}
 	r.Round = n.Nodes.Send(to, command, giveUp)
 	return r
 }
@@ -33,7 +31,7 @@ type round struct {
 	env.Round
 	telemetry *Telemetry
 	command   env.Command
-	try       *try       // nil: nobody's, or of one that is forgotten
+	try       *try
 	operation *operation // for which it was sent
 	sent      env.Instant
 	waited    bool
@@ -42,12 +40,12 @@ type round struct {
 // Next implements [env.Round]. The first who waits does so in the context of whoever
 // has called the lock.
 func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
-	if r.try != nil && !r.waited {
+	if !r.waited {
+		r.waited = true
 		r.try.mu.Lock()
 		r.operation.make(ctx)
 		r.try.mu.Unlock()
 	}
-	r.waited = true
 	reply, err := r.Round.Next(ctx, until)
 	if err == nil {
 		r.heard(&reply)
@@ -55,15 +53,15 @@ func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) 
 	return reply, err
 }
 
-// heard tells of a request that has been answered, or given up.
+// heard tells of a request that has been answered, or given up, if anybody wants to
+// know: to read the clock costs more than all else here.
 func (r *round) heard(reply *env.Reply) {
-	now := r.telemetry.elapsed()
-	ctx := context.Background()
-	if r.try != nil {
-		r.try.mu.Lock()
-		r.operation.request(r.command, reply, r.sent, now)
-		ctx = r.operation.ctx
-		r.try.mu.Unlock()
+	r.try.mu.Lock()
+	defer r.try.mu.Unlock()
+	if !r.operation.recorded && !r.telemetry.instruments.request.Enabled(r.operation.ctx) {
+		return
 	}
-	r.telemetry.instruments.requested(ctx, r.command.Op, reply, now.Sub(r.sent))
+	now := r.telemetry.elapsed()
+	r.operation.request(r.command, reply, r.sent, now)
+	r.telemetry.instruments.requested(r.operation.ctx, r.command.Op, reply, now.Sub(r.sent))
 }

@@ -1,6 +1,7 @@
 package redlockotel
 
 import (
+	"context"
 	"errors"
 	"sync"
 
@@ -34,6 +35,7 @@ type Telemetry struct {
 	runtime     env.Runtime
 	tracer      trace.Tracer
 	instruments *instruments
+	nobody      *try // for whom requests are sent that are no try's, or one's that is forgotten
 
 	mu     sync.Mutex // never held while a provider is called
 	tries  map[string]*try
@@ -58,7 +60,10 @@ func New(runtime env.Runtime, o Options) (*Telemetry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Telemetry{runtime: runtime, tracer: o.TracerProvider.Tracer(scope), instruments: i, tries: map[string]*try{}}, nil
+	t := &Telemetry{runtime: runtime, tracer: o.TracerProvider.Tracer(scope), instruments: i, tries: map[string]*try{}}
+	t.nobody = &try{telemetry: t}
+	t.nobody.acquire = &operation{try: t.nobody, ctx: context.Background(), over: true}
+	return t, nil
 }
 
 // Close ends the spans that are still open, with the outcome abandoned, and makes no
