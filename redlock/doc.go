@@ -15,7 +15,8 @@
 // Beside Lock there are [Mutex.WithLock], which releases by itself,
 // [Mutex.LockAll], for several resources at once, and a [Watchdog], which extends
 // in the background. A failure to find a quorum is a [QuorumError] with each
-// node's answer; [Logged] writes to log/slog what an operator wants to know.
+// node's answer; [Logged] writes to log/slog what an operator wants to know, and
+// package redlockotel tells it to OpenTelemetry.
 //
 // Use an odd number of nodes, 3 or 5: an even one tolerates no more failures than
 // the odd one below it.

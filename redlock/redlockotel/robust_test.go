@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/sdk/metric"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
@@ -29,6 +31,33 @@ func recorded(t testing.TB, options ...sdk.TracerProviderOption) (*redlockotel.T
 		t.Fatal(err)
 	}
 	return telemetry, r
+}
+
+// Providers may be set when there is telemetry already.
+func TestGlobalProviders(t *testing.T) {
+	telemetry, err := redlockotel.New(env.System(), redlockotel.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, reader := tracetest.NewSpanRecorder(), metric.NewManualReader()
+	otel.SetTracerProvider(sdk.NewTracerProvider(sdk.WithSpanProcessor(r)))
+	otel.SetMeterProvider(metric.NewMeterProvider(metric.WithReader(reader)))
+	o := telemetry.Observer(nil)
+	o.Observe(env.Event{Step: env.StepAcquire, Token: "0123456789"})
+	_, _ = telemetry.Nodes(refusing{}).Send(1, env.Command{Op: env.OpSet, Token: "0123456789"}, 0).Next(context.Background(), 0)
+	o.Observe(env.Event{Step: env.StepRefused, Token: "0123456789", Err: redlock.ErrNoQuorum})
+	if n := len(r.Ended()); n != 2 {
+		t.Errorf("%d spans, want that of the try and that of a request", n)
+	}
+	if got := measured(t, reader); len(got) != 2 {
+		t.Errorf("measured %v", got)
+	}
+}
+
+func TestNoRuntime(t *testing.T) {
+	if _, err := redlockotel.New(nil, redlockotel.Options{}); err == nil || err.Error() != "redlockotel: no runtime" {
+		t.Errorf("got %v", err)
+	}
 }
 
 // What is never ended is ended when the telemetry is closed, and after that nothing

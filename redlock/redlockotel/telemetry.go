@@ -25,7 +25,7 @@ type Options struct {
 
 	// Class, if it is not nil, says of what kind a resource is, such as "invoice" of
 	// "invoice-7". Measurements then bear it, so there must be few. It is called on
-	// the goroutine that uses the lock, by several at once.
+	// the goroutine that uses the lock, by several at once, and must return soon.
 	Class func(resource string) string
 }
 
