@@ -178,9 +178,17 @@ func (w *World) Watch(client int, clock env.Clock, resource, token string, until
 func (w *World) Unwatch(client int, token string) { w.history.unwatch(justNow, client, token) }
 
 // Call returns the context for a call of the client's lock that begins now, and
-// what to do when it has returned.
+// what to do when it has returned. It ends with the run, too: a lock that waits for
+// something else than its ports, because it is not ours, hears of the end by it alone.
 func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
-	return w.calls.Begin(ctx, client)
+	ctx, cancel := context.WithCancel(ctx)
+	withRun := context.AfterFunc(w.over, cancel)
+	calling, done := w.calls.Begin(ctx, client)
+	return calling, func() {
+		done()
+		withRun()
+		cancel()
+	}
 }
 
 // Trace says that a run cannot be repeated exactly.
