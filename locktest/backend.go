@@ -1,0 +1,50 @@
+package locktest
+
+import (
+	"github.com/lockstorm/lockstorm/cluster/process"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Backend is where the nodes of a lock are.
+type Backend int
+
+const (
+	// Memory: in this process, and time is virtual.
+	Memory Backend = iota
+	// Process: redis-server processes of this machine, behind proxies; time is real. What
+	// comes later than the plan can bear makes a run unknown: it is repeated once.
+	Process
+)
+
+// world is what a backend is to a test.
+type world struct {
+	storm.Backend
+	bubble bool // a run has to be in a bubble of synctest
+	runs   int  // the defaults of Config.Runs
+	again  int  // and of Config.Again
+}
+
+var servers process.Backend
+
+// worlds are the backends, by their number.
+var worlds = []world{
+	Process: {
+		Backend: storm.Backend{
+			Ability: nemesis.Ability{Name: servers.Name(), Kinds: servers.Faults(), Features: servers.Features()},
+			Idle:    true, Dialled: true,
+			Open: storm.Opener(servers.Open),
+		},
+		runs: 1, again: -1,
+	},
+}
+
+func (b Backend) known() bool { return b >= 0 && int(b) < len(worlds) }
+
+// traits returns what the backend is to a test; of one that is not known, nothing.
+func (b Backend) traits() world {
+	if !b.known() {
+		return world{}
+	}
+	return worlds[b]
+}

@@ -1,0 +1,68 @@
+package locktest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Env is what one client has to build its lock on.
+type Env struct {
+	// Client is its number, from 1.
+	Client int
+
+	// Addrs are the addresses of the nodes, as in "node-1:6379". They are names for
+	// Dial, and mean nothing to anybody else.
+	Addrs []string
+
+	// TTL is [Config.TTL].
+	TTL time.Duration
+
+	station storm.Station
+	cleanup *cleanup
+}
+
+// newEnv returns what a client has, with nodes of these addresses.
+func newEnv(s storm.Station, ttl time.Duration, c *cleanup) Env {
+	addrs := make([]string, s.Nodes)
+	for i := range addrs {
+		addrs[i] = fmt.Sprintf("node-%d:6379", i+1)
+	}
+	return Env{Client: s.Client, Addrs: addrs, TTL: ttl, station: s, cleanup: c}
+}
+
+// Dial connects the client to the node of an address. All connections of a lock have to
+// come from it. Client libraries take it as it is, as Options.Dialer of go-redis or
+// redis.DialContextFunc of redigo; rueidis wants it in a function of its own kind:
+//
+//	DialCtxFn: func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
+//		return env.Dial(ctx, "tcp", addr)
+//	}
+func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	node := slices.Index(e.Addrs, addr) + 1
+	if node == 0 {
+		return nil, fmt.Errorf("locktest: no node has the address %q: there is %s", addr, strings.Join(e.Addrs, ", "))
+	}
+	return e.station.Dial(ctx, node)
+}
+
+// Cleanup has f called when the run is over, before the nodes are gone: the last that was
+// given first. The client of a library, and whatever else has goroutines, is to be closed
+// in it. Its error is no failure: after the end of a run connections are closed anyway.
+func (e Env) Cleanup(f func() error) { e.cleanup.add(f) }
+
+// Must ends the run with an error, unless that is nil: for what goes wrong while a lock is
+// built. It does not return then.
+func (e Env) Must(err error) {
+	if err != nil {
+		panic(unbuilt{err})
+	}
+}
+
+// unbuilt is what Must panics with.
+type unbuilt struct{ error }

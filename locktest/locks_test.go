@@ -1,0 +1,134 @@
+package locktest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/locktest"
+)
+
+// oneNode is a lock on one key of one node, in plain go-redis: as its fields say, right or
+// wrong.
+type oneNode struct {
+	client *redis.Client
+	owner  string
+	ttl    time.Duration
+
+	plainDel bool // releases by DEL, whoever holds it
+	noExpiry bool // sets a key that stays
+	twoSteps bool // asks first, and sets then
+	endless  bool // tells no end of validity
+	liar     bool // says that it has released whatever it has
+	forever  bool // tries for ever, whatever becomes of the context
+	fenced   bool // draws a fence
+	stale    bool // draws it before it has the lock
+
+	tries int
+}
+
+func onOneNode(env locktest.Env) *oneNode {
+	client := redis.NewClient(&redis.Options{
+		Addr: env.Addrs[0], Dialer: env.Dial, MaxRetries: -1, ContextTimeoutEnabled: true,
+		DialTimeout: env.TTL / 4, ReadTimeout: env.TTL / 4, WriteTimeout: env.TTL / 4,
+	})
+	env.Cleanup(client.Close)
+	return &oneNode{client: client, owner: fmt.Sprint(env.Client), ttl: env.TTL}
+}
+
+var errTaken = errors.New("somebody else holds it")
+
+func (l *oneNode) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
+	l.tries++
+	token := fmt.Sprintf("%s.%d", l.owner, l.tries)
+	for {
+		hold, err := l.try(ctx, resource, token)
+		if err == nil {
+			return hold, nil
+		}
+		select {
+		case <-time.After(l.ttl / 40):
+		case <-ctx.Done():
+			if !l.forever {
+				return locktest.Hold{}, err
+			}
+			time.Sleep(l.ttl / 40)
+		}
+	}
+}
+
+func (l *oneNode) try(ctx context.Context, resource, token string) (h locktest.Hold, err error) {
+	if l.fenced && l.stale {
+		h.Fence = l.fence(ctx, resource)
+	}
+	sent := time.Now()
+	if err := l.set(ctx, resource, token); err != nil {
+		return h, err
+	}
+	if l.fenced && !l.stale {
+		h.Fence = l.fence(ctx, resource)
+	}
+	if !l.endless {
+		h.Until = sent.Add(l.ttl)
+		if !time.Now().Before(h.Until) {
+			return h, errors.New("the answer came too late")
+		}
+	}
+	h.Release = func(ctx context.Context) error { return l.release(ctx, resource, token) }
+	h.Extend = func(ctx context.Context) (time.Time, error) { return l.extend(ctx, resource, token) }
+	return h, nil
+}
+
+func (l *oneNode) set(ctx context.Context, resource, token string) error {
+	ttl := l.ttl
+	if l.noExpiry {
+		ttl = 0
+	}
+	if l.twoSteps {
+		if n, err := l.client.Exists(ctx, resource).Result(); err != nil || n > 0 {
+			return errors.Join(err, errTaken)
+		}
+		return l.client.Set(ctx, resource, token, ttl).Err()
+	}
+	set, err := l.client.SetNX(ctx, resource, token, ttl).Result()
+	if err == nil && !set {
+		err = errTaken
+	}
+	return err
+}
+
+// fence is 0 if there is none to be had.
+func (l *oneNode) fence(ctx context.Context, resource string) uint64 {
+	n, _ := l.client.Incr(ctx, resource+"/fence").Uint64()
+	return n
+}
+
+var deleteMine = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
+
+func (l *oneNode) release(ctx context.Context, resource, token string) error {
+	switch {
+	case l.liar:
+		return nil
+	case l.plainDel:
+		return l.client.Del(ctx, resource).Err()
+	}
+	n, err := deleteMine.Run(ctx, l.client, []string{resource}, token).Int()
+	if err == nil && n == 0 {
+		err = locktest.ErrNotHeld
+	}
+	return err
+}
+
+var extendMine = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end return 0`)
+
+func (l *oneNode) extend(ctx context.Context, resource, token string) (time.Time, error) {
+	sent := time.Now()
+	n, err := extendMine.Run(ctx, l.client, []string{resource}, token, l.ttl.Milliseconds()).Int()
+	if err == nil && n == 0 {
+		err = locktest.ErrNotHeld
+	}
+	return sent.Add(l.ttl), err
+}
