@@ -17,7 +17,7 @@ func (w *World) Dial(ctx context.Context, client, node int) (net.Conn, error) {
 	if _, over := c.gate.await(); over {
 		return nil, net.ErrClosed
 	}
-	plain, err := new(net.Dialer).DialContext(ctx, "tcp", w.network.Link(client, node).Addr())
+	plain, err := w.network.Link(client, node).Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,8 @@ const lateReading = time.Millisecond
 // Read implements [net.Conn]. A reply that came while the client stood still is read before
 // the client finds that its time is up: most often a real one does.
 func (c *gatedConn) Read(p []byte) (int, error) {
-	if _, over := c.gate.await(); over {
+	stood, over := c.gate.await()
+	if over {
 		return 0, net.ErrClosed
 	}
 	n, err := c.Conn.Read(p)
@@ -50,14 +51,24 @@ func (c *gatedConn) Read(p []byte) (int, error) {
 	switch {
 	case over:
 		return n, net.ErrClosed
-	case waited && n == 0 && errors.Is(err, os.ErrDeadlineExceeded):
-		return c.readLate(p)
+	case (stood || waited) && n == 0 && errors.Is(err, os.ErrDeadlineExceeded):
+		if n, late := c.readLate(p); n > 0 {
+			return n, late
+		}
 	}
 	return n, err
 }
 
+// prompt is a connection that can tell what has come without waiting.
+type prompt interface {
+	ReadArrived(p []byte) (int, error)
+}
+
 // readLate reads what is there.
 func (c *gatedConn) readLate(p []byte) (int, error) {
+	if at, once := c.Conn.(prompt); once {
+		return at.ReadArrived(p)
+	}
 	_ = c.Conn.SetReadDeadline(time.Now().Add(lateReading))
 	defer func() {
 		if at := c.deadline.Load(); at != 0 {

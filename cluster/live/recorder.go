@@ -64,7 +64,7 @@ func (r *recorder) begin() bool {
 	if r.phase != idle {
 		return false
 	}
-	r.phase, r.origin = running, env.System().Now(env.Monotonic)
+	r.phase, r.origin = running, r.ground.shows(env.Monotonic)
 	return true
 }
 
@@ -100,7 +100,7 @@ func (r *recorder) settle() {
 
 // now is the time since the run began.
 func (r *recorder) now() history.Time {
-	return history.Time(env.System().Now(env.Monotonic).Sub(r.origin))
+	return history.Time(r.ground.shows(env.Monotonic).Sub(r.origin))
 }
 
 // add writes something that happened at an instant of the machine's monotonic clock, or

@@ -56,7 +56,8 @@ type World struct {
 
 // Open makes the world of a setting, which must be valid and ask for no other faults
 // than those of the repertoire, over a fleet with a server for each node; the
-// setting's latency and sync are ignored, for this network and these disks are real.
+// setting's sync is ignored, for these disks are real, and so is its latency, unless the
+// fleet has a network of its own.
 // The world's history goes to sink, one event at a time. The fleet is the world's
 // from now on, also after an error.
 func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
@@ -68,11 +69,7 @@ func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults
 }
 
 func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
-	addrs := make([]string, len(fleet.Servers))
-	for i, server := range fleet.Servers {
-		addrs[i] = server.Addr()
-	}
-	network, err := wire.Open(s.Clients, addrs, fleet.Connect.Prefix)
+	network, err := fleet.network(s.Clients)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +79,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		fleet:     fleet,
 		network:   network,
 		resource:  resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
-		ground:    newGround(),
+		ground:    newGround(fleet.Connect.Runtime),
 		calls:     world.NewCalls(s.Clients),
 		broken:    make(chan error, 1),
 		done:      make(chan struct{}),
@@ -103,8 +100,13 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		network.Close()
 		return nil, err
 	}
+	if fleet.Network != nil {
+		w.setLatencies()
+	}
 	for number := 1; number <= s.Clients; number++ {
-		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), fleet.Connect, w.over, &w.crew, w.fail)
+		connect := fleet.Connect
+		connect.Dial = network.Dialer(number)
+		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), connect, w.over, &w.crew, w.fail)
 		if err != nil {
 			network.Close()
 			return nil, err
