@@ -49,8 +49,16 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	if node == 0 {
 		return nil, fmt.Errorf("locktest: no node has the address %q: there is %s", addr, strings.Join(e.Addrs, ", "))
 	}
-	return e.station.Dial(ctx, node)
+	conn, err := e.station.Dial(ctx, node)
+	if err != nil {
+		time.Sleep(refusal)
+	}
+	return conn, err
 }
+
+// refusal is how long it takes at least until a connection is known not to come about: for
+// who tries again and again without a pause virtual time would stand still.
+const refusal = 100 * time.Microsecond
 
 // Cleanup has f called when the run is over, before the nodes are gone: the last that was
 // given first. The client of a library, and whatever else has goroutines, is to be closed
