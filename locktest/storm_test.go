@@ -96,4 +96,3 @@ func TestDefectsAreFound(t *testing.T) {
 		})
 	}
 }
-
