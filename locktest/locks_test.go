@@ -27,7 +27,7 @@ type oneNode struct {
 	overlong bool // tells an end of validity that the key does not see
 	forever  bool // tries for ever, whatever becomes of the context
 	fenced   bool // draws a fence
-	stale    bool // draws it before it has the lock
+	stale    bool // draws it before it waits for the lock
 
 	tries int
 }
@@ -46,9 +46,16 @@ var errTaken = errors.New("somebody else holds it")
 func (l *oneNode) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
 	l.tries++
 	token := fmt.Sprintf("%s.%d", l.owner, l.tries)
+	var early uint64
+	if l.stale {
+		early = l.fence(ctx, resource)
+	}
 	for {
 		hold, err := l.try(ctx, resource, token)
 		if err == nil {
+			if l.stale {
+				hold.Fence = early
+			}
 			return hold, nil
 		}
 		select {
@@ -63,14 +70,11 @@ func (l *oneNode) Lock(ctx context.Context, resource string) (locktest.Hold, err
 }
 
 func (l *oneNode) try(ctx context.Context, resource, token string) (h locktest.Hold, err error) {
-	if l.fenced && l.stale {
-		h.Fence = l.fence(ctx, resource)
-	}
 	sent := time.Now()
 	if err := l.set(ctx, resource, token); err != nil {
 		return h, err
 	}
-	if l.fenced && !l.stale {
+	if l.fenced {
 		h.Fence = l.fence(ctx, resource)
 	}
 	if !l.endless {

@@ -23,8 +23,7 @@ func TestOneNodeThatIsRight(t *testing.T) {
 	locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker { return onOneNode(env) })
 }
 
-// So does one on a majority of five, when it extends nothing, and one that bears fences and
-// extends.
+// So does one on a majority of five, and one that extends its holds and bears fences.
 func TestMajorityThatIsRight(t *testing.T) {
 	locktest.Run(t, locktest.Config{Runs: 1}, func(env locktest.Env) locktest.Locker { return onAllNodes(env) })
 }
@@ -63,8 +62,8 @@ func TestDefectsAreFound(t *testing.T) {
 	}{
 		{name: "released by DEL", defect: func(l *oneNode) { l.plainDel = true }, storm: "holder-stands-still", breaks: checker.Lease},
 		{name: "no expiry", defect: func(l *oneNode) { l.noExpiry = true }, storm: "holder-dies", breaks: checker.DeadlockFreedom},
-		{name: "asked, then set", defect: func(l *oneNode) { l.twoSteps = true }, storm: "contention", breaks: checker.Lease},
-		{name: "a fence drawn before", defect: func(l *oneNode) { l.fenced, l.stale = true, true }, storm: "contention", breaks: checker.Fence, calm: true},
+		{name: "asked, then set", defect: func(l *oneNode) { l.twoSteps = true }, storm: "contention", breaks: checker.Lease, calm: true},
+		{name: "a fence drawn before", defect: func(l *oneNode) { l.stale = true }, storm: "contention", breaks: checker.Fence, calm: true},
 		{name: "an extension that is none", defect: func(l *oneNode) { l.hollow = true }, config: locktest.Config{Work: 3 * time.Second, Extend: 500 * time.Millisecond}, storm: "calm", breaks: checker.Lease, calm: true},
 		{name: "an end beyond that of the key", defect: func(l *oneNode) { l.overlong = true }, storm: "holder-stands-still", breaks: checker.Lease},
 		{name: "no end, and work that outlasts the TTL", defect: func(l *oneNode) { l.endless = true }, config: locktest.Config{Work: 5 * time.Second}, storm: "calm", breaks: checker.Lease, calm: true},
