@@ -33,8 +33,9 @@ type life struct {
 	over   chan struct{} // closed at its end
 
 	// Under the lock of the node.
-	still chan struct{} // closed when it goes on; nil: it does not stand still
-	state configuration
+	still   chan struct{} // closed when it goes on; nil: it does not stand still
+	state   configuration
+	scripts map[*server.Peer]struct{} // that are being run, by whom miniredis answers
 }
 
 // newNode returns a node that has not been started. keeps says that its keys outlive it.
@@ -59,7 +60,7 @@ func (n *node) Start(context.Context) error {
 	}
 	_ = first.Close()
 	n.lives++
-	l := &life{run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{})}
+	l := &life{run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}), scripts: map[*server.Peer]struct{}{}}
 	if _, err := l.dispatch("SCRIPT", "FLUSH"); err != nil {
 		return err
 	}
