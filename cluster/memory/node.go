@@ -134,7 +134,7 @@ func (n *node) Connect() (net.Conn, error) {
 	}
 	ours, its := net.Pipe()
 	n.life.server.ServeConn(its)
-	return &conn{Conn: ours, node: n, life: n.life}, nil
+	return &conn{Conn: ours, node: n, life: n.life, closed: make(chan struct{})}, nil
 }
 
 // conn is the clients' end of a connection to a server.
@@ -142,6 +142,9 @@ type conn struct {
 	net.Conn
 	node *node
 	life *life
+
+	closing sync.Once
+	closed  chan struct{}
 }
 
 // Write lets the server do something, when it does not stand still, by its clock.
@@ -151,10 +154,18 @@ func (c *conn) Write(p []byte) (int, error) {
 		case <-still:
 		case <-c.life.over:
 			return 0, syscall.ECONNRESET
+		case <-c.closed:
+			return 0, net.ErrClosed
 		}
 	}
 	c.node.clock.tick()
 	return c.Conn.Write(p)
+}
+
+// Close implements [net.Conn].
+func (c *conn) Close() error {
+	c.closing.Do(func() { close(c.closed) })
+	return c.Conn.Close()
 }
 
 var _ interface {
