@@ -70,13 +70,13 @@ func TestPlansAtRandom(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Generate = &nemesis.Generator{Most: 8}
-	s.Expect, s.Horizon = nil, 3*time.Second
+	s.Nodes, s.Expect, s.Horizon = 3, nil, time.Second
 	e, err := storm.Prepare(backend(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[nemesis.Kind]bool{}
-	for seed := uint64(1); seed <= 60; seed++ {
+	for seed := uint64(1); seed <= 40; seed++ {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			result, err := e.Run(t.Context(), seed, nil)
