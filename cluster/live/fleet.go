@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster/wire"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -21,6 +23,11 @@ type Fleet struct {
 	// Network makes the links of so many clients to the servers. nil: proxies on loopback do,
 	// which is a network that takes its own time. Another one takes that of the setting.
 	Network func(clients int) (*wire.Network, error)
+
+	// Keys is given what has to be told of each change of the nodes' keys, before anybody
+	// asks anything of them: an event, and when the request was sent that brought it about,
+	// by the Runtime of Connect. nil: nobody knows of them.
+	Keys func(tell func(e history.Event, sent env.Instant))
 
 	// Died delivers an error when a server has died of itself: of no fault of ours.
 	// Nothing: nobody can know.

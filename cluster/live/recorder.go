@@ -146,6 +146,17 @@ func (r *recorder) ofWorld(e history.Event) {
 	})
 }
 
+// ofKeys writes what has become of a key, by a request that was sent at an instant of the
+// machine's monotonic clock.
+func (r *recorder) ofKeys(e history.Event, sent env.Instant) {
+	r.add(0, justNow, func(at history.Time) {
+		if e.Kind == history.KeySet {
+			e.Sent = history.Time(sent.Sub(r.origin))
+		}
+		r.write(at, e)
+	})
+}
+
 // watch asks for a lapse. What a client that is dead now has asked for last
 // stands.
 func (r *recorder) watch(happened env.Instant, client int, w watch) {

@@ -90,6 +90,9 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 	}
 	w.history = newRecorder(sink, w.ground)
 	w.resource.tell = w.history.ofWorld
+	if fleet.Keys != nil {
+		fleet.Keys(w.history.ofKeys)
+	}
 	w.clocks = world.NewClocks(clockwork{w})
 	w.walls = newWalls(w.ground, len(fleet.Servers))
 	w.over, w.end = context.WithCancel(context.Background())

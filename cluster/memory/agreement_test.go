@@ -16,6 +16,7 @@ func backend() storm.Backend {
 	var b memory.Backend
 	return storm.Backend{
 		Ability: nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()},
+		Keys:    b.Keys(),
 		Open:    storm.Opener(b.Open),
 	}
 }

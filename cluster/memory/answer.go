@@ -21,11 +21,14 @@ const (
 func (n *node) answer(l *life, c *server.Peer, command string, words []string) bool {
 	n.mu.Lock()
 	state := l.state
-	_, running := l.scripts[c]
+	_, inside := l.inside[c]
+	asker := l.peers[c]
 	n.mu.Unlock()
 	switch {
-	case running:
+	case inside:
 		return false
+	case command == introduction:
+		n.meet(l, c, words)
 	case state.full && !state.evicting && slices.Contains(needMemory, command):
 		c.WriteError(outOfMemory)
 	case state.replica && !slices.Contains(changeNothing, command) && !l.server.IsReadOnlyCommand(command):
@@ -33,11 +36,31 @@ func (n *node) answer(l *life, c *server.Peer, command string, words []string) b
 	case command == "INFO" && len(words) == 1 && strings.EqualFold(words[0], "server"):
 		c.WriteBulk("# Server\r\nredis_mode:standalone\r\nrun_id:" + l.run + "\r\n")
 	case command == "EVAL" || command == "EVALSHA":
-		n.script(l, c, append([]string{command}, words...))
-	default:
+		n.script(l, asker, c, append([]string{command}, words...))
+	case asker == nil: // it is a command of a script, or of ours
 		return false
+	case slices.Contains(mayWait, command): // whoever waits must not do so as the only thread
+		return false
+	default:
+		n.carryOut(l, asker, c, append([]string{command}, words...))
 	}
 	return true
+}
+
+// carryOut has the server do a command for a peer, as if it had a single thread, and looks
+// what that has done to the keys on behalf of who asked for it.
+func (n *node) carryOut(l *life, asker *conn, c *server.Peer, words []string) {
+	n.mu.Lock()
+	l.inside[c] = struct{}{}
+	n.mu.Unlock()
+	n.thread.Lock()
+	n.look(cause{})
+	l.server.Dispatch(c, words)
+	n.look(asker.cause())
+	n.thread.Unlock()
+	n.mu.Lock()
+	delete(l.inside, c)
+	n.mu.Unlock()
 }
 
 // ofCommand is what miniredis says of a script that an error of a command has ended.
@@ -45,18 +68,12 @@ var ofCommand = regexp.MustCompile(`^-ERR Error compiling script \(new function\
 
 // script runs a script for a peer. An error of one of its commands is told as that, as
 // Redis does: to miniredis it is one of the script.
-func (n *node) script(l *life, c *server.Peer, words []string) {
+func (n *node) script(l *life, asker *conn, c *server.Peer, words []string) {
 	var said bytes.Buffer
 	w := bufio.NewWriter(&said)
 	own := server.NewPeer(w)
 	own.Ctx, own.Resp3 = c.Ctx, c.Resp3
-	n.mu.Lock()
-	l.scripts[own] = struct{}{}
-	n.mu.Unlock()
-	l.server.Dispatch(own, words)
-	n.mu.Lock()
-	delete(l.scripts, own)
-	n.mu.Unlock()
+	n.carryOut(l, asker, own, words)
 	c.Ctx = own.Ctx
 	own.Flush()
 	if found := ofCommand.FindSubmatch(said.Bytes()); found != nil {
@@ -71,6 +88,9 @@ var needMemory = strings.Fields(`APPEND BITOP BLMOVE BRPOPLPUSH COPY DECR DECRBY
 	HINCRBY HINCRBYFLOAT HMSET HSET HSETEX HSETNX INCR INCRBY INCRBYFLOAT LINSERT LMOVE LPUSH LPUSHX LSET
 	MSET MSETNX PFADD PFMERGE PSETEX RESTORE RPOPLPUSH RPUSH RPUSHX SADD SDIFFSTORE SET SETBIT SETEX SETNX
 	SETRANGE SINTERSTORE SUNIONSTORE XADD XGROUP ZADD ZINCRBY ZINTERSTORE ZUNIONSTORE`)
+
+// mayWait are those for which their client may have to wait.
+var mayWait = strings.Fields("BLMOVE BLPOP BRPOP BRPOPLPUSH WAIT XREAD XREADGROUP")
 
 // changeNothing are those that a replica carries out beside those that only read.
 var changeNothing = strings.Fields(`AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EVAL EVALSHA EXEC HELLO INFO MEMORY

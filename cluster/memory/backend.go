@@ -3,11 +3,11 @@ package memory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/cluster/live"
 	"github.com/lockstorm/lockstorm/cluster/wire"
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
@@ -41,6 +41,9 @@ func (b Backend) Foreign() nemesis.Ability {
 	}
 }
 
+// Keys says that its worlds record every change of the nodes' keys.
+func (Backend) Keys() bool { return true }
+
 // Open makes the nodes and the network of a setting, which must be valid and ask for no
 // other faults than [Backend.Faults] and [Backend.Features]. The network takes the latency
 // of the setting; its sync is ignored, for there is no disk. The world's history goes to
@@ -53,7 +56,7 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 	var nodes []*node
 	var hosts []wire.Host
 	for number := 1; number <= s.Nodes; number++ {
-		n := newNode(m, fmt.Sprintf("node-%d:6379", number), s.Persistence != nemesis.Nothing)
+		n := newNode(m, number, s.Persistence != nemesis.Nothing)
 		if err := n.Start(ctx); err != nil {
 			return nil, errors.Join(err, endAll(nodes))
 		}
@@ -61,6 +64,11 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 	}
 	fleet := live.FleetOf(nodes, nil, func() error { return endAll(nodes) })
 	fleet.Connect = redisnode.Options{Runtime: m}
+	fleet.Keys = func(tell func(history.Event, env.Instant)) {
+		for _, n := range nodes {
+			n.keys.tell = tell
+		}
+	}
 	fleet.Network = func(clients int) (*wire.Network, error) { return wire.OpenInMemory(clients, hosts, "") }
 	return live.Open(s, seed, sink, fleet, repertoire)
 }
@@ -69,6 +77,7 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 func endAll(nodes []*node) error {
 	for _, n := range nodes {
 		n.Kill()
+		n.keys.stop()
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -68,8 +69,15 @@ func (c *clock) round(db *miniredis.RedisDB) {
 
 // SetClock implements [live.Clocked].
 func (n *node) SetClock(ahead time.Duration, ppm int64) error {
-	c := n.clock
-	c.tick()
+	n.thread.Lock()
+	defer n.thread.Unlock()
+	n.clock.tick()
+	n.clock.turn(ahead, ppm)
+	n.look(cause{}) // keys end at another time now
+	return nil
+}
+
+func (c *clock) turn(ahead time.Duration, ppm int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hand = world.ClockAlong(world.Line{
@@ -77,5 +85,22 @@ func (n *node) SetClock(ahead time.Duration, ppm int64) error {
 		Shown:  int64(c.machine.Now(env.Wall).Add(ahead)),
 		PPM:    ppm,
 	})
-	return nil
+}
+
+// ticked is what the clock showed at the last tick, in milliseconds.
+func (c *clock) ticked() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shown
+}
+
+// until is how long it takes until the clock shows so many milliseconds.
+func (c *clock) until(shown int64) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.hand.When(shown * int64(time.Millisecond))
+	if at == math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(at - int64(c.machine.Now(env.Monotonic)))
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
+
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // configuration is what miniredis does not know of a Redis, as far as faults need it.
@@ -91,9 +93,13 @@ func (l *life) dispatch(command ...string) (any, error) {
 
 // evict takes every key that has an end.
 func (n *node) evict() {
+	n.thread.Lock()
+	defer n.thread.Unlock()
+	n.look(cause{})
 	for db := range databases {
 		n.clear(n.redis.DB(db))
 	}
+	n.look(cause{reason: history.Evicted})
 }
 
 func (n *node) clear(db *miniredis.RedisDB) {

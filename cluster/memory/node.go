@@ -3,14 +3,13 @@ package memory
 import (
 	"context"
 	"fmt"
-	"net"
 	"sync"
-	"syscall"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 
 	"github.com/lockstorm/lockstorm/cluster/live"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // node is a Redis server in memory, over all its lives.
@@ -18,8 +17,10 @@ type node struct {
 	addr  string
 	keeps bool // its keys outlive it
 
-	redis *miniredis.Miniredis
-	clock *clock
+	redis  *miniredis.Miniredis
+	clock  *clock
+	keys   *keys
+	thread sync.Mutex // held by who carries out a command, or looks after the keys
 
 	mu    sync.Mutex
 	lives int
@@ -33,15 +34,19 @@ type life struct {
 	over   chan struct{} // closed at its end
 
 	// Under the lock of the node.
-	still   chan struct{} // closed when it goes on; nil: it does not stand still
-	state   configuration
-	scripts map[*server.Peer]struct{} // that are being run, by whom miniredis answers
+	still  chan struct{} // closed when it goes on; nil: it does not stand still
+	state  configuration
+	coming []*conn                   // those that have introduced themselves, or are about to
+	peers  map[*server.Peer]*conn    // whose the server's ends of connections are
+	inside map[*server.Peer]struct{} // that carry a command out: what it asks of the server comes from there
 }
 
 // newNode returns a node that has not been started. keeps says that its keys outlive it.
-func newNode(m machine, addr string, keeps bool) *node {
+func newNode(m machine, number int, keeps bool) *node {
 	redis := miniredis.NewMiniRedis()
-	return &node{addr: addr, keeps: keeps, redis: redis, clock: newClock(m, redis)}
+	n := &node{addr: fmt.Sprintf("node-%d:6379", number), keeps: keeps, redis: redis, clock: newClock(m, redis)}
+	n.keys = newKeys(number, n.expire)
+	return n
 }
 
 // Addr implements [live.Server].
@@ -60,7 +65,7 @@ func (n *node) Start(context.Context) error {
 	}
 	_ = first.Close()
 	n.lives++
-	l := &life{run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}), scripts: map[*server.Peer]struct{}{}}
+	l := &life{run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}), peers: map[*server.Peer]*conn{}, inside: map[*server.Peer]struct{}{}}
 	if _, err := l.dispatch("SCRIPT", "FLUSH"); err != nil {
 		return err
 	}
@@ -89,8 +94,11 @@ func (n *node) Kill() {
 	n.mu.Unlock()
 	close(l.over)
 	n.redis.Close()
+	n.thread.Lock()
+	defer n.thread.Unlock()
 	if !n.keeps {
 		n.redis.FlushAll()
+		n.look(cause{reason: history.Forgotten})
 	}
 }
 
@@ -123,49 +131,6 @@ func (n *node) stands(l *life) <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return l.still
-}
-
-// Connect implements [wire.Host]. A server that stands still has a kernel that accepts.
-func (n *node) Connect() (net.Conn, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.life == nil {
-		return nil, syscall.ECONNREFUSED
-	}
-	ours, its := net.Pipe()
-	n.life.server.ServeConn(its)
-	return &conn{Conn: ours, node: n, life: n.life, closed: make(chan struct{})}, nil
-}
-
-// conn is the clients' end of a connection to a server.
-type conn struct {
-	net.Conn
-	node *node
-	life *life
-
-	closing sync.Once
-	closed  chan struct{}
-}
-
-// Write lets the server do something, when it does not stand still, by its clock.
-func (c *conn) Write(p []byte) (int, error) {
-	for still := c.node.stands(c.life); still != nil; still = c.node.stands(c.life) {
-		select {
-		case <-still:
-		case <-c.life.over:
-			return 0, syscall.ECONNRESET
-		case <-c.closed:
-			return 0, net.ErrClosed
-		}
-	}
-	c.node.clock.tick()
-	return c.Conn.Write(p)
-}
-
-// Close implements [net.Conn].
-func (c *conn) Close() error {
-	c.closing.Do(func() { close(c.closed) })
-	return c.Conn.Close()
 }
 
 var _ interface {

@@ -136,7 +136,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		return 0, c.failed("write", syscall.EPIPE)
 	}
 	if len(p) > 0 {
-		c.sent <- &stream.StreamChunk{Data: slices.Clone(p)}
+		c.sent <- &stream.StreamChunk{Data: slices.Clone(p), Timestamp: time.Now()}
 	}
 	return len(p), nil
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
 	"github.com/Shopify/toxiproxy/v2/toxics"
@@ -16,10 +18,18 @@ type Host interface {
 	// Addr is what the node is called, host:port, if anybody asks.
 	Addr() string
 
-	// Connect returns the clients' end of a new connection. What is written to it waits
-	// until the node has read it, or it is closed; only one goroutine writes, and another
-	// reads.
-	Connect() (net.Conn, error)
+	// Connect returns the end of a new connection that a client has.
+	Connect(client int) (Session, error)
+}
+
+// Session is the client's end of a connection to a node. Only one goroutine asks, and
+// another reads what the node says.
+type Session interface {
+	io.ReadCloser
+
+	// Ask gives the node what was sent at a time, and waits until it has taken it, or the
+	// connection is closed.
+	Ask(piece []byte, sent time.Time) error
 }
 
 // OpenInMemory makes a network without a socket: a link to every node for each of the
@@ -32,7 +42,7 @@ func OpenInMemory(clients int, nodes []Host, prefix string) (*Network, error) {
 	n.inside = true
 	return n.connect(clients, len(nodes), func(l *Link, client, node int) error {
 		l.path = &pipes{
-			name: fmt.Sprintf("client-%d", client), host: nodes[node-1],
+			client: client, host: nodes[node-1],
 			requests: &valve{l.Requests}, replies: &valve{l.Replies},
 			open: map[*pipe]struct{}{},
 		}
@@ -42,7 +52,7 @@ func OpenInMemory(clients int, nodes []Host, prefix string) (*Network, error) {
 
 // pipes is a path in memory, and its connections.
 type pipes struct {
-	name     string // of the client
+	client   int
 	host     Host
 	requests *valve
 	replies  *valve
@@ -60,7 +70,7 @@ func (p *pipes) lead(string) error { return errors.New("a link in memory leads t
 // pipe is a connection over it: the client's end and that of the node.
 type pipe struct {
 	near *conn
-	far  net.Conn
+	far  Session
 }
 
 func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
@@ -72,11 +82,11 @@ func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
 	if p.stopped {
 		return nil, p.failed(net.ErrClosed)
 	}
-	far, err := p.host.Connect()
+	far, err := p.host.Connect(p.client)
 	if err != nil {
 		return nil, p.failed(err)
 	}
-	c := &pipe{newConn(address(p.name), address(p.addr())), far}
+	c := &pipe{newConn(address(fmt.Sprintf("client-%d", p.client)), address(p.addr())), far}
 	p.open[c] = struct{}{}
 	p.carry(c)
 	return c.near, nil
@@ -110,7 +120,7 @@ func (p *pipes) carry(c *pipe) {
 // ask tells the node what comes to it, and that it is the end.
 func (c *pipe) ask(asked <-chan *stream.StreamChunk) {
 	for chunk := range asked {
-		if _, err := c.far.Write(chunk.Data); err != nil {
+		if err := c.far.Ask(chunk.Data, chunk.Timestamp); err != nil {
 			drain(asked)
 		}
 	}

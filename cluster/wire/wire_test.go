@@ -70,13 +70,13 @@ func (e *echo) addr() string { return e.listener.Addr().String() }
 func (e *echo) Addr() string { return e.addr() }
 
 // Connect implements [Host].
-func (e *echo) Connect() (net.Conn, error) {
+func (e *echo) Connect(int) (Session, error) {
 	if e.gone.Load() {
 		return nil, syscall.ECONNREFUSED
 	}
 	ours, its := net.Pipe()
 	e.serving.Go(func() { e.serve(its) })
-	return ours, nil
+	return session{ours}, nil
 }
 
 // leave takes the server down for whoever comes.
