@@ -23,11 +23,11 @@ var nearby = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisecond}
 // scenario is the experiment of a storm. What it says of the lock's inner life means nothing
 // to a foreign one.
 func (c Config) scenario(s Storm) scenarios.Scenario {
-	work, think := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think)
+	work, think, rounds := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds)
 	clients := make([]scenarios.Client, c.Clients)
 	for i := range clients {
 		clients[i] = scenarios.Client{
-			Workload: c.Workload, Resource: resource, Rounds: c.Rounds, ExtendEvery: c.Extend,
+			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: c.Extend,
 			Work:  nemesis.Range{Min: work / 2, Max: work},
 			Think: nemesis.Range{Min: think / 2, Max: think},
 		}
@@ -43,7 +43,7 @@ func (c Config) scenario(s Storm) scenarios.Scenario {
 	if c.Extend > 0 {
 		work += c.Patience // an extension is waited for, too
 	}
-	made.Horizon = 20*c.TTL + c.Bounds.Acquire + c.Bounds.Grant + time.Duration(c.Rounds)*(think+time.Duration(c.Clients)*work)
+	made.Horizon = 20*c.TTL + c.Bounds.Acquire + c.Bounds.Grant + time.Duration(rounds)*(think+time.Duration(c.Clients)*work)
 	return made
 }
 
