@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -58,5 +59,17 @@ func TestFaultsOnOfferForAForeignLock(t *testing.T) {
 	}
 	if err := able.Refuse(jump(nemesis.Machine{Node: 1})); err != nil {
 		t.Errorf("a node's clock: %v", err)
+	}
+}
+
+// A network in the memory of this process leads no other process anywhere.
+func TestClientsAreOfThisProcess(t *testing.T) {
+	w, err := Backend{}.Open(t.Context(), nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "in the memory of this one") {
+		t.Error(err)
 	}
 }
