@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
@@ -179,6 +181,14 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 				return onOneNode(env)
 			},
 			want: []string{"client 1: what was given to Cleanup has not returned"},
+		},
+		"by another way": {
+			make: func(env locktest.Env) locktest.Locker {
+				client := redis.NewClient(&redis.Options{Addr: env.Addrs[0]})
+				env.Cleanup(client.Close)
+				return &oneNode{client: client, owner: "astray", ttl: env.TTL}
+			},
+			want: []string{"client 1 has called Lock 3 times, and nothing of it has used env.Dial"},
 		},
 		"a clock that cannot be wrong": {
 			make: func(env locktest.Env) locktest.Locker { return onOneNode(env) },
