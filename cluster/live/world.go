@@ -42,6 +42,7 @@ type World struct {
 	walls     []world.Clock // of the nodes, from 0
 	comebacks []comeback    // likewise
 	standing  []int         // by client, from 0: for how many reasons it stands still
+	dead      []bool        // likewise
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -87,6 +88,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		states:    make([]state, len(fleet.Servers)),
 		comebacks: make([]comeback, len(fleet.Servers)),
 		standing:  make([]int, s.Clients),
+		dead:      make([]bool, s.Clients),
 	}
 	w.history = newRecorder(sink, w.ground)
 	w.resource.tell = w.history.ofWorld
