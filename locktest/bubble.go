@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // enter lets do run where the backend's worlds can be: in a bubble, if time is virtual there.
@@ -37,9 +38,14 @@ func inBubble(t *testing.T, do func(ctx context.Context) error) (err error) {
 			}
 		}()
 		err = do(t.Context())
+		time.Sleep(lingering)
 	})
 	return err
 }
+
+// lingering is how long goroutines may still take to end when everything is closed: some look
+// only now and then whether they should. It is virtual.
+const lingering = time.Minute
 
 // stuck is the error of a bubble that has panicked.
 func stuck(p any, returned bool, err error) error {

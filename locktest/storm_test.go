@@ -25,11 +25,11 @@ func TestOneNodeThatIsRight(t *testing.T) {
 
 // So does one on a majority of five, and one that extends its holds and bears fences.
 func TestMajorityThatIsRight(t *testing.T) {
-	locktest.Run(t, locktest.Config{Runs: 1}, func(env locktest.Env) locktest.Locker { return onAllNodes(env) })
+	locktest.Run(t, locktest.Config{Runs: 1, Rounds: 20, Drawn: 3}, func(env locktest.Env) locktest.Locker { return onAllNodes(env) })
 }
 
 func TestOneNodeThatIsExtendedAndFenced(t *testing.T) {
-	c := locktest.Config{Nodes: 1, Runs: 1, Work: 3 * time.Second, Extend: 500 * time.Millisecond}
+	c := locktest.Config{Nodes: 1, Runs: 1, Rounds: 10, Drawn: 3, Work: 3 * time.Second, Extend: 500 * time.Millisecond}
 	locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
 		l := onOneNode(env)
 		l.fenced = true

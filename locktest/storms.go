@@ -27,6 +27,9 @@ type Storm struct {
 	Work  time.Duration `yaml:"work,omitempty" want:"0s.."`
 	Think time.Duration `yaml:"think,omitempty" want:"0s.."`
 
+	// Rounds, where it is not 0, stands in place of Config.Rounds.
+	Rounds int `yaml:"rounds,omitempty" want:"0.."`
+
 	// Plan is what goes wrong, and when.
 	Plan nemesis.Plan `yaml:"plan,omitempty"`
 
@@ -105,9 +108,9 @@ func every(c Config) []Storm {
 		{Name: "contention", Summary: "nothing goes wrong, and everybody wants the lock all the time", Think: time.Millisecond},
 		{Name: "majority-cut-off", Summary: "nobody reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
 		{Name: "node-comes-back-late", Summary: "a node crashes under a hold, and comes back, empty, when no key that it had could still count", Plan: s.restart(s.ttl * 5 / 4)},
-		{Name: "node-comes-back-soon", Summary: "a node crashes under a hold, and comes back at once, empty, while the hold goes on", Work: s.ttl * 3 / 4, Plan: s.restart(0)},
+		{Name: "node-comes-back-soon", Summary: "a node crashes under a hold, and comes back at once, empty, while the hold goes on", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
 		{Name: "node-stands-still", Summary: "a node answers nothing for a while, and then everything", Plan: s.nodePaused()},
-		{Name: "node-clock-jumps", Summary: "the clock of a node that keeps the lock jumps forward by a TTL", Work: s.ttl * 3 / 4, Plan: s.clockJump()},
+		{Name: "node-clock-jumps", Summary: "the clock of a node that keeps the lock jumps forward by a TTL", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.clockJump()},
 		{Name: "holder-stands-still", Summary: "a client stands still for longer than the TTL when it has been granted the lock", Plan: s.pause(nemesis.When(1, env.StepGranted, 0))},
 		{Name: "writer-stands-still", Summary: "a client stands still for longer than the TTL when it is about to write", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
 		{Name: "caller-stands-still", Summary: "a client stands still for longer than the TTL while it asks for the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
@@ -118,8 +121,8 @@ func every(c Config) []Storm {
 	}
 	if minority := s.fewest(); len(minority) > 0 {
 		list = append(list,
-			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back, empty, after some TTLs", Plan: s.down(minority)},
-			Storm{Name: "minority-cut-off", Summary: "nobody reaches a minority of the nodes for some TTLs", Plan: s.cut(minority)},
+			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back, empty, after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
+			Storm{Name: "minority-cut-off", Summary: "nobody reaches a minority of the nodes for some TTLs", Think: s.ttl, Rounds: 12, Plan: s.cut(minority)},
 		)
 	}
 	return list

@@ -23,11 +23,11 @@ var nearby = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisecond}
 // scenario is the experiment of a storm. What it says of the lock's inner life means nothing
 // to a foreign one.
 func (c Config) scenario(s Storm) scenarios.Scenario {
-	work, think := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think)
+	work, think, rounds := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds)
 	clients := make([]scenarios.Client, c.Clients)
 	for i := range clients {
 		clients[i] = scenarios.Client{
-			Workload: c.Workload, Resource: resource, Rounds: c.Rounds, ExtendEvery: c.Extend,
+			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: c.Extend,
 			Work:  nemesis.Range{Min: work / 2, Max: work},
 			Think: nemesis.Range{Min: think / 2, Max: think},
 		}
@@ -43,7 +43,7 @@ func (c Config) scenario(s Storm) scenarios.Scenario {
 	if c.Extend > 0 {
 		work += c.Patience // an extension is waited for, too
 	}
-	made.Horizon = 20*c.TTL + c.Bounds.Acquire + c.Bounds.Grant + time.Duration(c.Rounds)*(think+time.Duration(c.Clients)*work)
+	made.Horizon = 20*c.TTL + c.Bounds.Acquire + c.Bounds.Grant + time.Duration(rounds)*(think+time.Duration(c.Clients)*work)
 	return made
 }
 
@@ -63,7 +63,7 @@ type outcome struct {
 
 // run runs a scenario once. An error says that there was no proper run.
 func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome, err error) {
-	o.traits = new(traits)
+	o.traits = newTraits()
 	e, err := storm.PrepareForeign(tr.Backend.traits().Backend, s, storm.Foreign{
 		Name:  tr.Name,
 		Build: func(st storm.Station) (storm.Lock, error) { return tr.build(st, o.traits, tr.make) },
@@ -78,6 +78,9 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome,
 	})
 	if o.traits.misused != nil {
 		err = o.traits.misused // the run came to its end all the same
+	}
+	if err == nil {
+		err = o.traits.undialled()
 	}
 	if err == nil && o.Interrupted {
 		err = errors.New("the run was stopped")

@@ -21,11 +21,11 @@ const (
 func (n *node) answer(l *life, c *server.Peer, command string, words []string) bool {
 	n.mu.Lock()
 	state := l.state
-	_, inside := l.inside[c]
+	_, own := l.own[c]
 	asker := l.peers[c]
 	n.mu.Unlock()
 	switch {
-	case inside:
+	case own:
 		return false
 	case command == introduction:
 		n.meet(l, c, words)
@@ -50,17 +50,11 @@ func (n *node) answer(l *life, c *server.Peer, command string, words []string) b
 // carryOut has the server do a command for a peer, as if it had a single thread, and looks
 // what that has done to the keys on behalf of who asked for it.
 func (n *node) carryOut(l *life, asker *conn, c *server.Peer, words []string) {
-	n.mu.Lock()
-	l.inside[c] = struct{}{}
-	n.mu.Unlock()
 	n.thread.Lock()
+	defer n.thread.Unlock()
 	n.look(cause{})
-	l.server.Dispatch(c, words)
+	l.speaking(n, c, func() { l.server.Dispatch(c, words) })
 	n.look(asker.cause())
-	n.thread.Unlock()
-	n.mu.Lock()
-	delete(l.inside, c)
-	n.mu.Unlock()
 }
 
 // ofCommand is what miniredis says of a script that an error of a command has ended.
@@ -81,6 +75,17 @@ func (n *node) script(l *life, asker *conn, c *server.Peer, words []string) {
 		return
 	}
 	c.WriteRaw(said.String())
+}
+
+// speaking lets miniredis answer a peer as it does, while do is being done.
+func (l *life) speaking(n *node, p *server.Peer, do func()) {
+	n.mu.Lock()
+	l.own[p] = struct{}{}
+	n.mu.Unlock()
+	do()
+	n.mu.Lock()
+	delete(l.own, p)
+	n.mu.Unlock()
 }
 
 // needMemory are the commands that Redis refuses for want of memory.

@@ -15,17 +15,28 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Connect implements [wire.Host]. A server that stands still has a kernel that accepts.
+// Connect implements [wire.Host]. A server that stands still has a kernel that accepts. A
+// machine without power says nothing; its links are silent until it is back and knows
+// nothing of the connection.
 func (n *node) Connect(client int) (wire.Session, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.life == nil {
+	ours, its := net.Pipe()
+	switch {
+	case n.dark:
+		return silent{ours}, its.Close()
+	case n.life == nil:
 		return nil, syscall.ECONNREFUSED
 	}
-	ours, its := net.Pipe()
 	n.life.server.ServeConn(its)
 	return &conn{Conn: ours, client: client, node: n, life: n.life, closed: make(chan struct{})}, nil
 }
+
+// silent is a connection to nobody.
+type silent struct{ net.Conn }
+
+// Ask implements [wire.Session].
+func (s silent) Ask([]byte, time.Time) error { return syscall.ECONNRESET }
 
 // conn is a client's end of a connection to a server.
 type conn struct {
@@ -44,6 +55,22 @@ type conn struct {
 // Ask implements [wire.Session]: it lets the server do something, when it does not stand
 // still, by its clock.
 func (c *conn) Ask(piece []byte, sent time.Time) error {
+	if err := c.runs(); err != nil {
+		return err
+	}
+	if first := c.asks(sent); first {
+		if err := c.introduce(); err != nil {
+			return err
+		}
+	}
+	c.node.clock.tick()
+	c.node.sync(c.life)
+	_, err := c.Write(piece)
+	return err
+}
+
+// runs returns when the server does not stand still.
+func (c *conn) runs() error {
 	for still := c.node.stands(c.life); still != nil; still = c.node.stands(c.life) {
 		select {
 		case <-still:
@@ -53,14 +80,16 @@ func (c *conn) Ask(piece []byte, sent time.Time) error {
 			return net.ErrClosed
 		}
 	}
-	if first := c.asks(sent); first {
-		if err := c.introduce(); err != nil {
-			return err
-		}
+	return nil
+}
+
+// Read hears what the server says, which it does not while it stands still.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if still := c.runs(); still != nil {
+		return 0, still
 	}
-	c.node.clock.tick()
-	_, err := c.Write(piece)
-	return err
+	return n, err
 }
 
 // asks takes down when something was sent.

@@ -20,11 +20,13 @@ type node struct {
 	redis  *miniredis.Miniredis
 	clock  *clock
 	keys   *keys
-	thread sync.Mutex // held by who carries out a command, or looks after the keys
+	disk   disk
+	thread sync.Mutex // held by who carries out a command, or looks after the keys and the disk
 
 	mu    sync.Mutex
 	lives int
 	life  *life // nil while it is down
+	dark  bool  // and so is its machine
 }
 
 // life is that of a server, from one start to the next end.
@@ -38,7 +40,7 @@ type life struct {
 	state  configuration
 	coming []*conn                   // those that have introduced themselves, or are about to
 	peers  map[*server.Peer]*conn    // whose the server's ends of connections are
-	inside map[*server.Peer]struct{} // that carry a command out: what it asks of the server comes from there
+	own    map[*server.Peer]struct{} // peers whom miniredis answers as it does
 }
 
 // newNode returns a node that has not been started. keeps says that its keys outlive it.
@@ -65,14 +67,17 @@ func (n *node) Start(context.Context) error {
 	}
 	_ = first.Close()
 	n.lives++
-	l := &life{run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}), peers: map[*server.Peer]*conn{}, inside: map[*server.Peer]struct{}{}}
+	l := &life{
+		run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}),
+		peers: map[*server.Peer]*conn{}, own: map[*server.Peer]struct{}{},
+	}
 	if _, err := l.dispatch("SCRIPT", "FLUSH"); err != nil {
 		return err
 	}
 	l.server.SetPreHook(func(c *server.Peer, command string, words ...string) bool { return n.answer(l, c, command, words) })
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.life = l
+	n.life, n.dark = l, false
 	return nil
 }
 
@@ -134,7 +139,7 @@ func (n *node) stands(l *life) <-chan struct{} {
 }
 
 var _ interface {
-	live.Crasher
+	live.Powered
 	live.Stopper
 	live.Commander
 	live.Clocked
