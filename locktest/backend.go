@@ -32,7 +32,7 @@ type world struct {
 
 // worlds are the backends, by their number.
 var worlds = []world{
-	Memory:  {Backend: dialled(memory.Backend{}), bubble: true, runs: 3, again: 100},
+	Memory:  {Backend: withKeys(dialled(memory.Backend{})), bubble: true, runs: 3, again: 100},
 	Process: {Backend: dialled(process.Backend{}), runs: 1, again: -1},
 }
 
@@ -48,6 +48,12 @@ func dialled(b interface {
 		Idle:    true, Dialled: true,
 		Open: storm.Opener(b.Open),
 	}
+}
+
+// withKeys is a backend that records the nodes' keys.
+func withKeys(b storm.Backend) storm.Backend {
+	b.Keys = true
+	return b
 }
 
 func (b Backend) known() bool { return b >= 0 && int(b) < len(worlds) }

@@ -32,7 +32,7 @@ func TestFieldsThatCannotBe(t *testing.T) {
 		"Guard":       {Guard: "dog"},
 		"Persistence": {Persistence: "paper"},
 		"Bounds":      {Bounds: history.Bounds{Grant: -1}},
-		"Promises":    {Promises: []checker.Property{checker.Cleanup}},
+		"Promises":    {Backend: locktest.Process, Promises: []checker.Property{checker.Cleanup}},
 		"Storms[1]":   {Storms: []locktest.Storm{{Name: "a"}, {Name: "a"}}},
 	} {
 		err := locktest.Try(t, c, locktest.Storm{Name: "calm"}, 1, nil).Err

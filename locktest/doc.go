@@ -45,6 +45,7 @@
 // V3 is about what comes of it: whether an update of the guarded resource is lost. V4 asks
 // that fences rise. L1 asks that somebody is granted the lock again once faults are over; L2
 // that nodes which are gone are not needed, as long as a majority is there; C that calls
-// return, and that a grant has time left. L3 is not judged: of the keys of a foreign lock
-// nothing is known.
+// return, and that a grant has time left; L3 that no key stays behind of what was given up,
+// which is judged on [Memory] alone: every change of a key is recorded there, as that of the
+// try during which the client had sent the request for it.
 package locktest

@@ -158,25 +158,29 @@ func onAllNodes(env locktest.Env) *onMajority {
 	return l
 }
 
-// each asks every node, and counts those that say yes.
-func (l *onMajority) each(ask func(*oneNode) error) (yes int) {
+// each asks every node, and counts those that say yes and those that do not hold the lock. Of
+// others nobody knows.
+func (l *onMajority) each(ask func(*oneNode) error) (yes, no int) {
 	answers := make(chan error, len(l.nodes))
 	for _, n := range l.nodes {
 		go func() { answers <- ask(n) }()
 	}
 	for range l.nodes {
-		if <-answers == nil {
+		switch err := <-answers; {
+		case err == nil:
 			yes++
+		case errors.Is(err, locktest.ErrNotHeld):
+			no++
 		}
 	}
-	return yes
+	return yes, no
 }
 
 func (l *onMajority) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
 	for try := 1; ; try++ {
 		token := fmt.Sprintf("%s.%p.%d", l.nodes[0].owner, l, try)
 		sent := time.Now()
-		set := l.each(func(n *oneNode) error { return n.set(ctx, resource, token) })
+		set, _ := l.each(func(n *oneNode) error { return n.set(ctx, resource, token) })
 		until := sent.Add(l.ttl - l.ttl/100)
 		if set > len(l.nodes)/2 && time.Now().Before(until) {
 			return locktest.Hold{
@@ -194,8 +198,12 @@ func (l *onMajority) Lock(ctx context.Context, resource string) (locktest.Hold, 
 }
 
 func (l *onMajority) release(ctx context.Context, resource, token string) error {
-	if l.each(func(n *oneNode) error { return n.release(ctx, resource, token) }) <= len(l.nodes)/2 {
+	yes, no := l.each(func(n *oneNode) error { return n.release(ctx, resource, token) })
+	switch quorum := len(l.nodes)/2 + 1; {
+	case yes >= quorum:
+		return nil
+	case no >= quorum:
 		return locktest.ErrNotHeld
 	}
-	return nil
+	return errors.New("too few nodes have said whether it was held")
 }

@@ -119,7 +119,7 @@ func (s *summary) text(of Storm) string {
 	fmt.Fprintf(&b, "%s: %s of the lock in %s", of.Summary, words.Count(held.Grants, "grant"), words.Count(s.tally.Runs, "run"))
 	var verdicts []string
 	for _, p := range checker.Properties() {
-		if v := s.tally.Observed(p); v != checker.NotApplicable && p != checker.Cleanup {
+		if v := s.tally.Observed(p); v != checker.NotApplicable {
 			verdicts = append(verdicts, fmt.Sprintf("%s %v", p.Code(), v))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -61,13 +62,17 @@ func ForeignSteps() []env.Step {
 
 // PrepareForeign is [Prepare] for a scenario whose lock is a foreign one. It refuses, by an
 // [UnfitError], a backend whose nodes cannot be dialled and faults that such a lock cannot
-// be given, see [Unbearable]; a generator draws none of these. Nothing is known of its keys,
-// so that clean-up is not judged.
+// be given, see [Unbearable]; a generator draws none of these. Where the backend records keys,
+// those that a client sets are taken for its lock's.
 func PrepareForeign(b Backend, s scenarios.Scenario, lock Foreign) (Experiment, error) {
 	if !b.Dialled || b.Apart {
 		return Experiment{}, &UnfitError{"lock.kind", fmt.Errorf("%s is no lock of this program, and the %s backend has none but these", lock.Name, b.Name)}
 	}
-	s.Lock.Kind, b.Keys = lock.Name, false
+	s.Lock.Kind = lock.Name
+	open := b.Open
+	b.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error) {
+		return open(ctx, s, seed, newAliases(sink))
+	}
 	for i := range s.Plan {
 		if err := Unbearable(s.Plan[i]); err != nil {
 			return Experiment{}, &UnfitError{fmt.Sprintf("plan[%d]", i), err}

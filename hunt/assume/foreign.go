@@ -25,6 +25,7 @@ func Foreign(s scenarios.Scenario, endless bool) Terms {
 		checker.Fence:           unforgotten(excludes),
 		checker.DeadlockFreedom: {FaultsEnd: true},
 		checker.FaultTolerance:  {},
+		checker.Cleanup:         {},
 		checker.Contract:        {},
 	}
 	if endless {
