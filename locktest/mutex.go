@@ -91,11 +91,12 @@ func (m *mutex) Close() error {
 func (m *mutex) Lock(ctx context.Context, resource string) (storm.Hold, error) {
 	m.tries++
 	h := &hold{mutex: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: newBaton()}
-	h.ctx, h.end = context.WithCancel(m.over)
-	h.held, h.lose = context.WithCancel(h.ctx)
+	h.life, h.end = context.WithCancel(m.over)
+	h.held, h.lose = context.WithCancel(h.life)
+	ctxOfHold, cancel := context.WithCancel(h.life)
 	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl})
-	returned := m.bounded(ctx, h.end)
-	granted, err := m.locker.Lock(h.ctx, resource)
+	returned := m.bounded(ctx, cancel)
+	granted, err := m.locker.Lock(ctxOfHold, resource)
 	now := time.Now()
 	m.traits.answered(m.client)
 	if returned(); err == nil {
