@@ -87,8 +87,8 @@ func TestFailureIsTold(t *testing.T) {
 	for _, want := range []string{
 		`--- PASS: TestInner/calm`,
 		`--- FAIL: TestInner/holder-stands-still`,
-		`V1 \(lease exclusion\) is violated, by the lock released by DEL, seed \d`,
-		`client \d was granted "invoice-7" .* while client \d still held it`,
+		`C \(contract\) is violated, by the lock released by DEL, seed \d`,
+		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held the lock`,
 		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`,
 		`Stored in ` + regexp.QuoteMeta(stored) + `\d: run.json, history.jsonl, this text, and report.html`,
 		`It recurs in \d of 3 re-runs \(95 % interval: \[.*\] %\)`,
@@ -109,7 +109,7 @@ func TestFailureIsTold(t *testing.T) {
 	}
 	wantReadable(t, runs[0])
 	again := runInner(t, "del", dir, "-test.run=^TestInner$/^holder-stands-still$", "-locktest.witness="+runs[0], "-locktest.reruns=4")
-	if want := regexp.MustCompile(`V1 \(lease exclusion\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
+	if want := regexp.MustCompile(`C \(contract\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
 		t.Errorf("the witness tells\n%s", again)
 	}
 }

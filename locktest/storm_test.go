@@ -61,6 +61,7 @@ func TestDefectsAreFound(t *testing.T) {
 		calm   bool // breaks even then
 	}{
 		{name: "released by DEL", defect: func(l *oneNode) { l.plainDel = true }, storm: "holder-stands-still", breaks: checker.Lease},
+		{name: "a release that always says yes", defect: func(l *oneNode) { l.lies = true }, storm: "holder-stands-still", breaks: checker.Contract},
 		{name: "no expiry", defect: func(l *oneNode) { l.noExpiry = true }, storm: "holder-dies", breaks: checker.DeadlockFreedom},
 		{name: "asked, then set", defect: func(l *oneNode) { l.twoSteps = true }, storm: "contention", breaks: checker.Lease, calm: true},
 		{name: "a fence drawn before", defect: func(l *oneNode) { l.stale = true }, storm: "contention", breaks: checker.Fence, calm: true},
@@ -93,5 +94,27 @@ func TestDefectsAreFound(t *testing.T) {
 				t.Errorf("%s is violated in calm", c.breaks)
 			}
 		})
+	}
+}
+
+// Keys are seen that stay behind of a call that came to nothing.
+func TestKeysThatStayAreFound(t *testing.T) {
+	c := locktest.Config{Nodes: 4, Rounds: 10, Patience: 300 * time.Millisecond, Promises: []checker.Property{checker.Cleanup}}
+	broken := func(litters bool) bool {
+		tried := locktest.Try(t, c, stormOf(t, c, "contention"), 1, func(env locktest.Env) locktest.Locker {
+			l := onAllNodes(env)
+			l.litters = litters
+			return l
+		})
+		if tried.Err != nil {
+			t.Fatal(tried.Err)
+		}
+		return len(tried.Broken) > 0
+	}
+	if broken(false) {
+		t.Error("a lock that cleans up is said to leave keys")
+	}
+	if !broken(true) {
+		t.Error("keys that are left are not found")
 	}
 }
