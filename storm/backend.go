@@ -27,6 +27,10 @@ type Backend struct {
 	// Apart says that clients run in processes of their own: its worlds are [Apart].
 	Apart bool
 
+	// Dialled says that locks which are not of this program can run on it: its worlds
+	// are [Dialled].
+	Dialled bool
+
 	// Idle says that a run waits for most of its time, so that two share a core. A run that
 	// does not keeps one busy.
 	Idle bool

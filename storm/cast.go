@@ -15,10 +15,11 @@ type cast struct {
 	roles    []role // of the clients
 }
 
-// castOf returns the cast of a scenario that is valid, on a backend.
-func castOf(b Backend, s scenarios.Scenario) (c cast, err error) {
+// castOf returns the cast of a scenario that is valid, on a backend, with the lock that find
+// knows by the name which the scenario gives it.
+func castOf(b Backend, s scenarios.Scenario, find func(name string) (lockKind, error)) (c cast, err error) {
 	c.scenario = s
-	if c.lock, err = findLock(s.Lock.Kind); err != nil {
+	if c.lock, err = find(s.Lock.Kind); err != nil {
 		return c, &nemesis.FieldError{Path: "lock.kind", Err: err}
 	}
 	if c.roles, err = rolesOf(s); err != nil {
@@ -31,7 +32,10 @@ func castOf(b Backend, s scenarios.Scenario) (c cast, err error) {
 // newUser puts a client into a place. equip is what else is done to its ports.
 func (c cast) newUser(place Place, client int, equip func(ports) ports) (*user, error) {
 	r := &recorder{world: place, client: client, clock: c.scenario.Lock.ReadsClock()}
-	p := r.counted(ports{client, place.Runtime(client), place.Nodes(client), place.Store(client), r})
+	p := r.counted(ports{
+		client: client, runtime: place.Runtime(client), nodes: place.Nodes(client), store: place.Store(client), observer: r,
+		dial: dialler(place, client), members: c.scenario.Nodes,
+	})
 	lock, err := c.lock.build(c.config, equip(p))
 	if err != nil {
 		return nil, err
@@ -51,7 +55,7 @@ func (c cast) newUser(place Place, client int, equip func(ports) ports) (*user, 
 func Client(place Place, client int, brief []byte) (life func(), err error) {
 	var c cast
 	_, err = scenarios.Read(bytes.NewReader(brief), "", func(s scenarios.Scenario) error {
-		c, err = castOf(Backend{Stores: true}, s) // what the backend has was asked before the run
+		c, err = castOf(Backend{Stores: true}, s, findLock) // what the backend has was asked before the run
 		return err
 	})
 	if err != nil {

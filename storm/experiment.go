@@ -31,11 +31,14 @@ type Experiment struct {
 // Prepare checks that a scenario can be run on a backend, without starting
 // anything. It returns an [UnfitError] for a scenario that another backend might
 // run.
-func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) {
+func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) { return prepare(b, s, findLock) }
+
+// prepare is Prepare with the lock that find knows by its name.
+func prepare(b Backend, s scenarios.Scenario, find func(name string) (lockKind, error)) (Experiment, error) {
 	if err := s.Validate(); err != nil {
 		return Experiment{}, err
 	}
-	c, err := castOf(b, s)
+	c, err := castOf(b, s, find)
 	if err != nil {
 		return Experiment{}, err
 	}
@@ -173,15 +176,21 @@ func (e Experiment) drive(ctx context.Context, world World) (result Result, err 
 
 // runHere runs the experiment with clients in this process.
 func (e Experiment) runHere(ctx context.Context, world World) error {
-	users, rounds := make([]*user, len(e.roles)), new(atomic.Int64)
-	for i := range users {
-		u, err := e.newUser(world, i+1, func(p ports) ports { return watched(p, e.watcher, rounds) })
-		if err != nil {
-			return err
+	users, rounds := make([]*user, 0, len(e.roles)), new(atomic.Int64)
+	var err error
+	for client := 1; client <= cap(users) && err == nil; client++ {
+		var u *user
+		if u, err = e.newUser(world, client, func(p ports) ports { return watched(p, e.watcher, rounds) }); err == nil {
+			users = append(users, u)
 		}
-		users[i] = u
 	}
-	return world.Run(ctx, func(client int) { users[client-1].run() })
+	if err == nil {
+		err = world.Run(ctx, func(client int) { users[client-1].run() })
+	}
+	for _, u := range users {
+		err = errors.Join(err, u.close())
+	}
+	return err
 }
 
 // runApart runs the experiment with clients that are processes of their own. Nobody can

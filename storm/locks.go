@@ -3,6 +3,7 @@ package storm
 import (
 	"context"
 	"fmt"
+	"net"
 	"reflect"
 	"slices"
 	"strings"
@@ -59,6 +60,9 @@ type ports struct {
 	nodes    env.Nodes
 	store    env.Store // nil: the world has none
 	observer env.Observer
+
+	members int                                          // how many nodes there are
+	dial    func(context.Context, int) (net.Conn, error) // connects to one of them; nil: the world cannot
 }
 
 // lockKind builds the locks of one kind. [building] completes one.

@@ -24,6 +24,8 @@ const readyPatience = 30 * time.Second
 // given as [redisnode.Certificates] it is refused.
 func (w *World) RunApart(ctx context.Context, brief []byte) error {
 	switch {
+	case w.fleet.Network != nil:
+		return errors.New("clients cannot be processes of their own where the network is in the memory of this one")
 	case w.fleet.Connect.TLS != nil && w.fleet.Connect.Certificates == nil || w.fleet.Connect.Runtime != nil:
 		return errors.New("clients cannot be processes of their own where servers are talked to by TLS that is not given as certificates: whom to trust is not told to another process")
 	case os.Getenv(clientEnv) != "":

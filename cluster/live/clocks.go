@@ -10,14 +10,26 @@ import (
 	"github.com/lockstorm/lockstorm/world"
 )
 
-// ground is the machine's CLOCK_MONOTONIC since the world was opened, which nothing here
+// ground is the machine's monotonic clock since the world was opened, which nothing here
 // touches.
-type ground struct{ zero env.Instant }
+type ground struct {
+	machine env.Runtime
+	zero    env.Instant
+}
 
-func newGround() ground { return ground{env.System().Now(env.Monotonic)} }
+// newGround begins on a machine; nil: the one that this program runs on.
+func newGround(machine env.Runtime) ground {
+	if machine == nil {
+		machine = env.System()
+	}
+	return ground{machine, machine.Now(env.Monotonic)}
+}
 
 // now is the time in nanoseconds.
-func (g ground) now() int64 { return int64(env.System().Now(env.Monotonic).Sub(g.zero)) }
+func (g ground) now() int64 { return int64(g.shows(env.Monotonic).Sub(g.zero)) }
+
+// shows is what a clock of the machine shows.
+func (g ground) shows(which env.Clock) env.Instant { return g.machine.Now(which) }
 
 // instant is the machine's reading at a ground time.
 func (g ground) instant(at int64) env.Instant {
@@ -30,7 +42,7 @@ func (g ground) instant(at int64) env.Instant {
 // clock is one that shows what a clock of the machine shows, and runs by the ground clock
 // from now on.
 func (g ground) clock(which env.Clock) world.Clock {
-	return world.ClockShowing(int64(env.System().Now(which)) - g.now())
+	return world.ClockShowing(int64(g.shows(which)) - g.now())
 }
 
 // hands are how a client's clocks run, by env.Clock.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/wire"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -12,8 +15,19 @@ type Fleet struct {
 	// Servers are the nodes' servers, by node, from 0.
 	Servers []Server
 
-	// Connect says how clients talk to them.
+	// Connect says how clients talk to them. Its Runtime is the machine on which this world
+	// is: its clocks are the ground clock, and those of clients and nodes that no fault has
+	// touched. Its Dial is the network's to set.
 	Connect redisnode.Options
+
+	// Network makes the links of so many clients to the servers. nil: proxies on loopback do,
+	// which is a network that takes its own time. Another one takes that of the setting.
+	Network func(clients int) (*wire.Network, error)
+
+	// Keys is given what has to be told of each change of the nodes' keys, before anybody
+	// asks anything of them: an event, and when the request was sent that brought it about,
+	// by the Runtime of Connect. nil: nobody knows of them.
+	Keys func(tell func(e history.Event, sent env.Instant))
 
 	// Died delivers an error when a server has died of itself: of no fault of ours.
 	// Nothing: nobody can know.
@@ -30,6 +44,18 @@ func FleetOf[S Server](servers []S, died <-chan error, closing func() error) Fle
 		f.Servers = append(f.Servers, s)
 	}
 	return f
+}
+
+// network makes the links of so many clients.
+func (f Fleet) network(clients int) (*wire.Network, error) {
+	if f.Network != nil {
+		return f.Network(clients)
+	}
+	addrs := make([]string, len(f.Servers))
+	for i, server := range f.Servers {
+		addrs[i] = server.Addr()
+	}
+	return wire.Open(clients, addrs, f.Connect.Prefix)
 }
 
 // Server is a node's server. What can be done to it beside talking to it, its type

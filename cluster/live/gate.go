@@ -28,18 +28,27 @@ func newGate(over context.Context) *gate {
 // pass returns while the client runs, and reports whether it had to wait for
 // that. After the run it ends the goroutine.
 func (g *gate) pass() (waited bool) {
+	waited, over := g.await()
+	if over {
+		runtime.Goexit()
+	}
+	return waited
+}
+
+// await is pass for a goroutine that is not ours to end: it is told that the run is over.
+func (g *gate) await() (waited, over bool) {
 	for {
 		if g.over.Err() != nil {
-			runtime.Goexit()
+			return waited, true
 		}
 		if !g.shut.Load() {
-			return waited
+			return waited, false
 		}
 		g.mu.Lock()
 		shut, moved := g.paused || g.dead, g.moved
 		g.mu.Unlock()
 		if !shut {
-			return waited
+			return waited, false
 		}
 		waited = true
 		select {

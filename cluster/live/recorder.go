@@ -64,7 +64,7 @@ func (r *recorder) begin() bool {
 	if r.phase != idle {
 		return false
 	}
-	r.phase, r.origin = running, env.System().Now(env.Monotonic)
+	r.phase, r.origin = running, r.ground.shows(env.Monotonic)
 	return true
 }
 
@@ -100,7 +100,7 @@ func (r *recorder) settle() {
 
 // now is the time since the run began.
 func (r *recorder) now() history.Time {
-	return history.Time(env.System().Now(env.Monotonic).Sub(r.origin))
+	return history.Time(r.ground.shows(env.Monotonic).Sub(r.origin))
 }
 
 // add writes something that happened at an instant of the machine's monotonic clock, or
@@ -143,6 +143,17 @@ func (r *recorder) ofWorld(e history.Event) {
 		if e.Kind == history.Kill {
 			r.dead[e.Client] = true
 		}
+	})
+}
+
+// ofKeys writes what has become of a key, by a request that was sent at an instant of the
+// machine's monotonic clock.
+func (r *recorder) ofKeys(e history.Event, sent env.Instant) {
+	r.add(0, justNow, func(at history.Time) {
+		if e.Kind == history.KeySet {
+			e.Sent = history.Time(sent.Sub(r.origin))
+		}
+		r.write(at, e)
 	})
 }
 

@@ -93,7 +93,7 @@ func newRemote(s setup) (*Remote, error) {
 		answers: map[uint64]chan answer{},
 	}
 	r.calls.Expect(s.Client)
-	clocks := clocksSeenOn(page, ground{s.Zero})
+	clocks := clocksSeenOn(page, ground{env.System(), s.Zero})
 	r.client, err = newClient(s.Client, s.Seed, clocks, s.Nodes, connect, context.Background(), &r.crew, r.fail)
 	return r, err
 }
@@ -133,7 +133,7 @@ func (r *Remote) obey(orders *gob.Decoder, life func()) {
 func (r *Remote) report(what report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	what.Stamp = env.System().Now(env.Monotonic)
+	what.Stamp = r.client.clocks.ground.shows(env.Monotonic)
 	_ = r.reports.Encode(what) // fails only if nobody is there any more
 }
 

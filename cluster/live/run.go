@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/world"
 )
@@ -48,7 +47,7 @@ func (w *World) run(ctx context.Context, launch func()) error {
 	}
 	horizon := time.NewTimer(w.setting.Horizon)
 	defer horizon.Stop()
-	w.crew.start("probe", func() { w.probe.run(w.over, env.System()) }, w.fail)
+	w.crew.start("probe", func() { w.probe.run(w.over, w.ground.machine) }, w.fail)
 	w.crew.start("nemesis", w.nemesis.run, w.fail)
 	launch()
 	var err error

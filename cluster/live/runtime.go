@@ -39,7 +39,7 @@ func (m machine) sleep(ctx context.Context, until env.Instant) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	timer := time.NewTimer(until.Sub(env.System().Now(env.Monotonic)))
+	timer := time.NewTimer(until.Sub(m.clocks.ground.shows(env.Monotonic)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -21,7 +21,7 @@ func newWalls(g ground, nodes int) []world.Clock {
 func (w *World) changeWall(node int, how func(*world.Clock)) {
 	wall := &w.walls[node-1]
 	how(wall)
-	ahead := time.Duration(wall.At(w.ground.now()) - int64(env.System().Now(env.Wall)))
+	ahead := time.Duration(wall.At(w.ground.now()) - int64(w.ground.shows(env.Wall)))
 	w.awaitRestart(node)
 	if err := w.server(node).(Clocked).SetClock(ahead, wall.Pace()); err != nil {
 		w.fail(err)

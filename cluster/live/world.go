@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
 	"github.com/lockstorm/lockstorm/world"
 )
 
@@ -41,6 +42,7 @@ type World struct {
 	walls     []world.Clock // of the nodes, from 0
 	comebacks []comeback    // likewise
 	standing  []int         // by client, from 0: for how many reasons it stands still
+	dead      []bool        // likewise
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -56,8 +58,8 @@ type World struct {
 
 // Open makes the world of a setting, which must be valid and ask for no other faults
 // than those of the repertoire, over a fleet with a server for each node; the
-// setting's latency and sync are ignored, for this network and these disks are real.
-// The world's history goes to sink, one event at a time. The fleet is the world's
+// setting's sync is ignored, for these disks are real, and so is its latency, unless the
+// fleet has a network of its own. The world's history goes to sink, one event at a time. The fleet is the world's
 // from now on, also after an error.
 func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
 	w, err := newWorld(s, seed, sink, fleet, faults)
@@ -68,11 +70,7 @@ func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults
 }
 
 func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
-	addrs := make([]string, len(fleet.Servers))
-	for i, server := range fleet.Servers {
-		addrs[i] = server.Addr()
-	}
-	network, err := wire.Open(s.Clients, addrs, fleet.Connect.Prefix)
+	network, err := fleet.network(s.Clients)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +80,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		fleet:     fleet,
 		network:   network,
 		resource:  resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
-		ground:    newGround(),
+		ground:    newGround(fleet.Connect.Runtime),
 		calls:     world.NewCalls(s.Clients),
 		broken:    make(chan error, 1),
 		done:      make(chan struct{}),
@@ -90,9 +88,13 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		states:    make([]state, len(fleet.Servers)),
 		comebacks: make([]comeback, len(fleet.Servers)),
 		standing:  make([]int, s.Clients),
+		dead:      make([]bool, s.Clients),
 	}
 	w.history = newRecorder(sink, w.ground)
 	w.resource.tell = w.history.ofWorld
+	if fleet.Keys != nil {
+		fleet.Keys(w.history.ofKeys)
+	}
 	w.clocks = world.NewClocks(clockwork{w})
 	w.walls = newWalls(w.ground, len(fleet.Servers))
 	w.over, w.end = context.WithCancel(context.Background())
@@ -103,8 +105,11 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		network.Close()
 		return nil, err
 	}
+	if fleet.Network != nil {
+		w.setLatencies()
+	}
 	for number := 1; number <= s.Clients; number++ {
-		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), fleet.Connect, w.over, &w.crew, w.fail)
+		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), w.connect(number), w.over, &w.crew, w.fail)
 		if err != nil {
 			network.Close()
 			return nil, err
@@ -113,6 +118,16 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		w.history.hands = append(w.history.hands, c.clocks.hands)
 	}
 	return w, nil
+}
+
+// connect is how a client talks to the nodes: over a network that is the fleet's own only
+// that can dial.
+func (w *World) connect(client int) redisnode.Options {
+	connect := w.fleet.Connect
+	if w.fleet.Network != nil {
+		connect.Dial = w.network.Dialer(client)
+	}
+	return connect
 }
 
 // addrs are where a client finds the nodes, from 0.
@@ -178,9 +193,17 @@ func (w *World) Watch(client int, clock env.Clock, resource, token string, until
 func (w *World) Unwatch(client int, token string) { w.history.unwatch(justNow, client, token) }
 
 // Call returns the context for a call of the client's lock that begins now, and
-// what to do when it has returned.
+// what to do when it has returned. It ends with the run, too: a lock that waits for
+// something else than its ports, because it is not ours, hears of the end by it alone.
 func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
-	return w.calls.Begin(ctx, client)
+	ctx, cancel := context.WithCancel(ctx)
+	withRun := context.AfterFunc(w.over, cancel)
+	calling, done := w.calls.Begin(ctx, client)
+	return calling, func() {
+		done()
+		withRun()
+		cancel()
+	}
 }
 
 // Trace says that a run cannot be repeated exactly.

@@ -1,11 +1,8 @@
 package wire
 
 import (
-	"fmt"
-	"strings"
-
-	toxiproxy "github.com/Shopify/toxiproxy/v2"
-	"github.com/rs/zerolog"
+	"context"
+	"net"
 
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -15,17 +12,34 @@ type Link struct {
 	Requests *Way // from the client to the node
 	Replies  *Way // from the node to the client
 
-	proxy *toxiproxy.Proxy
+	path path
 }
 
-// Addr is where the client finds the node: host:port on loopback. It stays the
-// same as long as the network lives.
-func (l *Link) Addr() string { return l.proxy.Listen }
+// path is how connections over a link are made.
+type path interface {
+	// addr is where the client finds the node, host:port.
+	addr() string
 
-// Lead lets the link lead to another address from now on. Connections over it end.
-func (l *Link) Lead(addr string) error {
-	return l.proxy.Update(&toxiproxy.Proxy{Listen: l.proxy.Listen, Upstream: addr, Enabled: true})
+	// dial makes a connection.
+	dial(ctx context.Context) (net.Conn, error)
+
+	// lead lets the path lead to another address. Connections over it end.
+	lead(addr string) error
+
+	// stop ends all connections. Nobody dials any more.
+	stop()
 }
+
+// Addr is where the client finds the node: host:port, which stays the same as long as the
+// network lives. On a network of proxies anybody can connect to it.
+func (l *Link) Addr() string { return l.path.addr() }
+
+// Dial connects the client to the node.
+func (l *Link) Dial(ctx context.Context) (net.Conn, error) { return l.path.dial(ctx) }
+
+// Lead lets the link lead to another address from now on. Connections over it end. Only
+// links of proxies can.
+func (l *Link) Lead(addr string) error { return l.path.lead(addr) }
 
 // Each does something to the ways of a direction.
 func (l *Link) Each(direction nemesis.Direction, do func(*Way)) {
@@ -44,56 +58,53 @@ type Network struct {
 	closed chan struct{}
 }
 
-// Open makes a link to every node, given by its host:port, for each of the
-// clients. Rules know keys without the prefix that the clients put in front of them.
-func Open(clients int, nodes []string, prefix string) (*Network, error) {
-	registerValve()
-	n := &Network{prefix: prefix, closed: make(chan struct{})}
-	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+// newNetwork makes a network without links. Rules know keys without the prefix that the
+// clients put in front of them.
+func newNetwork(prefix string) *Network {
+	return &Network{prefix: prefix, closed: make(chan struct{})}
+}
+
+// connect gives each of the clients a link to each of so many nodes, all numbered from 1.
+// After an error everything is closed.
+func (n *Network) connect(clients, nodes int, lay func(l *Link, client, node int) error) (*Network, error) {
 	for client := 1; client <= clients; client++ {
 		n.links = append(n.links, nil)
-		for i, addr := range nodes {
-			link, err := n.link(server, client, i+1, addr)
-			if err != nil {
+		for node := 1; node <= nodes; node++ {
+			l := &Link{
+				Requests: n.newWay(client, node, nemesis.Requests),
+				Replies:  n.newWay(client, node, nemesis.Replies),
+			}
+			if err := lay(l, client, node); err != nil {
 				n.Close()
 				return nil, err
 			}
-			n.links[client-1] = append(n.links[client-1], link)
+			n.links[client-1] = append(n.links[client-1], l)
 		}
 	}
 	return n, nil
 }
 
-func (n *Network) link(server *toxiproxy.ApiServer, client, node int, addr string) (*Link, error) {
-	name := fmt.Sprintf("client-%d-node-%d", client, node)
-	l := &Link{
-		Requests: n.newWay(client, node, nemesis.Requests),
-		Replies:  n.newWay(client, node, nemesis.Replies),
-		proxy:    toxiproxy.NewProxy(server, name, "127.0.0.1:0", addr),
-	}
-	for direction, way := range map[string]*Way{"upstream": l.Requests, "downstream": l.Replies} {
-		toxic, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(
-			fmt.Sprintf(`{"type":%q,"stream":%q}`, valveType, direction)))
-		if err != nil {
-			return nil, fmt.Errorf("proxy %s: %w", name, err)
-		}
-		toxic.Toxic.(*valve).way = way // before the first connection
-	}
-	if err := l.proxy.Start(); err != nil {
-		return nil, fmt.Errorf("proxy %s: %w", name, err)
-	}
-	return l, nil
-}
-
 // Link is the link of a client to a node, both from 1.
 func (n *Network) Link(client, node int) *Link { return n.links[client-1][node-1] }
+
+// Dialer connects a client, from 1, to what it knows by [Link.Addr].
+func (n *Network) Dialer(client int) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		for _, l := range n.links[client-1] {
+			if l.Addr() == addr {
+				return l.Dial(ctx)
+			}
+		}
+		return nil, &net.OpError{Op: "dial", Net: network, Err: &net.AddrError{Err: "no such node", Addr: addr}}
+	}
+}
 
 // Close ends all connections. What is held back is dropped.
 func (n *Network) Close() {
 	close(n.closed)
 	for _, links := range n.links {
 		for _, l := range links {
-			l.proxy.Stop()
+			l.path.stop()
 		}
 	}
 }

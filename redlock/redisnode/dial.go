@@ -24,9 +24,12 @@ type dialer struct {
 }
 
 func newDialer(o Options, config *tls.Config, life context.Context, dials *headcount) *dialer {
-	d := &dialer{dial: new(net.Dialer).DialContext, life: life, dials: dials, greeter: newGreeter(o)}
-	if config != nil {
+	d := &dialer{dial: o.Dial, life: life, dials: dials, greeter: newGreeter(o)}
+	switch {
+	case config != nil:
 		d.dial = (&tls.Dialer{Config: config}).DialContext
+	case o.Dial == nil:
+		d.dial = new(net.Dialer).DialContext
 	}
 	return d
 }

@@ -1,9 +1,12 @@
 package redisnode
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"math"
+	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -32,6 +35,10 @@ type Options struct {
 	// be told only the second.
 	TLS          *tls.Config `json:"-"`
 	Certificates *Certificates
+
+	// Dial makes the connections to the nodes, if it is set, and not the system: it is told
+	// "tcp" and the address of the node. With TLS it must not be set.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error) `json:"-"`
 
 	// ServerNames are the hosts, by node from 0, for which the nodes' certificates
 	// have to be good, where the nodes are reached by way of other addresses. nil:
@@ -80,6 +87,9 @@ func (o Options) withDefaults() Options {
 func (o Options) check(nodes int) error {
 	if o.ServerNames != nil && len(o.ServerNames) != nodes {
 		return fmt.Errorf("redisnode: %d server names for %d nodes", len(o.ServerNames), nodes)
+	}
+	if o.Dial != nil && (o.TLS != nil || o.Certificates != nil) {
+		return errors.New("redisnode: Dial and TLS: want one of them")
 	}
 	if o.DefaultTTL < 0 || o.DefaultTTL%time.Millisecond != 0 {
 		return fmt.Errorf("redisnode: DefaultTTL %v: %w", o.DefaultTTL, ErrTTL)

@@ -1,0 +1,83 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/cluster/live"
+	"github.com/lockstorm/lockstorm/cluster/wire"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// Backend makes worlds of nodes in memory.
+type Backend struct{}
+
+// repertoire says how each kind of fault is carried out.
+var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.Stops(), live.Commands())
+
+// Name is what a user calls this backend.
+func (Backend) Name() string { return "memory" }
+
+// Faults lists the kinds of faults that its worlds can carry out.
+func (Backend) Faults() []nemesis.Kind { return repertoire.Kinds() }
+
+// Features lists the features that they have for them.
+func (Backend) Features() []nemesis.Feature { return repertoire.Features() }
+
+// Foreign is what its worlds can carry out for a lock that reads the clock and sleeps by
+// package time, and not by the runtime of its client: all but what befalls the clocks of
+// one client, for all clients of a bubble, and its nodes, share one.
+func (b Backend) Foreign() nemesis.Ability {
+	return nemesis.Ability{
+		Name: b.Name(),
+		Kinds: slices.DeleteFunc(b.Faults(), func(k nemesis.Kind) bool {
+			return k == (*nemesis.Suspend)(nil).Kind() || k == (*nemesis.Snapshot)(nil).Kind()
+		}),
+		Features: slices.DeleteFunc(b.Features(), func(f nemesis.Feature) bool { return f == nemesis.ClientClockFeature }),
+	}
+}
+
+// Keys says that its worlds record every change of the nodes' keys.
+func (Backend) Keys() bool { return true }
+
+// Open makes the nodes and the network of a setting, which must be valid and ask for no
+// other faults than [Backend.Faults] and [Backend.Features]. The network takes the latency
+// of the setting; its sync is ignored, for there is no disk. The world's history goes to
+// sink, one event at a time.
+func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m := newMachine()
+	var nodes []*node
+	var hosts []wire.Host
+	for number := 1; number <= s.Nodes; number++ {
+		n := newNode(m, number, s.Persistence != nemesis.Nothing)
+		if err := n.Start(ctx); err != nil {
+			return nil, errors.Join(err, endAll(nodes))
+		}
+		nodes, hosts = append(nodes, n), append(hosts, n)
+	}
+	fleet := live.FleetOf(nodes, nil, func() error { return endAll(nodes) })
+	fleet.Connect = redisnode.Options{Runtime: m}
+	fleet.Keys = func(tell func(history.Event, env.Instant)) {
+		for _, n := range nodes {
+			n.keys.tell = tell
+		}
+	}
+	fleet.Network = func(clients int) (*wire.Network, error) { return wire.OpenInMemory(clients, hosts, "") }
+	return live.Open(s, seed, sink, fleet, repertoire)
+}
+
+// endAll ends nodes for good.
+func endAll(nodes []*node) error {
+	for _, n := range nodes {
+		n.Kill()
+		n.keys.stop()
+	}
+	return nil
+}

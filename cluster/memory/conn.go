@@ -1,0 +1,143 @@
+package memory
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/alicebob/miniredis/v2/server"
+
+	"github.com/lockstorm/lockstorm/cluster/wire"
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// Connect implements [wire.Host]. A server that stands still has a kernel that accepts. A
+// machine without power says nothing; its links are silent until it is back and knows
+// nothing of the connection.
+func (n *node) Connect(client int) (wire.Session, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	ours, its := net.Pipe()
+	switch {
+	case n.dark:
+		return silent{ours}, its.Close()
+	case n.life == nil:
+		return nil, syscall.ECONNREFUSED
+	}
+	n.life.server.ServeConn(its)
+	return &conn{Conn: ours, client: client, node: n, life: n.life, closed: make(chan struct{})}, nil
+}
+
+// silent is a connection to nobody.
+type silent struct{ net.Conn }
+
+// Ask implements [wire.Session].
+func (s silent) Ask([]byte, time.Time) error { return syscall.ECONNRESET }
+
+// conn is a client's end of a connection to a server.
+type conn struct {
+	net.Conn
+	client int
+	node   *node
+	life   *life
+
+	mu   sync.Mutex
+	sent env.Instant // what was asked last; 0: nothing has been
+
+	closing sync.Once
+	closed  chan struct{}
+}
+
+// Ask implements [wire.Session]: it lets the server do something, when it does not stand
+// still, by its clock.
+func (c *conn) Ask(piece []byte, sent time.Time) error {
+	if err := c.runs(); err != nil {
+		return err
+	}
+	if first := c.asks(sent); first {
+		if err := c.introduce(); err != nil {
+			return err
+		}
+	}
+	c.node.clock.tick()
+	c.node.sync(c.life)
+	_, err := c.Write(piece)
+	return err
+}
+
+// runs returns when the server does not stand still.
+func (c *conn) runs() error {
+	for still := c.node.stands(c.life); still != nil; still = c.node.stands(c.life) {
+		select {
+		case <-still:
+		case <-c.life.over:
+			return syscall.ECONNRESET
+		case <-c.closed:
+			return net.ErrClosed
+		}
+	}
+	return nil
+}
+
+// Read hears what the server says, which it does not while it stands still.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if still := c.runs(); still != nil {
+		return 0, still
+	}
+	return n, err
+}
+
+// asks takes down when something was sent.
+func (c *conn) asks(sent time.Time) (first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first = c.sent == 0
+	c.sent = max(env.Instant(sent.Sub(c.node.clock.machine.began)), 1)
+	return first
+}
+
+// asked is when what was asked last was sent.
+func (c *conn) asked() env.Instant {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sent
+}
+
+// introduction is a command of ours, by which a server learns which of its peers is the other
+// end of a connection: miniredis does not tell.
+const introduction = "LOCKSTORM-INTRODUCTION"
+
+// introduce has the server know whose the connection is. It does not answer.
+func (c *conn) introduce() error {
+	c.node.mu.Lock()
+	c.life.coming = append(c.life.coming, c)
+	number := strconv.Itoa(len(c.life.coming))
+	c.node.mu.Unlock()
+	_, err := fmt.Fprintf(c, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(introduction), introduction, len(number), number)
+	return err
+}
+
+// meet takes down who a peer is.
+func (n *node) meet(l *life, c *server.Peer, words []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if number, err := strconv.Atoi(strings.Join(words, "")); err == nil && number >= 1 && number <= len(l.coming) {
+		l.peers[c] = l.coming[number-1]
+	}
+	c.OnDisconnect(func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(l.peers, c)
+	})
+}
+
+// Close implements [net.Conn].
+func (c *conn) Close() error {
+	c.closing.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}

@@ -1,0 +1,146 @@
+package memory
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// keys are a node's keys as far as the history has been told: strings that have an end. What
+// has none is no lock, but a counter or somebody's data. They are used by who has the node's
+// thread.
+type keys struct {
+	node  int
+	tell  func(e history.Event, sent env.Instant) // nil: nobody wants to know
+	known map[place]key
+	alarm *time.Timer // at the end of the first that ends
+}
+
+// place is where a key is.
+type place struct {
+	db   int
+	name string
+}
+
+type key struct {
+	token  string
+	expiry int64 // the last millisecond of the node's clock in which it lives
+}
+
+// cause is why keys have changed.
+type cause struct {
+	client int         // who asked for it; 0: nobody did
+	sent   env.Instant // when
+	reason string      // why keys are gone, if nobody asked for it and they had not ended
+}
+
+// cause is what comes of a command of the client of a connection; of none, what nobody has
+// asked for.
+func (c *conn) cause() cause {
+	if c == nil {
+		return cause{}
+	}
+	return cause{client: c.client, sent: c.asked()}
+}
+
+// newKeys returns the keys of a node that has none. ending is called when one ends.
+func newKeys(node int, ending func()) *keys {
+	k := &keys{node: node, known: map[place]key{}, alarm: time.AfterFunc(math.MaxInt64, ending)}
+	k.alarm.Stop()
+	return k
+}
+
+func (k *keys) stop() { k.alarm.Stop() }
+
+// expire looks which keys have ended.
+func (n *node) expire() {
+	n.thread.Lock()
+	defer n.thread.Unlock()
+	n.clock.tick()
+	n.look(cause{})
+}
+
+// look tells what has become of the node's keys since it was told last, and why.
+func (n *node) look(by cause) {
+	k := n.keys
+	if k.tell == nil {
+		return
+	}
+	now := n.clock.ticked()
+	there := n.present(now)
+	for _, at := range inOrder(k.known) {
+		was := k.known[at]
+		is, stays := there[at]
+		switch {
+		case !stays:
+			k.gone(at, was, by, now)
+		case is.token != was.token:
+			k.record(history.Event{Kind: history.KeyGone, Reason: history.Overwritten}, at, was, by)
+			k.record(history.Event{Kind: history.KeySet}, at, is, by)
+		case is.expiry != was.expiry:
+			k.record(history.Event{Kind: history.KeyExtended}, at, is, by)
+		}
+	}
+	for _, at := range inOrder(there) {
+		if _, old := k.known[at]; !old {
+			k.record(history.Event{Kind: history.KeySet}, at, there[at], by)
+		}
+	}
+	k.known = there
+	n.awaitEnd()
+}
+
+// present is the keys that there are.
+func (n *node) present(now int64) map[place]key {
+	there := map[place]key{}
+	for number := range databases {
+		db := n.redis.DB(number)
+		for _, name := range db.Keys() {
+			left := db.TTL(name)
+			if token, err := db.Get(name); err == nil && left > 0 {
+				there[place{number, name}] = key{token, now + left.Milliseconds()}
+			}
+		}
+	}
+	return there
+}
+
+// inOrder lists places in an order that does not depend on the map's.
+func inOrder(of map[place]key) []place {
+	return slices.SortedFunc(maps.Keys(of), func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.db, b.db), cmp.Compare(a.name, b.name))
+	})
+}
+
+func (k *keys) gone(at place, was key, by cause, now int64) {
+	e := history.Event{Kind: history.KeyGone, Reason: cmp.Or(by.reason, history.Deleted)}
+	if was.expiry < now {
+		e.Reason, by.client = history.Expired, 0
+	}
+	k.record(e, at, was, by)
+}
+
+func (k *keys) record(e history.Event, at place, what key, by cause) {
+	e.Node, e.Resource, e.Token, e.Client = k.node, at.name, what.token, by.client
+	k.tell(e, by.sent)
+}
+
+// awaitEnd has a look taken when the first key ends.
+func (n *node) awaitEnd() {
+	first := int64(math.MaxInt64)
+	for _, key := range n.keys.known {
+		first = min(first, key.expiry)
+	}
+	n.keys.alarm.Stop()
+	if first == math.MaxInt64 {
+		return
+	}
+	if wait := n.clock.until(first + 1); wait < math.MaxInt64 {
+		n.keys.alarm.Reset(max(wait, 0))
+	}
+}

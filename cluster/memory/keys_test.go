@@ -1,0 +1,107 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+func ofKeys(k history.Kind) bool {
+	return slices.Contains([]history.Kind{history.KeySet, history.KeyExtended, history.KeyGone}, k)
+}
+
+// wantKeys asks for the events of keys, one a line.
+func (w *trial) wantKeys(want string) {
+	w.t.Helper()
+	var got []string
+	for _, e := range *w.log {
+		if ofKeys(e.Kind) {
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%v %v %s of %d %s", e.Time, e.Kind, e.Token, e.Client, e.Reason)))
+		}
+	}
+	if lines := strings.Join(got, "\n"); lines != want {
+		w.t.Errorf("the history tells\n%s\nwant\n%s", lines, want)
+	}
+}
+
+// Every change of a key is in the history at its time, with who asked for it: its expiry,
+// too, though nobody touches it.
+func TestKeysAreRecorded(t *testing.T) {
+	lasting := func(op env.Op, token string, ttl time.Duration) env.Command {
+		return env.Command{Op: op, Key: "key", Token: token, TTL: ttl}
+	}
+	w := try(t, nemesis.Setting{Clients: 2}, func(w *trial, client int) {
+		if client == 2 {
+			w.sleep(2, 5*time.Second)
+			w.ask(2, lasting(env.OpSet, "b", time.Second), patience)
+			w.ask(2, env.Command{Op: env.OpCount, Key: "fence"}, patience)
+			w.ask(2, env.Command{Op: env.OpRaise, Key: "fence", Count: 7}, patience) // a counter is no lock
+			w.sleep(2, 500*time.Millisecond)
+			w.ask(2, lasting(env.OpDelete, "b", 0), patience)
+			return
+		}
+		w.ask(1, lasting(env.OpSet, "a", time.Second), patience)
+		w.sleep(1, 500*time.Millisecond)
+		w.ask(1, lasting(env.OpExtend, "a", 2*time.Second), patience)
+		w.ask(1, lasting(env.OpSet, "c", time.Second), patience) // is taken
+		w.ask(1, lasting(env.OpDelete, "c", 0), patience)
+		w.sleep(1, 4750*time.Millisecond)
+		w.ask(1, env.Command{Op: env.OpRemove, Key: "key"}, patience)
+		w.ask(1, lasting(env.OpSet, "d", time.Second), patience)
+		w.ask(1, env.Command{Op: env.OpExpire, Key: "key", TTL: 100 * time.Millisecond}, patience)
+	})
+	w.wantKeys(`0s key-set a of 1
+500ms key-extended a of 1
+2.501s key-gone a of 0 expired
+5s key-set b of 2
+5.25s key-gone b of 1 deleted
+5.25s key-set d of 1
+5.25s key-extended d of 1
+5.351s key-gone d of 0 expired`)
+}
+
+// A script that changes a key does so for who runs it; what a restart, or a want of memory,
+// takes is told for what it is.
+func TestKeysThatFaultsTake(t *testing.T) {
+	plan := append(between(&nemesis.Crash{Node: 1}), nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, env.StepGranted, 0)})
+	w := try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {
+		w.ask(1, set("a"), patience)
+		w.Reach(1, begin, 0)
+		w.Reach(1, end, 0)
+		for answers, _ := w.ask(1, set("b"), patience); answers[0] != env.Yes; answers, _ = w.ask(1, set("b"), patience) {
+			w.sleep(1, time.Millisecond)
+		}
+		w.Reach(1, env.StepGranted, 0)
+	})
+	var reasons []string
+	for _, e := range *w.log {
+		if e.Kind == history.KeyGone {
+			reasons = append(reasons, e.Token+" "+e.Reason)
+		}
+	}
+	if want := []string{"a " + history.Forgotten, "b " + history.Evicted}; !slices.Equal(reasons, want) {
+		t.Errorf("gone are %q, want %q", reasons, want)
+	}
+}
+
+// The clock of a node that jumps ends keys, and one that is set back keeps them.
+func TestKeysGoByTheNodesClock(t *testing.T) {
+	plan := nemesis.Plan{
+		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: time.Hour}, Start: nemesis.At(time.Second)},
+		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: -time.Second}, Start: nemesis.At(time.Second)},
+	}
+	w := try(t, nemesis.Setting{Nodes: 2, Plan: plan}, func(w *trial, client int) {
+		w.ask(1, env.Command{Op: env.OpSet, Key: "key", Token: "a", TTL: 2 * time.Second}, patience)
+		w.sleep(1, 10*time.Second)
+	})
+	w.wantKeys(`0s key-set a of 1
+0s key-set a of 1
+1s key-gone a of 0 expired
+3.001s key-gone a of 0 expired`)
+}

@@ -1,0 +1,146 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+
+	"github.com/lockstorm/lockstorm/cluster/live"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// node is a Redis server in memory, over all its lives.
+type node struct {
+	addr  string
+	keeps bool // its keys outlive it
+
+	redis  *miniredis.Miniredis
+	clock  *clock
+	keys   *keys
+	disk   disk
+	thread sync.Mutex // held by who carries out a command, or looks after the keys and the disk
+
+	mu    sync.Mutex
+	lives int
+	life  *life // nil while it is down
+	dark  bool  // and so is its machine
+}
+
+// life is that of a server, from one start to the next end.
+type life struct {
+	run    string // its name
+	server *server.Server
+	over   chan struct{} // closed at its end
+
+	// Under the lock of the node.
+	still  chan struct{} // closed when it goes on; nil: it does not stand still
+	state  configuration
+	coming []*conn                   // those that have introduced themselves, or are about to
+	peers  map[*server.Peer]*conn    // whose the server's ends of connections are
+	own    map[*server.Peer]struct{} // peers whom miniredis answers as it does
+}
+
+// newNode returns a node that has not been started. keeps says that its keys outlive it.
+func newNode(m machine, number int, keeps bool) *node {
+	redis := miniredis.NewMiniRedis()
+	n := &node{addr: fmt.Sprintf("node-%d:6379", number), keeps: keeps, redis: redis, clock: newClock(m, redis)}
+	n.keys = newKeys(number, n.expire)
+	return n
+}
+
+// Addr implements [live.Server].
+func (n *node) Addr() string { return n.addr }
+
+// Start implements [live.Crasher]. What goes with a server are its connections, its scripts
+// and, unless they are kept, its keys.
+func (n *node) Start(context.Context) error {
+	if n.now() != nil {
+		return fmt.Errorf("%s is already running", n.addr)
+	}
+	n.redis.Ctx, n.redis.CtxCancel = context.WithCancel(context.Background()) // ends what blocks
+	first, err := n.redis.Dial()                                              // starts it
+	if err != nil {
+		return err
+	}
+	_ = first.Close()
+	n.lives++
+	l := &life{
+		run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}),
+		peers: map[*server.Peer]*conn{}, own: map[*server.Peer]struct{}{},
+	}
+	if _, err := l.dispatch("SCRIPT", "FLUSH"); err != nil {
+		return err
+	}
+	l.server.SetPreHook(func(c *server.Peer, command string, words ...string) bool { return n.answer(l, c, command, words) })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.life, n.dark = l, false
+	return nil
+}
+
+// now is the life that the node is in, nil while it is down.
+func (n *node) now() *life {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.life
+}
+
+// Kill implements [live.Crasher].
+func (n *node) Kill() {
+	l := n.now()
+	if l == nil {
+		return
+	}
+	n.mu.Lock()
+	n.life = nil
+	n.mu.Unlock()
+	close(l.over)
+	n.redis.Close()
+	n.thread.Lock()
+	defer n.thread.Unlock()
+	if !n.keeps {
+		n.redis.FlushAll()
+		n.look(cause{reason: history.Forgotten})
+	}
+}
+
+// Quit implements [live.Crasher].
+func (n *node) Quit() { n.Kill() }
+
+// Stop implements [live.Stopper].
+func (n *node) Stop() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life != nil && n.life.still == nil {
+		n.life.still = make(chan struct{})
+	}
+	return nil
+}
+
+// Continue implements [live.Stopper].
+func (n *node) Continue() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life != nil && n.life.still != nil {
+		close(n.life.still)
+		n.life.still = nil
+	}
+	return nil
+}
+
+// stands returns what is closed when the node goes on, nil if it does not stand still.
+func (n *node) stands(l *life) <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return l.still
+}
+
+var _ interface {
+	live.Powered
+	live.Stopper
+	live.Commander
+	live.Clocked
+} = (*node)(nil)

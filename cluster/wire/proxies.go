@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+)
+
+// Open makes a network of proxies on loopback: a link to every node, given by its
+// host:port, for each of the clients. Rules know keys without the prefix that the clients
+// put in front of them.
+func Open(clients int, nodes []string, prefix string) (*Network, error) {
+	registerValve()
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	return newNetwork(prefix).connect(clients, len(nodes), func(l *Link, client, node int) error {
+		return l.proxy(server, fmt.Sprintf("client-%d-node-%d", client, node), nodes[node-1])
+	})
+}
+
+// proxy lays a link as a proxy of that name, which listens where the system lets it.
+func (l *Link) proxy(server *toxiproxy.ApiServer, name, addr string) error {
+	p := proxied{toxiproxy.NewProxy(server, name, "127.0.0.1:0", addr)}
+	l.path = p
+	for direction, way := range map[string]*Way{"upstream": l.Requests, "downstream": l.Replies} {
+		toxic, err := p.proxy.Toxics.AddToxicJson(strings.NewReader(
+			fmt.Sprintf(`{"type":%q,"stream":%q}`, valveType, direction)))
+		if err != nil {
+			return fmt.Errorf("proxy %s: %w", name, err)
+		}
+		toxic.Toxic.(*valve).way = way // before the first connection
+	}
+	if err := p.proxy.Start(); err != nil {
+		return fmt.Errorf("proxy %s: %w", name, err)
+	}
+	return nil
+}
+
+// proxied is a path over a proxy.
+type proxied struct{ proxy *toxiproxy.Proxy }
+
+func (p proxied) addr() string { return p.proxy.Listen }
+
+func (p proxied) dial(ctx context.Context) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", p.addr())
+}
+
+func (p proxied) lead(addr string) error {
+	return p.proxy.Update(&toxiproxy.Proxy{Listen: p.proxy.Listen, Upstream: addr, Enabled: true})
+}
+
+func (p proxied) stop() { p.proxy.Stop() }

@@ -1,0 +1,38 @@
+package assume
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Foreign returns what can be asked of a lock of which no more is known than that nodes keep
+// it for a time to live: what Redlock promises, but that no clock is wrong, for nobody knows
+// what such a lock sets aside for that. endless says that it tells no end of validity: to
+// rely on its grants is then to rely on no clock.
+func Foreign(s scenarios.Scenario, endless bool) Terms {
+	excludes := lease(s)
+	excludes.ClockRatePPM = new(int64(0))
+	careless := unpaused(excludes)
+	updates := careless
+	updates.Without = append(slices.Clip(updates.Without), nemesis.Kind("guard-latency"))
+	t := Terms{
+		checker.Lease:           excludes,
+		checker.Section:         careless,
+		checker.Effect:          updates,
+		checker.Fence:           unforgotten(excludes),
+		checker.DeadlockFreedom: {FaultsEnd: true},
+		checker.FaultTolerance:  {},
+		checker.Cleanup:         {},
+		checker.Contract:        {},
+	}
+	if endless {
+		t[checker.Lease] = careless
+	}
+	if a, ok := effects(s, t); ok {
+		t[checker.Effect] = a
+	}
+	return t
+}

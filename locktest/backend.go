@@ -1,0 +1,67 @@
+package locktest
+
+import (
+	"context"
+
+	"github.com/lockstorm/lockstorm/cluster/live"
+	"github.com/lockstorm/lockstorm/cluster/memory"
+	"github.com/lockstorm/lockstorm/cluster/process"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Backend is where the nodes of a lock are.
+type Backend int
+
+const (
+	// Memory: in this process, and time is virtual.
+	Memory Backend = iota
+	// Process: redis-server processes of this machine, behind proxies; time is real. What
+	// comes later than the plan can bear makes a run unknown: it is repeated once.
+	Process
+)
+
+// world is what a backend is to a test.
+type world struct {
+	storm.Backend
+	bubble bool // a run has to be in a bubble of synctest
+	runs   int  // the defaults of Config.Runs
+	again  int  // and of Config.Again
+}
+
+// worlds are the backends, by their number.
+var worlds = []world{
+	Memory:  {Backend: withKeys(dialled(memory.Backend{})), bubble: true, runs: 3, again: 100},
+	Process: {Backend: dialled(process.Backend{}), runs: 1, again: -1},
+}
+
+// dialled is a backend as storm knows it.
+func dialled(b interface {
+	Name() string
+	Faults() []nemesis.Kind
+	Features() []nemesis.Feature
+	Open(context.Context, nemesis.Setting, uint64, history.Sink) (*live.World, error)
+}) storm.Backend {
+	return storm.Backend{
+		Ability: nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()},
+		Idle:    true, Dialled: true,
+		Open: storm.Opener(b.Open),
+	}
+}
+
+// withKeys is a backend that records the nodes' keys.
+func withKeys(b storm.Backend) storm.Backend {
+	b.Keys = true
+	return b
+}
+
+func (b Backend) known() bool { return b >= 0 && int(b) < len(worlds) }
+
+// traits returns what the backend is to a test; of one that is not known, nothing.
+func (b Backend) traits() world {
+	if !b.known() {
+		return world{}
+	}
+	return worlds[b]
+}

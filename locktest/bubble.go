@@ -1,0 +1,91 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// enter lets do run where the backend's worlds can be: in a bubble, if time is virtual there.
+func (w world) enter(t *testing.T, do func(ctx context.Context) error) error {
+	if !w.bubble {
+		return do(t.Context())
+	}
+	return inBubble(t, do)
+}
+
+// inBubble is synctest.Test of a function that fails nothing. What is stuck in the bubble, or
+// panics on the function's own goroutine, is an error; the rest of a bubble that is stuck
+// stays behind.
+func inBubble(t *testing.T, do func(ctx context.Context) error) (err error) {
+	returned, heart := false, new(pulse)
+	defer heart.feel(t.Name())()
+	defer func() {
+		if p := recover(); p != nil {
+			err = stuck(p, returned, err)
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		done := make(chan struct{})
+		defer close(done)
+		go heart.beat(done)
+		defer func() {
+			returned = true
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		err = do(t.Context())
+		time.Sleep(lingering)
+	})
+	return err
+}
+
+// lingering is how long goroutines may still take to end when everything is closed: some look
+// only now and then whether they should. It is virtual.
+const lingering = time.Minute
+
+// stuck is the error of a bubble that has panicked.
+func stuck(p any, returned bool, err error) error {
+	what := fmt.Errorf("everything in the run waits, and nothing will ever happen (%v)", p)
+	if returned {
+		what = errors.New("goroutines of the lock are left behind when the run is over and its cleanup functions have returned: end them in a function given to env.Cleanup")
+	}
+	return errors.Join(err, fmt.Errorf("%w\n\n%s", what, bubbled(func(string) bool { return true })))
+}
+
+// told is how many of the goroutines of a bubble are shown.
+const told = 5
+
+// durable is how the runtime marks goroutines that do not keep virtual time from going on.
+const durable = "(durable)"
+
+// bubbled tells the goroutines of the last bubble whose first lines are wanted.
+func bubbled(wanted func(first string) bool) string {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	in, last := []string{}, 0
+	for _, g := range strings.Split(string(stacks), "\n\n") {
+		bubble := 0
+		first, _, _ := strings.Cut(g, "\n")
+		if _, number, found := strings.Cut(first, "synctest bubble "); found {
+			_, _ = fmt.Sscanf(number, "%d", &bubble)
+		}
+		if bubble > last {
+			in, last = nil, bubble
+		}
+		if bubble == last && last > 0 && wanted(first) {
+			in = append(in, g)
+		}
+	}
+	if len(in) > told {
+		in = append(in[:told], fmt.Sprintf("and %d more", len(in)-told))
+	}
+	return strings.Join(in, "\n\n")
+}

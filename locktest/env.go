@@ -1,0 +1,86 @@
+package locktest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Env is what one client has to build its lock on.
+type Env struct {
+	// Client is its number, from 1.
+	Client int
+
+	// Addrs are the addresses of the nodes, node 1's first: 233.252.0.1:6379 and so on.
+	// They mean something to Dial alone.
+	Addrs []string
+
+	// TTL is [Config.TTL].
+	TTL time.Duration
+
+	station storm.Station
+	cleanup *cleanup
+	traits  *traits
+}
+
+// newEnv returns what a client has, with nodes of these addresses.
+func newEnv(s storm.Station, ttl time.Duration, c *cleanup, t *traits) Env {
+	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, station: s, cleanup: c, traits: t}
+}
+
+// addrs are the addresses of so many nodes. They are no names, for a bubble that asks for one
+// leaves a channel of the resolver behind. They are of the multicast network for examples
+// (RFC 6676), to which no connection can be made: who forgets [Env.Dial] hears of it at once.
+func addrs(nodes int) []string {
+	list := make([]string, nodes)
+	for i := range list {
+		list[i] = fmt.Sprintf("233.252.0.%d:6379", i+1)
+	}
+	return list
+}
+
+// Dial connects the client to the node of an address. All connections of a lock have to
+// come from it. Client libraries take it as it is, as Options.Dialer of go-redis or
+// redis.DialContextFunc of redigo; rueidis wants it in a function of its own kind:
+//
+//	DialCtxFn: func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
+//		return env.Dial(ctx, "tcp", addr)
+//	}
+func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	known := addrs(e.station.Nodes) // whatever has become of Addrs
+	node := slices.Index(known, addr) + 1
+	if node == 0 {
+		return nil, fmt.Errorf("locktest: no node has the address %q: there is %s", addr, strings.Join(known, ", "))
+	}
+	e.traits.dialled(e.Client, node)
+	conn, err := e.station.Dial(ctx, node)
+	if err != nil {
+		time.Sleep(refusal)
+	}
+	return conn, err
+}
+
+// refusal is how long it takes at least until a connection is known not to come about: for
+// who tries again and again without a pause virtual time would stand still.
+const refusal = 100 * time.Microsecond
+
+// Cleanup has f called when the run is over, before the nodes are gone: the last that was
+// given first. The client of a library, and whatever else has goroutines, is to be closed
+// in it. Its error is no failure: after the end of a run connections are closed anyway.
+func (e Env) Cleanup(f func() error) { e.cleanup.add(f) }
+
+// Must ends the run with an error, unless that is nil: for what goes wrong while a lock is
+// built. It does not return then.
+func (e Env) Must(err error) {
+	if err != nil {
+		panic(unbuilt{err})
+	}
+}
+
+// unbuilt is what Must panics with.
+type unbuilt struct{ error }

@@ -1,0 +1,144 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// mutex is a foreign lock as workloads use it: it tells the observer of each step.
+type mutex struct {
+	env.Observer
+	client   int
+	locker   Locker
+	clock    clock
+	ttl      time.Duration
+	patience time.Duration
+	cleanup  *cleanup
+	traits   *traits
+	tries    int
+
+	over     context.Context // ends behind the run
+	end      context.CancelFunc
+	watchers sync.WaitGroup // of those that wait for a loss
+}
+
+// build makes one client's lock.
+func (c Config) build(s storm.Station, t *traits, make func(Env) Locker) (storm.Lock, error) {
+	m := &mutex{
+		Observer: s.Observer, client: s.Client, clock: newClock(s.Runtime),
+		ttl: c.TTL, patience: c.Patience, cleanup: new(cleanup), traits: t,
+	}
+	m.over, m.end = context.WithCancel(context.Background())
+	var err error
+	if m.locker, err = called(make, newEnv(s, c.TTL, m.cleanup, t)); err != nil {
+		return nil, errors.Join(fmt.Errorf("client %d: %w", s.Client, err), m.Close())
+	}
+	return m, nil
+}
+
+// buildPatience is how long the user's function may take.
+const buildPatience = time.Minute
+
+// called calls the user's function on a goroutine of its own, for it may end that by a
+// t.Fatal, or never return.
+func called(build func(Env) Locker, e Env) (Locker, error) {
+	type built struct {
+		locker Locker
+		err    error
+	}
+	done := make(chan built, 1)
+	go func() {
+		b := built{err: errors.New("the function that makes the lock has ended its goroutine, as t.Fatal does")}
+		defer func() {
+			switch p := recover().(type) {
+			case nil:
+			case unbuilt:
+				b.err = p.error
+			default:
+				b.err = fmt.Errorf("the function that makes the lock panics: %v", p)
+			}
+			done <- b
+		}()
+		if b.locker, b.err = build(e), nil; b.locker == nil {
+			b.err = errors.New("the function that makes the lock has returned nil")
+		}
+	}()
+	late := time.NewTimer(buildPatience)
+	defer late.Stop()
+	select {
+	case b := <-done:
+		return b.locker, b.err
+	case <-late.C:
+		return nil, fmt.Errorf("the function that makes the lock has not returned after %v", buildPatience)
+	}
+}
+
+// Close ends what is left of holds, and then what the user has made.
+func (m *mutex) Close() error {
+	m.end()
+	err := m.cleanup.run(m.client)
+	m.watchers.Wait()
+	return err
+}
+
+// Lock implements [storm.Lock].
+func (m *mutex) Lock(ctx context.Context, resource string) (storm.Hold, error) {
+	m.tries++
+	h := &hold{mutex: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: newBaton()}
+	h.life, h.end = context.WithCancel(m.over)
+	h.held, h.lose = context.WithCancel(h.life)
+	ctxOfHold, cancel := context.WithCancel(h.life)
+	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl})
+	returned := m.bounded(ctx, cancel)
+	granted, err := m.locker.Lock(ctxOfHold, resource)
+	now := time.Now()
+	m.traits.answered(m.client)
+	if returned(); err == nil {
+		err = m.traits.see(m.client, granted)
+	}
+	if err != nil {
+		h.end()
+		m.Observe(env.Event{Step: env.StepRefused, Resource: resource, Token: h.token, Err: err})
+		return nil, err
+	}
+	h.Hold = granted
+	until, validity := m.clock.told(granted.Until, now)
+	m.Observe(env.Event{Step: env.StepGranted, Resource: resource, Token: h.token, TTL: m.ttl, Until: until, Validity: validity, Fence: granted.Fence})
+	if granted.Lost != nil {
+		m.watchers.Go(h.awaitLoss)
+	}
+	return h, nil
+}
+
+// bounded calls stop when ctx ends, or when the call that begins now has not returned in
+// time. What it returns is to be called when it has.
+func (m *mutex) bounded(ctx context.Context, stop func()) (returned func()) {
+	withCall := context.AfterFunc(ctx, stop)
+	timer := time.AfterFunc(m.patience, stop)
+	return func() {
+		withCall()
+		timer.Stop()
+	}
+}
+
+// clock turns readings of time.Now into those of the clock by which the run is judged.
+type clock struct {
+	at      time.Time
+	instant env.Instant
+}
+
+func newClock(r env.Runtime) clock { return clock{time.Now(), r.Now(env.Monotonic)} }
+
+// told returns an end of validity that the lock has told at now, and how far off it was.
+func (c clock) told(until, now time.Time) (env.Instant, time.Duration) {
+	if until.IsZero() {
+		return env.Never, 0
+	}
+	return c.instant.Add(until.Sub(c.at)), until.Sub(now)
+}

@@ -1,0 +1,138 @@
+package locktest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Run tries a lock in storms, each a subtest. make is called for each client of each run, and
+// builds its lock on what it is given.
+//
+// A subtest fails where a property that is promised ([Config.Promises]) is violated under a
+// plan for which it is, or where there was no proper run: the lock panics, something of it is
+// left behind. It is skipped where only that is known that something promised could not be
+// decided: that is never a pass. What is violated beyond the promises is logged.
+//
+// With -locktest.witness=DIR, a run that is stored there is run again and again instead.
+func Run(t *testing.T, c Config, make func(Env) Locker) {
+	t.Helper()
+	c = c.filled(t.Name())
+	if err := c.validate(); err != nil {
+		t.Fatal(err)
+	}
+	if c.Storms == nil {
+		c.Storms = storms(c)
+	}
+	tr := trial{c, make}
+	if *witness != "" {
+		tr.again(t, *witness)
+		return
+	}
+	if err := tr.fit(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range c.Storms {
+		t.Run(s.Name, func(t *testing.T) { tr.storm(t, s) })
+	}
+}
+
+// fit says which storm cannot be run, if one cannot.
+func (tr trial) fit() error {
+	for i, s := range tr.Storms {
+		_, err := storm.PrepareForeign(tr.Backend.traits().Backend, tr.scenario(s), storm.Foreign{Name: tr.Name})
+		if err != nil {
+			return wrong(fmt.Sprintf("Storms[%d]", i), "%s: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+// storm runs one storm, with one seed after another up to the first that fails.
+func (tr trial) storm(t *testing.T, s Storm) {
+	runs := tr.Runs
+	if s.Runs != 0 {
+		runs = s.Runs
+	}
+	sum := newSummary()
+	for seed := tr.Seed; seed < tr.Seed+uint64(runs); seed++ {
+		o, err := tr.settled(t, tr.scenario(s), seed)
+		if err != nil {
+			t.Fatalf("there was no proper run: %v\n\n%s", err, planText(s.Plan, o.Plan))
+		}
+		j := o.judge(tr.Config)
+		if len(j.broken) > 0 {
+			t.Fatal(tr.failure(t, o, j))
+		}
+		sum.add(o, j)
+	}
+	t.Log(sum.text(s))
+	if sum.open != "" {
+		t.Skip("undecided, which is no pass: " + sum.open)
+	}
+}
+
+// planText is the plan that was carried out, or, if it did not come to that, the one that was
+// to be.
+func planText(asked, done nemesis.Plan) string {
+	if done == nil {
+		done = asked
+	}
+	return Storm{Name: "plan", Plan: done}.text()
+}
+
+// summary is what the runs of a storm amount to.
+type summary struct {
+	tally  storm.Tally
+	limits map[checker.Property]limit // the first of each
+	open   string                     // the first that was undecided
+	idle   []int                      // nodes that nobody has dialled
+}
+
+func newSummary() *summary { return &summary{limits: map[checker.Property]limit{}} }
+
+func (s *summary) add(o outcome, j judgement) {
+	if s.tally.Runs == 0 {
+		s.tally, s.idle = storm.NewTally(o.Scenario), o.traits.idle(o.Scenario.Nodes)
+	}
+	s.tally.Add(o.Result)
+	for _, l := range j.limits {
+		if _, told := s.limits[l.Property]; !told {
+			s.limits[l.Property] = l
+		}
+	}
+	if len(j.open) > 0 && s.open == "" {
+		f := j.open[0]
+		s.open = fmt.Sprintf("seed %d: %s: %s", o.Seed, named(f.Property), f.Story)
+	}
+}
+
+// text tells what was seen, in a line and one more for each limit.
+func (s *summary) text(of Storm) string {
+	var b strings.Builder
+	held := s.tally.Measured.All()
+	fmt.Fprintf(&b, "%s: %s of the lock in %s", of.Summary, words.Count(held.Grants, "grant"), words.Count(s.tally.Runs, "run"))
+	var verdicts []string
+	for _, p := range checker.Properties() {
+		if v := s.tally.Observed(p); v != checker.NotApplicable {
+			verdicts = append(verdicts, fmt.Sprintf("%s %v", p.Code(), v))
+		}
+	}
+	fmt.Fprintf(&b, "; %s", strings.Join(verdicts, ", "))
+	if len(s.idle) > 0 {
+		fmt.Fprintf(&b, "\n\tof the nodes nobody has dialled %v: is Config.Nodes what the lock needs?", s.idle)
+	}
+	for _, p := range checker.Properties() {
+		l, seen := s.limits[p]
+		if !seen {
+			continue
+		}
+		fmt.Fprintf(&b, "\n\ta limit: %s was violated in %v runs, and fails nothing: %v.\n\t%s", named(p), s.tally.Rate(p), l.why, words.Sentence(l.Story))
+	}
+	return b.String()
+}

@@ -1,0 +1,209 @@
+package locktest
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Storm is what goes wrong in some runs. In a file it is YAML, see [LoadStorm].
+type Storm struct {
+	// Name is what its subtest is called: up to 64 lower-case letters, digits and hyphens.
+	Name string `yaml:"name"`
+
+	// Summary is what happens, in a sentence.
+	Summary string `yaml:"summary,omitempty"`
+
+	// Work and Think, where they are not 0, stand in place of those of Config.
+	Work  time.Duration `yaml:"work,omitempty" want:"0s.."`
+	Think time.Duration `yaml:"think,omitempty" want:"0s.."`
+
+	// Rounds, where it is not 0, stands in place of Config.Rounds.
+	Rounds int `yaml:"rounds,omitempty" want:"0.."`
+
+	// Plan is what goes wrong, and when.
+	Plan nemesis.Plan `yaml:"plan,omitempty"`
+
+	// Generate draws further faults, others in each run; nil: there are none.
+	Generate *nemesis.Generator `yaml:"generate,omitempty"`
+
+	// Runs, where it is not 0, stands in place of Config.Runs.
+	Runs int `yaml:"runs,omitempty" want:"0.."`
+}
+
+// LoadStorm reads the storm in a file: name, and what else it has, as in
+//
+//	name: node-is-killed
+//	plan:
+//	  - crash: {node: 1}
+//	    start: {client: 1, step: granted}
+//	    end: {after: 3s}
+//
+// docs/faults.md tells of all faults. An error names the file and the line.
+func LoadStorm(path string) (Storm, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Storm{}, err
+	}
+	var s Storm
+	if err = scenarios.Decode(text, "storm", &s); err == nil {
+		err = scenarios.Locate(text, nemesis.Bounded(&s))
+	}
+	if err != nil {
+		return Storm{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Print writes the storm as LoadStorm reads it.
+func (s Storm) Print(w io.Writer) error {
+	enc := yaml.NewEncoder(w)
+	enc.SetIndent(2)
+	if err := enc.Encode(s); err != nil {
+		return err
+	}
+	return enc.Close()
+}
+
+// text is the storm as Print writes it.
+func (s Storm) text() string {
+	var b strings.Builder
+	if err := s.Print(&b); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+// Storms returns the storms that a lock is tried in by default, with the nodes, the TTL and
+// the backend of a configuration: those that the backend can carry out and that make sense
+// for so many nodes.
+func Storms(c Config) []Storm { return storms(c.filled("")) }
+
+func storms(c Config) []Storm {
+	able := c.Backend.traits().Ability
+	list := slices.DeleteFunc(every(c), func(s Storm) bool { return able.Refuse(s.Plan) != nil })
+	if c.Drawn > 0 {
+		list = append(list, Storm{
+			Name: "drawn", Summary: "faults of any kind, other ones in each run",
+			Generate: &nemesis.Generator{Most: 4}, Runs: c.Drawn,
+		})
+	}
+	return list
+}
+
+// every lists the storms for a configuration, whatever its backend can do.
+func every(c Config) []Storm {
+	s := scene{c.Nodes, c.TTL}
+	list := []Storm{
+		{Name: "calm", Summary: "nothing goes wrong"},
+		{Name: "contention", Summary: "nothing goes wrong, and everybody wants the lock all the time", Think: time.Millisecond},
+		{Name: "majority-cut-off", Summary: "nobody reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
+		{Name: "node-comes-back-late", Summary: "a node crashes under a hold, and comes back, empty, when no key that it had could still count", Plan: s.restart(s.ttl * 5 / 4)},
+		{Name: "node-comes-back-soon", Summary: "a node crashes under a hold, and comes back at once, empty, while the hold goes on", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
+		{Name: "node-stands-still", Summary: "a node answers nothing for a while, and then everything", Plan: s.nodePaused()},
+		{Name: "node-clock-jumps", Summary: "the clock of a node that keeps the lock jumps forward by a TTL", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.clockJump()},
+		{Name: "holder-stands-still", Summary: "a client stands still for longer than the TTL when it has been granted the lock", Plan: s.pause(nemesis.When(1, env.StepGranted, 0))},
+		{Name: "writer-stands-still", Summary: "a client stands still for longer than the TTL when it is about to write", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
+		{Name: "caller-stands-still", Summary: "a client stands still for longer than the TTL while it asks for the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
+		{Name: "holder-dies", Summary: "a client dies when it has been granted the lock", Plan: nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}},
+		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is asked for", Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: 1}, Start: second(nemesis.When(1, env.StepAcquire, 0))}}},
+		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
+		{Name: "replies-are-lost", Summary: "connections break behind requests that took effect", Plan: s.resets()},
+	}
+	if minority := s.fewest(); len(minority) > 0 {
+		list = append(list,
+			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back, empty, after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
+			Storm{Name: "minority-cut-off", Summary: "nobody reaches a minority of the nodes for some TTLs", Think: s.ttl, Rounds: 12, Plan: s.cut(minority)},
+		)
+	}
+	return list
+}
+
+// scene is what the plans of the storms depend on.
+type scene struct {
+	nodes int
+	ttl   time.Duration
+}
+
+// most is a majority of the nodes, fewest all others: the last ones.
+func (s scene) most() []int   { return numbers(1, s.nodes/2+1) }
+func (s scene) fewest() []int { return numbers(s.nodes/2+2, s.nodes) }
+
+func numbers(first, last int) (list []int) {
+	for n := first; n <= last; n++ {
+		list = append(list, n)
+	}
+	return list
+}
+
+// begin is when faults begin that wait for nobody.
+func (s scene) begin() nemesis.Moment { return nemesis.At(s.ttl / 2) }
+
+// long is how long faults last that outlast every key.
+func (s scene) long() *nemesis.Moment { return nemesis.After(4 * s.ttl) }
+
+func second(m nemesis.Moment) nemesis.Moment {
+	m.Count = 2
+	return m
+}
+
+// bare leaves client 1 no node but a bare majority, so that each counts.
+func (s scene) bare(plan ...nemesis.Fault) nemesis.Plan {
+	if spare := s.fewest(); len(spare) > 0 {
+		alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: spare}}
+		plan = append(nemesis.Plan{{Action: alone, Start: nemesis.At(0), End: nemesis.After(4 * s.ttl)}}, plan...)
+	}
+	return plan
+}
+
+func (s scene) cut(nodes []int) nemesis.Plan {
+	return nemesis.Plan{{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: nodes}}, Start: s.begin(), End: s.long()}}
+}
+
+func (s scene) down(nodes []int) (plan nemesis.Plan) {
+	for _, n := range nodes {
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Crash{Node: n}, Start: s.begin(), End: s.long()})
+	}
+	return plan
+}
+
+func (s scene) restart(away time.Duration) nemesis.Plan {
+	return s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, 0), End: nemesis.After(away)})
+}
+
+func (s scene) clockJump() nemesis.Plan {
+	return s.bare(nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: s.ttl}, Start: nemesis.When(1, env.StepGranted, 0)})
+}
+
+func (s scene) nodePaused() nemesis.Plan {
+	return nemesis.Plan{{Action: &nemesis.NodePause{Node: 1}, Start: s.begin(), End: nemesis.After(s.ttl * 3 / 2)}}
+}
+
+func (s scene) pause(when nemesis.Moment) nemesis.Plan {
+	return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: second(when), End: nemesis.After(s.ttl * 3 / 2)}}
+}
+
+func (s scene) slow() nemesis.Plan {
+	add := nemesis.Distribution{Range: nemesis.Range{Max: s.ttl / 4}} // there, and back
+	return nemesis.Plan{{Action: &nemesis.Latency{Add: add}, Start: s.begin(), End: nemesis.After(4 * s.ttl)}}
+}
+
+func (s scene) resets() nemesis.Plan {
+	var plan nemesis.Plan
+	for i := range 6 {
+		plan = append(plan, nemesis.Fault{
+			Action: &nemesis.Reset{Way: nemesis.Replies},
+			Start:  nemesis.At(s.ttl/2 + time.Duration(i)*s.ttl*2/3), End: nemesis.After(s.ttl / 8),
+		})
+	}
+	return plan
+}

@@ -1,0 +1,108 @@
+package locktest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// resource is what clients lock.
+const resource = "invoice-7"
+
+// nearby is how long messages take where nothing goes wrong, in a world that makes its network.
+var nearby = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisecond}
+
+// scenario is the experiment of a storm. What it says of the lock's inner life means nothing
+// to a foreign one.
+func (c Config) scenario(s Storm) scenarios.Scenario {
+	work, think, rounds := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds)
+	clients := make([]scenarios.Client, c.Clients)
+	for i := range clients {
+		clients[i] = scenarios.Client{
+			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: c.Extend,
+			Work:  nemesis.Range{Min: work / 2, Max: work},
+			Think: nemesis.Range{Min: think / 2, Max: think},
+		}
+	}
+	made := scenarios.Scenario{
+		Name: s.Name, Summary: s.Summary, Clients: clients, Bounds: c.Bounds, Generate: s.Generate,
+		Lock: scenarios.Lock{Kind: c.Name, TTL: c.TTL, NodeTimeout: c.TTL},
+		Setting: nemesis.Setting{
+			Nodes: c.Nodes, Persistence: c.Persistence, Guard: c.Guard, Plan: s.Plan,
+			Latency: nemesis.Distribution{Range: nearby},
+		},
+	}
+	if c.Extend > 0 {
+		work += c.Patience // an extension is waited for, too
+	}
+	made.Horizon = 20*c.TTL + c.Bounds.Acquire + c.Bounds.Grant + time.Duration(rounds)*(think+time.Duration(c.Clients)*work)
+	return made
+}
+
+// trial is a storm, and a lock that is in it.
+type trial struct {
+	Config
+	make func(Env) Locker
+}
+
+// outcome is one run of a trial.
+type outcome struct {
+	storm.Result
+	traits *traits
+	header history.Header
+	tape   tape // the history
+}
+
+// run runs a scenario once. An error says that there was no proper run.
+func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome, err error) {
+	o.traits = newTraits()
+	e, err := storm.PrepareForeign(tr.Backend.traits().Backend, s, storm.Foreign{
+		Name:  tr.Name,
+		Build: func(st storm.Station) (storm.Lock, error) { return tr.build(st, o.traits, tr.make) },
+	})
+	if err != nil {
+		return o, err
+	}
+	o.header = e.Header(seed)
+	err = tr.Backend.traits().enter(t, func(ctx context.Context) (err error) {
+		o.Result, err = e.Run(ctx, seed, &o.tape)
+		return err
+	})
+	if o.traits.misused != nil {
+		err = o.traits.misused // the run came to its end all the same
+	}
+	if err == nil {
+		err = o.traits.undialled()
+	}
+	if err == nil && o.Interrupted {
+		err = errors.New("the run was stopped")
+	}
+	return o, err
+}
+
+// settled is run, once more if the machine was too slow for the plan.
+func (tr trial) settled(t *testing.T, s scenarios.Scenario, seed uint64) (outcome, error) {
+	o, err := tr.run(t, s, seed)
+	if err == nil && o.Slipped() {
+		t.Logf("seed %d: things came %v late, more than %v: run again", seed, o.Slip, s.AllowedSlip())
+		o, err = tr.run(t, s, seed)
+	}
+	if err != nil {
+		err = fmt.Errorf("seed %d: %w", seed, err)
+	}
+	return o, err
+}
+
+// tape keeps a history, to be stored if the run turns out to be worth it.
+type tape []history.Event
+
+// Record implements [history.Sink].
+func (t *tape) Record(e *history.Event) { *t = append(*t, *e) }
