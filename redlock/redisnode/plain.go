@@ -9,40 +9,48 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// performPlain sends one of the commands that pay no heed to whose key it is. The
+// putPlain puts one of the commands on a line that pay no heed to whose key it is. The
 // lock of package redlock needs none of them.
-func (n *Nodes) performPlain(ctx context.Context, c *redis.Client, key string, cmd env.Command) (env.Reply, error) {
-	switch cmd.Op {
+func (n *Nodes) putPlain(ctx context.Context, line redis.Pipeliner, key string, r *request) answerOf {
+	switch cmd := r.command; cmd.Op {
 	case env.OpGet:
-		return found(c.Get(ctx, key))
+		return found(line.Get(ctx, key))
 	case env.OpPut:
-		return did(true, n.put(ctx, c, key, cmd.Token))
+		return n.overwrite(ctx, line, key, cmd.Token)
 	case env.OpAdd:
 		if n.unended > 0 {
-			return didSet(c.Do(ctx, "set", key, cmd.Token, "nx", "px", n.unended))
+			return didSet(line.Do(ctx, "set", key, cmd.Token, "nx", "px", n.unended))
 		}
-		return did(c.Do(ctx, "setnx", key, cmd.Token).Bool())
+		return did(line.Do(ctx, "setnx", key, cmd.Token).Bool)
 	case env.OpExpire:
-		return did(c.Do(ctx, "pexpire", key, cmd.TTL.Milliseconds()).Bool())
+		return did(line.Do(ctx, "pexpire", key, cmd.TTL.Milliseconds()).Bool)
 	case env.OpRemove:
-		return did(c.Do(ctx, "del", key).Bool())
+		return did(line.Do(ctx, "del", key).Bool)
 	default:
-		count, err := n.increment(ctx, c, key)
+		return counted(n.increment(ctx, line, key, r))
+	}
+}
+
+func (n *Nodes) increment(ctx context.Context, line redis.Pipeliner, key string, r *request) *redis.Cmd {
+	if n.unended > 0 {
+		return r.run(ctx, line, incrementScript, key, n.unended)
+	}
+	return line.Do(ctx, "incr", key)
+}
+
+func counted(by *redis.Cmd) answerOf {
+	return func() (env.Reply, error) {
+		count, err := by.Uint64()
 		return env.Reply{Answer: env.Yes, Count: count}, err
 	}
 }
 
-func (n *Nodes) increment(ctx context.Context, c *redis.Client, key string) (uint64, error) {
-	if n.unended > 0 {
-		return incrementScript.Run(ctx, c, []string{key}, n.unended).Uint64()
+func found(by *redis.StringCmd) answerOf {
+	return func() (env.Reply, error) {
+		token, err := by.Result()
+		if errors.Is(err, redis.Nil) {
+			return yesOrNo(false, nil)
+		}
+		return env.Reply{Answer: env.Yes, Token: token}, err
 	}
-	return c.Incr(ctx, key).Uint64()
-}
-
-func found(reply *redis.StringCmd) (env.Reply, error) {
-	token, err := reply.Result()
-	if errors.Is(err, redis.Nil) {
-		return did(false, nil)
-	}
-	return env.Reply{Answer: env.Yes, Token: token}, err
 }

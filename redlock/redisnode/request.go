@@ -57,88 +57,114 @@ func check(cmd env.Command) error {
 	return nil
 }
 
-// perform sends one command to one node. The reply says whether the node did
-// it, and what else the command asked for.
-func (n *Nodes) perform(ctx context.Context, c *redis.Client, cmd env.Command) (env.Reply, error) {
-	keys, ms := []string{n.prefix + cmd.Key}, cmd.TTL.Milliseconds()
+// answerOf reads what a node has answered to a command, once the line that it stands on
+// has been carried out. It says whether the node did it, and what else the command asked
+// for.
+type answerOf func() (env.Reply, error)
+
+// put puts the command of a request on a line.
+func (n *Nodes) put(ctx context.Context, line redis.Pipeliner, r *request) answerOf {
+	cmd, key := r.command, n.prefix+r.command.Key
 	switch cmd.Op {
 	case env.OpSet:
 		if cmd.Vouched > 0 {
-			return n.setAndTellRun(ctx, c, cmd)
+			return n.setAndTellRun(ctx, line, key, cmd)
 		}
-		return didSet(set(ctx, c, keys[0], cmd))
+		return didSet(set(ctx, line, key, cmd))
 	case env.OpExtend:
-		return did(extendScript.Run(ctx, c, keys, cmd.Token, ms).Bool())
+		return did(r.run(ctx, line, extendScript, key, cmd.Token, cmd.TTL.Milliseconds()).Bool)
 	case env.OpDelete:
-		return did(deleteScript.Run(ctx, c, keys, cmd.Token).Bool())
+		return did(r.run(ctx, line, deleteScript, key, cmd.Token).Bool)
 	case env.OpCount:
-		return count(c.Get(ctx, keys[0]))
+		return count(line.Get(ctx, key))
 	case env.OpRaise:
-		return n.raise(ctx, c, keys, cmd.Count)
+		return raised(r.run(ctx, line, raiseScript, key, n.ending(cmd.Count)...))
 	case env.OpVouch:
-		return did(true, n.put(ctx, c, n.note(cmd.TTL), cmd.Token))
+		return n.overwrite(ctx, line, n.note(cmd.TTL), cmd.Token)
 	}
-	return n.performPlain(ctx, c, keys[0], cmd)
+	return n.putPlain(ctx, line, key, r)
 }
 
-// doer is a client or a pipeline.
-type doer interface {
-	Do(ctx context.Context, words ...any) *redis.Cmd
+// run puts a script on a line: its name, or, if the node does not know it, all of it.
+func (r *request) run(ctx context.Context, line redis.Pipeliner, script *redis.Script, key string, arguments ...any) *redis.Cmd {
+	if r.whole {
+		return script.Eval(ctx, line, []string{key}, arguments...)
+	}
+	return script.EvalSha(ctx, line, []string{key}, arguments...)
 }
 
-func set(ctx context.Context, by doer, key string, cmd env.Command) *redis.Cmd {
-	return by.Do(ctx, "set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds())
+func set(ctx context.Context, line redis.Pipeliner, key string, cmd env.Command) *redis.Cmd {
+	return line.Do(ctx, "set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds())
 }
 
-func did(yes bool, err error) (env.Reply, error) {
+func yesOrNo(yes bool, err error) (env.Reply, error) {
 	if yes {
 		return env.Reply{Answer: env.Yes}, err
 	}
 	return env.Reply{Answer: env.No}, err
 }
 
-func didSet(reply *redis.Cmd) (env.Reply, error) {
-	err := reply.Err()
+// did is a command that says whether it has done something.
+func did(said func() (bool, error)) answerOf {
+	return func() (env.Reply, error) { return yesOrNo(said()) }
+}
+
+// done is a command that does something unless it fails.
+func done(by *redis.Cmd) answerOf {
+	return func() (env.Reply, error) { return yesOrNo(true, by.Err()) }
+}
+
+// didSet is a SET that says whether there was nothing under the key.
+func didSet(by *redis.Cmd) answerOf {
+	return func() (env.Reply, error) { return setReply(by) }
+}
+
+func setReply(by *redis.Cmd) (env.Reply, error) {
+	err := by.Err()
 	if errors.Is(err, redis.Nil) {
-		return did(false, nil) // the key exists
+		return yesOrNo(false, nil) // the key exists
 	}
-	return did(true, err)
+	return yesOrNo(true, err)
 }
 
-func count(reply *redis.StringCmd) (env.Reply, error) {
-	if errors.Is(reply.Err(), redis.Nil) {
-		return env.Reply{Answer: env.Yes}, nil // it has never been raised
+func count(by *redis.StringCmd) answerOf {
+	return func() (env.Reply, error) {
+		if errors.Is(by.Err(), redis.Nil) {
+			return env.Reply{Answer: env.Yes}, nil // it has never been raised
+		}
+		if by.Err() != nil {
+			return env.Reply{}, by.Err()
+		}
+		n, err := by.Uint64()
+		if err != nil {
+			return env.Reply{}, errNotANumber
+		}
+		return env.Reply{Answer: env.Yes, Count: n}, nil
 	}
-	if reply.Err() != nil {
-		return env.Reply{}, reply.Err()
-	}
-	n, err := reply.Uint64()
-	if err != nil {
-		return env.Reply{}, errNotANumber
-	}
-	return env.Reply{Answer: env.Yes, Count: n}, nil
 }
 
-func (n *Nodes) raise(ctx context.Context, c *redis.Client, keys []string, count uint64) (env.Reply, error) {
-	said, err := raiseScript.Run(ctx, c, keys, n.ending(count)...).Slice()
-	if err != nil {
-		return env.Reply{}, err
+func raised(by *redis.Cmd) answerOf {
+	return func() (env.Reply, error) {
+		said, err := by.Slice()
+		if err != nil {
+			return env.Reply{}, err
+		}
+		if len(said) != 2 {
+			return env.Reply{}, fmt.Errorf("%d answers of a script that gives two", len(said))
+		}
+		r, _ := yesOrNo(fmt.Sprint(said[0]) == "1", nil)
+		r.Count, err = strconv.ParseUint(fmt.Sprint(said[1]), 10, 64)
+		return r, err
 	}
-	if len(said) != 2 {
-		return env.Reply{}, fmt.Errorf("%d answers of a script that gives two", len(said))
-	}
-	r, _ := did(fmt.Sprint(said[0]) == "1", nil)
-	r.Count, err = strconv.ParseUint(fmt.Sprint(said[1]), 10, 64)
-	return r, err
 }
 
-// put sets a key that is given no end but [Options.DefaultTTL].
-func (n *Nodes) put(ctx context.Context, c *redis.Client, key, value string) error {
+// overwrite sets a key that is given no end but [Options.DefaultTTL].
+func (n *Nodes) overwrite(ctx context.Context, line redis.Pipeliner, key, value string) answerOf {
 	words := []any{"set", key, value}
 	if n.unended > 0 {
 		words = append(words, "px", n.unended)
 	}
-	return c.Do(ctx, words...).Err()
+	return done(line.Do(ctx, words...))
 }
 
 // ending are the arguments of a script, and the life that it is to give to a key, if

@@ -12,28 +12,27 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// setAndTellRun sends SET and asks in which run of the server it was carried
-// out. All of it goes over one connection, and a connection lives no longer than
+// setAndTellRun sets a key and asks in which run of the server that was carried out.
+// What stands on one line goes over one connection, and a connection lives no longer than
 // the process at its other end: so the run is that of the SET.
-func (n *Nodes) setAndTellRun(ctx context.Context, c *redis.Client, cmd env.Command) (env.Reply, error) {
-	line := c.Pipeline()
-	setting := set(ctx, line, n.prefix+cmd.Key, cmd)
+func (n *Nodes) setAndTellRun(ctx context.Context, line redis.Pipeliner, key string, cmd env.Command) answerOf {
+	setting := set(ctx, line, key, cmd)
 	info := line.Info(ctx, "server")
 	note := line.Get(ctx, n.note(cmd.Vouched))
-	_, _ = line.Exec(ctx) // each command has its own error
-
-	reply, err := didSet(setting)
-	if err != nil {
-		return reply, err
+	return func() (env.Reply, error) {
+		reply, err := setReply(setting)
+		if err != nil {
+			return reply, err
+		}
+		// From here on the key may have been set: a failure must not be taken for
+		// one without effect.
+		run, err := runID(info.Val())
+		if err = errors.Join(info.Err(), err); err != nil {
+			return env.Reply{}, fmt.Errorf("the server did not tell its run: %v", err) //nolint:errorlint // wrapped, a refusal would be taken for one of the whole command
+		}
+		reply.Run, reply.Vouched = run, note.Val() == run
+		return reply, nil
 	}
-	// From here on the key may have been set: a failure must not be taken for
-	// one without effect.
-	run, err := runID(info.Val())
-	if err = errors.Join(info.Err(), err); err != nil {
-		return env.Reply{}, fmt.Errorf("the server did not tell its run: %v", err) //nolint:errorlint // wrapped, a refusal would be taken for one of the whole command
-	}
-	reply.Run, reply.Vouched = run, note.Val() == run
-	return reply, nil
 }
 
 // note is the key under which a server keeps the run that somebody has watched
