@@ -50,12 +50,11 @@ type node struct {
 	closed  bool
 }
 
-// request is one command on its way to one node.
+// request is a question on its way to one node.
 type request struct {
-	command  env.Command
+	*question
 	replies  chan<- env.Reply // has room for it
 	deadline time.Time        // zero: it is never given up
-	whole    bool             // the node does not know its script, which has to be sent
 
 	prev, next *request // among those that are not answered
 	answered   bool
@@ -164,15 +163,18 @@ func (n *node) take() (lot []*request, stays bool) {
 func (n *node) exchange(lot []*request) {
 	ctx, cancel := n.until(lot)
 	defer cancel()
-	line := n.client.Pipeline()
-	answers := make([]func() (env.Reply, error), len(lot))
-	for i, r := range lot {
-		answers[i] = n.nodes.put(ctx, line, r)
+	pipeline := n.client.Pipeline()
+	commands := make([]*redis.Cmd, 0, len(lot))
+	for _, r := range lot {
+		for _, words := range r.lines {
+			commands = append(commands, pipeline.Do(ctx, words...))
+		}
 	}
-	carryOut(ctx, line)
-	for i, r := range lot {
-		reply, err := answers[i]()
-		if !r.whole && redis.HasErrorPrefix(err, "NOSCRIPT") {
+	carryOut(ctx, pipeline)
+	for _, r := range lot {
+		reply, err := r.read(commands)
+		commands = commands[len(r.lines):]
+		if r.script != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 			n.again(r)
 			continue
 		}
@@ -180,10 +182,10 @@ func (n *node) exchange(lot []*request) {
 	}
 }
 
-// carryOut leaves with each command of a line what became of it. Where a node refuses
+// carryOut leaves with each command of a pipeline what became of it. Where a node refuses
 // HELLO go-redis sends none of them, and tells none of them: they would look done.
-func carryOut(ctx context.Context, line redis.Pipeliner) {
-	commands, err := line.Exec(ctx)
+func carryOut(ctx context.Context, pipeline redis.Pipeliner) {
+	commands, err := pipeline.Exec(ctx)
 	if err == nil || slices.ContainsFunc(commands, func(c redis.Cmder) bool { return c.Err() != nil }) {
 		return
 	}
@@ -212,7 +214,7 @@ func (n *node) again(r *request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !r.answered {
-		r.whole = true
+		r.question = r.whole()
 		n.await(r)
 	}
 }

@@ -93,9 +93,9 @@ func (n *Nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Ro
 		}
 		return r
 	}
-	requests := make([]request, to.Len())
+	asked, requests := n.question(cmd), make([]request, to.Len())
 	for i := range requests {
-		requests[i] = request{command: cmd, replies: r.replies, deadline: deadline}
+		requests[i] = request{question: asked, replies: r.replies, deadline: deadline}
 		n.nodes[to.First()-1].submit(&requests[i])
 		to = to.Without(to.First())
 	}

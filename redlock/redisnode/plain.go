@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"context"
 	"errors"
 
 	"github.com/redis/go-redis/v9"
@@ -9,48 +8,39 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// putPlain puts one of the commands on a line that pay no heed to whose key it is. The
+// plainQuestion puts the commands in Redis' words that pay no heed to whose key it is. The
 // lock of package redlock needs none of them.
-func (n *Nodes) putPlain(ctx context.Context, line redis.Pipeliner, key string, r *request) answerOf {
-	switch cmd := r.command; cmd.Op {
+func (n *Nodes) plainQuestion(key string, cmd env.Command) *question {
+	switch cmd.Op {
 	case env.OpGet:
-		return found(line.Get(ctx, key))
+		return line(readToken, "get", key)
 	case env.OpPut:
-		return n.overwrite(ctx, line, key, cmd.Token)
+		return n.overwrite(key, cmd.Token)
 	case env.OpAdd:
 		if n.unended > 0 {
-			return didSet(line.Do(ctx, "set", key, cmd.Token, "nx", "px", n.unended))
+			return line(readSet, append([]any{"set", key, cmd.Token, "nx"}, n.px()...)...)
 		}
-		return did(line.Do(ctx, "setnx", key, cmd.Token).Bool)
+		return line(readBool, "setnx", key, cmd.Token)
 	case env.OpExpire:
-		return did(line.Do(ctx, "pexpire", key, cmd.TTL.Milliseconds()).Bool)
+		return line(readBool, "pexpire", key, cmd.TTL.Milliseconds())
 	case env.OpRemove:
-		return did(line.Do(ctx, "del", key).Bool)
-	default:
-		return counted(n.increment(ctx, line, key, r))
+		return line(readBool, "del", key)
 	}
-}
-
-func (n *Nodes) increment(ctx context.Context, line redis.Pipeliner, key string, r *request) *redis.Cmd {
 	if n.unended > 0 {
-		return r.run(ctx, line, incrementScript, key, n.unended)
+		return run(readIncrement, incrementScript, key, n.unended)
 	}
-	return line.Do(ctx, "incr", key)
+	return line(readIncrement, "incr", key)
 }
 
-func counted(by *redis.Cmd) answerOf {
-	return func() (env.Reply, error) {
-		count, err := by.Uint64()
-		return env.Reply{Answer: env.Yes, Count: count}, err
-	}
+func readIncrement(answers []*redis.Cmd) (env.Reply, error) {
+	count, err := answers[0].Uint64()
+	return env.Reply{Answer: env.Yes, Count: count}, err
 }
 
-func found(by *redis.StringCmd) answerOf {
-	return func() (env.Reply, error) {
-		token, err := by.Result()
-		if errors.Is(err, redis.Nil) {
-			return yesOrNo(false, nil)
-		}
-		return env.Reply{Answer: env.Yes, Token: token}, err
+func readToken(answers []*redis.Cmd) (env.Reply, error) {
+	token, err := answers[0].Text()
+	if errors.Is(err, redis.Nil) {
+		return yesOrNo(false, nil)
 	}
+	return env.Reply{Answer: env.Yes, Token: token}, err
 }

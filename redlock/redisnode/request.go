@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"context"
 	_ "embed" // the scripts
 	"errors"
 	"fmt"
@@ -35,12 +34,17 @@ var raiseSource string
 //go:embed increment.lua
 var incrementSource string
 
-var (
-	deleteScript = redis.NewScript(deleteSource)
-	extendScript = redis.NewScript(extendSource)
-	raiseScript  = redis.NewScript(raiseSource)
+// script is a script, and the name by which a node knows it that has run it.
+type script struct{ source, name string }
 
-	incrementScript = redis.NewScript(incrementSource)
+func newScript(source string) *script { return &script{source, redis.NewScript(source).Hash()} }
+
+var (
+	deleteScript = newScript(deleteSource)
+	extendScript = newScript(extendSource)
+	raiseScript  = newScript(raiseSource)
+
+	incrementScript = newScript(incrementSource)
 )
 
 // check refuses what must not be sent.
@@ -57,114 +61,72 @@ func check(cmd env.Command) error {
 	return nil
 }
 
-// answerOf reads what a node has answered to a command, once the line that it stands on
-// has been carried out. It says whether the node did it, and what else the command asked
-// for.
-type answerOf func() (env.Reply, error)
+// question is what a command asks of any node, in Redis' words, and how the node's
+// answer is read.
+type question struct {
+	lines  [][]any // Redis' commands, which go over one connection one after the other
+	script *script // that the only line names, to run it; nil: none
 
-// put puts the command of a request on a line.
-func (n *Nodes) put(ctx context.Context, line redis.Pipeliner, r *request) answerOf {
-	cmd, key := r.command, n.prefix+r.command.Key
+	// read returns what the answers to the lines say: whether the node did it, and what
+	// else the command asked for.
+	read func(answers []*redis.Cmd) (env.Reply, error)
+}
+
+// line is a question of one line.
+func line(read func([]*redis.Cmd) (env.Reply, error), words ...any) *question {
+	return &question{lines: [][]any{words}, read: read}
+}
+
+// run is a question that runs a script on a key.
+func run(read func([]*redis.Cmd) (env.Reply, error), script *script, key string, arguments ...any) *question {
+	q := line(read, append([]any{"evalsha", script.name, 1, key}, arguments...)...)
+	q.script = script
+	return q
+}
+
+// whole is the same question for a node that does not know the script.
+func (q *question) whole() *question {
+	return line(q.read, append([]any{"eval", q.script.source}, q.lines[0][2:]...)...)
+}
+
+// question puts a command in Redis' words.
+func (n *Nodes) question(cmd env.Command) *question {
+	key := n.prefix + cmd.Key
 	switch cmd.Op {
 	case env.OpSet:
 		if cmd.Vouched > 0 {
-			return n.setAndTellRun(ctx, line, key, cmd)
+			return n.setAndTellRun(key, cmd)
 		}
-		return didSet(set(ctx, line, key, cmd))
+		return line(readSet, set(key, cmd)...)
 	case env.OpExtend:
-		return did(r.run(ctx, line, extendScript, key, cmd.Token, cmd.TTL.Milliseconds()).Bool)
+		return run(readBool, extendScript, key, cmd.Token, cmd.TTL.Milliseconds())
 	case env.OpDelete:
-		return did(r.run(ctx, line, deleteScript, key, cmd.Token).Bool)
+		return run(readBool, deleteScript, key, cmd.Token)
 	case env.OpCount:
-		return count(line.Get(ctx, key))
+		return line(readCount, "get", key)
 	case env.OpRaise:
-		return raised(r.run(ctx, line, raiseScript, key, n.ending(cmd.Count)...))
+		return run(readRaise, raiseScript, key, n.ending(cmd.Count)...)
 	case env.OpVouch:
-		return n.overwrite(ctx, line, n.note(cmd.TTL), cmd.Token)
+		return n.overwrite(n.note(cmd.TTL), cmd.Token)
 	}
-	return n.putPlain(ctx, line, key, r)
+	return n.plainQuestion(key, cmd)
 }
 
-// run puts a script on a line: its name, or, if the node does not know it, all of it.
-func (r *request) run(ctx context.Context, line redis.Pipeliner, script *redis.Script, key string, arguments ...any) *redis.Cmd {
-	if r.whole {
-		return script.Eval(ctx, line, []string{key}, arguments...)
-	}
-	return script.EvalSha(ctx, line, []string{key}, arguments...)
-}
-
-func set(ctx context.Context, line redis.Pipeliner, key string, cmd env.Command) *redis.Cmd {
-	return line.Do(ctx, "set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds())
-}
-
-func yesOrNo(yes bool, err error) (env.Reply, error) {
-	if yes {
-		return env.Reply{Answer: env.Yes}, err
-	}
-	return env.Reply{Answer: env.No}, err
-}
-
-// did is a command that says whether it has done something.
-func did(said func() (bool, error)) answerOf {
-	return func() (env.Reply, error) { return yesOrNo(said()) }
-}
-
-// done is a command that does something unless it fails.
-func done(by *redis.Cmd) answerOf {
-	return func() (env.Reply, error) { return yesOrNo(true, by.Err()) }
-}
-
-// didSet is a SET that says whether there was nothing under the key.
-func didSet(by *redis.Cmd) answerOf {
-	return func() (env.Reply, error) { return setReply(by) }
-}
-
-func setReply(by *redis.Cmd) (env.Reply, error) {
-	err := by.Err()
-	if errors.Is(err, redis.Nil) {
-		return yesOrNo(false, nil) // the key exists
-	}
-	return yesOrNo(true, err)
-}
-
-func count(by *redis.StringCmd) answerOf {
-	return func() (env.Reply, error) {
-		if errors.Is(by.Err(), redis.Nil) {
-			return env.Reply{Answer: env.Yes}, nil // it has never been raised
-		}
-		if by.Err() != nil {
-			return env.Reply{}, by.Err()
-		}
-		n, err := by.Uint64()
-		if err != nil {
-			return env.Reply{}, errNotANumber
-		}
-		return env.Reply{Answer: env.Yes, Count: n}, nil
-	}
-}
-
-func raised(by *redis.Cmd) answerOf {
-	return func() (env.Reply, error) {
-		said, err := by.Slice()
-		if err != nil {
-			return env.Reply{}, err
-		}
-		if len(said) != 2 {
-			return env.Reply{}, fmt.Errorf("%d answers of a script that gives two", len(said))
-		}
-		r, _ := yesOrNo(fmt.Sprint(said[0]) == "1", nil)
-		r.Count, err = strconv.ParseUint(fmt.Sprint(said[1]), 10, 64)
-		return r, err
-	}
+func set(key string, cmd env.Command) []any {
+	return []any{"set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds()}
 }
 
 // overwrite sets a key that is given no end but [Options.DefaultTTL].
-func (n *Nodes) overwrite(ctx context.Context, line redis.Pipeliner, key, value string) answerOf {
-	words := []any{"set", key, value}
+func (n *Nodes) overwrite(key, value string) *question {
+	return line(readDone, append([]any{"set", key, value}, n.px()...)...)
+}
+
+// px is what a SET says of the life of a key that is given no end.
+func (n *Nodes) px() []any {
 	if n.unended > 0 {
-		words = append(words, "px", n.unended)
+		return []any{"px", n.unended}
 	}
-	return done(line.Do(ctx, words...))
+	return nil
 }
 
 // ending are the arguments of a script, and the life that it is to give to a key, if
@@ -174,6 +136,55 @@ func (n *Nodes) ending(arguments ...any) []any {
 		arguments = append(arguments, n.unended)
 	}
 	return arguments
+}
+
+// yesOrNo is the reply that says whether something was done.
+func yesOrNo(yes bool, err error) (env.Reply, error) {
+	if yes {
+		return env.Reply{Answer: env.Yes}, err
+	}
+	return env.Reply{Answer: env.No}, err
+}
+
+// readBool reads 1 or 0.
+func readBool(answers []*redis.Cmd) (env.Reply, error) { return yesOrNo(answers[0].Bool()) }
+
+// readDone reads the answer to what is done unless it fails.
+func readDone(answers []*redis.Cmd) (env.Reply, error) { return yesOrNo(true, answers[0].Err()) }
+
+// readSet reads the answer to a SET that is to create a key.
+func readSet(answers []*redis.Cmd) (env.Reply, error) {
+	err := answers[0].Err()
+	if errors.Is(err, redis.Nil) {
+		return yesOrNo(false, nil) // the key exists
+	}
+	return yesOrNo(true, err)
+}
+
+func readCount(answers []*redis.Cmd) (env.Reply, error) {
+	if err := answers[0].Err(); errors.Is(err, redis.Nil) {
+		return env.Reply{Answer: env.Yes}, nil // it has never been raised
+	} else if err != nil {
+		return env.Reply{}, err
+	}
+	n, err := answers[0].Uint64()
+	if err != nil {
+		return env.Reply{}, errNotANumber
+	}
+	return env.Reply{Answer: env.Yes, Count: n}, nil
+}
+
+func readRaise(answers []*redis.Cmd) (env.Reply, error) {
+	said, err := answers[0].Slice()
+	if err != nil {
+		return env.Reply{}, err
+	}
+	if len(said) != 2 {
+		return env.Reply{}, fmt.Errorf("%d answers of a script that gives two", len(said))
+	}
+	r, _ := yesOrNo(fmt.Sprint(said[0]) == "1", nil)
+	r.Count, err = strconv.ParseUint(fmt.Sprint(said[1]), 10, 64)
+	return r, err
 }
 
 // answer says what a request's end means. An error that the node itself sent
