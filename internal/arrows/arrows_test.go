@@ -70,6 +70,7 @@ var rules = []rule{
 	{"report/choice", []string{"sweep/plots", "tune"}, "what there is to choose from is shown in the same way in files and on pages"},
 	{"report", []string{"internal/packed", "internal/table", "internal/words", "history", "checker", "scenarios", "storm", "results", "hunt/cases", "jepsen", "sweep", "sweep/plots", "tune", "trace", "report/document", "report/timeline", "report/sequence", "report/account", "report/campaign", "report/choice"}, "a page shows what is stored, and runs nothing but what repeats exactly"},
 	{"docs", nil, "pages that the command prints"},
+	{"bench", []string{"*"}, "it measures from outside, in a module of its own; nothing imports it"},
 	{"cmd", []string{"*"}, "the command wires everything"},
 	{"internal/words", nil, "numbers in words know nothing of what is counted"},
 	{"internal/table", []string{"internal/words"}, "a table is of words, whatever they are about and wherever they are printed"},
