@@ -49,6 +49,7 @@ type node struct {
 	open    *request   // of those that are not answered yet, the last that has come
 	waiting []*request // those of them that are not under way, the oldest first
 	busy    int        // workers that have something to do
+	called  int        // those of them that have not yet begun: there is a request for each
 	idle    int        // workers that have not
 	due     time.Time  // when those that wait go out all the same; zero: none do, or there is no connection for them
 	alarm   *time.Timer
@@ -113,6 +114,7 @@ func (n *node) hurry() {
 // employ has one more worker see to those that wait.
 func (n *node) employ() {
 	n.busy++
+	n.called++
 	if n.idle > 0 {
 		n.idle--
 		n.wake <- struct{}{}
@@ -129,8 +131,10 @@ func (n *node) employ() {
 func (n *node) work() {
 	defer n.nodes.workers.leave()
 	var commands []*redis.Cmd
+	called := true
 	for pipeline := n.client.Pipeline(); ; {
-		lot, stays := n.take()
+		lot, stays := n.take(called)
+		called = false
 		switch {
 		case lot != nil:
 			commands = n.exchange(lot, pipeline, commands[:0])
@@ -140,6 +144,7 @@ func (n *node) work() {
 		default:
 			select {
 			case <-n.wake:
+				called = true
 			case <-n.nodes.life.Done():
 				return
 			}
@@ -147,19 +152,22 @@ func (n *node) work() {
 	}
 }
 
-// take returns those that wait. If there are none the worker has nothing to do, and stays
-// or not.
-func (n *node) take() (lot []*request, stays bool) {
+// take returns those that wait, but for one for each worker that has been called and not
+// begun. If there are none the worker has nothing to do, and stays or not.
+func (n *node) take(called bool) (lot []*request, stays bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.waiting) == 0 {
+	if called {
+		n.called--
+	}
+	most := min(len(n.waiting)-n.called, lotSize)
+	if most <= 0 {
 		n.busy--
 		if stays = n.idle < n.abreast; stays {
 			n.idle++
 		}
 		return nil, stays
 	}
-	most := min(len(n.waiting), lotSize)
 	lot, n.waiting = n.waiting[:most:most], n.waiting[most:]
 	if len(n.waiting) == 0 {
 		n.waiting = nil
