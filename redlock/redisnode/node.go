@@ -29,7 +29,7 @@ const turn = time.Millisecond
 
 // muteTurn takes its place after the node has answered nothing that went out together: what
 // is dead is not worth a connection each few milliseconds, and what is back is soon heard.
-const muteTurn = 16 * turn
+const muteTurn = 64 * turn
 
 // grain is how much later than it should a request may be given up, so that many are at
 // once: where a node is dead and clients are many there are thousands.
@@ -162,7 +162,7 @@ func (n *node) work() {
 }
 
 // take returns those that wait, but for one for each worker that has been called and not
-// begun. If there are none the worker has nothing to do, and stays or not.
+// begun. If it returns none the worker has nothing to do, and stays or not.
 func (n *node) take(called bool) (lot []*request, stays bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -170,11 +170,13 @@ func (n *node) take(called bool) (lot []*request, stays bool) {
 		n.called--
 	}
 	most := min(len(n.waiting)-n.called, lotSize)
-	if most <= 0 {
+	enough := n.mute && !called && n.busy > n.abreast // workers, for a node that does not answer
+	if most <= 0 || enough {
 		n.busy--
 		if stays = n.idle < n.abreast; stays {
 			n.idle++
 		}
+		n.hurry()
 		return nil, stays
 	}
 	lot, n.waiting = n.waiting[:most:most], n.waiting[most:]
