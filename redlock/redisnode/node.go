@@ -1,0 +1,389 @@
+package redisnode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// This file is how requests find their way to a node. As long as there are fewer under
+// way than may be abreast, a request goes out at once and alone. Others wait for the end
+// of one of them, and all that wait then go out together, as one pipeline, whose price in
+// system calls and turns of goroutines they share. So a client on its own waits for
+// nobody, and many clients do not each pay for what they all need.
+//
+// A node that does not answer must not make them wait: when nothing has ended for a while
+// the next ones go out all the same, on a further connection.
+
+// turn is the while after which requests that wait go out all the same, if one connection
+// is in use. It is as many times as long as there are connections in use: on a long way
+// there are then as many as it takes, and only a few to a node that is dead.
+const turn = time.Millisecond
+
+// muteTurn takes its place after the node has answered nothing that went out together: what
+// is dead is not worth a connection each few milliseconds, and what is back is soon heard.
+const muteTurn = 64 * turn
+
+// grain is how much later than it should a request may be given up, so that many are at
+// once: where a node is dead and clients are many there are thousands.
+const grain = time.Millisecond
+
+// lotSize is how many requests go out together at most.
+const lotSize = 256
+
+// node is one master.
+type node struct {
+	nodes  *Nodes
+	client *redis.Client
+	number int       // from 1
+	late   env.Reply // to a request that is given up
+
+	abreast int           // requests that go out at once
+	limit   int           // lots that can be under way
+	wake    chan struct{} // for the workers that have nothing to do; has room for all
+
+	mu      sync.Mutex
+	open    *request   // of those that are not answered yet, the last that has come
+	waiting []*request // those of them that are not under way, the oldest first
+	busy    int        // workers that have something to do
+	called  int        // those of them that have not yet begun: there is a request for each
+	idle    int        // workers that have not
+	mute    bool       // it has answered nothing of what was sent last
+	due     time.Time  // when those that wait go out all the same; zero: none do, or there is no connection for them
+	alarm   *time.Timer
+	rings   time.Time // when alarm does; zero: it does not
+	closed  bool
+}
+
+// request is a question on its way to one node.
+type request struct {
+	*question
+	replies  chan<- env.Reply // has room for it
+	deadline time.Time        // zero: it is never given up
+
+	prev, next *request // among those that are not answered
+	answered   bool
+}
+
+func newNode(of *Nodes, number int, client *redis.Client, o Options) *node {
+	n := &node{
+		nodes: of, number: number, client: client,
+		abreast: o.Abreast, limit: o.PoolSize, wake: make(chan struct{}, o.PoolSize),
+	}
+	n.late = n.reply(env.Reply{}, context.DeadlineExceeded)
+	n.alarm = time.AfterFunc(time.Hour, n.ring)
+	n.alarm.Stop()
+	return n
+}
+
+// submit takes a request over.
+func (n *node) submit(r *request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		n.tell(r, n.reply(env.Reply{}, errGivenUp))
+		return
+	}
+	n.enter(r)
+	n.setAlarm(r.deadline)
+	n.await(r)
+}
+
+// await lets a request wait for its turn, which may be now.
+func (n *node) await(r *request) {
+	n.waiting = append(n.waiting, r)
+	switch {
+	case n.busy < n.abreast:
+		n.employ()
+	case n.due.IsZero():
+		n.hurry()
+	}
+}
+
+// hurry sets the time at which those that wait go out all the same.
+func (n *node) hurry() {
+	n.due = time.Time{}
+	if len(n.waiting) > 0 && n.busy < n.limit {
+		pace := turn
+		if n.mute {
+			pace = muteTurn
+		}
+		n.due = time.Now().Add(time.Duration(n.busy) * pace)
+		n.setAlarm(n.due)
+	}
+}
+
+// employ has one more worker see to those that wait.
+func (n *node) employ() {
+	n.busy++
+	n.called++
+	if n.idle > 0 {
+		n.idle--
+		n.wake <- struct{}{}
+		return
+	}
+	if n.nodes.workers.join(1) {
+		go n.work()
+	}
+}
+
+// work carries lots to the node. A goroutine that has begun to stays until the nodes are
+// closed, unless there are enough: its stack has grown to what a client needs, which takes
+// a new one longer than all the rest of what is done here.
+func (n *node) work() {
+	defer n.nodes.workers.leave()
+	var commands []*redis.Cmd
+	called := true
+	for pipeline := n.client.Pipeline(); ; {
+		lot, stays := n.take(called)
+		called = false
+		switch {
+		case lot != nil:
+			commands = n.exchange(lot, pipeline, commands[:0])
+			clear(commands)
+		case !stays:
+			return
+		default:
+			select {
+			case <-n.wake:
+				called = true
+			case <-n.nodes.life.Done():
+				return
+			}
+		}
+	}
+}
+
+// take returns those that wait, but for one for each worker that has been called and not
+// begun. If it returns none the worker has nothing to do, and stays or not.
+func (n *node) take(called bool) (lot []*request, stays bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if called {
+		n.called--
+	}
+	most := min(len(n.waiting)-n.called, lotSize)
+	enough := n.mute && !called && n.busy > n.abreast // workers, for a node that does not answer
+	if most <= 0 || enough {
+		n.busy--
+		if stays = n.idle < n.abreast; stays {
+			n.idle++
+		}
+		n.hurry()
+		return nil, stays
+	}
+	lot, n.waiting = n.waiting[:most:most], n.waiting[most:]
+	if len(n.waiting) == 0 {
+		n.waiting = nil
+	}
+	n.hurry()
+	return lot, true
+}
+
+// exchange sends the requests over one connection, by a pipeline with nothing in it, and
+// hears what the node answers. It returns what has grown for commands.
+func (n *node) exchange(lot []*request, pipeline redis.Pipeliner, commands []*redis.Cmd) []*redis.Cmd {
+	ctx, cancel := n.until(lot)
+	defer cancel()
+	for _, r := range lot {
+		for _, words := range r.lines {
+			commands = append(commands, pipeline.Do(ctx, words...))
+		}
+	}
+	carryOut(ctx, pipeline)
+	n.hear(slices.ContainsFunc(commands, func(c *redis.Cmd) bool { return answer(env.Yes, c.Err()) != env.Lost }))
+	next := 0
+	for _, r := range lot {
+		reply, err := r.read(commands[next:])
+		next += len(r.lines)
+		if r.script != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
+			n.again(r)
+			continue
+		}
+		n.answer(r, reply, err)
+	}
+	return commands
+}
+
+// hear takes note of whether the node has answered anything of a lot.
+func (n *node) hear(anything bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.mute = !anything
+}
+
+// carryOut leaves with each command of a pipeline what became of it. Where a node refuses
+// HELLO go-redis sends none of them, and tells none of them: they would look done.
+func carryOut(ctx context.Context, pipeline redis.Pipeliner) {
+	commands, err := pipeline.Exec(ctx)
+	if err == nil || slices.ContainsFunc(commands, func(c redis.Cmder) bool { return c.Err() != nil }) {
+		return
+	}
+	for _, c := range commands {
+		c.SetErr(err)
+	}
+}
+
+// until returns a context that ends with the last of the requests.
+func (n *node) until(lot []*request) (context.Context, context.CancelFunc) {
+	last := lot[0].deadline
+	for _, r := range lot {
+		if r.deadline.IsZero() {
+			return context.WithCancel(n.nodes.life)
+		}
+		if last.Before(r.deadline) {
+			last = r.deadline
+		}
+	}
+	return context.WithDeadline(n.nodes.life, last)
+}
+
+// again sends a request whose script the node does not know with its script. It has had no
+// effect.
+func (n *node) again(r *request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !r.answered {
+		r.question = r.whole()
+		n.await(r)
+	}
+}
+
+// answer answers a request, if it has not been given up.
+func (n *node) answer(r *request, reply env.Reply, err error) {
+	n.mu.Lock()
+	late := r.answered
+	if !late {
+		n.leave(r)
+	}
+	n.mu.Unlock()
+	if !late {
+		n.tell(r, n.reply(reply, err))
+	}
+}
+
+func (n *node) tell(r *request, reply env.Reply) {
+	r.replies <- reply
+	n.nodes.requests.leave()
+}
+
+// reply completes a reply by what a request's end means.
+func (n *node) reply(r env.Reply, err error) env.Reply {
+	r.Node, r.Answer = n.number, answer(r.Answer, err)
+	if unsent := new(dialError); errors.As(err, &unsent) {
+		err = unsent.reason
+	}
+	if err != nil {
+		r.Err = fmt.Errorf("%s: %w", n.client.Options().Addr, err)
+	}
+	return r
+}
+
+// enter takes note of a request that has to be answered.
+func (n *node) enter(r *request) {
+	if r.next = n.open; r.next != nil {
+		r.next.prev = r
+	}
+	n.open = r
+}
+
+func (n *node) leave(r *request) {
+	r.answered = true
+	if r.next != nil {
+		r.next.prev = r.prev
+	}
+	if r.prev == nil {
+		n.open = r.next
+	} else {
+		r.prev.next = r.next
+	}
+	r.prev, r.next = nil, nil
+}
+
+// setAlarm has ring called at an instant, or before; zero is never.
+func (n *node) setAlarm(at time.Time) {
+	if at.IsZero() || !n.rings.IsZero() && !at.Before(n.rings) {
+		return
+	}
+	n.rings = at
+	n.alarm.Reset(time.Until(at))
+}
+
+// ring gives up the requests whose time has come, and sends those that have waited for
+// long enough.
+func (n *node) ring() {
+	for _, r := range n.overdue() {
+		n.tell(r, n.late)
+	}
+}
+
+func (n *node) overdue() []*request {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	n.rings = time.Time{}
+	late := n.giveUp(now)
+	if !n.due.IsZero() && !n.due.After(now) {
+		if n.due = (time.Time{}); len(n.waiting) > 0 && n.busy < n.limit {
+			n.employ()
+		}
+	}
+	n.setAlarm(n.due)
+	return late
+}
+
+// giveUp takes the requests away whose time has come, and sets the alarm for the next.
+func (n *node) giveUp(now time.Time) (late []*request) {
+	var soonest time.Time
+	for r := n.open; r != nil; {
+		next := r.next
+		switch {
+		case r.deadline.IsZero():
+		case !r.deadline.After(now):
+			n.leave(r)
+			late = append(late, r)
+		case soonest.IsZero() || r.deadline.Before(soonest):
+			soonest = r.deadline
+		}
+		r = next
+	}
+	if late != nil {
+		n.forget()
+	}
+	if least := now.Add(grain); !soonest.IsZero() && soonest.Before(least) {
+		soonest = least
+	}
+	n.setAlarm(soonest)
+	return late
+}
+
+// forget drops those that wait and have been given up.
+func (n *node) forget() {
+	n.waiting = slices.DeleteFunc(n.waiting, func(r *request) bool { return r.answered })
+}
+
+// abandon gives everything up, because the nodes are closed.
+func (n *node) abandon() {
+	n.mu.Lock()
+	var all []*request
+	for n.open != nil {
+		all = append(all, n.open)
+		n.leave(n.open)
+	}
+	n.waiting, n.closed = nil, true
+	n.alarm.Stop()
+	n.mu.Unlock()
+	for _, r := range all {
+		n.tell(r, n.reply(env.Reply{}, errGivenUp))
+	}
+}
+
+// errGivenUp is the error of a request that was under way when the nodes were closed.
+var errGivenUp = errors.New("the nodes have been closed")
