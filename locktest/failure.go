@@ -37,6 +37,9 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 	for _, f := range j.broken[1:] {
 		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", named(f.Property), words.Sentence(f.Story))
 	}
+	if hint := unused(o.traits.idle(o.Scenario.Nodes)); hint != "" {
+		fmt.Fprintf(&b, "\n%s\n", words.Sentence(hint))
+	}
 	dir, err := tr.keep(t.Context(), o)
 	fmt.Fprintf(&b, "\nThe plan:\n\n%s", indented(Storm{Name: o.Scenario.Name, Plan: o.Plan}.text()))
 	if err != nil {

@@ -146,8 +146,8 @@ func (s *summary) text(of Storm) string {
 		}
 	}
 	fmt.Fprintf(&b, "; %s", strings.Join(verdicts, ", "))
-	if len(s.idle) > 0 {
-		fmt.Fprintf(&b, "\n\tof the nodes nobody has dialled %v: is Config.Nodes what the lock needs?", s.idle)
+	if hint := unused(s.idle); hint != "" {
+		fmt.Fprintf(&b, "\n\t%s", hint)
 	}
 	for _, p := range checker.Properties() {
 		l, seen := s.limits[p]

@@ -90,3 +90,11 @@ func (t *traits) misuse(format string, args ...any) error {
 	}
 	return err
 }
+
+// unused says what nodes that nobody has dialled may mean; empty, if there are none.
+func unused(nodes []int) string {
+	if len(nodes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("of the nodes nobody has dialled %v: is Config.Nodes what the lock needs? It is judged as one that is kept by a majority of them", nodes)
+}
