@@ -2,7 +2,6 @@ package redisnode
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -18,7 +17,7 @@ import (
 // concurrent use.
 type Nodes struct {
 	runtime env.Runtime
-	clients []*redis.Client // by node, from 0
+	nodes   []*node // by node, from 0
 	prefix  string
 	unended int64 // milliseconds that keys live which are given no end; 0: for ever
 
@@ -26,6 +25,7 @@ type Nodes struct {
 	end  context.CancelFunc
 
 	requests headcount
+	workers  headcount
 	dials    headcount
 }
 
@@ -47,7 +47,7 @@ func New(addrs []string, opts Options) (*Nodes, error) {
 	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, unended: opts.DefaultTTL.Milliseconds()}
 	n.life, n.end = context.WithCancel(context.Background())
 	for i, addr := range addrs {
-		n.clients = append(n.clients, n.client(addr, opts.tls(i), opts))
+		n.nodes = append(n.nodes, n.node(i+1, addr, opts))
 	}
 	return n, nil
 }
@@ -67,14 +67,14 @@ func checkAddrs(addrs []string) error {
 	return nil
 }
 
-func (n *Nodes) client(addr string, config *tls.Config, opts Options) *redis.Client {
+func (n *Nodes) node(number int, addr string, opts Options) *node {
 	options := opts.redis(addr)
-	options.Dialer = newDialer(opts, config, n.life, &n.dials).connect
-	return redis.NewClient(options)
+	options.Dialer = newDialer(opts, opts.tls(number-1), n.life, &n.dials).connect
+	return newNode(n, number, redis.NewClient(options), opts)
 }
 
 // Len returns the number of nodes.
-func (n *Nodes) Len() int { return len(n.clients) }
+func (n *Nodes) Len() int { return len(n.nodes) }
 
 // Send hands cmd to every node of the set; see [env.Nodes]. A node answers
 // [env.Failed] when it refused the command with an error, when no connection
@@ -93,14 +93,11 @@ func (n *Nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Ro
 		}
 		return r
 	}
-	for ; to != 0; to = to.Without(to.First()) {
-		go func(node int) {
-			defer n.requests.leave()
-			ctx, cancel := n.until(deadline)
-			defer cancel()
-			reply, err := n.perform(ctx, n.clients[node-1], cmd)
-			r.replies <- n.reply(node, reply, err)
-		}(to.First())
+	asked, requests := n.question(cmd), make([]request, to.Len())
+	for i := range requests {
+		requests[i] = request{question: asked, replies: r.replies, deadline: deadline}
+		n.nodes[to.First()-1].submit(&requests[i])
+		to = to.Without(to.First())
 	}
 	return r
 }
@@ -126,14 +123,6 @@ func (n *Nodes) deadline(giveUp env.Instant) time.Time {
 	return time.Now().Add(giveUp.Sub(n.runtime.Now(env.Monotonic)))
 }
 
-// until returns the context of one request.
-func (n *Nodes) until(deadline time.Time) (context.Context, context.CancelFunc) {
-	if deadline.IsZero() {
-		return context.WithCancel(n.life)
-	}
-	return context.WithDeadline(n.life, deadline)
-}
-
 // reply completes the reply of a node by what a request's end means.
 func (n *Nodes) reply(node int, r env.Reply, err error) env.Reply {
 	r.Node, r.Answer = node, answer(r.Answer, err)
@@ -141,7 +130,7 @@ func (n *Nodes) reply(node int, r env.Reply, err error) env.Reply {
 		err = unsent.reason
 	}
 	if err != nil {
-		r.Err = fmt.Errorf("%s: %w", n.clients[node-1].Options().Addr, err)
+		r.Err = fmt.Errorf("%s: %w", n.nodes[node-1].client.Options().Addr, err)
 	}
 	return r
 }
@@ -156,10 +145,13 @@ func (n *Nodes) Close() error {
 	}
 	n.end()
 	var errs []error
-	for _, c := range n.clients {
-		errs = append(errs, c.Close()) // ends the reads, which heed no cancelled context
+	for _, node := range n.nodes {
+		errs = append(errs, node.client.Close()) // ends the reads, which heed no cancelled context
+		node.abandon()
 	}
 	n.requests.wait()
+	n.workers.dismiss()
+	n.workers.wait()
 	n.dials.dismiss()
 	n.dials.wait()
 	return errors.Join(errs...)

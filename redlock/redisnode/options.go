@@ -51,10 +51,20 @@ type Options struct {
 	// them: a counter that is gone begins anew. 0: for ever.
 	DefaultTTL time.Duration
 
-	// PoolSize is the number of connections kept for one node, and of
-	// requests that can be under way to it; more wait for their turn, at most
+	// PoolSize is the number of connections kept for one node, on each of which
+	// requests can be under way to it; more wait for their turn, at most
 	// until they are given up. 0 means 64; it must not be negative.
 	PoolSize int
+
+	// Abreast is how many requests go to one node at once, each over a connection of
+	// its own. More wait until one of those is answered, and then go out together over
+	// one connection: many clients of one process, whose work is mostly in system calls,
+	// get several times as many locks so. What it costs: a request that comes while
+	// Abreast others are under way waits for one of them, or as many milliseconds as
+	// connections are in use, and goes out then. 0 means 1, which is right for masters
+	// that are near; it must not be negative. As many as PoolSize, or more: each
+	// request has always a connection to itself.
+	Abreast int
 
 	// DialTimeout bounds the making of one connection, with TLS and HELLO. While a
 	// node's host swallows packets, dials hold their turn in the pool this long, also
@@ -78,6 +88,7 @@ func (o Options) withDefaults() Options {
 	if o.PoolSize == 0 {
 		o.PoolSize = defaultPoolSize
 	}
+	o.Abreast = min(max(o.Abreast, 1), o.PoolSize)
 	if o.DialTimeout == 0 {
 		o.DialTimeout = defaultDialTimeout
 	}

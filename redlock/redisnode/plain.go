@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"context"
 	"errors"
 
 	"github.com/redis/go-redis/v9"
@@ -9,40 +8,39 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// performPlain sends one of the commands that pay no heed to whose key it is. The
+// plainQuestion puts the commands in Redis' words that pay no heed to whose key it is. The
 // lock of package redlock needs none of them.
-func (n *Nodes) performPlain(ctx context.Context, c *redis.Client, key string, cmd env.Command) (env.Reply, error) {
+func (n *Nodes) plainQuestion(key string, cmd env.Command) *question {
 	switch cmd.Op {
 	case env.OpGet:
-		return found(c.Get(ctx, key))
+		return line(readToken, "get", key)
 	case env.OpPut:
-		return did(true, n.put(ctx, c, key, cmd.Token))
+		return n.overwrite(key, cmd.Token)
 	case env.OpAdd:
 		if n.unended > 0 {
-			return didSet(c.Do(ctx, "set", key, cmd.Token, "nx", "px", n.unended))
+			return line(readSet, append([]any{"set", key, cmd.Token, "nx"}, n.px()...)...)
 		}
-		return did(c.Do(ctx, "setnx", key, cmd.Token).Bool())
+		return line(readBool, "setnx", key, cmd.Token)
 	case env.OpExpire:
-		return did(c.Do(ctx, "pexpire", key, cmd.TTL.Milliseconds()).Bool())
+		return line(readBool, "pexpire", key, cmd.TTL.Milliseconds())
 	case env.OpRemove:
-		return did(c.Do(ctx, "del", key).Bool())
-	default:
-		count, err := n.increment(ctx, c, key)
-		return env.Reply{Answer: env.Yes, Count: count}, err
+		return line(readBool, "del", key)
 	}
-}
-
-func (n *Nodes) increment(ctx context.Context, c *redis.Client, key string) (uint64, error) {
 	if n.unended > 0 {
-		return incrementScript.Run(ctx, c, []string{key}, n.unended).Uint64()
+		return run(readIncrement, incrementScript, key, n.unended)
 	}
-	return c.Incr(ctx, key).Uint64()
+	return line(readIncrement, "incr", key)
 }
 
-func found(reply *redis.StringCmd) (env.Reply, error) {
-	token, err := reply.Result()
+func readIncrement(answers []*redis.Cmd) (env.Reply, error) {
+	count, err := answers[0].Uint64()
+	return env.Reply{Answer: env.Yes, Count: count}, err
+}
+
+func readToken(answers []*redis.Cmd) (env.Reply, error) {
+	token, err := answers[0].Text()
 	if errors.Is(err, redis.Nil) {
-		return did(false, nil)
+		return yesOrNo(false, nil)
 	}
 	return env.Reply{Answer: env.Yes, Token: token}, err
 }

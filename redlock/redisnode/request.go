@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"context"
 	_ "embed" // the scripts
 	"errors"
 	"fmt"
@@ -35,12 +34,17 @@ var raiseSource string
 //go:embed increment.lua
 var incrementSource string
 
-var (
-	deleteScript = redis.NewScript(deleteSource)
-	extendScript = redis.NewScript(extendSource)
-	raiseScript  = redis.NewScript(raiseSource)
+// script is a script, and the name by which a node knows it that has run it.
+type script struct{ source, name string }
 
-	incrementScript = redis.NewScript(incrementSource)
+func newScript(source string) *script { return &script{source, redis.NewScript(source).Hash()} }
+
+var (
+	deleteScript = newScript(deleteSource)
+	extendScript = newScript(extendSource)
+	raiseScript  = newScript(raiseSource)
+
+	incrementScript = newScript(incrementSource)
 )
 
 // check refuses what must not be sent.
@@ -57,88 +61,72 @@ func check(cmd env.Command) error {
 	return nil
 }
 
-// perform sends one command to one node. The reply says whether the node did
-// it, and what else the command asked for.
-func (n *Nodes) perform(ctx context.Context, c *redis.Client, cmd env.Command) (env.Reply, error) {
-	keys, ms := []string{n.prefix + cmd.Key}, cmd.TTL.Milliseconds()
+// question is what a command asks of any node, in Redis' words, and how the node's
+// answer is read.
+type question struct {
+	lines  [][]any // Redis' commands, which go over one connection one after the other
+	script *script // that the only line names, to run it; nil: none
+
+	// read returns what the answers to the lines say: whether the node did it, and what
+	// else the command asked for.
+	read func(answers []*redis.Cmd) (env.Reply, error)
+}
+
+// line is a question of one line.
+func line(read func([]*redis.Cmd) (env.Reply, error), words ...any) *question {
+	return &question{lines: [][]any{words}, read: read}
+}
+
+// run is a question that runs a script on a key.
+func run(read func([]*redis.Cmd) (env.Reply, error), script *script, key string, arguments ...any) *question {
+	q := line(read, append([]any{"evalsha", script.name, 1, key}, arguments...)...)
+	q.script = script
+	return q
+}
+
+// whole is the same question for a node that does not know the script.
+func (q *question) whole() *question {
+	return line(q.read, append([]any{"eval", q.script.source}, q.lines[0][2:]...)...)
+}
+
+// question puts a command in Redis' words.
+func (n *Nodes) question(cmd env.Command) *question {
+	key := n.prefix + cmd.Key
 	switch cmd.Op {
 	case env.OpSet:
 		if cmd.Vouched > 0 {
-			return n.setAndTellRun(ctx, c, cmd)
+			return n.setAndTellRun(key, cmd)
 		}
-		return didSet(set(ctx, c, keys[0], cmd))
+		return line(readSet, set(key, cmd)...)
 	case env.OpExtend:
-		return did(extendScript.Run(ctx, c, keys, cmd.Token, ms).Bool())
+		return run(readBool, extendScript, key, cmd.Token, cmd.TTL.Milliseconds())
 	case env.OpDelete:
-		return did(deleteScript.Run(ctx, c, keys, cmd.Token).Bool())
+		return run(readBool, deleteScript, key, cmd.Token)
 	case env.OpCount:
-		return count(c.Get(ctx, keys[0]))
+		return line(readCount, "get", key)
 	case env.OpRaise:
-		return n.raise(ctx, c, keys, cmd.Count)
+		return run(readRaise, raiseScript, key, n.ending(cmd.Count)...)
 	case env.OpVouch:
-		return did(true, n.put(ctx, c, n.note(cmd.TTL), cmd.Token))
+		return n.overwrite(n.note(cmd.TTL), cmd.Token)
 	}
-	return n.performPlain(ctx, c, keys[0], cmd)
+	return n.plainQuestion(key, cmd)
 }
 
-// doer is a client or a pipeline.
-type doer interface {
-	Do(ctx context.Context, words ...any) *redis.Cmd
+func set(key string, cmd env.Command) []any {
+	return []any{"set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds()}
 }
 
-func set(ctx context.Context, by doer, key string, cmd env.Command) *redis.Cmd {
-	return by.Do(ctx, "set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds())
+// overwrite sets a key that is given no end but [Options.DefaultTTL].
+func (n *Nodes) overwrite(key, value string) *question {
+	return line(readDone, append([]any{"set", key, value}, n.px()...)...)
 }
 
-func did(yes bool, err error) (env.Reply, error) {
-	if yes {
-		return env.Reply{Answer: env.Yes}, err
-	}
-	return env.Reply{Answer: env.No}, err
-}
-
-func didSet(reply *redis.Cmd) (env.Reply, error) {
-	err := reply.Err()
-	if errors.Is(err, redis.Nil) {
-		return did(false, nil) // the key exists
-	}
-	return did(true, err)
-}
-
-func count(reply *redis.StringCmd) (env.Reply, error) {
-	if errors.Is(reply.Err(), redis.Nil) {
-		return env.Reply{Answer: env.Yes}, nil // it has never been raised
-	}
-	if reply.Err() != nil {
-		return env.Reply{}, reply.Err()
-	}
-	n, err := reply.Uint64()
-	if err != nil {
-		return env.Reply{}, errNotANumber
-	}
-	return env.Reply{Answer: env.Yes, Count: n}, nil
-}
-
-func (n *Nodes) raise(ctx context.Context, c *redis.Client, keys []string, count uint64) (env.Reply, error) {
-	said, err := raiseScript.Run(ctx, c, keys, n.ending(count)...).Slice()
-	if err != nil {
-		return env.Reply{}, err
-	}
-	if len(said) != 2 {
-		return env.Reply{}, fmt.Errorf("%d answers of a script that gives two", len(said))
-	}
-	r, _ := did(fmt.Sprint(said[0]) == "1", nil)
-	r.Count, err = strconv.ParseUint(fmt.Sprint(said[1]), 10, 64)
-	return r, err
-}
-
-// put sets a key that is given no end but [Options.DefaultTTL].
-func (n *Nodes) put(ctx context.Context, c *redis.Client, key, value string) error {
-	words := []any{"set", key, value}
+// px is what a SET says of the life of a key that is given no end.
+func (n *Nodes) px() []any {
 	if n.unended > 0 {
-		words = append(words, "px", n.unended)
+		return []any{"px", n.unended}
 	}
-	return c.Do(ctx, words...).Err()
+	return nil
 }
 
 // ending are the arguments of a script, and the life that it is to give to a key, if
@@ -148,6 +136,55 @@ func (n *Nodes) ending(arguments ...any) []any {
 		arguments = append(arguments, n.unended)
 	}
 	return arguments
+}
+
+// yesOrNo is the reply that says whether something was done.
+func yesOrNo(yes bool, err error) (env.Reply, error) {
+	if yes {
+		return env.Reply{Answer: env.Yes}, err
+	}
+	return env.Reply{Answer: env.No}, err
+}
+
+// readBool reads 1 or 0.
+func readBool(answers []*redis.Cmd) (env.Reply, error) { return yesOrNo(answers[0].Bool()) }
+
+// readDone reads the answer to what is done unless it fails.
+func readDone(answers []*redis.Cmd) (env.Reply, error) { return yesOrNo(true, answers[0].Err()) }
+
+// readSet reads the answer to a SET that is to create a key.
+func readSet(answers []*redis.Cmd) (env.Reply, error) {
+	err := answers[0].Err()
+	if errors.Is(err, redis.Nil) {
+		return yesOrNo(false, nil) // the key exists
+	}
+	return yesOrNo(true, err)
+}
+
+func readCount(answers []*redis.Cmd) (env.Reply, error) {
+	if err := answers[0].Err(); errors.Is(err, redis.Nil) {
+		return env.Reply{Answer: env.Yes}, nil // it has never been raised
+	} else if err != nil {
+		return env.Reply{}, err
+	}
+	n, err := answers[0].Uint64()
+	if err != nil {
+		return env.Reply{}, errNotANumber
+	}
+	return env.Reply{Answer: env.Yes, Count: n}, nil
+}
+
+func readRaise(answers []*redis.Cmd) (env.Reply, error) {
+	said, err := answers[0].Slice()
+	if err != nil {
+		return env.Reply{}, err
+	}
+	if len(said) != 2 {
+		return env.Reply{}, fmt.Errorf("%d answers of a script that gives two", len(said))
+	}
+	r, _ := yesOrNo(fmt.Sprint(said[0]) == "1", nil)
+	r.Count, err = strconv.ParseUint(fmt.Sprint(said[1]), 10, 64)
+	return r, err
 }
 
 // answer says what a request's end means. An error that the node itself sent

@@ -12,6 +12,8 @@ type round struct {
 	runtime env.Runtime
 	replies chan env.Reply // has room for all, so that no request waits for us
 	left    int            // not yet returned by Next
+	timer   *time.Timer    // of the last wait that had an end; nil: none has
+	ends    env.Instant    // when it goes off
 }
 
 func newRound(runtime env.Runtime, asked int) *round {
@@ -52,19 +54,27 @@ func (r *round) wait(ctx context.Context, until env.Instant) (env.Reply, error) 
 	if err := ctx.Err(); err != nil {
 		return env.Reply{}, err
 	}
-	var timeout <-chan time.Time
-	if until != env.Never {
-		timer := time.NewTimer(until.Sub(r.runtime.Now(env.Monotonic)))
-		defer timer.Stop()
-		timeout = timer.C
-	}
 	select {
 	case reply := <-r.replies:
 		r.left--
 		return reply, nil
-	case <-timeout:
+	case <-r.timeout(until):
+		r.timer = nil
 		return env.Reply{}, env.ErrTimeout
 	case <-ctx.Done():
 		return env.Reply{}, ctx.Err()
 	}
+}
+
+// timeout returns what tells that the instant has come. Who waits for several replies
+// mostly does so to the same instant, and has one timer for it. It need not be stopped:
+// the runtime heeds a timer only while somebody waits for it.
+func (r *round) timeout(until env.Instant) <-chan time.Time {
+	if until == env.Never {
+		return nil
+	}
+	if r.timer == nil || r.ends != until {
+		r.timer, r.ends = time.NewTimer(until.Sub(r.runtime.Now(env.Monotonic))), until
+	}
+	return r.timer.C
 }

@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,27 +11,30 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// setAndTellRun sends SET and asks in which run of the server it was carried
-// out. All of it goes over one connection, and a connection lives no longer than
-// the process at its other end: so the run is that of the SET.
-func (n *Nodes) setAndTellRun(ctx context.Context, c *redis.Client, cmd env.Command) (env.Reply, error) {
-	line := c.Pipeline()
-	setting := set(ctx, line, n.prefix+cmd.Key, cmd)
-	info := line.Info(ctx, "server")
-	note := line.Get(ctx, n.note(cmd.Vouched))
-	_, _ = line.Exec(ctx) // each command has its own error
+// setAndTellRun sets a key and asks in which run of the server that was carried out. All
+// of it goes over one connection, and a connection lives no longer than the process at its
+// other end: so the run is that of the SET.
+func (n *Nodes) setAndTellRun(key string, cmd env.Command) *question {
+	return &question{
+		lines: [][]any{set(key, cmd), {"info", "server"}, {"get", n.note(cmd.Vouched)}},
+		read:  readSetAndRun,
+	}
+}
 
-	reply, err := didSet(setting)
+func readSetAndRun(answers []*redis.Cmd) (env.Reply, error) {
+	reply, err := readSet(answers)
 	if err != nil {
 		return reply, err
 	}
 	// From here on the key may have been set: a failure must not be taken for
 	// one without effect.
-	run, err := runID(info.Val())
-	if err = errors.Join(info.Err(), err); err != nil {
+	info, unheard := answers[1].Text()
+	run, err := runID(info)
+	if err = errors.Join(unheard, err); err != nil {
 		return env.Reply{}, fmt.Errorf("the server did not tell its run: %v", err) //nolint:errorlint // wrapped, a refusal would be taken for one of the whole command
 	}
-	reply.Run, reply.Vouched = run, note.Val() == run
+	note, _ := answers[2].Text()
+	reply.Run, reply.Vouched = run, note == run
 	return reply, nil
 }
 

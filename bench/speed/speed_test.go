@@ -1,0 +1,109 @@
+//go:build linux
+
+package speed
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/lockstorm/lockstorm/cluster/redisserver"
+	"github.com/lockstorm/lockstorm/internal/servertest"
+)
+
+var serversOn = flag.Int("servers-on", -1, "the processor, from 0, on which all redis-servers run; below 0: any")
+
+// openFive starts five servers.
+func openFive(t testing.TB) (servers []*redisserver.Server, addrs []string) {
+	servers = servertest.Open(t, redisserver.Options{Nodes: 5}).Servers()
+	for _, s := range servers {
+		addrs = append(addrs, s.Addr())
+		if *serversOn >= 0 {
+			var on unix.CPUSet
+			on.Set(*serversOn)
+			if err := unix.SchedSetaffinity(s.Pid(), &on); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return servers, addrs
+}
+
+// BenchmarkAcquireRelease takes all locks in turn for each network and number of clients,
+// so that what the machine does meanwhile befalls all alike.
+func BenchmarkAcquireRelease(b *testing.B) {
+	servers, addrs := openFive(b)
+	for _, network := range Networks() {
+		for _, clients := range []int{1, 8, 64} {
+			for _, s := range Subjects() {
+				if network.proxied && !s.Quorum {
+					continue // it asks the first node alone, which is in good health
+				}
+				b.Run(fmt.Sprintf("net=%s/clients=%d/lock=%s", network.Name, clients, s.Name), func(b *testing.B) {
+					bench{network, clients, s, servers, addrs}.run(b)
+				})
+			}
+		}
+	}
+}
+
+// bench is one line of the benchmark.
+type bench struct {
+	network Network
+	clients int
+	subject Subject
+	servers []*redisserver.Server
+	addrs   []string
+}
+
+// settling is how long what goes on in the background may take, where nothing is in trouble.
+const settling = 20 * time.Millisecond
+
+func (c bench) run(b *testing.B) {
+	way, err := c.network.Open(c.addrs)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer way.Close()
+	lock, err := c.subject.Open(way.Addrs())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer lock.Close()
+	crowd := NewCrowd(lock, c.clients)
+	crowd.Cycle(10 * c.clients) // connections are made, scripts known
+	way.Strike()
+	crowd.Cycle(c.clients) // the first of each client, which finds out
+	time.Sleep(settling)
+	if err := Reset(b.Context(), c.servers); err != nil {
+		b.Fatal(err)
+	}
+
+	b.ReportAllocs()
+	b.ResetTimer()
+	tally := crowd.Cycle(b.N)
+	b.StopTimer()
+
+	time.Sleep(settling)
+	counts, err := Count(b.Context(), c.servers)
+	if err != nil {
+		b.Fatal(err)
+	}
+	report(b, tally, counts)
+}
+
+func report(b *testing.B, tally Tally, counts Counts) {
+	granted := float64(len(tally.Took))
+	if granted == 0 {
+		b.Fatalf("%d cycles failed, and none succeeded: %v", tally.Failed, tally.Err)
+	}
+	b.ReportMetric(float64(tally.Quantile(0.5))/1e3, "p50-us")
+	b.ReportMetric(float64(tally.Quantile(0.99))/1e3, "p99-us")
+	b.ReportMetric(granted/b.Elapsed().Seconds(), "grants/s")
+	b.ReportMetric(float64(counts.Bytes)/granted, "wire-B/grant")
+	b.ReportMetric(float64(counts.Commands)/granted, "cmds/grant")
+	b.ReportMetric(float64(tally.Failed)/float64(b.N), "failed/op")
+}

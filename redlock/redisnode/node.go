@@ -1,0 +1,335 @@
+package redisnode
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// This file is how requests find their way to a node. As long as there are fewer under
+// way than may be abreast, a request goes out at once and alone. Others wait for the end
+// of one of them, and all that wait then go out together, as one pipeline, whose price in
+// system calls and turns of goroutines they share. So a client on its own waits for
+// nobody, and many clients do not each pay for what they all need.
+//
+// A node that does not answer must not make them wait: when nothing has ended for a while
+// the next ones go out all the same, on a further connection.
+
+// turn is the while after which requests that wait go out all the same, if one connection
+// is in use. It is as many times as long as there are connections in use: on a long way
+// there are then as many as it takes, and only a few to a node that is dead.
+const turn = time.Millisecond
+
+// lotSize is how many requests go out together at most.
+const lotSize = 256
+
+// node is one master.
+type node struct {
+	nodes  *Nodes
+	number int // from 1
+	client *redis.Client
+
+	abreast int           // requests that go out at once
+	limit   int           // lots that can be under way
+	wake    chan struct{} // for the workers that have nothing to do; has room for all
+
+	mu      sync.Mutex
+	open    *request   // of those that are not answered yet, the last that has come
+	waiting []*request // those of them that are not under way, the oldest first
+	busy    int        // workers that have something to do
+	idle    int        // workers that have not
+	due     time.Time  // when those that wait go out all the same; zero: none do, or there is no connection for them
+	alarm   *time.Timer
+	rings   time.Time // when alarm does; zero: it does not
+	closed  bool
+}
+
+// request is a question on its way to one node.
+type request struct {
+	*question
+	replies  chan<- env.Reply // has room for it
+	deadline time.Time        // zero: it is never given up
+
+	prev, next *request // among those that are not answered
+	answered   bool
+}
+
+func newNode(of *Nodes, number int, client *redis.Client, o Options) *node {
+	n := &node{
+		nodes: of, number: number, client: client,
+		abreast: o.Abreast, limit: o.PoolSize, wake: make(chan struct{}, o.PoolSize),
+	}
+	n.alarm = time.AfterFunc(time.Hour, n.ring)
+	n.alarm.Stop()
+	return n
+}
+
+// submit takes a request over.
+func (n *node) submit(r *request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		n.tell(r, env.Reply{}, errGivenUp)
+		return
+	}
+	n.enter(r)
+	n.setAlarm(r.deadline)
+	n.await(r)
+}
+
+// await lets a request wait for its turn, which may be now.
+func (n *node) await(r *request) {
+	n.waiting = append(n.waiting, r)
+	switch {
+	case n.busy < n.abreast:
+		n.employ()
+	case n.due.IsZero():
+		n.hurry()
+	}
+}
+
+// hurry sets the time at which those that wait go out all the same.
+func (n *node) hurry() {
+	n.due = time.Time{}
+	if len(n.waiting) > 0 && n.busy < n.limit {
+		n.due = time.Now().Add(time.Duration(n.busy) * turn)
+		n.setAlarm(n.due)
+	}
+}
+
+// employ has one more worker see to those that wait.
+func (n *node) employ() {
+	n.busy++
+	if n.idle > 0 {
+		n.idle--
+		n.wake <- struct{}{}
+		return
+	}
+	if n.nodes.workers.join(1) {
+		go n.work()
+	}
+}
+
+// work carries lots to the node. A goroutine that has begun to stays until the nodes are
+// closed, unless there are enough: its stack has grown to what a client needs, which takes
+// a new one longer than all the rest of what is done here.
+func (n *node) work() {
+	defer n.nodes.workers.leave()
+	for {
+		lot, stays := n.take()
+		switch {
+		case lot != nil:
+			n.exchange(lot)
+		case !stays:
+			return
+		default:
+			select {
+			case <-n.wake:
+			case <-n.nodes.life.Done():
+				return
+			}
+		}
+	}
+}
+
+// take returns those that wait. If there are none the worker has nothing to do, and stays
+// or not.
+func (n *node) take() (lot []*request, stays bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.waiting) == 0 {
+		n.busy--
+		if stays = n.idle < n.abreast; stays {
+			n.idle++
+		}
+		return nil, stays
+	}
+	most := min(len(n.waiting), lotSize)
+	lot, n.waiting = n.waiting[:most:most], n.waiting[most:]
+	if len(n.waiting) == 0 {
+		n.waiting = nil
+	}
+	n.hurry()
+	return lot, true
+}
+
+// exchange sends the requests over one connection and hears what the node answers.
+func (n *node) exchange(lot []*request) {
+	ctx, cancel := n.until(lot)
+	defer cancel()
+	pipeline := n.client.Pipeline()
+	commands := make([]*redis.Cmd, 0, len(lot))
+	for _, r := range lot {
+		for _, words := range r.lines {
+			commands = append(commands, pipeline.Do(ctx, words...))
+		}
+	}
+	carryOut(ctx, pipeline)
+	for _, r := range lot {
+		reply, err := r.read(commands)
+		commands = commands[len(r.lines):]
+		if r.script != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
+			n.again(r)
+			continue
+		}
+		n.answer(r, reply, err)
+	}
+}
+
+// carryOut leaves with each command of a pipeline what became of it. Where a node refuses
+// HELLO go-redis sends none of them, and tells none of them: they would look done.
+func carryOut(ctx context.Context, pipeline redis.Pipeliner) {
+	commands, err := pipeline.Exec(ctx)
+	if err == nil || slices.ContainsFunc(commands, func(c redis.Cmder) bool { return c.Err() != nil }) {
+		return
+	}
+	for _, c := range commands {
+		c.SetErr(err)
+	}
+}
+
+// until returns a context that ends with the last of the requests.
+func (n *node) until(lot []*request) (context.Context, context.CancelFunc) {
+	last := lot[0].deadline
+	for _, r := range lot {
+		if r.deadline.IsZero() {
+			return context.WithCancel(n.nodes.life)
+		}
+		if last.Before(r.deadline) {
+			last = r.deadline
+		}
+	}
+	return context.WithDeadline(n.nodes.life, last)
+}
+
+// again sends a request whose script the node does not know with its script. It has had no
+// effect.
+func (n *node) again(r *request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !r.answered {
+		r.question = r.whole()
+		n.await(r)
+	}
+}
+
+// answer answers a request, if it has not been given up.
+func (n *node) answer(r *request, reply env.Reply, err error) {
+	n.mu.Lock()
+	late := r.answered
+	if !late {
+		n.leave(r)
+	}
+	n.mu.Unlock()
+	if !late {
+		n.tell(r, reply, err)
+	}
+}
+
+func (n *node) tell(r *request, reply env.Reply, err error) {
+	r.replies <- n.nodes.reply(n.number, reply, err)
+	n.nodes.requests.leave()
+}
+
+// enter takes note of a request that has to be answered.
+func (n *node) enter(r *request) {
+	if r.next = n.open; r.next != nil {
+		r.next.prev = r
+	}
+	n.open = r
+}
+
+func (n *node) leave(r *request) {
+	r.answered = true
+	if r.next != nil {
+		r.next.prev = r.prev
+	}
+	if r.prev == nil {
+		n.open = r.next
+	} else {
+		r.prev.next = r.next
+	}
+	r.prev, r.next = nil, nil
+}
+
+// setAlarm has ring called at an instant, or before; zero is never.
+func (n *node) setAlarm(at time.Time) {
+	if at.IsZero() || !n.rings.IsZero() && !at.Before(n.rings) {
+		return
+	}
+	n.rings = at
+	n.alarm.Reset(time.Until(at))
+}
+
+// ring gives up the requests whose time has come, and sends those that have waited for
+// long enough.
+func (n *node) ring() {
+	for _, r := range n.overdue() {
+		n.tell(r, env.Reply{}, context.DeadlineExceeded)
+	}
+}
+
+func (n *node) overdue() (late []*request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	n.rings = time.Time{}
+	for r := n.open; r != nil; {
+		next := r.next
+		switch {
+		case r.deadline.IsZero():
+		case r.deadline.After(now):
+			n.setAlarm(r.deadline)
+		default:
+			n.leave(r)
+			late = append(late, r)
+		}
+		r = next
+	}
+	if late != nil {
+		n.forget()
+	}
+	if !n.due.IsZero() && !n.due.After(now) {
+		if n.due = (time.Time{}); len(n.waiting) > 0 && n.busy < n.limit {
+			n.employ()
+		}
+	}
+	n.setAlarm(n.due)
+	return late
+}
+
+// forget drops those that wait and have been given up.
+func (n *node) forget() {
+	var waiting []*request
+	for _, r := range n.waiting {
+		if !r.answered {
+			waiting = append(waiting, r)
+		}
+	}
+	n.waiting = waiting
+}
+
+// abandon gives everything up, because the nodes are closed.
+func (n *node) abandon() {
+	n.mu.Lock()
+	var all []*request
+	for n.open != nil {
+		all = append(all, n.open)
+		n.leave(n.open)
+	}
+	n.waiting, n.closed = nil, true
+	n.alarm.Stop()
+	n.mu.Unlock()
+	for _, r := range all {
+		n.tell(r, env.Reply{}, errGivenUp)
+	}
+}
+
+// errGivenUp is the error of a request that was under way when the nodes were closed.
+var errGivenUp = errors.New("the nodes have been closed")
