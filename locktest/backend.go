@@ -1,7 +1,12 @@
 package locktest
 
 import (
+	"context"
+
+	"github.com/lockstorm/lockstorm/cluster/live"
+	"github.com/lockstorm/lockstorm/cluster/memory"
 	"github.com/lockstorm/lockstorm/cluster/process"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/storm"
 )
@@ -25,18 +30,24 @@ type world struct {
 	again  int  // and of Config.Again
 }
 
-var servers process.Backend
-
 // worlds are the backends, by their number.
 var worlds = []world{
-	Process: {
-		Backend: storm.Backend{
-			Ability: nemesis.Ability{Name: servers.Name(), Kinds: servers.Faults(), Features: servers.Features()},
-			Idle:    true, Dialled: true,
-			Open: storm.Opener(servers.Open),
-		},
-		runs: 1, again: -1,
-	},
+	Memory:  {Backend: dialled(memory.Backend{}), bubble: true, runs: 3, again: 100},
+	Process: {Backend: dialled(process.Backend{}), runs: 1, again: -1},
+}
+
+// dialled is a backend as storm knows it.
+func dialled(b interface {
+	Name() string
+	Faults() []nemesis.Kind
+	Features() []nemesis.Feature
+	Open(context.Context, nemesis.Setting, uint64, history.Sink) (*live.World, error)
+}) storm.Backend {
+	return storm.Backend{
+		Ability: nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()},
+		Idle:    true, Dialled: true,
+		Open: storm.Opener(b.Open),
+	}
 }
 
 func (b Backend) known() bool { return b >= 0 && int(b) < len(worlds) }

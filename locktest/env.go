@@ -16,8 +16,9 @@ type Env struct {
 	// Client is its number, from 1.
 	Client int
 
-	// Addrs are the addresses of the nodes, as in "node-1:6379". They are names for
-	// Dial, and mean nothing to anybody else.
+	// Addrs are the addresses of the nodes, node 1's first: 192.0.2.1:6379 and so on, of
+	// a network that is nowhere (RFC 5737). They mean something to Dial alone. They are
+	// no names, because what asks for those leaves traces outside of a bubble.
 	Addrs []string
 
 	// TTL is [Config.TTL].
@@ -31,7 +32,7 @@ type Env struct {
 func newEnv(s storm.Station, ttl time.Duration, c *cleanup) Env {
 	addrs := make([]string, s.Nodes)
 	for i := range addrs {
-		addrs[i] = fmt.Sprintf("node-%d:6379", i+1)
+		addrs[i] = fmt.Sprintf("192.0.2.%d:6379", i+1)
 	}
 	return Env{Client: s.Client, Addrs: addrs, TTL: ttl, station: s, cleanup: c}
 }
