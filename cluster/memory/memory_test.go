@@ -47,8 +47,9 @@ func try(t *testing.T, s nemesis.Setting, life func(w *trial, client int)) *tria
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	w := &trial{t: t, log: new(history.Log)}
+	w := &trial{log: new(history.Log)}
 	synctest.Test(t, func(t *testing.T) {
+		w.t = t // whose context is that of the bubble
 		world, err := Backend{}.Open(t.Context(), s, 1, w.log)
 		if err != nil {
 			t.Fatal(err)
@@ -61,6 +62,7 @@ func try(t *testing.T, s nemesis.Setting, life func(w *trial, client int)) *tria
 			t.Error(err)
 		}
 	})
+	w.t = t
 	return w
 }
 
@@ -152,6 +154,7 @@ func TestPartition(t *testing.T) {
 		w.wantAnswers("over a cut link", set("a"), env.Yes, env.Lost)
 		w.sleep(1, 30*time.Second)
 		w.Reach(1, end, 0)
+		w.sleep(1, time.Millisecond) // what was held back went over a connection of its own
 		w.wantAnswers("when it is whole", set("b"), env.No, env.No)
 	})
 	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
