@@ -121,11 +121,13 @@ func (n *node) employ() {
 // a new one longer than all the rest of what is done here.
 func (n *node) work() {
 	defer n.nodes.workers.leave()
-	for {
+	var commands []*redis.Cmd
+	for pipeline := n.client.Pipeline(); ; {
 		lot, stays := n.take()
 		switch {
 		case lot != nil:
-			n.exchange(lot)
+			commands = n.exchange(lot, pipeline, commands[:0])
+			clear(commands)
 		case !stays:
 			return
 		default:
@@ -159,27 +161,28 @@ func (n *node) take() (lot []*request, stays bool) {
 	return lot, true
 }
 
-// exchange sends the requests over one connection and hears what the node answers.
-func (n *node) exchange(lot []*request) {
+// exchange sends the requests over one connection, by a pipeline with nothing in it, and
+// hears what the node answers. It returns what has grown for commands.
+func (n *node) exchange(lot []*request, pipeline redis.Pipeliner, commands []*redis.Cmd) []*redis.Cmd {
 	ctx, cancel := n.until(lot)
 	defer cancel()
-	pipeline := n.client.Pipeline()
-	commands := make([]*redis.Cmd, 0, len(lot))
 	for _, r := range lot {
 		for _, words := range r.lines {
 			commands = append(commands, pipeline.Do(ctx, words...))
 		}
 	}
 	carryOut(ctx, pipeline)
+	next := 0
 	for _, r := range lot {
-		reply, err := r.read(commands)
-		commands = commands[len(r.lines):]
+		reply, err := r.read(commands[next:])
+		next += len(r.lines)
 		if r.script != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 			n.again(r)
 			continue
 		}
 		n.answer(r, reply, err)
 	}
+	return commands
 }
 
 // carryOut leaves with each command of a pipeline what became of it. Where a node refuses
