@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -57,10 +56,6 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 // given first. The client of a library, and whatever else has goroutines, is to be closed
 // in it. Its error is no failure: after the end of a run connections are closed anyway.
 func (e Env) Cleanup(f func() error) { e.cleanup.add(f) }
-
-// Runtime is the client's, for a lock that is built on package env, as those of this project
-// are: on [Memory] its clocks are virtual, as time.Now is, and those of [env.System] are not.
-func (e Env) Runtime() env.Runtime { return e.station.Runtime }
 
 // Must ends the run with an error, unless that is nil: for what goes wrong while a lock is
 // built. It does not return then.

@@ -1,0 +1,26 @@
+package locks
+
+import (
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/locktest"
+)
+
+// dial returns go-redis' client of a node, with these options.
+func dial(env locktest.Env, addr string, options redis.Options) *redis.Client {
+	options.Addr, options.Dialer = addr, env.Dial
+	client := redis.NewClient(&options)
+	env.Cleanup(client.Close)
+	return client
+}
+
+// prompt are the options of go-redis by which a node that does not answer costs little: the
+// deadlines of contexts count, nothing is sent again, and a reply is waited for no longer than
+// a twentieth of the TTL, as redsync waits for one.
+func prompt(env locktest.Env) redis.Options {
+	patience := env.TTL / 20
+	return redis.Options{
+		ContextTimeoutEnabled: true, MaxRetries: -1,
+		DialTimeout: patience, ReadTimeout: patience, WriteTimeout: patience, PoolTimeout: patience,
+	}
+}

@@ -1,0 +1,3 @@
+package locks
+
+func (b *Board) Write(string, int, int) error { return nil }
