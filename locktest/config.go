@@ -87,8 +87,8 @@ type Config struct {
 	// Runs is how often each storm is run. Default 3; on [Process] 1.
 	Runs int
 
-	// Again is how often a run that fails is run again, to tell how often it does. Default
-	// 100; on [Process] 0. Below 0: never.
+	// Again is how often a run that fails is run again, to tell how often it does, in 15 s
+	// at most. Default 100; on [Process] none. Below 0: never.
 	Again int
 
 	// Dir is where runs that fail are stored, relative to the directory of the test.

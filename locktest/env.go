@@ -30,11 +30,16 @@ type Env struct {
 
 // newEnv returns what a client has, with nodes of these addresses.
 func newEnv(s storm.Station, ttl time.Duration, c *cleanup) Env {
-	addrs := make([]string, s.Nodes)
-	for i := range addrs {
-		addrs[i] = fmt.Sprintf("192.0.2.%d:6379", i+1)
+	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, station: s, cleanup: c}
+}
+
+// addrs are the addresses of so many nodes.
+func addrs(nodes int) []string {
+	list := make([]string, nodes)
+	for i := range list {
+		list[i] = fmt.Sprintf("192.0.2.%d:6379", i+1)
 	}
-	return Env{Client: s.Client, Addrs: addrs, TTL: ttl, station: s, cleanup: c}
+	return list
 }
 
 // Dial connects the client to the node of an address. All connections of a lock have to
@@ -45,12 +50,21 @@ func newEnv(s storm.Station, ttl time.Duration, c *cleanup) Env {
 //		return env.Dial(ctx, "tcp", addr)
 //	}
 func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	node := slices.Index(e.Addrs, addr) + 1
+	known := addrs(e.station.Nodes) // whatever has become of Addrs
+	node := slices.Index(known, addr) + 1
 	if node == 0 {
-		return nil, fmt.Errorf("locktest: no node has the address %q: there is %s", addr, strings.Join(e.Addrs, ", "))
+		return nil, fmt.Errorf("locktest: no node has the address %q: there is %s", addr, strings.Join(known, ", "))
 	}
-	return e.station.Dial(ctx, node)
+	conn, err := e.station.Dial(ctx, node)
+	if err != nil {
+		time.Sleep(refusal)
+	}
+	return conn, err
 }
+
+// refusal is how long it takes at least until a connection is known not to come about: for
+// who tries again and again without a pause virtual time would stand still.
+const refusal = 100 * time.Microsecond
 
 // Cleanup has f called when the run is over, before the nodes are gone: the last that was
 // given first. The client of a library, and whatever else has goroutines, is to be closed

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
@@ -41,7 +42,7 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 		fmt.Fprintf(&b, "\nStored in %s: run.json, history.jsonl, and %s for a browser.\n", dir, reportFile)
 	}
 	if tr.Again > 0 {
-		tally, err := tr.rerun(t, o, tr.Again)
+		tally, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunning))
 		fmt.Fprintf(&b, "\nIt recurs %s.\n", recurs(tally, first.Property))
 		if err != nil {
 			fmt.Fprintf(&b, "Then there was no proper run: %v\n", err)
@@ -118,11 +119,15 @@ func recurs(tally storm.Tally, p checker.Property) string {
 	return text
 }
 
-// rerun runs again, so often, what was done in a run. It stops where there is no proper run.
-func (tr trial) rerun(t *testing.T, o outcome, times int) (storm.Tally, error) {
+// rerunning is how long runs that fail are run again at most, by the real clock.
+const rerunning = 15 * time.Second
+
+// rerun runs again, so often, what was done in a run. It stops at the end of its time, and
+// where there is no proper run.
+func (tr trial) rerun(t *testing.T, o outcome, times int, end time.Time) (storm.Tally, error) {
 	done := o.Done()
 	tally := storm.NewTally(done)
-	for tally.Runs < times && t.Context().Err() == nil {
+	for tally.Runs < times && t.Context().Err() == nil && (end.IsZero() || time.Now().Before(end)) {
 		again, err := tr.run(t, done, o.Seed)
 		if err != nil {
 			return tally, fmt.Errorf("after %s: %w", words.Count(tally.Runs, "re-run"), err)

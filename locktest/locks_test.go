@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -22,10 +23,11 @@ type oneNode struct {
 	noExpiry bool // sets a key that stays
 	twoSteps bool // asks first, and sets then
 	endless  bool // tells no end of validity
-	liar     bool // says that it has released whatever it has
+	hollow   bool // says that it has extended what it has not
+	overlong bool // tells an end of validity that the key does not see
 	forever  bool // tries for ever, whatever becomes of the context
 	fenced   bool // draws a fence
-	stale    bool // draws it before it has the lock
+	stale    bool // draws it before it waits for the lock
 
 	tries int
 }
@@ -44,9 +46,16 @@ var errTaken = errors.New("somebody else holds it")
 func (l *oneNode) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
 	l.tries++
 	token := fmt.Sprintf("%s.%d", l.owner, l.tries)
+	var early uint64
+	if l.stale {
+		early = l.fence(ctx, resource)
+	}
 	for {
 		hold, err := l.try(ctx, resource, token)
 		if err == nil {
+			if l.stale {
+				hold.Fence = early
+			}
 			return hold, nil
 		}
 		select {
@@ -61,18 +70,18 @@ func (l *oneNode) Lock(ctx context.Context, resource string) (locktest.Hold, err
 }
 
 func (l *oneNode) try(ctx context.Context, resource, token string) (h locktest.Hold, err error) {
-	if l.fenced && l.stale {
-		h.Fence = l.fence(ctx, resource)
-	}
 	sent := time.Now()
 	if err := l.set(ctx, resource, token); err != nil {
 		return h, err
 	}
-	if l.fenced && !l.stale {
+	if l.fenced {
 		h.Fence = l.fence(ctx, resource)
 	}
 	if !l.endless {
 		h.Until = sent.Add(l.ttl)
+		if l.overlong {
+			h.Until = h.Until.Add(l.ttl)
+		}
 		if !time.Now().Before(h.Until) {
 			return h, errors.New("the answer came too late")
 		}
@@ -109,10 +118,7 @@ func (l *oneNode) fence(ctx context.Context, resource string) uint64 {
 var deleteMine = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
 
 func (l *oneNode) release(ctx context.Context, resource, token string) error {
-	switch {
-	case l.liar:
-		return nil
-	case l.plainDel:
+	if l.plainDel {
 		return l.client.Del(ctx, resource).Err()
 	}
 	n, err := deleteMine.Run(ctx, l.client, []string{resource}, token).Int()
@@ -126,9 +132,70 @@ var extendMine = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then 
 
 func (l *oneNode) extend(ctx context.Context, resource, token string) (time.Time, error) {
 	sent := time.Now()
+	if l.hollow {
+		return sent.Add(l.ttl), nil
+	}
 	n, err := extendMine.Run(ctx, l.client, []string{resource}, token, l.ttl.Milliseconds()).Int()
 	if err == nil && n == 0 {
 		err = locktest.ErrNotHeld
 	}
 	return sent.Add(l.ttl), err
+}
+
+// onMajority is Redlock, as its page tells it.
+type onMajority struct {
+	nodes []*oneNode
+	ttl   time.Duration
+}
+
+func onAllNodes(env locktest.Env) *onMajority {
+	l := &onMajority{ttl: env.TTL}
+	for i := range env.Addrs {
+		one := env
+		one.Addrs = env.Addrs[i:]
+		l.nodes = append(l.nodes, onOneNode(one))
+	}
+	return l
+}
+
+// each asks every node, and counts those that say yes.
+func (l *onMajority) each(ask func(*oneNode) error) (yes int) {
+	answers := make(chan error, len(l.nodes))
+	for _, n := range l.nodes {
+		go func() { answers <- ask(n) }()
+	}
+	for range l.nodes {
+		if <-answers == nil {
+			yes++
+		}
+	}
+	return yes
+}
+
+func (l *onMajority) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
+	for try := 1; ; try++ {
+		token := fmt.Sprintf("%s.%p.%d", l.nodes[0].owner, l, try)
+		sent := time.Now()
+		set := l.each(func(n *oneNode) error { return n.set(ctx, resource, token) })
+		until := sent.Add(l.ttl - l.ttl/100)
+		if set > len(l.nodes)/2 && time.Now().Before(until) {
+			return locktest.Hold{
+				Until:   until,
+				Release: func(ctx context.Context) error { return l.release(ctx, resource, token) },
+			}, nil
+		}
+		_ = l.release(context.WithoutCancel(ctx), resource, token)
+		select {
+		case <-time.After(l.ttl/40 + time.Duration(rand.Int64N(int64(l.ttl/20)))):
+		case <-ctx.Done():
+			return locktest.Hold{}, ctx.Err()
+		}
+	}
+}
+
+func (l *onMajority) release(ctx context.Context, resource, token string) error {
+	if l.each(func(n *oneNode) error { return n.release(ctx, resource, token) }) <= len(l.nodes)/2 {
+		return locktest.ErrNotHeld
+	}
+	return nil
 }

@@ -23,8 +23,12 @@ type Storm struct {
 	// Summary is what happens, in a sentence.
 	Summary string `yaml:"summary,omitempty"`
 
-	// Think, where it is not 0, stands in place of Config.Think.
+	// Work and Think, where they are not 0, stand in place of those of Config.
+	Work  time.Duration `yaml:"work,omitempty" want:"0s.."`
 	Think time.Duration `yaml:"think,omitempty" want:"0s.."`
+
+	// Rounds, where it is not 0, stands in place of Config.Rounds.
+	Rounds int `yaml:"rounds,omitempty" want:"0.."`
 
 	// Plan is what goes wrong, and when.
 	Plan nemesis.Plan `yaml:"plan,omitempty"`
@@ -104,9 +108,9 @@ func every(c Config) []Storm {
 		{Name: "contention", Summary: "nothing goes wrong, and everybody wants the lock all the time", Think: time.Millisecond},
 		{Name: "majority-cut-off", Summary: "nobody reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
 		{Name: "node-comes-back-late", Summary: "a node crashes under a hold, and comes back, empty, when no key that it had could still count", Plan: s.restart(s.ttl * 5 / 4)},
-		{Name: "node-comes-back-soon", Summary: "a node crashes under a hold, and comes back at once, empty, while the hold goes on", Plan: s.restart(0)},
+		{Name: "node-comes-back-soon", Summary: "a node crashes under a hold, and comes back at once, empty, while the hold goes on", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
 		{Name: "node-stands-still", Summary: "a node answers nothing for a while, and then everything", Plan: s.nodePaused()},
-		{Name: "node-clock-jumps", Summary: "the clock of a node that keeps the lock jumps forward by a TTL", Plan: s.clockJump()},
+		{Name: "node-clock-jumps", Summary: "the clock of a node that keeps the lock jumps forward by a TTL", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.clockJump()},
 		{Name: "holder-stands-still", Summary: "a client stands still for longer than the TTL when it has been granted the lock", Plan: s.pause(nemesis.When(1, env.StepGranted, 0))},
 		{Name: "writer-stands-still", Summary: "a client stands still for longer than the TTL when it is about to write", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
 		{Name: "caller-stands-still", Summary: "a client stands still for longer than the TTL while it asks for the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
@@ -145,7 +149,7 @@ func numbers(first, last int) (list []int) {
 func (s scene) begin() nemesis.Moment { return nemesis.At(s.ttl / 2) }
 
 // long is how long faults last that outlast every key.
-func (s scene) long() *nemesis.Moment { return nemesis.After(s.ttl * 5 / 2) }
+func (s scene) long() *nemesis.Moment { return nemesis.After(4 * s.ttl) }
 
 func second(m nemesis.Moment) nemesis.Moment {
 	m.Count = 2

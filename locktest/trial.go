@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,15 +23,12 @@ var nearby = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisecond}
 // scenario is the experiment of a storm. What it says of the lock's inner life means nothing
 // to a foreign one.
 func (c Config) scenario(s Storm) scenarios.Scenario {
-	think := c.Think
-	if s.Think != 0 {
-		think = s.Think
-	}
+	work, think, rounds := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds)
 	clients := make([]scenarios.Client, c.Clients)
 	for i := range clients {
 		clients[i] = scenarios.Client{
-			Workload: c.Workload, Resource: resource, Rounds: c.Rounds, ExtendEvery: c.Extend,
-			Work:  nemesis.Range{Min: c.Work / 2, Max: c.Work},
+			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: c.Extend,
+			Work:  nemesis.Range{Min: work / 2, Max: work},
 			Think: nemesis.Range{Min: think / 2, Max: think},
 		}
 	}
@@ -42,11 +40,10 @@ func (c Config) scenario(s Storm) scenarios.Scenario {
 			Latency: nemesis.Distribution{Range: nearby},
 		},
 	}
-	work := c.Work
 	if c.Extend > 0 {
 		work += c.Patience // an extension is waited for, too
 	}
-	made.Horizon = 20*c.TTL + c.Bounds.Acquire + c.Bounds.Grant + time.Duration(c.Rounds)*(think+time.Duration(c.Clients)*work)
+	made.Horizon = 20*c.TTL + c.Bounds.Acquire + c.Bounds.Grant + time.Duration(rounds)*(think+time.Duration(c.Clients)*work)
 	return made
 }
 

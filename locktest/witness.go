@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/words"
@@ -39,7 +40,7 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 	if len(violated) == 0 {
 		t.Fatalf("-locktest.witness: %s violates nothing", *witness)
 	}
-	tally, err := tr.rerun(t, o, *reruns)
+	tally, err := tr.rerun(t, o, *reruns, time.Time{})
 	for _, p := range violated {
 		told := fmt.Sprintf("%s was violated, and recurs %s.", named(p), recurs(tally, p))
 		if tally.Rate(p).K == 0 {

@@ -91,12 +91,16 @@ func (m Machine) String() string {
 	return fmt.Sprintf("node %d", m.Node)
 }
 
-// NodeClockFeature is the feature of a fault that befalls the clock of a node.
-const NodeClockFeature Feature = "node"
+// The features of a fault that befalls the clock of a node, and of one that befalls the
+// clocks of a client.
+const (
+	NodeClockFeature   Feature = "node"
+	ClientClockFeature Feature = "client"
+)
 
 func (m Machine) feature() Feature {
 	if m.Client != 0 {
-		return ""
+		return ClientClockFeature
 	}
 	return NodeClockFeature
 }

@@ -1,10 +1,15 @@
 package world
 
-import "github.com/lockstorm/lockstorm/nemesis"
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
 
 // ClockFaults is how worlds carry out what happens to the clocks of clients, and, with
 // [nemesis.NodeClockFeature], to those of nodes.
 func ClockFaults[W any](of func(W) *Clocks, features ...nemesis.Feature) Repertoire[W] {
+	features = append(slices.Clip(features), nemesis.ClientClockFeature)
 	return Repertoire[W]{
 		onClocks(of, (*Clocks).beginJump, (*Clocks).endJump).With(features...),
 		onClocks(of, (*Clocks).beginRate, (*Clocks).endRate).With(features...),

@@ -1,5 +1,5 @@
-// Package live is a world of real servers, whoever runs them: one toxiproxy link for
-// each client and node, and clients that are goroutines of this program, or processes of
+// Package live is a world of real servers, whoever runs them: one link for each client
+// and node, see package wire, and clients that are goroutines of this program, or processes of
 // their own. It carries out what storm asks of a world, and knows neither storm nor any
 // lock. Backends give it a [Fleet] of servers and say what can be done to these.
 //
@@ -15,9 +15,9 @@
 //
 // # Time
 //
-// The ground clock is the machine's CLOCK_MONOTONIC, and history times count from the
-// begin of Run. A client's clocks are the machine's as they were when the world was
-// opened; they run by the ground clock, and faults change them as they do in a simulated
+// The ground clock is the machine's CLOCK_MONOTONIC, or that of the machine which the fleet
+// says it is on, and history times count from the begin of Run. A client's clocks are the
+// machine's as they were when the world was opened; they run by the ground clock, and faults change them as they do in a simulated
 // world. What is under way to a node is given up when the client's clock, as it ran when
 // it was sent, says so; whatever else waits, waits by the clock as it runs.
 //

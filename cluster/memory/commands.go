@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/alicebob/miniredis/v2"
@@ -105,39 +103,3 @@ func (n *node) clear(db *miniredis.RedisDB) {
 		}
 	}
 }
-
-// The errors of Redis, as it words them.
-var (
-	errOOM      = errors.New("OOM command not allowed when used memory > 'maxmemory'.")
-	errReadOnly = errors.New("READONLY You can't write against a read only replica.")
-)
-
-// answer is what the server asks before each command, also of a script: it reports whether
-// that has its answer.
-func (n *node) answer(l *life, c *server.Peer, command string, words []string) bool {
-	n.mu.Lock()
-	state := l.state
-	n.mu.Unlock()
-	switch {
-	case state.full && !state.evicting && slices.Contains(needMemory, command):
-		c.WriteError(errOOM.Error())
-	case state.replica && !slices.Contains(changeNothing, command) && !l.server.IsReadOnlyCommand(command):
-		c.WriteError(errReadOnly.Error())
-	case command == "INFO" && len(words) == 1 && strings.EqualFold(words[0], "server"):
-		c.WriteBulk("# Server\r\nredis_mode:standalone\r\nrun_id:" + l.run + "\r\n")
-	default:
-		return false
-	}
-	return true
-}
-
-// needMemory are the commands that Redis refuses for want of memory.
-var needMemory = strings.Fields(`APPEND BITOP BLMOVE BRPOPLPUSH COPY DECR DECRBY GEOADD GETSET
-	HINCRBY HINCRBYFLOAT HMSET HSET HSETEX HSETNX INCR INCRBY INCRBYFLOAT LINSERT LMOVE LPUSH LPUSHX LSET
-	MSET MSETNX PFADD PFMERGE PSETEX RESTORE RPOPLPUSH RPUSH RPUSHX SADD SDIFFSTORE SET SETBIT SETEX SETNX
-	SETRANGE SINTERSTORE SUNIONSTORE XADD XGROUP ZADD ZINCRBY ZINTERSTORE ZUNIONSTORE`)
-
-// changeNothing are those that a replica carries out beside those that only read.
-var changeNothing = strings.Fields(`AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EVAL EVALSHA EXEC HELLO INFO MEMORY
-	MULTI OBJECT PING PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE QUIT SCRIPT SELECT SUBSCRIBE TIME UNSUBSCRIBE
-	UNWATCH WAIT WATCH XINFO`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -51,5 +52,61 @@ func TestDialForSomebodyElse(t *testing.T) {
 		if err := c.Ping(w.t.Context()).Err(); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// A client of somebody else's stands still where it reads or writes, for as long as the plan
+// says, and a reply that came meanwhile is seen before the end of its time.
+func TestSomebodyElseIsPaused(t *testing.T) {
+	const long = 30 * time.Second
+	paused := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(time.Second), End: nemesis.After(long)}
+	for name, c := range map[string]struct {
+		asked time.Duration // when; the reply comes a second later
+		limit time.Duration // of the read, from then on
+		heard time.Duration // when
+		err   error
+	}{
+		"before it asks":                 {1500 * time.Millisecond, time.Minute, long + 2*time.Second, nil},
+		"while it waits":                 {500 * time.Millisecond, time.Minute, long + time.Second, nil},
+		"past the end of its time":       {500 * time.Millisecond, 2 * time.Second, long + time.Second, nil},
+		"and has its time over before":   {500 * time.Millisecond, 100 * time.Millisecond, 600 * time.Millisecond, os.ErrDeadlineExceeded},
+		"and has its time over after it": {long + 2*time.Second, 100 * time.Millisecond, long + 2100*time.Millisecond, os.ErrDeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := nemesis.Setting{Plan: nemesis.Plan{paused}, Latency: always(500 * time.Millisecond)}
+			try(t, s, func(w *trial, client int) {
+				began := time.Now()
+				conn, err := w.Dial(w.t.Context(), 1, 1)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer conn.Close()
+				time.Sleep(c.asked) // as a lock does that is not on env
+				_, _ = conn.Write([]byte("*1\r\n$4\r\nPING\r\n"))
+				_ = conn.SetReadDeadline(began.Add(c.asked + c.limit))
+				n, err := conn.Read(make([]byte, 100))
+				if took := time.Since(began); took != c.heard || !errors.Is(err, c.err) || (err == nil) != (n > 0) {
+					t.Errorf("%d bytes, %v, after %v; want %v after %v", n, err, took, c.err, c.heard)
+				}
+			})
+		})
+	}
+}
+
+// A call of somebody else's lock ends with the run, as do its connections.
+func TestSomebodyElseEndsWithTheRun(t *testing.T) {
+	try(t, nemesis.Setting{Horizon: time.Hour}, func(w *trial, client int) {
+		conn, err := w.Dial(w.t.Context(), 1, 1)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		calling, returned := w.Call(w.t.Context(), 1)
+		defer returned()
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+		<-calling.Done()
 	})
 }

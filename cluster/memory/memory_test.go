@@ -128,12 +128,17 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// always is no more and no less.
+func always(d time.Duration) nemesis.Distribution {
+	return nemesis.Distribution{Range: nemesis.Range{Min: d, Max: d}}
+}
+
 // Messages take what the setting says, to the nanosecond, and links may have a latency of
 // their own.
 func TestLatencyOfTheSetting(t *testing.T) {
 	s := nemesis.Setting{
-		Nodes: 2, Latency: nemesis.Distribution{Range: nemesis.Range{Min: time.Millisecond, Max: time.Millisecond}},
-		Links: []nemesis.LinkLatency{{Links: nemesis.Links{Nodes: []int{2}}, Way: nemesis.Replies, Latency: nemesis.Distribution{Range: nemesis.Range{Min: 600 * time.Millisecond, Max: 600 * time.Millisecond}}}},
+		Nodes: 2, Latency: always(time.Millisecond),
+		Links: []nemesis.LinkLatency{{Links: nemesis.Links{Nodes: []int{2}}, Way: nemesis.Replies, Latency: always(600 * time.Millisecond)}},
 	}
 	try(t, s, func(w *trial, client int) {
 		w.ask(1, set("a"), patience)

@@ -33,8 +33,9 @@ type life struct {
 	over   chan struct{} // closed at its end
 
 	// Under the lock of the node.
-	still chan struct{} // closed when it goes on; nil: it does not stand still
-	state configuration
+	still   chan struct{} // closed when it goes on; nil: it does not stand still
+	state   configuration
+	scripts map[*server.Peer]struct{} // that are being run, by whom miniredis answers
 }
 
 // newNode returns a node that has not been started. keeps says that its keys outlive it.
@@ -59,7 +60,7 @@ func (n *node) Start(context.Context) error {
 	}
 	_ = first.Close()
 	n.lives++
-	l := &life{run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{})}
+	l := &life{run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}), scripts: map[*server.Peer]struct{}{}}
 	if _, err := l.dispatch("SCRIPT", "FLUSH"); err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (n *node) Connect() (net.Conn, error) {
 	}
 	ours, its := net.Pipe()
 	n.life.server.ServeConn(its)
-	return &conn{Conn: ours, node: n, life: n.life}, nil
+	return &conn{Conn: ours, node: n, life: n.life, closed: make(chan struct{})}, nil
 }
 
 // conn is the clients' end of a connection to a server.
@@ -141,6 +142,9 @@ type conn struct {
 	net.Conn
 	node *node
 	life *life
+
+	closing sync.Once
+	closed  chan struct{}
 }
 
 // Write lets the server do something, when it does not stand still, by its clock.
@@ -150,10 +154,18 @@ func (c *conn) Write(p []byte) (int, error) {
 		case <-still:
 		case <-c.life.over:
 			return 0, syscall.ECONNRESET
+		case <-c.closed:
+			return 0, net.ErrClosed
 		}
 	}
 	c.node.clock.tick()
 	return c.Conn.Write(p)
+}
+
+// Close implements [net.Conn].
+func (c *conn) Close() error {
+	c.closing.Do(func() { close(c.closed) })
+	return c.Conn.Close()
 }
 
 var _ interface {

@@ -49,56 +49,56 @@ func TestKeyOfARequest(t *testing.T) {
 
 // A rule sees who sends what to whom, and keys as a plan knows them.
 func TestRuleOfOneKey(t *testing.T) {
-	server := startEcho(t)
-	n, err := Open(2, []string{server.addr()}, "ours:")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(n.Close)
-	slow := nemesis.Rule{Holds: func(m nemesis.Message) bool { return m.Client == 2 && m.Node == 1 && m.Key == "a" }}
-	for client, held := range map[int]bool{1: false, 2: true} {
-		l := n.Link(client, 1)
-		l.Each(nemesis.Both, func(w *Way) { w.Impose(1, slow) })
-		conn := dial(t, l)
-		if _, err := conn.Write(spoken("GET ours:b")); err != nil {
-			t.Fatal(err)
+	onEach(t, func(t *testing.T, open opener) {
+		server := startEcho(t)
+		n := open(t, 2, "ours:", server)
+		slow := nemesis.Rule{Holds: func(m nemesis.Message) bool { return m.Client == 2 && m.Node == 1 && m.Key == "a" }}
+		for client, held := range map[int]bool{1: false, 2: true} {
+			l := n.Link(client, 1)
+			l.Each(nemesis.Both, func(w *Way) { w.Impose(1, slow) })
+			conn := dial(t, l)
+			if _, err := conn.Write(spoken("GET ours:b")); err != nil {
+				t.Fatal(err)
+			}
+			mustHear(t, conn, "*2\n$3\nGET\n$6\nours:b")
+			if _, err := conn.Write(spoken("GET ours:a")); err != nil {
+				t.Fatal(err)
+			}
+			if held {
+				mustHearNothing(t, conn)
+				l.Each(nemesis.Both, func(w *Way) { w.Lift(1) })
+			}
+			mustHear(t, conn, "*2\n$3\nGET\n$6\nours:a")
 		}
-		mustHear(t, conn, "*2\n$3\nGET\n$6\nours:b")
-		if _, err := conn.Write(spoken("GET ours:a")); err != nil {
-			t.Fatal(err)
-		}
-		if held {
-			mustHearNothing(t, conn)
-			l.Each(nemesis.Both, func(w *Way) { w.Lift(1) })
-		}
-		mustHear(t, conn, "*2\n$3\nGET\n$6\nours:a")
-	}
+	})
 }
 
 // Rules add up, and each is lifted by itself.
 func TestRulesAddUp(t *testing.T) {
-	const delay = 40 * time.Millisecond
-	link := open(t, 1, startEcho(t).addr()).Link(1, 1)
-	conn := dial(t, link)
-	link.Requests.Impose(1, slower(delay))
-	link.Requests.Impose(2, slower(delay))
-	link.Requests.Impose(3, cut)
-	say(t, conn, "one")
-	mustHearNothing(t, conn)
-	link.Requests.Lift(3)
-	mustHear(t, conn, "one")
-	link.Requests.Lift(1)
-	began := time.Now()
-	say(t, conn, "two")
-	mustHear(t, conn, "two")
-	if took := time.Since(began); took < delay {
-		t.Errorf("took %v, less than %v", took, delay)
-	}
-	link.Requests.Impose(1, slower(delay))
-	began = time.Now()
-	say(t, conn, "three")
-	mustHear(t, conn, "three")
-	if took := time.Since(began); took < 2*delay {
-		t.Errorf("took %v, less than twice %v", took, delay)
-	}
+	onEach(t, func(t *testing.T, open opener) {
+		const delay = 40 * time.Millisecond
+		link := open(t, 1, "", startEcho(t)).Link(1, 1)
+		conn := dial(t, link)
+		link.Requests.Impose(1, slower(delay))
+		link.Requests.Impose(2, slower(delay))
+		link.Requests.Impose(3, cut)
+		say(t, conn, "one")
+		mustHearNothing(t, conn)
+		link.Requests.Lift(3)
+		mustHear(t, conn, "one")
+		link.Requests.Lift(1)
+		began := time.Now()
+		say(t, conn, "two")
+		mustHear(t, conn, "two")
+		if took := time.Since(began); took < delay {
+			t.Errorf("took %v, less than %v", took, delay)
+		}
+		link.Requests.Impose(1, slower(delay))
+		began = time.Now()
+		say(t, conn, "three")
+		mustHear(t, conn, "three")
+		if took := time.Since(began); took < 2*delay {
+			t.Errorf("took %v, less than twice %v", took, delay)
+		}
+	})
 }

@@ -17,7 +17,8 @@ type Host interface {
 	Addr() string
 
 	// Connect returns the clients' end of a new connection. What is written to it waits
-	// until the node has read it; only one goroutine writes, and another reads.
+	// until the node has read it, or it is closed; only one goroutine writes, and another
+	// reads.
 	Connect() (net.Conn, error)
 }
 

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,9 +26,12 @@ const (
 // echo is a server that sends every line back and remembers it.
 type echo struct {
 	listener net.Listener
-	mu       sync.Mutex
-	lines    []string
-	came     chan struct{}
+	serving  sync.WaitGroup
+	gone     atomic.Bool
+
+	mu    sync.Mutex
+	lines []string
+	came  chan struct{}
 }
 
 func startEcho(t *testing.T) *echo {
@@ -35,17 +40,16 @@ func startEcho(t *testing.T) *echo {
 		t.Fatal(err)
 	}
 	e := &echo{listener: l, came: make(chan struct{}, 1000)}
-	var serving sync.WaitGroup
-	serving.Go(func() {
+	e.serving.Go(func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			serving.Go(func() { e.serve(conn) })
+			e.serving.Go(func() { e.serve(conn) })
 		}
 	})
-	t.Cleanup(func() { l.Close(); serving.Wait() })
+	t.Cleanup(func() { l.Close(); e.serving.Wait() })
 	return e
 }
 
@@ -61,6 +65,25 @@ func (e *echo) serve(conn net.Conn) {
 }
 
 func (e *echo) addr() string { return e.listener.Addr().String() }
+
+// Addr implements [Host].
+func (e *echo) Addr() string { return e.addr() }
+
+// Connect implements [Host].
+func (e *echo) Connect() (net.Conn, error) {
+	if e.gone.Load() {
+		return nil, syscall.ECONNREFUSED
+	}
+	ours, its := net.Pipe()
+	e.serving.Go(func() { e.serve(its) })
+	return ours, nil
+}
+
+// leave takes the server down for whoever comes.
+func (e *echo) leave() {
+	e.gone.Store(true)
+	e.listener.Close()
+}
 
 func (e *echo) heard() string {
 	e.mu.Lock()
@@ -85,18 +108,51 @@ func slower(by time.Duration) nemesis.Rule {
 	return nemesis.Rule{Delay: func(nemesis.Message) time.Duration { return by }}
 }
 
-func open(t *testing.T, clients int, nodes ...string) *Network {
-	n, err := Open(clients, nodes, "")
-	if err != nil {
-		t.Fatal(err)
+// opener opens a network of clients to servers, with a prefix of keys.
+type opener func(t *testing.T, clients int, prefix string, nodes ...*echo) *Network
+
+// networks are those of both sorts.
+var networks = map[string]opener{
+	"proxies": func(t *testing.T, clients int, prefix string, nodes ...*echo) *Network {
+		addrs := make([]string, len(nodes))
+		for i, e := range nodes {
+			addrs[i] = e.addr()
+		}
+		n, err := Open(clients, addrs, prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	},
+	"memory": func(t *testing.T, clients int, prefix string, nodes ...*echo) *Network {
+		hosts := make([]Host, len(nodes))
+		for i, e := range nodes {
+			hosts[i] = e
+		}
+		n, err := OpenInMemory(clients, hosts, prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	},
+}
+
+// onEach tests what holds of any network. It is closed in the end.
+func onEach(t *testing.T, test func(t *testing.T, open opener)) {
+	for name, open := range networks {
+		t.Run(name, func(t *testing.T) {
+			test(t, func(t *testing.T, clients int, prefix string, nodes ...*echo) *Network {
+				n := open(t, clients, prefix, nodes...)
+				t.Cleanup(n.Close)
+				return n
+			})
+		})
 	}
-	t.Cleanup(n.Close)
-	return n
 }
 
 func dial(t *testing.T, l *Link) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", l.Addr())
+	conn, err := l.Dial(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,135 +187,158 @@ func mustHearNothing(t *testing.T, conn net.Conn) {
 }
 
 func TestLinksCarryBothWays(t *testing.T) {
-	server := startEcho(t)
-	conn := dial(t, open(t, 1, server.addr()).Link(1, 1))
-	for i := range 100 {
-		say(t, conn, fmt.Sprint(i))
-		mustHear(t, conn, fmt.Sprint(i))
-	}
+	onEach(t, func(t *testing.T, open opener) {
+		server := startEcho(t)
+		conn := dial(t, open(t, 1, "", server).Link(1, 1))
+		for i := range 100 {
+			say(t, conn, fmt.Sprint(i))
+			mustHear(t, conn, fmt.Sprint(i))
+		}
+	})
 }
 
 func TestHeldRequestTakesEffectLater(t *testing.T) {
-	server := startEcho(t)
-	link := open(t, 1, server.addr()).Link(1, 1)
-	conn := dial(t, link)
-	link.Requests.Impose(1, cut)
-	say(t, conn, "one")
-	say(t, conn, "two")
-	mustHearNothing(t, conn)
-	if got := server.heard(); got != "" {
-		t.Errorf("over a cut link the server has heard %q", got)
-	}
-	link.Requests.Lift(1)
-	mustHear(t, conn, "one")
-	mustHear(t, conn, "two")
+	onEach(t, func(t *testing.T, open opener) {
+		server := startEcho(t)
+		link := open(t, 1, "", server).Link(1, 1)
+		conn := dial(t, link)
+		link.Requests.Impose(1, cut)
+		say(t, conn, "one")
+		say(t, conn, "two")
+		mustHearNothing(t, conn)
+		if got := server.heard(); got != "" {
+			t.Errorf("over a cut link the server has heard %q", got)
+		}
+		link.Requests.Lift(1)
+		mustHear(t, conn, "one")
+		mustHear(t, conn, "two")
+	})
 }
 
 func TestHeldRequestOutlivesItsSender(t *testing.T) {
-	server := startEcho(t)
-	link := open(t, 1, server.addr()).Link(1, 1)
-	conn := dial(t, link)
-	link.Requests.Impose(1, cut)
-	say(t, conn, "will")
-	conn.Close()
-	time.Sleep(moment)
-	if got := server.heard(); got != "" {
-		t.Errorf("over a cut link the server has heard %q", got)
-	}
-	link.Requests.Lift(1)
-	server.hears(t)
-	if got := server.heard(); got != "will" {
-		t.Errorf("the server has heard %q", got)
-	}
+	onEach(t, func(t *testing.T, open opener) {
+		server := startEcho(t)
+		link := open(t, 1, "", server).Link(1, 1)
+		conn := dial(t, link)
+		link.Requests.Impose(1, cut)
+		say(t, conn, "will")
+		conn.Close()
+		time.Sleep(moment)
+		if got := server.heard(); got != "" {
+			t.Errorf("over a cut link the server has heard %q", got)
+		}
+		link.Requests.Lift(1)
+		server.hears(t)
+		if got := server.heard(); got != "will" {
+			t.Errorf("the server has heard %q", got)
+		}
+	})
 }
 
 func TestHeldReplyBelongsToARequestThatTookEffect(t *testing.T) {
-	server := startEcho(t)
-	link := open(t, 1, server.addr()).Link(1, 1)
-	conn := dial(t, link)
-	link.Replies.Impose(1, cut)
-	say(t, conn, "one")
-	server.hears(t)
-	mustHearNothing(t, conn)
-	link.Replies.Lift(1)
-	mustHear(t, conn, "one")
+	onEach(t, func(t *testing.T, open opener) {
+		server := startEcho(t)
+		link := open(t, 1, "", server).Link(1, 1)
+		conn := dial(t, link)
+		link.Replies.Impose(1, cut)
+		say(t, conn, "one")
+		server.hears(t)
+		mustHearNothing(t, conn)
+		link.Replies.Lift(1)
+		mustHear(t, conn, "one")
+	})
 }
 
 func TestCutIsOfOneLinkOnly(t *testing.T) {
-	a, b := startEcho(t), startEcho(t)
-	n := open(t, 2, a.addr(), b.addr())
-	n.Link(1, 1).Requests.Impose(1, cut)
-	n.Link(1, 1).Replies.Impose(1, cut)
-	cut := dial(t, n.Link(1, 1))
-	say(t, cut, "lost")
-	for _, l := range []*Link{n.Link(1, 2), n.Link(2, 1), n.Link(2, 2)} {
-		conn := dial(t, l)
-		say(t, conn, "fine")
-		mustHear(t, conn, "fine")
-	}
-	mustHearNothing(t, cut)
+	onEach(t, func(t *testing.T, open opener) {
+		a, b := startEcho(t), startEcho(t)
+		n := open(t, 2, "", a, b)
+		n.Link(1, 1).Requests.Impose(1, cut)
+		n.Link(1, 1).Replies.Impose(1, cut)
+		cut := dial(t, n.Link(1, 1))
+		say(t, cut, "lost")
+		for _, l := range []*Link{n.Link(1, 2), n.Link(2, 1), n.Link(2, 2)} {
+			conn := dial(t, l)
+			say(t, conn, "fine")
+			mustHear(t, conn, "fine")
+		}
+		mustHearNothing(t, cut)
+	})
 }
 
 func TestDelayIsOfEveryMessageAndKeepsTheOrder(t *testing.T) {
-	const delay = 80 * time.Millisecond
-	server := startEcho(t)
-	link := open(t, 1, server.addr()).Link(1, 1)
-	conn := dial(t, link)
-	link.Requests.Impose(2, slower(delay))
-	link.Replies.Impose(2, slower(delay))
-	began := time.Now()
-	say(t, conn, "one")
-	mustHear(t, conn, "one")
-	if took := time.Since(began); took < 2*delay {
-		t.Errorf("a round trip took %v, less than twice %v", took, delay)
-	}
-	say(t, conn, "slow")
-	time.Sleep(moment / 10)
-	link.Requests.Lift(2)
-	link.Replies.Lift(2)
-	say(t, conn, "fast")
-	mustHear(t, conn, "slow")
-	mustHear(t, conn, "fast")
+	onEach(t, func(t *testing.T, open opener) {
+		const delay = 80 * time.Millisecond
+		server := startEcho(t)
+		link := open(t, 1, "", server).Link(1, 1)
+		conn := dial(t, link)
+		link.Requests.Impose(2, slower(delay))
+		link.Replies.Impose(2, slower(delay))
+		began := time.Now()
+		say(t, conn, "one")
+		mustHear(t, conn, "one")
+		if took := time.Since(began); took < 2*delay {
+			t.Errorf("a round trip took %v, less than twice %v", took, delay)
+		}
+		say(t, conn, "slow")
+		time.Sleep(moment / 10)
+		link.Requests.Lift(2)
+		link.Replies.Lift(2)
+		say(t, conn, "fast")
+		mustHear(t, conn, "slow")
+		mustHear(t, conn, "fast")
+	})
 }
 
-func TestNodeThatIsDownEndsTheConnection(t *testing.T) {
-	server := startEcho(t)
-	addr := server.addr()
-	link := open(t, 1, addr).Link(1, 1)
-	server.listener.Close()
-	conn := dial(t, link)
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
-	if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("got %v, want the end of the connection", err)
-	}
+// A proxy answers for a node that is down, and then ends the connection; in memory there is
+// none.
+func TestNodeThatIsDownIsNoUse(t *testing.T) {
+	onEach(t, func(t *testing.T, open opener) {
+		server := startEcho(t)
+		link := open(t, 1, "", server).Link(1, 1)
+		server.leave()
+		conn, err := link.Dial(t.Context())
+		if err != nil {
+			if !errors.Is(err, syscall.ECONNREFUSED) {
+				t.Error(err)
+			}
+			return
+		}
+		defer conn.Close()
+		_ = conn.SetReadDeadline(time.Now().Add(patience))
+		if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("got %v, want the end of the connection", err)
+		}
+	})
 }
 
 func TestCloseLeavesNoGoroutine(t *testing.T) {
-	server := startEcho(t)
-	before := runtime.NumGoroutine()
-	n, err := Open(3, []string{server.addr(), server.addr()}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for client := 1; client <= 3; client++ {
-		for node := 1; node <= 2; node++ {
-			l := n.Link(client, node)
-			if client == 2 {
-				l.Requests.Impose(1, cut)
-				l.Replies.Impose(2, slower(time.Hour))
+	for name, open := range networks {
+		t.Run(name, func(t *testing.T) {
+			server := startEcho(t)
+			before := runtime.NumGoroutine()
+			n := open(t, 3, "", server, server)
+			for client := 1; client <= 3; client++ {
+				for node := 1; node <= 2; node++ {
+					l := n.Link(client, node)
+					if client == 2 {
+						l.Requests.Impose(1, cut)
+						l.Replies.Impose(2, slower(time.Hour))
+					}
+					gone := dial(t, l)
+					say(t, gone, "bye")
+					gone.Close()
+					say(t, dial(t, l), "hello")
+				}
 			}
-			gone := dial(t, l)
-			say(t, gone, "bye")
-			gone.Close()
-			say(t, dial(t, l), "hello")
-		}
-	}
-	time.Sleep(moment)
-	n.Close()
-	for end := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			stacks := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
-		}
+			time.Sleep(moment)
+			n.Close()
+			for end := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(end) {
+					stacks := make([]byte, 1<<20)
+					t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+				}
+			}
+		})
 	}
 }

@@ -210,6 +210,12 @@ var bans = []ban{
 	},
 	{
 		folders: []string{""},
+		imports: []string{"github.com/alicebob/miniredis/"},
+		except:  []string{"cluster/memory/"},
+		why:     "a Redis in memory is one backend's affair",
+	},
+	{
+		folders: []string{""},
 		imports: []string{"github.com/chromedp/"},
 		except:  []string{"internal/browsertest/"},
 		why:     "only tests drive a browser",

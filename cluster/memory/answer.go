@@ -1,0 +1,78 @@
+package memory
+
+import (
+	"bufio"
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// The errors of Redis, as it words them.
+const (
+	outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
+	readOnly    = "READONLY You can't write against a read only replica."
+)
+
+// answer is what the server asks before each command, also of a script: it reports whether
+// that has its answer.
+func (n *node) answer(l *life, c *server.Peer, command string, words []string) bool {
+	n.mu.Lock()
+	state := l.state
+	_, running := l.scripts[c]
+	n.mu.Unlock()
+	switch {
+	case running:
+		return false
+	case state.full && !state.evicting && slices.Contains(needMemory, command):
+		c.WriteError(outOfMemory)
+	case state.replica && !slices.Contains(changeNothing, command) && !l.server.IsReadOnlyCommand(command):
+		c.WriteError(readOnly)
+	case command == "INFO" && len(words) == 1 && strings.EqualFold(words[0], "server"):
+		c.WriteBulk("# Server\r\nredis_mode:standalone\r\nrun_id:" + l.run + "\r\n")
+	case command == "EVAL" || command == "EVALSHA":
+		n.script(l, c, append([]string{command}, words...))
+	default:
+		return false
+	}
+	return true
+}
+
+// ofCommand is what miniredis says of a script that an error of a command has ended.
+var ofCommand = regexp.MustCompile(`^-ERR Error compiling script \(new function\): [^:]*:\d+: ([A-Z]{2,} .*?) stack traceback:  \[G\]: in function 'call'`)
+
+// script runs a script for a peer. An error of one of its commands is told as that, as
+// Redis does: to miniredis it is one of the script.
+func (n *node) script(l *life, c *server.Peer, words []string) {
+	var said bytes.Buffer
+	w := bufio.NewWriter(&said)
+	own := server.NewPeer(w)
+	own.Ctx, own.Resp3 = c.Ctx, c.Resp3
+	n.mu.Lock()
+	l.scripts[own] = struct{}{}
+	n.mu.Unlock()
+	l.server.Dispatch(own, words)
+	n.mu.Lock()
+	delete(l.scripts, own)
+	n.mu.Unlock()
+	c.Ctx = own.Ctx
+	own.Flush()
+	if found := ofCommand.FindSubmatch(said.Bytes()); found != nil {
+		c.WriteError(string(found[1]))
+		return
+	}
+	c.WriteRaw(said.String())
+}
+
+// needMemory are the commands that Redis refuses for want of memory.
+var needMemory = strings.Fields(`APPEND BITOP BLMOVE BRPOPLPUSH COPY DECR DECRBY GEOADD GETSET
+	HINCRBY HINCRBYFLOAT HMSET HSET HSETEX HSETNX INCR INCRBY INCRBYFLOAT LINSERT LMOVE LPUSH LPUSHX LSET
+	MSET MSETNX PFADD PFMERGE PSETEX RESTORE RPOPLPUSH RPUSH RPUSHX SADD SDIFFSTORE SET SETBIT SETEX SETNX
+	SETRANGE SINTERSTORE SUNIONSTORE XADD XGROUP ZADD ZINCRBY ZINTERSTORE ZUNIONSTORE`)
+
+// changeNothing are those that a replica carries out beside those that only read.
+var changeNothing = strings.Fields(`AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EVAL EVALSHA EXEC HELLO INFO MEMORY
+	MULTI OBJECT PING PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE QUIT SCRIPT SELECT SUBSCRIBE TIME UNSUBSCRIBE
+	UNWATCH WAIT WATCH XINFO`)

@@ -1,0 +1,62 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// refused are the kinds of faults that are refused, by name.
+func refused(t *testing.T, able nemesis.Ability) (kinds []string) {
+	t.Helper()
+	for _, a := range nemesis.Actions() {
+		if !slices.Contains(able.Kinds, a.Kind()) {
+			err := able.Refuse(nemesis.Plan{{Action: a}})
+			if err == nil || !strings.Contains(err.Error(), "the memory backend cannot") || !strings.Contains(err.Error(), string(a.Kind())) {
+				t.Errorf("%s: %v", a.Kind(), err)
+			}
+			kinds = append(kinds, string(a.Kind()))
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// What needs a disk or a replica nodes in memory do not have.
+func TestFaultsOnOffer(t *testing.T) {
+	able := nemesis.Ability{Name: Backend{}.Name(), Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
+	if got, want := refused(t, able), []string{"failover", "old-snapshot", "power-loss"}; !slices.Equal(got, want) {
+		t.Errorf("refused are %v, want %v", got, want)
+	}
+	for name, a := range map[string]nemesis.Action{
+		"first: timers":  &nemesis.Pause{Client: 1, First: nemesis.TimersFirst},
+		"error: loading": &nemesis.NodeError{Error: nemesis.Loading},
+	} {
+		if err := able.Refuse(nemesis.Plan{{Action: a}}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := able.Refuse(nemesis.Plan{{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: time.Second}}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A lock that reads the clock of package time cannot be told another time than everybody.
+func TestFaultsOnOfferForAForeignLock(t *testing.T) {
+	able := Backend{}.Foreign()
+	if got, want := refused(t, able), []string{"failover", "old-snapshot", "power-loss", "snapshot", "suspend"}; !slices.Equal(got, want) {
+		t.Errorf("refused are %v, want %v", got, want)
+	}
+	jump := func(m nemesis.Machine) nemesis.Plan {
+		return nemesis.Plan{{Action: &nemesis.ClockJump{Machine: m, By: time.Second}}}
+	}
+	if err := able.Refuse(jump(nemesis.Machine{Client: 1})); err == nil || !strings.Contains(err.Error(), `clock-jump with "client"`) {
+		t.Errorf("a client's clock: %v", err)
+	}
+	if err := able.Refuse(jump(nemesis.Machine{Node: 1})); err != nil {
+		t.Errorf("a node's clock: %v", err)
+	}
+}

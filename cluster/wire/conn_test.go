@@ -1,0 +1,197 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pair is a connection in memory to a node whose end is a pipe that the test holds.
+type pair struct {
+	net.Conn          // the client's
+	its      net.Conn // the node's
+	link     *Link
+}
+
+// The one node is called by itself.
+func (p *pair) Addr() string { return "node-1:6379" }
+
+// Connect implements [Host].
+func (p *pair) Connect() (ours net.Conn, err error) {
+	ours, p.its = net.Pipe()
+	return ours, nil
+}
+
+// inBubble tests a connection in memory in a bubble, which fails if a goroutine is left.
+func inBubble(t *testing.T, test func(t *testing.T, c *pair)) {
+	synctest.Test(t, func(t *testing.T) {
+		c := new(pair)
+		n, err := OpenInMemory(1, []Host{c}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.Close()
+		c.link = n.Link(1, 1)
+		if c.Conn, err = c.link.Dial(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer c.its.Close()
+		test(t, c)
+	})
+}
+
+// A client that writes never waits, though nobody reads, and what it has written comes in
+// order.
+func TestWritesDoNotWait(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *pair) {
+		began := time.Now()
+		c.link.Requests.Impose(1, slower(time.Hour))
+		for range 1000 {
+			say(t, c, "0123456789")
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("writing took %v", took)
+		}
+		got := make([]byte, 11000)
+		if _, err := io.ReadFull(c.its, got); err != nil || string(got[10989:]) != "0123456789\n" {
+			t.Errorf("%q, %v", got[10989:], err)
+		}
+		if took := time.Since(began); took != time.Hour {
+			t.Errorf("it came after %v", took)
+		}
+	})
+}
+
+// Deadlines pass on time, and not when they have been taken back or moved.
+func TestDeadlines(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *pair) {
+		began, p := time.Now(), make([]byte, 10)
+		_ = c.SetDeadline(began.Add(time.Second))
+		if _, err := c.Read(p); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		var timeout net.Error
+		if _, err := c.Write(p); !errors.As(err, &timeout) || !timeout.Timeout() {
+			t.Errorf("a write after it: %v", err)
+		}
+		_ = c.SetDeadline(time.Time{})
+		time.AfterFunc(time.Second, func() { _ = c.SetReadDeadline(time.Now().Add(time.Second)) })
+		if _, err := c.Read(p); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != 3*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		_ = c.SetReadDeadline(time.Now().Add(time.Second))
+		go func() { _, _ = c.its.Write([]byte("in time")) }()
+		if n, err := c.Read(p); err != nil || string(p[:n]) != "in time" {
+			t.Errorf("%q, %v", p[:n], err)
+		}
+	})
+}
+
+// What has come before the end is read before it, and what came too late can still be seen
+// by who asks for it.
+func TestEndsOfConnections(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *pair) {
+		p := make([]byte, 10)
+		if n, err := c.near().ReadArrived(p); n != 0 || err != nil {
+			t.Errorf("nothing has come: %d, %v", n, err)
+		}
+		go func() {
+			_, _ = c.its.Write([]byte("bye"))
+			_ = c.its.Close()
+		}()
+		synctest.Wait()
+		_ = c.SetReadDeadline(time.Unix(1, 0))
+		if _, err := c.Read(p); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error(err)
+		}
+		if n, err := c.near().ReadArrived(p[:1]); string(p[:n]) != "b" || err != nil {
+			t.Errorf("%q, %v", p[:n], err)
+		}
+		_ = c.SetReadDeadline(time.Time{})
+		if n, err := c.Read(p); string(p[:n]) != "ye" || err != nil {
+			t.Errorf("%q, %v", p[:n], err)
+		}
+		if _, err := c.Read(p); err != io.EOF { //nolint:errorlint // as readers of connections compare it
+			t.Error(err)
+		}
+		if _, err := c.Write(p); !errors.Is(err, syscall.EPIPE) {
+			t.Errorf("to a node that is gone: %v", err)
+		}
+		_ = c.Close()
+		if _, err := c.Read(p); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+		if _, err := c.Write(p); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	})
+}
+
+func (p *pair) near() *conn { return p.Conn.(*conn) }
+
+// Whoever reads hears of Close at once.
+func TestCloseWakesReaders(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *pair) {
+		time.AfterFunc(time.Minute, func() { _ = c.Close() })
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// A connection that is reset ends at both of its ends.
+func TestResetInMemory(t *testing.T) {
+	for _, way := range []string{"requests", "replies"} {
+		inBubble(t, func(t *testing.T, c *pair) {
+			if way == "requests" {
+				c.link.Requests.Reset(true)
+				say(t, c, "lost")
+			} else {
+				c.link.Replies.Reset(true)
+				go func() { _, _ = c.its.Write([]byte("lost")) }()
+			}
+			if n, err := c.Read(make([]byte, 10)); n != 0 || err != io.EOF { //nolint:errorlint // see above
+				t.Errorf("%s: the client reads %d bytes, %v", way, n, err)
+			}
+			if n, err := c.its.Read(make([]byte, 10)); n != 0 || err == nil {
+				t.Errorf("%s: the node reads %d bytes, %v", way, n, err)
+			}
+		})
+	}
+}
+
+func TestNetworkInMemoryIsClosed(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *pair) {
+		c.link.path.stop()
+		if _, err := c.link.Dial(t.Context()); !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+		if err := c.link.Lead("elsewhere:1"); err == nil {
+			t.Error("it leads elsewhere")
+		}
+	})
+}
+
+// A client's dialer knows its nodes by their addresses.
+func TestDialerInMemory(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *pair) {
+		n := &Network{links: [][]*Link{{c.link}}, inside: true}
+		if conn, err := n.Dialer(1)(t.Context(), "tcp", "node-1:6379"); err != nil || conn.RemoteAddr().String() != "node-1:6379" {
+			t.Errorf("%v, %v", conn, err)
+		}
+		if _, err := n.Dialer(1)(t.Context(), "tcp", "node-2:6379"); err == nil {
+			t.Error("it has found a node that there is not")
+		}
+		if (&Network{}).Dialer(1) != nil {
+			t.Error("proxies need no dialer")
+		}
+	})
+}

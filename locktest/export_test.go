@@ -1,0 +1,32 @@
+package locktest
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// Tried is what one run of a storm says of a lock.
+type Tried struct {
+	Broken, Open, Limits []checker.Finding
+	Err                  error // there was no proper run
+}
+
+// Try runs a storm of the default, by its name, or another once.
+func Try(t *testing.T, c Config, s Storm, seed uint64, make func(Env) Locker) (tried Tried) {
+	c = c.filled(t.Name())
+	if err := c.validate(); err != nil {
+		return Tried{Err: err}
+	}
+	tr := trial{c, make}
+	o, err := tr.settled(t, tr.scenario(s), seed)
+	if err != nil {
+		return Tried{Err: err}
+	}
+	j := o.judge(c)
+	tried = Tried{Broken: j.broken, Open: j.open}
+	for _, l := range j.limits {
+		tried.Limits = append(tried.Limits, l.Finding)
+	}
+	return tried
+}

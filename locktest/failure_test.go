@@ -1,0 +1,219 @@
+package locktest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/locktest"
+)
+
+// inner is the environment variable that names the test of this binary which is to fail: it
+// runs in a process of its own.
+const inner = "LOCKTEST_INNER"
+
+// innerTests are the tests that fail.
+var innerTests = map[string]func(t *testing.T){
+	"del": func(t *testing.T) {
+		c := locktest.Config{Name: "released by DEL", Nodes: 1, Again: 3, Dir: os.Getenv(inner + "_DIR")}
+		for _, s := range locktest.Storms(c) {
+			if s.Name == "holder-stands-still" || s.Name == "calm" {
+				c.Storms = append(c.Storms, s)
+			}
+		}
+		locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
+			l := onOneNode(env)
+			l.plainDel = true
+			return l
+		})
+	},
+	"fatal": func(t *testing.T) {
+		locktest.Run(t, locktest.Config{}, func(locktest.Env) locktest.Locker {
+			t.Fatal("no lock today")
+			return nil
+		})
+	},
+	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
+}
+
+// TestInner is what runs in the process of its own.
+func TestInner(t *testing.T) {
+	if name := os.Getenv(inner); name != "" {
+		innerTests[name](t)
+	}
+}
+
+// runInner runs one of them, and returns what it prints. It has to fail.
+func runInner(t *testing.T, name, dir string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], append([]string{"-test.run=^TestInner$", "-test.v"}, args...)...)
+	cmd.Env = append(os.Environ(), inner+"="+name, inner+"_DIR="+dir)
+	text, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		t.Fatalf("the test should have failed: %v\n%s", err, text)
+	}
+	return string(text)
+}
+
+// A test that fails tells the story, the plan, the seed and how often it recurs; stores the
+// run with a page; and names a command that shows it again.
+func TestFailureIsTold(t *testing.T) {
+	dir := t.TempDir()
+	text := runInner(t, "del", dir)
+	stored := filepath.Join(dir, "released-by-DEL", "holder-stands-still-memory-")
+	for _, want := range []string{
+		`--- PASS: TestInner/calm`,
+		`--- FAIL: TestInner/holder-stands-still`,
+		`V1 \(lease exclusion\) is violated, by the lock released by DEL, seed \d`,
+		`client \d was granted "invoice-7" .* while client \d still held it`,
+		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`,
+		`Stored in ` + regexp.QuoteMeta(stored) + `\d: run.json, history.jsonl, and report.html`,
+		`It recurs in \d of 3 re-runs \(95 % interval: \[.*\] %\)`,
+		`go test -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=` + regexp.QuoteMeta(stored),
+	} {
+		if !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("%s is missing in\n%s", want, text)
+		}
+	}
+	runs, _ := filepath.Glob(stored + "*")
+	if len(runs) != 1 {
+		t.Fatalf("stored are %q", runs)
+	}
+	for _, name := range []string{"run.json", "history.jsonl", "report.html"} {
+		if info, err := os.Stat(filepath.Join(runs[0], name)); err != nil || info.Size() < 1000 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	again := runInner(t, "del", dir, "-test.run=^TestInner$/^holder-stands-still$", "-locktest.witness="+runs[0], "-locktest.reruns=4")
+	if want := regexp.MustCompile(`V1 \(lease exclusion\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
+		t.Errorf("the witness tells\n%s", again)
+	}
+}
+
+// A lock that cannot be built, and a configuration that cannot be, are told as that.
+func TestWhatCannotBeIsTold(t *testing.T) {
+	for name, wants := range map[string][]string{
+		"fatal": {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does"},
+		"nodes": {"locktest.Config.Nodes: 65: want 1 to 64"},
+	} {
+		text := runInner(t, name, t.TempDir())
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q is missing in\n%s", name, want, text)
+			}
+		}
+	}
+}
+
+// What a lock does that no lock may is an error that says so, with the client, and no verdict.
+func TestWhatNoLockMayIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		config locktest.Config
+		make   func(locktest.Env) locktest.Locker
+		want   []string
+	}{
+		"no release": {
+			make: func(locktest.Env) locktest.Locker {
+				return locktest.LockerFunc(func(context.Context, string) (locktest.Hold, error) { return locktest.Hold{}, nil })
+			},
+			want: []string{"seed 1: client ", ": Lock has returned a Hold without Release"},
+		},
+		"no extension": {
+			config: locktest.Config{Work: time.Second, Extend: 100 * time.Millisecond},
+			make: func(env locktest.Env) locktest.Locker {
+				l := onOneNode(env)
+				return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+					h, err := l.Lock(ctx, resource)
+					h.Extend = nil
+					return h, err
+				})
+			},
+			want: []string{"Config.Extend is set, and Lock has returned a Hold without Extend"},
+		},
+		"panic": {
+			make: func(env locktest.Env) locktest.Locker {
+				return locktest.LockerFunc(func(context.Context, string) (locktest.Hold, error) { panic("ouch") })
+			},
+			want: []string{"client ", "main: panic: ouch"},
+		},
+		"panic in the making": {
+			make: func(locktest.Env) locktest.Locker { panic("ouch") },
+			want: []string{"client 1: the function that makes the lock panics: ouch"},
+		},
+		"error in the making": {
+			make: func(env locktest.Env) locktest.Locker {
+				env.Must(errors.New("no such script"))
+				return nil
+			},
+			want: []string{"client 1: no such script"},
+		},
+		"nil": {
+			make: func(locktest.Env) locktest.Locker { return nil },
+			want: []string{"client 1: the function that makes the lock has returned nil"},
+		},
+		"left behind": {
+			make: func(env locktest.Env) locktest.Locker {
+				go func() { select {} }()
+				return onOneNode(env)
+			},
+			want: []string{"goroutines of the lock are left behind", "env.Cleanup", "failure_test.go"},
+		},
+		"deaf": {
+			make: func(env locktest.Env) locktest.Locker {
+				return locktest.LockerFunc(func(context.Context, string) (locktest.Hold, error) { select {} })
+			},
+			want: []string{"these have not ended", "client 1, main"},
+		},
+		"cleanup that does not return": {
+			make: func(env locktest.Env) locktest.Locker {
+				env.Cleanup(func() error { select {} })
+				return onOneNode(env)
+			},
+			want: []string{"client 1: what was given to Cleanup has not returned"},
+		},
+		"a clock that cannot be wrong": {
+			make: func(env locktest.Env) locktest.Locker { return onOneNode(env) },
+			want: []string{"clock-jump of a client cannot change"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.config.Nodes, c.config.Rounds = 1, 3
+			storm := stormOf(t, c.config, "calm")
+			if strings.Contains(name, "clock") {
+				storm = loaded(t, "name: wrong\nplan: [{clock-jump: {client: 1, by: 1s}, start: {at: 0s}}]")
+			}
+			tried := locktest.Try(t, c.config, storm, 1, c.make)
+			if tried.Err == nil {
+				t.Fatal("there was no error")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(tried.Err.Error(), want) {
+					t.Errorf("%q is missing in: %v", want, tried.Err)
+				}
+			}
+		})
+	}
+}
+
+// loaded is the storm of a text.
+func loaded(t *testing.T, text string) locktest.Storm {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "storm.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := locktest.LoadStorm(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
