@@ -110,3 +110,43 @@ func TestSomebodyElseEndsWithTheRun(t *testing.T) {
 		<-calling.Done()
 	})
 }
+
+// Who waits for a message or for an item of a list hears of it in the instant in which it
+// comes, and of a crash; nothing of either is left behind.
+func TestSomebodyElseWaitsAtANode(t *testing.T) {
+	plan := nemesis.Plan{{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(time.Minute), End: nemesis.After(time.Minute)}}
+	try(t, nemesis.Setting{Clients: 2, Plan: plan}, func(w *trial, client int) {
+		c := w.own(client, 1)
+		defer c.Close()
+		if client == 2 {
+			w.sleep(2, 10*time.Second)
+			if err := c.Publish(w.t.Context(), "news", "free").Err(); err != nil {
+				t.Error(err)
+			}
+			w.sleep(2, 10*time.Second)
+			if err := c.RPush(w.t.Context(), "queue", "item").Err(); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		began := time.Now()
+		sub := c.Subscribe(w.t.Context(), "news")
+		defer sub.Close()
+		if _, err := sub.Receive(w.t.Context()); err != nil {
+			t.Error(err)
+		}
+		if m, err := sub.ReceiveMessage(w.t.Context()); err != nil || m.Payload != "free" || time.Since(began) != 10*time.Second {
+			t.Errorf("%v, %v after %v", m, err, time.Since(began))
+		}
+		if item, err := c.BLPop(w.t.Context(), 30*time.Second, "queue").Result(); err != nil || item[1] != "item" || time.Since(began) != 20*time.Second {
+			t.Errorf("%v, %v after %v", item, err, time.Since(began))
+		}
+		if _, err := c.BLPop(w.t.Context(), 30*time.Second, "queue").Result(); !errors.Is(err, redis.Nil) || time.Since(began) != 50*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		if _, err := c.BLPop(w.t.Context(), 30*time.Second, "queue").Result(); err == nil || time.Since(began) != time.Minute {
+			t.Errorf("the node crashes: %v after %v", err, time.Since(began))
+		}
+		w.sleep(1, time.Hour)
+	})
+}
