@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-container bless lint lint-all bench pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
+.PHONY: help deps browser build pictures test test-container bless lint lint-all bench bench-locks pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -46,6 +46,7 @@ test: browser ## run all tests, those of concurrent code under the race detector
 	$(TEST) -run '$(SERIAL)' ./cmd/lockstorm
 	$(TEST) -race -skip '$(SERIAL)|$(CONTAINERS)' $(RACED)
 	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./storm ./hunt
+	cd bench && $(TEST) ./...
 	@sh scripts/browser.sh >/dev/null || echo "left out: the tests that look at pages in a browser, which need Chromium (make browser)"
 	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
 
@@ -65,14 +66,21 @@ TOOLS = $(GO) tool -modfile=tools/go.mod
 lint: ## gofmt, go vet, staticcheck (half a minute)
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w these: $$unformatted"; exit 1; fi
 	$(GO) vet -pgo=off ./...
+	cd bench && $(GO) vet ./...
 	$(TOOLS) staticcheck ./...
+	cd bench && $(GO) tool -modfile=../tools/go.mod staticcheck ./...
 
 lint-all: ## and golangci-lint, by .golangci.yml (a minute; the first time 5, to build it)
 	$(GO) vet -pgo=off ./...
+	cd bench && $(GO) vet ./...
 	$(TOOLS) golangci-lint run ./...
+	cd bench && $(GO) tool -modfile=../tools/go.mod golangci-lint run ./...
 
 bench: ## run the benchmarks
 	$(GO) test -pgo=$(CURDIR)/cmd/lockstorm/default.pgo -run '^$$' -bench . ./...
+
+bench-locks: deps ## measure this lock beside others on the same servers (10 minutes, on a machine that does nothing else); docs/bench.md and tables in README are committed
+	sh scripts/bench-locks.sh
 
 pgo: ## renew the profile by which the compiler optimises the command
 	$(GO) test -trimpath ./storm -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile storm.pgo -o /dev/null

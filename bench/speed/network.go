@@ -1,6 +1,7 @@
 package speed
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/cluster/wire"
@@ -12,6 +13,7 @@ import (
 // health: that is what a trouble has to be compared with.
 type Network struct {
 	Name    string // in benchmarks
+	What    string // it is
 	proxied bool
 	trouble *nemesis.Rule // of the proxied node; nil: none
 }
@@ -24,10 +26,10 @@ func Networks() []Network {
 	silence := nemesis.Silence()
 	slow := nemesis.Rule{Delay: func(nemesis.Message) time.Duration { return slowness }}
 	return []Network{
-		{Name: "direct"},
-		{Name: "healthy", proxied: true},
-		{Name: "black-hole", proxied: true, trouble: &silence},
-		{Name: "slow", proxied: true, trouble: &slow},
+		{Name: "direct", What: "Straight to the servers, over loopback."},
+		{Name: "healthy", What: "The fifth node lies behind a proxy, as in what follows, and is in good health.", proxied: true},
+		{Name: "black-hole", What: "The fifth node answers nobody: what is sent to it, and what it answers, is held back. The first cycle of each client, which finds out, is not counted.", proxied: true, trouble: &silence},
+		{Name: "slow", What: fmt.Sprintf("Requests to the fifth node take %v longer.", slowness), proxied: true, trouble: &slow},
 	}
 }
 

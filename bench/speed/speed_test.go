@@ -74,7 +74,7 @@ func (c bench) run(b *testing.B) {
 	}
 	defer lock.Close()
 	crowd := NewCrowd(lock, c.clients)
-	crowd.Cycle(10 * c.clients) // connections are made, scripts known
+	crowd.Cycle(4 * c.clients) // connections are made, scripts known
 	way.Strike()
 	crowd.Cycle(c.clients) // the first of each client, which finds out
 	time.Sleep(settling)
@@ -96,14 +96,14 @@ func (c bench) run(b *testing.B) {
 }
 
 func report(b *testing.B, tally Tally, counts Counts) {
+	b.ReportMetric(float64(tally.Failed)/float64(b.N), "failed/op")
 	granted := float64(len(tally.Took))
+	b.ReportMetric(granted/b.Elapsed().Seconds(), "grants/s")
 	if granted == 0 {
-		b.Fatalf("%d cycles failed, and none succeeded: %v", tally.Failed, tally.Err)
+		return // what is said of a grant is said of none
 	}
 	b.ReportMetric(float64(tally.Quantile(0.5))/1e3, "p50-us")
 	b.ReportMetric(float64(tally.Quantile(0.99))/1e3, "p99-us")
-	b.ReportMetric(granted/b.Elapsed().Seconds(), "grants/s")
 	b.ReportMetric(float64(counts.Bytes)/granted, "wire-B/grant")
 	b.ReportMetric(float64(counts.Commands)/granted, "cmds/grant")
-	b.ReportMetric(float64(tally.Failed)/float64(b.N), "failed/op")
 }

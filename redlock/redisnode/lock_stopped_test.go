@@ -5,6 +5,7 @@ package redisnode_test
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"syscall"
 	"testing"
@@ -38,7 +39,12 @@ func TestLockWhileServersStop(t *testing.T) {
 // connections and in any order. No key is left all the same, whether the lock
 // was granted by the others or refused.
 func TestLateRequestsLeaveNoKey(t *testing.T) {
-	s := newServers(t, 3, redisnode.Options{})
+	for _, abreast := range []int{1, math.MaxInt} {
+		lateRequestsLeaveNoKey(t, newServers(t, 3, redisnode.Options{Abreast: abreast}))
+	}
+}
+
+func lateRequestsLeaveNoKey(t *testing.T, s servers) {
 	for range 5 {
 		s.signal(1, syscall.SIGSTOP)
 		m := s.mutex(t, patience)

@@ -5,6 +5,7 @@ package redisnode_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ const aeon = time.Hour
 // A node in trouble costs nothing while a quorum is in good health, whatever the
 // trouble is: the node timeout is an hour.
 func TestOneNodeInTrouble(t *testing.T) {
-	for _, c := range troubles {
+	for _, c := range eachWay(troubles) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWard(t, c, 1)
 			m := w.mutex(c.patientTimeout())
@@ -44,7 +45,7 @@ func TestOneNodeInTrouble(t *testing.T) {
 // once if that is known, and otherwise after the node timeout. Nothing else
 // would end it: a request is given up after an hour, and so is a dial.
 func TestTwoNodesInTrouble(t *testing.T) {
-	for _, c := range troubles {
+	for _, c := range eachWay(troubles) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWard(t, c, 2)
 			timeout := c.patientTimeout()
@@ -56,6 +57,18 @@ func TestTwoNodesInTrouble(t *testing.T) {
 			w.wantNoKey()
 		})
 	}
+}
+
+// eachWay are the same troubles with requests that go out together, and with requests
+// that each have a connection to themselves.
+func eachWay(troubles []trouble) (all []trouble) {
+	for _, c := range troubles {
+		all = append(all, c)
+		c.name += ", each alone"
+		c.options.Abreast = math.MaxInt
+		all = append(all, c)
+	}
+	return all
 }
 
 // patientTimeout is a node timeout that nobody has to wait for. Where answers are

@@ -3,6 +3,7 @@ package redisnode
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -26,14 +27,19 @@ import (
 // there are then as many as it takes, and only a few to a node that is dead.
 const turn = time.Millisecond
 
+// grain is how much later than it should a request may be given up, so that many are at
+// once: where a node is dead and clients are many there are thousands.
+const grain = time.Millisecond
+
 // lotSize is how many requests go out together at most.
 const lotSize = 256
 
 // node is one master.
 type node struct {
 	nodes  *Nodes
-	number int // from 1
 	client *redis.Client
+	number int       // from 1
+	late   env.Reply // to a request that is given up
 
 	abreast int           // requests that go out at once
 	limit   int           // lots that can be under way
@@ -43,6 +49,7 @@ type node struct {
 	open    *request   // of those that are not answered yet, the last that has come
 	waiting []*request // those of them that are not under way, the oldest first
 	busy    int        // workers that have something to do
+	called  int        // those of them that have not yet begun: there is a request for each
 	idle    int        // workers that have not
 	due     time.Time  // when those that wait go out all the same; zero: none do, or there is no connection for them
 	alarm   *time.Timer
@@ -65,6 +72,7 @@ func newNode(of *Nodes, number int, client *redis.Client, o Options) *node {
 		nodes: of, number: number, client: client,
 		abreast: o.Abreast, limit: o.PoolSize, wake: make(chan struct{}, o.PoolSize),
 	}
+	n.late = n.reply(env.Reply{}, context.DeadlineExceeded)
 	n.alarm = time.AfterFunc(time.Hour, n.ring)
 	n.alarm.Stop()
 	return n
@@ -75,7 +83,7 @@ func (n *node) submit(r *request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
-		n.tell(r, env.Reply{}, errGivenUp)
+		n.tell(r, n.reply(env.Reply{}, errGivenUp))
 		return
 	}
 	n.enter(r)
@@ -106,6 +114,7 @@ func (n *node) hurry() {
 // employ has one more worker see to those that wait.
 func (n *node) employ() {
 	n.busy++
+	n.called++
 	if n.idle > 0 {
 		n.idle--
 		n.wake <- struct{}{}
@@ -122,8 +131,10 @@ func (n *node) employ() {
 func (n *node) work() {
 	defer n.nodes.workers.leave()
 	var commands []*redis.Cmd
+	called := true
 	for pipeline := n.client.Pipeline(); ; {
-		lot, stays := n.take()
+		lot, stays := n.take(called)
+		called = false
 		switch {
 		case lot != nil:
 			commands = n.exchange(lot, pipeline, commands[:0])
@@ -133,6 +144,7 @@ func (n *node) work() {
 		default:
 			select {
 			case <-n.wake:
+				called = true
 			case <-n.nodes.life.Done():
 				return
 			}
@@ -140,19 +152,22 @@ func (n *node) work() {
 	}
 }
 
-// take returns those that wait. If there are none the worker has nothing to do, and stays
-// or not.
-func (n *node) take() (lot []*request, stays bool) {
+// take returns those that wait, but for one for each worker that has been called and not
+// begun. If there are none the worker has nothing to do, and stays or not.
+func (n *node) take(called bool) (lot []*request, stays bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.waiting) == 0 {
+	if called {
+		n.called--
+	}
+	most := min(len(n.waiting)-n.called, lotSize)
+	if most <= 0 {
 		n.busy--
 		if stays = n.idle < n.abreast; stays {
 			n.idle++
 		}
 		return nil, stays
 	}
-	most := min(len(n.waiting), lotSize)
 	lot, n.waiting = n.waiting[:most:most], n.waiting[most:]
 	if len(n.waiting) == 0 {
 		n.waiting = nil
@@ -231,13 +246,25 @@ func (n *node) answer(r *request, reply env.Reply, err error) {
 	}
 	n.mu.Unlock()
 	if !late {
-		n.tell(r, reply, err)
+		n.tell(r, n.reply(reply, err))
 	}
 }
 
-func (n *node) tell(r *request, reply env.Reply, err error) {
-	r.replies <- n.nodes.reply(n.number, reply, err)
+func (n *node) tell(r *request, reply env.Reply) {
+	r.replies <- reply
 	n.nodes.requests.leave()
+}
+
+// reply completes a reply by what a request's end means.
+func (n *node) reply(r env.Reply, err error) env.Reply {
+	r.Node, r.Answer = n.number, answer(r.Answer, err)
+	if unsent := new(dialError); errors.As(err, &unsent) {
+		err = unsent.reason
+	}
+	if err != nil {
+		r.Err = fmt.Errorf("%s: %w", n.client.Options().Addr, err)
+	}
+	return r
 }
 
 // enter takes note of a request that has to be answered.
@@ -274,36 +301,47 @@ func (n *node) setAlarm(at time.Time) {
 // long enough.
 func (n *node) ring() {
 	for _, r := range n.overdue() {
-		n.tell(r, env.Reply{}, context.DeadlineExceeded)
+		n.tell(r, n.late)
 	}
 }
 
-func (n *node) overdue() (late []*request) {
+func (n *node) overdue() []*request {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now()
 	n.rings = time.Time{}
-	for r := n.open; r != nil; {
-		next := r.next
-		switch {
-		case r.deadline.IsZero():
-		case r.deadline.After(now):
-			n.setAlarm(r.deadline)
-		default:
-			n.leave(r)
-			late = append(late, r)
-		}
-		r = next
-	}
-	if late != nil {
-		n.forget()
-	}
+	late := n.giveUp(now)
 	if !n.due.IsZero() && !n.due.After(now) {
 		if n.due = (time.Time{}); len(n.waiting) > 0 && n.busy < n.limit {
 			n.employ()
 		}
 	}
 	n.setAlarm(n.due)
+	return late
+}
+
+// giveUp takes the requests away whose time has come, and sets the alarm for the next.
+func (n *node) giveUp(now time.Time) (late []*request) {
+	var soonest time.Time
+	for r := n.open; r != nil; {
+		next := r.next
+		switch {
+		case r.deadline.IsZero():
+		case !r.deadline.After(now):
+			n.leave(r)
+			late = append(late, r)
+		case soonest.IsZero() || r.deadline.Before(soonest):
+			soonest = r.deadline
+		}
+		r = next
+	}
+	if late != nil {
+		n.forget()
+	}
+	if least := now.Add(grain); !soonest.IsZero() && soonest.Before(least) {
+		soonest = least
+	}
+	n.setAlarm(soonest)
 	return late
 }
 
@@ -330,7 +368,7 @@ func (n *node) abandon() {
 	n.alarm.Stop()
 	n.mu.Unlock()
 	for _, r := range all {
-		n.tell(r, env.Reply{}, errGivenUp)
+		n.tell(r, n.reply(env.Reply{}, errGivenUp))
 	}
 }
 

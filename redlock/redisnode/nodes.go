@@ -89,7 +89,7 @@ func (n *Nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Ro
 	deadline := n.deadline(giveUp)
 	if err := n.admit(cmd, to.Len()); err != nil {
 		for ; to != 0; to = to.Without(to.First()) {
-			r.replies <- n.reply(to.First(), env.Reply{}, err)
+			r.replies <- n.nodes[to.First()-1].reply(env.Reply{}, err)
 		}
 		return r
 	}
@@ -121,18 +121,6 @@ func (n *Nodes) deadline(giveUp env.Instant) time.Time {
 		return time.Time{}
 	}
 	return time.Now().Add(giveUp.Sub(n.runtime.Now(env.Monotonic)))
-}
-
-// reply completes the reply of a node by what a request's end means.
-func (n *Nodes) reply(node int, r env.Reply, err error) env.Reply {
-	r.Node, r.Answer = node, answer(r.Answer, err)
-	if unsent := new(dialError); errors.As(err, &unsent) {
-		err = unsent.reason
-	}
-	if err != nil {
-		r.Err = fmt.Errorf("%s: %w", n.nodes[node-1].client.Options().Addr, err)
-	}
-	return r
 }
 
 // Close has to come after that of the mutexes on these nodes, or it cuts their

@@ -1,0 +1,182 @@
+//go:build linux
+
+package redisnode_test
+
+import (
+	"bufio"
+	"math"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// ear is a node that answers HELLO, and SET when it is told to.
+type ear struct {
+	net.Listener
+	mu          sync.Mutex
+	connections []net.Conn // over which it has heard a SET
+	heard       int        // SETs
+}
+
+// newEar returns an ear and nodes of it alone.
+func newEar(t *testing.T, o redisnode.Options) (*ear, *bench) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	e := &ear{Listener: l}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go e.hear(conn)
+		}
+	}()
+	b := &bench{T: t}
+	b.nodes = b.connect([]string{l.Addr().String()}, o)
+	return e, b
+}
+
+// hear looks for the lines that name a command.
+func (e *ear) hear(conn net.Conn) {
+	defer conn.Close()
+	for lines := bufio.NewScanner(conn); lines.Scan(); {
+		switch strings.ToLower(lines.Text()) {
+		case "hello":
+			_, _ = conn.Write([]byte("*0\r\n"))
+		case "set":
+			e.mu.Lock()
+			e.heard++
+			if !slices.Contains(e.connections, conn) {
+				e.connections = append(e.connections, conn)
+			}
+			e.mu.Unlock()
+		}
+	}
+}
+
+// await waits until so many SETs have been heard in all, and no more.
+func (e *ear) await(b *bench, sets int) {
+	b.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		e.mu.Lock()
+		heard := e.heard
+		e.mu.Unlock()
+		if heard == sets {
+			return
+		}
+		if heard > sets || time.Now().After(end) {
+			b.Fatalf("the node has heard %d requests, want %d", heard, sets)
+		}
+	}
+}
+
+// answer answers so many SETs that came over the first connection.
+func (e *ear) answer(sets int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, _ = e.connections[0].Write([]byte(strings.Repeat("+OK\r\n", sets)))
+}
+
+func (b *bench) send(giveUp env.Instant) env.Round {
+	return b.nodes.Send(env.AllNodes(1), set("a", time.Hour), giveUp)
+}
+
+func (b *bench) wantOne(r env.Round, want env.Answer) {
+	b.Helper()
+	if got := b.hear(r, 1); got[0] != want {
+		b.Errorf("%v, want %v", got[0], want)
+	}
+}
+
+// What has waited for a connection goes out together: all of it is heard before any of it
+// is answered.
+func TestRequestsThatWaitGoOutTogether(t *testing.T) {
+	e, b := newEar(t, redisnode.Options{PoolSize: 1})
+	rounds := []env.Round{b.send(env.Never)}
+	e.await(b, 1)
+	for range 19 {
+		rounds = append(rounds, b.send(env.Never))
+	}
+	e.answer(1)
+	e.await(b, 20)
+	e.answer(19)
+	for _, r := range rounds {
+		b.wantOne(r, env.Yes)
+	}
+}
+
+// Those that may be abreast have a connection each.
+func TestRequestsAbreast(t *testing.T) {
+	const requests = 10
+	e, b := newEar(t, redisnode.Options{PoolSize: requests, Abreast: math.MaxInt})
+	for range requests {
+		b.send(env.Never)
+	}
+	e.await(b, requests)
+	if got := len(e.connections); got != requests {
+		t.Errorf("%d requests came over %d connections", requests, got)
+	}
+}
+
+// A node that does not answer holds nobody up: what waits goes out over a further
+// connection.
+func TestRequestsDoNotWaitForSilence(t *testing.T) {
+	e, b := newEar(t, redisnode.Options{})
+	for sent := range 4 {
+		b.send(env.Never)
+		e.await(b, sent+1)
+	}
+}
+
+// What is given up while it waits is not sent any more.
+func TestRequestGivenUpWhileItWaits(t *testing.T) {
+	e, b := newEar(t, redisnode.Options{PoolSize: 1})
+	b.send(env.Never)
+	e.await(b, 1)
+	b.wantOne(b.send(in(20*time.Millisecond)), env.Lost)
+	last := b.send(env.Never)
+	e.answer(1)
+	e.await(b, 2)
+	e.answer(1)
+	b.wantOne(last, env.Yes)
+}
+
+// What is given up on its way takes nothing along that went out with it.
+func TestRequestGivenUpAmongOthers(t *testing.T) {
+	e, b := newEar(t, redisnode.Options{PoolSize: 1})
+	b.send(env.Never)
+	e.await(b, 1)
+	short, long := b.send(in(500*time.Millisecond)), b.send(env.Never)
+	e.answer(1)
+	e.await(b, 3)
+	b.wantOne(short, env.Lost)
+	e.answer(2)
+	b.wantOne(long, env.Yes)
+}
+
+// Closed nodes tell of everything that was on its way, and of what had not yet set out.
+func TestCloseReportsWhatWaits(t *testing.T) {
+	e, b := newEar(t, redisnode.Options{PoolSize: 1})
+	rounds := []env.Round{b.send(env.Never)}
+	e.await(b, 1)
+	for range 5 {
+		rounds = append(rounds, b.send(env.Never))
+	}
+	if err := b.nodes.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, r := range rounds {
+		b.wantOne(r, env.Lost)
+	}
+}
