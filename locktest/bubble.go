@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // enter lets do run where the backend's worlds can be: in a bubble, if time is virtual there.
@@ -37,9 +38,15 @@ func inBubble(t *testing.T, do func(ctx context.Context) error) (err error) {
 			}
 		}()
 		err = do(t.Context())
+		time.Sleep(lingering)
 	})
 	return err
 }
+
+// lingering is how long, of virtual time, what was told to end may take to hear of it: the
+// pool of go-redis asks once a second for a node that is dead, and only then whether it has
+// been closed itself.
+const lingering = 10 * time.Second
 
 // stuck is the error of a bubble that has panicked.
 func stuck(p any, returned bool, err error) error {

@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt/assume"
@@ -46,7 +47,9 @@ func (s Seen) Beyond(p checker.Property) error {
 }
 
 // Rerun runs again, so often, what was done in the run.
-func (s Seen) Rerun(times int) (storm.Tally, error) { return s.trial.rerun(s.t, s.outcome, times) }
+func (s Seen) Rerun(times int) (storm.Tally, error) {
+	return s.trial.rerun(s.t, s.outcome, times, time.Time{})
+}
 
 // Keep stores the run in a new directory below parent, without a page about it.
 // A number is appended to the name if that is taken.

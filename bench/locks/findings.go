@@ -94,23 +94,31 @@ var findings = []Finding{
 	},
 	{
 		Name: "rueidislock-tells-late", Kind: Defect,
-		Shows: []Shown{{Subjects: rueidislocks, Storms: all("holder-cut-off"), Properties: all(v1, v2, v3)}},
-		What:  "A holder that is cut off cannot extend. The failing request is given until half a KeyValidity after the keys are gone, and the context ends only then: somebody else is granted the lock while the first holder's context is alive. No clock is wrong, and nobody stands still.",
-		Says:  "“The returned ctx will be canceled automatically and immediately once the KeyMajority is not held anymore, for example: Redis are down” (README).",
+		Shows: []Shown{
+			{Subjects: rueidislocks, Storms: all("holder-cut-off"), Properties: all(v1, v2)},
+			{Subjects: rueidislocks, Storms: all("holder-cut-off"), Properties: all(v3), Seldom: true},
+		},
+		What: "A holder that is cut off cannot extend. The failing request is given until half a KeyValidity after the keys are gone, and the context ends only then: somebody else is granted the lock while the first holder's context is alive. No clock is wrong, and nobody stands still.",
+		Says: "“The returned ctx will be canceled automatically and immediately once the KeyMajority is not held anymore, for example: Redis are down” (README).",
 	},
 	{
 		Name: "rueidislock-absolute-times", Kind: Defect,
 		Shows: []Shown{
-			{Subjects: all("rueidislock"), Storms: all("clocks-ahead", "long-work-clocks-ahead"), Properties: all(v1, v2, v3)},
+			{Subjects: all("rueidislock"), Storms: all("clocks-ahead"), Properties: all(v1, v2, v3)},
+			{Subjects: all("rueidislock"), Storms: all("long-work-clocks-ahead"), Properties: all(v1, v2)},
+			{Subjects: all("rueidislock"), Storms: all("long-work-clocks-ahead"), Properties: all(v3), Seldom: true},
 		},
 		What: "Keys expire at an instant that the client computes from its own wall clock (SET PXAT). A server whose clock is ahead of the client's by the KeyValidity removes the key as it is set, and answers OK: everybody is granted the lock. Nothing has to jump for it, and no other lock here minds: they say for how long, not until when.",
 		Says: "Nothing about clocks; that FallbackSETPX is “to be compatible with Redis < 6.2”.",
 	},
 	{
 		Name: "rueidislock-setpx-extends-absolutely", Kind: Defect,
-		Shows: []Shown{{Subjects: all("rueidislock-setpx"), Storms: all("long-work-clocks-ahead"), Properties: all(v1, v2, v3)}},
-		What:  "With FallbackSETPX the lock is acquired for a time, but extended until an instant all the same (PEXPIREAT). A server whose clock is ahead deletes the key and answers 1, as if it had been extended; the holder hears of it with the next extension, half a KeyValidity later.",
-		Says:  "“Use SET PX instead of SET PXAT when acquiring locks” (documentation of the option): it says acquiring.",
+		Shows: []Shown{
+			{Subjects: all("rueidislock-setpx"), Storms: all("long-work-clocks-ahead"), Properties: all(v1, v2)},
+			{Subjects: all("rueidislock-setpx"), Storms: all("long-work-clocks-ahead"), Properties: all(v3), Seldom: true},
+		},
+		What: "With FallbackSETPX the lock is acquired for a time, but extended until an instant all the same (PEXPIREAT). A server whose clock is ahead deletes the key and answers 1, as if it had been extended; the holder hears of it with the next extension, half a KeyValidity later.",
+		Says: "“Use SET PX instead of SET PXAT when acquiring locks” (documentation of the option): it says acquiring.",
 	},
 	{
 		Name: "redislock-refresh-and-release-hang", Kind: Defect,
@@ -124,7 +132,7 @@ var findings = []Finding{
 	{
 		Name: "no-signal-of-a-loss", Kind: Limit,
 		Shows: []Shown{
-			{Subjects: unguarded, Storms: all("extends-too-late"), Properties: all(v2)},
+			{Subjects: unguarded, Storms: all("extends-too-late"), Properties: all(v2), Seldom: true},
 			{Subjects: all("redsync", "redislock"), Storms: all("holder-cut-off"), Properties: all(v2)},
 			{Subjects: all("redsync-tuned", "redsync-setnx", "redislock-tuned"), Storms: all("holder-cut-off"), Properties: all(v2), Seldom: true},
 		},

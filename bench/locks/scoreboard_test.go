@@ -47,7 +47,7 @@ func TestScoreboard(t *testing.T) {
 	}
 	t.Cleanup(func() { // behind all subtests
 		if *write && !t.Failed() {
-			if err := b.Write(pageFile, *runs, *again); err != nil {
+			if err := b.Write(pageFile); err != nil {
 				t.Error(err)
 			}
 		}

@@ -27,7 +27,7 @@ func (s Subject) Series() []Series {
 	// answered when the key is gone anyway is of no use to anybody.
 	short.Bounds.Acquire, short.Bounds.Extend, short.Bounds.Release = 6*s.ttl(), s.ttl(), s.ttl()
 	long := short
-	long.Clients, long.Rounds, long.Work = 2, 2, s.ttl()*3
+	long.Clients, long.Rounds, long.Work = 2, 2, s.ttl()*2
 	if s.Extends {
 		long.Extend = s.ttl() / 4
 	}
