@@ -95,11 +95,20 @@ var findings = []Finding{
 	{
 		Name: "rueidislock-tells-late", Kind: Defect,
 		Shows: []Shown{
-			{Subjects: rueidislocks, Storms: all("holder-cut-off"), Properties: all(v1, v2)},
-			{Subjects: rueidislocks, Storms: all("holder-cut-off"), Properties: all(v3), Seldom: true},
+			{Subjects: all("rueidislock", "rueidislock-setpx"), Storms: all("holder-cut-off"), Properties: all(v1, v2)},
+			{Subjects: all("rueidislock", "rueidislock-setpx"), Storms: all("holder-cut-off"), Properties: all(v3), Seldom: true},
 		},
 		What: "A holder that is cut off cannot extend. The failing request is given until half a KeyValidity after the keys are gone, and the context ends only then: somebody else is granted the lock while the first holder's context is alive. No clock is wrong, and nobody stands still.",
 		Says: "“The returned ctx will be canceled automatically and immediately once the KeyMajority is not held anymore, for example: Redis are down” (README).",
+	},
+	{
+		Name: "rueidislock-cached-tells-late", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("rueidislock-cached"), Storms: all("holder-cut-off"), Properties: all(v1, v2)},
+			{Subjects: all("rueidislock-cached"), Storms: all("holder-cut-off"), Properties: all(v3), Seldom: true},
+		},
+		What: "The same on a real redis-server, with caching on the client's side, of which the README says that it makes the loss known at once. It does where the server can say so; a holder that is cut off hears of nothing.",
+		Says: "as above, under “Features backed by the Redis Client Side Caching”.",
 	},
 	{
 		Name: "rueidislock-absolute-times", Kind: Defect,

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/lockstorm/lockstorm/locktest"
 )
@@ -9,6 +10,9 @@ import (
 // dial returns go-redis' client of a node, with these options.
 func dial(env locktest.Env, addr string, options redis.Options) *redis.Client {
 	options.Addr, options.Dialer = addr, env.Dial
+	// Asking for notices of maintenance, which open-source Redis does not give, go-redis holds
+	// a mutex while it waits for an answer: in a bubble time would stand still for ever.
+	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	client := redis.NewClient(&options)
 	env.Cleanup(client.Close)
 	return client

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -14,12 +13,19 @@ import (
 	"github.com/lockstorm/lockstorm/internal/words"
 )
 
-// Write writes the page of the board.
-func (b *Board) Write(path string) error {
+// goRedis is the client of Redis that several of the locks are tried over.
+const goRedis = "github.com/redis/go-redis/v9"
+
+// Write writes the page of the board, of which nothing may be missing, with the
+// versions of the libraries by their paths.
+func (b *Board) Write(path string, versions map[string]string) error {
 	b.order()
+	if err := b.complete(); err != nil {
+		return err
+	}
 	var page strings.Builder
 	b.head(&page)
-	b.subjects(&page)
+	b.subjects(&page, versions)
 	b.overview(&page)
 	b.findings(&page, Defect, "Defects", "What the libraries' own pages let their users expect, and what this project's lock keeps under the same plan.")
 	b.findings(&page, Limit, "Limits", "What no better library would mend: this project's own lock shows it too, or the library promises no more.")
@@ -39,6 +45,19 @@ func (b *Board) order() {
 	slices.SortStableFunc(b.Trials, func(x, y *Trial) int { return place(x) - place(y) })
 }
 
+func (b *Board) complete() error {
+	for _, s := range Subjects() {
+		for _, series := range s.Series() {
+			for _, in := range series.Storms {
+				if t := b.trial(s.Name, in.Name); t == nil || t.Tally.Runs == 0 {
+					return fmt.Errorf("%s has not been tried in %s: the page is written of all locks and storms", s.Name, in.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func (b *Board) head(out io.Writer) {
 	runs := 0
 	for _, t := range b.Trials {
@@ -53,9 +72,8 @@ A property is *violated* if a run has shown it, and *holds* if none has: that is
 `, runtime.Version(), words.Grouped(runs), len(Subjects()))
 }
 
-func (b *Board) subjects(out io.Writer) {
+func (b *Board) subjects(out io.Writer, versions map[string]string) {
 	fmt.Fprint(out, "## The locks\n\n")
-	versions := versions()
 	t := table.Table{Head: []string{"lock", "library", "how"}}
 	for _, s := range Subjects() {
 		library := "Lockstorm"
@@ -66,17 +84,7 @@ func (b *Board) subjects(out io.Writer) {
 	}
 	t.Markdown(out)
 	fmt.Fprintf(out, "\nThe TTL is %s, that of redsync by default; on the real server %s. go-redis is %s.\n\n",
-		words.Duration(Subject{}.ttl()), words.Duration(Subjects()[len(Subjects())-1].ttl()), versions["github.com/redis/go-redis/v9"])
-}
-
-// versions are those of the modules that this program is made with.
-func versions() map[string]string {
-	list := map[string]string{}
-	info, _ := debug.ReadBuildInfo()
-	for _, m := range info.Deps {
-		list[m.Path] = m.Version
-	}
-	return list
+		words.Duration(Subject{}.ttl()), words.Duration(Subjects()[len(Subjects())-1].ttl()), versions[goRedis])
 }
 
 // overview says of each lock in how many storms it has held what.
@@ -178,7 +186,7 @@ func (b *Board) finding(out io.Writer, f *Finding) {
 
 func (w *Witness) tell(out io.Writer) {
 	first := w.Shows[0]
-	fmt.Fprintf(out, "A witness: %s in %s, %s. %s\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), words.Sentence(w.Report.Finding(first).Story))
+	fmt.Fprintf(out, "A witness: %s in %s, %s. %s.\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), strings.TrimSuffix(words.Sentence(w.Report.Finding(first).Story), "."))
 	var again []string
 	for _, p := range w.Shows {
 		again = append(again, fmt.Sprintf("%s in %d", p.Code(), w.Again.Rate(p).K))

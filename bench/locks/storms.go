@@ -51,7 +51,27 @@ var judged = []checker.Property{checker.Lease, checker.Section, checker.Effect, 
 
 // plain are storms of ours, with short work.
 func (s Subject) plain() []locktest.Storm {
-	return []locktest.Storm{{Name: "clocks-ahead", Summary: "the clocks of all nodes are a TTL ahead of those of the clients, from the beginning and for good", Plan: s.ahead()}}
+	return []locktest.Storm{
+		{Name: "clocks-ahead", Summary: "the clocks of all nodes are a TTL ahead of those of the clients, from the beginning and for good", Plan: s.ahead()},
+		{Name: "cancelled-unheard", Summary: "a call is cancelled while its requests arrive at all nodes, and the answers of a majority do not; then others come", Plan: s.unheard()},
+	}
+}
+
+// unheard is a call that is cancelled before its client can know what it has. It is the second
+// of the client, which is connected by then; the others come a while later.
+func (s Subject) unheard() nemesis.Plan {
+	call := func(plus time.Duration) nemesis.Moment {
+		m := nemesis.When(1, env.StepAcquire, plus)
+		m.Count = 2
+		return m
+	}
+	others := &nemesis.Partition{Links: nemesis.Links{Clients: []int{2, 3}}}
+	answers := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: s.majority()}, Way: nemesis.Replies}
+	return nemesis.Plan{
+		{Action: others, Start: nemesis.At(0), End: new(call(s.ttl() / 4))},
+		{Action: answers, Start: call(0), End: nemesis.After(s.ttl() / 2)},
+		{Action: &nemesis.Cancel{Client: 1}, Start: call(s.ttl() / 200)},
+	}
 }
 
 // long are storms of work that outlasts the TTL. Client 2 is kept away for the beginning, so
@@ -62,17 +82,6 @@ func (s Subject) long() []locktest.Storm {
 	list := []locktest.Storm{
 		{Name: "long-work", Summary: "nothing goes wrong"},
 		{Name: "long-work-clocks-ahead", Summary: "the clocks of all nodes are a TTL ahead of those of the clients, from the beginning and for good", Plan: s.ahead()},
-		{
-			Name: "cancelled-unheard", Summary: "a call is cancelled while its requests arrive at all nodes, and the answers of a majority do not",
-			Plan: nemesis.Plan{
-				late,
-				{
-					Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: s.majority()}, Way: nemesis.Replies},
-					Start:  nemesis.At(0), End: nemesis.After(ttl / 2),
-				},
-				{Action: &nemesis.Cancel{Client: 1}, Start: nemesis.When(1, env.StepAcquire, ttl/200)},
-			},
-		},
 		{
 			Name: "holder-cut-off", Summary: "a holder reaches no node any more, for some TTLs",
 			Plan: nemesis.Plan{late, {Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}}, Start: nemesis.When(1, env.StepGranted, ttl/10), End: nemesis.After(3 * ttl)}},
