@@ -81,8 +81,8 @@ var findings = []Finding{
 			{Subjects: all("redsync"), Storms: all("majority-cut-off", "node-stands-still", "minority-cut-off", "holder-cut-off", "holder-cut-off-from-one"), Properties: all(contract)},
 			{Subjects: all("redsync"), Storms: all("holder-cut-off-from-one"), Properties: all(v2)},
 		},
-		What: "Unlock and Extend wait for the answer of every node, and have no time limit of their own: the factor of WithTimeoutFactor is applied to Lock alone. One node of five that answers nothing holds them up until go-redis gives up, after 10 s with its defaults (a read timeout of 3 s, and tries again). The lock has run out by then, though four nodes have answered at once: an Extend that four of five have granted returns an error, and the holder has worked on meanwhile.",
-		Says: "“WithTimeoutFactor can be used to set the timeout factor” (its documentation); “the client uses a timeout which is small compared to the total lock auto-release time” (the description of Redlock that its README follows). WithFailFast(true), off by default, together with timeouts of go-redis mends it: redsync-tuned.",
+		What: "Unlock and Extend wait for the answer of every node, and have no time limit of their own: the factor of WithTimeoutFactor is applied to Lock alone. One node of five that answers nothing holds them up until go-redis gives up, after 10 s with its defaults (a read timeout of 3 s, and tries again). The lock has run out by then, though four nodes have answered at once: an Extend that four of five have granted returns an error, and the holder has worked on meanwhile. WithFailFast(true), off by default, mends it as long as a majority answers; ContextTimeoutEnabled of go-redis does not, for there is no deadline to heed. Where no majority answers it takes shorter timeouts of go-redis, and no second tries (redsync-tuned).",
+		Says: "“WithTimeoutFactor can be used to set the timeout factor” (its documentation); “the client uses a timeout which is small compared to the total lock auto-release time” (the description of Redlock that its README follows).",
 		Link: "https://github.com/go-redsync/redsync/issues/140",
 	},
 	{
@@ -135,7 +135,7 @@ var findings = []Finding{
 			{Subjects: all("redislock"), Storms: all("holder-cut-off"), Properties: all(contract)},
 			{Subjects: all("redislock"), Storms: all("majority-cut-off", "node-stands-still"), Properties: all(contract), Seldom: true},
 		},
-		What: "Refresh gives its request a deadline, that of the TTL, which go-redis does not heed by default; Release gives none. Where the server answers nothing both return after 10 s, later than the lock is gone. With ContextTimeoutEnabled, MaxRetries -1 and short timeouts they return in time: redislock-tuned.",
+		What: "Refresh gives its request a deadline, that of the TTL, which go-redis does not heed by default; Release gives none. Where the server answers nothing both return after 10 s, later than the lock is gone. ContextTimeoutEnabled mends Refresh; for Release it takes shorter timeouts of go-redis, and no second tries (redislock-tuned).",
 		Says: "“If ctx has no deadline one is derived from ttl as a final safety cap” (comment in its source).",
 	},
 	{

@@ -202,7 +202,7 @@ func (w *Witness) command() string {
 
 // outages tells of the storms in which a property says nothing of how long nobody has the lock.
 func (b *Board) outages(out io.Writer) {
-	fmt.Fprint(out, "## How long nobody could have the lock\n\nThe longest time in which somebody wanted the lock, and nobody had it or got it: the median of the runs. No property asks for it to be short; where it is as long as the TTL keys were left behind that nobody needed.\n\n")
+	fmt.Fprint(out, "## How long nobody could have the lock\n\nThe longest time in which somebody wanted the lock, and nobody had it or got it: the median of the runs. No property asks for it to be short.\n\n")
 	storms := []string{"holder-dies", "cancelled-unheard", "minority-cut-off", "node-stands-still", "slow-network", "holder-cut-off"}
 	t := table.Table{Head: append([]string{"lock"}, storms...)}
 	for _, s := range Subjects() {
@@ -217,8 +217,11 @@ func (b *Board) outages(out io.Writer) {
 		t.Add(line...)
 	}
 	t.Markdown(out)
-	fmt.Fprintln(out)
+	fmt.Fprint(out, "\n"+outagesMean+"\n\n")
 }
+
+// outagesMean is what the outages come from, as far as that was found.
+const outagesMean = `In *cancelled-unheard* the call that is cancelled has set its keys. Who removes them on the context of the call, as redsync does, removes nothing once that has ended, and who does not remove them at all, as redislock, neither: others wait until the keys expire. (With the defaults of go-redis the call outlasts its cancellation, and returns a lock once the answers come.) In *minority-cut-off* and *node-stands-still* redsync waits for the nodes that do not answer, also when it acquires: go-redis does not heed the deadline that redsync gives it, unless ContextTimeoutEnabled is set.`
 
 // storms tells of each.
 func (b *Board) storms(out io.Writer) {

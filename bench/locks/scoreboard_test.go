@@ -21,7 +21,7 @@ import (
 
 var (
 	write = flag.Bool("write", false, "write docs/scoreboard.md and the witnesses anew")
-	runs  = flag.Int("runs", 10, "with -write: run each storm so `many` times")
+	runs  = flag.Int("runs", 4, "with -write: run each storm so `many` times")
 	again = flag.Int("again", 100, "with -write: run each witness again so `many` times")
 )
 
@@ -29,7 +29,7 @@ const (
 	pageFile  = "../../docs/scoreboard.md"
 	witnesses = "testdata/witnesses"
 	most      = 15 // runs of a storm, until all is seen that is expected
-	few       = 5  // of those in which time is real
+	few       = 3  // of those in which time is real
 )
 
 // mute swallows what go-redis tells of connections that fail, which are to.

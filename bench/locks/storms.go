@@ -65,10 +65,10 @@ func (s Subject) unheard() nemesis.Plan {
 		m.Count = 2
 		return m
 	}
-	others := &nemesis.Partition{Links: nemesis.Links{Clients: []int{2, 3}}}
 	answers := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: s.majority()}, Way: nemesis.Replies}
 	return nemesis.Plan{
-		{Action: others, Start: nemesis.At(0), End: new(call(s.ttl() / 4))},
+		{Action: &nemesis.Pause{Client: 2}, Start: nemesis.At(0), End: new(call(s.ttl() / 4))},
+		{Action: &nemesis.Pause{Client: 3}, Start: nemesis.At(0), End: new(call(s.ttl() / 4))},
 		{Action: answers, Start: call(0), End: nemesis.After(s.ttl() / 2)},
 		{Action: &nemesis.Cancel{Client: 1}, Start: call(s.ttl() / 200)},
 	}
