@@ -23,6 +23,7 @@ build: ## build the command into ./lockstorm
 RACED = ./cmd/... ./cluster/... ./redlock/... ./env ./history ./locks/...
 BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
 EXACT = ^TestGoldenTraces$$
+FOREIGN = ^(TestWhatNoLockMayIsTold|TestDefectsAreFound|TestLossIsToldInTime)$$
 
 # These tests of the command make thousands of runs, or draw and print, which the race
 # detector makes ten times as slow and in which it has nothing to find. (Hunts, and what is
@@ -46,6 +47,7 @@ test: browser ## run all tests, those of concurrent code under the race detector
 	$(TEST) -run '$(SERIAL)' ./cmd/lockstorm
 	$(TEST) -race -skip '$(SERIAL)|$(CONTAINERS)' $(RACED)
 	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./storm ./hunt
+	$(TEST) -race -run '$(FOREIGN)' ./locktest
 	cd bench && $(TEST) ./...
 	@sh scripts/browser.sh >/dev/null || echo "left out: the tests that look at pages in a browser, which need Chromium (make browser)"
 	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"

@@ -43,10 +43,9 @@ func inBubble(t *testing.T, do func(ctx context.Context) error) (err error) {
 	return err
 }
 
-// lingering is how long, of virtual time, what was told to end may take to hear of it: the
-// pool of go-redis asks once a second for a node that is dead, and only then whether it has
-// been closed itself.
-const lingering = 10 * time.Second
+// lingering is how long goroutines may still take to end when everything is closed: some look
+// only now and then whether they should. It is virtual.
+const lingering = time.Minute
 
 // stuck is the error of a bubble that has panicked.
 func stuck(p any, returned bool, err error) error {

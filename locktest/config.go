@@ -77,8 +77,20 @@ type Config struct {
 	// 0: none.
 	Drawn int
 
-	// Promises are what fails the test when it is violated, each under those plans that
-	// [Promise] says. Default: V1, L1 and C; V4 of a lock whose grants bear fences.
+	// Promises are what fails the test when it is violated. Default: V1, L1 and C; V2 of a
+	// lock that tells of a loss; V4 of one whose grants bear fences. What is promised holds
+	// under these plans, and what is violated under others is a limit:
+	//
+	//   - V1: a node that comes back without its keys has been away for a TTL, nodes evict
+	//     no keys, and no clock is wrong. If grants have no Until, no client stands still,
+	//     either;
+	//   - V2, V3: the same, and no client stands still;
+	//   - V4: the same as V1, and nodes forget nothing;
+	//   - L1: no fault lasts for ever by which clients and nodes are slowed down or cut off
+	//     from each other in part;
+	//   - L2, C: any plan.
+	//
+	// docs/assumptions.md says what these words mean.
 	Promises []checker.Property
 
 	// Seed is that of the first run of each storm; the others follow. Default 1.

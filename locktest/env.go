@@ -16,9 +16,8 @@ type Env struct {
 	// Client is its number, from 1.
 	Client int
 
-	// Addrs are the addresses of the nodes, node 1's first: 192.0.2.1:6379 and so on, of
-	// a network that is nowhere (RFC 5737). They mean something to Dial alone. They are
-	// no names, because what asks for those leaves traces outside of a bubble.
+	// Addrs are the addresses of the nodes, node 1's first: 233.252.0.1:6379 and so on.
+	// They mean something to Dial alone.
 	Addrs []string
 
 	// TTL is [Config.TTL].
@@ -26,18 +25,21 @@ type Env struct {
 
 	station storm.Station
 	cleanup *cleanup
+	traits  *traits
 }
 
 // newEnv returns what a client has, with nodes of these addresses.
-func newEnv(s storm.Station, ttl time.Duration, c *cleanup) Env {
-	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, station: s, cleanup: c}
+func newEnv(s storm.Station, ttl time.Duration, c *cleanup, t *traits) Env {
+	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, station: s, cleanup: c, traits: t}
 }
 
-// addrs are the addresses of so many nodes.
+// addrs are the addresses of so many nodes. They are no names, for a bubble that asks for one
+// leaves a channel of the resolver behind. They are of the multicast network for examples
+// (RFC 6676), to which no connection can be made: who forgets [Env.Dial] hears of it at once.
 func addrs(nodes int) []string {
 	list := make([]string, nodes)
 	for i := range list {
-		list[i] = fmt.Sprintf("192.0.2.%d:6379", i+1)
+		list[i] = fmt.Sprintf("233.252.0.%d:6379", i+1)
 	}
 	return list
 }
@@ -55,6 +57,7 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	if node == 0 {
 		return nil, fmt.Errorf("locktest: no node has the address %q: there is %s", addr, strings.Join(known, ", "))
 	}
+	e.traits.dialled(e.Client, node)
 	conn, err := e.station.Dial(ctx, node)
 	if err != nil {
 		time.Sleep(refusal)

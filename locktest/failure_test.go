@@ -6,12 +6,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/lockstorm/lockstorm/locktest"
+	"github.com/lockstorm/lockstorm/results"
 )
 
 // inner is the environment variable that names the test of this binary which is to fail: it
@@ -93,9 +97,29 @@ func TestFailureIsTold(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	wantReadable(t, runs[0])
 	again := runInner(t, "del", dir, "-test.run=^TestInner$/^holder-stands-still$", "-locktest.witness="+runs[0], "-locktest.reruns=4")
 	if want := regexp.MustCompile(`V1 \(lease exclusion\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
 		t.Errorf("the witness tells\n%s", again)
+	}
+}
+
+// wantReadable wants a stored run to be judged again as it was, by whoever does not know its
+// lock.
+func wantReadable(t *testing.T, dir string) {
+	t.Helper()
+	run, err := results.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.Open(filepath.Join(dir, results.HistoryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = text.Close() }()
+	header, report, err := results.Judge(text)
+	if err != nil || header.Lock != "released by DEL" || run.Scenario.Lock.Kind != header.Lock || !reflect.DeepEqual(report.Verdicts(), run.Verdicts) {
+		t.Errorf("%s of %s is judged %v, and was %v: %v", header.Lock, run.Scenario.Lock.Kind, report.Verdicts(), run.Verdicts, err)
 	}
 }
 
@@ -179,6 +203,14 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 				return onOneNode(env)
 			},
 			want: []string{"client 1: what was given to Cleanup has not returned"},
+		},
+		"by another way": {
+			make: func(env locktest.Env) locktest.Locker {
+				client := redis.NewClient(&redis.Options{Addr: env.Addrs[0]})
+				env.Cleanup(client.Close)
+				return &oneNode{client: client, owner: "astray", ttl: env.TTL}
+			},
+			want: []string{"client 1 has called Lock 3 times, and nothing of it has used env.Dial"},
 		},
 		"a clock that cannot be wrong": {
 			make: func(env locktest.Env) locktest.Locker { return onOneNode(env) },

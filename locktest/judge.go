@@ -24,13 +24,17 @@ type limit struct {
 
 // promised are the properties that fail the test where they are violated.
 func (o outcome) promised(c Config) []checker.Property {
-	switch {
-	case c.Promises != nil:
+	if c.Promises != nil {
 		return c.Promises
-	case o.traits.fences:
-		return []checker.Property{checker.Lease, checker.Fence, checker.DeadlockFreedom, checker.Contract}
 	}
-	return []checker.Property{checker.Lease, checker.DeadlockFreedom, checker.Contract}
+	list := []checker.Property{checker.Lease, checker.DeadlockFreedom, checker.Contract}
+	if o.traits.tells {
+		list = append(list, checker.Section)
+	}
+	if o.traits.fences {
+		list = append(list, checker.Fence)
+	}
+	return list
 }
 
 // errUnasked is why a violation fails nothing.

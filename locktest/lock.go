@@ -33,8 +33,9 @@ type Hold struct {
 	Release func(ctx context.Context) error
 
 	// Until is the end of the validity that the lock vouches for, by time.Now. Zero:
-	// nothing but Release or Lost ends the hold. Whoever knows the TTL and when the
-	// request was sent can say: sent.Add(ttl).
+	// nothing but Release or Lost ends the hold. Of a lock that tells none, and whose keys
+	// live for env.TTL, it is sent.Add(env.TTL), where sent is when the request was sent
+	// that has set the key: not when a call began that has tried many times.
 	Until time.Time
 
 	// Extend asks for another TTL, and returns the new end of validity. Nil: the lock

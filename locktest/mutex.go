@@ -36,7 +36,7 @@ func (c Config) build(s storm.Station, t *traits, make func(Env) Locker) (storm.
 	}
 	m.over, m.end = context.WithCancel(context.Background())
 	var err error
-	if m.locker, err = called(make, newEnv(s, c.TTL, m.cleanup)); err != nil {
+	if m.locker, err = called(make, newEnv(s, c.TTL, m.cleanup, t)); err != nil {
 		return nil, errors.Join(fmt.Errorf("client %d: %w", s.Client, err), m.Close())
 	}
 	return m, nil
@@ -88,6 +88,7 @@ func (m *mutex) Lock(ctx context.Context, resource string) (storm.Hold, error) {
 	returned := m.bounded(ctx, h.end)
 	granted, err := m.locker.Lock(h.ctx, resource)
 	now := time.Now()
+	m.traits.answered(m.client)
 	if returned(); err == nil {
 		err = m.traits.see(m.client, granted)
 	}

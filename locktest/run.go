@@ -97,13 +97,14 @@ type summary struct {
 	tally  storm.Tally
 	limits map[checker.Property]limit // the first of each
 	open   string                     // the first that was undecided
+	idle   []int                      // nodes that nobody has dialled
 }
 
 func newSummary() *summary { return &summary{limits: map[checker.Property]limit{}} }
 
 func (s *summary) add(o outcome, j judgement) {
 	if s.tally.Runs == 0 {
-		s.tally = storm.NewTally(o.Scenario)
+		s.tally, s.idle = storm.NewTally(o.Scenario), o.traits.idle(o.Scenario.Nodes)
 	}
 	s.tally.Add(o.Result)
 	for _, l := range j.limits {
@@ -129,6 +130,9 @@ func (s *summary) text(of Storm) string {
 		}
 	}
 	fmt.Fprintf(&b, "; %s", strings.Join(verdicts, ", "))
+	if len(s.idle) > 0 {
+		fmt.Fprintf(&b, "\n\tof the nodes nobody has dialled %v: is Config.Nodes what the lock needs?", s.idle)
+	}
 	for _, p := range checker.Properties() {
 		l, seen := s.limits[p]
 		if !seen {

@@ -121,8 +121,8 @@ func every(c Config) []Storm {
 	}
 	if minority := s.fewest(); len(minority) > 0 {
 		list = append(list,
-			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back, empty, after some TTLs", Plan: s.down(minority)},
-			Storm{Name: "minority-cut-off", Summary: "nobody reaches a minority of the nodes for some TTLs", Plan: s.cut(minority)},
+			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back, empty, after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
+			Storm{Name: "minority-cut-off", Summary: "nobody reaches a minority of the nodes for some TTLs", Think: s.ttl, Rounds: 12, Plan: s.cut(minority)},
 		)
 	}
 	return list

@@ -63,7 +63,7 @@ type outcome struct {
 
 // run runs a scenario once. An error says that there was no proper run.
 func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome, err error) {
-	o.traits = new(traits)
+	o.traits = newTraits()
 	e, err := storm.PrepareForeign(tr.Backend.traits().Backend, s, storm.Foreign{
 		Name:  tr.Name,
 		Build: func(st storm.Station) (storm.Lock, error) { return tr.build(st, o.traits, tr.make) },
@@ -78,6 +78,9 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome,
 	})
 	if o.traits.misused != nil {
 		err = o.traits.misused // the run came to its end all the same
+	}
+	if err == nil {
+		err = o.traits.undialled()
 	}
 	if err == nil && o.Interrupted {
 		err = errors.New("the run was stopped")

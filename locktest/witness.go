@@ -35,7 +35,7 @@ func (tr trial) again(t *testing.T, dir string) {
 
 // repeat fails if what was violated is violated again.
 func (tr trial) repeat(t *testing.T, stored results.Run) {
-	o := outcome{Result: storm.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}, traits: new(traits)}
+	o := outcome{Result: storm.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}, traits: newTraits()}
 	violated := tr.violated(o)
 	if len(violated) == 0 {
 		t.Fatalf("-locktest.witness: %s violates nothing", *witness)

@@ -7,7 +7,9 @@ import (
 
 var cancelling = world.Carry(
 	func(w *World, c world.Case[*nemesis.Cancel]) error {
-		w.body(c.Action.Client).cancel(c.Number)
+		if !w.dead[c.Action.Client-1] {
+			w.body(c.Action.Client).cancel(c.Number)
+		}
 		return nil
 	},
 	nil,

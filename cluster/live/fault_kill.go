@@ -8,9 +8,14 @@ import (
 
 var killing = world.Carry(
 	func(w *World, c world.Case[*nemesis.Kill]) error {
-		w.body(c.Action.Client).kill()
-		w.carrier.Record(history.Event{Kind: history.Kill, Client: c.Action.Client})
-		w.finish(c.Action.Client)
+		client := c.Action.Client
+		if w.dead[client-1] {
+			return nil
+		}
+		w.dead[client-1] = true
+		w.body(client).kill()
+		w.carrier.Record(history.Event{Kind: history.Kill, Client: client})
+		w.finish(client)
 		return nil
 	},
 	nil,

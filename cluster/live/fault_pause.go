@@ -11,14 +11,20 @@ var pausing = world.Carry(
 	func(w *World, c world.Case[*nemesis.Pause]) error { return w.proceed(c.Action.Client) },
 )
 
-// halt makes a client stand still.
+// halt makes a client stand still. One that is dead does so anyway.
 func (w *World) halt(client int) error {
+	if w.dead[client-1] {
+		return nil
+	}
 	w.stands(client)
 	return w.body(client).pause()
 }
 
-// proceed lets it go on.
+// proceed lets it go on, unless it is dead.
 func (w *World) proceed(client int) error {
+	if w.dead[client-1] {
+		return nil
+	}
 	w.goesOn(client)
 	return w.body(client).resume()
 }

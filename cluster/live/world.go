@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
 	"github.com/lockstorm/lockstorm/world"
 )
 
@@ -41,6 +42,7 @@ type World struct {
 	walls     []world.Clock // of the nodes, from 0
 	comebacks []comeback    // likewise
 	standing  []int         // by client, from 0: for how many reasons it stands still
+	dead      []bool        // likewise
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -57,8 +59,7 @@ type World struct {
 // Open makes the world of a setting, which must be valid and ask for no other faults
 // than those of the repertoire, over a fleet with a server for each node; the
 // setting's sync is ignored, for these disks are real, and so is its latency, unless the
-// fleet has a network of its own.
-// The world's history goes to sink, one event at a time. The fleet is the world's
+// fleet has a network of its own. The world's history goes to sink, one event at a time. The fleet is the world's
 // from now on, also after an error.
 func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
 	w, err := newWorld(s, seed, sink, fleet, faults)
@@ -87,6 +88,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		states:    make([]state, len(fleet.Servers)),
 		comebacks: make([]comeback, len(fleet.Servers)),
 		standing:  make([]int, s.Clients),
+		dead:      make([]bool, s.Clients),
 	}
 	w.history = newRecorder(sink, w.ground)
 	w.resource.tell = w.history.ofWorld
@@ -104,9 +106,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		w.setLatencies()
 	}
 	for number := 1; number <= s.Clients; number++ {
-		connect := fleet.Connect
-		connect.Dial = network.Dialer(number)
-		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), connect, w.over, &w.crew, w.fail)
+		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), w.connect(number), w.over, &w.crew, w.fail)
 		if err != nil {
 			network.Close()
 			return nil, err
@@ -115,6 +115,16 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		w.history.hands = append(w.history.hands, c.clocks.hands)
 	}
 	return w, nil
+}
+
+// connect is how a client talks to the nodes: over a network that is the fleet's own only
+// that can dial.
+func (w *World) connect(client int) redisnode.Options {
+	connect := w.fleet.Connect
+	if w.fleet.Network != nil {
+		connect.Dial = w.network.Dialer(client)
+	}
+	return connect
 }
 
 // addrs are where a client finds the nodes, from 0.

@@ -25,7 +25,7 @@ func backend() storm.Backend {
 var agreeing = []string{
 	"minority-partition", "minority-partition-one-way", "majority-partition-bridge",
 	"crash-restart", "short-restart", "delayed-restart", "delayed-restart-jump", "majority-crash", "clean-shutdown",
-	"evicted-key", "node-pause", "node-clock-jump", "node-clock-back", "frozen-clock",
+	"evicted-key", "aof-everysec", "aof-always", "node-pause", "node-clock-jump", "node-clock-back", "frozen-clock",
 	"frozen-clock-thaws", "leap-second-stepped", "client-suspend", "client-suspend-counted", "client-suspend-snapshot",
 	"client-wall-step-forward", "pause-before-step-3", "pause-after-step-3", "pause-then-write", "delayed-write",
 	"fenced-write", "fence-increment", "fence-one-node-lost", "quarantine", "watchdog-cut-off",

@@ -21,10 +21,10 @@ const (
 func (n *node) answer(l *life, c *server.Peer, command string, words []string) bool {
 	n.mu.Lock()
 	state := l.state
-	_, running := l.scripts[c]
+	_, own := l.own[c]
 	n.mu.Unlock()
 	switch {
-	case running:
+	case own:
 		return false
 	case state.full && !state.evicting && slices.Contains(needMemory, command):
 		c.WriteError(outOfMemory)
@@ -50,13 +50,7 @@ func (n *node) script(l *life, c *server.Peer, words []string) {
 	w := bufio.NewWriter(&said)
 	own := server.NewPeer(w)
 	own.Ctx, own.Resp3 = c.Ctx, c.Resp3
-	n.mu.Lock()
-	l.scripts[own] = struct{}{}
-	n.mu.Unlock()
-	l.server.Dispatch(own, words)
-	n.mu.Lock()
-	delete(l.scripts, own)
-	n.mu.Unlock()
+	l.speaking(n, own, func() { l.server.Dispatch(own, words) })
 	c.Ctx = own.Ctx
 	own.Flush()
 	if found := ofCommand.FindSubmatch(said.Bytes()); found != nil {
@@ -64,6 +58,17 @@ func (n *node) script(l *life, c *server.Peer, words []string) {
 		return
 	}
 	c.WriteRaw(said.String())
+}
+
+// speaking lets miniredis answer a peer as it does, while do is being done.
+func (l *life) speaking(n *node, p *server.Peer, do func()) {
+	n.mu.Lock()
+	l.own[p] = struct{}{}
+	n.mu.Unlock()
+	do()
+	n.mu.Lock()
+	delete(l.own, p)
+	n.mu.Unlock()
 }
 
 // needMemory are the commands that Redis refuses for want of memory.

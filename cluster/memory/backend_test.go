@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -25,10 +26,10 @@ func refused(t *testing.T, able nemesis.Ability) (kinds []string) {
 	return kinds
 }
 
-// What needs a disk or a replica nodes in memory do not have.
+// What needs a journal or a replica nodes in memory do not have.
 func TestFaultsOnOffer(t *testing.T) {
 	able := nemesis.Ability{Name: Backend{}.Name(), Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
-	if got, want := refused(t, able), []string{"failover", "old-snapshot", "power-loss"}; !slices.Equal(got, want) {
+	if got, want := refused(t, able), []string{"failover", "old-snapshot"}; !slices.Equal(got, want) {
 		t.Errorf("refused are %v, want %v", got, want)
 	}
 	for name, a := range map[string]nemesis.Action{
@@ -47,7 +48,7 @@ func TestFaultsOnOffer(t *testing.T) {
 // A lock that reads the clock of package time cannot be told another time than everybody.
 func TestFaultsOnOfferForAForeignLock(t *testing.T) {
 	able := Backend{}.Foreign()
-	if got, want := refused(t, able), []string{"failover", "old-snapshot", "power-loss", "snapshot", "suspend"}; !slices.Equal(got, want) {
+	if got, want := refused(t, able), []string{"failover", "old-snapshot", "snapshot", "suspend"}; !slices.Equal(got, want) {
 		t.Errorf("refused are %v, want %v", got, want)
 	}
 	jump := func(m nemesis.Machine) nemesis.Plan {
@@ -58,5 +59,17 @@ func TestFaultsOnOfferForAForeignLock(t *testing.T) {
 	}
 	if err := able.Refuse(jump(nemesis.Machine{Node: 1})); err != nil {
 		t.Errorf("a node's clock: %v", err)
+	}
+}
+
+// A network in the memory of this process leads no other process anywhere.
+func TestClientsAreOfThisProcess(t *testing.T) {
+	w, err := Backend{}.Open(t.Context(), nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "in the memory of this one") {
+		t.Error(err)
 	}
 }

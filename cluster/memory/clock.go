@@ -49,7 +49,7 @@ func (c *clock) tick() {
 	if now == c.shown {
 		return
 	}
-	for db := range databases {
+	for db := range 2 * databases { // and those of the disk
 		c.round(c.redis.DB(db))
 	}
 	c.redis.FastForward(time.Duration(now-c.shown) * time.Millisecond)

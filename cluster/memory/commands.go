@@ -37,6 +37,7 @@ func (n *node) Do(ctx context.Context, command ...string) (any, error) {
 		return nil, err
 	}
 	n.clock.tick()
+	n.sync(l)
 	set := settings[strings.Join(command, " ")]
 	if set == nil {
 		return l.dispatch(command...)

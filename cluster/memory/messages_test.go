@@ -77,6 +77,27 @@ func TestKillAndCancel(t *testing.T) {
 	w.wantKinds(history.FaultStart, history.Kill, history.FaultStart, history.Cancel)
 }
 
+// What is done to a client that is dead nobody sees: it dies once.
+func TestFaultsOfTheDead(t *testing.T) {
+	at := func(s time.Duration, a nemesis.Action) nemesis.Fault {
+		return nemesis.Fault{Action: a, Start: nemesis.At(s * time.Second)}
+	}
+	plan := nemesis.Plan{
+		at(1, &nemesis.Pause{Client: 1}), at(2, &nemesis.Kill{Client: 1}),
+		at(4, &nemesis.Kill{Client: 1}), at(5, &nemesis.Cancel{Client: 1}), at(6, &nemesis.Suspend{Client: 1}),
+	}
+	plan[0].End, plan[4].End = nemesis.After(2*time.Second), nemesis.After(time.Second)
+	w := try(t, nemesis.Setting{Clients: 2, Plan: plan}, func(w *trial, client int) {
+		if client == 1 {
+			_, returned := w.Call(w.t.Context(), 1)
+			defer returned()
+		}
+		w.sleep(client, time.Minute)
+	})
+	w.wantKinds(history.FaultStart, history.Pause, history.FaultStart, history.Kill, history.FaultEnd,
+		history.FaultStart, history.FaultStart, history.FaultStart, history.FaultEnd)
+}
+
 // The guarded resource takes its time, too.
 func TestGuardTakesItsTime(t *testing.T) {
 	own := always(20 * time.Millisecond)

@@ -21,9 +21,13 @@ type node struct {
 	redis *miniredis.Miniredis
 	clock *clock
 
+	writing sync.Mutex // nobody writes while somebody has it
+	disk    disk
+
 	mu    sync.Mutex
 	lives int
 	life  *life // nil while it is down
+	dark  bool  // and so is its machine
 }
 
 // life is that of a server, from one start to the next end.
@@ -33,9 +37,9 @@ type life struct {
 	over   chan struct{} // closed at its end
 
 	// Under the lock of the node.
-	still   chan struct{} // closed when it goes on; nil: it does not stand still
-	state   configuration
-	scripts map[*server.Peer]struct{} // that are being run, by whom miniredis answers
+	still chan struct{} // closed when it goes on; nil: it does not stand still
+	state configuration
+	own   map[*server.Peer]struct{} // peers whom miniredis answers as it does
 }
 
 // newNode returns a node that has not been started. keeps says that its keys outlive it.
@@ -60,14 +64,18 @@ func (n *node) Start(context.Context) error {
 	}
 	_ = first.Close()
 	n.lives++
-	l := &life{run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}), scripts: map[*server.Peer]struct{}{}}
+	l := &life{run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}), own: map[*server.Peer]struct{}{}}
 	if _, err := l.dispatch("SCRIPT", "FLUSH"); err != nil {
 		return err
+	}
+	if n.isDark() {
+		n.clock.tick()
+		n.revert(l)
 	}
 	l.server.SetPreHook(func(c *server.Peer, command string, words ...string) bool { return n.answer(l, c, command, words) })
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.life = l
+	n.life, n.dark = l, false
 	return nil
 }
 
@@ -125,14 +133,19 @@ func (n *node) stands(l *life) <-chan struct{} {
 	return l.still
 }
 
-// Connect implements [wire.Host]. A server that stands still has a kernel that accepts.
+// Connect implements [wire.Host]. A server that stands still has a kernel that accepts. A
+// machine without power says nothing; its links are silent until it is back and knows
+// nothing of the connection.
 func (n *node) Connect() (net.Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.life == nil {
+	ours, its := net.Pipe()
+	switch {
+	case n.dark:
+		return ours, its.Close()
+	case n.life == nil:
 		return nil, syscall.ECONNREFUSED
 	}
-	ours, its := net.Pipe()
 	n.life.server.ServeConn(its)
 	return &conn{Conn: ours, node: n, life: n.life, closed: make(chan struct{})}, nil
 }
@@ -159,6 +172,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		}
 	}
 	c.node.clock.tick()
+	c.node.sync(c.life)
 	return c.Conn.Write(p)
 }
 
@@ -169,7 +183,7 @@ func (c *conn) Close() error {
 }
 
 var _ interface {
-	live.Crasher
+	live.Powered
 	live.Stopper
 	live.Commander
 	live.Clocked

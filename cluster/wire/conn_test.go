@@ -179,19 +179,3 @@ func TestNetworkInMemoryIsClosed(t *testing.T) {
 		}
 	})
 }
-
-// A client's dialer knows its nodes by their addresses.
-func TestDialerInMemory(t *testing.T) {
-	inBubble(t, func(t *testing.T, c *pair) {
-		n := &Network{links: [][]*Link{{c.link}}, inside: true}
-		if conn, err := n.Dialer(1)(t.Context(), "tcp", "node-1:6379"); err != nil || conn.RemoteAddr().String() != "node-1:6379" {
-			t.Errorf("%v, %v", conn, err)
-		}
-		if _, err := n.Dialer(1)(t.Context(), "tcp", "node-2:6379"); err == nil {
-			t.Error("it has found a node that there is not")
-		}
-		if (&Network{}).Dialer(1) != nil {
-			t.Error("proxies need no dialer")
-		}
-	})
-}

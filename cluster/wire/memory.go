@@ -28,9 +28,7 @@ type Host interface {
 // testing/synctest, and its time is virtual there. A node that is down refuses a connection
 // at once; all others are made at once.
 func OpenInMemory(clients int, nodes []Host, prefix string) (*Network, error) {
-	n := newNetwork(prefix)
-	n.inside = true
-	return n.connect(clients, len(nodes), func(l *Link, client, node int) error {
+	return newNetwork(prefix).connect(clients, len(nodes), func(l *Link, client, node int) error {
 		l.path = &pipes{
 			name: fmt.Sprintf("client-%d", client), host: nodes[node-1],
 			requests: &valve{l.Requests}, replies: &valve{l.Replies},

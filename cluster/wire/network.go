@@ -56,7 +56,6 @@ type Network struct {
 	links  [][]*Link // by client and node, from 0
 	prefix string    // of keys
 	closed chan struct{}
-	inside bool // its links are in memory
 }
 
 // newNetwork makes a network without links. Rules know keys without the prefix that the
@@ -88,12 +87,8 @@ func (n *Network) connect(clients, nodes int, lay func(l *Link, client, node int
 // Link is the link of a client to a node, both from 1.
 func (n *Network) Link(client, node int) *Link { return n.links[client-1][node-1] }
 
-// Dialer is how a client, from 1, connects to what it knows by [Link.Addr]; nil: as
-// everybody does.
+// Dialer connects a client, from 1, to what it knows by [Link.Addr].
 func (n *Network) Dialer(client int) func(ctx context.Context, network, addr string) (net.Conn, error) {
-	if !n.inside {
-		return nil
-	}
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		for _, l := range n.links[client-1] {
 			if l.Addr() == addr {

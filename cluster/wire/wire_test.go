@@ -197,6 +197,24 @@ func TestLinksCarryBothWays(t *testing.T) {
 	})
 }
 
+// A client's dialer knows its nodes by their addresses.
+func TestDialer(t *testing.T) {
+	onEach(t, func(t *testing.T, open opener) {
+		n := open(t, 2, "", startEcho(t), startEcho(t))
+		conn, err := n.Dialer(2)(t.Context(), "tcp", n.Link(2, 1).Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		n.Link(2, 1).Requests.Impose(1, cut)
+		say(t, conn, "held")
+		mustHearNothing(t, conn)
+		if _, err := n.Dialer(1)(t.Context(), "tcp", "elsewhere:1"); err == nil {
+			t.Error("it has found a node that there is not")
+		}
+	})
+}
+
 func TestHeldRequestTakesEffectLater(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)

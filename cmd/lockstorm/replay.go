@@ -134,6 +134,8 @@ func replayOfDir(dir string) (replay, error) {
 	}
 	b, err := findBackend(run.Backend)
 	switch {
+	case run.TraceHash == "" && !run.Cut: // on whatever backend, if only a test has it
+		return replay{}, fmt.Errorf("%s: a run of the %s backend cannot be repeated exactly", dir, run.Backend)
 	case err != nil:
 		return replay{}, fmt.Errorf("%s: %w", dir, err)
 	case !b.Exact:

@@ -203,6 +203,11 @@ var bans = []ban{
 		why:     "the lock knows no Redis client",
 	},
 	{
+		folders: []string{"locktest"},
+		imports: []string{"github.com/redis/"},
+		why:     "which client a lock of the user's has is the user's affair",
+	},
+	{
 		folders: []string{""},
 		imports: []string{"github.com/testcontainers/", "github.com/moby/"},
 		except:  []string{"cluster/container/"},

@@ -1,0 +1,95 @@
+package locktest_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/locktest"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Law: a configuration that cannot be is one error, which names the field.
+func TestFieldsThatCannotBe(t *testing.T) {
+	for field, c := range map[string]locktest.Config{
+		"Backend":     {Backend: 2},
+		"Nodes":       {Nodes: -1},
+		"Clients":     {Clients: 1001},
+		"TTL":         {TTL: 1500 * time.Microsecond},
+		"Rounds":      {Rounds: -1},
+		"Runs":        {Runs: -1},
+		"Work":        {Work: -1},
+		"Think":       {Think: -1},
+		"Extend":      {Extend: -1},
+		"Patience":    {Patience: -1},
+		"Workload":    {Workload: "misuse"},
+		"Guard":       {Guard: "dog"},
+		"Persistence": {Persistence: "paper"},
+		"Bounds":      {Bounds: history.Bounds{Grant: -1}},
+		"Promises":    {Promises: []checker.Property{checker.Cleanup}},
+		"Storms[1]":   {Storms: []locktest.Storm{{Name: "a"}, {Name: "a"}}},
+	} {
+		err := locktest.Try(t, c, locktest.Storm{Name: "calm"}, 1, nil).Err
+		var wrong *locktest.FieldError
+		if !errors.As(err, &wrong) || wrong.Field != field || !strings.HasPrefix(err.Error(), "locktest.Config."+field+": ") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// Law: each storm of the default, printed, is loaded as what it is, on any number of nodes.
+func TestStormsArePrintedAsTheyAreLoaded(t *testing.T) {
+	for _, nodes := range []int{1, 2, 3, 5} {
+		c := locktest.Config{Nodes: nodes}
+		for _, s := range locktest.Storms(c) {
+			var b strings.Builder
+			if err := s.Print(&b); err != nil {
+				t.Fatal(err)
+			}
+			if got := loaded(t, b.String()); !reflect.DeepEqual(got, s) {
+				t.Errorf("%d nodes: %s is loaded as\n%+v, and is\n%+v", nodes, s.Name, got, s)
+			}
+		}
+	}
+}
+
+// A file that is no storm is an error with its name and the line.
+func TestStormsThatCannotBeLoaded(t *testing.T) {
+	for text, want := range map[string]string{
+		"name: a\nplan:\n  - crush: {node: 1}\n": "line 3",
+		"name: a\nthink: -1s\n":                  "line 2",
+		"":                                       "empty",
+	} {
+		path := filepath.Join(t.TempDir(), "storm.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := locktest.LoadStorm(path); err == nil || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// Minorities can be gone where there are some, and nothing is said of those who are not.
+func TestStormsFitTheNodes(t *testing.T) {
+	for nodes, minority := range map[int]bool{1: false, 2: false, 3: true, 5: true} {
+		found := false
+		for _, s := range locktest.Storms(locktest.Config{Nodes: nodes}) {
+			found = found || s.Name == "minority-down"
+			for _, f := range s.Plan {
+				if _, named := nemesis.Named(f.Action); len(named) > 0 && named[len(named)-1] > nodes {
+					t.Errorf("%d nodes: %s names node %d", nodes, s.Name, named[len(named)-1])
+				}
+			}
+		}
+		if found != minority {
+			t.Errorf("%d nodes: a minority is taken away: %v", nodes, found)
+		}
+	}
+}

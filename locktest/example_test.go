@@ -1,0 +1,70 @@
+package locktest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/locktest"
+)
+
+// Mutex is a lock of yours: a key of one server, with a token of its own, that is deleted by
+// whoever has set it.
+type Mutex struct {
+	Client *redis.Client
+	TTL    time.Duration
+}
+
+// Errors of a Mutex.
+var (
+	ErrTaken = errors.New("somebody else holds the lock")
+	ErrGone  = errors.New("the lock has expired")
+)
+
+// TryLock sets the key, unless it is there.
+func (m *Mutex) TryLock(ctx context.Context, key, token string) error {
+	set, err := m.Client.SetNX(ctx, key, token, m.TTL).Result()
+	if err == nil && !set {
+		return ErrTaken
+	}
+	return err
+}
+
+var unlock = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`)
+
+// Unlock deletes the key, if it has the token.
+func (m *Mutex) Unlock(ctx context.Context, key, token string) error {
+	deleted, err := unlock.Run(ctx, m.Client, []string{key}, token).Int()
+	if err == nil && deleted == 0 {
+		return ErrGone
+	}
+	return err
+}
+
+// The test of a lock, whole: in a file _test.go it is called TestMutexInStorm, and t is its
+// argument. What the lock calls its errors and its times is told in a few lines; a call that
+// gives up at once, as here, is tried again in the next round.
+func Example() {
+	TestMutexInStorm := func(t *testing.T) {
+		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
+			client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
+			env.Cleanup(client.Close)
+			mutex := &Mutex{Client: client, TTL: env.TTL}
+			return locktest.LockerFunc(func(ctx context.Context, key string) (locktest.Hold, error) {
+				token, sent := time.Now().String(), time.Now()
+				release := func(ctx context.Context) error {
+					err := mutex.Unlock(ctx, key, token)
+					if errors.Is(err, ErrGone) {
+						return locktest.ErrNotHeld
+					}
+					return err
+				}
+				return locktest.Hold{Release: release, Until: sent.Add(env.TTL)}, mutex.TryLock(ctx, key, token)
+			})
+		})
+	}
+	_ = TestMutexInStorm
+}

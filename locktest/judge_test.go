@@ -1,0 +1,31 @@
+package locktest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Law: of a run for which the machine was too slow nothing that is promised is known, and
+// nothing counts that was seen.
+func TestSlippedRunsSayNothing(t *testing.T) {
+	c := Config{Nodes: 1}.filled("test")
+	o := outcome{traits: newTraits(), Result: storm.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
+	o.Report.Findings = []checker.Finding{
+		{Property: checker.Lease, Verdict: checker.Violated},
+		{Property: checker.Section, Verdict: checker.Violated},
+		{Property: checker.DeadlockFreedom, Verdict: checker.Holds},
+		{Property: checker.Contract, Verdict: checker.NotApplicable},
+	}
+	j := o.judge(c)
+	if len(j.broken) > 0 || len(j.limits) > 0 || len(j.open) != 2 {
+		t.Errorf("%+v", j)
+	}
+	o.Slip = 0
+	j = o.judge(c)
+	if len(j.broken) != 1 || len(j.limits) != 1 || len(j.open) > 0 {
+		t.Errorf("in time: %+v", j)
+	}
+}

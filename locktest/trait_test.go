@@ -1,0 +1,104 @@
+package locktest_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/locktest"
+)
+
+// telling is a lock that tells of the loss of its holds, so much after the end of validity.
+type telling struct {
+	*oneNode
+	late time.Duration
+}
+
+func (l telling) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
+	h, err := l.oneNode.Lock(ctx, resource)
+	if err != nil {
+		return h, err
+	}
+	lost := make(chan struct{})
+	timer := time.AfterFunc(time.Until(h.Until)+l.late, func() { close(lost) })
+	release := h.Release
+	h.Release = func(ctx context.Context) error {
+		timer.Stop()
+		return release(ctx)
+	}
+	h.Lost = lost
+	return h, nil
+}
+
+// seen says in which of some runs of a storm a property is broken, or a limit.
+func seen(t *testing.T, c locktest.Config, storm string, p checker.Property, make func(locktest.Env) locktest.Locker) (broken, limits int) {
+	t.Helper()
+	has := func(list []checker.Finding) bool {
+		return slices.ContainsFunc(list, func(f checker.Finding) bool { return f.Property == p })
+	}
+	for seed := uint64(1); seed <= 3; seed++ {
+		tried := locktest.Try(t, c, stormOf(t, c, storm), seed, make)
+		if tried.Err != nil {
+			t.Fatal(tried.Err)
+		}
+		if has(tried.Broken) {
+			broken++
+		}
+		if has(tried.Limits) {
+			limits++
+		}
+	}
+	return broken, limits
+}
+
+// Law: of a lock that tells of a loss it is asked that it tells in time, as long as nobody
+// stands still.
+func TestLossIsToldInTime(t *testing.T) {
+	c := locktest.Config{Nodes: 1, Work: 5 * time.Second, Rounds: 10, Workload: "hold"}
+	for late, want := range map[time.Duration]bool{0: false, time.Second: true} {
+		make := func(env locktest.Env) locktest.Locker { return telling{onOneNode(env), late} }
+		if broken, _ := seen(t, c, "calm", checker.Section, make); broken > 0 != want {
+			t.Errorf("told %v late: V2 is violated in %d of 3 runs", late, broken)
+		}
+	}
+	c.Work = 0 // short
+	make := func(env locktest.Env) locktest.Locker { return telling{onOneNode(env), 0} }
+	if broken, limits := seen(t, c, "holder-stands-still", checker.Section, make); broken > 0 || limits == 0 {
+		t.Errorf("who stood still: V2 is broken in %d runs, and a limit in %d", broken, limits)
+	}
+}
+
+// Law: a lock that tells no end of validity is taken at its word: it breaks V1 where its
+// holder outlasts the TTL, unless that was because it stood still, which is then a limit.
+func TestHoldsWithoutAnEnd(t *testing.T) {
+	make := func(env locktest.Env) locktest.Locker {
+		l := onOneNode(env)
+		l.endless = true
+		return l
+	}
+	if broken, limits := seen(t, locktest.Config{Nodes: 1}, "holder-stands-still", checker.Lease, make); broken > 0 || limits == 0 {
+		t.Errorf("who stood still: V1 is broken in %d runs, and a limit in %d", broken, limits)
+	}
+	if broken, _ := seen(t, locktest.Config{Nodes: 1}, "calm", checker.Lease, make); broken > 0 {
+		t.Errorf("in calm V1 is broken in %d runs", broken)
+	}
+}
+
+// Law: what is not promised fails nothing, and what is promised beyond the default does.
+func TestPromisesAreTheUsers(t *testing.T) {
+	bad := func(env locktest.Env) locktest.Locker {
+		l := onOneNode(env)
+		l.twoSteps = true
+		return l
+	}
+	c := locktest.Config{Nodes: 1, Promises: []checker.Property{checker.Contract}}
+	if broken, limits := seen(t, c, "contention", checker.Lease, bad); broken > 0 || limits == 0 {
+		t.Errorf("V1, not promised, is broken in %d runs, and a limit in %d", broken, limits)
+	}
+	c.Promises = []checker.Property{checker.Effect}
+	if broken, _ := seen(t, c, "contention", checker.Effect, bad); broken == 0 {
+		t.Error("V3, promised, is broken in no run")
+	}
+}
