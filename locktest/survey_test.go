@@ -25,14 +25,14 @@ func TestSurvey(t *testing.T) {
 		if paused := s.Scenario.Name == "holder-stands-still"; (s.Beyond(checker.Section) != nil) != paused {
 			t.Errorf("V2 is beyond the plan: %v", s.Beyond(checker.Section))
 		}
-		if s.Report.Verdict(checker.Lease) != checker.Violated {
+		if s.Report.Finding(checker.Lease).Verdict != checker.Violated {
 			return true
 		}
 		dir, err := s.Keep(t.TempDir(), "broken")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stored, err := results.Load(dir); err != nil || stored.Seed != s.Seed || stored.Report.Verdict(checker.Lease) != checker.Violated {
+		if stored, err := results.Load(dir); err != nil || stored.Seed != s.Seed || stored.Report.Finding(checker.Lease).Verdict != checker.Violated {
 			t.Errorf("stored: seed %d, %v", stored.Seed, err)
 		}
 		if tally, err := s.Rerun(2); err != nil || tally.Runs != 2 {
