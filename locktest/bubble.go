@@ -24,13 +24,17 @@ func (w world) enter(t *testing.T, do func(ctx context.Context) error) error {
 // panics on the function's own goroutine, is an error; the rest of a bubble that is stuck
 // stays behind.
 func inBubble(t *testing.T, do func(ctx context.Context) error) (err error) {
-	returned := false
+	returned, heart := false, new(pulse)
+	defer heart.feel(t.Name())()
 	defer func() {
 		if p := recover(); p != nil {
 			err = stuck(p, returned, err)
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
+		done := make(chan struct{})
+		defer close(done)
+		go heart.beat(done)
 		defer func() {
 			returned = true
 			if p := recover(); p != nil {
@@ -53,14 +57,17 @@ func stuck(p any, returned bool, err error) error {
 	if returned {
 		what = errors.New("goroutines of the lock are left behind when the run is over and its cleanup functions have returned: end them in a function given to env.Cleanup")
 	}
-	return errors.Join(err, fmt.Errorf("%w\n\n%s", what, bubbled()))
+	return errors.Join(err, fmt.Errorf("%w\n\n%s", what, bubbled(func(string) bool { return true })))
 }
 
 // told is how many of the goroutines of a bubble are shown.
 const told = 5
 
-// bubbled tells the goroutines that are stuck in the last bubble.
-func bubbled() string {
+// durable is how the runtime marks goroutines that do not keep virtual time from going on.
+const durable = "(durable)"
+
+// bubbled tells the goroutines of the last bubble whose first lines are wanted.
+func bubbled(wanted func(first string) bool) string {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	in, last := []string{}, 0
@@ -73,7 +80,7 @@ func bubbled() string {
 		if bubble > last {
 			in, last = nil, bubble
 		}
-		if bubble == last && last > 0 {
+		if bubble == last && last > 0 && wanted(first) {
 			in = append(in, g)
 		}
 	}

@@ -22,7 +22,13 @@
 // costs nothing. A run is in a bubble of [testing/synctest], so that the lock, its client
 // library and the nodes share one clock, which jumps when nothing is left to do. What the
 // lock starts must end when its cleanup functions have run: a goroutine that is left behind
-// is an error of the run. On [Process] nodes are redis-server processes and time is real.
+// is an error of the run. Nothing that waits in a run may wait for what is outside of it: a
+// channel, a timer or a context that was made before, as that of the test. And who waits for a
+// [sync.Mutex] keeps virtual time from going on; where another has that and waits for the
+// network, it stands still for good, and the test binary is ended with a word about it: such a
+// lock can be tried on [Process] alone.
+//
+// On [Process] nodes are redis-server processes and time is real.
 //
 // On neither does a run repeat exactly. A failure is therefore kept as plan, seed and
 // history, with how often runs of the same plan and seed show it again; the flag

@@ -2,9 +2,13 @@ package locktest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 )
+
+// StandStill sets how long virtual time may stand still.
+func StandStill(d time.Duration) { standstill = d }
 
 // Tried is what one run of a storm says of a lock.
 type Tried struct {

@@ -18,8 +18,12 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// reportFile is what the page of a run that failed is called, beside its history.
-const reportFile = "report.html"
+// What is stored of a run that failed beside its history: a page about it, and what the test
+// has told.
+const (
+	reportFile  = "report.html"
+	failureFile = "failure.txt"
+)
 
 // failure stores a run in which something promised was violated, and tells of it.
 func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
@@ -39,7 +43,7 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 		fmt.Fprintf(&b, "\nThe run could not be stored: %v\n", err)
 	}
 	if dir != "" {
-		fmt.Fprintf(&b, "\nStored in %s: run.json, history.jsonl, and %s for a browser.\n", dir, reportFile)
+		fmt.Fprintf(&b, "\nStored in %s: %s, %s, this text, and %s for a browser.\n", dir, results.RunFile, results.HistoryFile, reportFile)
 	}
 	if tr.Again > 0 {
 		tally, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunning))
@@ -50,6 +54,9 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 	}
 	if dir != "" {
 		fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", repeat(t.Name(), dir))
+		if err := files.WriteWhole(filepath.Join(dir, failureFile), []byte(b.String())); err != nil {
+			fmt.Fprintf(&b, "\nThis text could not be stored: %v\n", err)
+		}
 	}
 	return b.String()
 }

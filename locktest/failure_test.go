@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +42,15 @@ var innerTests = map[string]func(t *testing.T){
 		locktest.Run(t, locktest.Config{}, func(locktest.Env) locktest.Locker {
 			t.Fatal("no lock today")
 			return nil
+		})
+	},
+	"mutex": func(t *testing.T) {
+		locktest.StandStill(2 * time.Second)
+		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
+			l, alone := onOneNode(env), new(sync.Mutex)
+			alone.Lock()
+			go alone.Lock() // waits for ever, and synctest cannot tell
+			return l
 		})
 	},
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
@@ -80,7 +90,7 @@ func TestFailureIsTold(t *testing.T) {
 		`V1 \(lease exclusion\) is violated, by the lock released by DEL, seed \d`,
 		`client \d was granted "invoice-7" .* while client \d still held it`,
 		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`,
-		`Stored in ` + regexp.QuoteMeta(stored) + `\d: run.json, history.jsonl, and report.html`,
+		`Stored in ` + regexp.QuoteMeta(stored) + `\d: run.json, history.jsonl, this text, and report.html`,
 		`It recurs in \d of 3 re-runs \(95 % interval: \[.*\] %\)`,
 		`go test -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=` + regexp.QuoteMeta(stored),
 	} {
@@ -92,8 +102,8 @@ func TestFailureIsTold(t *testing.T) {
 	if len(runs) != 1 {
 		t.Fatalf("stored are %q", runs)
 	}
-	for _, name := range []string{"run.json", "history.jsonl", "report.html"} {
-		if info, err := os.Stat(filepath.Join(runs[0], name)); err != nil || info.Size() < 1000 {
+	for _, name := range []string{"run.json", "history.jsonl", "failure.txt", "report.html"} {
+		if info, err := os.Stat(filepath.Join(runs[0], name)); err != nil || info.Size() < 500 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -127,6 +137,7 @@ func wantReadable(t *testing.T, dir string) {
 func TestWhatCannotBeIsTold(t *testing.T) {
 	for name, wants := range map[string][]string{
 		"fatal": {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does"},
+		"mutex": {"locktest: TestInner/calm: virtual time has stood still for 2s", "failure_test.go"},
 		"nodes": {"locktest.Config.Nodes: 65: want 1 to 64"},
 	} {
 		text := runInner(t, name, t.TempDir())
@@ -179,6 +190,10 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 				return nil
 			},
 			want: []string{"client 1: no such script"},
+		},
+		"never": {
+			make: func(locktest.Env) locktest.Locker { select {} },
+			want: []string{"client 1: the function that makes the lock has not returned after 1m0s"},
 		},
 		"nil": {
 			make: func(locktest.Env) locktest.Locker { return nil },

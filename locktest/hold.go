@@ -14,8 +14,8 @@ type hold struct {
 	Hold
 	resource, token string
 
-	ctx context.Context // that the lock has; ends with the hold
-	end context.CancelFunc
+	life context.Context // ends with the hold; that which the lock has can end before, with its call
+	end  context.CancelFunc
 
 	held context.Context // that the work has; ends with the news of the loss, too
 	lose context.CancelFunc
@@ -116,7 +116,7 @@ func (h *hold) awaitLoss() {
 	select {
 	case <-h.Lost:
 		h.tellLoss()
-	case <-h.ctx.Done():
+	case <-h.life.Done():
 	}
 }
 

@@ -42,32 +42,41 @@ func (c Config) build(s storm.Station, t *traits, make func(Env) Locker) (storm.
 	return m, nil
 }
 
+// buildPatience is how long the user's function may take.
+const buildPatience = time.Minute
+
 // called calls the user's function on a goroutine of its own, for it may end that by a
-// t.Fatal.
-func called(make func(Env) Locker, e Env) (l Locker, err error) {
-	returned := false
-	var building sync.WaitGroup
-	building.Go(func() {
+// t.Fatal, or never return.
+func called(build func(Env) Locker, e Env) (Locker, error) {
+	type built struct {
+		locker Locker
+		err    error
+	}
+	done := make(chan built, 1)
+	go func() {
+		b := built{err: errors.New("the function that makes the lock has ended its goroutine, as t.Fatal does")}
 		defer func() {
 			switch p := recover().(type) {
 			case nil:
 			case unbuilt:
-				err = p.error
+				b.err = p.error
 			default:
-				err = fmt.Errorf("the function that makes the lock panics: %v", p)
+				b.err = fmt.Errorf("the function that makes the lock panics: %v", p)
 			}
+			done <- b
 		}()
-		l = make(e)
-		returned = true
-	})
-	building.Wait()
-	switch {
-	case err == nil && !returned:
-		err = errors.New("the function that makes the lock has ended its goroutine, as t.Fatal does")
-	case err == nil && l == nil:
-		err = errors.New("the function that makes the lock has returned nil")
+		if b.locker, b.err = build(e), nil; b.locker == nil {
+			b.err = errors.New("the function that makes the lock has returned nil")
+		}
+	}()
+	late := time.NewTimer(buildPatience)
+	defer late.Stop()
+	select {
+	case b := <-done:
+		return b.locker, b.err
+	case <-late.C:
+		return nil, fmt.Errorf("the function that makes the lock has not returned after %v", buildPatience)
 	}
-	return l, err
 }
 
 // Close ends what is left of holds, and then what the user has made.
@@ -82,11 +91,12 @@ func (m *mutex) Close() error {
 func (m *mutex) Lock(ctx context.Context, resource string) (storm.Hold, error) {
 	m.tries++
 	h := &hold{mutex: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: newBaton()}
-	h.ctx, h.end = context.WithCancel(m.over)
-	h.held, h.lose = context.WithCancel(h.ctx)
+	h.life, h.end = context.WithCancel(m.over)
+	h.held, h.lose = context.WithCancel(h.life)
+	ctxOfHold, cancel := context.WithCancel(h.life)
 	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl})
-	returned := m.bounded(ctx, h.end)
-	granted, err := m.locker.Lock(h.ctx, resource)
+	returned := m.bounded(ctx, cancel)
+	granted, err := m.locker.Lock(ctxOfHold, resource)
 	now := time.Now()
 	m.traits.answered(m.client)
 	if returned(); err == nil {

@@ -102,3 +102,35 @@ func TestPromisesAreTheUsers(t *testing.T) {
 		t.Error("V3, promised, is broken in no run")
 	}
 }
+
+// Law: a lock may tie a hold to the context that it was asked with. If that ends before the
+// call returns, the hold is lost from the beginning, and whoever gets the lock then overlaps
+// with nobody.
+func TestHoldsMayHangOnTheirContext(t *testing.T) {
+	c := locktest.Config{Nodes: 1}
+	for range 3 { // what is wrong may show every second time
+		broken, _ := seen(t, c, "call-is-cancelled", checker.Lease, func(env locktest.Env) locktest.Locker {
+			l := onOneNode(env)
+			l.endless = true
+			return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+				h, err := l.Lock(context.WithoutCancel(ctx), resource)
+				if err != nil {
+					return h, err
+				}
+				release := h.Release
+				withContext := context.AfterFunc(ctx, func() { _ = release(context.Background()) })
+				h.Lost = ctx.Done()
+				h.Release = func(ctx context.Context) error {
+					if !withContext() {
+						return locktest.ErrNotHeld
+					}
+					return release(ctx)
+				}
+				return h, nil
+			})
+		})
+		if broken > 0 {
+			t.Errorf("V1 is violated in %d of 3 runs", broken)
+		}
+	}
+}

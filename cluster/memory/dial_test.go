@@ -111,6 +111,24 @@ func TestSomebodyElseEndsWithTheRun(t *testing.T) {
 	})
 }
 
+// A node that stands still says nothing, not even that a time is up by which it promised to.
+func TestSomebodyElseWaitsAtANodeThatStandsStill(t *testing.T) {
+	plan := nemesis.Plan{{Action: &nemesis.NodePause{Node: 1}, Start: nemesis.At(5 * time.Second), End: nemesis.After(30 * time.Second)}}
+	try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {
+		began := time.Now()
+		conn, err := w.Dial(w.t.Context(), 1, 1)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		_, _ = conn.Write([]byte("*3\r\n$5\r\nBLPOP\r\n$5\r\nqueue\r\n$2\r\n10\r\n"))
+		if n, err := conn.Read(make([]byte, 10)); n == 0 || err != nil || time.Since(began) != 35*time.Second {
+			t.Errorf("%d bytes, %v after %v", n, err, time.Since(began))
+		}
+	})
+}
+
 // Who waits for a message or for an item of a list hears of it in the instant in which it
 // comes, and of a crash; nothing of either is left behind.
 func TestSomebodyElseWaitsAtANode(t *testing.T) {

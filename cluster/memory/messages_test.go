@@ -55,6 +55,31 @@ func TestReset(t *testing.T) {
 	}
 }
 
+// A connection that is reset while its node stands still is nothing that the end of the run
+// would have to wait for.
+func TestResetOfANodeThatStandsStill(t *testing.T) {
+	plan := nemesis.Plan{
+		{Action: &nemesis.NodePause{Node: 1}, Start: nemesis.At(2 * time.Second)},
+		{Action: &nemesis.Reset{Way: nemesis.Replies}, Start: nemesis.At(2 * time.Second)},
+	}
+	try(t, nemesis.Setting{Plan: plan, Latency: always(time.Second)}, func(w *trial, client int) {
+		w.sleep(1, 500*time.Millisecond)
+		conn, err := w.Dial(w.t.Context(), 1, 1)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for range 2 { // the answer to the first is on its way when the node is asked again
+			_, _ = conn.Write([]byte("*1\r\n$4\r\nPING\r\n"))
+			w.sleep(1, 900*time.Millisecond)
+		}
+		if n, err := conn.Read(make([]byte, 10)); n != 0 || err == nil {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+		w.sleep(1, time.Second) // in which it comes to the node
+	})
+}
+
 // A client that is killed is heard of no more, and one whose call is cancelled hears it.
 func TestKillAndCancel(t *testing.T) {
 	plan := nemesis.Plan{

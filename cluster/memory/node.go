@@ -160,16 +160,33 @@ type conn struct {
 	closed  chan struct{}
 }
 
-// Write lets the server do something, when it does not stand still, by its clock.
-func (c *conn) Write(p []byte) (int, error) {
+// runs returns when the server does not stand still.
+func (c *conn) runs() error {
 	for still := c.node.stands(c.life); still != nil; still = c.node.stands(c.life) {
 		select {
 		case <-still:
 		case <-c.life.over:
-			return 0, syscall.ECONNRESET
+			return syscall.ECONNRESET
 		case <-c.closed:
-			return 0, net.ErrClosed
+			return net.ErrClosed
 		}
+	}
+	return nil
+}
+
+// Read hears what the server says, which it does not while it stands still.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if still := c.runs(); still != nil {
+		return 0, still
+	}
+	return n, err
+}
+
+// Write lets the server do something, when it does not stand still, by its clock.
+func (c *conn) Write(p []byte) (int, error) {
+	if err := c.runs(); err != nil {
+		return 0, err
 	}
 	c.node.clock.tick()
 	c.node.sync(c.life)

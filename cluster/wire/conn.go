@@ -74,7 +74,7 @@ func (c *conn) finish() {
 // Read implements [net.Conn].
 func (c *conn) Read(p []byte) (int, error) {
 	for {
-		n, err, limit, changed := c.look(p, true)
+		n, limit, changed, err := c.look(p, true)
 		if n > 0 || err != nil || len(p) == 0 {
 			return n, c.failed("read", err)
 		}
@@ -85,13 +85,13 @@ func (c *conn) Read(p []byte) (int, error) {
 // ReadArrived reads what has come, whatever the deadline is, and does not wait: 0 bytes, if
 // there is nothing.
 func (c *conn) ReadArrived(p []byte) (int, error) {
-	n, err, _, _ := c.look(p, false)
+	n, _, _, err := c.look(p, false)
 	return n, c.failed("read", err)
 }
 
-// look reads what is there. If nothing is, and there is no reason to give up, it returns
-// until when to wait, and for what.
-func (c *conn) look(p []byte, inTime bool) (n int, err error, limit time.Time, changed <-chan struct{}) { //nolint:revive // the error is one of several
+// look reads what is there, in time or however late it is. If nothing is, and there is no
+// reason to give up, it returns until when to wait, and for what.
+func (c *conn) look(p []byte, inTime bool) (n int, limit time.Time, changed <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -105,7 +105,7 @@ func (c *conn) look(p []byte, inTime bool) (n int, err error, limit time.Time, c
 	case c.over:
 		err = io.EOF
 	}
-	return n, err, c.reads, c.changed
+	return n, c.reads, c.changed, err
 }
 
 // late reports whether a limit has passed.

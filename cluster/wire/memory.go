@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
@@ -57,8 +58,9 @@ func (p *pipes) lead(string) error { return errors.New("a link in memory leads t
 
 // pipe is a connection over it: the client's end and that of the node.
 type pipe struct {
-	near *conn
-	far  net.Conn
+	near  *conn
+	far   net.Conn
+	ended int // directions
 }
 
 func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
@@ -74,7 +76,7 @@ func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, p.failed(err)
 	}
-	c := &pipe{newConn(address(p.name), address(p.addr())), far}
+	c := &pipe{near: newConn(address(p.name), address(p.addr())), far: far}
 	p.open[c] = struct{}{}
 	p.carry(c)
 	return c.near, nil
@@ -84,14 +86,17 @@ func (p *pipes) failed(err error) error {
 	return &net.OpError{Op: "dial", Net: memoryName, Addr: address(p.addr()), Err: err}
 }
 
-// carry sets going what carries a connection, both ways. Each end of it ends when what
-// comes before it does: the client that hangs up first is the one that ends all of it, or
-// the node.
+// carry sets going what carries a connection, both ways: what the client sends goes by its
+// valve to the node, and what that says by the other to the client. An end travels in the
+// same way, and whoever hears of it ends the other direction.
 func (p *pipes) carry(c *pipe) {
 	asked, answered := make(chan *stream.StreamChunk), make(chan *stream.StreamChunk)
 	come := make(chan *stream.StreamChunk)
 	p.carrier.Go(func() { p.requests.Pipe(toxics.NewToxicStub(c.near.sent, asked)) })
-	p.carrier.Go(func() { c.ask(asked) })
+	p.carrier.Go(func() {
+		c.ask(asked)
+		p.ended(c)
+	})
 	p.carrier.Go(func() { c.listen(come) })
 	p.carrier.Go(func() { p.replies.Pipe(toxics.NewToxicStub(come, answered)) })
 	p.carrier.Go(func() {
@@ -99,10 +104,18 @@ func (p *pipes) carry(c *pipe) {
 			c.near.take(chunk.Data)
 		}
 		c.near.hangUp()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.open, c)
+		p.ended(c)
 	})
+}
+
+// ended says that one direction of a connection has ended: that of the other may still hold
+// something back.
+func (p *pipes) ended(c *pipe) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.ended++; c.ended == 2 {
+		delete(p.open, c)
+	}
 }
 
 // ask tells the node what comes to it, and that it is the end.
@@ -118,11 +131,10 @@ func (c *pipe) ask(asked <-chan *stream.StreamChunk) {
 // listen sends on what the node says, and that it is the end.
 func (c *pipe) listen(said chan<- *stream.StreamChunk) {
 	defer close(said)
-	for {
-		piece := make([]byte, pieceSize)
+	for piece := make([]byte, pieceSize); ; {
 		n, err := c.far.Read(piece)
 		if n > 0 {
-			said <- &stream.StreamChunk{Data: piece[:n]}
+			said <- &stream.StreamChunk{Data: slices.Clone(piece[:n])}
 		}
 		if err != nil {
 			return
