@@ -39,8 +39,8 @@ func BenchmarkAcquireRelease(b *testing.B) {
 	for _, network := range Networks() {
 		for _, clients := range []int{1, 8, 64} {
 			for _, s := range Subjects() {
-				if network.proxied && !s.Quorum {
-					continue // it asks the first node alone, which is in good health
+				if !s.On(network) {
+					continue
 				}
 				b.Run(fmt.Sprintf("net=%s/clients=%d/lock=%s", network.Name, clients, s.Name), func(b *testing.B) {
 					bench{network, clients, s, servers, addrs}.run(b)

@@ -13,8 +13,8 @@
 //
 //   - A request is sent once. A second SET NX after a lost reply would report
 //     a key that is ours as somebody else's.
-//   - A request ends at the instant that its caller gave, whatever it is
-//     waiting for: a connection, a handshake, a reply.
+//   - A request ends at the instant that its caller gave, or a millisecond
+//     later, whatever it is waiting for: a connection, a handshake, a reply.
 //   - A connection that gets ready too late for its request is kept for the next.
 //     Go-redis would throw it away, and with many of them never hear of a node again.
 //   - A node that was down is usable as soon as it is back. The pool of
@@ -33,6 +33,13 @@
 // A broken TLS connection is found out only by the request that uses it, which
 // is then lost; a plain one is looked at before it is used.
 //
-// Two requests to one node travel on different connections and may overtake
+// A request goes to a node at once while no other is under way to it. Those that
+// come meanwhile wait for the answer, and then go out together over one
+// connection: many clients share what a message costs, and one alone waits for
+// nobody. Each request keeps its own end all the same, and a node that does not
+// answer holds nobody up: what waits goes out over another connection after a
+// few milliseconds. [Options.Abreast] turns this off, or makes it rarer.
+//
+// Two requests to one node can travel on different connections and may overtake
 // each other: a delete can arrive before the SET that it is meant to undo.
 package redisnode

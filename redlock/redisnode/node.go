@@ -27,6 +27,10 @@ import (
 // there are then as many as it takes, and only a few to a node that is dead.
 const turn = time.Millisecond
 
+// muteTurn takes its place after the node has answered nothing that went out together: what
+// is dead is not worth a connection each few milliseconds, and what is back is soon heard.
+const muteTurn = 64 * turn
+
 // grain is how much later than it should a request may be given up, so that many are at
 // once: where a node is dead and clients are many there are thousands.
 const grain = time.Millisecond
@@ -51,6 +55,7 @@ type node struct {
 	busy    int        // workers that have something to do
 	called  int        // those of them that have not yet begun: there is a request for each
 	idle    int        // workers that have not
+	mute    bool       // it has answered nothing of what was sent last
 	due     time.Time  // when those that wait go out all the same; zero: none do, or there is no connection for them
 	alarm   *time.Timer
 	rings   time.Time // when alarm does; zero: it does not
@@ -106,7 +111,11 @@ func (n *node) await(r *request) {
 func (n *node) hurry() {
 	n.due = time.Time{}
 	if len(n.waiting) > 0 && n.busy < n.limit {
-		n.due = time.Now().Add(time.Duration(n.busy) * turn)
+		pace := turn
+		if n.mute {
+			pace = muteTurn
+		}
+		n.due = time.Now().Add(time.Duration(n.busy) * pace)
 		n.setAlarm(n.due)
 	}
 }
@@ -153,7 +162,7 @@ func (n *node) work() {
 }
 
 // take returns those that wait, but for one for each worker that has been called and not
-// begun. If there are none the worker has nothing to do, and stays or not.
+// begun. If it returns none the worker has nothing to do, and stays or not.
 func (n *node) take(called bool) (lot []*request, stays bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -161,11 +170,13 @@ func (n *node) take(called bool) (lot []*request, stays bool) {
 		n.called--
 	}
 	most := min(len(n.waiting)-n.called, lotSize)
-	if most <= 0 {
+	enough := n.mute && !called && n.busy > n.abreast // workers, for a node that does not answer
+	if most <= 0 || enough {
 		n.busy--
 		if stays = n.idle < n.abreast; stays {
 			n.idle++
 		}
+		n.hurry()
 		return nil, stays
 	}
 	lot, n.waiting = n.waiting[:most:most], n.waiting[most:]
@@ -187,6 +198,7 @@ func (n *node) exchange(lot []*request, pipeline redis.Pipeliner, commands []*re
 		}
 	}
 	carryOut(ctx, pipeline)
+	n.hear(slices.ContainsFunc(commands, func(c *redis.Cmd) bool { return answer(env.Yes, c.Err()) != env.Lost }))
 	next := 0
 	for _, r := range lot {
 		reply, err := r.read(commands[next:])
@@ -198,6 +210,13 @@ func (n *node) exchange(lot []*request, pipeline redis.Pipeliner, commands []*re
 		n.answer(r, reply, err)
 	}
 	return commands
+}
+
+// hear takes note of whether the node has answered anything of a lot.
+func (n *node) hear(anything bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.mute = !anything
 }
 
 // carryOut leaves with each command of a pipeline what became of it. Where a node refuses
@@ -347,13 +366,7 @@ func (n *node) giveUp(now time.Time) (late []*request) {
 
 // forget drops those that wait and have been given up.
 func (n *node) forget() {
-	var waiting []*request
-	for _, r := range n.waiting {
-		if !r.answered {
-			waiting = append(waiting, r)
-		}
-	}
-	n.waiting = waiting
+	n.waiting = slices.DeleteFunc(n.waiting, func(r *request) bool { return r.answered })
 }
 
 // abandon gives everything up, because the nodes are closed.

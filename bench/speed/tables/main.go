@@ -9,12 +9,33 @@ import (
 	"fmt"
 	"log"
 	"os"
+
+	"github.com/lockstorm/lockstorm/bench/speed"
 )
+
+// round lists the patterns of the benchmarks, those of one network after the other.
+func round() (patterns []string) {
+	for _, n := range speed.Networks() {
+		for _, s := range speed.Subjects() {
+			if s.On(n) {
+				patterns = append(patterns, fmt.Sprintf("AcquireRelease/net=%s/clients=/lock=%s$", n.Name, s.Name))
+			}
+		}
+	}
+	return patterns
+}
 
 func main() {
 	log.SetFlags(0)
 	short := flag.Bool("short", false, "the table of README.md alone")
+	lines := flag.Bool("lines", false, "print which benchmarks make a round, each to be run by a process of its own, and read nothing")
 	flag.Parse()
+	if *lines {
+		for _, pattern := range round() {
+			fmt.Println(pattern)
+		}
+		return
+	}
 	rounds, err := read(os.Stdin)
 	if err != nil {
 		log.Fatal(err)

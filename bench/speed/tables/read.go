@@ -59,16 +59,6 @@ func summary(values []float64) benchmath.Summary {
 	return benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), 0.95)
 }
 
-// count is how many rounds there were.
-func (r rounds) count() (most int) {
-	for _, units := range r {
-		for _, values := range units {
-			most = max(most, len(values))
-		}
-	}
-	return most
-}
-
 // cell is a figure as it stands in a table, – if there is none.
 func (r rounds) cell(l line, unit string) string {
 	values := r[l][unit]
