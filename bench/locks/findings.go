@@ -78,7 +78,8 @@ var findings = []Finding{
 	{
 		Name: "redsync-waits-for-dead-nodes", Kind: Defect,
 		Shows: []Shown{
-			{Subjects: all("redsync"), Storms: all("majority-cut-off", "node-stands-still", "minority-cut-off", "holder-cut-off", "holder-cut-off-from-one"), Properties: all(contract)},
+			{Subjects: all("redsync"), Storms: all("majority-cut-off", "node-stands-still", "holder-cut-off", "holder-cut-off-from-one"), Properties: all(contract)},
+			{Subjects: all("redsync"), Storms: all("minority-cut-off"), Properties: all(contract), Seldom: true},
 			{Subjects: all("redsync"), Storms: all("holder-cut-off-from-one"), Properties: all(v2)},
 		},
 		What: "Unlock and Extend wait for the answer of every node, and have no time limit of their own: the factor of WithTimeoutFactor is applied to Lock alone. One node of five that answers nothing holds them up until go-redis gives up, after 10 s with its defaults (a read timeout of 3 s, and tries again). The lock has run out by then, though four nodes have answered at once: an Extend that four of five have granted returns an error, and the holder has worked on meanwhile. WithFailFast(true), off by default, mends it as long as a majority answers; ContextTimeoutEnabled of go-redis does not, for there is no deadline to heed. Where no majority answers it takes shorter timeouts of go-redis, and no second tries (redsync-tuned).",
