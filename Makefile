@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-container bless lint lint-all bench bench-locks pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
+.PHONY: help deps browser build pictures test test-container bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -83,6 +83,9 @@ bench: ## run the benchmarks
 
 bench-locks: deps ## measure this lock beside others on the same servers (10 minutes, on a machine that does nothing else); docs/bench.md and tables in README are committed
 	sh scripts/bench-locks.sh
+
+scoreboard: deps ## put redsync, redislock and rueidislock into storms beside this lock (20 minutes); docs/scoreboard.md and the witnesses in bench/locks/testdata are committed
+	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
 
 pgo: ## renew the profile by which the compiler optimises the command
 	$(GO) test -trimpath ./storm -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile storm.pgo -o /dev/null

@@ -84,17 +84,22 @@ var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 // keep stores a run with a page about it, and returns where.
 func (tr trial) keep(ctx context.Context, o outcome) (dir string, err error) {
 	parent := filepath.Join(tr.Dir, notPlain.ReplaceAllString(tr.Name, "-"))
-	d, err := results.Create(parent, fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed), o.header)
+	if dir, err = o.store(parent, fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed)); err != nil {
+		return dir, err
+	}
+	return dir, page(ctx, dir)
+}
+
+// store stores a run in a new directory below parent.
+func (o outcome) store(parent, name string) (dir string, err error) {
+	d, err := results.Create(parent, name, o.header)
 	if err != nil {
 		return "", err
 	}
 	for i := range o.tape {
 		d.History().Record(&o.tape[i])
 	}
-	if err := d.Finish(results.RunOf(o.Result, map[string]string{"go": runtime.Version()})); err != nil {
-		return "", err
-	}
-	return d.Path(), page(ctx, d.Path())
+	return d.Path(), d.Finish(results.RunOf(o.Result, map[string]string{"go": runtime.Version()}))
 }
 
 // page makes the page of a stored run.

@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,6 +24,12 @@ import (
 // With -locktest.witness=DIR, a run that is stored there is run again and again instead.
 func Run(t *testing.T, c Config, make func(Env) Locker) {
 	t.Helper()
+	each(t, c, make, func(t *testing.T, tr trial, s Storm) { tr.storm(t, s) })
+}
+
+// each hands each storm to try, as a subtest.
+func each(t *testing.T, c Config, make func(Env) Locker, try func(*testing.T, trial, Storm)) {
+	t.Helper()
 	c = c.filled(t.Name())
 	if err := c.validate(); err != nil {
 		t.Fatal(err)
@@ -39,7 +46,7 @@ func Run(t *testing.T, c Config, make func(Env) Locker) {
 		t.Fatal(err)
 	}
 	for _, s := range c.Storms {
-		t.Run(s.Name, func(t *testing.T) { tr.storm(t, s) })
+		t.Run(s.Name, func(t *testing.T) { try(t, tr, s) })
 	}
 }
 
@@ -54,14 +61,13 @@ func (tr trial) fit() error {
 	return nil
 }
 
+// runs is how often a storm is run.
+func (tr trial) runs(s Storm) int { return cmp.Or(s.Runs, tr.Runs) }
+
 // storm runs one storm, with one seed after another up to the first that fails.
 func (tr trial) storm(t *testing.T, s Storm) {
-	runs := tr.Runs
-	if s.Runs != 0 {
-		runs = s.Runs
-	}
 	sum := newSummary()
-	for seed := tr.Seed; seed < tr.Seed+uint64(runs); seed++ {
+	for seed := tr.Seed; seed < tr.Seed+uint64(tr.runs(s)); seed++ {
 		o, err := tr.settled(t, tr.scenario(s), seed)
 		if err != nil {
 			t.Fatalf("there was no proper run: %v\n\n%s", err, planText(s.Plan, o.Plan))

@@ -14,6 +14,11 @@ type machine struct {
 	began time.Time
 }
 
+// Machine returns the runtime of the machine that a world in memory is on, as a lock reads it
+// that is no client of that world's: its clocks are those of package time, virtual in a bubble
+// of synctest, where those of [env.System] are not. They count from now on.
+func Machine() env.Runtime { return newMachine() }
+
 func newMachine() machine { return machine{env.System(), time.Now()} }
 
 // Now implements [env.Runtime]. Nothing suspends the machine, and nobody sets its wall

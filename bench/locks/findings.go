@@ -1,0 +1,180 @@
+package locks
+
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// Kind is what a violation says of a lock.
+type Kind string
+
+const (
+	// Limit: this project's own lock on as many nodes shows it too, under the same plan, or
+	// the lock promises no more.
+	Limit Kind = "limit"
+	// Defect: ours does not show it, and the library's page says otherwise, or lets its
+	// users think so.
+	Defect Kind = "defect"
+)
+
+// Finding is why some locks violate something in some storms.
+type Finding struct {
+	Name  string // of its witness, too
+	Kind  Kind
+	Shows []Shown
+
+	What string // happens, and why
+	Says string // what the library's documentation says
+	Link string // upstream, where there is something
+}
+
+// Shown is where a finding is seen: each property in each storm, of each lock.
+type Shown struct {
+	Subjects, Storms []string
+	Properties       []checker.Property
+	Seldom           bool // too few runs show it to count on it
+}
+
+func (s Shown) is(subject, in string, p checker.Property) bool {
+	return slices.Contains(s.Subjects, subject) && slices.Contains(s.Storms, in) && slices.Contains(s.Properties, p)
+}
+
+// Known is what is known of a lock, a storm and a property: nothing, or the finding about it,
+// and whether it is seldom seen.
+func Known(subject, in string, p checker.Property) (f *Finding, seldom bool) {
+	for i := range findings {
+		for _, s := range findings[i].Shows {
+			if s.is(subject, in, p) {
+				return &findings[i], s.Seldom
+			}
+		}
+	}
+	return nil, false
+}
+
+// Shorthands of the table.
+const (
+	v1       = checker.Lease
+	v2       = checker.Section
+	v3       = checker.Effect
+	contract = checker.Contract
+)
+
+func all[T any](list ...T) []T { return list }
+
+var (
+	ours         = all("redlock", "redlock-one-node")
+	redsyncs     = all("redsync", "redsync-tuned", "redsync-setnx")
+	redislocks   = all("redislock", "redislock-tuned")
+	rueidislocks = all("rueidislock", "rueidislock-setpx", "rueidislock-cached")
+	everybody    = slices.Concat(ours, redsyncs, redislocks, rueidislocks)
+	unguarded    = slices.Concat(redsyncs, redislocks) // tell their holders of no loss
+)
+
+// findings are all that is known to be violated. Of two that are about the same the first
+// counts.
+var findings = []Finding{
+	{
+		Name: "redsync-waits-for-dead-nodes", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("redsync"), Storms: all("majority-cut-off", "node-stands-still", "holder-cut-off", "holder-cut-off-from-one"), Properties: all(contract)},
+			{Subjects: all("redsync"), Storms: all("minority-cut-off"), Properties: all(contract), Seldom: true},
+			{Subjects: all("redsync"), Storms: all("holder-cut-off-from-one"), Properties: all(v2)},
+		},
+		What: "Unlock and Extend wait for the answer of every node, and have no time limit of their own: the factor of WithTimeoutFactor is applied to Lock alone. One node of five that answers nothing holds them up until go-redis gives up, after 10 s with its defaults (a read timeout of 3 s, and tries again). The lock has run out by then, though four nodes have answered at once: an Extend that four of five have granted returns an error, and the holder has worked on meanwhile. WithFailFast(true), off by default, mends it as long as a majority answers; ContextTimeoutEnabled of go-redis does not, for there is no deadline to heed. Where no majority answers it takes shorter timeouts of go-redis, and no second tries (redsync-tuned).",
+		Says: "“WithTimeoutFactor can be used to set the timeout factor” (its documentation); “the client uses a timeout which is small compared to the total lock auto-release time” (the description of Redlock that its README follows).",
+		Link: "https://github.com/go-redsync/redsync/issues/140",
+	},
+	{
+		Name: "redsync-extends-what-was-lost", Kind: Defect,
+		Shows: []Shown{{Subjects: all("redsync-setnx"), Storms: all("extends-too-late"), Properties: all(v1, v2, v3)}},
+		What:  "WithSetNXOnExtend sets keys anew that are gone, also where all of them are, because the lock ran out and another had it and let it go. The late Extend returns true, and its holder goes on with what it read before the other wrote: the other's update is lost, though both asked the lock before they wrote.",
+		Says:  "“Obtain a lock for our given mutex. After this is successful, no one else can obtain the same lock (the same mutex name) until we unlock it” (README); “tries to set a new key in redis” (documentation of the option).",
+		Link:  "https://github.com/go-redsync/redsync/pull/149",
+	},
+	{
+		Name: "rueidislock-tells-late", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("rueidislock", "rueidislock-setpx"), Storms: all("holder-cut-off"), Properties: all(v1, v2)},
+			{Subjects: all("rueidislock", "rueidislock-setpx"), Storms: all("holder-cut-off"), Properties: all(v3), Seldom: true},
+		},
+		What: "A holder that is cut off cannot extend. The failing request is given until half a KeyValidity after the keys are gone, and the context ends only then: somebody else is granted the lock while the first holder's context is alive. No clock is wrong, and nobody stands still.",
+		Says: "“The returned ctx will be canceled automatically and immediately once the KeyMajority is not held anymore, for example: Redis are down” (README).",
+	},
+	{
+		Name: "rueidislock-cached-tells-late", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("rueidislock-cached"), Storms: all("holder-cut-off"), Properties: all(v1, v2)},
+			{Subjects: all("rueidislock-cached"), Storms: all("holder-cut-off"), Properties: all(v3), Seldom: true},
+		},
+		What: "The same on a real redis-server, with caching on the client's side, of which the README says that it makes the loss known at once. It does where the server can say so; a holder that is cut off hears of nothing.",
+		Says: "as above, under “Features backed by the Redis Client Side Caching”.",
+	},
+	{
+		Name: "rueidislock-absolute-times", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("rueidislock"), Storms: all("clocks-ahead"), Properties: all(v1, v2, v3)},
+			{Subjects: all("rueidislock"), Storms: all("long-work-clocks-ahead"), Properties: all(v1, v2)},
+			{Subjects: all("rueidislock"), Storms: all("long-work-clocks-ahead"), Properties: all(v3), Seldom: true},
+		},
+		What: "Keys expire at an instant that the client computes from its own wall clock (SET PXAT). A server whose clock is ahead of the client's by the KeyValidity removes the key as it is set, and answers OK: everybody is granted the lock. Nothing has to jump for it, and no other lock here minds: they say for how long, not until when.",
+		Says: "Nothing about clocks; that FallbackSETPX is “to be compatible with Redis < 6.2”.",
+	},
+	{
+		Name: "rueidislock-setpx-extends-absolutely", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("rueidislock-setpx"), Storms: all("long-work-clocks-ahead"), Properties: all(v1, v2)},
+			{Subjects: all("rueidislock-setpx"), Storms: all("long-work-clocks-ahead"), Properties: all(v3), Seldom: true},
+		},
+		What: "With FallbackSETPX the lock is acquired for a time, but extended until an instant all the same (PEXPIREAT). A server whose clock is ahead deletes the key and answers 1, as if it had been extended; the holder hears of it with the next extension, half a KeyValidity later.",
+		Says: "“Use SET PX instead of SET PXAT when acquiring locks” (documentation of the option): it says acquiring.",
+	},
+	{
+		Name: "redislock-refresh-and-release-hang", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("redislock"), Storms: all("holder-cut-off"), Properties: all(contract)},
+			{Subjects: all("redislock"), Storms: all("majority-cut-off", "node-stands-still"), Properties: all(contract), Seldom: true},
+		},
+		What: "Refresh gives its request a deadline, that of the TTL, which go-redis does not heed by default; Release gives none. Where the server answers nothing both return after 10 s, later than the lock is gone. ContextTimeoutEnabled mends Refresh; for Release it takes shorter timeouts of go-redis, and no second tries (redislock-tuned).",
+		Says: "“If ctx has no deadline one is derived from ttl as a final safety cap” (comment in its source).",
+	},
+	{
+		Name: "no-signal-of-a-loss", Kind: Limit,
+		Shows: []Shown{
+			{Subjects: unguarded, Storms: all("extends-too-late"), Properties: all(v2), Seldom: true},
+			{Subjects: all("redsync", "redislock"), Storms: all("holder-cut-off"), Properties: all(v2)},
+			{Subjects: all("redsync-tuned", "redsync-setnx", "redislock-tuned"), Storms: all("holder-cut-off"), Properties: all(v2), Seldom: true},
+		},
+		What: "The lock runs out under a holder that cannot extend it, or does so too late, and nothing tells the holder: redsync and redislock have no signal of a loss, so that their users have to look at the end of validity themselves. Who does so before each write loses no update: V3 holds. (This project's lock ends the hold's context.)",
+	},
+	{
+		Name: "pause-beyond-the-validity", Kind: Limit,
+		Shows: []Shown{
+			{Subjects: everybody, Storms: all("writer-stands-still"), Properties: all(v3)},
+			{Subjects: slices.Concat(unguarded, rueidislocks), Storms: all("writer-stands-still"), Properties: all(v2)},
+			{Subjects: rueidislocks, Storms: all("writer-stands-still"), Properties: all(v1)},
+			{Subjects: everybody, Storms: all("holder-stands-still"), Properties: all(v2), Seldom: true},
+			{Subjects: rueidislocks, Storms: all("holder-stands-still"), Properties: all(v1), Seldom: true},
+			{Subjects: everybody, Storms: all("holder-stands-still"), Properties: all(v3), Seldom: true},
+			{Subjects: ours, Storms: all("writer-stands-still"), Properties: all(v2), Seldom: true},
+			{Subjects: slices.Concat(ours, rueidislocks), Storms: all("extends-too-late"), Properties: all(v2, v3), Seldom: true},
+		},
+		What: "A client stands still for longer than its lock lasts, between its last look at the lock and its write, and writes all the same. Against this only a fence helps, which the resource checks; none of these libraries has one (this project's lock can, and is tried here without). Of rueidislock V1 is violated too, because it tells no end of validity: what it grants is held until it says otherwise.",
+	},
+	{
+		Name: "clock-of-a-node-jumps", Kind: Limit,
+		Shows: []Shown{
+			{Subjects: everybody, Storms: all("node-clock-jumps"), Properties: all(v1, v2, v3), Seldom: true},
+		},
+		What: "The clock of a node that a bare majority rests on jumps forward by the TTL, and the key is gone. Redis expires keys by its wall clock, so that no lock on expiring keys survives it.",
+	},
+	{
+		Name: "node-comes-back-empty", Kind: Limit,
+		Shows: []Shown{
+			{Subjects: everybody, Storms: all("node-comes-back-soon"), Properties: all(v1, v2, v3), Seldom: true},
+		},
+		What: "A node that a bare majority rests on crashes and is back at once, without its keys. Redlock rests on nodes that come back empty staying away for the longest TTL (or syncing every write); a single node is all the more lost.",
+		Link: "https://github.com/go-redsync/redsync/issues/186",
+	},
+}

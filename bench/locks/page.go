@@ -1,0 +1,276 @@
+package locks
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/words"
+)
+
+// goRedis is the client of Redis that several of the locks are tried over.
+const goRedis = "github.com/redis/go-redis/v9"
+
+// Write writes the page of the board, of which nothing may be missing, with the
+// versions of the libraries by their paths.
+func (b *Board) Write(path string, versions map[string]string) error {
+	b.order()
+	if err := b.complete(); err != nil {
+		return err
+	}
+	var page strings.Builder
+	b.head(&page)
+	b.subjects(&page, versions)
+	b.overview(&page)
+	b.findings(&page, Defect, "Defects", "What the libraries' own pages let their users expect, and what this project's lock keeps under the same plan.")
+	b.findings(&page, Limit, "Limits", "What no better library would mend: this project's own lock shows it too, or the library promises no more.")
+	b.outages(&page)
+	b.storms(&page)
+	b.verdicts(&page)
+	return files.WriteWhole(path, []byte(page.String()))
+}
+
+// order puts the trials, which ran side by side, into that of the subjects, and the witnesses
+// into that of the findings.
+func (b *Board) order() {
+	subjects := Subjects()
+	place := func(t *Trial) int {
+		return slices.IndexFunc(subjects, func(s Subject) bool { return s.Name == t.Subject.Name })
+	}
+	slices.SortStableFunc(b.Trials, func(x, y *Trial) int { return place(x) - place(y) })
+}
+
+func (b *Board) complete() error {
+	for _, s := range Subjects() {
+		for _, series := range s.Series() {
+			for _, in := range series.Storms {
+				if t := b.trial(s.Name, in.Name); t == nil || t.Tally.Runs == 0 {
+					return fmt.Errorf("%s has not been tried in %s: the page is written of all locks and storms", s.Name, in.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (b *Board) head(out io.Writer) {
+	runs := 0
+	for _, t := range b.Trials {
+		runs += t.Tally.Runs
+	}
+	fmt.Fprintf(out, `# The scoreboard: what other locks hold
+
+Made by `+"`make scoreboard`"+` with %s: %s runs of %d locks in storms of [locktest](../locktest), on nodes in memory and in virtual time, or on a real redis-server where that is said. [bench/locks](../bench/locks) has the adapters, the storms and the findings; its test, `+"`go -C bench test ./locks`"+`, runs all storms a few times and fails where a verdict is another than here.
+
+A property is *violated* if a run has shown it, and *holds* if none has: that is as much as was tried, and no proof. The codes are those of the [properties](../README.md#what-the-verdicts-mean). V1 takes a grant at its word, until the end of validity that the lock tells, or until it says that the lock is lost, if it tells no end; V2 is what a caller sees who looks at no clock; V3 asks whether an update of the guarded resource was lost, by holders who ask the lock just before they write whether it is still held; C allows an extension and a release the TTL, after which the key is gone anyway. V4 is left out, for none of these locks has a fence, and L3, for nothing is known of their keys.
+
+`, runtime.Version(), words.Grouped(runs), len(Subjects()))
+}
+
+func (b *Board) subjects(out io.Writer, versions map[string]string) {
+	fmt.Fprint(out, "## The locks\n\n")
+	t := table.Table{Head: []string{"lock", "library", "how"}}
+	for _, s := range Subjects() {
+		library := "Lockstorm"
+		if s.Library != "" {
+			library = s.Library + " " + versions[s.Library]
+		}
+		t.Add(s.Name, library, s.How)
+	}
+	t.Markdown(out)
+	fmt.Fprintf(out, "\nThe TTL is %s, that of redsync by default; on the real server %s. go-redis is %s.\n\n",
+		words.Duration(Subject{}.ttl()), words.Duration(Subjects()[len(Subjects())-1].ttl()), versions[goRedis])
+}
+
+// overview says of each lock in how many storms it has held what.
+func (b *Board) overview(out io.Writer) {
+	fmt.Fprint(out, "## In short\n\nIn how many of the storms in which it was judged each property was violated. Not every storm is the same for every lock: [all verdicts](#all-verdicts) are below.\n\n")
+	t := table.Table{Head: []string{"lock"}}
+	for _, p := range judged {
+		t.Head = append(t.Head, p.Code())
+	}
+	t.Head = append(t.Head, "defects")
+	for _, s := range Subjects() {
+		line := []string{s.Name}
+		for _, p := range judged {
+			line = append(line, b.count(s, p))
+		}
+		t.Add(append(line, b.defects(s))...)
+	}
+	t.Markdown(out)
+	fmt.Fprintln(out)
+}
+
+func (b *Board) count(s Subject, p checker.Property) string {
+	violated, tried := 0, 0
+	for _, t := range b.Trials {
+		if t.Subject.Name != s.Name {
+			continue
+		}
+		if t.Tally.Rate(p).N > 0 {
+			tried++
+		}
+		if t.Violates(p) {
+			violated++
+		}
+	}
+	switch {
+	case tried == 0:
+		return "undecided"
+	case violated == 0:
+		return fmt.Sprintf("holds in %d", tried)
+	}
+	return fmt.Sprintf("**%d** of %d", violated, tried)
+}
+
+// defects are links to those that a lock has shown.
+func (b *Board) defects(s Subject) string {
+	var list []string
+	for i := range findings {
+		f := &findings[i]
+		if f.Kind == Defect && slices.ContainsFunc(b.Trials, func(t *Trial) bool { return t.Subject.Name == s.Name && len(t.of(f)) > 0 }) {
+			list = append(list, fmt.Sprintf("[%s](#%s)", f.Name, f.Name))
+		}
+	}
+	return table.Dash(strings.Join(list, ", "))
+}
+
+// of are the properties that are violated here and that a finding is about.
+func (t *Trial) of(f *Finding) (list []checker.Property) {
+	for _, p := range judged {
+		if known, _ := Known(t.Subject.Name, t.Storm.Name, p); known == f && t.Violates(p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func (b *Board) findings(out io.Writer, kind Kind, title, what string) {
+	fmt.Fprintf(out, "## %s\n\n%s\n\n", title, what)
+	for i := range findings {
+		if f := &findings[i]; f.Kind == kind {
+			b.finding(out, f)
+		}
+	}
+}
+
+func (b *Board) finding(out io.Writer, f *Finding) {
+	fmt.Fprintf(out, "### %s\n\n%s\n\n", f.Name, f.What)
+	if f.Says != "" {
+		fmt.Fprintf(out, "What its pages say: %s\n\n", f.Says)
+	}
+	if f.Link != "" {
+		fmt.Fprintf(out, "Upstream: <%s>\n\n", f.Link)
+	}
+	t := table.Table{Head: []string{"lock", "storm", "violated in so many runs"}}
+	for _, trial := range b.Trials {
+		var rates []string
+		for _, p := range trial.of(f) {
+			rates = append(rates, fmt.Sprintf("%s %d of %d", p.Code(), trial.Tally.Rate(p).K, trial.Tally.Rate(p).N))
+		}
+		if len(rates) > 0 {
+			t.Add(trial.Subject.Name, trial.Storm.Name, strings.Join(rates, ", "))
+		}
+	}
+	t.Markdown(out)
+	fmt.Fprintln(out)
+	if w := b.witness(f); w != nil {
+		w.tell(out)
+	}
+}
+
+func (w *Witness) tell(out io.Writer) {
+	first := w.Shows[0]
+	fmt.Fprintf(out, "A witness: %s in %s, %s. %s.\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), strings.TrimSuffix(words.Sentence(w.Report.Finding(first).Story), "."))
+	var again []string
+	for _, p := range w.Shows {
+		again = append(again, fmt.Sprintf("%s in %d", p.Code(), w.Again.Rate(p).K))
+	}
+	fmt.Fprintf(out, "It recurs in %s: %s. It is stored in [bench/locks/%s](../bench/locks/%s), and this runs it again:\n\n```\n%s\n```\n\n",
+		words.Count(w.Again.Runs, "re-run"), strings.Join(again, ", "), w.Dir, w.Dir, w.command())
+}
+
+// command runs the witness again.
+func (w *Witness) command() string {
+	return fmt.Sprintf("go -C bench test ./locks -run '^TestScoreboard$/^%s$/^%s$' -locktest.witness=%s", w.Trial.Subject.Name, w.Trial.Series, w.Dir)
+}
+
+// outages tells of the storms in which a property says nothing of how long nobody has the lock.
+func (b *Board) outages(out io.Writer) {
+	fmt.Fprint(out, "## How long nobody could have the lock\n\nThe longest time in which somebody wanted the lock, and nobody had it or got it: the median of the runs. No property asks for it to be short.\n\n")
+	storms := []string{"holder-dies", "cancelled-unheard", "minority-cut-off", "node-stands-still", "slow-network", "holder-cut-off"}
+	t := table.Table{Head: append([]string{"lock"}, storms...)}
+	for _, s := range Subjects() {
+		line := []string{s.Name}
+		for _, name := range storms {
+			cell := ""
+			if trial := b.trial(s.Name, name); trial != nil && trial.Tally.Runs > trial.Tally.Slipped {
+				cell = words.Duration(trial.Tally.Measured.All().MedianOutage)
+			}
+			line = append(line, table.Dash(cell))
+		}
+		t.Add(line...)
+	}
+	t.Markdown(out)
+	fmt.Fprint(out, "\n"+outagesMean+"\n\n")
+}
+
+// outagesMean is what the outages come from, as far as that was found.
+const outagesMean = `In *cancelled-unheard* the call that is cancelled has set its keys. Who removes them on the context of the call, as redsync does, removes nothing once that has ended, and who does not remove them at all, as redislock, neither: others wait until the keys expire. (With the defaults of go-redis the call outlasts its cancellation, and returns a lock once the answers come.) In *minority-cut-off* and *node-stands-still* redsync waits for the nodes that do not answer, also when it acquires: go-redis does not heed the deadline that redsync gives it, unless ContextTimeoutEnabled is set.`
+
+// storms tells of each.
+func (b *Board) storms(out io.Writer) {
+	fmt.Fprint(out, "## The storms\n\n")
+	t := table.Table{Head: []string{"storm", "work", "what happens"}}
+	told := map[string]bool{}
+	for _, trial := range b.Trials {
+		if !told[trial.Storm.Name] {
+			t.Add(trial.Storm.Name, trial.Series, trial.Storm.Summary)
+		}
+		told[trial.Storm.Name] = true
+	}
+	t.Markdown(out)
+	fmt.Fprint(out, "\nOf *short* work three clients do a tenth of a TTL at a time; of *long* work two do one to two TTLs, and extend each quarter of it, unless the lock does so by itself.\n\n")
+}
+
+// verdicts has a table for each lock.
+func (b *Board) verdicts(out io.Writer) {
+	fmt.Fprint(out, "## All verdicts\n\nIn how many of the runs in which it was decided a property was violated; *?* where no run decided it, – where there was nothing to judge.\n\n")
+	for _, s := range Subjects() {
+		t := table.Table{Head: []string{"storm", "runs"}}
+		for _, p := range judged {
+			t.Head = append(t.Head, p.Code())
+		}
+		for _, trial := range b.Trials {
+			if trial.Subject.Name == s.Name {
+				t.Add(trial.line()...)
+			}
+		}
+		fmt.Fprintf(out, "### %s\n\n", s.Name)
+		t.Markdown(out)
+		fmt.Fprintln(out)
+	}
+}
+
+func (t *Trial) line() []string {
+	line := []string{t.Storm.Name, fmt.Sprint(t.Tally.Runs)}
+	for _, p := range judged {
+		rate := t.Tally.Rate(p)
+		switch {
+		case rate.K > 0:
+			line = append(line, fmt.Sprintf("**%d of %d**", rate.K, rate.N))
+		case rate.N > 0:
+			line = append(line, "holds")
+		case t.Tally.Observed(p) == checker.Unknown:
+			line = append(line, "?")
+		default:
+			line = append(line, "–")
+		}
+	}
+	return line
+}

@@ -1,0 +1,184 @@
+package locks
+
+import (
+	"compress/gzip"
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/locktest"
+	"github.com/lockstorm/lockstorm/results"
+)
+
+var (
+	write = flag.Bool("write", false, "write docs/scoreboard.md and the witnesses anew")
+	runs  = flag.Int("runs", 3, "with -write: run each storm so `many` times")
+	again = flag.Int("again", 100, "with -write: run each witness again so `many` times")
+)
+
+const (
+	pageFile  = "../../docs/scoreboard.md"
+	witnesses = "testdata/witnesses"
+	most      = 15 // runs of a storm, until all is seen that is expected
+	few       = 3  // of those in which time is real
+)
+
+// mute swallows what go-redis tells of connections that fail, which are to.
+type mute struct{}
+
+func (mute) Printf(context.Context, string, ...any) {}
+
+// Law: what each lock violates in each storm is what the findings say. A change of a library
+// that mends something, or breaks it, turns this red.
+//
+// With -write all storms are run many times, and the page is written of it: make scoreboard.
+func TestScoreboard(t *testing.T) {
+	redis.SetLogger(mute{})
+	var b Board
+	if *write {
+		if err := os.RemoveAll(witnesses); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { // behind all subtests
+		if *write {
+			if err := b.Write(pageFile, versions(t)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for _, s := range Subjects() {
+		t.Run(s.Name, func(t *testing.T) {
+			if s.Backend == locktest.Memory {
+				t.Parallel()
+			}
+			for _, series := range s.Series() {
+				t.Run(series.Name, func(t *testing.T) { b.survey(t, s, series) })
+			}
+		})
+	}
+}
+
+// versions are those of the libraries, by their paths.
+func versions(t *testing.T) map[string]string {
+	command := exec.Command("go", "list", "-m", "-f", "{{.Path}} {{.Version}}", goRedis)
+	for _, s := range Subjects() {
+		if s.Library != "" && !slices.Contains(command.Args, s.Library) {
+			command.Args = append(command.Args, s.Library)
+		}
+	}
+	said, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := map[string]string{}
+	for line := range strings.Lines(string(said)) {
+		path, version, _ := strings.Cut(strings.TrimSpace(line), " ")
+		list[path] = version
+	}
+	return list
+}
+
+// survey tries a lock in the storms of a series.
+func (b *Board) survey(t *testing.T, s Subject, series Series) {
+	trials := map[string]*Trial{}
+	for _, in := range series.Storms {
+		trials[in.Name] = b.Add(s, series.Name, in)
+	}
+	series.Runs = max(most, *runs)
+	least := 1
+	if *write {
+		least = *runs
+	}
+	if s.Backend == locktest.Process {
+		series.Runs = few
+	}
+	locktest.Survey(t, series.Config, s.Open, func(t *testing.T, seen locktest.Seen) bool {
+		trial := trials[seen.Scenario.Name]
+		trial.See(seen)
+		b.explain(t, trial, seen)
+		return trial.Tally.Runs < least || len(trial.Missing()) > 0
+	})
+	for _, trial := range trials {
+		if missing := trial.Missing(); trial.Tally.Runs > 0 && len(missing) > 0 {
+			t.Errorf("%s: %v is violated no more, in %s: take it from the findings", trial.Storm.Name, missing, words.Count(trial.Tally.Runs, "run"))
+		}
+	}
+}
+
+// explain fails the test for what no finding is about, and keeps the first run of each finding, by
+// somebody else's lock.
+func (b *Board) explain(t *testing.T, trial *Trial, seen locktest.Seen) {
+	shows := map[*Finding][]checker.Property{}
+	for _, p := range judged {
+		found := seen.Report.Finding(p)
+		if found.Verdict != checker.Violated || seen.Slipped() {
+			continue
+		}
+		if f, _ := Known(trial.Subject.Name, trial.Storm.Name, p); f != nil {
+			shows[f] = append(shows[f], p)
+		} else {
+			t.Errorf("seed %d: %s is violated, and no finding says why: %s", seen.Seed, p.Code(), found.Story)
+		}
+	}
+	for f, properties := range shows {
+		if !*write || trial.Subject.Library == "" { // that ours shows it too stands in the tables
+			continue
+		}
+		if w := b.Claim(f); w != nil {
+			w.Trial, w.Shows, w.Report = trial, properties, seen.Report
+			keep(t, w, seen)
+		}
+	}
+}
+
+// keep stores a run, and runs it again.
+func keep(t *testing.T, w *Witness, seen locktest.Seen) {
+	var err error
+	if w.Dir, err = seen.Keep(witnesses, w.Finding.Name); err == nil {
+		err = compress(filepath.Join(w.Dir, results.HistoryFile))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := *again
+	if w.Trial.Subject.Backend == locktest.Process {
+		times = min(times, few)
+	}
+	if w.Again, err = seen.Rerun(times); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compress puts a file's gzip in its place.
+func compress(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	packed, err := os.Create(path + ".gz")
+	if err != nil {
+		return err
+	}
+	defer packed.Close()
+	w, err := gzip.NewWriterLevel(packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}

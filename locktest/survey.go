@@ -1,0 +1,56 @@
+package locktest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/hunt/assume"
+	"github.com/lockstorm/lockstorm/storm"
+)
+
+// Seen is one run of a storm, whatever was found in it.
+type Seen struct {
+	storm.Result
+	outcome outcome
+	trial   trial
+	t       *testing.T // of its storm
+}
+
+// Survey tries a lock as [Run] does, and judges it by nothing: each run is handed to see, in
+// the subtest of its storm, which goes on with the next seed as long as see says so. There is
+// no promise that could fail the test; where there was no proper run it fails all the same.
+//
+// With -locktest.witness=DIR it does what Run does.
+func Survey(t *testing.T, c Config, make func(Env) Locker, see func(*testing.T, Seen) (more bool)) {
+	t.Helper()
+	each(t, c, make, func(t *testing.T, tr trial, s Storm) { tr.survey(t, s, see) })
+}
+
+func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) {
+	for seed := tr.Seed; seed < tr.Seed+uint64(tr.runs(s)); seed++ {
+		o, err := tr.settled(t, tr.scenario(s), seed)
+		if err != nil {
+			t.Fatalf("there was no proper run: %v\n\n%s", err, planText(s.Plan, o.Plan))
+		}
+		if !see(t, Seen{o.Result, o, tr, t}) {
+			return
+		}
+	}
+}
+
+// Beyond says why the plan that was carried out is beyond what a property asks of a lock of
+// which nothing is known; nil: it is not, and a lock that violates it there is at fault.
+func (s Seen) Beyond(p checker.Property) error {
+	done := s.Done()
+	return assume.Foreign(done, s.outcome.traits.endless).Excuse(p, done)
+}
+
+// Rerun runs again, so often, what was done in the run.
+func (s Seen) Rerun(times int) (storm.Tally, error) {
+	return s.trial.rerun(s.t, s.outcome, times, time.Time{})
+}
+
+// Keep stores the run in a new directory below parent, without a page about it.
+// A number is appended to the name if that is taken.
+func (s Seen) Keep(parent, name string) (dir string, err error) { return s.outcome.store(parent, name) }
