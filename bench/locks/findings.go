@@ -58,6 +58,7 @@ const (
 	v1       = checker.Lease
 	v2       = checker.Section
 	v3       = checker.Effect
+	cleanup  = checker.Cleanup
 	contract = checker.Contract
 )
 
@@ -88,10 +89,16 @@ var findings = []Finding{
 	},
 	{
 		Name: "redsync-extends-what-was-lost", Kind: Defect,
-		Shows: []Shown{{Subjects: all("redsync-setnx"), Storms: all("extends-too-late"), Properties: all(v1, v2, v3)}},
+		Shows: []Shown{{Subjects: all("redsync-setnx"), Storms: all("extends-too-late"), Properties: all(v1, v2, v3, contract)}},
 		What:  "WithSetNXOnExtend sets keys anew that are gone, also where all of them are, because the lock ran out and another had it and let it go. The late Extend returns true, and its holder goes on with what it read before the other wrote: the other's update is lost, though both asked the lock before they wrote.",
 		Says:  "“Obtain a lock for our given mutex. After this is successful, no one else can obtain the same lock (the same mutex name) until we unlock it” (README); “tries to set a new key in redis” (documentation of the option).",
 		Link:  "https://github.com/go-redsync/redsync/pull/149",
+	},
+	{
+		Name: "redsync-cleans-up-in-vain", Kind: Defect,
+		Shows: []Shown{{Subjects: all("redsync-tuned"), Storms: all("cancelled-unheard"), Properties: all(cleanup)}},
+		What:  "A call that is cancelled removes what it has set by requests on its own context, which has ended: none of them is sent. Its keys stay on nodes that are in reach for the rest of the TTL, and nobody can have the lock meanwhile. (With the defaults of go-redis, which heeds no context while it waits for an answer, the call goes on instead, as if it had not been cancelled.)",
+		Says:  "“If the client failed to acquire the lock for some reason […] it will try to unlock all the instances (even the instances it believed it was not able to lock)” (the description of Redlock that its README follows).",
 	},
 	{
 		Name: "rueidislock-tells-late", Kind: Defect,
@@ -124,7 +131,8 @@ var findings = []Finding{
 	{
 		Name: "rueidislock-setpx-extends-absolutely", Kind: Defect,
 		Shows: []Shown{
-			{Subjects: all("rueidislock-setpx"), Storms: all("long-work-clocks-ahead"), Properties: all(v1, v2)},
+			{Subjects: all("rueidislock-setpx"), Storms: all("long-work-clocks-ahead"), Properties: all(v1, v2, contract)},
+			{Subjects: all("rueidislock-setpx"), Storms: all("node-clock-jumps"), Properties: all(contract), Seldom: true},
 			{Subjects: all("rueidislock-setpx"), Storms: all("long-work-clocks-ahead"), Properties: all(v3), Seldom: true},
 		},
 		What: "With FallbackSETPX the lock is acquired for a time, but extended until an instant all the same (PEXPIREAT). A server whose clock is ahead deletes the key and answers 1, as if it had been extended; the holder hears of it with the next extension, half a KeyValidity later.",

@@ -3,6 +3,7 @@ package locks
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 
 	"github.com/redis/rueidis"
@@ -51,6 +52,9 @@ func caching(env locktest.Env, options rueidislock.LockerOption) locktest.Locker
 	})
 }
 
+// errSilent is what is known of a release that rueidislock tells nothing of.
+var errSilent = errors.New("rueidislock does not say whether the lock was held until then")
+
 // released lets the lock go. All that rueidislock tells of it is whether the context had ended
 // before.
 func released(held context.Context, release func()) error {
@@ -59,5 +63,5 @@ func released(held context.Context, release func()) error {
 	if lost {
 		return locktest.ErrNotHeld
 	}
-	return nil
+	return errSilent
 }

@@ -20,7 +20,7 @@ type Series struct {
 // for which the lock is extended.
 func (s Subject) Series() []Series {
 	short := locktest.Config{
-		Name: s.Name, Backend: s.Backend, Nodes: s.Nodes, TTL: s.ttl(), Rounds: 8, Drawn: -1, Promises: judged,
+		Name: s.Name, Backend: s.Backend, Nodes: s.Nodes, TTL: s.ttl(), Rounds: 8, Drawn: -1, Promises: s.judged(),
 		Workload: "checked", // its holders ask the lock, just before they write, whether it is still held
 	}
 	// A call that is told to end has a TTL for it; an extension or a release that is
@@ -47,7 +47,15 @@ func only(storms []locktest.Storm, name string) []locktest.Storm {
 }
 
 // judged are the properties that are judged of a lock without fences.
-var judged = []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.DeadlockFreedom, checker.FaultTolerance, checker.Contract}
+var judged = []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.DeadlockFreedom, checker.FaultTolerance, checker.Cleanup, checker.Contract}
+
+// judged are those that its backend lets judge: keys are recorded in memory alone.
+func (s Subject) judged() []checker.Property {
+	if s.Backend == locktest.Memory {
+		return judged
+	}
+	return slices.DeleteFunc(slices.Clone(judged), func(p checker.Property) bool { return p == checker.Cleanup })
+}
 
 // plain are storms of ours, with short work.
 func (s Subject) plain() []locktest.Storm {

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/cluster/live"
@@ -52,6 +53,7 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	forget()
 	m := newMachine()
 	var nodes []*node
 	var hosts []wire.Host
@@ -71,6 +73,14 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 	}
 	fleet.Network = func(clients int) (*wire.Network, error) { return wire.OpenInMemory(clients, hosts, "") }
 	return live.Open(s, seed, sink, fleet, repertoire)
+}
+
+// forget empties the pools of all packages, which give up what they have over two
+// collections. go-redis keeps timers in one, and a timer that was made in a bubble ends the
+// program when it is waited for in the next.
+func forget() {
+	runtime.GC()
+	runtime.GC()
 }
 
 // endAll ends nodes for good.
