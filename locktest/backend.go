@@ -15,9 +15,9 @@ import (
 type Backend int
 
 const (
-	// Memory: in this process, and time is virtual.
+	// Memory is in this process, and time is virtual.
 	Memory Backend = iota
-	// Process: redis-server processes of this machine, behind proxies; time is real. What
+	// Process is redis-server processes of this machine, behind proxies; time is real. What
 	// comes later than the plan can bear makes a run unknown: it is repeated once.
 	Process
 )

@@ -17,12 +17,12 @@ type Tried struct {
 }
 
 // Try runs a storm of the default, by its name, or another once.
-func Try(t *testing.T, c Config, s Storm, seed uint64, make func(Env) Locker) (tried Tried) {
+func Try(t *testing.T, c Config, s Storm, seed uint64, open func(Env) Locker) (tried Tried) {
 	c = c.filled(t.Name())
 	if err := c.validate(); err != nil {
 		return Tried{Err: err}
 	}
-	tr := trial{c, make}
+	tr := trial{c, open}
 	o, err := tr.settled(t, tr.scenario(s), seed)
 	if err != nil {
 		return Tried{Err: err}

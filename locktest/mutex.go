@@ -29,14 +29,14 @@ type mutex struct {
 }
 
 // build makes one client's lock.
-func (c Config) build(s storm.Station, t *traits, make func(Env) Locker) (storm.Lock, error) {
+func (c Config) build(s storm.Station, t *traits, open func(Env) Locker) (storm.Lock, error) {
 	m := &mutex{
 		Observer: s.Observer, client: s.Client, clock: newClock(s.Runtime),
 		ttl: c.TTL, patience: c.Patience, cleanup: new(cleanup), traits: t,
 	}
 	m.over, m.end = context.WithCancel(context.Background())
 	var err error
-	if m.locker, err = called(make, newEnv(s, c.TTL, m.cleanup, t)); err != nil {
+	if m.locker, err = called(open, newEnv(s, c.TTL, m.cleanup, t)); err != nil {
 		return nil, errors.Join(fmt.Errorf("client %d: %w", s.Client, err), m.Close())
 	}
 	return m, nil

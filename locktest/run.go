@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/storm"
 )
 
-// Run tries a lock in storms, each a subtest. make is called for each client of each run, and
+// Run tries a lock in storms, each a subtest. open is called for each client of each run, and
 // builds its lock on what it is given.
 //
 // A subtest fails where a property that is promised ([Config.Promises]) is violated under a
@@ -22,13 +22,13 @@ import (
 // violated beyond the promises is logged.
 //
 // With -locktest.witness=DIR, a run that is stored there is run again and again instead.
-func Run(t *testing.T, c Config, make func(Env) Locker) {
+func Run(t *testing.T, c Config, open func(Env) Locker) {
 	t.Helper()
-	each(t, c, make, func(t *testing.T, tr trial, s Storm) { tr.storm(t, s) })
+	each(t, c, open, func(t *testing.T, tr trial, s Storm) { tr.storm(t, s) })
 }
 
 // each hands each storm to try, as a subtest.
-func each(t *testing.T, c Config, make func(Env) Locker, try func(*testing.T, trial, Storm)) {
+func each(t *testing.T, c Config, open func(Env) Locker, try func(*testing.T, trial, Storm)) {
 	t.Helper()
 	c = c.filled(t.Name())
 	if err := c.validate(); err != nil {
@@ -37,7 +37,7 @@ func each(t *testing.T, c Config, make func(Env) Locker, try func(*testing.T, tr
 	if c.Storms == nil {
 		c.Storms = storms(c)
 	}
-	tr := trial{c, make}
+	tr := trial{c, open}
 	if *witness != "" {
 		tr.again(t, *witness)
 		return

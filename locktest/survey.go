@@ -22,9 +22,9 @@ type Seen struct {
 // no promise that could fail the test; where there was no proper run it fails all the same.
 //
 // With -locktest.witness=DIR it does what Run does.
-func Survey(t *testing.T, c Config, make func(Env) Locker, see func(*testing.T, Seen) (more bool)) {
+func Survey(t *testing.T, c Config, open func(Env) Locker, see func(*testing.T, Seen) (more bool)) {
 	t.Helper()
-	each(t, c, make, func(t *testing.T, tr trial, s Storm) { tr.survey(t, s, see) })
+	each(t, c, open, func(t *testing.T, tr trial, s Storm) { tr.survey(t, s, see) })
 }
 
 func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) {

@@ -33,13 +33,13 @@ func (l telling) Lock(ctx context.Context, resource string) (locktest.Hold, erro
 }
 
 // seen says in which of some runs of a storm a property is broken, or a limit.
-func seen(t *testing.T, c locktest.Config, storm string, p checker.Property, make func(locktest.Env) locktest.Locker) (broken, limits int) {
+func seen(t *testing.T, c locktest.Config, storm string, p checker.Property, open func(locktest.Env) locktest.Locker) (broken, limits int) {
 	t.Helper()
 	has := func(list []checker.Finding) bool {
 		return slices.ContainsFunc(list, func(f checker.Finding) bool { return f.Property == p })
 	}
 	for seed := uint64(1); seed <= 3; seed++ {
-		tried := locktest.Try(t, c, stormOf(t, c, storm), seed, make)
+		tried := locktest.Try(t, c, stormOf(t, c, storm), seed, open)
 		if tried.Err != nil {
 			t.Fatal(tried.Err)
 		}
@@ -58,14 +58,14 @@ func seen(t *testing.T, c locktest.Config, storm string, p checker.Property, mak
 func TestLossIsToldInTime(t *testing.T) {
 	c := locktest.Config{Nodes: 1, Work: 5 * time.Second, Rounds: 10, Workload: "hold"}
 	for late, want := range map[time.Duration]bool{0: false, time.Second: true} {
-		make := func(env locktest.Env) locktest.Locker { return telling{onOneNode(env), late} }
-		if broken, _ := seen(t, c, "calm", checker.Section, make); broken > 0 != want {
+		open := func(env locktest.Env) locktest.Locker { return telling{onOneNode(env), late} }
+		if broken, _ := seen(t, c, "calm", checker.Section, open); broken > 0 != want {
 			t.Errorf("told %v late: V2 is violated in %d of 3 runs", late, broken)
 		}
 	}
 	c.Work = 0 // short
-	make := func(env locktest.Env) locktest.Locker { return telling{onOneNode(env), 0} }
-	if broken, limits := seen(t, c, "holder-stands-still", checker.Section, make); broken > 0 || limits == 0 {
+	open := func(env locktest.Env) locktest.Locker { return telling{onOneNode(env), 0} }
+	if broken, limits := seen(t, c, "holder-stands-still", checker.Section, open); broken > 0 || limits == 0 {
 		t.Errorf("who stood still: V2 is broken in %d runs, and a limit in %d", broken, limits)
 	}
 }
@@ -73,15 +73,15 @@ func TestLossIsToldInTime(t *testing.T) {
 // Law: a lock that tells no end of validity is taken at its word: it breaks V1 where its
 // holder outlasts the TTL, unless that was because it stood still, which is then a limit.
 func TestHoldsWithoutAnEnd(t *testing.T) {
-	make := func(env locktest.Env) locktest.Locker {
+	open := func(env locktest.Env) locktest.Locker {
 		l := onOneNode(env)
 		l.endless = true
 		return l
 	}
-	if broken, limits := seen(t, locktest.Config{Nodes: 1}, "holder-stands-still", checker.Lease, make); broken > 0 || limits == 0 {
+	if broken, limits := seen(t, locktest.Config{Nodes: 1}, "holder-stands-still", checker.Lease, open); broken > 0 || limits == 0 {
 		t.Errorf("who stood still: V1 is broken in %d runs, and a limit in %d", broken, limits)
 	}
-	if broken, _ := seen(t, locktest.Config{Nodes: 1}, "calm", checker.Lease, make); broken > 0 {
+	if broken, _ := seen(t, locktest.Config{Nodes: 1}, "calm", checker.Lease, open); broken > 0 {
 		t.Errorf("in calm V1 is broken in %d runs", broken)
 	}
 }

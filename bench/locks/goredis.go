@@ -7,9 +7,14 @@ import (
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
+// roomy is a pool of go-redis in which nobody waits for a connection, which would be with a
+// timer that all clients of the program have in common: of bubbles that live side by side one
+// would be given that of another, and end the program.
+const roomy = 1000
+
 // dial returns go-redis' client of a node, with these options.
 func dial(env locktest.Env, addr string, options redis.Options) *redis.Client {
-	options.Addr, options.Dialer = addr, env.Dial
+	options.Addr, options.Dialer, options.PoolSize = addr, env.Dial, roomy
 	// Asking for notices of maintenance, which open-source Redis does not give, go-redis holds
 	// a mutex while it waits for an answer: in a bubble time would stand still for ever.
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}

@@ -14,7 +14,7 @@ import (
 // openRedlock is this project's own lock with its defaults, by the same kit as the others.
 func openRedlock(env locktest.Env) locktest.Locker {
 	machine := memory.Machine()
-	nodes, err := redisnode.New(env.Addrs, redisnode.Options{Runtime: machine, Dial: env.Dial})
+	nodes, err := redisnode.New(env.Addrs, redisnode.Options{Runtime: machine, Dial: env.Dial, PoolSize: roomy})
 	env.Must(err)
 	env.Cleanup(nodes.Close)
 	mutex, err := redlock.New(redlock.Defaults(env.TTL), machine, nodes, nil)
