@@ -96,9 +96,30 @@ var findings = []Finding{
 	},
 	{
 		Name: "redsync-cleans-up-in-vain", Kind: Defect,
-		Shows: []Shown{{Subjects: all("redsync-tuned"), Storms: all("cancelled-unheard"), Properties: all(cleanup)}},
+		Shows: []Shown{
+			{Subjects: all("redsync-tuned"), Storms: all("cancelled-unheard"), Properties: all(cleanup)},
+			{Subjects: all("redsync"), Storms: all("cancelled-unheard"), Properties: all(cleanup), Seldom: true},
+			{Subjects: all("redsync", "redsync-tuned"), Storms: all("call-is-cancelled"), Properties: all(cleanup), Seldom: true},
+		},
 		What:  "A call that is cancelled removes what it has set by requests on its own context, which has ended: none of them is sent. Its keys stay on nodes that are in reach for the rest of the TTL, and nobody can have the lock meanwhile. (With the defaults of go-redis, which heeds no context while it waits for an answer, the call goes on instead, as if it had not been cancelled.)",
 		Says:  "“If the client failed to acquire the lock for some reason […] it will try to unlock all the instances (even the instances it believed it was not able to lock)” (the description of Redlock that its README follows).",
+	},
+	{
+		Name: "redsync-failfast-gives-up", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("redsync-tuned"), Storms: all("minority-down"), Properties: all(cleanup), Seldom: true},
+			{Subjects: all("redsync-tuned", "redsync-setnx"), Storms: all("calm", "contention", "minority-cut-off", "node-stands-still", "node-comes-back-soon", "node-comes-back-late", "node-clock-jumps", "slow-network", "replies-are-lost", "majority-cut-off", "long-work", "holder-cut-off-from-one"), Properties: all(cleanup), Seldom: true},
+		},
+		What: "With WithFailFast, Unlock returns when a majority has answered, and what is still on its way to the others hangs on the caller's context: who ends that when Unlock has returned, as a request does that is over, leaves keys on nodes that had to be dialled anew, for the rest of the TTL. (With a release on a context that does not end, none of 25 runs of minority-down left a key; with one that does 11 of 25.)",
+		Says: "“WithFailFast can be used to quickly acquire and release the lock” (its documentation).",
+	},
+	{
+		Name: "redsync-one-value-for-all-tries", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: redsyncs, Storms: all("node-clock-jumps", "node-comes-back-soon", "node-comes-back-late", "minority-cut-off", "majority-cut-off", "slow-network", "replies-are-lost", "holder-cut-off-from-one"), Properties: all(contract), Seldom: true},
+		},
+		What: "All tries of one call of Lock set the same value. The clean-up of a try that has failed can come late, on a link that was held up, and deletes then what a later try of the same call has set: the key of a hold, though nobody has released it. A hold that rests on a bare majority is lost so.",
+		Says: "“this value must be unique across all clients and all lock requests” (the description of Redlock that its README follows).",
 	},
 	{
 		Name: "rueidislock-tells-late", Kind: Defect,
