@@ -101,8 +101,8 @@ var findings = []Finding{
 			{Subjects: all("redsync"), Storms: all("cancelled-unheard"), Properties: all(cleanup), Seldom: true},
 			{Subjects: all("redsync", "redsync-tuned"), Storms: all("call-is-cancelled"), Properties: all(cleanup), Seldom: true},
 		},
-		What:  "A call that is cancelled removes what it has set by requests on its own context, which has ended: none of them is sent. Its keys stay on nodes that are in reach for the rest of the TTL, and nobody can have the lock meanwhile. (With the defaults of go-redis, which heeds no context while it waits for an answer, the call goes on instead, as if it had not been cancelled.)",
-		Says:  "“If the client failed to acquire the lock for some reason […] it will try to unlock all the instances (even the instances it believed it was not able to lock)” (the description of Redlock that its README follows).",
+		What: "A call that is cancelled removes what it has set by requests on its own context, which has ended: none of them is sent. Its keys stay on nodes that are in reach for the rest of the TTL, and nobody can have the lock meanwhile. (With the defaults of go-redis, which heeds no context while it waits for an answer, the call goes on instead, as if it had not been cancelled.)",
+		Says: "“If the client failed to acquire the lock for some reason […] it will try to unlock all the instances (even the instances it believed it was not able to lock)” (the description of Redlock that its README follows).",
 	},
 	{
 		Name: "redsync-failfast-gives-up", Kind: Defect,
