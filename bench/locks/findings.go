@@ -116,7 +116,7 @@ var findings = []Finding{
 	{
 		Name: "redsync-one-value-for-all-tries", Kind: Defect,
 		Shows: []Shown{
-			{Subjects: redsyncs, Storms: all("node-clock-jumps", "node-comes-back-soon", "node-comes-back-late", "minority-cut-off", "majority-cut-off", "slow-network", "replies-are-lost", "holder-cut-off-from-one"), Properties: all(contract), Seldom: true},
+			{Subjects: redsyncs, Storms: all("node-clock-jumps", "node-comes-back-soon", "node-comes-back-late", "node-stands-still", "minority-cut-off", "majority-cut-off", "slow-network", "replies-are-lost", "holder-cut-off-from-one"), Properties: all(contract), Seldom: true},
 		},
 		What: "All tries of one call of Lock set the same value. The clean-up of a try that has failed can come late, on a link that was held up, and deletes then what a later try of the same call has set: the key of a hold, though nobody has released it. A hold that rests on a bare majority is lost so.",
 		Says: "“this value must be unique across all clients and all lock requests” (the description of Redlock that its README follows).",
