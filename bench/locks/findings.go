@@ -10,11 +10,11 @@ import (
 type Kind string
 
 const (
-	// Limit: this project's own lock on as many nodes shows it too, under the same plan, or
-	// the lock promises no more.
+	// Limit says that this project's own lock on as many nodes shows it too, under the same
+	// plan, or that the lock promises no more.
 	Limit Kind = "limit"
-	// Defect: ours does not show it, and the library's page says otherwise, or lets its
-	// users think so.
+	// Defect says that ours does not show it, and the library's page says otherwise, or
+	// lets its users think so.
 	Defect Kind = "defect"
 )
 

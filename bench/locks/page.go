@@ -2,7 +2,6 @@ package locks
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -58,7 +57,7 @@ func (b *Board) complete() error {
 	return nil
 }
 
-func (b *Board) head(out io.Writer) {
+func (b *Board) head(out *strings.Builder) {
 	runs := 0
 	for _, t := range b.Trials {
 		runs += t.Tally.Runs
@@ -72,7 +71,7 @@ A property is *violated* if a run has shown it, and *holds* if none has: that is
 `, runtime.Version(), words.Grouped(runs), len(Subjects()))
 }
 
-func (b *Board) subjects(out io.Writer, versions map[string]string) {
+func (b *Board) subjects(out *strings.Builder, versions map[string]string) {
 	fmt.Fprint(out, "## The locks\n\n")
 	t := table.Table{Head: []string{"lock", "library", "how"}}
 	for _, s := range Subjects() {
@@ -88,7 +87,7 @@ func (b *Board) subjects(out io.Writer, versions map[string]string) {
 }
 
 // overview says of each lock in how many storms it has held what.
-func (b *Board) overview(out io.Writer) {
+func (b *Board) overview(out *strings.Builder) {
 	fmt.Fprint(out, "## In short\n\nIn how many of the storms in which it was judged each property was violated. Not every storm is the same for every lock: [all verdicts](#all-verdicts) are below.\n\n")
 	t := table.Table{Head: []string{"lock"}}
 	for _, p := range judged {
@@ -150,7 +149,7 @@ func (t *Trial) of(f *Finding) (list []checker.Property) {
 	return list
 }
 
-func (b *Board) findings(out io.Writer, kind Kind, title, what string) {
+func (b *Board) findings(out *strings.Builder, kind Kind, title, what string) {
 	fmt.Fprintf(out, "## %s\n\n%s\n\n", title, what)
 	for i := range findings {
 		if f := &findings[i]; f.Kind == kind {
@@ -159,7 +158,7 @@ func (b *Board) findings(out io.Writer, kind Kind, title, what string) {
 	}
 }
 
-func (b *Board) finding(out io.Writer, f *Finding) {
+func (b *Board) finding(out *strings.Builder, f *Finding) {
 	fmt.Fprintf(out, "### %s\n\n%s\n\n", f.Name, f.What)
 	if f.Says != "" {
 		fmt.Fprintf(out, "What its pages say: %s\n\n", f.Says)
@@ -184,7 +183,7 @@ func (b *Board) finding(out io.Writer, f *Finding) {
 	}
 }
 
-func (w *Witness) tell(out io.Writer) {
+func (w *Witness) tell(out *strings.Builder) {
 	first := w.Shows[0]
 	fmt.Fprintf(out, "A witness: %s in %s, %s. %s.\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), strings.TrimSuffix(words.Sentence(w.Report.Finding(first).Story), "."))
 	var again []string
@@ -201,7 +200,7 @@ func (w *Witness) command() string {
 }
 
 // outages tells of the storms in which a property says nothing of how long nobody has the lock.
-func (b *Board) outages(out io.Writer) {
+func (b *Board) outages(out *strings.Builder) {
 	fmt.Fprint(out, "## How long nobody could have the lock\n\nThe longest time in which somebody wanted the lock, and nobody had it or got it: the median of the runs. No property asks for it to be short.\n\n")
 	storms := []string{"holder-dies", "cancelled-unheard", "minority-cut-off", "node-stands-still", "slow-network", "holder-cut-off"}
 	t := table.Table{Head: append([]string{"lock"}, storms...)}
@@ -224,7 +223,7 @@ func (b *Board) outages(out io.Writer) {
 const outagesMean = `In *cancelled-unheard* the call that is cancelled has set its keys. Who removes them on the context of the call, as redsync does, removes nothing once that has ended, and who does not remove them at all, as redislock, neither: others wait until the keys expire. (With the defaults of go-redis the call outlasts its cancellation, and returns a lock once the answers come.) In *minority-cut-off* and *node-stands-still* redsync waits for the nodes that do not answer, also when it acquires: go-redis does not heed the deadline that redsync gives it, unless ContextTimeoutEnabled is set.`
 
 // storms tells of each.
-func (b *Board) storms(out io.Writer) {
+func (b *Board) storms(out *strings.Builder) {
 	fmt.Fprint(out, "## The storms\n\n")
 	t := table.Table{Head: []string{"storm", "work", "what happens"}}
 	told := map[string]bool{}
@@ -239,7 +238,7 @@ func (b *Board) storms(out io.Writer) {
 }
 
 // verdicts has a table for each lock.
-func (b *Board) verdicts(out io.Writer) {
+func (b *Board) verdicts(out *strings.Builder) {
 	fmt.Fprint(out, "## All verdicts\n\nIn how many of the runs in which it was decided a property was violated; *?* where no run decided it, – where there was nothing to judge.\n\n")
 	for _, s := range Subjects() {
 		t := table.Table{Head: []string{"storm", "runs"}}
