@@ -32,7 +32,7 @@ type world struct {
 
 // worlds are the backends, by their number.
 var worlds = []world{
-	Memory:  {Backend: withKeys(dialled(memory.Backend{})), bubble: true, runs: 3, again: 100},
+	Memory:  {Backend: dialled(memory.Backend{}), bubble: true, runs: 3, again: 100},
 	Process: {Backend: dialled(process.Backend{}), runs: 1, again: -1},
 }
 
@@ -43,17 +43,13 @@ func dialled(b interface {
 	Features() []nemesis.Feature
 	Open(context.Context, nemesis.Setting, uint64, history.Sink) (*live.World, error)
 }) storm.Backend {
+	recording, _ := b.(interface{ Keys() bool }) // nil: it does not record the nodes' keys
 	return storm.Backend{
 		Ability: nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()},
+		Keys:    recording != nil && recording.Keys(),
 		Idle:    true, Dialled: true,
 		Open: storm.Opener(b.Open),
 	}
-}
-
-// withKeys is a backend that records the nodes' keys.
-func withKeys(b storm.Backend) storm.Backend {
-	b.Keys = true
-	return b
 }
 
 func (b Backend) known() bool { return b >= 0 && int(b) < len(worlds) }
