@@ -50,21 +50,10 @@ type attempt struct {
 	without env.NodeSet // nodes that had said that they did not set the key, when it was decided
 
 	// Guarded by mutex.mu.
-	longest    time.Duration // life that its keys were given
-	stage      stage
-	stragglers env.NodeSet // that set the key while a release was under way
-	unheard    env.NodeSet // whose answer to SET was given up: the key may still be set
-	counted    env.NodeSet // whose yes to SET counted: only theirs counts for an extension
+	longest time.Duration // life that its keys were given
+	counted env.NodeSet   // whose yes to SET counted: only theirs counts for an extension
+	late    lateness
 }
-
-// stage says what a key that is set late means.
-type stage uint8
-
-const (
-	wanted    stage = iota // it counts for the lock
-	releasing              // it has to go, but not before the release has been answered, or the answer would be untrue
-	abandoned              // it has to go
-)
 
 func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 	m, ttl := a.mutex, a.mutex.config.TTL
@@ -99,7 +88,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 	}
 
 	a.without = a.round.failed | a.round.votes.no
-	a.unheard = a.round.lost // the drain does not hear of these any more
+	a.late.unheard = a.round.lost // the drain does not hear of these any more
 	a.counted = a.round.votes.yes
 	hold := newHold(base, a, event.Until, event.Fence)
 	a.drainInBackground()
@@ -129,49 +118,15 @@ func (m *Mutex) observe(e env.Event, step env.Step) {
 // answer may have set the key all the same, or may be about to.
 func (a *attempt) cleanUp() {
 	m := a.mutex
-	a.abandon()
+	a.abandon(m.all, 0)
 	keys := a.erase(m.all)
 	a.without = a.round.failed | a.round.votes.no
 	unheard := a.round.lost // it may be set still: what broke the connection need not have held the request back
 	m.background("clean up", nil, func() {
-		keys.finish()
+		a.finishFirst(keys)
 		a.eraseLater(unheard)
 	})
 	a.drainInBackground()
-}
-
-// abandon says that every key that is set from now on has to go, and returns
-// what has been noted of keys that came, or may come, late.
-func (a *attempt) abandon() (stragglers, unheard env.NodeSet) {
-	a.mutex.mu.Lock()
-	defer a.mutex.mu.Unlock()
-	a.stage = abandoned
-	return a.stragglers, a.unheard
-}
-
-// isWanted reports whether keys that are set still count for the lock.
-func (a *attempt) isWanted() bool {
-	a.mutex.mu.Lock()
-	defer a.mutex.mu.Unlock()
-	return a.stage == wanted
-}
-
-// straggled takes note of a late reply to SET, and reports whether the node's
-// key has to be deleted now: it was set, or may have been, and the delete may
-// have overtaken it.
-func (a *attempt) straggled(r env.Reply) bool {
-	a.mutex.mu.Lock()
-	defer a.mutex.mu.Unlock()
-	set, unknown := r.Answer == env.Yes, r.Answer == env.Lost
-	switch {
-	case a.stage == abandoned:
-		return set || unknown
-	case unknown:
-		a.unheard = a.unheard.With(r.Node)
-	case set && a.stage == releasing:
-		a.stragglers = a.stragglers.With(r.Node)
-	}
-	return false
 }
 
 // counts takes note of whose yes counted.
@@ -190,25 +145,4 @@ func (a *attempt) weighExtension(r env.Reply) env.Reply {
 		return r
 	}
 	return env.Reply{Node: r.Node, Answer: env.Failed, Err: ErrQuarantined}
-}
-
-// drainInBackground hears the stragglers out, and deletes what they set too
-// late as soon as it is known: the last of them can be long in coming.
-func (a *attempt) drainInBackground() {
-	m := a.mutex
-	if a.round.silent == 0 {
-		return
-	}
-	m.background("drain", nil, func() {
-		var late []erasing
-		a.round.drain(func(r env.Reply) {
-			a.counts(a.round.votes.yes)
-			if a.straggled(r) {
-				late = append(late, a.erase(env.SetOf(r.Node)))
-			}
-		})
-		for _, keys := range late {
-			keys.finish()
-		}
-	})
 }

@@ -231,27 +231,6 @@ func TestCancelledAcquireCleansUp(t *testing.T) {
 	b.want("keys left", b.keys(), 0)
 }
 
-// A SET that lands after the release, because it was held up on its way, is
-// deleted again.
-func TestLateSetIsDeletedAgain(t *testing.T) {
-	slow := nemesis.Fault{
-		Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{5}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 80 * ms, Max: 80 * ms}}},
-		Start:  nemesis.At(0), End: &nemesis.Moment{At: 1500 * time.Microsecond},
-	}
-	b := play(t, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		b.wantError("release", h.Release(context.Background()), nil)
-		b.wantError("close", m.Close(context.Background()), nil)
-	})
-	var story []string
-	for _, e := range b.log {
-		if e.Node == 5 && (e.Kind == history.KeySet || e.Kind == history.KeyGone) {
-			story = append(story, fmt.Sprint(e.Kind, "@", e.Time))
-		}
-	}
-	b.want("node 5", strings.Join(story, " "), "key-set@81ms key-gone@83ms")
-}
-
 // A quorum that comes when the validity is over is no grant.
 func TestQuorumTooLate(t *testing.T) {
 	c := config()
@@ -448,25 +427,6 @@ func TestWallClockDoesNotMatter(t *testing.T) {
 	}
 }
 
-// A SET that lands after the release's DELETE, and is heard of while the
-// release is still being answered, is deleted when it has been.
-func TestSetHeardOfDuringTheRelease(t *testing.T) {
-	slow := func(node int, by time.Duration, start, end time.Duration) nemesis.Fault {
-		return nemesis.Fault{
-			Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{node}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: by, Max: by}}},
-			Start:  nemesis.At(start), End: &nemesis.Moment{At: end},
-		}
-	}
-	plan := nemesis.Plan{slow(5, 80*ms, 0, 1500*time.Microsecond), slow(4, 60*ms, 1500*time.Microsecond, 100*ms)}
-	b := play(t, plan, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		b.wantError("release", h.Release(context.Background()), nil)
-		b.wantError("close", m.Close(context.Background()), nil)
-		b.sleep(1, 500*ms)
-	})
-	b.want("keys left", b.keys(), 0)
-}
-
 // Tries are not evenly spaced, or two clients that collide do so for ever.
 func TestTriesAreSpread(t *testing.T) {
 	c := config()
@@ -485,23 +445,6 @@ func TestTriesAreSpread(t *testing.T) {
 	if len(gaps) < 15 {
 		t.Errorf("20 tries have %d different gaps", len(gaps))
 	}
-}
-
-// A SET that was given up before the release, and lands after it, is deleted
-// once more.
-func TestSetGivenUpBeforeTheRelease(t *testing.T) {
-	slow := nemesis.Fault{
-		Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{5}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 299 * ms, Max: 299 * ms}}},
-		Start:  nemesis.At(0), End: &nemesis.Moment{At: 1500 * time.Microsecond},
-	}
-	b := play(t, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		b.sleep(1, 230*ms) // answers are given up after 200 ms; the SET lands at 300 ms
-		b.wantError("release", h.Release(context.Background()), nil)
-		b.wantError("close", m.Close(context.Background()), nil)
-		b.sleep(1, 500*ms)
-	})
-	b.want("keys left", b.keys(), 0)
 }
 
 // A DELETE of which no answer came is sent once more.

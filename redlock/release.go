@@ -39,27 +39,27 @@ func (h *Hold) giveUp() error {
 	if h.state == released {
 		return ErrReleased
 	}
-	h.state, h.attempt.stage = released, releasing
+	h.state, h.attempt.late.stage = released, releasing
 	return nil
 }
 
 // finishRelease hears the release out in the background, as far as there is
-// something to hear, and deletes the keys that it may have overtaken: those that
-// are known to be set at once, those of nodes whose answer to SET never came a
-// linger time later. A SET that is even later leaves its key until it expires.
+// something to hear, and deletes the keys that it has overtaken: those that are
+// known to be set as soon as that is known, those of nodes whose answer to SET never
+// came a linger time later. A SET that is even later leaves its key until it expires.
 // Only now that the release has been answered can the second delete no longer
 // make that answer untrue.
 func (a *attempt) finishRelease(keys erasing) {
-	m, r := a.mutex, keys.round
-	stragglers, unheard := a.abandon()
-	if r.silent|r.lost|r.failed|stragglers|unheard == 0 {
+	r := keys.round
+	overtaken, unheard := a.abandon(r.silent, r.votes.yes)
+	if r.silent|r.lost|r.failed|overtaken|unheard == 0 {
 		return
 	}
-	m.background("finish release", nil, func() {
-		if stragglers != 0 {
-			a.erase(stragglers).finish()
+	a.mutex.background("finish release", nil, func() {
+		if overtaken != 0 {
+			a.erase(overtaken).finish()
 		}
-		keys.finish()
+		a.finishFirst(keys)
 		a.eraseLater(unheard)
 	})
 }
