@@ -2,9 +2,9 @@ package speed
 
 import (
 	"fmt"
+	"os/exec"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -35,24 +35,25 @@ func Networks() []Network {
 
 // Way is a network that is there, to nodes at certain addresses.
 type Way struct {
-	network Network
-	addrs   []string
-	wire    *wire.Network // nil: without a proxy
+	addrs []string
+	proxy *proxy // nil: there is none
 }
 
 // Open makes the network to the nodes, of which the last is the one that may be in
-// trouble. It is in good health until [Way.Strike].
-func (n Network) Open(nodes []string) (*Way, error) {
-	w := &Way{network: n, addrs: nodes}
+// trouble. It is in good health until [Way.Strike]. A proxy is a process of its own, which
+// start starts (as [exec.Cmd.Start] does): what it costs to hold things back is no affair of
+// the lock's.
+func (n Network) Open(nodes []string, start func(*exec.Cmd) error) (*Way, error) {
+	w := &Way{addrs: nodes}
 	if !n.proxied {
 		return w, nil
 	}
 	last := len(nodes) - 1
 	var err error
-	if w.wire, err = wire.Open(1, nodes[last:], ""); err != nil {
+	if w.proxy, err = startProxy(n, nodes[last], start); err != nil {
 		return nil, err
 	}
-	w.addrs = append(nodes[:last:last], w.wire.Link(1, 1).Addr())
+	w.addrs = append(nodes[:last:last], w.proxy.addr)
 	return w, nil
 }
 
@@ -60,19 +61,17 @@ func (n Network) Open(nodes []string) (*Way, error) {
 func (w *Way) Addrs() []string { return w.addrs }
 
 // Strike brings the network's trouble on the last node, for good.
-func (w *Way) Strike() {
-	if r := w.network.trouble; r != nil {
-		link := w.wire.Link(1, 1)
-		link.Requests.Impose(1, *r)
-		if r.Holds != nil {
-			link.Replies.Impose(1, *r)
-		}
+func (w *Way) Strike() error {
+	if w.proxy == nil {
+		return nil
 	}
+	return w.proxy.strike()
 }
 
 // Close ends all connections over the proxy.
-func (w *Way) Close() {
-	if w.wire != nil {
-		w.wire.Close()
+func (w *Way) Close() error {
+	if w.proxy == nil {
+		return nil
 	}
+	return w.proxy.end()
 }

@@ -37,12 +37,8 @@ func TestNetworks(t *testing.T) {
 	servers, addrs := openFive(t)
 	for _, n := range Networks() {
 		t.Run(n.Name, func(t *testing.T) {
-			way, err := n.Open(addrs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer way.Close()
-			way.Strike()
+			way := openWay(t, n, addrs)
+			strike(t, way)
 			for _, s := range Subjects() {
 				if !s.Quorum {
 					continue

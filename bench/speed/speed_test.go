@@ -3,8 +3,11 @@
 package speed
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"os/exec"
+	"runtime"
 	"testing"
 	"time"
 
@@ -14,7 +17,13 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servertest"
 )
 
-var serversOn = flag.Int("servers-on", -1, "the processor, from 0, on which all redis-servers run; below 0: any")
+var serversOn = flag.Int("servers-on", -1, "the processor, from 0, on which all redis-servers and proxies run; below 0: any")
+
+func TestMain(m *testing.M) {
+	if !ServeProxy() {
+		m.Run()
+	}
+}
 
 // openFive starts five servers.
 func openFive(t testing.TB) (servers []*redisserver.Server, addrs []string) {
@@ -22,14 +31,58 @@ func openFive(t testing.TB) (servers []*redisserver.Server, addrs []string) {
 	for _, s := range servers {
 		addrs = append(addrs, s.Addr())
 		if *serversOn >= 0 {
-			var on unix.CPUSet
-			on.Set(*serversOn)
-			if err := unix.SchedSetaffinity(s.Pid(), &on); err != nil {
+			if err := unix.SchedSetaffinity(s.Pid(), theirs()); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	return servers, addrs
+}
+
+// theirs is where servers and proxies run.
+func theirs() *unix.CPUSet {
+	on := new(unix.CPUSet)
+	on.Set(*serversOn)
+	return on
+}
+
+// openWay opens a network. Its proxy runs where the servers do.
+func openWay(t testing.TB, n Network, addrs []string) *Way {
+	way, err := n.Open(addrs, startTheirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := way.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return way
+}
+
+func strike(t testing.TB, way *Way) {
+	if err := way.Strike(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startTheirs starts a process where the servers run: it inherits that from the thread that
+// starts it.
+func startTheirs(cmd *exec.Cmd) (err error) {
+	if *serversOn < 0 {
+		return cmd.Start()
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	ours := new(unix.CPUSet)
+	if err := unix.SchedGetaffinity(0, ours); err != nil {
+		return err
+	}
+	if err := unix.SchedSetaffinity(0, theirs()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unix.SchedSetaffinity(0, ours)) }()
+	return cmd.Start()
 }
 
 // BenchmarkAcquireRelease takes all locks in turn for each network and number of clients,
@@ -63,11 +116,7 @@ type bench struct {
 const settling = 20 * time.Millisecond
 
 func (c bench) run(b *testing.B) {
-	way, err := c.network.Open(c.addrs)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer way.Close()
+	way := openWay(b, c.network, c.addrs)
 	lock, err := c.subject.Open(way.Addrs())
 	if err != nil {
 		b.Fatal(err)
@@ -75,7 +124,7 @@ func (c bench) run(b *testing.B) {
 	defer lock.Close()
 	crowd := NewCrowd(lock, c.clients)
 	crowd.Cycle(4 * c.clients) // connections are made, scripts known
-	way.Strike()
+	strike(b, way)
 	crowd.Cycle(c.clients) // the first of each client, which finds out
 	time.Sleep(settling)
 	if err := Reset(b.Context(), c.servers); err != nil {
