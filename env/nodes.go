@@ -138,7 +138,8 @@ const (
 	Yes Answer = iota + 1
 	// No says that the node declined, because of the key that it holds or lacks.
 	No
-	// Failed says that the node answered with an error; the command took no effect.
+	// Failed says that the command took no effect, and never will: the node answered with
+	// an error, or it was never sent.
 	Failed
 	// Lost says that there is no answer. The command may have taken effect, may take
 	// effect later, or never.
@@ -183,7 +184,8 @@ type Nodes interface {
 	// Send hands cmd to every node of the set at once and does not wait.
 	// giveUp is the instant on the client's monotonic clock at which the
 	// transport abandons the requests that are still unanswered: they are
-	// then reported as [Lost], yet may still reach their nodes.
+	// then reported as [Lost], yet may still reach their nodes, or as [Failed] if they
+	// never will.
 	Send(to NodeSet, cmd Command, giveUp Instant) Round
 }
 

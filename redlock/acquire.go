@@ -47,8 +47,6 @@ type attempt struct {
 	token    string
 	round    *round
 
-	without env.NodeSet // nodes that had said that they did not set the key, when it was decided
-
 	// Guarded by mutex.mu.
 	longest time.Duration // life that its keys were given
 	counted env.NodeSet   // whose yes to SET counted: only theirs counts for an extension
@@ -87,7 +85,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 		}
 	}
 
-	a.without = a.round.failed | a.round.votes.no
+	a.late.without = a.round.failed | a.round.votes.no
 	a.late.unheard = a.round.lost // the drain does not hear of these any more
 	a.counted = a.round.votes.yes
 	hold := newHold(base, a, event.Until, event.Fence)
@@ -118,9 +116,9 @@ func (m *Mutex) observe(e env.Event, step env.Step) {
 // answer may have set the key all the same, or may be about to.
 func (a *attempt) cleanUp() {
 	m := a.mutex
+	a.late.without = a.round.failed | a.round.votes.no
 	a.abandon(m.all, 0)
 	keys := a.erase(m.all)
-	a.without = a.round.failed | a.round.votes.no
 	unheard := a.round.lost // it may be set still: what broke the connection need not have held the request back
 	m.background("clean up", nil, func() {
 		a.finishFirst(keys)

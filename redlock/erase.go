@@ -42,8 +42,8 @@ func (e erasing) finish() {
 		again.drain(nil)
 		left = r.failed | again.lost | again.failed
 	}
-	if left &^= e.attempt.without; left != 0 {
-		e.attempt.mutex.remember(remnant{command: r.command, nodes: left, expired: r.sent.Add(e.attempt.longestTTL())})
+	if left &^= e.attempt.neverSet(); left != 0 {
+		e.attempt.mutex.remember(remnant{attempt: e.attempt, command: r.command, nodes: left, expired: r.sent.Add(e.attempt.longestTTL())})
 	}
 }
 

@@ -12,6 +12,7 @@ type lateness struct {
 	stage   stage
 	set     env.NodeSet // who said that it has set the key when the key had to go
 	unheard env.NodeSet // whose answer to SET was given up: the key may still be set
+	without env.NodeSet // who has said that it did not set the key, and never will
 	asked   env.NodeSet // who has not answered the first deletion yet
 	deleted env.NodeSet // who has said that it deleted the key
 }
@@ -53,6 +54,8 @@ func (a *attempt) straggled(r env.Reply) bool {
 	l := &a.late
 	set, unknown := r.Answer == env.Yes, r.Answer == env.Lost
 	switch {
+	case !set && !unknown:
+		l.without = l.without.With(r.Node)
 	case l.stage == abandoned && unknown:
 		return !l.deleted.Has(r.Node)
 	case l.stage == abandoned && set && !l.asked.Has(r.Node):
@@ -76,6 +79,13 @@ func (a *attempt) overtook(r env.Reply) bool {
 		l.deleted = l.deleted.With(r.Node)
 	}
 	return r.Answer == env.No && l.set.Has(r.Node)
+}
+
+// neverSet returns the nodes that are known not to have set the key.
+func (a *attempt) neverSet() env.NodeSet {
+	a.mutex.mu.Lock()
+	defer a.mutex.mu.Unlock()
+	return a.late.without
 }
 
 // finishFirst finishes the first deletion of keys that are abandoned.

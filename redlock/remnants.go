@@ -10,6 +10,7 @@ import (
 // say, or out of reach. They are asked again, at intervals that double, until the
 // keys have expired of themselves.
 type remnant struct {
+	attempt *attempt
 	command env.Command
 	nodes   env.NodeSet
 	pause   time.Duration // before it is asked again
@@ -84,16 +85,20 @@ func (m *Mutex) anyRemnant() bool {
 	return m.remnants.running
 }
 
-// dueRemnants takes those out of the list whose time has come.
+// dueRemnants takes those out of the list whose time has come, and those of which nothing
+// is left.
 func (m *Mutex) dueRemnants() (due []remnant) {
 	now := m.runtime.Now(env.Monotonic)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var later []remnant
 	for _, r := range m.remnants.list {
-		if r.next <= now {
+		r.nodes &^= r.attempt.late.without // as is known by now
+		switch {
+		case r.nodes == 0:
+		case r.next <= now:
 			due = append(due, r)
-		} else {
+		default:
 			later = append(later, r)
 		}
 	}

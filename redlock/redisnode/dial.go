@@ -62,6 +62,12 @@ type dialError struct{ reason error }
 
 func (e *dialError) Error() string { return e.reason.Error() }
 
+// unconnected reports whether that is why a request has failed.
+func unconnected(err error) bool {
+	var unsent *dialError
+	return errors.As(err, &unsent)
+}
+
 // stillborn is the connection that could not be made.
 type stillborn struct{ reason error }
 

@@ -88,6 +88,13 @@ func (e *ear) answer(sets int) {
 	_, _ = e.connections[0].Write([]byte(strings.Repeat("+OK\r\n", sets)))
 }
 
+// answerLast answers so many SETs that came over the connection that was first used last.
+func (e *ear) answerLast(sets int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, _ = e.connections[len(e.connections)-1].Write([]byte(strings.Repeat("+OK\r\n", sets)))
+}
+
 func (b *bench) send(giveUp env.Instant) env.Round {
 	return b.nodes.Send(env.AllNodes(1), set("a", time.Hour), giveUp)
 }
@@ -139,17 +146,41 @@ func TestRequestsDoNotWaitForSilence(t *testing.T) {
 	}
 }
 
-// What is given up while it waits is not sent any more.
+// What is given up while it waits is not sent any more, and known to have done nothing.
 func TestRequestGivenUpWhileItWaits(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	b.send(env.Never)
 	e.await(b, 1)
-	b.wantOne(b.send(in(20*time.Millisecond)), env.Lost)
+	b.wantOne(b.send(in(20*time.Millisecond)), env.Failed)
 	last := b.send(env.Never)
 	e.answer(1)
 	e.await(b, 2)
 	e.answer(1)
 	b.wantOne(last, env.Yes)
+}
+
+// A node that has answered nothing of a lot hears of one request at a time, until it answers:
+// of that which can wait for longest.
+func TestMuteNodeIsProbed(t *testing.T) {
+	e, b := newEar(t, redisnode.Options{PoolSize: 1})
+	first := b.send(in(50 * time.Millisecond))
+	e.await(b, 1)
+	var early []env.Round
+	for range 3 {
+		early = append(early, b.send(in(300*time.Millisecond)))
+	}
+	probe, late := b.send(env.Never), b.send(in(patience))
+	b.wantOne(first, env.Lost)
+	e.await(b, 2)
+	for _, r := range early {
+		b.wantOne(r, env.Failed)
+	}
+	e.await(b, 2)
+	e.answerLast(1)
+	b.wantOne(probe, env.Yes)
+	e.await(b, 3)
+	e.answerLast(1)
+	b.wantOne(late, env.Yes)
 }
 
 // What is given up on its way takes nothing along that went out with it.

@@ -20,7 +20,9 @@ import (
 // nobody, and many clients do not each pay for what they all need.
 //
 // A node that does not answer must not make them wait: when nothing has ended for a while
-// the next ones go out all the same, on a further connection.
+// the next ones go out all the same, on a further connection. To a node that has answered
+// nothing of a whole lot they go one at a time, until it answers one: what is never sent
+// is known to have done nothing, and leaves no key to delete.
 
 // turn is the while after which requests that wait go out all the same, if one connection
 // is in use. It is as many times as long as there are connections in use: on a long way
@@ -43,7 +45,8 @@ type node struct {
 	nodes  *Nodes
 	client *redis.Client
 	number int       // from 1
-	late   env.Reply // to a request that is given up
+	late   env.Reply // to a request that is given up on its way
+	unsent env.Reply // to one that is given up before it is sent
 
 	abreast int           // requests that go out at once
 	limit   int           // lots that can be under way
@@ -70,6 +73,7 @@ type request struct {
 
 	prev, next *request // among those that are not answered
 	answered   bool
+	sent       bool // it may have reached the node
 }
 
 func newNode(of *Nodes, number int, client *redis.Client, o Options) *node {
@@ -78,6 +82,7 @@ func newNode(of *Nodes, number int, client *redis.Client, o Options) *node {
 		abreast: o.Abreast, limit: o.PoolSize, wake: make(chan struct{}, o.PoolSize),
 	}
 	n.late = n.reply(env.Reply{}, context.DeadlineExceeded)
+	n.unsent = n.reply(env.Reply{}, errUnsent)
 	n.alarm = time.AfterFunc(time.Hour, n.ring)
 	n.alarm.Stop()
 	return n
@@ -179,12 +184,33 @@ func (n *node) take(called bool) (lot []*request, stays bool) {
 		n.hurry()
 		return nil, stays
 	}
-	lot, n.waiting = n.waiting[:most:most], n.waiting[most:]
+	if n.mute {
+		lot = n.probe()
+	} else {
+		lot, n.waiting = n.waiting[:most:most], n.waiting[most:]
+	}
+	for _, r := range lot {
+		r.sent = true
+	}
 	if len(n.waiting) == 0 {
 		n.waiting = nil
 	}
 	n.hurry()
 	return lot, true
+}
+
+// probe takes the one away that waits and has the most patience, so that it hears of a node
+// that is back.
+func (n *node) probe() (lot []*request) {
+	best := 0
+	for i, r := range n.waiting {
+		if most := n.waiting[best].deadline; !most.IsZero() && (r.deadline.IsZero() || most.Before(r.deadline)) {
+			best = i
+		}
+	}
+	lot = []*request{n.waiting[best]}
+	n.waiting = slices.Delete(n.waiting, best, best+1)
+	return lot
 }
 
 // exchange sends the requests over one connection, by a pipeline with nothing in it, and
@@ -198,7 +224,7 @@ func (n *node) exchange(lot []*request, pipeline redis.Pipeliner, commands []*re
 		}
 	}
 	carryOut(ctx, pipeline)
-	n.hear(slices.ContainsFunc(commands, func(c *redis.Cmd) bool { return answer(env.Yes, c.Err()) != env.Lost }))
+	n.hear(commands)
 	next := 0
 	for _, r := range lot {
 		reply, err := r.read(commands[next:])
@@ -212,11 +238,24 @@ func (n *node) exchange(lot []*request, pipeline redis.Pipeliner, commands []*re
 	return commands
 }
 
-// hear takes note of whether the node has answered anything of a lot.
-func (n *node) hear(anything bool) {
+// hear takes note of whether the node has answered anything of a lot. That there was no
+// connection says nothing new: to a node that is mute it fails after seconds.
+func (n *node) hear(lot []*redis.Cmd) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.mute = !anything
+	for _, c := range lot {
+		switch err := c.Err(); {
+		case err == nil:
+			n.mute = false
+			return
+		case unconnected(err):
+			return
+		case answer(env.Yes, err) != env.Lost:
+			n.mute = false
+			return
+		}
+	}
+	n.mute = true
 }
 
 // carryOut leaves with each command of a pipeline what became of it. Where a node refuses
@@ -251,7 +290,7 @@ func (n *node) again(r *request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !r.answered {
-		r.question = r.whole()
+		r.question, r.sent = r.whole(), false
 		n.await(r)
 	}
 }
@@ -320,7 +359,11 @@ func (n *node) setAlarm(at time.Time) {
 // long enough.
 func (n *node) ring() {
 	for _, r := range n.overdue() {
-		n.tell(r, n.late)
+		if r.sent {
+			n.tell(r, n.late)
+		} else {
+			n.tell(r, n.unsent)
+		}
 	}
 }
 

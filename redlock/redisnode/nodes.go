@@ -78,8 +78,9 @@ func (n *Nodes) Len() int { return len(n.nodes) }
 
 // Send hands cmd to every node of the set; see [env.Nodes]. A node answers
 // [env.Failed] when it refused the command with an error, when no connection
-// to it could be made on which it answers HELLO, when the time to live is not a whole number of
-// milliseconds, at least one ([ErrTTL]), and after Close. It answers
+// to it could be made on which it answers HELLO, when the command was given up before it
+// was sent, as most are to a node that answers nothing, when the time to live is not a whole
+// number of milliseconds, at least one ([ErrTTL]), and after Close. It answers
 // [env.Lost] in every other case in which there is no reply.
 //
 // Waiting for replies can be broken off at any time: it does not end the

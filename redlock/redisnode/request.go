@@ -1,6 +1,7 @@
 package redisnode
 
 import (
+	"context"
 	_ "embed" // the scripts
 	"errors"
 	"fmt"
@@ -21,6 +22,10 @@ var errNotANumber = errors.New("ERR the key holds no number")
 
 // errClosed is the error of a command that came after Close. It was not sent.
 var errClosed = fmt.Errorf("not sent: %w", redis.ErrClosed)
+
+// errUnsent is the error of a command that was given up before there was a connection for
+// it.
+var errUnsent = fmt.Errorf("not sent: %w", context.DeadlineExceeded)
 
 //go:embed delete.lua
 var deleteSource string
@@ -191,11 +196,10 @@ func readRaise(answers []*redis.Cmd) (env.Reply, error) {
 // comes before any effect: no command here fails half-way.
 func answer(given env.Answer, err error) env.Answer {
 	var refused redis.Error
-	var unsent *dialError
 	switch {
 	case err == nil:
 		return given
-	case errors.As(err, &refused), errors.As(err, &unsent), errors.Is(err, ErrTTL), errors.Is(err, errClosed), errors.Is(err, errNotANumber):
+	case errors.As(err, &refused), unconnected(err), errors.Is(err, ErrTTL), errors.Is(err, errClosed), errors.Is(err, errUnsent), errors.Is(err, errNotANumber):
 		return env.Failed
 	}
 	return env.Lost
