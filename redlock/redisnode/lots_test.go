@@ -183,6 +183,34 @@ func TestMuteNodeIsProbed(t *testing.T) {
 	b.wantOne(late, env.Yes)
 }
 
+// A node that has not answered its probe either keeps one waiting at most, and the others
+// are refused; when it answers everything is as before.
+func TestMuteNodeKeepsNobodyWaiting(t *testing.T) {
+	e, b := newEar(t, redisnode.Options{PoolSize: 1})
+	for sent := range 2 {
+		lost := b.send(in(50 * time.Millisecond))
+		e.await(b, sent+1)
+		b.wantOne(lost, env.Lost)
+	}
+	probe := b.send(env.Never)
+	e.await(b, 3)
+	waits := b.send(env.Never)
+	for range 3 {
+		b.wantOne(b.send(env.Never), env.Failed)
+	}
+	e.answerLast(1)
+	b.wantOne(probe, env.Yes)
+	e.await(b, 4)
+	together := []env.Round{b.send(env.Never), b.send(env.Never)}
+	e.answerLast(1)
+	b.wantOne(waits, env.Yes)
+	e.await(b, 6)
+	e.answerLast(2)
+	for _, r := range together {
+		b.wantOne(r, env.Yes)
+	}
+}
+
 // What is given up on its way takes nothing along that went out with it.
 func TestRequestGivenUpAmongOthers(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})

@@ -20,22 +20,14 @@ import (
 // nobody, and many clients do not each pay for what they all need.
 //
 // A node that does not answer must not make them wait: when nothing has ended for a while
-// the next ones go out all the same, on a further connection. To a node that has answered
-// nothing of a whole lot they go one at a time, until it answers one: what is never sent
-// is known to have done nothing, and leaves no key to delete.
+// the next ones go out all the same, on a further connection. What becomes of
+// them where nothing is heard of a node for longer is in hearing.go, and how they are given
+// up in alarm.go.
 
 // turn is the while after which requests that wait go out all the same, if one connection
 // is in use. It is as many times as long as there are connections in use: on a long way
 // there are then as many as it takes, and only a few to a node that is dead.
 const turn = time.Millisecond
-
-// muteTurn takes its place after the node has answered nothing that went out together: what
-// is dead is not worth a connection each few milliseconds, and what is back is soon heard.
-const muteTurn = 64 * turn
-
-// grain is how much later than it should a request may be given up, so that many are at
-// once: where a node is dead and clients are many there are thousands.
-const grain = time.Millisecond
 
 // lotSize is how many requests go out together at most.
 const lotSize = 256
@@ -47,6 +39,7 @@ type node struct {
 	number int       // from 1
 	late   env.Reply // to a request that is given up on its way
 	unsent env.Reply // to one that is given up before it is sent
+	refuse env.Reply // to one that is not sent because the node is mute
 
 	abreast int           // requests that go out at once
 	limit   int           // lots that can be under way
@@ -58,11 +51,17 @@ type node struct {
 	busy    int        // workers that have something to do
 	called  int        // those of them that have not yet begun: there is a request for each
 	idle    int        // workers that have not
-	mute    bool       // it has answered nothing of what was sent last
-	due     time.Time  // when those that wait go out all the same; zero: none do, or there is no connection for them
+	state   hearing
+	due     time.Time // when those that wait go out all the same; zero: none do, or there is no connection for them
 	alarm   *time.Timer
 	rings   time.Time // when alarm does; zero: it does not
 	closed  bool
+}
+
+// lot is requests that go out together.
+type lot struct {
+	requests []*request
+	probe    bool // it is one, to a node of which nothing is heard
 }
 
 // request is a question on its way to one node.
@@ -83,6 +82,7 @@ func newNode(of *Nodes, number int, client *redis.Client, o Options) *node {
 	}
 	n.late = n.reply(env.Reply{}, context.DeadlineExceeded)
 	n.unsent = n.reply(env.Reply{}, errUnsent)
+	n.refuse = n.reply(env.Reply{}, errMute)
 	n.alarm = time.AfterFunc(time.Hour, n.ring)
 	n.alarm.Stop()
 	return n
@@ -101,8 +101,14 @@ func (n *node) submit(r *request) {
 	n.await(r)
 }
 
-// await lets a request wait for its turn, which may be now.
+// await lets a request wait for its turn, which may be now. For that of a mute node no
+// more than one waits.
 func (n *node) await(r *request) {
+	if n.state == mute && n.busy >= n.abreast && len(n.waiting) > 0 {
+		n.leave(r)
+		n.tell(r, n.refuse)
+		return
+	}
 	n.waiting = append(n.waiting, r)
 	switch {
 	case n.busy < n.abreast:
@@ -117,7 +123,7 @@ func (n *node) hurry() {
 	n.due = time.Time{}
 	if len(n.waiting) > 0 && n.busy < n.limit {
 		pace := turn
-		if n.mute {
+		if n.state != answers {
 			pace = muteTurn
 		}
 		n.due = time.Now().Add(time.Duration(n.busy) * pace)
@@ -150,7 +156,7 @@ func (n *node) work() {
 		lot, stays := n.take(called)
 		called = false
 		switch {
-		case lot != nil:
+		case lot.requests != nil:
 			commands = n.exchange(lot, pipeline, commands[:0])
 			clear(commands)
 		case !stays:
@@ -168,65 +174,51 @@ func (n *node) work() {
 
 // take returns those that wait, but for one for each worker that has been called and not
 // begun. If it returns none the worker has nothing to do, and stays or not.
-func (n *node) take(called bool) (lot []*request, stays bool) {
+func (n *node) take(called bool) (next lot, stays bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if called {
 		n.called--
 	}
 	most := min(len(n.waiting)-n.called, lotSize)
-	enough := n.mute && !called && n.busy > n.abreast // workers, for a node that does not answer
+	enough := n.state != answers && !called && n.busy > n.abreast // workers, for a node that does not answer
 	if most <= 0 || enough {
 		n.busy--
 		if stays = n.idle < n.abreast; stays {
 			n.idle++
 		}
 		n.hurry()
-		return nil, stays
+		return lot{}, stays
 	}
-	if n.mute {
-		lot = n.probe()
+	if next.probe = n.state != answers; next.probe {
+		next.requests = n.probe()
 	} else {
-		lot, n.waiting = n.waiting[:most:most], n.waiting[most:]
+		next.requests, n.waiting = n.waiting[:most:most], n.waiting[most:]
 	}
-	for _, r := range lot {
+	for _, r := range next.requests {
 		r.sent = true
 	}
 	if len(n.waiting) == 0 {
 		n.waiting = nil
 	}
 	n.hurry()
-	return lot, true
-}
-
-// probe takes the one away that waits and has the most patience, so that it hears of a node
-// that is back.
-func (n *node) probe() (lot []*request) {
-	best := 0
-	for i, r := range n.waiting {
-		if most := n.waiting[best].deadline; !most.IsZero() && (r.deadline.IsZero() || most.Before(r.deadline)) {
-			best = i
-		}
-	}
-	lot = []*request{n.waiting[best]}
-	n.waiting = slices.Delete(n.waiting, best, best+1)
-	return lot
+	return next, true
 }
 
 // exchange sends the requests over one connection, by a pipeline with nothing in it, and
 // hears what the node answers. It returns what has grown for commands.
-func (n *node) exchange(lot []*request, pipeline redis.Pipeliner, commands []*redis.Cmd) []*redis.Cmd {
-	ctx, cancel := n.until(lot)
+func (n *node) exchange(sent lot, pipeline redis.Pipeliner, commands []*redis.Cmd) []*redis.Cmd {
+	ctx, cancel := n.until(sent.requests)
 	defer cancel()
-	for _, r := range lot {
+	for _, r := range sent.requests {
 		for _, words := range r.lines {
 			commands = append(commands, pipeline.Do(ctx, words...))
 		}
 	}
 	carryOut(ctx, pipeline)
-	n.hear(commands)
+	n.hear(commands, sent.probe)
 	next := 0
-	for _, r := range lot {
+	for _, r := range sent.requests {
 		reply, err := r.read(commands[next:])
 		next += len(r.lines)
 		if r.script != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
@@ -236,26 +228,6 @@ func (n *node) exchange(lot []*request, pipeline redis.Pipeliner, commands []*re
 		n.answer(r, reply, err)
 	}
 	return commands
-}
-
-// hear takes note of whether the node has answered anything of a lot. That there was no
-// connection says nothing new: to a node that is mute it fails after seconds.
-func (n *node) hear(lot []*redis.Cmd) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, c := range lot {
-		switch err := c.Err(); {
-		case err == nil:
-			n.mute = false
-			return
-		case unconnected(err):
-			return
-		case answer(env.Yes, err) != env.Lost:
-			n.mute = false
-			return
-		}
-	}
-	n.mute = true
 }
 
 // carryOut leaves with each command of a pipeline what became of it. Where a node refuses
@@ -344,72 +316,6 @@ func (n *node) leave(r *request) {
 		r.prev.next = r.next
 	}
 	r.prev, r.next = nil, nil
-}
-
-// setAlarm has ring called at an instant, or before; zero is never.
-func (n *node) setAlarm(at time.Time) {
-	if at.IsZero() || !n.rings.IsZero() && !at.Before(n.rings) {
-		return
-	}
-	n.rings = at
-	n.alarm.Reset(time.Until(at))
-}
-
-// ring gives up the requests whose time has come, and sends those that have waited for
-// long enough.
-func (n *node) ring() {
-	for _, r := range n.overdue() {
-		if r.sent {
-			n.tell(r, n.late)
-		} else {
-			n.tell(r, n.unsent)
-		}
-	}
-}
-
-func (n *node) overdue() []*request {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	now := time.Now()
-	n.rings = time.Time{}
-	late := n.giveUp(now)
-	if !n.due.IsZero() && !n.due.After(now) {
-		if n.due = (time.Time{}); len(n.waiting) > 0 && n.busy < n.limit {
-			n.employ()
-		}
-	}
-	n.setAlarm(n.due)
-	return late
-}
-
-// giveUp takes the requests away whose time has come, and sets the alarm for the next.
-func (n *node) giveUp(now time.Time) (late []*request) {
-	var soonest time.Time
-	for r := n.open; r != nil; {
-		next := r.next
-		switch {
-		case r.deadline.IsZero():
-		case !r.deadline.After(now):
-			n.leave(r)
-			late = append(late, r)
-		case soonest.IsZero() || r.deadline.Before(soonest):
-			soonest = r.deadline
-		}
-		r = next
-	}
-	if late != nil {
-		n.forget()
-	}
-	if least := now.Add(grain); !soonest.IsZero() && soonest.Before(least) {
-		soonest = least
-	}
-	n.setAlarm(soonest)
-	return late
-}
-
-// forget drops those that wait and have been given up.
-func (n *node) forget() {
-	n.waiting = slices.DeleteFunc(n.waiting, func(r *request) bool { return r.answered })
 }
 
 // abandon gives everything up, because the nodes are closed.

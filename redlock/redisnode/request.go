@@ -27,6 +27,9 @@ var errClosed = fmt.Errorf("not sent: %w", redis.ErrClosed)
 // it.
 var errUnsent = fmt.Errorf("not sent: %w", context.DeadlineExceeded)
 
+// errMute is the error of a command for a node that has not answered for a while.
+var errMute = errors.New("not sent: it answers nothing at present")
+
 //go:embed delete.lua
 var deleteSource string
 
@@ -199,7 +202,7 @@ func answer(given env.Answer, err error) env.Answer {
 	switch {
 	case err == nil:
 		return given
-	case errors.As(err, &refused), unconnected(err), errors.Is(err, ErrTTL), errors.Is(err, errClosed), errors.Is(err, errUnsent), errors.Is(err, errNotANumber):
+	case errors.As(err, &refused), unconnected(err), errors.Is(err, ErrTTL), errors.Is(err, errClosed), errors.Is(err, errUnsent), errors.Is(err, errMute), errors.Is(err, errNotANumber):
 		return env.Failed
 	}
 	return env.Lost
