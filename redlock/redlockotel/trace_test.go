@@ -147,7 +147,6 @@ redlock acquire [2ms..4ms] taken
 	delete node 3 [4ms..6ms] no late
 	delete node 4 [4ms..6ms] no late
 	delete node 5 [4ms..26ms] yes late
-	delete node 5 [24ms..46ms] no late
 `)
 }
 
