@@ -38,7 +38,9 @@
 // connection: many clients share what a message costs, and one alone waits for
 // nobody. Each request keeps its own end all the same, and a node that does not
 // answer holds nobody up: what waits goes out over another connection after a
-// few milliseconds. [Options.Abreast] turns this off, or makes it rarer.
+// few milliseconds. [Options.Abreast] turns this off, or makes it rarer. Where a node has
+// answered nothing twice in a row one request at a time is sent to it, one waits, and
+// others are refused at once, which a lock counts as a node that has failed.
 //
 // Two requests to one node can travel on different connections and may overtake
 // each other: a delete can arrive before the SET that it is meant to undo.
