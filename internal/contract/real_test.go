@@ -36,7 +36,9 @@ func on(server server) rig {
 // onRedis plays the script on a real server, under keys of its own.
 func onRedis(t *testing.T, server server, prefix string, script []step) ([]string, time.Duration) {
 	t.Helper()
-	nodes, err := redisnode.New([]string{server.Addr()}, redisnode.Options{Prefix: prefix})
+	// Go-redis leaves a connection on which it has read READONLY, and may make the next one
+	// to a server that stands still, for longer than a second where the machine is slow.
+	nodes, err := redisnode.New([]string{server.Addr()}, redisnode.Options{Prefix: prefix, DialTimeout: patience})
 	if err != nil {
 		t.Error(err)
 		return nil, 0
