@@ -27,7 +27,7 @@ func Networks() []Network {
 	slow := nemesis.Rule{Delay: func(nemesis.Message) time.Duration { return slowness }}
 	return []Network{
 		{Name: "direct", What: "Straight to the servers, over loopback."},
-		{Name: "healthy", What: "The fifth node lies behind a proxy, as in what follows, and is in good health.", proxied: true},
+		{Name: "healthy", What: "The fifth node lies behind a proxy, a process of its own as in what follows, and is in good health.", proxied: true},
 		{Name: "black-hole", What: "The fifth node answers nobody: what is sent to it, and what it answers, is held back. The first cycle of each client, which finds out, is not counted.", proxied: true, trouble: &silence},
 		{Name: "slow", What: fmt.Sprintf("Requests to the fifth node take %v longer.", slowness), proxied: true, trouble: &slow},
 	}
