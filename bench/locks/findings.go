@@ -112,6 +112,7 @@ var findings = []Finding{
 		},
 		What: "With WithFailFast, Unlock returns when a majority has answered, and what is still on its way to the others hangs on the caller's context: who ends that when Unlock has returned, as a request does that is over, leaves keys on nodes that had to be dialled anew, for the rest of the TTL. (With a release on a context that does not end, none of 25 runs of minority-down left a key; with one that does 11 of 25.)",
 		Says: "“WithFailFast can be used to quickly acquire and release the lock” (its documentation).",
+		Link: "https://github.com/go-redsync/redsync/pull/133",
 	},
 	{
 		Name: "redsync-one-value-for-all-tries", Kind: Defect,
