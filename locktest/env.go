@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/memory"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -33,13 +34,12 @@ func newEnv(s storm.Station, ttl time.Duration, c *cleanup, t *traits) Env {
 	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, station: s, cleanup: c, traits: t}
 }
 
-// addrs are the addresses of so many nodes. They are no names, for a bubble that asks for one
-// leaves a channel of the resolver behind. They are of the multicast network for examples
-// (RFC 6676), to which no connection can be made: who forgets [Env.Dial] hears of it at once.
+// addrs are the addresses of so many nodes: those of nodes in memory, on real servers, too,
+// since who dials one of them without [Env.Dial] must not get through.
 func addrs(nodes int) []string {
 	list := make([]string, nodes)
 	for i := range list {
-		list[i] = fmt.Sprintf("233.252.0.%d:6379", i+1)
+		list[i] = memory.Addr(i + 1)
 	}
 	return list
 }
