@@ -54,8 +54,8 @@ func dialled(b interface {
 
 func (b Backend) known() bool { return b >= 0 && int(b) < len(worlds) }
 
-// traits returns what the backend is to a test; of one that is not known, nothing.
-func (b Backend) traits() world {
+// world returns what the backend is to a test; of one that is not known, nothing.
+func (b Backend) world() world {
 	if !b.known() {
 		return world{}
 	}

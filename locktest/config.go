@@ -139,8 +139,8 @@ func (c Config) filled(test string) Config {
 	c.Bounds = c.bounds()
 	c.Drawn = cmp.Or(c.Drawn, 5)
 	c.Seed = cmp.Or(c.Seed, 1)
-	c.Runs = cmp.Or(c.Runs, c.Backend.traits().runs)
-	c.Again = cmp.Or(c.Again, c.Backend.traits().again)
+	c.Runs = cmp.Or(c.Runs, c.Backend.world().runs)
+	c.Again = cmp.Or(c.Again, c.Backend.world().again)
 	c.Dir = cmp.Or(c.Dir, "testdata/locktest")
 	return c
 }
@@ -216,7 +216,7 @@ func (c Config) validatePromises() error {
 		switch {
 		case !slices.Contains(checker.Properties(), p):
 			return wrong("Promises", "there is no property %q: want some of %q", p, checker.Properties())
-		case p == checker.Cleanup && !c.Backend.traits().Keys:
+		case p == checker.Cleanup && !c.Backend.world().Keys:
 			return wrong("Promises", "%s is judged on locktest.Memory alone, where every change of a key is recorded", p)
 		}
 	}

@@ -26,12 +26,12 @@ type Env struct {
 
 	station storm.Station
 	cleanup *cleanup
-	traits  *traits
+	usage   *usage
 }
 
 // newEnv returns what a client has, with nodes of these addresses.
-func newEnv(s storm.Station, ttl time.Duration, c *cleanup, t *traits) Env {
-	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, station: s, cleanup: c, traits: t}
+func newEnv(s storm.Station, ttl time.Duration, c *cleanup, u *usage) Env {
+	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, station: s, cleanup: c, usage: u}
 }
 
 // addrs are the addresses of so many nodes: those of nodes in memory, on real servers, too,
@@ -57,7 +57,7 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	if node == 0 {
 		return nil, fmt.Errorf("locktest: no node has the address %q: there is %s", addr, strings.Join(known, ", "))
 	}
-	e.traits.dialled(e.Client, node)
+	e.usage.dialled(e.Client, node)
 	conn, err := e.station.Dial(ctx, node)
 	if err != nil {
 		time.Sleep(refusal)

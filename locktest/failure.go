@@ -10,12 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/report"
 	"github.com/lockstorm/lockstorm/results"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // What is stored of a run that failed beside its history: a page about it, and what the test
@@ -37,7 +35,7 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 	for _, f := range j.broken[1:] {
 		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", named(f.Property), words.Sentence(f.Story))
 	}
-	if hint := unused(o.traits.idle(o.Scenario.Nodes)); hint != "" {
+	if hint := unused(o.idle); hint != "" {
 		fmt.Fprintf(&b, "\n%s\n", words.Sentence(hint))
 	}
 	dir, err := tr.keep(t.Context(), o)
@@ -49,8 +47,8 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 		fmt.Fprintf(&b, "\nStored in %s: %s, %s, this text, and %s for a browser.\n", dir, results.RunFile, results.HistoryFile, reportFile)
 	}
 	if tr.Again > 0 {
-		tally, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunning))
-		fmt.Fprintf(&b, "\nIt recurs %s.\n", recurs(tally, first.Property))
+		again, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunning))
+		fmt.Fprintf(&b, "\nIt recurs %s.\n", again.of(first.Property))
 		if err != nil {
 			fmt.Fprintf(&b, "Then there was no proper run: %v\n", err)
 		}
@@ -96,8 +94,8 @@ func (o outcome) store(parent, name string) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	for i := range o.tape {
-		d.History().Record(&o.tape[i])
+	for i := range o.history {
+		d.History().Record(&o.history[i])
 	}
 	return d.Path(), d.Finish(results.RunOf(o.Result, map[string]string{"go": runtime.Version()}))
 }
@@ -113,36 +111,4 @@ func page(ctx context.Context, dir string) error {
 		return err
 	}
 	return files.WriteWhole(filepath.Join(dir, reportFile), []byte(b.String()))
-}
-
-// recurs says in how many runs a property was violated again, of those in which it was
-// decided.
-func recurs(tally storm.Tally, p checker.Property) string {
-	rate := tally.Rate(p)
-	text := fmt.Sprintf("in %d of %s", rate.K, words.Count(tally.Runs, "re-run"))
-	if rate.N < tally.Runs {
-		text += fmt.Sprintf(", of which %d left it open", tally.Runs-rate.N)
-	}
-	if rate.N > 0 {
-		text += fmt.Sprintf(" (95 %% interval: %s %%)", rate.Interval())
-	}
-	return text
-}
-
-// rerunning is how long runs that fail are run again at most, by the real clock.
-const rerunning = 15 * time.Second
-
-// rerun runs again, so often, what was done in a run. It stops at the end of its time, and
-// where there is no proper run.
-func (tr trial) rerun(t *testing.T, o outcome, times int, end time.Time) (storm.Tally, error) {
-	done := o.Done()
-	tally := storm.NewTally(done)
-	for tally.Runs < times && t.Context().Err() == nil && (end.IsZero() || time.Now().Before(end)) {
-		again, err := tr.run(t, done, o.Seed)
-		if err != nil {
-			return tally, fmt.Errorf("after %s: %w", words.Count(tally.Runs, "re-run"), err)
-		}
-		tally.Add(again.Result)
-	}
-	return tally, nil
 }

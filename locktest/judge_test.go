@@ -12,7 +12,7 @@ import (
 // nothing counts that was seen.
 func TestSlippedRunsSayNothing(t *testing.T) {
 	c := Config{Nodes: 1}.filled("test")
-	o := outcome{traits: newTraits(), Result: storm.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
+	o := outcome{Result: storm.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
 	o.Report.Findings = []checker.Finding{
 		{Property: checker.Lease, Verdict: checker.Violated},
 		{Property: checker.Section, Verdict: checker.Violated},

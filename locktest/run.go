@@ -53,7 +53,7 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(*testing.T, tr
 // fit says which storm cannot be run, if one cannot.
 func (tr trial) fit() error {
 	for i, s := range tr.Storms {
-		_, err := storm.PrepareForeign(tr.Backend.traits().Backend, tr.scenario(s), storm.Foreign{Name: tr.Name})
+		_, err := storm.PrepareForeign(tr.Backend.world().Backend, tr.scenario(s), storm.Foreign{Name: tr.Name})
 		if err != nil {
 			return wrong(fmt.Sprintf("Storms[%d]", i), "%s: %w", s.Name, err)
 		}
@@ -108,7 +108,7 @@ func newSummary() *summary {
 
 func (s *summary) add(o outcome, j judgement) {
 	if s.tally.Runs == 0 {
-		s.tally, s.idle = storm.NewTally(o.Scenario), o.traits.idle(o.Scenario.Nodes)
+		s.tally, s.idle = storm.NewTally(o.Scenario), o.idle
 	}
 	s.tally.Add(o.Result)
 	for _, l := range j.limits {

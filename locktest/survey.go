@@ -48,7 +48,8 @@ func (s Seen) Beyond(p checker.Property) error {
 
 // Rerun runs again, so often, what was done in the run.
 func (s Seen) Rerun(times int) (storm.Tally, error) {
-	return s.trial.rerun(s.t, s.outcome, times, time.Time{})
+	again, err := s.trial.rerun(s.t, s.outcome, times, time.Time{})
+	return again.Tally, err
 }
 
 // Keep stores the run in a new directory below parent, without a page about it.
