@@ -18,7 +18,9 @@ const (
 	// Memory is in this process, and time is virtual.
 	Memory Backend = iota
 	// Process is redis-server processes of this machine, behind proxies; time is real. What
-	// comes later than the plan can bear makes a run unknown: it is repeated once.
+	// comes later than the plan can bear makes a run unknown: it is repeated once. Nobody
+	// records what becomes of keys there: L3 is not judged, nor that part of C which looks
+	// at keys (that a release says what is true, and that nothing but a release ends a hold).
 	Process
 )
 

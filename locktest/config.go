@@ -90,7 +90,7 @@ type Config struct {
 	//   - V4: the same as V1, and nodes forget nothing;
 	//   - L1: no fault lasts for ever by which clients and nodes are slowed down or cut off
 	//     from each other in part;
-	//   - L2, C: any plan.
+	//   - L2, L3, C: any plan. L3 can be promised on [Memory] alone.
 	//
 	// docs/assumptions.md says what these words mean.
 	Promises []checker.Property
@@ -227,14 +227,19 @@ func (c Config) validatePromises() error {
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 func (c Config) validateStorms() error {
+	if c.Storms != nil && len(c.Storms) == 0 {
+		return wrong("Storms", "there is none: want nil for those of the default")
+	}
 	seen := map[string]bool{}
 	for i, s := range c.Storms {
-		field := fmt.Sprintf("Storms[%d]", i)
+		field, within := fmt.Sprintf("Storms[%d]", i), nemesis.Bounded(&s)
 		switch {
 		case !plainName.MatchString(s.Name):
 			return wrong(field, "name %q: want up to 64 lower-case letters, digits and hyphens", s.Name)
 		case seen[s.Name]:
 			return wrong(field, "another is called %q, too", s.Name)
+		case within != nil:
+			return wrong(field, "%s: %w", s.Name, within)
 		}
 		seen[s.Name] = true
 	}

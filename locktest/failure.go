@@ -38,14 +38,9 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 	if hint := unused(o.idle); hint != "" {
 		fmt.Fprintf(&b, "\n%s\n", words.Sentence(hint))
 	}
-	dir, err := tr.keep(t.Context(), o)
 	fmt.Fprintf(&b, "\nThe plan:\n\n%s", indented(Storm{Name: o.Scenario.Name, Plan: o.Plan}.text()))
-	if err != nil {
-		fmt.Fprintf(&b, "\nThe run could not be stored: %v\n", err)
-	}
-	if dir != "" {
-		fmt.Fprintf(&b, "\nStored in %s: %s, %s, this text, and %s for a browser.\n", dir, results.RunFile, results.HistoryFile, reportFile)
-	}
+	dir, where := tr.keep(t.Context(), o)
+	fmt.Fprintf(&b, "\n%s\n", where)
 	if tr.Again > 0 {
 		again, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunning))
 		fmt.Fprintf(&b, "\nIt recurs %s.\n", again.of(first.Property))
@@ -79,13 +74,19 @@ func repeat(test, dir string) string {
 // notPlain is what a directory is better not called.
 var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// keep stores a run with a page about it, and returns where.
-func (tr trial) keep(ctx context.Context, o outcome) (dir string, err error) {
+// keep stores a run with a page about it, and returns where, if it could be, and what to tell of
+// that.
+func (tr trial) keep(ctx context.Context, o outcome) (dir, told string) {
 	parent := filepath.Join(tr.Dir, notPlain.ReplaceAllString(tr.Name, "-"))
-	if dir, err = o.store(parent, fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed)); err != nil {
-		return dir, err
+	dir, err := o.store(parent, fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed))
+	if err != nil {
+		return "", fmt.Sprintf("The run could not be stored: %v", err)
 	}
-	return dir, page(ctx, dir)
+	told = fmt.Sprintf("Stored in %s: %s, %s, this text", dir, results.RunFile, results.HistoryFile)
+	if err := page(ctx, dir); err != nil {
+		return dir, fmt.Sprintf("%s; a page about it could not be made: %v", told, err)
+	}
+	return dir, fmt.Sprintf("%s, and %s for a browser.", told, reportFile)
 }
 
 // store stores a run in a new directory below parent.
@@ -97,7 +98,10 @@ func (o outcome) store(parent, name string) (dir string, err error) {
 	for i := range o.history {
 		d.History().Record(&o.history[i])
 	}
-	return d.Path(), d.Finish(results.RunOf(o.Result, map[string]string{"go": runtime.Version()}))
+	if err := d.Finish(results.RunOf(o.Result, map[string]string{"go": runtime.Version()})); err != nil {
+		return "", err
+	}
+	return d.Path(), nil
 }
 
 // page makes the page of a stored run.

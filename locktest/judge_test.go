@@ -1,6 +1,8 @@
 package locktest
 
 import (
+	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,5 +29,16 @@ func TestSlippedRunsSayNothing(t *testing.T) {
 	j = o.judge(c)
 	if len(j.broken) != 1 || len(j.limits) != 1 || len(j.open) > 0 {
 		t.Errorf("in time: %+v", j)
+	}
+}
+
+// Law: a storm is run as often as it says, whatever the first seed is.
+func TestSeedsAreAsManyAsRuns(t *testing.T) {
+	tr := trial{Config: Config{Seed: math.MaxUint64, Runs: 3}}
+	if got, want := slices.Collect(tr.seeds(Storm{})), []uint64{math.MaxUint64, 0, 1}; !slices.Equal(got, want) {
+		t.Errorf("seeds %v, want %v", got, want)
+	}
+	if got := len(slices.Collect(tr.seeds(Storm{Runs: 2}))); got != 2 {
+		t.Errorf("%d runs of 2", got)
 	}
 }
