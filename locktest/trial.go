@@ -78,6 +78,9 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome,
 		return err
 	})
 	o.traits, o.idle = u.seen(s.Nodes)
+	if unseen(o.header, o.history) {
+		o = o.withoutKeys()
+	}
 	if err == nil && o.Interrupted {
 		err = errors.New("the run was stopped")
 	}
