@@ -137,7 +137,7 @@ func (n *node) meet(l *life, c *server.Peer, words []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if number, err := strconv.Atoi(strings.Join(words, "")); err == nil && number >= 1 && number <= len(l.coming) {
-		l.peers[c] = l.coming[number-1]
+		l.peers[c], l.coming[number-1] = l.coming[number-1], nil
 	}
 	c.OnDisconnect(func() {
 		n.mu.Lock()

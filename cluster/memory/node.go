@@ -38,7 +38,7 @@ type life struct {
 	// Under the lock of the node.
 	still  chan struct{} // closed when it goes on; nil: it does not stand still
 	state  configuration
-	coming []*conn                   // those that have introduced themselves, or are about to
+	coming []*conn                   // those that are about to introduce themselves, and nil for those that have
 	peers  map[*server.Peer]*conn    // whose the server's ends of connections are
 	own    map[*server.Peer]struct{} // peers whom miniredis answers as it does
 }
