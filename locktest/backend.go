@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lockstorm/lockstorm/cluster/live"
 	"github.com/lockstorm/lockstorm/cluster/memory"
@@ -52,6 +53,14 @@ func dialled(b interface {
 		Idle:    true, Dialled: true,
 		Open: storm.Opener(b.Open),
 	}
+}
+
+// String is what the backend is called, in stored runs, too.
+func (b Backend) String() string {
+	if !b.known() {
+		return fmt.Sprintf("Backend(%d)", int(b))
+	}
+	return b.world().Name
 }
 
 func (b Backend) known() bool { return b >= 0 && int(b) < len(worlds) }

@@ -3,6 +3,7 @@ package locktest
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,5 +41,19 @@ func TestSeedsAreAsManyAsRuns(t *testing.T) {
 	}
 	if got := len(slices.Collect(tr.seeds(Storm{Runs: 2}))); got != 2 {
 		t.Errorf("%d runs of 2", got)
+	}
+}
+
+// Who reads what came of a storm is told what was not judged for want of keys.
+func TestWantOfKeysIsTold(t *testing.T) {
+	const want = "for want of the lock's keys: L3"
+	for _, keys := range []bool{false, true} {
+		o := outcome{Result: storm.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
+		o.header.Keys = keys
+		sum := newSummary()
+		sum.add(o, judgement{})
+		if text := sum.text(Storm{Name: "calm"}); strings.Contains(text, want) == keys {
+			t.Errorf("keys are recorded: %v: %s", keys, text)
+		}
 	}
 }

@@ -109,6 +109,7 @@ type summary struct {
 	open   map[checker.Property]string // the first run in which what is promised was undecided
 	firm   map[checker.Property]bool   // what was decided in some run
 	idle   []int                       // nodes that nobody has dialled
+	blind  bool                        // some run was judged without keys
 }
 
 func newSummary() *summary {
@@ -120,6 +121,7 @@ func (s *summary) add(o outcome, j judgement) {
 		s.tally, s.idle = storm.NewTally(o.Scenario), o.idle
 	}
 	s.tally.Add(o.Result)
+	s.blind = s.blind || !o.header.Keys
 	for _, l := range j.limits {
 		if _, told := s.limits[l.Property]; !told {
 			s.limits[l.Property] = l
@@ -161,6 +163,9 @@ func (s *summary) text(of Storm) string {
 		}
 	}
 	fmt.Fprintf(&b, "; %s", strings.Join(verdicts, ", "))
+	if s.blind {
+		fmt.Fprint(&b, "\n\tnot judged, for want of the lock's keys: L3, and whether releases and extensions say what is true")
+	}
 	if hint := unused(s.idle); hint != "" {
 		fmt.Fprintf(&b, "\n\t%s", hint)
 	}

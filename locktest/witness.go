@@ -28,8 +28,8 @@ func (tr trial) again(t *testing.T, dir string) {
 	if stored.Scenario.Lock.Kind != tr.Name {
 		t.Skipf("-locktest.witness: %s is of the lock %s, and this one is %s", dir, stored.Scenario.Lock.Kind, tr.Name)
 	}
-	if want := tr.Backend.world().Name; stored.Backend != want {
-		t.Fatalf("-locktest.witness: %s was run on %s, and Config.Backend is %s", dir, stored.Backend, want)
+	if stored.Backend != tr.Backend.String() {
+		t.Fatalf("-locktest.witness: %s was run on %s, and Config.Backend is %v", dir, stored.Backend, tr.Backend)
 	}
 	t.Run(stored.Scenario.Name, func(t *testing.T) { tr.repeat(t, stored) })
 }
