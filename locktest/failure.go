@@ -49,7 +49,7 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 		}
 	}
 	if dir != "" {
-		fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", repeat(t.Name(), dir))
+		fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", witnessing(t.Name(), dir))
 		if err := files.WriteWhole(filepath.Join(dir, failureFile), []byte(b.String())); err != nil {
 			fmt.Fprintf(&b, "\nThis text could not be stored: %v\n", err)
 		}
@@ -62,8 +62,8 @@ func indented(text string) string {
 	return "\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t") + "\n"
 }
 
-// repeat is the command that runs a stored run of a test again.
-func repeat(test, dir string) string {
+// witnessing is the command that runs a stored run of a test again.
+func witnessing(test, dir string) string {
 	parts := strings.Split(test, "/")
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
