@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lockstorm/lockstorm/cluster/live"
 	"github.com/lockstorm/lockstorm/cluster/memory"
@@ -18,7 +19,9 @@ const (
 	// Memory is in this process, and time is virtual.
 	Memory Backend = iota
 	// Process is redis-server processes of this machine, behind proxies; time is real. What
-	// comes later than the plan can bear makes a run unknown: it is repeated once.
+	// comes later than the plan can bear makes a run unknown: it is repeated once. Nobody
+	// records what becomes of keys there: L3 is not judged, nor that part of C which looks
+	// at keys (that a release says what is true, and that nothing but a release ends a hold).
 	Process
 )
 
@@ -52,10 +55,18 @@ func dialled(b interface {
 	}
 }
 
+// String is what the backend is called, in stored runs, too.
+func (b Backend) String() string {
+	if !b.known() {
+		return fmt.Sprintf("Backend(%d)", int(b))
+	}
+	return b.world().Name
+}
+
 func (b Backend) known() bool { return b >= 0 && int(b) < len(worlds) }
 
-// traits returns what the backend is to a test; of one that is not known, nothing.
-func (b Backend) traits() world {
+// world returns what the backend is to a test; of one that is not known, nothing.
+func (b Backend) world() world {
 	if !b.known() {
 		return world{}
 	}

@@ -51,13 +51,13 @@ func inBubble(t *testing.T, do func(ctx context.Context) error) (err error) {
 // only now and then whether they should. It is virtual.
 const lingering = time.Minute
 
-// stuck is the error of a bubble that has panicked.
+// stuck is the error of a bubble that has panicked. Until its function has returned it does not,
+// whatever waits there, for the pulse beats.
 func stuck(p any, returned bool, err error) error {
-	what := fmt.Errorf("everything in the run waits, and nothing will ever happen (%v)", p)
-	if returned {
-		what = errors.New("goroutines of the lock are left behind when the run is over and its cleanup functions have returned: end them in a function given to env.Cleanup")
+	if !returned {
+		return errors.Join(err, fmt.Errorf("there is no bubble of testing/synctest: %v", p))
 	}
-	return errors.Join(err, fmt.Errorf("%w\n\n%s", what, bubbled(func(string) bool { return true })))
+	return errors.Join(err, fmt.Errorf("goroutines of the lock are left behind when the run is over and its cleanup functions have returned: end them in a function given to env.Cleanup\n\n%s", bubbled(func(string) bool { return true })))
 }
 
 // told is how many of the goroutines of a bubble are shown.

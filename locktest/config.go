@@ -90,7 +90,7 @@ type Config struct {
 	//   - V4: the same as V1, and nodes forget nothing;
 	//   - L1: no fault lasts for ever by which clients and nodes are slowed down or cut off
 	//     from each other in part;
-	//   - L2, C: any plan.
+	//   - L2, L3, C: any plan. L3 can be promised on [Memory] alone.
 	//
 	// docs/assumptions.md says what these words mean.
 	Promises []checker.Property
@@ -139,8 +139,8 @@ func (c Config) filled(test string) Config {
 	c.Bounds = c.bounds()
 	c.Drawn = cmp.Or(c.Drawn, 5)
 	c.Seed = cmp.Or(c.Seed, 1)
-	c.Runs = cmp.Or(c.Runs, c.Backend.traits().runs)
-	c.Again = cmp.Or(c.Again, c.Backend.traits().again)
+	c.Runs = cmp.Or(c.Runs, c.Backend.world().runs)
+	c.Again = cmp.Or(c.Again, c.Backend.world().again)
 	c.Dir = cmp.Or(c.Dir, "testdata/locktest")
 	return c
 }
@@ -216,7 +216,7 @@ func (c Config) validatePromises() error {
 		switch {
 		case !slices.Contains(checker.Properties(), p):
 			return wrong("Promises", "there is no property %q: want some of %q", p, checker.Properties())
-		case p == checker.Cleanup && !c.Backend.traits().Keys:
+		case p == checker.Cleanup && !c.Backend.world().Keys:
 			return wrong("Promises", "%s is judged on locktest.Memory alone, where every change of a key is recorded", p)
 		}
 	}
@@ -227,14 +227,19 @@ func (c Config) validatePromises() error {
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 func (c Config) validateStorms() error {
+	if c.Storms != nil && len(c.Storms) == 0 {
+		return wrong("Storms", "there is none: want nil for those of the default")
+	}
 	seen := map[string]bool{}
 	for i, s := range c.Storms {
-		field := fmt.Sprintf("Storms[%d]", i)
+		field, within := fmt.Sprintf("Storms[%d]", i), nemesis.Bounded(&s)
 		switch {
 		case !plainName.MatchString(s.Name):
 			return wrong(field, "name %q: want up to 64 lower-case letters, digits and hyphens", s.Name)
 		case seen[s.Name]:
 			return wrong(field, "another is called %q, too", s.Name)
+		case within != nil:
+			return wrong(field, "%s: %w", s.Name, within)
 		}
 		seen[s.Name] = true
 	}

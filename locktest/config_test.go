@@ -33,6 +33,8 @@ func TestFieldsThatCannotBe(t *testing.T) {
 		"Persistence": {Persistence: "paper"},
 		"Bounds":      {Bounds: history.Bounds{Grant: -1}},
 		"Promises":    {Backend: locktest.Process, Promises: []checker.Property{checker.Cleanup}},
+		"Storms":      {Storms: []locktest.Storm{}},
+		"Storms[0]":   {Storms: []locktest.Storm{{Name: "a", Runs: -1}}},
 		"Storms[1]":   {Storms: []locktest.Storm{{Name: "a"}, {Name: "a"}}},
 	} {
 		err := locktest.Try(t, c, locktest.Storm{Name: "calm"}, 1, nil).Err

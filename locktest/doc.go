@@ -53,5 +53,9 @@
 // that nodes which are gone are not needed, as long as a majority is there; C that calls
 // return, and that a grant has time left; L3 that no key stays behind of what was given up,
 // which is judged on [Memory] alone: every change of a key is recorded there, as that of the
-// try during which the client had sent the request for it.
+// try during which the client had sent the request for it. That a release says what is true,
+// and that only it ends a hold, is part of C and judged by the same records. They are of
+// strings with an expiry, and every one that a client sets is taken for its lock's. A lock that
+// keeps its holds otherwise, in a hash or without an expiry, is judged without them, as on
+// [Process].
 package locktest

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/memory"
 	"github.com/lockstorm/lockstorm/storm"
 )
 
@@ -25,21 +26,20 @@ type Env struct {
 
 	station storm.Station
 	cleanup *cleanup
-	traits  *traits
+	usage   *usage
 }
 
 // newEnv returns what a client has, with nodes of these addresses.
-func newEnv(s storm.Station, ttl time.Duration, c *cleanup, t *traits) Env {
-	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, station: s, cleanup: c, traits: t}
+func newEnv(s storm.Station, ttl time.Duration, c *cleanup, u *usage) Env {
+	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, station: s, cleanup: c, usage: u}
 }
 
-// addrs are the addresses of so many nodes. They are no names, for a bubble that asks for one
-// leaves a channel of the resolver behind. They are of the multicast network for examples
-// (RFC 6676), to which no connection can be made: who forgets [Env.Dial] hears of it at once.
+// addrs are the addresses of so many nodes: those of nodes in memory, on real servers, too,
+// since who dials one of them without [Env.Dial] must not get through.
 func addrs(nodes int) []string {
 	list := make([]string, nodes)
 	for i := range list {
-		list[i] = fmt.Sprintf("233.252.0.%d:6379", i+1)
+		list[i] = memory.Addr(i + 1)
 	}
 	return list
 }
@@ -57,7 +57,7 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	if node == 0 {
 		return nil, fmt.Errorf("locktest: no node has the address %q: there is %s", addr, strings.Join(known, ", "))
 	}
-	e.traits.dialled(e.Client, node)
+	e.usage.dialled(e.Client, node)
 	conn, err := e.station.Dial(ctx, node)
 	if err != nil {
 		time.Sleep(refusal)

@@ -2,6 +2,7 @@ package locktest_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func Example() {
 			env.Cleanup(client.Close)
 			mutex := &Mutex{Client: client, TTL: env.TTL}
 			return locktest.LockerFunc(func(ctx context.Context, key string) (locktest.Hold, error) {
-				token, sent := time.Now().String(), time.Now()
+				token, sent := rand.Text(), time.Now()
 				release := func(ctx context.Context) error {
 					err := mutex.Unlock(ctx, key, token)
 					if errors.Is(err, ErrGone) {

@@ -34,7 +34,7 @@ var innerTests = map[string]func(t *testing.T){
 		}
 		locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
 			l := onOneNode(env)
-			l.plainDel = true
+			l.plainDel, l.endless = true, true
 			return l
 		})
 	},
@@ -111,6 +111,9 @@ func TestFailureIsTold(t *testing.T) {
 	again := runInner(t, "del", dir, "-test.run=^TestInner$/^holder-stands-still$", "-locktest.witness="+runs[0], "-locktest.reruns=4")
 	if want := regexp.MustCompile(`C \(contract\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
 		t.Errorf("the witness tells\n%s", again)
+	}
+	if strings.Contains(again, "V1 (lease exclusion)") { // who stood still without an Until: that was a limit
+		t.Errorf("the witness fails by what was a limit\n%s", again)
 	}
 }
 

@@ -54,7 +54,7 @@ func (h *hold) Check() error {
 func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
 	extend := h.Hold.Extend
 	if extend == nil {
-		return h.traits.lack(h.client, "Extend")
+		return h.usage.lack(h.client, "Extend")
 	}
 	asked, _ := h.clock.told(time.Now().Add(ttl), time.Now())
 	h.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked})
@@ -68,6 +68,7 @@ func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
 		h.Observe(env.Event{Step: env.StepExtendFailed, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked, Err: err})
 		return err
 	}
+	h.usage.extended(until)
 	h.Until = until
 	e := env.Event{Step: env.StepExtended, Resource: h.resource, Token: h.token, TTL: ttl}
 	e.Until, e.Validity = h.clock.told(until, now)

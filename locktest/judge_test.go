@@ -1,6 +1,9 @@
 package locktest
 
 import (
+	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +15,7 @@ import (
 // nothing counts that was seen.
 func TestSlippedRunsSayNothing(t *testing.T) {
 	c := Config{Nodes: 1}.filled("test")
-	o := outcome{traits: newTraits(), Result: storm.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
+	o := outcome{Result: storm.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
 	o.Report.Findings = []checker.Finding{
 		{Property: checker.Lease, Verdict: checker.Violated},
 		{Property: checker.Section, Verdict: checker.Violated},
@@ -27,5 +30,30 @@ func TestSlippedRunsSayNothing(t *testing.T) {
 	j = o.judge(c)
 	if len(j.broken) != 1 || len(j.limits) != 1 || len(j.open) > 0 {
 		t.Errorf("in time: %+v", j)
+	}
+}
+
+// Law: a storm is run as often as it says, whatever the first seed is.
+func TestSeedsAreAsManyAsRuns(t *testing.T) {
+	tr := trial{Config: Config{Seed: math.MaxUint64, Runs: 3}}
+	if got, want := slices.Collect(tr.seeds(Storm{})), []uint64{math.MaxUint64, 0, 1}; !slices.Equal(got, want) {
+		t.Errorf("seeds %v, want %v", got, want)
+	}
+	if got := len(slices.Collect(tr.seeds(Storm{Runs: 2}))); got != 2 {
+		t.Errorf("%d runs of 2", got)
+	}
+}
+
+// Who reads what came of a storm is told what was not judged for want of keys.
+func TestWantOfKeysIsTold(t *testing.T) {
+	const want = "for want of the lock's keys: L3"
+	for _, keys := range []bool{false, true} {
+		o := outcome{Result: storm.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
+		o.header.Keys = keys
+		sum := newSummary()
+		sum.add(o, judgement{})
+		if text := sum.text(Storm{Name: "calm"}); strings.Contains(text, want) == keys {
+			t.Errorf("keys are recorded: %v: %s", keys, text)
+		}
 	}
 }

@@ -38,8 +38,8 @@ type Hold struct {
 	// that has set the key: not when a call began that has tried many times.
 	Until time.Time
 
-	// Extend asks for another TTL, and returns the new end of validity. Nil: the lock
-	// cannot.
+	// Extend asks for another TTL, and returns the new end of validity, which is as Until
+	// is. Nil: the lock cannot.
 	Extend func(ctx context.Context) (until time.Time, err error)
 
 	// Lost is closed when the lock tells its holder that it is lost; a context's Done

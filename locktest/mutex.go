@@ -20,7 +20,7 @@ type mutex struct {
 	ttl      time.Duration
 	patience time.Duration
 	cleanup  *cleanup
-	traits   *traits
+	usage    *usage
 	tries    int
 
 	over     context.Context // ends behind the run
@@ -29,14 +29,14 @@ type mutex struct {
 }
 
 // build makes one client's lock.
-func (c Config) build(s storm.Station, t *traits, open func(Env) Locker) (storm.Lock, error) {
+func (c Config) build(s storm.Station, u *usage, open func(Env) Locker) (storm.Lock, error) {
 	m := &mutex{
 		Observer: s.Observer, client: s.Client, clock: newClock(s.Runtime),
-		ttl: c.TTL, patience: c.Patience, cleanup: new(cleanup), traits: t,
+		ttl: c.TTL, patience: c.Patience, cleanup: new(cleanup), usage: u,
 	}
 	m.over, m.end = context.WithCancel(context.Background())
 	var err error
-	if m.locker, err = called(open, newEnv(s, c.TTL, m.cleanup, t)); err != nil {
+	if m.locker, err = called(open, newEnv(s, c.TTL, m.cleanup, u)); err != nil {
 		return nil, errors.Join(fmt.Errorf("client %d: %w", s.Client, err), m.Close())
 	}
 	return m, nil
@@ -98,9 +98,9 @@ func (m *mutex) Lock(ctx context.Context, resource string) (storm.Hold, error) {
 	returned := m.bounded(ctx, cancel)
 	granted, err := m.locker.Lock(ctxOfHold, resource)
 	now := time.Now()
-	m.traits.answered(m.client)
+	m.usage.answered(m.client)
 	if returned(); err == nil {
-		err = m.traits.see(m.client, granted)
+		err = m.usage.granted(m.client, granted)
 	}
 	if err != nil {
 		h.end()

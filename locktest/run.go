@@ -3,6 +3,7 @@ package locktest
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -53,7 +54,7 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(*testing.T, tr
 // fit says which storm cannot be run, if one cannot.
 func (tr trial) fit() error {
 	for i, s := range tr.Storms {
-		_, err := storm.PrepareForeign(tr.Backend.traits().Backend, tr.scenario(s), storm.Foreign{Name: tr.Name})
+		_, err := storm.PrepareForeign(tr.Backend.world().Backend, tr.scenario(s), storm.Foreign{Name: tr.Name})
 		if err != nil {
 			return wrong(fmt.Sprintf("Storms[%d]", i), "%s: %w", s.Name, err)
 		}
@@ -61,13 +62,21 @@ func (tr trial) fit() error {
 	return nil
 }
 
-// runs is how often a storm is run.
-func (tr trial) runs(s Storm) int { return cmp.Or(s.Runs, tr.Runs) }
+// seeds are those of a storm's runs. Behind the largest comes 0.
+func (tr trial) seeds(s Storm) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i := range cmp.Or(s.Runs, tr.Runs) {
+			if !yield(tr.Seed + uint64(i)) {
+				return
+			}
+		}
+	}
+}
 
 // storm runs one storm, with one seed after another up to the first that fails.
 func (tr trial) storm(t *testing.T, s Storm) {
 	sum := newSummary()
-	for seed := tr.Seed; seed < tr.Seed+uint64(tr.runs(s)); seed++ {
+	for seed := range tr.seeds(s) {
 		o, err := tr.settled(t, tr.scenario(s), seed)
 		if err != nil {
 			t.Fatalf("there was no proper run: %v\n\n%s", err, planText(s.Plan, o.Plan))
@@ -100,6 +109,7 @@ type summary struct {
 	open   map[checker.Property]string // the first run in which what is promised was undecided
 	firm   map[checker.Property]bool   // what was decided in some run
 	idle   []int                       // nodes that nobody has dialled
+	blind  bool                        // some run was judged without keys
 }
 
 func newSummary() *summary {
@@ -108,9 +118,10 @@ func newSummary() *summary {
 
 func (s *summary) add(o outcome, j judgement) {
 	if s.tally.Runs == 0 {
-		s.tally, s.idle = storm.NewTally(o.Scenario), o.traits.idle(o.Scenario.Nodes)
+		s.tally, s.idle = storm.NewTally(o.Scenario), o.idle
 	}
 	s.tally.Add(o.Result)
+	s.blind = s.blind || !o.header.Keys
 	for _, l := range j.limits {
 		if _, told := s.limits[l.Property]; !told {
 			s.limits[l.Property] = l
@@ -152,6 +163,9 @@ func (s *summary) text(of Storm) string {
 		}
 	}
 	fmt.Fprintf(&b, "; %s", strings.Join(verdicts, ", "))
+	if s.blind {
+		fmt.Fprint(&b, "\n\tnot judged, for want of the lock's keys: L3, and whether releases and extensions say what is true")
+	}
 	if hint := unused(s.idle); hint != "" {
 		fmt.Fprintf(&b, "\n\t%s", hint)
 	}

@@ -89,7 +89,7 @@ func (s Storm) text() string {
 func Storms(c Config) []Storm { return storms(c.filled("")) }
 
 func storms(c Config) []Storm {
-	able := c.Backend.traits().Ability
+	able := c.Backend.world().Ability
 	list := slices.DeleteFunc(every(c), func(s Storm) bool { return able.Refuse(s.Plan) != nil })
 	if c.Drawn > 0 {
 		list = append(list, Storm{

@@ -28,7 +28,7 @@ func Survey(t *testing.T, c Config, open func(Env) Locker, see func(*testing.T, 
 }
 
 func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) {
-	for seed := tr.Seed; seed < tr.Seed+uint64(tr.runs(s)); seed++ {
+	for seed := range tr.seeds(s) {
 		o, err := tr.settled(t, tr.scenario(s), seed)
 		if err != nil {
 			t.Fatalf("there was no proper run: %v\n\n%s", err, planText(s.Plan, o.Plan))
@@ -48,7 +48,8 @@ func (s Seen) Beyond(p checker.Property) error {
 
 // Rerun runs again, so often, what was done in the run.
 func (s Seen) Rerun(times int) (storm.Tally, error) {
-	return s.trial.rerun(s.t, s.outcome, times, time.Time{})
+	again, err := s.trial.rerun(s.t, s.outcome, times, time.Time{})
+	return again.Tally, err
 }
 
 // Keep stores the run in a new directory below parent, without a page about it.

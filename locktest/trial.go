@@ -56,36 +56,35 @@ type trial struct {
 // outcome is one run of a trial.
 type outcome struct {
 	storm.Result
-	traits *traits
-	header history.Header
-	tape   tape // the history
+	traits  traits
+	idle    []int // nodes that nobody has dialled
+	header  history.Header
+	history history.Log
 }
 
 // run runs a scenario once. An error says that there was no proper run.
 func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome, err error) {
-	o.traits = newTraits()
-	e, err := storm.PrepareForeign(tr.Backend.traits().Backend, s, storm.Foreign{
+	u := newUsage()
+	e, err := storm.PrepareForeign(tr.Backend.world().Backend, s, storm.Foreign{
 		Name:  tr.Name,
-		Build: func(st storm.Station) (storm.Lock, error) { return tr.build(st, o.traits, tr.make) },
+		Build: func(st storm.Station) (storm.Lock, error) { return tr.build(st, u, tr.make) },
 	})
 	if err != nil {
 		return o, err
 	}
 	o.header = e.Header(seed)
-	err = tr.Backend.traits().enter(t, func(ctx context.Context) (err error) {
-		o.Result, err = e.Run(ctx, seed, &o.tape)
+	err = tr.Backend.world().enter(t, func(ctx context.Context) (err error) {
+		o.Result, err = e.Run(ctx, seed, &o.history)
 		return err
 	})
-	if o.traits.misused != nil {
-		err = o.traits.misused // the run came to its end all the same
-	}
-	if err == nil {
-		err = o.traits.undialled()
+	o.traits, o.idle = u.seen(s.Nodes)
+	if unseen(o.header, o.history) {
+		o = o.withoutKeys()
 	}
 	if err == nil && o.Interrupted {
 		err = errors.New("the run was stopped")
 	}
-	return o, err
+	return o, cmp.Or(u.misused(), err, u.undialled())
 }
 
 // settled is run, once more if the machine was too slow for the plan.
@@ -100,9 +99,3 @@ func (tr trial) settled(t *testing.T, s scenarios.Scenario, seed uint64) (outcom
 	}
 	return o, err
 }
-
-// tape keeps a history, to be stored if the run turns out to be worth it.
-type tape []history.Event
-
-// Record implements [history.Sink].
-func (t *tape) Record(e *history.Event) { *t = append(*t, *e) }

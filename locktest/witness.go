@@ -3,6 +3,7 @@ package locktest
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 // The flags of the test binary.
 var (
 	witness = flag.String("locktest.witness", "", "run the run that is stored in this `directory` again, and nothing else")
-	reruns  = flag.Int("locktest.reruns", 100, "with -locktest.witness: so `many` times")
+	times   = flag.Int("locktest.reruns", 100, "with -locktest.witness: so `many` times")
 )
 
 // again runs a stored run again and again, as the subtest of its storm.
@@ -27,27 +28,31 @@ func (tr trial) again(t *testing.T, dir string) {
 	if stored.Scenario.Lock.Kind != tr.Name {
 		t.Skipf("-locktest.witness: %s is of the lock %s, and this one is %s", dir, stored.Scenario.Lock.Kind, tr.Name)
 	}
-	if want := tr.Backend.traits().Name; stored.Backend != want {
-		t.Fatalf("-locktest.witness: %s was run on %s, and Config.Backend is %s", dir, stored.Backend, want)
+	if stored.Backend != tr.Backend.String() {
+		t.Fatalf("-locktest.witness: %s was run on %s, and Config.Backend is %v", dir, stored.Backend, tr.Backend)
 	}
 	t.Run(stored.Scenario.Name, func(t *testing.T) { tr.repeat(t, stored) })
 }
 
 // repeat fails if what was violated is violated again.
 func (tr trial) repeat(t *testing.T, stored results.Run) {
-	o := outcome{Result: storm.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}, traits: newTraits()}
-	violated := tr.violated(o)
-	if len(violated) == 0 {
+	tr.TTL = stored.Scenario.Lock.TTL // the plan is made for it
+	o := outcome{Result: storm.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}}
+	if !slices.ContainsFunc(o.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }) {
 		t.Fatalf("-locktest.witness: %s violates nothing", *witness)
 	}
-	tally, err := tr.rerun(t, o, *reruns, time.Time{})
-	for _, p := range violated {
-		told := fmt.Sprintf("%s was violated, and recurs %s.", named(p), recurs(tally, p))
-		if tally.Rate(p).K == 0 {
+	if *times < 1 {
+		t.Fatalf("-locktest.reruns: %d: want at least 1", *times)
+	}
+	again, err := tr.rerun(t, o, *times, time.Time{})
+	o.traits = again.traits // a history does not tell them all
+	for _, p := range tr.violated(o) {
+		told := fmt.Sprintf("%s was violated, and recurs %s.", named(p), again.of(p))
+		if again.Rate(p).K == 0 {
 			t.Log(told)
 			continue
 		}
-		t.Errorf("%s\n\n%s", told, words.Sentence(tally.First[p].Report.Finding(p).Story))
+		t.Errorf("%s\n\n%s", told, words.Sentence(again.First[p].Report.Finding(p).Story))
 	}
 	if err != nil {
 		t.Fatalf("there was no proper run: %v", err)

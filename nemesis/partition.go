@@ -20,7 +20,7 @@ func (p *Partition) String() string {
 	case Replies:
 		what = "cannot reply"
 	}
-	if len(p.Nodes) == 1 && p.Way == Both {
+	if len(p.Nodes) <= 1 && p.Way == Both { // one node, or every node
 		what = "is cut off"
 	}
 	return fmt.Sprintf("%s %s, from %s", who("node", p.Nodes), what, who("client", p.Clients))

@@ -26,6 +26,8 @@ func TestFaultsInWords(t *testing.T) {
 		{crash(nemesis.At(0), &second), "node 3 crashes, from the start, until client 2 comes to reply 3 for the 2nd time"},
 		{crash(times(11), nil), "node 3 crashes, when client 1 comes to granted for the 11th time, for good"},
 		{crash(times(23), nil), "node 3 crashes, when client 1 comes to granted for the 23rd time, for good"},
+		{nemesis.Fault{Action: &nemesis.Partition{}}, "every node is cut off, from every client, from the start, for good"},
+		{nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}}}, "node 2 is cut off, from every client, from the start, for good"},
 		{nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: granted}, "client 1 dies, 20ms after client 1 comes to granted"},
 	}
 	for _, c := range cases {

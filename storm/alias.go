@@ -19,8 +19,8 @@ import (
 type aliases struct {
 	next  history.Sink
 	calls map[int][]*lockCall // by client, the oldest first
-	keys  map[keyPlace]kept
-	count map[share]int // keys; a lock may keep several on a node
+	keys  map[keyPlace]*kept
+	count map[share]int // keys that are there; a lock may keep several on a node
 }
 
 // lockCall is a call of a client for the lock.
@@ -40,10 +40,11 @@ type keyPlace struct {
 	name string
 }
 
-// kept is whose a key is.
+// kept is whose a key is, or was when it was there last.
 type kept struct {
 	call         *lockCall
 	value, token string
+	there        bool
 }
 
 // share is what a node keeps under a token.
@@ -53,7 +54,7 @@ type share struct {
 }
 
 func newAliases(next history.Sink) *aliases {
-	return &aliases{next: next, calls: map[int][]*lockCall{}, keys: map[keyPlace]kept{}, count: map[share]int{}}
+	return &aliases{next: next, calls: map[int][]*lockCall{}, keys: map[keyPlace]*kept{}, count: map[share]int{}}
 }
 
 // Record implements [history.Sink].
@@ -104,7 +105,7 @@ func (a *aliases) set(e *history.Event) {
 			delete(a.keys, at)
 			return
 		}
-		a.keys[at] = kept{c, e.Token, a.tokenOf(c, e)}
+		a.keys[at] = &kept{call: c, value: e.Token, token: a.tokenOf(c, e)}
 	}
 	if k, known := a.keys[at]; known {
 		a.come(e, k)
@@ -137,17 +138,18 @@ func (c *lockCall) formerly(value string) string {
 // supersede gives the keys of the try under way, which has come to nothing, a token of their
 // own: there is a key of another, by an event.
 func (a *aliases) supersede(c *lockCall, by *history.Event) {
+	var there []keyPlace
 	for _, at := range slices.SortedFunc(maps.Keys(a.keys), compareKeyPlaces) {
-		k := a.keys[at]
-		if k.call != c || k.value != c.value || a.count[k.share(at.node)] == 0 {
-			continue
+		if k := a.keys[at]; k.call == c && k.value == c.value {
+			if k.there {
+				there = append(there, at)
+				a.gone(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: by.Client, Reason: history.Deleted}, k)
+			}
+			k.token = c.formerly(k.value)
 		}
-		e := history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: by.Client, Reason: history.Deleted}
-		a.gone(&e, k)
-		k.token = c.formerly(k.value)
-		a.keys[at] = k
-		e.Kind, e.Reason, e.Sent = history.KeySet, "", c.sent
-		a.come(&e, k)
+	}
+	for _, at := range there {
+		a.come(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: by.Client, Sent: c.sent}, a.keys[at])
 	}
 }
 
@@ -155,10 +157,11 @@ func compareKeyPlaces(a, b keyPlace) int {
 	return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.name, b.name))
 }
 
-func (k kept) share(node int) share { return share{node, k.call.resource, k.token} }
+func (k *kept) share(node int) share { return share{node, k.call.resource, k.token} }
 
 // come tells of a key, the first of its token on its node.
-func (a *aliases) come(e *history.Event, k kept) {
+func (a *aliases) come(e *history.Event, k *kept) {
+	k.there = true
 	s := k.share(e.Node)
 	if a.count[s]++; a.count[s] == 1 {
 		a.pass(e, k)
@@ -166,17 +169,18 @@ func (a *aliases) come(e *history.Event, k kept) {
 }
 
 // gone tells that a key is gone, the last of its token on its node.
-func (a *aliases) gone(e *history.Event, k kept) {
-	s := k.share(e.Node)
-	if a.count[s] == 0 {
+func (a *aliases) gone(e *history.Event, k *kept) {
+	if !k.there {
 		return
 	}
+	k.there = false
+	s := k.share(e.Node)
 	if a.count[s]--; a.count[s] == 0 {
 		a.pass(e, k)
 	}
 }
 
-func (a *aliases) pass(e *history.Event, k kept) {
+func (a *aliases) pass(e *history.Event, k *kept) {
 	named := *e
 	named.Resource, named.Token = k.call.resource, k.token
 	a.next.Record(&named)

@@ -49,6 +49,14 @@ func TestAliases(t *testing.T) {
 			"1 acquire 1.1, 2 key-set 1.1 on 1, 5 key-gone 1.1 on 1, 5 key-set 1.1, try 1 on 1, 5 key-set 1.1 on 2, 6 granted 1.1, 7 key-gone 1.1, try 1 on 1, 8 key-set 1.1, try 1 on 3, 9 key-gone 1.1 on 2",
 		},
 		{
+			"an earlier try of several keys on a node is none of the hold, whichever of them are there",
+			[]history.Event{
+				acquire(1, 1, "1.1"), set(2, 1, 1, 1, "a", "x"), set(3, 1, 1, 1, "b", "x"), set(3, 1, 1, 1, "c", "x"), gone(4, 1, 1, "a", "x"),
+				set(6, 5, 1, 1, "a", "y"), gone(7, 1, 1, "b", "x"), gone(7, 1, 1, "c", "x"), gone(8, 1, 1, "a", "y"),
+			},
+			"1 acquire 1.1, 2 key-set 1.1 on 1, 6 key-gone 1.1 on 1, 6 key-set 1.1, try 1 on 1, 6 key-set 1.1 on 1, 7 key-gone 1.1, try 1 on 1, 8 key-gone 1.1 on 1",
+		},
+		{
 			"a try whose key comes behind that of a later one is an earlier one",
 			[]history.Event{acquire(1, 1, "1.1"), set(5, 4, 1, 1, "k", "y"), set(6, 2, 1, 2, "k", "x")},
 			"1 acquire 1.1, 5 key-set 1.1 on 1, 6 key-set 1.1, try 1 on 2",

@@ -73,25 +73,28 @@ func PrepareForeign(b Backend, s scenarios.Scenario, lock Foreign) (Experiment, 
 	b.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error) {
 		return open(ctx, s, seed, newAliases(sink))
 	}
+	e, err := prepare(b, s, func(string) (lockKind, error) { return lock.kind(), nil })
+	if err != nil {
+		return Experiment{}, err
+	}
 	for i := range s.Plan {
 		if err := Unbearable(s.Plan[i]); err != nil {
 			return Experiment{}, &UnfitError{fmt.Sprintf("plan[%d]", i), err}
 		}
 	}
-	e, err := prepare(b, s, func(string) (lockKind, error) { return lock.kind(), nil })
 	if e.generator != nil {
 		g := e.generator.Admitting(func(f nemesis.Fault) bool { return Unbearable(f) == nil })
 		e.generator = &g
 	}
-	return e, err
+	return e, nil
 }
 
-// Unbearable says why a fault cannot befall a foreign lock, if it cannot: nobody can change
-// the clock that it reads, and some steps are never heard of.
+// Unbearable says why a fault cannot befall a foreign lock, whatever the backend, if it cannot:
+// the clock that such a lock reads is that of package time, which is one for all clients and
+// which nobody can change, and some steps are never heard of.
 func Unbearable(f nemesis.Fault) error {
-	clients, _ := nemesis.Named(f.Action)
-	if k := f.Action.Kind(); len(clients) > 0 && slices.Contains(changesClocks, k) {
-		return fmt.Errorf("a lock that is not of this program reads the clock of the machine, which %s of a client cannot change", k)
+	if changesClockOfClient(f.Action) {
+		return fmt.Errorf("a lock that is not of this program reads the clock of the machine, which %s of a client cannot change", f.Action.Kind())
 	}
 	for _, m := range []*nemesis.Moment{&f.Start, f.End} {
 		if m == nil || m.Step == "" {
@@ -104,9 +107,15 @@ func Unbearable(f nemesis.Fault) error {
 	return nil
 }
 
-// changesClocks are the kinds of faults that make a machine's clocks others than the
+// changesClockOfClient reports whether a fault makes some clock of a client another than the
 // world's.
-var changesClocks = []nemesis.Kind{"clock-jump", "clock-rate", "clock-slew", "clock-strobe", "clock-freeze", "suspend", "snapshot"}
+func changesClockOfClient(a nemesis.Action) bool {
+	switch a.(type) {
+	case *nemesis.Suspend, *nemesis.Snapshot:
+		return true
+	}
+	return nemesis.Plan{{Action: a}}.AsksFor(nemesis.ClientClockFeature)
+}
 
 // kind is what an experiment knows of the lock: what its parameters mean is its own affair.
 func (f Foreign) kind() lockKind {

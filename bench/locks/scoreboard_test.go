@@ -1,8 +1,10 @@
 package locks
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -14,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/results"
@@ -108,9 +111,10 @@ func (b *Board) survey(t *testing.T, s Subject, series Series) {
 		b.explain(t, trial, seen)
 		return trial.Tally.Runs < least || len(trial.Missing()) > 0
 	})
-	for _, trial := range trials {
+	for _, in := range series.Storms {
+		trial := trials[in.Name]
 		if missing := trial.Missing(); trial.Tally.Runs > 0 && len(missing) > 0 {
-			t.Errorf("%s: %v is violated no more, in %s: take it from the findings", trial.Storm.Name, missing, words.Count(trial.Tally.Runs, "run"))
+			t.Errorf("%s: %v is violated no more, in %s: take it from the findings", in.Name, missing, words.Count(trial.Tally.Runs, "run"))
 		}
 	}
 }
@@ -165,19 +169,16 @@ func compress(path string) error {
 	if err != nil {
 		return err
 	}
-	packed, err := os.Create(path + ".gz")
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	defer packed.Close()
-	w, err := gzip.NewWriterLevel(packed, gzip.BestCompression)
-	if err != nil {
+	_, err = w.Write(text)
+	if err = errors.Join(err, w.Close()); err != nil {
 		return err
 	}
-	if _, err := w.Write(text); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
+	if err := files.WriteWhole(path+".gz", packed.Bytes()); err != nil {
 		return err
 	}
 	return os.Remove(path)

@@ -2,6 +2,7 @@ package speed
 
 import (
 	"context"
+	"errors"
 
 	"github.com/go-redsync/redsync/v4"
 	pools "github.com/go-redsync/redsync/v4/redis"
@@ -34,11 +35,18 @@ func newSyncing(addrs []string, options ...redsync.Option) Lock {
 func (s syncing) Acquire(ctx context.Context, resource string) (func(context.Context) error, error) {
 	mutex := s.sync.NewMutex(resource, s.options...)
 	return func(ctx context.Context) error {
-		if ok, err := mutex.UnlockContext(ctx); !ok {
-			return err
+		ok, err := mutex.UnlockContext(ctx)
+		switch {
+		case ok:
+			return nil
+		case err == nil:
+			return errSilent
 		}
-		return nil
+		return err
 	}, mutex.TryLockContext(ctx)
 }
+
+// errSilent is why a lock was not unlocked of which redsync says no more.
+var errSilent = errors.New("redsync has not unlocked, and tells no error")
 
 func (s syncing) Close() error { return closeAll(s.nodes) }

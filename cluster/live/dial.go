@@ -70,11 +70,7 @@ func (c *gatedConn) readLate(p []byte) (int, error) {
 		return at.ReadArrived(p)
 	}
 	_ = c.Conn.SetReadDeadline(time.Now().Add(lateReading))
-	defer func() {
-		if at := c.deadline.Load(); at != 0 {
-			_ = c.Conn.SetReadDeadline(time.Unix(0, at))
-		}
-	}()
+	defer func() { _ = c.Conn.SetReadDeadline(c.remembered()) }()
 	return c.Conn.Read(p)
 }
 
@@ -108,6 +104,15 @@ func (c *gatedConn) remember(t time.Time) {
 		return
 	}
 	c.deadline.Store(t.UnixNano())
+}
+
+// remembered is the deadline of reads that the client has set last, which may have been taken
+// back meanwhile.
+func (c *gatedConn) remembered() time.Time {
+	if at := c.deadline.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
 }
 
 // Close implements [net.Conn].

@@ -24,9 +24,13 @@ func (n *node) answer(l *life, c *server.Peer, command string, words []string) b
 	_, own := l.own[c]
 	asker := l.peers[c]
 	n.mu.Unlock()
-	switch {
-	case own:
+	if own {
 		return false
+	}
+	if asker != nil {
+		asker.begin()
+	}
+	switch {
 	case command == introduction:
 		n.meet(l, c, words)
 	case state.full && !state.evicting && slices.Contains(needMemory, command):

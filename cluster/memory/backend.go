@@ -29,19 +29,6 @@ func (Backend) Faults() []nemesis.Kind { return repertoire.Kinds() }
 // Features lists the features that they have for them.
 func (Backend) Features() []nemesis.Feature { return repertoire.Features() }
 
-// Foreign is what its worlds can carry out for a lock that reads the clock and sleeps by
-// package time, and not by the runtime of its client: all but what befalls the clocks of
-// one client, for all clients of a bubble, and its nodes, share one.
-func (b Backend) Foreign() nemesis.Ability {
-	return nemesis.Ability{
-		Name: b.Name(),
-		Kinds: slices.DeleteFunc(b.Faults(), func(k nemesis.Kind) bool {
-			return k == (*nemesis.Suspend)(nil).Kind() || k == (*nemesis.Snapshot)(nil).Kind()
-		}),
-		Features: slices.DeleteFunc(b.Features(), func(f nemesis.Feature) bool { return f == nemesis.ClientClockFeature }),
-	}
-}
-
 // Keys says that its worlds record every change of the nodes' keys.
 func (Backend) Keys() bool { return true }
 

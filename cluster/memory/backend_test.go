@@ -45,23 +45,6 @@ func TestFaultsOnOffer(t *testing.T) {
 	}
 }
 
-// A lock that reads the clock of package time cannot be told another time than everybody.
-func TestFaultsOnOfferForAForeignLock(t *testing.T) {
-	able := Backend{}.Foreign()
-	if got, want := refused(t, able), []string{"failover", "old-snapshot", "snapshot", "suspend"}; !slices.Equal(got, want) {
-		t.Errorf("refused are %v, want %v", got, want)
-	}
-	jump := func(m nemesis.Machine) nemesis.Plan {
-		return nemesis.Plan{{Action: &nemesis.ClockJump{Machine: m, By: time.Second}}}
-	}
-	if err := able.Refuse(jump(nemesis.Machine{Client: 1})); err == nil || !strings.Contains(err.Error(), `clock-jump with "client"`) {
-		t.Errorf("a client's clock: %v", err)
-	}
-	if err := able.Refuse(jump(nemesis.Machine{Node: 1})); err != nil {
-		t.Errorf("a node's clock: %v", err)
-	}
-}
-
 // A network in the memory of this process leads no other process anywhere.
 func TestClientsAreOfThisProcess(t *testing.T) {
 	w, err := Backend{}.Open(t.Context(), nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log))

@@ -3,6 +3,7 @@ package memory
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,8 +46,13 @@ type conn struct {
 	node   *node
 	life   *life
 
-	mu   sync.Mutex
-	sent env.Instant // what was asked last; 0: nothing has been
+	known  bool    // to the server: it has been told whose the connection is
+	frames framing // of what is asked
+
+	mu     sync.Mutex
+	coming []env.Instant // when the commands were sent that the server has not begun
+
+	sent env.Instant // when that was sent which the server carries out; for who does so
 
 	closing sync.Once
 	closed  chan struct{}
@@ -58,11 +64,13 @@ func (c *conn) Ask(piece []byte, sent time.Time) error {
 	if err := c.runs(); err != nil {
 		return err
 	}
-	if first := c.asks(sent); first {
+	if !c.known {
+		c.known = true
 		if err := c.introduce(); err != nil {
 			return err
 		}
 	}
+	c.expect(c.frames.ends(piece), sent)
 	c.node.clock.tick()
 	c.node.sync(c.life)
 	_, err := c.Write(piece)
@@ -92,20 +100,22 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// asks takes down when something was sent.
-func (c *conn) asks(sent time.Time) (first bool) {
+// expect takes down when so many commands were sent. The server reads on while it carries out
+// one, so that what has come last is not what it is about.
+func (c *conn) expect(commands int, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	first = c.sent == 0
-	c.sent = max(env.Instant(sent.Sub(c.node.clock.machine.began)), 1)
-	return first
+	at := max(env.Instant(sent.Sub(c.node.clock.machine.began)), 1)
+	c.coming = append(c.coming, slices.Repeat([]env.Instant{at}, commands)...)
 }
 
-// asked is when what was asked last was sent.
-func (c *conn) asked() env.Instant {
+// begin takes note that the server begins with the next command.
+func (c *conn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.sent
+	if len(c.coming) > 0 {
+		c.sent, c.coming = c.coming[0], c.coming[1:]
+	}
 }
 
 // introduction is a command of ours, by which a server learns which of its peers is the other
@@ -127,7 +137,7 @@ func (n *node) meet(l *life, c *server.Peer, words []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if number, err := strconv.Atoi(strings.Join(words, "")); err == nil && number >= 1 && number <= len(l.coming) {
-		l.peers[c] = l.coming[number-1]
+		l.peers[c], l.coming[number-1] = l.coming[number-1], nil
 	}
 	c.OnDisconnect(func() {
 		n.mu.Lock()

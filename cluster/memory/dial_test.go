@@ -45,7 +45,7 @@ func TestDialForSomebodyElse(t *testing.T) {
 		}
 		w.Reach(1, begin, 0)
 		_ = c.Ping(w.t.Context()).Err() // the last connection ends under it
-		if err := c.Ping(w.t.Context()).Err(); err == nil || !strings.Contains(err.Error(), "connection refused") {
+		if err := c.Ping(w.t.Context()).Err(); err == nil || !strings.Contains(err.Error(), "dial memory "+Addr(1)+": connection refused") {
 			t.Errorf("while it is down: %v", err)
 		}
 		w.Reach(1, end, 0)

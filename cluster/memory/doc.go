@@ -24,7 +24,7 @@
 //
 // A lock that is not on env reads the time and sleeps by package time, and has a Redis
 // client of its own, whose connections live.World.Dial makes: it stands still where it reads
-// or writes. What may befall it says [Backend.Foreign]. Its client must not sleep within a
+// or writes. What cannot befall it says storm.Unbearable. Its client must not sleep within a
 // write, nor wait for a lock while another sleeps with it: go-redis is fit for a bubble with
 // its maintenance notifications disabled.
 //

@@ -45,7 +45,7 @@ func (c *conn) cause() cause {
 	if c == nil {
 		return cause{}
 	}
-	return cause{client: c.client, sent: c.asked()}
+	return cause{client: c.client, sent: c.sent}
 }
 
 // newKeys returns the keys of a node that has none. ending is called when one ends.

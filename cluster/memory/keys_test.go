@@ -105,3 +105,35 @@ func TestKeysGoByTheNodesClock(t *testing.T) {
 1s key-gone a of 0 expired
 3.001s key-gone a of 0 expired`)
 }
+
+// Law: what a command does is told with when that command was sent, however many of one
+// connection were held up and come at once.
+func TestKeysThatComeTogether(t *testing.T) {
+	const commands = 20
+	cut := nemesis.Fault{Action: &nemesis.Partition{}, Start: nemesis.At(0), End: nemesis.After(time.Minute)}
+	w := try(t, nemesis.Setting{Plan: nemesis.Plan{cut}}, func(w *trial, client int) {
+		conn, err := w.Dial(w.t.Context(), 1, 1)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		for i := range commands {
+			w.sleep(1, time.Second)
+			_, _ = fmt.Fprintf(conn, "*5\r\n$3\r\nSET\r\n$3\r\nk%02d\r\n$1\r\nv\r\n$2\r\nPX\r\n$7\r\n1000000\r\n", i+1)
+		}
+		w.sleep(1, 2*time.Minute)
+	})
+	set := 0
+	for _, e := range *w.log {
+		if e.Kind == history.KeySet {
+			set++
+			if want := fmt.Sprintf("k%02d", e.Sent.Sub(0)/time.Second); e.Resource != want {
+				t.Errorf("%s is set by what was sent at %v", e.Resource, e.Sent)
+			}
+		}
+	}
+	if set != commands {
+		t.Errorf("%d keys of %d are set", set, commands)
+	}
+}

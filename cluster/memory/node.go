@@ -38,15 +38,21 @@ type life struct {
 	// Under the lock of the node.
 	still  chan struct{} // closed when it goes on; nil: it does not stand still
 	state  configuration
-	coming []*conn                   // those that have introduced themselves, or are about to
+	coming []*conn                   // those that are about to introduce themselves, and nil for those that have
 	peers  map[*server.Peer]*conn    // whose the server's ends of connections are
 	own    map[*server.Peer]struct{} // peers whom miniredis answers as it does
 }
 
+// Addr is the address of a node, which is what errors call it. It is no name, for a bubble in
+// which one is looked up leaves a channel of the resolver behind; and it is of the multicast
+// network for examples (RFC 6676), to which no connection can be made: who dials it otherwise
+// than by the world hears of it at once.
+func Addr(node int) string { return fmt.Sprintf("233.252.0.%d:6379", node) }
+
 // newNode returns a node that has not been started. keeps says that its keys outlive it.
 func newNode(m machine, number int, keeps bool) *node {
 	redis := miniredis.NewMiniRedis()
-	n := &node{addr: fmt.Sprintf("node-%d:6379", number), keeps: keeps, redis: redis, clock: newClock(m, redis)}
+	n := &node{addr: Addr(number), keeps: keeps, redis: redis, clock: newClock(m, redis)}
 	n.keys = newKeys(number, n.expire)
 	return n
 }

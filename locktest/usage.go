@@ -1,0 +1,114 @@
+package locktest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// usage is what a run sees of how its lock behaves towards the kit. The lock's goroutines may
+// outlive the run, on real servers.
+type usage struct {
+	mu     sync.Mutex
+	traits traits
+	misuse error // the first
+
+	dials map[int]int // of each client
+	nodes map[int]bool
+	calls map[int]int // of Lock, that have returned, of each client
+}
+
+func newUsage() *usage {
+	return &usage{dials: map[int]int{}, nodes: map[int]bool{}, calls: map[int]int{}}
+}
+
+// dialled takes note of a connection that a client wants.
+func (u *usage) dialled(client, node int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.dials[client]++
+	u.nodes[node] = true
+}
+
+// answered takes note of a call of Lock that has returned.
+func (u *usage) answered(client int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.calls[client]++
+}
+
+// granted takes note of a grant. An error says that nobody can use it.
+func (u *usage) granted(client int, h Hold) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.traits.add(traits{fences: h.Fence != 0, tells: h.Lost != nil, endless: h.Until.IsZero()})
+	if h.Release == nil {
+		return u.wrong("client %d: Lock has returned a Hold without Release", client)
+	}
+	return nil
+}
+
+// extended takes note of an extension until then.
+func (u *usage) extended(until time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.traits.add(traits{endless: until.IsZero()})
+}
+
+// lack says that a hold has not what the run needs of it.
+func (u *usage) lack(client int, what string) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.wrong("client %d: Config.Extend is set, and Lock has returned a Hold without %s", client, what)
+}
+
+// wrong keeps the first.
+func (u *usage) wrong(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	u.misuse = cmp.Or(u.misuse, err)
+	return err
+}
+
+// misused is the first thing that the lock has done which none may; nil: there is none.
+func (u *usage) misused() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.misuse
+}
+
+// undialled is the error of a run in which a client has called the lock and dialled nobody: it
+// went by another way than the one that the storm is on. One call may have been cancelled
+// before it came to that.
+func (u *usage) undialled() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, client := range slices.Sorted(maps.Keys(u.calls)) {
+		if u.calls[client] > 1 && u.dials[client] == 0 {
+			return fmt.Errorf("client %d has called Lock %d times, and nothing of it has used env.Dial: each client's lock needs a Redis client of its own, which dials by it", client, u.calls[client])
+		}
+	}
+	return nil
+}
+
+// seen is what the lock has shown of itself, and which of so many nodes nobody has dialled.
+func (u *usage) seen(nodes int) (t traits, idle []int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for n := 1; n <= nodes; n++ {
+		if !u.nodes[n] {
+			idle = append(idle, n)
+		}
+	}
+	return u.traits, idle
+}
+
+// unused says what nodes that nobody has dialled may mean; empty, if there are none.
+func unused(nodes []int) string {
+	if len(nodes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("of the nodes nobody has dialled %v: is Config.Nodes what the lock needs? It is judged as one that is kept by a majority of them", nodes)
+}
