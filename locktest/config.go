@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -29,12 +30,14 @@ type Config struct {
 	// 3.
 	Clients int
 
-	// TTL is what the lock asks for, from 10 ms on, in whole milliseconds. Default 2 s.
-	// All times of the storms are made of it, so that on [Process] a shorter one makes
+	// TTL is what the lock asks for, from 10 ms to 1000 h, as are all times here at most, in
+	// whole milliseconds. Default 2 s. All times of the storms are made of it, so that on [Process] a shorter one makes
 	// them shorter.
 	TTL time.Duration
 
-	// Rounds is how often each client locks, works and releases. Default 40.
+	// Rounds is how often each client locks, works and releases, 1 to 100000. Default 40.
+	// A call of Lock that is refused is a round, too: a lock that gives up at once wants
+	// more of them, or it has given up for the last time before the storm is over.
 	Rounds int
 
 	// Work is how long a client works under the lock, at most; each time is drawn from
@@ -71,8 +74,8 @@ type Config struct {
 	// was released, TTL/4.
 	Bounds history.Bounds
 
-	// Storms are the plans of faults. Default: [Storms] of this configuration, and Drawn
-	// others.
+	// Storms are the plans of faults, one or more. Default (nil): [Storms] of this
+	// configuration, and Drawn others.
 	Storms []Storm
 
 	// Drawn is how many plans of the default are drawn from the seed. Default 5; below
@@ -163,6 +166,8 @@ var workloads = []string{"section", "checked", "posted", "hold"}
 const (
 	maxNodes   = 64
 	maxClients = 1000
+	maxRounds  = 100_000
+	longest    = 1000 * time.Hour // of each time
 )
 
 // validate returns a [FieldError] for the first field of a filled configuration that cannot
@@ -175,10 +180,10 @@ func (c Config) validate() error {
 		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
 	case c.Clients < 1 || c.Clients > maxClients:
 		return wrong("Clients", "%d: want 1 to %d", c.Clients, maxClients)
-	case c.TTL < 10*time.Millisecond || c.TTL%time.Millisecond != 0:
-		return wrong("TTL", "%v: want whole milliseconds, at least 10ms", c.TTL)
-	case c.Rounds < 1:
-		return wrong("Rounds", "%d: want at least 1", c.Rounds)
+	case c.TTL < 10*time.Millisecond || c.TTL > longest || c.TTL%time.Millisecond != 0:
+		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, words.Whole(longest))
+	case c.Rounds < 1 || c.Rounds > maxRounds:
+		return wrong("Rounds", "%d: want 1 to %d", c.Rounds, maxRounds)
 	case c.Runs < 1:
 		return wrong("Runs", "%d: want at least 1", c.Runs)
 	case !slices.Contains(workloads, c.Workload):
@@ -207,6 +212,9 @@ func (c Config) validateTimes() error {
 		if d.value < 0 {
 			return wrong(d.field, "%v is negative", d.value)
 		}
+		if d.value > longest {
+			return wrong(d.field, "%v: want at most %s", d.value, words.Whole(longest))
+		}
 	}
 	return nil
 }
@@ -218,6 +226,8 @@ func (c Config) validatePromises() error {
 			return wrong("Promises", "there is no property %q: want some of %q", p, checker.Properties())
 		case p == checker.Cleanup && !c.Backend.traits().Keys:
 			return wrong("Promises", "%s is judged on locktest.Memory alone, where every change of a key is recorded", p)
+		case p == checker.FaultTolerance && c.Nodes < 3:
+			return wrong("Promises", "%s is about a minority of the nodes that is gone, and of %s there is none", p, words.Count(c.Nodes, "node"))
 		}
 	}
 	return nil
@@ -227,6 +237,9 @@ func (c Config) validatePromises() error {
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 func (c Config) validateStorms() error {
+	if c.Storms != nil && len(c.Storms) == 0 {
+		return wrong("Storms", "there are none, so that nothing would be tried; nil means those of the default")
+	}
 	seen := map[string]bool{}
 	for i, s := range c.Storms {
 		field := fmt.Sprintf("Storms[%d]", i)

@@ -3,6 +3,7 @@ package locktest
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -61,13 +62,21 @@ func (tr trial) fit() error {
 	return nil
 }
 
-// runs is how often a storm is run.
-func (tr trial) runs(s Storm) int { return cmp.Or(s.Runs, tr.Runs) }
+// seeds are those of the runs of a storm. Behind the largest number comes 0.
+func (tr trial) seeds(s Storm) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i := range cmp.Or(s.Runs, tr.Runs) {
+			if !yield(tr.Seed + uint64(i)) {
+				return
+			}
+		}
+	}
+}
 
 // storm runs one storm, with one seed after another up to the first that fails.
 func (tr trial) storm(t *testing.T, s Storm) {
 	sum := newSummary()
-	for seed := tr.Seed; seed < tr.Seed+uint64(tr.runs(s)); seed++ {
+	for seed := range tr.seeds(s) {
 		o, err := tr.settled(t, tr.scenario(s), seed)
 		if err != nil {
 			t.Fatalf("there was no proper run: %v\n\n%s", err, planText(s.Plan, o.Plan))
@@ -144,7 +153,7 @@ func (s *summary) undecided(of Storm) string {
 func (s *summary) text(of Storm) string {
 	var b strings.Builder
 	held := s.tally.Measured.All()
-	fmt.Fprintf(&b, "%s: %s of the lock in %s", of.Summary, words.Count(held.Grants, "grant"), words.Count(s.tally.Runs, "run"))
+	fmt.Fprintf(&b, "%s: %s of the lock in %s", cmp.Or(of.Summary, of.Name), words.Count(held.Grants, "grant"), words.Count(s.tally.Runs, "run"))
 	var verdicts []string
 	for _, p := range checker.Properties() {
 		if v := s.tally.Observed(p); v != checker.NotApplicable {

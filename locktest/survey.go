@@ -28,7 +28,7 @@ func Survey(t *testing.T, c Config, open func(Env) Locker, see func(*testing.T, 
 }
 
 func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) {
-	for seed := tr.Seed; seed < tr.Seed+uint64(tr.runs(s)); seed++ {
+	for seed := range tr.seeds(s) {
 		o, err := tr.settled(t, tr.scenario(s), seed)
 		if err != nil {
 			t.Fatalf("there was no proper run: %v\n\n%s", err, planText(s.Plan, o.Plan))

@@ -20,6 +20,9 @@ var (
 
 // again runs a stored run again and again, as the subtest of its storm.
 func (tr trial) again(t *testing.T, dir string) {
+	if *reruns < 1 {
+		t.Fatalf("-locktest.reruns: %d: want at least 1", *reruns)
+	}
 	stored, err := results.Load(dir)
 	if err != nil {
 		t.Fatalf("-locktest.witness: %v", err)
