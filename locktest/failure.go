@@ -41,7 +41,7 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 		fmt.Fprintf(&b, "\n%s\n", words.Sentence(hint))
 	}
 	dir, err := tr.keep(t.Context(), o)
-	fmt.Fprintf(&b, "\nThe plan:\n\n%s", indented(Storm{Name: o.Scenario.Name, Plan: o.Plan}.text()))
+	fmt.Fprintf(&b, "\n%s", planText(o.Scenario.Name, o.Plan))
 	if err != nil {
 		fmt.Fprintf(&b, "\nThe run could not be stored: %v\n", err)
 	}

@@ -53,6 +53,7 @@ var innerTests = map[string]func(t *testing.T){
 			return l
 		})
 	},
+	"none":  func(t *testing.T) { locktest.Run(t, locktest.Config{}, nil) },
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
 }
 
@@ -136,7 +137,8 @@ func wantReadable(t *testing.T, dir string) {
 // A lock that cannot be built, and a configuration that cannot be, are told as that.
 func TestWhatCannotBeIsTold(t *testing.T) {
 	for name, wants := range map[string][]string{
-		"fatal": {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does"},
+		"fatal": {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "though nothing went wrong: 16 storms more not tried"},
+		"none":  {"locktest: the function that makes the lock is nil"},
 		"mutex": {"locktest: TestInner/calm: virtual time has stood still for 2s", "failure_test.go"},
 		"nodes": {"locktest.Config.Nodes: 65: want 1 to 64"},
 	} {
@@ -163,7 +165,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 			want: []string{"seed 1: client ", ": Lock has returned a Hold without Release"},
 		},
 		"no extension": {
-			config: locktest.Config{Work: time.Second, Extend: 100 * time.Millisecond},
+			config: locktest.Config{Extend: time.Hour}, // no hold lasts so long
 			make: func(env locktest.Env) locktest.Locker {
 				l := onOneNode(env)
 				return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
@@ -182,7 +184,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 		},
 		"panic in the making": {
 			make: func(locktest.Env) locktest.Locker { panic("ouch") },
-			want: []string{"client 1: the function that makes the lock panics: ouch"},
+			want: []string{"client 1: the function that makes the lock panics: ouch", "failure_test.go"},
 		},
 		"error in the making": {
 			make: func(env locktest.Env) locktest.Locker {
@@ -210,7 +212,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 			make: func(env locktest.Env) locktest.Locker {
 				return locktest.LockerFunc(func(context.Context, string) (locktest.Hold, error) { select {} })
 			},
-			want: []string{"these have not ended", "client 1, main"},
+			want: []string{"client 1: Lock has not returned, though its context has ended", "failure_test.go"},
 		},
 		"cleanup that does not return": {
 			make: func(env locktest.Env) locktest.Locker {
@@ -218,6 +220,13 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 				return onOneNode(env)
 			},
 			want: []string{"client 1: what was given to Cleanup has not returned"},
+		},
+		"cleanup that panics": {
+			make: func(env locktest.Env) locktest.Locker {
+				env.Cleanup(nil)
+				return onOneNode(env)
+			},
+			want: []string{"client 1: what was given to Cleanup panics: "},
 		},
 		"by another way": {
 			make: func(env locktest.Env) locktest.Locker {

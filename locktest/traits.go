@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,11 +19,13 @@ type traits struct {
 
 	dials map[int]int // of each client
 	nodes map[int]bool
-	calls map[int]int // of Lock, that have returned, of each client
+	locks map[int]int // calls of Lock that have returned, of each client
+
+	open map[int]string // the call that each client has under way
 }
 
 func newTraits() *traits {
-	return &traits{dials: map[int]int{}, nodes: map[int]bool{}, calls: map[int]int{}}
+	return &traits{dials: map[int]int{}, nodes: map[int]bool{}, locks: map[int]int{}, open: map[int]string{}}
 }
 
 // dialled takes note of a connection that a client wants.
@@ -37,16 +40,16 @@ func (t *traits) dialled(client, node int) {
 func (t *traits) answered(client int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.calls[client]++
+	t.locks[client]++
 }
 
 // undialled is the error of a run in which a client has called the lock and dialled nobody: it
 // went by another way than the one that the storm is on. One call may have been cancelled
 // before it came to that.
 func (t *traits) undialled() error {
-	for _, client := range slices.Sorted(maps.Keys(t.calls)) {
-		if t.calls[client] > 1 && t.dials[client] == 0 {
-			return fmt.Errorf("client %d has called Lock %d times, and nothing of it has used env.Dial: each client's lock needs a Redis client of its own, which dials by it", client, t.calls[client])
+	for _, client := range slices.Sorted(maps.Keys(t.locks)) {
+		if t.locks[client] > 1 && t.dials[client] == 0 {
+			return fmt.Errorf("client %d has called Lock %d times, and nothing of it has used env.Dial: each client's lock needs a Redis client of its own, which dials by it", client, t.locks[client])
 		}
 	}
 	return nil
@@ -62,8 +65,32 @@ func (t *traits) idle(nodes int) (list []int) {
 	return list
 }
 
+// calls takes note of a call of the lock's, until what it returns is called.
+func (t *traits) calls(what string, client int) (over func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open[client] = what
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.open, client)
+	}
+}
+
+// deaf is the error of a run at whose end calls of the lock's have not returned: their
+// contexts have ended by then.
+func (t *traits) deaf() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var deaf []error
+	for _, client := range slices.Sorted(maps.Keys(t.open)) {
+		deaf = append(deaf, fmt.Errorf("client %d: %s has not returned, though its context has ended", client, t.open[client]))
+	}
+	return errors.Join(deaf...)
+}
+
 // see takes note of a grant. An error says that nobody can use it.
-func (t *traits) see(client int, h Hold) error {
+func (t *traits) see(client int, h Hold, extends bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.fences = t.fences || h.Fence != 0
@@ -72,14 +99,10 @@ func (t *traits) see(client int, h Hold) error {
 	if h.Release == nil {
 		return t.misuse("client %d: Lock has returned a Hold without Release", client)
 	}
+	if extends && h.Extend == nil {
+		return t.misuse("client %d: Config.Extend is set, and Lock has returned a Hold without Extend", client)
+	}
 	return nil
-}
-
-// lack says that a hold has not what the run needs of it.
-func (t *traits) lack(client int, what string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.misuse("client %d: Config.Extend is set, and Lock has returned a Hold without %s", client, what)
 }
 
 // misuse keeps the first.

@@ -93,6 +93,9 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome,
 		o.Result, err = e.Run(ctx, seed, &o.tape)
 		return err
 	})
+	if err != nil {
+		err = errors.Join(o.traits.deaf(), err)
+	}
 	if o.traits.misused != nil {
 		err = o.traits.misused // the run came to its end all the same
 	}
