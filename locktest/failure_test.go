@@ -53,6 +53,12 @@ var innerTests = map[string]func(t *testing.T){
 			return l
 		})
 	},
+	"within": func(t *testing.T) {
+		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
+			locktest.Run(t, locktest.Config{}, func(env locktest.Env) locktest.Locker { return onOneNode(env) })
+			return onOneNode(env)
+		})
+	},
 	"none":  func(t *testing.T) { locktest.Run(t, locktest.Config{}, nil) },
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
 }
@@ -137,10 +143,11 @@ func wantReadable(t *testing.T, dir string) {
 // A lock that cannot be built, and a configuration that cannot be, are told as that.
 func TestWhatCannotBeIsTold(t *testing.T) {
 	for name, wants := range map[string][]string{
-		"fatal": {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "though nothing went wrong: 16 storms more not tried"},
-		"none":  {"locktest: the function that makes the lock is nil"},
-		"mutex": {"locktest: TestInner/calm: virtual time has stood still for 2s", "failure_test.go"},
-		"nodes": {"locktest.Config.Nodes: 65: want 1 to 64"},
+		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "though nothing went wrong: 16 storms more not tried"},
+		"within": {"locktest: called within a run, or another bubble of testing/synctest"},
+		"none":   {"locktest: the function that makes the lock is nil"},
+		"mutex":  {"locktest: TestInner/calm: virtual time has stood still for 2s", "failure_test.go"},
+		"nodes":  {"locktest.Config.Nodes: 65: want 1 to 64"},
 	} {
 		text := runInner(t, name, t.TempDir())
 		for _, want := range wants {

@@ -32,6 +32,9 @@ func Run(t *testing.T, c Config, open func(Env) Locker) {
 // run. Where that was so though nothing went wrong, it would be so in every storm.
 func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testing.T, Storm) error) {
 	t.Helper()
+	if inside() {
+		t.Fatal("locktest: called within a run, or another bubble of testing/synctest, in which no test can be run: call it in the test itself")
+	}
 	c = c.filled(t.Name())
 	if err := c.validate(); err != nil {
 		t.Fatal(err)
