@@ -94,7 +94,7 @@ func TestFailureIsTold(t *testing.T) {
 	for _, want := range []string{
 		`--- PASS: TestInner/calm`,
 		`--- FAIL: TestInner/holder-stands-still`,
-		`C \(contract\) is violated, by the lock released by DEL, seed \d`,
+		`failure_test.go:\d+: C \(contract\) is violated, by the lock released by DEL, seed \d`,
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held the lock`,
 		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`,
 		`Stored in ` + regexp.QuoteMeta(stored) + `\d: run.json, history.jsonl, this text, and report.html`,
@@ -116,7 +116,7 @@ func TestFailureIsTold(t *testing.T) {
 	}
 	wantReadable(t, runs[0])
 	again := runInner(t, "del", dir, "-test.run=^TestInner$/^holder-stands-still$", "-locktest.witness="+runs[0], "-locktest.reruns=4")
-	if want := regexp.MustCompile(`C \(contract\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
+	if want := regexp.MustCompile(`failure_test.go:\d+: C \(contract\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
 		t.Errorf("the witness tells\n%s", again)
 	}
 }

@@ -3,7 +3,6 @@ package locktest
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"strings"
 	"testing"
 
@@ -56,6 +55,7 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 	for i, s := range c.Storms {
 		var err error
 		t.Run(s.Name, func(t *testing.T) {
+			t.Helper() // so that what is told bears the line of the user's test
 			if err = try(tr, t, s); err != nil {
 				t.Error(err)
 			}
@@ -77,22 +77,18 @@ func (tr trial) fit() error {
 	return nil
 }
 
-// seeds are those of the runs of a storm. Behind the largest number comes 0.
-func (tr trial) seeds(s Storm) iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		for i := range cmp.Or(s.Runs, tr.Runs) {
-			if !yield(tr.Seed + uint64(i)) {
-				return
-			}
-		}
-	}
-}
+// runs is how often a storm is run.
+func (tr trial) runs(s Storm) int { return cmp.Or(s.Runs, tr.Runs) }
+
+// seed is that of a run of a storm, the first of which is 0. Behind the largest comes 0.
+func (c Config) seed(run int) uint64 { return c.Seed + uint64(run) }
 
 // storm runs one storm, with one seed after another up to the first that fails.
 func (tr trial) storm(t *testing.T, s Storm) error {
+	t.Helper()
 	sum := newSummary()
-	for seed := range tr.seeds(s) {
-		o, err := tr.settled(t, tr.scenario(s), seed)
+	for run := range tr.runs(s) {
+		o, err := tr.settled(t, tr.scenario(s), tr.seed(run))
 		if err != nil {
 			return improper(s, o, err)
 		}

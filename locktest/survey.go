@@ -28,8 +28,8 @@ func Survey(t *testing.T, c Config, open func(Env) Locker, see func(*testing.T, 
 }
 
 func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) error {
-	for seed := range tr.seeds(s) {
-		o, err := tr.settled(t, tr.scenario(s), seed)
+	for run := range tr.runs(s) {
+		o, err := tr.settled(t, tr.scenario(s), tr.seed(run))
 		if err != nil {
 			return improper(s, o, err)
 		}

@@ -110,6 +110,7 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome,
 
 // settled is run, once more if the machine was too slow for the plan.
 func (tr trial) settled(t *testing.T, s scenarios.Scenario, seed uint64) (outcome, error) {
+	t.Helper()
 	o, err := tr.run(t, s, seed)
 	if err == nil && o.Slipped() {
 		t.Logf("seed %d: things came %v late, more than %v: run again", seed, o.Slip, s.AllowedSlip())

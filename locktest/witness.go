@@ -20,6 +20,7 @@ var (
 
 // again runs a stored run again and again, as the subtest of its storm.
 func (tr trial) again(t *testing.T, dir string) {
+	t.Helper()
 	if *reruns < 1 {
 		t.Fatalf("-locktest.reruns: %d: want at least 1", *reruns)
 	}
@@ -33,11 +34,15 @@ func (tr trial) again(t *testing.T, dir string) {
 	if want := tr.Backend.traits().Name; stored.Backend != want {
 		t.Fatalf("-locktest.witness: %s was run on %s, and Config.Backend is %s", dir, stored.Backend, want)
 	}
-	t.Run(stored.Scenario.Name, func(t *testing.T) { tr.repeat(t, stored) })
+	t.Run(stored.Scenario.Name, func(t *testing.T) {
+		t.Helper()
+		tr.repeat(t, stored)
+	})
 }
 
 // repeat fails if what was violated is violated again.
 func (tr trial) repeat(t *testing.T, stored results.Run) {
+	t.Helper()
 	o := outcome{Result: storm.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}, traits: newTraits()}
 	violated := tr.violated(o)
 	if len(violated) == 0 {
