@@ -248,6 +248,8 @@ func (c Config) validateStorms() error {
 			return wrong(field, "name %q: want up to 64 lower-case letters, digits and hyphens", s.Name)
 		case seen[s.Name]:
 			return wrong(field, "another is called %q, too", s.Name)
+		case s.Runs < 0:
+			return wrong(field, "%s: runs: %d: want at least 1, or 0 for Config.Runs", s.Name, s.Runs)
 		}
 		seen[s.Name] = true
 	}

@@ -35,6 +35,7 @@ func TestFieldsThatCannotBe(t *testing.T) {
 		"Promises":    {Backend: locktest.Process, Promises: []checker.Property{checker.Cleanup}},
 		"Storms[1]":   {Storms: []locktest.Storm{{Name: "a"}, {Name: "a"}}},
 		"Storms":      {Storms: []locktest.Storm{}},
+		"Storms[0]":   {Storms: []locktest.Storm{{Name: "a", Runs: -1}}},
 	} {
 		err := locktest.Try(t, c, locktest.Storm{Name: "calm"}, 1, nil).Err
 		var wrong *locktest.FieldError

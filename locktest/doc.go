@@ -3,7 +3,7 @@
 // by the same checker as the locks of Lockstorm itself.
 //
 //	func TestLockInStorm(t *testing.T) {
-//		locktest.Run(t, locktest.Config{}, func(env locktest.Env) locktest.Locker {
+//		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
 //			client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
 //			env.Cleanup(client.Close)
 //			return mine.NewLock(client, env.TTL) // Lock(ctx, resource) (locktest.Hold, error)

@@ -26,7 +26,7 @@ func (tr trial) again(t *testing.T, dir string) {
 	}
 	stored, err := results.Load(dir)
 	if err != nil {
-		t.Fatalf("-locktest.witness: %v", err)
+		t.Fatalf("-locktest.witness: %v (paths are seen from the directory of the test)", err)
 	}
 	if stored.Scenario.Lock.Kind != tr.Name {
 		t.Skipf("-locktest.witness: %s is of the lock %s, and this one is %s", dir, stored.Scenario.Lock.Kind, tr.Name)
