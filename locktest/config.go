@@ -226,8 +226,6 @@ func (c Config) validatePromises() error {
 			return wrong("Promises", "there is no property %q: want some of %q", p, checker.Properties())
 		case p == checker.Cleanup && !c.Backend.traits().Keys:
 			return wrong("Promises", "%s is judged on locktest.Memory alone, where every change of a key is recorded", p)
-		case p == checker.FaultTolerance && c.Nodes < 3:
-			return wrong("Promises", "%s is about a minority of the nodes that is gone, and of %s there is none", p, words.Count(c.Nodes, "node"))
 		}
 	}
 	return nil
