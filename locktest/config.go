@@ -47,7 +47,8 @@ type Config struct {
 	// Think is how long it waits between two rounds, drawn likewise. Default TTL/5.
 	Think time.Duration
 
-	// Extend is how often a client extends the lock while it works. 0: never.
+	// Extend is how often a client extends the lock while it works; each Hold has to have an
+	// Extend then. 0: never.
 	Extend time.Duration
 
 	// Workload is what it does under the lock: "section" reads the guarded resource,
@@ -82,9 +83,10 @@ type Config struct {
 	// 0: none.
 	Drawn int
 
-	// Promises are what fails the test when it is violated. Default: V1, L1 and C; V2 of a
-	// lock that tells of a loss; V4 of one whose grants bear fences. What is promised holds
-	// under these plans, and what is violated under others is a limit:
+	// Promises are what fails the test when it is violated. Default (nil): V1, L1 and C; V2
+	// of a lock that tells of a loss; V4 of one whose grants bear fences. Of an empty list
+	// nothing fails; [Survey] is for that. What is promised holds under these plans, and what
+	// is violated under others is a limit:
 	//
 	//   - V1: a node that comes back without its keys has been away for a TTL, nodes evict
 	//     no keys, and no clock is wrong. If grants have no Until, no client stands still,
