@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,10 +21,16 @@ func (w world) enter(t *testing.T, do func(ctx context.Context) error) error {
 	return inBubble(t, do)
 }
 
+// bubbles lets one bubble after another be: client libraries keep timers for all of a program,
+// and one that was made in a bubble ends the program when it is used in another.
+var bubbles sync.Mutex
+
 // inBubble is synctest.Test of a function that fails nothing. What is stuck in the bubble, or
 // panics on the function's own goroutine, is an error; the rest of a bubble that is stuck
 // stays behind.
 func inBubble(t *testing.T, do func(ctx context.Context) error) (err error) {
+	bubbles.Lock() // of tests that run in parallel
+	defer bubbles.Unlock()
 	returned, heart := false, new(pulse)
 	defer heart.feel(t.Name())()
 	defer func() {
@@ -66,6 +73,16 @@ const told = 5
 // durable is how the runtime marks goroutines that do not keep virtual time from going on.
 const durable = "(durable)"
 
+// bubbleMark is how the runtime marks goroutines of a bubble; its number comes behind it.
+const bubbleMark = "synctest bubble "
+
+// inside reports whether the caller is in a bubble.
+func inside() bool {
+	stack := make([]byte, 256)
+	first, _, _ := strings.Cut(string(stack[:runtime.Stack(stack, false)]), "\n")
+	return strings.Contains(first, bubbleMark)
+}
+
 // bubbled tells the goroutines of the last bubble whose first lines are wanted.
 func bubbled(wanted func(first string) bool) string {
 	stacks := make([]byte, 1<<20)
@@ -74,7 +91,7 @@ func bubbled(wanted func(first string) bool) string {
 	for _, g := range strings.Split(string(stacks), "\n\n") {
 		bubble := 0
 		first, _, _ := strings.Cut(g, "\n")
-		if _, number, found := strings.Cut(first, "synctest bubble "); found {
+		if _, number, found := strings.Cut(first, bubbleMark); found {
 			_, _ = fmt.Sscanf(number, "%d", &bubble)
 		}
 		if bubble > last {

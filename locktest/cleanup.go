@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -28,19 +29,30 @@ func (c *cleanup) run(client int) error {
 	funcs := c.funcs
 	c.funcs = nil
 	c.mu.Unlock()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for _, f := range slices.Backward(funcs) {
-			_ = f()
-		}
-	}()
+	done := make(chan error, 1)
+	go func() { done <- undo(funcs) }()
 	late := time.NewTimer(cleanupPatience)
 	defer late.Stop()
 	select {
-	case <-done:
+	case err := <-done:
+		if err != nil {
+			return fmt.Errorf("client %d: %w", client, err)
+		}
 		return nil
 	case <-late.C:
 		return fmt.Errorf("client %d: what was given to Cleanup has not returned after %v", client, cleanupPatience)
 	}
+}
+
+// undo calls functions, the last first. What one of them panics with is an error.
+func undo(funcs []func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("what was given to Cleanup panics: %v\n%s", p, debug.Stack())
+		}
+	}()
+	for _, f := range slices.Backward(funcs) {
+		_ = f()
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -29,12 +30,14 @@ type Config struct {
 	// 3.
 	Clients int
 
-	// TTL is what the lock asks for, from 10 ms on, in whole milliseconds. Default 2 s.
-	// All times of the storms are made of it, so that on [Process] a shorter one makes
+	// TTL is what the lock asks for, from 10 ms to 1000 h, as are all times here at most, in
+	// whole milliseconds. Default 2 s. All times of the storms are made of it, so that on [Process] a shorter one makes
 	// them shorter.
 	TTL time.Duration
 
-	// Rounds is how often each client locks, works and releases. Default 40.
+	// Rounds is how often each client locks, works and releases, 1 to 100000. Default 40.
+	// A call of Lock that is refused is a round, too: a lock that gives up at once wants
+	// more of them, or it has given up for the last time before the storm is over.
 	Rounds int
 
 	// Work is how long a client works under the lock, at most; each time is drawn from
@@ -44,7 +47,8 @@ type Config struct {
 	// Think is how long it waits between two rounds, drawn likewise. Default TTL/5.
 	Think time.Duration
 
-	// Extend is how often a client extends the lock while it works. 0: never.
+	// Extend is how often a client extends the lock while it works; each Hold has to have an
+	// Extend then. 0: never.
 	Extend time.Duration
 
 	// Workload is what it does under the lock: "section" reads the guarded resource,
@@ -71,17 +75,18 @@ type Config struct {
 	// was released, TTL/4.
 	Bounds history.Bounds
 
-	// Storms are the plans of faults. Default: [Storms] of this configuration, and Drawn
-	// others.
+	// Storms are the plans of faults, one or more. Default (nil): [Storms] of this
+	// configuration, and Drawn others.
 	Storms []Storm
 
 	// Drawn is how many plans of the default are drawn from the seed. Default 5; below
 	// 0: none.
 	Drawn int
 
-	// Promises are what fails the test when it is violated. Default: V1, L1 and C; V2 of a
-	// lock that tells of a loss; V4 of one whose grants bear fences. What is promised holds
-	// under these plans, and what is violated under others is a limit:
+	// Promises are what fails the test when it is violated. Default (nil): V1, L1 and C; V2
+	// of a lock that tells of a loss; V4 of one whose grants bear fences. Of an empty list
+	// nothing fails; [Survey] is for that. What is promised holds under these plans, and what
+	// is violated under others is a limit:
 	//
 	//   - V1: a node that comes back without its keys has been away for a TTL, nodes evict
 	//     no keys, and no clock is wrong. If grants have no Until, no client stands still,
@@ -163,6 +168,8 @@ var workloads = []string{"section", "checked", "posted", "hold"}
 const (
 	maxNodes   = 64
 	maxClients = 1000
+	maxRounds  = 100_000
+	longest    = 1000 * time.Hour // of each time
 )
 
 // validate returns a [FieldError] for the first field of a filled configuration that cannot
@@ -175,10 +182,10 @@ func (c Config) validate() error {
 		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
 	case c.Clients < 1 || c.Clients > maxClients:
 		return wrong("Clients", "%d: want 1 to %d", c.Clients, maxClients)
-	case c.TTL < 10*time.Millisecond || c.TTL%time.Millisecond != 0:
-		return wrong("TTL", "%v: want whole milliseconds, at least 10ms", c.TTL)
-	case c.Rounds < 1:
-		return wrong("Rounds", "%d: want at least 1", c.Rounds)
+	case c.TTL < 10*time.Millisecond || c.TTL > longest || c.TTL%time.Millisecond != 0:
+		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, words.Whole(longest))
+	case c.Rounds < 1 || c.Rounds > maxRounds:
+		return wrong("Rounds", "%d: want 1 to %d", c.Rounds, maxRounds)
 	case c.Runs < 1:
 		return wrong("Runs", "%d: want at least 1", c.Runs)
 	case !slices.Contains(workloads, c.Workload):
@@ -207,6 +214,9 @@ func (c Config) validateTimes() error {
 		if d.value < 0 {
 			return wrong(d.field, "%v is negative", d.value)
 		}
+		if d.value > longest {
+			return wrong(d.field, "%v: want at most %s", d.value, words.Whole(longest))
+		}
 	}
 	return nil
 }
@@ -228,7 +238,7 @@ var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 func (c Config) validateStorms() error {
 	if c.Storms != nil && len(c.Storms) == 0 {
-		return wrong("Storms", "there is none: want nil for those of the default")
+		return wrong("Storms", "there are none, so that nothing would be tried; nil means those of the default")
 	}
 	seen := map[string]bool{}
 	for i, s := range c.Storms {

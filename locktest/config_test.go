@@ -22,12 +22,12 @@ func TestFieldsThatCannotBe(t *testing.T) {
 		"Nodes":       {Nodes: -1},
 		"Clients":     {Clients: 1001},
 		"TTL":         {TTL: 1500 * time.Microsecond},
-		"Rounds":      {Rounds: -1},
+		"Rounds":      {Rounds: 1 << 62},
 		"Runs":        {Runs: -1},
 		"Work":        {Work: -1},
 		"Think":       {Think: -1},
 		"Extend":      {Extend: -1},
-		"Patience":    {Patience: -1},
+		"Patience":    {Patience: 1 << 62},
 		"Workload":    {Workload: "misuse"},
 		"Guard":       {Guard: "dog"},
 		"Persistence": {Persistence: "paper"},
@@ -42,6 +42,18 @@ func TestFieldsThatCannotBe(t *testing.T) {
 		if !errors.As(err, &wrong) || wrong.Field != field || !strings.HasPrefix(err.Error(), "locktest.Config."+field+": ") {
 			t.Errorf("%s: %v", field, err)
 		}
+	}
+}
+
+// Law: what would try nothing is no pass: rounds that no run can last for, a stored run that is
+// run again no time.
+func TestWhatTriesNothingIsRefused(t *testing.T) {
+	if err := locktest.Try(t, locktest.Config{}, locktest.Storm{Name: "calm", Rounds: 1 << 62}, 1, nil).Err; err == nil || !strings.Contains(err.Error(), "horizon") {
+		t.Errorf("rounds of a storm for ever: %v", err)
+	}
+	text := runInner(t, "del", t.TempDir(), "-locktest.witness=nowhere", "-locktest.reruns=0")
+	if !strings.Contains(text, "-locktest.reruns: 0: want at least 1") {
+		t.Errorf("no time again: %s", text)
 	}
 }
 

@@ -3,7 +3,7 @@
 // by the same checker as the locks of Lockstorm itself.
 //
 //	func TestLockInStorm(t *testing.T) {
-//		locktest.Run(t, locktest.Config{}, func(env locktest.Env) locktest.Locker {
+//		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
 //			client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
 //			env.Cleanup(client.Close)
 //			return mine.NewLock(client, env.TTL) // Lock(ctx, resource) (locktest.Hold, error)
@@ -26,7 +26,7 @@
 // channel, a timer or a context that was made before, as that of the test. And who waits for a
 // [sync.Mutex] keeps virtual time from going on; where another has that and waits for the
 // network, it stands still for good, and the test binary is ended with a word about it: such a
-// lock can be tried on [Process] alone.
+// lock can be tried on [Process] alone. Tests that run in parallel wait for each other.
 //
 // On [Process] nodes are redis-server processes and time is real.
 //

@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -52,6 +53,9 @@ func addrs(nodes int) []string {
 //		return env.Dial(ctx, "tcp", addr)
 //	}
 func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	if e.station.Dial == nil {
+		return nil, errForeign
+	}
 	known := addrs(e.station.Nodes) // whatever has become of Addrs
 	node := slices.Index(known, addr) + 1
 	if node == 0 {
@@ -65,6 +69,9 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	return conn, err
 }
 
+// errForeign is why an Env that was not made for a client is of no use.
+var errForeign = errors.New("locktest: this Env is not one that Run has given to the function that makes the lock")
+
 // refusal is how long it takes at least until a connection is known not to come about: for
 // who tries again and again without a pause virtual time would stand still.
 const refusal = 100 * time.Microsecond
@@ -72,7 +79,12 @@ const refusal = 100 * time.Microsecond
 // Cleanup has f called when the run is over, before the nodes are gone: the last that was
 // given first. The client of a library, and whatever else has goroutines, is to be closed
 // in it. Its error is no failure: after the end of a run connections are closed anyway.
-func (e Env) Cleanup(f func() error) { e.cleanup.add(f) }
+func (e Env) Cleanup(f func() error) {
+	if e.cleanup == nil {
+		panic(errForeign)
+	}
+	e.cleanup.add(f)
+}
 
 // Must ends the run with an error, unless that is nil: for what goes wrong while a lock is
 // built. It does not return then.

@@ -38,7 +38,7 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 	if hint := unused(o.idle); hint != "" {
 		fmt.Fprintf(&b, "\n%s\n", words.Sentence(hint))
 	}
-	fmt.Fprintf(&b, "\nThe plan:\n\n%s", indented(Storm{Name: o.Scenario.Name, Plan: o.Plan}.text()))
+	fmt.Fprintf(&b, "\n%s", planText(o.Scenario.Name, o.Plan))
 	dir, where := tr.keep(t.Context(), o)
 	fmt.Fprintf(&b, "\n%s\n", where)
 	if tr.Again > 0 {

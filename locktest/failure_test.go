@@ -53,6 +53,13 @@ var innerTests = map[string]func(t *testing.T){
 			return l
 		})
 	},
+	"within": func(t *testing.T) {
+		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
+			locktest.Run(t, locktest.Config{}, func(env locktest.Env) locktest.Locker { return onOneNode(env) })
+			return onOneNode(env)
+		})
+	},
+	"none":  func(t *testing.T) { locktest.Run(t, locktest.Config{}, nil) },
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
 }
 
@@ -87,7 +94,7 @@ func TestFailureIsTold(t *testing.T) {
 	for _, want := range []string{
 		`--- PASS: TestInner/calm`,
 		`--- FAIL: TestInner/holder-stands-still`,
-		`C \(contract\) is violated, by the lock released by DEL, seed \d`,
+		`failure_test.go:\d+: C \(contract\) is violated, by the lock released by DEL, seed \d`,
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held the lock`,
 		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`,
 		`Stored in ` + regexp.QuoteMeta(stored) + `\d: run.json, history.jsonl, this text, and report.html`,
@@ -109,7 +116,7 @@ func TestFailureIsTold(t *testing.T) {
 	}
 	wantReadable(t, runs[0])
 	again := runInner(t, "del", dir, "-test.run=^TestInner$/^holder-stands-still$", "-locktest.witness="+runs[0], "-locktest.reruns=4")
-	if want := regexp.MustCompile(`C \(contract\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
+	if want := regexp.MustCompile(`failure_test.go:\d+: C \(contract\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
 		t.Errorf("the witness tells\n%s", again)
 	}
 	if strings.Contains(again, "V1 (lease exclusion)") { // who stood still without an Until: that was a limit
@@ -139,9 +146,11 @@ func wantReadable(t *testing.T, dir string) {
 // A lock that cannot be built, and a configuration that cannot be, are told as that.
 func TestWhatCannotBeIsTold(t *testing.T) {
 	for name, wants := range map[string][]string{
-		"fatal": {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does"},
-		"mutex": {"locktest: TestInner/calm: virtual time has stood still for 2s", "failure_test.go"},
-		"nodes": {"locktest.Config.Nodes: 65: want 1 to 64"},
+		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "though nothing went wrong: 16 storms more not tried"},
+		"within": {"locktest: called within a run, or another bubble of testing/synctest"},
+		"none":   {"locktest: the function that makes the lock is nil"},
+		"mutex":  {"locktest: TestInner/calm: virtual time has stood still for 2s", "failure_test.go"},
+		"nodes":  {"locktest.Config.Nodes: 65: want 1 to 64"},
 	} {
 		text := runInner(t, name, t.TempDir())
 		for _, want := range wants {
@@ -166,7 +175,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 			want: []string{"seed 1: client ", ": Lock has returned a Hold without Release"},
 		},
 		"no extension": {
-			config: locktest.Config{Work: time.Second, Extend: 100 * time.Millisecond},
+			config: locktest.Config{Extend: time.Hour}, // no hold lasts so long
 			make: func(env locktest.Env) locktest.Locker {
 				l := onOneNode(env)
 				return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
@@ -185,7 +194,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 		},
 		"panic in the making": {
 			make: func(locktest.Env) locktest.Locker { panic("ouch") },
-			want: []string{"client 1: the function that makes the lock panics: ouch"},
+			want: []string{"client 1: the function that makes the lock panics: ouch", "failure_test.go"},
 		},
 		"error in the making": {
 			make: func(env locktest.Env) locktest.Locker {
@@ -213,7 +222,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 			make: func(env locktest.Env) locktest.Locker {
 				return locktest.LockerFunc(func(context.Context, string) (locktest.Hold, error) { select {} })
 			},
-			want: []string{"these have not ended", "client 1, main"},
+			want: []string{"client 1: Lock has not returned, though its context has ended", "failure_test.go"},
 		},
 		"cleanup that does not return": {
 			make: func(env locktest.Env) locktest.Locker {
@@ -221,6 +230,13 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 				return onOneNode(env)
 			},
 			want: []string{"client 1: what was given to Cleanup has not returned"},
+		},
+		"cleanup that panics": {
+			make: func(env locktest.Env) locktest.Locker {
+				env.Cleanup(nil)
+				return onOneNode(env)
+			},
+			want: []string{"client 1: what was given to Cleanup panics: "},
 		},
 		"by another way": {
 			make: func(env locktest.Env) locktest.Locker {

@@ -52,16 +52,13 @@ func (h *hold) Check() error {
 
 // Extend implements [storm.Hold].
 func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
-	extend := h.Hold.Extend
-	if extend == nil {
-		return h.usage.lack(h.client, "Extend")
-	}
+	defer h.usage.calls("Hold.Extend", h.client)()
 	asked, _ := h.clock.told(time.Now().Add(ttl), time.Now())
 	h.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	returned := h.bounded(ctx, stop)
-	until, err := extend(ctx)
+	until, err := h.Hold.Extend(ctx)
 	now := time.Now()
 	returned()
 	if err != nil {
@@ -78,6 +75,7 @@ func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
 
 // Release implements [storm.Hold].
 func (h *hold) Release(ctx context.Context) error {
+	defer h.usage.calls("Hold.Release", h.client)()
 	h.releasing()
 	defer h.end()
 	ctx, stop := context.WithCancel(ctx)

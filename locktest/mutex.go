@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ type mutex struct {
 	clock    clock
 	ttl      time.Duration
 	patience time.Duration
+	extends  bool // the workload extends its holds
 	cleanup  *cleanup
 	usage    *usage
 	tries    int
@@ -32,7 +34,7 @@ type mutex struct {
 func (c Config) build(s storm.Station, u *usage, open func(Env) Locker) (storm.Lock, error) {
 	m := &mutex{
 		Observer: s.Observer, client: s.Client, clock: newClock(s.Runtime),
-		ttl: c.TTL, patience: c.Patience, cleanup: new(cleanup), usage: u,
+		ttl: c.TTL, patience: c.Patience, extends: c.Extend > 0, cleanup: new(cleanup), usage: u,
 	}
 	m.over, m.end = context.WithCancel(context.Background())
 	var err error
@@ -61,7 +63,7 @@ func called(build func(Env) Locker, e Env) (Locker, error) {
 			case unbuilt:
 				b.err = p.error
 			default:
-				b.err = fmt.Errorf("the function that makes the lock panics: %v", p)
+				b.err = fmt.Errorf("the function that makes the lock panics: %v\n%s", p, debug.Stack())
 			}
 			done <- b
 		}()
@@ -95,12 +97,13 @@ func (m *mutex) Lock(ctx context.Context, resource string) (storm.Hold, error) {
 	h.held, h.lose = context.WithCancel(h.life)
 	ctxOfHold, cancel := context.WithCancel(h.life)
 	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl})
+	defer m.usage.calls("Lock", m.client)()
 	returned := m.bounded(ctx, cancel)
 	granted, err := m.locker.Lock(ctxOfHold, resource)
 	now := time.Now()
 	m.usage.answered(m.client)
 	if returned(); err == nil {
-		err = m.usage.granted(m.client, granted)
+		err = m.usage.granted(m.client, granted, m.extends)
 	}
 	if err != nil {
 		h.end()

@@ -44,7 +44,7 @@ func (p *pulse) feel(test string) (stop func()) {
 				last, since = now, time.Now()
 			}
 			if time.Since(since) > standstill {
-				panic(fmt.Sprintf("locktest: %s: virtual time has stood still for %v: a goroutine of the lock tries again and again without a pause, waits for something outside of the run, or waits for a mutex while the one that has it waits for the network, which testing/synctest does not take for waiting\n\n%s", test, standstill, bubbled(func(first string) bool { return !strings.Contains(first, durable) })))
+				panic(fmt.Sprintf("locktest: %s: virtual time has stood still for %v: a goroutine of the lock tries again and again without a pause, waits for something outside of the run, such as a Redis client that was not made in it, or waits for a mutex while the one that has it waits for the network, which testing/synctest does not take for waiting\n\n%s", test, standstill, bubbled(func(first string) bool { return !strings.Contains(first, durable) })))
 			}
 		}
 	}()

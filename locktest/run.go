@@ -3,7 +3,6 @@ package locktest
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"strings"
 	"testing"
 
@@ -25,15 +24,22 @@ import (
 // With -locktest.witness=DIR, a run that is stored there is run again and again instead.
 func Run(t *testing.T, c Config, open func(Env) Locker) {
 	t.Helper()
-	each(t, c, open, func(t *testing.T, tr trial, s Storm) { tr.storm(t, s) })
+	each(t, c, open, trial.storm)
 }
 
-// each hands each storm to try, as a subtest.
-func each(t *testing.T, c Config, open func(Env) Locker, try func(*testing.T, trial, Storm)) {
+// each hands each storm to try, as a subtest. An error of that says that there was no proper
+// run. Where that was so though nothing went wrong, it would be so in every storm.
+func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testing.T, Storm) error) {
 	t.Helper()
+	if inside() {
+		t.Fatal("locktest: called within a run, or another bubble of testing/synctest, in which no test can be run: call it in the test itself")
+	}
 	c = c.filled(t.Name())
 	if err := c.validate(); err != nil {
 		t.Fatal(err)
+	}
+	if open == nil {
+		t.Fatal("locktest: the function that makes the lock is nil")
 	}
 	if c.Storms == nil {
 		c.Storms = storms(c)
@@ -46,8 +52,17 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(*testing.T, tr
 	if err := tr.fit(); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range c.Storms {
-		t.Run(s.Name, func(t *testing.T) { try(t, tr, s) })
+	for i, s := range c.Storms {
+		var err error
+		t.Run(s.Name, func(t *testing.T) {
+			t.Helper() // so that what is told bears the line of the user's test
+			if err = try(tr, t, s); err != nil {
+				t.Error(err)
+			}
+		})
+		if rest := len(c.Storms) - i - 1; err != nil && rest > 0 && len(s.Plan) == 0 && s.Generate == nil {
+			t.Fatalf("there was no proper run though nothing went wrong: %s more not tried", words.Count(rest, "storm"))
+		}
 	}
 }
 
@@ -62,24 +77,25 @@ func (tr trial) fit() error {
 	return nil
 }
 
-// seeds are those of a storm's runs. Behind the largest comes 0.
-func (tr trial) seeds(s Storm) iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		for i := range cmp.Or(s.Runs, tr.Runs) {
-			if !yield(tr.Seed + uint64(i)) {
-				return
-			}
-		}
+// seeds are those of a storm's runs. Behind the largest comes 0. They are a slice because what
+// is told in the body of a loop over a function bears the line of that body, and not that of
+// the user's test.
+func (tr trial) seeds(s Storm) []uint64 {
+	seeds := make([]uint64, cmp.Or(s.Runs, tr.Runs))
+	for i := range seeds {
+		seeds[i] = tr.Seed + uint64(i)
 	}
+	return seeds
 }
 
 // storm runs one storm, with one seed after another up to the first that fails.
-func (tr trial) storm(t *testing.T, s Storm) {
+func (tr trial) storm(t *testing.T, s Storm) error {
+	t.Helper()
 	sum := newSummary()
-	for seed := range tr.seeds(s) {
+	for _, seed := range tr.seeds(s) {
 		o, err := tr.settled(t, tr.scenario(s), seed)
 		if err != nil {
-			t.Fatalf("there was no proper run: %v\n\n%s", err, planText(s.Plan, o.Plan))
+			return improper(s, o, err)
 		}
 		j := o.judge(tr.Config)
 		if len(j.broken) > 0 {
@@ -91,15 +107,25 @@ func (tr trial) storm(t *testing.T, s Storm) {
 	if open := sum.undecided(s); open != "" {
 		t.Skip("undecided, which is no pass: " + open)
 	}
+	return nil
 }
 
-// planText is the plan that was carried out, or, if it did not come to that, the one that was
-// to be.
-func planText(asked, done nemesis.Plan) string {
-	if done == nil {
-		done = asked
+// improper is the error of a storm in which there was no proper run, with the plan that was
+// carried out, or, if it did not come to that, the one that was to be.
+func improper(s Storm, o outcome, err error) error {
+	plan := s.Plan
+	if o.Plan != nil {
+		plan = o.Plan
 	}
-	return Storm{Name: "plan", Plan: done}.text()
+	if len(plan) == 0 {
+		return fmt.Errorf("there was no proper run: %w", err)
+	}
+	return fmt.Errorf("there was no proper run: %w\n\n%s", err, planText(s.Name, plan))
+}
+
+// planText tells a plan, as a storm that can be loaded.
+func planText(name string, p nemesis.Plan) string {
+	return "The plan:\n\n" + indented(Storm{Name: name, Plan: p}.text())
 }
 
 // summary is what the runs of a storm amount to.
@@ -155,7 +181,7 @@ func (s *summary) undecided(of Storm) string {
 func (s *summary) text(of Storm) string {
 	var b strings.Builder
 	held := s.tally.Measured.All()
-	fmt.Fprintf(&b, "%s: %s of the lock in %s", of.Summary, words.Count(held.Grants, "grant"), words.Count(s.tally.Runs, "run"))
+	fmt.Fprintf(&b, "%s: %s of the lock in %s", cmp.Or(of.Summary, of.Name), words.Count(held.Grants, "grant"), words.Count(s.tally.Runs, "run"))
 	var verdicts []string
 	for _, p := range checker.Properties() {
 		if v := s.tally.Observed(p); v != checker.NotApplicable {

@@ -24,19 +24,20 @@ type Seen struct {
 // With -locktest.witness=DIR it does what Run does.
 func Survey(t *testing.T, c Config, open func(Env) Locker, see func(*testing.T, Seen) (more bool)) {
 	t.Helper()
-	each(t, c, open, func(t *testing.T, tr trial, s Storm) { tr.survey(t, s, see) })
+	each(t, c, open, func(tr trial, t *testing.T, s Storm) error { return tr.survey(t, s, see) })
 }
 
-func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) {
-	for seed := range tr.seeds(s) {
+func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) error {
+	for _, seed := range tr.seeds(s) {
 		o, err := tr.settled(t, tr.scenario(s), seed)
 		if err != nil {
-			t.Fatalf("there was no proper run: %v\n\n%s", err, planText(s.Plan, o.Plan))
+			return improper(s, o, err)
 		}
 		if !see(t, Seen{o.Result, o, tr, t}) {
-			return
+			break
 		}
 	}
+	return nil
 }
 
 // Beyond says why the plan that was carried out is beyond what a property asks of a lock of

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -43,8 +44,24 @@ func (c Config) scenario(s Storm) scenarios.Scenario {
 	if c.Extend > 0 {
 		work += c.Patience // an extension is waited for, too
 	}
-	made.Horizon = 20*c.TTL + c.Bounds.Acquire + c.Bounds.Grant + time.Duration(rounds)*(think+time.Duration(c.Clients)*work)
+	made.Horizon = total(span{20, c.TTL}, span{1, c.Bounds.Acquire}, span{1, c.Bounds.Grant}, span{float64(rounds), think}, span{float64(rounds) * float64(c.Clients), work})
 	return made
+}
+
+// span is a time, so many times.
+type span struct {
+	times float64
+	of    time.Duration
+}
+
+// total is how long spans last together. What no duration can hold is as long as one can be,
+// which a scenario refuses.
+func total(spans ...span) time.Duration {
+	var sum float64
+	for _, s := range spans {
+		sum += s.times * float64(s.of)
+	}
+	return time.Duration(min(sum, math.MaxInt64/2))
 }
 
 // trial is a storm, and a lock that is in it.
@@ -77,6 +94,9 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome,
 		o.Result, err = e.Run(ctx, seed, &o.history)
 		return err
 	})
+	if err != nil {
+		err = errors.Join(u.deaf(), err)
+	}
 	o.traits, o.idle = u.seen(s.Nodes)
 	if unseen(o.header, o.history) {
 		o = o.withoutKeys()
@@ -89,6 +109,7 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome,
 
 // settled is run, once more if the machine was too slow for the plan.
 func (tr trial) settled(t *testing.T, s scenarios.Scenario, seed uint64) (outcome, error) {
+	t.Helper()
 	o, err := tr.run(t, s, seed)
 	if err == nil && o.Slipped() {
 		t.Logf("seed %d: things came %v late, more than %v: run again", seed, o.Slip, s.AllowedSlip())

@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,11 +19,13 @@ type usage struct {
 
 	dials map[int]int // of each client
 	nodes map[int]bool
-	calls map[int]int // of Lock, that have returned, of each client
+	locks map[int]int // calls of Lock that have returned, of each client
+
+	open map[int]string // the call that each client has under way
 }
 
 func newUsage() *usage {
-	return &usage{dials: map[int]int{}, nodes: map[int]bool{}, calls: map[int]int{}}
+	return &usage{dials: map[int]int{}, nodes: map[int]bool{}, locks: map[int]int{}, open: map[int]string{}}
 }
 
 // dialled takes note of a connection that a client wants.
@@ -37,16 +40,19 @@ func (u *usage) dialled(client, node int) {
 func (u *usage) answered(client int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.calls[client]++
+	u.locks[client]++
 }
 
 // granted takes note of a grant. An error says that nobody can use it.
-func (u *usage) granted(client int, h Hold) error {
+func (u *usage) granted(client int, h Hold, extends bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.traits.add(traits{fences: h.Fence != 0, tells: h.Lost != nil, endless: h.Until.IsZero()})
 	if h.Release == nil {
 		return u.wrong("client %d: Lock has returned a Hold without Release", client)
+	}
+	if extends && h.Extend == nil {
+		return u.wrong("client %d: Config.Extend is set, and Lock has returned a Hold without Extend", client)
 	}
 	return nil
 }
@@ -58,11 +64,28 @@ func (u *usage) extended(until time.Time) {
 	u.traits.add(traits{endless: until.IsZero()})
 }
 
-// lack says that a hold has not what the run needs of it.
-func (u *usage) lack(client int, what string) error {
+// calls takes note of a call of the lock's, until what it returns is called.
+func (u *usage) calls(what string, client int) (over func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.wrong("client %d: Config.Extend is set, and Lock has returned a Hold without %s", client, what)
+	u.open[client] = what
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		delete(u.open, client)
+	}
+}
+
+// deaf is the error of a run at whose end calls of the lock's have not returned: their
+// contexts have ended by then.
+func (u *usage) deaf() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var deaf []error
+	for _, client := range slices.Sorted(maps.Keys(u.open)) {
+		deaf = append(deaf, fmt.Errorf("client %d: %s has not returned, though its context has ended", client, u.open[client]))
+	}
+	return errors.Join(deaf...)
 }
 
 // wrong keeps the first.
@@ -85,9 +108,9 @@ func (u *usage) misused() error {
 func (u *usage) undialled() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for _, client := range slices.Sorted(maps.Keys(u.calls)) {
-		if u.calls[client] > 1 && u.dials[client] == 0 {
-			return fmt.Errorf("client %d has called Lock %d times, and nothing of it has used env.Dial: each client's lock needs a Redis client of its own, which dials by it", client, u.calls[client])
+	for _, client := range slices.Sorted(maps.Keys(u.locks)) {
+		if u.locks[client] > 1 && u.dials[client] == 0 {
+			return fmt.Errorf("client %d has called Lock %d times, and nothing of it has used env.Dial: each client's lock needs a Redis client of its own, which dials by it", client, u.locks[client])
 		}
 	}
 	return nil

@@ -21,9 +21,13 @@ var (
 
 // again runs a stored run again and again, as the subtest of its storm.
 func (tr trial) again(t *testing.T, dir string) {
+	t.Helper()
+	if *times < 1 {
+		t.Fatalf("-locktest.reruns: %d: want at least 1", *times)
+	}
 	stored, err := results.Load(dir)
 	if err != nil {
-		t.Fatalf("-locktest.witness: %v", err)
+		t.Fatalf("-locktest.witness: %v (paths are seen from the directory of the test)", err)
 	}
 	if stored.Scenario.Lock.Kind != tr.Name {
 		t.Skipf("-locktest.witness: %s is of the lock %s, and this one is %s", dir, stored.Scenario.Lock.Kind, tr.Name)
@@ -31,18 +35,19 @@ func (tr trial) again(t *testing.T, dir string) {
 	if stored.Backend != tr.Backend.String() {
 		t.Fatalf("-locktest.witness: %s was run on %s, and Config.Backend is %v", dir, stored.Backend, tr.Backend)
 	}
-	t.Run(stored.Scenario.Name, func(t *testing.T) { tr.repeat(t, stored) })
+	t.Run(stored.Scenario.Name, func(t *testing.T) {
+		t.Helper()
+		tr.repeat(t, stored)
+	})
 }
 
 // repeat fails if what was violated is violated again.
 func (tr trial) repeat(t *testing.T, stored results.Run) {
+	t.Helper()
 	tr.TTL = stored.Scenario.Lock.TTL // the plan is made for it
 	o := outcome{Result: storm.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}}
 	if !slices.ContainsFunc(o.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }) {
 		t.Fatalf("-locktest.witness: %s violates nothing", *witness)
-	}
-	if *times < 1 {
-		t.Fatalf("-locktest.reruns: %d: want at least 1", *times)
 	}
 	again, err := tr.rerun(t, o, *times, time.Time{})
 	o.traits = again.traits // a history does not tell them all

@@ -7,9 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
-// roomy is a pool of go-redis in which nobody waits for a connection, which would be with a
-// timer that all clients of the program have in common: of bubbles that live side by side one
-// would be given that of another, and end the program.
+// roomy is a pool of go-redis in which nobody waits for a connection: what is tried is the
+// lock, and not a pool that was too small for it.
 const roomy = 1000
 
 // dial returns go-redis' client of a node, with these options.

@@ -61,9 +61,6 @@ func TestScoreboard(t *testing.T) {
 	})
 	for _, s := range Subjects() {
 		t.Run(s.Name, func(t *testing.T) {
-			if s.Backend == locktest.Memory {
-				t.Parallel() // see [roomy]
-			}
 			for _, series := range s.Series() {
 				t.Run(series.Name, func(t *testing.T) { b.survey(t, s, series) })
 			}

@@ -134,7 +134,9 @@ func replayOfDir(dir string) (replay, error) {
 	}
 	b, err := findBackend(run.Backend)
 	switch {
-	case run.TraceHash == "" && !run.Cut: // on whatever backend, if only a test has it
+	case run.TraceHash == "" && !run.Cut && err != nil: // a backend that only tests have
+		return replay{}, fmt.Errorf("%s: a run of the %s backend, which only locktest has, cannot be repeated exactly; its test runs the plan and seed again, with -locktest.witness", dir, run.Backend)
+	case run.TraceHash == "" && !run.Cut:
 		return replay{}, fmt.Errorf("%s: a run of the %s backend cannot be repeated exactly", dir, run.Backend)
 	case err != nil:
 		return replay{}, fmt.Errorf("%s: %w", dir, err)

@@ -46,6 +46,13 @@ func TestReplay(t *testing.T) {
 	want(t, "story", story(again), story(out))
 }
 
+// A run of a test is for that test to repeat.
+func TestReplayOfATestsRun(t *testing.T) {
+	code, _, told := command(t, "replay", filepath.FromSlash("../../bench/locks/testdata/witnesses/redsync-failfast-gives-up"))
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, told, "a run of the memory backend, which only locktest has, cannot be repeated exactly", "-locktest.witness")
+}
+
 // A stored run holds the plan that was drawn, and nothing that draws.
 func TestStoredStorm(t *testing.T) {
 	dir := t.TempDir()
