@@ -170,6 +170,22 @@ var findings = []Finding{
 		Says: "“If ctx has no deadline one is derived from ttl as a final safety cap” (comment in its source).",
 	},
 	{
+		Name: "redislock-leaves-what-was-unheard", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("redislock", "redislock-tuned"), Storms: all("replies-are-lost"), Properties: all(cleanup), Seldom: true},
+		},
+		What: "An Obtain whose answer is lost returns an error, and nothing removes the key that it has set: others wait for the rest of the TTL for a lock that nobody holds.",
+		Says: "“May return ErrNotObtained if not successful” (documentation of Obtain): nothing of what may stay behind.",
+	},
+	{
+		Name: "redislock-denies-its-own-release", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("redislock"), Storms: all("replies-are-lost"), Properties: all(contract), Seldom: true},
+		},
+		What: "A Release whose answer is lost is sent again by go-redis, finds nothing, and returns ErrLockNotHeld, though it was the release itself that had deleted the key: the holder is told that the work may not have been alone, which it was. Without second tries (redislock-tuned) it is told of the broken connection.",
+		Says: "“May return ErrLockNotHeld” (documentation of Release); “ErrLockNotHeld is returned when trying to release an inactive lock”.",
+	},
+	{
 		Name: "no-signal-of-a-loss", Kind: Limit,
 		Shows: []Shown{
 			{Subjects: unguarded, Storms: all("extends-too-late"), Properties: all(v2), Seldom: true},
