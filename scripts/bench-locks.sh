@@ -26,7 +26,7 @@ while [ "$round" -le "$rounds" ]; do
 	# background, where a node did not answer, is no burden to the next.
 	"$work/tables" -lines >"$work/lines"
 	while read -r pattern; do
-		$pin "$work/speed" $on -test.run '^$' -test.bench "$pattern" -test.benchtime 1s >>"$work/figures" 2>>"$work/said" ||
+		$pin "$work/speed" $on -test.run '^$' -test.bench "$pattern" -test.benchtime 500ms >>"$work/figures" 2>>"$work/said" ||
 			{ cat "$work/said" "$work/figures"; exit 1; }
 	done <"$work/lines"
 	round=$((round + 1))
@@ -41,7 +41,7 @@ version() { (cd bench && go list -m -f '{{.Path}} {{.Version}}' "$1"); }
 	echo
 	echo "Made by \`make bench-locks\`, in $rounds rounds with $(go env GOVERSION), Redis $(redis-server --version | sed 's/.* v=\([^ ]*\).*/\1/'), $(version github.com/redis/go-redis/v9), $(version github.com/go-redsync/redsync/v4), $(version github.com/bsm/redislock), $(version github.com/redis/rueidis), on $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $how."
 	echo
-	echo "A cycle is an acquire and a release, each of another resource. In a round all locks take their turn in each network, each in a process of its own whose clients are goroutines, for a second, with five redis-server processes on the same processor. A figure is the median of the rounds with its interval of 95 % as benchstat reckons it; a ratio is that of two locks in the same round. Bytes and commands are what the servers count, commands within scripts too. All locks wait for a node for as long (50 ms), and send nothing twice: by go-redis' own settings a node that does not answer would cost redsync 12 s. What the benchmarks of \`bench/speed\` print is for benchstat, too, which is a tool of that module (\`go tool benchstat -row /net,/clients -col /lock\`)."
+	echo "A cycle is an acquire and a release, each of another resource. In a round all locks take their turn in each network, each in a process of its own whose clients are goroutines, with five redis-server processes on the same processor. A figure is the median of the rounds with its interval of 95 % as benchstat reckons it; a ratio is that of two locks in the same round. What of one client is held to a target is measured five times a round, four of them right after each other. Bytes and commands are what the servers count, commands within scripts too. All locks wait for a node for as long (50 ms), and send nothing twice: by go-redis' own settings a node that does not answer would cost redsync 12 s. What the benchmarks of \`bench/speed\` print is for benchstat, too, which is a tool of that module (\`go tool benchstat -row /net,/clients -col /lock\`)."
 	echo
 	cat "$work/long"
 } >"$work/bench.md"

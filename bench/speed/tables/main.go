@@ -9,9 +9,15 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/bench/speed"
 )
+
+// more is how many times more than the others a round measures the lines of one client that are
+// held to a target: where the machine is not still a ratio is known the better the more pairs
+// there are, one right after the other.
+const more = 4
 
 // round lists the patterns of the benchmarks, those of one network after the other.
 func round() (patterns []string) {
@@ -19,6 +25,22 @@ func round() (patterns []string) {
 		for _, s := range speed.Subjects() {
 			if s.On(n) {
 				patterns = append(patterns, fmt.Sprintf("AcquireRelease/net=%s/clients=/lock=%s$", n.Name, s.Name))
+			}
+		}
+	}
+	for range more {
+		patterns = append(patterns, compared()...)
+	}
+	return patterns
+}
+
+// compared are the patterns of the lines of one client that are held to a target.
+func compared() (patterns []string) {
+	for _, t := range targets {
+		for _, l := range []line{t.to, t.of} {
+			pattern := fmt.Sprintf("AcquireRelease/net=%s/clients=%s$/lock=%s$", l.net, l.clients, l.lock)
+			if l.clients == "1" && !slices.Contains(patterns, pattern) {
+				patterns = append(patterns, pattern)
 			}
 		}
 	}

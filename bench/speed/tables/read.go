@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
@@ -54,9 +55,10 @@ func named(name benchfmt.Name) (l line) {
 	return l
 }
 
-// summary is the median with its interval.
+// summary is the median with its interval. It leaves the values in the order of the rounds, in
+// which they are compared.
 func summary(values []float64) benchmath.Summary {
-	return benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), 0.95)
+	return benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), 0.95)
 }
 
 // cell is a figure as it stands in a table, – if there is none.
