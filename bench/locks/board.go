@@ -65,6 +65,20 @@ func (t *Trial) Missing() (list []checker.Property) {
 	return list
 }
 
+// Unseen reports whether the trial may show a finding that is seldom seen anywhere, and has no
+// witness yet.
+func (b *Board) Unseen(t *Trial) bool {
+	if t.Subject.Library == "" {
+		return false // a witness is of somebody else's lock
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(judged, func(p checker.Property) bool {
+		f, _ := Known(t.Subject.Name, t.Storm.Name, p)
+		return f != nil && f.rare() && b.witness(f) == nil
+	})
+}
+
 // trial is that of a lock in a storm, or nil.
 func (b *Board) trial(subject, in string) *Trial {
 	i := slices.IndexFunc(b.Trials, func(t *Trial) bool { return t.Subject.Name == subject && t.Storm.Name == in })

@@ -40,6 +40,11 @@ func (s Shown) is(subject, in string, p checker.Property) bool {
 	return slices.Contains(s.Subjects, subject) && slices.Contains(s.Storms, in) && slices.Contains(s.Properties, p)
 }
 
+// rare reports whether the finding is seldom seen wherever it is.
+func (f *Finding) rare() bool {
+	return !slices.ContainsFunc(f.Shows, func(s Shown) bool { return !s.Seldom })
+}
+
 // Known is what is known of a lock, a storm and a property: nothing, or the finding about it,
 // and whether it is seldom seen.
 func Known(subject, in string, p checker.Property) (f *Finding, seldom bool) {

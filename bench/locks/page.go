@@ -176,6 +176,10 @@ func (b *Board) finding(out *strings.Builder, f *Finding) {
 			t.Add(trial.Subject.Name, trial.Storm.Name, strings.Join(rates, ", "))
 		}
 	}
+	if len(t.Lines) == 0 {
+		fmt.Fprintf(out, "It is seldom seen, and was not in these runs.\n\n")
+		return
+	}
 	t.Markdown(out)
 	fmt.Fprintln(out)
 	if w := b.witness(f); w != nil {

@@ -33,6 +33,7 @@ const (
 	witnesses = "testdata/witnesses"
 	most      = 15 // runs of a storm, until all is seen that is expected
 	few       = 3  // of those in which time is real
+	many      = 25 // with -write, until there is a witness of what is seldom seen
 )
 
 // mute swallows what go-redis tells of connections that fail, which are to.
@@ -94,7 +95,7 @@ func (b *Board) survey(t *testing.T, s Subject, series Series) {
 	for _, in := range series.Storms {
 		trials[in.Name] = b.Add(s, series.Name, in)
 	}
-	series.Runs = max(most, *runs)
+	series.Runs = max(most, *runs, many)
 	least := 1
 	if *write {
 		least = *runs
@@ -106,7 +107,12 @@ func (b *Board) survey(t *testing.T, s Subject, series Series) {
 		trial := trials[seen.Scenario.Name]
 		trial.See(seen)
 		b.explain(t, trial, seen)
-		return trial.Tally.Runs < least || len(trial.Missing()) > 0
+		switch n := trial.Tally.Runs; {
+		case n < least, n < most && len(trial.Missing()) > 0:
+			return true
+		default:
+			return *write && n < many && b.Unseen(trial)
+		}
 	})
 	for _, in := range series.Storms {
 		trial := trials[in.Name]
