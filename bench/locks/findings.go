@@ -120,6 +120,14 @@ var findings = []Finding{
 		Link: "https://github.com/go-redsync/redsync/pull/133",
 	},
 	{
+		Name: "release-is-sent-again", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("redsync", "redislock"), Storms: all("replies-are-lost"), Properties: all(contract), Seldom: true},
+		},
+		What: "A release whose answer is lost is sent again by go-redis, as it is by default. It finds nothing, and Unlock returns ErrLockAlreadyExpired, and Release ErrLockNotHeld, though it was the release itself that had deleted the key: the holder is told that the work may not have been alone, which it was. Without second tries (redsync-tuned, redislock-tuned) it is told of the broken connection.",
+		Says: "“ErrLockAlreadyExpired is the error resulting if trying to unlock the lock which already expired” (redsync's documentation); “ErrLockNotHeld is returned when trying to release an inactive lock” (redislock's).",
+	},
+	{
 		Name: "redsync-one-value-for-all-tries", Kind: Defect,
 		Shows: []Shown{
 			{Subjects: redsyncs, Storms: all("node-clock-jumps", "node-comes-back-soon", "node-comes-back-late", "node-stands-still", "minority-cut-off", "majority-cut-off", "slow-network", "replies-are-lost", "holder-cut-off-from-one"), Properties: all(contract), Seldom: true},
@@ -181,14 +189,6 @@ var findings = []Finding{
 		},
 		What: "An Obtain whose answer is lost returns an error, and nothing removes the key that it has set: others wait for the rest of the TTL for a lock that nobody holds.",
 		Says: "“May return ErrNotObtained if not successful” (documentation of Obtain): nothing of what may stay behind.",
-	},
-	{
-		Name: "redislock-denies-its-own-release", Kind: Defect,
-		Shows: []Shown{
-			{Subjects: all("redislock"), Storms: all("replies-are-lost"), Properties: all(contract), Seldom: true},
-		},
-		What: "A Release whose answer is lost is sent again by go-redis, finds nothing, and returns ErrLockNotHeld, though it was the release itself that had deleted the key: the holder is told that the work may not have been alone, which it was. Without second tries (redislock-tuned) it is told of the broken connection.",
-		Says: "“May return ErrLockNotHeld” (documentation of Release); “ErrLockNotHeld is returned when trying to release an inactive lock”.",
 	},
 	{
 		Name: "no-signal-of-a-loss", Kind: Limit,
