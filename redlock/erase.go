@@ -31,8 +31,8 @@ func (a *attempt) eraseLater(from env.NodeSet) {
 }
 
 // finish hears the nodes out. Those of which no answer came are asked again at
-// once, with the patience of a linger time; what is left after that is a remnant, but for nodes that are known not to
-// have set the key.
+// once, with the patience of a linger time; what is left after that is a remnant,
+// but for nodes that are known not to have set the key.
 func (e erasing) finish() {
 	r := e.round
 	r.drain(nil)

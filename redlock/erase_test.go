@@ -56,13 +56,7 @@ func TestDeleteIsRepeatedUntilItIsAnswered(t *testing.T) {
 
 	// So is a node on which a refused try has set a key.
 	b = play(t, unwilling(1500*time.Microsecond, nemesis.After(100*ms)), func(b *bench, m *redlock.Mutex) {
-		ctx, cancel := context.WithCancel(context.Background())
-		b.Runtime(1).Go("cancel", func() {
-			b.sleep(1, 1600*time.Microsecond)
-			cancel()
-		})
-		_, err := m.TryLock(ctx, "r")
-		b.wantError("cancelled", err, context.Canceled)
+		giveUp(b, m)
 		b.sleep(1, 900*ms)
 	})
 	b.want("a try: gone at", b.whenGone(), 205*ms)

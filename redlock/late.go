@@ -56,9 +56,7 @@ func (a *attempt) straggled(r env.Reply) bool {
 	switch {
 	case !set && !unknown:
 		l.without = l.without.With(r.Node)
-	case l.stage == abandoned && unknown:
-		return !l.deleted.Has(r.Node)
-	case l.stage == abandoned && set && !l.asked.Has(r.Node):
+	case l.stage == abandoned && (unknown || !l.asked.Has(r.Node)):
 		return !l.deleted.Has(r.Node)
 	case unknown:
 		l.unheard = l.unheard.With(r.Node)

@@ -20,21 +20,23 @@ func slowly(node int, by, start, end time.Duration) nemesis.Fault {
 	}
 }
 
+// giveUp tries, and cancels the try when all nodes have been reached and none has been heard.
+func giveUp(b *bench, m *redlock.Mutex) {
+	ctx, cancel := context.WithCancel(context.Background())
+	b.Runtime(1).Go("cancel", func() {
+		b.sleep(1, 1600*time.Microsecond)
+		cancel()
+	})
+	_, err := m.TryLock(ctx, "r")
+	b.wantError("cancelled", err, context.Canceled)
+}
+
 // A node is asked for one deletion if that finds the key, and for a second if it has
 // overtaken the SET, whether a hold is released, whose quorum is there at 2 ms, or a try
 // is given up.
 func TestDeletionIsRepeatedIfItCameTooEarly(t *testing.T) {
 	release := func(b *bench, m *redlock.Mutex) {
 		b.wantError("release", lock(b, m).Release(context.Background()), nil)
-	}
-	giveUp := func(b *bench, m *redlock.Mutex) {
-		ctx, cancel := context.WithCancel(context.Background())
-		b.Runtime(1).Go("cancel", func() {
-			b.sleep(1, 1600*time.Microsecond)
-			cancel()
-		})
-		_, err := m.TryLock(ctx, "r")
-		b.wantError("cancelled", err, context.Canceled)
 	}
 	set := func(late time.Duration) nemesis.Fault { return slowly(5, late, 0, ms) }
 	for _, c := range []struct {
