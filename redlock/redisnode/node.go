@@ -34,12 +34,12 @@ const lotSize = 256
 
 // node is one master.
 type node struct {
-	nodes  *Nodes
-	client *redis.Client
-	number int       // from 1
-	late   env.Reply // to a request that is given up on its way
-	unsent env.Reply // to one that is given up before it is sent
-	refuse env.Reply // to one that is not sent because the node is mute
+	nodes   *Nodes
+	client  *redis.Client
+	number  int       // from 1
+	late    env.Reply // to a request that is given up on its way
+	unsent  env.Reply // to one that is given up before it is sent
+	refusal env.Reply // to one that is not sent because the node is mute
 
 	abreast int           // requests that go out at once
 	limit   int           // lots that can be under way
@@ -82,7 +82,7 @@ func newNode(of *Nodes, number int, client *redis.Client, o Options) *node {
 	}
 	n.late = n.reply(env.Reply{}, context.DeadlineExceeded)
 	n.unsent = n.reply(env.Reply{}, errUnsent)
-	n.refuse = n.reply(env.Reply{}, errMute)
+	n.refusal = n.reply(env.Reply{}, errRefused)
 	n.alarm = time.AfterFunc(time.Hour, n.ring)
 	n.alarm.Stop()
 	return n
@@ -106,7 +106,7 @@ func (n *node) submit(r *request) {
 func (n *node) await(r *request) {
 	if n.state == mute && n.busy >= n.abreast && len(n.waiting) > 0 {
 		n.leave(r)
-		n.tell(r, n.refuse)
+		n.tell(r, n.refusal)
 		return
 	}
 	n.waiting = append(n.waiting, r)

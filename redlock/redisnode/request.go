@@ -20,15 +20,14 @@ var ErrTTL = errors.New("the time to live has to be a whole number of millisecon
 // errNotANumber is the error of counting under a key that is locked.
 var errNotANumber = errors.New("ERR the key holds no number")
 
-// errClosed is the error of a command that came after Close. It was not sent.
-var errClosed = fmt.Errorf("not sent: %w", redis.ErrClosed)
+// errNotSent is what the errors have in common of commands that no node has seen.
+var errNotSent = errors.New("not sent")
 
-// errUnsent is the error of a command that was given up before there was a connection for
-// it.
-var errUnsent = fmt.Errorf("not sent: %w", context.DeadlineExceeded)
-
-// errMute is the error of a command for a node that has not answered for a while.
-var errMute = errors.New("not sent: it answers nothing at present")
+var (
+	errClosed  = fmt.Errorf("%w: %w", errNotSent, redis.ErrClosed)                             // it came after Close
+	errUnsent  = fmt.Errorf("%w: %w", errNotSent, context.DeadlineExceeded)                    // it was given up before there was a connection for it
+	errRefused = fmt.Errorf("%w: %w", errNotSent, errors.New("it answers nothing at present")) // the node is mute
+)
 
 //go:embed delete.lua
 var deleteSource string
@@ -202,7 +201,7 @@ func answer(given env.Answer, err error) env.Answer {
 	switch {
 	case err == nil:
 		return given
-	case errors.As(err, &refused), unconnected(err), errors.Is(err, ErrTTL), errors.Is(err, errClosed), errors.Is(err, errUnsent), errors.Is(err, errMute), errors.Is(err, errNotANumber):
+	case errors.As(err, &refused), unconnected(err), errors.Is(err, ErrTTL), errors.Is(err, errNotSent), errors.Is(err, errNotANumber):
 		return env.Failed
 	}
 	return env.Lost
