@@ -81,10 +81,10 @@ lint-all: ## and golangci-lint, by .golangci.yml (a minute; the first time 5, to
 bench: ## run the benchmarks
 	$(GO) test -pgo=$(CURDIR)/cmd/lockstorm/default.pgo -run '^$$' -bench . ./...
 
-bench-locks: deps ## measure this lock beside others on the same servers (15 minutes, on a machine that does nothing else); docs/bench.md and tables in README are committed
+bench-locks: deps ## measure this lock beside others on the same servers (11 minutes, on a machine that does nothing else); docs/bench.md and tables in README are committed
 	sh scripts/bench-locks.sh
 
-scoreboard: deps ## put redsync, redislock and rueidislock into storms beside this lock (20 minutes); docs/scoreboard.md and the witnesses in bench/locks/testdata are committed
+scoreboard: deps ## put redsync, redislock and rueidislock into storms beside this lock (11 minutes); docs/scoreboard.md and the witnesses in bench/locks/testdata are committed
 	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
 
 pgo: ## renew the profile by which the compiler optimises the command

@@ -107,12 +107,8 @@ func (b *Board) survey(t *testing.T, s Subject, series Series) {
 		trial := trials[seen.Scenario.Name]
 		trial.See(seen)
 		b.explain(t, trial, seen)
-		switch n := trial.Tally.Runs; {
-		case n < least, n < most && len(trial.Missing()) > 0:
-			return true
-		default:
-			return *write && n < many && b.Unseen(trial)
-		}
+		n := trial.Tally.Runs
+		return n < least || n < most && len(trial.Missing()) > 0 || *write && n < many && b.Unseen(trial)
 	})
 	for _, in := range series.Storms {
 		trial := trials[in.Name]
