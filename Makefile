@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-container bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
+.PHONY: help deps browser build pictures test test-race test-container bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -16,20 +16,19 @@ browser: ## and Chromium, in which the tests look at pages; what they leave out 
 build: ## build the command into ./lockstorm
 	$(GO) build -o lockstorm ./cmd/lockstorm
 
-# A simulated world is one thread, in which the race detector has nothing to find. What
-# runs on goroutines is tested with it, and not a second time without; and so is what
-# runs many worlds at a time, and that they give the same traces. (Go begins with what is
-# named first: the command takes longest, and much of that is waiting.)
-RACED = ./cmd/... ./cluster/... ./redlock/... ./env ./history ./locks/...
+# A simulated world is one thread, in which the race detector has nothing to find. Packages
+# that run on goroutines are tested under it, and not a second time without it. Of the
+# packages that run many worlds at a time only the tests of that are. The command is linked
+# out of everything else, so building it for the race detector costs more than all that the
+# detector could find in it: make test-race does so.
+RACED = $$($(GO) list ./cluster/... ./redlock/... ./env ./history ./locks/... | grep -v '/cluster/container$$')
 BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
 EXACT = ^TestGoldenTraces$$
 FOREIGN = ^(TestWhatNoLockMayIsTold|TestDefectsAreFound|TestLossIsToldInTime)$$
 
-# These tests of the command make thousands of runs, or draw and print, which the race
-# detector makes ten times as slow and in which it has nothing to find. (Hunts, and what is
-# stopped, are under it all the same: in others.)
-# One has processes of their own greet servers over TLS, within as long as a request may wait.
-SERIAL = ^(TestReadmeShowsWhatIsPrinted|TestPageOfCIShowsWhatIsPrinted|TestValidateGoesOn|TestNoProgressIsUnknown|TestHunt(OfAStoreShrinks|IsRepeatable|DrawsFaultsWhereThereIsRoom|TellsWhatItCannotKeep|InsideTheAssumptions|Score)|TestTune.*|TestSweep.*|TestMerged.*|TestPointsOfSweeps.*|TestEverySweep.*|TestMeasurements.*|TestRestartDelayOnRealServers|TestClientsApartSpeakTLS|TestValidateWhatShowPrints|TestDebateFromWhatWasSaved|TestCIFailuresAreRepeated|TestActionRuns)$$
+# The tests of the command in which goroutines of its own run: real servers, clients in
+# processes of their own, signals, the moving line of a terminal, a hunt on all cores.
+CONCURRENT = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsProcesses.*|RowOnServersOfTheUsersOwn|HuntIsRepeatable|CIIsStopped|StoppedHuntShrinks)$$
 
 # These tests need a Docker engine.
 CONTAINERS = ^TestContainer
@@ -43,14 +42,16 @@ TEST = $(GO) test -vet=off -pgo=off $(FRESH)
 
 test: export GOGC ?= 800
 test: browser ## run all tests, those of concurrent code under the race detector (7 minutes; what has not changed is not run again)
-	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)' $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
-	$(TEST) -run '$(SERIAL)' ./cmd/lockstorm
-	$(TEST) -race -skip '$(SERIAL)|$(CONTAINERS)' $(RACED)
+	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)' $$($(GO) list ./... | grep -vxF "$(RACED)")
+	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
 	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./storm ./hunt
 	$(TEST) -race -run '$(FOREIGN)' ./locktest
 	cd bench && $(TEST) ./...
 	@sh scripts/browser.sh >/dev/null || echo "left out: the tests that look at pages in a browser, which need Chromium (make browser)"
 	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
+
+test-race: deps ## run the command's concurrent tests under the race detector (3 minutes, of which building takes half)
+	$(TEST) -race -run '$(CONCURRENT)' ./cmd/lockstorm
 
 test-container: deps ## run the tests on Redis in containers (4 minutes); where no Docker engine runs, root starts one for them
 	$(TEST) -race -run '^$$' $(CONTAINED)
