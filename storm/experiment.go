@@ -170,6 +170,9 @@ func (e Experiment) drive(ctx context.Context, world World) (result Result, err 
 	if hash, exact := world.Trace(); exact {
 		result.TraceHash = hash
 	}
+	if counts, ok := world.(Counting); ok {
+		result.Events = counts.Events()
+	}
 	result.Slip = world.Slip()
 	return result, err
 }
