@@ -80,7 +80,7 @@ type judge interface {
 // properties, and with them whoever takes the measurements. If properties are named,
 // they alone are judged and nothing is measured.
 func NewPanel(h history.Header, only ...Property) *Panel {
-	p := &Panel{cut: "the history has no end", ledger: newLedger(h), notes: &notes{}}
+	p := &Panel{cut: endless, ledger: newLedger(h), notes: &notes{}}
 	most := len(properties) + len(meters)
 	p.observers, p.settlers = make([]observer, 0, most), make([]settler, 0, most)
 	for _, a := range properties {
@@ -105,6 +105,9 @@ func NewPanel(h history.Header, only ...Property) *Panel {
 	}
 	return p
 }
+
+// endless is why a history says nothing of what did not happen that has no end event.
+const endless = "the history has no end"
 
 // judgeOf returns the judge of a property, which must have been asked for.
 func (p *Panel) judgeOf(asked Property) judge {
@@ -152,6 +155,7 @@ func (p *Panel) Record(e *history.Event) {
 		return
 	}
 	if p.ledger.docket.full {
+		p.ended(e)
 		return
 	}
 	if e.Time != p.now {
@@ -187,10 +191,15 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 		p.observers[bits.TrailingZeros64(rest)].observe(f)
 	}
 	p.settling |= r.settling
+	p.ended(e)
+	return true
+}
+
+// ended takes note of how the history ends.
+func (p *Panel) ended(e *history.Event) {
 	if e.Kind == history.End {
 		p.cut = e.Reason
 	}
-	return true
 }
 
 // wait puts an event aside until others of its instant have come.
@@ -266,7 +275,7 @@ func (p *Panel) takeThe(i int, force bool) bool {
 // unknown. The panel takes no events after it.
 func (p *Panel) Finish() Report {
 	p.settle()
-	if d := p.ledger.docket; d.full {
+	if d := p.ledger.docket; d.full && (p.cut == "" || p.cut == endless) {
 		p.cut = fmt.Sprintf("too much to judge: event %d: %s", d.first.Event, d.first.What)
 	}
 	r := Report{Cut: p.cut}
