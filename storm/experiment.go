@@ -112,6 +112,14 @@ func (e Experiment) Backend() Backend { return e.backend }
 // can be judged on the backend.
 func (e Experiment) Scenario() scenarios.Scenario { return e.scenario }
 
+// Within returns the experiment with a bound on the events of its runs, if it has none that
+// is lower. It is no part of the scenario: what a run has shown by then it shows without the
+// bound.
+func (e Experiment) Within(events int) Experiment {
+	e.world.MaxEvents = min(events, e.world.EventLimit())
+	return e
+}
+
 // Header returns what the judges of a run must know beside its events.
 func (e Experiment) Header(seed uint64) history.Header {
 	h := e.header

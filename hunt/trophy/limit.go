@@ -31,10 +31,15 @@ func budgetOf(found storm.Result) *budget {
 	return &budget{each: max(mostOfFound*found.Events, mostOfAny)}
 }
 
-// bounded returns a candidate with the bound on its events.
-func (b *budget) bounded(s scenarios.Scenario) scenarios.Scenario {
-	s.MaxEvents = min(b.each, s.EventLimit())
-	return s
+// run runs a candidate within its bound.
+func (b *budget) run(ctx context.Context, backend storm.Backend, s scenarios.Scenario, seed uint64) (storm.Result, error) {
+	e, err := storm.Prepare(backend, s)
+	if err != nil {
+		return storm.Result{}, err
+	}
+	r, err := e.Within(b.each).Run(ctx, seed, nil)
+	b.spent += r.Events
+	return r, err
 }
 
 // shrinker returns the shrinker of one run.

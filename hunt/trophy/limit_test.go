@@ -3,9 +3,12 @@ package trophy_test
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
@@ -13,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/hunt"
 	"github.com/lockstorm/lockstorm/hunt/assume"
 	"github.com/lockstorm/lockstorm/hunt/trophy"
+	"github.com/lockstorm/lockstorm/internal/hostiletest"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/sim"
 	"github.com/lockstorm/lockstorm/storm"
@@ -162,5 +166,45 @@ func TestShrinkingEndsWithItsTime(t *testing.T) {
 	got, err := taker.Take(t.Context(), checker.Lease, found)
 	if err != nil || got.Small.TraceHash != found.Result.TraceHash || got.Shrunk.Unfinished != "time limit" {
 		t.Errorf("%v, %q, %v: want what was found", got.Small.Plan, got.Shrunk.Unfinished, err)
+	}
+}
+
+// Law: whatever scenario violates something, to shrink it costs no more events than were
+// given for it, but for the last run and those that tell what is due to its faults. Some are
+// shrunk to the end within them, and some are not.
+func TestShrinkingHostileScenariosIsBounded(t *testing.T) {
+	const events, each = 60_000, 10_000
+	finished, unfinished := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := hostiletest.Draw(t)
+		s.MaxEvents = each
+		var cost careless
+		c := hunt.Candidate{Scenario: s, Seed: 1}
+		r, err := c.Run(t.Context(), cost.backend(), nil)
+		if err != nil {
+			return
+		}
+		broken := slices.IndexFunc(r.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated })
+		if broken < 0 {
+			return
+		}
+		cost = careless{}
+		p := r.Report.Findings[broken].Property
+		taker := trophy.Taker{Backend: cost.backend(), Terms: assume.Anything, Promised: assume.Promised, Events: events}
+		got, err := taker.Take(t.Context(), p, hunt.Shot{Number: 1, Candidate: c, Result: r, Broken: []checker.Property{p}})
+		if err != nil {
+			t.Fatalf("%v: %s", err, hostiletest.Describe(s))
+		}
+		if most := 5 * (events + 4*each); cost.events > most { // 4 control runs beside each
+			t.Fatalf("%d events, want at most %d: %s", cost.events, most, hostiletest.Describe(s))
+		}
+		if got.Shrunk.Unfinished == "" {
+			finished++
+		} else {
+			unfinished++
+		}
+	})
+	if finished == 0 || unfinished == 0 {
+		t.Errorf("%d were shrunk to the end, %d were not", finished, unfinished)
 	}
 }

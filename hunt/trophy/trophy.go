@@ -73,8 +73,7 @@ func (t Taker) Take(ctx context.Context, p checker.Property, found hunt.Shot) (T
 	}
 	cost := budgetOf(found.Result)
 	shows := func(ctx context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
-		r, err := storm.Run(ctx, t.Backend, cost.bounded(s), seed, nil)
-		cost.spent += r.Events
+		r, err := cost.run(ctx, t.Backend, s, seed)
 		switch {
 		case err != nil:
 			return false, err
