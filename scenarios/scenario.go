@@ -27,8 +27,8 @@ type Scenario struct {
 	Lock Lock `yaml:"lock"`
 
 	// Clients are the users of the lock. Wherever a client has a number, it is the
-	// place in this list, from 1.
-	Clients []Client `yaml:"clients" want:"1..10000 items"`
+	// place in this list, from 1. Up to 10,000.
+	Clients []Client `yaml:"clients" want:"1.. items"`
 
 	// Setting is the world and the plan, all but the number of clients: [Scenario.World]
 	// returns it whole.
@@ -207,6 +207,9 @@ func (s Scenario) Validate() error {
 	if err := nemesis.Bounded(&s); err != nil {
 		return err
 	}
+	if n := len(s.Clients); n > mostClients {
+		return &nemesis.FieldError{Path: "clients", Err: fmt.Errorf("%d of them: want up to %d", n, mostClients)}
+	}
 	if err := s.Lock.Retry.Consistent(); err != nil {
 		return nemesis.InField("lock.retry", err)
 	}
@@ -258,6 +261,9 @@ func (s Scenario) World() nemesis.Setting {
 	world.Clients = len(s.Clients)
 	return world
 }
+
+// mostClients bounds the memory that a world takes before anything happens in it.
+const mostClients = 10_000
 
 // longestName is how many bytes the name of a resource may have.
 const longestName = 256
