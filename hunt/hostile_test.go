@@ -20,7 +20,7 @@ func TestHuntsAroundHostileScenariosAreBounded(t *testing.T) {
 	hunted := 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := hostiletest.Draw(t)
-		s.MaxEvents = 5_000
+		s.MaxEvents = 2_000
 		if _, err := storm.Prepare(simulated.Backend(), s); err != nil {
 			return
 		}
