@@ -12,6 +12,10 @@ import (
 type Contradiction struct {
 	Event int    // its ordinal, from 1, among all that were recorded: it is on the line after
 	What  string // it says, and why that cannot be
+
+	// TooMuch: it can be true, but there is more at a time than is judged. What comes
+	// behind it is not looked at, and what is not violated up to there is unknown.
+	TooMuch bool
 }
 
 func (c *Contradiction) Error() string { return c.What }
@@ -32,11 +36,20 @@ func (p *Panel) Err() error {
 type docket struct {
 	event int // the ordinal of the one that is being taken
 	first *Contradiction
+	full  bool // nothing more is judged
 }
 
 func (d *docket) object(what string) {
 	if d.first == nil || d.event < d.first.Event {
-		d.first = &Contradiction{d.event, what}
+		d.first = &Contradiction{Event: d.event, What: what}
+	}
+}
+
+// refuse says that the history says too much at a time to be judged any further.
+func (l *ledger) refuse(format string, args ...any) {
+	l.docket.full = true
+	if l.docket.first == nil {
+		l.docket.first = &Contradiction{Event: l.docket.event, What: fmt.Sprintf(format, args...), TooMuch: true}
 	}
 }
 
@@ -53,6 +66,8 @@ const (
 	maxHolds     = 1 << 18 // tries and holds that are not over
 	maxResources = 1 << 18
 	maxLate      = 1 << 12 // events of one instant that wait for others
+	maxInstant   = 1 << 18 // events of one instant
+	maxChanges   = 1 << 18 // changes of holds' keys in one instant: several holds may have one token
 )
 
 // crowded objects to a history that says too much at a time: it is asked where there comes
@@ -60,9 +75,11 @@ const (
 func (l *ledger) crowded() {
 	switch {
 	case l.places > maxHolds:
-		l.object("more than %d tries and holds are under way at a time", maxHolds)
+		l.refuse("more than %d tries and holds are under way at a time", maxHolds)
 	case len(l.resources) > maxResources:
-		l.object("more than %d resources are locked", maxResources)
+		l.refuse("more than %d resources are locked", maxResources)
+	case len(l.changes) > maxChanges:
+		l.refuse("more than %d changes of holds' keys at one instant", maxChanges)
 	}
 }
 

@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"errors"
 	"strconv"
 	"testing"
 
@@ -48,6 +49,9 @@ func TestEndlessHistoriesAreRefused(t *testing.T) {
 		"late": {func(e *history.Event, i int) {
 			e.Time, e.Kind, e.Token = 1, history.Granted, strconv.Itoa(i)
 		}, 1 << 12},
+		"instant": {func(e *history.Event, i int) {
+			e.Time, e.Kind, e.Node = 1, history.KeySet, 1
+		}, 1 << 18},
 	} {
 		t.Run(name, func(t *testing.T) {
 			panel := checker.NewPanel(history.Header{Nodes: 1, Clients: 2}, checker.Lease)
@@ -65,5 +69,27 @@ func TestEndlessHistoriesAreRefused(t *testing.T) {
 				t.Errorf("after %d of them, not just beyond %d: %v", i, c.most, panel.Err())
 			}
 		})
+	}
+}
+
+// Law: tries that share a token and an instant do not cost the square of their number: each
+// change of a key concerns all of them, and those are counted. What is not violated by then
+// is unknown.
+func TestOneTokenForAllTriesIsBounded(t *testing.T) {
+	panel := checker.NewPanel(history.Header{Nodes: 1, Clients: 1, Keepers: 1, Keys: true})
+	tries := 0
+	for ; panel.Err() == nil && tries < 10_000; tries++ {
+		for _, kind := range []history.Kind{history.Acquire, history.KeySet, history.KeyGone, history.Refused} {
+			panel.Record(&history.Event{Time: 1, Kind: kind, Client: 1, Node: 1, Resource: "r", Token: "t", Reason: history.Deleted})
+		}
+	}
+	var c *checker.Contradiction
+	if !errors.As(panel.Err(), &c) || !c.TooMuch || tries > 1_000 {
+		t.Errorf("after %d tries: %v", tries, panel.Err())
+	}
+	for _, f := range panel.Finish().Findings {
+		if f.Verdict != checker.Unknown {
+			t.Errorf("%v: %v", f.Property, f.Verdict)
+		}
 	}
 }

@@ -43,6 +43,7 @@ func (l *ledger) keyChanged(f *fact, _ bool) bool {
 	if len(l.changes) == before {
 		l.changes = append(l.changes, k)
 	}
+	l.crowded()
 	return true
 }
 

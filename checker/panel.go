@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -21,11 +22,13 @@ type Panel struct {
 	routes    [maxKinds]route // by kind of event
 	settling  uint64          // the settlers that are to settle at the end of this instant
 
-	now  history.Time
-	cut  string          // why the history says nothing of what did not happen
-	late []late          // of this instant, which make no sense before others
-	told []history.Event // of this instant: see [single]
-	fact fact
+	now history.Time
+
+	atInstant int             // events of this instant
+	cut       string          // why the history says nothing of what did not happen
+	late      []late          // of this instant, which make no sense before others
+	told      []history.Event // of this instant: see [single]
+	fact      fact
 }
 
 // route is whom events of one kind concern, as bits.
@@ -77,7 +80,7 @@ type judge interface {
 // properties, and with them whoever takes the measurements. If properties are named,
 // they alone are judged and nothing is measured.
 func NewPanel(h history.Header, only ...Property) *Panel {
-	p := &Panel{cut: "the history has no end", ledger: newLedger(h), notes: &notes{}}
+	p := &Panel{cut: endless, ledger: newLedger(h), notes: &notes{}}
 	most := len(properties) + len(meters)
 	p.observers, p.settlers = make([]observer, 0, most), make([]settler, 0, most)
 	for _, a := range properties {
@@ -102,6 +105,9 @@ func NewPanel(h history.Header, only ...Property) *Panel {
 	}
 	return p
 }
+
+// endless is why a history says nothing of what did not happen that has no end event.
+const endless = "the history has no end"
 
 // judgeOf returns the judge of a property, which must have been asked for.
 func (p *Panel) judgeOf(asked Property) judge {
@@ -148,11 +154,19 @@ func (p *Panel) Record(e *history.Event) {
 	if e.Kind == history.Step && !isHeard(e.Name) {
 		return
 	}
+	if p.ledger.docket.full {
+		p.ended(e)
+		return
+	}
 	if e.Time != p.now {
 		if p.unsettled() {
 			p.settle()
 		}
-		p.now = e.Time
+		p.now, p.atInstant = e.Time, 0
+	}
+	if p.atInstant++; p.atInstant > maxInstant {
+		p.ledger.refuse("more than %d events at one instant, %s", maxInstant, at(e.Time))
+		return
 	}
 	if single.has(e.Kind) {
 		p.retell(e)
@@ -177,10 +191,15 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 		p.observers[bits.TrailingZeros64(rest)].observe(f)
 	}
 	p.settling |= r.settling
+	p.ended(e)
+	return true
+}
+
+// ended takes note of how the history ends.
+func (p *Panel) ended(e *history.Event) {
 	if e.Kind == history.End {
 		p.cut = e.Reason
 	}
-	return true
 }
 
 // wait puts an event aside until others of its instant have come.
@@ -189,8 +208,7 @@ func (p *Panel) wait(e *history.Event) {
 		p.late = append(p.late, late{*e, p.ledger.docket.event})
 		return
 	}
-	p.ledger.object("more than %d events of one instant, %s, come before what they follow from", maxLate, at(e.Time))
-	p.take(e, true)
+	p.ledger.refuse("more than %d events of one instant, %s, come before what they follow from", maxLate, at(e.Time))
 }
 
 // unsettled reports whether there is anything to do at the end of the instant. After most
@@ -257,6 +275,9 @@ func (p *Panel) takeThe(i int, force bool) bool {
 // unknown. The panel takes no events after it.
 func (p *Panel) Finish() Report {
 	p.settle()
+	if d := p.ledger.docket; d.full && (p.cut == "" || p.cut == endless) {
+		p.cut = fmt.Sprintf("too much to judge: event %d: %s", d.first.Event, d.first.What)
+	}
 	r := Report{Cut: p.cut}
 	for i, j := range p.judges {
 		f := j.finding(p.now)

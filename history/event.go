@@ -111,7 +111,7 @@ const (
 
 	// End closes the history; what is open then stays unknown. Without a
 	// Reason the run ended by itself. With one it was cut short ("stopped:
-	// context canceled", "no progress: …", or the error that ended it, in one
+	// context canceled", "no progress: …", "bound exceeded: …", or the error that ended it, in one
 	// line): only violations can be told from it, for what had not come yet
 	// says nothing.
 	End

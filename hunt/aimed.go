@@ -153,7 +153,7 @@ func drawEnd(d dice, ttl time.Duration) *nemesis.Moment {
 	if d.chance(60) {
 		return nil
 	}
-	return nemesis.After(d.between(ttl/4, 3*ttl))
+	return nemesis.After(d.between(ttl/4, 3*min(ttl, nemesis.Longest/3)))
 }
 
 // fromOutset lets a fault be there from the outset, so that all that is asked for and

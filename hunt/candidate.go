@@ -43,7 +43,7 @@ func (c Candidate) Due(ctx context.Context, b storm.Backend, kinds []nemesis.Kin
 		if n > 0 {
 			control.Seed = n
 		}
-		r, err := control.Run(ctx, b, nil)
+		r, err := control.within(ctx, b)
 		switch {
 		case err != nil:
 			return nil, err
@@ -53,6 +53,15 @@ func (c Candidate) Due(ctx context.Context, b storm.Backend, kinds []nemesis.Kin
 		due = slices.DeleteFunc(due, func(p checker.Property) bool { return r.Report.Finding(p).Verdict == checker.Violated })
 	}
 	return due, nil
+}
+
+// within makes the run with the bound on events of all runs of a hunt.
+func (c Candidate) within(ctx context.Context, b storm.Backend) (storm.Result, error) {
+	e, err := storm.Prepare(b, c.Scenario)
+	if err != nil {
+		return storm.Result{}, err
+	}
+	return e.Within(mostEvents).Run(ctx, c.Seed, nil)
 }
 
 // without is the candidate without its faults of some kinds; none: without its plan.

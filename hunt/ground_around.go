@@ -44,6 +44,9 @@ func (a around) Draw(random *rand.Rand) scenarios.Scenario {
 		return a.scenario
 	}
 	s.Bounds = widened(s.Bounds, bounds(s))
+	if s.Validate() != nil { // with a TTL of decades what is drawn by it may be too long
+		return a.scenario
+	}
 	return s
 }
 

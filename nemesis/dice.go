@@ -65,11 +65,14 @@ func (d *dice) machine() Machine {
 	return Machine{Node: d.node()}
 }
 
+// longestScale leaves room for twice the scale, and a little more, below [Longest].
+const longestScale = Longest/2 - time.Hour
+
 // length draws a duration between a thousandth of the scale and twice the
 // scale, as likely below a tenth as above it: what matters may be as short as a
 // message takes, or outlast a TTL.
 func (d *dice) length() time.Duration {
-	span := d.scale >> d.below(11)
+	span := min(d.scale, longestScale) >> d.below(11)
 	return span + d.upTo(span)
 }
 

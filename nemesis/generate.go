@@ -138,7 +138,7 @@ func (g *Generator) fitting(d *dice, kinds []Action, plan Plan) (Fault, bool) {
 // start draws an instant or, as often, a client's step.
 func (d *dice) start() Moment {
 	if d.chance(50) {
-		return At(round(d.upTo(min(window*d.scale, d.setting.Horizon))))
+		return At(round(d.upTo(min(window*min(d.scale, longestScale/window), d.setting.Horizon))))
 	}
 	steps := env.Steps()
 	m := When(d.client(), steps[d.below(len(steps))], 0)

@@ -177,7 +177,8 @@ func HistoryPath(dir string) (string, error) {
 // Judge judges a stored history as it is read: all properties, or those that are named
 // alone, and then nothing is measured. Where the history cannot be read to its end the
 // report, beside the error, is of what came before; errors name the line where they can; a
-// history that contradicts itself is one ([checker.Contradiction]). When it returns nothing
+// history that contradicts itself is one ([checker.Contradiction]). What is too much to judge
+// is read to its end all the same, and leaves the verdicts unknown. When it returns nothing
 // reads from the source.
 func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Report, error) {
 	r, err := history.NewReader(from)
@@ -195,18 +196,21 @@ func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Re
 			return r.Header(), panel.Finish(), err
 		}
 		panel.Record(e)
-		if err := panel.Err(); err != nil {
-			return r.Header(), panel.Finish(), located(err)
+		if err := located(panel.Err()); err != nil {
+			return r.Header(), panel.Finish(), err
 		}
 	}
 }
 
 // located names the line of the event that cannot be true: the first line is that of the
-// header.
+// header. One that says too much at a time is none: its report says how far it was judged.
 func located(err error) error {
 	var c *checker.Contradiction
-	if errors.As(err, &c) {
-		return &history.LineError{Line: c.Event + 1, Err: c}
+	switch {
+	case !errors.As(err, &c):
+		return err
+	case c.TooMuch:
+		return nil
 	}
-	return err
+	return &history.LineError{Line: c.Event + 1, Err: c}
 }

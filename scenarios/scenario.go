@@ -27,7 +27,7 @@ type Scenario struct {
 	Lock Lock `yaml:"lock"`
 
 	// Clients are the users of the lock. Wherever a client has a number, it is the
-	// place in this list, from 1.
+	// place in this list, from 1. Up to 10,000.
 	Clients []Client `yaml:"clients" want:"1.. items"`
 
 	// Setting is the world and the plan, all but the number of clients: [Scenario.World]
@@ -162,12 +162,12 @@ type Client struct {
 	// Workload is what the client does while it has the lock.
 	Workload string `yaml:"workload"`
 
-	// Resource is the name of what the client locks.
-	Resource string `yaml:"resource" want:"/./"`
+	// Resource is the name of what the client locks. Up to 256 bytes.
+	Resource string `yaml:"resource" want:"/^.{1,256}$/"`
 
 	// Resources is how many there are of that name (name/1, name/2, …), of which
 	// each round locks one at random. 0 and 1 mean the one of just that name.
-	Resources int `yaml:"resources,omitempty" want:"0.."`
+	Resources int `yaml:"resources,omitempty" want:"0..100000"`
 
 	// Start is how long the client waits before its first round.
 	Start nemesis.Range `yaml:"start,omitempty"`
@@ -207,6 +207,9 @@ func (s Scenario) Validate() error {
 	if err := nemesis.Bounded(&s); err != nil {
 		return err
 	}
+	if n := len(s.Clients); n > mostClients {
+		return &nemesis.FieldError{Path: "clients", Err: fmt.Errorf("%d of them: want up to %d", n, mostClients)}
+	}
 	if err := s.Lock.Retry.Consistent(); err != nil {
 		return nemesis.InField("lock.retry", err)
 	}
@@ -215,10 +218,31 @@ func (s Scenario) Validate() error {
 			return nemesis.InField(fmt.Sprintf("clients[%d]", i), err)
 		}
 	}
+	if err := s.countResources(); err != nil {
+		return err
+	}
 	if err := s.World().Consistent(); err != nil || s.Generate == nil {
 		return err
 	}
 	return nemesis.InField("generate", s.Generate.Consistent())
+}
+
+// mostResources is how many resources all clients may lock: no checker judges more.
+const mostResources = 1 << 18
+
+// countResources names the client with whose resources there are too many.
+func (s Scenario) countResources() error {
+	named, sum := map[string]int{}, 0
+	for i, c := range s.Clients {
+		if more := max(1, c.Resources) - named[c.Resource]; more > 0 {
+			named[c.Resource] += more
+			sum += more
+		}
+		if sum > mostResources {
+			return &nemesis.FieldError{Path: fmt.Sprintf("clients[%d].resources", i), Err: fmt.Errorf("%d resources in all: want up to %d", sum, mostResources)}
+		}
+	}
+	return nil
 }
 
 // LongestTTL is the longest time to live that anybody asks for: a client, for an
@@ -238,11 +262,20 @@ func (s Scenario) World() nemesis.Setting {
 	return world
 }
 
+// mostClients bounds the memory that a world takes before anything happens in it.
+const mostClients = 10_000
+
+// longestName is how many bytes the name of a resource may have.
+const longestName = 256
+
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 func (c Client) validate() error {
 	if c.Resource == "" {
 		return &nemesis.FieldError{Path: "resource", Err: errors.New("missing")}
+	}
+	if n := len(c.Resource); n > longestName {
+		return &nemesis.FieldError{Path: "resource", Err: fmt.Errorf("%d bytes: want up to %d, for it stands in every event of a history", n, longestName)}
 	}
 	for _, r := range []struct {
 		name string

@@ -31,6 +31,10 @@ type client struct {
 	dead       bool
 	inbox      inbox
 
+	calls   int64 // that it has made
+	earlier int64 // those before instant, which is the last at which it made one
+	instant int64
+
 	connected int      // to this node, as one of the store
 	asking    []*round // what it has asked the store
 }
@@ -53,6 +57,7 @@ func (c *client) enter() *coroutine {
 	if c.world.sealed {
 		panic(errEnded)
 	}
+	c.count()
 	return c.world.current
 }
 
@@ -64,13 +69,22 @@ func (c *client) forget(co *coroutine) {
 	}
 }
 
-// Now implements [env.Runtime].
+// Now implements [env.Runtime]. Who waits by looking at the clock again and again waits
+// for ever.
 func (c *client) Now(which env.Clock) env.Instant {
+	if !c.world.sealed {
+		c.count()
+	}
+	return c.shows(which)
+}
+
+// shows reads a clock.
+func (c *client) shows(which env.Clock) env.Instant {
 	return env.Instant(c.clocks[which].At(c.world.now))
 }
 
 // mono reads the clock on which everything waits.
-func (c *client) mono() env.Instant { return c.Now(env.Monotonic) }
+func (c *client) mono() env.Instant { return c.shows(env.Monotonic) }
 
 // clocksChanged works out anew when those wake up who wait for the client's
 // clocks.

@@ -74,6 +74,7 @@ func (w *World) start(c *client, name string, job func()) *task {
 	co.client, co.job, co.task = c, job, t
 	co.parked, co.awaits, co.until, co.ctx = true, awaitsStart, env.Never, nil
 	c.coroutines = append(c.coroutines, co)
+	w.limitTasks()
 	w.wake(co)
 	return t
 }
@@ -110,8 +111,8 @@ func (w *World) settle() {
 // step runs one coroutine until it parks, and then wakes those of its client
 // whose context has ended meanwhile: a context has no way to tell the world.
 func (w *World) step(co *coroutine) {
-	w.limitInstant()
 	c := co.client
+	w.countStep(c)
 	co.parked = false
 	w.current = co
 	co.resume()

@@ -43,6 +43,7 @@ func (w *World) expireDue() {
 	w.nextExpiry = math.MaxInt64
 	for i := range w.nodes {
 		n := &w.nodes[i]
+		w.limits.done += int64(len(n.keys) / manyThings)
 		for resource, k := range n.keys {
 			if !k.volatile() {
 				continue

@@ -16,20 +16,6 @@ import (
 // from it.
 var errNoProgress = errors.New("no progress")
 
-// mostAtInstant is how many events and resumptions of coroutines one instant
-// may have. In a world in which nothing takes time, clients can go on for ever
-// without coming nearer to the horizon.
-const mostAtInstant = 1_000_000
-
-// limitInstant counts what is done at this instant, and ends a run in which
-// time has come to a standstill.
-func (w *World) limitInstant() {
-	w.atInstant++
-	if w.atInstant > mostAtInstant {
-		w.fail(w.noProgress(fmt.Sprintf("time stands still at %v, after %d events and resumptions at this instant", w.time(), mostAtInstant)))
-	}
-}
-
 // endIfStuck ends a run in which nobody can go on, though some client should.
 func (w *World) endIfStuck(mains []*task) {
 	if w.stuck(mains) {
@@ -115,6 +101,7 @@ const (
 	awaitsRegister
 	awaitsTask
 	awaitsResumption
+	awaitsEnd
 )
 
 func (a awaited) String() string {
@@ -133,6 +120,8 @@ func (a awaited) String() string {
 		return "a task"
 	case awaitsResumption:
 		return "the end of a pause"
+	case awaitsEnd:
+		return "the end of the run"
 	}
 	return fmt.Sprintf("awaited(%d)", uint8(a))
 }

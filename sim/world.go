@@ -21,10 +21,10 @@ type World struct {
 	sink    history.Sink
 	event   history.Event // see Record
 
-	now       int64 // ground time, ns
-	atInstant int   // what has been done at this instant, see limitInstant
-	queue     queue
-	trace     trace
+	now    int64 // ground time, ns
+	limits limits
+	queue  queue
+	trace  trace
 
 	nodes   []node
 	clients []*client
@@ -61,6 +61,7 @@ type World struct {
 func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
 	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64}
 	w.lapses = world.NewLapses(w.lapseTime, w.write)
+	w.limits = newLimits(s)
 	w.network = newNetwork(s, seed)
 	w.store = newEnsemble(s, seed)
 	w.carrier = world.NewCarrier(w, s.Plan, repertoire, w.Record)
@@ -141,8 +142,8 @@ const pollEvery = 4096
 // Run runs main for every client until all that still live have returned or
 // the horizon has come, and closes the history. An error is that of ctx, of a
 // fault that could not be carried out, or a panic of a client's code. A world
-// that cannot go on before that has no error: the reason in the end event of its
-// history says what everybody waits for.
+// that cannot go on before that, or comes to a bound, has no error: the reason in
+// the end event of its history says which, and who keeps it from going on.
 func (w *World) Run(ctx context.Context, main func(client int)) error {
 	if w.sealed {
 		return errors.New("sim: a world runs once")
@@ -169,7 +170,7 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 		w.now = int64(w.setting.Horizon)
 	}
 	w.seal(world.End(ctx, w.err))
-	if errors.Is(w.err, errNoProgress) {
+	if errors.Is(w.err, errNoProgress) || errors.Is(w.err, errBound) {
 		return nil
 	}
 	return w.err
@@ -184,9 +185,11 @@ func (w *World) next() bool {
 	}
 	e := w.queue.pop()
 	if e.at > w.now {
-		w.now, w.atInstant = e.at, 0
+		w.now = e.at
+		w.limits.moves()
 	}
-	w.limitInstant()
+	w.tick()
+	w.limitPending()
 	w.trace.words(uint64(e.at), uint64(e.class()), uint64(e.index()))
 	switch e.class() {
 	case faultDue:

@@ -121,6 +121,13 @@ type World interface {
 	Close() error
 }
 
+// Counting is a [World] that counts what it does, so that its runs can be bounded alike on
+// every machine.
+type Counting interface {
+	// Events returns how many events there have been.
+	Events() int
+}
+
 // Apart is a [World] that can let its clients run in processes of their own.
 type Apart interface {
 	World

@@ -2,6 +2,7 @@ package storm_test
 
 import (
 	"context"
+	"math"
 	"runtime/debug"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func cycles(clients, resources, rounds int) scenarios.Scenario {
 	}
 	s := scenarios.Scenario{Name: "cycles", Lock: calm.Lock, Setting: calm.Setting, Bounds: calm.Bounds}
 	s.Latency = nemesis.Distribution{Range: nemesis.Range{Min: 100 * time.Microsecond, Max: 300 * time.Microsecond}}
-	s.Horizon = 1000 * time.Hour
+	s.Horizon, s.MaxEvents = 1000*time.Hour, math.MaxInt
 	for range clients {
 		s.Clients = append(s.Clients, scenarios.Client{Workload: "hold", Resource: "r", Resources: resources, Rounds: rounds})
 	}

@@ -112,6 +112,14 @@ func (e Experiment) Backend() Backend { return e.backend }
 // can be judged on the backend.
 func (e Experiment) Scenario() scenarios.Scenario { return e.scenario }
 
+// Within returns the experiment with a bound on the events of its runs, if it has none that
+// is lower. It is no part of the scenario: what a run has shown by then it shows without the
+// bound.
+func (e Experiment) Within(events int) Experiment {
+	e.world.MaxEvents = min(events, e.world.EventLimit())
+	return e
+}
+
 // Header returns what the judges of a run must know beside its events.
 func (e Experiment) Header(seed uint64) history.Header {
 	h := e.header
@@ -148,10 +156,11 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 }
 
 // selfContradiction is the error of a run whose own history cannot be true: it is a
-// defect of the harness, and says nothing of the lock.
+// defect of the harness, and says nothing of the lock. One that is too much to judge is
+// left open, as its report says.
 func selfContradiction(p *checker.Panel) error {
 	var c *checker.Contradiction
-	if errors.As(p.Err(), &c) {
+	if errors.As(p.Err(), &c) && !c.TooMuch {
 		return fmt.Errorf("the history of the run contradicts itself, so the run is worth nothing: event %d: %w", c.Event, c)
 	}
 	return nil
@@ -169,6 +178,9 @@ func (e Experiment) drive(ctx context.Context, world World) (result Result, err 
 	}
 	if hash, exact := world.Trace(); exact {
 		result.TraceHash = hash
+	}
+	if counts, ok := world.(Counting); ok {
+		result.Events = counts.Events()
 	}
 	result.Slip = world.Slip()
 	return result, err

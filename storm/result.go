@@ -30,6 +30,10 @@ type Result struct {
 	// Slip is by how much things came later than they were due, at most.
 	Slip time.Duration
 
+	// Events is how many events the run had, where its world counts them: what
+	// [nemesis.Setting.MaxEvents] bounds. 0: it does not.
+	Events int
+
 	// Interrupted says that the run was stopped before its end.
 	Interrupted bool
 }

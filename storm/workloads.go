@@ -56,12 +56,13 @@ type role struct {
 
 func rolesOf(s scenarios.Scenario) ([]role, error) {
 	roles := make([]role, len(s.Clients))
+	names := map[string][]string{} // of resources: those of one name are the same for all
 	for i, c := range s.Clients {
 		work, err := findWorkload(c.Workload)
 		if err != nil {
 			return nil, &nemesis.FieldError{Path: fmt.Sprintf("clients[%d].workload", i), Err: err}
 		}
-		roles[i] = role{c, resources(c), s.Lock.TTL, work}
+		roles[i] = role{c, resources(c, names), s.Lock.TTL, work}
 	}
 	return roles, nil
 }
@@ -97,16 +98,17 @@ func (u *user) resource() string {
 	return u.names[u.draw(nemesis.Range{Max: last})]
 }
 
-// resources lists the names of what a client locks.
-func resources(c scenarios.Client) []string {
+// resources lists the names of what a client locks. known are those of clients before.
+func resources(c scenarios.Client, known map[string][]string) []string {
 	if c.Resources <= 1 {
 		return []string{c.Resource}
 	}
-	names := make([]string, c.Resources)
-	for i := range names {
-		names[i] = fmt.Sprintf("%s/%d", c.Resource, i+1)
+	names := known[c.Resource]
+	for i := len(names); i < c.Resources; i++ {
+		names = append(names, fmt.Sprintf("%s/%d", c.Resource, i+1))
 	}
-	return names
+	known[c.Resource] = names
+	return names[:c.Resources]
 }
 
 func (u *user) acquire(ctx context.Context) (hold Hold, err error) {

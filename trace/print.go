@@ -47,6 +47,9 @@ func (t *Trace) Print(to io.Writer, f checker.Finding) error {
 		line := fmt.Sprintf("%c %*s  %-*s  %s", r.mark, atWide, r.at, whoWide, r.who, r.what)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
+	if t.untold > 0 {
+		fmt.Fprintf(&b, "%s more came after that, for which a trace of %d has no room.\n", words.Count(t.untold, "step"), MostRecords)
+	}
 	_, err := io.WriteString(to, b.String())
 	return err
 }

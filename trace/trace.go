@@ -15,6 +15,7 @@ type Trace struct {
 	header  history.Header
 	clocks  *clocks
 	records []record
+	untold  int           // what came when there were [MostRecords]
 	last    history.Event // of the history
 	replies map[int]reply // the last of each client
 }
@@ -98,7 +99,15 @@ func (t *Trace) Answered(client, round int, r env.StoreReply, err error) {
 	t.add(t.now(), Answered{client, round, r, err})
 }
 
+// MostRecords is how many things a trace keeps: a hundred megabytes of them. A run can have
+// a hundred times as many, and nobody reads so far.
+const MostRecords = 200_000
+
 func (t *Trace) add(at history.Time, what Heard) {
+	if len(t.records) >= MostRecords {
+		t.untold++
+		return
+	}
 	if h, is := what.(Happened); is { // the event is the world's, and lent
 		e := *h.Event
 		what = Happened{&e}

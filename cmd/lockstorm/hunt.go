@@ -25,6 +25,7 @@ type huntOptions struct {
 	faults     string
 	most       int
 	budget     time.Duration
+	shrink     time.Duration
 	runs       int
 	seed       uint64
 	hunts      int
@@ -61,6 +62,11 @@ hunted is found. The first run that breaks each property is shrunk, kept as a ca
 the directory --out, and told with the commands that repeat it. A hunt of --runs runs
 without a budget is the same whenever it is repeated. Ctrl-C ends it, and what was
 found by then is shrunk; a second one keeps that as it is.
+
+Shrinking takes up to a quarter of --budget on top of it, or --shrink, shared out
+among the finds, and up to 50 million simulated events for each; without a budget the
+events alone bound it. A find that was not fully shrunk by then is kept as it has
+become, and says so.
 
 Nothing is assumed unless --assume says so, and each find is called a defect or a
 limit of the lock. A defect breaks what the lock promises, inside the assumptions
@@ -113,6 +119,7 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.faults, "faults", string(nemesis.AllKinds), "kinds of faults with weights up to 9, as in crash,partition:3 or all,kill:0")
 	f.IntVar(&o.most, "most", usualMost, "largest number of faults of a run")
 	f.DurationVar(&o.budget, "budget", 0, "how long to hunt (default 1m, without --runs)")
+	f.DurationVar(&o.shrink, "shrink", 0, "how long to shrink what was found (default a quarter of --budget; without one the number of events bounds it)")
 	f.IntVar(&o.runs, "runs", 0, "how many runs to make at most")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first")
 	f.IntVar(&o.hunts, "hunts", 0, "repeat the hunt so many times and count runs and seconds (default 50 with --debate)")
@@ -123,11 +130,11 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	o.report.flag(cmd)
 	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
 	f.StringVar(&o.format, "format", asText, "with --debate: text, markdown")
-	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out", "report"} {
+	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out", "report", "shrink"} {
 		cmd.MarkFlagsMutuallyExclusive("debate", flag)
 	}
 	cmd.MarkFlagsMutuallyExclusive("json", "format")
-	for _, flag := range []string{"first", "out", "report"} {
+	for _, flag := range []string{"first", "out", "report", "shrink"} {
 		cmd.MarkFlagsMutuallyExclusive("hunts", flag)
 	}
 }
@@ -144,6 +151,8 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 		return errors.New("--property: none is named")
 	case given("budget") && o.budget <= 0:
 		return fmt.Errorf("--budget %v: want more than 0", o.budget)
+	case given("shrink") && o.shrink <= 0:
+		return fmt.Errorf("--shrink %v: want more than 0", o.shrink)
 	case given("runs") && o.runs < 1:
 		return fmt.Errorf("--runs %d: want at least 1", o.runs)
 	case given("hunts") && o.hunts < 1:

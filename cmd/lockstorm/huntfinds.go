@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt/assume"
 	"github.com/lockstorm/lockstorm/hunt/cases"
 	"github.com/lockstorm/lockstorm/hunt/score"
 	"github.com/lockstorm/lockstorm/hunt/shrink"
@@ -74,11 +73,11 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 	}
 	var finds []find
 	var failed error // the first
-	taker := trophy.Taker{Backend: q.Backend, Terms: q.Terms, Promised: assume.Promised}
-	found := h.Found()
+	shrinking, found := o.shrinking(q), h.Found()
 	line := terminal.NewBar(problems, "shrink", int64(len(found)), terminal.Steps)
 	defer line.Done()
-	for _, p := range found {
+	for i, p := range found {
+		taker := shrinking.share(len(found) - i)
 		taker.Progress = func(r shrink.Result) {
 			if line.Due() {
 				line.Say(": %s, %v after %s (Ctrl-C keeps that)", p.Code(), trophy.ExtentOf(r.Scenario), words.Count(r.Runs, "run"))
@@ -220,6 +219,8 @@ func limit(excuse error) string {
 func (f find) shrunk() string {
 	found, small := trophy.ExtentOf(f.Found.Result.Done()), trophy.ExtentOf(f.Small.Done())
 	switch {
+	case !f.cut && f.Shrunk.Unfinished != "":
+		return fmt.Sprintf("shrunk from %v to %v; not fully shrunk: %s (--shrink)", found, small, f.Shrunk.Unfinished)
 	case f.cut && found == small:
 		return fmt.Sprintf("not shrunk, for the hunt was stopped: %v", found)
 	case f.cut:
@@ -263,6 +264,7 @@ type scoredFind struct {
 	Limit      string        `json:"limit,omitempty"` // the assumption that was left
 	Found      trophy.Extent `json:"found"`
 	Shrunk     trophy.Extent `json:"shrunk"`
+	Unfinished string        `json:"unfinished,omitempty"` // why it could be smaller still
 	Case       string        `json:"case,omitempty"`
 }
 
@@ -277,7 +279,7 @@ func scoreOf(q quest, h haul, finds []find) haulScore {
 				Property: f.Property, Run: f.Found.Number, Seconds: f.after.Seconds(),
 				Story: f.Small.Report.Finding(f.Property).Story,
 			},
-			Defect: f.Excuse == nil, Found: trophy.ExtentOf(f.Found.Result.Done()), Shrunk: trophy.ExtentOf(f.Small.Done()), Case: f.path,
+			Defect: f.Excuse == nil, Found: trophy.ExtentOf(f.Found.Result.Done()), Shrunk: trophy.ExtentOf(f.Small.Done()), Unfinished: f.Shrunk.Unfinished, Case: f.path,
 		}
 		if f.Excuse != nil {
 			one.Limit = f.Excuse.Error()

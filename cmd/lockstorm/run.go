@@ -24,6 +24,7 @@ import (
 type runOptions struct {
 	seed uint64
 	runs int
+	most int // events; 0: as the scenario says
 	json bool
 	out  string
 
@@ -42,7 +43,12 @@ With --faults each run draws further faults from its seed, of all kinds or of
 those that are named; "lockstorm list" names the kinds. What the scenario
 expects was said of its own plan: with --faults nothing is expected, and a
 violation is exit code 1. Runs that violate something are listed with the command
-that repeats them.`,
+that repeats them.
+
+A simulated run ends after --max-events, or as many as the scenario says (20 million
+without either), and where time does not move any more. It then says what bound it
+came to and who was busy; what is not violated by then is unknown, and the exit code
+is 3 unless something was.`,
 		Example: `  lockstorm run crash-restart
   lockstorm run crash-restart --backend process --runs 20
   lockstorm run calm --faults all --runs 1000
@@ -53,6 +59,7 @@ that repeats them.`,
 	backend := backendFlags(cmd)
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the first run; the next runs take the next numbers")
 	cmd.Flags().IntVar(&o.runs, "runs", 1, "number of runs")
+	cmd.Flags().IntVar(&o.most, "max-events", 0, "after how many events a simulated run ends (default as the scenario says, or 20 million)")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a run, one a line, and nothing else")
 	cmd.Flags().StringVar(&o.out, "out", "runs", "directory that gets a directory for each run")
 	o.report.flag(cmd)
@@ -68,11 +75,20 @@ that repeats them.`,
 		if err != nil {
 			return err
 		}
+		if given := cmd.Flags().Changed("max-events"); given && o.most < 1 {
+			return fmt.Errorf("--max-events %d: want at least 1", o.most)
+		}
 		e, err := prepare(args[0], b)
 		if err != nil {
 			return err
 		}
 		s := e.Scenario()
+		if o.most > 0 {
+			s.MaxEvents = o.most
+			if e, err = prepareOn(b, s); err != nil {
+				return err
+			}
+		}
 		generator, err := given.generator(cmd, s.World(), b)
 		if err != nil {
 			return err
@@ -83,7 +99,7 @@ that repeats them.`,
 			}
 		}
 		_, other := scenarios.Find(args[0])
-		again := repetition{name: args[0], backend: b, world: backend.words(), stormy: generator != nil, inTable: other == nil}
+		again := repetition{name: args[0], backend: b, world: backend.words(), stormy: generator != nil, inTable: other == nil && o.most == 0}
 		r, err := o.run(cmd.Context(), e, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		if err != nil {
 			return err

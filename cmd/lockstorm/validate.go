@@ -20,7 +20,9 @@ func newValidate() *cobra.Command {
 		Short: "Check scenario files without running them",
 		Long: `Check scenario files without running them: - is standard input. Each good file
 gets a line that says what it holds and which properties no bound is given for, each mistake in a bad one a line that names
-the file and the line. What can be run depends on the world: --backend says for
+the file and the line. What keeps simulated runs from their horizon gets a line that
+begins with "warning", for as much as can be told beforehand: clients that try again
+and again at one instant, and what comes more often than a run may have events. What can be run depends on the world: --backend says for
 which one to check. Exit codes: 0 all are good; 2 one is not.
 
 docs/scenario-format.md describes the format, "lockstorm schema" prints its JSON
@@ -39,9 +41,12 @@ schema.`,
 		terminal.Fit(cmd.OutOrStdout())
 		bad := false
 		for _, name := range args {
-			s, err := validate(name, cmd.InOrStdin(), b)
+			e, err := validate(name, cmd.InOrStdin(), b)
 			if err == nil {
-				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok (%s)\n", name, inShort(s))
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok (%s)\n", name, inShort(e.Scenario()))
+				for _, w := range e.Warnings() {
+					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: warning: %s\n", name, oneLine.Replace(w.Error()))
+				}
 				continue
 			}
 			bad = true
@@ -56,19 +61,19 @@ schema.`,
 }
 
 // validate reads a file, or standard input, and checks it for a backend.
-func validate(name string, input io.Reader, b storm.Backend) (scenarios.Scenario, error) {
-	check := func(s scenarios.Scenario) error {
-		_, err := prepareOn(b, s)
+func validate(name string, input io.Reader, b storm.Backend) (e storm.Experiment, err error) {
+	check := func(s scenarios.Scenario) (err error) {
+		e, err = prepareOn(b, s)
 		return err
 	}
 	if name == "-" {
-		s, err := scenarios.Read(input, ".", check)
-		if err != nil {
+		if _, err = scenarios.Read(input, ".", check); err != nil {
 			err = fmt.Errorf("-: %w", err)
 		}
-		return s, err
+		return e, err
 	}
-	return loadAnd(name, check)
+	_, err = loadAnd(name, check)
+	return e, err
 }
 
 // printMistakes gives each mistake in a file a line of its own.

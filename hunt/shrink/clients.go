@@ -11,7 +11,7 @@ import (
 // it; or else what began at its steps begins at those of one that stays. Where a third
 // client is there for one more grant, one that stays can ask twice.
 func fewerClients(k *shrinking) {
-	for _, kept := range subsets(len(k.best.Clients), 1) {
+	for kept := range k.going(subsets(len(k.best.Clients), 1)) {
 		s := onlyClients(k.best, kept)
 		if k.try(s) || k.tryStepsOf(kept) || k.tryRounds(s, kept) {
 			return
@@ -74,7 +74,7 @@ func (k *shrinking) tryRounds(s scenarios.Scenario, kept []int) bool {
 // forward with it.
 func fewerRounds(k *shrinking) {
 	for i := range k.best.Clients {
-		for rounds := 1; rounds < k.best.Clients[i].Rounds; rounds++ {
+		for rounds := 1; rounds < k.best.Clients[i].Rounds && !k.over(); rounds++ {
 			if k.tryRoundsOf(i, rounds, 0) || k.tryRoundsOf(i, rounds, k.best.Clients[i].Rounds-rounds) {
 				break
 			}

@@ -22,7 +22,7 @@ func cutsInstead(k *shrinking) {
 func (k *shrinking) tryCut(i int) bool {
 	nodes := k.best.Nodes
 	for size := 1; 2*size < nodes; size++ {
-		for _, off := range choose(1, nodes, size) {
+		for off := range k.going(choose(nodes, size)) {
 			for c := range k.best.Clients {
 				if k.withFault(i, cut(c+1, off...)) {
 					return true
@@ -42,7 +42,7 @@ func (k *shrinking) tryTwoCuts(i int) {
 	if k.size.Causes < 2 || k.best.Nodes < 3 || k.best.Nodes > manySubsets {
 		return
 	}
-	for _, clients := range choose(1, len(k.best.Clients), 2) {
+	for clients := range k.going(choose(len(k.best.Clients), 2)) {
 		for a := range k.best.Nodes {
 			for b := range k.best.Nodes {
 				s := k.best

@@ -26,7 +26,7 @@ func (k *shrinking) withoutFaults(from, to int) bool {
 	if k.try(s) {
 		return true
 	}
-	for _, order := range swaps(len(s.Clients)) {
+	for order := range k.going(swaps(len(s.Clients))) {
 		if k.try(onlyClients(s, order)) {
 			return true
 		}

@@ -11,7 +11,7 @@ import (
 // fewerNodes keeps as few nodes as it can: which, is tried. To leave out one alone is
 // seldom enough, for two quorums then come to have more nodes in common, or none is left.
 func fewerNodes(k *shrinking) {
-	for _, kept := range subsets(k.best.Nodes, k.LeastNodes) {
+	for kept := range k.going(subsets(k.best.Nodes, k.LeastNodes)) {
 		if s := onlyNodes(k.best, kept); k.try(s) || k.tryLate(s) {
 			return
 		}

@@ -26,6 +26,13 @@ type Shrinker struct {
 	// Runs is how many runs it may make; 0: as many as it takes.
 	Runs int
 
+	// Events is how many events its runs, and the making of candidates, may cost; 0: as
+	// many as it takes. Unlike a time it is used up at the same candidate on every machine.
+	Events int
+
+	// Spent returns how many events the runs have had by now; nil: they are not counted.
+	Spent func() int
+
 	// LeastNodes is the number of nodes below which it does not go; 0: 1. What a lock
 	// on many nodes shows with one is true, and seldom what somebody wants to be told.
 	LeastNodes int
@@ -44,11 +51,15 @@ type Result struct {
 	Seed     uint64   // with which it shows the same
 	Seeds    []uint64 // all with which it is known to
 	Runs     int      // that were made
+
+	// Unfinished says why smaller scenarios were left untried, in a few words as in "time
+	// limit"; empty: nothing makes this one smaller.
+	Unfinished string
 }
 
 // Shrink makes a scenario smaller until nothing makes it smaller. It returns what it
 // has come to as well when ctx ends or Shows has an error, with that error, and when
-// the runs are used up, which is none.
+// the runs or the events are used up, which is none.
 func (h Shrinker) Shrink(ctx context.Context, s scenarios.Scenario, seed uint64, shows Shows) (Result, error) {
 	k := &shrinking{Shrinker: h, ctx: ctx, shows: shows, best: s, size: SizeOf(s), seeds: []uint64{seed}}
 	k.disjoint = s.Plan.Disjoint(s.World())
@@ -90,16 +101,16 @@ type shrinking struct {
 	disjoint bool     // no two faults of the first scenario could come to hold one target
 	seeds    []uint64 // with which best shows it; what replaces it has to do so with all
 	runs     int
+	made     int // what it cost to make candidates, in events
 	err      error
-}
-
-// over reports whether no further run may be made.
-func (k *shrinking) over() bool {
-	return k.err != nil || k.Runs > 0 && k.runs >= k.Runs
 }
 
 // try keeps a scenario that is smaller and still shows the same.
 func (k *shrinking) try(s scenarios.Scenario) bool {
+	k.made += 1 + len(s.Clients) + len(s.Plan)
+	if k.over() {
+		return false
+	}
 	size := SizeOf(s)
 	if !size.Less(k.size) || !k.possible(s) {
 		return false
@@ -123,9 +134,6 @@ func (k *shrinking) possible(s scenarios.Scenario) bool {
 
 // shown makes a run.
 func (k *shrinking) shown(s scenarios.Scenario, seed uint64) bool {
-	if k.err == nil {
-		k.err = k.ctx.Err()
-	}
 	if k.over() {
 		return false
 	}
@@ -139,5 +147,5 @@ func (k *shrinking) shown(s scenarios.Scenario, seed uint64) bool {
 }
 
 func (k *shrinking) result() Result {
-	return Result{Scenario: k.best, Seed: k.seeds[0], Seeds: k.seeds, Runs: k.runs}
+	return Result{Scenario: k.best, Seed: k.seeds[0], Seeds: k.seeds, Runs: k.runs, Unfinished: k.unfinished()}
 }

@@ -14,7 +14,8 @@ import (
 func simplerValues(k *shrinking) {
 	for i := 0; ; i++ {
 		list := leavesOf(&k.best)
-		if i >= len(list) {
+		k.made += len(list)
+		if i >= len(list) || k.over() {
 			return
 		}
 		for _, v := range list[i].simpler() {

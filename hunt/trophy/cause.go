@@ -25,11 +25,12 @@ type cause struct {
 	left   map[checker.Property][]string // names of assumptions
 	bounds []string                      // that a correct lock keeps: what a smaller one could not keep shows nothing
 	defect bool
+	ended  bool // the run that was found came to its end
 }
 
 func (t Taker) cause(ctx context.Context, p checker.Property, r storm.Result) (cause, error) {
 	done := r.Done()
-	c := cause{broken: []checker.Property{p}, left: map[checker.Property][]string{}, bounds: hunt.BoundsKept(done), defect: t.excuse(p, done) == nil}
+	c := cause{broken: []checker.Property{p}, left: map[checker.Property][]string{}, bounds: hunt.BoundsKept(done), defect: t.excuse(p, done) == nil, ended: r.Report.Cut == ""}
 	if i := slices.Index(exclusions, p); i > 0 {
 		for _, q := range exclusions[:i] {
 			if r.Report.Finding(q).Verdict == checker.Violated {

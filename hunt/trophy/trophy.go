@@ -2,6 +2,7 @@ package trophy
 
 import (
 	"context"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
@@ -39,6 +40,14 @@ type Taker struct {
 	// them. None: what was due to the plan stays due to what is left of it.
 	Causes []nemesis.Kind
 
+	// Events is how many events it may cost to shrink one run; 0: [DefaultEvents]. They
+	// are used up at the same place on every machine.
+	Events int
+
+	// Time is how long it may take to shrink one run, for which no two machines come to the
+	// same; 0: as long as it takes.
+	Time time.Duration
+
 	// Progress, unless nil, is told of every smaller scenario that shows the same.
 	Progress func(shrink.Result)
 }
@@ -50,7 +59,8 @@ const leastNodes = 3
 
 // Take shrinks a run that breaks a property. What it shrinks to breaks the property
 // by the same cause under the same terms, and is a defect if the run was one. When ctx
-// ends, the trophy is as small as it has become.
+// or the time ends, or the events are used up, the trophy is as small as it has become, and
+// Shrunk.Unfinished says why.
 func (t Taker) Take(ctx context.Context, p checker.Property, found hunt.Shot) (Trophy, error) {
 	trophy := Trophy{Property: p, Found: found, Small: found.Result}
 	least, err := t.leastNodes(found.Result.Done())
@@ -61,18 +71,23 @@ func (t Taker) Take(ctx context.Context, p checker.Property, found hunt.Shot) (T
 	if err != nil {
 		return trophy, err
 	}
+	cost := budgetOf(found.Result)
 	shows := func(ctx context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
-		r, err := storm.Run(ctx, t.Backend, s, seed, nil)
+		r, err := cost.run(ctx, t.Backend, s, seed)
 		switch {
 		case err != nil:
 			return false, err
 		case r.Interrupted:
 			return false, ctx.Err()
+		case of.ended && r.Report.Cut != "": // one that comes to no end is another story
+			return false, nil
 		}
 		return t.same(ctx, of, r)
 	}
-	small, err := shrink.Shrinker{LeastNodes: least, Progress: t.Progress}.Shrink(ctx, found.Result.Done(), found.Seed, shows)
-	if err != nil && ctx.Err() == nil {
+	limited, cancel := t.limited(ctx)
+	defer cancel()
+	small, err := t.shrinker(least, cost).Shrink(limited, found.Result.Done(), found.Seed, shows)
+	if err != nil && limited.Err() == nil {
 		return trophy, err
 	}
 	trophy.Shrunk = small

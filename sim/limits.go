@@ -1,0 +1,165 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// A run is bounded by what it does and not by how long that takes, so that a bound comes
+// at the same event on every machine. What counts are the events of the queue, the
+// resumptions of coroutines, and the calls by which clients wait, send, look at a clock or
+// tell of a step: every way around a loop does one of them.
+
+// errBound is what ends a run that has come to one of its bounds.
+var errBound = errors.New("bound exceeded")
+
+// maxCalls is how many calls one client may make at one instant, for each node and a few
+// beside: enough for about 500 tries. A client that makes more waits for nothing, and the
+// horizon does not come nearer.
+const maxCalls = 2000
+
+// callsFor returns the bound on a client's calls at one instant.
+func callsFor(s nemesis.Setting) int64 { return maxCalls * int64(s.Nodes+5) }
+
+// maxAtInstant is how many events one instant may have, in which no single client makes
+// too many calls; maxPerClient is how many more it may have for each client.
+const (
+	maxAtInstant = 1_000_000
+	maxPerClient = 1_000
+)
+
+// maxPending is how many events may wait in the queue, maxTasks how many tasks may run at
+// a time, beside some for each client: both take memory as long as they last.
+const (
+	maxPending        = 1 << 20
+	maxTasks          = 1 << 14
+	maxTasksPerClient = 16
+)
+
+// limits are the bounds of a run, and how much of them is used up.
+type limits struct {
+	done    int64 // events, so far
+	next    int64 // the number of events at which a bound has to be looked at
+	most    int64 // events in all
+	instant int64 // events at one instant
+	calls   int64 // of a client at one instant
+	tasks   int   // at a time
+}
+
+func newLimits(s nemesis.Setting) limits {
+	l := limits{
+		most:    int64(s.EventLimit()),
+		instant: maxAtInstant + maxPerClient*int64(s.Clients),
+		calls:   callsFor(s),
+		tasks:   maxTasks + maxTasksPerClient*s.Clients,
+	}
+	l.moves()
+	return l
+}
+
+// moves takes note that time goes on.
+func (l *limits) moves() { l.next = min(l.most, l.done+l.instant) }
+
+// Events returns how many events there have been: what [nemesis.Setting.MaxEvents] bounds.
+func (w *World) Events() int { return int(w.limits.done) }
+
+// tick counts an event of the world. A client's call is counted by [client.count].
+func (w *World) tick() {
+	w.limits.done++
+	if w.limits.done >= w.limits.next {
+		w.checkLimits()
+	}
+}
+
+// checkLimits ends a run that has had too many events.
+func (w *World) checkLimits() {
+	switch l := &w.limits; {
+	case l.done >= l.most:
+		w.fail(w.tooMany(fmt.Sprintf("%d events by %v of %v (max_events): %s",
+			l.most, w.time(), w.setting.Horizon, w.busiest())))
+	default:
+		w.fail(w.noProgress(fmt.Sprintf("time does not move: it stands still at %v, after %d events at this instant: %s",
+			w.time(), l.instant, w.busiest())))
+	}
+	w.limits.next = math.MaxInt64 // said once
+}
+
+// tooMany is why a run ends that has come to a bound.
+func (w *World) tooMany(what string) error { return fmt.Errorf("%w: %s", errBound, what) }
+
+// busiest names the client that has made the most calls.
+func (w *World) busiest() string {
+	most := w.clients[0]
+	for _, c := range w.clients {
+		if c.calls > most.calls {
+			most = c
+		}
+	}
+	if most.calls == 0 {
+		return "no client has made a call: it is nodes, the store and faults that are busy"
+	}
+	return fmt.Sprintf("client %d is the busiest, with %d calls", most.id, most.calls)
+}
+
+// spent reports whether one more call of the client is too many, for itself or for the world.
+func (c *client) spent() bool {
+	w := c.world
+	c.calls++
+	if c.instant != w.now {
+		c.instant, c.earlier = w.now, c.calls-1
+	}
+	w.tick()
+	if c.calls-c.earlier > w.limits.calls {
+		w.fail(w.noProgress(fmt.Sprintf("time does not move: client %d spins at %v, with more than %d calls at this instant", c.id, w.time(), w.limits.calls)))
+	}
+	return w.err != nil
+}
+
+// count counts a call of the client. If it is one too many the client goes no further.
+func (c *client) count() {
+	if !c.spent() {
+		return
+	}
+	if co := c.world.current; co != nil {
+		co.halt()
+	}
+}
+
+// halt keeps a coroutine from going on in a run that has ended. It does not return.
+func (co *coroutine) halt() {
+	for {
+		co.park(context.Background(), env.Never, awaitsEnd)
+	}
+}
+
+// countStep counts the resumption of a client's coroutine, after which all that it has
+// are looked at.
+func (w *World) countStep(c *client) {
+	w.limits.done += int64(len(c.coroutines) / manyThings)
+	w.tick()
+	w.limitPending()
+}
+
+// manyThings is how many things that are looked at, one by one, cost as much as an event.
+const manyThings = 64
+
+// limitPending ends a run in which too much is under way at a time.
+func (w *World) limitPending() {
+	m := &w.network.messages
+	if len(w.queue.heap) > maxPending || len(m.all)-len(m.free) > maxPending {
+		w.fail(w.tooMany(fmt.Sprintf("more than %d messages, timers and faults under way at %v: %s", maxPending, w.time(), w.busiest())))
+	}
+}
+
+// limitTasks ends a run in which too many tasks run at a time.
+func (w *World) limitTasks() {
+	if running := len(w.coroutines) - len(w.idle); running > w.limits.tasks {
+		w.fail(w.tooMany(fmt.Sprintf("more than %d tasks of clients at a time, at %v: %s", w.limits.tasks, time.Duration(w.now), w.busiest())))
+	}
+}
