@@ -37,7 +37,7 @@ const (
 	// Extend: the holder asks for a new end of validity (Client, Resource, Token, TTL,
 	// Until).
 	Extend
-	// Extended: it was granted (Client, Resource, Token, TTL, Until, Validity, K).
+	// Extended: it was granted (Client, Resource, Token, TTL, Until, Validity, Now, K).
 	Extended
 	// ExtendFailed: it was not (Client, Resource, Token, TTL, Until, Reason, K).
 	ExtendFailed
@@ -246,8 +246,8 @@ type Event struct {
 	Until int64 `json:"until,omitempty"` // ns
 	// Validity is how much of it was left at a grant, on that clock.
 	Validity time.Duration `json:"validity,omitempty"`
-	// Now is what that clock showed just before the lock read it for the validity check.
-	// 0: not known.
+	// Now is what that clock showed behind the last reply, just before the lock read it for
+	// the validity check. 0: not known.
 	Now int64 `json:"now,omitempty"` // ns
 	// Fence is the number that grants bear, or an access shows to the guarded resource.
 	Fence uint64 `json:"fence,omitempty"`
