@@ -20,6 +20,9 @@ type notice struct {
 	end    history.Time // of the TTL, at the latest
 	since  history.Time // of the grant
 	told   bool         // its context has ended
+	toldAt history.Time // when it was told last
+	lost   bool         // it was told of the loss, which is final
+	lostAt history.Time
 	blamed bool         // it was reported that the holder learned of it too late
 }
 
@@ -43,14 +46,14 @@ func (c *contract) follow(f *fact) {
 	case history.Granted:
 		c.leased(h, f.Time)
 	case reentered:
-		h.notice.renew(f.Time.Add(h.ttl), h.lost)
+		h.notice.renew(f.Time, f.Time.Add(h.ttl))
 	case history.Extended:
-		h.notice.renew(f.Time.Add(f.extendedBy()-f.took), h.lost)
+		h.notice.renew(f.Time, f.Time.Add(f.extendedBy()-f.took))
 	case history.Extend, history.Release:
 		c.untold(h, f.Time)
 	case history.Expiring, history.Lost:
 		c.untold(h, f.Time)
-		h.notice.told = true
+		h.notice.tell(f)
 	case history.Lapse:
 		c.lapsed(f)
 	case history.Checked:
@@ -60,14 +63,11 @@ func (c *contract) follow(f *fact) {
 
 // stopped looks at clients that run no further.
 func (c *contract) stopped(f *fact) {
-	switch who := f.client; {
-	case f.Kind == history.End:
-		for _, who := range c.ledger.clients {
-			if !who.dead && !who.paused {
-				c.untoldAll(who, f.Time)
-			}
-		}
-	case f.Kind == history.Pause && who.still.from == f.Time, f.Kind == history.Kill && !who.paused:
+	if f.Kind != history.End {
+		c.untoldAll(f.client, f.Time)
+		return
+	}
+	for _, who := range c.ledger.clients {
 		c.untoldAll(who, f.Time)
 	}
 }
@@ -80,15 +80,23 @@ func (c *contract) leased(h *hold, now history.Time) {
 		from = h.sent
 	}
 	if h.ttl > 0 && !h.endless() {
-		h.notice = notice{given: true, end: from.Add(h.ttl), since: now}
+		h.notice.given, h.notice.end, h.notice.since = true, from.Add(h.ttl), now
 	}
 }
 
 // renew takes note of an extension. A lock may read its clock only when the client has
-// stood still in the call, so that this time does not count.
-func (n *notice) renew(end history.Time, lost bool) {
+// stood still in the call, so that this time does not count. What the holder was told
+// before is taken back, but the loss; in the same instant nobody knows which was first.
+func (n *notice) renew(now, end history.Time) {
 	n.end = max(n.end, end)
-	n.told = n.told && lost
+	n.told = n.told && (n.lost || n.toldAt == now)
+}
+
+func (n *notice) tell(f *fact) {
+	n.told, n.toldAt = true, f.Time
+	if f.Kind == history.Lost && !n.lost {
+		n.lost, n.lostAt = true, f.Time
+	}
 }
 
 // leasedUntil is when the time is over that the lock was last granted for. An extension
@@ -114,7 +122,7 @@ func (c *contract) untoldAll(who *client, now history.Time) {
 // untold reports a holder that has run on for too long without the news.
 func (c *contract) untold(h *hold, now history.Time) {
 	bound := c.header.Bounds.Notice
-	if h.notice.told || h.letGoBefore(now) {
+	if h.notice.told || h.letGoBefore(now) || h.client.stoodBefore(now) {
 		return
 	}
 	if ran := now.Sub(h.knowsFrom()); ran > bound {
@@ -122,12 +130,19 @@ func (c *contract) untold(h *hold, now history.Time) {
 	}
 }
 
-func (h *hold) letGoBefore(now history.Time) bool { return h.over || h.letGo && h.release.at < now }
+func (h *hold) letGoBefore(now history.Time) bool { return h.letGo && h.release.at < now }
+
+// stoodBefore reports whether the client has stood still since before an instant, or was
+// dead. How long it had run by then has been looked at.
+func (c *client) stoodBefore(now history.Time) bool {
+	return c.paused && c.still.from < now || c.dead && c.died < now
+}
 
 // lapsed reports an end of validity that comes too late for a holder who goes by it.
 func (c *contract) lapsed(f *fact) {
 	h, bound := f.hold, c.header.Bounds.Notice
-	if !h.expired() || h.lost || h.letGo || h.client.paused || h.client.dead {
+	lost := h.notice.lost && h.notice.lostAt < f.Time
+	if !h.expired() || lost || h.letGoBefore(f.Time) || h.client.stoodBefore(f.Time) {
 		return
 	}
 	if late := f.Time.Sub(h.knowsFrom()); late > bound {

@@ -267,8 +267,10 @@ func (l *ledger) lapse(f *fact, force bool) bool {
 
 // check and checked are about a hold that may be over by then.
 func (l *ledger) check(f *fact, force bool) bool {
-	if !l.about(f, force) || f.hold == nil {
-		return force
+	if f.hold = f.client.find(f.Event, isHeld); f.hold == nil {
+		if !force || !l.about(f, force) || f.hold == nil {
+			return force
+		}
 	}
 	f.hold.check = f.client.begin(f.Time)
 	return true
