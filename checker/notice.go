@@ -23,7 +23,7 @@ type notice struct {
 	toldAt history.Time // when it was told last
 	lost   bool         // it was told of the loss, which is final
 	lostAt history.Time
-	blamed bool         // it was reported that the holder learned of it too late
+	blamed bool // it was reported that the holder learned of it too late
 }
 
 // learning are the kinds of events by which a holder learns of the end, or before which it
