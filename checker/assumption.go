@@ -28,6 +28,7 @@ const (
 	keepsOrStaysAway = "a node that comes back keeps its keys, or stays away for the longest TTL"
 	keepsUntilExpiry = "a node keeps a key until it expires"
 	keepsWhatItSaid  = "a node keeps what it has acknowledged"
+	holderCounts     = "the clock that a lock reads counts all the time that passes"
 	clocksAgree      = "keys live for as long as their holder counts"
 	onlyHolder       = "nobody but the holder touches its key"
 	lookAndSet       = "nothing comes between looking for a key and setting one"

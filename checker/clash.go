@@ -32,7 +32,9 @@ type clash struct {
 	came    nodes // that had the other's
 	vouched extension
 	endless bool
-	behind  time.Duration // of the holder's clock, at least
+	behind  time.Duration // by how much the holder counted on more validity than it was told of, at least
+	since   history.Time  // when its try was called
+	until   history.Time  // as far as it is known to have counted
 	emptied comeback      // the last node that came back without its keys
 	entry   entry         // of the hold that was there, in a store
 	its     entry         // of the one that came
@@ -68,6 +70,7 @@ func (x *exclusion) newClash(a *hold, b rival, now history.Time) *clash {
 	c := &clash{
 		notes: x.notes, stored: l.header.Keepers < 0,
 		client: a.client.number, token: a.token, other: b.client, theirs: b.token, at: now,
+		since: a.acquire.at, until: now,
 		kept: a.keys.set, came: b.kept,
 		endless: a.endless(),
 	}
@@ -109,6 +112,7 @@ func (c *clash) counted(a *hold, now history.Time) {
 	}
 	if v, ever := a.vouched(); ever && v.at <= now {
 		c.behind = max(c.behind, now.Sub(v.at)-v.left)
+		c.until = max(c.until, now)
 	}
 }
 
@@ -125,6 +129,8 @@ func (c *clash) clause() string {
 		return c.tellEntries()
 	case c.slow():
 		return broken(clocksAgree, "%s", c.slowHolder())
+	case c.overran() && c.at > c.vouched.at.Add(c.vouched.left):
+		return unbroken(c.notes, "%s", laterThanTTL)
 	case c.stored:
 		return unbroken(c.notes, "the lock itself granted it to both")
 	case c.emptied.node != 0:
@@ -140,7 +146,7 @@ func (c *clash) tellEntries() string {
 		return unbroken(c.notes, "client %d's entry was %s; the lock granted it to client %d all the same", c.other, c.its.tell(), c.other)
 	}
 	var clocks []string
-	if c.early > noticeable {
+	if c.early > noticeable && c.notes.onClock(nodeOrClient{node: e.leader}, c.since, e.at) != "" {
 		clocks = append(clocks, fmt.Sprintf("the clock of node %d, which led, got ahead by %s or more", e.leader, span4(c.early)))
 	}
 	if c.slow() {
@@ -204,15 +210,28 @@ func (c *clash) tellLosses() string {
 	add(onlyHolder, "%v deleted client %d's key %s for "+c.whom(history.Deleted), because(history.Deleted))
 	add(lookAndSet, "%v overwrote client %d's key %s for "+c.whom(history.Overwritten), because(history.Overwritten))
 	add(onlyHolder, "on %v client %d's key had expired %s, as "+c.whom(history.Expired)+" had asked", loss.foreign)
-	clocks := c.tellClocks()
-	if clocks != "" {
-		clocks = ": " + clocks
+	if clocks := c.tellClocks(); clocks != "" {
+		add(clocksAgree, "on %v client %d's key had expired %s, and it went on holding the lock: "+strings.ReplaceAll(clocks, "%", "%%"), because(history.Expired))
 	}
-	add(clocksAgree, "on %v client %d's key had expired %s, and it went on holding the lock"+clocks, because(history.Expired))
-	if expired := because(history.Expired); clocks == "" && !slices.ContainsFunc(c.losses, func(v loss) bool { return !expired(v) }) {
-		return unbroken(c.notes, "client %d's key lived for its whole TTL, and the lock counted on it for longer%s", c.client, c.tellDelay())
+	if len(told) == 0 {
+		return unbroken(c.notes, "%s", c.tellExpired())
 	}
 	return ". Broken assumption: " + strings.Join(told, "; and ")
+}
+
+// tellExpired is for keys that have expired while no fault made a clock wrong.
+func (c *clash) tellExpired() string {
+	var early time.Duration
+	for _, v := range c.losses {
+		early = max(early, v.early)
+	}
+	switch {
+	case early > noticeable:
+		return fmt.Sprintf("client %d's key was gone %s before its TTL was over, and no fault made a clock wrong", c.client, span4(early))
+	case c.overran():
+		return fmt.Sprintf("client %d's key lived for its whole TTL, and %s%s", c.client, laterThanTTL, c.tellDelay())
+	}
+	return fmt.Sprintf("client %d's key lived for its whole TTL, and the lock counted on it for longer%s", c.client, c.tellDelay())
 }
 
 // tellDelay tells of a holder who stood still before the grant. Whether its clock did not
@@ -256,8 +275,13 @@ func (c *clash) whom(reason string) string {
 // every instant is a little late.
 const noticeable = time.Millisecond
 
-// slow reports whether the holder's clock fell behind.
-func (c *clash) slow() bool { return c.behind > noticeable && !c.endless }
+// overran reports whether the holder counted on more validity than it was told of.
+func (c *clash) overran() bool { return c.behind > noticeable && !c.endless }
+
+// slow reports whether it did because its clock fell behind: that a fault has to explain.
+func (c *clash) slow() bool {
+	return c.overran() && c.notes.onClock(nodeOrClient{client: c.client}, c.since, c.until) != ""
+}
 
 // tellClocks says whose clocks were wrong, if any are seen to be.
 func (c *clash) tellClocks() string {
@@ -265,7 +289,7 @@ func (c *clash) tellClocks() string {
 	var ahead nodes
 	least := time.Duration(0)
 	for _, v := range c.losses {
-		if v.short() {
+		if v.short() && c.notes.onClock(nodeOrClient{node: v.node}, c.since, v.at) != "" {
 			if ahead == 0 || v.early < least {
 				least = v.early
 			}

@@ -23,6 +23,9 @@ const Contract Property = "contract"
 // The time in which a client stood still, or waited in a queue to be woken, does
 // not count, and the calls of a client that died are let off. A hold that nothing
 // but a release ends has no validity that could be used up.
+//
+// Where there is a bound for it, a holder who runs learns in time that its hold is over:
+// see [notice].
 type contract struct {
 	header history.Header
 	quorum electorate
@@ -58,12 +61,19 @@ func newContract(h history.Header, l *ledger, n *notes) judge {
 // truthful reports whether the history tells enough to judge what calls say.
 func (c *contract) truthful() bool { return c.header.Keys && !c.quorum.None() }
 
-func (*contract) hears() kinds {
-	return kindSet(history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
+func (c *contract) hears() kinds {
+	k := kindSet(history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
+	if c.header.Bounds.Notice > 0 {
+		k |= learning
+	}
+	return k
 }
 
 func (c *contract) observe(f *fact) {
 	b := &c.header.Bounds
+	if b.Notice > 0 {
+		c.follow(f)
+	}
 	switch f.Kind {
 	case history.Granted:
 		c.returned(f, "acquire", b.Acquire)
@@ -192,10 +202,21 @@ func (c *contract) still(f *fact) {
 		f.Client, f.Resource, short(f.Token), at(f.call.at), at(f.Time), at(released))
 }
 
+// positive reports validity that is not there: by what the lock says itself, or by its
+// clock as it was just before the lock read it.
 func (c *contract) positive(f *fact, what string) {
-	if f.Validity <= 0 && f.Until != 0 {
-		c.violate(f.calling(), "client %d got %s %q (token %s) at %s with %s of validity left",
-			f.Client, what, f.Resource, short(f.Token), at(f.Time), span4(f.Validity))
+	got := fmt.Sprintf("client %d got %s %q (token %s) at %s with %s of validity left",
+		f.Client, what, f.Resource, short(f.Token), at(f.Time), span4(f.Validity))
+	left := time.Duration(f.Until - f.Now)
+	switch {
+	case f.Until == 0:
+	case f.Validity <= 0:
+		c.violate(f.calling(), "%s", got)
+	case f.Now == 0:
+	case left <= 0:
+		c.violate(f.calling(), "%s, as the lock says; by its clock the validity had ended %s before the check of it", got, span4(-left))
+	case f.Validity > left:
+		c.violate(f.calling(), "%s, as the lock says; by its clock it was no more than %s at the check of it", got, span4(left))
 	}
 }
 

@@ -87,7 +87,7 @@ func (l *ledger) crowded() {
 // requests, and the writes that are on their way, can still arrive.
 var acts = kindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed,
 	history.Expiring, history.Lost, history.Release, history.Released,
-	history.Read, history.ReadDone, history.Write, history.WriteDone, history.Kill, history.Step)
+	history.Read, history.ReadDone, history.Write, history.WriteDone, history.Check, history.Checked, history.Kill, history.Step)
 
 // posthumous reports whether the event is an act of a client that died before.
 func (f *fact) posthumous() bool {

@@ -19,9 +19,13 @@ type hold struct {
 	acquire call // open until the try returns
 	extend  call
 	release call
+	check   call
 	queue   *queue // in which the try waits to be woken, or nil
 	depth   int    // how often it was entered again and not left
 	inner   []call // releases that leave it, and have not returned
+
+	sends bool         // it has come to where its lock has read the clock
+	sent  history.Time // when it last did
 
 	returned bool // the try was granted
 	letGo    bool // release was called
@@ -49,7 +53,8 @@ type hold struct {
 	windows    [ruleCount]window // exclusion
 	past       past              // lease exclusion
 	keys       keys
-	obstructed nodes // tolerance: that kept another token's key at some time since the call
+	notice     notice // contract
+	obstructed nodes  // tolerance: that kept another token's key at some time since the call
 
 	trying  bool // measurements: it counts as tried
 	holding bool // measurements: it counts as held
@@ -158,6 +163,7 @@ type client struct {
 	turned   history.Time  // when it was last paused or resumed
 	stoodAll time.Duration // up to turned
 	still    stillness     // the last time
+	resumed  history.Time  // when it last went on
 
 	cut    nodes                // the nodes that it has no link to
 	mended map[int]history.Time // by node: when it last had a link again
@@ -184,7 +190,7 @@ func (c *client) turn(paused bool, now history.Time) {
 	if paused && !c.paused {
 		c.still = stillness{ever: true, from: now, to: forever}
 	} else if c.paused && !paused {
-		c.still.to = now
+		c.still.to, c.resumed = now, now
 	}
 	c.paused, c.turned = paused, now
 }

@@ -24,7 +24,13 @@ type note struct {
 	open  bool   // it goes on
 	ended bool   // it is over; of what takes no time neither is true
 	left  string // in which state it left its subject
+
+	kind  string       // of a fault; "": the history does not say
+	wrong nodeOrClient // whose clock it makes wrong, if any
 }
+
+// nodeOrClient is a machine, which has clocks.
+type nodeOrClient struct{ node, client int }
 
 // subject is a fault of the plan, or else a client or node to which something
 // was done.
@@ -98,7 +104,36 @@ func (n *notes) begin(f *fact, text string) {
 	if len(n.recent) == maxNotes {
 		n.recent = slices.Delete(n.recent, n.oldest(), n.oldest()+1)
 	}
-	n.recent = append(n.recent, note{about: f.subject(), text: text, from: f.Time, open: true})
+	v := note{about: f.subject(), text: text, from: f.Time, open: true}
+	if f.Kind == history.FaultStart {
+		v.kind, v.wrong = f.Name, nodeOrClient{f.Node, f.Client}
+	}
+	n.recent = append(n.recent, v)
+}
+
+// onClock tells what can have made the clocks of a machine wrong between two instants; "":
+// nothing has. A fault of which the history does not say what it is may have been that.
+func (n *notes) onClock(of nodeOrClient, from, to history.Time) string {
+	var told []string
+	for _, v := range n.recent {
+		unnamed := v.about.kind == history.FaultStart && v.kind == ""
+		if v.from <= to && (v.wrong == of && v.affects(from) || unnamed) {
+			told = append(told, v.String())
+		}
+	}
+	return strings.Join(told, "; ")
+}
+
+// affects reports whether the fault can still make a clock go wrong at an instant, or
+// after it. What a clock has gone wrong by can heal slowly when the fault is over.
+func (v note) affects(from history.Time) bool {
+	switch over := v.ended && v.to < from; v.kind {
+	case "clock-jump":
+		return v.from >= from || v.ended
+	case "clock-slew", "suspend":
+		return !over
+	}
+	return true
 }
 
 // oldest returns the place of the oldest note of what is over, or else of the

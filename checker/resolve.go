@@ -72,12 +72,15 @@ var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
 	history.EntryGone: (*ledger).entryGone,
 
 	history.Step: (*ledger).step,
+
+	history.Check:   (*ledger).check,
+	history.Checked: (*ledger).checked,
 }
 
 // isCall reports whether the kind begins something that a return ends.
 func isCall(k history.Kind) bool {
 	switch k {
-	case history.Acquire, history.Extend, history.Release, history.Read, history.Write:
+	case history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Check:
 		return true
 	}
 	return false
@@ -103,14 +106,20 @@ func (f *fact) closeTry(h *hold) {
 	}
 }
 
-func isHeard(step string) bool { return step == history.Queued || step == history.Woken }
+func isHeard(step string) bool {
+	return step == history.BeforeSend || step == history.Queued || step == history.Woken
+}
 
-// step follows a try into the queue and out of it.
+// step follows a try to where it has read its clock, into the queue and out of it.
 func (l *ledger) step(f *fact, force bool) bool {
 	f.hold = f.client.find(f.Event, isCalled)
 	h := f.hold
 	if h == nil {
 		return force
+	}
+	if f.Name == history.BeforeSend {
+		h.sends, h.sent = true, f.Time
+		return true
 	}
 	if h.queued() == (f.Name == history.Queued) {
 		return force && l.object("client %d, which tries for %s, is %s once more", f.Client, f.lock(), f.Name)
@@ -253,6 +262,26 @@ func (l *ledger) lapse(f *fact, force bool) bool {
 	} else if f.Until > h.reached.until {
 		h.reached.until, h.reached.at = f.Until, f.Time
 	}
+	return true
+}
+
+// check and checked are about a hold that may be over by then.
+func (l *ledger) check(f *fact, force bool) bool {
+	if f.hold = f.client.find(f.Event, isHeld); f.hold == nil {
+		if !force || !l.about(f, force) || f.hold == nil {
+			return force
+		}
+	}
+	f.hold.check = f.client.begin(f.Time)
+	return true
+}
+
+func (l *ledger) checked(f *fact, force bool) bool {
+	f.hold = f.client.find(f.Event, func(h *hold) bool { return h.check.open })
+	if f.hold == nil {
+		return force
+	}
+	f.close(&f.hold.check)
 	return true
 }
 

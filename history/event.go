@@ -27,7 +27,7 @@ const (
 	// Token is new with each try, and names the hold from then on.
 	Acquire Kind = iota + 1
 	// Granted: the try returned with the lock (Client, Resource, Token, TTL, Until,
-	// Validity, Fence). Without an Until nothing but a release ends the hold. On all
+	// Validity, Now, Fence). Without an Until nothing but a release ends the hold. On all
 	// returns of the lock's own calls K is the number of requests that the client has
 	// sent since the last.
 	Granted
@@ -37,7 +37,7 @@ const (
 	// Extend: the holder asks for a new end of validity (Client, Resource, Token, TTL,
 	// Until).
 	Extend
-	// Extended: it was granted (Client, Resource, Token, TTL, Until, Validity, K).
+	// Extended: it was granted (Client, Resource, Token, TTL, Until, Validity, Now, K).
 	Extended
 	// ExtendFailed: it was not (Client, Resource, Token, TTL, Until, Reason, K).
 	ExtendFailed
@@ -100,13 +100,14 @@ const (
 	// deleted or overwrote it).
 	KeyGone
 
-	// FaultStart and FaultEnd: a fault of the plan begins, and ends (Fault, Detail).
+	// FaultStart and FaultEnd: a fault of the plan begins, and ends (Fault, Name, Detail).
+	// Of one that makes the clocks of a machine wrong the begin says whose: Client or Node.
 	FaultStart
 	FaultEnd
 
 	// Step: a client has come to a named point of its work (Client, Name, K, Resource,
-	// Token); a reply of a Node is such a point (Outcome). Judges hear of [Queued] and
-	// [Woken] alone.
+	// Token); a reply of a Node is such a point (Outcome). Judges hear of [BeforeSend],
+	// [Queued] and [Woken] alone.
 	Step
 
 	// End closes the history; what is open then stays unknown. Without a
@@ -125,6 +126,12 @@ const (
 	// leader).
 	EntryGone
 
+	// Check and Checked: the holder asks the lock whether it still holds it, and the
+	// answer (Client, Resource, Token). On a return Outcome OK: it does; Declined: it
+	// does not, or is about to lose it (Reason).
+	Check
+	Checked
+
 	kindEnd
 )
 
@@ -139,6 +146,7 @@ var kindNames = [kindEnd]string{
 	KeySet: "key-set", KeyExtended: "key-extended", KeyGone: "key-gone",
 	FaultStart: "fault-start", FaultEnd: "fault-end",
 	Step: "step", End: "end", Leader: "leader", EntryGone: "entry-gone",
+	Check: "check", Checked: "checked",
 }
 
 func (k Kind) String() string {
@@ -238,6 +246,9 @@ type Event struct {
 	Until int64 `json:"until,omitempty"` // ns
 	// Validity is how much of it was left at a grant, on that clock.
 	Validity time.Duration `json:"validity,omitempty"`
+	// Now is what that clock showed behind the last reply, just before the lock read it for
+	// the validity check. 0: not known.
+	Now int64 `json:"now,omitempty"` // ns
 	// Fence is the number that grants bear, or an access shows to the guarded resource.
 	Fence uint64 `json:"fence,omitempty"`
 	// Value is what was read or written.
@@ -246,7 +257,7 @@ type Event struct {
 	Outcome Outcome `json:"outcome,omitempty"`
 	// Sent is when the request was sent that this is the work of, on the ground clock.
 	Sent Time `json:"sent,omitempty"`
-	// Name is the name of a step.
+	// Name is the name of a step, or the kind of a fault.
 	Name string `json:"name,omitempty"`
 	// K is a number that counts, of requests or of replies.
 	K int `json:"k,omitempty"`

@@ -145,4 +145,9 @@ type Bounds struct {
 	// Cleanup is how long a node in reach may keep the key of a token that was
 	// given up; it should be far below the TTL.
 	Cleanup time.Duration `json:"cleanup,omitempty" yaml:"cleanup,omitempty" want:"0s.."`
+
+	// Notice is how long a holder that runs may take to learn that its hold is over: from
+	// the end of the TTL, counted on the ground clock from when the lock read its own
+	// clock for it, or from when the client went on that had stood still.
+	Notice time.Duration `json:"notice,omitempty" yaml:"notice,omitempty" want:"0s.."`
 }

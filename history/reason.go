@@ -16,9 +16,11 @@ const (
 // WithItsKeys is the Detail of a [NodeUp] of a server that has lost nothing.
 const WithItsKeys = "with its keys"
 
-// The names of those steps that judges hear of. In between a try waits for somebody
+// The names of those steps that judges hear of. At the first the lock has read its
+// clock, to count the validity from there; between the others a try waits for somebody
 // to wake it.
 const (
-	Queued = "queued"
-	Woken  = "woken"
+	BeforeSend = "before-send"
+	Queued     = "queued"
+	Woken      = "woken"
 )

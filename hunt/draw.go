@@ -41,7 +41,7 @@ func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
 	if promised {
 		s = a.Keep(s) // faults can be outside together
 	}
-	return Candidate{s, seed}, nil
+	return Candidate{h.promisedOnly(s), seed}, nil
 }
 
 // mostPlaces is how many scenarios are drawn until one has room for some kind of fault.

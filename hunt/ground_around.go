@@ -82,6 +82,7 @@ func widened(stated, needed history.Bounds) history.Bounds {
 		Release: wide(stated.Release, needed.Release),
 		Grant:   wide(stated.Grant, needed.Grant),
 		Cleanup: wide(stated.Cleanup, needed.Cleanup),
+		Notice:  wide(stated.Notice, needed.Notice),
 		Tries:   stated.Tries,
 	}
 }

@@ -25,6 +25,7 @@ func (h Hunt) change(parent Candidate, random *rand.Rand) (Candidate, storm.Expe
 		if !m.some() || reflect.DeepEqual(m.Candidate, parent) || !m.fits() {
 			continue
 		}
+		m.Scenario = h.promisedOnly(m.Scenario)
 		if e, err := storm.Prepare(h.Backend, m.Scenario); err == nil {
 			return m.Candidate, e, true
 		}

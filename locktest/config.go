@@ -72,7 +72,8 @@ type Config struct {
 	// may take until somebody is granted the lock that is free, when faults are over, 10 s
 	// and 5 TTL; Tries, of which one has to succeed while a minority of nodes is gone, 5;
 	// Cleanup, how long a node may keep the key of a try that has failed, or of a hold that
-	// was released, TTL/4.
+	// was released, TTL/4. Notice has none: state it of a lock whose Lost is closed when the
+	// end of validity comes, and a holder who runs has to be told so long after that.
 	Bounds history.Bounds
 
 	// Storms are the plans of faults, one or more. Default (nil): [Storms] of this

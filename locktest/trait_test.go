@@ -70,6 +70,36 @@ func TestLossIsToldInTime(t *testing.T) {
 	}
 }
 
+// Law: where a bound of notice is stated, a holder who runs has to be told within it, by a
+// lock that tells.
+func TestNoticeIsJudgedWhereItIsStated(t *testing.T) {
+	c := locktest.Config{Nodes: 1, Work: 5 * time.Second, Rounds: 10, Workload: "hold"}
+	told := func(late time.Duration) func(locktest.Env) locktest.Locker {
+		return func(env locktest.Env) locktest.Locker { return telling{onOneNode(env), late} }
+	}
+	silent := func(env locktest.Env) locktest.Locker { return onOneNode(env) }
+	for _, v := range []struct {
+		name   string
+		notice time.Duration
+		open   func(locktest.Env) locktest.Locker
+		broken bool
+	}{
+		{"told at once", 100 * time.Millisecond, told(0), false},
+		{"told a second late", 100 * time.Millisecond, told(time.Second), true},
+		{"told a second late, without a bound", 0, told(time.Second), false},
+		{"never told", 100 * time.Millisecond, silent, true},
+	} {
+		c.Bounds.Notice = v.notice
+		if broken, _ := seen(t, c, "calm", checker.Contract, v.open); broken > 0 != v.broken {
+			t.Errorf("%s: the contract is violated in %d of 3 runs", v.name, broken)
+		}
+	}
+	c.Work, c.Bounds.Notice = 0, 100*time.Millisecond
+	if broken, limits := seen(t, c, "holder-stands-still", checker.Contract, told(0)); broken+limits > 0 {
+		t.Errorf("who stood still: the contract is broken in %d runs, and a limit in %d", broken, limits)
+	}
+}
+
 // Law: a lock that tells no end of validity is taken at its word: it breaks V1 where its
 // holder outlasts the TTL, unless that was because it stood still, which is then a limit.
 func TestHoldsWithoutAnEnd(t *testing.T) {

@@ -98,6 +98,17 @@ var (
 	patientBounds = history.Bounds{Acquire: 3300 * ms, Extend: 3300 * ms, Release: 3300 * ms, Cleanup: 100 * ms, Grant: 10 * time.Second}
 )
 
+// tellingBounds ask as well that a holder who runs learns in time that its hold is over: a
+// lock of that TTL looks at its clock every 63 ms, and waits 50 ms for its nodes.
+var tellingBounds = func() history.Bounds {
+	b := quickBounds
+	b.Notice = 250 * ms
+	return b
+}()
+
+// silent expects that a holder learns too late.
+func silent(e Expectations) Expectations { return but(e, checker.Contract, violated) }
+
 // tries adds the bound of fault tolerance.
 func tries(b history.Bounds, n int) history.Bounds {
 	b.Tries = n

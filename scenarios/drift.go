@@ -17,7 +17,7 @@ var drifts = []Row{
 		Lock:    promptLock,
 		Clients: keepers,
 		Setting: five(5*time.Second, drift(5_000)...),
-		Bounds:  quickBounds,
+		Bounds:  tellingBounds,
 		Expect:  expect(holds, holds, na, na),
 	}, Damages: []Damage{
 		{checker.Lease, "no allowance but the 2 ms", func(s *Scenario) { s.Lock.DriftFactor = 0 }},
@@ -29,7 +29,7 @@ var drifts = []Row{
 		Lock:    promptLock,
 		Clients: keepers,
 		Setting: five(5*time.Second, drift(20_000)...),
-		Bounds:  quickBounds,
+		Bounds:  tellingBounds,
 		Expect:  expect(violated, violated, na, na),
 
 		SlipMargin: 10 * ms, // of the 28 ms in which both can hold it

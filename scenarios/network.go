@@ -18,7 +18,7 @@ var network = []Row{
 			extending(holding(2, span(0, 50*ms), span(1200*ms, 1500*ms), exactly(50*ms)), 300*ms),
 		},
 		Setting: five(20 * time.Second),
-		Bounds:  quickBounds,
+		Bounds:  tellingBounds,
 		Expect:  expect(holds, holds, holds, na),
 	}},
 	{Scenario: Scenario{

@@ -28,7 +28,7 @@ var pauses = []Row{
 		Lock:    quickLock,
 		Clients: straddling("section"),
 		Setting: five(6*time.Second, stall(nemesis.When(1, env.StepAfterCheck, 0))),
-		Bounds:  quickBounds,
+		Bounds:  tellingBounds,
 		Expect:  expect(holds, violated, violated, na),
 	}, Cures: []Change{
 		{"a pause that ends within the validity", endAfter("pause", 300*ms)},
@@ -45,7 +45,7 @@ var pauses = []Row{
 		Lock:    quickLock,
 		Clients: rivals,
 		Setting: five(5*time.Second, pause(1, hasRead, 2*time.Second)),
-		Bounds:  quickBounds,
+		Bounds:  tellingBounds,
 		Expect:  expect(holds, violated, violated, na),
 	}},
 	{Scenario: Scenario{

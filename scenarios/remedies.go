@@ -33,7 +33,7 @@ var remedies = []Row{
 			once(span(100*ms, 200*ms), span(20*ms, 50*ms)),
 		},
 		Setting: five(8 * time.Second),
-		Bounds:  quickBounds,
+		Bounds:  tellingBounds,
 		Expect:  expect(holds, holds, holds, na),
 	}, Damages: []Damage{
 		{checker.Effect, "no watchdog", func(s *Scenario) { s.Lock.Watchdog.Every = 0 }},
@@ -52,7 +52,7 @@ var remedies = []Row{
 			Start:  afterGrant(700 * ms),
 			End:    nemesis.After(3 * time.Second),
 		}),
-		Bounds: quickBounds,
+		Bounds: tellingBounds,
 		Expect: expect(holds, holds, na, na),
 	}, Damages: []Damage{
 		{checker.Effect, "a holder who does not listen", func(s *Scenario) { s.Clients = doing("section", s.Clients) }},

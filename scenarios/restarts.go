@@ -40,7 +40,7 @@ var restarts = []Row{
 		Lock:    quickLock,
 		Clients: rivals,
 		Setting: five(5*time.Second, cutOff(1, 4, 5), crash(3, afterGrant(20*ms), 1100*ms)),
-		Bounds:  quickBounds,
+		Bounds:  tellingBounds,
 		Expect:  expect(holds, holds, holds, na),
 	}, Damages: []Damage{
 		{checker.Lease, "no delay", endAfter("crash", 0)},

@@ -42,6 +42,8 @@ func init() {
 		over("dawdling", func(p ports) env.Nodes { return dawdling{p.nodes, p.runtime} }),
 		over("lying", func(p ports) env.Nodes { return lying{p.nodes} }),
 		building(kind("obliging"), redlockConfig, newObliging),
+		building(kind("dreaming"), redlockConfig, newDreaming),
+		building(kind("hasty"), redlockConfig, newHasty),
 	)
 	fenceSources["constant"] = func(locks.Fences) redlock.FenceSource {
 		return func(context.Context, string, env.Instant) (uint64, error) { return math.MaxInt32, nil }

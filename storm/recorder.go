@@ -22,6 +22,7 @@ type recorder struct {
 	clock  env.Clock    // that the lock reads
 	until  env.Instant  // the end of validity that the try under way has told of, or Never
 	sent   atomic.Int64 // requests, since the history was last told
+	read   reading
 }
 
 // told says what the history calls the steps that begin or end an operation, or
@@ -46,6 +47,7 @@ var told = [...]struct {
 // Observe implements [env.Observer].
 func (r *recorder) Observe(e env.Event) {
 	what := told[e.Step]
+	r.read.begun(&e)
 	if what.kind == 0 {
 		r.passed(&e)
 		return
@@ -70,6 +72,7 @@ func (r *recorder) Observe(e env.Event) {
 		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
 	}
 	if what.returns {
+		h.Now = r.read.of(&e)
 		h.K = int(r.sent.Swap(0))
 		r.returned(&h, e.Step)
 	} else {
@@ -114,6 +117,7 @@ func (r *recorder) passed(e *env.Event) {
 		Outcome:  outcomeOf(e.Reply.Answer),
 	})
 	r.world.Reach(r.client, e.Step, e.K)
+	r.read.passed(e, func() env.Instant { return r.world.Runtime(r.client).Now(r.clock) })
 }
 
 // calls and returns of accesses to the guarded resource.
@@ -132,6 +136,18 @@ func (r *recorder) writeCalled(a env.Access, value int64) {
 
 func (r *recorder) writeReturned(a env.Access, value int64, err error) {
 	r.returned(answered(access(history.WriteDone, a, value), err), env.StepAfterWrite)
+}
+
+func (r *recorder) checkCalled(h Hold) {
+	r.world.Record(history.Event{Kind: history.Check, Client: r.client, Resource: h.Resource(), Token: h.Token()})
+}
+
+func (r *recorder) checkReturned(h Hold, err error) {
+	e := history.Event{Kind: history.Checked, Client: r.client, Resource: h.Resource(), Token: h.Token(), Outcome: history.OK}
+	if err != nil {
+		e.Outcome, e.Reason = history.Declined, err.Error()
+	}
+	r.world.Record(e)
 }
 
 func access(kind history.Kind, a env.Access, value int64) *history.Event {

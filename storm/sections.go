@@ -18,10 +18,18 @@ func (u *user) section(h Hold) {
 // checked is a section of a user who reads the clock once more before the write.
 // What comes between that and the write's arrival nobody looks at.
 func (u *user) checked(h Hold) {
-	if a, value, ok := u.prepare(h); ok && h.Check() == nil {
+	if a, value, ok := u.prepare(h); ok && u.check(h) == nil {
 		u.recorder.writeCalled(a, value)
 		u.write(a, value)
 	}
+}
+
+// check asks the lock whether it is still held.
+func (u *user) check(h Hold) error {
+	u.recorder.checkCalled(h)
+	err := h.Check()
+	u.recorder.checkReturned(h, err)
+	return err
 }
 
 // posted is a section of a user who takes the write for done when it is sent.

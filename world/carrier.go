@@ -42,7 +42,11 @@ func (c *Carrier[W]) Open() error {
 func (c *Carrier[W]) Begin(number int) (err error) {
 	one := c.cases[number-1]
 	c.OnBehalf(number, func() {
-		c.Record(history.Event{Kind: history.FaultStart, Detail: one.Action.String()})
+		whose := whoseClock(one.Action)
+		c.Record(history.Event{
+			Kind: history.FaultStart, Name: string(one.Action.Kind()), Detail: one.Action.String(),
+			Client: whose.Client, Node: whose.Node,
+		})
 		err = c.players[number-1].begin(c.world, one)
 	})
 	return named(one, err)

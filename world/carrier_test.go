@@ -58,7 +58,7 @@ func TestCarrierNumbersWhatAFaultBringsAbout(t *testing.T) {
 	}
 	s.carrier.Record(history.Event{Kind: history.KeyGone, Node: 1})
 	s.wantLog(t,
-		history.Event{Kind: history.FaultStart, Fault: 2, Detail: pause.Action.String()},
+		history.Event{Kind: history.FaultStart, Fault: 2, Name: "pause", Detail: pause.Action.String()},
 		history.Event{Kind: history.Pause, Client: 2, Fault: 2},
 		history.Event{Kind: history.KeySet, Node: 1},
 		history.Event{Kind: history.Resume, Client: 2, Fault: 2},

@@ -29,6 +29,27 @@ func onClocks[W any, A nemesis.Action](of func(W) *Clocks, begin, end func(*Cloc
 	)
 }
 
+// whoseClock is the machine some clock of which a fault makes wrong; the zero value: none.
+func whoseClock(a nemesis.Action) nemesis.Machine {
+	switch a := a.(type) {
+	case *nemesis.ClockJump:
+		return a.Machine
+	case *nemesis.ClockRate:
+		return a.Machine
+	case *nemesis.ClockSlew:
+		return a.Machine
+	case *nemesis.ClockStrobe:
+		return a.Machine
+	case *nemesis.ClockFreeze:
+		return a.Machine
+	case *nemesis.Suspend:
+		return nemesis.Machine{Client: a.Client}
+	case *nemesis.Snapshot:
+		return nemesis.Machine{Client: a.Client}
+	}
+	return nemesis.Machine{}
+}
+
 func (k *Clocks) beginJump(c Case[*nemesis.ClockJump]) { k.jump(c.Action.Machine, int64(c.Action.By)) }
 
 func (k *Clocks) endJump(c Case[*nemesis.ClockJump]) {

@@ -28,6 +28,9 @@ func Foreign(s scenarios.Scenario, endless bool) Terms {
 		checker.Cleanup:         {},
 		checker.Contract:        {},
 	}
+	if s.Bounds.Notice > 0 {
+		t[checker.Contract] = Assumptions{ClockRatePPM: new(int64(0)), ClockGoesOn: true}
+	}
 	if endless {
 		t[checker.Lease] = careless
 	}

@@ -34,6 +34,9 @@ func Promised(s scenarios.Scenario) Terms {
 		return nil
 	}
 	t := promise(s)
+	if a, ok := t[checker.Contract]; ok && s.Bounds.Notice > 0 {
+		t[checker.Contract] = clockCounts(a, s)
+	}
 	if a, ok := effects(s, t); ok {
 		t[checker.Effect] = a
 	}
@@ -75,6 +78,13 @@ func clockOfItsOwn(a Assumptions, s scenarios.Scenario) Assumptions {
 		a.Without = slices.Concat(a.Without, []nemesis.Kind{"cancel"})
 	}
 	return a
+}
+
+// clockCounts adds what a lock assumes that tells its holder in time, by a clock, that a
+// time to live is over: that the clock is behind by no more than the allowance.
+func clockCounts(a Assumptions, s scenarios.Scenario) Assumptions {
+	a.ClockRatePPM, a.ClockGoesOn = lease(s).ClockRatePPM, true
+	return clockOfItsOwn(a, s)
 }
 
 // unpaused are the assumptions under which a caller need not look at a clock.

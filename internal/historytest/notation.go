@@ -17,7 +17,7 @@ import (
 //
 // TIME is in milliseconds, cN and nN are a client and a node, and a word with
 // no "=" is a token. Keys are r (resource, "r" if there is none), until, ttl,
-// left (validity), value, fence, sent, outcome, name, k, reason, fault, detail; times
+// left (validity), now, value, fence, sent, outcome, name, k, reason, fault, detail; times
 // among them are in milliseconds. An outcome of "ok" may be left out, and so may ttl and
 // left, which are 10 and 5. What follows a # is a comment.
 //
@@ -119,10 +119,10 @@ func setDefaults(e *history.Event) {
 		e.TTL = 10 * time.Millisecond
 	case history.Granted, history.Extended:
 		e.Validity = 5 * time.Millisecond
-	case history.Released, history.ReadDone, history.WriteDone:
+	case history.Released, history.ReadDone, history.WriteDone, history.Checked:
 		e.Outcome = history.OK
 	}
-	if e.Kind <= history.Apply || e.Kind == history.Step || e.Kind == history.KeySet || e.Kind == history.KeyExtended || e.Kind == history.KeyGone {
+	if e.Kind <= history.Apply || e.Kind == history.Check || e.Kind == history.Checked || e.Kind == history.Step || e.Kind == history.KeySet || e.Kind == history.KeyExtended || e.Kind == history.KeyGone {
 		e.Resource = "r"
 	}
 }
@@ -154,6 +154,8 @@ func parseWord(e *history.Event, w string) error {
 		e.TTL = milliseconds(number)
 	case "left":
 		e.Validity = milliseconds(number)
+	case "now":
+		e.Now = int64(milliseconds(number))
 	case "value":
 		e.Value = int64(number)
 	case "sent":

@@ -184,7 +184,7 @@ var constants = strings.NewReplacer(
 	"[MaxNodes]", fmt.Sprint(history.MaxNodes), "[MaxClients]", fmt.Sprint(history.MaxClients), "[MaxVotes]", fmt.Sprint(history.MaxVotes),
 	"[Deleted]", code(history.Deleted), "[Overwritten]", code(history.Overwritten), "[Expired]", code(history.Expired), "[Evicted]", code(history.Evicted),
 	"[Forgotten]", code(history.Forgotten), "[RolledBack]", code(history.RolledBack), "[SessionOver]", code(history.SessionOver), "[Swept]", code(history.Swept),
-	"[Queued]", code(history.Queued), "[Woken]", code(history.Woken),
+	"[BeforeSend]", code(history.BeforeSend), "[Queued]", code(history.Queued), "[Woken]", code(history.Woken),
 )
 
 func code(text string) string { return "`" + text + "`" }
