@@ -52,6 +52,7 @@ type node struct {
 	idle    int        // workers that have not
 	state   hearing
 	due     time.Time // when those that wait go out all the same; zero: none do, or there is no connection for them
+	moved   time.Time // when a request was last answered by the node: a batch that moves on is waited for
 	alarm   *time.Timer
 	rings   time.Time // when alarm does; zero: it does not
 	closed  bool
@@ -121,13 +122,18 @@ func (n *node) await(r *request) {
 func (n *node) hurry() {
 	n.due = time.Time{}
 	if len(n.waiting) > 0 && n.busy < n.limit {
-		pace := turn
-		if n.state != answers {
-			pace = muteTurn
-		}
-		n.due = time.Now().Add(time.Duration(n.busy) * pace)
+		n.due = time.Now().Add(n.patience())
 		n.setAlarm(n.due)
 	}
+}
+
+// patience is how long those that wait do so while nothing is heard.
+func (n *node) patience() time.Duration {
+	pace := turn
+	if n.state != answers {
+		pace = muteTurn
+	}
+	return time.Duration(n.busy) * pace
 }
 
 // employ has one more worker see to those that wait.
@@ -240,6 +246,7 @@ func (n *node) again(r *request) {
 // answer answers a request, if it has not been given up.
 func (n *node) answer(r *request, reply env.Reply, err error) {
 	n.mu.Lock()
+	n.moved = time.Now()
 	late := r.answered
 	if !late {
 		n.leave(r)

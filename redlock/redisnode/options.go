@@ -78,6 +78,10 @@ const (
 	// bufferSize is enough for any command and reply here, in bytes; go-redis
 	// would take 64 KiB for each connection.
 	bufferSize = 4096
+
+	// writeBuffer holds a batch of about a hundred requests. One that is written in pieces is
+	// answered in pieces, and the clients then come back in groups, each a smaller batch.
+	writeBuffer = 16384
 )
 
 func (o Options) withDefaults() Options {
@@ -127,6 +131,6 @@ func (o Options) redis(addr string) *redis.Options {
 		PipelinePoolSize:         -1,
 
 		ReadBufferSize:  bufferSize,
-		WriteBufferSize: bufferSize,
+		WriteBufferSize: writeBuffer,
 	}
 }
