@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"sync"
 	"syscall"
 	"time"
 
@@ -22,32 +21,6 @@ type dialer struct {
 	life  context.Context // ends when the nodes are closed
 	dials *headcount
 	handshaker
-	last refusals
-}
-
-// refusals spares a server that refuses connections, at its limit of clients say, one for each
-// request: a refusal is the answer to whoever comes within a millisecond of it, too. So a try
-// costs one connection, and not a second one for the delete that follows at once.
-type refusals struct {
-	mu     sync.Mutex
-	reason error
-	at     time.Time
-}
-
-func (r *refusals) note(reason error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.reason, r.at = reason, time.Now()
-}
-
-// recent returns the reason of a refusal that has just been, or nil.
-func (r *refusals) recent() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.reason != nil && time.Since(r.at) < turn {
-		return r.reason
-	}
-	return nil
 }
 
 func newDialer(o Options, config *tls.Config, h handshaker, life context.Context, dials *headcount) *dialer {
@@ -68,9 +41,6 @@ func (d *dialer) open(ctx context.Context, network, addr string) (net.Conn, erro
 		return stillborn{&dialError{redis.ErrClosed}}, nil
 	}
 	defer d.dials.leave()
-	if err := d.last.recent(); err != nil {
-		return stillborn{err}, nil
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(d.life, cancel)()
@@ -80,11 +50,7 @@ func (d *dialer) open(ctx context.Context, network, addr string) (net.Conn, erro
 		conn, err = d.connect(ctx, conn)
 	}
 	if err != nil {
-		err = &dialError{err}
-		if refused(err) {
-			d.last.note(err)
-		}
-		return stillborn{err}, nil
+		return stillborn{&dialError{err}}, nil
 	}
 	return conn, nil
 }

@@ -22,7 +22,7 @@
 //     the request all the same, and report it as lost.
 //   - A connection that gets ready too late for its request is kept for the next.
 //     Go-redis would throw it away, and with many of them never hear of a node again.
-//   - A node that was down is usable as soon as it is back, or a millisecond later. The pool of
+//   - A node that was down is usable as soon as it is back. The pool of
 //     go-redis would refuse to dial for up to a second after repeated failures.
 //   - A time to live is a whole number of milliseconds, at least one: go-redis
 //     would round others, and turn 0 into a key that never expires.
