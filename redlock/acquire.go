@@ -113,12 +113,15 @@ func (m *Mutex) observe(e env.Event, step env.Step) {
 }
 
 // cleanUp deletes the keys of a failed try on every node: one that did not
-// answer may have set the key all the same, or may be about to.
+// answer may have set the key all the same, or may be about to. Only those that are known to
+// have failed are left in peace: a SET that was never sent left no key, and a node that refuses
+// connections would have to refuse another one.
 func (a *attempt) cleanUp() {
 	m := a.mutex
 	a.late.without = a.round.failed | a.round.votes.no
-	a.abandon(m.all, 0)
-	keys := a.erase(m.all)
+	asked := m.all &^ a.round.failed
+	a.abandon(asked, 0)
+	keys := a.erase(asked)
 	unheard := a.round.lost // it may be set still: what broke the connection need not have held the request back
 	m.background("clean up", nil, func() {
 		a.finishFirst(keys)

@@ -2,6 +2,7 @@ package redlock_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -37,6 +38,28 @@ func (b *bench) whenGone() time.Duration {
 		}
 	}
 	return 0
+}
+
+// A node that has refused SET has no key, and is never asked to delete it, while the others are.
+func TestNodeThatFailedToSetIsNotAskedToDelete(t *testing.T) {
+	for _, c := range []struct {
+		refuse []int
+		want   int
+	}{{[]int{3, 4, 5}, 0}, {[]int{1, 2, 3}, 1}} {
+		fault := nemesis.Fault{Action: &nemesis.NodeError{Nodes: c.refuse, Error: nemesis.Loading}, Start: nemesis.At(0)}
+		var counting *deletes
+		b := play(t, nemesis.Plan{fault}, func(b *bench, _ *redlock.Mutex) {
+			counting = &deletes{Nodes: b.Nodes(1)}
+			m, err := redlock.New(config(), b.Runtime(1), counting, nil)
+			b.wantError("new", err, nil)
+			_, err = m.TryLock(context.Background(), "r")
+			b.wantError("try", err, redlock.ErrNoQuorum)
+			b.sleep(1, 2*time.Second) // longer than any key lives
+			b.wantError("close", m.Close(context.Background()), nil)
+		})
+		b.want(fmt.Sprintf("nodes %v refuse: deletions asked of node 5", c.refuse), counting.sent, c.want)
+		b.want(fmt.Sprintf("nodes %v refuse: keys left", c.refuse), b.keys(), 0)
+	}
 }
 
 // A node that refuses a delete, or from which no answer comes, is asked again: here

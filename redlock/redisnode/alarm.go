@@ -39,6 +39,9 @@ func (n *node) overdue() []*request {
 	now := time.Now()
 	n.rings = time.Time{}
 	late := n.giveUp(now)
+	if heard := n.moved.Add(n.patience()); !n.due.IsZero() && n.due.Before(heard) {
+		n.due = heard
+	}
 	if !n.due.IsZero() && !n.due.After(now) {
 		if n.due = (time.Time{}); len(n.waiting) > 0 && n.busy < n.limit {
 			n.employ()

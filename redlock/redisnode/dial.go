@@ -20,11 +20,11 @@ type dialer struct {
 	dial  func(ctx context.Context, network, addr string) (net.Conn, error)
 	life  context.Context // ends when the nodes are closed
 	dials *headcount
-	greeter
+	handshaker
 }
 
-func newDialer(o Options, config *tls.Config, life context.Context, dials *headcount) *dialer {
-	d := &dialer{dial: o.Dial, life: life, dials: dials, greeter: newGreeter(o)}
+func newDialer(o Options, config *tls.Config, h handshaker, life context.Context, dials *headcount) *dialer {
+	d := &dialer{dial: o.Dial, life: life, dials: dials, handshaker: h}
 	switch {
 	case config != nil:
 		d.dial = (&tls.Dialer{Config: config}).DialContext
@@ -34,9 +34,9 @@ func newDialer(o Options, config *tls.Config, life context.Context, dials *headc
 	return d
 }
 
-// connect is a dialer as go-redis wants it. ctx carries the dial timeout, and
+// open is a dialer as go-redis wants it. ctx carries the dial timeout, and
 // outlives the request for which the pool dials.
-func (d *dialer) connect(ctx context.Context, network, addr string) (net.Conn, error) {
+func (d *dialer) open(ctx context.Context, network, addr string) (net.Conn, error) {
 	if !d.dials.join(1) {
 		return stillborn{&dialError{redis.ErrClosed}}, nil
 	}
@@ -47,7 +47,7 @@ func (d *dialer) connect(ctx context.Context, network, addr string) (net.Conn, e
 
 	conn, err := d.dial(ctx, network, addr)
 	if err == nil {
-		conn, err = d.greet(ctx, conn)
+		conn, err = d.connect(ctx, conn)
 	}
 	if err != nil {
 		return stillborn{&dialError{err}}, nil
@@ -64,8 +64,22 @@ func (e *dialError) Error() string { return e.reason.Error() }
 
 // unconnected reports whether that is why a request has failed.
 func unconnected(err error) bool {
+	if err == nil {
+		return false
+	}
 	var unsent *dialError
 	return errors.As(err, &unsent)
+}
+
+// refused reports whether there is no connection because somebody said so, and not because
+// nobody said anything in time.
+func refused(err error) bool {
+	var unsent *dialError
+	if !errors.As(err, &unsent) {
+		return false
+	}
+	var slow net.Error
+	return !errors.Is(unsent.reason, context.DeadlineExceeded) && !(errors.As(unsent.reason, &slow) && slow.Timeout())
 }
 
 // stillborn is the connection that could not be made.

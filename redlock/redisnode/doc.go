@@ -13,8 +13,13 @@
 //
 //   - A request is sent once. A second SET NX after a lost reply would report
 //     a key that is ours as somebody else's.
+//   - A request is answered as soon as its reply has been read, whatever becomes of those that
+//     went out with it.
 //   - A request ends at the instant that its caller gave, or a millisecond
 //     later, whatever it is waiting for: a connection, a handshake, a reply.
+//   - A server that refuses a connection (too many clients, protected mode, a password) has
+//     failed, with its own words as the error: nothing was sent to it. Go-redis would send
+//     the request all the same, and report it as lost.
 //   - A connection that gets ready too late for its request is kept for the next.
 //     Go-redis would throw it away, and with many of them never hear of a node again.
 //   - A node that was down is usable as soon as it is back. The pool of
@@ -22,13 +27,21 @@
 //   - A time to live is a whole number of milliseconds, at least one: go-redis
 //     would round others, and turn 0 into a key that never expires.
 //
-// Tried on Redis 7.0.15. A user of the servers needs the commands HELLO, SET, GET,
-// DEL, PTTL, PEXPIRE, EVAL and EVALSHA, and INFO for a quarantine, on the keys
-// with the prefix; SETNX and INCR are asked by locks of package locks only. A
+// Tried on Redis 7.0.15; HELLO came with 6.0. A user of the servers needs the commands
+// HELLO, SET, GET, DEL, PTTL, PEXPIRE, EVAL and EVALSHA, on the keys with the prefix, and
+// INFO, for a quarantine and to tell nodes apart; SELECT with a database; SETNX and INCR are
+// asked by locks of package locks only. A
 // server must not evict keys: maxmemory-policy noeviction, the
 // default. One that may come back without its keys (no append-only file, or
 // appendfsync everysec) has to stay away for longer than the longest time to
 // live, or every client needs a quarantine.
+//
+// Nodes have to be different servers. Two addresses of one server, by name and by number, say,
+// are found out by its run_id (INFO server), which is asked for on each new connection: the
+// node that is met later is refused, with [ErrSameServer]. Of a user without the right to INFO
+// that is not known, and only the addresses are compared. A server that was cloned while it
+// ran, with its whole machine, has the run_id of the original, and is refused beside it until
+// one of them has been restarted.
 //
 // A broken TLS connection is found out only by the request that uses it, which
 // is then lost; a plain one is looked at before it is used.

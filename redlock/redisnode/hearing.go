@@ -3,8 +3,6 @@ package redisnode
 import (
 	"slices"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockstorm/lockstorm/env"
 )
 
@@ -27,25 +25,49 @@ const (
 	mute            // nor to one that has gone out alone since: what would have to wait is refused
 )
 
-// hear takes note of whether the node has answered anything of a lot. That there was no
-// connection says nothing new: to a node that is mute it fails after seconds.
-func (n *node) hear(answered []*redis.Cmd, probe bool) {
+// heardOf takes note of a reply of the node.
+func (n *node) heardOf() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, c := range answered {
-		switch err := c.Err(); {
-		case err == nil:
-			n.state = answers
-			return
-		case unconnected(err):
-			return
-		case answer(env.Yes, err) != env.Lost:
-			n.state = answers
-			return
-		}
+	n.state = answers
+}
+
+// finish takes note of a batch that is over. That there was no connection says nothing new:
+// to a node that is mute it fails after seconds.
+func (n *node) finish(batch *pipeline, probe bool) {
+	switch {
+	case batch.heard:
+	case batch.unsent == nil:
+		n.unheard(probe)
+	case refused(batch.unsent):
+		n.refuseWaiting(batch.unsent)
 	}
+}
+
+// unheard takes note of a batch without a reply.
+func (n *node) unheard(probe bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if n.state = max(n.state, silent); probe {
 		n.state = mute
+	}
+}
+
+// refuseWaiting fails those that wait while the only connection is refused: each batch of
+// them would only make the same attempt again. If another batch is under way its connection is
+// theirs.
+func (n *node) refuseWaiting(reason error) {
+	n.mu.Lock()
+	var all []*request
+	if n.busy == 1 {
+		all, n.waiting = n.waiting, nil
+	}
+	for _, r := range all {
+		n.leave(r)
+	}
+	n.mu.Unlock()
+	for _, r := range all {
+		n.tell(r, n.reply(env.Reply{}, reason))
 	}
 }
 

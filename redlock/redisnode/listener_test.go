@@ -50,10 +50,10 @@ func deafen(b *bench, _ int) string {
 }
 
 // resetAtOnce returns the address of a node that answers every connection's first
-// request with its end, and resetLater that of one that answers HELLO before.
+// request with its end, and resetLater that of one that answers the handshake before.
 func resetAtOnce(b *bench, _ int) string { return resetAfter(b, "") }
 
-func resetLater(b *bench, _ int) string { return resetAfter(b, "*0\r\n") }
+func resetLater(b *bench, _ int) string { return resetAfter(b, "*0\r\n-NOPERM\r\n") }
 
 func resetAfter(b *bench, answer string) string {
 	b.Helper()
@@ -80,4 +80,28 @@ func resetAfter(b *bench, answer string) string {
 		}
 	}()
 	return l.Addr().String()
+}
+
+// turnAway returns the address of a node that says something to each connection, unasked, and
+// ends it. Redis does so to those that are one too many, and in protected mode.
+func turnAway(said string) func(*bench, int) string {
+	return func(b *bench, _ int) string {
+		b.Helper()
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { l.Close() })
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = conn.Write([]byte(said))
+				conn.Close()
+			}
+		}()
+		return l.Addr().String()
+	}
 }

@@ -4,6 +4,7 @@ package redisnode_test
 
 import (
 	"bufio"
+	"errors"
 	"math"
 	"net"
 	"slices"
@@ -16,7 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// ear is a node that answers HELLO, and SET when it is told to.
+// ear is a node that answers the handshake, and SET when it is told to.
 type ear struct {
 	net.Listener
 	mu          sync.Mutex
@@ -54,6 +55,8 @@ func (e *ear) hear(conn net.Conn) {
 		switch strings.ToLower(lines.Text()) {
 		case "hello":
 			_, _ = conn.Write([]byte("*0\r\n"))
+		case "info":
+			_, _ = conn.Write([]byte("-NOPERM this user may not\r\n"))
 		case "set":
 			e.mu.Lock()
 			e.heard++
@@ -93,6 +96,20 @@ func (e *ear) answerLast(sets int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, _ = e.connections[len(e.connections)-1].Write([]byte(strings.Repeat("+OK\r\n", sets)))
+}
+
+// say writes to the connection that was first used last.
+func (e *ear) say(text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, _ = e.connections[len(e.connections)-1].Write([]byte(text))
+}
+
+// hangUp ends the connection that was first used last.
+func (e *ear) hangUp() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_ = e.connections[len(e.connections)-1].Close()
 }
 
 func (b *bench) send(giveUp env.Instant) env.Round {
@@ -208,6 +225,83 @@ func TestMuteNodeKeepsNobodyWaiting(t *testing.T) {
 	e.answerLast(2)
 	for _, r := range together {
 		b.wantOne(r, env.Yes)
+	}
+}
+
+// batch sends requests that go out together, and returns when the node has heard them.
+func (e *ear) batch(b *bench, requests int) (rounds []env.Round) {
+	b.Helper()
+	e.mu.Lock()
+	heard := e.heard
+	e.mu.Unlock()
+	first := b.send(env.Never)
+	e.await(b, heard+1)
+	for range requests {
+		rounds = append(rounds, b.send(env.Never))
+	}
+	e.answerLast(1)
+	b.wantOne(first, env.Yes)
+	e.await(b, heard+1+requests)
+	return rounds
+}
+
+// A request whose reply has come is answered while others of its batch have none, in the
+// order in which they went out.
+func TestReplyIsNotHeldUpByTheRestOfItsBatch(t *testing.T) {
+	const requests = 5
+	e, b := newEar(t, redisnode.Options{PoolSize: 1})
+	rounds := e.batch(b, requests)
+	for n, r := range rounds {
+		if reply, err := r.Next(t.Context(), in(0)); !errors.Is(err, env.ErrTimeout) {
+			t.Errorf("request %d is answered without a reply: %+v, %v", n+1, reply, err)
+		}
+		e.answerLast(1)
+		b.wantOne(r, env.Yes)
+	}
+}
+
+// Replies count as they come, whole, whatever pieces they come in and whatever they say, and
+// not before their last byte.
+func TestRepliesComeInPieces(t *testing.T) {
+	e, b := newEar(t, redisnode.Options{PoolSize: 1})
+	replies := []struct {
+		text string
+		want env.Answer
+	}{{"+OK\r\n", env.Yes}, {"$-1\r\n", env.No}, {"-OOM command not allowed\r\n", env.Failed}, {"+OK\r\n", env.Yes}}
+	rounds := e.batch(b, len(replies))
+	for n, c := range replies {
+		last := len(c.text) - 1
+		for _, piece := range c.text[:last] {
+			e.say(string(piece))
+		}
+		if reply, err := rounds[n].Next(t.Context(), in(0)); !errors.Is(err, env.ErrTimeout) {
+			t.Errorf("request %d is answered before the end of its reply: %+v, %v", n+1, reply, err)
+		}
+		e.say(c.text[last:])
+		b.wantOne(rounds[n], c.want)
+	}
+}
+
+// A broken connection takes along the requests that had no reply, and no other.
+func TestBrokenConnectionTakesNoReplyBack(t *testing.T) {
+	const requests = 4
+	for replied := range requests + 1 {
+		e, b := newEar(t, redisnode.Options{PoolSize: 1})
+		rounds := e.batch(b, requests)
+		e.answerLast(replied)
+		e.hangUp()
+		for n, r := range rounds {
+			want := env.Lost
+			if n < replied {
+				want = env.Yes
+			}
+			if got := b.hear(r, 1)[0]; got != want {
+				t.Errorf("request %d of %d, of which %d had a reply: %v, want %v", n+1, requests, replied, got, want)
+			}
+		}
+		again := e.batch(b, 1)
+		e.answerLast(1)
+		b.wantOne(again[0], env.Yes)
 	}
 }
 

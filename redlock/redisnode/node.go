@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -53,6 +52,7 @@ type node struct {
 	idle    int        // workers that have not
 	state   hearing
 	due     time.Time // when those that wait go out all the same; zero: none do, or there is no connection for them
+	moved   time.Time // when a request was last answered by the node: a batch that moves on is waited for
 	alarm   *time.Timer
 	rings   time.Time // when alarm does; zero: it does not
 	closed  bool
@@ -122,13 +122,18 @@ func (n *node) await(r *request) {
 func (n *node) hurry() {
 	n.due = time.Time{}
 	if len(n.waiting) > 0 && n.busy < n.limit {
-		pace := turn
-		if n.state != answers {
-			pace = muteTurn
-		}
-		n.due = time.Now().Add(time.Duration(n.busy) * pace)
+		n.due = time.Now().Add(n.patience())
 		n.setAlarm(n.due)
 	}
+}
+
+// patience is how long those that wait do so while nothing is heard.
+func (n *node) patience() time.Duration {
+	pace := turn
+	if n.state != answers {
+		pace = muteTurn
+	}
+	return time.Duration(n.busy) * pace
 }
 
 // employ has one more worker see to those that wait.
@@ -150,15 +155,13 @@ func (n *node) employ() {
 // a new one longer than all the rest of what is done here.
 func (n *node) work() {
 	defer n.nodes.workers.leave()
-	var commands []*redis.Cmd
-	called := true
-	for pipeline := n.client.Pipeline(); ; {
+	p := &pipeline{node: n, redis: n.client.Pipeline()}
+	for called := true; ; {
 		lot, stays := n.take(called)
 		called = false
 		switch {
 		case lot.requests != nil:
-			commands = n.exchange(lot, pipeline, commands[:0])
-			clear(commands)
+			p.exchange(lot.requests, lot.probe)
 		case !stays:
 			return
 		default:
@@ -205,41 +208,14 @@ func (n *node) take(called bool) (next lot, stays bool) {
 	return next, true
 }
 
-// exchange sends the requests over one connection, by a pipeline with nothing in it, and
-// hears what the node answers. It returns what has grown for commands.
-func (n *node) exchange(sent lot, pipeline redis.Pipeliner, commands []*redis.Cmd) []*redis.Cmd {
-	ctx, cancel := n.until(sent.requests)
-	defer cancel()
-	for _, r := range sent.requests {
-		for _, words := range r.lines {
-			commands = append(commands, pipeline.Do(ctx, words...))
-		}
-	}
-	carryOut(ctx, pipeline)
-	n.hear(commands, sent.probe)
-	next := 0
-	for _, r := range sent.requests {
-		reply, err := r.read(commands[next:])
-		next += len(r.lines)
-		if r.script != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
-			n.again(r)
-			continue
-		}
-		n.answer(r, reply, err)
-	}
-	return commands
-}
-
-// carryOut leaves with each command of a pipeline what became of it. Where a node refuses
-// HELLO go-redis sends none of them, and tells none of them: they would look done.
-func carryOut(ctx context.Context, pipeline redis.Pipeliner) {
-	commands, err := pipeline.Exec(ctx)
-	if err == nil || slices.ContainsFunc(commands, func(c redis.Cmder) bool { return c.Err() != nil }) {
+// complete answers a request whose last reply has been read, or never will be.
+func (n *node) complete(r *request, replies []*redis.Cmd) {
+	reply, err := r.read(replies)
+	if r.script != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
+		n.again(r)
 		return
 	}
-	for _, c := range commands {
-		c.SetErr(err)
-	}
+	n.answer(r, reply, err)
 }
 
 // until returns a context that ends with the last of the requests.
@@ -270,6 +246,7 @@ func (n *node) again(r *request) {
 // answer answers a request, if it has not been given up.
 func (n *node) answer(r *request, reply env.Reply, err error) {
 	n.mu.Lock()
+	n.moved = time.Now()
 	late := r.answered
 	if !late {
 		n.leave(r)
@@ -288,10 +265,10 @@ func (n *node) tell(r *request, reply env.Reply) {
 // reply completes a reply by what a request's end means.
 func (n *node) reply(r env.Reply, err error) env.Reply {
 	r.Node, r.Answer = n.number, answer(r.Answer, err)
-	if unsent := new(dialError); errors.As(err, &unsent) {
-		err = unsent.reason
-	}
 	if err != nil {
+		if unsent := new(dialError); errors.As(err, &unsent) {
+			err = unsent.reason
+		}
 		r.Err = fmt.Errorf("%s: %w", n.client.Options().Addr, err)
 	}
 	return r

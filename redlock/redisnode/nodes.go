@@ -21,6 +21,8 @@ type Nodes struct {
 	prefix  string
 	unended int64 // milliseconds that keys live which are given no end; 0: for ever
 
+	identities *identities
+
 	life context.Context // of every request; ends at Close
 	end  context.CancelFunc
 
@@ -31,8 +33,10 @@ type Nodes struct {
 
 // New returns the nodes at the addresses, host:port each; node 1 is the first.
 // It does not connect: that is done when there is something to send. There have
-// to be 1 to [env.MaxNodes] addresses, all different: a node that votes twice
-// makes a quorum of what is none.
+// to be 1 to [env.MaxNodes] addresses, all different, and of different servers: a node that
+// votes twice makes a quorum of what is none. Whether the servers are different is found out
+// when they are connected to; see [ErrSameServer]. An option out of range is an error that
+// names it.
 func New(addrs []string, opts Options) (*Nodes, error) {
 	if err := checkAddrs(addrs); err != nil {
 		return nil, err
@@ -44,7 +48,7 @@ func New(addrs []string, opts Options) (*Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, unended: opts.DefaultTTL.Milliseconds()}
+	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, unended: opts.DefaultTTL.Milliseconds(), identities: newIdentities(slices.Clone(addrs))}
 	n.life, n.end = context.WithCancel(context.Background())
 	for i, addr := range addrs {
 		n.nodes = append(n.nodes, n.node(i+1, addr, opts))
@@ -69,7 +73,8 @@ func checkAddrs(addrs []string) error {
 
 func (n *Nodes) node(number int, addr string, opts Options) *node {
 	options := opts.redis(addr)
-	options.Dialer = newDialer(opts, opts.tls(number-1), n.life, &n.dials).connect
+	handshaker := newHandshaker(number, opts, n.identities)
+	options.Dialer = newDialer(opts, opts.tls(number-1), handshaker, n.life, &n.dials).open
 	return newNode(n, number, redis.NewClient(options), opts)
 }
 
@@ -78,7 +83,9 @@ func (n *Nodes) Len() int { return len(n.nodes) }
 
 // Send hands cmd to every node of the set; see [env.Nodes]. A node answers
 // [env.Failed] when it refused the command with an error, when no connection
-// to it could be made on which it answers HELLO, when the command was given up before it
+// to it could be made or it refused the connection (the error then has the server's own
+// words, as "ERR max number of clients reached"), when it is the server of another node
+// ([ErrSameServer]), when the command was given up before it
 // was sent, as most are to a node that answers nothing, when the time to live is not a whole
 // number of milliseconds, at least one ([ErrTTL]), and after Close. It answers
 // [env.Lost] in every other case in which there is no reply.

@@ -3,8 +3,6 @@ package redisnode
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"fmt"
 	"math"
 	"net"
 	"time"
@@ -26,7 +24,8 @@ type Options struct {
 	// one.
 	Prefix string
 
-	// Username, Password and DB (from 0, as in SELECT) are those of every node.
+	// Username, Password and DB (from 0, as in SELECT) are those of every node. A Username
+	// needs a Password; without one the user is the server's default.
 	Username string
 	Password string
 	DB       int
@@ -53,7 +52,7 @@ type Options struct {
 
 	// PoolSize is the number of connections kept for one node, on each of which
 	// requests can be under way to it; more wait for their turn, at most
-	// until they are given up. 0 means 64; it must not be negative.
+	// until they are given up. At most 65,535; 0 means 64.
 	PoolSize int
 
 	// Abreast is how many requests go to one node at once, each over a connection of
@@ -66,9 +65,9 @@ type Options struct {
 	// request has always a connection to itself.
 	Abreast int
 
-	// DialTimeout bounds the making of one connection, with TLS and HELLO. While a
+	// DialTimeout bounds the making of one connection, with TLS and the handshake. While a
 	// node's host swallows packets, dials hold their turn in the pool this long, also
-	// after their request was given up. 0 means 1 s.
+	// after their request was given up. 0 means 1 s; it must not be negative.
 	DialTimeout time.Duration
 }
 
@@ -79,6 +78,10 @@ const (
 	// bufferSize is enough for any command and reply here, in bytes; go-redis
 	// would take 64 KiB for each connection.
 	bufferSize = 4096
+
+	// writeBuffer holds a batch of about a hundred requests. One that is written in pieces is
+	// answered in pieces, and the clients then come back in groups, each a smaller batch.
+	writeBuffer = 16384
 )
 
 func (o Options) withDefaults() Options {
@@ -95,19 +98,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) check(nodes int) error {
-	if o.ServerNames != nil && len(o.ServerNames) != nodes {
-		return fmt.Errorf("redisnode: %d server names for %d nodes", len(o.ServerNames), nodes)
-	}
-	if o.Dial != nil && (o.TLS != nil || o.Certificates != nil) {
-		return errors.New("redisnode: Dial and TLS: want one of them")
-	}
-	if o.DefaultTTL < 0 || o.DefaultTTL%time.Millisecond != 0 {
-		return fmt.Errorf("redisnode: DefaultTTL %v: %w", o.DefaultTTL, ErrTTL)
-	}
-	return nil
-}
-
 // tls is what a node, from 0, is talked to with; nil: plainly.
 func (o Options) tls(node int) *tls.Config {
 	if o.TLS == nil || o.ServerNames == nil {
@@ -121,10 +111,7 @@ func (o Options) tls(node int) *tls.Config {
 // redis returns the options of the client of one node, without its dialer.
 func (o Options) redis(addr string) *redis.Options {
 	return &redis.Options{
-		Addr:     addr,
-		Username: o.Username,
-		Password: o.Password,
-		DB:       o.DB,
+		Addr: addr, // user, password and database are those of our own handshake
 
 		// A command goes out once, and nothing but its context ends it.
 		MaxRetries:            -1,
@@ -137,13 +124,13 @@ func (o Options) redis(addr string) *redis.Options {
 		PoolSize:      o.PoolSize,
 		PoolTimeout:   math.MaxInt64, // go-redis would turn a request away after 30 s
 
-		// HELLO, for which see [greeter], and no side channels.
+		// HELLO, for which see [accepted], and no side channels.
 		Protocol:                 2,
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		PipelinePoolSize:         -1,
 
 		ReadBufferSize:  bufferSize,
-		WriteBufferSize: bufferSize,
+		WriteBufferSize: writeBuffer,
 	}
 }

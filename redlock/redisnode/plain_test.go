@@ -32,19 +32,6 @@ func TestKeysThatWouldLiveForEver(t *testing.T) {
 	}
 }
 
-func TestOptionsThatCannotBe(t *testing.T) {
-	for name, o := range map[string]redisnode.Options{
-		"half a millisecond": {DefaultTTL: 500 * time.Microsecond},
-		"before now":         {DefaultTTL: -time.Second},
-		"one name too few":   {ServerNames: []string{"a"}},
-	} {
-		if nodes, err := redisnode.New([]string{"127.0.0.1:1", "127.0.0.1:2"}, o); err == nil {
-			nodes.Close()
-			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
 func plainCommands(t *testing.T, o redisnode.Options) {
 	t.Helper()
 	b := newBench(t, 1, o)

@@ -197,10 +197,11 @@ func readRaise(answers []*redis.Cmd) (env.Reply, error) {
 // answer says what a request's end means. An error that the node itself sent
 // comes before any effect: no command here fails half-way.
 func answer(given env.Answer, err error) env.Answer {
+	if err == nil {
+		return given
+	}
 	var refused redis.Error
 	switch {
-	case err == nil:
-		return given
 	case errors.As(err, &refused), unconnected(err), errors.Is(err, ErrTTL), errors.Is(err, errNotSent), errors.Is(err, errNotANumber):
 		return env.Failed
 	}

@@ -3,7 +3,6 @@ package redisnode
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -42,14 +41,4 @@ func readSetAndRun(answers []*redis.Cmd) (env.Reply, error) {
 // for so long. It needs no time to live, and has none but [Options.DefaultTTL].
 func (n *Nodes) note(watched time.Duration) string {
 	return fmt.Sprintf("%swatched for %dms", n.prefix, watched.Milliseconds())
-}
-
-// runID finds the run in what INFO tells.
-func runID(info string) (string, error) {
-	for line := range strings.Lines(info) {
-		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "run_id:"); ok && id != "" {
-			return id, nil
-		}
-	}
-	return "", errors.New("INFO has no run_id")
 }

@@ -50,6 +50,9 @@ var troubles = []trouble{
 	{name: "reset", strike: resetLater, answer: env.Lost, reason: "connection reset by peer"},
 	{name: "reset before it can be asked", strike: resetAtOnce, answer: env.Failed, reason: "connection reset by peer"},
 
+	{name: "too many clients", strike: fill, answer: env.Failed, reason: "ERR max number of clients reached"},
+	{name: "protected mode", strike: turnAway("-DENIED Redis is running in protected mode. In this mode\r\n"), answer: env.Failed, reason: "DENIED Redis is running in protected mode"},
+
 	{name: "down", strike: kill, answer: env.Failed, reason: "connection refused"},
 	{name: "loading", strike: load, answer: env.Failed, reason: "LOADING "},
 	{name: "replica", strike: follow, answer: env.Failed, reason: "READONLY "},
@@ -94,6 +97,12 @@ func configure(name, value string) func(*bench, int) string {
 		b.do(node, "CONFIG", "SET", name, value)
 		return b.fleet.Server(node).Addr()
 	}
+}
+
+// fill lets a server have no more clients than the one by which we tell it so.
+func fill(b *bench, node int) string {
+	b.do(node, "CONFIG", "SET", "maxclients", "1")
+	return b.fleet.Server(node).Addr()
 }
 
 func kill(b *bench, node int) string {

@@ -1,0 +1,67 @@
+package redisnode_test
+
+import (
+	"context"
+	"crypto/tls"
+	"math"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// An option out of range is one error, which names it and what was given.
+func TestOptionsOutOfRange(t *testing.T) {
+	dial := new(net.Dialer).DialContext
+	for _, c := range []struct {
+		options redisnode.Options
+		want    string
+	}{
+		{redisnode.Options{PoolSize: -1}, "PoolSize -1: want 0 (for 64) to 65535"},
+		{redisnode.Options{PoolSize: math.MinInt}, "PoolSize -9223372036854775808: "},
+		{redisnode.Options{PoolSize: math.MaxInt}, "PoolSize 9223372036854775807: "},
+		{redisnode.Options{PoolSize: 65536}, "PoolSize 65536: "},
+		{redisnode.Options{Abreast: -1}, "Abreast -1: want 0 (for 1) or more"},
+		{redisnode.Options{DialTimeout: -1}, "DialTimeout -1ns: want 0 (for 1s) or more"},
+		{redisnode.Options{DefaultTTL: 500 * time.Microsecond}, "DefaultTTL 500µs: "},
+		{redisnode.Options{DefaultTTL: -time.Second}, "DefaultTTL -1s: "},
+		{redisnode.Options{DB: -1}, "DB -1: want 0 or more"},
+		{redisnode.Options{Username: "locker"}, `Username "locker" without a Password`},
+		{redisnode.Options{ServerNames: []string{"a"}}, "ServerNames: 1 names for 2 nodes"},
+		{redisnode.Options{ServerNames: []string{}}, "ServerNames: 0 names for 2 nodes"},
+		{redisnode.Options{Dial: dial, TLS: new(tls.Config)}, "Dial and TLS: want one of them"},
+		{redisnode.Options{Dial: dial, Certificates: new(redisnode.Certificates)}, "Dial and TLS: want one of them"},
+	} {
+		nodes, err := redisnode.New([]string{"127.0.0.1:1", "127.0.0.1:2"}, c.options)
+		if err == nil {
+			nodes.Close()
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "redisnode: "+c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+// The ends of the ranges are in them.
+func TestOptionsAtTheEdge(t *testing.T) {
+	for _, o := range []redisnode.Options{
+		{},
+		{PoolSize: 1, Abreast: 1},
+		{PoolSize: 65535, Abreast: math.MaxInt},
+		{DialTimeout: 1, DefaultTTL: time.Millisecond},
+		{DialTimeout: math.MaxInt64, DB: math.MaxInt, Password: "secret"},
+		{ServerNames: []string{"a"}, TLS: new(tls.Config)},
+		{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }},
+	} {
+		nodes, err := redisnode.New([]string{"127.0.0.1:1"}, o)
+		if err != nil {
+			t.Errorf("%+v: %v", o, err)
+			continue
+		}
+		if err := nodes.Close(); err != nil {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
