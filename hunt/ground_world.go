@@ -29,6 +29,8 @@ func drawNetwork(d dice, s *scenarios.Scenario) {
 			s.Connections.Limit = 1 + d.IntN(3)
 		case 1, 2:
 			s.Connections.Pipelined = true
+		case 3, 4, 5:
+			s.Connections.Batched = true
 		}
 	}
 	if d.chance(12) {

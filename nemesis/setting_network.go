@@ -38,11 +38,23 @@ type Connections struct {
 	// that is late makes all behind it late. The connection outlasts requests
 	// that are given up.
 	Pipelined bool `yaml:"pipelined,omitempty"`
+
+	// Batched says that requests travel as package redisnode sends them with its
+	// default options. While no request of a client is under way to a node, the
+	// next one goes out alone. Others wait, and go out together over one
+	// connection, when what is under way has ended, or after 1 ms for each
+	// connection in use. A node that does not answer is sent one request at a
+	// time; requests that would have to wait for it then fail at once, and are
+	// never sent.
+	Batched bool `yaml:"batched,omitempty"`
 }
 
 func (c Connections) validate() error {
-	if c.Limit > 0 && c.Pipelined {
+	switch {
+	case c.Limit > 0 && c.Pipelined:
 		return field("limit", errors.New("a pipelined connection has no limit: it is one, for all requests"))
+	case c.Batched && (c.Limit > 0 || c.Pipelined):
+		return field("batched", errors.New("batches have connections of their own: no limit, and no pipelined connection"))
 	}
 	return nil
 }

@@ -115,12 +115,16 @@ func tries(b history.Bounds, n int) history.Bounds {
 	return b
 }
 
+// shipped is how the requests of package redisnode travel.
+var shipped = nemesis.Connections{Batched: true}
+
 // five is a world of five near nodes that forget their keys in a crash.
 func five(horizon time.Duration, plan ...nemesis.Fault) nemesis.Setting {
 	return nemesis.Setting{
 		Nodes:       5,
 		Persistence: nemesis.Nothing,
 		Latency:     nemesis.Distribution{Range: span(200*us, 1*ms)},
+		Connections: shipped,
 		Guard:       guard.Plain,
 		Horizon:     horizon,
 		Plan:        plan,

@@ -17,6 +17,9 @@ func (w *World) letGo(which nemesis.Links, mend func(client, node int)) {
 		l := w.network.link(client, node)
 		held := len(l.aftermath) > 0
 		l.aftermath = l.inTheWay()
+		if len(l.aftermath) > 0 && l.batches != nil {
+			l.batches.watch()
+		}
 		if !held && len(l.aftermath) > 0 {
 			w.links.Disturb(one(client, node), untouched)
 		}
@@ -43,6 +46,9 @@ func (l *link) inTheWay() []*round {
 	for _, q := range l.pool.busy {
 		rounds = append(rounds, q.round)
 	}
+	if l.batches != nil {
+		rounds = append(rounds, l.batches.rounds()...)
+	}
 	return rounds
 }
 
@@ -50,7 +56,8 @@ func (l *link) inTheWay() []*round {
 // the link that others share.
 func (l *link) awaits(r *round) bool {
 	return l.connection != nil && slices.Contains(l.connection.asked, r) ||
-		slices.ContainsFunc(l.pool.busy, func(q *pooled) bool { return q.round == r })
+		slices.ContainsFunc(l.pool.busy, func(q *pooled) bool { return q.round == r }) ||
+		l.batches != nil && slices.Contains(l.batches.rounds(), r)
 }
 
 func one(client, node int) nemesis.Links {

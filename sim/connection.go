@@ -6,8 +6,8 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// connection carries all requests of a client to a node, and the replies, each
-// way in the order in which they were sent.
+// connection carries several requests of a client to a node, and the replies,
+// each way in the order in which they were sent.
 type connection struct {
 	requests, replies line
 
@@ -25,18 +25,37 @@ type connection struct {
 func (c *client) sendInLine(r *round, node int) {
 	w := c.world
 	i := w.network.messages.put(message{round: r, sent: w.now, client: int32(c.id), node: int32(node)})
-	w.inLine(i)
+	w.inLine(i, w.network.link(c.id, node).line())
 	w.sendRequest(i)
 }
 
-// inLine puts a request at the end of what its client sends to its node.
-func (w *World) inLine(i int32) {
-	m := w.network.messages.at(i)
-	l := w.network.link(int(m.client), int(m.node))
+// line returns the connection that carries all requests over the link.
+func (l *link) line() *connection {
 	if l.connection == nil {
 		l.connection = &connection{}
 	}
-	c := l.connection
+	return l.connection
+}
+
+// shared returns the connections over the link that carry several requests.
+func (l *link) shared() []*connection {
+	var shared []*connection
+	if l.connection != nil {
+		shared = append(shared, l.connection)
+	}
+	if l.batches != nil {
+		for _, u := range l.batches.underWay {
+			if u.connection != nil {
+				shared = append(shared, u.connection)
+			}
+		}
+	}
+	return shared
+}
+
+// inLine puts a request at the end of what goes over a connection.
+func (w *World) inLine(i int32, c *connection) {
+	m := w.network.messages.at(i)
 	m.connection = c
 	if !c.unheard {
 		c.asked = append(c.asked, m.round)
@@ -105,6 +124,7 @@ func (w *World) closed(i int32) {
 		l.connection = nil
 	}
 	for _, r := range c.asked {
+		w.network.arrived(int(m.node), r, env.Lost, brokenOff)
 		r.deliver(int(m.node), env.Lost, brokenOff)
 	}
 	c.asked = nil

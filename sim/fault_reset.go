@@ -38,8 +38,10 @@ func (w *World) breakOff(i int32) {
 // goes on to the node, to be turned back there; a reply turns into the news
 // where it is.
 func (w *World) breakUnderWay(client, node int, way nemesis.Direction) {
-	if c := w.network.link(client, node).connection; c != nil && c.carries(way) {
-		w.breakOff(w.network.messages.put(message{connection: c, client: int32(client), node: int32(node)}))
+	for _, c := range w.network.link(client, node).shared() {
+		if c.carries(way) {
+			w.breakOff(w.network.messages.put(message{connection: c, client: int32(client), node: int32(node)}))
+		}
 	}
 	for i := range w.network.messages.all {
 		m := &w.network.messages.all[i]

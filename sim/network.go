@@ -31,6 +31,7 @@ type link struct {
 
 	connection *connection // that is pipelined; nil: there is none yet
 	pool       pool        // of connections, if they are limited
+	batches    *batches    // that carry the requests; nil: nothing does so in batches, or none was sent yet
 
 	aftermath []*round // that faults have held up, and that what comes later waits for
 }
@@ -123,6 +124,8 @@ func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) e
 			c.sendInTurn(r, node)
 		case w.network.connections.Pipelined:
 			c.sendInLine(r, node)
+		case w.network.connections.Batched:
+			c.sendBatched(r, node)
 		default:
 			c.sendAlone(r, node, nil)
 		}
@@ -231,10 +234,20 @@ func (w *World) replyArrives(i int32) {
 // that a script is missing stays with the client's transport, which sends the
 // script itself.
 func (w *World) answered(i int32) {
-	if w.network.messages.at(i).cause == noScript {
+	m := w.network.messages.at(i)
+	w.network.arrived(int(m.node), m.round, m.answer, m.cause)
+	if m.cause == noScript {
 		w.sendWhole(i)
 		return
 	}
-	m := w.network.messages.take(i)
-	m.round.deliver(int(m.node), m.answer, m.cause)
+	node, r, answer, why := int(m.node), m.round, m.answer, m.cause
+	w.network.messages.take(i)
+	r.deliver(node, answer, why)
+}
+
+// arrived tells what carries a client's requests that one is over.
+func (n *network) arrived(node int, r *round, answer env.Answer, why cause) {
+	if b := n.link(r.client.id, node).batches; b != nil {
+		b.arrived(r, answer, why)
+	}
 }

@@ -156,7 +156,7 @@ func TestConnectionIsFirstInFirstOut(t *testing.T) {
 // twice, and one that was answered was applied.
 func TestLossDelaysOrResets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := rapid.SampledFrom([]nemesis.Connections{{}, {Limit: 1}, {Limit: 3}, pipelined}).Draw(t, "connections")
+		c := rapid.SampledFrom([]nemesis.Connections{{}, {Limit: 1}, {Limit: 3}, pipelined, batched}).Draw(t, "connections")
 		got := sendAll(t, drawBadNetwork(t, c), rapid.Uint64().Draw(t, "seed"), drawRequests(t)...)
 		for i, answer := range got.answers {
 			times := strings.Count(keys(got.applied), named(i).Key)
@@ -190,7 +190,7 @@ func TestLossOfEverythingResets(t *testing.T) {
 		nemesis.Requests: {"lost@15m24.6s", ""},
 		nemesis.Replies:  {"lost@15m24.602s", "a@1ms"},
 	} {
-		for _, c := range []nemesis.Connections{{}, {Limit: 1}, pipelined} {
+		for _, c := range []nemesis.Connections{{}, {Limit: 1}, pipelined, batched} {
 			s := over(c, nemesis.Fault{Action: &nemesis.Loss{Percent: 100, Way: way}})
 			s.Horizon = time.Hour
 			got := sendAll(t, s, 1, request{})
@@ -475,7 +475,7 @@ func TestResetOfWhatIsAtTheNode(t *testing.T) {
 	syncing := setting(1, 1, reset(nemesis.Replies))
 	syncing.Persistence = nemesis.Always
 	syncing.Sync = &nemesis.Distribution{Range: nemesis.Range{Min: 20 * ms, Max: 20 * ms}}
-	for _, connections := range []nemesis.Connections{{}, {Limit: 1}, pipelined} {
+	for _, connections := range []nemesis.Connections{{}, {Limit: 1}, pipelined, batched} {
 		stopped.Connections, syncing.Connections = connections, connections
 		log := play(t, stopped, func(w *World) { expect(t, "in the socket", ask(w, 1, 1, set, time.Second), "lost") })
 		expect(t, "in the socket", kinds(log, history.KeySet), "")
@@ -501,7 +501,7 @@ func TestCutForGoodKeepsNothing(t *testing.T) {
 		"replies":   &nemesis.Partition{Way: nemesis.Replies},
 		"a split":   &nemesis.Split{Groups: []nemesis.Group{{Clients: []int{1}}, {Nodes: []int{1}}}},
 	} {
-		for _, connections := range []nemesis.Connections{{}, {Limit: 2}, pipelined} {
+		for _, connections := range []nemesis.Connections{{}, {Limit: 2}, pipelined, batched} {
 			s := setting(1, 1, nemesis.Fault{Action: action, Start: nemesis.At(20 * ms)},
 				nemesis.Fault{Action: &nemesis.Reset{}, Start: nemesis.At(30 * ms), End: nemesis.After(10 * ms)})
 			s.Connections = connections

@@ -157,7 +157,7 @@ func TestNoPowerNoNews(t *testing.T) {
 		"given up":                {request{after: 20 * ms, giveUp: 5 * ms}, "lost@25ms", ""},
 		"comes after the restart": {at(51 * ms), "yes@53ms", "a@52ms"},
 	} {
-		for _, connections := range []nemesis.Connections{{}, {Limit: 1}, pipelined} {
+		for _, connections := range []nemesis.Connections{{}, {Limit: 1}, pipelined, batched} {
 			sendAll(t, over(connections, fault(lost, 10*ms, 40*ms)), 1, c.request).expect(t, name, c.answer, c.applied)
 		}
 	}

@@ -12,6 +12,7 @@ type round struct {
 	command env.Command
 	giveUp  env.Instant
 	silent  env.NodeSet // asked, and neither answered nor given up
+	unsent  env.NodeSet // those of them whose request is not on its way yet
 	replies []reply
 	room    [8]reply
 	head    int // replies taken so far
@@ -71,11 +72,16 @@ func (r *round) deliver(node int, answer env.Answer, why cause) {
 	}
 }
 
-// abandon reports the nodes that have not answered as lost.
+// abandon reports the nodes that have not answered as lost, and those that were
+// never sent the request as failed.
 func (r *round) abandon() {
 	for r.silent != 0 {
 		node := r.silent.First()
 		r.silent = r.silent.Without(node)
+		if r.unsent.Has(node) {
+			r.replies = append(r.replies, reply{uint8(node), env.Failed, notSent})
+			continue
+		}
 		r.replies = append(r.replies, reply{uint8(node), env.Lost, gaveUp})
 	}
 }

@@ -56,6 +56,8 @@ const (
 	readOnly
 	notANumber
 	gaveUp
+	notSent
+	breakerOpen
 	leaderless
 	deposed
 )
@@ -63,16 +65,18 @@ const (
 // causes has the texts of Redis, as far as they do not depend on the request
 // and but for full stops.
 var causes = [...]error{
-	refused:    errors.New("connection refused"),
-	brokenOff:  errors.New("connection reset by peer"),
-	noScript:   errors.New("NOSCRIPT No matching script. Please use EVAL"),
-	loading:    errors.New("LOADING Redis is loading the dataset in memory"),
-	oom:        errors.New("OOM command not allowed when used memory > 'maxmemory'"),
-	gaveUp:     errors.New("no answer, given up"),
-	notANumber: errors.New("ERR the key holds no number"),
-	readOnly:   errors.New("READONLY You can't write against a read only replica"),
-	leaderless: env.ErrNoLeader,
-	deposed:    env.ErrStoreLost,
+	refused:     errors.New("connection refused"),
+	brokenOff:   errors.New("connection reset by peer"),
+	noScript:    errors.New("NOSCRIPT No matching script. Please use EVAL"),
+	loading:     errors.New("LOADING Redis is loading the dataset in memory"),
+	oom:         errors.New("OOM command not allowed when used memory > 'maxmemory'"),
+	gaveUp:      errors.New("no answer, given up"),
+	notSent:     errors.New("not sent: no connection became free in time"),
+	breakerOpen: errors.New("not sent: the node answers nothing"),
+	notANumber:  errors.New("ERR the key holds no number"),
+	readOnly:    errors.New("READONLY You can't write against a read only replica"),
+	leaderless:  env.ErrNoLeader,
+	deposed:     env.ErrStoreLost,
 }
 
 // meets reports whether a server answers an operation with the error whatever
@@ -241,10 +245,14 @@ func (w *World) sendWhole(i int32) {
 		r.client.unsent = append(r.client.unsent, i)
 	case !r.silent.Has(int(m.node)) || r.client.mono() >= r.giveUp:
 		w.network.messages.take(i)
+	case w.network.connections.Batched:
+		node := int(m.node)
+		w.network.messages.take(i)
+		w.network.link(r.client.id, node).batches.submit(pending{round: r, whole: true})
 	default:
 		m.whole, m.answer, m.cause, m.again = true, 0, 0, 0
 		if m.connection != nil {
-			w.inLine(i)
+			w.inLine(i, w.network.link(int(m.client), int(m.node)).line())
 		}
 		w.sendRequest(i)
 	}

@@ -215,7 +215,7 @@ func TestEvictionWaitsForTheThread(t *testing.T) {
 // What comes to a server that will never answer is forgotten.
 func TestSilentServersCostNoMemory(t *testing.T) {
 	for _, silent := range []nemesis.Action{&nemesis.NodePause{Node: 1}, &nemesis.PowerLoss{Node: 1}} {
-		for _, c := range []nemesis.Connections{{}, {Limit: 1}, pipelined} {
+		for _, c := range []nemesis.Connections{{}, {Limit: 1}, pipelined, batched} {
 			play(t, over(c, nemesis.Fault{Action: silent, Start: nemesis.At(0)}), func(w *World) {
 				for range 100 {
 					expect(t, silent.String(), ask(w, 1, 1, set, 5*ms), "lost")

@@ -21,7 +21,7 @@ func TestLockHoldsOverBadNetworks(t *testing.T) {
 		&nemesis.Bandwidth{BytesPerSecond: 20_000},
 		&nemesis.Split{Groups: []nemesis.Group{{Clients: []int{1}, Nodes: []int{1, 2, 3}}, {Clients: []int{2, 3}, Nodes: []int{3, 4, 5}}}},
 	}
-	for _, c := range []nemesis.Connections{{}, {Limit: 1}, {Limit: 3}, {Pipelined: true}} {
+	for _, c := range []nemesis.Connections{{}, {Limit: 1}, {Limit: 3}, {Pipelined: true}, {Batched: true}} {
 		for _, f := range faults {
 			s := find(t, "calm")
 			s.Connections = c

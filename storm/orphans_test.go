@@ -26,6 +26,12 @@ func TestNoOrphansOutOfOrder(t *testing.T) {
 	noOrphans(t, nemesis.Connections{}, *orphanPlans/4)
 }
 
+// Over the transport that is shipped a delete can overtake its SET as well, and a breaker
+// decides what is sent at all.
+func TestNoOrphansInBatches(t *testing.T) {
+	noOrphans(t, nemesis.Connections{Batched: true}, *orphanPlans/4)
+}
+
 func noOrphans(t *testing.T, c nemesis.Connections, plans int) {
 	t.Helper()
 	s := storm.InStorm(brief(t), nemesis.Generator{Faults: nemesis.Weights{"all": 1}, Most: 6})

@@ -49,7 +49,7 @@ func varied(seed uint64) scenarios.Scenario {
 }
 
 // connections are all sorts of connections.
-var connections = []nemesis.Connections{{}, {Limit: 1}, {Limit: 3}, {Pipelined: true}}
+var connections = []nemesis.Connections{{}, {Limit: 1}, {Limit: 3}, {Pipelined: true}, {Batched: true}}
 
 func pick[T any](random *rand.Rand, of []T) T { return of[random.IntN(len(of))] }
 

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
@@ -24,7 +23,6 @@ type client struct {
 // newClient returns the client of a number, to whom the nodes have these addresses. Its
 // randomness follows from the seed.
 func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect redisnode.Options, over context.Context, crew *crew, fail func(error)) (*client, error) {
-	connect.Abreast = math.MaxInt // each message is one request, as in the simulator: faults befall messages
 	n, err := redisnode.New(nodes, connect)
 	if err != nil {
 		return nil, err

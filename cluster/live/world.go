@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 
@@ -59,7 +60,7 @@ type World struct {
 // Open makes the world of a setting, which must be valid and ask for no other faults
 // than those of the repertoire, over a fleet with a server for each node; the
 // setting's sync is ignored, for these disks are real, and so is its latency, unless the
-// fleet has a network of its own. The world's history goes to sink, one event at a time. The fleet is the world's
+// fleet has a network of its own. Pipelined connections are refused. The world's history goes to sink, one event at a time. The fleet is the world's
 // from now on, also after an error.
 func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
 	w, err := newWorld(s, seed, sink, fleet, faults)
@@ -70,6 +71,9 @@ func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults
 }
 
 func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
+	if s.Connections.Pipelined {
+		return nil, errors.New("connections: pipelined: the clients of real servers have no such connections (batched and limit can be had)")
+	}
 	network, err := fleet.network(s.Clients)
 	if err != nil {
 		return nil, err
@@ -124,6 +128,13 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 // that can dial.
 func (w *World) connect(client int) redisnode.Options {
 	connect := w.fleet.Connect
+	switch c := w.setting.Connections; {
+	case c.Batched: // as the options have it
+	case c.Limit > 0:
+		connect.PoolSize, connect.Abreast = c.Limit, c.Limit
+	default: // each message is one request
+		connect.Abreast = math.MaxInt
+	}
 	if w.fleet.Network != nil {
 		connect.Dial = w.network.Dialer(client)
 	}

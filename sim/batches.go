@@ -1,0 +1,286 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// batches is what package redisnode, with its default options, does with the requests of a
+// client to one node. A request goes out alone while none is under way. Others wait, and
+// go out together, over one connection, when what is under way has ended, or after a flush
+// delay over a further connection. A breaker keeps a node that does not answer from
+// costing a connection each time.
+//
+// A client that stands still sends nothing that waits. The work costs a coroutine only
+// while something waits: with nothing in the queue, the end of a batch shows nowhere
+// before the next request.
+type batches struct {
+	client   *client
+	node     int
+	waiting  []pending // the oldest first
+	underWay []*batch  // in the order in which they were sent
+	spare    []*batch  // that have ended
+	breaker  breaker
+	heard    env.Instant // when the node answered last
+	flush    env.Instant // when what waits goes out all the same, by the client's clock
+	flusher  *coroutine  // sends what waits; nil: nobody does
+}
+
+// pending is a request that is not under way.
+type pending struct {
+	round *round
+	whole bool // it brings its script along
+}
+
+// batch is requests that went out together.
+type batch struct {
+	requests   []pending
+	connection *connection // nil: one request, on a connection to itself
+	probe      bool        // it is one request, to a node that does not answer
+	left       int         // replies that have not come
+	deadline   env.Instant // the last of its requests', at which the connection is closed
+	ended      env.Instant // when its last reply came, or the news of a reset
+	heard      bool        // the node answered one of them
+	refused    bool        // there was no connection, which says nothing new of the node
+}
+
+// breaker says what is sent to a node by what was heard of it.
+type breaker uint8
+
+const (
+	closed   breaker = iota // everything
+	halfOpen                // no answer to a batch: one request at a time
+	open                    // nor to one that went out alone: what would have to wait fails
+)
+
+// These are the constants of package redisnode, whose behaviour this is.
+const (
+	batchSize     = 256                   // requests in a batch at most
+	batchesAtOnce = 64                    // connections to a node at most
+	flushDelay    = time.Millisecond      // for each connection in use
+	probeDelay    = 64 * time.Millisecond // the same, where the node does not answer
+)
+
+// sendBatched hands a request to what carries those of its client to a node.
+func (c *client) sendBatched(r *round, node int) {
+	l := c.world.network.link(c.id, node)
+	if l.batches == nil {
+		l.batches = &batches{client: c, node: node, flush: env.Never}
+	}
+	l.batches.submit(pending{round: r})
+}
+
+// submit sends a request, or lets it wait. To a node that does not answer no more than
+// one waits.
+func (b *batches) submit(p pending) {
+	b.settle()
+	if b.breaker == open && len(b.underWay) > 0 && len(b.waiting) > 0 {
+		p.round.deliver(b.node, env.Failed, breakerOpen)
+		return
+	}
+	b.waiting = append(b.waiting, p)
+	p.round.unsent = p.round.unsent.With(b.node)
+	if len(b.underWay) == 0 {
+		b.send()
+	}
+	b.schedule()
+}
+
+// send sends what waits, as far as it goes out together.
+func (b *batches) send() {
+	b.waiting = slices.DeleteFunc(b.waiting, b.over)
+	if len(b.waiting) == 0 {
+		return
+	}
+	next := b.blank()
+	next.probe, next.ended = b.breaker != closed, env.Never
+	first, after := 0, min(len(b.waiting), batchSize)
+	if next.probe {
+		first = b.mostPatient()
+		after = first + 1
+	}
+	next.requests = append(next.requests, b.waiting[first:after]...)
+	b.waiting = slices.Delete(b.waiting, first, after)
+	if next.left = len(next.requests); next.left > 1 {
+		next.connection = &connection{}
+	}
+	b.underWay = append(b.underWay, next)
+	for _, p := range next.requests {
+		next.deadline = max(next.deadline, p.round.giveUp)
+		p.round.unsent = p.round.unsent.Without(b.node)
+		b.client.world.sendPending(p, b.node, next.connection)
+	}
+}
+
+// over reports whether there is no point in sending a request any more.
+func (b *batches) over(p pending) bool {
+	return !p.round.silent.Has(b.node) || b.client.mono() >= p.round.giveUp
+}
+
+// blank returns a batch to be filled, one that has ended if there is any: batches are most
+// of what would be allocated here.
+func (b *batches) blank() *batch {
+	last := len(b.spare) - 1
+	if last < 0 {
+		return &batch{}
+	}
+	u := b.spare[last]
+	b.spare = b.spare[:last]
+	*u = batch{requests: u.requests[:0]}
+	return u
+}
+
+// mostPatient returns the place of the request that waits and is given up last, so that it
+// hears of a node that is back.
+func (b *batches) mostPatient() int {
+	best := 0
+	for i, p := range b.waiting {
+		if p.round.giveUp > b.waiting[best].round.giveUp {
+			best = i
+		}
+	}
+	return best
+}
+
+// sendPending sends a request over the connection that its batch shares, or else over one
+// of its own.
+func (w *World) sendPending(p pending, node int, shared *connection) {
+	i := w.network.messages.put(message{round: p.round, sent: w.now, client: int32(p.round.client.id), node: int32(node), whole: p.whole})
+	if shared != nil {
+		w.inLine(i, shared)
+	}
+	w.sendRequest(i)
+}
+
+// schedule sees to it that what waits goes out when it is due.
+func (b *batches) schedule() {
+	switch {
+	case len(b.waiting) == 0:
+		b.flush = env.Never
+		return
+	case b.flush == env.Never && len(b.underWay) < batchesAtOnce:
+		delay := flushDelay
+		if b.breaker != closed {
+			delay = probeDelay
+		}
+		b.flush = b.client.mono().Add(time.Duration(len(b.underWay)) * delay)
+	}
+	b.watch()
+}
+
+// watch starts the coroutine that sends what waits, and that notices when what a fault has
+// held up is through.
+func (b *batches) watch() {
+	if b.flusher != nil {
+		return
+	}
+	b.flusher = notBegun
+	w := b.client.world
+	w.start(b.client, "batches", func() {
+		b.flusher = w.current
+		for b.attend() {
+			b.flusher.park(context.Background(), b.due(), awaitsConnection)
+		}
+		b.flusher = nil
+	})
+}
+
+// notBegun stands for a coroutine that has been started and has not run.
+var notBegun = new(coroutine)
+
+// attend does what is due, and reports whether there is more to wait for. What has carried
+// a batch carries the next one, but to a node that does not answer one connection is enough.
+func (b *batches) attend() bool {
+	ended := b.settle()
+	due := b.client.mono() >= b.flush && len(b.underWay) < batchesAtOnce
+	if ended || due {
+		b.flush = env.Never
+	}
+	if due || ended && (b.breaker == closed || len(b.underWay) == 0) {
+		b.send()
+	}
+	b.schedule()
+	return len(b.waiting) > 0 || len(b.client.world.network.link(b.client.id, b.node).aftermath) > 0
+}
+
+// due is the next instant at which there is something to do, if no reply comes before.
+func (b *batches) due() env.Instant {
+	at := b.flush
+	for _, u := range b.underWay {
+		at = min(at, u.deadline)
+	}
+	return at
+}
+
+// settle takes the batches away that have ended, and reports whether there were any.
+func (b *batches) settle() bool {
+	now, before := b.client.mono(), len(b.underWay)
+	b.underWay = slices.DeleteFunc(b.underWay, func(u *batch) bool {
+		if u.left > 0 && now < u.deadline {
+			return false
+		}
+		b.judge(u)
+		clear(u.requests)
+		b.spare = append(b.spare, u)
+		return true
+	})
+	ended := len(b.underWay) < before
+	if ended {
+		b.client.world.through(b.client.id, b.node)
+	}
+	return ended
+}
+
+// judge takes note of what the end of a batch says of the node.
+func (b *batches) judge(u *batch) {
+	if u.heard || u.refused || b.heard > min(u.ended, u.deadline) {
+		return
+	}
+	b.breaker = max(b.breaker, halfOpen)
+	if u.probe {
+		b.breaker = open
+	}
+}
+
+// arrived takes note of a reply to a request, or of the news that its connection was
+// reset. A client that stands still does so as well: it finds what came in its socket.
+func (b *batches) arrived(r *round, answer env.Answer, why cause) {
+	if !b.client.stopped() {
+		b.settle()
+	}
+	k := slices.IndexFunc(b.underWay, func(u *batch) bool { return u.carries(r) })
+	if k < 0 {
+		return
+	}
+	u, now := b.underWay[k], b.client.mono()
+	if u.left--; u.left == 0 {
+		u.ended = now
+	}
+	switch {
+	case why == refused:
+		u.refused = true
+	case answer != env.Lost:
+		u.heard, b.heard, b.breaker = true, now, closed
+	}
+	if b.flusher != nil {
+		b.client.world.wake(b.flusher)
+	}
+}
+
+func (u *batch) carries(r *round) bool {
+	return slices.ContainsFunc(u.requests, func(p pending) bool { return p.round == r })
+}
+
+// rounds are those of which a request is under way.
+func (b *batches) rounds() []*round {
+	var rounds []*round
+	for _, u := range b.underWay {
+		for _, p := range u.requests {
+			rounds = append(rounds, p.round)
+		}
+	}
+	return rounds
+}
