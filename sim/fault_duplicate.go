@@ -40,7 +40,7 @@ func (w *World) comeToNode(i int32) {
 	m := w.network.messages.at(i)
 	if how := w.network.link(int(m.client), int(m.node)).requests.copies; how != nil && !m.reset {
 		second := w.network.messages.put(message{round: m.round, sent: m.sent, client: m.client, node: m.node, whole: m.whole, copy: true})
-		w.queue.push(w.now+int64(how.after.Draw(how.random.Uint64())), copyArrives, second)
+		w.queue.push(w.now+int64(how.after.Draw(how.random.Uint64())), requestArrives, second)
 	}
 	w.atNode(i)
 }

@@ -167,6 +167,10 @@ func (w *World) leave(i int32, l *lane, arrival class) {
 
 func (w *World) requestArrives(i int32) {
 	m := w.network.messages.at(i)
+	if m.copy { // it comes from a proxy beside the node
+		w.atNode(i)
+		return
+	}
 	l := w.network.link(int(m.client), int(m.node))
 	if len(l.requests.rules) > 0 && w.holds(&l.requests, i) {
 		return

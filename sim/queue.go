@@ -41,7 +41,6 @@ const (
 	callReturns
 	timerFires
 	inboxOpens
-	copyArrives // after all of its instant that it could do something to
 )
 
 func (e *event) before(o *event) bool { return e.precedes(o) != 0 }

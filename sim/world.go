@@ -206,8 +206,6 @@ func (w *World) next() bool {
 		w.coroutines[e.index()].timer(e.at)
 	case inboxOpens:
 		w.clients[e.index()].openInbox()
-	case copyArrives:
-		w.atNode(e.index())
 	default:
 		panic(fmt.Sprintf("sim: event of class %d", e.class()))
 	}
