@@ -29,6 +29,7 @@ const (
 	keepsUntilExpiry = "a node keeps a key until it expires"
 	keepsWhatItSaid  = "a node keeps what it has acknowledged"
 	clocksAgree      = "keys live for as long as their holder counts"
+	arrivesOnce      = "a request comes to its node once"
 	onlyHolder       = "nobody but the holder touches its key"
 	lookAndSet       = "nothing comes between looking for a key and setting one"
 	stopsInTime      = "a holder stops working when its validity is over"
