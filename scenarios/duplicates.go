@@ -16,7 +16,8 @@ var duplicates = []Row{
 		Lock:    quickLock,
 		Clients: []Client{
 			once(exactly(0), span(100*ms, 150*ms)),
-			once(span(650*ms, 700*ms), span(20*ms, 50*ms)),
+			once(span(650*ms, 700*ms), span(300*ms, 400*ms)),
+			once(span(650*ms, 700*ms), span(300*ms, 400*ms)),
 		},
 		Setting: five(8*time.Second, twice(1, 500*ms, nemesis.At(0), nemesis.When(1, env.StepGranted, 0))),
 		Bounds:  quickBounds,

@@ -102,6 +102,9 @@ func scripts(kinds ...what) *rapid.Generator[[]step] {
 		s := step{what: rapid.SampledFrom(kinds).Draw(t, "what")}
 		if s.what.asks() {
 			s.command = commands.Draw(t, "command")
+			if s.what == follows && s.command.Op == env.OpExtend {
+				s.command.TTL = apart(s.command.TTL)
+			}
 		}
 		if s.what == twice {
 			s.wait = grain
@@ -112,6 +115,16 @@ func scripts(kinds ...what) *rapid.Generator[[]step] {
 		return s
 	})
 	return rapid.SliceOfN(one, 5, 25)
+}
+
+// apart is a time to live that is surely shorter, or surely longer, than what a key has
+// left: a replica says yes to an extension that changes nothing, and of two ends at one
+// instant a real server may see either first.
+func apart(ttl time.Duration) time.Duration {
+	if ttl < 2*grain {
+		return ms
+	}
+	return ttl + 10*grain
 }
 
 // operations are mostly what a lock asks of its keys, and what it asks of counters
