@@ -30,6 +30,7 @@ const (
 	keepsWhatItSaid  = "a node keeps what it has acknowledged"
 	holderCounts     = "the clock that a lock reads counts all the time that passes"
 	clocksAgree      = "keys live for as long as their holder counts"
+	arrivesOnce      = "a request comes to its node once"
 	onlyHolder       = "nobody but the holder touches its key"
 	lookAndSet       = "nothing comes between looking for a key and setting one"
 	stopsInTime      = "a holder stops working when its validity is over"

@@ -29,6 +29,8 @@ type cleanup struct {
 	leftovers []leftover
 	due       history.Time // of the earliest
 
+	latest map[asker]carriedOut // by which a key was set
+
 	given    int // up
 	clean    int // tokens that left nothing, and keys that were gone in time
 	breaches breaches
@@ -41,6 +43,7 @@ type leftover struct {
 	resource string
 	token    string
 	asked    history.Time // when the request was sent that set it, or that was to delete it
+	twice    bool         // by a request that its node had carried out before
 	since    history.Time
 	due      history.Time
 }
@@ -49,7 +52,7 @@ type leftover struct {
 const forever history.Time = math.MaxInt64
 
 func newCleanup(h history.Header, l *ledger, n *notes) judge {
-	return &cleanup{header: h, ledger: l, notes: n, due: forever}
+	return &cleanup{header: h, ledger: l, notes: n, due: forever, latest: map[asker]carriedOut{}}
 }
 
 // hears nothing without the keys, or a bound to hold them against.
@@ -108,9 +111,34 @@ func (c *cleanup) excuse(e excuse) {
 // instant has been told. One that nobody set has come back with its node: that is not the
 // client's doing.
 func (c *cleanup) keySet(f *fact) {
-	if f.Client != 0 && c.givenUp(f.Resource, f.Token, f.Time) {
-		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent})
+	if f.Client == 0 {
+		return
 	}
+	twice := c.setTwice(f)
+	if c.givenUp(f.Resource, f.Token, f.Time) {
+		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent, twice: twice})
+	}
+}
+
+// asker is who has a node set the keys of a resource.
+type asker struct {
+	client, node int
+	resource     string
+}
+
+// carriedOut is a request that a node has carried out: it has set a key.
+type carriedOut struct {
+	token string
+	sent  history.Time
+}
+
+// setTwice reports whether the latest request by which the node has set a key for the
+// client is the same, and keeps in mind that it is now.
+func (c *cleanup) setTwice(f *fact) bool {
+	who, request := asker{f.Client, f.Node, f.Resource}, carriedOut{f.Token, f.Sent}
+	again := c.latest[who] == request
+	c.latest[who] = request
+	return again
 }
 
 func (*cleanup) settles() kinds {
@@ -200,9 +228,12 @@ func (c *cleanup) expire(now history.Time) {
 
 func (c *cleanup) violate(l leftover) {
 	c.breaches.add(func() (string, Place) {
+		clause := unbroken(c.notes, "the lock itself did not see to it")
+		if l.twice {
+			clause = broken(arrivesOnce, "node %d has set client %d's key twice, by the request that was sent at %s", l.node, l.client.number, at(l.asked))
+		}
 		return fmt.Sprintf("node %d still kept the key of %q (token %s) at %s, %v after client %d had given it up, though it was in reach all that time",
-				l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number) +
-				unbroken(c.notes, "the lock itself did not see to it"),
+				l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number) + clause,
 			Place{Resource: l.resource, Client: l.client.number, From: l.since, To: l.due}
 	})
 }

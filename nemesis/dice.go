@@ -42,7 +42,8 @@ func (d *dice) some(n int) []int {
 	return list
 }
 
-func (d *dice) nodes() []int { return d.some(d.setting.Nodes) }
+func (d *dice) nodes() []int   { return d.some(d.setting.Nodes) }
+func (d *dice) clients() []int { return d.some(d.setting.Clients) }
 
 // links draws links of one client or of all, to some nodes.
 func (d *dice) links() Links {

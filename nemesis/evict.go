@@ -2,19 +2,61 @@ package nemesis
 
 import "fmt"
 
-// Evict makes a node evict its volatile keys at once, as a server does that is
-// short of memory. All keys of locks are volatile. A server that is down evicts
-// nothing.
+// Evict makes a node evict keys at once, as a server does that is short of memory.
+// Which keys it may take says its eviction policy: all keys of locks have a time to
+// live; the counters of fences and the notes of a quarantine have none, so that
+// only allkeys takes them. A server that is down evicts nothing.
+//
+// A real server chooses by itself which of its keys goes. Where the fault names one,
+// an operator deletes it instead: a lock cannot tell the two apart.
 type Evict struct {
-	Node int `yaml:"node" want:"1.."`
+	Node     int            `yaml:"node" want:"1.."`
+	Policy   EvictionPolicy `yaml:"policy,omitempty"`   // which keys may go: volatile or allkeys. Nothing means volatile
+	Resource string         `yaml:"resource,omitempty"` // only the key of the lock of this resource goes. Nothing: all keys that may
 }
+
+// EvictionPolicy is what a server may evict: the first half of a maxmemory-policy of Redis.
+type EvictionPolicy string
+
+// The policies.
+const (
+	Volatile EvictionPolicy = "volatile" // keys that have a time to live
+	AllKeys  EvictionPolicy = "allkeys"  // whatever it has
+)
 
 // Kind is "evict".
 func (*Evict) Kind() Kind { return "evict" }
 
-func (e *Evict) String() string { return fmt.Sprintf("node %d evicts its keys", e.Node) }
+func (e *Evict) String() string {
+	switch {
+	case e.Resource != "":
+		return fmt.Sprintf("node %d evicts the key of %s", e.Node, e.Resource)
+	case e.Policy == AllKeys:
+		return fmt.Sprintf("node %d evicts all that it has", e.Node)
+	}
+	return fmt.Sprintf("node %d evicts its keys", e.Node)
+}
 
-func (e *Evict) validate(s Setting) error { return field("node", oneOf("node", e.Node, s.Nodes)) }
+func (e *Evict) validate(s Setting) error {
+	if err := oneOf("node", e.Node, s.Nodes); err != nil {
+		return field("node", err)
+	}
+	switch e.Policy {
+	case "", Volatile, AllKeys:
+		return nil
+	}
+	return field("policy", fmt.Errorf("unknown policy %q: want %s or %s", e.Policy, Volatile, AllKeys))
+}
+
+// OneKeyFeature is the feature of evictions that take one key alone.
+const OneKeyFeature Feature = "evict: one key"
+
+func (e *Evict) feature() Feature {
+	if e.Resource != "" {
+		return OneKeyFeature
+	}
+	return ""
+}
 
 func (e *Evict) targets(Setting) []string {
 	return []string{fmt.Sprintf("the memory of node %d", e.Node)}
@@ -22,4 +64,11 @@ func (e *Evict) targets(Setting) []string {
 
 func (*Evict) ending() ending { return ending{none: "keys that are evicted do not come back"} }
 
-func (*Evict) random(d *dice) Action { return &Evict{Node: d.node()} }
+// What resources there are a setting does not say, so none is drawn.
+func (*Evict) random(d *dice) Action {
+	e := &Evict{Node: d.node()}
+	if d.chance(30) {
+		e.Policy = AllKeys
+	}
+	return e
+}

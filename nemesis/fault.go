@@ -80,7 +80,7 @@ var kinds = []struct {
 	{&OldSnapshot{}, "a node's server dies and, at the end, starts again from an old snapshot"},
 	{&NodePause{}, "a node's server stands still; requests wait in its socket"},
 	{&NodeError{}, "nodes answer with an error: LOADING, OOM or READONLY"},
-	{&Evict{}, "a node evicts its volatile keys, which are all of them"},
+	{&Evict{}, "a node evicts keys: one, those with a time to live, or all that it has"},
 	{&ScriptFlush{}, "a node forgets its scripts"},
 	{&Partition{}, "messages between clients and nodes are held back until the end"},
 	{&Latency{}, "messages between clients and nodes take longer"},
@@ -99,6 +99,8 @@ var kinds = []struct {
 	{&ClockFreeze{}, "a node's or a client's wall clock stands still"},
 	{&Suspend{}, "a client's machine sleeps: its program and its monotonic clock stand still"},
 	{&Snapshot{}, "a client's machine is stopped and restored: its program and all its clocks stand still"},
+	{&Duplicate{}, "requests come to a node twice, the second time perhaps much later: a proxy sends them again"},
+	{&Clone{}, "clients' machines become clones of one: they draw the same random numbers from then on"},
 }
 
 // Actions returns an empty action of every kind.

@@ -15,6 +15,10 @@ func TestImpossibleNetworkFaults(t *testing.T) {
 	groups := func(g ...nemesis.Group) nemesis.Action { return &nemesis.Split{Groups: g} }
 	all := nemesis.Group{Clients: []int{1, 2}, Nodes: []int{1, 2, 3, 4, 5}}
 	cases := map[string]nemesis.Action{
+		"plan[0].duplicate.after.max: 0s is below min":                &nemesis.Duplicate{After: nemesis.Distribution{Range: nemesis.Range{Min: ms}}},
+		"plan[0].duplicate.nodes[0]: there is no node 6":              &nemesis.Duplicate{Links: nemesis.Links{Nodes: []int{6}}},
+		"plan[0].clone.clients: one client is no clone of itself":     &nemesis.Clone{Clients: []int{1}},
+		"plan[0].clone.clients[1]: there is no client 3":              &nemesis.Clone{Clients: []int{1, 3}},
 		"plan[0].loss.percent: 0: want 1 to 100":                      &nemesis.Loss{},
 		"plan[0].loss.percent: 101":                                   &nemesis.Loss{Percent: 101},
 		"plan[0].loss.rto: -1ms":                                      &nemesis.Loss{Percent: 1, RTO: -ms},

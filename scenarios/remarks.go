@@ -24,6 +24,13 @@ var remarks = map[string]string{
 	"compare-database-row":       "Rows end by the leader's wall clock: synchronous replicas do not help when that is stepped (trial clock-jump). Their ids go on growing, so a resource that checks them is safe.",
 	"compare-etcd-unchecked":     "Who has waited past the end of its session holds a key that is gone: its revision is older than that of the holder, so V4 breaks as well.",
 	"compare-check-then-set":     "Its holds have no end, so after a race there is always somebody who competes: fault tolerance cannot be judged.",
+	"evicted-quarantine":         "A quarantine knows a node by the run of its server, and an eviction is no restart: the node votes at once. With a crash in its place the quarantine holds.",
+	"evicted-notes":              "The notes of a quarantine have no time to live, so only allkeys-* takes them. Nobody is granted the lock for want of a note: who has none watches the nodes for a TTL.",
+	"evicted-fenced":             "Counters of fences have no time to live: volatile-* leaves them alone, and the resource refuses the holder with the lower fence. On allkeys-* see evicted-allkeys.",
+	"evicted-allkeys":            "Both holders have the fence 1: a counter that is gone begins anew. A fence that is drawn from the resource's own store would protect it.",
+	"duplicate-set":              "The lock cannot know of the copy, and deletes nothing after its release. The key goes with its TTL, which is what the others wait for: an orphan costs time and no exclusion, for a copy grants nothing. A quarantine and fences change nothing of it.",
+	"duplicate-delete":           "What makes the copy harmless is that a DEL compares the token, and that no token is used twice. setnx-del deletes the successor's key.",
+	"clone":                      "Who is refused deletes what it may have set, by its token: which is the holder's. A token has to be drawn from a source that a clone does not share: the kernel's, where the hypervisor tells it of the clone (vmgenid). Contenders that draw the same retry delays have lost what parts them, too: `go test ./storm -run TestClonesStayInStep`.",
 	"watchdog-cut-off":           "That the holder hears of the loss in time is the margin's work; a holder that looks at no clock would go on (pause-then-write).",
 }
 

@@ -18,12 +18,13 @@ type Topic struct {
 // topic can come from several files.
 func Topics() []Topic {
 	return []Topic{
-		{"The network", network, nil},
+		{"The network", slices.Concat(network, duplicates), nil},
 		{"Restarts", restarts, restartSeries},
-		{"Persistence", persistence, nil},
+		{"Persistence", slices.Concat(persistence, evictions), nil},
 		{"Clocks", slices.Concat(nodeClocks, drifts, clientClocks), []Series{driftSeries, slewSeries}},
 		{"Pauses and late writes", pauses, pauseSeries},
 		{"Fences", fences, nil},
+		{"Clones", clones, nil},
 		{"Contention", contention, contentionSeries},
 		{"Remedies", remedies, nil},
 	}

@@ -91,7 +91,7 @@ func (w *World) requestInLine(i int32, c *connection) {
 	}
 	c.requests.arrive(i)
 	for !c.broken && c.requests.next() {
-		w.atNode(c.requests.pop())
+		w.comeToNode(c.requests.pop())
 	}
 }
 

@@ -23,9 +23,13 @@ var resetting = world.Carry(
 // breakOff resets the connection of a message that is at the node: what is on
 // it is lost, and the message turns into the news of that for the client. The
 // news goes the way of a reply: a cut holds it back, only loss does not touch
-// it.
+// it. Of a copy the client hears nothing.
 func (w *World) breakOff(i int32) {
 	m := w.network.messages.at(i)
+	if m.copy {
+		w.network.messages.take(i)
+		return
+	}
 	m.answer, m.cause, m.reset = env.Lost, brokenOff, true
 	if m.connection != nil {
 		w.sever(m.connection)
@@ -46,7 +50,7 @@ func (w *World) breakUnderWay(client, node int, way nemesis.Direction) {
 	for i := range w.network.messages.all {
 		m := &w.network.messages.all[i]
 		switch {
-		case m.round == nil || m.connection != nil || int(m.client) != client || int(m.node) != node:
+		case m.round == nil || m.copy || m.connection != nil || int(m.client) != client || int(m.node) != node:
 		case m.answer == 0 && way.Has(nemesis.Requests):
 			m.reset = true
 			w.breakHeld(m.question)

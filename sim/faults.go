@@ -9,9 +9,9 @@ import (
 // its own, fault_*.go; what happens to clocks is the same in all worlds.
 var repertoire = append(world.Repertoire[*World]{
 	crashing, losingPower, shuttingDown, failingOver, restoring, stopping, erring, evicting, flushingScripts,
-	carrying, losing, resetting, narrowing,
+	carrying, losing, resetting, narrowing, duplicating,
 	slowingAccess,
-	pausing, killing, cancelling,
+	pausing, killing, cancelling, cloning,
 }, world.ClockFaults(func(w *World) *world.Clocks { return w.clocks }, nemesis.NodeClockFeature)...)
 
 // Faults lists the kinds of faults that a simulated world can carry out.

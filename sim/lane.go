@@ -14,6 +14,7 @@ type lane struct {
 	loss    *loss       // nil: none
 	narrow  *bandwidth  // nil: as wide as one likes
 	resets  bool        // the connection of whatever should go this way
+	copies  *copying    // of what has come this way; nil: none
 }
 
 // each does something to the lanes of a direction.

@@ -49,6 +49,7 @@ type message struct {
 	cause      cause      // why, when the answer is env.Failed or env.Lost
 	reset      bool       // so is its connection, see fault_reset.go
 	whole      bool       // it brings its script along
+	copy       bool       // of a request, which the client knows nothing of, see fault_duplicate.go
 	again      uint8      // how often it was sent again this way
 }
 
@@ -169,6 +170,10 @@ func (w *World) leave(i int32, l *lane, arrival class) {
 
 func (w *World) requestArrives(i int32) {
 	m := w.network.messages.at(i)
+	if m.copy { // it comes from a proxy beside the node
+		w.atNode(i)
+		return
+	}
 	l := w.network.link(int(m.client), int(m.node))
 	if len(l.requests.rules) > 0 && w.holds(&l.requests, i) {
 		return
@@ -177,13 +182,15 @@ func (w *World) requestArrives(i int32) {
 		w.requestInLine(i, m.connection)
 		return
 	}
-	w.atNode(i)
+	w.comeToNode(i)
 }
 
 // atNode is what becomes of request i, which has come to the end of its way.
 func (w *World) atNode(i int32) {
 	m := w.network.messages.at(i)
 	switch {
+	case m.copy:
+		w.serve(&w.nodes[m.node-1], i)
 	case m.connection != nil && m.connection.broken:
 		w.network.messages.take(i)
 	case m.reset || w.network.link(int(m.client), int(m.node)).requests.resets:
@@ -197,6 +204,10 @@ func (w *World) atNode(i int32) {
 func (w *World) reply(i int32) {
 	m := w.network.messages.at(i)
 	w.trace.add(uint64(m.answer))
+	if m.copy {
+		w.network.messages.take(i)
+		return
+	}
 	m.again = 0
 	l := w.network.link(int(m.client), int(m.node))
 	switch c := m.connection; {

@@ -158,14 +158,14 @@ func (w *World) forget(n *node, gone history.Event) {
 // volatile reports whether the key has a time to live.
 func (k key) volatile() bool { return k.expiry != unending }
 
-func anyKey(key) bool { return true }
+func anyKey(string, key) bool { return true }
 
 // forgetEvery takes away every key of a sort, in an order that does not depend
 // on the map's.
-func (w *World) forgetEvery(n *node, sort func(key) bool, reason string) {
+func (w *World) forgetEvery(n *node, sort func(resource string, k key) bool, reason string) {
 	resources := make([]string, 0, len(n.keys))
 	for r, k := range n.keys {
-		if sort(k) {
+		if sort(r, k) {
 			resources = append(resources, r)
 		}
 	}

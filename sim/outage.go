@@ -34,7 +34,7 @@ func (w *World) goDark(n *node, left string, forGood bool) {
 
 // die makes an end of a node's server.
 func (w *World) die(n *node, left string) {
-	n.down, n.syncing, n.evicting = true, false, 0
+	n.down, n.syncing, n.evicting = true, false, eviction{}
 	n.deaths++
 	n.loadLater()
 	n.comeback = comeback{left: left}

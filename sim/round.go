@@ -27,8 +27,12 @@ type told struct {
 }
 
 // tell says more than an answer. The round keeps it while the answer is on its way,
-// and whether or not it comes: a node carries a request out once.
+// and whether or not it comes: a node answers a request once. What it says to a copy
+// nobody hears.
 func (m *message) tell(more told) {
+	if m.copy {
+		return
+	}
 	if m.round.told == nil {
 		m.round.told = map[int]told{}
 	}

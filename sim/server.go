@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -23,7 +22,7 @@ type server struct {
 
 	syncing   bool           // it waits for its disk
 	answering int32          // the message that it has executed and not answered, or nothing
-	evicting  int            // the fault whose eviction waits for its thread; 0: none
+	evicting  eviction       // that waits for its thread
 	waiting   []int32        // messages in its socket, in their order
 	fsync     *nemesis.Table // how long it waits for its disk; nil: not at all
 	random    *rand.PCG      // of those waits
@@ -189,15 +188,6 @@ func (w *World) answer(n *node) {
 	if i := n.answering; i != nothing {
 		n.answering = nothing
 		w.reply(i)
-	}
-}
-
-// evict takes all keys of a node away that have a time to live, if a fault asks
-// for it.
-func (w *World) evict(n *node) {
-	if n.evicting != 0 {
-		w.carrier.OnBehalf(n.evicting, func() { w.forgetEvery(n, key.volatile, history.Evicted) })
-		n.evicting = 0
 	}
 }
 

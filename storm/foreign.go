@@ -91,10 +91,19 @@ func PrepareForeign(b Backend, s scenarios.Scenario, lock Foreign) (Experiment, 
 
 // Unbearable says why a fault cannot befall a foreign lock, whatever the backend, if it cannot:
 // the clock that such a lock reads is that of package time, which is one for all clients and
-// which nobody can change, and some steps are never heard of.
+// which nobody can change, its random numbers and the names of its keys are its own affair,
+// and some steps are never heard of.
 func Unbearable(f nemesis.Fault) error {
 	if changesClockOfClient(f.Action) {
 		return fmt.Errorf("a lock that is not of this program reads the clock of the machine, which %s of a client cannot change", f.Action.Kind())
+	}
+	switch a := f.Action.(type) {
+	case *nemesis.Clone:
+		return errors.New("a lock that is not of this program draws its random numbers by itself, which no clone can share")
+	case *nemesis.Evict:
+		if a.Resource != "" {
+			return fmt.Errorf("a lock that is not of this program names its keys by itself: no evict knows which is that of %s", a.Resource)
+		}
 	}
 	for _, m := range []*nemesis.Moment{&f.Start, f.End} {
 		if m == nil || m.Step == "" {

@@ -170,6 +170,7 @@ func TestClocksOfClientsCannotBeChanged(t *testing.T) {
 		{&nemesis.ClockFreeze{Machine: nemesis.Machine{Client: 1}}, true},
 		{&nemesis.Suspend{Client: 1}, true},
 		{&nemesis.Snapshot{Client: 1}, true},
+		{&nemesis.Evict{Node: 1}, false},
 		{&nemesis.Pause{Client: 1}, false},
 		{&nemesis.Kill{Client: 1}, false},
 		{&nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}}, false},

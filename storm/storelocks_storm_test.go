@@ -37,7 +37,7 @@ func stormyStore(t *testing.T, kind string, without ...[]nemesis.Kind) scenarios
 	}
 	weights := nemesis.Weights{}
 	for _, k := range sim.Faults() {
-		if k != "failover" && !slices.Contains(slices.Concat(without...), k) { // which takes a replica for each node
+		if lacking := []nemesis.Kind{"failover", "duplicate"}; !slices.Contains(slices.Concat(append(without, lacking)...), k) { // a store has no replica for each node, and knows copies
 			weights[k] = 1
 		}
 	}

@@ -36,7 +36,7 @@ func (b Backend) repertoire() live.Repertoire {
 	if b.clocks() {
 		features = append(features, nemesis.NodeClockFeature)
 	}
-	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands())
+	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 }
 
 // clocks reports whether servers can have clocks of their own, as far as can be known

@@ -23,6 +23,9 @@ type body interface {
 	// clocksChanged lets it look at its clocks again, for whatever it waits for.
 	clocksChanged()
 
+	// draws has it draw from the stream of that name from now on, from its beginning.
+	draws(stream string)
+
 	// leave is the end of the run: nothing of what it tells from now on matters.
 	leave()
 }
@@ -33,11 +36,12 @@ type inside struct {
 	world *World
 }
 
-func (i inside) pause() error   { i.gate.pause(); return nil }
-func (i inside) resume() error  { i.gate.resume(); return nil }
-func (i inside) kill()          { i.gate.kill() }
-func (i inside) clocksChanged() {} // they are its own
-func (i inside) leave()         {} // its gate is the way out
+func (i inside) pause() error        { i.gate.pause(); return nil }
+func (i inside) resume() error       { i.gate.resume(); return nil }
+func (i inside) kill()               { i.gate.kill() }
+func (i inside) clocksChanged()      {} // they are its own
+func (i inside) draws(stream string) { i.random.become(i.world.seed, stream) }
+func (i inside) leave()              {} // its gate is the way out
 
 func (i inside) cancel(fault int) {
 	cancelCall(i.world.calls, i.number, fault, i.world.history.ofWorld)

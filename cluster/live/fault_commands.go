@@ -14,10 +14,10 @@ const commandPatience = 5 * time.Second
 // Commands is what can be done to a fleet of [Commander]s.
 func Commands() Repertoire {
 	return Repertoire{
+		evicting,
 		world.Carry(func(w *World, c world.Case[*nemesis.ScriptFlush]) error {
 			return w.command(c.Action.Node, flushScripts)
 		}, nil),
-		world.Carry(func(w *World, c world.Case[*nemesis.Evict]) error { return w.command(c.Action.Node, evict) }, nil),
 		world.Carry(
 			func(w *World, c world.Case[*nemesis.NodeError]) error {
 				w.links.Disturb(nemesis.Links{Nodes: c.Action.Nodes}, untouched)
@@ -35,14 +35,6 @@ func Commands() Repertoire {
 type commands [][]string
 
 var flushScripts = commands{{"SCRIPT", "FLUSH", "SYNC"}}
-
-// evict lets a server be short of memory. It evicts before the next command, which is
-// the one that gives it memory again.
-var evict = commands{
-	{"CONFIG", "SET", "maxmemory-policy", "volatile-random", "maxmemory-eviction-tenacity", "100", "maxmemory", "1"},
-	{"CONFIG", "SET", "maxmemory", "0"},
-	{"CONFIG", "SET", "maxmemory-policy", "noeviction"},
-}
 
 // nodeErrors are how a server is made to answer with an error, and how that ends. A
 // replica of nobody is read only.

@@ -12,5 +12,5 @@ type Repertoire = world.Repertoire[*World]
 // With [nemesis.NodeClockFeature] it is for fleets of [Clocked] servers.
 // Each has a file of its own, fault_*.go; the conductor carries out one at a time.
 func Anywhere(features ...nemesis.Feature) Repertoire {
-	return append(Repertoire{carrying, losing, resetting, narrowing, slowingAccess, pausing, killing, cancelling}, world.ClockFaults(func(w *World) *world.Clocks { return w.clocks }, features...)...)
+	return append(Repertoire{carrying, losing, resetting, narrowing, slowingAccess, pausing, killing, cancelling, cloning}, world.ClockFaults(func(w *World) *world.Clocks { return w.clocks }, features...)...)
 }

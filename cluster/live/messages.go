@@ -25,8 +25,9 @@ type order struct {
 	Go     bool   // the run has begun
 	Ask    uint64 // the number of a question; this is the answer
 	Answer answer
-	Cancel int  // the fault that ends the call under way
-	Turned bool // a clock of it has changed
+	Cancel int    // the fault that ends the call under way
+	Turned bool   // a clock of it has changed
+	Draws  string // the stream from which it draws from now on
 }
 
 // report is what it says. One that bears no stamp says nothing that is in the history.

@@ -167,6 +167,8 @@ func (p *process) clocksChanged() {
 	}
 }
 
+func (p *process) draws(stream string) { p.tell(order{Draws: stream}) }
+
 func (p *process) leave() { p.kill() }
 
 // forget takes back what there was of ours. The process has gone.

@@ -21,6 +21,14 @@ func newRandom(seed uint64, name string) *random {
 	return &random{source: rand.NewChaCha8(key)}
 }
 
+// become makes the stream one of another name, from its beginning.
+func (r *random) become(seed uint64, name string) {
+	fresh := newRandom(seed, name)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.source = fresh.source
+}
+
 // fill is [env.Runtime]'s Random.
 func (r *random) fill(p []byte) {
 	r.mu.Lock()

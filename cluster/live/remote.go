@@ -70,6 +70,7 @@ type Remote struct {
 	crew    crew
 	calls   *world.Calls
 	awaited []env.Step
+	seed    uint64
 
 	mu      sync.Mutex // of what follows; what is stamped is told in the order of its stamps
 	reports *gob.Encoder
@@ -89,6 +90,7 @@ func newRemote(s setup) (*Remote, error) {
 	r := &Remote{
 		calls:   world.NewCalls(s.Client),
 		awaited: s.Awaited,
+		seed:    s.Seed,
 		reports: gob.NewEncoder(given(reportsFile)),
 		answers: map[uint64]chan answer{},
 	}
@@ -120,6 +122,8 @@ func (r *Remote) obey(orders *gob.Decoder, life func()) {
 		case o.Turned:
 			r.client.clocks.seen.heard()
 			r.client.clocks.turn()
+		case o.Draws != "":
+			r.client.random.become(r.seed, o.Draws)
 		case o.Cancel != 0:
 			cancelCall(r.calls, r.client.number, o.Cancel, r.Record)
 		default:

@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 
+	"github.com/lockstorm/lockstorm/cluster/live"
 	"github.com/lockstorm/lockstorm/history"
 )
 
 // configuration is what miniredis does not know of a Redis, as far as faults need it.
 type configuration struct {
 	full     bool // it is short of memory
-	evicting bool // it makes room then: of keys that have an end
+	evicting bool // it makes room then, of keys that have an end
+	anyKey   bool // and of others
 	replica  bool // of somebody: it is read only
 }
 
@@ -27,7 +28,10 @@ var settings = map[string]func(*configuration){
 	"CONFIG SET maxmemory-policy volatile-random maxmemory-eviction-tenacity 100 maxmemory 1": func(c *configuration) {
 		c.full, c.evicting = true, true
 	},
-	"CONFIG SET maxmemory-policy noeviction": func(c *configuration) { c.evicting = false },
+	"CONFIG SET maxmemory-policy allkeys-random maxmemory-eviction-tenacity 100 maxmemory 1": func(c *configuration) {
+		c.full, c.evicting, c.anyKey = true, true, true
+	},
+	"CONFIG SET maxmemory-policy noeviction": func(c *configuration) { c.evicting, c.anyKey = false, false },
 	"REPLICAOF 127.0.0.1 1":                  func(c *configuration) { c.replica = true },
 	"REPLICAOF NO ONE":                       func(c *configuration) { c.replica = false },
 }
@@ -40,18 +44,34 @@ func (n *node) Do(ctx context.Context, command ...string) (any, error) {
 	}
 	n.clock.tick()
 	n.sync(l)
+	if takes := evictionOf(command); takes != nil {
+		n.evict(takes)
+		return "OK", nil
+	}
 	set := settings[strings.Join(command, " ")]
 	if set == nil {
 		return l.dispatch(command...)
 	}
 	n.mu.Lock()
 	set(&l.state)
-	evicts := l.state.full && l.state.evicting
+	state := l.state
 	n.mu.Unlock()
-	if evicts {
-		n.evict()
+	if state.full && state.evicting {
+		n.evict(func(_ string, ends bool) bool { return ends || state.anyKey })
 	}
 	return "OK", nil
+}
+
+// evictionOf returns which keys a command takes that a fault gives in place of an eviction
+// of one key, nil if it is none. That a key has gone by it is told as an eviction.
+func evictionOf(command []string) func(key string, ends bool) bool {
+	switch {
+	case len(command) == 2 && command[0] == "UNLINK":
+		return func(key string, _ bool) bool { return key == command[1] }
+	case len(command) == 4 && command[0] == "EVAL" && command[1] == live.UnlinkVolatile:
+		return func(key string, ends bool) bool { return ends && key == command[3] }
+	}
+	return nil
 }
 
 // running returns the node's life when it does not stand still.
@@ -92,21 +112,18 @@ func (l *life) dispatch(command ...string) (any, error) {
 	return reply, nil
 }
 
-// evict takes every key that has an end.
-func (n *node) evict() {
+// evict takes the keys of a sort, which depends on whether they have an end.
+func (n *node) evict(sort func(key string, ends bool) bool) {
 	n.thread.Lock()
 	defer n.thread.Unlock()
 	n.look(cause{})
-	for db := range databases {
-		n.clear(n.redis.DB(db))
-	}
-	n.look(cause{reason: history.Evicted})
-}
-
-func (n *node) clear(db *miniredis.RedisDB) {
-	for _, key := range db.Keys() {
-		if db.TTL(key) > 0 {
-			db.Del(key)
+	for number := range databases {
+		db := n.redis.DB(number)
+		for _, key := range db.Keys() {
+			if sort(key, db.TTL(key) > 0) {
+				db.Del(key)
+			}
 		}
 	}
+	n.look(cause{reason: history.Evicted})
 }

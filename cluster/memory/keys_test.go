@@ -69,7 +69,14 @@ func TestKeysAreRecorded(t *testing.T) {
 // A script that changes a key does so for who runs it; what a restart, or a want of memory,
 // takes is told for what it is.
 func TestKeysThatFaultsTake(t *testing.T) {
-	plan := append(between(&nemesis.Crash{Node: 1}), nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, env.StepGranted, 0)})
+	for _, evict := range []*nemesis.Evict{{Node: 1}, {Node: 1, Policy: nemesis.AllKeys}, {Node: 1, Resource: "key"}, {Node: 1, Resource: "key", Policy: nemesis.AllKeys}} {
+		t.Run(evict.String(), func(t *testing.T) { keysThatFaultsTake(t, evict) })
+	}
+}
+
+func keysThatFaultsTake(t *testing.T, evict *nemesis.Evict) {
+	t.Helper()
+	plan := append(between(&nemesis.Crash{Node: 1}), nemesis.Fault{Action: evict, Start: nemesis.When(1, env.StepGranted, 0)})
 	w := try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {
 		w.ask(1, set("a"), patience)
 		w.Reach(1, begin, 0)

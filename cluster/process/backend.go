@@ -19,7 +19,7 @@ type Backend struct {
 }
 
 // repertoire says how each kind of fault is carried out.
-var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands())
+var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "process" }

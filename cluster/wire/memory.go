@@ -64,6 +64,8 @@ type pipes struct {
 
 func (p *pipes) addr() string { return p.host.Addr() }
 
+func (p *pipes) node() (Session, error) { return p.host.Connect(p.client) }
+
 func (p *pipes) lead(string) error { return errors.New("a link in memory leads to its node only") }
 
 // pipe is a connection over it: the client's end and that of the node.

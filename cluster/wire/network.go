@@ -12,7 +12,8 @@ type Link struct {
 	Requests *Way // from the client to the node
 	Replies  *Way // from the node to the client
 
-	path path
+	path   path
+	copier *copier
 }
 
 // path is how connections over a link are made.
@@ -22,6 +23,9 @@ type path interface {
 
 	// dial makes a connection.
 	dial(ctx context.Context) (net.Conn, error)
+
+	// node makes a connection to where the path leads, past the link.
+	node() (Session, error)
 
 	// lead lets the path lead to another address. Connections over it end.
 	lead(addr string) error
@@ -74,6 +78,8 @@ func (n *Network) connect(clients, nodes int, lay func(l *Link, client, node int
 				Requests: n.newWay(client, node, nemesis.Requests),
 				Replies:  n.newWay(client, node, nemesis.Replies),
 			}
+			l.copier = newCopier(func() (Session, error) { return l.path.node() })
+			l.Requests.copier = l.copier
 			if err := lay(l, client, node); err != nil {
 				n.Close()
 				return nil, err
@@ -105,6 +111,7 @@ func (n *Network) Close() {
 	for _, links := range n.links {
 		for _, l := range links {
 			l.path.stop()
+			l.copier.close()
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
@@ -23,7 +25,8 @@ func Open(clients int, nodes []string, prefix string) (*Network, error) {
 
 // proxy lays a link as a proxy of that name, which listens where the system lets it.
 func (l *Link) proxy(server *toxiproxy.ApiServer, name, addr string) error {
-	p := proxied{toxiproxy.NewProxy(server, name, "127.0.0.1:0", addr)}
+	p := proxied{toxiproxy.NewProxy(server, name, "127.0.0.1:0", addr), new(atomic.Value)}
+	p.leads.Store(addr)
 	l.path = p
 	for direction, way := range map[string]*Way{"upstream": l.Requests, "downstream": l.Replies} {
 		toxic, err := p.proxy.Toxics.AddToxicJson(strings.NewReader(
@@ -40,7 +43,10 @@ func (l *Link) proxy(server *toxiproxy.ApiServer, name, addr string) error {
 }
 
 // proxied is a path over a proxy.
-type proxied struct{ proxy *toxiproxy.Proxy }
+type proxied struct {
+	proxy *toxiproxy.Proxy
+	leads *atomic.Value // to this address
+}
 
 func (p proxied) addr() string { return p.proxy.Listen }
 
@@ -49,7 +55,22 @@ func (p proxied) dial(ctx context.Context) (net.Conn, error) {
 }
 
 func (p proxied) lead(addr string) error {
+	p.leads.Store(addr)
 	return p.proxy.Update(&toxiproxy.Proxy{Listen: p.proxy.Listen, Upstream: addr, Enabled: true})
+}
+
+func (p proxied) node() (Session, error) {
+	conn, err := net.Dial("tcp", p.leads.Load().(string))
+	return direct{conn}, err
+}
+
+// direct is a connection to a node without a proxy.
+type direct struct{ net.Conn }
+
+// Ask implements [Session].
+func (d direct) Ask(piece []byte, _ time.Time) error {
+	_, err := d.Write(piece)
+	return err
 }
 
 func (p proxied) stop() { p.proxy.Stop() }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,6 +72,7 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 			}
 		case out <- head:
 			queue = queue[1:]
+			v.copy(g, head)
 		case <-due:
 		case <-changed:
 		case <-v.way.closed:
@@ -104,6 +106,13 @@ func (v *valve) held(rules world.Rules, chunk *stream.StreamChunk) bool {
 	}
 	held, _ := rules.Holds(v.seen(chunk))
 	return held
+}
+
+// copy has a piece that has just passed sent once more, if a fault asks for that.
+func (v *valve) copy(g regime, chunk *stream.StreamChunk) {
+	if g.copies != nil && v.way.copier != nil && whole(chunk.Data) {
+		v.way.copier.send(slices.Clone(chunk.Data), chunk.Timestamp, g.copies())
+	}
 }
 
 // seen is what the rules are told of a piece of bytes. Of a reply that is not the

@@ -13,6 +13,7 @@ type Way struct {
 	place  nemesis.Message // what all messages that go this way have in common
 	prefix string          // of keys
 	closed <-chan struct{} // the network is being closed
+	copier *copier         // of requests; nil: on a way of replies
 
 	mu      sync.Mutex
 	regime  regime
@@ -25,6 +26,8 @@ type regime struct {
 	rules     world.Rules
 	resets    bool  // a connection that has something to carry is broken
 	perSecond int64 // bytes; 0: as many as there are
+
+	copies func() time.Duration // how much later a copy of each request comes; nil: there is none
 }
 
 func (n *Network) newWay(client, node int, direction nemesis.Direction) *Way {
@@ -54,6 +57,12 @@ func (w *Way) Reset(on bool) { w.change(func(g *regime) { g.resets = on }) }
 // Narrow lets so many bytes a second pass, of all connections together, from now on. 0
 // is no limit, and what has waited for one goes on.
 func (w *Way) Narrow(perSecond int64) { w.change(func(g *regime) { g.perSecond = perSecond }) }
+
+// Copy has every request come to its node once more, from now on, so much later than
+// itself. A copy goes over a connection of its own, past whatever else befalls the way, and
+// what the node answers to it nobody hears. nil: that is over; copies on their way still
+// come.
+func (w *Way) Copy(after func() time.Duration) { w.change(func(g *regime) { g.copies = after }) }
 
 func (w *Way) change(how func(*regime)) {
 	w.mu.Lock()

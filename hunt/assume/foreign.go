@@ -23,9 +23,9 @@ func Foreign(s scenarios.Scenario, endless bool) Terms {
 		checker.Section:         careless,
 		checker.Effect:          updates,
 		checker.Fence:           unforgotten(excludes),
-		checker.DeadlockFreedom: {FaultsEnd: true},
-		checker.FaultTolerance:  {},
-		checker.Cleanup:         {},
+		checker.DeadlockFreedom: sentOnce(Assumptions{FaultsEnd: true}),
+		checker.FaultTolerance:  sentOnce(Assumptions{}),
+		checker.Cleanup:         sentOnce(Assumptions{}),
 		checker.Contract:        {},
 	}
 	if s.Bounds.Notice > 0 {

@@ -56,7 +56,7 @@ func lease(s scenarios.Scenario) Assumptions {
 	share := s.Lock.DriftFactor + float64(fixedAllowance)/float64(ttl)
 	ppm := min(int64(share/(2-share)*1e6), stopped-1)
 	return Assumptions{
-		Without:       []nemesis.Kind{"evict"},
+		Without:       []nemesis.Kind{"evict", "clone"},
 		RestartDelay:  ttl,
 		ClockRatePPM:  &ppm,
 		NodeClockStep: new(time.Duration(0)),
@@ -100,11 +100,23 @@ func unforgotten(a Assumptions) Assumptions {
 	return a
 }
 
+// without adds kinds of faults that do not happen.
+func (a Assumptions) without(kinds ...nemesis.Kind) Assumptions {
+	a.Without = slices.Concat(a.Without, kinds)
+	return a
+}
+
+// sentOnce adds that no request comes to a node twice: a SET whose copy comes after the
+// DEL leaves a key behind of which its client knows nothing, and which is in the way of
+// others until it expires.
+func sentOnce(a Assumptions) Assumptions { return a.without("duplicate") }
+
 // tokensDiffer are the assumptions under which no token comes twice: one that is the
-// time, and comes again, lets a client's try delete what its hold rests on.
+// time, and comes again, or that a clone has drawn too, lets a client's try delete what
+// its hold, or that of another, rests on.
 func tokensDiffer(s scenarios.Scenario) Assumptions {
 	if s.Lock.Tokens != "time" {
-		return Assumptions{}
+		return Assumptions{Without: []nemesis.Kind{"clone"}}
 	}
 	return clockOfItsOwn(Assumptions{ClockRatePPM: lease(s).ClockRatePPM}, s)
 }
@@ -120,9 +132,9 @@ func redlock(s scenarios.Scenario) Terms {
 	t := Terms{
 		checker.Lease:           excludes,
 		checker.Section:         unpaused(excludes),
-		checker.DeadlockFreedom: progress,
-		checker.FaultTolerance:  tokens,
-		checker.Cleanup:         tokens,
+		checker.DeadlockFreedom: sentOnce(progress),
+		checker.FaultTolerance:  sentOnce(tokens),
+		checker.Cleanup:         sentOnce(tokens),
 		checker.Contract:        tokens,
 	}
 	if s.Lock.Fence == "quorum" || s.Lock.Fence == "one-node" {
@@ -137,12 +149,13 @@ func redlock(s scenarios.Scenario) Terms {
 
 func singleNode(s scenarios.Scenario) Terms {
 	excludes := clockOfItsOwn(lease(s), s)
+	tokens := tokensDiffer(s)
 	return Terms{
 		checker.Lease:           excludes,
 		checker.Section:         unpaused(excludes),
-		checker.DeadlockFreedom: {FaultsEnd: true},
-		checker.Cleanup:         {},
-		checker.Contract:        {},
+		checker.DeadlockFreedom: sentOnce(Assumptions{FaultsEnd: true, Without: tokens.Without}),
+		checker.Cleanup:         sentOnce(tokens),
+		checker.Contract:        tokens,
 	}
 }
 

@@ -37,6 +37,10 @@ func simplerKind(f nemesis.Fault, s scenarios.Scenario) nemesis.Action {
 		return &nemesis.Crash{Node: a.Node}
 	case *nemesis.OldSnapshot:
 		return &nemesis.Crash{Node: a.Node}
+	case *nemesis.Evict:
+		if usual := (nemesis.Evict{Node: a.Node}); *a != usual {
+			return &usual
+		}
 	case *nemesis.Suspend:
 		return &nemesis.Pause{Client: a.Client}
 	case *nemesis.Snapshot:

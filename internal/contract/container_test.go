@@ -25,7 +25,7 @@ func startsFew(script []step) bool {
 // is done to it.
 func TestContainerSuffersAsSimulatedNode(t *testing.T) {
 	enginetest.Need(t)
-	all := scripts(asked, restarts, shutDown, evicts, flushes, stalled, full, follows).Filter(startsFew)
+	all := scripts(asked, restarts, shutDown, evicts, evictsAll, evictsKey, twice, flushes, stalled, full, follows).Filter(startsFew)
 	const servers, each = 3, 2
 	const boot = time.Second
 	modes := []struct {

@@ -35,19 +35,24 @@ type step struct {
 type what string
 
 const (
-	asked    what = "ask"
-	waits    what = "wait"
-	restarts what = "restart"  // the process is killed and started again
-	shutDown what = "shutdown" // the server is shut down and started again
-	evicts   what = "evict"    // it evicts every key that has a time to live
-	flushes  what = "flush"    // it forgets its scripts
-	stalled  what = "stalled"  // it stands still while it is asked, and goes on after a while
-	full     what = "full"     // it has no memory left
-	follows  what = "follows"  // it is a replica of a master that is gone
+	asked     what = "ask"
+	waits     what = "wait"
+	restarts  what = "restart"   // the process is killed and started again
+	shutDown  what = "shutdown"  // the server is shut down and started again
+	evicts    what = "evict"     // it evicts every key that has a time to live
+	evictsAll what = "evict all" // it evicts whatever it has
+	evictsKey what = "evict k"   // it evicts one key, if that has a time to live
+	twice     what = "twice"     // what it is asked comes to it once more, soon after
+	flushes   what = "flush"     // it forgets its scripts
+	stalled   what = "stalled"   // it stands still while it is asked, and goes on after a while
+	full      what = "full"      // it has no memory left
+	follows   what = "follows"   // it is a replica of a master that is gone
 )
 
 // asks reports whether the step asks for a command.
-func (w what) asks() bool { return w == asked || w == stalled || w == full || w == follows }
+func (w what) asks() bool {
+	return w == asked || w == twice || w == stalled || w == full || w == follows
+}
 
 func (s step) String() string {
 	text := string(s.what)
@@ -97,6 +102,12 @@ func scripts(kinds ...what) *rapid.Generator[[]step] {
 		s := step{what: rapid.SampledFrom(kinds).Draw(t, "what")}
 		if s.what.asks() {
 			s.command = commands.Draw(t, "command")
+			if s.what == follows && s.command.Op == env.OpExtend {
+				s.command.TTL = apart(s.command.TTL)
+			}
+		}
+		if s.what == twice {
+			s.wait = grain
 		}
 		if s.what == waits || s.what == stalled {
 			s.wait = grain * time.Duration(rapid.IntRange(1, 3).Draw(t, "wait"))
@@ -104,6 +115,16 @@ func scripts(kinds ...what) *rapid.Generator[[]step] {
 		return s
 	})
 	return rapid.SliceOfN(one, 5, 25)
+}
+
+// apart is a time to live that is surely shorter, or surely longer, than what a key has
+// left: a replica says yes to an extension that changes nothing, and of two ends at one
+// instant a real server may see either first.
+func apart(ttl time.Duration) time.Duration {
+	if ttl < 2*grain {
+		return ms
+	}
+	return ttl + 10*grain
 }
 
 // operations are mostly what a lock asks of its keys, and what it asks of counters
@@ -335,7 +356,7 @@ func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
 // Law: so it does when it is restarted, shut down, stopped, short of memory or a
 // replica, and when it has lost keys or scripts, with every persistence.
 func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
-	all := scripts(asked, restarts, shutDown, evicts, flushes, stalled, full, follows)
+	all := scripts(asked, restarts, shutDown, evicts, evictsAll, evictsKey, twice, flushes, stalled, full, follows)
 	const servers, each = 4, 10
 	modes := []struct {
 		persistence nemesis.Persistence

@@ -59,7 +59,7 @@ func TestNodeInMemoryAnswersAsSimulatedNode(t *testing.T) {
 	const each = 200
 	for _, p := range []nemesis.Persistence{nemesis.Nothing, nemesis.EverySecond, nemesis.Always} {
 		t.Run(string(p), func(t *testing.T) {
-			all := scripts(asked, restarts, shutDown, evicts, flushes, stalled, full, follows)
+			all := scripts(asked, restarts, shutDown, evicts, evictsAll, evictsKey, twice, flushes, stalled, full, follows)
 			if judged := compareMany(t, inMemory(p), grain, p, all, 0, each); judged < each {
 				t.Errorf("%d of %d scripts could be held to virtual time", judged, each)
 			}

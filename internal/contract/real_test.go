@@ -49,7 +49,7 @@ func onRedis(t *testing.T, server server, prefix string, script []step) ([]strin
 		}
 	}()
 	ask := func(c env.Command) env.Reply { return only(nodes.Send(1, c, soon())) }
-	h := &hand{t: t, server: server, ping: func() {
+	h := &hand{t: t, server: server, prefix: prefix, ask: ask, ping: func() {
 		ask(env.Command{Op: env.OpDelete, Key: "warm-up", Token: "-"})
 	}}
 	h.ping()
@@ -67,6 +67,8 @@ func onRedis(t *testing.T, server server, prefix string, script []step) ([]strin
 type hand struct {
 	t      *testing.T
 	server server
+	prefix string // of the script's keys
+	ask    func(env.Command) env.Reply
 	ping   func() // asks something of the server, over the script's connection
 }
 
@@ -79,7 +81,11 @@ func (h *hand) begin(s step) {
 		h.server.Quit()
 		h.start()
 	case evicts:
-		h.admin().evict()
+		h.admin().evict("volatile-ttl", ",expires=")
+	case evictsAll:
+		h.admin().evict("allkeys-random", ":keys=")
+	case evictsKey:
+		h.admin().do("EVAL", live.UnlinkVolatile, "1", h.prefix+"k")
 	case flushes:
 		h.admin().do("SCRIPT", "FLUSH")
 	case stalled:
@@ -93,6 +99,8 @@ func (h *hand) begin(s step) {
 
 func (h *hand) end(s step) {
 	switch s.what {
+	case twice:
+		h.ask(s.command)
 	case full:
 		h.admin().do("CONFIG", "SET", "maxmemory", "0")
 	case follows:
@@ -162,15 +170,15 @@ func (a admin) until(command string, ok func(reply string) bool) {
 	}
 }
 
-// evict leaves the server no memory until it has evicted every key that has a
-// time to live. The last
-// command sees to it that the next is not refused.
-func (a admin) evict() {
-	a.do("CONFIG", "SET", "maxmemory-policy", "volatile-ttl")
+// evict leaves the server no memory until it has evicted every key that its policy lets
+// it take, of which INFO gives the number behind a mark. The last command sees to it that
+// the next is not refused.
+func (a admin) evict(policy, mark string) {
+	a.do("CONFIG", "SET", "maxmemory-policy", policy)
 	a.do("CONFIG", "SET", "maxmemory", "1")
 	a.until("INFO", func(info string) bool {
-		_, volatile, _ := strings.Cut(info, ",expires=")
-		return volatile == "" || strings.HasPrefix(volatile, "0,")
+		_, left, _ := strings.Cut(info, mark)
+		return left == "" || strings.HasPrefix(left, "0,")
 	})
 	a.do("CONFIG", "SET", "maxmemory", "0")
 	a.do("CONFIG", "SET", "maxmemory-policy", "noeviction")

@@ -28,6 +28,13 @@ func (s step) fault() (f nemesis.Fault, until bool) {
 		f = nemesis.Fault{Action: &nemesis.Shutdown{Node: 1}, End: nemesis.After(0)}
 	case evicts:
 		f = nemesis.Fault{Action: &nemesis.Evict{Node: 1}}
+	case evictsAll:
+		f = nemesis.Fault{Action: &nemesis.Evict{Node: 1, Policy: nemesis.AllKeys}}
+	case evictsKey:
+		f = nemesis.Fault{Action: &nemesis.Evict{Node: 1, Resource: "k"}}
+	case twice:
+		soonAfter := nemesis.Distribution{Range: nemesis.Range{Min: ms, Max: ms}}
+		return nemesis.Fault{Action: &nemesis.Duplicate{After: soonAfter}}, true
 	case flushes:
 		f = nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}}
 	case stalled:

@@ -96,7 +96,7 @@ func TestColoursSayNothing(t *testing.T) {
 // terminal; commands are left whole, and what is no terminal gets what was written.
 func TestFit(t *testing.T) {
 	text := "short\n  a line that is \033[1mindented\033[m and does not fit at all into forty columns\n" +
-		"lockstorm replay v1.calm.52.g2.4.crash,partition,latency.906be8f5.1ff1 --trace\nthe end"
+		"lockstorm replay v1.calm.52.g3.4.crash,partition,latency.906be8f5.08ee --trace\nthe end"
 	f := narrow(40)
 	out, _ := Outputs(f, io.Discard, os.Getenv)
 	Fit(out)
