@@ -4,12 +4,14 @@ package redisnode_test
 
 import (
 	"bufio"
+	"context"
 	"math"
 	"net"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -18,32 +20,23 @@ import (
 
 // ear is a node that answers HELLO, and SET when it is told to.
 type ear struct {
-	net.Listener
 	mu          sync.Mutex
 	connections []net.Conn // over which it has heard a SET
 	heard       int        // SETs
 }
 
-// newEar returns an ear and nodes of it alone.
+// newEar returns an ear and nodes of it alone, in a bubble: what takes a while there takes as
+// long on any machine.
 func newEar(t *testing.T, o redisnode.Options) (*ear, *bench) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	e := new(ear)
+	o.Dial = func(context.Context, string, string) (net.Conn, error) {
+		ours, its := net.Pipe()
+		go e.hear(its)
+		return ours, nil
 	}
-	t.Cleanup(func() { l.Close() })
-	e := &ear{Listener: l}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go e.hear(conn)
-		}
-	}()
 	b := &bench{T: t}
-	b.nodes = b.connect([]string{l.Addr().String()}, o)
+	b.nodes = b.connect([]string{"ear:1"}, o)
 	return e, b
 }
 
@@ -109,6 +102,10 @@ func (b *bench) wantOne(r env.Round, want env.Answer) {
 // What has waited for a connection goes out together: all of it is heard before any of it
 // is answered.
 func TestRequestsThatWaitGoOutTogether(t *testing.T) {
+	synctest.Test(t, testRequestsThatWaitGoOutTogether)
+}
+
+func testRequestsThatWaitGoOutTogether(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	rounds := []env.Round{b.send(env.Never)}
 	e.await(b, 1)
@@ -124,7 +121,9 @@ func TestRequestsThatWaitGoOutTogether(t *testing.T) {
 }
 
 // Those that may be abreast have a connection each.
-func TestRequestsAbreast(t *testing.T) {
+func TestRequestsAbreast(t *testing.T) { synctest.Test(t, testRequestsAbreast) }
+
+func testRequestsAbreast(t *testing.T) {
 	const requests = 10
 	e, b := newEar(t, redisnode.Options{PoolSize: requests, Abreast: math.MaxInt})
 	for range requests {
@@ -138,7 +137,9 @@ func TestRequestsAbreast(t *testing.T) {
 
 // A node that does not answer holds nobody up: what waits goes out over a further
 // connection.
-func TestRequestsDoNotWaitForSilence(t *testing.T) {
+func TestRequestsDoNotWaitForSilence(t *testing.T) { synctest.Test(t, testRequestsDoNotWaitForSilence) }
+
+func testRequestsDoNotWaitForSilence(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{})
 	for sent := range 4 {
 		b.send(env.Never)
@@ -147,7 +148,9 @@ func TestRequestsDoNotWaitForSilence(t *testing.T) {
 }
 
 // What is given up while it waits is not sent any more, and known to have done nothing.
-func TestRequestGivenUpWhileItWaits(t *testing.T) {
+func TestRequestGivenUpWhileItWaits(t *testing.T) { synctest.Test(t, testRequestGivenUpWhileItWaits) }
+
+func testRequestGivenUpWhileItWaits(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	b.send(env.Never)
 	e.await(b, 1)
@@ -161,7 +164,9 @@ func TestRequestGivenUpWhileItWaits(t *testing.T) {
 
 // A node that has answered nothing of a lot hears of one request at a time, until it answers:
 // of that which can wait for longest.
-func TestMuteNodeIsProbed(t *testing.T) {
+func TestMuteNodeIsProbed(t *testing.T) { synctest.Test(t, testMuteNodeIsProbed) }
+
+func testMuteNodeIsProbed(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	first := b.send(in(50 * time.Millisecond))
 	e.await(b, 1)
@@ -185,7 +190,9 @@ func TestMuteNodeIsProbed(t *testing.T) {
 
 // A node that has not answered its probe either keeps one waiting at most, and the others
 // are refused; when it answers everything is as before.
-func TestMuteNodeKeepsNobodyWaiting(t *testing.T) {
+func TestMuteNodeKeepsNobodyWaiting(t *testing.T) { synctest.Test(t, testMuteNodeKeepsNobodyWaiting) }
+
+func testMuteNodeKeepsNobodyWaiting(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	for sent := range 2 {
 		lost := b.send(in(50 * time.Millisecond))
@@ -212,7 +219,9 @@ func TestMuteNodeKeepsNobodyWaiting(t *testing.T) {
 }
 
 // What is given up on its way takes nothing along that went out with it.
-func TestRequestGivenUpAmongOthers(t *testing.T) {
+func TestRequestGivenUpAmongOthers(t *testing.T) { synctest.Test(t, testRequestGivenUpAmongOthers) }
+
+func testRequestGivenUpAmongOthers(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	b.send(env.Never)
 	e.await(b, 1)
@@ -225,7 +234,9 @@ func TestRequestGivenUpAmongOthers(t *testing.T) {
 }
 
 // Closed nodes tell of everything that was on its way, and of what had not yet set out.
-func TestCloseReportsWhatWaits(t *testing.T) {
+func TestCloseReportsWhatWaits(t *testing.T) { synctest.Test(t, testCloseReportsWhatWaits) }
+
+func testCloseReportsWhatWaits(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	rounds := []env.Round{b.send(env.Never)}
 	e.await(b, 1)
