@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-container bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
+.PHONY: help deps browser build pictures test test-container flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -55,6 +55,14 @@ test: browser ## run all tests, those of concurrent code under the race detector
 test-container: deps ## run the tests on Redis in containers (4 minutes); where no Docker engine runs, root starts one for them
 	$(TEST) -race -run '^$$' $(CONTAINED)
 	sh scripts/engine.sh $(TEST) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
+
+FLAKE_RUNS ?= 30
+FLAKE_BUDGET ?= 0
+FLAKE_ABREAST ?= 2
+flake: export GOGC ?= 800
+flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); goes on where it was stopped (PACKAGES='./locks ./cluster/...': those alone); docs/flake.md is committed
+	$(GO) run -pgo=off ./internal/flake -page docs/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)' \
+		-raced '$(RACED) ./internal/flake' -race-skip '$(SERIAL)' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)' $(PACKAGES)
 
 bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
 	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./report/github ./report/sequence ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update

@@ -36,11 +36,12 @@ func TestFailover(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	set := func(key string) env.Answer {
-		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(time.Second))
+	within := func(d time.Duration, key string) env.Answer {
+		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(d))
 		reply, _ := r.Next(context.Background(), env.Never)
 		return reply.Answer
 	}
+	set := func(key string) env.Answer { return within(2*time.Minute, key) }
 	sleep := func(d time.Duration) {
 		_ = w.Runtime(1).Sleep(context.Background(), w.Runtime(1).Now(env.Monotonic).Add(d))
 	}
@@ -54,8 +55,8 @@ func TestFailover(t *testing.T) {
 			set(young)
 			w.Reach(1, step, 0)
 			answer := env.Lost
-			for last := time.Now().Add(20 * time.Second); answer != env.No && answer != env.Yes && time.Now().Before(last); sleep(time.Millisecond) {
-				answer = set(old)
+			for last := time.Now().Add(2 * time.Minute); answer != env.No && answer != env.Yes && time.Now().Before(last); sleep(time.Millisecond) {
+				answer = within(time.Second, old)
 			}
 			if answer != env.No {
 				t.Errorf("%v: what was set long before: %v", step, answer)

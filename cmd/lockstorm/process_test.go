@@ -204,7 +204,7 @@ func serversBelow(dir string) (n int) {
 // soon waits until a condition holds.
 func soon(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("still not: %s", what)
 		}
