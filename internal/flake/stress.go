@@ -28,15 +28,6 @@ var stresses = []stress{
 	{name: "one-core", about: "one core by affinity (`taskset`)", core: true},
 }
 
-func stressNamed(name string) (stress, error) {
-	for _, s := range stresses {
-		if s.name == name {
-			return s, nil
-		}
-	}
-	return stress{}, fmt.Errorf("unknown stress %q", name)
-}
-
 // command returns the words that start a binary under the stress; core is the one that a
 // binary gets which may use one alone.
 func (s stress) command(core int, words ...string) []string {
