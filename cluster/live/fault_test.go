@@ -246,9 +246,10 @@ func TestKilledClientNeverComesBack(t *testing.T) {
 	unwound := false
 	w.mustRun(func(client int) {
 		if client == 2 {
-			for !w.heard(history.Lapse) {
+			for !w.heard(history.Kill) {
 				w.sleep(2, time.Millisecond)
 			}
+			w.sleep(2, 5*time.Millisecond) // past the end of validity
 			return
 		}
 		defer func() { unwound = true }()
