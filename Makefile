@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-race test-container bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
+.PHONY: help deps browser build pictures test test-race test-container flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -21,14 +21,15 @@ build: ## build the command into ./lockstorm
 # packages that run many worlds at a time only the tests of that are. The command is linked
 # out of everything else, so building it for the race detector costs more than all that the
 # detector could find in it: make test-race does so.
-RACED = $$($(GO) list ./cluster/... ./redlock/... ./env ./history ./locks/... | grep -v '/cluster/container$$')
+CONCURRENT = ./cluster/... ./redlock/... ./env ./history ./locks/...
+RACED = $$($(GO) list $(CONCURRENT) | grep -v '/cluster/container$$')
 BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
 EXACT = ^TestGoldenTraces$$
 FOREIGN = ^(TestWhatNoLockMayIsTold|TestDefectsAreFound|TestLossIsToldInTime)$$
 
 # The tests of the command in which goroutines of its own run: real servers, clients in
 # processes of their own, signals, the moving line of a terminal, a hunt on all cores.
-CONCURRENT = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsProcesses.*|RowOnServersOfTheUsersOwn|HuntIsRepeatable|CIIsStopped|StoppedHuntShrinks)$$
+OWN = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsProcesses.*|RowOnServersOfTheUsersOwn|HuntIsRepeatable|CIIsStopped|StoppedHuntShrinks)$$
 
 # These tests need a Docker engine.
 CONTAINERS = ^TestContainer
@@ -51,11 +52,19 @@ test: browser ## run all tests, those of concurrent code under the race detector
 	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
 
 test-race: deps ## run the command's concurrent tests under the race detector (3 minutes, of which building takes half)
-	$(TEST) -race -run '$(CONCURRENT)' ./cmd/lockstorm
+	$(TEST) -race -run '$(OWN)' ./cmd/lockstorm
 
 test-container: deps ## run the tests on Redis in containers (4 minutes); where no Docker engine runs, root starts one for them
 	$(TEST) -race -run '^$$' $(CONTAINED)
 	sh scripts/engine.sh $(TEST) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
+
+FLAKE_RUNS ?= 30
+FLAKE_BUDGET ?= 0
+FLAKE_ABREAST ?= 2
+flake: export GOGC ?= 800
+flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); goes on where it was stopped (PACKAGES='./locks ./cluster/...': those alone); docs/flake.md is committed
+	$(GO) run -pgo=off ./internal/flake -page docs/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)' \
+		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
 bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
 	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./report/github ./report/sequence ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update

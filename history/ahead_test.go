@@ -17,7 +17,7 @@ import (
 // noneLeft waits until there are no more of them than before.
 func noneLeft(t *testing.T, before int) {
 	t.Helper()
-	for range 10_000 {
+	for range 120_000 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}

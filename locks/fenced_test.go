@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -52,10 +53,11 @@ func TestReentranceAfterALoss(t *testing.T) {
 		first, second := mustLock(t, lock), mustLock(t, lock)
 		s.breaks(mute(time.Now(), time.Now().Add(1500*ms)))
 		<-first.Context().Done()
+		synctest.Wait()
 		if _, err := lock(context.Background(), "r"); !errors.Is(err, locks.ErrExpiring) {
 			t.Errorf("entered what is about to end: %v", err)
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		_ = first.Release(context.Background())
 		_ = second.Release(context.Background())
 		mustRelease(t, mustLock(t, lock))

@@ -66,7 +66,7 @@ func TestOnlyHeartbeatsAreAnswered(t *testing.T) {
 		go func() { defer close(tried); _, _ = lock(ctx, "r") }()
 		first := map[uint64]time.Time{} // by revision: when the entry was seen first
 		for range 80 {
-			time.Sleep(100 * ms)
+			pass(100 * ms)
 			for _, e := range s.left() {
 				if first[e.Revision].IsZero() {
 					first[e.Revision] = time.Now()

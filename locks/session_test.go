@@ -38,7 +38,7 @@ func TestAHoldLastsWhileHeartbeatsAreAnswered(t *testing.T) {
 		lock, heard := newLocker(t, name, s)
 		h := mustLock(t, lock)
 		begin := h.Until().Add(-988 * ms)
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if err := h.Check(); err != nil {
 			t.Fatalf("after five TTLs: %v", err)
 		}
@@ -60,7 +60,7 @@ func TestAHoldLastsWhileHeartbeatsAreAnswered(t *testing.T) {
 		}
 		mustRelease(t, h)
 		asked := s.count(env.StoreKeep)
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if more := s.count(env.StoreKeep) - asked; more > 1 {
 			t.Errorf("%d heartbeats that nobody needs", more)
 		}
@@ -81,7 +81,7 @@ func TestOneSession(t *testing.T) {
 		if errA != nil || errB != nil || s.count(env.StoreOpen) != 1 {
 			t.Fatalf("%v, %v, %d sessions", errA, errB, s.count(env.StoreOpen))
 		}
-		time.Sleep(3 * time.Second)
+		pass(3 * time.Second)
 		if a.Check() != nil || b.Check() != nil || s.count(env.StoreKeep) != 10 {
 			t.Errorf("%v, %v, %d heartbeats", a.Check(), b.Check(), s.count(env.StoreKeep))
 		}
@@ -101,6 +101,7 @@ func TestSilentStore(t *testing.T) {
 				h := mustLock(t, lock)
 				s.breaks(mute(time.Now(), time.Now().Add(3*time.Second)))
 				<-h.Context().Done()
+				synctest.Wait() // the observer is told next
 				if left := h.Until().Sub(bubble{}.Now(env.Monotonic)); left != 20*ms || !errors.Is(h.Check(), locks.ErrExpiring) {
 					t.Errorf("told %v before the end: %v", left, h.Check())
 				}
@@ -131,13 +132,14 @@ func TestSessionIsDeclaredOver(t *testing.T) {
 		h := mustLock(t, lock)
 		var waited hold
 		waiter := bubble{}.Go("", func() { waited = mustLock(t, rival) })
-		time.Sleep(100 * ms)
+		pass(100 * ms)
 		s.mu.Lock()
 		for _, session := range s.sessions {
 			session.until = time.Now()
 		}
 		s.mu.Unlock()
 		<-h.Context().Done()
+		synctest.Wait() // the observer is told next
 		if lost := heard.of(env.StepLost); len(lost) != 1 || !errors.Is(lost[0].Err, locks.ErrSession) || !errors.Is(h.Check(), locks.ErrLost) {
 			t.Errorf("told %v, %v", lost, h.Check())
 		}
@@ -167,7 +169,7 @@ func TestCancelledWait(t *testing.T) {
 		if _, err := rival(ctx, "r"); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		time.Sleep(10 * ms)
+		pass(10 * ms)
 		if left := s.left(); len(left) != 1 || len(heard.of(env.StepQueued)) != 1 || len(heard.of(env.StepWoken)) != 0 {
 			t.Errorf("%v is left; queued %d times, woken %d times", left, len(heard.of(env.StepQueued)), len(heard.of(env.StepWoken)))
 		}
@@ -190,11 +192,11 @@ func TestJeopardy(t *testing.T) {
 			s.mu.Unlock()
 			deadline := h.Until()
 			s.breaks(mute(time.Now(), time.Now().Add(outage)))
-			time.Sleep(1100 * ms)
+			pass(1100 * ms)
 			if err := h.Check(); !errors.Is(err, locks.ErrExpiring) || len(heard.of(env.StepExpiring)) != 1 || h.Context().Err() != nil {
 				t.Errorf("in jeopardy: %v, told %v, %v", err, heard.of(env.StepExpiring), h.Context().Err())
 			}
-			time.Sleep(outage - 1000*ms)
+			pass(outage - 1000*ms)
 			if safe {
 				if err := h.Check(); err != nil || len(heard.of(env.StepExtended)) == 0 {
 					t.Errorf("safe again: %v", err)
@@ -221,7 +223,7 @@ func TestUncheckedSession(t *testing.T) {
 			h := mustLock(t, holder)
 			var waited hold
 			task := bubble{}.Go("", func() { waited = mustLock(t, waiter) })
-			time.Sleep(50 * ms)
+			pass(50 * ms)
 			s.mu.Lock() // the waiter's session, which was opened last
 			for id, session := range s.sessions {
 				if id > h.Fence() {
@@ -232,11 +234,10 @@ func TestUncheckedSession(t *testing.T) {
 			rival, _ := newLocker(t, name, s)
 			var third hold
 			other := bubble{}.Go("", func() { third = mustLock(t, rival) })
-			time.Sleep(50 * ms)
+			pass(50 * ms)
 			mustRelease(t, h)
 			_ = other.Wait(context.Background())
-			time.Sleep(10 * ms)
-			synctest.Wait()
+			pass(10 * ms)
 			if both := waited != nil && waited.Check() == nil && third.Check() == nil; both != want {
 				t.Errorf("%s: both hold: %v", name, both)
 			}

@@ -115,12 +115,12 @@ func (m *Mutex) Close(ctx context.Context) error {
 	m.mu.Unlock()
 	m.close()
 	for {
-		hold, task, idle := m.underWay()
+		holds, task, idle := m.underWay()
 		if idle {
 			return nil
 		}
-		if hold != nil {
-			_ = hold.lose(ErrClosed)
+		for _, h := range holds {
+			_ = h.lose(ErrClosed)
 		}
 		if err := m.await(ctx, task); err != nil {
 			return err
@@ -128,15 +128,21 @@ func (m *Mutex) Close(ctx context.Context) error {
 	}
 }
 
-// underWay returns some job that is under way.
-func (m *Mutex) underWay() (hold *Hold, task env.Task, idle bool) {
+// underWay returns the holds that have to end, and the task of some job that is under way.
+// They are all holds, and not that of one job: while a hold is extended again and again there
+// is always a call that is younger, and whoever waited for that first would wait for ever.
+func (m *Mutex) underWay() (holds []*Hold, task env.Task, idle bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	j := m.jobs.first
-	if j == nil {
-		return nil, nil, true
+	for j := m.jobs.first; j != nil; j = j.next {
+		if j.hold != nil {
+			holds = append(holds, j.hold)
+		}
 	}
-	return j.hold, j.task, false
+	if j := m.jobs.first; j != nil {
+		return holds, j.task, false
+	}
+	return nil, nil, true
 }
 
 // await waits for a task to end, or for a while if there is none: a call runs

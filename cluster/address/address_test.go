@@ -22,7 +22,7 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-const patience = 10 * time.Second
+const patience = 2 * time.Minute
 
 func wantOnlyTheirs(t *testing.T, f *redisserver.Fleet) {
 	t.Helper()

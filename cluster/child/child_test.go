@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 func startSleeper(t *testing.T, f *Forker) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command("sleep", "60")
+	cmd := exec.Command("sleep", "600")
 	if err := f.Start(cmd); err != nil {
 		t.Fatal(err)
 	}

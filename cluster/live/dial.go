@@ -35,10 +35,6 @@ type gatedConn struct {
 	deadline atomic.Int64 // of reads, in nanoseconds since 1970; 0: none
 }
 
-// lateReading is how long a client that was paused past the end of its time looks for
-// what has come meanwhile.
-const lateReading = time.Millisecond
-
 // Read implements [net.Conn]. A reply that came while the client stood still is read before
 // the client finds that its time is up: most often a real one does.
 func (c *gatedConn) Read(p []byte) (int, error) {
@@ -69,9 +65,15 @@ func (c *gatedConn) readLate(p []byte) (int, error) {
 	if at, once := c.Conn.(prompt); once {
 		return at.ReadArrived(p)
 	}
-	_ = c.Conn.SetReadDeadline(time.Now().Add(lateReading))
 	defer func() { _ = c.Conn.SetReadDeadline(c.remembered()) }()
-	return c.Conn.Read(p)
+	return readArrived(c.Conn, p)
+}
+
+// readSoon reads what has come over a connection that cannot tell without waiting: on a busy
+// machine it may find nothing.
+func readSoon(c net.Conn, p []byte) (int, error) {
+	_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+	return c.Read(p)
 }
 
 // Write implements [net.Conn].

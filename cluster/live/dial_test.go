@@ -7,7 +7,9 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -39,9 +41,9 @@ func (w *trial) hears(conn net.Conn) {
 	}
 }
 
-// whilePaused lets client 1 do something while it stands still, which client 2 sees to for
-// a while: before is what it does first. It has to stand still in it.
-func whilePaused(t *testing.T, long time.Duration, before, paused func(w *trial, conn net.Conn)) {
+// whilePaused lets client 1 do something while it stands still, which client 2 sees to until
+// enough: before is what it does first. It has to stand still in it.
+func whilePaused(t *testing.T, before, paused func(w *trial, conn net.Conn), enough func()) {
 	over := nemesis.When(2, end, 0)
 	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
 		{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(2, begin, 0), End: &over},
@@ -53,7 +55,7 @@ func whilePaused(t *testing.T, long time.Duration, before, paused func(w *trial,
 			<-ready
 			w.Reach(2, begin, 0)
 			close(stands)
-			time.Sleep(long)
+			enough()
 			goesOn.Store(true)
 			w.Reach(2, end, 0)
 			return
@@ -71,32 +73,50 @@ func whilePaused(t *testing.T, long time.Duration, before, paused func(w *trial,
 }
 
 func TestDialledConnectionStandsStillWithItsClient(t *testing.T) {
-	const long = 50 * time.Millisecond
 	nothing := func(*trial, net.Conn) {}
-	t.Run("in a write", func(t *testing.T) { whilePaused(t, long, nothing, (*trial).asks) })
-	t.Run("in a read", func(t *testing.T) { whilePaused(t, long, (*trial).asks, (*trial).hears) })
+	awhile := func() { time.Sleep(50 * time.Millisecond) } // in which a client would go on that does not stand still
+	t.Run("in a write", func(t *testing.T) { whilePaused(t, nothing, (*trial).asks, awhile) })
+	t.Run("in a read", func(t *testing.T) { whilePaused(t, (*trial).asks, (*trial).hears, awhile) })
 	t.Run("in a read that was waiting", func(t *testing.T) {
 		heard := make(chan struct{})
-		whilePaused(t, long, func(w *trial, conn net.Conn) {
+		whilePaused(t, func(w *trial, conn net.Conn) {
+			gated := conn.(*gatedConn)
+			reads := &noticed{Conn: gated.Conn, read: make(chan struct{})}
+			gated.Conn = reads
 			go func() {
 				defer close(heard)
 				w.hears(conn)
 			}()
-			time.Sleep(long / 5) // most likely it waits then
+			<-reads.read
+		}, func(_ *trial, conn net.Conn) {
 			if _, err := conn.(*gatedConn).Conn.Write([]byte("PING\r\n")); err != nil {
 				t.Error(err)
 			}
-		}, func(*trial, net.Conn) { <-heard })
+			<-heard
+		}, awhile)
 	})
+}
+
+// noticed is a connection of which a read is noticed.
+type noticed struct {
+	net.Conn
+	read chan struct{} // closed when the first begins
+	once sync.Once
+}
+
+func (c *noticed) Read(p []byte) (int, error) {
+	c.once.Do(func() { close(c.read) })
+	return c.Conn.Read(p)
 }
 
 // A client that stood still past the end of its time first sees the reply that came
 // meanwhile, and then that its time is up.
 func TestDialledConnectionHasALateReplyFirst(t *testing.T) {
-	const limit = 40 * time.Millisecond
-	whilePaused(t, 3*limit, func(w *trial, conn net.Conn) {
+	var plain *net.TCPConn
+	whilePaused(t, func(w *trial, conn net.Conn) {
+		plain = conn.(*gatedConn).Conn.(*net.TCPConn)
 		w.asks(conn)
-		_ = conn.SetReadDeadline(time.Now().Add(limit))
+		_ = conn.SetReadDeadline(time.Now().Add(-time.Second)) // it has passed when the client goes on
 	}, func(w *trial, conn net.Conn) {
 		w.hears(conn)
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -105,7 +125,29 @@ func TestDialledConnectionHasALateReplyFirst(t *testing.T) {
 		_ = conn.SetDeadline(time.Time{})
 		w.asks(conn)
 		w.hears(conn)
-	})
+	}, func() { awaitBytes(t, plain) })
+}
+
+// awaitBytes waits until something has come over a connection, and leaves it there.
+func awaitBytes(t *testing.T, conn *net.TCPConn) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		n := 0
+		_ = raw.Control(func(fd uintptr) {
+			n, _, _ = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		})
+		if n > 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Error("no reply comes")
+			return
+		}
+	}
 }
 
 // Nothing of a run is left with who dialled: its connections and its calls end.

@@ -4,6 +4,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -17,7 +18,6 @@ import (
 // What is done to a server, and what becomes of a key on it: what a SET by another token
 // answers before, during and after the fault.
 func TestWhatHappensToServers(t *testing.T) {
-	const briefly = 100 * time.Millisecond
 	for name, c := range map[string]struct {
 		action        nemesis.Action
 		momentary     bool
@@ -44,7 +44,11 @@ func TestWhatHappensToServers(t *testing.T) {
 			w.mustRun(func(int) {
 				w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes)
 				w.Reach(1, begin, 0)
-				w.wantAnswers("during the fault", w.ask(1, env.OpSet, "b", briefly), c.during)
+				if c.during == env.Lost {
+					w.wantAnswers("during the fault", []env.Answer{w.askBriefly(1, 1, env.OpSet, "b")}, env.Lost)
+				} else {
+					w.wantAnswers("during the fault", w.ask(1, env.OpSet, "b", patience), c.during)
+				}
 				w.Reach(1, end, 0)
 				w.wantAnswers("after it", w.ask(1, env.OpSet, "c", patience), c.after)
 			})
@@ -55,19 +59,26 @@ func TestWhatHappensToServers(t *testing.T) {
 // What a server that stands still was asked meanwhile it does when it goes on: a SET of
 // a key that was free then, though its client gave it up long ago.
 func TestServerThatGoesOnDoesWhatItWasAsked(t *testing.T) {
+	slower(t, func(unit time.Duration) error { return doesWhatItWasAsked(t, unit) })
+}
+
+// doesWhatItWasAsked gives a request up after a while, in which it has to be sent.
+func doesWhatItWasAsked(t *testing.T, while time.Duration) (forgotten error) {
 	w := newTrial(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.NodePause{Node: 1}})})
 	w.mustRun(func(int) {
 		w.ask(1, env.OpDelete, "warm up", patience)
 		w.Reach(1, begin, 0)
-		w.wantAnswers("while it stands still", w.ask(1, env.OpSet, "a", 50*time.Millisecond), env.Lost)
+		w.wantAnswers("while it stands still", w.ask(1, env.OpSet, "a", while), isDown)
 		w.Reach(1, end, 0)
-		for last := time.Now().Add(patience); w.ask(1, env.OpSet, "b", patience)[0] == env.Yes; w.ask(1, env.OpDelete, "b", patience) {
+		for last := time.Now().Add(5 * time.Second); w.ask(1, env.OpSet, "b", patience)[0] == env.Yes; w.ask(1, env.OpDelete, "b", patience) {
 			if time.Now().After(last) {
-				t.Fatal("it has forgotten what it was asked")
+				forgotten = errors.New("it has forgotten what it was asked")
+				return
 			}
 		}
 	})
 	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
+	return forgotten
 }
 
 // A server that is down has nothing to evict, and no plan fails for that.
@@ -143,73 +154,93 @@ func TestLossOfPower(t *testing.T) {
 		nemesis.Always:      {env.No, env.No},
 	} {
 		t.Run(string(persistence), func(t *testing.T) {
-			w := newTrial(t, nemesis.Setting{Persistence: persistence, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1}})})
-			set := func(key string) env.Answer {
-				r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
-				reply, _ := r.Next(context.Background(), env.Never)
-				return reply.Answer
-			}
-			w.mustRun(func(int) {
-				set("old")
-				for i := 0; ; i++ { // until right after a sync
-					key := fmt.Sprint("young ", i)
-					before := w.server(1).(*redisserver.Server).Synced()
-					set(key)
-					w.sleep(1, time.Millisecond)
-					if i == 0 || persistence == nemesis.EverySecond && w.server(1).(*redisserver.Server).Synced() == before {
-						continue
-					}
-					set("young")
-					break
-				}
-				w.Reach(1, begin, 0)
-				w.wantAnswers("without power", w.ask(1, env.OpSet, "b", 50*time.Millisecond), env.Lost)
-				w.Reach(1, end, 0)
-				if got := set("old"); got != c.old {
-					t.Errorf("what was set long before: %v, want %v", got, c.old)
-				}
-				if got := set("young"); got != c.young {
-					t.Errorf("what was set just before: %v, want %v", got, c.young)
-				}
-			})
+			slower(t, func(time.Duration) error { return losesPower(t, persistence, c.old, c.young) })
 		})
 	}
+}
+
+// losesPower loses the power right after a sync, or says that it came too late.
+func losesPower(t *testing.T, persistence nemesis.Persistence, old, young env.Answer) (late error) {
+	var synced int64
+	w := newTrial(t, nemesis.Setting{Persistence: persistence, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1}})})
+	set := func(key string) env.Answer {
+		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
+		reply, _ := r.Next(context.Background(), env.Never)
+		return reply.Answer
+	}
+	w.mustRun(func(int) {
+		set("old")
+		for i := 0; ; i++ { // until right after a sync
+			key := fmt.Sprint("young ", i)
+			before := w.server(1).(*redisserver.Server).Synced()
+			set(key)
+			w.sleep(1, time.Millisecond)
+			synced = w.server(1).(*redisserver.Server).Synced()
+			if i == 0 || persistence == nemesis.EverySecond && synced == before {
+				continue
+			}
+			set("young")
+			break
+		}
+		w.Reach(1, begin, 0)
+		if persistence == nemesis.EverySecond && w.server(1).(*redisserver.Server).Synced() != synced {
+			late = errors.New("there was a sync before the power was lost")
+			return
+		}
+		w.wantAnswers("without power", []env.Answer{w.askBriefly(1, 1, env.OpSet, "b")}, env.Lost)
+		w.Reach(1, end, 0)
+		if got := set("old"); got != old {
+			t.Errorf("what was set long before: %v, want %v", got, old)
+		}
+		if got := set("young"); got != young {
+			t.Errorf("what was set just before: %v, want %v", got, young)
+		}
+	})
+	return late
 }
 
 // A node comes back with what it had a time before, whatever its persistence; a crash on
 // the same node leaves it what its persistence does.
 func TestOldSnapshot(t *testing.T) {
-	const age = 200 * time.Millisecond
+	for persistence, kept := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.Always: env.No} {
+		t.Run(string(persistence), func(t *testing.T) {
+			slower(t, func(age time.Duration) error { return comesBackOld(t, persistence, kept, age) })
+		})
+	}
+}
+
+// comesBackOld takes a node back by an age, in which it has to be asked once more before.
+func comesBackOld(t *testing.T, persistence nemesis.Persistence, kept env.Answer, age time.Duration) (late error) {
 	old := between(nemesis.Fault{Action: &nemesis.OldSnapshot{Node: 1, Age: age}})
 	again := nemesis.When(1, env.StepAcquire, 0)
 	over := nemesis.When(1, env.StepReply, 0)
 	old = append(old, nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: again, End: &over})
-	for persistence, kept := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.Always: env.No} {
-		t.Run(string(persistence), func(t *testing.T) {
-			w := newTrial(t, nemesis.Setting{Persistence: persistence, Plan: old})
-			set := func(key string) env.Answer {
-				r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
-				reply, _ := r.Next(context.Background(), env.Never)
-				return reply.Answer
-			}
-			wantSet := func(when, key string, want env.Answer) {
-				t.Helper()
-				if got := set(key); got != want {
-					t.Errorf("%s: SET %s is answered %v, want %v", when, key, got, want)
-				}
-			}
-			w.mustRun(func(int) {
-				set("old")
-				w.sleep(1, 2*age)
-				set("young")
-				w.Reach(1, begin, 0)
-				w.Reach(1, end, 0)
-				wantSet("from the snapshot", "old", env.No)
-				wantSet("from the snapshot", "young", env.Yes)
-				w.Reach(1, env.StepAcquire, 0)
-				w.Reach(1, env.StepReply, 1)
-				wantSet("after a crash", "old", kept)
-			})
-		})
+	w := newTrial(t, nemesis.Setting{Persistence: persistence, Plan: old})
+	set := func(key string) env.Answer {
+		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
+		reply, _ := r.Next(context.Background(), env.Never)
+		return reply.Answer
 	}
+	wantSet := func(when, key string, want env.Answer) {
+		t.Helper()
+		if got := set(key); got != want {
+			t.Errorf("%s: SET %s is answered %v, want %v", when, key, got, want)
+		}
+	}
+	w.mustRun(func(int) {
+		set("old")
+		w.sleep(1, 2*age)
+		set("young")
+		w.Reach(1, begin, 0)
+		w.Reach(1, end, 0)
+		wantSet("from the snapshot", "old", env.No)
+		if got := set("young"); got != env.Yes {
+			late = fmt.Errorf("what was set just before is %v old", age)
+			return
+		}
+		w.Reach(1, env.StepAcquire, 0)
+		w.Reach(1, env.StepReply, 1)
+		wantSet("after a crash", "old", kept)
+	})
+	return late
 }

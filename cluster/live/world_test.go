@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,13 +23,34 @@ import (
 )
 
 // patience bounds what is expected to happen at once.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // trial is a world and its history.
 type trial struct {
 	t *testing.T
 	*World
-	log *history.Log
+	log  *history.Log
+	ears *ears
+}
+
+// ears hear which kinds of events are told, while a run goes on.
+type ears struct {
+	mu    sync.Mutex
+	kinds map[history.Kind]bool
+}
+
+// Record implements [history.Sink].
+func (e *ears) Record(event *history.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.kinds[event.Kind] = true
+}
+
+// heard reports whether an event of the kind has been told.
+func (w *trial) heard(kind history.Kind) bool {
+	w.ears.mu.Lock()
+	defer w.ears.mu.Unlock()
+	return w.ears.kinds[kind]
 }
 
 // newTrial opens a world for the setting, with a node, a client and a horizon
@@ -48,8 +70,8 @@ func newTrial(t *testing.T, s nemesis.Setting) *trial {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	before := runtime.NumGoroutine()
-	log := new(history.Log)
-	w, err := openOn(t.Context(), s, log)
+	log, heard := new(history.Log), &ears{kinds: map[history.Kind]bool{}}
+	w, err := openOn(t.Context(), s, history.Tee(log, heard))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +84,7 @@ func newTrial(t *testing.T, s nemesis.Setting) *trial {
 		}
 		noMoreGoroutines(t, before)
 	})
-	return &trial{t, w, log}
+	return &trial{t, w, log, heard}
 }
 
 // openOn opens a world over servers of its own.
@@ -79,6 +101,24 @@ func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, 
 
 // pid is the process of a node's server.
 func (w *trial) pid(node int) int { return w.server(node).(*redisserver.Server).Pid() }
+
+// slower plays a scene that can fail for nothing but that the machine is too slow for its
+// unit of time, and so again and again with a longer one. It fails with what a scene says
+// that had a minute.
+func slower(t *testing.T, scene func(unit time.Duration) error) {
+	t.Helper()
+	for unit := 50 * time.Millisecond; ; unit *= 4 {
+		err := scene(unit)
+		if err == nil {
+			return
+		}
+		if unit > time.Minute {
+			t.Error(err)
+			return
+		}
+		t.Logf("with %v: %v; once more, with more time", unit, err)
+	}
+}
 
 func noMoreGoroutines(t *testing.T, than int) {
 	t.Helper()
@@ -165,6 +205,45 @@ func (w *trial) ask(client int, op env.Op, token string, wait time.Duration) []e
 	}
 }
 
+// askBriefly sends a command to a node that does not answer, and waits for it no longer than
+// a moment. One that had not been sent by then is sent once more.
+func (w *trial) askBriefly(client, node int, op env.Op, token string) (answer env.Answer) {
+	m := w.Runtime(client)
+	cmd := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
+	for last := m.Now(env.Monotonic).Add(patience); ; {
+		giveUp := m.Now(env.Monotonic).Add(50 * time.Millisecond)
+		reply, err := w.Nodes(client).Send(env.SetOf(node), cmd, giveUp).Next(context.Background(), env.Never)
+		if err != nil || reply.Answer != env.Failed || m.Now(env.Monotonic) > last {
+			return reply.Answer
+		}
+	}
+}
+
+// askOne sends a command to a node that is expected to answer.
+func (w *trial) askOne(client, node int, op env.Op, token string) env.Answer {
+	m := w.Runtime(client)
+	cmd := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
+	reply, _ := w.Nodes(client).Send(env.SetOf(node), cmd, m.Now(env.Monotonic).Add(patience)).Next(context.Background(), env.Never)
+	return reply.Answer
+}
+
+// comesToHold waits until a node has the key.
+func (w *trial) comesToHold(client, node int) {
+	w.t.Helper()
+	m := w.Runtime(client)
+	for last := m.Now(env.Monotonic).Add(patience); ; w.sleep(client, time.Millisecond) {
+		probe := env.Command{Op: env.OpGet, Key: "key"}
+		reply, _ := w.Nodes(client).Send(env.SetOf(node), probe, last).Next(context.Background(), env.Never)
+		if reply.Answer == env.Yes {
+			return
+		}
+		if m.Now(env.Monotonic) > last {
+			w.t.Errorf("node %d has no key", node)
+			return
+		}
+	}
+}
+
 // isDown stands for what is heard of a server that is down: its last connection ends under
 // a request, or no new one can be made.
 const isDown env.Answer = 100
@@ -201,8 +280,8 @@ func TestRunEndsAtTheHorizonAndUnwindsWhoeverIsLeft(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Clients: 4, Horizon: 100 * time.Millisecond})
 	unwound := make(chan int, 100)
 	w.mustRun(func(client int) {
-		m := w.Runtime(client)
 		defer func() { unwound <- client }()
+		m := w.Runtime(client)
 		defer m.Now(env.Monotonic) // a port call while it is unwound
 		switch client {
 		case 1:
@@ -289,8 +368,9 @@ func TestPanicOfAClientIsAnError(t *testing.T) {
 func TestGoroutineThatDoesNotEndIsNamed(t *testing.T) {
 	stop := make(chan struct{})
 	var c crew
-	c.start("client 1, main", func() {}, nil)
+	ended := c.start("client 1, main", func() {}, nil)
 	c.start("client 2, main", func() { <-stop }, nil)
+	<-ended.gone
 	err := c.dismiss(50 * time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "client 2, main") || strings.Contains(err.Error(), "client 1") {
 		t.Error(err)

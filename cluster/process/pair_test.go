@@ -4,6 +4,7 @@ package process
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -15,9 +16,21 @@ import (
 // A node fails over to what had come to its replica, once and again: what was set long
 // before is there, and what was set just before is not.
 func TestFailover(t *testing.T) {
-	lag := nemesis.Distribution{Range: nemesis.Range{Min: 100 * time.Millisecond, Max: 100 * time.Millisecond}}
+	for _, lag := range []time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second} {
+		late := failsOver(t, lag)
+		if late == nil {
+			return
+		}
+		t.Logf("with a lag of %v: %v; once more, with more time", lag, late)
+	}
+	t.Error("what was set long before is not kept, or what was set just before is")
+}
+
+// failsOver sets a key within the lag before each failover, or says that it was too late.
+func failsOver(t *testing.T, behind time.Duration) (late error) {
+	lag := nemesis.Distribution{Range: nemesis.Range{Min: behind, Max: behind}}
 	s := nemesis.Setting{
-		Nodes: 2, Clients: 1, Persistence: nemesis.Nothing, Replication: &lag, Horizon: time.Minute,
+		Nodes: 2, Clients: 1, Persistence: nemesis.Nothing, Replication: &lag, Horizon: 10 * time.Minute,
 		Plan: nemesis.Plan{
 			{Action: &nemesis.Failover{Node: 1}, Start: nemesis.When(1, env.StepBeforeWrite, 0), End: nemesis.After(10 * time.Millisecond)},
 			{Action: &nemesis.Failover{Node: 1}, Start: nemesis.When(1, env.StepAfterWrite, 0), End: nemesis.After(10 * time.Millisecond)},
@@ -36,11 +49,12 @@ func TestFailover(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	set := func(key string) env.Answer {
-		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(time.Second))
+	within := func(d time.Duration, key string) env.Answer {
+		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(d))
 		reply, _ := r.Next(context.Background(), env.Never)
 		return reply.Answer
 	}
+	set := func(key string) env.Answer { return within(2*time.Minute, key) }
 	sleep := func(d time.Duration) {
 		_ = w.Runtime(1).Sleep(context.Background(), w.Runtime(1).Now(env.Monotonic).Add(d))
 	}
@@ -50,22 +64,25 @@ func TestFailover(t *testing.T) {
 			if got := set(old); got != env.Yes {
 				t.Errorf("%v: the first answer is %v", step, got)
 			}
-			sleep(time.Second)
+			sleep(10 * behind)
 			set(young)
 			w.Reach(1, step, 0)
 			answer := env.Lost
-			for last := time.Now().Add(20 * time.Second); answer != env.No && answer != env.Yes && time.Now().Before(last); sleep(time.Millisecond) {
-				answer = set(old)
+			for last := time.Now().Add(2 * time.Minute); answer != env.No && answer != env.Yes && time.Now().Before(last); sleep(time.Millisecond) {
+				answer = within(time.Second, old)
 			}
 			if answer != env.No {
-				t.Errorf("%v: what was set long before: %v", step, answer)
+				late = fmt.Errorf("%v: what was set long before: %v", step, answer)
+				return
 			}
 			if got := set(young); got != env.Yes {
-				t.Errorf("%v: what was set just before: %v", step, got)
+				late = fmt.Errorf("%v: what was set just before: %v", step, got)
+				return
 			}
 		}
 	})
 	if err != nil {
 		t.Error(err)
 	}
+	return late
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds every wait of these tests; nothing here takes a second.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // openFleet starts servers under a directory for temporary files of the test's
 // own, and checks in the end that nothing is left there.

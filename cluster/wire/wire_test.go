@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	patience = 20 * time.Second       // for what has to come
+	patience = 2 * time.Minute        // for what has to come
 	moment   = 100 * time.Millisecond // for what must not
 )
 

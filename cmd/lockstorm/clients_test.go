@@ -16,7 +16,7 @@ func TestClientsAsProcesses(t *testing.T) {
 	for _, row := range []string{"crash-restart", "pause-after-step-3"} {
 		t.Run(row, func(t *testing.T) {
 			t.Parallel()
-			code, out, problems := command(t, "debate", row, "--backend", "process", "--clients", "processes", "--runs", "2")
+			code, out, problems := decided(t, "debate", row, "--backend", "process", "--clients", "processes", "--runs", "2")
 			if code != exitAsExpected {
 				t.Errorf("exit code %d\n%s%s", code, out, problems)
 			}
@@ -53,7 +53,7 @@ func TestClientsAsProcessesAreKilledAndCancelled(t *testing.T) {
 	if err := os.WriteFile(file, []byte(killedAndCancelled), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, problems := command(t, "run", file, "--backend", "process", "--clients", "processes", "--out", dir)
+	code, out, problems := decided(t, "run", file, "--backend", "process", "--clients", "processes", "--out", dir)
 	if code != exitAsExpected {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}

@@ -28,11 +28,25 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// decided runs a command on real servers, and once more, a few times, where the machine was
+// too slow for a verdict; of one that always is, it says so.
+func decided(t *testing.T, args ...string) (code int, out, problems string) {
+	t.Helper()
+	for range 5 {
+		if code, out, problems = command(t, args...); code != exitUndecided {
+			return code, out, problems
+		}
+		t.Logf("undecided; once more:\n%s%s", out, problems)
+	}
+	t.Skip("undecided: the machine is too slow")
+	return
+}
+
 // leases runs a scenario on real servers and counts the runs that violated
 // lease exclusion.
 func leases(t *testing.T, scenario string, runs int) (code, violated int) {
 	t.Helper()
-	code, out, problems := command(t, "run", scenario, "--backend", "process", "--runs", fmt.Sprint(runs), "--json", "--out", t.TempDir())
+	code, out, problems := decided(t, "run", scenario, "--backend", "process", "--runs", fmt.Sprint(runs), "--json", "--out", t.TempDir())
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	if len(lines) != runs {
 		t.Fatalf("exit code %d, %d lines of %d: %s", code, len(lines), runs, problems)
@@ -204,7 +218,7 @@ func serversBelow(dir string) (n int) {
 // soon waits until a condition holds.
 func soon(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("still not: %s", what)
 		}

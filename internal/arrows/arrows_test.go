@@ -81,6 +81,7 @@ var rules = []rule{
 	{"internal/files", nil, "a file is written whole whatever it says"},
 	{"internal/page", nil, "a page knows porcupine, and nothing of what is ordered"},
 	{"internal/packed", nil, "compressed bytes are the same whatever they say"},
+	{"internal/flake", []string{"internal/files", "internal/table", "storm"}, "it runs the tests of whatever there is; of storm it takes the interval of a rate"},
 	{"internal/mutants/hunter", []string{"nemesis", "checker", "storm/simulated", "hunt", "hunt/assume", "hunt/score", "internal/mutants"}, "it is built anew for each defect, and knows none"},
 	{"internal/mutants", []string{"internal/files", "checker", "hunt/score"}, "whether a defect was found is told by a program of its own, which has the defect in it"},
 	{"internal", []string{"*"}, "tests of the whole"},

@@ -75,6 +75,33 @@ func closeEndsEverything(s *scene) {
 	s.wantHeld(s.key, s.every(""))
 }
 
+// Close tells a holder who extends the lock without a pause, so that there is always an
+// extension under way that is younger than the hold: here one that is not told until the
+// hold is lost.
+func closeWhileExtending(s *scene) {
+	extended, lost, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	m := s.client(config(), observe(func(e env.Event) {
+		switch e.Step {
+		case env.StepExtended:
+			close(extended)
+			select {
+			case <-lost:
+			case <-over:
+			}
+		case env.StepLost:
+			close(lost)
+		}
+	}))
+	h := s.lock(m)
+	var extension sync.WaitGroup
+	extension.Go(func() { _ = h.Extend(s.ctx, config().TTL) })
+	<-extended
+	s.close(m)
+	s.wantError("cause", context.Cause(h.Context()), redlock.ErrClosed)
+	close(over)
+	extension.Wait()
+}
+
 // Close ends calls that are under way: those that wait for the lock, those that
 // extend it, those that release it.
 func closeDuringCalls(s *scene) {

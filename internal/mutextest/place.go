@@ -46,6 +46,7 @@ func Run(t *testing.T, p Place) {
 		{"cancelled while waiting", cancelledWhileWaiting},
 		{"cancelled in a try", cancelledInATry},
 		{"close", closeEndsEverything},
+		{"close while extending", closeWhileExtending},
 		{"close during calls", closeDuringCalls},
 	} {
 		t.Run(b.name, func(t *testing.T) { b.test(newScene(t, p)) })

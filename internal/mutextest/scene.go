@@ -16,9 +16,9 @@ const ms = time.Millisecond
 
 const (
 	// patience bounds the waits for what comes at once.
-	patience = 20 * time.Second
+	patience = 2 * time.Minute
 	// hang is a test that gets nowhere: no machine is so busy.
-	hang = 5 * time.Minute
+	hang = 10 * time.Minute
 )
 
 // scene is what one test plays on.

@@ -153,7 +153,7 @@ func TestBar(t *testing.T) {
 	b.Steps(3)
 	b.Say(", %s", strings.Repeat("and more ", 10))
 	shown := func(n int) {
-		for end := time.Now().Add(30 * time.Second); strings.Count(f.String(), "\ra work") < n; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); strings.Count(f.String(), "\ra work") < n; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("not shown %d times: %q", n, f.String())
 			}

@@ -4,6 +4,7 @@ package redisnode_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"math"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -19,32 +21,23 @@ import (
 
 // ear is a node that answers the handshake, and SET when it is told to.
 type ear struct {
-	net.Listener
 	mu          sync.Mutex
 	connections []net.Conn // over which it has heard a SET
 	heard       int        // SETs
 }
 
-// newEar returns an ear and nodes of it alone.
+// newEar returns an ear and nodes of it alone, in a bubble: what takes a while there takes as
+// long on any machine.
 func newEar(t *testing.T, o redisnode.Options) (*ear, *bench) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	e := new(ear)
+	o.Dial = func(context.Context, string, string) (net.Conn, error) {
+		ours, its := net.Pipe()
+		go e.hear(its)
+		return ours, nil
 	}
-	t.Cleanup(func() { l.Close() })
-	e := &ear{Listener: l}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go e.hear(conn)
-		}
-	}()
 	b := &bench{T: t}
-	b.nodes = b.connect([]string{l.Addr().String()}, o)
+	b.nodes = b.connect([]string{"ear:1"}, o)
 	return e, b
 }
 
@@ -126,6 +119,10 @@ func (b *bench) wantOne(r env.Round, want env.Answer) {
 // What has waited for a connection goes out together: all of it is heard before any of it
 // is answered.
 func TestRequestsThatWaitGoOutTogether(t *testing.T) {
+	synctest.Test(t, testRequestsThatWaitGoOutTogether)
+}
+
+func testRequestsThatWaitGoOutTogether(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	rounds := []env.Round{b.send(env.Never)}
 	e.await(b, 1)
@@ -141,7 +138,9 @@ func TestRequestsThatWaitGoOutTogether(t *testing.T) {
 }
 
 // Those that may be abreast have a connection each.
-func TestRequestsAbreast(t *testing.T) {
+func TestRequestsAbreast(t *testing.T) { synctest.Test(t, testRequestsAbreast) }
+
+func testRequestsAbreast(t *testing.T) {
 	const requests = 10
 	e, b := newEar(t, redisnode.Options{PoolSize: requests, Abreast: math.MaxInt})
 	for range requests {
@@ -155,7 +154,9 @@ func TestRequestsAbreast(t *testing.T) {
 
 // A node that does not answer holds nobody up: what waits goes out over a further
 // connection.
-func TestRequestsDoNotWaitForSilence(t *testing.T) {
+func TestRequestsDoNotWaitForSilence(t *testing.T) { synctest.Test(t, testRequestsDoNotWaitForSilence) }
+
+func testRequestsDoNotWaitForSilence(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{})
 	for sent := range 4 {
 		b.send(env.Never)
@@ -164,7 +165,9 @@ func TestRequestsDoNotWaitForSilence(t *testing.T) {
 }
 
 // What is given up while it waits is not sent any more, and known to have done nothing.
-func TestRequestGivenUpWhileItWaits(t *testing.T) {
+func TestRequestGivenUpWhileItWaits(t *testing.T) { synctest.Test(t, testRequestGivenUpWhileItWaits) }
+
+func testRequestGivenUpWhileItWaits(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	b.send(env.Never)
 	e.await(b, 1)
@@ -178,7 +181,9 @@ func TestRequestGivenUpWhileItWaits(t *testing.T) {
 
 // A node that has answered nothing of a lot hears of one request at a time, until it answers:
 // of that which can wait for longest.
-func TestMuteNodeIsProbed(t *testing.T) {
+func TestMuteNodeIsProbed(t *testing.T) { synctest.Test(t, testMuteNodeIsProbed) }
+
+func testMuteNodeIsProbed(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	first := b.send(in(50 * time.Millisecond))
 	e.await(b, 1)
@@ -202,7 +207,9 @@ func TestMuteNodeIsProbed(t *testing.T) {
 
 // A node that has not answered its probe either keeps one waiting at most, and the others
 // are refused; when it answers everything is as before.
-func TestMuteNodeKeepsNobodyWaiting(t *testing.T) {
+func TestMuteNodeKeepsNobodyWaiting(t *testing.T) { synctest.Test(t, testMuteNodeKeepsNobodyWaiting) }
+
+func testMuteNodeKeepsNobodyWaiting(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	for sent := range 2 {
 		lost := b.send(in(50 * time.Millisecond))
@@ -248,6 +255,10 @@ func (e *ear) batch(b *bench, requests int) (rounds []env.Round) {
 // A request whose reply has come is answered while others of its batch have none, in the
 // order in which they went out.
 func TestReplyIsNotHeldUpByTheRestOfItsBatch(t *testing.T) {
+	synctest.Test(t, testReplyIsNotHeldUpByTheRestOfItsBatch)
+}
+
+func testReplyIsNotHeldUpByTheRestOfItsBatch(t *testing.T) {
 	const requests = 5
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	rounds := e.batch(b, requests)
@@ -262,7 +273,9 @@ func TestReplyIsNotHeldUpByTheRestOfItsBatch(t *testing.T) {
 
 // Replies count as they come, whole, whatever pieces they come in and whatever they say, and
 // not before their last byte.
-func TestRepliesComeInPieces(t *testing.T) {
+func TestRepliesComeInPieces(t *testing.T) { synctest.Test(t, testRepliesComeInPieces) }
+
+func testRepliesComeInPieces(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	replies := []struct {
 		text string
@@ -284,6 +297,10 @@ func TestRepliesComeInPieces(t *testing.T) {
 
 // A broken connection takes along the requests that had no reply, and no other.
 func TestBrokenConnectionTakesNoReplyBack(t *testing.T) {
+	synctest.Test(t, testBrokenConnectionTakesNoReplyBack)
+}
+
+func testBrokenConnectionTakesNoReplyBack(t *testing.T) {
 	const requests = 4
 	for replied := range requests + 1 {
 		e, b := newEar(t, redisnode.Options{PoolSize: 1})
@@ -306,7 +323,9 @@ func TestBrokenConnectionTakesNoReplyBack(t *testing.T) {
 }
 
 // What is given up on its way takes nothing along that went out with it.
-func TestRequestGivenUpAmongOthers(t *testing.T) {
+func TestRequestGivenUpAmongOthers(t *testing.T) { synctest.Test(t, testRequestGivenUpAmongOthers) }
+
+func testRequestGivenUpAmongOthers(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	b.send(env.Never)
 	e.await(b, 1)
@@ -319,7 +338,9 @@ func TestRequestGivenUpAmongOthers(t *testing.T) {
 }
 
 // Closed nodes tell of everything that was on its way, and of what had not yet set out.
-func TestCloseReportsWhatWaits(t *testing.T) {
+func TestCloseReportsWhatWaits(t *testing.T) { synctest.Test(t, testCloseReportsWhatWaits) }
+
+func testCloseReportsWhatWaits(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	rounds := []env.Round{b.send(env.Never)}
 	e.await(b, 1)

@@ -130,13 +130,13 @@ func follow(b *bench, node int) string {
 	return b.fleet.Server(node).Addr()
 }
 
-// load has a server load for half a minute what a master sends: the last server
+// load has a server load for minutes what a master sends: the last server
 // of the fleet. It takes writes, or it would refuse them for being a replica.
 func load(b *bench, node int) string {
 	b.Helper()
 	master := b.fleet.Len()
 	_, port, _ := net.SplitHostPort(b.fleet.Server(master).Addr())
-	b.do(master, "EVAL", "for i = 1, 3000 do redis.call('SET', 'ballast' .. i, string.rep('x', 1000)) end return 1", 0)
+	b.do(master, "EVAL", "for i = 1, 20000 do redis.call('SET', 'ballast' .. i, string.rep('x', 1000)) end return 1", 0)
 	b.do(master, "CONFIG", "SET", "repl-diskless-sync-delay", "0")
 	b.do(node, "CONFIG", "SET", "replica-read-only", "no", "key-load-delay", "10000", "loading-process-events-interval-bytes", "1024")
 	b.do(node, "REPLICAOF", "127.0.0.1", port)

@@ -1,0 +1,237 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain makes this program one that keeps a core busy, as the command is one.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == spinning {
+		spin(os.Stdin)
+	}
+	os.Exit(m.Run())
+}
+
+// module writes a module of which some files are tests, and returns its folder.
+func module(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	files["go.mod"] = "module example.com/tried\n\ngo 1.24\n"
+	for name, text := range files {
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOFLAGS", "-buildvcs=false")
+	t.Setenv("GOWORK", "off")
+	return root
+}
+
+const greenTests = `package green
+import "os"
+import "testing"
+func TestFile(t *testing.T) {
+	if _, err := os.Stat("testdata/here"); err != nil { t.Error(err) }
+}
+func TestSkipped(t *testing.T) { t.Skip("not here") }
+func TestContainer(t *testing.T) { t.Error("is left out") }
+`
+
+const redTests = `package red
+import "testing"
+import "runtime"
+func TestTree(t *testing.T) {
+	t.Run("good", func(t *testing.T) {})
+	t.Run("bad", func(t *testing.T) {
+		if runtime.GOMAXPROCS(0) == 8 { t.Error("eight") }
+	})
+}
+`
+
+// tried are options for a module, whose keep is beside it.
+func tried(t *testing.T, root string) options {
+	return options{
+		root: root, modules: []string{"."}, keep: filepath.Join(t.TempDir(), "keep"), runs: 2, abreast: 2, limit: 5 * time.Minute,
+		chosen: choice{skip: "^TestContainer", raced: "./green", others: "^TestNobody$"},
+	}
+}
+
+// Every package runs under every stress, in its own folder; a failure is that of the test
+// that failed, under the stress under which it did.
+func TestTablesOfAModule(t *testing.T) {
+	root := module(t, map[string]string{
+		"green/green_test.go": greenTests, "green/testdata/here": "", "red/red_test.go": redTests, "without.go": "package tried\n",
+		"only/only_test.go": "package only\nimport \"testing\"\nfunc TestContainerAlone(t *testing.T) { t.Error(\"is left out\") }\n",
+	})
+	o := tried(t, root)
+	o.page = filepath.Join(t.TempDir(), "page.md")
+	if err := os.WriteFile(o.page, []byte("# Page\n\n<!-- flake -->\nold\n<!-- /flake -->\n\nEnd.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	failures, err := flake(t.Context(), o, io.Discard)
+	if err != nil || failures != 2 {
+		t.Fatalf("%d failures, %v", failures, err)
+	}
+	page, err := os.ReadFile(o.page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"# Page\n\n<!-- flake -->\n", "<!-- /flake -->\n\nEnd.\n", "which are all of `only`",
+		"| `green` | 2 | 2 | 2 | 2 | 2 | 2 |\n",
+		"| `red` | 2 | 2 | 2 | **2 of 2 (≤ 100 %)** | – | 2 |\n",
+		"| `red` TestTree/bad | procs-8 | 2 of 2 (≤ 100 %) |\n",
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	if strings.Contains(string(page), "old") {
+		t.Error("the page keeps its old table")
+	}
+}
+
+// What was made is not made again, until something has changed.
+func TestGoesOnWhereItWasStopped(t *testing.T) {
+	root := module(t, map[string]string{"green/green_test.go": greenTests, "green/testdata/here": ""})
+	o := tried(t, root)
+	o.runs, o.abreast = 1, 1
+	for _, want := range []int{len(stresses), 0} {
+		if got := made(t, o); got != want {
+			t.Errorf("%d runs, want %d", got, want)
+		}
+	}
+	o.runs = 2
+	if got := made(t, o); got != len(stresses) {
+		t.Errorf("%d more runs, want %d", got, len(stresses))
+	}
+	if err := os.WriteFile(filepath.Join(root, "green/testdata/here"), []byte("changed"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := made(t, o); got != 2*len(stresses) {
+		t.Errorf("%d runs of what has changed, want %d", got, 2*len(stresses))
+	}
+}
+
+// made counts the runs that were made.
+func made(t *testing.T, o options) int {
+	t.Helper()
+	var progress bytes.Buffer
+	if _, err := flake(t.Context(), o, &progress); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(progress.String(), " passed, ")
+}
+
+// A test that hangs is ended with the stacks of its goroutines, and what it started is gone.
+func TestHangs(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pid")
+	root := module(t, map[string]string{"hangs/hangs_test.go": fmt.Sprintf(`package hangs
+import ("fmt"; "os"; "os/exec"; "syscall"; "testing")
+func TestHangs(t *testing.T) {
+	cmd := exec.Command("sleep", "3600")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Stdout = os.Stdout
+	if err := cmd.Start(); err != nil { t.Fatal(err) }
+	if err := os.WriteFile(%q, []byte(fmt.Sprint(cmd.Process.Pid)), 0o644); err != nil { t.Fatal(err) }
+	select {}
+}
+`, pids)})
+	o := tried(t, root)
+	o.runs, o.limit = 1, 3*time.Second
+	desk, err := open(t.Context(), o.keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer desk.close()
+	packages, err := list(t.Context(), root, o.modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, _, err := compileAll(t.Context(), packages, o, desk.binaries, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk.runner.limit = o.limit
+	r, err := desk.runner.do(t.Context(), *jobs[0], 0, 7)
+	if err != nil || r.Ended == "" || !slices.Equal(r.Failed, []string{"TestHangs"}) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	said, err := os.ReadFile(r.Output)
+	if err != nil || !strings.Contains(string(said), "test timed out") || !strings.Contains(string(said), "hangs.TestHangs(") {
+		t.Errorf("%v, the output has no stacks:\n%s", err, said)
+	}
+	pid, err := os.ReadFile(pids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(2 * time.Minute); runs(string(pid)); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("process %s is still there", pid)
+		}
+	}
+}
+
+// runs reports whether a process is there that has not ended.
+func runs(pid string) bool {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return err == nil && !strings.HasPrefix(state, "Z")
+}
+
+// What is stopped ends at once, and keeps no result of what it was doing.
+func TestStopped(t *testing.T) {
+	root := module(t, map[string]string{"waits/waits_test.go": "package waits\nimport \"testing\"\nfunc TestWaits(t *testing.T) { println(\"waits\"); select {} }\n"})
+	o := tried(t, root)
+	desk, err := open(t.Context(), o.keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := list(t.Context(), root, o.modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, _, err := compileAll(t.Context(), packages, o, desk.binaries, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk.runner.limit, desk.runner.grace = time.Hour, time.Hour
+	ctx, stop := context.WithCancel(t.Context())
+	heard := &listener{stop: stop}
+	if _, _, err := desk.runner.start(ctx, *jobs[0], 0, 7, heard); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := desk.work(ctx, jobs, o, io.Discard); err != nil || len(desk.kept.all) != 0 {
+		t.Errorf("%v, %d results", err, len(desk.kept.all))
+	}
+	if _, err := open(t.Context(), o.keep); err == nil {
+		t.Error("two work in one folder")
+	}
+	desk.close()
+}
+
+// listener stops a run as soon as its test says something.
+type listener struct{ stop func() }
+
+func (l *listener) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "waits") {
+		l.stop()
+	}
+	return len(p), nil
+}

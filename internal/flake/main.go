@@ -1,0 +1,114 @@
+//go:build linux
+
+// Command flake runs the tests of the project again and again under stress, and counts how
+// often each fails. "make flake" starts it.
+//
+// It compiles the tests of each package once, and once more for the race detector, and runs
+// each binary in its package's folder, under each stress once, then again. Results are kept
+// in a file by the hash of the binary, so that it goes on where it was stopped and begins
+// anew with what has changed.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	patterns []string
+	root     string
+	modules  []string
+	keep     string
+	page     string
+	runs     int
+	abreast  int
+	budget   time.Duration
+	limit    time.Duration
+	chosen   choice
+}
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == spinning {
+		spin(os.Stdin)
+	}
+	runtime.LockOSThread() // see command
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	failures, err := flake(ctx, parse(), os.Stderr)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "flake:", err)
+		os.Exit(2)
+	}
+	if failures > 0 {
+		os.Exit(1)
+	}
+}
+
+func parse() (o options) {
+	flag.StringVar(&o.keep, "keep", "runs/flake", "the `folder` for binaries, results and the output of what failed")
+	flag.StringVar(&o.page, "page", "", "the `file` whose table between <!-- flake --> and <!-- /flake --> is replaced; none if empty")
+	flag.IntVar(&o.runs, "runs", 30, "how often each package is run under each stress")
+	flag.IntVar(&o.abreast, "abreast", 1, "how many binaries run at a time")
+	flag.DurationVar(&o.budget, "budget", 0, "begin no run after so long; 0: until all are made")
+	flag.DurationVar(&o.limit, "limit", 30*time.Minute, "a run that lasts longer fails, with the stacks of its goroutines")
+	flag.StringVar(&o.chosen.skip, "skip", "", "a regular `expression`: tests that are left out")
+	flag.StringVar(&o.chosen.raced, "raced", "", "`patterns` of packages of which all tests run under the race detector, with spaces between; all if empty")
+	flag.StringVar(&o.chosen.others, "race-only", "", "a regular `expression`: tests of other packages that it sees")
+	modules := flag.String("modules", ". bench", "`folders` of modules, with spaces between")
+	flag.Usage = func() {
+		fmt.Fprint(os.Stderr, "usage: flake [flags] [packages, such as ./locks and ./cluster/...]\n\nruns the tests of packages under stress, and counts how often each fails\n\n")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	o.patterns, o.root, o.modules = flag.Args(), ".", fields(*modules)
+	return o
+}
+
+// flake runs what there is time for and writes the tables. failures is how many of the
+// runs that count have failed.
+func flake(ctx context.Context, o options, progress io.Writer) (failures int, err error) {
+	root, err := filepath.Abs(o.root)
+	if err != nil {
+		return 0, err
+	}
+	keep, err := filepath.Abs(o.keep)
+	if err != nil {
+		return 0, err
+	}
+	desk, err := open(ctx, keep)
+	if err != nil {
+		return 0, err
+	}
+	defer desk.close()
+	packages, err := list(ctx, root, o.modules)
+	if err != nil {
+		return 0, err
+	}
+	jobs, left, err := compileAll(ctx, packages, o, desk.binaries, progress)
+	if err != nil {
+		return 0, err
+	}
+	if len(jobs) == 0 {
+		return 0, fmt.Errorf("no package with tests is meant by %q", o.patterns)
+	}
+	err = desk.work(ctx, jobs, o, progress)
+	if ctx.Err() != nil {
+		err = nil // what there is, is shown; the rest is made next time
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, j := range jobs {
+		failures += count(desk.kept.of(*j)).failures
+	}
+	return failures, show(o, root, jobs, left, desk.kept)
+}
