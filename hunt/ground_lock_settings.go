@@ -74,6 +74,9 @@ func drawRedlock(d dice, s *scenarios.Scenario) {
 	if d.chance(25) {
 		room := validity(*l) - l.Margin
 		l.Watchdog.Every = d.between(room/6, room*2/3)
+		if d.chance(30) { // so late that little of the validity is left
+			l.Watchdog.Every = d.between(room*2/3, room*19/20)
+		}
 		if d.chance(50) {
 			l.Watchdog.Limit = 1 + d.IntN(4)
 		}
