@@ -49,7 +49,11 @@ func (p *planner) aim(g nemesis.Generator, s scenarios.Scenario) {
 			p.add(commonCause(p.dice, f, p.world, one(p.dice, most, most, most, s.Nodes/2, max(most-2, 1)))...)
 		}
 	}
-	if p.chance(25) {
+	edgewise := 20
+	if runsOut(s) {
+		edgewise = 60
+	}
+	if p.chance(edgewise) {
 		p.addEdgewise(g)
 	}
 	if p.chance(35) && p.left > 2 && len(p.world.Plan) == 0 {

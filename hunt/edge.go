@@ -49,6 +49,9 @@ func timesOf(s scenarios.Scenario) (times []time.Duration) {
 // addEdgewise adds faults that are there from the outset and all at the edge of what is
 // assumed: each alone is within bounds, and the lock has to withstand them together.
 func (p *planner) addEdgewise(g nemesis.Generator) {
+	if clocks, some := onlyThose(g, ofClocks); some && p.chance(50) {
+		g = clocks
+	}
 	for _, f := range p.drawn(g, 2, p.edges.limits) {
 		for _, f := range p.together(p.edges.moved(p.dice, f, p.world)) {
 			if p.left > 0 && fits(f, p.world) {
@@ -63,6 +66,9 @@ func (p *planner) addEdgewise(g nemesis.Generator) {
 func (p *planner) together(f nemesis.Fault) []nemesis.Fault {
 	most := p.edges.scenario.Nodes/2 + 1
 	other, clock := opposite(f)
+	if clock && slows(f) && p.chance(50) { // what is set by a fast clock ends first for one that is slow
+		f, other = other, f
+	}
 	switch node := nodeOf(&f); {
 	case clock && p.chance(60):
 		f, other = ofMachine(f, nemesis.Machine{Node: 1}), ofMachine(other, nemesis.Machine{Client: 1 + p.IntN(one(p.dice, 1, p.world.Clients))})
@@ -87,6 +93,19 @@ func opposite(f nemesis.Fault) (nemesis.Fault, bool) {
 		return f, false
 	}
 	return f, true
+}
+
+// slows reports whether a fault takes a clock back, or makes it slow.
+func slows(f nemesis.Fault) bool {
+	switch a := f.Action.(type) {
+	case *nemesis.ClockRate:
+		return a.PPM < 0
+	case *nemesis.ClockSlew:
+		return a.By < 0
+	case *nemesis.ClockJump:
+		return a.By < 0
+	}
+	return false
 }
 
 // ofMachine is the fault of a clock, of another machine's.

@@ -121,6 +121,13 @@ func outwork(d dice, s *scenarios.Scenario) {
 	l.Tries, l.Retry = 0, d.within(l.TTL/200, l.TTL/20)
 }
 
+// runsOut reports whether a holder works on when its watchdog has stopped, so that a
+// validity that was extended runs to its end while others want the lock.
+func runsOut(s scenarios.Scenario) bool {
+	w := s.Lock.Watchdog
+	return w.Limit > 0 && len(s.Clients) > 1 && s.Clients[0].Work.Min >= time.Duration(w.Limit)*w.Every+s.Lock.TTL
+}
+
 // outlast makes a quarantine outlast what clients ask for, as it has to; and mostly lets
 // one ask for more than the lock does, and hold it long after its first TTL, on nodes that
 // forget.
