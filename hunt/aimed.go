@@ -139,11 +139,14 @@ var (
 	stepBeforeWrite = nemesis.StepName(env.StepBeforeWrite.String())
 )
 
-// drawCuts cuts one client, or two, off from as many nodes as they can do without.
+// drawCuts cuts one client, or two, off from as many nodes as they can do without or, less
+// often, from one more.
 func drawCuts(d dice, g nemesis.Generator, s scenarios.Scenario) (cuts nemesis.Plan) {
 	spare := (s.Nodes - 1) / 2
 	if s.Nodes%2 == 0 && d.chance(50) {
 		spare = s.Nodes / 2
+	} else if d.chance(20) {
+		spare++ // one too many: nobody there may be granted anything
 	}
 	if spare == 0 || g.Faults["partition"] == 0 {
 		return nil

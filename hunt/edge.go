@@ -23,7 +23,10 @@ type edges struct {
 // promised whatever happens, of what its lock does.
 func (h Hunt) edges(s scenarios.Scenario) edges {
 	e := edges{scenario: s, times: timesOf(s), near: h.Guidance != None}
-	if e.assumptions = h.Terms(s).Limited(); len(e.assumptions) == 0 {
+	if h.Terms != nil {
+		e.assumptions = h.Terms(s).Limited()
+	}
+	if len(e.assumptions) == 0 {
 		e.assumptions = assume.Promised(s).Limited()
 	}
 	return e
