@@ -16,6 +16,7 @@ func (h Hunt) plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesi
 	p := planner{
 		dice: dice{random}, admits: admits, left: g.Most - len(s.Plan), world: s.World(),
 		scale: max(s.LongestTTL(), s.Lock.Quarantine), // before that nobody need have been granted anything
+		edges: h.edges(s),
 	}
 	if h.Guidance != None {
 		p.aim(g, s)
@@ -33,6 +34,7 @@ type planner struct {
 	world  nemesis.Setting
 	scale  time.Duration // as [nemesis.Generator.Plan] wants it
 	left   int           // faults that may still be added
+	edges  edges
 }
 
 // aim draws faults that go together. One fault rarely shows anything of a lock on a
@@ -44,8 +46,15 @@ func (p *planner) aim(g nemesis.Generator, s scenarios.Scenario) {
 	nodal, some := onlyThose(g, ofNodes)
 	if most := s.Nodes/2 + 1; p.chance(12) && s.Nodes > 1 && p.left > most && some {
 		for _, f := range p.drawn(nodal, 1, func(f nemesis.Fault) bool { return nodeOf(&f) != nil }) {
-			p.add(commonCause(p.dice, f, p.world, most)...)
+			p.add(commonCause(p.dice, f, p.world, one(p.dice, most, most, most, s.Nodes/2, max(most-2, 1)))...)
 		}
+	}
+	edgewise := 20
+	if runsOut(s) {
+		edgewise = 60
+	}
+	if p.chance(edgewise) {
+		p.addEdgewise(g)
 	}
 	if p.chance(35) && p.left > 2 && len(p.world.Plan) == 0 {
 		p.add(drawCuts(p.dice, g, s)...)
@@ -74,7 +83,15 @@ func (p *planner) drawn(g nemesis.Generator, most int, fit func(nemesis.Fault) b
 		return nil
 	}
 	admitting := g.Admitting(func(f nemesis.Fault) bool { return p.admits(f) && fit(f) })
-	return admitting.Plan(p.world, p.scale, nemesis.Stream(p.Uint64(), nemesis.PlanStream))
+	plan := admitting.Plan(p.world, p.scale, nemesis.Stream(p.Uint64(), nemesis.PlanStream))
+	for i := range plan {
+		if p.edges.near && p.chance(15) {
+			beside := p.world
+			beside.Plan = slices.Concat(p.world.Plan, plan[:i], plan[i+1:])
+			plan[i] = p.edges.moved(p.dice, plan[i], beside)
+		}
+	}
+	return plan
 }
 
 // add adds those of the faults that are admitted.
@@ -122,11 +139,14 @@ var (
 	stepBeforeWrite = nemesis.StepName(env.StepBeforeWrite.String())
 )
 
-// drawCuts cuts one client, or two, off from as many nodes as they can do without.
+// drawCuts cuts one client, or two, off from as many nodes as they can do without or, less
+// often, from one more.
 func drawCuts(d dice, g nemesis.Generator, s scenarios.Scenario) (cuts nemesis.Plan) {
 	spare := (s.Nodes - 1) / 2
 	if s.Nodes%2 == 0 && d.chance(50) {
 		spare = s.Nodes / 2
+	} else if d.chance(20) {
+		spare++ // one too many: nobody there may be granted anything
 	}
 	if spare == 0 || g.Faults["partition"] == 0 {
 		return nil
@@ -175,11 +195,16 @@ func fromOutset(d dice, f nemesis.Fault, s nemesis.Setting) nemesis.Fault {
 // valid is the first of two faults if it can be in a setting, beside its plan, and else
 // the other.
 func valid(f, otherwise nemesis.Fault, s nemesis.Setting) nemesis.Fault {
-	s.Plan = append(slices.Clone(s.Plan), f)
-	if s.Validate() != nil || !s.Plan.Disjoint(s) {
-		return otherwise
+	if fits(f, s) {
+		return f
 	}
-	return f
+	return otherwise
+}
+
+// fits reports whether a fault can be in a setting, beside its plan.
+func fits(f nemesis.Fault, s nemesis.Setting) bool {
+	s.Plan = append(slices.Clone(s.Plan), f)
+	return s.Validate() == nil && s.Plan.Disjoint(s)
 }
 
 // decisive are the steps of a client between which something can come.

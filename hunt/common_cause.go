@@ -27,14 +27,14 @@ func numberOf(a nemesis.Action, whom string) (number *int) {
 }
 
 // ofNodes are the kinds of faults that can befall one node, ofClients those that befall
-// one client and cannot befall a node.
-var ofNodes, ofClients = func() (nodes, clients map[nemesis.Kind]bool) {
-	nodes, clients = map[nemesis.Kind]bool{}, map[nemesis.Kind]bool{}
+// one client and cannot befall a node, ofClocks those that befall the machine of either.
+var ofNodes, ofClients, ofClocks = func() (nodes, clients, clocks map[nemesis.Kind]bool) {
+	nodes, clients, clocks = map[nemesis.Kind]bool{}, map[nemesis.Kind]bool{}, map[nemesis.Kind]bool{}
 	for _, a := range nemesis.Actions() {
-		nodes[a.Kind()] = numberOf(a, "node") != nil
-		clients[a.Kind()] = !nodes[a.Kind()] && numberOf(a, "client") != nil
+		node, client := numberOf(a, "node") != nil, numberOf(a, "client") != nil
+		nodes[a.Kind()], clients[a.Kind()], clocks[a.Kind()] = node, client && !node, client && node
 	}
-	return nodes, clients
+	return nodes, clients, clocks
 }()
 
 // onlyThose draws of these kinds alone, if any of them has a weight: the others are many,

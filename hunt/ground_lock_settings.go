@@ -74,6 +74,9 @@ func drawRedlock(d dice, s *scenarios.Scenario) {
 	if d.chance(25) {
 		room := validity(*l) - l.Margin
 		l.Watchdog.Every = d.between(room/6, room*2/3)
+		if d.chance(30) { // so late that little of the validity is left
+			l.Watchdog.Every = d.between(room*2/3, room*19/20)
+		}
 		if d.chance(50) {
 			l.Watchdog.Limit = 1 + d.IntN(4)
 		}
@@ -116,6 +119,13 @@ func outwork(d dice, s *scenarios.Scenario) {
 		s.Clients[1+i].Start = d.within(last, last+l.TTL/5)
 	}
 	l.Tries, l.Retry = 0, d.within(l.TTL/200, l.TTL/20)
+}
+
+// runsOut reports whether a holder works on when its watchdog has stopped, so that a
+// validity that was extended runs to its end while others want the lock.
+func runsOut(s scenarios.Scenario) bool {
+	w := s.Lock.Watchdog
+	return w.Limit > 0 && len(s.Clients) > 1 && s.Clients[0].Work.Min >= time.Duration(w.Limit)*w.Every+s.Lock.TTL
 }
 
 // outlast makes a quarantine outlast what clients ask for, as it has to; and mostly lets

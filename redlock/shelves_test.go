@@ -72,8 +72,10 @@ func (s *shelf) execute(c env.Command) env.Answer {
 		if expiry.After(e.expiry) {
 			s.keys[c.Key] = entry{c.Token, expiry}
 		}
-	case c.Op == env.OpDelete && e.token == c.Token:
+	case c.Op == env.OpDelete && e.token == c.Token, c.Op == env.OpRemove && e.token != "":
 		delete(s.keys, c.Key)
+	case c.Op > env.OpExtend && c.Op != env.OpRemove: // not on these shelves
+		return env.Failed
 	default:
 		return env.No
 	}

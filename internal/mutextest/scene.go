@@ -24,7 +24,8 @@ const (
 // scene is what one test plays on.
 type scene struct {
 	*testing.T
-	ctx   context.Context // ends the calls of a test that gets nowhere
+	ctx   context.Context // ends the calls of a test that has failed, or gets nowhere
+	stop  context.CancelFunc
 	place Place
 	key   string    // a resource that no other test uses
 	nodes env.Nodes // to do to keys what no lock would
@@ -34,7 +35,22 @@ func newScene(t *testing.T, p Place) *scene {
 	NoGoroutineStays(t)
 	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	t.Cleanup(cancel)
-	return &scene{T: t, ctx: ctx, place: p, key: t.Name(), nodes: p.Connect(t)}
+	return &scene{T: t, ctx: ctx, stop: cancel, place: p, key: t.Name(), nodes: p.Connect(t)}
+}
+
+// Errorf fails the test and ends its calls: a client may wait for a key that a defect has
+// left, and keys live for an hour.
+func (s *scene) Errorf(format string, args ...any) {
+	s.Helper()
+	s.T.Errorf(format, args...)
+	s.stop()
+}
+
+// Error is as [scene.Errorf].
+func (s *scene) Error(args ...any) {
+	s.Helper()
+	s.T.Error(args...)
+	s.stop()
 }
 
 // NoGoroutineStays checks that when the test has ended no more goroutines run
