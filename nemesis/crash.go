@@ -32,7 +32,7 @@ func (c *Crash) targets(Setting) []string { return []string{server(c.Node)} }
 
 func (c *Crash) ending() ending { return Restart(c.RestartDelay).ending() }
 
-func (c *Crash) feature() Feature { return Restart(c.RestartDelay).feature() }
+func (c *Crash) features() []Feature { return Restart(c.RestartDelay).features() }
 
 func (*Crash) random(d *dice) Action {
 	return &Crash{Node: d.node(), RestartDelay: d.restartDelay()}

@@ -32,7 +32,7 @@ type Generator struct {
 // GeneratorVersion is the version of the plans: it is counted up when the same
 // generator, setting and seed come to give other plans. More kinds of faults
 // do not change the plans of a generator that names its kinds.
-const GeneratorVersion = 2
+const GeneratorVersion = 3
 
 // MostFaults is the largest number of faults that a plan can be asked for.
 const MostFaults = 99
@@ -124,7 +124,7 @@ func (g *Generator) fitting(d *dice, kinds []Action, plan Plan) (Fault, bool) {
 			break
 		}
 		action := kinds[d.below(len(kinds))].random(d)
-		if g.able != nil && !g.able.equipped(action) {
+		if g.able != nil && g.able.missing(action) != "" {
 			continue
 		}
 		f := Fault{Action: action, Start: d.start(), End: d.end(action.ending())}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/aof"
 	"github.com/lockstorm/lockstorm/cluster/wire"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
@@ -105,7 +106,16 @@ type Powered interface {
 	SyncFrom(phase time.Duration)
 
 	// LosePower ends the server, with what was on its disk.
-	LosePower() error
+	LosePower(aof.Loss) error
+}
+
+// Refuser is a [Powered] server that can be made to refuse a torn file.
+type Refuser interface {
+	Powered
+
+	// Refuse starts the server with aof-load-truncated no, and returns when it has refused
+	// its file and is gone. It is an error if it does not.
+	Refuse(ctx context.Context) error
 }
 
 // Restorer is a server that can be taken back to a time before.

@@ -131,6 +131,54 @@ func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
 	})
 }
 
+// set sets a key of an hour on node 1, by way of client 1.
+func (w *trial) set(key string) env.Answer {
+	r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
+	reply, _ := r.Next(context.Background(), env.Never)
+	return reply.Answer
+}
+
+func (w *trial) wantSet(key string, want env.Answer) {
+	w.t.Helper()
+	if got := w.set(key); got != want {
+		w.t.Errorf("%s: %v, want %v", key, got, want)
+	}
+}
+
+// A disk that has been stuck for as long as Redis puts its writes off has nothing of what
+// came meanwhile, syncs or not, and a torn record at the end does no harm.
+func TestLossOfPowerWithAStuckDisk(t *testing.T) {
+	const stuck = 1500 * time.Millisecond
+	w := newTrial(t, nemesis.Setting{Persistence: nemesis.EverySecond, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1, StuckSync: stuck, TornTail: nemesis.TornLoad}})})
+	synced := w.server(1).(*redisserver.Server).Synced
+	w.mustRun(func(int) {
+		w.wantSet("old", env.Yes)
+		for before := synced(); synced() == before; w.sleep(1, time.Millisecond) {
+		}
+		w.sleep(1, stuck)
+		for before := synced(); synced() == before; w.sleep(1, time.Millisecond) {
+			w.set("young")
+		}
+		w.Reach(1, begin, 0)
+		w.Reach(1, end, 0)
+		w.wantSet("old", env.No)
+		w.wantSet("young", env.Yes)
+	})
+}
+
+// A server that is told not to load a torn file stays away.
+func TestTornFileIsRefused(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Persistence: nemesis.Always, Plan: nemesis.Plan{{
+		Action: &nemesis.PowerLoss{Node: 1, TornTail: nemesis.TornRefuse}, Start: nemesis.When(1, begin, 0),
+	}}})
+	w.mustRun(func(int) {
+		w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes)
+		w.Reach(1, begin, 0)
+		w.wantAnswers("afterwards", w.ask(1, env.OpSet, "b", patience), isDown)
+	})
+	w.wantKinds(history.FaultStart, history.NodeDown)
+}
+
 // Without power a node loses what was not on its disk, and its clients learn nothing
 // until it is back.
 func TestLossOfPower(t *testing.T) {
@@ -141,31 +189,26 @@ func TestLossOfPower(t *testing.T) {
 	} {
 		t.Run(string(persistence), func(t *testing.T) {
 			w := newTrial(t, nemesis.Setting{Persistence: persistence, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1}})})
-			set := func(key string) env.Answer {
-				r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
-				reply, _ := r.Next(context.Background(), env.Never)
-				return reply.Answer
-			}
 			w.mustRun(func(int) {
-				set("old")
+				w.set("old")
 				for i := 0; ; i++ { // until right after a sync
 					key := fmt.Sprint("young ", i)
 					before := w.server(1).(*redisserver.Server).Synced()
-					set(key)
+					w.set(key)
 					w.sleep(1, time.Millisecond)
 					if i == 0 || persistence == nemesis.EverySecond && w.server(1).(*redisserver.Server).Synced() == before {
 						continue
 					}
-					set("young")
+					w.set("young")
 					break
 				}
 				w.Reach(1, begin, 0)
 				w.wantAnswers("without power", w.ask(1, env.OpSet, "b", 50*time.Millisecond), env.Lost)
 				w.Reach(1, end, 0)
-				if got := set("old"); got != c.old {
+				if got := w.set("old"); got != c.old {
 					t.Errorf("what was set long before: %v, want %v", got, c.old)
 				}
-				if got := set("young"); got != c.young {
+				if got := w.set("young"); got != c.young {
 					t.Errorf("what was set just before: %v, want %v", got, c.young)
 				}
 			})

@@ -74,7 +74,7 @@ func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, 
 	if err != nil {
 		return nil, err
 	}
-	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(), OldSnapshots(), Stops(), Commands()))
+	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), OldSnapshots(), Stops(), Commands()))
 }
 
 // pid is the process of a node's server.

@@ -19,7 +19,7 @@ type Backend struct {
 }
 
 // repertoire says how each kind of fault is carried out.
-var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands())
+var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands())
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "process" }
@@ -45,6 +45,7 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 		Nodes:       s.Nodes + len(live.FailingOver(s.Plan)),
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
+		Torn:        live.Torn(s.Plan),
 		Journal:     slices.Contains(s.Plan.Kinds(), (*nemesis.OldSnapshot)(nil).Kind()),
 		Clocks:      s.Plan.AsksFor(nemesis.NodeClockFeature),
 	})

@@ -8,4 +8,5 @@ type Options struct {
 	Journal     bool   // whether they can be taken back to a time before, see [Server.Restore]
 	Clocks      bool   // whether their wall clocks can be set, see [Server.SetClock]
 	EverySecond bool   // with AppendOnly: whether its file is synced each second, and not at every write
+	Torn        bool   // with AppendOnly: whether its file can be torn, see [Server.LosePower]
 }

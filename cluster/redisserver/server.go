@@ -71,7 +71,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.port.Vacant(); err != nil {
 		return err
 	}
-	p, err := s.fleet.launch(s)
+	p, err := s.fleet.launch(s, s.fleet.report)
 	if err != nil {
 		return err
 	}
