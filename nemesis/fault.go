@@ -99,6 +99,8 @@ var kinds = []struct {
 	{&ClockFreeze{}, "a node's or a client's wall clock stands still"},
 	{&Suspend{}, "a client's machine sleeps: its program and its monotonic clock stand still"},
 	{&Snapshot{}, "a client's machine is stopped and restored: its program and all its clocks stand still"},
+	{&VMRestore{}, "a node's machine is restored from a memory snapshot: its keys of then, its run id the same"},
+	{&SplitBrain{}, "a node's replica is promoted while its master still answers: two masters, each for some clients"},
 }
 
 // Actions returns an empty action of every kind.

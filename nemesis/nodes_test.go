@@ -13,7 +13,7 @@ func TestFaultsOfNodesThatCannotBe(t *testing.T) {
 	for want, f := range map[string]nemesis.Fault{
 		"plan[0].power-loss.node: there is no node 6: they are numbered 1 to 5":             {Action: &nemesis.PowerLoss{Node: 6}},
 		"plan[0].power-loss.stuck_sync: only aof-everysec answers before a sync":            {Action: &nemesis.PowerLoss{Node: 1, StuckSync: ms}},
-		"plan[0].power-loss.stuck_sync: 2.001s: want 0s to 2s":                            {Action: &nemesis.PowerLoss{Node: 1, StuckSync: 2001 * ms}},
+		"plan[0].power-loss.stuck_sync: 2.001s: want 0s to 2s":                              {Action: &nemesis.PowerLoss{Node: 1, StuckSync: 2001 * ms}},
 		"plan[0].power-loss.torn_tail: no node has an append-only file":                     {Action: &nemesis.PowerLoss{Node: 1, TornTail: nemesis.TornLoad}},
 		"plan[0].crash.restart_delay: -1ms is negative":                                     {Action: &nemesis.Crash{Node: 1, RestartDelay: -ms}},
 		"plan[0].end: restart_delay says when the server starts again, and excludes an end": {Action: &nemesis.Shutdown{Node: 1, RestartDelay: ms}, End: nemesis.After(0)},

@@ -179,6 +179,22 @@ func (f *File) CutBack(to time.Time) error {
 	return f.cut(f.journal[i].bytes)
 }
 
+// Rewind is [File.CutBack] for a server that goes on and reads the file again. It must have
+// written all that it has to write.
+func (f *File) Rewind(to time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var bytes int64 // nothing, before the first look
+	for i, l := range f.journal {
+		if l.since.After(to) {
+			f.journal = f.journal[:i]
+			break
+		}
+		bytes = l.bytes
+	}
+	return f.cut(bytes)
+}
+
 // cut makes the file so short. What has been cut off before does not come back.
 func (f *File) cut(bytes int64) error {
 	if f.written() > bytes {

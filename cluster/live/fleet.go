@@ -126,12 +126,28 @@ type Restorer interface {
 	Restore(age time.Duration) error
 }
 
+// Rewinder is a server whose memory can be taken back to a time before while it runs.
+type Rewinder interface {
+	Stopper
+
+	// Rewind gives a server that stands still the keys that it had then, and lets it go on,
+	// in the same run.
+	Rewind(ctx context.Context, then time.Time) error
+}
+
 // Replicated is a master with an asynchronous replica, which answer as one server.
 type Replicated interface {
 	Server
 
 	// LoseMaster kills the master. What is on its way to the replica is lost.
 	LoseMaster() error
+
+	// Part cuts the replica off from the master, which lives on. What is on its way is lost.
+	Part()
+
+	// Demote makes the master before this one, which has lived on, its replica: what only
+	// that has is lost. Nobody may reach it any more.
+	Demote(ctx context.Context) error
 
 	// Promote makes the replica the master, and returns what answers for the node from
 	// now on.

@@ -166,6 +166,37 @@ func TestLossOfPowerWithAStuckDisk(t *testing.T) {
 	})
 }
 
+// A machine that is restored has the keys of its snapshot and the same run id. What it was
+// asked meanwhile is lost with its connections.
+func TestRestoredMachine(t *testing.T) {
+	const age = 300 * time.Millisecond
+	for _, clock := range []nemesis.GuestClock{nemesis.ClockSynced, nemesis.ClockRestored} {
+		t.Run(string(clock), func(t *testing.T) {
+			w := newTrial(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.VMRestore{Node: 1, Age: age, Clock: clock}})})
+			run := func() string {
+				r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: "run", Token: "a", TTL: time.Hour, Vouched: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
+				reply, _ := r.Next(context.Background(), env.Never)
+				return reply.Run
+			}
+			w.mustRun(func(int) {
+				before := run()
+				w.wantSet("old", env.Yes)
+				w.sleep(1, 2*age)
+				w.wantSet("young", env.Yes)
+				w.Reach(1, begin, 0)
+				w.wantAnswers("without its machine", w.ask(1, env.OpSet, "b", 50*time.Millisecond), env.Lost)
+				w.Reach(1, end, 0)
+				w.wantSet("old", env.No)
+				w.wantSet("young", env.Yes)
+				if after := run(); before == "" || after != before {
+					t.Errorf("run %q, which was %q", after, before)
+				}
+			})
+			w.wantKinds(history.FaultStart, history.NodeDown, history.Pause, history.NodeUp, history.FaultEnd, history.Resume)
+		})
+	}
+}
+
 // A server that is told not to load a torn file stays away.
 func TestTornFileIsRefused(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Persistence: nemesis.Always, Plan: nemesis.Plan{{

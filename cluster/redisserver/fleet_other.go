@@ -34,6 +34,7 @@ func (*Server) Synced() int64                              { return 0 }
 func (*Server) SyncFrom(time.Duration)                     {}
 func (*Server) Restore(time.Duration) error                { return nil }
 func (*Server) LosePower(aof.Loss) error                   { return nil }
+func (*Server) Rewind(context.Context, time.Time) error    { return nil }
 func (*Server) Stop() error                                { return nil }
 func (*Server) Continue() error                            { return nil }
 func (*Server) Do(context.Context, ...string) (any, error) { return nil, nil }

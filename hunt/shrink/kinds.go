@@ -37,6 +37,10 @@ func simplerKind(f nemesis.Fault, s scenarios.Scenario) nemesis.Action {
 		return &nemesis.Crash{Node: a.Node}
 	case *nemesis.OldSnapshot:
 		return &nemesis.Crash{Node: a.Node}
+	case *nemesis.SplitBrain:
+		return &nemesis.Failover{Node: a.Node}
+	case *nemesis.VMRestore:
+		return &nemesis.OldSnapshot{Node: a.Node, Age: a.Age}
 	case *nemesis.Suspend:
 		return &nemesis.Pause{Client: a.Client}
 	case *nemesis.Snapshot:
