@@ -28,6 +28,7 @@ const (
 	keepsOrStaysAway = "a node that comes back keeps its keys, or stays away for the longest TTL"
 	keepsUntilExpiry = "a node keeps a key until it expires"
 	keepsWhatItSaid  = "a node keeps what it has acknowledged"
+	oneMaster        = "a node has one master, and one key under a name"
 	clocksAgree      = "keys live for as long as their holder counts"
 	onlyHolder       = "nobody but the holder touches its key"
 	lookAndSet       = "nothing comes between looking for a key and setting one"

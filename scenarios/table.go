@@ -20,7 +20,7 @@ func Topics() []Topic {
 	return []Topic{
 		{"The network", network, nil},
 		{"Restarts", restarts, restartSeries},
-		{"Persistence", persistence, nil},
+		{"Persistence", slices.Concat(persistence, machines), nil},
 		{"Clocks", slices.Concat(nodeClocks, drifts, clientClocks), []Series{driftSeries, slewSeries}},
 		{"Pauses and late writes", pauses, pauseSeries},
 		{"Fences", fences, nil},
