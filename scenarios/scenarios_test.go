@@ -61,7 +61,7 @@ func TestFind(t *testing.T) {
 	if s, err := scenarios.Find("calm"); err != nil || s.Name != "calm" {
 		t.Errorf("got %q, %v", s.Name, err)
 	}
-	if _, err := scenarios.Find("clam"); err == nil || !strings.Contains(err.Error(), `unknown scenario "clam"; the nearest of 67: calm`) {
+	if _, err := scenarios.Find("clam"); err == nil || !strings.Contains(err.Error(), `unknown scenario "clam"; the nearest of 81: calm`) {
 		t.Errorf("got %v", err)
 	}
 }

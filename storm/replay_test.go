@@ -79,10 +79,10 @@ func TestParseReplayRefuses(t *testing.T) {
 		sealed("v1.calm.7."):                       "has 4 parts: want 5, or 8 with generated faults",
 		sealed("v1.calm.x.00000000."):              `has the seed "x": want a number`,
 		sealed("v1.calm.7.0000000g."):              `has the trace "0000000g"`,
-		sealed("v1.calm.7.g0.3.crash.00000000."):   "is of the generator g0; this program has g2, whose plans are others",
-		sealed("v1.calm.7.g2.x.crash.00000000."):   `has the number of faults "x"`,
-		sealed("v1.calm.7.g2.100.crash.00000000."): "has a generator that cannot be: most: 100: want 1 to 99",
-		sealed("v1.calm.7.g2.3.burn.00000000."):    `has weights that cannot be: burn: unknown kind of fault "burn"`,
+		sealed("v1.calm.7.g0.3.crash.00000000."):   "is of the generator g0; this program has g3, whose plans are others",
+		sealed("v1.calm.7.g3.x.crash.00000000."):   `has the number of faults "x"`,
+		sealed("v1.calm.7.g3.100.crash.00000000."): "has a generator that cannot be: most: 100: want 1 to 99",
+		sealed("v1.calm.7.g3.3.burn.00000000."):    `has weights that cannot be: burn: unknown kind of fault "burn"`,
 	}
 	for text, want := range cases {
 		_, err := storm.ParseReplay(text)
