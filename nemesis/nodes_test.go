@@ -18,6 +18,10 @@ func TestFaultsOfNodesThatCannotBe(t *testing.T) {
 		"plan[0].crash.restart_delay: -1ms is negative":                                     {Action: &nemesis.Crash{Node: 1, RestartDelay: -ms}},
 		"plan[0].end: restart_delay says when the server starts again, and excludes an end": {Action: &nemesis.Shutdown{Node: 1, RestartDelay: ms}, End: nemesis.After(0)},
 		"plan[0].failover.node: no node has a replica: the setting has no replication":      {Action: &nemesis.Failover{Node: 1}},
+		"plan[0].split-brain.node: no node has a replica: the setting has no replication":   {Action: &nemesis.SplitBrain{Node: 1}},
+		"plan[0].split-brain.clients[0]: there is no client 9: they are numbered 1 to 3":    {Action: &nemesis.SplitBrain{Node: 1, Clients: []int{9}}},
+		"plan[0].vm-restore.age: 0s: want more than 0s":                                     {Action: &nemesis.VMRestore{Node: 1}},
+		"plan[0].vm-restore.clock: \"ntp\": want synced or restored":                        {Action: &nemesis.VMRestore{Node: 1, Age: ms, Clock: "ntp"}},
 		"plan[0].old-snapshot.age: 0s: want more than 0s":                                   {Action: &nemesis.OldSnapshot{Node: 1}},
 		"plan[0].node-pause.node: 0: want at least 1":                                       {Action: &nemesis.NodePause{}},
 		"plan[0].evict.node: -1: want at least 1":                                           {Action: &nemesis.Evict{Node: -1}},
@@ -34,7 +38,7 @@ func TestFaultsOfNodesThatCannotBe(t *testing.T) {
 func TestFaultsThatTakeAServerDownExcludeEachOther(t *testing.T) {
 	for _, a := range []nemesis.Action{
 		&nemesis.PowerLoss{Node: 1}, &nemesis.Shutdown{Node: 1}, &nemesis.Failover{Node: 1},
-		&nemesis.OldSnapshot{Node: 1, Age: ms}, &nemesis.NodePause{Node: 1}, &nemesis.Crash{Node: 1, RestartDelay: ms},
+		&nemesis.OldSnapshot{Node: 1, Age: ms}, &nemesis.NodePause{Node: 1}, &nemesis.VMRestore{Node: 1, Age: ms}, &nemesis.SplitBrain{Node: 1}, &nemesis.Crash{Node: 1, RestartDelay: ms},
 	} {
 		s := setting(nemesis.Fault{Action: a}, crash(1, nemesis.At(time.Second), nil))
 		s.Replication = &nemesis.Distribution{}
