@@ -21,7 +21,7 @@ func TestLosePowerOfAStuckDisk(t *testing.T) {
 			f.enterSync(now.Add(time.Duration(i-2) * time.Second))
 		}
 		write("4")
-		must(t, f.LosePower(Loss{Stuck: c.stuck}, func() bool { return true }))
+		must(t, f.CutUnsynced(now.Add(-c.stuck)))
 		f.mustHold(t, c.want)
 		must(t, f.LosePower(Loss{Stuck: 2 * time.Second}, func() bool { return true }))
 		f.mustHold(t, c.want)
