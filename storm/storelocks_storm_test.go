@@ -37,7 +37,7 @@ func stormyStore(t *testing.T, kind string, without ...[]nemesis.Kind) scenarios
 	}
 	weights := nemesis.Weights{}
 	for _, k := range sim.Faults() {
-		if k != "failover" && !slices.Contains(slices.Concat(without...), k) { // which takes a replica for each node
+		if k != "failover" && k != "split-brain" && !slices.Contains(slices.Concat(without...), k) { // which take a replica for each node
 			weights[k] = 1
 		}
 	}
