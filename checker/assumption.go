@@ -29,6 +29,7 @@ const (
 	keepsUntilExpiry = "a node keeps a key until it expires"
 	keepsWhatItSaid  = "a node keeps what it has acknowledged"
 	holderCounts     = "the clock that a lock reads counts all the time that passes"
+	oneMaster        = "a node has one master, and one key under a name"
 	clocksAgree      = "keys live for as long as their holder counts"
 	arrivesOnce      = "a request comes to its node once"
 	onlyHolder       = "nobody but the holder touches its key"

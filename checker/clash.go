@@ -182,6 +182,9 @@ func (c *clash) tellVotes() string {
 			return unbroken(c.notes, "no node had lost client %d's key, and client %d was granted the lock with its own on %s", c.client, v.client, c.quorum.share(v.keys))
 		}
 	}
+	if both := c.kept & c.came; both != 0 {
+		return broken(oneMaster, "%v kept client %d's key and client %d's at a time", both, c.client, c.other)
+	}
 	return unbroken(c.notes, "no node had lost client %d's key, and the lock granted it to both", c.client)
 }
 

@@ -28,7 +28,8 @@ func (a Ability) Refuse(p Plan) error {
 		if !a.can(action) {
 			return refused
 		}
-		if refused.Feature = featureOf(action); !a.equipped(action) {
+		if missing := a.missing(action); missing != "" {
+			refused.Feature = missing
 			return refused
 		}
 	}
@@ -38,10 +39,15 @@ func (a Ability) Refuse(p Plan) error {
 // can reports whether the kind of an action can be carried out.
 func (a Ability) can(action Action) bool { return slices.Contains(a.Kinds, action.Kind()) }
 
-// equipped reports whether there is the feature that an action asks for.
-func (a Ability) equipped(action Action) bool {
-	f := featureOf(action)
-	return f == "" || slices.Contains(a.Features, f)
+// missing returns the first feature that an action asks for and that is not there; empty:
+// all are.
+func (a Ability) missing(action Action) Feature {
+	for _, f := range featuresOf(action) {
+		if !slices.Contains(a.Features, f) {
+			return f
+		}
+	}
+	return ""
 }
 
 // impossible says why a kind of fault cannot be carried out in a setting, if it

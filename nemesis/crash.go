@@ -9,7 +9,7 @@ import (
 // at the end. It comes back with what it had written: with any persistence that
 // is everything that it acknowledged. Only a real Redis with aof-everysec can
 // lose more: while a sync is under way it answers before it writes, for up to
-// two seconds, and what waits then dies with it.
+// two seconds, and what waits then dies with it (see stuck_sync of a power-loss).
 type Crash struct {
 	Node int `yaml:"node" want:"1.."`
 
@@ -32,7 +32,7 @@ func (c *Crash) targets(Setting) []string { return []string{server(c.Node)} }
 
 func (c *Crash) ending() ending { return Restart(c.RestartDelay).ending() }
 
-func (c *Crash) feature() Feature { return Restart(c.RestartDelay).feature() }
+func (c *Crash) features() []Feature { return Restart(c.RestartDelay).features() }
 
 func (*Crash) random(d *dice) Action {
 	return &Crash{Node: d.node(), RestartDelay: d.restartDelay()}

@@ -101,6 +101,8 @@ var kinds = []struct {
 	{&Snapshot{}, "a client's machine is stopped and restored: its program and all its clocks stand still"},
 	{&Duplicate{}, "requests come to a node twice, the second time perhaps much later: a proxy sends them again"},
 	{&Clone{}, "clients' machines become clones of one: they draw the same random numbers from then on"},
+	{&VMRestore{}, "a node's machine is restored from a memory snapshot: its keys of then, its run id the same"},
+	{&SplitBrain{}, "a node's replica is promoted while its master still answers: two masters, each for some clients"},
 }
 
 // Actions returns an empty action of every kind.

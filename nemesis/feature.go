@@ -5,14 +5,13 @@ package nemesis
 // written as in a plan, as in "first: timers".
 type Feature string
 
-// demanding is implemented by the actions that may ask for a feature; an empty
-// one asks for none.
-type demanding interface{ feature() Feature }
+// demanding is implemented by the actions that may ask for features.
+type demanding interface{ features() []Feature }
 
-// featureOf returns the feature that an action asks for, if any.
-func featureOf(a Action) Feature {
+// featuresOf returns the features that an action asks for, if any.
+func featuresOf(a Action) []Feature {
 	if d, ok := a.(demanding); ok {
-		return d.feature()
+		return d.features()
 	}
-	return ""
+	return nil
 }

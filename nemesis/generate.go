@@ -124,7 +124,7 @@ func (g *Generator) fitting(d *dice, kinds []Action, plan Plan) (Fault, bool) {
 			break
 		}
 		action := kinds[d.below(len(kinds))].random(d)
-		if g.able != nil && !g.able.equipped(action) {
+		if g.able != nil && g.able.missing(action) != "" {
 			continue
 		}
 		f := Fault{Action: action, Start: d.start(), End: d.end(action.ending())}

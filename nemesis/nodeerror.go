@@ -42,11 +42,11 @@ func (e *NodeError) validate(s Setting) error {
 // LoadingFeature is the feature of nodes that answer as if they were loading their data.
 const LoadingFeature Feature = "error: loading"
 
-func (e *NodeError) feature() Feature {
+func (e *NodeError) features() []Feature {
 	if e.Error == Loading {
-		return LoadingFeature
+		return []Feature{LoadingFeature}
 	}
-	return ""
+	return nil
 }
 
 func (e *NodeError) targets(s Setting) []string {

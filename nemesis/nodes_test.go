@@ -12,9 +12,16 @@ import (
 func TestFaultsOfNodesThatCannotBe(t *testing.T) {
 	for want, f := range map[string]nemesis.Fault{
 		"plan[0].power-loss.node: there is no node 6: they are numbered 1 to 5":             {Action: &nemesis.PowerLoss{Node: 6}},
+		"plan[0].power-loss.stuck_sync: only aof-everysec answers before a sync":            {Action: &nemesis.PowerLoss{Node: 1, StuckSync: ms}},
+		"plan[0].power-loss.stuck_sync: 2.001s: want 0s to 2s":                              {Action: &nemesis.PowerLoss{Node: 1, StuckSync: 2001 * ms}},
+		"plan[0].power-loss.torn_tail: no node has an append-only file":                     {Action: &nemesis.PowerLoss{Node: 1, TornTail: nemesis.TornLoad}},
 		"plan[0].crash.restart_delay: -1ms is negative":                                     {Action: &nemesis.Crash{Node: 1, RestartDelay: -ms}},
 		"plan[0].end: restart_delay says when the server starts again, and excludes an end": {Action: &nemesis.Shutdown{Node: 1, RestartDelay: ms}, End: nemesis.After(0)},
 		"plan[0].failover.node: no node has a replica: the setting has no replication":      {Action: &nemesis.Failover{Node: 1}},
+		"plan[0].split-brain.node: no node has a replica: the setting has no replication":   {Action: &nemesis.SplitBrain{Node: 1}},
+		"plan[0].split-brain.clients[0]: there is no client 9: they are numbered 1 to 2":    {Action: &nemesis.SplitBrain{Node: 1, Clients: []int{9}}},
+		"plan[0].vm-restore.age: 0s: want more than 0s":                                     {Action: &nemesis.VMRestore{Node: 1}},
+		"plan[0].vm-restore.clock: unknown value \"ntp\": want synced or restored":          {Action: &nemesis.VMRestore{Node: 1, Age: ms, Clock: "ntp"}},
 		"plan[0].old-snapshot.age: 0s: want more than 0s":                                   {Action: &nemesis.OldSnapshot{Node: 1}},
 		"plan[0].node-pause.node: 0: want at least 1":                                       {Action: &nemesis.NodePause{}},
 		"plan[0].evict.node: -1: want at least 1":                                           {Action: &nemesis.Evict{Node: -1}},
@@ -32,7 +39,7 @@ func TestFaultsOfNodesThatCannotBe(t *testing.T) {
 func TestFaultsThatTakeAServerDownExcludeEachOther(t *testing.T) {
 	for _, a := range []nemesis.Action{
 		&nemesis.PowerLoss{Node: 1}, &nemesis.Shutdown{Node: 1}, &nemesis.Failover{Node: 1},
-		&nemesis.OldSnapshot{Node: 1, Age: ms}, &nemesis.NodePause{Node: 1}, &nemesis.Crash{Node: 1, RestartDelay: ms},
+		&nemesis.OldSnapshot{Node: 1, Age: ms}, &nemesis.NodePause{Node: 1}, &nemesis.VMRestore{Node: 1, Age: ms}, &nemesis.SplitBrain{Node: 1}, &nemesis.Crash{Node: 1, RestartDelay: ms},
 	} {
 		s := setting(nemesis.Fault{Action: a}, crash(1, nemesis.At(time.Second), nil))
 		s.Replication = &nemesis.Distribution{}
@@ -62,6 +69,20 @@ func TestPersistenceAndItsDisk(t *testing.T) {
 	s = setting(nemesis.Fault{Action: &nemesis.Failover{Node: 1}, End: nemesis.After(0)})
 	s.Persistence, s.Replication = nemesis.EverySecond, &nemesis.Distribution{}
 	wantError(t, s, "")
+}
+
+// A server that refuses its file does not come back: neither by an end nor by itself.
+func TestTornTailThatIsRefused(t *testing.T) {
+	torn := func(p nemesis.PowerLoss, end *nemesis.Moment) nemesis.Setting {
+		p.Node, p.TornTail = 1, nemesis.TornRefuse
+		s := setting(nemesis.Fault{Action: &p, End: end})
+		s.Persistence = nemesis.Always
+		return s
+	}
+	wantError(t, torn(nemesis.PowerLoss{}, nil), "")
+	wantError(t, torn(nemesis.PowerLoss{}, nemesis.After(0)), "plan[0].end: a server that refuses its append-only file does not come back")
+	wantError(t, torn(nemesis.PowerLoss{RestartDelay: ms}, nil), "plan[0].power-loss.restart_delay: a server that refuses its file does not start")
+	wantError(t, torn(nemesis.PowerLoss{StuckSync: ms}, nil), "plan[0].power-loss.stuck_sync: only aof-everysec answers before a sync")
 }
 
 // wantError checks the error of a setting, "" being none.

@@ -46,11 +46,11 @@ func (p *Pause) targets(Setting) []string { return []string{program(p.Client)} }
 
 func (*Pause) ending() ending { return ending{} }
 
-func (p *Pause) feature() Feature {
+func (p *Pause) features() []Feature {
 	if p.First == TimersFirst {
-		return TimersFirstFeature
+		return []Feature{TimersFirstFeature}
 	}
-	return ""
+	return nil
 }
 
 func (*Pause) random(d *dice) Action {

@@ -21,7 +21,7 @@ func (p Plan) Kinds() []Kind {
 
 // AsksFor reports whether a fault of the plan asks for a feature.
 func (p Plan) AsksFor(f Feature) bool {
-	return slices.ContainsFunc(p, func(one Fault) bool { return featureOf(one.Action) == f })
+	return slices.ContainsFunc(p, func(one Fault) bool { return slices.Contains(featuresOf(one.Action), f) })
 }
 
 // StepsOf lists the steps of a client at which some fault of the plan may begin or end, in

@@ -1,7 +1,9 @@
 package nemesis
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -15,23 +17,95 @@ type PowerLoss struct {
 	// starts the server again, in place of an end. 0 means that only the end
 	// does.
 	RestartDelay time.Duration `yaml:"restart_delay,omitempty" want:"0s.."`
+
+	// StuckSync is how long the node's disk has been stuck when the power goes:
+	// no sync has completed since then. It needs aof-everysec. While a sync is in
+	// progress Redis puts its writes off for up to two seconds and goes on
+	// answering, so the loss grows by this; after that it blocks, as in a
+	// node-pause.
+	StuckSync time.Duration `yaml:"stuck_sync,omitempty" want:"0s..2s"`
+
+	// TornTail is what the server makes of an append-only file that ends within a
+	// record, which the power loss has cut. Nothing means that no record is cut.
+	TornTail TornTail `yaml:"torn_tail,omitempty" want:"load|refuse"`
 }
+
+// TornTail is what a server does that starts with a torn append-only file: its
+// aof-load-truncated.
+type TornTail string
+
+// What becomes of a torn tail.
+const (
+	TornLoad   TornTail = "load"   // aof-load-truncated yes: it loads all records before
+	TornRefuse TornTail = "refuse" // aof-load-truncated no: its machine is back at once, and it does not start for the rest of the run
+)
+
+// The features of power losses beyond [RestartDelayFeature].
+const (
+	StuckSyncFeature  Feature = "stuck_sync"
+	TornRefuseFeature Feature = "torn_tail: refuse"
+)
 
 // Kind is "power-loss".
 func (*PowerLoss) Kind() Kind { return "power-loss" }
 
 func (p *PowerLoss) String() string {
-	return fmt.Sprintf("node %d loses power%v", p.Node, Restart(p.RestartDelay))
+	var text strings.Builder
+	fmt.Fprintf(&text, "node %d loses power", p.Node)
+	if p.StuckSync > 0 {
+		fmt.Fprintf(&text, " when its disk has been stuck for %v", p.StuckSync)
+	}
+	switch p.TornTail {
+	case TornLoad:
+		text.WriteString(" within a record of its append-only file, which it will truncate")
+	case TornRefuse:
+		text.WriteString(" within a record of its append-only file, with which it will not start")
+	}
+	return text.String() + Restart(p.RestartDelay).String()
 }
 
-func (p *PowerLoss) validate(s Setting) error { return validateOutage(s, p.Node, p.RestartDelay) }
+func (p *PowerLoss) validate(s Setting) error {
+	switch {
+	case p.StuckSync > 0 && s.Persistence != EverySecond:
+		return field("stuck_sync", fmt.Errorf("only %s answers before a sync", EverySecond))
+	case p.TornTail != "" && s.Persistence == Nothing:
+		return field("torn_tail", errors.New("no node has an append-only file"))
+	case p.TornTail == TornRefuse && p.RestartDelay > 0:
+		return field("restart_delay", errors.New("a server that refuses its file does not start"))
+	}
+	return validateOutage(s, p.Node, p.RestartDelay)
+}
 
 func (p *PowerLoss) targets(Setting) []string { return []string{server(p.Node)} }
 
-func (p *PowerLoss) ending() ending { return Restart(p.RestartDelay).ending() }
+func (p *PowerLoss) ending() ending {
+	if p.TornTail == TornRefuse {
+		return ending{own: "a server that refuses its append-only file does not come back"}
+	}
+	return Restart(p.RestartDelay).ending()
+}
 
-func (p *PowerLoss) feature() Feature { return Restart(p.RestartDelay).feature() }
+func (p *PowerLoss) features() []Feature {
+	all := Restart(p.RestartDelay).features()
+	if p.StuckSync > 0 {
+		all = append(all, StuckSyncFeature)
+	}
+	if p.TornTail == TornRefuse {
+		all = append(all, TornRefuseFeature)
+	}
+	return all
+}
 
 func (*PowerLoss) random(d *dice) Action {
-	return &PowerLoss{Node: d.node(), RestartDelay: d.restartDelay()}
+	p := &PowerLoss{Node: d.node(), RestartDelay: d.restartDelay()}
+	if d.setting.Persistence == EverySecond && d.chance(30) {
+		p.StuckSync = round(d.upTo(2 * time.Second))
+	}
+	if d.setting.Persistence != Nothing && d.chance(30) {
+		p.TornTail = TornLoad
+		if p.RestartDelay == 0 && d.chance(30) {
+			p.TornTail = TornRefuse
+		}
+	}
+	return p
 }

@@ -31,11 +31,11 @@ func (r Restart) ending() ending {
 // starts the server again by its own clock.
 const RestartDelayFeature Feature = "restart_delay"
 
-func (r Restart) feature() Feature {
+func (r Restart) features() []Feature {
 	if r == 0 {
-		return ""
+		return nil
 	}
-	return RestartDelayFeature
+	return []Feature{RestartDelayFeature}
 }
 
 // validateOutage checks the fields of the faults that take a server down.

@@ -98,11 +98,11 @@ const (
 	ClientClockFeature Feature = "client"
 )
 
-func (m Machine) feature() Feature {
+func (m Machine) features() []Feature {
 	if m.Client != 0 {
-		return ClientClockFeature
+		return []Feature{ClientClockFeature}
 	}
-	return NodeClockFeature
+	return []Feature{NodeClockFeature}
 }
 
 func (m Machine) validate(s Setting) error {

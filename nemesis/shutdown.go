@@ -30,7 +30,7 @@ func (s *Shutdown) targets(Setting) []string { return []string{server(s.Node)} }
 
 func (s *Shutdown) ending() ending { return Restart(s.RestartDelay).ending() }
 
-func (s *Shutdown) feature() Feature { return Restart(s.RestartDelay).feature() }
+func (s *Shutdown) features() []Feature { return Restart(s.RestartDelay).features() }
 
 func (*Shutdown) random(d *dice) Action {
 	return &Shutdown{Node: d.node(), RestartDelay: d.restartDelay()}

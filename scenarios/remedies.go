@@ -14,15 +14,48 @@ var remedies = []Row{
 		Name:    "quarantine",
 		Summary: "as crash-restart, with a lock that does not let a node vote which has restarted less than a TTL ago",
 		Lock:    quarantined(quickLock),
-		Clients: []Client{
-			once(exactly(0), span(850*ms, 920*ms)),         // granted when the nodes have been watched for a second
-			once(span(600*ms, 700*ms), span(20*ms, 50*ms)), // has watched for as long while the first holds it
-		},
+		Clients: watchers,
 		Setting: five(8*time.Second, cutOff(1, 4, 5), crash(3, afterGrant(20*ms), 0)),
 		Bounds:  quickBounds,
 		Expect:  expect(holds, holds, holds, na),
 	}, Damages: []Damage{
 		{checker.Lease, "no quarantine, and clients that need not watch", func(s *Scenario) { s.Lock.Quarantine, s.Clients = 0, rivals }},
+	}},
+	{VariantOf: "quarantine", Scenario: Scenario{
+		Name:    "quarantine-stuck-sync",
+		Summary: "as stuck-sync, with a quarantine: whatever the node has lost, it has restarted",
+		Lock:    quarantined(lasting(quickLock, 3*time.Second)),
+		Clients: []Client{
+			once(exactly(0), span(2600*ms, 2800*ms)),         // granted when the nodes have been watched for three seconds
+			once(span(1400*ms, 1500*ms), span(20*ms, 50*ms)), // has watched for as long while the first holds it
+		},
+		Setting: keeping(nemesis.EverySecond, five(20*time.Second, cutOff(1, 4, 5), stuckSync(afterGrant(1200*ms)))),
+		Bounds:  quickBounds,
+		Expect:  expect(holds, holds, holds, na),
+	}, Damages: []Damage{
+		{checker.Lease, "no quarantine, and clients that need not watch", func(s *Scenario) { s.Lock.Quarantine, s.Clients = 0, slowly }},
+	}},
+	{VariantOf: "quarantine", Scenario: Scenario{
+		Name:    "quarantine-vm-restore",
+		Summary: "as vm-restore, with a quarantine: the run id is that of before, and nobody notices",
+		Lock:    quarantined(quickLock),
+		Clients: watchers,
+		Setting: five(8*time.Second, cutOff(1, 4, 5), vmRestore(3, 100*ms, afterGrant(20*ms))),
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, violated, na),
+	}, Cures: []Change{
+		{"a server that starts again from that snapshot", instead("vm-restore", &nemesis.OldSnapshot{Node: 3, Age: 100 * ms})},
+	}},
+	{VariantOf: "quarantine", Scenario: Scenario{
+		Name:    "quarantine-split-brain",
+		Summary: "as split-brain, with a quarantine: each client has watched the run of its own master for long enough",
+		Lock:    quarantined(quickLock),
+		Clients: watchers,
+		Setting: replicated(five(12*time.Second, cutOff(1, 4, 5), splitBrain(nemesis.After(4*time.Second)))),
+		Bounds:  quickBounds,
+		Expect:  expect(violated, violated, violated, na),
+	}, Cures: []Change{
+		{"an old master that is demoted at once", endAfter("split-brain", 0)},
 	}},
 	{Scenario: Scenario{
 		Name:    "watchdog",
@@ -57,6 +90,13 @@ var remedies = []Row{
 	}, Damages: []Damage{
 		{checker.Effect, "a holder who does not listen", func(s *Scenario) { s.Clients = doing("section", s.Clients) }},
 	}},
+}
+
+// watchers are a holder who is granted the lock when the nodes have been watched for a
+// second, and another who has watched them for as long while the first holds it.
+var watchers = []Client{
+	once(exactly(0), span(850*ms, 920*ms)),
+	once(span(600*ms, 700*ms), span(20*ms, 50*ms)),
 }
 
 func quarantined(l Lock) Lock {

@@ -20,7 +20,7 @@ func Topics() []Topic {
 	return []Topic{
 		{"The network", slices.Concat(network, duplicates), nil},
 		{"Restarts", restarts, restartSeries},
-		{"Persistence", slices.Concat(persistence, evictions), nil},
+		{"Persistence", slices.Concat(persistence, evictions, machines), nil},
 		{"Clocks", slices.Concat(nodeClocks, drifts, clientClocks), []Series{driftSeries, slewSeries}},
 		{"Pauses and late writes", pauses, pauseSeries},
 		{"Fences", fences, nil},

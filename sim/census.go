@@ -13,7 +13,7 @@ import (
 
 func (n *node) census(watched time.Duration) uint64 {
 	number := 2 * n.run
-	if n.vouched[watched] == n.run {
+	if n.vouched[watched].run == n.run {
 		number++
 	}
 	return number
@@ -27,15 +27,21 @@ func takeCensus(r *env.Reply, census uint64) {
 // runName stands for what Redis draws at random for each start of a server.
 func runName(run uint64) string { return "run " + strconv.FormatUint(run, 10) }
 
+// voucher is a note that a run has been watched, and since when it is there.
+type voucher struct {
+	run uint64
+	at  int64 // ground time
+}
+
 // vouch notes that a run has been watched, if it is the present one: what is
 // said of another will never be of use.
-func (n *node) vouch(command *env.Command) {
+func (n *node) vouch(command *env.Command, now int64) {
 	if command.Token != runName(n.run) {
 		return
 	}
 	if n.vouched == nil {
-		n.vouched = map[time.Duration]uint64{}
+		n.vouched = map[time.Duration]voucher{}
 	}
-	n.vouched[command.TTL] = n.run
+	n.vouched[command.TTL] = voucher{n.run, now}
 	n.dirty = true
 }

@@ -48,6 +48,9 @@ func (k clockwork) Change(m nemesis.Machine, which world.Hands, how func(*world.
 func (k clockwork) clocks(m nemesis.Machine, which world.Hands) []*world.Clock {
 	if m.Client == 0 {
 		n := k.world.node(m.Node)
+		if heir := n.peer; heir != nil {
+			return append(which.Of(&n.wall, &n.mono), which.Of(&heir.wall, &heir.mono)...)
+		}
 		return which.Of(&n.wall, &n.mono)
 	}
 	clocks := &k.world.clients[m.Client-1].clocks

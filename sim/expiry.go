@@ -42,25 +42,33 @@ func (w *World) expireDue() {
 	var due []expiry
 	w.nextExpiry = math.MaxInt64
 	for i := range w.nodes {
-		n := &w.nodes[i]
-		w.limits.done += int64(len(n.keys) / manyThings)
-		for resource, k := range n.keys {
-			if !k.volatile() {
-				continue
-			}
-			if at := n.expires(k); at <= w.now {
-				due = append(due, expiry{at, n, resource})
-			} else {
-				w.nextExpiry = min(w.nextExpiry, at)
-			}
+		due = w.dueOn(&w.nodes[i], due)
+		if heir := w.nodes[i].peer; heir != nil {
+			due = w.dueOn(heir, due)
 		}
 	}
 	slices.SortFunc(due, func(a, b expiry) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node.id, b.node.id), strings.Compare(a.resource, b.resource))
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node.id, b.node.id), cmp.Compare(a.node.run, b.node.run), strings.Compare(a.resource, b.resource))
 	})
 	for _, e := range due {
 		w.expire(e)
 	}
+}
+
+// dueOn adds the keys of a master that have expired, and notes when the next will.
+func (w *World) dueOn(n *node, due []expiry) []expiry {
+	w.limits.done += int64(len(n.keys) / manyThings)
+	for resource, k := range n.keys {
+		if !k.volatile() {
+			continue
+		}
+		if at := n.expires(k); at <= w.now {
+			due = append(due, expiry{at, n, resource})
+		} else {
+			w.nextExpiry = min(w.nextExpiry, at)
+		}
+	}
+	return due
 }
 
 func (w *World) expire(e expiry) {
@@ -74,6 +82,9 @@ func (w *World) expire(e expiry) {
 		Time: history.Time(e.at), Kind: history.KeyGone,
 		Node: e.node.id, Resource: e.resource, Token: k.token, Reason: history.Expired,
 	})
+	if e.node.peer != nil && e.node.peer.keeps(e.resource, k.token) && !k.counter {
+		w.write(&history.Event{Time: history.Time(e.at), Kind: history.KeySet, Node: e.node.id, Resource: e.resource, Token: k.token})
+	}
 }
 
 // catchUp writes what has come due by itself: expiries and lapses, in the order

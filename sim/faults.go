@@ -8,7 +8,7 @@ import (
 // repertoire says how each kind of fault is carried out; each has a file of
 // its own, fault_*.go; what happens to clocks is the same in all worlds.
 var repertoire = append(world.Repertoire[*World]{
-	crashing, losingPower, shuttingDown, failingOver, restoring, stopping, erring, evicting, flushingScripts,
+	crashing, losingPower, shuttingDown, failingOver, restoring, restoringMachine, splitting, stopping, erring, evicting, flushingScripts,
 	carrying, losing, resetting, narrowing, duplicating,
 	slowingAccess,
 	pausing, killing, cancelling, cloning,

@@ -27,6 +27,7 @@ type journal struct {
 	// What it is kept for, and how far each loses what is recent.
 	everySecond bool           // a loss of power leads back to the last sync
 	phase       int64          // ground time of a sync, ns; there is one each second before and after
+	stuck       int64          // the longest that a loss of power finds the disk stuck, ns
 	command     int            // where the latest command began; while it waits for its sync, a loss of power leads back there
 	lag         *nemesis.Table // to the replica; nil: nobody asks for one
 	random      *rand.PCG      // of the lag
@@ -77,7 +78,7 @@ const leastTrim = 64
 func (j *journal) trim(now int64) {
 	keep := j.end()
 	if j.everySecond {
-		keep = min(keep, j.synced(now))
+		keep = min(keep, j.synced(now-j.stuck))
 	}
 	if j.lag != nil {
 		keep = min(keep, j.replicated(now))
@@ -110,7 +111,8 @@ func (j *journal) asOf(at int64) int {
 	return j.dropped + sort.Search(len(j.changes), func(i int) bool { return j.changes[i].at > at })
 }
 
-// synced is the position of what the disk has under aof-everysec.
+// synced is the position of what the disk has under aof-everysec, on which no sync has
+// completed since a ground time.
 func (j *journal) synced(now int64) int { return max(j.firm, j.asOf(lastSync(now, j.phase))) }
 
 // lastSync is the latest ground time up to now that is whole seconds away from

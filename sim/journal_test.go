@@ -128,6 +128,41 @@ func TestPowerLossGoesBackToTheLastSync(t *testing.T) {
 	})
 }
 
+// Law: a disk that has been stuck for a while loses, with the power, what has changed
+// since the last sync before that.
+func TestPowerLossOfAStuckDiskGoesBackFurther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := commands(t)
+		at := instant(t, list)
+		stuck := time.Duration(rapid.IntRange(1, 2000).Draw(t, "stuck")) * ms
+		n := hit(t, nemesis.Setting{Persistence: nemesis.EverySecond}, &nemesis.PowerLoss{Node: 1, StuckSync: stuck}, at, slices.Clone(list))
+		synced := syncedAt(n, at-stuck)
+		sameKeys(t, fmt.Sprintf("power lost at %v, synced at %v", at, synced), n.keys, replay(t, before(list, synced), at))
+	})
+}
+
+// A node whose server refuses its torn file refuses connections for the rest of the run, and
+// one that loads what is before the tear has what it had acknowledged.
+func TestTornTail(t *testing.T) {
+	for tail, want := range map[nemesis.TornTail]string{nemesis.TornLoad: "no", nemesis.TornRefuse: "failed"} {
+		f := nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1, TornTail: tail}, Start: nemesis.At(50 * ms)}
+		if tail == nemesis.TornLoad {
+			f.End = nemesis.After(0)
+		}
+		s := setting(1, 1, f)
+		s.Persistence = nemesis.Always
+		play(t, s, func(w *World) {
+			long, other := set, set
+			long.TTL, other.Token = time.Hour, "b"
+			ask(w, 1, 1, long, time.Second)
+			sleep(w, 1, 100*ms)
+			if got := ask(w, 1, 1, other, time.Second); got != want {
+				t.Errorf("%s: %v, want %v", tail, got, want)
+			}
+		})
+	}
+}
+
 // syncedAt is when a node was synced last, up to an instant.
 func syncedAt(n *node, at time.Duration) time.Duration {
 	synced := time.Duration(n.journal.phase)

@@ -196,7 +196,7 @@ func (w *World) atNode(i int32) {
 	case m.reset || w.network.link(int(m.client), int(m.node)).requests.resets:
 		w.breakOff(i)
 	default:
-		w.serve(&w.nodes[m.node-1], i)
+		w.serve(w.reached(m), i)
 	}
 }
 

@@ -18,10 +18,12 @@ type node struct {
 	wall    world.Clock
 	mono    world.Clock // of the store
 	keys    map[string]key
-	dirty   bool                     // a key has changed since this was last reset
-	run     uint64                   // of its server, from 1
-	vouched map[time.Duration]uint64 // the run that somebody has watched for so long
-	journal *journal                 // nil: no fault of the plan takes its changes back
+	dirty   bool                      // a key has changed since this was last reset
+	run     uint64                    // of its server, from 1
+	vouched map[time.Duration]voucher // that somebody has watched a run for so long
+	journal *journal                  // nil: no fault of the plan takes its changes back
+	peer    *node                     // the other of two masters; nil: there is one
+	split   *nemesis.SplitBrain       // which of them a client reaches, in the old one
 	server
 }
 
@@ -66,7 +68,7 @@ func (w *World) execute(n *node, m *message) env.Answer {
 	case env.OpRaise:
 		return w.raise(n, m, held)
 	case env.OpVouch:
-		n.vouch(command)
+		n.vouch(command, w.now)
 		return env.Yes
 	}
 	return w.executePlain(n, m, held, exists)
@@ -152,6 +154,7 @@ func (w *World) forget(n *node, gone history.Event) {
 	if !counter {
 		gone.Kind, gone.Node = history.KeyGone, n.id
 		w.carrier.Record(gone)
+		w.showPeer(n, gone.Resource, gone.Token)
 	}
 }
 

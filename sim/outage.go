@@ -12,6 +12,14 @@ type comeback struct {
 	fault int    // that its machine brings to an end; 0: an operator does
 	at    int64  // on the node's wall clock, if its machine does
 	turn  int64  // ground time of the earliest look at that clock
+
+	state snapshot // to which its machine is restored, if it is
+}
+
+// snapshot is the state of a node at a ground time, and its position in the journal.
+type snapshot struct {
+	at       int64
+	position int
 }
 
 // goDown takes a node's server down. Its machine, which lives on, tells the
@@ -26,6 +34,11 @@ func (w *World) goDown(n *node, left string) {
 // its connections any more.
 func (w *World) goDark(n *node, left string, forGood bool) {
 	w.die(n, left)
+	w.silence(n, forGood)
+}
+
+// silence takes away the machine of a server that is down.
+func (w *World) silence(n *node, forGood bool) {
 	n.dark, n.forGood = true, forGood
 	for _, i := range n.unanswered() {
 		w.letWait(n, i)
@@ -34,20 +47,30 @@ func (w *World) goDark(n *node, left string, forGood bool) {
 
 // die makes an end of a node's server.
 func (w *World) die(n *node, left string) {
+	n.loadLater()
+	w.vanish(n, left)
+}
+
+// vanish takes a node's server away, dead or not.
+func (w *World) vanish(n *node, left string) {
 	n.down, n.syncing, n.evicting = true, false, eviction{}
 	n.deaths++
-	n.loadLater()
 	n.comeback = comeback{left: left}
 	w.carrier.Record(history.Event{Kind: history.NodeDown, Node: n.id})
 	w.leaveBehind(n)
 	w.turnout()
 }
 
-// comeUp starts a node's server again. A machine that had no power turns back
-// what comes on the connections of before.
+// comeUp starts a node's server again.
 func (w *World) comeUp(n *node) {
-	n.down = false
 	n.run++
+	w.resume(n)
+}
+
+// resume lets a server that was away answer. A machine that was dark turns back what
+// comes on the connections of before.
+func (w *World) resume(n *node) {
+	n.down = false
 	if n.dark {
 		n.dark = false
 		w.hangUp(n)

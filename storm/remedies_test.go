@@ -42,6 +42,19 @@ func storms(t *testing.T, s scenarios.Scenario, n int) storm.Tally {
 	return runs(t, s, n**lawTimes)
 }
 
+// A quarantine closes neither a restore of a machine, which keeps the run id, nor two
+// masters, of which each has been watched for long enough.
+func TestQuarantineDoesNotCloseWhatIsNoRestart(t *testing.T) {
+	for _, kind := range []nemesis.Kind{"vm-restore", "split-brain"} {
+		s := busy(t, 20, kind)
+		s.Replication = upTo(100 * ms)
+		s.Lock.Quarantine = s.Lock.TTL
+		if got := storms(t, s, 600).Observed(checker.Lease); got != checker.Violated {
+			t.Errorf("%s: lease exclusion is %v in %d storms", kind, got, 600**lawTimes)
+		}
+	}
+}
+
 // Law: with a quarantine as long as the longest TTL, no node that restarts breaks
 // lease exclusion, whatever it has lost and however soon it is back. Without it
 // each of these does.

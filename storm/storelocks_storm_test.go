@@ -37,7 +37,7 @@ func stormyStore(t *testing.T, kind string, without ...[]nemesis.Kind) scenarios
 	}
 	weights := nemesis.Weights{}
 	for _, k := range sim.Faults() {
-		if lacking := []nemesis.Kind{"failover", "duplicate"}; !slices.Contains(slices.Concat(append(without, lacking)...), k) { // a store has no replica for each node, and knows copies
+		if lacking := []nemesis.Kind{"failover", "split-brain", "duplicate"}; !slices.Contains(slices.Concat(append(without, lacking)...), k) { // a store has no replica for each node, and knows copies
 			weights[k] = 1
 		}
 	}

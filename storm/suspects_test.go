@@ -54,7 +54,7 @@ func TestAFencedResourceIsSafeInEveryRow(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			s.Guard = guard.Fenced
+			s.Guard, s.Lock.Fence = guard.Fenced, "" // the fence is the resource's own
 			s.Clients = fencing(s.Clients)
 			s.Lock.Fence = "" // nodes can lose their counters
 			wantHolds(t, simulator, s, 20, []checker.Property{checker.Effect})

@@ -19,7 +19,10 @@ import (
 func varied(seed uint64) scenarios.Scenario {
 	random := rand.New(rand.NewPCG(seed, 0))
 	s := pick(random, scenarios.All())
-	s.Persistence = pick(random, []nemesis.Persistence{nemesis.Nothing, nemesis.EverySecond, nemesis.Always})
+	own := s.Persistence
+	if s.Persistence = pick(random, []nemesis.Persistence{nemesis.Nothing, nemesis.EverySecond, nemesis.Always}); s.Validate() != nil {
+		s.Persistence = own // which the scenario's own plan needs
+	}
 	s.Sync = upTo(pick(random, []time.Duration{0, ms, 20 * ms}))
 	if lag := upTo(pick(random, []time.Duration{0, ms, 50 * ms})); lag != nil { // the scenario's own plan may need one
 		s.Replication = lag

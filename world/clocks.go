@@ -69,6 +69,9 @@ func NewClocks(work Clockwork) *Clocks {
 	return &Clocks{work: work, rates: map[int]int64{}, strobes: map[int]*strobe{}}
 }
 
+// Step steps the wall clock of a machine on behalf of a fault that does more than that.
+func (k *Clocks) Step(m nemesis.Machine, by time.Duration) { k.jump(m, int64(by)) }
+
 // jump steps the wall clock of a machine.
 func (k *Clocks) jump(m nemesis.Machine, by int64) {
 	k.work.Change(m, WallHands, func(c *Clock) { c.Jump(k.work.GroundTime(), by) })

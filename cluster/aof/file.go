@@ -27,7 +27,7 @@ type File struct {
 
 	mu       sync.Mutex
 	syncing  bool     // see Watch.SyncFrom
-	synced   int64    // bytes
+	syncs    []length // the file as of its latest syncs, by time; see Watch.SyncFrom
 	journal  []length // by time, see Watch.Journal
 	restored bool     // the server is to start with what is in it, whatever else it keeps
 }
@@ -56,7 +56,17 @@ func (f *File) Writable() error {
 func (f *File) Synced() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.synced
+	return f.syncedBy(time.Now())
+}
+
+// syncedBy is how much had been on the disk at a time.
+func (f *File) syncedBy(at time.Time) (bytes int64) {
+	for _, s := range f.syncs {
+		if !s.since.After(at) {
+			bytes = s.bytes
+		}
+	}
+	return bytes
 }
 
 // written is how long the file is, in bytes; 0: there is none.
@@ -81,16 +91,53 @@ func (f *File) look() {
 func (f *File) sync() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.synced = f.written()
+	f.enterSync(time.Now())
+}
+
+// syncsKept is how long a state is kept that a later sync has replaced: a disk that has
+// been stuck since then has no other.
+const syncsKept = 4 * time.Second
+
+// enterSync notes what is on the disk from a time on.
+func (f *File) enterSync(at time.Time) {
+	f.syncs = append(f.syncs, length{at, f.written()})
+	for len(f.syncs) > 1 && at.Sub(f.syncs[1].since) > syncsKept {
+		f.syncs = f.syncs[1:]
+	}
+}
+
+// Loss is how a machine loses its power.
+type Loss struct {
+	Stuck time.Duration // for so long no sync had completed, up to two seconds
+	Torn  bool          // the file ends within a record
 }
 
 // LosePower has the server killed, and takes away what was not synced. kill reports whether
 // there was something to kill: a file whose server is down stays as it is.
-func (f *File) LosePower(kill func() bool) error {
+func (f *File) LosePower(l Loss, kill func() bool) error {
+	at := time.Now() // and not after its end, which takes a while
 	if !kill() {
 		return nil
 	}
-	return f.CutUnsynced()
+	if err := f.CutUnsynced(at.Add(-l.Stuck)); err != nil || !l.Torn {
+		return err
+	}
+	return f.tear()
+}
+
+// torn is the begin of a record.
+const torn = "*3\r\n$3\r\nSET\r\n$9\r\nth"
+
+// tear lets the file end within a record, as a disk leaves it that had written only a part
+// of it. That record was not acknowledged, or not synced.
+func (f *File) tear() (err error) {
+	file, err := os.OpenFile(f.path(), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	_, err = file.WriteString(torn)
+	return err
 }
 
 // Restore has the server killed, which is to start with what it had a time before now. kill
@@ -103,15 +150,16 @@ func (f *File) Restore(age time.Duration, kill func() bool) error {
 	return f.CutBack(then)
 }
 
-// CutUnsynced cuts off what was not on the disk at the last sync; nothing, if
-// [Watch.SyncFrom] has never said when that is. The server has to be down.
-func (f *File) CutUnsynced() error {
+// CutUnsynced cuts off what was not on the disk at a time; nothing, if [Watch.SyncFrom] has
+// never said when that is. The server has to be down. What it had read from the disk
+// before stays.
+func (f *File) CutUnsynced(at time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.syncing {
 		return nil
 	}
-	return f.cut(f.synced)
+	return f.cut(f.syncedBy(at))
 }
 
 // CutBack takes the file back to what it was at a time, as far as its journal tells. The
@@ -131,12 +179,31 @@ func (f *File) CutBack(to time.Time) error {
 	return f.cut(f.journal[i].bytes)
 }
 
+// Rewind is [File.CutBack] for a server that goes on and reads the file again. It must have
+// written all that it has to write.
+func (f *File) Rewind(to time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var bytes int64 // nothing, before the first look
+	for i, l := range f.journal {
+		if l.since.After(to) {
+			f.journal = f.journal[:i]
+			break
+		}
+		bytes = l.bytes
+	}
+	return f.cut(bytes)
+}
+
 // cut makes the file so short. What has been cut off before does not come back.
 func (f *File) cut(bytes int64) error {
-	if f.written() <= bytes {
-		return nil
+	if f.written() > bytes {
+		if err := os.Truncate(f.path(), bytes); err != nil {
+			return err
+		}
 	}
-	return os.Truncate(f.path(), bytes)
+	f.syncs = []length{{bytes: f.written()}}
+	return nil
 }
 
 // Prepare is to be called before a start of the server, which keeps what is in the file,

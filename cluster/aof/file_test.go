@@ -47,15 +47,15 @@ func must(t *testing.T, err error) {
 func TestCutUnsynced(t *testing.T) {
 	f, write := server(t)
 	write("synced,")
-	must(t, f.CutUnsynced()) // for nobody has said that it is not
+	must(t, f.CutUnsynced(time.Now())) // for nobody has said that it is not
 	f.mustHold(t, "synced,")
 	f.syncing = true
 	f.sync()
 	write("not")
-	must(t, f.CutUnsynced())
+	must(t, f.CutUnsynced(time.Now()))
 	f.mustHold(t, "synced,")
 	write("later,")
-	must(t, f.CutUnsynced())
+	must(t, f.CutUnsynced(time.Now()))
 	f.mustHold(t, "synced,")
 }
 
@@ -91,7 +91,7 @@ func TestCutBackToWhatIsLost(t *testing.T) {
 	write("not")
 	f.look()
 	then := time.Now()
-	must(t, f.CutUnsynced())
+	must(t, f.CutUnsynced(time.Now()))
 	must(t, f.CutBack(then))
 	f.mustHold(t, "synced,")
 }

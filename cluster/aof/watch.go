@@ -34,7 +34,8 @@ func (w *Watch) SyncFrom(f *File, phase time.Duration) {
 	if f.syncing {
 		return
 	}
-	f.syncing, f.synced = true, f.written()
+	f.syncing = true
+	f.syncs = []length{{bytes: f.written()}} // since ever
 	w.background.Go(func() {
 		next := time.NewTimer(phase)
 		defer next.Stop()

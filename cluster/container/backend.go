@@ -36,7 +36,7 @@ func (b Backend) repertoire() live.Repertoire {
 	if b.clocks() {
 		features = append(features, nemesis.NodeClockFeature)
 	}
-	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
+	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 }
 
 // clocks reports whether servers can have clocks of their own, as far as can be known
@@ -59,7 +59,7 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 		Nodes:       s.Nodes + len(failing),
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
-		Power:       s.Persistence == nemesis.EverySecond && slices.Contains(kinds, (*nemesis.PowerLoss)(nil).Kind()),
+		Power:       s.Persistence == nemesis.EverySecond && slices.Contains(kinds, (*nemesis.PowerLoss)(nil).Kind()) || live.Torn(s.Plan),
 		Journal:     slices.Contains(kinds, (*nemesis.OldSnapshot)(nil).Kind()),
 		Clocks:      s.Plan.AsksFor(nemesis.NodeClockFeature),
 		Linked:      failing,
@@ -85,7 +85,7 @@ type Options struct {
 	Nodes       int  // how many servers
 	AppendOnly  bool // whether a server keeps every acknowledged write over its death, or nothing at all
 	EverySecond bool // with AppendOnly: whether its file is synced each second, and not at every write
-	Power       bool // with EverySecond: whether they can lose what was not synced, see [Server.LosePower]
+	Power       bool // whether they can lose what was not synced, or have their files torn, see [Server.LosePower]
 	Journal     bool // whether they can be taken back to a time before, see [Server.Restore]
 	Clocks      bool // whether their wall clocks can be set, see [Server.SetClock]
 

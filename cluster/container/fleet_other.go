@@ -7,6 +7,8 @@ import (
 	"errors"
 	"runtime"
 	"time"
+
+	"github.com/lockstorm/lockstorm/cluster/aof"
 )
 
 // Fleet is what OpenFleet would return on Linux.
@@ -32,7 +34,7 @@ func (*Server) Addr() string                               { return "" }
 func (*Server) Kill()                                      {}
 func (*Server) Quit()                                      {}
 func (*Server) SyncFrom(time.Duration)                     {}
-func (*Server) LosePower() error                           { return nil }
+func (*Server) LosePower(aof.Loss) error                   { return nil }
 func (*Server) Restore(time.Duration) error                { return nil }
 func (*Server) Stop() error                                { return nil }
 func (*Server) Continue() error                            { return nil }

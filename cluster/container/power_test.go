@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/aof"
 	"github.com/lockstorm/lockstorm/cluster/faketime"
 )
 
@@ -30,7 +31,7 @@ func TestContainerLosesPower(t *testing.T) {
 				s.SyncFrom(never) // and what is there is on the disk
 			}
 			s.must(t, "OK", "SET", "young", "token")
-			if err := s.LosePower(); err != nil {
+			if err := s.LosePower(aof.Loss{}); err != nil {
 				t.Fatal(err)
 			}
 			s.mustStart(t)

@@ -27,12 +27,20 @@ func Failovers() Repertoire {
 			}, func() { w.fleet.Servers[node-1] = heir })
 			return nil
 		},
-	).EndingLate()}
+	).EndingLate(), splitting}
 }
 
 // lead lets another server answer whoever asks for a node.
 func (w *World) lead(node int, addr string) error {
+	return w.leadSome(node, addr, func(int) bool { return true })
+}
+
+// leadSome does so for some clients.
+func (w *World) leadSome(node int, addr string, which func(client int) bool) error {
 	for client := 1; client <= w.setting.Clients; client++ {
+		if !which(client) {
+			continue
+		}
 		if err := w.network.Link(client, node).Lead(addr); err != nil {
 			return err
 		}

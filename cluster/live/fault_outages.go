@@ -42,10 +42,12 @@ func (w *World) crasher(node int) Crasher { return w.server(node).(Crasher) }
 
 // comeback is how a server that is down comes up again.
 type comeback struct {
-	left  string // what it still has, for a story
-	dark  int    // the fault that took the power from its machine; 0: none did
-	fault int    // that its machine brings to an end; 0: an operator does
-	at    int64  // on the node's wall clock, if its machine does
+	left  string     // what it still has, for a story
+	state time.Time  // to which its machine is restored, if it is
+	heir  Replicated // that answers beside it, if it is up and one of two masters
+	dark  int        // the fault that took the power from its machine; 0: none did
+	fault int        // that its machine brings to an end; 0: an operator does
+	at    int64      // on the node's wall clock, if its machine does
 
 	ending *ending // it is coming back
 }
@@ -61,8 +63,13 @@ func (w *World) goDown(node int, left string) {
 // goDark says that the power goes. Nobody is told: what comes to the machine, and what it
 // has said, waits for one that is back and knows nothing of its connections any more.
 func (w *World) goDark(node, fault int) {
+	w.silence(node, fault, w.setting.Persistence.KeepsWithoutPower())
+}
+
+// silence says that a node's machine has gone, of whose server so much is left.
+func (w *World) silence(node, fault int, left string) {
 	w.eachWay(node, func(l *wire.Way) { l.Impose(fault, nemesis.Silence()) })
-	w.goDown(node, w.setting.Persistence.KeepsWithoutPower())
+	w.goDown(node, left)
 	w.comebacks[node-1].dark = fault
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/lockstorm/lockstorm/cluster/aof"
 	"github.com/lockstorm/lockstorm/cluster/wire"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
@@ -105,7 +106,16 @@ type Powered interface {
 	SyncFrom(phase time.Duration)
 
 	// LosePower ends the server, with what was on its disk.
-	LosePower() error
+	LosePower(aof.Loss) error
+}
+
+// Refuser is a [Powered] server that can be made to refuse a torn file.
+type Refuser interface {
+	Powered
+
+	// Refuse starts the server with aof-load-truncated no, and returns when it has refused
+	// its file and is gone. It is an error if it does not.
+	Refuse(ctx context.Context) error
 }
 
 // Restorer is a server that can be taken back to a time before.
@@ -116,12 +126,28 @@ type Restorer interface {
 	Restore(age time.Duration) error
 }
 
+// Rewinder is a server whose memory can be taken back to a time before while it runs.
+type Rewinder interface {
+	Stopper
+
+	// Rewind gives a server that stands still the keys that it had then, and lets it go on,
+	// in the same run.
+	Rewind(ctx context.Context, then time.Time) error
+}
+
 // Replicated is a master with an asynchronous replica, which answer as one server.
 type Replicated interface {
 	Server
 
 	// LoseMaster kills the master. What is on its way to the replica is lost.
 	LoseMaster() error
+
+	// Part cuts the replica off from the master, which lives on. What is on its way is lost.
+	Part()
+
+	// Demote makes the master before this one, which has lived on, its replica: what only
+	// that has is lost. Nobody may reach it any more.
+	Demote(ctx context.Context) error
 
 	// Promote makes the replica the master, and returns what answers for the node from
 	// now on.

@@ -38,10 +38,13 @@ const (
 
 // LoseMaster implements [Replicated].
 func (p *pair) LoseMaster() error {
-	p.stream.Replies.Impose(cutting, nemesis.Silence())
+	p.Part()
 	p.Kill()
 	return nil
 }
+
+// Part implements [Replicated].
+func (p *pair) Part() { p.stream.Replies.Impose(cutting, nemesis.Silence()) }
 
 // Promote implements [Replicated]. The replica follows nobody any more: it is a master,
 // with what had come to it.
@@ -50,13 +53,25 @@ func (p *pair) Promote(ctx context.Context) (Replicated, error) {
 	return &pair{p.replica, p.Own, p.stream}, err
 }
 
+// Refuse implements [Refuser], and Rewind [Rewinder], for masters that are.
+func (p *pair) Refuse(ctx context.Context) error { return p.Own.(Refuser).Refuse(ctx) }
+
+func (p *pair) Rewind(ctx context.Context, then time.Time) error {
+	return p.Own.(Rewinder).Rewind(ctx, then)
+}
+
 // Rejoin implements [Replicated].
 func (p *pair) Rejoin(ctx context.Context) error {
-	p.stream.Replies.Lift(cutting)
-	if err := p.stream.Lead(p.Addr()); err != nil {
+	if err := p.replica.Start(ctx); err != nil {
 		return err
 	}
-	if err := p.replica.Start(ctx); err != nil {
+	return p.Demote(ctx)
+}
+
+// Demote implements [Replicated].
+func (p *pair) Demote(ctx context.Context) error {
+	p.stream.Replies.Lift(cutting)
+	if err := p.stream.Lead(p.Addr()); err != nil {
 		return err
 	}
 	return p.follow(ctx)
@@ -131,8 +146,15 @@ func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fle
 // FailingOver are the nodes that a plan lets fail over, each once.
 func FailingOver(p nemesis.Plan) (nodes []int) {
 	for _, f := range p {
-		if over, is := f.Action.(*nemesis.Failover); is && !slices.Contains(nodes, over.Node) {
-			nodes = append(nodes, over.Node)
+		node := 0
+		switch a := f.Action.(type) {
+		case *nemesis.Failover:
+			node = a.Node
+		case *nemesis.SplitBrain:
+			node = a.Node
+		}
+		if node != 0 && !slices.Contains(nodes, node) {
+			nodes = append(nodes, node)
 		}
 	}
 	return nodes

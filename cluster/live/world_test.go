@@ -89,14 +89,15 @@ func newTrial(t *testing.T, s nemesis.Setting) *trial {
 
 // openOn opens a world over servers of its own.
 func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, error) {
+	rewinds := slices.Contains(s.Plan.Kinds(), "vm-restore")
 	servers, err := redisserver.Open(ctx, redisserver.Options{
 		Nodes: s.Nodes, AppendOnly: s.Persistence != nemesis.Nothing, EverySecond: s.Persistence == nemesis.EverySecond,
-		Journal: slices.Contains(s.Plan.Kinds(), "old-snapshot"), Clocks: s.Plan.AsksFor(nemesis.NodeClockFeature),
+		Journal: slices.Contains(s.Plan.Kinds(), "old-snapshot") || rewinds, Rewind: rewinds, Clocks: s.Plan.AsksFor(nemesis.NodeClockFeature),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(), OldSnapshots(), Stops(), Commands(), Duplicates()))
+	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), OldSnapshots(), VMRestores(), Stops(), Commands(), Duplicates()))
 }
 
 // pid is the process of a node's server.

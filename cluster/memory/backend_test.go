@@ -29,12 +29,14 @@ func refused(t *testing.T, able nemesis.Ability) (kinds []string) {
 // What needs a journal or a replica nodes in memory do not have.
 func TestFaultsOnOffer(t *testing.T) {
 	able := nemesis.Ability{Name: Backend{}.Name(), Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
-	if got, want := refused(t, able), []string{"failover", "old-snapshot"}; !slices.Equal(got, want) {
+	if got, want := refused(t, able), []string{"failover", "old-snapshot", "split-brain", "vm-restore"}; !slices.Equal(got, want) {
 		t.Errorf("refused are %v, want %v", got, want)
 	}
 	for name, a := range map[string]nemesis.Action{
-		"first: timers":  &nemesis.Pause{Client: 1, First: nemesis.TimersFirst},
-		"error: loading": &nemesis.NodeError{Error: nemesis.Loading},
+		"stuck_sync":        &nemesis.PowerLoss{Node: 1, StuckSync: time.Second},
+		"torn_tail: refuse": &nemesis.PowerLoss{Node: 1, TornTail: nemesis.TornRefuse},
+		"first: timers":     &nemesis.Pause{Client: 1, First: nemesis.TimersFirst},
+		"error: loading":    &nemesis.NodeError{Error: nemesis.Loading},
 	} {
 		if err := able.Refuse(nemesis.Plan{{Action: a}}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

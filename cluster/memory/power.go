@@ -8,6 +8,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2/server"
 
+	"github.com/lockstorm/lockstorm/cluster/aof"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -45,8 +46,9 @@ func (n *node) sync(l *life) {
 }
 
 // LosePower implements [live.Powered]. What comes to a machine without power waits until it
-// is back. What it has lost is told now, and not when somebody could find out.
-func (n *node) LosePower() error {
+// is back. What it has lost is told now, and not when somebody could find out. There is no file
+// to be torn: a server that loads what is before the tear has lost nothing by it.
+func (n *node) LosePower(aof.Loss) error {
 	l := n.now()
 	if l != nil {
 		n.clock.tick()

@@ -19,7 +19,7 @@ type Backend struct {
 }
 
 // repertoire says how each kind of fault is carried out.
-var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
+var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), live.OldSnapshots(), live.VMRestores(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "process" }
@@ -40,12 +40,15 @@ func (Backend) Features() []nemesis.Feature { return repertoire.Features() }
 // get one, or the end of the log of the one that did not start. Nothing is left
 // of a world that could not be opened.
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
+	rewinds := slices.Contains(s.Plan.Kinds(), (*nemesis.VMRestore)(nil).Kind())
 	servers, err := redisserver.Open(ctx, redisserver.Options{
 		Binary:      b.Binary,
 		Nodes:       s.Nodes + len(live.FailingOver(s.Plan)),
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
-		Journal:     slices.Contains(s.Plan.Kinds(), (*nemesis.OldSnapshot)(nil).Kind()),
+		Torn:        live.Torn(s.Plan),
+		Journal:     rewinds || slices.Contains(s.Plan.Kinds(), (*nemesis.OldSnapshot)(nil).Kind()),
+		Rewind:      rewinds,
 		Clocks:      s.Plan.AsksFor(nemesis.NodeClockFeature),
 	})
 	if err != nil {

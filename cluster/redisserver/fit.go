@@ -19,7 +19,7 @@ func checkVersion(ctx context.Context, binary string, o Options) error {
 		return nil
 	}
 	least, why := vetting.LeastVersion, "to be a node of a lock"
-	if o.EverySecond || o.Journal {
+	if o.EverySecond || o.Journal || o.Torn {
 		least, why = aof.LeastVersion, "to be given back what was on its disk at a time before"
 	}
 	if v.Before(least) {

@@ -104,14 +104,15 @@ func (f *Fleet) each(do func(*Server) error) error {
 	return all.Wait()
 }
 
-// launch starts a server's process.
-func (f *Fleet) launch(s *Server) (*process, error) {
-	cmd := exec.Command(f.options.Binary, s.args()...)
+// launch starts a server's process, with options beside its own. died is called if it dies
+// and we did not kill it.
+func (f *Fleet) launch(s *Server, died func(error), options ...string) (*process, error) {
+	cmd := exec.Command(f.options.Binary, append(s.args(), options...)...)
 	cmd.Dir = s.dir
 	if s.clock != nil {
 		cmd.Env = append(os.Environ(), faketime.Env(f.preload, s.clockFile())...)
 	}
-	return launch(f.forker, cmd, s.Addr(), f.report)
+	return launch(f.forker, cmd, s.Addr(), died)
 }
 
 // report tells of a server that died of itself; the first one is enough.

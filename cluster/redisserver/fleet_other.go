@@ -7,6 +7,8 @@ import (
 	"errors"
 	"runtime"
 	"time"
+
+	"github.com/lockstorm/lockstorm/cluster/aof"
 )
 
 // Fleet is what Open would return on Linux.
@@ -31,9 +33,11 @@ func (*Server) Quit()                                      {}
 func (*Server) Synced() int64                              { return 0 }
 func (*Server) SyncFrom(time.Duration)                     {}
 func (*Server) Restore(time.Duration) error                { return nil }
-func (*Server) LosePower() error                           { return nil }
+func (*Server) LosePower(aof.Loss) error                   { return nil }
+func (*Server) Rewind(context.Context, time.Time) error    { return nil }
 func (*Server) Stop() error                                { return nil }
 func (*Server) Continue() error                            { return nil }
 func (*Server) Do(context.Context, ...string) (any, error) { return nil, nil }
 func (*Server) SetClock(time.Duration, int64) error        { return nil }
 func (*Server) Start(context.Context) error                { return nil }
+func (*Server) Refuse(context.Context) error               { return nil }

@@ -71,7 +71,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.port.Vacant(); err != nil {
 		return err
 	}
-	p, err := s.fleet.launch(s)
+	p, err := s.fleet.launch(s, s.fleet.report)
 	if err != nil {
 		return err
 	}
@@ -156,11 +156,15 @@ func (s *Server) SetClock(ahead time.Duration, ppm int64) error {
 // args is the command line, complete: no configuration file is read.
 func (s *Server) args() []string {
 	appendOnly := s.fleet.options.AppendOnly || s.fleet.options.Journal
-	return append([]string{
+	args := []string{
 		"--bind", "127.0.0.1",
 		"--port", strconv.Itoa(s.port.Number()),
 		"--pidfile", "redis.pid",
-	}, Keeping(appendOnly, s.fleet.options.EverySecond)...)
+	}
+	if s.fleet.options.Rewind {
+		args = append(args, "--enable-debug-command", "local")
+	}
+	return append(args, Keeping(appendOnly, s.fleet.options.EverySecond)...)
 }
 
 // Keeping is the part of a server's command line that says what it keeps over its death:

@@ -56,6 +56,9 @@ func (p proxied) dial(ctx context.Context) (net.Conn, error) {
 
 func (p proxied) lead(addr string) error {
 	p.leads.Store(addr)
+	if err := p.proxy.Update(&toxiproxy.Proxy{Listen: p.proxy.Listen, Upstream: addr}); err != nil {
+		return err // it ends connections, even if it leads there already
+	}
 	return p.proxy.Update(&toxiproxy.Proxy{Listen: p.proxy.Listen, Upstream: addr, Enabled: true})
 }
 

@@ -33,8 +33,8 @@ type Assumptions struct {
 
 	// RestartDelay is how long a node at least stays away that comes back without
 	// something that it had acknowledged: after a crash, a loss of power or a shutdown,
-	// as its persistence says; from an old snapshot; or as its replica, after a
-	// failover. 0: nothing is assumed of it.
+	// as its persistence says; from an old snapshot, of its file or of its machine's
+	// memory; or as its replica, after a failover. 0: nothing is assumed of it.
 	RestartDelay time.Duration `yaml:"restart_delay,omitempty" want:"0s.."`
 
 	// ClockRatePPM is how much too fast or too slow, in parts per million, the clocks

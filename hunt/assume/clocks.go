@@ -42,6 +42,10 @@ func (t tamperings) add(f *nemesis.Fault, s scenarios.Scenario) {
 			t.ran(a.Machine, -stopped)
 		}
 		t.healed(f, a.Machine, a.Healing, 1, stopped)
+	case *nemesis.VMRestore:
+		if a.Clock == nemesis.ClockRestored {
+			t.stepped(nemesis.Machine{Node: a.Node}, min(a.Age+longest(f), nemesis.Longest))
+		}
 	case *nemesis.Snapshot:
 		t.healed(f, nemesis.Machine{Client: a.Client}, a.Healing, 1, stopped)
 	}
@@ -125,6 +129,10 @@ func machine(a nemesis.Action) nemesis.Machine {
 		return a.Machine
 	case *nemesis.ClockFreeze:
 		return a.Machine
+	case *nemesis.VMRestore:
+		if a.Clock == nemesis.ClockRestored {
+			return nemesis.Machine{Node: a.Node}
+		}
 	case *nemesis.Snapshot:
 		return nemesis.Machine{Client: a.Client}
 	}

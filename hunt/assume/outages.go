@@ -26,6 +26,8 @@ func outageOf(action nemesis.Action, p nemesis.Persistence) (o outage, ok bool) 
 		return outage{a.Node, p == nemesis.Nothing, a.RestartDelay}, true
 	case *nemesis.OldSnapshot:
 		return outage{a.Node, true, 0}, true
+	case *nemesis.VMRestore:
+		return outage{a.Node, true, 0}, true
 	case *nemesis.Failover:
 		return outage{a.Node, true, 0}, true
 	}
@@ -105,6 +107,8 @@ func unreachable(f *nemesis.Fault, s scenarios.Scenario) (gone env.NodeSet) {
 	some := func(nodes []int) env.NodeSet { return env.SetOf(nemesis.Each(nodes, s.Nodes)...) }
 	switch a := f.Action.(type) {
 	case *nemesis.NodePause:
+		return env.SetOf(a.Node)
+	case *nemesis.SplitBrain:
 		return env.SetOf(a.Node)
 	case *nemesis.NodeError:
 		return some(a.Nodes)

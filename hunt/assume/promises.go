@@ -56,7 +56,7 @@ func lease(s scenarios.Scenario) Assumptions {
 	share := s.Lock.DriftFactor + float64(fixedAllowance)/float64(ttl)
 	ppm := min(int64(share/(2-share)*1e6), stopped-1)
 	return Assumptions{
-		Without:       []nemesis.Kind{"evict", "clone"},
+		Without:       []nemesis.Kind{"evict", "clone", "split-brain"},
 		RestartDelay:  ttl,
 		ClockRatePPM:  &ppm,
 		NodeClockStep: new(time.Duration(0)),
@@ -123,8 +123,9 @@ func tokensDiffer(s scenarios.Scenario) Assumptions {
 
 func redlock(s scenarios.Scenario) Terms {
 	excludes := clockOfItsOwn(lease(s), s)
-	if s.Lock.Quarantine >= s.LongestTTL() {
+	if s.Lock.Quarantine >= s.LongestTTL() { // it goes by the run id, which a restored machine keeps
 		excludes.RestartDelay = 0
+		excludes.Without = slices.Concat(excludes.Without, []nemesis.Kind{"vm-restore"})
 	}
 	tokens := tokensDiffer(s)
 	progress := tokens
@@ -181,7 +182,7 @@ func effects(s scenarios.Scenario, t Terms) (Assumptions, bool) {
 // stored are the terms of a lock in a store, by what its hold hangs on.
 func stored(s scenarios.Scenario, excludes Assumptions) Terms {
 	if s.Store != nil && s.Store.Asynchronous { // what makes another node lead, which lacks the last changes
-		excludes.Without = slices.Concat(excludes.Without, []nemesis.Kind{"crash", "power-loss", "shutdown", "failover", "old-snapshot", "node-pause"})
+		excludes.Without = slices.Concat(excludes.Without, []nemesis.Kind{"crash", "power-loss", "shutdown", "failover", "old-snapshot", "node-pause", "vm-restore"})
 	}
 	return Terms{
 		checker.Lease:           excludes,

@@ -41,6 +41,10 @@ func simplerKind(f nemesis.Fault, s scenarios.Scenario) nemesis.Action {
 		if usual := (nemesis.Evict{Node: a.Node}); *a != usual {
 			return &usual
 		}
+	case *nemesis.SplitBrain:
+		return &nemesis.Failover{Node: a.Node}
+	case *nemesis.VMRestore:
+		return &nemesis.OldSnapshot{Node: a.Node, Age: a.Age}
 	case *nemesis.Suspend:
 		return &nemesis.Pause{Client: a.Client}
 	case *nemesis.Snapshot:
