@@ -15,6 +15,7 @@ import (
 var restoringMachine = world.Carry(
 	func(w *World, c world.Case[*nemesis.VMRestore]) error {
 		n := w.node(c.Action.Node)
+		w.clocks.BeginRestore(c)
 		w.vanish(n, fmt.Sprintf("as its machine was %v before, in the same run", c.Action.Age))
 		w.silence(n, c.ForGood)
 		n.comeback.state = snapshot{w.now - int64(c.Action.Age), n.journal.asOf(w.now - int64(c.Action.Age))}
@@ -23,9 +24,7 @@ var restoringMachine = world.Carry(
 	func(w *World, c world.Case[*nemesis.VMRestore]) error {
 		n := w.node(c.Action.Node)
 		then := n.comeback.state
-		if c.Action.Clock == nemesis.ClockRestored {
-			w.clocks.Step(nemesis.Machine{Node: n.id}, time.Duration(then.at-w.now))
-		}
+		w.clocks.EndRestore(c)
 		w.rollBack(n, then.position)
 		maps.DeleteFunc(n.vouched, func(_ time.Duration, v voucher) bool { return v.at > then.at })
 		w.resume(n)

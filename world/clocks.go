@@ -56,6 +56,8 @@ type Clocks struct {
 	// What their ends have to know, by the number of the fault.
 	rates   map[int]int64 // ground time at which a clock-rate began
 	strobes map[int]*strobe
+
+	snapshots map[int]int64 // ground time of that to which a vm-restore goes back
 }
 
 // strobe is how far a clock-strobe has come.
@@ -66,11 +68,21 @@ type strobe struct {
 
 // NewClocks returns what faults do to the clocks of a world in which none has begun.
 func NewClocks(work Clockwork) *Clocks {
-	return &Clocks{work: work, rates: map[int]int64{}, strobes: map[int]*strobe{}}
+	return &Clocks{work: work, rates: map[int]int64{}, strobes: map[int]*strobe{}, snapshots: map[int]int64{}}
 }
 
-// Step steps the wall clock of a machine on behalf of a fault that does more than that.
-func (k *Clocks) Step(m nemesis.Machine, by time.Duration) { k.jump(m, int64(by)) }
+// BeginRestore and EndRestore are what a restore of a node's machine does to its clock, on
+// behalf of whoever restores its keys.
+func (k *Clocks) BeginRestore(c Case[*nemesis.VMRestore]) {
+	k.snapshots[c.Number] = k.work.GroundTime() - int64(c.Action.Age)
+}
+
+// EndRestore is to be called before keys are restored that live by the clock.
+func (k *Clocks) EndRestore(c Case[*nemesis.VMRestore]) {
+	if c.Action.Clock == nemesis.ClockRestored {
+		k.jump(nemesis.Machine{Node: c.Action.Node}, k.snapshots[c.Number]-k.work.GroundTime())
+	}
+}
 
 // jump steps the wall clock of a machine.
 func (k *Clocks) jump(m nemesis.Machine, by int64) {

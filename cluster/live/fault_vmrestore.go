@@ -14,6 +14,7 @@ import (
 func VMRestores() Repertoire {
 	return Repertoire{world.Carry(
 		func(w *World, c world.Case[*nemesis.VMRestore]) error {
+			w.clocks.BeginRestore(c)
 			w.silence(c.Action.Node, c.Number, fmt.Sprintf("as its machine was %v before, in the same run", c.Action.Age))
 			w.comebacks[c.Action.Node-1].state = time.Now().Add(-c.Action.Age)
 			return w.server(c.Action.Node).(Rewinder).Stop()
@@ -21,9 +22,7 @@ func VMRestores() Repertoire {
 		func(w *World, c world.Case[*nemesis.VMRestore]) error {
 			node, server := c.Action.Node, w.server(c.Action.Node)
 			then := w.comebacks[node-1].state
-			if c.Action.Clock == nemesis.ClockRestored {
-				w.clocks.Step(nemesis.Machine{Node: node}, time.Until(then))
-			}
+			w.clocks.EndRestore(c)
 			w.comeBack(node, c.Number, func() error {
 				if err := server.(Rewinder).Rewind(w.over, then); err != nil {
 					return err

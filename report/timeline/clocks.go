@@ -47,6 +47,10 @@ type hands struct {
 // carrying are all faults; those that do nothing to clocks do nothing here.
 var carrying = append(
 	world.ClockFaults(func(c *clocks) *world.Clocks { return c.faults }),
+	world.Carry(
+		func(c *clocks, of world.Case[*nemesis.VMRestore]) error { c.faults.BeginRestore(of); return nil },
+		func(c *clocks, of world.Case[*nemesis.VMRestore]) error { c.faults.EndRestore(of); return nil },
+	),
 	world.Carry[*clocks, nemesis.Action](func(*clocks, world.Case[nemesis.Action]) error { return nil }, nil),
 )
 

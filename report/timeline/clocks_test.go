@@ -127,7 +127,7 @@ func TestClocksOfRows(t *testing.T) {
 func TestClocksInStorms(t *testing.T) {
 	rows := scenarios.All()
 	weights := nemesis.Weights{}
-	for _, kind := range []nemesis.Kind{"clock-jump", "clock-rate", "clock-slew", "clock-strobe", "clock-freeze", "suspend", "snapshot", "pause"} {
+	for _, kind := range []nemesis.Kind{"clock-jump", "clock-rate", "clock-slew", "clock-strobe", "clock-freeze", "suspend", "snapshot", "pause", "vm-restore"} {
 		weights[kind] = 1
 	}
 	seen := 0
