@@ -114,7 +114,7 @@ reference: ## run the debate and the comparison again (a minute); results/refere
 measurements: deps ## measure all sweeps (half an hour; goes on where it was stopped); results/reference, results/process and docs/measurements.md are committed
 	sh scripts/measurements.sh
 
-agreement: deps ## run the debate on real servers (process 5 minutes, container 12, on a machine that does nothing else; BACKENDS=container: on containers alone); results/process, results/container and docs/agreement.md are committed
+agreement: deps ## run the debate on real servers (process 5 minutes, container 12, on a machine that does nothing else; BACKENDS=container: on containers alone; ROWS=calm: that row alone); results/process, results/container and docs/agreement.md are committed
 	sh scripts/agreement.sh
 
 hunt: ## hunt what the debate shows without its plans, fifty times a row (9 minutes); docs/hunt.md is committed

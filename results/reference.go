@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -167,6 +168,25 @@ func (r Row) validate() error {
 		}
 	}
 	return nil
+}
+
+// Renewed returns f with rows of another reference in the place of its own, in the order of
+// the debate. Both must be of one backend.
+func (f Reference) Renewed(by Reference) (Reference, error) {
+	if f.Backend != by.Backend {
+		return Reference{}, fmt.Errorf("what is stored is of the %s backend, and the rows of the %s backend", f.Backend, by.Backend)
+	}
+	rows := map[string]Row{}
+	for _, r := range slices.Concat(f.Rows, by.Rows) {
+		rows[r.Scenario] = r
+	}
+	by.Rows = nil
+	for _, s := range scenarios.Every() {
+		if r, ok := rows[s.Name]; ok {
+			by.Rows = append(by.Rows, r)
+		}
+	}
+	return by, nil
 }
 
 // Save writes the reference into a file of a directory, which it makes if it has

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the debate on real servers, of each kind that this machine can run or those that
 # BACKENDS names, and renews results/<backend> and docs/agreement.md: of the others what was
-# found before counts. A difference to the simulator of which no reason
+# found before counts. ROWS names rows that alone are run again. A difference to the simulator of which no reason
 # is known (scenarios/differences.go) ends it, and nothing is renewed.
 set -eu
 
@@ -20,7 +20,10 @@ for backend in ${BACKENDS:-process container}; do
 		continue
 	fi
 	echo "the debate on $backend" >&2
-	lockstorm debate --backend $backend --save "$work/results/$backend" >"$work/said" || test $? != 2 || exit 2
+	mkdir -p "$work/results/$backend"
+	test -z "${ROWS:-}" || cp results/$backend/debate.json "$work/results/$backend/"
+	# shellcheck disable=SC2086 # rows are words
+	lockstorm debate ${ROWS:-} --backend $backend --save "$work/results/$backend" >"$work/said" || test $? != 2 || exit 2
 done
 
 set -- "$work/results/reference"

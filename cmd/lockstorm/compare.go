@@ -67,10 +67,10 @@ not seen to violate what it is said to.`,
 		}
 		c.format, c.byTrial = o.format, o.byTrial
 		if from != "" {
-			err = presentStored(location{from, results.CompareFile}, &c, cmd.OutOrStdout())
+			err = presentStored(location{dir: from, file: results.CompareFile}, &c, cmd.OutOrStdout())
 			return c.reported(cmd, o.report, err)
 		}
-		err = c.suite(o.seed, o.runs).present(cmd.Context(), &c, location{o.save, results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		err = c.suite(o.seed, o.runs).present(cmd.Context(), &c, location{dir: o.save, file: results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		return c.reported(cmd, o.report, err)
 	}
 	return cmd

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,6 +25,7 @@ type debateOptions struct {
 	seed    uint64
 	out     string
 	save    string
+	renew   bool // rows that were saved before stay, but for those that are run
 	show    shown
 	report  reportFile
 
@@ -63,7 +63,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
 	cmd.Flags().StringVar(&o.out, "out", "", "directory that gets a directory for each run (default: runs are not stored)")
 	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "runs side by side (default: one a core, or two where a run waits for most of its time)")
-	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.DebateFile+", what the debate has shown")
+	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.DebateFile+", what the debate has shown; of rows that are named, the directory of a debate in which they take the place of theirs")
 	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
 	o.show.flags(cmd)
 	o.report.flag(cmd)
@@ -86,7 +86,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 		if from != "" {
 			side, err := loadSide(from)
 			if err == nil {
-				err = presentStored(location{from, results.DebateFile}, &d, cmd.OutOrStdout())
+				err = presentStored(location{dir: from, file: results.DebateFile}, &d, cmd.OutOrStdout())
 			}
 			return d.reported(cmd, o.report, side, nil, err)
 		}
@@ -108,10 +108,12 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 			return fmt.Errorf("--%s %d: want at least 1", flag, n)
 		}
 	}
-	if o.save != "" && len(names) > 0 {
-		return errors.New("--save stores the whole debate: name no rows")
-	}
 	o.fill(names)
+	if o.renew = o.save != "" && len(names) > 0; o.renew {
+		if _, err := results.LoadReference(o.save, results.DebateFile); err != nil {
+			return fmt.Errorf("--save of rows that are named renews a debate that was saved: %w", err)
+		}
+	}
 	return writableDir("--save", o.save)
 }
 
@@ -208,7 +210,7 @@ func (o debateOptions) suite(d debate) suite {
 // run runs the debate, saves it if that is asked for, and prints it.
 func (o debateOptions) run(ctx context.Context, d *debate, s suite, out, problems io.Writer) error {
 	d.again = o.again
-	return s.present(ctx, d, location{o.save, results.DebateFile}, out, problems)
+	return s.present(ctx, d, location{o.save, results.DebateFile, o.renew}, out, problems)
 }
 
 // reported makes the page of what was found on a side.

@@ -137,6 +137,33 @@ func TestDebateFromWhatWasSaved(t *testing.T) {
 	wantIn(t, problems, `the stored results are not of this program: unknown scenario "clam"`)
 }
 
+// Rows that are named take the place of those that were saved, and the others stay.
+func TestRowsOfADebateAreRenewed(t *testing.T) {
+	dir := t.TempDir()
+	command(t, "debate", "--runs", "1", "--points", "1", "--save", dir)
+	before, err := results.LoadReference(dir, results.DebateFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, problems := command(t, "debate", "leap-second-smeared", "--runs", "2", "--save", dir); code != 0 {
+		t.Fatal(code, problems)
+	}
+	after, err := results.LoadReference(dir, results.DebateFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range after.Rows {
+		runs := 1
+		if r.Scenario == "leap-second-smeared" {
+			runs = 2
+		}
+		if r.Scenario != before.Rows[i].Scenario || r.Runs != runs {
+			t.Errorf("row %d was %s, and is %s with %d runs", i, before.Rows[i].Scenario, r.Scenario, r.Runs)
+		}
+	}
+	want(t, "rows", len(after.Rows), len(before.Rows))
+}
+
 func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

@@ -29,7 +29,24 @@ type known struct {
 func (k *known) learn(now known) { *k = now }
 
 // location is where the results of a suite are kept.
-type location struct{ dir, file string }
+type location struct {
+	dir, file string
+	renew     bool // what is there stays, but for the rows that are stored
+}
+
+// keep stores what a suite has shown.
+func (l location) keep(shown results.Reference) error {
+	if l.renew {
+		stored, err := results.LoadReference(l.dir, l.file)
+		if err == nil {
+			shown, err = stored.Renewed(shown)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return shown.Save(l.dir, l.file)
+}
 
 // present runs a suite, stores what it has shown, unless there is no directory for it
 // or the suite was stopped, and prints it, also where it could not be stored.
@@ -43,7 +60,7 @@ func (s suite) present(ctx context.Context, of subject, save location, out, prob
 	reference := s.reference(found)
 	var unsaved error
 	if save.dir != "" && !stopped {
-		if err := reference.Save(save.dir, save.file); err != nil {
+		if err := save.keep(reference); err != nil {
 			unsaved = fmt.Errorf("--save: %w", err)
 		}
 	}
