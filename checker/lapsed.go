@@ -20,6 +20,7 @@ type lapsed struct {
 type lapse struct {
 	until int64
 	at    history.Time
+	told  history.Time // at or after it
 }
 
 // maxLapses bounds the lapses that are kept for a return to come: a call declares one
@@ -41,11 +42,11 @@ func (h *hold) expiry() history.Time {
 }
 
 // declare sets the end of validity, as a call that was made at an instant declares it. Of
-// the lapses that have been told, those before the call belong to another end.
+// the lapses, those that were told before the call belong to another end.
 func (h *hold) declare(until int64, called history.Time) {
 	h.until, h.lapsed.over = until, false
 	for _, l := range h.lapsed.recent {
-		if l.until == until && l.at >= called {
+		if l.until == until && l.told >= called {
 			h.lapsed.over, h.lapsed.at = true, l.at
 			return
 		}
@@ -53,8 +54,8 @@ func (h *hold) declare(until int64, called history.Time) {
 }
 
 // lapse takes note that the client's clock has come to an end of validity.
-func (h *hold) lapse(until int64, at history.Time) {
-	l := &h.lapsed
+func (h *hold) lapse(e *history.Event) {
+	l, until, at := &h.lapsed, e.Until, lapsedAt(e)
 	if !l.any {
 		l.any, l.first = true, at
 	}
@@ -64,7 +65,7 @@ func (h *hold) lapse(until int64, at history.Time) {
 	if len(l.recent) == maxLapses {
 		l.recent = append(l.recent[:0], l.recent[1:]...)
 	}
-	l.recent = append(l.recent, lapse{until, at})
+	l.recent = append(l.recent, lapse{until, at, e.Time})
 }
 
 // lapsedAt is when the lapse was: earlier than it was told, if the lock named its until

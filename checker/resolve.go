@@ -248,7 +248,7 @@ func (l *ledger) lapse(f *fact, force bool) bool {
 	if !l.about(f, force) || f.hold == nil {
 		return force
 	}
-	f.hold.lapse(f.Until, lapsedAt(f.Event))
+	f.hold.lapse(f.Event)
 	return true
 }
 
