@@ -23,7 +23,9 @@ const (
 //	    max(call, window end) <= p <= return, that is not strictly inside
 //	    another's window, and
 //	(c) no window of another that is not empty lies between two of one hold,
-//	    the second of which an extension has begun.
+//	    the second of which an extension has begun; nor did one begin before an
+//	    extension was granted whose hold ended in that instant, and last beyond
+//	    the hold's window before.
 //
 // Of (c) there is one violation an extension, however many lie in between.
 //
@@ -141,7 +143,7 @@ func (t *turn) gather(x *exclusion) {
 	case t.act != nil:
 		t.kind = w.beginning(t.act)
 	case w.fresh || w.closing:
-		t.kind = w.change()
+		t.kind = w.change(t.hold)
 		w.fresh, w.closing = false, false
 	}
 	t.at, t.since, t.by = x.now, max(w.call, w.end), w.by
@@ -186,6 +188,17 @@ func (x *exclusion) judge(l *line, t *turn) {
 		}
 		if !l.hasPoint(t) {
 			x.violate(l.live[0], t)
+		}
+	case claimTurn:
+		if t.hold.past.end == t.at {
+			return // it was granted, and was over, in this instant
+		}
+		x.windows++
+		if x.each != nil {
+			x.each(x.claimOf(t))
+		}
+		if other := l.contender(t); other != nil {
+			x.violateGap(other, t)
 		}
 	}
 }

@@ -69,9 +69,10 @@ func (b breach) isFirst(p *checker.Pair, all []breach) bool {
 // any that has its return inside will do.
 func (b breach) is(p *checker.Pair) bool {
 	if b.between != nil {
+		last := min(longest(b.between).end, b.second.from)
 		return p.First.Token == token(b.second.hold) && slices.ContainsFunc(b.between, func(v referenceWindow) bool {
-			return v.end == longest(b.between).end && p.Second.Token == token(v.hold) && p.Second.Resource == v.resource &&
-				int(p.From) == max(v.from, b.second.over) && int(p.To) == v.end && !p.Open
+			return min(v.end, b.second.from) == last && p.Second.Token == token(v.hold) && p.Second.Resource == v.resource &&
+				int(p.From) == max(v.from, b.second.over) && int(p.To) == last && !p.Open
 		})
 	}
 	open := b.to() >= never

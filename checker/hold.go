@@ -46,9 +46,9 @@ type hold struct {
 	asked   time.Duration // the TTL of the last extension; 0: as of the grant
 	renewed extension     // the last; at 0: none
 
-	until   int64 // the end of validity that holds now, on the client's clock
-	reached reached
-	writes  int // writes whose effect may still come
+	until  int64 // the end of validity that holds now, on the client's clock
+	lapsed lapsed
+	writes int // writes whose effect may still come
 
 	windows    [ruleCount]window // exclusion
 	past       past              // lease exclusion
@@ -67,26 +67,6 @@ type entry struct {
 	reason string
 	leader int // who led the store then
 }
-
-// reached is the furthest point of the client's clock that a lapse has told.
-type reached struct {
-	seen  bool
-	until int64
-	at    history.Time
-	first history.Time // when any lapse was told first
-}
-
-// expiry returns when the validity ended that is over: where its end is not known, it is
-// the first lapse.
-func (h *hold) expiry() history.Time {
-	if h.until == anyLapse {
-		return h.reached.first
-	}
-	return h.reached.at
-}
-
-// expired reports whether the end of validity has been reached.
-func (h *hold) expired() bool { return h.reached.seen && h.reached.until >= h.until }
 
 // refused reports whether the try has returned without the lock.
 func (h *hold) refused() bool { return h.over && !h.letGo }

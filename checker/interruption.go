@@ -15,12 +15,17 @@ type interruption struct {
 	over  history.Time // since when
 	from  history.Time // since when the other held the lock
 	held  string       // until when
+	live  bool         // the other held it still when the extension returned
 	at    history.Time // when the extension returned
 }
 
 func newInterrupted(r rule, was *ended, t *turn, n *notes, c *clash) *violation {
 	before := t.hold.past
 	own, other := span{hold: t.hold, from: before.from}, was.grant
+	held := until(was.at, was.by, "it", "its validity")
+	if was.live {
+		held = "beyond that"
+	}
 	if was.acted {
 		other.Granted = was.from
 	}
@@ -30,7 +35,7 @@ func newInterrupted(r rule, was *ended, t *turn, n *notes, c *clash) *violation 
 		got:  [2]string{got(t.hold, before.from), gotAs(was.acted, was.grant.Granted, was.from)},
 		gap: &interruption{
 			empty: before.from == before.end, over: before.end,
-			from: was.from, held: until(was.at, was.by, "it", "its validity"), at: t.at,
+			from: was.from, live: was.live, held: held, at: t.at,
 		},
 	}
 	v.faults = n.between(v.pair.First.Call, t.at)
@@ -55,6 +60,10 @@ func (v *violation) lateStory() string {
 	add(tell(since, l.from, false))
 	add(fmt.Sprintf("client %d %s %q (token %s) at %s and held it %s", b.Client, v.got[1], b.Resource, short(b.Token), at(l.from), l.held))
 	add(tell(since, l.from, true))
-	add(fmt.Sprintf("only then, at %s, client %d was granted more time, as if it had held it all along", at(l.at), a.Client))
+	when := "only then, at " + at(l.at)
+	if l.live {
+		when = "at " + at(l.at)
+	}
+	add(fmt.Sprintf("%s, client %d was granted more time, as if it had held it all along", when, a.Client))
 	return strings.Join(told, "; ") + v.clash.clause()
 }

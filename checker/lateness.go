@@ -27,7 +27,7 @@ func (s *section) look(h *hold, c *client, returns bool) {
 	default:
 		s.held = true
 		if w := &h.windows[leaseRule]; w.begun && w.over && (w.by == history.Lapse || w.by == history.Lost) {
-			told := w.by == history.Lost && !(h.reached.seen && h.reached.at <= w.end)
+			told := w.by == history.Lost && !(h.expired() && h.expiry() <= w.end)
 			s.late = &lateness{over: true, told: told, since: w.end, stood: c.still.since(s.call)}
 		}
 	}

@@ -36,8 +36,10 @@ type span struct {
 	from history.Time
 }
 
-// ended is a window that is over. Its hold may be forgotten since.
+// ended is a window that is over, or one that is live, as far as it has come. Its hold may
+// be forgotten since.
 type ended struct {
+	live  bool
 	grant Grant
 	acted bool // its acquire had not returned
 	from  history.Time
@@ -113,13 +115,18 @@ func (l *line) end(t *turn) (over span, ever bool) {
 	return over, ever
 }
 
-// remember keeps the window that has ended last. It is written field by field since it is
-// so for every window, and asked for hardly ever.
+// remember keeps the window that has ended last.
 func (l *line) remember(s span, t *turn) {
 	if l.last == nil {
 		l.last = &ended{}
 	}
-	h, e := s.hold, l.last
+	l.last.note(s, t)
+}
+
+// note makes of e a window as far as it has come at the turn. It is written field by field
+// since it is so for every window, and asked for hardly ever.
+func (e *ended) note(s span, t *turn) {
+	h := s.hold
 	e.from, e.at, e.by = s.from, t.at, t.by
 	e.acted, e.kept, e.fate = !h.returned, h.keys.set, h.keys.fate
 	g := &e.grant
@@ -141,3 +148,16 @@ func (l *line) interrupted(over *past) *ended {
 
 // hasPoint reports whether rule (b) is kept by an empty window.
 func (l *line) hasPoint(t *turn) bool { return len(l.live) == 0 || t.since <= l.free }
+
+// contender returns a window of somebody else that took some of the time through which the
+// hold of a claim says that it has gone on, or nil.
+func (l *line) contender(t *turn) *ended {
+	for _, s := range l.live {
+		if s.from < t.at {
+			e := &ended{live: true}
+			e.note(s, t)
+			return e
+		}
+	}
+	return l.interrupted(&t.hold.past)
+}

@@ -179,8 +179,8 @@ func (c *contract) tooLate(h *hold, now history.Time, how string) {
 // not. A clock that had come to the end of validity in time was not wrong, whatever was
 // done to it.
 func (c *contract) lateBecause(h *hold, now history.Time) string {
-	if h.expired() && h.reached.at <= h.leasedUntil() {
-		return unbroken(c.notes, "the clock that the lock reads had come to the end of validity at %s", at(h.reached.at))
+	if h.expired() && h.expiry() <= h.leasedUntil() {
+		return unbroken(c.notes, "the clock that the lock reads had come to the end of validity at %s", at(h.expiry()))
 	}
 	if wrong := c.notes.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); wrong != "" {
 		return broken(holderCounts, "%s", wrong)

@@ -21,7 +21,7 @@ func (c *client) holding(f *fact) *hold {
 	}
 	now := f.Time
 	return c.find(f.Event, func(h *hold) bool {
-		return h.returned && !h.letGo && !h.lost && !h.over && !(h.expired() && h.reached.at < now)
+		return h.returned && !h.letGo && !h.lost && !h.over && !(h.expired() && h.expiry() < now)
 	})
 }
 
@@ -34,7 +34,7 @@ func (l *ledger) reenter(f *fact, held *hold) {
 	f.Event, f.hold, f.try = &l.entered, held, f.hold
 	held.depth++
 	if until := endOf(f.Event); until > held.until {
-		held.until = until
+		held.declare(until, f.call.at)
 		held.renewed = extension{at: f.Time, left: f.Validity}
 	}
 }

@@ -36,8 +36,9 @@ const (
 func (w referenceWindow) empty() bool { return w.end <= w.from }
 func (w referenceWindow) open() bool  { return w.end >= never }
 
-// leaseWindows returns the windows of lease exclusion. Those after the first are
-// left out if they are empty.
+// leaseWindows returns the windows of lease exclusion. One that an extension begins is left
+// out if nothing is left of the extension when it returns; it is empty if the holder ends
+// it in that instant.
 func (s *script) leaseWindows() []referenceWindow {
 	from := s.grantedAt()
 	if from == never {
@@ -55,19 +56,12 @@ func (s *script) leaseWindows() []referenceWindow {
 		case !e.granted:
 		case w.end >= e.ret:
 			w.end = e.until
-		case e.ret < hard:
+		case e.ret <= hard && e.until > e.ret:
 			all = append(all, s.cut(w))
 			w = begin(e.call, e.ret, e.until)
 		}
 	}
-	if w = s.cut(w); len(all) == 0 || !w.empty() {
-		all = append(all, w)
-	}
-	for i := len(all) - 1; i > 0; i-- {
-		if all[i].empty() {
-			all = append(all[:i], all[i+1:]...)
-		}
-	}
+	all = append(all, s.cut(w))
 	for i := 1; i < len(all); i++ {
 		all[i].late, all[i].over = true, max(all[i-1].from, all[i-1].end)
 	}
@@ -150,6 +144,10 @@ func (w referenceWindow) operations() []porcupine.Operation {
 		}
 	}
 	switch {
+	case w.empty() && w.late && w.over == w.from:
+		return nil // it was granted, and was over, in one instant
+	case w.empty() && w.late:
+		return []porcupine.Operation{op(model.Claim, w.from, w.from)}
 	case w.empty():
 		return []porcupine.Operation{op(model.Touch, max(w.call, w.end), w.from)}
 	case w.open():

@@ -161,7 +161,8 @@ func (l *ledger) granted(f *fact, force bool) bool {
 		return true
 	}
 	f.client.held++
-	h.returned, h.granted, h.validity, h.until = true, f.Time, f.Validity, endOf(f.Event)
+	h.returned, h.granted, h.validity = true, f.Time, f.Validity
+	h.declare(endOf(f.Event), h.acquire.at)
 	h.fence = f.Fence
 	if f.TTL != 0 {
 		h.ttl = f.TTL
@@ -203,8 +204,8 @@ func (l *ledger) extend(f *fact, force bool) bool {
 	h.extend, h.asked = f.client.begin(f.Time), f.TTL
 	h.keys.extended = 0
 	// Whatever becomes of it, the nodes may have been told the earlier end.
-	if f.Until != 0 && h.returned {
-		h.until = min(h.until, f.Until)
+	if f.Until != 0 && h.returned && f.Until < h.until {
+		h.declare(f.Until, f.Time)
 	}
 	return true
 }
@@ -224,7 +225,7 @@ func (l *ledger) extended(f *fact, force bool) bool {
 	}
 	f.close(&f.hold.extend)
 	f.hold.keys.confirmed = f.hold.keys.extended
-	f.hold.until = endOf(f.Event)
+	f.hold.declare(endOf(f.Event), f.call.at)
 	f.hold.renewed = extension{at: f.Time, left: f.Validity}
 	return true
 }
@@ -256,12 +257,7 @@ func (l *ledger) lapse(f *fact, force bool) bool {
 	if !l.about(f, force) || f.hold == nil {
 		return force
 	}
-	h := f.hold
-	if !h.reached.seen {
-		h.reached = reached{seen: true, until: f.Until, at: f.Time, first: f.Time}
-	} else if f.Until > h.reached.until {
-		h.reached.until, h.reached.at = f.Until, f.Time
-	}
+	f.hold.lapse(f.Event)
 	return true
 }
 

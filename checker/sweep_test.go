@@ -51,6 +51,11 @@ func sweepResource(windows []referenceWindow) []breach {
 	reach := -1                 // its end
 	for _, w := range windows {
 		switch {
+		case w.empty() && w.late:
+			if between := w.interruptions(windows); len(between) > 0 {
+				found = append(found, breach{second: w, between: between})
+			}
+			continue
 		case w.empty():
 			if w.from < reach && max(w.call, w.end) > block[0].from {
 				found = append(found, breach{first: longest(block), second: w})
@@ -73,10 +78,12 @@ func sweepResource(windows []referenceWindow) []breach {
 }
 
 // interruptions returns the windows of others that took some of the time in which the hold
-// of a late one was over, and were over themselves when it began.
+// of a late one was over. Those that are not over when it begins it meets as well, unless it
+// is empty.
 func (w referenceWindow) interruptions(windows []referenceWindow) []referenceWindow {
 	return slices.DeleteFunc(slices.Clone(windows), func(v referenceWindow) bool {
-		return !w.late || v.resource != w.resource || v.hold == w.hold || v.empty() || v.end <= w.over || v.end > w.from
+		return !w.late || v.resource != w.resource || v.hold == w.hold || v.empty() || v.end <= w.over ||
+			v.end > w.from && (!w.empty() || v.from >= w.from || w.over == w.from)
 	})
 }
 

@@ -28,6 +28,7 @@ const (
 	endTurn
 	beginTurn
 	emptyTurn
+	claimTurn // an extension was granted that says the hold has gone on, and the hold ended in the same instant
 )
 
 // compare orders the turns of one instant, so that the order in which their

@@ -15,6 +15,8 @@ type window struct {
 	closing bool
 	by      history.Kind // what ended it
 
+	barred history.Time // when, after its validity, its holder ended it; no extension is granted later
+
 	acts []*act // with each of which it may turn out to have begun, in the order of their calls
 
 	call history.Time // of acquire, or of the extension that began it anew
@@ -30,11 +32,16 @@ type past struct {
 	end  history.Time // of an empty window: from
 }
 
-// change returns what has happened to the window in the instant that is over.
-func (w *window) change() turnKind {
+// change returns what has happened to the window of a hold in the instant that is over.
+// Of an extension of which nothing is left nothing has: its own validity was over when it
+// returned. One that its holder ended in the instant in which it was granted has said all
+// the same that the hold had gone on until then.
+func (w *window) change(h *hold) turnKind {
 	switch {
-	case w.fresh && w.over && w.anew:
+	case w.fresh && w.over && w.anew && h.expired() && h.expiry() <= w.from:
 		return noTurn
+	case w.fresh && w.over && w.anew:
+		return claimTurn
 	case w.fresh && w.over:
 		return emptyTurn
 	case w.fresh:
@@ -91,8 +98,8 @@ func (x *exclusion) endBegun(h *hold) {
 func (x *exclusion) end(h *hold, at history.Time, by history.Kind) {
 	w := &h.windows[x.index]
 	if w.over {
-		if w.by == history.Lapse {
-			w.by = by // from now on no extension can give it back
+		if w.by == history.Lapse && by != history.Lapse {
+			w.by, w.barred = by, x.now // from now on no extension can give it back
 		}
 		w.end = min(w.end, at)
 		return
@@ -127,8 +134,8 @@ func (x *exclusion) granted(h *hold) {
 // after the old end has passed begins a new window of the same hold, called
 // when the extension was: in between nobody could rely on it. But it is one hold
 // that goes on, so that nobody else may have had one in between: see
-// [line.interrupted]. If nothing is left of the new window either, there is none,
-// and it is as if the extension had failed.
+// [line.interrupted]. If nothing is left of the extension when it returns, because its
+// own validity is over by then, there is no new window, and it is as if it had failed.
 //
 // That is for lease exclusion. What ends a section (the release, the news of the
 // loss, the warning, the death) its holder knows of, or is no more: no extension takes
@@ -137,16 +144,26 @@ func (x *exclusion) granted(h *hold) {
 func (x *exclusion) renew(h *hold, f *fact) {
 	w := &h.windows[x.index]
 	switch {
+	case w.over && w.barred == x.now && w.end < x.now: // an instant has no order
+		by := w.by
+		x.beginAnew(h, f)
+		x.end(h, x.now, by)
 	case !w.over || w.by != history.Lapse:
 	case w.end == x.now:
 		w.over, w.closing = false, false
 	default:
-		for i := range x.turns {
-			if t := &x.turns[i]; t.hold == h {
-				t.gather(x)
-			}
-		}
-		*w = window{anew: true, acts: w.acts}
-		x.begin(h, f.call.at)
+		x.beginAnew(h, f)
 	}
+}
+
+// beginAnew begins a window of a hold whose last one was over, by an extension.
+func (x *exclusion) beginAnew(h *hold, f *fact) {
+	for i := range x.turns {
+		if t := &x.turns[i]; t.hold == h {
+			t.gather(x)
+		}
+	}
+	w := &h.windows[x.index]
+	*w = window{anew: true, acts: w.acts}
+	x.begin(h, f.call.at)
 }

@@ -66,6 +66,14 @@ func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {
 	return w
 }
 
+// claimOf tells a window that began late and ended in the same instant.
+func (x *exclusion) claimOf(t *turn) Window {
+	return Window{
+		Grant: t.grant(), Fence: t.hold.fence, Call: t.hold.windows[x.index].call, From: t.at, To: t.at, Empty: true, By: t.by,
+		Late: t.hold.past.ever, Over: t.hold.past.end,
+	}
+}
+
 func (x *exclusion) tellOpen(end history.Time) {
 	for _, r := range x.ledger.inOrder() {
 		for _, s := range r.lines[x.index].live {

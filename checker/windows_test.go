@@ -19,6 +19,10 @@ func told(windows []checker.Window) []porcupine.Operation {
 			in := model.LeaseInput{Step: step, Resource: w.Grant.Resource, Holder: w.Grant.Token}
 			ops = append(ops, porcupine.Operation{Input: in, Call: call, Return: ret})
 		}
+		if w.Empty && w.Late {
+			op(model.Claim, int64(w.From), int64(w.From))
+			continue
+		}
 		if w.Empty {
 			op(model.Touch, int64(w.Call), int64(w.From))
 			continue

@@ -72,6 +72,10 @@ func holdSteps(w checker.Window, holder string, fenced bool) []operation {
 		return o
 	}
 	name := "acquire " + short(w.Grant.Token)
+	if w.Empty && w.Late {
+		return []operation{step(model.Claim, w.From, w.From, "extend "+short(w.Grant.Token), fmt.Sprintf(
+			"granted at %s, when the hold was over since %s, and ended in that instant; nobody else may have held the lock in between", at(w.From), at(w.Over)))}
+	}
 	if w.Empty {
 		return []operation{step(model.Touch, w.Call, w.From, name+", nothing left",
 			fmt.Sprintf("its window was over when it was granted at %s; the lock had to be free at some point from %s on", at(w.From), at(w.Call)))}

@@ -257,6 +257,9 @@ type Event struct {
 	Outcome Outcome `json:"outcome,omitempty"`
 	// Sent is when the request was sent that this is the work of, on the ground clock.
 	Sent Time `json:"sent,omitempty"`
+	// Since is when it was, on the ground clock, if it could be told only later: of a lapse
+	// whose until the lock named when its clock had come to it. 0: at the time of the event.
+	Since Time `json:"since,omitempty"`
 	// Name is the name of a step, or the kind of a fault.
 	Name string `json:"name,omitempty"`
 	// K is a number that counts, of requests or of replies.

@@ -23,6 +23,10 @@ const (
 	// Renew takes the lock again, by an extension that was granted after the end. It needs
 	// it free, and that nobody but the same holder has acquired it since.
 	Renew
+	// Claim says that the lock was held all along until now, by an extension that was
+	// granted after the end and whose hold ended in that instant. It needs it free, and
+	// that nobody but the same holder has acquired it since the end.
+	Claim
 )
 
 func (s LeaseStep) String() string {
@@ -35,6 +39,8 @@ func (s LeaseStep) String() string {
 		return "touch"
 	case Renew:
 		return "renew"
+	case Claim:
+		return "claim"
 	}
 	return fmt.Sprintf("LeaseStep(%d)", uint8(s))
 }
@@ -63,8 +69,9 @@ type LeaseState struct {
 // [End] at the single point of its end. A grant whose window is empty is one
 // [Touch] over [max(call, window end), return]. A window that an extension began, granted
 // when the hold's last window was over, is a [Renew] in place of an [Acquire], over [call,
-// return] of the extension. Refused and unknown tries are no operations. Porcupine takes intervals as closed, so that two that touch
-// are concurrent, which is what half-open windows need.
+// return] of the extension, or, if it is empty, a [Claim] at the single point of that return.
+// Refused and unknown tries are no operations. Porcupine takes intervals as closed, so that
+// two that touch are concurrent, which is what half-open windows need.
 var LeaseLock = porcupine.Model{
 	Partition:         byKey(func(input any) string { return input.(LeaseInput).Resource }),
 	Init:              func() any { return LeaseState{} },
@@ -83,6 +90,8 @@ func (s LeaseState) step(in LeaseInput) (bool, LeaseState) {
 		return s.Holder == "", LeaseState{"", s.renewingToo(in.Holder)}
 	case Renew:
 		return s.Holder == "" && s.mayRenew(in.Holder), LeaseState{in.Holder, in.Holder}
+	case Claim:
+		return s.Holder == "" && s.mayRenew(in.Holder), s
 	}
 	panic("model: " + in.Step.String())
 }

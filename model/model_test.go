@@ -29,6 +29,10 @@ func TestLeaseLock(t *testing.T) {
 		{"renewed after another's touch", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Touch, "b", 4, 4), lease(model.Renew, "a", 2, 6)}, true},
 		{"renewed after a touch", []porcupine.Operation{lease(model.Touch, "a", 0, 1), lease(model.Touch, "b", 2, 2), lease(model.Renew, "a", 3, 6)}, true},
 		{"renewed after a touch and another's hold", []porcupine.Operation{lease(model.Touch, "a", 0, 1), lease(model.Acquire, "b", 2, 2), lease(model.End, "b", 3, 3), lease(model.Renew, "a", 3, 6)}, false},
+		{"claimed", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Claim, "a", 5, 5)}, true},
+		{"claimed while held", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Acquire, "b", 4, 4), lease(model.Claim, "a", 5, 5)}, false},
+		{"claimed after another's hold", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.End, "a", 3, 3), lease(model.Acquire, "b", 4, 4), lease(model.End, "b", 5, 5), lease(model.Claim, "a", 6, 6)}, false},
+		{"renewed after another's claim", []porcupine.Operation{lease(model.Touch, "a", 0, 1), lease(model.Touch, "b", 2, 2), lease(model.Claim, "a", 3, 3), lease(model.Renew, "b", 3, 6)}, true},
 		{"renewed, what began before all that is told", []porcupine.Operation{lease(model.Renew, "a", 0, 1)}, true},
 		{"never ends", []porcupine.Operation{lease(model.Acquire, "a", 0, 1), lease(model.Acquire, "b", 8, 9)}, false},
 	}

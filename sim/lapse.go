@@ -22,7 +22,7 @@ func (w *World) Unwatch(client int, token string) {
 	}
 }
 
-// lapseTime is when the client's clock comes to until; now if it has done so.
+// lapseTime is when the client's clock comes to until, or when it has done so.
 func (w *World) lapseTime(client int, clock env.Clock, until env.Instant) history.Time {
-	return history.Time(max(w.clients[client-1].clocks[clock].When(int64(until)), w.now))
+	return history.Time(w.clients[client-1].clocks[clock].When(int64(until)))
 }

@@ -33,7 +33,7 @@ func (t *trace) words(a, b, c uint64) { t.add(a*mul1 + b*mul2 + c*mul3) }
 // each factor is odd, a change of one field changes the sum.
 func (t *trace) event(e *history.Event) {
 	t.add(uint64(e.Time)*mul1 + uint64(e.Kind)*mul2 + uint64(e.Client)*mul3 + uint64(e.Node)*mul4 +
-		uint64(e.TTL)*mul5 + uint64(e.Until)*mul6 + uint64(e.Validity)*mul7 + e.Fence*mul8)
+		uint64(e.TTL)*mul5 + uint64(e.Until)*mul6 + uint64(e.Validity)*mul7 + e.Fence*mul8 + uint64(e.Since)*mul9)
 	t.add(uint64(e.Value)*mul1 + uint64(e.Outcome)*mul2 + uint64(e.K)*mul3 + uint64(e.Fault)*mul4 +
 		uint64(e.Sent)*mul9 + text(e.Resource)*mul5 + text(e.Token)*mul6 + text(e.Name)*mul7 + text(e.Reason)*mul8 + text(e.Detail)*prime)
 }

@@ -44,6 +44,8 @@ func init() {
 		building(kind("obliging"), redlockConfig, newObliging),
 		building(kind("dreaming"), redlockConfig, newDreaming),
 		building(kind("hasty"), redlockConfig, newHasty),
+		building(kind("haggling"), redlockConfig, newHaggling),
+		building(kind("redating"), redlockConfig, newRedating),
 	)
 	fenceSources["constant"] = func(locks.Fences) redlock.FenceSource {
 		return func(context.Context, string, env.Instant) (uint64, error) { return math.MaxInt32, nil }
@@ -271,6 +273,63 @@ func (h obligingHold) Extend(_ context.Context, ttl time.Duration) error {
 	e.Step, e.Until = env.StepExtended, env.Never
 	h.observer.Observe(e)
 	return nil
+}
+
+// newHaggling returns a lock whose extensions ask for half a second less than the hold has,
+// and are never granted.
+func newHaggling(c redlockSetup, p ports) (Lock, error) {
+	h := &haggling{ports: p}
+	p.observer = h
+	lock, err := newRedlock(c, p)
+	h.lock = lock
+	return h, err
+}
+
+type haggling struct {
+	ports
+	lock  Lock
+	until env.Instant
+}
+
+func (h *haggling) Observe(e env.Event) {
+	if e.Step == env.StepGranted {
+		h.until = e.Until
+	}
+	h.observer.Observe(e)
+}
+
+func (h *haggling) Lock(ctx context.Context, resource string) (Hold, error) {
+	hold, err := h.lock.Lock(ctx, resource)
+	return hagglingHold{hold, h}, err
+}
+
+type hagglingHold struct {
+	Hold
+	lock *haggling
+}
+
+func (h hagglingHold) Extend(_ context.Context, ttl time.Duration) error {
+	e := env.Event{Step: env.StepExtend, Resource: h.Resource(), Token: h.Token(), TTL: ttl, Until: h.lock.until.Add(-500 * time.Millisecond)}
+	h.lock.observer.Observe(e)
+	e.Step, e.Err = env.StepExtendFailed, errors.New("no majority")
+	h.lock.observer.Observe(e)
+	return e.Err
+}
+
+// newRedating returns a Redlock that tells, at the grant, of an end of validity that is
+// earlier than the one it told of before it sent anything.
+func newRedating(c redlockSetup, p ports) (Lock, error) {
+	p.observer = redating{p.observer}
+	return newRedlock(c, p)
+}
+
+type redating struct{ observer env.Observer }
+
+func (r redating) Observe(e env.Event) {
+	if e.Step == env.StepGranted {
+		e.Until = e.Until.Add(-100 * time.Millisecond)
+	}
+	r.observer.Observe(e)
 }
 
 // answering is a round whose replies are changed before they are heard.

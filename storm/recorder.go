@@ -20,7 +20,7 @@ type recorder struct {
 	world  Place
 	client int
 	clock  env.Clock    // that the lock reads
-	until  env.Instant  // the end of validity that the try under way has told of, or Never
+	ends   ends         // of validity, that the world watches for
 	sent   atomic.Int64 // requests, since the history was last told
 	read   reading
 }
@@ -68,7 +68,7 @@ func (r *recorder) Observe(e env.Event) {
 	if e.Err != nil {
 		h.Reason = e.Err.Error()
 	}
-	if e.Step == env.StepExtended || e.Step == env.StepGranted && e.Until != r.until {
+	if r.ends.move(&e) {
 		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
 	}
 	if what.returns {
@@ -100,9 +100,9 @@ func (r *recorder) returned(h *history.Event, step env.Step) {
 // passed records a step within an operation.
 func (r *recorder) passed(e *env.Event) {
 	if e.Step == env.StepBeforeSend {
-		if r.until = e.Until; e.Until != env.Never {
-			// From here on the end of validity is known, and the clock may come
-			// to it before the operation returns.
+		// From here on the end of validity is known, and the clock may come
+		// to it before the operation returns.
+		if r.ends.move(e) {
 			r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
 		}
 	}

@@ -32,7 +32,7 @@ func (w windows) of(e *history.Event) string {
 	for _, one := range w {
 		switch {
 		case one.Grant.Token != e.Token || one.From != e.Time || one.Grant.Client != e.Client:
-		case one.Empty:
+		case one.Empty && !one.Late:
 			return "; its window is over already"
 		case one.By == 0:
 			return "; its window never ends"
@@ -73,7 +73,7 @@ func (w windows) overlaps() (list []overlap) {
 // between returns the window that ended last while the hold of a late one was over.
 func (w windows) between(late checker.Window) (last checker.Window, is bool) {
 	for _, v := range w {
-		if late.Late && !v.Empty && v.Grant.Resource == late.Grant.Resource && v.To > late.Over && v.To <= late.From && v.To > last.To {
+		if late.Late && !v.Empty && v.Grant.Resource == late.Grant.Resource && v.To > late.Over && (v.To <= late.From || late.Empty && v.From < late.From) && v.To > last.To {
 			last, is = v, true
 		}
 	}

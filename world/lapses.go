@@ -13,7 +13,9 @@ import (
 // the next event is.
 //
 // What has come due has happened: it is written before it can be replaced or
-// withdrawn.
+// withdrawn. What had come due before it was asked for is written when it is, and says
+// since when it was so: a lock may name an end of validity only after its clock has come
+// to it.
 type Lapses struct {
 	ground  func(client int, clock env.Clock, until env.Instant) history.Time
 	record  func(e *history.Event)
@@ -23,6 +25,7 @@ type Lapses struct {
 
 type lapse struct {
 	due      history.Time
+	since    history.Time // it was due then, before it was asked for; 0: it was not
 	client   int
 	clock    env.Clock
 	resource string
@@ -31,9 +34,8 @@ type lapse struct {
 }
 
 // NewLapses returns an empty list. ground tells when a client's clock comes to
-// until, as that clock runs now. record writes an event with the time that it
-// bears; that time may lie before the last event's if a lapse was asked for
-// late, and it is up to ground or record to mend that.
+// until, as that clock runs now, or when it has done so. record writes an event with the
+// time that it bears.
 func NewLapses(ground func(client int, clock env.Clock, until env.Instant) history.Time, record func(e *history.Event)) *Lapses {
 	return &Lapses{ground: ground, record: record, next: math.MaxInt64}
 }
@@ -43,6 +45,9 @@ func NewLapses(ground func(client int, clock env.Clock, until env.Instant) histo
 func (l *Lapses) Watch(now history.Time, client int, clock env.Clock, resource, token string, until env.Instant) {
 	l.Flush(now)
 	asked := lapse{due: l.ground(client, clock, until), client: client, clock: clock, resource: resource, token: token, until: until}
+	if asked.due < now {
+		asked.due, asked.since = now, max(asked.due, 1) // 0 would say that it was not
+	}
 	if i := l.find(client, token); i >= 0 {
 		l.watched[i] = asked
 	} else {
@@ -95,7 +100,7 @@ func (l *Lapses) flush(now history.Time) {
 		l.watched = slices.Delete(l.watched, i, i+1)
 		l.record(&history.Event{
 			Time: w.due, Kind: history.Lapse,
-			Client: w.client, Resource: w.resource, Token: w.token, Until: int64(w.until),
+			Client: w.client, Resource: w.resource, Token: w.token, Until: int64(w.until), Since: w.since,
 		})
 	}
 }

@@ -41,8 +41,9 @@ func TestLapseAskedForLateIsWrittenAtOnce(t *testing.T) {
 	var log history.Log
 	l := NewLapses(trueClock, log.Record)
 	l.Watch(50, 1, env.Monotonic, "r", "a", 10)
-	if len(log) != 1 || log[0].Time != 10 {
-		t.Errorf("got %+v", log)
+	want := history.Log{{Time: 50, Since: 10, Kind: history.Lapse, Client: 1, Resource: "r", Token: "a", Until: 10}}
+	if !slices.Equal(log, want) {
+		t.Errorf("got %+v\nwant %+v", log, want)
 	}
 }
 

@@ -208,7 +208,7 @@ func (r *recorder) write(at history.Time, e history.Event) {
 }
 
 // pass passes an event on with the time that it bears, unless that lies before
-// the last event's: a lapse can be asked for late.
+// the last event's: a lapse can be heard of late.
 func (r *recorder) pass(e *history.Event) {
 	r.last = max(r.last, e.Time)
 	e.Time = r.last

@@ -17,7 +17,7 @@ import (
 //
 // TIME is in milliseconds, cN and nN are a client and a node, and a word with
 // no "=" is a token. Keys are r (resource, "r" if there is none), until, ttl,
-// left (validity), now, value, fence, sent, outcome, name, k, reason, fault, detail; times
+// left (validity), now, value, fence, sent, since, outcome, name, k, reason, fault, detail; times
 // among them are in milliseconds. An outcome of "ok" may be left out, and so may ttl and
 // left, which are 10 and 5. What follows a # is a comment.
 //
@@ -160,6 +160,8 @@ func parseWord(e *history.Event, w string) error {
 		e.Value = int64(number)
 	case "sent":
 		e.Sent = history.Time(milliseconds(number))
+	case "since":
+		e.Since = history.Time(milliseconds(number))
 	case "fence":
 		e.Fence = uint64(number)
 	case "fault":

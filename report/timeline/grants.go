@@ -90,7 +90,7 @@ func ended(last []checker.Window) string {
 		switch {
 		case w.By == 0:
 			all = append(all, "it goes on when the history ends")
-		case w.Empty:
+		case w.Empty && !w.Late:
 			all = append(all, "nothing was left of its validity when it was granted")
 		default:
 			all = append(all, fmt.Sprintf("%s at %s", w.Ending(), instant(w.To)))
