@@ -24,9 +24,11 @@ type batches struct {
 	underWay []*batch  // in the order in which they were sent
 	spare    []*batch  // that have ended
 	breaker  breaker
-	heard    env.Instant // when the node answered last
+	heard    env.Instant // when the node answered last; 0: never
 	flush    env.Instant // when what waits goes out all the same, by the client's clock
 	flusher  *coroutine  // sends what waits; nil: nobody does
+
+	turnedAway bool // the batch that has ended last was refused
 }
 
 // pending is a request that is not under way.
@@ -195,7 +197,7 @@ var notBegun = new(coroutine)
 // a batch carries the next one, but to a node that does not answer one connection is enough.
 func (b *batches) attend() bool {
 	ended := b.settle()
-	due := b.client.mono() >= b.flush && len(b.underWay) < batchesAtOnce
+	due := b.client.mono() >= b.flush && len(b.underWay) < batchesAtOnce && !b.postpone()
 	if ended || due {
 		b.flush = env.Never
 	}
@@ -204,6 +206,17 @@ func (b *batches) attend() bool {
 	}
 	b.schedule()
 	return len(b.waiting) > 0 || len(b.client.world.network.link(b.client.id, b.node).aftermath) > 0
+}
+
+// postpone puts the flush off, and reports that, while replies come in: a batch that is being
+// answered is waited for.
+func (b *batches) postpone() bool {
+	later := b.heard.Add(time.Duration(len(b.underWay)) * flushDelay)
+	if len(b.underWay) == 0 || b.breaker != closed || b.heard == 0 || later <= b.client.mono() {
+		return false
+	}
+	b.flush = later
+	return true
 }
 
 // due is the next instant at which there is something to do, if no reply comes before.
@@ -228,14 +241,29 @@ func (b *batches) settle() bool {
 		return true
 	})
 	ended := len(b.underWay) < before
+	if ended && len(b.underWay) == 0 && b.turnedAway {
+		b.failAll()
+	}
+	b.turnedAway = false
 	if ended {
 		b.client.world.through(b.client.id, b.node)
 	}
 	return ended
 }
 
+// failAll fails what waits: the node refuses connections.
+func (b *batches) failAll() {
+	waiting := b.waiting
+	b.waiting = nil
+	for _, p := range waiting {
+		p.round.unsent = p.round.unsent.Without(b.node)
+		p.round.deliver(b.node, env.Failed, refused)
+	}
+}
+
 // judge takes note of what the end of a batch says of the node.
 func (b *batches) judge(u *batch) {
+	b.turnedAway = u.refused && !u.heard
 	if u.heard || u.refused || b.heard > min(u.ended, u.deadline) {
 		return
 	}

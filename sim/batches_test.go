@@ -73,6 +73,21 @@ func TestRefusalLeavesTheBreaker(t *testing.T) {
 		expect(t, "refused", "failed@3ms failed@8ms yes@28ms yes@29ms yes@29ms", "c@27ms d@28ms e@28ms")
 }
 
+// What waits while the only connection is refused fails with it.
+func TestRefusalFailsWhatWaits(t *testing.T) {
+	s := over(batched, fault(&nemesis.Crash{Node: 1}, 0, 20*ms))
+	s.Latency = nemesis.Distribution{Range: nemesis.Range{Min: ms / 4, Max: ms / 4}}
+	sendAll(t, s, 1, request{after: ms}, request{}, request{}).
+		expect(t, "refused", "failed@1.5ms failed@1.5ms failed@1.5ms", "")
+}
+
+// While replies come in, what waits does not go out over another connection.
+func TestFlushWaitsForABatchThatIsAnswered(t *testing.T) {
+	s := over(batched, fault(&nemesis.Bandwidth{BytesPerSecond: 10_000, Way: nemesis.Replies}, 0, time.Second))
+	sendAll(t, s, 1, request{}, request{}, request{}, request{}, request{after: 5 * ms / 2}).
+		expect(t, "replies", "yes@2.5ms yes@3.5ms yes@4ms yes@4.5ms yes@7ms", "a@1ms b@2ms c@2ms d@2ms e@5.5ms")
+}
+
 // A reset breaks the connection that a batch shares, and with it all of the batch.
 func TestResetOfABatch(t *testing.T) {
 	reset := fault(&nemesis.Reset{Way: nemesis.Replies}, 5*ms/2, 0)
