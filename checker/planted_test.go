@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 // exclusionRules are the two rules by the windows that they are about.
@@ -81,8 +82,10 @@ func TestPlantedOverlapIsNamed(t *testing.T) {
 				if !ok {
 					t.Skip("nothing to hit")
 				}
-				header, events := write(append(scriptsOf(turns), p.intruder.script), rapid.Uint64().Draw(t, "order of ties"))
-				p.isNamedBy(t, judge(header, events, property).Finding(property))
+				header, events, _ := p.write(t, turns)
+				if err := p.isNotNamedBy(judge(header, events, property).Finding(property)); err != nil {
+					t.Fatal(err)
+				}
 				seen.add(p)
 			})
 			seen.check(t)
@@ -117,16 +120,27 @@ func TestPlantedInterruptionIsNamed(t *testing.T) {
 		if !ok {
 			t.Skip("nothing to interrupt")
 		}
-		header, events := write(append(scriptsOf(turns), p.intruder.script), rapid.Uint64().Draw(t, "order of ties"))
-		p.isNamedBy(t, judge(header, events, checker.Lease).Finding(checker.Lease))
+		header, events, _ := p.write(t, turns)
+		if err := p.isNotNamedBy(judge(header, events, checker.Lease).Finding(checker.Lease)); err != nil {
+			t.Fatal(err)
+		}
 		seen.add(p)
 	})
 	seen.checkRole(t, "intruder: ")
 }
 
-func (p plant) isNamedBy(t *rapid.T, f checker.Finding) {
+// write draws pauses and an order of ties, and writes the history down.
+func (p plant) write(t *rapid.T, turns []turn) (history.Header, []history.Event, []pause) {
+	scripts := append(scriptsOf(turns), p.intruder.script)
+	pauses := drawPauses(t, scripts)
+	header, events := write(scripts, rapid.Uint64().Draw(t, "order of ties"), pauseEvents(pauses)...)
+	return header, events, pauses
+}
+
+// isNotNamedBy returns what is wrong with a finding in the history, or nil.
+func (p plant) isNotNamedBy(f checker.Finding) error {
 	if f.Verdict != checker.Violated || f.Count != 1 || f.First == nil {
-		t.Fatalf("one hold (%s) was put into another (%s), and %v is %v with %d violations, want 1: %s",
+		return fmt.Errorf("one hold (%s) was put into another (%s), and %v is %v with %d violations, want 1: %s",
 			p.intruder.shape, p.victim.shape, f.Property, f.Verdict, f.Count, f.Story)
 	}
 	got := [2]string{f.First.First.Token, f.First.Second.Token}
@@ -135,11 +149,12 @@ func (p plant) isNamedBy(t *rapid.T, f checker.Finding) {
 	switch {
 	case got == want && !p.victimComes, got == other && (p.victimComes || p.someWay):
 	default:
-		t.Fatalf("hold %s was put into hold %s, and these are named: %v: %s", want[1], want[0], got, f.Story)
+		return fmt.Errorf("hold %s was put into hold %s, and these are named: %v: %s", want[1], want[0], got, f.Story)
 	}
 	if int(f.First.From) != p.from || int(f.First.To) != p.to || f.First.Open {
-		t.Fatalf("the windows overlap from %d to %d, and the judge says from %d to %d: %s", p.from, p.to, f.First.From, f.First.To, f.Story)
+		return fmt.Errorf("the windows overlap from %d to %d, and the judge says from %d to %d: %s", p.from, p.to, f.First.From, f.First.To, f.Story)
 	}
+	return nil
 }
 
 // shapesSeen counts what was put into what.

@@ -48,8 +48,8 @@ const (
 	// Lost: the holder was told that it holds the lock no more (Client, Resource,
 	// Token, Reason).
 	Lost
-	// Lapse: the clock that the lock reads has come to Until (Client, Resource, Token).
-	// Written by the world, which owns the clocks.
+	// Lapse: the clock that the lock reads has come to Until (Client, Resource, Token,
+	// Since). Written by the world, which owns the clocks.
 	Lapse
 
 	// Release: the holder calls release (Client, Resource, Token).
