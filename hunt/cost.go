@@ -52,7 +52,7 @@ func shortWork(s *scenarios.Scenario) {
 // early is seen.
 func comeLate(s *scenarios.Scenario) {
 	first := s.Clients[0]
-	from := (first.Start.Max + min(mean(first.Work), s.Lock.TTL)*9/10).Truncate(ms)
+	from := min((first.Start.Max + min(mean(first.Work), s.Lock.TTL)*9/10).Truncate(ms), nemesis.Longest)
 	for i := range s.Clients[1:] {
 		start := &s.Clients[1+i].Start
 		start.Min, start.Max = max(start.Min, from), max(start.Max, from)

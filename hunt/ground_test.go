@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 	"github.com/lockstorm/lockstorm/storm"
 	"github.com/lockstorm/lockstorm/storm/simulated"
@@ -138,4 +139,27 @@ func alike(a, b []scenarios.Client) bool {
 		x.Start = y.Start
 		return x == y
 	})
+}
+
+// Law: clients that are made to come late do not come later than a scenario may say.
+func TestWhoComesLateComesWithinTheLongestDuration(t *testing.T) {
+	s, err := scenarios.Find("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Latency, s.Lock.Retry = nemesis.Distribution{}, nemesis.Range{} // each try takes no time, and a run makes many
+	s.Clients[0].Start.Max = nemesis.Longest
+	g, late := hunt.Around(s), 0
+	for seed := range uint64(100) {
+		drawn := g.Draw(rand.New(rand.NewPCG(seed, 0)))
+		if err := drawn.Validate(); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, written(t, drawn))
+		}
+		if drawn.Clients[1].Start.Max == nemesis.Longest {
+			late++
+		}
+	}
+	if late == 0 {
+		t.Error("nobody comes as late as can be: the test shows nothing")
+	}
 }

@@ -17,6 +17,7 @@ const (
 	mul7  = 0x8ebc6af09c88c6e3
 	mul8  = 0x589965cc75374cc3
 	mul9  = 0x1d8e4e27c47d124f
+	mul10 = 0xd2b74407b1ce6e93
 )
 
 // add mixes one number in (the step of FNV-1a, on words).
@@ -35,7 +36,8 @@ func (t *trace) event(e *history.Event) {
 	t.add(uint64(e.Time)*mul1 + uint64(e.Kind)*mul2 + uint64(e.Client)*mul3 + uint64(e.Node)*mul4 +
 		uint64(e.TTL)*mul5 + uint64(e.Until)*mul6 + uint64(e.Validity)*mul7 + e.Fence*mul8 + uint64(e.Since)*mul9)
 	t.add(uint64(e.Value)*mul1 + uint64(e.Outcome)*mul2 + uint64(e.K)*mul3 + uint64(e.Fault)*mul4 +
-		uint64(e.Sent)*mul9 + text(e.Resource)*mul5 + text(e.Token)*mul6 + text(e.Name)*mul7 + text(e.Reason)*mul8 + text(e.Detail)*prime)
+		uint64(e.Sent)*mul9 + text(e.Resource)*mul5 + text(e.Token)*mul6 + text(e.Name)*mul7 + text(e.Reason)*mul8 + text(e.Detail)*prime +
+		uint64(e.Now)*mul10)
 }
 
 // text hashes a string. Most are empty, and that is found out without a call.

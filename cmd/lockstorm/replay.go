@@ -57,7 +57,7 @@ who holds and whose keys nodes keep, as an SVG that any browser shows. Of a long
 it is the part around what was found.
 --go prints a Go test of the run, ready to be pasted, and nothing else; the test
 is red as long as the property is violated.`,
-		Example: `  lockstorm replay v1.calm.52.g3.4.crash,partition,latency.6c7443df.68c7
+		Example: `  lockstorm replay v1.calm.52.g3.4.crash,partition,latency.b9ab1e25.234f
   lockstorm replay runs/crash-restart-sim-1 --trace | less
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml --diagram crash.svg
