@@ -15,7 +15,7 @@ func TestNoLockPromisesAnythingOfClones(t *testing.T) {
 	cloned := nemesis.Fault{Action: &nemesis.Clone{}, Start: nemesis.At(0)}
 	for _, s := range deployed(t) {
 		s.Plan = nemesis.Plan{cloned}
-		for _, g := range []string{s.Guard, guard.Token} {
+		for _, g := range []guard.Mode{s.Guard, guard.Token} {
 			s.Guard = g
 			for p, a := range assume.Promised(s) {
 				own := p == checker.Effect && g == guard.Fenced && s.Lock.Fence == "" && s.Store == nil
