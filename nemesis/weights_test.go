@@ -1,18 +1,20 @@
 package nemesis
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// Law: what is written is read, by name and as a code.
+// Law: what is written is read, by name and as a code, and so is the code that was
+// written before.
 func TestWeightsThatAreWrittenAreRead(t *testing.T) {
 	names, _ := Kinds()
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWeights(t)
-		for _, text := range []string{w.String(), w.Code()} {
+		for _, text := range []string{w.String(), w.Code(), w.hyphened()} {
 			got, err := ParseWeights(text)
 			if err != nil {
 				t.Fatal(err)
@@ -27,8 +29,9 @@ func TestWeightsThatAreWrittenAreRead(t *testing.T) {
 }
 
 func TestImpossibleWeights(t *testing.T) {
-	code := Weights{"crash": 1, "pause": 2}.Code()
-	head := code[:strings.LastIndex(code, "-")]
+	w := Weights{"crash": 1, "pause": 2}
+	code, hyphened := w.Code(), w.hyphened()
+	head := hyphened[:strings.LastIndex(hyphened, "-")]
 	cases := map[string]string{
 		"":               "no kind of fault is named: want all, or kinds as in crash,partition:3",
 		"burn":           `burn: unknown kind of fault "burn": there is [crash `,
@@ -40,7 +43,15 @@ func TestImpossibleWeights(t *testing.T) {
 		"7":              `"7": want a number of kinds`,
 		"1-0000-1":       `"1-0000-1" was written by a version with other kinds of faults`,
 		"99-0000-1":      `"99-0000-1" was written by a version with other kinds of faults`,
+		"01000":          `"01000" was written by a version with other kinds of faults`,
+		"990001":         `"990001" was written by a version with other kinds of faults`,
+		"00":             `"00": want a number of kinds`,
+		"0x0001":         `"0x0001": want a number of kinds`,
+		code[:5]:         "its last part is not the weights of ",
+		code[:5] + ".":   "its last part is not the weights of ",
 		code + "0":       "its last part is not the weights of ",
+		hyphened + "0":   "its last part is not the weights of ",
+		hyphened + "-1":  "want a number of kinds",
 		code + "-1":      "want a number of kinds",
 		head + "-":       "its last part is not the weights of ",
 		head + "--1":     "want a number of kinds",
@@ -49,6 +60,14 @@ func TestImpossibleWeights(t *testing.T) {
 		if _, err := ParseWeights(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
+	}
+}
+
+// The code of a version that had hyphens in it, of kinds that were there.
+func TestCodeThatIsStoredIsRead(t *testing.T) {
+	w, err := ParseWeights("17-3b1f-JNBBGsgRc")
+	if want := (Weights{"crash": 1, "pause": 2}); err != nil || !maps.Equal(w, want) {
+		t.Errorf("got %v (%v), want %v", w, err, want)
 	}
 }
 

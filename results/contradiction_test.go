@@ -86,6 +86,17 @@ var damages = []damage{
 		return drop(log, i)
 	}},
 	{"a line is there twice", false, slices.Concat(calls, returns, begins, ends, events), func(log history.Log, i int) (history.Log, int) {
+		if madeAgain(log, i) {
+			return nil, 0
+		}
+		return slices.Insert(slices.Clone(log), i, log[i]), i
+	}},
+	// A lock whose tokens are the time makes the call again under the same token, when it
+	// came back at once; and the second may never return.
+	{"a call that returned at once is made again", true, []history.Kind{history.Acquire, history.Extend}, func(log history.Log, i int) (history.Log, int) {
+		if !madeAgain(log, i) {
+			return nil, 0
+		}
 		return slices.Insert(slices.Clone(log), i, log[i]), i
 	}},
 	{"two lines are swapped", false, slices.Concat(calls, returns, begins, ends, events), func(log history.Log, i int) (history.Log, int) {
@@ -136,8 +147,18 @@ func drop(log history.Log, i int) (history.Log, int) {
 	return slices.Delete(slices.Clone(log), i, i+1), i
 }
 
-// answer returns the place of the event that ends what the event i began, at a later
-// instant, or -1.
+// madeAgain reports whether a second line of the event i can be true: it is the call of a
+// try, or of an extension, that returned in its own instant, as when no node is sent
+// anything. Then the second is another, which came behind that return.
+func madeAgain(log history.Log, i int) bool {
+	if call := log[i].Kind; call != history.Acquire && call != history.Extend {
+		return false
+	}
+	j := answer(log, i)
+	return j >= 0 && log[j].Time == log[i].Time
+}
+
+// answer returns the place of the event that ends what the event i began, or -1.
 func answer(log history.Log, i int) int {
 	call := &log[i]
 	wanted := map[history.Kind][]history.Kind{

@@ -113,8 +113,11 @@ func TestDebateOnNamedRows(t *testing.T) {
 	}
 	code, _, problems := command(t, "debate", "calm", "claim")
 	want(t, "exit code of a row that there is not", code, exitBadInput)
-	wantIn(t, problems, `unknown row "claim"; the nearest of 73: calm ("lockstorm list" names all)`)
+	wantIn(t, problems, fmt.Sprintf(`unknown row "claim"; the nearest of %d: calm ("lockstorm list" names all)`, knownRows()))
 }
+
+// knownRows is how many rows and series of the table have a name.
+func knownRows() int { return len(debate{topics: scenarios.Topics()}.names()) }
 
 // What is saved is printed again without a run, in every format.
 func TestDebateFromWhatWasSaved(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -201,7 +202,7 @@ func TestNoProgressIsUnknown(t *testing.T) {
 	if err := os.WriteFile(file, []byte(spins), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	const why = "no progress: time stands still at 10ms, after 1000000 events and resumptions at this instant: client 1, main: waits for"
+	const why = "no progress: time does not move: client 1 spins at 10ms, with more than 12000 calls at this instant: client 1, main: "
 	code, out, problems := command(t, "run", file, "--out", "")
 	want(t, "exit code", code, exitUndecided)
 	want(t, "on stderr", problems, "")
@@ -258,7 +259,7 @@ func TestBadInput(t *testing.T) {
 	}{
 		{[]string{"sing"}, `unknown command "sing"`},
 		{[]string{"run"}, "accepts 1 arg"},
-		{[]string{"run", "clam"}, `unknown scenario "clam"; the nearest of 67: calm`},
+		{[]string{"run", "clam"}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm`, len(scenarios.All()))},
 		{[]string{"run", "none.yaml"}, "open none.yaml: no such file"},
 		{[]string{"run", "calm", "--backend", "tin"}, `unknown backend "tin": there is sim`},
 		{[]string{"run", "calm", "--runs", "0"}, "--runs 0: want at least 1"},
@@ -282,21 +283,21 @@ func TestBadInput(t *testing.T) {
 		{[]string{"replay", "--package", "p", "calm"}, "--package is that of the test of --go"},
 		{[]string{"replay", "calm"}, `the replay string "calm" does not begin with v1.`},
 		{[]string{"replay", "v1.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
-		{[]string{"replay", storm.Replay{Scenario: "clam"}.String()}, `unknown scenario "clam"; the nearest of 67: calm ("lockstorm list" names all)`},
+		{[]string{"replay", storm.Replay{Scenario: "clam"}.String()}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm ("lockstorm list" names all)`, len(scenarios.All()))},
 		{[]string{"replay", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
 		{[]string{"validate"}, "requires at least 1 arg"},
 		{[]string{"validate", "--backend", "tin", "mine.yaml"}, `unknown backend "tin": there is sim`},
 		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
 		{[]string{"debate", "--points", "0"}, "--points 0: want at least 1"},
-		{[]string{"debate", "calm", "clam"}, `unknown row "clam"; the nearest of 73: calm`},
+		{[]string{"debate", "calm", "clam"}, fmt.Sprintf(`unknown row "clam"; the nearest of %d: calm`, knownRows())},
 		{[]string{"debate", "--format", "verse"}, `unknown format "verse": want text, markdown or json`},
 		{[]string{"debate", "calm", "--save", dir}, "--save of rows that are named renews a debate that was saved: open "},
 		{[]string{"debate", "--from", dir, "--runs", "3"}, "[from runs]"},
 		{[]string{"debate", "--from", filepath.Join(dir, "nowhere")}, "debate.json: no such file"},
 		{[]string{"compare", "calm"}, `unknown command "calm"`},
 		{[]string{"compare", "--runs", "0"}, "--runs 0: want at least 1"},
-		{[]string{"compare", "--locks", "redlock,padlock"}, `unknown lock "padlock"; the nearest of 21: redlock`},
-		{[]string{"compare", "--trial", "fire"}, `unknown trial "fire"; the nearest of 14: `},
+		{[]string{"compare", "--locks", "redlock,padlock"}, fmt.Sprintf(`unknown lock "padlock"; the nearest of %d: redlock`, len(scenarios.Contenders()))},
+		{[]string{"compare", "--trial", "fire"}, fmt.Sprintf(`unknown trial "fire"; the nearest of %d: `, len(scenarios.Trials()))},
 		{[]string{"compare", "--trial", "calm", "--save", dir}, "--save stores the whole comparison: name neither"},
 		{[]string{"compare", "--from", dir, "--seed", "3"}, "[from seed]"},
 		{[]string{"compare", "--from", dir}, "compare.json: no such file"},

@@ -48,6 +48,13 @@ func TestValidateWhatShowPrints(t *testing.T) {
 func TestValidateGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	_, good, _ := command(t, "show", "crash-restart")
+	lineOf := func(part string) int {
+		before, _, found := strings.Cut(good, part)
+		if !found {
+			t.Fatalf("no %q in:\n%s", part, good)
+		}
+		return 1 + strings.Count(before, "\n")
+	}
 	changed := func(pairs ...string) []byte { return []byte(strings.NewReplacer(pairs...).Replace(good)) }
 	files := []struct {
 		name string
@@ -55,18 +62,18 @@ func TestValidateGoesOn(t *testing.T) {
 		want []string // what is said, line by line
 	}{
 		{"many.yaml", changed("ttl: 1s", "ttl: 1", "nodes: 5", "nodes: many", "horizon", "hurizon"), []string{
-			"line 8: lock.ttl: 1 is not a duration: ",
-			`line 32: nodes: "many" is not a whole number`,
-			"line 38: unknown field hurizon: want name, ",
+			fmt.Sprintf("line %d: lock.ttl: 1 is not a duration: ", lineOf("ttl: 1s")),
+			fmt.Sprintf(`line %d: nodes: "many" is not a whole number`, lineOf("nodes: 5")),
+			fmt.Sprintf("line %d: unknown field hurizon: want name, ", lineOf("horizon")),
 		}},
 		{"good.yaml", []byte(good), []string{"ok (redlock, "}},
 		{"drawn.yaml", changed("plan:", "generate: {most: 1}\nplan:"), []string{"ok (redlock, 2 clients, 5 nodes, 2 faults and up to 1 drawn, "}},
-		{"node.yaml", changed("node: 3", "node: 9"), []string{"line 45: plan[1].crash.node: there is no node 9: they are numbered 1 to 5"}},
-		{"lock.yaml", changed("redlock", "bluelock"), []string{`line 7: lock.kind: unknown lock "bluelock": there is [redlock`}},
-		{"workload.yaml", changed("section\n", "sing\n"), []string{`line 17: clients[0].workload: unknown workload "sing": there is [hold`}},
+		{"node.yaml", changed("node: 3", "node: 9"), []string{fmt.Sprintf("line %d: plan[1].crash.node: there is no node 9: they are numbered 1 to 5", lineOf("node: 3"))}},
+		{"lock.yaml", changed("redlock", "bluelock"), []string{fmt.Sprintf(`line %d: lock.kind: unknown lock "bluelock": there is [redlock`, lineOf("kind: redlock"))}},
+		{"workload.yaml", changed("section\n", "sing\n"), []string{fmt.Sprintf(`line %d: clients[0].workload: unknown workload "sing": there is [hold`, lineOf("workload: section"))}},
 		{"useless.yaml", changed("ttl: 1s", "ttl: 1s\n  grace: 1s"), []string{"line 9: lock.grace: redlock has no use for it"}},
 		{"margin.yaml", changed("margin: 50ms", "margin: 2s"), []string{"line 7: lock: redlock: impossible setting: margin 2s: want 0 to less than the validity"}},
-		{"failover.yaml", changed("crash:", "failover:"), []string{"line 45: plan[1].failover.node: no node has a replica"}},
+		{"failover.yaml", changed("crash:", "failover:"), []string{fmt.Sprintf("line %d: plan[1].failover.node: no node has a replica", lineOf("node: 3"))}},
 		{"binary.yaml", []byte{0, 1, 2, 0xff}, []string{"line 1: control characters are not allowed"}},
 		{"empty.yaml", nil, []string{"the file is empty"}},
 		{"huge.yaml", bytes.Repeat([]byte("# much\n"), 5<<20), []string{"longer than 32 MiB: that is no scenario"}},
