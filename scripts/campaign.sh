@@ -41,8 +41,8 @@ say "$work" "Crash and restart on real servers" lockstorm run crash-restart --ba
 say "$work" "Delayed restart on real servers" lockstorm run delayed-restart --backend process --runs 10
 say "$work" "The same without the delay" sh -c 'lockstorm run no-delay.yaml --backend process --runs 10; test $? = 1'
 
-say . "The judge of exclusion against a sweep and porcupine, a million histories" \
-	go test ./checker -run TestSweepAgreesWithPorcupine -count=1 -v -args -histories=1000000
+say . "The judge of exclusion against a sweep and porcupine, and against brute force, a million histories" \
+	go test ./checker -run 'TestSweepAgreesWithPorcupine|TestOracleAgreesWithTheJudge' -count=1 -v -args -histories=1000000
 say . "No key is left behind: a hundred thousand drawn plans" \
 	go test ./storm -run 'TestNoOrphans' -count=1 -v -args -plans=100000
 say . "The laws about storms, five times as many as in the tests" \

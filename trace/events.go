@@ -57,7 +57,11 @@ var sayings = map[history.Kind]func(t *teller, e *history.Event) string{
 	history.Expiring:     func(t *teller, e *history.Event) string { return "is warned that " + t.token(e) + " is about to end" },
 	history.Lost:         func(t *teller, e *history.Event) string { return "is told that " + t.token(e) + " is lost" + Reason(e) },
 	history.Lapse: func(t *teller, e *history.Event) string {
-		return "LAPSE: its clock has come to the end of " + t.token(e)
+		text := "LAPSE: its clock has come to the end of " + t.token(e)
+		if e.Since != 0 {
+			text += fmt.Sprintf(", which is told late: %s ago", words.Duration(e.Time.Sub(e.Since)))
+		}
+		return text
 	},
 	history.Release: func(t *teller, e *history.Event) string { return "releases " + t.token(e) },
 	history.Released: func(t *teller, e *history.Event) string {
