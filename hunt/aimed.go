@@ -44,7 +44,9 @@ type planner struct {
 // matters.
 func (p *planner) aim(g nemesis.Generator, s scenarios.Scenario) {
 	nodal, some := onlyThose(g, ofNodes)
-	if most := s.Nodes/2 + 1; p.chance(12) && s.Nodes > 1 && p.left > most && some {
+	if s.Lock.Quarantine > 0 && len(p.world.Plan) == 0 && p.chance(40) {
+		p.restartMost(g, s)
+	} else if most := s.Nodes/2 + 1; p.chance(12) && s.Nodes > 1 && p.left > most && some {
 		for _, f := range p.drawn(nodal, 1, func(f nemesis.Fault) bool { return nodeOf(&f) != nil }) {
 			p.add(commonCause(p.dice, f, p.world, one(p.dice, most, most, most, s.Nodes/2, max(most-2, 1)))...)
 		}
@@ -72,6 +74,22 @@ func (p *planner) aim(g nemesis.Generator, s scenarios.Scenario) {
 		p.add(p.drawn(from, 1, func(f nemesis.Fault) bool {
 			return slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f) && comesUp(f.Start, s)
 		})...)
+	}
+}
+
+// restartMost lets most nodes restart alike, and soon come back, when a client has just been
+// granted something: that is what a quarantine is there for.
+func (p *planner) restartMost(g nemesis.Generator, s scenarios.Scenario) {
+	most := s.Nodes/2 + 1
+	crashes, some := onlyThose(g, map[nemesis.Kind]bool{"crash": true})
+	if !some || p.left < most {
+		return
+	}
+	soon := *p
+	soon.scale = s.Lock.TTL / 2
+	after := one(p.dice, stepExtended, stepExtended, stepGranted)
+	for _, f := range soon.drawn(crashes, 1, func(f nemesis.Fault) bool { return f.Start.Step == after && comesUp(f.Start, s) }) {
+		p.add(inNodes(p.dice, f, p.world, most)...)
 	}
 }
 
@@ -135,6 +153,7 @@ func comesUp(m nemesis.Moment, s scenarios.Scenario) bool {
 
 var (
 	stepExtend      = nemesis.StepName(env.StepExtend.String())
+	stepGranted     = nemesis.StepName(env.StepGranted.String())
 	stepExtended    = nemesis.StepName(env.StepExtended.String())
 	stepBeforeWrite = nemesis.StepName(env.StepBeforeWrite.String())
 )

@@ -67,6 +67,11 @@ func commonCause(d dice, f nemesis.Fault, s nemesis.Setting, many int) (alike ne
 	case 1:
 		f = fromOutset(d, f, s)
 	}
+	return inNodes(d, f, s, many)
+}
+
+// inNodes lets a fault of one node befall so many nodes at once.
+func inNodes(d dice, f nemesis.Fault, s nemesis.Setting, many int) (alike nemesis.Plan) {
 	for _, n := range d.Perm(s.Nodes)[:many] {
 		again := nemesis.Plan{f}.Clone()
 		*nodeOf(&again[0]) = n + 1

@@ -142,6 +142,10 @@ func outlast(d dice, s *scenarios.Scenario) {
 		c.ExtendTTL = d.within(2*l.TTL, 4*l.TTL)
 		c.Work = d.within(l.TTL, 4*l.TTL)
 		s.Persistence = one(d, nemesis.Nothing, nemesis.Nothing, s.Persistence)
+		if d.chance(50) { // and others ask all the while, who see at once when nodes have come back
+			c.Start = nemesis.Range{}
+			l.Tries, l.Retry = 0, d.within(l.TTL/50, l.TTL/5)
+		}
 	}
 	l.Quarantine = max(l.Quarantine, s.LongestTTL().Round(ms)+ms)
 }

@@ -10,10 +10,12 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// The context of Lock limits how long it waits for another holder. It does not
-// limit the hold.
+// The context of Lock limits how long it waits for another holder, and so does the
+// number of tries. Neither limits the hold.
 func ExampleMutex_Lock() {
-	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
+	config := redlock.Defaults(10 * time.Second)
+	config.Tries = 50
+	mutex, done := newMutex(config, masters()...)
 	defer done()
 	first, err := mutex.Lock(context.Background(), "printer")
 	if err != nil {

@@ -19,50 +19,29 @@ import (
 // busy machine hundreds of milliseconds: contenders who tried again within 10 ms came
 // to a quorum once in fifty tries.
 func exclusion(s *scene) {
-	const clients, users, rounds = 3, 3, 5
 	number := 0
-	var mutexes []*redlock.Mutex
-	var all sync.WaitGroup
-	c := config()
-	c.RetryMax = 300 * ms
-	for range clients {
-		m := s.client(c, nil)
-		mutexes = append(mutexes, m)
-		for range users {
-			all.Go(func() {
-				for range rounds {
-					if !s.count(m, &number) {
-						return
-					}
-				}
-			})
-		}
+	c := contest{config: config(), clients: 3, users: 3, rounds: 5, keys: []string{s.key}}
+	c.config.RetryMax = 300 * ms
+	c.config.Tries = 30
+	c.turn = func(_ int, m *redlock.Mutex) error { return s.count(m, &number) }
+	c.run(s)
+	if want := c.clients * c.users * c.rounds; number != want && !s.Failed() {
+		s.Errorf("counted to %d, want %d", number, want)
 	}
-	all.Wait()
-	if number != clients*users*rounds && !s.Failed() {
-		s.Errorf("counted to %d, want %d", number, clients*users*rounds)
-	}
-	for _, m := range mutexes {
-		s.close(m)
-	}
-	s.wantHeld(s.key, s.every(""))
 }
 
 // count adds one to the number under the lock, with a pause in which another's
-// update would be lost.
-func (s *scene) count(m *redlock.Mutex, number *int) bool {
+// update would be lost. It returns the error of the lock.
+func (s *scene) count(m *redlock.Mutex, number *int) error {
 	h, err := m.Lock(s.ctx, s.key)
 	if err != nil {
-		s.Errorf("lock: %v", err)
-		return false
+		return err
 	}
 	was := *number
 	runtime.Gosched()
 	*number = was + 1
-	if err := h.Release(s.ctx); err != nil {
-		s.Errorf("release: %v", err)
-	}
-	return true
+	s.wantError("release", h.Release(s.ctx), nil)
+	return nil
 }
 
 // Several goroutines use one hold at a time. One of them releases it, once, and

@@ -3,7 +3,6 @@ package mutextest
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/lockstorm/lockstorm/redlock"
 )
@@ -63,24 +62,21 @@ func lockAllEnds(s *scene) {
 // Who wants the same resources in different orders gets them in turn.
 func lockAllInOneOrder(s *scene) {
 	a, b := s.key+" a", s.key+" b"
+	orders := [][]string{{a, b}, {b, a}, {b, a, b}}
 	number := 0
-	var all sync.WaitGroup
-	for _, order := range [][]string{{a, b}, {b, a}, {b, a, b}} {
-		m := s.client(config(), nil)
-		all.Go(func() {
-			for range 3 {
-				holds, err := m.LockAll(s.ctx, order...)
-				if err != nil {
-					s.Errorf("lock all: %v", err)
-					return
-				}
-				number++
-				s.wantError("release", holds.Release(s.ctx), nil)
-			}
-		})
+	c := contest{config: config(), clients: len(orders), users: 1, rounds: 3, keys: []string{a, b}}
+	c.config.Tries = 100
+	c.turn = func(client int, m *redlock.Mutex) error {
+		holds, err := m.LockAll(s.ctx, orders[client]...)
+		if err != nil {
+			return err
+		}
+		number++
+		s.wantError("release", holds.Release(s.ctx), nil)
+		return nil
 	}
-	all.Wait()
-	if number != 9 && !s.Failed() {
-		s.Errorf("counted to %d, want 9", number)
+	c.run(s)
+	if want := c.clients * c.rounds; number != want && !s.Failed() {
+		s.Errorf("counted to %d, want %d", number, want)
 	}
 }
