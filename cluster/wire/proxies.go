@@ -23,9 +23,13 @@ func Open(clients int, nodes []string, prefix string) (*Network, error) {
 	})
 }
 
-// proxy lays a link as a proxy of that name, which listens where the system lets it.
+// proxy lays a link as a proxy of that name, which listens on a port of its own.
 func (l *Link) proxy(server *toxiproxy.ApiServer, name, addr string) error {
-	p := proxied{toxiproxy.NewProxy(server, name, "127.0.0.1:0", addr), new(atomic.Value)}
+	listen, free, err := reserve()
+	if err != nil {
+		return fmt.Errorf("proxy %s: %w", name, err)
+	}
+	p := proxied{toxiproxy.NewProxy(server, name, listen, addr), new(atomic.Value), free}
 	p.leads.Store(addr)
 	l.path = p
 	for direction, way := range map[string]*Way{"upstream": l.Requests, "downstream": l.Replies} {
@@ -46,6 +50,7 @@ func (l *Link) proxy(server *toxiproxy.ApiServer, name, addr string) error {
 type proxied struct {
 	proxy *toxiproxy.Proxy
 	leads *atomic.Value // to this address
+	free  func()        // gives the port back
 }
 
 func (p proxied) addr() string { return p.proxy.Listen }
@@ -76,4 +81,7 @@ func (d direct) Ask(piece []byte, _ time.Time) error {
 	return err
 }
 
-func (p proxied) stop() { p.proxy.Stop() }
+func (p proxied) stop() {
+	p.proxy.Stop()
+	p.free()
+}
