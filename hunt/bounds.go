@@ -141,7 +141,7 @@ func (e effort) grant(s scenarios.Scenario) time.Duration {
 		return 20 * spins
 	case gives || l.Fence == "one-node" || !e.cleansUp(s):
 		return 0
-	case l.Retry.Max-l.Retry.Min < 4*time.Duration(len(s.Clients))*occupation(s):
+	case l.Retry.Max-l.Retry.Min < roomToTry(s):
 		return 0
 	}
 	return 20*spins + 2*l.Quarantine

@@ -50,7 +50,7 @@ func drawPatience(d dice, s *scenarios.Scenario) {
 // itself there are few.
 func drawRetry(d dice, s *scenarios.Scenario) {
 	l, allowance := &s.Lock, s.Lock.TTL-validity(s.Lock)
-	room := time.Duration(4*len(s.Clients)) * occupation(*s)
+	room := roomToTry(*s)
 	switch k := d.IntN(10); {
 	case k < 2 && allowance >= l.TTL/50:
 		l.Retry, l.Tries = d.within(allowance/8, allowance/2), 30+d.IntN(50)
@@ -66,6 +66,12 @@ func drawRetry(d dice, s *scenarios.Scenario) {
 	if !effortOf(*s).ample(*s) {
 		l.Tries = 1 + d.IntN(8)
 	}
+}
+
+// roomToTry is from how wide a range the time between two tries is drawn where one of those
+// who spin is granted the lock in the end.
+func roomToTry(s scenarios.Scenario) time.Duration {
+	return time.Duration(4*len(s.Clients)) * occupation(s)
 }
 
 // drawRedlock draws what Redlock alone has.
@@ -142,9 +148,10 @@ func outlast(d dice, s *scenarios.Scenario) {
 		c.ExtendTTL = d.within(2*l.TTL, 4*l.TTL)
 		c.Work = d.within(l.TTL, 4*l.TTL)
 		s.Persistence = one(d, nemesis.Nothing, nemesis.Nothing, s.Persistence)
-		if d.chance(50) { // and others ask all the while, who see at once when nodes have come back
+		if effortOf(*s).ample(*s) && d.chance(50) { // and others ask all the while, who see at once when nodes have come back
 			c.Start = nemesis.Range{}
-			l.Tries, l.Retry = 0, d.within(l.TTL/50, l.TTL/5)
+			l.Tries, l.Retry.Min = 0, d.between(0, l.TTL/50)
+			l.Retry.Max = l.Retry.Min + max(roomToTry(*s), d.between(l.TTL/20, l.TTL/5))
 		}
 	}
 	l.Quarantine = max(l.Quarantine, s.LongestTTL().Round(ms)+ms)
