@@ -148,7 +148,7 @@ func outlast(d dice, s *scenarios.Scenario) {
 		c.ExtendTTL = d.within(2*l.TTL, 4*l.TTL)
 		c.Work = d.within(l.TTL, 4*l.TTL)
 		s.Persistence = one(d, nemesis.Nothing, nemesis.Nothing, s.Persistence)
-		if d.chance(35) { // and others ask all the while, who see at once when nodes have come back
+		if d.chance(30) { // and others ask all the while, who see at once when nodes have come back
 			c.Start = nemesis.Range{}
 			l.Tries, l.Retry = 0, d.within(l.TTL/50, l.TTL/5)
 		}
