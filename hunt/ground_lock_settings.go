@@ -148,10 +148,9 @@ func outlast(d dice, s *scenarios.Scenario) {
 		c.ExtendTTL = d.within(2*l.TTL, 4*l.TTL)
 		c.Work = d.within(l.TTL, 4*l.TTL)
 		s.Persistence = one(d, nemesis.Nothing, nemesis.Nothing, s.Persistence)
-		if effortOf(*s).ample(*s) && d.chance(50) { // and others ask all the while, who see at once when nodes have come back
+		if d.chance(30) { // and others ask all the while, who see at once when nodes have come back
 			c.Start = nemesis.Range{}
-			l.Tries, l.Retry.Min = 0, d.between(0, l.TTL/50)
-			l.Retry.Max = l.Retry.Min + max(roomToTry(*s), d.between(l.TTL/20, l.TTL/5))
+			l.Tries, l.Retry = 0, d.within(l.TTL/50, l.TTL/5)
 		}
 	}
 	l.Quarantine = max(l.Quarantine, s.LongestTTL().Round(ms)+ms)

@@ -317,6 +317,9 @@ func testBrokenConnectionTakesNoReplyBack(t *testing.T) {
 				t.Errorf("request %d of %d, of which %d had a reply: %v, want %v", n+1, requests, replied, got, want)
 			}
 		}
+		if replied == requests {
+			continue // it broke while it was idle, which a pipe, unlike a socket, does not show before it is used
+		}
 		again := e.batch(b, 1)
 		e.answerLast(1)
 		b.wantOne(again[0], env.Yes)
