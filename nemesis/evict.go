@@ -51,11 +51,11 @@ func (e *Evict) validate(s Setting) error {
 // OneKeyFeature is the feature of evictions that take one key alone.
 const OneKeyFeature Feature = "evict: one key"
 
-func (e *Evict) feature() Feature {
+func (e *Evict) features() []Feature {
 	if e.Resource != "" {
-		return OneKeyFeature
+		return []Feature{OneKeyFeature}
 	}
-	return ""
+	return nil
 }
 
 func (e *Evict) targets(Setting) []string {
