@@ -68,14 +68,16 @@ func (r *recorder) Observe(e env.Event) {
 	if e.Err != nil {
 		h.Reason = e.Err.Error()
 	}
-	if r.ends.move(&e) {
-		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
-	}
 	if what.returns {
 		h.Now = r.read.of(&e)
 		h.K = int(r.sent.Swap(0))
-		r.returned(&h, e.Step)
+		// Who dies here never returns, and what it was granted before still ends: so the
+		// new end is watched for when the return is told, and not before.
+		r.world.Reach(r.client, e.Step, 0)
+		r.follow(&e)
+		r.record(&h)
 	} else {
+		r.follow(&e)
 		r.called(&h, e.Step)
 	}
 	if e.Step == env.StepRefused || e.Step == env.StepBeforeRelease {
@@ -83,18 +85,28 @@ func (r *recorder) Observe(e env.Event) {
 	}
 }
 
-// called records the begin of an operation, or a message to the client.
-func (r *recorder) called(h *history.Event, step env.Step) {
+// follow has the world watch for the end of validity that holds from this step on.
+func (r *recorder) follow(e *env.Event) {
+	if r.ends.move(e) {
+		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
+	}
+}
+
+func (r *recorder) record(h *history.Event) {
 	h.Client = r.client
 	r.world.Record(*h)
+}
+
+// called records the begin of an operation, or a message to the client.
+func (r *recorder) called(h *history.Event, step env.Step) {
+	r.record(h)
 	r.world.Reach(r.client, step, 0)
 }
 
 // returned records the end of an operation.
 func (r *recorder) returned(h *history.Event, step env.Step) {
 	r.world.Reach(r.client, step, 0)
-	h.Client = r.client
-	r.world.Record(*h)
+	r.record(h)
 }
 
 // passed records a step within an operation.
@@ -102,9 +114,7 @@ func (r *recorder) passed(e *env.Event) {
 	if e.Step == env.StepBeforeSend {
 		// From here on the end of validity is known, and the clock may come
 		// to it before the operation returns.
-		if r.ends.move(e) {
-			r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
-		}
+		r.follow(e)
 	}
 	r.world.Record(history.Event{
 		Kind:     history.Step,

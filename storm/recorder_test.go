@@ -92,8 +92,40 @@ func TestLapses(t *testing.T) {
 			}
 		}
 	}
-	if lapses := times(log, history.Lapse); len(lapses) != 1 {
-		t.Errorf("lapses at %v, want one, during the pause", lapses)
+	// The end that the extension has overtaken holds until its return, which the pause puts
+	// off beyond the new one.
+	var lapses []history.Event
+	for _, e := range log {
+		if e.Kind == history.Lapse {
+			lapses = append(lapses, e)
+		}
+	}
+	resumed := times(log, history.Resume)[0]
+	if len(lapses) != 2 || lapses[0].Time >= resumed || lapses[1].Time != resumed || lapses[1].Since >= resumed {
+		t.Errorf("lapses %v, want one during the pause, and one that is told at its end, %v", lapses, resumed)
+	}
+}
+
+// Who dies when an extension is about to return never learns of it: what was granted before
+// ends all the same, and the lock is free for others.
+func TestDeathBeforeAnExtensionReturns(t *testing.T) {
+	s := alone(t, nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, env.StepExtended, 0)})
+	other := s.Clients[0]
+	other.Resource = "another"
+	s.Clients = append(s.Clients, other) // whose work goes on beyond that end
+	log := record(t, s)
+	granted, lapsed := history.Event{}, history.Event{}
+	for _, e := range log {
+		switch {
+		case e.Client != 1:
+		case e.Kind == history.Granted:
+			granted = e
+		case e.Kind == history.Lapse:
+			lapsed = e
+		}
+	}
+	if granted.Until == 0 || lapsed.Until != granted.Until {
+		t.Errorf("granted until %d, and the lapse is of %d", granted.Until, lapsed.Until)
 	}
 }
 
