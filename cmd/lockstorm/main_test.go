@@ -291,7 +291,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"debate", "--points", "0"}, "--points 0: want at least 1"},
 		{[]string{"debate", "calm", "clam"}, fmt.Sprintf(`unknown row "clam"; the nearest of %d: calm`, knownRows())},
 		{[]string{"debate", "--format", "verse"}, `unknown format "verse": want text, markdown or json`},
-		{[]string{"debate", "calm", "--save", dir}, "--save of rows that are named renews a debate that was saved: open "},
+		{[]string{"debate", "calm", "--save", dir}, "--save of rows that are named renews a debate that was saved: "},
 		{[]string{"debate", "--from", dir, "--runs", "3"}, "[from runs]"},
 		{[]string{"debate", "--from", filepath.Join(dir, "nowhere")}, "debate.json: no such file"},
 		{[]string{"compare", "calm"}, `unknown command "calm"`},

@@ -87,7 +87,8 @@ func Agree(topics []scenarios.Topic, sides []Side, known []scenarios.Difference)
 	for _, d := range known {
 		at := d
 		at.Reason = ""
-		if !of[at] && slices.ContainsFunc(sides, func(s Side) bool { return s.Name == d.Backend }) {
+		ran := func(s Side) bool { return s.Name == d.Backend && s.Found[d.Row].Runs > 0 }
+		if !of[at] && slices.ContainsFunc(sides, ran) {
 			a.Stray = append(a.Stray, d)
 		}
 	}
