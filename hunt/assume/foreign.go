@@ -26,10 +26,10 @@ func Foreign(s scenarios.Scenario, endless bool) Terms {
 		checker.DeadlockFreedom: sentOnce(Assumptions{FaultsEnd: true}),
 		checker.FaultTolerance:  sentOnce(Assumptions{}),
 		checker.Cleanup:         sentOnce(Assumptions{}),
-		checker.Contract:        {},
+		checker.Contract:        sentOnce(Assumptions{}),
 	}
 	if s.Bounds.Notice > 0 {
-		t[checker.Contract] = Assumptions{ClockRatePPM: new(int64(0)), ClockGoesOn: true}
+		t[checker.Contract] = sentOnce(Assumptions{ClockRatePPM: new(int64(0)), ClockGoesOn: true})
 	}
 	if endless {
 		t[checker.Lease] = careless
