@@ -82,7 +82,7 @@ func TestHuntInsideTheAssumptions(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v: a hunt that finds nothing leaves nothing behind", left, err)
 	}
-	wantMatch(t, out, `^crash-restart: nothing violated \(500 runs, .*\)\nRuns that put it to the test, inside what is assumed: V1 \d+, V2 \d+, L1 \d+, L3 \d+, C 500; nothing could be found of V3 V4 L2\.\n`)
+	wantMatch(t, out, `^crash-restart: nothing violated \(500 runs, .*\)\nRuns that put it to the test, inside what is assumed: V1 \d+, V2 \d+, L1 \d+, L3 \d+, C \d+; nothing could be found of V3 V4 L2\.\n`)
 }
 
 // Silence about what nobody promises is no pass.
