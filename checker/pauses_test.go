@@ -35,7 +35,7 @@ func drawPauses(t *rapid.T, scripts []script) []pause {
 		if p.to = near + rapid.IntRange(0, 6).Draw(t, "resumed after"); p.to > s.killed {
 			p.to = never
 		}
-		if before, any := last[s.client]; any && p.from <= before || p.from > s.killed {
+		if before, is := last[s.client]; is && p.from <= before || p.from > s.killed {
 			continue
 		}
 		last[s.client] = p.to

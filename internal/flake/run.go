@@ -62,7 +62,7 @@ func (r *runner) do(ctx context.Context, j job, slot int, seed int64) (result, e
 	if err != nil {
 		return result{}, err
 	}
-	defer output.Close()
+	defer func() { _ = output.Close() }()
 
 	began := time.Now()
 	ended, p, err := r.start(ctx, j, slot, seed, output)
@@ -91,7 +91,7 @@ func (r *runner) start(ctx context.Context, j job, slot int, seed int64, output 
 	if err != nil {
 		return nil, p, err
 	}
-	defer read.Close()
+	defer func() { _ = read.Close() }()
 	cmd.Stdout, cmd.Stderr = write, write
 	tool := command(context.Background(), "", r.tool, "-t")
 	tool.Stdin = read

@@ -101,7 +101,7 @@ func (p tested) fingerprint(binary string) (string, error) {
 		case err != nil || !d.Type().IsRegular():
 			return err
 		}
-		fmt.Fprintf(h, "%s\n", strings.TrimPrefix(file, p.dir))
+		_, _ = fmt.Fprintf(h, "%s\n", strings.TrimPrefix(file, p.dir))
 		return add(h, file)
 	})
 	return hex.EncodeToString(h.Sum(nil)[:12]), err
@@ -112,7 +112,7 @@ func add(h hash.Hash, file string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	_, err = io.Copy(h, f)
 	return err
 }
