@@ -57,7 +57,7 @@ func (l *link) inTheWay() []*round {
 func (l *link) awaits(r *round) bool {
 	return l.connection != nil && slices.Contains(l.connection.asked, r) ||
 		slices.ContainsFunc(l.pool.busy, func(q *pooled) bool { return q.round == r }) ||
-		l.batches != nil && slices.Contains(l.batches.rounds(), r)
+		l.batches != nil && l.batches.carry(r)
 }
 
 func one(client, node int) nemesis.Links {

@@ -27,8 +27,6 @@ type batches struct {
 	heard    env.Instant // when the node answered last; 0: never
 	flush    env.Instant // when what waits goes out all the same, by the client's clock
 	flusher  *coroutine  // sends what waits; nil: nobody does
-
-	turnedAway bool // the batch that has ended last was refused
 }
 
 // pending is a request that is not under way.
@@ -228,23 +226,24 @@ func (b *batches) due() env.Instant {
 	return at
 }
 
-// settle takes the batches away that have ended, and reports whether there were any.
+// settle takes the batches away that have ended, and reports whether there were any. If the
+// last that was under way was refused, so is what waits.
 func (b *batches) settle() bool {
-	now, before := b.client.mono(), len(b.underWay)
+	now, before, refused := b.client.mono(), len(b.underWay), false
 	b.underWay = slices.DeleteFunc(b.underWay, func(u *batch) bool {
 		if u.left > 0 && now < u.deadline {
 			return false
 		}
 		b.judge(u)
+		refused = u.refused && !u.heard
 		clear(u.requests)
 		b.spare = append(b.spare, u)
 		return true
 	})
 	ended := len(b.underWay) < before
-	if ended && len(b.underWay) == 0 && b.turnedAway {
+	if refused && len(b.underWay) == 0 {
 		b.failAll()
 	}
-	b.turnedAway = false
 	if ended {
 		b.client.world.through(b.client.id, b.node)
 	}
@@ -263,7 +262,6 @@ func (b *batches) failAll() {
 
 // judge takes note of what the end of a batch says of the node.
 func (b *batches) judge(u *batch) {
-	b.turnedAway = u.refused && !u.heard
 	if u.heard || u.refused || b.heard > min(u.ended, u.deadline) {
 		return
 	}
@@ -300,6 +298,11 @@ func (b *batches) arrived(r *round, answer env.Answer, why cause) {
 
 func (u *batch) carries(r *round) bool {
 	return slices.ContainsFunc(u.requests, func(p pending) bool { return p.round == r })
+}
+
+// carry reports whether a request of the round is under way.
+func (b *batches) carry(r *round) bool {
+	return slices.ContainsFunc(b.underWay, func(u *batch) bool { return u.carries(r) })
 }
 
 // rounds are those of which a request is under way.
