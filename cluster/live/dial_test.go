@@ -41,13 +41,29 @@ func (w *trial) hears(conn net.Conn) {
 	}
 }
 
-// whilePaused lets client 1 do something while it stands still, which client 2 sees to until
-// enough: before is what it does first. It has to stand still in it.
+// waitNotice is a context that reports when somebody waits for its end. A gate does so only
+// where a goroutine of its client stands still.
+type waitNotice struct {
+	context.Context
+	waiting chan struct{} // closed when the first waits
+	once    sync.Once
+}
+
+func (c *waitNotice) Done() <-chan struct{} {
+	c.once.Do(func() { close(c.waiting) })
+	return c.Context.Done()
+}
+
+// whilePaused pauses client 1 while it does something. Client 2 ends the pause when client 1
+// has been seen to stand still and enough has returned: before is what client 1 does first.
 func whilePaused(t *testing.T, before, paused func(w *trial, conn net.Conn), enough func()) {
 	over := nemesis.When(2, end, 0)
 	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
 		{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(2, begin, 0), End: &over},
 	}})
+	gate := w.client(1).gate
+	notice := &waitNotice{Context: gate.over, waiting: make(chan struct{})}
+	gate.over = notice
 	ready, stands := make(chan struct{}), make(chan struct{})
 	var goesOn atomic.Bool
 	w.mustRun(func(client int) {
@@ -56,6 +72,11 @@ func whilePaused(t *testing.T, before, paused func(w *trial, conn net.Conn), eno
 			w.Reach(2, begin, 0)
 			close(stands)
 			enough()
+			select {
+			case <-notice.waiting:
+			case <-time.After(patience):
+				t.Error("the client does not stand still")
+			}
 			goesOn.Store(true)
 			w.Reach(2, end, 0)
 			return
@@ -67,16 +88,16 @@ func whilePaused(t *testing.T, before, paused func(w *trial, conn net.Conn), eno
 		<-stands
 		paused(w, conn)
 		if !goesOn.Load() {
-			t.Error("the client did not stand still")
+			t.Error("the client goes on in its pause")
 		}
 	})
 }
 
 func TestDialledConnectionStandsStillWithItsClient(t *testing.T) {
 	nothing := func(*trial, net.Conn) {}
-	awhile := func() { time.Sleep(50 * time.Millisecond) } // in which a client would go on that does not stand still
-	t.Run("in a write", func(t *testing.T) { whilePaused(t, nothing, (*trial).asks, awhile) })
-	t.Run("in a read", func(t *testing.T) { whilePaused(t, (*trial).asks, (*trial).hears, awhile) })
+	atOnce := func() {}
+	t.Run("in a write", func(t *testing.T) { whilePaused(t, nothing, (*trial).asks, atOnce) })
+	t.Run("in a read", func(t *testing.T) { whilePaused(t, (*trial).asks, (*trial).hears, atOnce) })
 	t.Run("in a read that was waiting", func(t *testing.T) {
 		heard := make(chan struct{})
 		whilePaused(t, func(w *trial, conn net.Conn) {
@@ -93,7 +114,7 @@ func TestDialledConnectionStandsStillWithItsClient(t *testing.T) {
 				t.Error(err)
 			}
 			<-heard
-		}, awhile)
+		}, atOnce)
 	})
 }
 
