@@ -39,6 +39,7 @@ const (
 	letsGoLast       = "a holder's writes have arrived when it lets go"
 	releases         = "a holder lives until it releases"
 	keysExpire       = "keys that nobody deletes expire"
+	delaysDiffer     = "clients that collide wait for different times before they try again"
 	keepersReached   = "a majority of the nodes that keep the lock's keys is in reach"
 	storeAgrees      = "the store keeps an entry for as long as its holder counts"
 	storeKeeps       = "the store keeps what it has acknowledged"

@@ -124,6 +124,18 @@ func (n *notes) onClock(of nodeOrClient, from, to history.Time) string {
 	return strings.Join(told, "; ")
 }
 
+// clones tells what has made clients copies of each other, whose random numbers are the same
+// from then on; "": nothing has.
+func (n *notes) clones() string {
+	var told []string
+	for _, v := range n.recent {
+		if v.kind == "clone" {
+			told = append(told, v.String())
+		}
+	}
+	return strings.Join(told, "; ")
+}
+
 // affects reports whether the fault can still make a clock go wrong at an instant, or
 // after it. What a clock has gone wrong by can heal slowly when the fault is over.
 func (v note) affects(from history.Time) bool {

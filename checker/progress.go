@@ -218,6 +218,9 @@ func (p *progress) clause(r *resource) string {
 	if v := p.ledger.forgetful; v.node != 0 {
 		return broken(storeKeeps, "%s", v.leads())
 	}
+	if clones := p.notes.clones(); clones != "" {
+		return broken(delaysDiffer, "%s", clones)
+	}
 	return unbroken(p.notes, "the lock itself granted it to nobody")
 }
 

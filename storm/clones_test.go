@@ -1,6 +1,7 @@
 package storm_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -21,6 +22,10 @@ func TestClonesStayInStep(t *testing.T) {
 	s.Plan = nemesis.Plan{{Action: &nemesis.Clone{}, Start: nemesis.At(0)}}
 	tally := storms(t, s, 20)
 	if n := tally.Seen[checker.DeadlockFreedom][checker.Violated]; n < tally.Runs {
-		t.Errorf("clones were granted the lock in %d of %d runs", tally.Runs-n, tally.Runs)
+		t.Fatalf("clones were granted the lock in %d of %d runs", tally.Runs-n, tally.Runs)
+	}
+	first := tally.First[checker.DeadlockFreedom]
+	if story := first.Report.Finding(checker.DeadlockFreedom).Story; !strings.Contains(story, "Broken assumption: clients that collide wait for different times") {
+		t.Errorf("the story does not say why: %s", story)
 	}
 }
