@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-race test-container flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
+.PHONY: help deps browser build pictures test test-plain test-raced test-race test-container flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -41,15 +41,22 @@ CONTAINED = ./cluster/container ./internal/contract ./cmd/lockstorm
 # and the standard library once more, and for the race detector again: 1,700 packages.
 TEST = $(GO) test -vet=off -pgo=off $(FRESH)
 
+# The plain tests and the raced ones are built and run side by side: each alone leaves a core
+# idle while it waits for a server, or links.
 test: export GOGC ?= 800
-test: browser ## run all tests, those of concurrent code under the race detector (7 minutes; what has not changed is not run again)
+test: browser ## run all tests, those of concurrent code under the race detector (6 minutes; what has not changed is not run again)
+	$(MAKE) --no-print-directory -j2 test-plain test-raced
+	@sh scripts/browser.sh >/dev/null || echo "left out: the tests that look at pages in a browser, which need Chromium (make browser)"
+	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
+
+test-plain:
 	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)' $$($(GO) list ./... | grep -vxF "$(RACED)")
+
+test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
 	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./storm ./hunt
 	$(TEST) -race -run '$(FOREIGN)' ./locktest
 	cd bench && $(TEST) ./...
-	@sh scripts/browser.sh >/dev/null || echo "left out: the tests that look at pages in a browser, which need Chromium (make browser)"
-	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
 
 test-race: deps ## run the command's concurrent tests under the race detector (3 minutes, of which building takes half)
 	$(TEST) -race -run '$(OWN)' ./cmd/lockstorm
