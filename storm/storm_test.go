@@ -35,6 +35,23 @@ func runs(t *testing.T, s scenarios.Scenario, n int) storm.Tally {
 	return tally
 }
 
+// violates reports whether one of the first n runs of a scenario violates a property. It
+// looks at no more of them than it has to.
+func violates(t *testing.T, s scenarios.Scenario, p checker.Property, n int) bool {
+	t.Helper()
+	const step = 20
+	for first := 1; first <= n; first += step {
+		tally, err := storm.Batch{Experiment: prepared(t, simulator, s), First: uint64(first), Runs: min(step, n-first+1)}.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tally.Seen[p][checker.Violated] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Law: the same seed gives the same trace, on one processor and on two. And
 // different seeds give different ones.
 func TestSameSeedSameTrace(t *testing.T) {

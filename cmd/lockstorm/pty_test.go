@@ -20,7 +20,7 @@ import (
 func onPseudoTerminal(t *testing.T, env []string, until, keys string, args ...string) (code int, text string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), append(env, asCommand+"=1")...)
+	cmd.Env = append(os.Environ(), append(env, asCommand+"=1", "GOMAXPROCS=1")...) // what works until it is stopped leaves a core to others
 	cmd.Dir = t.TempDir()
 	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: ptyColumns})
 	if err != nil {
@@ -75,7 +75,7 @@ func wantFitting(t *testing.T, text string) {
 // gone in the end; whoever wants no colours has none; and a terminal that cannot write a
 // line anew has none of both.
 func TestOnATerminal(t *testing.T) {
-	hunt := []string{"hunt", "calm", "--property", "V4", "--budget", "3s", "--out", ""}
+	hunt := []string{"hunt", "calm", "--property", "V4", "--out", "", "--budget"}
 	for _, c := range []struct {
 		env             []string
 		coloured, moves bool
@@ -84,7 +84,11 @@ func TestOnATerminal(t *testing.T) {
 		{[]string{"TERM=xterm-256color", "NO_COLOR=1"}, false, true},
 		{[]string{"TERM=dumb", "NO_COLOR="}, false, false},
 	} {
-		code, text := onPseudoTerminal(t, c.env, "", "", hunt...)
+		budget, until, keys := "2s", "", ""
+		if c.moves { // it is stopped when it has
+			budget, until, keys = "1h", "\rcalm ", "\x03"
+		}
+		code, text := onPseudoTerminal(t, c.env, until, keys, append(hunt, budget)...)
 		want(t, "exit code", code, exitUndecided)
 		wantFitting(t, text)
 		moves := strings.Contains(text, "\rcalm ")
