@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -161,12 +160,14 @@ func (x *exclusion) yield(h *hold, a *act) {
 func (x *exclusion) regret(h *hold, a *act) {
 	w := &h.windows[x.index]
 	w.acts = remove(w.acts, a)
-	if x.doubt != "" {
+	if x.doubt != nil {
 		return
 	}
 	x.uncertain = &Place{Resource: h.resource.name, From: a.at, To: x.now}
-	x.doubt = fmt.Sprintf("client %d acted at %s as the holder of %q (token %s), its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",
-		h.client.number, at(a.at), h.resource.name, short(h.token), a.kind, at(x.now), maxWaiting, x.window)
+	x.doubt = &Statement{
+		Kind: UndecidedOverlap, Client: h.client.number, Resource: h.resource.name, Token: h.token,
+		At: a.at, To: x.now, Left: a.kind.String(), Detail: x.window,
+	}
 }
 
 // giveUp drops the acts of which nothing was heard again.

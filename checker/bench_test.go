@@ -103,7 +103,7 @@ func benchmarkEvents(b *testing.B, operations int, header history.Header, events
 			panel.Record(&events[i])
 		}
 		if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
-			b.Fatal(f.Story)
+			b.Fatal(f.Story())
 		}
 	}
 	reportOperations(b, operations, processorTime(b)-began)

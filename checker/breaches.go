@@ -4,19 +4,20 @@ package checker
 // first.
 type breaches struct {
 	count int
-	story string
-	where Place
+	first Finding
 }
 
 // add counts one more. Only of the first it is asked what to tell, since that takes longer
 // than to judge.
-func (b *breaches) add(tell func() (string, Place)) {
+func (b *breaches) add(tell func() Finding) {
 	if b.count++; b.count == 1 {
-		b.story, b.where = tell()
+		b.first = tell()
 	}
 }
 
 // violated is the finding where there was one.
 func (b *breaches) violated() Finding {
-	return Finding{Verdict: Violated, Count: b.count, Story: b.story, Where: &b.where}
+	f := b.first
+	f.Verdict, f.Count = Violated, b.count
+	return f
 }

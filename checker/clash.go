@@ -1,14 +1,10 @@
 package checker
 
 import (
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // clash is what the history tells of why one client was granted the lock while
@@ -116,83 +112,70 @@ func (c *clash) counted(a *hold, now history.Time) {
 	}
 }
 
-// clause ends the story with the assumption that was broken.
-func (c *clash) clause() string {
+// causes says which assumptions were broken.
+func (c *clash) causes() []Cause {
 	switch {
 	case c.lapsed:
-		return broken(stopsInTime, "client %d's was over at %s%s", c.client, at(c.lapse), c.stood.tell())
+		return broken(StopsInTime, append([]Statement{{Kind: ValidityEnded, Client: c.client, At: c.lapse}}, c.stood.tell()...)...)
 	case len(c.losses) > 0:
-		return c.tellLosses()
+		return c.losing()
 	case !c.quorum.None():
-		return c.tellVotes()
+		return c.voting()
 	case c.stored && (c.entry.gone || c.its.gone):
-		return c.tellEntries()
+		return c.storing()
 	case c.slow():
-		return broken(clocksAgree, "%s", c.slowHolder())
+		return broken(ClocksAgree, c.slowHolder())
 	case c.overran() && c.at > c.vouched.at.Add(c.vouched.left):
-		return unbroken(c.notes, "%s", laterThanTTL)
+		return unbroken(c.notes, Statement{Kind: DeadlineLate})
 	case c.stored:
-		return unbroken(c.notes, "the lock itself granted it to both")
+		return unbroken(c.notes, Statement{Kind: GrantedBoth})
 	case c.emptied.node != 0:
-		return broken(keepsOrStaysAway, "node %d came back %s at %s; the history does not record keys", c.emptied.node, c.emptied.how, at(c.emptied.at))
+		return broken(KeepsOrStaysAway, Statement{Kind: CameBackEmpty, Node: c.emptied.node, Detail: c.emptied.how, At: c.emptied.at})
 	}
-	return unbroken(c.notes, "the lock itself granted it to both, as far as can be told from a history that does not record the nodes' keys")
+	return unbroken(c.notes, Statement{Kind: GrantedBoth, More: true})
 }
 
-// tellEntries tells of a lock that keeps an entry of each hold in a store.
-func (c *clash) tellEntries() string {
+// storing is for a lock that keeps an entry of each hold in a store.
+func (c *clash) storing() []Cause {
 	e := c.entry
 	if !e.gone {
-		return unbroken(c.notes, "client %d's entry was %s; the lock granted it to client %d all the same", c.other, c.its.tell(), c.other)
+		return unbroken(c.notes, Statement{Kind: EntryGone, Client: c.other, Other: c.other, At: c.its.at, Detail: c.its.reason})
 	}
-	var clocks []string
-	if c.early > noticeable && c.notes.onClock(nodeOrClient{node: e.leader}, c.since, e.at) != "" {
-		clocks = append(clocks, fmt.Sprintf("the clock of node %d, which led, got ahead by %s or more", e.leader, span4(c.early)))
+	if e.reason == history.Forgotten {
+		return broken(StoreKeeps, Statement{Kind: LeadsWithout, Node: e.leader, At: e.at, Client: c.client})
+	}
+	evidence := []Statement{{Kind: EntryGone, Client: c.client, At: e.at, Detail: e.reason, More: true}}
+	if c.early > noticeable && len(c.notes.onClock(nodeOrClient{node: e.leader}, c.since, e.at)) > 0 {
+		evidence = append(evidence, Statement{Kind: LeaderAhead, Node: e.leader, For: c.early})
 	}
 	if c.slow() {
-		clocks = append(clocks, c.slowHolder())
+		evidence = append(evidence, c.slowHolder())
 	}
-	switch {
-	case e.reason == history.Forgotten:
-		return broken(storeKeeps, "node %d leads it since %s without client %d's entry", e.leader, at(e.at), c.client)
-	case len(clocks) == 0:
-		return unbroken(c.notes, "client %d's entry was %s, and it went on holding the lock", c.client, e.tell())
+	if len(evidence) == 1 {
+		return unbroken(c.notes, evidence...)
 	}
-	return broken(storeAgrees, "client %d's entry was %s, and it went on holding the lock: %s", c.client, e.tell(), strings.Join(clocks, ", and "))
+	return broken(StoreAgrees, evidence...)
 }
 
-// tell tells how an entry went away.
-func (e entry) tell() string {
-	switch e.reason {
-	case history.SessionOver:
-		return fmt.Sprintf("gone since %s, its session being over", at(e.at))
-	case history.Forgotten:
-		return fmt.Sprintf("forgotten by the store at %s", at(e.at))
-	}
-	return fmt.Sprintf("%s at %s", e.reason, at(e.at))
-}
-
-// tellVotes is for a hold whose keys were all there.
-func (c *clash) tellVotes() string {
+// voting is for a hold whose keys were all there.
+func (c *clash) voting() []Cause {
 	for _, v := range []struct {
 		client int
 		keys   nodes
 	}{{c.other, c.came}, {c.client, c.kept}} {
 		if !c.quorum.has(v.keys) {
-			return unbroken(c.notes, "no node had lost client %d's key, and client %d was granted the lock with its own on %s", c.client, v.client, c.quorum.share(v.keys))
+			return unbroken(c.notes, Statement{Kind: FewVotes, Client: c.client, Other: v.client, Share: c.quorum.share(v.keys)})
 		}
 	}
 	if both := c.kept & c.came; both != 0 {
-		return broken(oneMaster, "%v kept client %d's key and client %d's at a time", both, c.client, c.other)
+		return broken(OneMaster, Statement{Kind: TwoKeys, Nodes: both.listed(nil), Client: c.client, Other: c.other})
 	}
-	return unbroken(c.notes, "no node had lost client %d's key, and the lock granted it to both", c.client)
+	return unbroken(c.notes, Statement{Kind: GrantedBoth, Client: c.client})
 }
 
-// tellLosses tells of the keys of the hold that were gone, a kind of loss after
-// the other.
-func (c *clash) tellLosses() string {
-	var told []string
-	add := func(assumption, how string, which func(loss) bool) {
+// losing is for a hold whose keys were gone, one cause for each kind of loss.
+func (c *clash) losing() (causes []Cause) {
+	add := func(a Assumption, how, reason string, which func(loss) bool, more ...Statement) {
 		lost, when := nodes(0), map[int]history.Time{}
 		for _, v := range c.losses {
 			if which(v) {
@@ -200,78 +183,59 @@ func (c *clash) tellLosses() string {
 			}
 		}
 		if lost != 0 {
-			told = append(told, fmt.Sprintf("%s (%s)", assumption, fmt.Sprintf(how, lost, c.client, times(when))))
+			key := Statement{Kind: KeyLost, Detail: how, Client: c.client, Nodes: lost.listed(func(n int) history.Time { return when[n] })}
+			if reason != "" {
+				key.Other = c.asker(reason)
+			}
+			causes = append(causes, Cause{Assumption: a, Evidence: append([]Statement{key}, more...)})
 		}
 	}
 	because := func(reason string) func(loss) bool {
 		return func(v loss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
 	}
-	add(keepsOrStaysAway, "%v forgot client %d's key %s", because(history.Forgotten))
-	add(keepsUntilExpiry, "%v evicted client %d's key %s", because(history.Evicted))
-	add(keepsWhatItSaid, "%v went back to a state without client %d's key %s", because(history.RolledBack))
-	add(keepsWhatItSaid, "%v came back with an earlier expiry of client %d's key, which was over %s", loss.restored)
-	add(onlyHolder, "%v deleted client %d's key %s for "+c.whom(history.Deleted), because(history.Deleted))
-	add(lookAndSet, "%v overwrote client %d's key %s for "+c.whom(history.Overwritten), because(history.Overwritten))
-	add(onlyHolder, "on %v client %d's key had expired %s, as "+c.whom(history.Expired)+" had asked", loss.foreign)
-	if clocks := c.tellClocks(); clocks != "" {
-		add(clocksAgree, "on %v client %d's key had expired %s, and it went on holding the lock: "+strings.ReplaceAll(clocks, "%", "%%"), because(history.Expired))
+	add(KeepsOrStaysAway, "forgotten", "", because(history.Forgotten))
+	add(KeepsUntilExpiry, "evicted", "", because(history.Evicted))
+	add(KeepsAcknowledged, "rolled-back", "", because(history.RolledBack))
+	add(KeepsAcknowledged, "earlier-expiry", "", loss.restored)
+	add(OnlyHolder, "deleted", history.Deleted, because(history.Deleted))
+	add(LookAndSet, "overwritten", history.Overwritten, because(history.Overwritten))
+	add(OnlyHolder, "expired-for", history.Expired, loss.foreign)
+	if clocks := c.wrongClocks(); len(clocks) > 0 {
+		add(ClocksAgree, "expired", "", because(history.Expired), clocks...)
 	}
-	if len(told) == 0 {
-		return unbroken(c.notes, "%s", c.tellExpired())
+	if len(causes) == 0 {
+		return unbroken(c.notes, c.unexplained()...)
 	}
-	return ". Broken assumption: " + strings.Join(told, "; and ")
+	return causes
 }
 
-// tellExpired is for keys that have expired while no fault made a clock wrong.
-func (c *clash) tellExpired() string {
+// unexplained is for keys that have expired while no fault made a clock wrong.
+//
+// Of a holder that stood still before the grant no history tells whether its clock did not
+// count that time, or the lock: the lock reads the clock at moments that only it knows.
+func (c *clash) unexplained() []Statement {
 	var early time.Duration
 	for _, v := range c.losses {
 		early = max(early, v.early)
 	}
-	switch {
-	case early > noticeable:
-		return fmt.Sprintf("client %d's key was gone %s before its TTL was over, and no fault made a clock wrong", c.client, span4(early))
-	case c.overran():
-		return fmt.Sprintf("client %d's key lived for its whole TTL, and %s%s", c.client, laterThanTTL, c.tellDelay())
+	if early > noticeable {
+		return []Statement{{Kind: KeyEarly, Client: c.client, For: early}}
 	}
-	return fmt.Sprintf("client %d's key lived for its whole TTL, and the lock counted on it for longer%s", c.client, c.tellDelay())
-}
-
-// tellDelay tells of a holder who stood still before the grant. Whether its clock did not
-// count that time, or the lock, no history tells: the lock reads the clock at moments that
-// only it knows.
-func (c *clash) tellDelay() string {
+	told := []Statement{{Kind: KeyLived, Client: c.client, More: c.overran()}}
 	if s := c.delayed; s.ever {
-		return fmt.Sprintf("; client %d had stood still from %s to %s, before the grant", c.client, at(s.from), at(s.to))
+		told = append(told, Statement{Kind: StoodBefore, Client: c.client, From: s.from, To: s.to})
 	}
-	return ""
+	return told
 }
 
-// times tells when nodes lost a key: of two nodes the time of each, in the order in which
-// they are named, of more the first and the last. Times that are hardly apart are one.
-func times(when map[int]history.Time) string {
-	byNode := make([]history.Time, 0, len(when))
-	for _, node := range slices.Sorted(maps.Keys(when)) {
-		byNode = append(byNode, when[node])
-	}
-	first, last := slices.Min(byNode), slices.Max(byNode)
-	switch {
-	case last.Sub(first) <= noticeable:
-		return "at " + at(last)
-	case len(byNode) == 2:
-		return fmt.Sprintf("at %s and %s", at(byNode[0]), at(byNode[1]))
-	}
-	return fmt.Sprintf("between %s and %s", at(first), at(last))
-}
-
-// whom names the client that asked for a loss.
-func (c *clash) whom(reason string) string {
+// asker is the client that asked for a loss; 0: it is not known.
+func (c *clash) asker(reason string) int {
 	for _, v := range c.losses {
 		if v.reason == reason && v.client != 0 {
-			return fmt.Sprintf("client %d", v.client)
+			return v.client
 		}
 	}
-	return "somebody else"
+	return 0
 }
 
 // noticeable is by how much clocks have to be apart for a story: on real machines
@@ -283,16 +247,15 @@ func (c *clash) overran() bool { return c.behind > noticeable && !c.endless }
 
 // slow reports whether it did because its clock fell behind: that a fault has to explain.
 func (c *clash) slow() bool {
-	return c.overran() && c.notes.onClock(nodeOrClient{client: c.client}, c.since, c.until) != ""
+	return c.overran() && len(c.notes.onClock(nodeOrClient{client: c.client}, c.since, c.until)) > 0
 }
 
-// tellClocks says whose clocks were wrong, if any are seen to be.
-func (c *clash) tellClocks() string {
-	var wrong []string
+// wrongClocks says whose clocks were wrong, if any are seen to be.
+func (c *clash) wrongClocks() (wrong []Statement) {
 	var ahead nodes
 	least := time.Duration(0)
 	for _, v := range c.losses {
-		if v.short() && c.notes.onClock(nodeOrClient{node: v.node}, c.since, v.at) != "" {
+		if v.short() && len(c.notes.onClock(nodeOrClient{node: v.node}, c.since, v.at)) > 0 {
 			if ahead == 0 || v.early < least {
 				least = v.early
 			}
@@ -300,16 +263,16 @@ func (c *clash) tellClocks() string {
 		}
 	}
 	if ahead != 0 {
-		wrong = append(wrong, fmt.Sprintf("%s of %v got ahead by %s or more", words.Plural(ahead.count(), "the clock"), ahead, span4(least)))
+		wrong = append(wrong, Statement{Kind: ClocksAhead, Nodes: ahead.listed(nil), For: least})
 	}
 	if c.slow() {
 		wrong = append(wrong, c.slowHolder())
 	}
-	return strings.Join(wrong, ", and ")
+	return wrong
 }
 
-func (c *clash) slowHolder() string {
-	return fmt.Sprintf("the clock of client %d fell behind by %s or more", c.client, span4(c.behind))
+func (c *clash) slowHolder() Statement {
+	return Statement{Kind: ClockBehind, Client: c.client, For: c.behind}
 }
 
 // extension is how much validity was left when an extension returned, or the grant.

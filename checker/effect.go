@@ -30,8 +30,8 @@ type effect struct {
 	sections  int // accepted
 	ordered   int // of them, in segments that have an order
 	breaches  breaches
-	doubt     string // why some segment could not be decided
-	uncertain Place  // what doubt is about
+	doubt     *Statement // why some segment could not be decided
+	uncertain Place      // what doubt is about
 
 	each func(Access) // nil: nobody wants to be told
 }
@@ -193,16 +193,15 @@ func (j *effect) judge(r *resource) {
 }
 
 func (j *effect) violate(r *resource) {
-	j.breaches.add(func() (string, Place) { return j.explain(r) })
+	j.breaches.add(func() Finding { return j.explain(r) })
 }
 
 // hesitate takes note of why the resource's segment cannot be decided.
 func (j *effect) hesitate(r *resource, why string) {
 	g := &r.register
-	if j.doubt == "" {
+	if j.doubt == nil {
 		j.uncertain = placeOf(r.name, g.segment)
-		j.doubt = fmt.Sprintf("%q is undecided from %s on: a search for an order of the next %s %s; decided are the %d accepted ones before them",
-			r.name, at(g.segment[0].call), counted(len(g.segment), "section"), why, g.decided)
+		j.doubt = &Statement{Kind: UndecidedOrder, Resource: r.name, At: g.segment[0].call, Count: len(g.segment), Detail: why, Of: g.decided}
 	}
 }
 
@@ -233,17 +232,15 @@ func (j *effect) finding(history.Time) Finding {
 	for _, r := range j.ledger.inOrder() {
 		j.judge(r)
 	}
-	var f Finding
 	switch {
 	case j.breaches.count > 0:
 		return j.breaches.violated()
 	case j.writes == 0:
-		f.Verdict, f.Story = NotApplicable, "nobody wrote to a guarded resource"
-	case j.doubt != "":
-		f.Verdict, f.Where = Unknown, &j.uncertain
-		f.Story = fmt.Sprintf("%s; in all %d of %s are as if one after another", j.doubt, j.ordered, counted(j.sections, "accepted section"))
-	default:
-		f.Verdict, f.Story = Holds, fmt.Sprintf("%s as if one after another", counted(j.sections, "accepted section"))
+		return because(NotApplicable, Statement{Kind: NoWrite})
+	case j.doubt != nil:
+		f := because(Unknown, *j.doubt, Statement{Kind: InOrder, Count: j.ordered, Of: j.sections, More: true})
+		f.Where = &j.uncertain
+		return f
 	}
-	return f
+	return because(Holds, Statement{Kind: InOrder, Count: j.sections})
 }

@@ -102,7 +102,7 @@ func benchmarkEffect(b *testing.B, visits []visit, n int) {
 		}
 		panel.Record(&history.Event{Time: events[len(events)-1].Time, Kind: history.End})
 		if f := panel.Finish().Findings[0]; f.Verdict != checker.Holds {
-			b.Fatal(f.Verdict, f.Story)
+			b.Fatal(f.Verdict, f.Story())
 		}
 	}
 	b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "sections/s")

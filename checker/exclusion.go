@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -45,8 +44,8 @@ type exclusion struct {
 	first   *violation
 	count   int
 
-	doubt     string // why an overlap may have been missed
-	uncertain *Place // what doubt is about
+	doubt     *Statement // why an overlap may have been missed
+	uncertain *Place     // what doubt is about
 
 	each func(Window) // nil: nobody wants to be told
 }
@@ -258,24 +257,18 @@ func (x *exclusion) finding(end history.Time) Finding {
 	if x.each != nil {
 		x.tellOpen(end)
 	}
-	f := Finding{Count: x.count}
-	if x.first != nil {
+	switch {
+	case x.first != nil:
 		x.first.seal(end)
-		f.Verdict, f.Story, f.First, f.Where = Violated, x.first.story(), &x.first.pair, x.first.where()
+		f := x.first.finding()
+		f.Count = x.count
+		return f
+	case x.windows == 0:
+		return because(NotApplicable, Statement{Kind: NoGrant})
+	case x.doubt != nil:
+		f := because(Unknown, *x.doubt)
+		f.Where = x.uncertain
 		return f
 	}
-	if x.windows == 0 {
-		f.Verdict, f.Story = NotApplicable, "nobody was granted the lock"
-		return f
-	}
-	if x.doubt != "" {
-		f.Verdict, f.Story, f.Where = Unknown, x.doubt, x.uncertain
-		return f
-	}
-	f.Verdict = Holds
-	f.Story = fmt.Sprintf("%s, and no two overlap", counted(x.windows, x.window))
-	if x.empty > 0 {
-		f.Story += fmt.Sprintf("; over before the grant returned: %d", x.empty)
-	}
-	return f
+	return because(Holds, Statement{Kind: NoOverlap, Count: x.windows, Of: x.empty, Detail: x.window})
 }

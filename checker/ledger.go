@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -241,6 +240,6 @@ type comeback struct {
 }
 
 // leads tells of a node that came to lead a store.
-func (c comeback) leads() string {
-	return fmt.Sprintf("node %d leads it since %s %s", c.node, at(c.at), c.how)
+func (c comeback) leads() Statement {
+	return Statement{Kind: Leads, Node: c.node, At: c.at, Detail: c.how}
 }

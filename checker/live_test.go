@@ -31,7 +31,7 @@ func TestOnlyWhatIsLiveIsRemembered(t *testing.T) {
 			t.Errorf("the judges %v of %d clients have remembered %d holds at one time, want at most %d", only, trafficClients, panel.Places(), most)
 		}
 		if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
-			t.Errorf("lease exclusion in the traffic: %v, %s", f.Verdict, f.Story)
+			t.Errorf("lease exclusion in the traffic: %v, %s", f.Verdict, f.Story())
 		}
 	}
 	runtime.KeepAlive(events)
@@ -65,7 +65,7 @@ func TestUnknownOutcomesBreakNothing(t *testing.T) {
 	for _, unknown := range []int{0, 10, 200} {
 		header, events := trafficOf(20_000, unknown)
 		if f := judge(header, events).Finding(checker.Lease); f.Verdict != checker.Holds {
-			t.Errorf("%d calls of 1000 never return: %v, %s", unknown, f.Verdict, f.Story)
+			t.Errorf("%d calls of 1000 never return: %v, %s", unknown, f.Verdict, f.Story())
 		}
 		_, events = trafficOf(2_000, unknown)
 		ops := operations(events)

@@ -3,7 +3,6 @@ package checker
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -111,29 +110,27 @@ func (n *notes) begin(f *fact, text string) {
 	n.recent = append(n.recent, v)
 }
 
-// onClock tells what can have made the clocks of a machine wrong between two instants; "":
-// nothing has. A fault of which the history does not say what it is may have been that.
-func (n *notes) onClock(of nodeOrClient, from, to history.Time) string {
-	var told []string
+// onClock tells what can have made the clocks of a machine wrong between two instants. A
+// fault of which the history does not say what it is may have been that.
+func (n *notes) onClock(of nodeOrClient, from, to history.Time) (told []Statement) {
 	for _, v := range n.recent {
 		unnamed := v.about.kind == history.FaultStart && v.kind == ""
 		if v.from <= to && (v.wrong == of && v.affects(from) || unnamed) {
-			told = append(told, v.String())
+			told = append(told, v.statement())
 		}
 	}
-	return strings.Join(told, "; ")
+	return told
 }
 
 // clones tells what has made clients copies of each other, whose random numbers are the same
-// from then on; "": nothing has.
-func (n *notes) clones() string {
-	var told []string
+// from then on.
+func (n *notes) clones() (told []Statement) {
 	for _, v := range n.recent {
 		if v.kind == "clone" {
-			told = append(told, v.String())
+			told = append(told, v.statement())
 		}
 	}
-	return strings.Join(told, "; ")
+	return told
 }
 
 // affects reports whether the fault can still make a clock go wrong at an instant, or
@@ -191,21 +188,13 @@ func (n *notes) between(a, b history.Time) []note {
 	return list
 }
 
-func (v note) String() string {
-	text := fmt.Sprintf("%s at %s", v.text, at(v.from))
-	back := ""
-	if v.left != "" {
-		back = " and is back " + v.left
+// statement tells the note.
+func (v note) statement() Statement {
+	s := Statement{Kind: FaultInjected, Detail: v.text, At: v.from, Left: v.left, More: v.ended}
+	if v.ended {
+		s.To = v.to
 	}
-	switch {
-	case !v.ended:
-		return text
-	case v.to == v.from:
-		return text + back + " at once"
-	case back != "":
-		return text + back + " at " + at(v.to)
-	}
-	return text + ", until " + at(v.to)
+	return s
 }
 
 // after returns those of a list, which is in the order of time, that begin after an instant.
@@ -217,12 +206,11 @@ func after(list []note, limit history.Time) []note {
 }
 
 // tell tells the notes that begin at or before a time, or those after it.
-func tell(list []note, limit history.Time, after bool) string {
-	var told []string
+func tell(list []note, limit history.Time, after bool) (told []Statement) {
 	for _, v := range list {
 		if v.from > limit == after {
-			told = append(told, v.String())
+			told = append(told, v.statement())
 		}
 	}
-	return strings.Join(told, "; ")
+	return told
 }

@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"fmt"
-
-	"github.com/lockstorm/lockstorm/history"
-)
+import "github.com/lockstorm/lockstorm/history"
 
 // notice is what is known of when a holder has to know that its hold is over.
 //
@@ -126,7 +122,7 @@ func (c *contract) untold(h *hold, now history.Time) {
 		return
 	}
 	if ran := now.Sub(h.knowsFrom()); ran > bound {
-		c.tooLate(h, now, fmt.Sprintf("it ran on until %s, for %s, more than %s, and its context had not ended", at(now), span4(ran), bound))
+		c.tooLate(h, now, Statement{Kind: RanOn, At: now, For: ran, Bound: bound})
 	}
 }
 
@@ -146,7 +142,7 @@ func (c *contract) lapsed(f *fact) {
 		return
 	}
 	if late := f.Time.Sub(h.knowsFrom()); late > bound {
-		c.tooLate(h, f.Time, fmt.Sprintf("the end of validity that it was told came at %s, %s too late, more than %s", at(f.Time), span4(late), bound))
+		c.tooLate(h, f.Time, Statement{Kind: ToldLate, At: f.Time, For: late, Bound: bound})
 	}
 }
 
@@ -155,37 +151,38 @@ func (c *contract) lapsed(f *fact) {
 func (c *contract) checked(f *fact) {
 	h, asked := f.hold, f.call.at
 	if f.Outcome == history.OK && asked > h.leasedUntil() && !h.letGoBefore(asked) {
-		c.tooLate(h, f.Time, fmt.Sprintf("it asked at %s whether it held the lock, and was told that it did", at(asked)))
+		c.tooLate(h, f.Time, Statement{Kind: ToldHeld, At: asked})
 	}
 }
 
 // tooLate reports, once of each hold, how its holder learned too late that it was over.
-func (c *contract) tooLate(h *hold, now history.Time, how string) {
+func (c *contract) tooLate(h *hold, now history.Time, how Statement) {
 	if !h.notice.given || h.notice.blamed {
 		return
 	}
 	h.notice.blamed = true
-	c.breaches.add(func() (string, Place) {
-		story := fmt.Sprintf("client %d held %q (token %s) since %s for a time to live that was over at %s; %s",
-			h.client.number, h.resource.name, short(h.token), at(h.granted), at(h.leasedUntil()), how)
+	c.breaches.add(func() Finding {
+		held := Statement{Kind: HeldBeyond, Client: h.client.number, Resource: h.resource.name, Token: h.token, From: h.granted, To: h.leasedUntil()}
+		where := h.place(h.leasedUntil(), now)
+		f := Finding{Events: []Statement{held, how}, Causes: c.lateBecause(h, now), Where: &where}
 		if !c.notes.none() {
-			story += c.clause(h.acquire.at, now)
+			f.Meanwhile = c.meanwhile(h.acquire.at, now)
 		}
-		return story + c.lateBecause(h, now), h.place(h.leasedUntil(), now)
+		return f
 	})
 }
 
 // lateBecause says what a lock had to count on for its holder to learn in time, and could
 // not. A clock that had come to the end of validity in time was not wrong, whatever was
 // done to it.
-func (c *contract) lateBecause(h *hold, now history.Time) string {
+func (c *contract) lateBecause(h *hold, now history.Time) []Cause {
 	if h.expired() && h.expiry() <= h.leasedUntil() {
-		return unbroken(c.notes, "the clock that the lock reads had come to the end of validity at %s", at(h.expiry()))
+		return unbroken(c.notes, Statement{Kind: ClockReached, At: h.expiry()})
 	}
-	if wrong := c.notes.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); wrong != "" {
-		return broken(holderCounts, "%s", wrong)
+	if wrong := c.notes.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); len(wrong) > 0 {
+		return broken(ClockCounts, wrong...)
 	}
-	return unbroken(c.notes, laterThanTTL)
+	return unbroken(c.notes, Statement{Kind: DeadlineLate})
 }
 
 // laterThanTTL is what no fault explains.

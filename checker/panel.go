@@ -286,7 +286,7 @@ func (p *Panel) Finish() Report {
 		}
 		f.Property = p.asked[i-p.silent()]
 		if p.cut != "" && f.Verdict != Violated {
-			f.Verdict, f.Story = Unknown, p.cut+"; up to there: "+f.Story
+			f.Verdict, f.Undecided = Unknown, p.cut
 			f.Where = &Place{From: p.now, To: p.now}
 		}
 		r.Findings = append(r.Findings, f)

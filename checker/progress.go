@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -118,7 +117,7 @@ func (p *progress) judgeTries() {
 		h.stopWaiting()
 		w := &h.resource.waiting
 		if w.tried, w.owed = n.now, true; !n.grants(h.resource) && p.late(h, n.now, h) {
-			p.violate(h.resource, n.now, fmt.Sprintf("at %s client %d was refused %q once more", at(n.now), h.client.number, h.resource.name))
+			p.violate(h, n.now, "refused")
 		}
 	}
 	for _, h := range n.granted {
@@ -148,8 +147,7 @@ func (p *progress) able(h *hold) bool {
 // that one of the resource's is granted.
 func (p *progress) judgeGrant(h *hold, now history.Time) {
 	if h.acquire.at <= p.due(&h.resource.waiting) && p.late(h, now, h) {
-		p.violate(h.resource, now, fmt.Sprintf("client %d was granted %q only at %s, having called acquire at %s",
-			h.client.number, h.resource.name, at(now), at(h.acquire.at)))
+		p.violate(h, now, "granted")
 		return
 	}
 	p.judgeOpen(h.resource, now, h)
@@ -162,8 +160,7 @@ func (p *progress) judgeOpen(r *resource, now history.Time, but *hold) {
 	}
 	for _, h := range r.holds {
 		if h.waits && h.acquire.at <= p.due(&r.waiting) && p.late(h, now, but) {
-			p.violate(r, now, fmt.Sprintf("at %s client %d still waited for %q, having called acquire at %s",
-				at(now), h.client.number, r.name, at(h.acquire.at)))
+			p.violate(h, now, "waiting")
 		}
 	}
 }
@@ -177,27 +174,27 @@ func (p *progress) judgeAllOpen(now history.Time) {
 	}
 }
 
-func (p *progress) violate(r *resource, now history.Time, what string) {
-	w := &r.waiting
-	w.long = true
-	p.long = append(p.long, longWait{resource: r, at: now, start: p.start(w), story: fmt.Sprintf(
-		"%s, and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed%s%s",
-		what, at(p.start(w)), p.ttl, p.bound, p.goingOn(now), p.clause(r))})
+// violate reports that the try of a client has waited for too long; how is how that shows.
+func (p *progress) violate(h *hold, now history.Time, how string) {
+	r := h.resource
+	start := p.start(&r.waiting)
+	r.waiting.long = true
+	p.long = append(p.long, longWait{resource: r, at: now, start: start, told: Finding{
+		Events: []Statement{
+			{Kind: WaitedLong, Detail: how, Client: h.client.number, Resource: r.name, At: now, Call: h.acquire.at},
+			{Kind: NobodyGranted, At: start, TTL: p.ttl, Bound: p.bound},
+		},
+		Meanwhile: tell(p.notes.between(now, now), now-1, false),
+		Causes:    p.causes(r),
+		Where:     &Place{Resource: r.name, From: start, To: now},
+	}})
 }
 
-// goingOn tells the faults that last.
-func (p *progress) goingOn(now history.Time) string {
-	if told := tell(p.notes.between(now, now), now-1, false); told != "" {
-		return ". Meanwhile: " + told
-	}
-	return ""
-}
-
-// clause says what stood in the way.
-func (p *progress) clause(r *resource) string {
+// causes says what stood in the way.
+func (p *progress) causes(r *resource) []Cause {
 	for _, h := range r.holds {
 		if h.leased() && h.orphaned() {
-			return broken(releases, "client %d, which was granted it at %s without an end, died at %s", h.client.number, at(h.granted), at(h.client.died))
+			return broken(Releases, Statement{Kind: DiedHolding, Client: h.client.number, From: h.granted, At: h.client.died})
 		}
 	}
 	start, old, renewed := p.start(&r.waiting), nodes(0), kept{}
@@ -209,19 +206,20 @@ func (p *progress) clause(r *resource) string {
 			}
 		}
 	}
-	switch {
+	switch left := (Statement{Kind: OldKeys, Nodes: old.listed(nil)}); {
 	case renewed.by != 0: // since nobody holds it
-		return unbroken(p.notes, "%v still kept one from before, which client %d went on to extend, last at %s", old, renewed.by, at(renewed.extended))
+		left.Client, left.At = renewed.by, renewed.extended
+		return unbroken(p.notes, left)
 	case old != 0:
-		return broken(keysExpire, "%v still kept one from before", old)
+		return broken(KeysExpire, left)
 	}
 	if v := p.ledger.forgetful; v.node != 0 {
-		return broken(storeKeeps, "%s", v.leads())
+		return broken(StoreKeeps, v.leads())
 	}
-	if clones := p.notes.clones(); clones != "" {
-		return broken(delaysDiffer, "%s", clones)
+	if clones := p.notes.clones(); len(clones) > 0 {
+		return broken(DelaysDiffer, clones...)
 	}
-	return unbroken(p.notes, "the lock itself granted it to nobody")
+	return unbroken(p.notes, Statement{Kind: LockGrantedNone})
 }
 
 // excuse forgets the waits that were too long while a fault lasted that has ended.
@@ -257,27 +255,28 @@ func (p *progress) finding(end history.Time) Finding {
 	if p.bound > 0 {
 		p.judgeAllOpen(end)
 	}
-	f := Finding{Count: len(p.long)}
-	switch owing := p.owing(); {
+	owing := p.owing()
+	switch {
 	case p.bound == 0:
-		f.Verdict, f.Story = NotApplicable, "no bound is stated"
+		return because(NotApplicable, Statement{Kind: NoBound})
 	case len(p.long) > 0:
-		f.Verdict, f.Story, f.Where = Violated, p.long[0].story, p.long[0].where()
+		f := p.long[0].told
+		f.Verdict, f.Count = Violated, len(p.long)
+		return f
 	case p.tries == 0:
-		f.Verdict, f.Story = NotApplicable, "nobody waited for the lock"
+		return because(NotApplicable, Statement{Kind: NobodyWaited})
 	case p.grants == 0:
-		f.Verdict, f.Story = Unknown, "nobody was granted the lock, and nobody waited for long enough with a majority of the nodes in reach"
+		f := because(Unknown, Statement{Kind: NobodyGrantedYet})
 		f.Where = &Place{From: end, To: end}
+		return f
 	case owing != nil:
-		f.Verdict = Unknown
-		why := fmt.Sprintf("the history ends at %s, too soon to tell", at(end))
+		s := Statement{Kind: TooSoon, Resource: owing.name, From: p.quiet, At: end}
 		if end > p.due(&owing.waiting) && !p.awaited(owing) {
-			why = "nobody who waits for it reaches a majority of the nodes"
+			s.Kind = OutOfReach
 		}
+		f := because(Unknown, s)
 		f.Where = &Place{Resource: owing.name, From: p.quiet, To: end}
-		f.Story = fmt.Sprintf("nobody was granted %q after faults had last done something, at %s, and %s", owing.name, at(p.quiet), why)
-	default:
-		f.Verdict, f.Story = Holds, fmt.Sprintf("%s, and none was waited for longer than %v when nothing stood in the way", counted(p.grants, "grant"), p.bound)
+		return f
 	}
-	return f
+	return because(Holds, Statement{Kind: WaitsBounded, Count: p.grants, Bound: p.bound})
 }

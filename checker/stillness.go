@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"fmt"
-
-	"github.com/lockstorm/lockstorm/history"
-)
+import "github.com/lockstorm/lockstorm/history"
 
 // stillness is the last time in which a client stood still.
 type stillness struct {
@@ -20,13 +16,10 @@ func (s stillness) since(then history.Time) stillness {
 	return s
 }
 
-// tell adds when a client stood still, if it did.
-func (s stillness) tell() string {
-	switch {
-	case !s.ever:
-		return ""
-	case s.to == forever:
-		return fmt.Sprintf("; it stood still from %s on", at(s.from))
+// tell says when a client stood still, if it did.
+func (s stillness) tell() []Statement {
+	if !s.ever {
+		return nil
 	}
-	return fmt.Sprintf("; it stood still from %s to %s", at(s.from), at(s.to))
+	return []Statement{{Kind: StoodStill, From: s.from, To: s.to}}
 }

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -223,41 +222,41 @@ func (t *tolerance) fair(a attempt) bool {
 }
 
 func (t *tolerance) violate(a attempt, s streak) {
-	t.breaches.add(func() (string, Place) {
-		reached := t.nodes.voters() &^ (t.ledger.down | a.hold.client.cut)
-		return fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %s and nobody competed",
-				a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached)) + t.clause(reached),
-			Place{Resource: a.hold.resource.name, Client: a.hold.client.number, From: s.since, To: a.at}
+	t.breaches.add(func() Finding {
+		client, r := a.hold.client, a.hold.resource.name
+		reached := t.nodes.voters() &^ (t.ledger.down | client.cut)
+		return Finding{
+			Events: []Statement{{Kind: RefusedInRow, Client: client.number, Resource: r, Count: s.tries, From: s.since, At: a.at, Share: t.nodes.share(reached)}},
+			Causes: t.causes(reached),
+			Where:  &Place{Resource: r, Client: client.number, From: s.since, To: a.at},
+		}
 	})
 }
 
-func (t *tolerance) clause(reached nodes) string {
+func (t *tolerance) causes(reached nodes) []Cause {
 	if lock := electorateOf(t.ledger.header); !lock.None() && !lock.has(reached) {
-		return broken(keepersReached, "it did not reach %v", lock.voters()&^reached)
+		return broken(KeepersReached, Statement{Kind: Unreached, Nodes: (lock.voters() &^ reached).listed(nil)})
 	}
-	return unbroken(t.notes, "the lock itself refused")
+	return unbroken(t.notes, Statement{Kind: LockRefused})
 }
 
 func (t *tolerance) finding(end history.Time) Finding {
-	var f Finding
+	unknown := func(s Statement) Finding {
+		f := because(Unknown, s)
+		f.Where = &Place{From: t.changed, To: end}
+		return f
+	}
 	switch {
 	case t.tries == 0:
-		f.Verdict, f.Story = NotApplicable, "no number of tries is promised"
+		return because(NotApplicable, Statement{Kind: NoTries})
 	case t.breaches.count > 0:
 		return t.breaches.violated()
 	case !t.faulty:
-		f.Verdict, f.Story = NotApplicable, "every client reached every node at all times"
+		return because(NotApplicable, Statement{Kind: AllReached})
 	case t.eligible == 0:
-		f.Verdict, f.Story = Unknown, "nodes were out of reach, but no try reached a quiet majority with nobody competing"
+		return unknown(Statement{Kind: NoFairTry})
 	case t.granted == 0:
-		f.Verdict = Unknown
-		f.Story = fmt.Sprintf("%s reached a quiet majority with nobody competing, and not one was granted, but never %d in a row", counted(t.eligible, "try"), t.tries)
-	default:
-		f.Verdict = Holds
-		f.Story = fmt.Sprintf("with nodes out of reach %d of %s succeeded that reached a quiet majority with nobody competing", t.granted, counted(t.eligible, "try"))
+		return unknown(Statement{Kind: FairTriesFailed, Count: t.eligible, Of: t.tries})
 	}
-	if f.Verdict == Unknown {
-		f.Where = &Place{From: t.changed, To: end}
-	}
-	return f
+	return because(Holds, Statement{Kind: FairTriesWon, Count: t.granted, Of: t.eligible})
 }

@@ -33,10 +33,8 @@ type longWait struct {
 	resource *resource
 	at       history.Time
 	start    history.Time // when it began to count
-	story    string
+	told     Finding
 }
-
-func (l *longWait) where() *Place { return &Place{Resource: l.resource.name, From: l.start, To: l.at} }
 
 // key follows the keys on the nodes. That one expires which was set before a wait
 // began tells that the longest TTL had not passed, as its node counts it.

@@ -61,7 +61,7 @@ func TestWindowsAreThoseThatAreJudged(t *testing.T) {
 			f := panel.Finish().Finding(p)
 			legal := porcupine.CheckOperations(model.LeaseLock, told(windows))
 			if legal != (f.Verdict != checker.Violated) {
-				t.Fatalf("%v: %v (%s); of the windows that are told porcupine says legal %v: %+v", p, f.Verdict, f.Story, legal, windows)
+				t.Fatalf("%v: %v (%s); of the windows that are told porcupine says legal %v: %+v", p, f.Verdict, f.Story(), legal, windows)
 			}
 			if f.Verdict != checker.Violated {
 				continue

@@ -52,7 +52,7 @@ func TestALapseThatIsToldLateAccusesNobody(t *testing.T) {
 		panel.Record(&log[i])
 	}
 	if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
-		t.Errorf("lease exclusion is %v: %s", f.Verdict, f.Story)
+		t.Errorf("lease exclusion is %v: %s", f.Verdict, f.Story())
 	}
 }
 
