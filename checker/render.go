@@ -8,66 +8,96 @@ import (
 	"github.com/lockstorm/lockstorm/internal/words"
 )
 
-// Story puts a finding into words that a person can follow. It is made of [Finding.Clauses].
-func (f Finding) Story() string {
+// Story puts a finding into words that a person can follow, in one paragraph.
+func (f Finding) Story() string { return strings.Join(f.Lines(), " ") }
+
+// Lines is the story with a line for each thing that happened, and by itself what is
+// concluded from it. Nothing is broken within a line.
+func (f Finding) Lines() []string {
 	if f.told != "" {
-		return f.told
+		return []string{f.told}
 	}
-	var s strings.Builder
+	var t text
 	if f.Undecided != "" {
-		s.WriteString(f.Undecided)
+		t.sentence(f.Undecided)
 		if len(f.Events) > 0 {
-			s.WriteString("; up to there: ")
+			t.clause("up to there: ")
 		}
 	}
-	s.WriteString(joined(f.Events))
-	if len(f.Meanwhile) > 0 {
-		s.WriteString(". " + meanwhile(f.Meanwhile))
+	t.list(f.Events)
+	if m := f.Meanwhile; len(m) > 0 {
+		t.sentence("")
+		if m[0].Kind != NoFault && m[0].Kind != NoFaultThen {
+			t.add("Meanwhile: ")
+		}
+		t.list(m)
 	}
 	for i, c := range f.Causes {
-		switch {
-		case i == 0:
-			s.WriteString(". " + c.String())
-		default:
-			s.WriteString("; and " + c.bare())
+		if i == 0 {
+			t.sentence(c.heading())
+		} else {
+			t.clause("and ")
 		}
+		if c.Assumption == "" {
+			t.list(c.Evidence)
+			continue
+		}
+		var evidence text
+		evidence.list(c.Evidence)
+		t.add(fmt.Sprintf("%s (%s)", c.Assumption.Text(), strings.Join(evidence.lines, " ")))
 	}
-	return s.String()
+	return t.lines
 }
 
-func meanwhile(list []Statement) string {
-	if k := list[0].Kind; k == NoFault || k == NoFaultThen {
-		return list[0].String()
-	}
-	return "Meanwhile: " + joined(list)
-}
-
-// String says which assumption was broken, if any, and how that shows.
-func (c Cause) String() string {
+// heading says whether an assumption was broken.
+func (c Cause) heading() string {
 	switch {
 	case c.Assumption != "":
-		return "Broken assumption: " + c.bare()
+		return "Broken assumption: "
 	case c.Faultless:
-		return "No fault took place: " + joined(c.Evidence)
+		return "No fault took place: "
 	}
-	return "No assumption is seen to be broken: " + joined(c.Evidence)
+	return "No assumption is seen to be broken: "
 }
 
-func (c Cause) bare() string { return fmt.Sprintf("%s (%s)", c.Assumption.Text(), joined(c.Evidence)) }
+// text is lines that are being written.
+type text struct{ lines []string }
 
-// joined puts statements one after another.
-func joined(list []Statement) string {
-	var s strings.Builder
+// add writes on in the last line.
+func (t *text) add(words string) {
+	if len(t.lines) == 0 {
+		t.lines = []string{""}
+	}
+	t.lines[len(t.lines)-1] += words
+}
+
+// clause begins a line that goes on with the sentence, and sentence one that does not.
+func (t *text) clause(words string)   { t.begin(";", words) }
+func (t *text) sentence(words string) { t.begin(".", words) }
+
+func (t *text) begin(end, words string) {
+	if last := len(t.lines) - 1; last >= 0 {
+		t.lines[last] += end
+	}
+	t.lines = append(t.lines, words)
+}
+
+// list writes statements one after another.
+func (t *text) list(list []Statement) {
 	for i := range list {
 		if i > 0 {
-			s.WriteString(list[i-1].before(&list[i]))
+			if between := list[i-1].before(&list[i]); between != "" {
+				t.add(between)
+			} else {
+				t.clause("")
+			}
 		}
-		s.WriteString(list[i].String())
+		t.add(list[i].String())
 	}
-	return s.String()
 }
 
-// before is what stands between a statement and the next.
+// before is what stands between a statement and the next, which goes on in its line; "": the
+// next begins a line.
 func (s *Statement) before(next *Statement) string {
 	switch next.Kind {
 	case HoldEnded:
@@ -89,7 +119,7 @@ func (s *Statement) before(next *Statement) string {
 	if s.Kind == Accessed && s.Detail == "stale" {
 		return ": "
 	}
-	return "; "
+	return ""
 }
 
 func (s *Statement) isClock() bool {

@@ -9,8 +9,10 @@ const (
 	// FaultInjected: Detail is what was done to the world, At when it began and To when
 	// it ended, if More; Left is in which state it left a node.
 	FaultInjected StatementKind = "fault"
-	NoFault       StatementKind = "no-fault"           // none took place
-	NoFaultThen   StatementKind = "no-fault-meanwhile" // none took place then
+	// NoFault: no fault took place in the whole history.
+	NoFault StatementKind = "no-fault"
+	// NoFaultThen: no fault took place during the violation.
+	NoFaultThen StatementKind = "no-fault-meanwhile"
 
 	// HoldBegan: At that instant Client had the lock on Resource under Token. Detail is how:
 	// "granted", "extended", or "acted" if its acquire had not returned. Validity was left;
@@ -47,8 +49,9 @@ const (
 	// ValueBefore: Read was the value before.
 	ValueBefore StatementKind = "value-before"
 	// NoOrder: no order of the sections of Resource that follow, from the value Read on,
-	// explains what they read. Count more are not listed.
-	NoOrder      StatementKind = "no-order"
+	// explains what they read.
+	NoOrder StatementKind = "no-order"
+	// MoreSections: Count more sections are not listed.
 	MoreSections StatementKind = "more-sections"
 
 	// WaitedLong: Client wanted Resource. Detail is "refused" (at At), "granted" only then, or
@@ -77,9 +80,10 @@ const (
 	// NoValidity: at At Client was granted Resource with Validity left, which is none. Detail
 	// is "grant" or "extension".
 	NoValidity StatementKind = "no-validity"
-	// ValidityOver, ValidityLess: the same, but by the lock's clock the validity had ended
-	// For before it was checked, or was For then.
+	// ValidityOver follows NoValidity: by the lock's clock the validity had ended For before
+	// it was checked.
 	ValidityOver StatementKind = "validity-over"
+	// ValidityLess follows NoValidity: by the lock's clock For was left when it was checked.
 	ValidityLess StatementKind = "validity-less"
 	// KeyDeleted: Node deleted the key at At for Other, while Client held the lock since From.
 	KeyDeleted StatementKind = "key-deleted"
@@ -162,19 +166,23 @@ const (
 	// OldKeys: Nodes still kept a key from before; Client, if given, went on to extend one,
 	// last at At.
 	OldKeys StatementKind = "old-keys"
-	// LockRefused, LockLeftKey, LockDrewFences, NobodyLate: what the lock itself did.
+	// LockGrantedNone: the lock itself granted it to nobody.
 	LockGrantedNone StatementKind = "lock-granted-none"
-	LockRefused     StatementKind = "lock-refused"
-	LockLeftKey     StatementKind = "lock-left-key"
-	LockDrewFences  StatementKind = "lock-drew-fences"
-	NobodyLate      StatementKind = "nobody-late"
+	// LockRefused: the lock itself refused.
+	LockRefused StatementKind = "lock-refused"
+	// LockLeftKey: the lock itself did not delete the key.
+	LockLeftKey StatementKind = "lock-left-key"
+	// LockDrewFences: no node is seen to have lost its state; the lock itself drew both fences.
+	LockDrewFences StatementKind = "lock-drew-fences"
+	// NobodyLate: no write came late, and no two clients are seen to have held the lock at once.
+	NobodyLate StatementKind = "nobody-late"
 )
 
 // What a verdict other than violated rests on.
 const (
 	NoGrant          StatementKind = "no-grant"           // nobody was granted the lock
 	NoOverlap        StatementKind = "no-overlap"         // of Count windows, or sections as Detail says; Of were empty
-	UndecidedOverlap StatementKind = "undecided-overlap"  // see exclusion.regret
+	UndecidedOverlap StatementKind = "undecided-overlap"  // Client acted at At as the holder of Resource under Token; that the act (Left) succeeded was told only at To
 	NoWrite          StatementKind = "no-write"           // to a guarded resource
 	UndecidedOrder   StatementKind = "undecided-order"    // of Count sections of Resource from At on, as Detail says; Of are decided
 	InOrder          StatementKind = "in-order"           // Count accepted sections; Of, if some are undecided
@@ -193,11 +201,11 @@ const (
 	FairTriesWon     StatementKind = "fair-tries-won"     // Count of Of
 	KeepsNothing     StatementKind = "keeps-nothing"      // on the nodes
 	NoKeys           StatementKind = "no-keys"            // the history does not record them
-	NothingGivenUp   StatementKind = "nothing-given-up"
-	NoKeyTested      StatementKind = "no-key-tested"    // none was left on a node that stayed in reach for long enough
-	KeysGone         StatementKind = "keys-gone"        // of Count tokens, within Bound
-	NoReturn         StatementKind = "no-return"        // of a call
-	CallsKept        StatementKind = "calls-kept"       // Count
-	TruthNotJudged   StatementKind = "truth-not-judged" // of what extend and release say: KeepsNothing or NoKeys, as Detail says
-	NotJudged        StatementKind = "not-judged"
+	NothingGivenUp   StatementKind = "nothing-given-up"   // no token
+	NoKeyTested      StatementKind = "no-key-tested"      // none was left on a node that stayed in reach for long enough
+	KeysGone         StatementKind = "keys-gone"          // of Count tokens, within Bound
+	NoReturn         StatementKind = "no-return"          // of a call
+	CallsKept        StatementKind = "calls-kept"         // Count
+	TruthNotJudged   StatementKind = "truth-not-judged"   // of what extend and release say: KeepsNothing or NoKeys, as Detail says
+	NotJudged        StatementKind = "not-judged"         // the property
 )

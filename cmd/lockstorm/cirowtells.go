@@ -58,8 +58,8 @@ func tellRun(r storm.Result) (says, story string) {
 			stands = append(stands, stand)
 		}
 		titles[stand] = append(titles[stand], f.Property.Title())
-		if story := f.Story(); story != "" && !checker.SameOverlap(before, f) {
-			stories = append(stories, told(story))
+		if !checker.SameOverlap(before, f) {
+			stories = append(stories, told(f.Lines()...))
 		}
 		before = f
 	}

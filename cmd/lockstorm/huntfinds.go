@@ -186,7 +186,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds())
 func (f find) print(out io.Writer, assumed string) {
 	_, _ = fmt.Fprintf(out, "\n%s %s in run %d: %s\n", f.Property.Title(), terminal.On(out).Bad("violated"), f.Found.Number, f.standing(assumed))
 	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
-	tell(out, f.Small.Report.Finding(f.Property).Story())
+	tell(out, f.Small.Report.Finding(f.Property).Lines()...)
 	if f.path != "" {
 		_, _ = fmt.Fprintf(out, "%s   (--trace: step by step; --go: as a Go test)\n", words.Command("replay", f.path))
 	}
