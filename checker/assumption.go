@@ -11,7 +11,7 @@ func broken(a Assumption, evidence ...Statement) []Cause {
 }
 
 // unbroken says that no assumption is seen to be broken, and what is seen instead.
-func unbroken(n *notes, evidence ...Statement) []Cause {
+func unbroken(n *faultLog, evidence ...Statement) []Cause {
 	return []Cause{{Faultless: n.none(), Evidence: evidence}}
 }
 

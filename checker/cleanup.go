@@ -18,9 +18,9 @@ const Cleanup Property = "cleanup"
 // link that a fault held, and one that is set after all is over by a request that
 // was under way during such a fault: what is held back can come at any time.
 type cleanup struct {
-	header history.Header
-	ledger *ledger
-	notes  *notes
+	header   history.Header
+	state    *state
+	faultLog *faultLog
 
 	excuses   []excuse   // of this instant
 	over      []*hold    // that were given up in this instant
@@ -32,7 +32,7 @@ type cleanup struct {
 
 	given    int // up
 	clean    int // tokens that left nothing, and keys that were gone in time
-	breaches breaches
+	breaches violations
 }
 
 // leftover is a key that has to be gone soon.
@@ -50,8 +50,8 @@ type leftover struct {
 // forever is after every instant of a history.
 const forever history.Time = math.MaxInt64
 
-func newCleanup(h history.Header, l *ledger, n *notes) judge {
-	return &cleanup{header: h, ledger: l, notes: n, due: forever, latest: map[asker]carriedOut{}}
+func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
+	return &cleanup{header: h, state: l, faultLog: n, due: forever, latest: map[asker]carriedOut{}}
 }
 
 // hears nothing without the keys, or a bound to hold them against.
@@ -147,7 +147,7 @@ func (*cleanup) settles() kinds {
 
 // givenUp reports whether the token was given up before this instant, or is of no try.
 func (c *cleanup) givenUp(resource, token string, now history.Time) bool {
-	h := c.ledger.resource(resource).find(token)
+	h := c.state.resource(resource).find(token)
 	return h == nil || h.over && h.ended < now
 }
 
@@ -179,8 +179,8 @@ func (c *cleanup) settle() {
 }
 
 func (c *cleanup) leave(l leftover) {
-	if l.client.dead || l.client.cut.has(l.node) || c.ledger.down.has(l.node) ||
-		since(l.client.mended, l.node, l.asked) || since(c.ledger.started, l.node, l.asked) {
+	if l.client.dead || l.client.cut.has(l.node) || c.state.down.has(l.node) ||
+		since(l.client.mended, l.node, l.asked) || since(c.state.started, l.node, l.asked) {
 		return
 	}
 	l.due = l.since.Add(c.header.Bounds.Cleanup)
@@ -227,7 +227,7 @@ func (c *cleanup) expire(now history.Time) {
 
 func (c *cleanup) violate(l leftover) {
 	c.breaches.add(func() Finding {
-		causes := unbroken(c.notes, Statement{Kind: LockLeftKey})
+		causes := unbroken(c.faultLog, Statement{Kind: LockLeftKey})
 		if l.twice {
 			causes = broken(ArrivesOnce, Statement{Kind: SentTwice, Node: l.node, Client: l.client.number, At: l.asked})
 		}

@@ -26,15 +26,15 @@ const Contract Property = "contract"
 // Where there is a bound for it, a holder who runs learns in time that its hold is over:
 // see [notice].
 type contract struct {
-	header history.Header
-	quorum electorate
-	ledger *ledger
-	notes  *notes
+	header   history.Header
+	quorum   electorate
+	state    *state
+	faultLog *faultLog
 
 	claims []claim // in this instant
 
 	calls    int
-	breaches breaches
+	breaches violations
 }
 
 // claim is what a call of a holder has returned, to be held against the keys.
@@ -53,8 +53,8 @@ const (
 	saysLost               // by a release
 )
 
-func newContract(h history.Header, l *ledger, n *notes) judge {
-	return &contract{header: h, quorum: electorateOf(h), ledger: l, notes: n}
+func newContract(h history.Header, l *state, n *faultLog) propertyChecker {
+	return &contract{header: h, quorum: electorateOf(h), state: l, faultLog: n}
 }
 
 // truthful reports whether the history tells enough to judge what calls say.
@@ -127,10 +127,10 @@ func (h *hold) place(from, to history.Time) Place {
 
 // meanwhile tells what was done to the world: the contract assumes nothing.
 func (c *contract) meanwhile(from, to history.Time) []Statement {
-	if c.notes.none() {
+	if c.faultLog.none() {
 		return []Statement{{Kind: NoFault}}
 	}
-	if told := tell(c.notes.between(from, to), forever, false); len(told) > 0 {
+	if told := statementsOf(c.faultLog.between(from, to), forever, false); len(told) > 0 {
 		return told
 	}
 	return []Statement{{Kind: NoFaultThen}}
@@ -153,7 +153,7 @@ func (c *contract) returned(f *fact, name string, bound time.Duration) {
 // unreturned looks at the calls that are open when the history ends.
 func (c *contract) unreturned(now history.Time) {
 	b := &c.header.Bounds
-	for _, who := range c.ledger.clients {
+	for _, who := range c.state.clients {
 		if who.dead {
 			continue
 		}
@@ -243,7 +243,7 @@ func (*contract) settles() kinds {
 // settle judges the claims and the deletions of the instant, now that it is clear
 // who held and who had called release.
 func (c *contract) settle() {
-	for _, k := range c.ledger.changes {
+	for _, k := range c.state.changes {
 		if k.kind == history.KeyGone && k.reason == history.Deleted {
 			c.judgeDeletion(k)
 		}

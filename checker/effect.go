@@ -15,8 +15,8 @@ const Effect Property = "effect"
 // had run one after another. The sections of a resource are cut into segments
 // at quiescent points, so that the cost stays linear: see [register].
 type effect struct {
-	ledger     *ledger
-	notes      *notes
+	state      *state
+	faultLog   *faultLog
 	orders     orders
 	minSegment int
 	maxSegment int
@@ -29,15 +29,15 @@ type effect struct {
 	writes    int
 	sections  int // accepted
 	ordered   int // of them, in segments that have an order
-	breaches  breaches
+	breaches  violations
 	doubt     *Statement // why some segment could not be decided
 	uncertain Place      // what doubt is about
 
 	each func(Access) // nil: nobody wants to be told
 }
 
-func newEffect(_ history.Header, l *ledger, n *notes) judge {
-	return &effect{ledger: l, notes: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment}
+func newEffect(_ history.Header, l *state, n *faultLog) propertyChecker {
+	return &effect{state: l, faultLog: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment}
 }
 
 // SetSearchLimit says how long the judge of effect exclusion may search for an
@@ -46,7 +46,7 @@ func newEffect(_ history.Header, l *ledger, n *notes) judge {
 // means for ever. After each search that was given up it is half as long, so
 // that all of them together take twice the limit. It is to be called before the
 // first event.
-func (p *Panel) SetSearchLimit(limit time.Duration) {
+func (p *Checker) SetSearchLimit(limit time.Duration) {
 	for _, j := range p.judges {
 		if e, ok := j.(*effect); ok {
 			e.orders.limit = limit
@@ -185,9 +185,9 @@ func (j *effect) judge(r *resource) {
 	case illegal:
 		j.violate(r)
 	case undecided:
-		j.hesitate(r, fmt.Sprintf("takes more than %s", j.orders.waited))
+		j.undecidable(r, fmt.Sprintf("takes more than %s", j.orders.waited))
 	case untried:
-		j.hesitate(r, "has to try too many unknown writes")
+		j.undecidable(r, "has to try too many unknown writes")
 	}
 	g.next(found)
 }
@@ -196,8 +196,8 @@ func (j *effect) violate(r *resource) {
 	j.breaches.add(func() Finding { return j.explain(r) })
 }
 
-// hesitate takes note of why the resource's segment cannot be decided.
-func (j *effect) hesitate(r *resource, why string) {
+// undecidable takes note of why the resource's segment cannot be decided.
+func (j *effect) undecidable(r *resource, why string) {
 	g := &r.register
 	if j.doubt == nil {
 		j.uncertain = placeOf(r.name, g.segment)
@@ -210,7 +210,7 @@ func (j *effect) hesitate(r *resource, why string) {
 func (j *effect) giveUp(r *resource) {
 	g := &r.register
 	var ongoing []*section
-	for _, c := range j.ledger.clients {
+	for _, c := range j.state.clients {
 		for _, s := range c.sections {
 			if s.resource == r {
 				ongoing = append(ongoing, s)
@@ -220,16 +220,16 @@ func (j *effect) giveUp(r *resource) {
 	if g.crowded(ongoing) {
 		j.violate(r)
 	} else {
-		j.hesitate(r, "that overlap one another is not begun")
+		j.undecidable(r, "that overlap one another is not begun")
 	}
 	g.lose()
 }
 
 func (j *effect) finding(history.Time) Finding {
-	for _, c := range j.ledger.clients {
+	for _, c := range j.state.clients {
 		j.surrender(c)
 	}
-	for _, r := range j.ledger.inOrder() {
+	for _, r := range j.state.inOrder() {
 		j.judge(r)
 	}
 	switch {

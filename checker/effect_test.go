@@ -158,7 +158,7 @@ func judgeEffect(visits []visit, least, most, patience int) checker.Finding {
 }
 
 func judgeEffectOf(events []history.Event, clients, least, most, patience int) checker.Finding {
-	panel := checker.NewPanel(history.Header{Nodes: 5, Clients: clients}, checker.Effect)
+	panel := checker.New(history.Header{Nodes: 5, Clients: clients}, checker.Effect)
 	panel.SetSegments(least, most, patience)
 	for i := range events {
 		panel.Record(&events[i])
@@ -372,7 +372,7 @@ func TestSearchIsGivenUp(t *testing.T) {
 		{"then nothing", long, checker.Unknown, []string{`"r" is undecided from 76ns on`, "31 sections takes more than 10ms", "decided are the 8 accepted ones before", "in all 24 of 55 accepted sections are as if one after another"}},
 		{"then a lost update", after(long, increments(3, 8)), checker.Violated, []string{"client 56 (token token55) read 3"}},
 	} {
-		panel := checker.NewPanel(history.Header{Nodes: 5, Clients: len(c.visits)}, checker.Effect)
+		panel := checker.New(history.Header{Nodes: 5, Clients: len(c.visits)}, checker.Effect)
 		panel.SetSearchLimit(10 * time.Millisecond)
 		for _, e := range visitEvents(c.visits) {
 			panel.Record(&e)

@@ -8,9 +8,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-func ExamplePanel() {
+func ExampleChecker() {
 	const ms = history.Time(time.Millisecond)
-	panel := checker.NewPanel(history.Header{Nodes: 5, Clients: 2, LongestTTL: time.Second})
+	panel := checker.New(history.Header{Nodes: 5, Clients: 2, LongestTTL: time.Second})
 	for _, e := range []history.Event{
 		{Time: 0, Kind: history.Acquire, Client: 1, Resource: "r", Token: "3f2a"},
 		{Time: 1 * ms, Kind: history.Granted, Client: 1, Resource: "r", Token: "3f2a", Until: 900, Validity: time.Second},

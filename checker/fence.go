@@ -9,14 +9,14 @@ const Fence Property = "fence"
 // called, or g's window ended before that of h began, and neither is empty, then
 // the fence of g is below that of h. Grants without a fence say nothing.
 type fences struct {
-	ledger  *ledger
-	notes   *notes
-	floors  perHold[mark] // what the fence of a hold has to be above, as of its call
-	granted []*hold       // in this instant, with a fence
-	ended   []*hold       // whose window may have ended in this instant
+	state    *state
+	faultLog *faultLog
+	floors   perHold[mark] // what the fence of a hold has to be above, as of its call
+	granted  []*hold       // in this instant, with a fence
+	ended    []*hold       // whose window may have ended in this instant
 
 	judged   int
-	breaches breaches
+	breaches violations
 }
 
 // mark is the highest fence of some holds, and whose it is.
@@ -39,7 +39,9 @@ func (m *mark) raise(h *hold, fence uint64) {
 	}
 }
 
-func newFences(_ history.Header, l *ledger, n *notes) judge { return &fences{ledger: l, notes: n} }
+func newFences(_ history.Header, l *state, n *faultLog) propertyChecker {
+	return &fences{state: l, faultLog: n}
+}
 
 func (*fences) hears() kinds {
 	return kindSet(history.Acquire, history.Granted, history.Release, history.Lost, history.Lapse)
@@ -80,27 +82,27 @@ func (j *fences) judge(h *hold) {
 
 // tell tells of two grants whose fences do not grow.
 func (j *fences) tell(before mark, h *hold, when string) Finding {
-	faults, resource := j.notes.between(before.at, h.granted), h.resource.name
-	events := tell(faults, before.at, false)
+	faults, resource := j.faultLog.between(before.at, h.granted), h.resource.name
+	events := statementsOf(faults, before.at, false)
 	events = append(events, Statement{Kind: FencedGrant, Client: before.client, Resource: resource, Token: before.token, At: before.at, Fence: before.fence})
-	events = append(events, tell(faults, before.at, true)...)
+	events = append(events, statementsOf(faults, before.at, true)...)
 	events = append(events, Statement{Kind: FencedAfter, Detail: when, Other: before.client,
 		Client: h.client.number, Resource: resource, Token: h.token, At: h.granted, Fence: h.fence})
 	return Finding{Events: events, Causes: j.causes(before, h), Where: &Place{Resource: resource, From: before.at, To: h.granted}}
 }
 
 func (j *fences) causes(before mark, h *hold) []Cause {
-	if j.ledger.header.Keepers < 0 {
-		if v := j.ledger.forgetful; v.node != 0 && v.at >= before.at && v.at <= h.granted {
+	if j.state.header.Keepers < 0 {
+		if v := j.state.forgetful; v.node != 0 && v.at >= before.at && v.at <= h.granted {
 			return broken(StoreKeeps, v.leads())
 		}
-		if e := h.fate().entry; e.gone {
-			return unbroken(j.notes, Statement{Kind: EntryGone, Client: h.client.number, At: e.at, Detail: e.reason})
+		if e := h.history().entry; e.gone {
+			return unbroken(j.faultLog, Statement{Kind: EntryGone, Client: h.client.number, At: e.at, Detail: e.reason})
 		}
-	} else if v := j.ledger.emptied; v.node != 0 && v.at >= before.at && v.at <= h.granted {
+	} else if v := j.state.emptied; v.node != 0 && v.at >= before.at && v.at <= h.granted {
 		return broken(KeepsAcknowledged, Statement{Kind: CameBackWithout, Node: v.node, At: v.at, Detail: v.how})
 	}
-	return unbroken(j.notes, Statement{Kind: LockDrewFences})
+	return unbroken(j.faultLog, Statement{Kind: LockDrewFences})
 }
 
 func (*fences) settles() kinds {

@@ -130,7 +130,7 @@ func TestWholeRunsAreJudgedAgain(t *testing.T) {
 }
 
 func judge(h history.Header, events []history.Event, only ...checker.Property) checker.Report {
-	panel := checker.NewPanel(h, only...)
+	panel := checker.New(h, only...)
 	for i := range events {
 		panel.Record(&events[i])
 	}

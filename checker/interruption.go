@@ -14,7 +14,7 @@ type interruption struct {
 	at    history.Time // when the extension returned
 }
 
-func newInterrupted(r rule, was *ended, t *turn, n *notes, c *clash) *violation {
+func newInterrupted(r rule, was *ended, t *windowEvent, n *faultLog, c *conflict) *violation {
 	before := t.hold.past
 	own, other := span{hold: t.hold, from: before.from}, was.grant
 	var held *End
@@ -25,7 +25,7 @@ func newInterrupted(r rule, was *ended, t *turn, n *notes, c *clash) *violation 
 		other.Granted = was.from
 	}
 	v := &violation{
-		rule: r, since: before.from, clash: c,
+		rule: r, since: before.from, conflict: c,
 		pair: Pair{First: own.grant(), Second: other, From: max(before.end, was.from), To: was.at},
 		got:  [2]string{got(t.hold, before.from), gotAs(was.acted, was.grant.Granted, was.from)},
 		gap: &interruption{
@@ -49,9 +49,9 @@ func (v *violation) interrupted() []Statement {
 		other.Detail = "beyond"
 	}
 	since := after(v.faults, v.since)
-	told := append(tell(v.faults, v.since, false), began(a, v.got[0], v.since), own)
-	told = append(told, tell(since, l.from, false)...)
+	told := append(statementsOf(v.faults, v.since, false), began(a, v.got[0], v.since), own)
+	told = append(told, statementsOf(since, l.from, false)...)
 	told = append(told, began(b, v.got[1], l.from), other)
-	told = append(told, tell(since, l.from, true)...)
+	told = append(told, statementsOf(since, l.from, true)...)
 	return append(told, Statement{Kind: LateExtension, Client: a.Client, At: l.at, More: l.live})
 }

@@ -11,7 +11,7 @@ type lateness struct {
 	over  bool // the hold was over when the write was called, or before it returned
 	told  bool // because the holder had been told of the loss; else the validity was over
 	since history.Time
-	stood stillness
+	stood clientPause
 	// else the hold was over before the write returned
 }
 
@@ -51,7 +51,7 @@ func (j *effect) causes(r *resource, culprits []*section) []Cause {
 			return broken(WritesArrive, Statement{Kind: WriteOpen, Client: s.client, At: s.writeAt})
 		}
 	}
-	return unbroken(j.notes, Statement{Kind: NobodyLate})
+	return unbroken(j.faultLog, Statement{Kind: NobodyLate})
 }
 
 func has(list []*section, client int, token string) bool {

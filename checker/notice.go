@@ -2,7 +2,7 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// notice is what is known of when a holder has to know that its hold is over.
+// lossNotice is what is known of when a holder has to know that its hold is over.
 //
 // The lock has promised a time to live from when it read its clock, before it asked for
 // the lock. When so much time has passed on the ground clock the hold is over, whatever
@@ -11,7 +11,7 @@ import "github.com/lockstorm/lockstorm/history"
 // says to learn of it: its context ends, and the end of validity that it was told comes. If
 // it stood still it has as long from when it went on. What it asks, by a check, it learns
 // at once.
-type notice struct {
+type lossNotice struct {
 	given  bool
 	end    history.Time // of the TTL, at the latest
 	since  history.Time // of the grant
@@ -63,7 +63,7 @@ func (c *contract) stopped(f *fact) {
 		c.untoldAll(f.client, f.Time)
 		return
 	}
-	for _, who := range c.ledger.clients {
+	for _, who := range c.state.clients {
 		c.untoldAll(who, f.Time)
 	}
 }
@@ -83,12 +83,12 @@ func (c *contract) leased(h *hold, now history.Time) {
 // renew takes note of an extension. A lock may read its clock only when the client has
 // stood still in the call, so that this time does not count. What the holder was told
 // before is taken back, but the loss; in the same instant nobody knows which was first.
-func (n *notice) renew(now, end history.Time) {
+func (n *lossNotice) renew(now, end history.Time) {
 	n.end = max(n.end, end)
 	n.told = n.told && (n.lost || n.toldAt == now)
 }
 
-func (n *notice) tell(f *fact) {
+func (n *lossNotice) tell(f *fact) {
 	n.told, n.toldAt = true, f.Time
 	if f.Kind == history.Lost && !n.lost {
 		n.lost, n.lostAt = true, f.Time
@@ -165,7 +165,7 @@ func (c *contract) tooLate(h *hold, now history.Time, how Statement) {
 		held := Statement{Kind: HeldBeyond, Client: h.client.number, Resource: h.resource.name, Token: h.token, From: h.granted, To: h.leasedUntil()}
 		where := h.place(h.leasedUntil(), now)
 		f := Finding{Events: []Statement{held, how}, Causes: c.lateBecause(h, now), Where: &where}
-		if !c.notes.none() {
+		if !c.faultLog.none() {
 			f.Meanwhile = c.meanwhile(h.acquire.at, now)
 		}
 		return f
@@ -177,12 +177,12 @@ func (c *contract) tooLate(h *hold, now history.Time, how Statement) {
 // done to it.
 func (c *contract) lateBecause(h *hold, now history.Time) []Cause {
 	if h.expired() && h.expiry() <= h.leasedUntil() {
-		return unbroken(c.notes, Statement{Kind: ClockReached, At: h.expiry()})
+		return unbroken(c.faultLog, Statement{Kind: ClockReached, At: h.expiry()})
 	}
-	if wrong := c.notes.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); len(wrong) > 0 {
+	if wrong := c.faultLog.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); len(wrong) > 0 {
 		return broken(ClockCounts, wrong...)
 	}
-	return unbroken(c.notes, Statement{Kind: DeadlineLate})
+	return unbroken(c.faultLog, Statement{Kind: DeadlineLate})
 }
 
 // laterThanTTL is what no fault explains.

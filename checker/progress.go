@@ -31,25 +31,25 @@ type progress struct {
 	ttl    time.Duration
 	needed electorate // of which a client has to reach a quorum
 
-	ledger  *ledger
-	notes   *notes
-	instant instant
-	quiet   history.Time         // when a fault last brought something about
-	faults  map[int]history.Time // when those began that last
-	long    []longWait           // that no end of a fault has excused
+	state    *state
+	faultLog *faultLog
+	instant  instant
+	quiet    history.Time         // when a fault last brought something about
+	faults   map[int]history.Time // when those began that last
+	long     []longWait           // that no end of a fault has excused
 
 	tries  int
 	grants int
 }
 
-func newProgress(h history.Header, l *ledger, n *notes) judge {
+func newProgress(h history.Header, l *state, n *faultLog) propertyChecker {
 	needed := electorateOf(h)
 	if needed.None() {
 		needed = allAlike(h.Nodes)
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
-		ledger: l, notes: n, quiet: longAgo, faults: map[int]history.Time{},
+		state: l, faultLog: n, quiet: longAgo, faults: map[int]history.Time{},
 	}
 }
 
@@ -62,7 +62,7 @@ func (p *progress) hears() kinds {
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
 
-func (p *progress) observe(f *fact) { p.instant.hear(f, p.ledger) }
+func (p *progress) observe(f *fact) { p.instant.add(f, p.state) }
 
 // settle judges the instant that is over, in an order of its own. What ends in it, by
 // itself or with a fault, counts first, and what a fault begins counts last: who is refused
@@ -139,7 +139,7 @@ func (p *progress) late(h *hold, now history.Time, but *hold) bool {
 // able reports whether the client of the try runs and reaches a quorum. What a
 // lock on few nodes cannot do without them is the matter of fault tolerance.
 func (p *progress) able(h *hold) bool {
-	reached := p.needed.voters() &^ (p.ledger.down | h.client.cut)
+	reached := p.needed.voters() &^ (p.state.down | h.client.cut)
 	return !h.client.dead && !h.client.paused && p.needed.has(reached)
 }
 
@@ -169,7 +169,7 @@ func (p *progress) judgeAllOpen(now history.Time) {
 	if now <= p.quiet.Add(p.ttl).Add(p.bound) {
 		return // nothing is due
 	}
-	for _, r := range p.ledger.inOrder() {
+	for _, r := range p.state.inOrder() {
 		p.judgeOpen(r, now, nil)
 	}
 }
@@ -184,7 +184,7 @@ func (p *progress) violate(h *hold, now history.Time, how string) {
 			{Kind: WaitedLong, Detail: how, Client: h.client.number, Resource: r.name, At: now, Call: h.acquire.at},
 			{Kind: NobodyGranted, At: start, TTL: p.ttl, Bound: p.bound},
 		},
-		Meanwhile: tell(p.notes.between(now, now), now-1, false),
+		Meanwhile: statementsOf(p.faultLog.between(now, now), now-1, false),
 		Causes:    p.causes(r),
 		Where:     &Place{Resource: r.name, From: start, To: now},
 	}})
@@ -197,7 +197,7 @@ func (p *progress) causes(r *resource) []Cause {
 			return broken(Releases, Statement{Kind: DiedHolding, Client: h.client.number, From: h.granted, At: h.client.died})
 		}
 	}
-	start, old, renewed := p.start(&r.waiting), nodes(0), kept{}
+	start, old, renewed := p.start(&r.waiting), nodes(0), keptKey{}
 	for _, k := range r.waiting.kept {
 		if k.set <= start {
 			old = old.with(k.node)
@@ -209,17 +209,17 @@ func (p *progress) causes(r *resource) []Cause {
 	switch left := (Statement{Kind: OldKeys, Nodes: old.listed(nil)}); {
 	case renewed.by != 0: // since nobody holds it
 		left.Client, left.At = renewed.by, renewed.extended
-		return unbroken(p.notes, left)
+		return unbroken(p.faultLog, left)
 	case old != 0:
 		return broken(KeysExpire, left)
 	}
-	if v := p.ledger.forgetful; v.node != 0 {
+	if v := p.state.forgetful; v.node != 0 {
 		return broken(StoreKeeps, v.leads())
 	}
-	if clones := p.notes.clones(); len(clones) > 0 {
+	if clones := p.faultLog.clones(); len(clones) > 0 {
 		return broken(DelaysDiffer, clones...)
 	}
-	return unbroken(p.notes, Statement{Kind: LockGrantedNone})
+	return unbroken(p.faultLog, Statement{Kind: LockGrantedNone})
 }
 
 // excuse forgets the waits that were too long while a fault lasted that has ended.
@@ -237,7 +237,7 @@ func (p *progress) excuse(fault int) {
 // owing returns a resource that nobody was granted since faults last did
 // something, though a try was refused or is under way.
 func (p *progress) owing() *resource {
-	for _, r := range p.ledger.inOrder() {
+	for _, r := range p.state.inOrder() {
 		if p.quiet > r.waiting.since && (r.waiting.owed || p.awaited(r)) {
 			return r
 		}

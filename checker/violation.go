@@ -19,20 +19,20 @@ type violation struct {
 
 	endless bool // only a release ends the one that was there
 
-	ownEnd history.Time
-	since  history.Time // the begin of the window that was there, or was over
-	got    [2]string    // how the two windows began: see HoldBegan
-	faults []note
-	ending *End // of the overlap
-	clash  *clash
-	gap    *interruption // of a hold that was over and goes on; nil: the windows overlap
+	ownEnd   history.Time
+	since    history.Time // the begin of the window that was there, or was over
+	got      [2]string    // how the two windows began: see HoldBegan
+	faults   []loggedFault
+	ending   *End // of the overlap
+	conflict *conflict
+	gap      *interruption // of a hold that was over and goes on; nil: the windows overlap
 }
 
-func newViolation(r rule, held span, t *turn, n *notes, c *clash) *violation {
+func newViolation(r rule, held span, t *windowEvent, n *faultLog, c *conflict) *violation {
 	v := &violation{
 		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn, endless: held.hold.endless(),
 		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
-		since: held.from, clash: c,
+		since: held.from, conflict: c,
 		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
 	}
 	v.faults = n.between(v.pair.First.Call, v.pair.Second.Granted)
@@ -53,20 +53,20 @@ func (s span) grant() Grant {
 	return g
 }
 
-func (t *turn) grant() Grant { return span{hold: t.hold, from: t.at}.grant() }
+func (t *windowEvent) grant() Grant { return span{hold: t.hold, from: t.at}.grant() }
 
 // ended tells the violation that a window has ended.
-func (v *violation) ended(t *turn) {
+func (v *violation) ended(t *windowEvent) {
 	if t.hold != v.held && t.hold != v.came {
 		return
 	}
 	v.pair.To = t.at
 	v.ending = v.end(t)
-	v.clash.counted(v.held, t.at)
+	v.conflict.counted(v.held, t.at)
 	v.held, v.came = nil, nil
 }
 
-func (v *violation) end(t *turn) *End {
+func (v *violation) end(t *windowEvent) *End {
 	v.pair.Open = t.by == history.End
 	return &End{By: t.by.String(), Client: t.hold.client.number, At: t.at}
 }
@@ -78,7 +78,7 @@ func (v *violation) seal(end history.Time) {
 	}
 	v.pair.To, v.pair.Open = end, true
 	v.ending = &End{By: history.End.String(), Client: v.pair.First.Client, At: end}
-	v.clash.counted(v.held, end)
+	v.conflict.counted(v.held, end)
 	v.held, v.came = nil, nil
 }
 
@@ -98,7 +98,7 @@ func (v *violation) where() *Place {
 
 // finding tells of the two holds, what was done to the world meanwhile, and why.
 func (v *violation) finding() Finding {
-	f := Finding{Verdict: Violated, First: &v.pair, Where: v.where(), Causes: v.clash.causes()}
+	f := Finding{Verdict: Violated, First: &v.pair, Where: v.where(), Causes: v.conflict.causes()}
 	if v.gap != nil {
 		f.Events = v.interrupted()
 		return f
@@ -106,11 +106,11 @@ func (v *violation) finding() Finding {
 	a, b := &v.pair.First, &v.pair.Second
 	held := began(a, v.got[0], v.since)
 	held.Validity, held.More = a.Validity, v.endless
-	if more := v.clash.vouched.at; more > v.since {
+	if more := v.conflict.vouched.at; more > v.since {
 		held.To = more
 	}
-	f.Events = append(tell(v.faults, v.since, false), held)
-	f.Events = append(f.Events, tell(v.faults, v.since, true)...)
+	f.Events = append(statementsOf(v.faults, v.since, false), held)
+	f.Events = append(f.Events, statementsOf(v.faults, v.since, true)...)
 	f.Events = append(f.Events, began(b, v.got[1], v.pair.From))
 	if v.empty {
 		f.Events = append(f.Events,

@@ -28,7 +28,7 @@ type told struct {
 
 // write stores a history and judges it.
 func write(h history.Header, events ...history.Event) told {
-	panel := checker.NewPanel(h)
+	panel := checker.New(h)
 	for i := range events {
 		panel.Record(&events[i])
 	}

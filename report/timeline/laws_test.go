@@ -120,7 +120,7 @@ func windowsAreTheJudges(t tester, h told, m timeline.Model) {
 	t.Helper()
 	header, events := h.events(t)
 	var leases, sections []piece
-	panel := checker.NewPanel(header, checker.Lease, checker.Section)
+	panel := checker.New(header, checker.Lease, checker.Section)
 	note := func(of *[]piece) func(checker.Window) {
 		return func(w checker.Window) {
 			if w.To > w.From {

@@ -7,12 +7,12 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// clash is what the history tells of why one client was granted the lock while
+// conflict is what the history tells of why one client was granted the lock while
 // another had it.
-type clash struct {
-	notes  *notes
-	quorum electorate // none: what the nodes did is not known, or the lock keeps nothing there
-	stored bool       // the lock keeps nothing on nodes
+type conflict struct {
+	faultLog *faultLog
+	quorum   electorate // none: what the nodes did is not known, or the lock keeps nothing there
+	stored   bool       // the lock keeps nothing on nodes
 
 	client  int // whose hold was there
 	token   string
@@ -21,9 +21,9 @@ type clash struct {
 	at      history.Time
 	lapsed  bool // the validity was over
 	lapse   history.Time
-	stood   stillness // while it held
-	delayed stillness // while it was about to be granted
-	losses  []loss
+	paused   clientPause // while it held
+	delayed clientPause // while it was about to be granted
+	losses  []keyLoss
 	kept    nodes // that had the key of the hold which was there
 	came    nodes // that had the other's
 	vouched extension
@@ -37,34 +37,34 @@ type clash struct {
 	early   time.Duration // by how much the store was early to end the first, at least
 }
 
-// rival is what there is to know of the hold that came while another was there.
-type rival struct {
+// contender is what there is to know of the hold that came while another was there.
+type contender struct {
 	client int
 	token  string
-	kept   nodes // that had its key
-	fate   *fate // nil: nothing became of its keys, or its entry
+	kept   nodes       // that had its key
+	fate   *keyHistory // nil: nothing became of its keys, or its entry
 }
 
-func (h *hold) rival() rival {
-	return rival{client: h.client.number, token: h.token, kept: h.keys.set, fate: h.keys.fate}
+func (h *hold) contender() contender {
+	return contender{client: h.client.number, token: h.token, kept: h.keys.set, fate: h.keys.fate}
 }
 
-func (v *ended) rival() rival {
-	return rival{client: v.grant.Client, token: v.grant.Token, kept: v.kept, fate: v.fate}
+func (v *ended) contender() contender {
+	return contender{client: v.grant.Client, token: v.grant.Token, kept: v.kept, fate: v.fate}
 }
 
-func (v rival) entry() (e entry) {
+func (v contender) entry() (e entry) {
 	if v.fate != nil {
 		e = v.fate.entry
 	}
 	return e
 }
 
-// newClash tells of the hold that was there, and of the one that came, as of now.
-func (x *exclusion) newClash(a *hold, b rival, now history.Time) *clash {
-	l := x.ledger
-	c := &clash{
-		notes: x.notes, stored: l.header.Keepers < 0,
+// newConflict tells of the hold that was there, and of the one that came, as of now.
+func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflict {
+	l := x.state
+	c := &conflict{
+		faultLog: x.faultLog, stored: l.header.Keepers < 0,
 		client: a.client.number, token: a.token, other: b.client, theirs: b.token, at: now,
 		since: a.acquire.at, until: now,
 		kept: a.keys.set, came: b.kept,
@@ -80,17 +80,17 @@ func (x *exclusion) newClash(a *hold, b rival, now history.Time) *clash {
 		c.emptied = v
 	}
 	c.vouched, _ = a.vouched()
-	c.entry, c.its = a.fate().entry, b.entry()
+	c.entry, c.its = a.history().entry, b.entry()
 	c.early = c.vouched.at.Add(c.vouched.left).Sub(c.entry.at)
 	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
 		c.lapsed, c.lapse = true, w.end
 	}
-	for _, v := range a.fate().lost {
+	for _, v := range a.history().lost {
 		if v.at <= now {
 			c.losses = append(c.losses, v)
 		}
 	}
-	if where := slices.DeleteFunc(slices.Clone(c.losses), func(v loss) bool { return !b.kept.has(v.node) }); len(where) > 0 {
+	if where := slices.DeleteFunc(slices.Clone(c.losses), func(v keyLoss) bool { return !b.kept.has(v.node) }); len(where) > 0 {
 		c.losses = where
 	}
 	c.counted(a, now)
@@ -99,9 +99,9 @@ func (x *exclusion) newClash(a *hold, b rival, now history.Time) *clash {
 
 // counted looks how far the holder's clock is behind at an instant at which its
 // validity went on, or has just ended.
-func (c *clash) counted(a *hold, now history.Time) {
+func (c *conflict) counted(a *hold, now history.Time) {
 	if a.client.still.from <= c.at {
-		c.stood = a.client.still.since(max(a.acquire.at, a.granted))
+		c.paused = a.client.still.since(max(a.acquire.at, a.granted))
 	}
 	if w := &a.windows[leaseRule]; w.over {
 		now = min(now, w.end)
@@ -113,10 +113,10 @@ func (c *clash) counted(a *hold, now history.Time) {
 }
 
 // causes says which assumptions were broken.
-func (c *clash) causes() []Cause {
+func (c *conflict) causes() []Cause {
 	switch {
 	case c.lapsed:
-		return broken(StopsInTime, append([]Statement{{Kind: ValidityEnded, Client: c.client, At: c.lapse}}, c.stood.tell()...)...)
+		return broken(StopsInTime, append([]Statement{{Kind: ValidityEnded, Client: c.client, At: c.lapse}}, c.paused.tell()...)...)
 	case len(c.losses) > 0:
 		return c.losing()
 	case !c.quorum.None():
@@ -126,56 +126,56 @@ func (c *clash) causes() []Cause {
 	case c.slow():
 		return broken(ClocksAgree, c.slowHolder())
 	case c.overran() && c.at > c.vouched.at.Add(c.vouched.left):
-		return unbroken(c.notes, Statement{Kind: DeadlineLate})
+		return unbroken(c.faultLog, Statement{Kind: DeadlineLate})
 	case c.stored:
-		return unbroken(c.notes, Statement{Kind: GrantedBoth})
+		return unbroken(c.faultLog, Statement{Kind: GrantedBoth})
 	case c.emptied.node != 0:
 		return broken(KeepsOrStaysAway, Statement{Kind: CameBackEmpty, Node: c.emptied.node, Detail: c.emptied.how, At: c.emptied.at})
 	}
-	return unbroken(c.notes, Statement{Kind: GrantedBoth, More: true})
+	return unbroken(c.faultLog, Statement{Kind: GrantedBoth, More: true})
 }
 
 // storing is for a lock that keeps an entry of each hold in a store.
-func (c *clash) storing() []Cause {
+func (c *conflict) storing() []Cause {
 	e := c.entry
 	if !e.gone {
-		return unbroken(c.notes, Statement{Kind: EntryGone, Client: c.other, Other: c.other, At: c.its.at, Detail: c.its.reason})
+		return unbroken(c.faultLog, Statement{Kind: EntryGone, Client: c.other, Other: c.other, At: c.its.at, Detail: c.its.reason})
 	}
 	if e.reason == history.Forgotten {
 		return broken(StoreKeeps, Statement{Kind: LeadsWithout, Node: e.leader, At: e.at, Client: c.client})
 	}
 	evidence := []Statement{{Kind: EntryGone, Client: c.client, At: e.at, Detail: e.reason, More: true}}
-	if c.early > noticeable && len(c.notes.onClock(nodeOrClient{node: e.leader}, c.since, e.at)) > 0 {
+	if c.early > noticeable && len(c.faultLog.onClock(nodeOrClient{node: e.leader}, c.since, e.at)) > 0 {
 		evidence = append(evidence, Statement{Kind: LeaderAhead, Node: e.leader, For: c.early})
 	}
 	if c.slow() {
 		evidence = append(evidence, c.slowHolder())
 	}
 	if len(evidence) == 1 {
-		return unbroken(c.notes, evidence...)
+		return unbroken(c.faultLog, evidence...)
 	}
 	return broken(StoreAgrees, evidence...)
 }
 
 // voting is for a hold whose keys were all there.
-func (c *clash) voting() []Cause {
+func (c *conflict) voting() []Cause {
 	for _, v := range []struct {
 		client int
 		keys   nodes
 	}{{c.other, c.came}, {c.client, c.kept}} {
 		if !c.quorum.has(v.keys) {
-			return unbroken(c.notes, Statement{Kind: FewVotes, Client: c.client, Other: v.client, Share: c.quorum.share(v.keys)})
+			return unbroken(c.faultLog, Statement{Kind: FewVotes, Client: c.client, Other: v.client, Share: c.quorum.share(v.keys)})
 		}
 	}
 	if both := c.kept & c.came; both != 0 {
 		return broken(OneMaster, Statement{Kind: TwoKeys, Nodes: both.listed(nil), Client: c.client, Other: c.other})
 	}
-	return unbroken(c.notes, Statement{Kind: GrantedBoth, Client: c.client})
+	return unbroken(c.faultLog, Statement{Kind: GrantedBoth, Client: c.client})
 }
 
 // losing is for a hold whose keys were gone, one cause for each kind of loss.
-func (c *clash) losing() (causes []Cause) {
-	add := func(a Assumption, how, reason string, which func(loss) bool, more ...Statement) {
+func (c *conflict) losing() (causes []Cause) {
+	add := func(a Assumption, how, reason string, which func(keyLoss) bool, more ...Statement) {
 		lost, when := nodes(0), map[int]history.Time{}
 		for _, v := range c.losses {
 			if which(v) {
@@ -190,21 +190,21 @@ func (c *clash) losing() (causes []Cause) {
 			causes = append(causes, Cause{Assumption: a, Evidence: append([]Statement{key}, more...)})
 		}
 	}
-	because := func(reason string) func(loss) bool {
-		return func(v loss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
+	because := func(reason string) func(keyLoss) bool {
+		return func(v keyLoss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
 	}
 	add(KeepsOrStaysAway, "forgotten", "", because(history.Forgotten))
 	add(KeepsUntilExpiry, "evicted", "", because(history.Evicted))
 	add(KeepsAcknowledged, "rolled-back", "", because(history.RolledBack))
-	add(KeepsAcknowledged, "earlier-expiry", "", loss.restored)
+	add(KeepsAcknowledged, "earlier-expiry", "", keyLoss.restored)
 	add(OnlyHolder, "deleted", history.Deleted, because(history.Deleted))
 	add(LookAndSet, "overwritten", history.Overwritten, because(history.Overwritten))
-	add(OnlyHolder, "expired-for", history.Expired, loss.foreign)
+	add(OnlyHolder, "expired-for", history.Expired, keyLoss.foreign)
 	if clocks := c.wrongClocks(); len(clocks) > 0 {
 		add(ClocksAgree, "expired", "", because(history.Expired), clocks...)
 	}
 	if len(causes) == 0 {
-		return unbroken(c.notes, c.unexplained()...)
+		return unbroken(c.faultLog, c.unexplained()...)
 	}
 	return causes
 }
@@ -213,7 +213,7 @@ func (c *clash) losing() (causes []Cause) {
 //
 // Of a holder that stood still before the grant no history tells whether its clock did not
 // count that time, or the lock: the lock reads the clock at moments that only it knows.
-func (c *clash) unexplained() []Statement {
+func (c *conflict) unexplained() []Statement {
 	var early time.Duration
 	for _, v := range c.losses {
 		early = max(early, v.early)
@@ -229,7 +229,7 @@ func (c *clash) unexplained() []Statement {
 }
 
 // asker is the client that asked for a loss; 0: it is not known.
-func (c *clash) asker(reason string) int {
+func (c *conflict) asker(reason string) int {
 	for _, v := range c.losses {
 		if v.reason == reason && v.client != 0 {
 			return v.client
@@ -243,19 +243,19 @@ func (c *clash) asker(reason string) int {
 const noticeable = time.Millisecond
 
 // overran reports whether the holder counted on more validity than it was told of.
-func (c *clash) overran() bool { return c.behind > noticeable && !c.endless }
+func (c *conflict) overran() bool { return c.behind > noticeable && !c.endless }
 
 // slow reports whether it did because its clock fell behind: that a fault has to explain.
-func (c *clash) slow() bool {
-	return c.overran() && len(c.notes.onClock(nodeOrClient{client: c.client}, c.since, c.until)) > 0
+func (c *conflict) slow() bool {
+	return c.overran() && len(c.faultLog.onClock(nodeOrClient{client: c.client}, c.since, c.until)) > 0
 }
 
 // wrongClocks says whose clocks were wrong, if any are seen to be.
-func (c *clash) wrongClocks() (wrong []Statement) {
+func (c *conflict) wrongClocks() (wrong []Statement) {
 	var ahead nodes
 	least := time.Duration(0)
 	for _, v := range c.losses {
-		if v.short() && len(c.notes.onClock(nodeOrClient{node: v.node}, c.since, v.at)) > 0 {
+		if v.short() && len(c.faultLog.onClock(nodeOrClient{node: v.node}, c.since, v.at)) > 0 {
 			if ahead == 0 || v.early < least {
 				least = v.early
 			}
@@ -271,7 +271,7 @@ func (c *clash) wrongClocks() (wrong []Statement) {
 	return wrong
 }
 
-func (c *clash) slowHolder() Statement {
+func (c *conflict) slowHolder() Statement {
 	return Statement{Kind: ClockBehind, Client: c.client, For: c.behind}
 }
 

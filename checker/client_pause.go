@@ -2,22 +2,22 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// stillness is the last time in which a client stood still.
-type stillness struct {
+// clientPause is the last time in which a client stood still.
+type clientPause struct {
 	ever     bool
 	from, to history.Time
 }
 
 // since returns the stillness if it lasted into what began then.
-func (s stillness) since(then history.Time) stillness {
+func (s clientPause) since(then history.Time) clientPause {
 	if s.to <= then {
-		return stillness{}
+		return clientPause{}
 	}
 	return s
 }
 
 // tell says when a client stood still, if it did.
-func (s stillness) tell() []Statement {
+func (s clientPause) tell() []Statement {
 	if !s.ever {
 		return nil
 	}
