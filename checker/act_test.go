@@ -71,10 +71,10 @@ func TestWhatGaveWayIsNotForgotten(t *testing.T) {
 		for _, p := range []checker.Property{checker.Lease, checker.Section} {
 			f := report.Finding(p)
 			if f.Verdict != c.want {
-				t.Errorf("%s: %v is %v, want %v: %s", name, p, f.Verdict, c.want, f.Story)
+				t.Errorf("%s: %v is %v, want %v: %s", name, p, f.Verdict, c.want, f.Story())
 			}
-			if c.want == checker.Unknown && !(strings.HasPrefix(f.Story, "client 1 acted at 2ns") && strings.Contains(f.Story, "token acts")) {
-				t.Errorf("%s: %v: the story does not say who acted: %s", name, p, f.Story)
+			if c.want == checker.Unknown && !(strings.HasPrefix(f.Story(), "client 1 acted at 2ns") && strings.Contains(f.Story(), "token acts")) {
+				t.Errorf("%s: %v: the story does not say who acted: %s", name, p, f.Story())
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func TestWhatGaveWayOverlaps(t *testing.T) {
 	}
 	for _, p := range []checker.Property{checker.Lease, checker.Section} {
 		if f := judge(history.Header{Nodes: 1, Clients: 2}, events).Finding(p); f.Verdict != checker.Violated || f.First.First.Token != "acts" {
-			t.Errorf("%v is %v: %s", p, f.Verdict, f.Story)
+			t.Errorf("%v is %v: %s", p, f.Verdict, f.Story())
 		}
 	}
 }

@@ -1,46 +1,125 @@
 package checker
 
-import (
-	"fmt"
-)
+// Assumption is what a lock had to count on, and could not, when a property was violated. It
+// is found from what the history tells: first from what became of the keys, where they are
+// recorded, and else from the faults.
+type Assumption string
 
-// This file says what a lock had to count on, and could not, when a property was
-// violated. It is found from what the history tells: first from what became of
-// the keys, where they are recorded, and else from the faults. What a fault was
-// called is told, and never taken for a cause.
-
-// broken ends a story with the assumption that was broken, and how that shows.
-func broken(assumption, how string, args ...any) string {
-	return fmt.Sprintf(". Broken assumption: %s (%s)", assumption, fmt.Sprintf(how, args...))
+// broken is the cause of a violation: an assumption, and how it shows that it was broken.
+func broken(a Assumption, evidence ...Statement) []Cause {
+	return []Cause{{Assumption: a, Evidence: evidence}}
 }
 
-// unbroken ends a story in which no assumption is seen to be broken.
-func unbroken(n *notes, format string, args ...any) string {
-	what := fmt.Sprintf(format, args...)
-	if n.none() {
-		return ". No fault took place: " + what
-	}
-	return ". No assumption is seen to be broken: " + what
+// unbroken says that no assumption is seen to be broken, and what is seen instead.
+func unbroken(n *faultLog, evidence ...Statement) []Cause {
+	return []Cause{{Faultless: n.none(), Evidence: evidence}}
 }
 
-// The assumptions of a lock on keys.
+// The assumptions.
 const (
-	keepsOrStaysAway = "a node that comes back keeps its keys, or stays away for the longest TTL"
-	keepsUntilExpiry = "a node keeps a key until it expires"
-	keepsWhatItSaid  = "a node keeps what it has acknowledged"
-	holderCounts     = "the clock that a lock reads counts all the time that passes"
-	oneMaster        = "a node has one master, and one key under a name"
-	clocksAgree      = "keys live for as long as their holder counts"
-	arrivesOnce      = "a request comes to its node once"
-	onlyHolder       = "nobody but the holder touches its key"
-	lookAndSet       = "nothing comes between looking for a key and setting one"
-	stopsInTime      = "a holder stops working when its validity is over"
-	refusesLate      = "the resource refuses who comes late"
-	letsGoLast       = "a holder's writes have arrived when it lets go"
-	releases         = "a holder lives until it releases"
-	keysExpire       = "keys that nobody deletes expire"
-	delaysDiffer     = "clients that collide wait for different times before they try again"
-	keepersReached   = "a majority of the nodes that keep the lock's keys is in reach"
-	storeAgrees      = "the store keeps an entry for as long as its holder counts"
-	storeKeeps       = "the store keeps what it has acknowledged"
+	KeepsOrStaysAway  Assumption = "keeps-or-stays-away"
+	KeepsUntilExpiry  Assumption = "keeps-until-expiry"
+	KeepsAcknowledged Assumption = "keeps-acknowledged"
+	ClockCounts       Assumption = "clock-counts"
+	OneMaster         Assumption = "one-master"
+	ClocksAgree       Assumption = "clocks-agree"
+	ArrivesOnce       Assumption = "arrives-once"
+	OnlyHolder        Assumption = "only-holder"
+	LookAndSet        Assumption = "look-and-set"
+	StopsInTime       Assumption = "stops-in-time"
+	RefusesLate       Assumption = "refuses-late"
+	WritesArrive      Assumption = "writes-arrive"
+	Releases          Assumption = "releases"
+	KeysExpire        Assumption = "keys-expire"
+	DelaysDiffer      Assumption = "delays-differ"
+	KeepersReached    Assumption = "keepers-reached"
+	StoreAgrees       Assumption = "store-agrees"
+	StoreKeeps        Assumption = "store-keeps"
 )
+
+// assumptions says of each what it means, what breaks it, and what helps.
+var assumptions = []struct {
+	assumption             Assumption
+	text, brokenBy, remedy string
+}{
+	{KeepsOrStaysAway, "a node that comes back keeps its keys, or stays away for the longest TTL",
+		"a crash without persistence, or a node that is replaced by an empty one",
+		"Keep every write on disk (appendonly with fsync always), or delay each restart by the longest TTL."},
+	{KeepsUntilExpiry, "a node keeps a key until it expires",
+		"eviction of keys when memory is short",
+		"Set maxmemory-policy noeviction on nodes that keep locks."},
+	{KeepsAcknowledged, "a node keeps what it has acknowledged",
+		"power loss with fsync everysec, an old snapshot, a failover to a replica that lags, a restored machine",
+		"Use fsync always, delay restarts by the longest TTL, and promote no replica."},
+	{ClockCounts, "the clock that a lock reads counts all the time that passes",
+		"suspend of the client machine, with a deadline on a clock that stands still meanwhile; a clock that runs slow",
+		"Read the boot-time clock, and allow for drift."},
+	{OneMaster, "a node has one master, and one key under a name",
+		"two masters after a failover",
+		"Keep locks on independent nodes, without automatic failover."},
+	{ClocksAgree, "keys live for as long as their holder counts",
+		"a clock of a node that jumps or runs fast, a clock of a client that runs slow",
+		"Slew clocks, never step them, and choose a drift allowance that covers their rates."},
+	{ArrivesOnce, "a request comes to its node once",
+		"a proxy that sends a request twice",
+		"Connect to the nodes directly; a key that is left behind ends with its TTL."},
+	{OnlyHolder, "nobody but the holder touches its key",
+		"a release that deletes without comparing tokens, clones that draw the same tokens",
+		"Compare the token when deleting, and draw it where clones differ."},
+	{LookAndSet, "nothing comes between looking for a key and setting one",
+		"a lock that looks for a key and sets it in two steps",
+		"Use SET with NX."},
+	{StopsInTime, "a holder stops working when its validity is over",
+		"a pause of the client, or work that goes on past the validity",
+		"Check the validity before each effect, and let the resource check fencing tokens."},
+	{RefusesLate, "the resource refuses who comes late",
+		"a write that arrives after the validity has ended",
+		"Let the resource check fencing tokens."},
+	{WritesArrive, "a holder's writes have arrived when it lets go",
+		"a release before a write has returned",
+		"Wait for writes to return before releasing."},
+	{Releases, "a holder lives until it releases",
+		"the death of a client whose hold has no TTL",
+		"Give every hold a TTL."},
+	{KeysExpire, "keys that nobody deletes expire",
+		"a clock of a node that stands still",
+		"Watch the clocks of the nodes."},
+	{DelaysDiffer, "clients that collide wait for different times before they try again",
+		"clones that draw the same random delays",
+		"Seed the delays from the kernel after a machine is cloned."},
+	{KeepersReached, "a majority of the nodes that keep the lock's keys is in reach",
+		"nodes that are down or out of reach, more than the lock can miss",
+		"Keep the lock on more nodes."},
+	{StoreAgrees, "the store keeps an entry for as long as its holder counts",
+		"a clock of the leader of the store that runs fast, a clock of the holder that runs slow",
+		"Choose a session timeout with a margin for drift."},
+	{StoreKeeps, "the store keeps what it has acknowledged",
+		"a leader without the last changes",
+		"Replicate before acknowledging."},
+}
+
+// Assumptions lists all of them.
+func Assumptions() []Assumption {
+	all := make([]Assumption, len(assumptions))
+	for i, a := range assumptions {
+		all[i] = a.assumption
+	}
+	return all
+}
+
+// Text is what the assumption says, as a clause.
+func (a Assumption) Text() string {
+	text, _, _ := a.Explain()
+	return text
+}
+
+// Explain says what the assumption means, what breaks it, and what helps against that. The
+// page docs/findings.md lists all of them.
+func (a Assumption) Explain() (text, brokenBy, remedy string) {
+	for _, known := range assumptions {
+		if known.assumption == a {
+			return known.text, known.brokenBy, known.remedy
+		}
+	}
+	return string(a), "", ""
+}

@@ -98,12 +98,12 @@ func benchmarkEvents(b *testing.B, operations int, header history.Header, events
 	b.ReportAllocs()
 	began := processorTime(b)
 	for b.Loop() {
-		panel := checker.NewPanel(header, only...)
+		panel := checker.New(header, only...)
 		for i := range events {
 			panel.Record(&events[i])
 		}
 		if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
-			b.Fatal(f.Story)
+			b.Fatal(f.Story())
 		}
 	}
 	reportOperations(b, operations, processorTime(b)-began)
@@ -134,7 +134,7 @@ func BenchmarkAccesses(b *testing.B) {
 	header := history.Header{Nodes: 5, Clients: 10}
 	b.ReportAllocs()
 	for b.Loop() {
-		panel := checker.NewPanel(header)
+		panel := checker.New(header)
 		for i := range events {
 			panel.Record(&events[i])
 		}

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -19,9 +18,9 @@ const Cleanup Property = "cleanup"
 // link that a fault held, and one that is set after all is over by a request that
 // was under way during such a fault: what is held back can come at any time.
 type cleanup struct {
-	header history.Header
-	ledger *ledger
-	notes  *notes
+	header   history.Header
+	state    *state
+	faultLog *faultLog
 
 	excuses   []excuse   // of this instant
 	over      []*hold    // that were given up in this instant
@@ -33,7 +32,7 @@ type cleanup struct {
 
 	given    int // up
 	clean    int // tokens that left nothing, and keys that were gone in time
-	breaches breaches
+	breaches violations
 }
 
 // leftover is a key that has to be gone soon.
@@ -51,8 +50,8 @@ type leftover struct {
 // forever is after every instant of a history.
 const forever history.Time = math.MaxInt64
 
-func newCleanup(h history.Header, l *ledger, n *notes) judge {
-	return &cleanup{header: h, ledger: l, notes: n, due: forever, latest: map[asker]carriedOut{}}
+func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
+	return &cleanup{header: h, state: l, faultLog: n, due: forever, latest: map[asker]carriedOut{}}
 }
 
 // hears nothing without the keys, or a bound to hold them against.
@@ -148,7 +147,7 @@ func (*cleanup) settles() kinds {
 
 // givenUp reports whether the token was given up before this instant, or is of no try.
 func (c *cleanup) givenUp(resource, token string, now history.Time) bool {
-	h := c.ledger.resource(resource).find(token)
+	h := c.state.resource(resource).find(token)
 	return h == nil || h.over && h.ended < now
 }
 
@@ -180,8 +179,8 @@ func (c *cleanup) settle() {
 }
 
 func (c *cleanup) leave(l leftover) {
-	if l.client.dead || l.client.cut.has(l.node) || c.ledger.down.has(l.node) ||
-		since(l.client.mended, l.node, l.asked) || since(c.ledger.started, l.node, l.asked) {
+	if l.client.dead || l.client.cut.has(l.node) || c.state.down.has(l.node) ||
+		since(l.client.mended, l.node, l.asked) || since(c.state.started, l.node, l.asked) {
 		return
 	}
 	l.due = l.since.Add(c.header.Bounds.Cleanup)
@@ -227,14 +226,16 @@ func (c *cleanup) expire(now history.Time) {
 }
 
 func (c *cleanup) violate(l leftover) {
-	c.breaches.add(func() (string, Place) {
-		clause := unbroken(c.notes, "the lock itself did not see to it")
+	c.breaches.add(func() Finding {
+		causes := unbroken(c.faultLog, Statement{Kind: LockLeftKey})
 		if l.twice {
-			clause = broken(arrivesOnce, "node %d has set client %d's key twice, by the request that was sent at %s", l.node, l.client.number, at(l.asked))
+			causes = broken(ArrivesOnce, Statement{Kind: SentTwice, Node: l.node, Client: l.client.number, At: l.asked})
 		}
-		return fmt.Sprintf("node %d still kept the key of %q (token %s) at %s, %v after client %d had given it up, though it was in reach all that time",
-				l.node, l.resource, short(l.token), at(l.due), l.due.Sub(l.since), l.client.number) + clause,
-			Place{Resource: l.resource, Client: l.client.number, From: l.since, To: l.due}
+		return Finding{
+			Events: []Statement{{Kind: KeyLeft, Node: l.node, Client: l.client.number, Resource: l.resource, Token: l.token, At: l.due, For: l.due.Sub(l.since)}},
+			Causes: causes,
+			Where:  &Place{Resource: l.resource, Client: l.client.number, From: l.since, To: l.due},
+		}
 	})
 }
 
@@ -242,25 +243,21 @@ func (c *cleanup) finding(end history.Time) Finding {
 	if end > c.due {
 		c.expire(end)
 	}
-	var f Finding
 	switch {
 	case c.breaches.count > 0:
 		return c.breaches.violated()
 	case c.header.Bounds.Cleanup == 0:
-		f.Verdict, f.Story = NotApplicable, "no bound is stated"
+		return because(NotApplicable, Statement{Kind: NoBound})
 	case c.header.Keepers < 0:
-		f.Verdict, f.Story = NotApplicable, "the lock keeps nothing on the nodes"
+		return because(NotApplicable, Statement{Kind: KeepsNothing})
 	case !c.header.Keys:
-		f.Verdict, f.Story = NotApplicable, "the history does not record the nodes' keys"
+		return because(NotApplicable, Statement{Kind: NoKeys})
 	case c.given == 0:
-		f.Verdict, f.Story = NotApplicable, "nothing was given up"
+		return because(NotApplicable, Statement{Kind: NothingGivenUp})
 	case c.clean == 0:
-		f.Verdict, f.Story = Unknown, "no key that was left was on a node that stayed in reach for long enough"
-	default:
-		f.Verdict = Holds
-		f.Story = fmt.Sprintf("%s given up, and no key of them was left for longer than %v on a node in reach", counted(c.given, "token"), c.header.Bounds.Cleanup)
+		return because(Unknown, Statement{Kind: NoKeyTested})
 	}
-	return f
+	return because(Holds, Statement{Kind: KeysGone, Count: c.given, Bound: c.header.Bounds.Cleanup})
 }
 
 // without takes out of a list what is so, and keeps the order.

@@ -82,9 +82,9 @@ func (t *tolerance) competitors(f *fact) {
 	}
 }
 
-// retreats lets those go who have left in this instant: first who has released, then those
+// stopCompeting lets those go who have left in this instant: first who has released, then those
 // whose validity is over, and the dead last.
-func (t *tolerance) retreats() {
+func (t *tolerance) stopCompeting() {
 	for _, kind := range []history.Kind{history.Released, history.Lapse, history.Kill} {
 		for _, d := range t.leaving {
 			if d.kind == kind {

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -27,15 +26,15 @@ const Contract Property = "contract"
 // Where there is a bound for it, a holder who runs learns in time that its hold is over:
 // see [notice].
 type contract struct {
-	header history.Header
-	quorum electorate
-	ledger *ledger
-	notes  *notes
+	header   history.Header
+	quorum   electorate
+	state    *state
+	faultLog *faultLog
 
 	claims []claim // in this instant
 
 	calls    int
-	breaches breaches
+	breaches violations
 }
 
 // claim is what a call of a holder has returned, to be held against the keys.
@@ -54,8 +53,8 @@ const (
 	saysLost               // by a release
 )
 
-func newContract(h history.Header, l *ledger, n *notes) judge {
-	return &contract{header: h, quorum: electorateOf(h), ledger: l, notes: n}
+func newContract(h history.Header, l *state, n *faultLog) propertyChecker {
+	return &contract{header: h, quorum: electorateOf(h), state: l, faultLog: n}
 }
 
 // truthful reports whether the history tells enough to judge what calls say.
@@ -77,18 +76,18 @@ func (c *contract) observe(f *fact) {
 	switch f.Kind {
 	case history.Granted:
 		c.returned(f, "acquire", b.Acquire)
-		c.positive(f, "a grant of")
-		c.possible(f, "granted", f.hold.ttl)
+		c.positive(f, "grant")
+		c.possible(f, "grant", f.hold.ttl)
 	case reentered:
 		c.returned(f, "acquire", b.Acquire)
-		c.positive(f, "a grant of")
-		c.possible(f, "granted", f.try.ttl)
+		c.positive(f, "grant")
+		c.possible(f, "grant", f.try.ttl)
 	case history.Refused:
 		c.returned(f, "acquire", b.Acquire)
 	case history.Extended:
 		c.returned(f, "extend", b.Extend)
-		c.positive(f, "an extension of")
-		c.possible(f, "granted an extension of", f.extendedBy())
+		c.positive(f, "extension")
+		c.possible(f, "extension", f.extendedBy())
 		c.still(f)
 		c.claim(f, saysExtended)
 	case history.ExtendFailed:
@@ -107,9 +106,12 @@ func (c *contract) observe(f *fact) {
 }
 
 // violate reports something about a client's call, or its hold.
-func (c *contract) violate(where Place, format string, args ...any) {
-	c.breaches.add(func() (string, Place) {
-		return fmt.Sprintf(format, args...) + c.clause(where.From, where.To), where
+func (c *contract) violate(where Place, what ...Statement) {
+	c.breaches.add(func() Finding {
+		for i := range what {
+			what[i].Resource = where.Resource
+		}
+		return Finding{Events: what, Meanwhile: c.meanwhile(where.From, where.To), Where: &where}
 	})
 }
 
@@ -123,29 +125,35 @@ func (h *hold) place(from, to history.Time) Place {
 	return Place{Resource: h.resource.name, Client: h.client.number, From: from, To: to}
 }
 
-// clause tells what went on meanwhile: the contract assumes nothing.
-func (c *contract) clause(from, to history.Time) string {
-	if c.notes.none() {
-		return ". No fault took place"
+// meanwhile tells what was done to the world: the contract assumes nothing.
+func (c *contract) meanwhile(from, to history.Time) []Statement {
+	if c.faultLog.none() {
+		return []Statement{{Kind: NoFault}}
 	}
-	if told := tell(c.notes.between(from, to), forever, false); told != "" {
-		return ". Meanwhile: " + told
+	if told := statementsOf(c.faultLog.between(from, to), forever, false); len(told) > 0 {
+		return told
 	}
-	return ". No fault went on meanwhile"
+	return []Statement{{Kind: NoFaultThen}}
+}
+
+// returning is what a client has called, and what it was told.
+func (f *fact) returning(kind StatementKind, detail string) Statement {
+	return Statement{Kind: kind, Client: f.Client, Token: f.Token, Call: f.call.at, At: f.Time, Detail: detail}
 }
 
 func (c *contract) returned(f *fact, name string, bound time.Duration) {
 	c.calls++
 	if bound > 0 && f.took > bound {
-		c.violate(f.calling(), "client %d called %s of %q (token %s) at %s and it took %s to return, more than %s",
-			f.Client, name, f.Resource, short(f.Token), at(f.call.at), span4(f.took), bound)
+		slow := f.returning(CallSlow, name)
+		slow.For, slow.Bound = f.took, bound
+		c.violate(f.calling(), slow)
 	}
 }
 
 // unreturned looks at the calls that are open when the history ends.
 func (c *contract) unreturned(now history.Time) {
 	b := &c.header.Bounds
-	for _, who := range c.ledger.clients {
+	for _, who := range c.state.clients {
 		if who.dead {
 			continue
 		}
@@ -163,8 +171,7 @@ func (c *contract) unreturned(now history.Time) {
 func (c *contract) open(h *hold, call call, name string, bound, queued time.Duration, now history.Time) {
 	took := call.took(h.client, now) - queued
 	if call.open && bound > 0 && took > bound {
-		c.violate(h.place(call.at, now), "client %d called %s of %q (token %s) at %s and it had not returned %s later, when the history ended; the bound is %s",
-			h.client.number, name, h.resource.name, short(h.token), at(call.at), span4(took), bound)
+		c.violate(h.place(call.at, now), Statement{Kind: CallOpen, Detail: name, Client: h.client.number, Token: h.token, Call: call.at, For: took, Bound: bound})
 	}
 }
 
@@ -173,8 +180,9 @@ func (c *contract) open(h *hold, call call, name string, bound, queued time.Dura
 func (c *contract) possible(f *fact, what string, ttl time.Duration) {
 	impossible := ttl != 0 && ttl < time.Millisecond || ttl == c.header.LongestTTL && ttl != 0 && ttl <= c.header.Allowance
 	if impossible {
-		c.violate(f.calling(), "client %d was %s %q (token %s) at %s for a TTL of %s, which cannot be kept and has to be refused",
-			f.Client, what, f.Resource, short(f.Token), at(f.Time), ttl)
+		granted := f.returning(TTLImpossible, what)
+		granted.TTL = ttl
+		c.violate(f.calling(), granted)
 	}
 }
 
@@ -198,25 +206,26 @@ func (c *contract) still(f *fact) {
 	default:
 		return
 	}
-	c.violate(f.calling(), "client %d called extend of %q (token %s) at %s and was told at %s that it was extended, but had released it at %s",
-		f.Client, f.Resource, short(f.Token), at(f.call.at), at(f.Time), at(released))
+	extended := f.returning(ExtendedReleased, "")
+	extended.To = released
+	c.violate(f.calling(), extended)
 }
 
 // positive reports validity that is not there: by what the lock says itself, or by its
 // clock as it was just before the lock read it.
 func (c *contract) positive(f *fact, what string) {
-	got := fmt.Sprintf("client %d got %s %q (token %s) at %s with %s of validity left",
-		f.Client, what, f.Resource, short(f.Token), at(f.Time), span4(f.Validity))
+	got := f.returning(NoValidity, what)
+	got.Validity = f.Validity
 	left := time.Duration(f.Until - f.Now)
 	switch {
 	case f.Until == 0:
 	case f.Validity <= 0:
-		c.violate(f.calling(), "%s", got)
+		c.violate(f.calling(), got)
 	case f.Now == 0:
 	case left <= 0:
-		c.violate(f.calling(), "%s, as the lock says; by its clock the validity had ended %s before the check of it", got, span4(-left))
+		c.violate(f.calling(), got, Statement{Kind: ValidityOver, For: -left})
 	case f.Validity > left:
-		c.violate(f.calling(), "%s, as the lock says; by its clock it was no more than %s at the check of it", got, span4(left))
+		c.violate(f.calling(), got, Statement{Kind: ValidityLess, For: left})
 	}
 }
 
@@ -234,7 +243,7 @@ func (*contract) settles() kinds {
 // settle judges the claims and the deletions of the instant, now that it is clear
 // who held and who had called release.
 func (c *contract) settle() {
-	for _, k := range c.ledger.changes {
+	for _, k := range c.state.changes {
 		if k.kind == history.KeyGone && k.reason == history.Deleted {
 			c.judgeDeletion(k)
 		}
@@ -252,44 +261,42 @@ func (c *contract) judgeDeletion(d keyChange) {
 	if h.letGo || !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
 		return
 	}
-	c.violate(h.place(h.granted, d.at), "node %d deleted the key of %q (token %s) at %s for client %d, while client %d held the lock since %s and had not called release",
-		d.node, h.resource.name, short(h.token), at(d.at), d.client, h.client.number, at(h.granted))
+	c.violate(h.place(h.granted, d.at), Statement{Kind: KeyDeleted, Node: d.node, Token: h.token, At: d.at, Other: d.client, Client: h.client.number, From: h.granted})
 }
 
 func (c *contract) judgeClaim(k claim) {
 	h := k.hold
-	name, told, done, backing := "release", "that it was still held", "deleted", h.keys.deleted
+	unbacked := Statement{Kind: Unbacked, Detail: "release", Client: h.client.number, Token: h.token, Call: k.call, At: k.at}
+	backing := h.keys.deleted
 	switch k.what {
 	case saysExtended:
-		name, told, done, backing = "extend", "that it was extended", "extended", h.keys.confirmed|h.keys.extended
+		unbacked.Detail, backing = "extend", h.keys.confirmed|h.keys.extended
 	case saysLost:
 		if there := h.keys.claimed & h.keys.deleted; c.quorum.has(there) {
-			c.violate(h.place(k.call, k.at), "client %d called release of %q (token %s) at %s and was told at %s that it was held no more, but %s deleted the key in between",
-				h.client.number, h.resource.name, short(h.token), at(k.call), at(k.at), c.quorum.share(there))
+			unbacked.Kind, unbacked.Share = ReleaseDenied, c.quorum.share(there)
+			c.violate(h.place(k.call, k.at), unbacked)
 		}
 		return
 	}
 	if !c.quorum.has(backing) {
-		c.violate(h.place(k.call, k.at), "client %d called %s of %q (token %s) at %s and was told at %s %s, but only %s %s the key in between",
-			h.client.number, name, h.resource.name, short(h.token), at(k.call), at(k.at), told, c.quorum.share(backing), done)
+		unbacked.Share = c.quorum.share(backing)
+		c.violate(h.place(k.call, k.at), unbacked)
 	}
 }
 
 func (c *contract) finding(history.Time) Finding {
-	var f Finding
 	switch {
 	case c.breaches.count > 0:
 		return c.breaches.violated()
 	case c.calls == 0:
-		f.Verdict, f.Story = NotApplicable, "no call returned"
-	default:
-		f.Verdict, f.Story = Holds, fmt.Sprintf("%s returned as promised", counted(c.calls, "call"))
-		switch {
-		case c.quorum.None():
-			f.Story += "; whether extend and release told the truth was not judged: the lock keeps nothing on the nodes"
-		case !c.header.Keys:
-			f.Story += "; whether extend and release told the truth was not judged, for want of the nodes' keys"
-		}
+		return because(NotApplicable, Statement{Kind: NoReturn})
+	}
+	f := because(Holds, Statement{Kind: CallsKept, Count: c.calls})
+	switch {
+	case c.quorum.None():
+		f.Events = append(f.Events, Statement{Kind: TruthNotJudged, Detail: string(KeepsNothing)})
+	case !c.header.Keys:
+		f.Events = append(f.Events, Statement{Kind: TruthNotJudged, Detail: string(NoKeys)})
 	}
 	return f
 }

@@ -25,38 +25,38 @@ func (c *Contradiction) Error() string { return c.What }
 // instant is certain after Finish.
 //
 // The panel goes on all the same and judges what is left.
-func (p *Panel) Err() error {
-	if first := p.ledger.docket.first; first != nil {
+func (p *Checker) Err() error {
+	if first := p.state.docket.first; first != nil {
 		return first
 	}
 	return nil
 }
 
-// docket numbers the events, and keeps the first of those that contradict others.
-type docket struct {
+// contradictions numbers the events, and keeps the first of those that contradict others.
+type contradictions struct {
 	event int // the ordinal of the one that is being taken
 	first *Contradiction
 	full  bool // nothing more is judged
 }
 
-func (d *docket) object(what string) {
+func (d *contradictions) contradict(what string) {
 	if d.first == nil || d.event < d.first.Event {
 		d.first = &Contradiction{Event: d.event, What: what}
 	}
 }
 
 // refuse says that the history says too much at a time to be judged any further.
-func (l *ledger) refuse(format string, args ...any) {
+func (l *state) refuse(format string, args ...any) {
 	l.docket.full = true
 	if l.docket.first == nil {
 		l.docket.first = &Contradiction{Event: l.docket.event, What: fmt.Sprintf(format, args...), TooMuch: true}
 	}
 }
 
-// object says that the event cannot be true. It returns true, for those who take it all
+// contradict says that the event cannot be true. It returns true, for those who take it all
 // the same.
-func (l *ledger) object(format string, args ...any) bool {
-	l.docket.object(fmt.Sprintf(format, args...))
+func (l *state) contradict(format string, args ...any) bool {
+	l.docket.contradict(fmt.Sprintf(format, args...))
 	return true
 }
 
@@ -72,7 +72,7 @@ const (
 
 // crowded objects to a history that says too much at a time: it is asked where there comes
 // to be more.
-func (l *ledger) crowded() {
+func (l *state) crowded() {
 	switch {
 	case l.places > maxHolds:
 		l.refuse("more than %d tries and holds are under way at a time", maxHolds)
@@ -107,11 +107,11 @@ var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pau
 // compared with those that follow.
 const maxTold = 64
 
-// retell objects to an event that has been recorded before.
-func (p *Panel) retell(e *history.Event) {
+// checkRepeated objects to an event that has been recorded before.
+func (p *Checker) checkRepeated(e *history.Event) {
 	for i := range p.told {
 		if p.told[i] == *e {
-			p.ledger.object("the same is said twice: %s", naming(e))
+			p.state.contradict("the same is said twice: %s", naming(e))
 			return
 		}
 	}
@@ -144,22 +144,22 @@ func (f *fact) lock() string {
 
 // twice objects to a call that is made while the same call is open, which began at the
 // same instant. One that began before may have been given up, and made again.
-func (l *ledger) twice(f *fact, verb string) bool {
-	return l.object("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), at(f.Time))
+func (l *state) twice(f *fact, verb string) bool {
+	return l.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), at(f.Time))
 }
 
 // uncalled objects to a return without a call, unless the ledger has let such a call go
 // before it returned.
-func (l *ledger) uncalled(f *fact, verb string, adrift *int) bool {
+func (l *state) uncalled(f *fact, verb string, adrift *int) bool {
 	if *adrift > 0 {
 		*adrift--
 		return true
 	}
-	return l.object("%s of %s returns to client %d, which has none under way", verb, f.lock(), f.Client)
+	return l.contradict("%s of %s returns to client %d, which has none under way", verb, f.lock(), f.Client)
 }
 
 // unasked objects to the return of a try that is not under way.
-func (l *ledger) unasked(f *fact, what string) bool {
+func (l *state) unasked(f *fact, what string) bool {
 	if f.client.adrift.tries > 0 {
 		f.client.adrift.tries--
 		return true
@@ -168,7 +168,7 @@ func (l *ledger) unasked(f *fact, what string) bool {
 	if f.client.find(f.Event, atAnyStage) != nil {
 		why = "its try has returned before"
 	}
-	return l.object("client %d is %s %q with token %s, but %s", f.Client, what, f.Resource, short(f.Token), why)
+	return l.contradict("client %d is %s %q with token %s, but %s", f.Client, what, f.Resource, short(f.Token), why)
 }
 
 // adrift is how many calls of a client may still return though nothing is known of them

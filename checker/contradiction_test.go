@@ -12,7 +12,7 @@ import (
 )
 
 func contradicted(h history.Header, events []history.Event) error {
-	panel := checker.NewPanel(h)
+	panel := checker.New(h)
 	for i := range events {
 		panel.Record(&events[i])
 	}
@@ -54,7 +54,7 @@ func TestEndlessHistoriesAreRefused(t *testing.T) {
 		}, 1 << 18},
 	} {
 		t.Run(name, func(t *testing.T) {
-			panel := checker.NewPanel(history.Header{Nodes: 1, Clients: 2}, checker.Lease)
+			panel := checker.New(history.Header{Nodes: 1, Clients: 2}, checker.Lease)
 			i := 0
 			for ; panel.Err() == nil && i < 2*c.most; i++ {
 				e := history.Event{Time: history.Time(i / 2), Kind: history.Acquire, Client: i%2 + 1, Resource: "r"}
@@ -76,7 +76,7 @@ func TestEndlessHistoriesAreRefused(t *testing.T) {
 // change of a key concerns all of them, and those are counted. What is not violated by then
 // is unknown.
 func TestOneTokenForAllTriesIsBounded(t *testing.T) {
-	panel := checker.NewPanel(history.Header{Nodes: 1, Clients: 1, Keepers: 1, Keys: true})
+	panel := checker.New(history.Header{Nodes: 1, Clients: 1, Keepers: 1, Keys: true})
 	tries := 0
 	for ; panel.Err() == nil && tries < 10_000; tries++ {
 		for _, kind := range []history.Kind{history.Acquire, history.KeySet, history.KeyGone, history.Refused} {

@@ -23,10 +23,10 @@ type Outage struct {
 // asked to finish those that go on then. It is to be called before the first event. A
 // panel that was asked for some properties alone measures these two things too, then, and
 // nothing else.
-func (p *Panel) Demand(waits func(Wait), outages func(Outage)) {
+func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
 	if len(p.meters) == 0 {
-		for _, newMeter := range []func(history.Header, *ledger) meter{newWaitMeter, newOutageMeter} {
-			m := newMeter(p.ledger.header, p.ledger)
+		for _, newMeter := range []func(history.Header, *state) meter{newWaitMeter, newOutageMeter} {
+			m := newMeter(p.state.header, p.state)
 			p.meters = append(p.meters, m)
 			p.listen(m)
 		}

@@ -18,7 +18,7 @@ type demand struct {
 }
 
 func demandOf(h history.Header, events []history.Event, only ...checker.Property) (d demand, m checker.Measurements) {
-	panel := checker.NewPanel(h, only...)
+	panel := checker.New(h, only...)
 	panel.Demand(func(w checker.Wait) { d.waits = append(d.waits, w) }, func(o checker.Outage) { d.outages = append(d.outages, o) })
 	for i := range events {
 		panel.Record(&events[i])

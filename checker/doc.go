@@ -1,8 +1,8 @@
-// Package checker judges histories. A [Panel] takes a history as a stream, one
+// Package checker judges histories. A [Checker] takes a history as a stream, one
 // event at a time, and finds for every property of a lock a verdict with its
 // story, and the measurements that go with them:
 //
-//	panel := checker.NewPanel(header)
+//	panel := checker.New(header)
 //	for i := range events {
 //		panel.Record(&events[i])
 //	}

@@ -15,8 +15,8 @@ const Effect Property = "effect"
 // had run one after another. The sections of a resource are cut into segments
 // at quiescent points, so that the cost stays linear: see [register].
 type effect struct {
-	ledger     *ledger
-	notes      *notes
+	state      *state
+	faultLog   *faultLog
 	orders     orders
 	minSegment int
 	maxSegment int
@@ -29,15 +29,15 @@ type effect struct {
 	writes    int
 	sections  int // accepted
 	ordered   int // of them, in segments that have an order
-	breaches  breaches
-	doubt     string // why some segment could not be decided
-	uncertain Place  // what doubt is about
+	breaches  violations
+	doubt     *Statement // why some segment could not be decided
+	uncertain Place      // what doubt is about
 
 	each func(Access) // nil: nobody wants to be told
 }
 
-func newEffect(_ history.Header, l *ledger, n *notes) judge {
-	return &effect{ledger: l, notes: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment}
+func newEffect(_ history.Header, l *state, n *faultLog) propertyChecker {
+	return &effect{state: l, faultLog: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment}
 }
 
 // SetSearchLimit says how long the judge of effect exclusion may search for an
@@ -46,7 +46,7 @@ func newEffect(_ history.Header, l *ledger, n *notes) judge {
 // means for ever. After each search that was given up it is half as long, so
 // that all of them together take twice the limit. It is to be called before the
 // first event.
-func (p *Panel) SetSearchLimit(limit time.Duration) {
+func (p *Checker) SetSearchLimit(limit time.Duration) {
 	for _, j := range p.judges {
 		if e, ok := j.(*effect); ok {
 			e.orders.limit = limit
@@ -185,24 +185,23 @@ func (j *effect) judge(r *resource) {
 	case illegal:
 		j.violate(r)
 	case undecided:
-		j.hesitate(r, fmt.Sprintf("takes more than %s", j.orders.waited))
+		j.undecidable(r, fmt.Sprintf("takes more than %s", j.orders.waited))
 	case untried:
-		j.hesitate(r, "has to try too many unknown writes")
+		j.undecidable(r, "has to try too many unknown writes")
 	}
 	g.next(found)
 }
 
 func (j *effect) violate(r *resource) {
-	j.breaches.add(func() (string, Place) { return j.explain(r) })
+	j.breaches.add(func() Finding { return j.explain(r) })
 }
 
-// hesitate takes note of why the resource's segment cannot be decided.
-func (j *effect) hesitate(r *resource, why string) {
+// undecidable takes note of why the resource's segment cannot be decided.
+func (j *effect) undecidable(r *resource, why string) {
 	g := &r.register
-	if j.doubt == "" {
+	if j.doubt == nil {
 		j.uncertain = placeOf(r.name, g.segment)
-		j.doubt = fmt.Sprintf("%q is undecided from %s on: a search for an order of the next %s %s; decided are the %d accepted ones before them",
-			r.name, at(g.segment[0].call), counted(len(g.segment), "section"), why, g.decided)
+		j.doubt = &Statement{Kind: UndecidedOrder, Resource: r.name, At: g.segment[0].call, Count: len(g.segment), Detail: why, Of: g.decided}
 	}
 }
 
@@ -211,7 +210,7 @@ func (j *effect) hesitate(r *resource, why string) {
 func (j *effect) giveUp(r *resource) {
 	g := &r.register
 	var ongoing []*section
-	for _, c := range j.ledger.clients {
+	for _, c := range j.state.clients {
 		for _, s := range c.sections {
 			if s.resource == r {
 				ongoing = append(ongoing, s)
@@ -221,29 +220,27 @@ func (j *effect) giveUp(r *resource) {
 	if g.crowded(ongoing) {
 		j.violate(r)
 	} else {
-		j.hesitate(r, "that overlap one another is not begun")
+		j.undecidable(r, "that overlap one another is not begun")
 	}
 	g.lose()
 }
 
 func (j *effect) finding(history.Time) Finding {
-	for _, c := range j.ledger.clients {
+	for _, c := range j.state.clients {
 		j.surrender(c)
 	}
-	for _, r := range j.ledger.inOrder() {
+	for _, r := range j.state.inOrder() {
 		j.judge(r)
 	}
-	var f Finding
 	switch {
 	case j.breaches.count > 0:
 		return j.breaches.violated()
 	case j.writes == 0:
-		f.Verdict, f.Story = NotApplicable, "nobody wrote to a guarded resource"
-	case j.doubt != "":
-		f.Verdict, f.Where = Unknown, &j.uncertain
-		f.Story = fmt.Sprintf("%s; in all %d of %s are as if one after another", j.doubt, j.ordered, counted(j.sections, "accepted section"))
-	default:
-		f.Verdict, f.Story = Holds, fmt.Sprintf("%s as if one after another", counted(j.sections, "accepted section"))
+		return because(NotApplicable, Statement{Kind: NoWrite})
+	case j.doubt != nil:
+		f := because(Unknown, *j.doubt, Statement{Kind: InOrder, Count: j.ordered, Of: j.sections, More: true})
+		f.Where = &j.uncertain
+		return f
 	}
-	return f
+	return because(Holds, Statement{Kind: InOrder, Count: j.sections})
 }

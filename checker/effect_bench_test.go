@@ -93,7 +93,7 @@ func benchmarkEffect(b *testing.B, visits []visit, n int) {
 	span := history.Time(100*accepted + 1000)
 	b.ReportAllocs()
 	for b.Loop() {
-		panel := checker.NewPanel(history.Header{Nodes: 5, Clients: 10}, checker.Effect)
+		panel := checker.New(history.Header{Nodes: 5, Clients: 10}, checker.Effect)
 		for done := 0; done < n; done += accepted {
 			for i := range events {
 				panel.Record(&events[i])
@@ -102,7 +102,7 @@ func benchmarkEffect(b *testing.B, visits []visit, n int) {
 		}
 		panel.Record(&history.Event{Time: events[len(events)-1].Time, Kind: history.End})
 		if f := panel.Finish().Findings[0]; f.Verdict != checker.Holds {
-			b.Fatal(f.Verdict, f.Story)
+			b.Fatal(f.Verdict, f.Story())
 		}
 	}
 	b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "sections/s")

@@ -31,7 +31,7 @@ func TestIncrementsAgreeWithPorcupineOnCounter(t *testing.T) {
 		legal := porcupine.CheckOperations(counter, ops)
 		f := judgeEffect(visits, rapid.SampledFrom([]int{1, 8}).Draw(t, "least"), unlimited, 4)
 		if (f.Verdict == checker.Holds) != legal {
-			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story, legal, visits)
+			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story(), legal, visits)
 		}
 		seen.count(visits, legal, f.Verdict)
 	})
@@ -186,7 +186,7 @@ func TestFencedRegisterKeepsEffectExclusion(t *testing.T) {
 			}
 		}
 		if legal && f.Verdict == checker.Violated {
-			t.Fatalf("%s, but porcupine finds that fences were checked: %s", f.Story, describeAll(accesses))
+			t.Fatalf("%s, but porcupine finds that fences were checked: %s", f.Story(), describeAll(accesses))
 		}
 		all++
 		if slices.ContainsFunc(accesses, func(a *fencedAccess) bool { return a.declined }) {

@@ -158,7 +158,7 @@ func judgeEffect(visits []visit, least, most, patience int) checker.Finding {
 }
 
 func judgeEffectOf(events []history.Event, clients, least, most, patience int) checker.Finding {
-	panel := checker.NewPanel(history.Header{Nodes: 5, Clients: clients}, checker.Effect)
+	panel := checker.New(history.Header{Nodes: 5, Clients: clients}, checker.Effect)
 	panel.SetSegments(least, most, patience)
 	for i := range events {
 		panel.Record(&events[i])
@@ -180,7 +180,7 @@ func TestCutsAgreeWithPorcupine(t *testing.T) {
 		f := judgeEffect(visits, rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "least"), unlimited, rapid.SampledFrom([]int{0, 4}).Draw(t, "patience"))
 		legal := hasOrder(visits)
 		if f.Verdict != checker.Unknown && (f.Verdict == checker.Holds) != legal {
-			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story, legal, visits)
+			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story(), legal, visits)
 		}
 		seen.count(visits, legal, f.Verdict)
 	})
@@ -223,7 +223,7 @@ func TestWhatIsLeftOutRefutesNothing(t *testing.T) {
 		f := judgeEffect(visits, 1, 3, 4)
 		legal := hasOrder(visits)
 		if f.Verdict == checker.Holds && !legal || f.Verdict == checker.Violated && legal {
-			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story, legal, visits)
+			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story(), legal, visits)
 		}
 		seen.count(visits, legal, f.Verdict)
 		if f.Verdict == checker.Violated && judgeEffect(visits, unlimited, 3, 4).Verdict == checker.Unknown {
@@ -253,7 +253,7 @@ func TestNamesAndTiesChangeNothing(t *testing.T) {
 		f := judgeEffectOf(events, len(visits), 1, unlimited, 4)
 		g := judgeEffectOf(other, len(visits), 1, unlimited, 4)
 		if f.Verdict != g.Verdict || f.Count != g.Count {
-			t.Fatalf("%v, %d violations (%s), with other names and in another order %v, %d (%s)", f.Verdict, f.Count, f.Story, g.Verdict, g.Count, g.Story)
+			t.Fatalf("%v, %d violations (%s), with other names and in another order %v, %d (%s)", f.Verdict, f.Count, f.Story(), g.Verdict, g.Count, g.Story())
 		}
 		seen.count(visits, f.Verdict == checker.Holds, f.Verdict)
 	})
@@ -283,7 +283,7 @@ func TestResourcesAreJudgedApart(t *testing.T) {
 		slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 		both := judgeEffectOf(events, len(a)+len(b), 1, unlimited, 4)
 		if n := judgeEffect(a, 1, unlimited, 4).Count + judgeEffect(b, 1, unlimited, 4).Count; both.Count != n {
-			t.Fatalf("%d violations apart, %d side by side (%s)", n, both.Count, both.Story)
+			t.Fatalf("%d violations apart, %d side by side (%s)", n, both.Count, both.Story())
 		}
 	})
 }
@@ -310,7 +310,7 @@ func TestManyOverlapsAreBounded(t *testing.T) {
 		}
 		slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 		if f := judge(header, events).Finding(checker.Effect); f.Verdict != c.want {
-			t.Errorf("%v (%s), want %v", f.Verdict, f.Story, c.want)
+			t.Errorf("%v (%s), want %v", f.Verdict, f.Story(), c.want)
 		}
 	}
 }
@@ -372,18 +372,18 @@ func TestSearchIsGivenUp(t *testing.T) {
 		{"then nothing", long, checker.Unknown, []string{`"r" is undecided from 76ns on`, "31 sections takes more than 10ms", "decided are the 8 accepted ones before", "in all 24 of 55 accepted sections are as if one after another"}},
 		{"then a lost update", after(long, increments(3, 8)), checker.Violated, []string{"client 56 (token token55) read 3"}},
 	} {
-		panel := checker.NewPanel(history.Header{Nodes: 5, Clients: len(c.visits)}, checker.Effect)
+		panel := checker.New(history.Header{Nodes: 5, Clients: len(c.visits)}, checker.Effect)
 		panel.SetSearchLimit(10 * time.Millisecond)
 		for _, e := range visitEvents(c.visits) {
 			panel.Record(&e)
 		}
 		f := panel.Finish().Findings[0]
 		if f.Verdict != c.want {
-			t.Errorf("%s: %v (%s), want %v", c.name, f.Verdict, f.Story, c.want)
+			t.Errorf("%s: %v (%s), want %v", c.name, f.Verdict, f.Story(), c.want)
 		}
 		for _, text := range c.told {
-			if !strings.Contains(f.Story, text) {
-				t.Errorf("%s: the story does not say %q: %s", c.name, text, f.Story)
+			if !strings.Contains(f.Story(), text) {
+				t.Errorf("%s: the story does not say %q: %s", c.name, text, f.Story())
 			}
 		}
 	}
@@ -407,7 +407,7 @@ func TestManyUnknownWritesAreDecided(t *testing.T) {
 			t.Fatalf("%s: only %d unknown writes", v.name, n)
 		}
 		if f := judgeEffectOf(visitEvents(visits), 10, 8, unlimited, 4); f.Verdict != checker.Holds {
-			t.Errorf("%s: %v (%s) with %d unknown writes", v.name, f.Verdict, f.Story, n)
+			t.Errorf("%s: %v (%s) with %d unknown writes", v.name, f.Verdict, f.Story(), n)
 		}
 		at := 6_000
 		for visits[at].outcome != history.OK || slices.ContainsFunc(visits[at-8:at], isUnknown) {
@@ -415,7 +415,7 @@ func TestManyUnknownWritesAreDecided(t *testing.T) {
 		}
 		visits[at].read--
 		if f := judgeEffectOf(visitEvents(visits), 10, 8, unlimited, 4); f.Verdict != checker.Violated {
-			t.Errorf("%s: %v (%s) with an update lost among %d unknown writes", v.name, f.Verdict, f.Story, n)
+			t.Errorf("%s: %v (%s) with an update lost among %d unknown writes", v.name, f.Verdict, f.Story(), n)
 		}
 	}
 }

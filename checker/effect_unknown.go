@@ -62,7 +62,7 @@ func (u *unknowns) add(s *section) {
 }
 
 // settle forgets what is spent in every state.
-func (u *unknowns) settle(states []state) {
+func (u *unknowns) settle(states []registerState) {
 	for c, n := range states[0].spent {
 		for _, s := range states[1:] {
 			n = min(n, s.spent[c])
@@ -76,7 +76,7 @@ func (u *unknowns) settle(states []state) {
 	}
 }
 
-func (s state) forget(c *class, n int) {
+func (s registerState) forget(c *class, n int) {
 	if s.spent[c] -= n; s.spent[c] == 0 {
 		delete(s.spent, c)
 	}
@@ -121,7 +121,7 @@ const maxSets = 1024
 
 // needed returns the smallest sets of unknown writes that must take effect
 // within the segment for it to have an order.
-func (g *register) needed(o *orders, from state) ([]set, result) {
+func (g *register) needed(o *orders, from registerState) ([]set, result) {
 	switch o.ordered(from.value, g.segment) {
 	case legal:
 		return []set{nil}, legal
@@ -146,7 +146,7 @@ func (g *register) needed(o *orders, from state) ([]set, result) {
 
 // try returns the sets that are needed, of those that are given, the smaller
 // first.
-func (g *register) try(o *orders, from state, sets []set) ([]set, result) {
+func (g *register) try(o *orders, from registerState, sets []set) ([]set, result) {
 	var needed []set
 	for _, with := range sets {
 		if slices.ContainsFunc(needed, with.contains) {
@@ -163,7 +163,7 @@ func (g *register) try(o *orders, from state, sets []set) ([]set, result) {
 }
 
 // with returns the segment with a set of unknown writes added.
-func (g *register) with(from state, with set) []*section {
+func (g *register) with(from registerState, with set) []*section {
 	all := slices.Clone(g.segment)
 	for _, u := range with {
 		spent := from.spent[u.class]
@@ -211,7 +211,7 @@ type candidate struct {
 	least, most int
 }
 
-func (g *register) candidates(from state) *candidates {
+func (g *register) candidates(from registerState) *candidates {
 	c := &candidates{tally: count(g.segment), value: from.value, readers: map[int64]int{}, writers: map[int64]int{}}
 	c.gather(g, from)
 	for c.narrow() {
@@ -225,7 +225,7 @@ func (g *register) candidates(from state) *candidates {
 }
 
 // gather goes back from what the sections of the segment have read.
-func (c *candidates) gather(g *register, from state) {
+func (c *candidates) gather(g *register, from registerState) {
 	var queue []int64
 	reached := map[int64]bool{}
 	reach := func(value int64) {

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -34,29 +33,33 @@ const (
 // has to be remembered.
 type exclusion struct {
 	rule
-	index  int
-	ledger *ledger
-	notes  *notes
-	now    history.Time
-	turns  []turn // of this instant, those that are not gathered yet without a kind
+	index    int
+	state    *state
+	faultLog *faultLog
+	now      history.Time
+	turns    []windowEvent // of this instant, those that are not gathered yet without a kind
 
 	windows int // that were begun
 	empty   int // that were over before they began
 	first   *violation
 	count   int
 
-	doubt     string // why an overlap may have been missed
-	uncertain *Place // what doubt is about
+	doubt     *Statement // why an overlap may have been missed
+	uncertain *Place     // what doubt is about
 
 	each func(Window) // nil: nobody wants to be told
 }
 
-func newLease(_ history.Header, l *ledger, n *notes) judge { return newExclusion(leaseRule, l, n) }
+func newLease(_ history.Header, l *state, n *faultLog) propertyChecker {
+	return newExclusion(leaseRule, l, n)
+}
 
-func newSection(_ history.Header, l *ledger, n *notes) judge { return newExclusion(sectionRule, l, n) }
+func newSection(_ history.Header, l *state, n *faultLog) propertyChecker {
+	return newExclusion(sectionRule, l, n)
+}
 
-func newExclusion(index int, l *ledger, n *notes) *exclusion {
-	return &exclusion{rule: rules[index], index: index, ledger: l, notes: n}
+func newExclusion(index int, l *state, n *faultLog) *exclusion {
+	return &exclusion{rule: rules[index], index: index, state: l, faultLog: n}
 }
 
 func (x *exclusion) hears() kinds {
@@ -112,7 +115,7 @@ func (x *exclusion) settle() {
 		turns[i].gather(x)
 	}
 	if len(turns) > 1 {
-		slices.SortFunc(turns, turn.compare)
+		slices.SortFunc(turns, windowEvent.compare)
 	}
 	for i := range turns {
 		x.take(&turns[i])
@@ -121,7 +124,7 @@ func (x *exclusion) settle() {
 }
 
 // take judges the turn, now or when those before it are certain.
-func (x *exclusion) take(t *turn) {
+func (x *exclusion) take(t *windowEvent) {
 	if t.kind == noTurn {
 		return
 	}
@@ -135,7 +138,7 @@ func (x *exclusion) take(t *turn) {
 
 // gather makes of the turn what has happened to its hold's window in this instant, unless
 // it has been gathered before.
-func (t *turn) gather(x *exclusion) {
+func (t *windowEvent) gather(x *exclusion) {
 	w := &t.hold.windows[x.index]
 	switch {
 	case t.kind != noTurn:
@@ -149,22 +152,22 @@ func (t *turn) gather(x *exclusion) {
 	t.at, t.since, t.by = x.now, max(w.call, w.end), w.by
 }
 
-func (x *exclusion) line(h *hold) *line { return &h.resource.lines[x.index] }
+func (x *exclusion) line(h *hold) *resourceWindows { return &h.resource.lines[x.index] }
 
 // drain judges what had to wait for an act that has now come to something, or
 // to nothing.
-func (x *exclusion) drain(l *line) {
+func (x *exclusion) drain(l *resourceWindows) {
 	for {
 		t := l.next()
 		if t == nil {
 			return
 		}
 		x.judge(l, t)
-		x.ledger.reuse(t.hold)
+		x.state.reuse(t.hold)
 	}
 }
 
-func (x *exclusion) judge(l *line, t *turn) {
+func (x *exclusion) judge(l *resourceWindows, t *windowEvent) {
 	switch t.kind {
 	case endTurn:
 		x.judgeEnd(l, t)
@@ -204,7 +207,7 @@ func (x *exclusion) judge(l *line, t *turn) {
 }
 
 // judgeEnd ends a window, if there is one: that of an act which came to nothing is none.
-func (x *exclusion) judgeEnd(l *line, t *turn) {
+func (x *exclusion) judgeEnd(l *resourceWindows, t *windowEvent) {
 	if over, ever := l.end(t); ever {
 		if x.each != nil {
 			x.each(x.windowOf(over, t.at, t.by))
@@ -224,29 +227,29 @@ func (x *exclusion) judgeEnd(l *line, t *turn) {
 const maxClashes = 16
 
 // violate counts a violation of (a) or (b): the window of the turn meets a live one.
-func (x *exclusion) violate(held span, t *turn) {
-	if c := x.clash(held.hold, t.hold.rival(), t.at); c != nil && x.first == nil {
-		x.first = newViolation(x.rule, held, t, x.notes, c)
+func (x *exclusion) violate(held span, t *windowEvent) {
+	if c := x.conflict(held.hold, t.hold.contender(), t.at); c != nil && x.first == nil {
+		x.first = newViolation(x.rule, held, t, x.faultLog, c)
 	}
 }
 
 // violateGap counts a violation of (c): the turn begins a window of its hold anew.
-func (x *exclusion) violateGap(was *ended, t *turn) {
-	if c := x.clash(t.hold, was.rival(), t.at); c != nil && x.first == nil {
-		x.first = newInterrupted(x.rule, was, t, x.notes, c)
+func (x *exclusion) violateGap(was *ended, t *windowEvent) {
+	if c := x.conflict(t.hold, was.contender(), t.at); c != nil && x.first == nil {
+		x.first = newInterrupted(x.rule, was, t, x.faultLog, c)
 	}
 }
 
-// clash counts a violation, and returns what the history tells of why there is one, if
+// conflict counts a violation, and returns what the history tells of why there is one, if
 // that is asked for.
-func (x *exclusion) clash(held *hold, came rival, now history.Time) *clash {
+func (x *exclusion) conflict(held *hold, came contender, now history.Time) *conflict {
 	x.count++
 	r := held.resource
 	known := x.index != leaseRule || len(r.clashes) == maxClashes
 	if x.first != nil && known {
 		return nil
 	}
-	c := x.newClash(held, came, now)
+	c := x.newConflict(held, came, now)
 	if !known {
 		r.clashes = append(r.clashes, c)
 	}
@@ -258,24 +261,18 @@ func (x *exclusion) finding(end history.Time) Finding {
 	if x.each != nil {
 		x.tellOpen(end)
 	}
-	f := Finding{Count: x.count}
-	if x.first != nil {
+	switch {
+	case x.first != nil:
 		x.first.seal(end)
-		f.Verdict, f.Story, f.First, f.Where = Violated, x.first.story(), &x.first.pair, x.first.where()
+		f := x.first.finding()
+		f.Count = x.count
+		return f
+	case x.windows == 0:
+		return because(NotApplicable, Statement{Kind: NoGrant})
+	case x.doubt != nil:
+		f := because(Unknown, *x.doubt)
+		f.Where = x.uncertain
 		return f
 	}
-	if x.windows == 0 {
-		f.Verdict, f.Story = NotApplicable, "nobody was granted the lock"
-		return f
-	}
-	if x.doubt != "" {
-		f.Verdict, f.Story, f.Where = Unknown, x.doubt, x.uncertain
-		return f
-	}
-	f.Verdict = Holds
-	f.Story = fmt.Sprintf("%s, and no two overlap", counted(x.windows, x.window))
-	if x.empty > 0 {
-		f.Story += fmt.Sprintf("; over before the grant returned: %d", x.empty)
-	}
-	return f
+	return because(Holds, Statement{Kind: NoOverlap, Count: x.windows, Of: x.empty, Detail: x.window})
 }

@@ -65,10 +65,10 @@ func differs(f checker.Finding, breaches []breach, windows []referenceWindow) er
 		return fmt.Errorf("%v: the sweep finds %d breaches, but porcupine finds legal = %v in %+v", f.Property, len(breaches), legal, windows)
 	}
 	if f.Count != len(breaches) || (f.Verdict == checker.Violated) != (f.Count > 0) {
-		return fmt.Errorf("%v: %v, %d violations (%s), but the sweep finds %d in %+v", f.Property, f.Verdict, f.Count, f.Story, len(breaches), windows)
+		return fmt.Errorf("%v: %v, %d violations (%s), but the sweep finds %d in %+v", f.Property, f.Verdict, f.Count, f.Story(), len(breaches), windows)
 	}
 	if f.Count > 0 && !slices.ContainsFunc(breaches, func(b breach) bool { return b.isFirst(f.First, breaches) }) {
-		return fmt.Errorf("%v: the first violation is %+v (%s), but the sweep finds none such in %+v", f.Property, f.First, f.Story, windows)
+		return fmt.Errorf("%v: the first violation is %+v (%s), but the sweep finds none such in %+v", f.Property, f.First, f.Story(), windows)
 	}
 	return nil
 }

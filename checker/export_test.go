@@ -4,7 +4,7 @@ package checker
 // has at least before it is cut, and at most before it is left out, and how many
 // ways that lead nowhere it tries, for each section, before it leaves the rest
 // to porcupine.
-func (p *Panel) SetSegments(least, most, patience int) {
+func (p *Checker) SetSegments(least, most, patience int) {
 	for _, j := range p.judges {
 		if e, ok := j.(*effect); ok {
 			e.minSegment, e.maxSegment, e.orders.patience = least, most, patience
@@ -13,4 +13,4 @@ func (p *Panel) SetSegments(least, most, patience int) {
 }
 
 // Places is how many holds the panel has had to remember at one time, at most.
-func (p *Panel) Places() int { return p.ledger.places }
+func (p *Checker) Places() int { return p.state.places }

@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"fmt"
-
-	"github.com/lockstorm/lockstorm/history"
-)
+import "github.com/lockstorm/lockstorm/history"
 
 // Fence says that fences grow from hold to hold.
 const Fence Property = "fence"
@@ -13,14 +9,14 @@ const Fence Property = "fence"
 // called, or g's window ended before that of h began, and neither is empty, then
 // the fence of g is below that of h. Grants without a fence say nothing.
 type fences struct {
-	ledger  *ledger
-	notes   *notes
-	floors  perHold[mark] // what the fence of a hold has to be above, as of its call
-	granted []*hold       // in this instant, with a fence
-	ended   []*hold       // whose window may have ended in this instant
+	state    *state
+	faultLog *faultLog
+	floors   perHold[mark] // what the fence of a hold has to be above, as of its call
+	granted  []*hold       // in this instant, with a fence
+	ended    []*hold       // whose window may have ended in this instant
 
 	judged   int
-	breaches breaches
+	breaches violations
 }
 
 // mark is the highest fence of some holds, and whose it is.
@@ -43,7 +39,9 @@ func (m *mark) raise(h *hold, fence uint64) {
 	}
 }
 
-func newFences(_ history.Header, l *ledger, n *notes) judge { return &fences{ledger: l, notes: n} }
+func newFences(_ history.Header, l *state, n *faultLog) propertyChecker {
+	return &fences{state: l, faultLog: n}
+}
 
 func (*fences) hears() kinds {
 	return kindSet(history.Acquire, history.Granted, history.Release, history.Lost, history.Lapse)
@@ -72,44 +70,39 @@ func (j *fences) observe(f *fact) {
 
 func (j *fences) judge(h *hold) {
 	j.judged++
-	before, when := *j.floors.of(h), "called acquire after that"
+	before, when := *j.floors.of(h), "called"
 	if ended := h.resource.fences.ended; ended.fence > before.fence && !h.expired() {
-		before, when = ended, fmt.Sprintf("came after client %d had ceased to hold it", ended.client)
+		before, when = ended, "ended"
 	}
 	if h.fence > before.fence {
 		return
 	}
-	j.breaches.add(func() (string, Place) {
-		return j.tell(before, h, when), Place{Resource: h.resource.name, From: before.at, To: h.granted}
-	})
+	j.breaches.add(func() Finding { return j.tell(before, h, when) })
 }
 
 // tell tells of two grants whose fences do not grow.
-func (j *fences) tell(before mark, h *hold, when string) string {
-	then := func(text string) string {
-		if text == "" {
-			return ""
-		}
-		return text + "; "
-	}
-	faults := j.notes.between(before.at, h.granted)
-	return fmt.Sprintf("%sclient %d was granted %q (token %s) at %s with the fence %d; %sclient %d, which %s, was granted it (token %s) at %s with the fence %d",
-		then(tell(faults, before.at, false)), before.client, h.resource.name, short(before.token), at(before.at), before.fence,
-		then(tell(faults, before.at, true)), h.client.number, when, short(h.token), at(h.granted), h.fence) + j.clause(before, h)
+func (j *fences) tell(before mark, h *hold, when string) Finding {
+	faults, resource := j.faultLog.between(before.at, h.granted), h.resource.name
+	events := statementsOf(faults, before.at, false)
+	events = append(events, Statement{Kind: FencedGrant, Client: before.client, Resource: resource, Token: before.token, At: before.at, Fence: before.fence})
+	events = append(events, statementsOf(faults, before.at, true)...)
+	events = append(events, Statement{Kind: FencedAfter, Detail: when, Other: before.client,
+		Client: h.client.number, Resource: resource, Token: h.token, At: h.granted, Fence: h.fence})
+	return Finding{Events: events, Causes: j.causes(before, h), Where: &Place{Resource: resource, From: before.at, To: h.granted}}
 }
 
-func (j *fences) clause(before mark, h *hold) string {
-	if j.ledger.header.Keepers < 0 {
-		if v := j.ledger.forgetful; v.node != 0 && v.at >= before.at && v.at <= h.granted {
-			return broken(storeKeeps, "%s", v.leads())
+func (j *fences) causes(before mark, h *hold) []Cause {
+	if j.state.header.Keepers < 0 {
+		if v := j.state.forgetful; v.node != 0 && v.at >= before.at && v.at <= h.granted {
+			return broken(StoreKeeps, v.leads())
 		}
-		if e := h.fate().entry; e.gone {
-			return unbroken(j.notes, "client %d's entry was %s; the lock granted it all the same", h.client.number, e.tell())
+		if e := h.history().entry; e.gone {
+			return unbroken(j.faultLog, Statement{Kind: EntryGone, Client: h.client.number, At: e.at, Detail: e.reason})
 		}
-	} else if v := j.ledger.emptied; v.node != 0 && v.at >= before.at && v.at <= h.granted {
-		return broken(keepsWhatItSaid, "node %d came back %s at %s, and without the counter that it had", v.node, v.how, at(v.at))
+	} else if v := j.state.emptied; v.node != 0 && v.at >= before.at && v.at <= h.granted {
+		return broken(KeepsAcknowledged, Statement{Kind: CameBackWithout, Node: v.node, At: v.at, Detail: v.how})
 	}
-	return unbroken(j.notes, "no node is seen to have lost its state in between; the lock itself drew both fences")
+	return unbroken(j.faultLog, Statement{Kind: LockDrewFences})
 }
 
 func (*fences) settles() kinds {
@@ -134,14 +127,11 @@ func (j *fences) settle() {
 }
 
 func (j *fences) finding(history.Time) Finding {
-	var f Finding
 	switch {
 	case j.breaches.count > 0:
 		return j.breaches.violated()
 	case j.judged == 0:
-		f.Verdict, f.Story = NotApplicable, "no grant bears a fence"
-	default:
-		f.Verdict, f.Story = Holds, fmt.Sprintf("%s, each above those before it", counted(j.judged, "fence"))
+		return because(NotApplicable, Statement{Kind: NoFence})
 	}
-	return f
+	return because(Holds, Statement{Kind: FencesGrow, Count: j.judged})
 }

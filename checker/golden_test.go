@@ -78,9 +78,9 @@ func find(t *testing.T, name, told, subject string) string {
 	}
 	f := report.Finding(p)
 	if f.Count > 0 {
-		return fmt.Sprintf("%s (%d): %s\n", f.Verdict, f.Count, f.Story)
+		return fmt.Sprintf("%s (%d): %s\n", f.Verdict, f.Count, f.Story())
 	}
-	return fmt.Sprintf("%s: %s\n", f.Verdict, f.Story)
+	return fmt.Sprintf("%s: %s\n", f.Verdict, f.Story())
 }
 
 func objection(err error) string {
@@ -120,7 +120,7 @@ func TestWholeRunsAreJudgedAgain(t *testing.T) {
 		}
 		var is strings.Builder
 		for _, f := range judge(header, events).Findings {
-			fmt.Fprintf(&is, "%s %s: %s\n", f.Property, f.Verdict, f.Story)
+			fmt.Fprintf(&is, "%s %s: %s\n", f.Property, f.Verdict, f.Story())
 		}
 		if text := goldentest.Difference(was, is.String()); text != "" {
 			t.Errorf("storm/testdata/%s.txt: what is found in the run, %s\n%s", name, text,
@@ -130,7 +130,7 @@ func TestWholeRunsAreJudgedAgain(t *testing.T) {
 }
 
 func judge(h history.Header, events []history.Event, only ...checker.Property) checker.Report {
-	panel := checker.NewPanel(h, only...)
+	panel := checker.New(h, only...)
 	for i := range events {
 		panel.Record(&events[i])
 	}

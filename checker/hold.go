@@ -53,7 +53,7 @@ type hold struct {
 	windows    [ruleCount]window // exclusion
 	past       past              // lease exclusion
 	keys       keys
-	notice     notice // contract
+	notice     lossNotice // contract
 	obstructed nodes  // tolerance: that kept another token's key at some time since the call
 
 	trying  bool // measurements: it counts as tried
@@ -142,7 +142,7 @@ type client struct {
 	paused   bool
 	turned   history.Time  // when it was last paused or resumed
 	stoodAll time.Duration // up to turned
-	still    stillness     // the last time
+	still    clientPause   // the last time
 	resumed  history.Time  // when it last went on
 
 	cut    nodes                // the nodes that it has no link to
@@ -152,9 +152,9 @@ type client struct {
 
 	writes int    // that may still be applied
 	adrift adrift // calls that may still return
-	parted parted // the last that it has released
+	parted releasedHold // the last that it has released
 
-	unconfirmed []parted // before it
+	unconfirmed []releasedHold // before it
 }
 
 // stood returns how long the client has stood still, in all.
@@ -165,10 +165,10 @@ func (c *client) stood(now history.Time) time.Duration {
 	return c.stoodAll
 }
 
-func (c *client) turn(paused bool, now history.Time) {
+func (c *client) setPaused(paused bool, now history.Time) {
 	c.stoodAll = c.stood(now)
 	if paused && !c.paused {
-		c.still = stillness{ever: true, from: now, to: forever}
+		c.still = clientPause{ever: true, from: now, to: forever}
 	} else if c.paused && !paused {
 		c.still.to, c.resumed = now, now
 	}
@@ -239,13 +239,13 @@ type resource struct {
 	name   string
 	holds  []*hold
 
-	lines       [ruleCount]line // exclusion
-	register    register        // effect
-	fences      fenceMarks      // fences
-	competitors competitors     // tolerance
-	kept        []stray         // tolerance
-	waiting     waiting         // progress
-	clashes     []*clash        // exclusion: the first, of windows
+	lines       [ruleCount]resourceWindows // exclusion
+	register    register                   // effect
+	fences      fenceMarks                 // fences
+	competitors competitors                // tolerance
+	kept        []orphanKey                // tolerance
+	waiting     waiting                    // progress
+	clashes     []*conflict                // exclusion: the first, of windows
 	late        []straggler
 	holders     int // measurements: holds whose validity has not ended
 	triers      int // measurements: tries that have not returned

@@ -1,11 +1,6 @@
 package checker
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/lockstorm/lockstorm/history"
-)
+import "github.com/lockstorm/lockstorm/history"
 
 // interruption is what there is to tell, beside the pair, when a hold was over, somebody else held
 // the lock, and an extension was granted that says that the hold has gone on. The pair is
@@ -14,23 +9,23 @@ type interruption struct {
 	empty bool         // the hold was over before it began
 	over  history.Time // since when
 	from  history.Time // since when the other held the lock
-	held  string       // until when
+	held  *End         // of that; nil: it went on
 	live  bool         // the other held it still when the extension returned
 	at    history.Time // when the extension returned
 }
 
-func newInterrupted(r rule, was *ended, t *turn, n *notes, c *clash) *violation {
+func newInterrupted(r rule, was *ended, t *windowEvent, n *faultLog, c *conflict) *violation {
 	before := t.hold.past
 	own, other := span{hold: t.hold, from: before.from}, was.grant
-	held := until(was.at, was.by, "it", "its validity")
-	if was.live {
-		held = "beyond that"
+	var held *End
+	if !was.live {
+		held = &End{By: was.by.String(), Client: other.Client, At: was.at}
 	}
 	if was.acted {
 		other.Granted = was.from
 	}
 	v := &violation{
-		rule: r, since: before.from, clash: c,
+		rule: r, since: before.from, conflict: c,
 		pair: Pair{First: own.grant(), Second: other, From: max(before.end, was.from), To: was.at},
 		got:  [2]string{got(t.hold, before.from), gotAs(was.acted, was.grant.Granted, was.from)},
 		gap: &interruption{
@@ -42,28 +37,21 @@ func newInterrupted(r rule, was *ended, t *turn, n *notes, c *clash) *violation 
 	return v
 }
 
-func (v *violation) lateStory() string {
+// interrupted tells of a hold that was over, and went on.
+func (v *violation) interrupted() []Statement {
 	a, b, l := &v.pair.First, &v.pair.Second, v.gap
-	var told []string
-	add := func(text string) {
-		if text != "" {
-			told = append(told, text)
-		}
-	}
-	how := "and held it until its validity ended at " + at(l.over)
+	own := Statement{Kind: HoldEnded, Client: a.Client, End: &End{By: history.Lapse.String(), Client: a.Client, At: l.over}}
 	if l.empty {
-		how = "with nothing left of it"
+		own.Detail, own.End = "empty", nil
+	}
+	other := Statement{Kind: HoldEnded, Client: b.Client, End: l.held}
+	if l.held == nil {
+		other.Detail = "beyond"
 	}
 	since := after(v.faults, v.since)
-	add(tell(v.faults, v.since, false))
-	add(fmt.Sprintf("client %d %s %q (token %s) at %s %s", a.Client, v.got[0], a.Resource, short(a.Token), at(v.since), how))
-	add(tell(since, l.from, false))
-	add(fmt.Sprintf("client %d %s %q (token %s) at %s and held it %s", b.Client, v.got[1], b.Resource, short(b.Token), at(l.from), l.held))
-	add(tell(since, l.from, true))
-	when := "only then, at " + at(l.at)
-	if l.live {
-		when = "at " + at(l.at)
-	}
-	add(fmt.Sprintf("%s, client %d was granted more time, as if it had held it all along", when, a.Client))
-	return strings.Join(told, "; ") + v.clash.clause()
+	told := append(statementsOf(v.faults, v.since, false), began(a, v.got[0], v.since), own)
+	told = append(told, statementsOf(since, l.from, false)...)
+	told = append(told, began(b, v.got[1], l.from), other)
+	told = append(told, statementsOf(since, l.from, true)...)
+	return append(told, Statement{Kind: LateExtension, Client: a.Client, At: l.at, More: l.live})
 }

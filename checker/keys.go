@@ -10,7 +10,7 @@ type keys struct {
 	extended  nodes // that extended its life since extend was called
 	confirmed nodes // that had done so when it last returned: it may be called again in that instant
 
-	fate *fate // what became of them against their holder's will; nil: nothing
+	fate *keyHistory // what became of them against their holder's will; nil: nothing
 }
 
 // keyChange is what a node did to the key of a hold.
@@ -28,7 +28,7 @@ type keyChange struct {
 // keyChanged takes note of what a node did to the keys of holds, to be entered at
 // the end of the instant: what the judges are told of an instant is what the nodes
 // kept before it.
-func (l *ledger) keyChanged(f *fact, _ bool) bool {
+func (l *state) keyChanged(f *fact, _ bool) bool {
 	if !l.header.Keys {
 		return true
 	}
@@ -49,7 +49,7 @@ func (l *ledger) keyChanged(f *fact, _ bool) bool {
 
 // settleKeys enters the changes of an instant, now that it is clear who held and
 // who had called release. The judges can look at them until they have settled.
-func (l *ledger) settleKeys() {
+func (l *state) settleKeys() {
 	for i := range l.changes {
 		k := &l.changes[i]
 		if k.hold == nil {
@@ -62,7 +62,7 @@ func (l *ledger) settleKeys() {
 	l.changes = without(l.changes, func(k *keyChange) bool { return k.hold == nil })
 }
 
-func (l *ledger) enter(k keyChange) {
+func (l *state) enter(k keyChange) {
 	keys := &k.hold.keys
 	switch k.kind {
 	case history.KeySet:
@@ -71,7 +71,7 @@ func (l *ledger) enter(k keyChange) {
 		if k.client == k.hold.client.number {
 			keys.extended = keys.extended.with(k.node)
 		}
-		k.hold.renewKey(k)
+		k.hold.keyRenewed(k)
 	case history.KeyGone:
 		keys.set = keys.set.without(k.node)
 		l.lose(k)

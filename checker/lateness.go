@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -12,7 +11,7 @@ type lateness struct {
 	over  bool // the hold was over when the write was called, or before it returned
 	told  bool // because the holder had been told of the loss; else the validity was over
 	since history.Time
-	stood stillness
+	stood clientPause
 	// else the hold was over before the write returned
 }
 
@@ -33,29 +32,26 @@ func (s *section) look(h *hold, c *client, returns bool) {
 	}
 }
 
-// clause says which assumption the culprits had to make, and could not: that they
+// causes says which assumption the culprits had to make, and could not: that they
 // were alone, or that who comes late is refused.
-func (j *effect) clause(r *resource, culprits []*section) string {
+func (j *effect) causes(r *resource, culprits []*section) []Cause {
 	for _, c := range r.clashes {
 		if has(culprits, c.client, c.token) && has(culprits, c.other, c.theirs) {
-			return c.clause()
+			return c.causes()
 		}
 	}
 	for _, s := range culprits {
 		if s.late != nil && s.late.over {
-			how := fmt.Sprintf("the validity of client %d was over at %s", s.client, at(s.late.since))
-			if s.late.told {
-				how = fmt.Sprintf("client %d was told at %s that it had lost the lock", s.client, at(s.late.since))
-			}
-			return broken(refusesLate, "%s, and its write, called at %s, was accepted%s", how, at(s.writeAt), s.late.stood.tell())
+			late := Statement{Kind: WriteLate, Client: s.client, At: s.writeAt, To: s.late.since, More: s.late.told}
+			return broken(RefusesLate, append([]Statement{late}, s.late.stood.tell()...)...)
 		}
 	}
 	for _, s := range culprits {
 		if s.late != nil {
-			return broken(letsGoLast, "client %d's, called at %s, had not returned when it released", s.client, at(s.writeAt))
+			return broken(WritesArrive, Statement{Kind: WriteOpen, Client: s.client, At: s.writeAt})
 		}
 	}
-	return unbroken(j.notes, "nobody came late, and no two of them are seen to have held it at once")
+	return unbroken(j.faultLog, Statement{Kind: NobodyLate})
 }
 
 func has(list []*section, client int, token string) bool {

@@ -21,7 +21,7 @@ func TestOrderOfTiesDoesNotMatter(t *testing.T) {
 		for _, p := range checker.Properties() {
 			f, g := a.Finding(p), b.Finding(p)
 			if f.Verdict != g.Verdict || f.Count != g.Count {
-				t.Fatalf("%v: %v, %d violations (%s), in another order %v, %d (%s)", p, f.Verdict, f.Count, f.Story, g.Verdict, g.Count, g.Story)
+				t.Fatalf("%v: %v, %d violations (%s), in another order %v, %d (%s)", p, f.Verdict, f.Count, f.Story(), g.Verdict, g.Count, g.Story())
 			}
 		}
 		seen.add(a)
@@ -61,7 +61,7 @@ func TestAnyHistoryIsJudged(t *testing.T) {
 		header := history.Header{Nodes: 3, Clients: 2, LongestTTL: 3, Keys: true, Bounds: everyBound(2)}
 		report := judge(header, events)
 		for i, f := range report.Findings {
-			if f.Property != checker.Properties()[i] || f.Story == "" || f.Verdict == checker.Holds {
+			if f.Property != checker.Properties()[i] || f.Story() == "" || f.Verdict == checker.Holds {
 				t.Fatalf("finding %d: %+v", i, f)
 			}
 		}

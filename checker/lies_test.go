@@ -185,7 +185,7 @@ func TestTruthIsBelieved(t *testing.T) {
 		header, events := drawLedgered(t).write(rapid.Uint64().Draw(t, "order of ties"))
 		for _, f := range judge(header, events, checker.Lease, checker.Section, checker.Fence, checker.Cleanup, checker.Contract).Findings {
 			if f.Verdict != checker.Holds && f.Verdict != checker.NotApplicable || f.Count != 0 {
-				t.Fatalf("a history that is legal by construction, and %v is %v: %s", f.Property, f.Verdict, f.Story)
+				t.Fatalf("a history that is legal by construction, and %v is %v: %s", f.Property, f.Verdict, f.Story())
 			}
 		}
 	})
@@ -225,10 +225,10 @@ func (lie lie) isNamedBy(t *rapid.T, report checker.Report, names []string) {
 			want = 1
 		}
 		if f.Count != want {
-			t.Fatalf("%s was planted: %v has %d violations, want %d: %s", lie.name, f.Property, f.Count, want, f.Story)
+			t.Fatalf("%s was planted: %v has %d violations, want %d: %s", lie.name, f.Property, f.Count, want, f.Story())
 		}
 	}
-	story := report.Finding(lie.property).Story
+	story := report.Finding(lie.property).Story()
 	for _, name := range names {
 		if !strings.Contains(story, name) {
 			t.Fatalf("%s was planted, and the story does not tell of %q: %s", lie.name, name, story)

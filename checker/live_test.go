@@ -22,7 +22,7 @@ func TestOnlyWhatIsLiveIsRemembered(t *testing.T) {
 	)
 	header, events := trafficOf(calls, 0)
 	for _, only := range [][]checker.Property{{checker.Lease}, nil} {
-		panel := checker.NewPanel(header, only...)
+		panel := checker.New(header, only...)
 		grown := growth(panel, events)
 		if grown > grows {
 			t.Errorf("the judges %v of a history of %d calls remember %d bytes more after all of it than after a tenth, want at most %d", only, calls, grown, grows)
@@ -31,7 +31,7 @@ func TestOnlyWhatIsLiveIsRemembered(t *testing.T) {
 			t.Errorf("the judges %v of %d clients have remembered %d holds at one time, want at most %d", only, trafficClients, panel.Places(), most)
 		}
 		if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
-			t.Errorf("lease exclusion in the traffic: %v, %s", f.Verdict, f.Story)
+			t.Errorf("lease exclusion in the traffic: %v, %s", f.Verdict, f.Story())
 		}
 	}
 	runtime.KeepAlive(events)
@@ -39,7 +39,7 @@ func TestOnlyWhatIsLiveIsRemembered(t *testing.T) {
 
 // growth is how many bytes more are in use when the panel has heard all events than when
 // it had heard a tenth of them.
-func growth(panel *checker.Panel, events []history.Event) int {
+func growth(panel *checker.Checker, events []history.Event) int {
 	early := len(events) / 10
 	for i := range events[:early] {
 		panel.Record(&events[i])
@@ -65,7 +65,7 @@ func TestUnknownOutcomesBreakNothing(t *testing.T) {
 	for _, unknown := range []int{0, 10, 200} {
 		header, events := trafficOf(20_000, unknown)
 		if f := judge(header, events).Finding(checker.Lease); f.Verdict != checker.Holds {
-			t.Errorf("%d calls of 1000 never return: %v, %s", unknown, f.Verdict, f.Story)
+			t.Errorf("%d calls of 1000 never return: %v, %s", unknown, f.Verdict, f.Story())
 		}
 		_, events = trafficOf(2_000, unknown)
 		ops := operations(events)
@@ -83,7 +83,7 @@ func TestUnknownOutcomesBreakNothing(t *testing.T) {
 func TestAccessesAreNotKept(t *testing.T) {
 	const grows = 100_000 // bytes; a section of each hold would be ten times that
 	for _, only := range [][]checker.Property{{checker.Lease}, nil} {
-		panel := checker.NewPanel(history.Header{Nodes: 5, Clients: 1}, only...)
+		panel := checker.New(history.Header{Nodes: 5, Clients: 1}, only...)
 		events := abandoned(10_000)
 		if grown := growth(panel, events); grown > grows {
 			t.Errorf("the judges %v remember %d bytes more of 10000 holds than of a thousand, want at most %d", only, grown, grows)

@@ -90,7 +90,7 @@ func TestWaitsWithinTheBoundAreFine(t *testing.T) {
 	repeat(t, 3_000, func(t *rapid.T) {
 		q, _ := drawWaits(t, false)
 		if f := q.judge(t, checker.DeadlockFreedom); f.Verdict != checker.Holds {
-			t.Fatalf("nobody waited for longer than the bound, and %v is %v: %s", f.Property, f.Verdict, f.Story)
+			t.Fatalf("nobody waited for longer than the bound, and %v is %v: %s", f.Property, f.Verdict, f.Story())
 		}
 	})
 }
@@ -101,8 +101,8 @@ func TestPlantedWaitIsNamed(t *testing.T) {
 	repeat(t, 3_000, func(t *rapid.T) {
 		q, late := drawWaits(t, true)
 		f := q.judge(t, checker.DeadlockFreedom)
-		if f.Count != 1 || !strings.Contains(f.Story, fmt.Sprintf("client %d was granted", late)) {
-			t.Fatalf("client %d waited for too long, and %d violations are found, want 1: %s", late, f.Count, f.Story)
+		if f.Count != 1 || !strings.Contains(f.Story(), fmt.Sprintf("client %d was granted", late)) {
+			t.Fatalf("client %d waited for too long, and %d violations are found, want 1: %s", late, f.Count, f.Story())
 		}
 	})
 }
@@ -151,10 +151,10 @@ func TestTriesWithoutAMinority(t *testing.T) {
 		q, refused := drawFew(t, planted)
 		f := q.judge(t, checker.FaultTolerance)
 		if !planted && f.Verdict != checker.Holds {
-			t.Fatalf("every client succeeded within %d tries, and %v is %v: %s", toleranceTrys, f.Property, f.Verdict, f.Story)
+			t.Fatalf("every client succeeded within %d tries, and %v is %v: %s", toleranceTrys, f.Property, f.Verdict, f.Story())
 		}
-		if planted && (f.Count != 1 || !strings.Contains(f.Story, fmt.Sprintf("client %d was refused", refused))) {
-			t.Fatalf("client %d was refused %d times in a row, and %d violations are found, want 1: %s", refused, toleranceTrys, f.Count, f.Story)
+		if planted && (f.Count != 1 || !strings.Contains(f.Story(), fmt.Sprintf("client %d was refused", refused))) {
+			t.Fatalf("client %d was refused %d times in a row, and %d violations are found, want 1: %s", refused, toleranceTrys, f.Count, f.Story())
 		}
 	})
 }

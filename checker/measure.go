@@ -31,7 +31,7 @@ type Measurements struct {
 // meters take the measurements, in this order. Whoever asks for rows of tries comes
 // before the meter of waits, and whoever asks who holds a resource and who tries for
 // it before that of outages: they see what was so before an event.
-var meters = []func(h history.Header, l *ledger) meter{
+var meters = []func(h history.Header, l *state) meter{
 	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter,
 	newQueueMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
 }

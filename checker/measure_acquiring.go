@@ -36,7 +36,7 @@ type acquiringMeter struct {
 	took histogram
 }
 
-func newAcquiringMeter(history.Header, *ledger) meter { return &acquiringMeter{} }
+func newAcquiringMeter(history.Header, *state) meter { return &acquiringMeter{} }
 
 func (*acquiringMeter) hears() kinds { return kindSet(history.Granted, reentered) }
 

@@ -42,7 +42,7 @@ type mourning struct {
 	first history.Time
 }
 
-func newDeathMeter(history.Header, *ledger) meter { return &deathMeter{} }
+func newDeathMeter(history.Header, *state) meter { return &deathMeter{} }
 
 func (*deathMeter) hears() kinds { return kindSet(history.Granted, history.Kill) }
 

@@ -13,7 +13,7 @@ type faultMeter struct {
 	FaultCount
 }
 
-func newFaultMeter(history.Header, *ledger) meter { return &faultMeter{} }
+func newFaultMeter(history.Header, *state) meter { return &faultMeter{} }
 
 func (*faultMeter) hears() kinds { return kindSet(history.FaultStart) }
 

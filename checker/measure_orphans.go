@@ -27,7 +27,7 @@ func rarity(n int, thing string) []Figure {
 
 type orphanMeter struct {
 	Orphans
-	ledger  *ledger
+	state   *state
 	keys    bool    // the history records them
 	over    []*hold // that were refused or released in this instant
 	orphans perResource[[]orphan]
@@ -39,7 +39,7 @@ type orphan struct {
 	token string
 }
 
-func newOrphanMeter(h history.Header, l *ledger) meter { return &orphanMeter{ledger: l, keys: h.Keys} }
+func newOrphanMeter(h history.Header, l *state) meter { return &orphanMeter{state: l, keys: h.Keys} }
 
 func (m *orphanMeter) hears() kinds {
 	if !m.keys {
@@ -57,7 +57,7 @@ func (m *orphanMeter) observe(f *fact) {
 	case history.KeySet:
 		m.keySet(f)
 	case history.KeyGone:
-		if m.disown(m.ledger.resource(f.Resource), f.Node) && f.Reason == history.Expired {
+		if m.disown(m.state.resource(f.Resource), f.Node) && f.Reason == history.Expired {
 			m.OrphanKeys++
 		}
 	}
@@ -65,7 +65,7 @@ func (m *orphanMeter) observe(f *fact) {
 
 // keySet takes a key down that is set when its try is over.
 func (m *orphanMeter) keySet(f *fact) {
-	r := m.ledger.resource(f.Resource)
+	r := m.state.resource(f.Resource)
 	m.disown(r, f.Node)
 	if r.find(f.Token) == nil && !f.client.dead {
 		m.adopt(r, orphan{f.Node, f.Token})

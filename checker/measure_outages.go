@@ -55,7 +55,7 @@ func (o *Outages) columns(*Measurements) []Column {
 // for it.
 type outageMeter struct {
 	Outages
-	ledger  *ledger
+	state   *state
 	ttl     time.Duration // the longest
 	held    time.Duration // in all
 	outages perResource[outage]
@@ -71,8 +71,8 @@ type outage struct {
 	taken history.Time // since when somebody holds the resource, if anybody does
 }
 
-func newOutageMeter(h history.Header, l *ledger) meter {
-	return &outageMeter{ledger: l, ttl: h.LongestTTL}
+func newOutageMeter(h history.Header, l *state) meter {
+	return &outageMeter{state: l, ttl: h.LongestTTL}
 }
 
 func (*outageMeter) hears() kinds {
@@ -197,7 +197,7 @@ func (m *outageMeter) stop(r *resource, o *outage, now history.Time) {
 
 // measure ends what goes on at the end of the history.
 func (m *outageMeter) measure(all *Measurements, end history.Time) {
-	for _, r := range m.ledger.inOrder() {
+	for _, r := range m.state.inOrder() {
 		o, last := m.outages.of(r), end
 		if r.holders > 0 {
 			m.held += end.Sub(o.taken)

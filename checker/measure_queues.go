@@ -42,7 +42,7 @@ type herd struct {
 	tries  int
 }
 
-func newQueueMeter(history.Header, *ledger) meter { return &queueMeter{} }
+func newQueueMeter(history.Header, *state) meter { return &queueMeter{} }
 
 func (*queueMeter) hears() kinds { return kindSet(history.Granted, history.Step) }
 

@@ -21,7 +21,7 @@ type rejectionMeter struct {
 	newest perResource[history.Time] // grant
 }
 
-func newRejectionMeter(history.Header, *ledger) meter { return &rejectionMeter{} }
+func newRejectionMeter(history.Header, *state) meter { return &rejectionMeter{} }
 
 func (*rejectionMeter) hears() kinds {
 	return kindSet(history.Granted, history.ReadDone, history.WriteDone)

@@ -49,7 +49,7 @@ type round struct {
 	granted bool // the resource was granted at some time
 }
 
-func newRoundMeter(history.Header, *ledger) meter { return &roundMeter{} }
+func newRoundMeter(history.Header, *state) meter { return &roundMeter{} }
 
 func (*roundMeter) hears() kinds {
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)

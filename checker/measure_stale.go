@@ -13,19 +13,19 @@ func (s *StaleWrites) figures(int) []Figure { return rarity(s.StaleApplies, "sta
 
 type stalenessMeter struct {
 	StaleWrites
-	ledger  *ledger
+	state   *state
 	applied perResource[history.Time] // the newest grant under which a write took effect
 }
 
-func newStalenessMeter(_ history.Header, l *ledger) meter {
+func newStalenessMeter(_ history.Header, l *state) meter {
 	l.stragglers = true
-	return &stalenessMeter{ledger: l}
+	return &stalenessMeter{state: l}
 }
 
 func (*stalenessMeter) hears() kinds { return kindSet(history.Apply) }
 
 func (m *stalenessMeter) observe(f *fact) {
-	r := m.ledger.resource(f.Resource)
+	r := m.state.resource(f.Resource)
 	granted, known := f.hold.grantedAt()
 	if f.hold == nil {
 		granted, known = r.straggled(f.Client, f.Token)

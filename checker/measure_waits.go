@@ -31,7 +31,7 @@ func (w *Waits) figures(int) []Figure {
 
 type waitMeter struct {
 	Waits
-	ledger *ledger
+	state  *state
 	ttl    time.Duration // the longest
 	grants perResource[int32]
 	before perHold[int32] // the grants of the resource, as of the call
@@ -49,7 +49,7 @@ type row struct {
 	tries    int          // that were refused
 }
 
-func newWaitMeter(h history.Header, l *ledger) meter { return &waitMeter{ledger: l, ttl: h.LongestTTL} }
+func newWaitMeter(h history.Header, l *state) meter { return &waitMeter{state: l, ttl: h.LongestTTL} }
 
 func (*waitMeter) hears() kinds {
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
@@ -134,7 +134,7 @@ func (w *waitMeter) waited(h *hold, now history.Time) {
 }
 
 func (w *waitMeter) measure(m *Measurements, end history.Time) {
-	for _, c := range w.ledger.clients {
+	for _, c := range w.state.clients {
 		w.endRows(c, end)
 	}
 	m.Waits = w.Waits

@@ -35,7 +35,7 @@ type workMeter struct {
 	Work
 }
 
-func newWorkMeter(history.Header, *ledger) meter { return &workMeter{} }
+func newWorkMeter(history.Header, *state) meter { return &workMeter{} }
 
 func (*workMeter) hears() kinds {
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released)

@@ -49,7 +49,7 @@ func sameFindings(t *rapid.T, a, b checker.Report, how string) {
 	t.Helper()
 	for i, f := range a.Findings {
 		if g := b.Findings[i]; f.Verdict != g.Verdict || f.Count != g.Count {
-			t.Fatalf("%v: %v, %d violations (%s), %s %v, %d (%s)", f.Property, f.Verdict, f.Count, f.Story, how, g.Verdict, g.Count, g.Story)
+			t.Fatalf("%v: %v, %d violations (%s), %s %v, %d (%s)", f.Property, f.Verdict, f.Count, f.Story(), how, g.Verdict, g.Count, g.Story())
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		after := judge(header, shuffleTies(events, rapid.Uint64().Draw(t, "order")))
 		for _, f := range before.Findings {
 			if g := after.Finding(f.Property); f.Count != g.Count && f.Property != checker.DeadlockFreedom && f.Property != checker.Contract {
-				t.Fatalf("%v: %d violations (%s), with others at work %d (%s)", f.Property, f.Count, f.Story, g.Count, g.Story)
+				t.Fatalf("%v: %d violations (%s), with others at work %d (%s)", f.Property, f.Count, f.Story(), g.Count, g.Story())
 			}
 		}
 	})
@@ -102,7 +102,7 @@ func TestMoreHistoryHasNoFewerViolations(t *testing.T) {
 		a, b := judge(header, part, forGood...), judge(header, events, forGood...)
 		for i, f := range a.Findings {
 			if g := b.Findings[i]; f.Count > g.Count {
-				t.Fatalf("%v: %d violations by %d (%s), and %d in all (%s)", f.Property, f.Count, cut, f.Story, g.Count, g.Story)
+				t.Fatalf("%v: %d violations by %d (%s), and %d in all (%s)", f.Property, f.Count, cut, f.Story(), g.Count, g.Story())
 			}
 		}
 	})

@@ -1,12 +1,8 @@
 package checker
 
-import (
-	"fmt"
+import "github.com/lockstorm/lockstorm/history"
 
-	"github.com/lockstorm/lockstorm/history"
-)
-
-// notice is what is known of when a holder has to know that its hold is over.
+// lossNotice is what is known of when a holder has to know that its hold is over.
 //
 // The lock has promised a time to live from when it read its clock, before it asked for
 // the lock. When so much time has passed on the ground clock the hold is over, whatever
@@ -15,7 +11,7 @@ import (
 // says to learn of it: its context ends, and the end of validity that it was told comes. If
 // it stood still it has as long from when it went on. What it asks, by a check, it learns
 // at once.
-type notice struct {
+type lossNotice struct {
 	given  bool
 	end    history.Time // of the TTL, at the latest
 	since  history.Time // of the grant
@@ -67,7 +63,7 @@ func (c *contract) stopped(f *fact) {
 		c.untoldAll(f.client, f.Time)
 		return
 	}
-	for _, who := range c.ledger.clients {
+	for _, who := range c.state.clients {
 		c.untoldAll(who, f.Time)
 	}
 }
@@ -87,12 +83,12 @@ func (c *contract) leased(h *hold, now history.Time) {
 // renew takes note of an extension. A lock may read its clock only when the client has
 // stood still in the call, so that this time does not count. What the holder was told
 // before is taken back, but the loss; in the same instant nobody knows which was first.
-func (n *notice) renew(now, end history.Time) {
+func (n *lossNotice) renew(now, end history.Time) {
 	n.end = max(n.end, end)
 	n.told = n.told && (n.lost || n.toldAt == now)
 }
 
-func (n *notice) tell(f *fact) {
+func (n *lossNotice) tell(f *fact) {
 	n.told, n.toldAt = true, f.Time
 	if f.Kind == history.Lost && !n.lost {
 		n.lost, n.lostAt = true, f.Time
@@ -126,7 +122,7 @@ func (c *contract) untold(h *hold, now history.Time) {
 		return
 	}
 	if ran := now.Sub(h.knowsFrom()); ran > bound {
-		c.tooLate(h, now, fmt.Sprintf("it ran on until %s, for %s, more than %s, and its context had not ended", at(now), span4(ran), bound))
+		c.tooLate(h, now, Statement{Kind: RanOn, At: now, For: ran, Bound: bound})
 	}
 }
 
@@ -146,7 +142,7 @@ func (c *contract) lapsed(f *fact) {
 		return
 	}
 	if late := f.Time.Sub(h.knowsFrom()); late > bound {
-		c.tooLate(h, f.Time, fmt.Sprintf("the end of validity that it was told came at %s, %s too late, more than %s", at(f.Time), span4(late), bound))
+		c.tooLate(h, f.Time, Statement{Kind: ToldLate, At: f.Time, For: late, Bound: bound})
 	}
 }
 
@@ -155,37 +151,38 @@ func (c *contract) lapsed(f *fact) {
 func (c *contract) checked(f *fact) {
 	h, asked := f.hold, f.call.at
 	if f.Outcome == history.OK && asked > h.leasedUntil() && !h.letGoBefore(asked) {
-		c.tooLate(h, f.Time, fmt.Sprintf("it asked at %s whether it held the lock, and was told that it did", at(asked)))
+		c.tooLate(h, f.Time, Statement{Kind: ToldHeld, At: asked})
 	}
 }
 
 // tooLate reports, once of each hold, how its holder learned too late that it was over.
-func (c *contract) tooLate(h *hold, now history.Time, how string) {
+func (c *contract) tooLate(h *hold, now history.Time, how Statement) {
 	if !h.notice.given || h.notice.blamed {
 		return
 	}
 	h.notice.blamed = true
-	c.breaches.add(func() (string, Place) {
-		story := fmt.Sprintf("client %d held %q (token %s) since %s for a time to live that was over at %s; %s",
-			h.client.number, h.resource.name, short(h.token), at(h.granted), at(h.leasedUntil()), how)
-		if !c.notes.none() {
-			story += c.clause(h.acquire.at, now)
+	c.breaches.add(func() Finding {
+		held := Statement{Kind: HeldBeyond, Client: h.client.number, Resource: h.resource.name, Token: h.token, From: h.granted, To: h.leasedUntil()}
+		where := h.place(h.leasedUntil(), now)
+		f := Finding{Events: []Statement{held, how}, Causes: c.lateBecause(h, now), Where: &where}
+		if !c.faultLog.none() {
+			f.Meanwhile = c.meanwhile(h.acquire.at, now)
 		}
-		return story + c.lateBecause(h, now), h.place(h.leasedUntil(), now)
+		return f
 	})
 }
 
 // lateBecause says what a lock had to count on for its holder to learn in time, and could
 // not. A clock that had come to the end of validity in time was not wrong, whatever was
 // done to it.
-func (c *contract) lateBecause(h *hold, now history.Time) string {
+func (c *contract) lateBecause(h *hold, now history.Time) []Cause {
 	if h.expired() && h.expiry() <= h.leasedUntil() {
-		return unbroken(c.notes, "the clock that the lock reads had come to the end of validity at %s", at(h.expiry()))
+		return unbroken(c.faultLog, Statement{Kind: ClockReached, At: h.expiry()})
 	}
-	if wrong := c.notes.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); wrong != "" {
-		return broken(holderCounts, "%s", wrong)
+	if wrong := c.faultLog.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); len(wrong) > 0 {
+		return broken(ClockCounts, wrong...)
 	}
-	return unbroken(c.notes, laterThanTTL)
+	return unbroken(c.faultLog, Statement{Kind: DeadlineLate})
 }
 
 // laterThanTTL is what no fault explains.

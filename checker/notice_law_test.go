@@ -160,7 +160,7 @@ func TestNoticeIsCounted(t *testing.T) {
 		}
 		got := judge(header, events, checker.Contract).Findings[0]
 		if got.Verdict != want && !(want == checker.Holds && got.Verdict == checker.NotApplicable) {
-			t.Fatalf("%+v: %v, want %v: %s\n%v", h, got.Verdict, want, got.Story, events)
+			t.Fatalf("%+v: %v, want %v: %s\n%v", h, got.Verdict, want, got.Story(), events)
 		}
 	})
 	if late == 0 || calm == 0 {

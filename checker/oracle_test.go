@@ -320,7 +320,7 @@ func TestOracleAgreesWithTheJudge(t *testing.T) {
 		f := judge(header, events, checker.Lease).Finding(checker.Lease)
 		want := oracle(events)
 		if (f.Verdict == checker.Violated) != want {
-			t.Fatalf("the judge: %v (%s); the oracle: broken = %v, in\n%s", f.Verdict, f.Story, want, listed(events))
+			t.Fatalf("the judge: %v (%s); the oracle: broken = %v, in\n%s", f.Verdict, f.Story(), want, listed(events))
 		}
 		if all++; want {
 			broken++

@@ -141,7 +141,7 @@ func (p plant) write(t *rapid.T, turns []turn) (history.Header, []history.Event,
 func (p plant) isNotNamedBy(f checker.Finding) error {
 	if f.Verdict != checker.Violated || f.Count != 1 || f.First == nil {
 		return fmt.Errorf("one hold (%s) was put into another (%s), and %v is %v with %d violations, want 1: %s",
-			p.intruder.shape, p.victim.shape, f.Property, f.Verdict, f.Count, f.Story)
+			p.intruder.shape, p.victim.shape, f.Property, f.Verdict, f.Count, f.Story())
 	}
 	got := [2]string{f.First.First.Token, f.First.Second.Token}
 	want := [2]string{token(p.victim.hold), token(p.intruder.hold)}
@@ -149,10 +149,10 @@ func (p plant) isNotNamedBy(f checker.Finding) error {
 	switch {
 	case got == want && !p.victimComes, got == other && (p.victimComes || p.someWay):
 	default:
-		return fmt.Errorf("hold %s was put into hold %s, and these are named: %v: %s", want[1], want[0], got, f.Story)
+		return fmt.Errorf("hold %s was put into hold %s, and these are named: %v: %s", want[1], want[0], got, f.Story())
 	}
 	if int(f.First.From) != p.from || int(f.First.To) != p.to || f.First.Open {
-		return fmt.Errorf("the windows overlap from %d to %d, and the judge says from %d to %d: %s", p.from, p.to, f.First.From, f.First.To, f.Story)
+		return fmt.Errorf("the windows overlap from %d to %d, and the judge says from %d to %d: %s", p.from, p.to, f.First.From, f.First.To, f.Story())
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -32,25 +31,25 @@ type progress struct {
 	ttl    time.Duration
 	needed electorate // of which a client has to reach a quorum
 
-	ledger  *ledger
-	notes   *notes
-	instant instant
-	quiet   history.Time         // when a fault last brought something about
-	faults  map[int]history.Time // when those began that last
-	long    []longWait           // that no end of a fault has excused
+	state    *state
+	faultLog *faultLog
+	instant  instant
+	quiet    history.Time         // when a fault last brought something about
+	faults   map[int]history.Time // when those began that last
+	long     []longWait           // that no end of a fault has excused
 
 	tries  int
 	grants int
 }
 
-func newProgress(h history.Header, l *ledger, n *notes) judge {
+func newProgress(h history.Header, l *state, n *faultLog) propertyChecker {
 	needed := electorateOf(h)
 	if needed.None() {
 		needed = allAlike(h.Nodes)
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
-		ledger: l, notes: n, quiet: longAgo, faults: map[int]history.Time{},
+		state: l, faultLog: n, quiet: longAgo, faults: map[int]history.Time{},
 	}
 }
 
@@ -63,7 +62,7 @@ func (p *progress) hears() kinds {
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
 
-func (p *progress) observe(f *fact) { p.instant.hear(f, p.ledger) }
+func (p *progress) observe(f *fact) { p.instant.add(f, p.state) }
 
 // settle judges the instant that is over, in an order of its own. What ends in it, by
 // itself or with a fault, counts first, and what a fault begins counts last: who is refused
@@ -118,7 +117,7 @@ func (p *progress) judgeTries() {
 		h.stopWaiting()
 		w := &h.resource.waiting
 		if w.tried, w.owed = n.now, true; !n.grants(h.resource) && p.late(h, n.now, h) {
-			p.violate(h.resource, n.now, fmt.Sprintf("at %s client %d was refused %q once more", at(n.now), h.client.number, h.resource.name))
+			p.violate(h, n.now, "refused")
 		}
 	}
 	for _, h := range n.granted {
@@ -140,7 +139,7 @@ func (p *progress) late(h *hold, now history.Time, but *hold) bool {
 // able reports whether the client of the try runs and reaches a quorum. What a
 // lock on few nodes cannot do without them is the matter of fault tolerance.
 func (p *progress) able(h *hold) bool {
-	reached := p.needed.voters() &^ (p.ledger.down | h.client.cut)
+	reached := p.needed.voters() &^ (p.state.down | h.client.cut)
 	return !h.client.dead && !h.client.paused && p.needed.has(reached)
 }
 
@@ -148,8 +147,7 @@ func (p *progress) able(h *hold) bool {
 // that one of the resource's is granted.
 func (p *progress) judgeGrant(h *hold, now history.Time) {
 	if h.acquire.at <= p.due(&h.resource.waiting) && p.late(h, now, h) {
-		p.violate(h.resource, now, fmt.Sprintf("client %d was granted %q only at %s, having called acquire at %s",
-			h.client.number, h.resource.name, at(now), at(h.acquire.at)))
+		p.violate(h, now, "granted")
 		return
 	}
 	p.judgeOpen(h.resource, now, h)
@@ -162,8 +160,7 @@ func (p *progress) judgeOpen(r *resource, now history.Time, but *hold) {
 	}
 	for _, h := range r.holds {
 		if h.waits && h.acquire.at <= p.due(&r.waiting) && p.late(h, now, but) {
-			p.violate(r, now, fmt.Sprintf("at %s client %d still waited for %q, having called acquire at %s",
-				at(now), h.client.number, r.name, at(h.acquire.at)))
+			p.violate(h, now, "waiting")
 		}
 	}
 }
@@ -172,35 +169,35 @@ func (p *progress) judgeAllOpen(now history.Time) {
 	if now <= p.quiet.Add(p.ttl).Add(p.bound) {
 		return // nothing is due
 	}
-	for _, r := range p.ledger.inOrder() {
+	for _, r := range p.state.inOrder() {
 		p.judgeOpen(r, now, nil)
 	}
 }
 
-func (p *progress) violate(r *resource, now history.Time, what string) {
-	w := &r.waiting
-	w.long = true
-	p.long = append(p.long, longWait{resource: r, at: now, start: p.start(w), story: fmt.Sprintf(
-		"%s, and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed%s%s",
-		what, at(p.start(w)), p.ttl, p.bound, p.goingOn(now), p.clause(r))})
+// violate reports that the try of a client has waited for too long; how is how that shows.
+func (p *progress) violate(h *hold, now history.Time, how string) {
+	r := h.resource
+	start := p.start(&r.waiting)
+	r.waiting.long = true
+	p.long = append(p.long, longWait{resource: r, at: now, start: start, told: Finding{
+		Events: []Statement{
+			{Kind: WaitedLong, Detail: how, Client: h.client.number, Resource: r.name, At: now, Call: h.acquire.at},
+			{Kind: NobodyGranted, At: start, TTL: p.ttl, Bound: p.bound},
+		},
+		Meanwhile: statementsOf(p.faultLog.between(now, now), now-1, false),
+		Causes:    p.causes(r),
+		Where:     &Place{Resource: r.name, From: start, To: now},
+	}})
 }
 
-// goingOn tells the faults that last.
-func (p *progress) goingOn(now history.Time) string {
-	if told := tell(p.notes.between(now, now), now-1, false); told != "" {
-		return ". Meanwhile: " + told
-	}
-	return ""
-}
-
-// clause says what stood in the way.
-func (p *progress) clause(r *resource) string {
+// causes says what stood in the way.
+func (p *progress) causes(r *resource) []Cause {
 	for _, h := range r.holds {
 		if h.leased() && h.orphaned() {
-			return broken(releases, "client %d, which was granted it at %s without an end, died at %s", h.client.number, at(h.granted), at(h.client.died))
+			return broken(Releases, Statement{Kind: DiedHolding, Client: h.client.number, From: h.granted, At: h.client.died})
 		}
 	}
-	start, old, renewed := p.start(&r.waiting), nodes(0), kept{}
+	start, old, renewed := p.start(&r.waiting), nodes(0), keptKey{}
 	for _, k := range r.waiting.kept {
 		if k.set <= start {
 			old = old.with(k.node)
@@ -209,19 +206,20 @@ func (p *progress) clause(r *resource) string {
 			}
 		}
 	}
-	switch {
+	switch left := (Statement{Kind: OldKeys, Nodes: old.listed(nil)}); {
 	case renewed.by != 0: // since nobody holds it
-		return unbroken(p.notes, "%v still kept one from before, which client %d went on to extend, last at %s", old, renewed.by, at(renewed.extended))
+		left.Client, left.At = renewed.by, renewed.extended
+		return unbroken(p.faultLog, left)
 	case old != 0:
-		return broken(keysExpire, "%v still kept one from before", old)
+		return broken(KeysExpire, left)
 	}
-	if v := p.ledger.forgetful; v.node != 0 {
-		return broken(storeKeeps, "%s", v.leads())
+	if v := p.state.forgetful; v.node != 0 {
+		return broken(StoreKeeps, v.leads())
 	}
-	if clones := p.notes.clones(); clones != "" {
-		return broken(delaysDiffer, "%s", clones)
+	if clones := p.faultLog.clones(); len(clones) > 0 {
+		return broken(DelaysDiffer, clones...)
 	}
-	return unbroken(p.notes, "the lock itself granted it to nobody")
+	return unbroken(p.faultLog, Statement{Kind: LockGrantedNone})
 }
 
 // excuse forgets the waits that were too long while a fault lasted that has ended.
@@ -239,7 +237,7 @@ func (p *progress) excuse(fault int) {
 // owing returns a resource that nobody was granted since faults last did
 // something, though a try was refused or is under way.
 func (p *progress) owing() *resource {
-	for _, r := range p.ledger.inOrder() {
+	for _, r := range p.state.inOrder() {
 		if p.quiet > r.waiting.since && (r.waiting.owed || p.awaited(r)) {
 			return r
 		}
@@ -257,27 +255,28 @@ func (p *progress) finding(end history.Time) Finding {
 	if p.bound > 0 {
 		p.judgeAllOpen(end)
 	}
-	f := Finding{Count: len(p.long)}
-	switch owing := p.owing(); {
+	owing := p.owing()
+	switch {
 	case p.bound == 0:
-		f.Verdict, f.Story = NotApplicable, "no bound is stated"
+		return because(NotApplicable, Statement{Kind: NoBound})
 	case len(p.long) > 0:
-		f.Verdict, f.Story, f.Where = Violated, p.long[0].story, p.long[0].where()
+		f := p.long[0].told
+		f.Verdict, f.Count = Violated, len(p.long)
+		return f
 	case p.tries == 0:
-		f.Verdict, f.Story = NotApplicable, "nobody waited for the lock"
+		return because(NotApplicable, Statement{Kind: NobodyWaited})
 	case p.grants == 0:
-		f.Verdict, f.Story = Unknown, "nobody was granted the lock, and nobody waited for long enough with a majority of the nodes in reach"
+		f := because(Unknown, Statement{Kind: NobodyGrantedYet})
 		f.Where = &Place{From: end, To: end}
+		return f
 	case owing != nil:
-		f.Verdict = Unknown
-		why := fmt.Sprintf("the history ends at %s, too soon to tell", at(end))
+		s := Statement{Kind: TooSoon, Resource: owing.name, From: p.quiet, At: end}
 		if end > p.due(&owing.waiting) && !p.awaited(owing) {
-			why = "nobody who waits for it reaches a majority of the nodes"
+			s.Kind = OutOfReach
 		}
+		f := because(Unknown, s)
 		f.Where = &Place{Resource: owing.name, From: p.quiet, To: end}
-		f.Story = fmt.Sprintf("nobody was granted %q after faults had last done something, at %s, and %s", owing.name, at(p.quiet), why)
-	default:
-		f.Verdict, f.Story = Holds, fmt.Sprintf("%s, and none was waited for longer than %v when nothing stood in the way", counted(p.grants, "grant"), p.bound)
+		return f
 	}
-	return f
+	return because(Holds, Statement{Kind: WaitsBounded, Count: p.grants, Bound: p.bound})
 }

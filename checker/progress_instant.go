@@ -34,12 +34,12 @@ type keyNews struct {
 	extended int // the client that has extended it; 0: that is not what is told
 }
 
-func (n *instant) hear(f *fact, l *ledger) {
+func (n *instant) add(f *fact, l *state) {
 	n.now = f.Time
 	switch f.Kind {
 	case history.Acquire, history.Granted, history.Refused, history.Release, history.Released, history.Lost, history.Lapse:
 		if f.hold != nil {
-			n.hearHold(f.Kind, f.hold)
+			n.addHold(f.Kind, f.hold)
 		}
 	case reentered:
 		n.left = append(n.left, f.try)
@@ -48,11 +48,11 @@ func (n *instant) hear(f *fact, l *ledger) {
 	case history.KeyExtended:
 		n.keys = append(n.keys, keyNews{resource: l.resource(f.Resource), node: f.Node, extended: f.Client})
 	default:
-		n.hearFault(f)
+		n.addFault(f)
 	}
 }
 
-func (n *instant) hearHold(kind history.Kind, h *hold) {
+func (n *instant) addHold(kind history.Kind, h *hold) {
 	switch kind {
 	case history.Acquire:
 		n.called = append(n.called, h)
@@ -67,7 +67,7 @@ func (n *instant) hearHold(kind history.Kind, h *hold) {
 	}
 }
 
-func (n *instant) hearFault(f *fact) {
+func (n *instant) addFault(f *fact) {
 	switch f.Kind {
 	case history.Kill:
 		n.died = append(n.died, f.client)

@@ -18,7 +18,7 @@ type asked struct {
 	property Property
 	code     string // as in "V1"
 	title    string // what a person calls it
-	judge    func(h history.Header, l *ledger, n *notes) judge
+	judge    func(h history.Header, l *state, n *faultLog) propertyChecker
 }
 
 // properties is the table of all of them, in the order in which they are shown.
@@ -45,10 +45,10 @@ func Properties() []Property {
 // Unasked lists the properties that these bounds do not ask for.
 func Unasked(b history.Bounds) []Property {
 	h := history.Header{Keys: true, Bounds: b}
-	l := newLedger(h)
+	l := newState(h)
 	return slices.DeleteFunc(Properties(), func(p Property) bool {
 		a, _ := p.find()
-		return a.judge(h, l, &notes{}).hears() != 0
+		return a.judge(h, l, &faultLog{}).hears() != 0
 	})
 }
 

@@ -26,14 +26,14 @@ func (c *client) holding(f *fact) *hold {
 }
 
 // reenter makes of the grant of a try one that enters a hold again.
-func (l *ledger) reenter(f *fact, held *hold) {
+func (l *state) reenter(f *fact, held *hold) {
 	f.hold.end(f.Time)
 	l.settling = append(l.settling, f.hold)
 	l.entered = *f.Event
 	l.entered.Kind = reentered
 	f.Event, f.hold, f.try = &l.entered, held, f.hold
 	held.depth++
-	if until := endOf(f.Event); until > held.until {
+	if until := validityEnd(f.Event); until > held.until {
 		held.declare(until, f.call.at)
 		held.renewed = extension{at: f.Time, left: f.Validity}
 	}

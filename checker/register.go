@@ -19,7 +19,7 @@ import (
 // take effect in one segment or in none. One that comes after the last section
 // of a segment is left to the next one. See [unknowns].
 type register struct {
-	states  []state // that are possible at the begin of the segment; nil: as it was made
+	states  []registerState // that are possible at the begin of the segment; nil: as it was made
 	segment []*section
 
 	last   history.Time // the latest return of an accepted section
@@ -37,9 +37,9 @@ type register struct {
 	lost     bool // the value is not known any more
 }
 
-// state is a value that the resource can have had, if certain unknown writes
+// registerState is a value that the resource can have had, if certain unknown writes
 // have taken effect: of each class so many, the first ones.
-type state struct {
+type registerState struct {
 	value int64
 	spent map[*class]int
 }
@@ -82,7 +82,7 @@ func (g *register) quiescent(now history.Time) bool {
 
 // final returns the value after the segment, if the unknown writes of the set
 // have taken effect in it and it is at an end.
-func (g *register) final(from state, with set) int64 {
+func (g *register) final(from registerState, with set) int64 {
 	if g.alone {
 		return g.wrote
 	}
@@ -98,7 +98,7 @@ func (g *register) final(from state, with set) int64 {
 // that has an order.
 func (g *register) next(found result) {
 	if found != legal {
-		g.states = []state{{value: g.wrote}}
+		g.states = []registerState{{value: g.wrote}}
 		g.lost = !g.alone
 	}
 	clear(g.segment)
@@ -107,7 +107,7 @@ func (g *register) next(found result) {
 
 // find begins a segment after sections that were too many to search.
 func (g *register) find() {
-	g.states = []state{{value: g.wrote}}
+	g.states = []registerState{{value: g.wrote}}
 	g.lost = false
 }
 
@@ -117,9 +117,9 @@ func (g *register) lose() {
 	g.segment, g.blind, g.change = nil, false, 0
 }
 
-func (g *register) possible() []state {
+func (g *register) possible() []registerState {
 	if g.states == nil {
-		g.states = []state{{}}
+		g.states = []registerState{{}}
 	}
 	return g.states
 }
@@ -130,7 +130,7 @@ func (g *register) value() int64 { return g.possible()[0].value }
 // decide finds out whether the segment has an order, for some choice of the
 // unknown writes.
 func (g *register) decide(o *orders) result {
-	var after []state
+	var after []registerState
 	for _, from := range g.possible() {
 		sets, found := g.needed(o, from)
 		if found != legal {
@@ -156,14 +156,14 @@ func (g *register) decide(o *orders) result {
 // the segment.
 func (g *register) crowded(ongoing []*section) bool {
 	unknown := g.unknown.all()
-	return !slices.ContainsFunc(g.possible(), func(s state) bool {
+	return !slices.ContainsFunc(g.possible(), func(s registerState) bool {
 		return !overread(s.value, g.segment, unknown, ongoing)
 	})
 }
 
 // after returns the state that follows.
-func (s state) after(with set, value int64) state {
-	next := state{value: value}
+func (s registerState) after(with set, value int64) registerState {
+	next := registerState{value: value}
 	if len(s.spent)+len(with) == 0 {
 		return next
 	}
@@ -180,16 +180,16 @@ func (s state) after(with set, value int64) state {
 // include adds a state to those that are possible, unless another one of the
 // same value has spent less: whatever follows from the one follows from the
 // other.
-func include(states []state, s state) []state {
+func include(states []registerState, s registerState) []registerState {
 	if slices.ContainsFunc(states, s.follows) {
 		return states
 	}
-	states = slices.DeleteFunc(states, func(other state) bool { return other.follows(s) })
+	states = slices.DeleteFunc(states, func(other registerState) bool { return other.follows(s) })
 	return append(states, s)
 }
 
 // follows reports whether s has all that the other has spent, and its value.
-func (s state) follows(other state) bool {
+func (s registerState) follows(other registerState) bool {
 	if s.value != other.value {
 		return false
 	}

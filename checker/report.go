@@ -19,27 +19,6 @@ type Report struct {
 	Cut string `json:"cut,omitempty"`
 }
 
-// Finding is what a judge finds of one property.
-type Finding struct {
-	Property Property `json:"property"`
-	Verdict  Verdict  `json:"verdict"`
-
-	// Count is the number of violations seen.
-	Count int `json:"count"`
-
-	// Story tells the first violation, or else what the verdict rests on, in
-	// words that a person can follow.
-	Story string `json:"story"`
-
-	// First is the two grants of the first violation, where it is one of two
-	// grants.
-	First *Pair `json:"first,omitempty"`
-
-	// Where is where in the history to look: the first violation, or what could not
-	// be decided. Nil: nowhere in particular.
-	Where *Place `json:"where,omitempty"`
-}
-
 // Place is a part of a history: what concerns a resource, or all of them if none is
 // named, from one instant to another, both included.
 type Place struct {
@@ -84,7 +63,7 @@ func (r Report) Finding(p Property) Finding {
 			return f
 		}
 	}
-	return Finding{Property: p, Verdict: Unknown, Story: "it was not judged"}
+	return Finding{Property: p, Verdict: Unknown, Events: []Statement{{Kind: NotJudged}}}
 }
 
 // Verdicts returns the verdict of every property.

@@ -7,10 +7,10 @@ import "github.com/lockstorm/lockstorm/history"
 // another one: events of the same instant may come in any order. The event is
 // then to be resolved again after the others. With force it always enters what
 // it can, and objects to what cannot be true.
-func (l *ledger) resolve(f *fact, force bool) bool {
+func (l *state) resolve(f *fact, force bool) bool {
 	c := l.client(f.Client)
 	f.client = c
-	if c.dead && f.posthumous() && !l.outlived(f, force) {
+	if c.dead && f.posthumous() && !l.contradictDead(f, force) {
 		return false
 	}
 	if enter := entries[f.Kind]; enter != nil && !enter(l, f, force) {
@@ -22,59 +22,59 @@ func (l *ledger) resolve(f *fact, force bool) bool {
 	return true
 }
 
-// outlived objects to an act of a client that is dead.
-func (l *ledger) outlived(f *fact, force bool) bool {
-	return force && l.object("%s comes after the client's death at %s", naming(f.Event), at(f.client.died))
+// contradictDead objects to an act of a client that is dead.
+func (l *state) contradictDead(f *fact, force bool) bool {
+	return force && l.contradict("%s comes after the client's death at %s", naming(f.Event), at(f.client.died))
 }
 
 // entries is how the kinds of events that have a meaning for the ledger are
 // entered.
-var entries = [1 << 8]func(l *ledger, f *fact, force bool) bool{
-	history.Acquire: (*ledger).acquire,
-	history.Granted: (*ledger).granted,
-	history.Refused: (*ledger).refused,
+var entries = [1 << 8]func(l *state, f *fact, force bool) bool{
+	history.Acquire: (*state).acquire,
+	history.Granted: (*state).granted,
+	history.Refused: (*state).refused,
 
-	history.Extend:       (*ledger).extend,
-	history.Extended:     (*ledger).extended,
-	history.ExtendFailed: (*ledger).extendFailed,
+	history.Extend:       (*state).extend,
+	history.Extended:     (*state).extended,
+	history.ExtendFailed: (*state).extendFailed,
 
-	history.Expiring: (*ledger).about,
-	history.Lost:     (*ledger).lost,
-	history.Lapse:    (*ledger).lapse,
+	history.Expiring: (*state).about,
+	history.Lost:     (*state).lost,
+	history.Lapse:    (*state).lapse,
 
-	history.Release:  (*ledger).release,
-	history.Released: (*ledger).released,
+	history.Release:  (*state).release,
+	history.Released: (*state).released,
 
-	history.Read:      (*ledger).read,
-	history.ReadDone:  (*ledger).readDone,
-	history.Write:     (*ledger).write,
-	history.WriteDone: (*ledger).writeDone,
-	history.Apply:     (*ledger).apply,
+	history.Read:      (*state).read,
+	history.ReadDone:  (*state).readDone,
+	history.Write:     (*state).write,
+	history.WriteDone: (*state).writeDone,
+	history.Apply:     (*state).apply,
 
-	history.Pause:  func(_ *ledger, f *fact, _ bool) bool { f.client.turn(true, f.Time); return true },
-	history.Resume: (*ledger).resume,
-	history.Kill:   (*ledger).kill,
-	history.Cancel: func(_ *ledger, f *fact, _ bool) bool { f.client.cancelled = f.Time; return true },
+	history.Pause:  func(_ *state, f *fact, _ bool) bool { f.client.setPaused(true, f.Time); return true },
+	history.Resume: (*state).resume,
+	history.Kill:   (*state).kill,
+	history.Cancel: func(_ *state, f *fact, _ bool) bool { f.client.cancelled = f.Time; return true },
 
-	history.NodeDown: func(l *ledger, f *fact, _ bool) bool { l.down = l.down.with(f.Node); return true },
-	history.NodeUp:   (*ledger).nodeUp,
-	history.LinkDown: (*ledger).linkDown,
-	history.LinkUp:   (*ledger).linkUp,
+	history.NodeDown: func(l *state, f *fact, _ bool) bool { l.down = l.down.with(f.Node); return true },
+	history.NodeUp:   (*state).nodeUp,
+	history.LinkDown: (*state).linkDown,
+	history.LinkUp:   (*state).linkUp,
 
-	history.KeySet:      (*ledger).keyChanged,
-	history.KeyExtended: (*ledger).keyChanged,
-	history.KeyGone:     (*ledger).keyChanged,
+	history.KeySet:      (*state).keyChanged,
+	history.KeyExtended: (*state).keyChanged,
+	history.KeyGone:     (*state).keyChanged,
 
-	history.FaultStart: (*ledger).faultStart,
-	history.FaultEnd:   (*ledger).faultEnd,
+	history.FaultStart: (*state).faultStart,
+	history.FaultEnd:   (*state).faultEnd,
 
-	history.Leader:    (*ledger).leader,
-	history.EntryGone: (*ledger).entryGone,
+	history.Leader:    (*state).leader,
+	history.EntryGone: (*state).entryGone,
 
-	history.Step: (*ledger).step,
+	history.Step: (*state).step,
 
-	history.Check:   (*ledger).check,
-	history.Checked: (*ledger).checked,
+	history.Check:   (*state).check,
+	history.Checked: (*state).checked,
 }
 
 // isCall reports whether the kind begins something that a return ends.
@@ -106,12 +106,12 @@ func (f *fact) closeTry(h *hold) {
 	}
 }
 
-func isHeard(step string) bool {
+func isTryStep(step string) bool {
 	return step == history.BeforeSend || step == history.Queued || step == history.Woken
 }
 
 // step follows a try to where it has read its clock, into the queue and out of it.
-func (l *ledger) step(f *fact, force bool) bool {
+func (l *state) step(f *fact, force bool) bool {
 	f.hold = f.client.find(f.Event, isCalled)
 	h := f.hold
 	if h == nil {
@@ -122,7 +122,7 @@ func (l *ledger) step(f *fact, force bool) bool {
 		return true
 	}
 	if h.queued() == (f.Name == history.Queued) {
-		return force && l.object("client %d, which tries for %s, is %s once more", f.Client, f.lock(), f.Name)
+		return force && l.contradict("client %d, which tries for %s, is %s once more", f.Client, f.lock(), f.Name)
 	}
 	if f.Name == history.Woken {
 		h.queue.leave(f.client, f.Time)
@@ -135,7 +135,7 @@ func (l *ledger) step(f *fact, force bool) bool {
 	return true
 }
 
-func (l *ledger) acquire(f *fact, force bool) bool {
+func (l *state) acquire(f *fact, force bool) bool {
 	if f.client.calls(f) {
 		if !force {
 			return false
@@ -146,7 +146,7 @@ func (l *ledger) acquire(f *fact, force bool) bool {
 	return true
 }
 
-func (l *ledger) granted(f *fact, force bool) bool {
+func (l *state) granted(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isCalled); f.hold == nil {
 		if !force {
 			return false
@@ -162,7 +162,7 @@ func (l *ledger) granted(f *fact, force bool) bool {
 	}
 	f.client.held++
 	h.returned, h.granted, h.validity = true, f.Time, f.Validity
-	h.declare(endOf(f.Event), h.acquire.at)
+	h.declare(validityEnd(f.Event), h.acquire.at)
 	h.fence = f.Fence
 	if f.TTL != 0 {
 		h.ttl = f.TTL
@@ -170,7 +170,7 @@ func (l *ledger) granted(f *fact, force bool) bool {
 	return true
 }
 
-func (l *ledger) refused(f *fact, force bool) bool {
+func (l *state) refused(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isCalled); f.hold == nil {
 		return force && l.unasked(f, "refused")
 	}
@@ -188,10 +188,10 @@ func (h *hold) end(now history.Time) {
 	h.over, h.ended = true, now
 }
 
-func (l *ledger) extend(f *fact, force bool) bool {
+func (l *state) extend(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isGranted); f.hold == nil {
 		if f.hold = f.client.about(f.Event); f.hold == nil || !force {
-			return force && (f.extendParted() || l.object("client %d extends %s, which it does not hold", f.Client, f.lock()))
+			return force && (f.extendReleased() || l.contradict("client %d extends %s, which it does not hold", f.Client, f.lock()))
 		}
 	}
 	h := f.hold
@@ -210,9 +210,9 @@ func (l *ledger) extend(f *fact, force bool) bool {
 	return true
 }
 
-func (l *ledger) extended(f *fact, force bool) bool {
+func (l *state) extended(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isExtending); f.hold == nil {
-		if f.partedExtended() {
+		if f.releasedExtended() {
 			return true
 		}
 		if !force {
@@ -225,14 +225,14 @@ func (l *ledger) extended(f *fact, force bool) bool {
 	}
 	f.close(&f.hold.extend)
 	f.hold.keys.confirmed = f.hold.keys.extended
-	f.hold.declare(endOf(f.Event), f.call.at)
+	f.hold.declare(validityEnd(f.Event), f.call.at)
 	f.hold.renewed = extension{at: f.Time, left: f.Validity}
 	return true
 }
 
-func (l *ledger) extendFailed(f *fact, force bool) bool {
+func (l *state) extendFailed(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isExtending); f.hold == nil {
-		return f.partedExtended() || force && l.uncalled(f, "an extension", &f.client.adrift.extensions)
+		return f.releasedExtended() || force && l.uncalled(f, "an extension", &f.client.adrift.extensions)
 	}
 	f.close(&f.hold.extend)
 	return true
@@ -240,12 +240,12 @@ func (l *ledger) extendFailed(f *fact, force bool) bool {
 
 // about enters what is told of a hold. It may be over by then: whoever tells of it is
 // not told at once.
-func (l *ledger) about(f *fact, force bool) bool {
+func (l *state) about(f *fact, force bool) bool {
 	f.hold = f.client.about(f.Event)
 	return f.hold != nil || force
 }
 
-func (l *ledger) lost(f *fact, force bool) bool {
+func (l *state) lost(f *fact, force bool) bool {
 	if !l.about(f, force) || f.hold == nil {
 		return force
 	}
@@ -253,7 +253,7 @@ func (l *ledger) lost(f *fact, force bool) bool {
 	return true
 }
 
-func (l *ledger) lapse(f *fact, force bool) bool {
+func (l *state) lapse(f *fact, force bool) bool {
 	if !l.about(f, force) || f.hold == nil {
 		return force
 	}
@@ -262,7 +262,7 @@ func (l *ledger) lapse(f *fact, force bool) bool {
 }
 
 // check and checked are about a hold that may be over by then.
-func (l *ledger) check(f *fact, force bool) bool {
+func (l *state) check(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isHeld); f.hold == nil {
 		if !force || !l.about(f, force) || f.hold == nil {
 			return force
@@ -272,7 +272,7 @@ func (l *ledger) check(f *fact, force bool) bool {
 	return true
 }
 
-func (l *ledger) checked(f *fact, force bool) bool {
+func (l *state) checked(f *fact, force bool) bool {
 	f.hold = f.client.find(f.Event, func(h *hold) bool { return h.check.open })
 	if f.hold == nil {
 		return force
@@ -281,11 +281,11 @@ func (l *ledger) checked(f *fact, force bool) bool {
 	return true
 }
 
-func (l *ledger) release(f *fact, force bool) bool {
+func (l *state) release(f *fact, force bool) bool {
 	h := f.client.find(f.Event, isGranted)
 	if h == nil {
 		if h = f.client.about(f.Event); h == nil || !force {
-			return force && l.object("client %d releases %s, which it was never granted, or has released before", f.Client, f.lock())
+			return force && l.contradict("client %d releases %s, which it was never granted, or has released before", f.Client, f.lock())
 		}
 		l.again(f, h)
 	}
@@ -301,16 +301,16 @@ func (l *ledger) release(f *fact, force bool) bool {
 }
 
 // again objects to a release that came before.
-func (l *ledger) again(f *fact, h *hold) {
+func (l *state) again(f *fact, h *hold) {
 	switch {
 	case h.over:
-		l.object("client %d releases %s, which is over", f.Client, f.lock())
+		l.contradict("client %d releases %s, which is over", f.Client, f.lock())
 	case h.release.open && h.release.at == f.Time:
 		l.twice(f, "release")
 	}
 }
 
-func (l *ledger) released(f *fact, force bool) bool {
+func (l *state) released(f *fact, force bool) bool {
 	if h := f.client.find(f.Event, isLeaving); h != nil {
 		h.left(f)
 		return true
@@ -320,35 +320,35 @@ func (l *ledger) released(f *fact, force bool) bool {
 	}
 	f.close(&f.hold.release)
 	f.hold.end(f.Time)
-	f.client.part(f.hold, f)
+	f.client.rememberRelease(f.hold, f)
 	return true
 }
 
-func (l *ledger) resume(f *fact, force bool) bool {
+func (l *state) resume(f *fact, force bool) bool {
 	if !f.client.paused {
-		return force && l.object("client %d resumes at %s, but it was not paused", f.Client, at(f.Time))
+		return force && l.contradict("client %d resumes at %s, but it was not paused", f.Client, at(f.Time))
 	}
-	f.client.turn(false, f.Time)
+	f.client.setPaused(false, f.Time)
 	return true
 }
 
-func (l *ledger) kill(f *fact, _ bool) bool {
+func (l *state) kill(f *fact, _ bool) bool {
 	f.client.dead, f.client.died = true, f.Time
 	l.settling = append(l.settling, f.client.holds...)
 	return true
 }
 
-func (l *ledger) faultStart(f *fact, force bool) bool {
+func (l *state) faultStart(f *fact, force bool) bool {
 	if l.faults[f.Fault] {
-		return force && l.object("fault %d begins at %s, and has not ended since it began", f.Fault, at(f.Time))
+		return force && l.contradict("fault %d begins at %s, and has not ended since it began", f.Fault, at(f.Time))
 	}
 	l.faults[f.Fault] = true
 	return true
 }
 
-func (l *ledger) faultEnd(f *fact, force bool) bool {
+func (l *state) faultEnd(f *fact, force bool) bool {
 	if !l.faults[f.Fault] {
-		return force && l.object("fault %d ends at %s, but it has not begun", f.Fault, at(f.Time))
+		return force && l.contradict("fault %d ends at %s, but it has not begun", f.Fault, at(f.Time))
 	}
 	delete(l.faults, f.Fault)
 	return true
@@ -356,7 +356,7 @@ func (l *ledger) faultEnd(f *fact, force bool) bool {
 
 // apply comes after the call of the write, whose hold may be over by then. No write is
 // applied twice.
-func (l *ledger) apply(f *fact, force bool) bool {
+func (l *state) apply(f *fact, force bool) bool {
 	if f.Client != 0 {
 		f.hold = f.client.about(f.Event)
 	} else {
@@ -368,7 +368,7 @@ func (l *ledger) apply(f *fact, force bool) bool {
 		return false
 	}
 	if !due {
-		l.object("a write of client %d to %s is applied, but none of that client is under way", f.Client, f.lock())
+		l.contradict("a write of client %d to %s is applied, but none of that client is under way", f.Client, f.lock())
 	} else if f.Client != 0 {
 		f.client.writes--
 	}
@@ -387,12 +387,12 @@ func (r *resource) find(token string) *hold {
 	return nil
 }
 
-func (l *ledger) nodeUp(f *fact, force bool) bool {
+func (l *state) nodeUp(f *fact, force bool) bool {
 	if !l.down.has(f.Node) {
 		if !force {
 			return false
 		}
-		l.object("node %d comes up at %s, but it was not down", f.Node, at(f.Time))
+		l.contradict("node %d comes up at %s, but it was not down", f.Node, at(f.Time))
 	}
 	l.down = l.down.without(f.Node)
 	l.started[f.Node] = f.Time
@@ -402,7 +402,7 @@ func (l *ledger) nodeUp(f *fact, force bool) bool {
 	return true
 }
 
-func (l *ledger) leader(f *fact, _ bool) bool {
+func (l *state) leader(f *fact, _ bool) bool {
 	if f.Detail != "" {
 		l.forgetful = comeback{node: f.Node, at: f.Time, how: f.Detail}
 	}
@@ -410,11 +410,11 @@ func (l *ledger) leader(f *fact, _ bool) bool {
 }
 
 // entryGone finds out whose entry it is: a store does not know clients.
-func (l *ledger) entryGone(f *fact, _ bool) bool {
+func (l *state) entryGone(f *fact, _ bool) bool {
 	for _, c := range l.clients {
 		for _, h := range c.holds {
 			if h.token == f.Token {
-				h.fate().entry = entry{gone: true, at: f.Time, reason: f.Reason, leader: f.Node}
+				h.history().entry = entry{gone: true, at: f.Time, reason: f.Reason, leader: f.Node}
 			}
 		}
 	}
@@ -423,19 +423,19 @@ func (l *ledger) entryGone(f *fact, _ bool) bool {
 
 // linkDown and linkUp say whether they change anything: a link may be said to
 // be down twice.
-func (l *ledger) linkDown(f *fact, _ bool) bool {
+func (l *state) linkDown(f *fact, _ bool) bool {
 	f.changes = !f.client.cut.has(f.Node)
 	f.client.cut = f.client.cut.with(f.Node)
 	return true
 }
 
-func (l *ledger) linkUp(f *fact, force bool) bool {
+func (l *state) linkUp(f *fact, force bool) bool {
 	f.changes = f.client.cut.has(f.Node)
 	if !f.changes {
 		if !force {
 			return false
 		}
-		l.object("the link of client %d to node %d is up at %s, but it was not down", f.Client, f.Node, at(f.Time))
+		l.contradict("the link of client %d to node %d is up at %s, but it was not down", f.Client, f.Node, at(f.Time))
 	}
 	f.client.cut = f.client.cut.without(f.Node)
 	if f.client.mended == nil {

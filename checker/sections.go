@@ -59,7 +59,7 @@ func (c *client) wrote(e *history.Event) *section {
 	return nil
 }
 
-func (l *ledger) openSection(f *fact, at stage) *section {
+func (l *state) openSection(f *fact, at stage) *section {
 	s := &section{
 		client: f.Client, token: f.Token, resource: l.resource(f.Resource),
 		stage: at, call: f.Time,
@@ -68,7 +68,7 @@ func (l *ledger) openSection(f *fact, at stage) *section {
 	return s
 }
 
-func (l *ledger) read(f *fact, force bool) bool {
+func (l *state) read(f *fact, force bool) bool {
 	if s := f.client.section(f.Event, reading); s != nil && s.call == f.Time {
 		if !force {
 			return false
@@ -100,7 +100,7 @@ func (c *client) leaveAll(h *hold) {
 	}
 }
 
-func (l *ledger) readDone(f *fact, force bool) bool {
+func (l *state) readDone(f *fact, force bool) bool {
 	if f.section = f.client.section(f.Event, reading); f.section == nil {
 		return force && l.uncalled(f, "a read", &f.client.adrift.reads)
 	}
@@ -114,7 +114,7 @@ func (l *ledger) readDone(f *fact, force bool) bool {
 
 // write belongs to the read before it. A write that has none is a section of
 // its own.
-func (l *ledger) write(f *fact, force bool) bool {
+func (l *state) write(f *fact, force bool) bool {
 	f.hold = f.client.about(f.Event)
 	if f.section = f.client.section(f.Event, holding); f.section == nil {
 		if !force {
@@ -136,7 +136,7 @@ func (l *ledger) write(f *fact, force bool) bool {
 	return true
 }
 
-func (l *ledger) writeDone(f *fact, force bool) bool {
+func (l *state) writeDone(f *fact, force bool) bool {
 	if f.section = f.client.wrote(f.Event); f.section == nil {
 		if !force {
 			return false
@@ -160,6 +160,6 @@ func (l *ledger) writeDone(f *fact, force bool) bool {
 }
 
 // unwritten objects to the return of a write that was not called.
-func (l *ledger) unwritten(f *fact) bool {
-	return l.object("a write of %s returns to client %d, which has none under way", f.lock(), f.Client)
+func (l *state) unwritten(f *fact) bool {
+	return l.contradict("a write of %s returns to client %d, which has none under way", f.lock(), f.Client)
 }

@@ -3,6 +3,7 @@ package checker_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -60,20 +61,22 @@ func TestPropertiesHaveNames(t *testing.T) {
 	}
 }
 
-// A story of two sections that differs from that of their leases in the word alone tells the
-// same overlap.
+// A finding of two sections that differs from that of their windows in the word alone tells
+// of the same overlap.
 func TestSameOverlap(t *testing.T) {
-	const lease = "1 and 2 hold it: their windows overlap by 1ms"
-	for section, want := range map[string]bool{
-		"1 and 2 hold it: their sections overlap by 1ms": true,
-		"1 and 2 hold it: their sections overlap by 2ms": false,
-		"": false,
-	} {
-		if got := checker.SameOverlap(lease, section); got != want {
-			t.Errorf("%q: %v", section, got)
+	overlap := func(what string, by time.Duration) checker.Finding {
+		return checker.Finding{Events: []checker.Statement{{Kind: checker.Overlap, Detail: what, For: by, End: &checker.End{By: "release", Client: 1}}}}
+	}
+	lease := overlap("window", 1)
+	for _, c := range []struct {
+		section checker.Finding
+		want    bool
+	}{{overlap("section", 1), true}, {overlap("section", 2), false}, {checker.Finding{}, false}} {
+		if got := checker.SameOverlap(lease, c.section); got != c.want {
+			t.Errorf("%s: %v", c.section.Story(), got)
 		}
 	}
-	if checker.SameOverlap("", "") {
-		t.Error("two stories of nothing tell of one overlap")
+	if checker.SameOverlap(checker.Finding{}, checker.Finding{}) {
+		t.Error("two findings of nothing tell of one overlap")
 	}
 }

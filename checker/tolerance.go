@@ -2,7 +2,6 @@ package checker
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -36,8 +35,8 @@ type tolerance struct {
 	ttl   time.Duration
 	nodes electorate // all alike, whatever the lock makes of them: or one that rests on a single node would promise nothing
 
-	ledger   *ledger
-	notes    *notes
+	state    *state
+	faultLog *faultLog
 	changed  history.Time   // the last change to any node or link
 	unquiet  []history.Time // by node: the last change to it or to a link to it
 	severed  []int          // by node: how many clients are cut off from it
@@ -45,12 +44,12 @@ type tolerance struct {
 	returned []attempt      // in this instant
 	called   []*hold        // tries, in this instant
 	leaving  []departure    // in this instant
-	cleared  []stray        // keys that went away in this instant
+	cleared  []orphanKey    // keys that went away in this instant
 	streaks  map[streakKey]streak
 
 	eligible int
 	granted  int // of the eligible
-	breaches breaches
+	breaches violations
 }
 
 // attempt is a try that has returned.
@@ -81,9 +80,9 @@ type streakKey struct {
 // longAgo is before every instant of a history, with room to add to it.
 const longAgo history.Time = math.MinInt64 / 2
 
-func newTolerance(h history.Header, l *ledger, n *notes) judge {
+func newTolerance(h history.Header, l *state, n *faultLog) propertyChecker {
 	t := &tolerance{
-		ledger: l, notes: n,
+		state: l, faultLog: n,
 		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: allAlike(h.Nodes),
 		changed: longAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
@@ -128,7 +127,7 @@ func (t *tolerance) observe(f *fact) {
 
 func (t *tolerance) change(f *fact) {
 	t.changed, t.unquiet[f.Node] = f.Time, f.Time
-	t.faulty = t.faulty || t.ledger.down != 0 || f.Kind == history.LinkDown
+	t.faulty = t.faulty || t.state.down != 0 || f.Kind == history.LinkDown
 }
 
 func (t *tolerance) sever(f *fact) {
@@ -148,7 +147,7 @@ func (t *tolerance) mend(f *fact) {
 // settle judges the tries that returned in the instant that is over, and then
 // lets those that hold nothing stop to compete.
 func (t *tolerance) settle() {
-	t.retreats()
+	t.stopCompeting()
 	for _, h := range t.called {
 		t.obstruct(h)
 	}
@@ -177,7 +176,7 @@ func (t *tolerance) refusedUntil(a attempt) history.Time {
 func (a attempt) cancelled() bool { return a.hold.client.cancelled >= a.call }
 
 func (t *tolerance) judge(a attempt) {
-	if t.ledger.down == 0 && a.hold.client.cut == 0 && len(t.streaks) == 0 {
+	if t.state.down == 0 && a.hold.client.cut == 0 && len(t.streaks) == 0 {
 		return
 	}
 	key := streakKey{a.hold.client.number, a.hold.resource.name}
@@ -206,7 +205,7 @@ func (t *tolerance) judge(a attempt) {
 // fair reports whether the try is eligible.
 func (t *tolerance) fair(a attempt) bool {
 	c := a.hold.client
-	gone := t.ledger.down | c.cut
+	gone := t.state.down | c.cut
 	reached := t.nodes.voters() &^ gone
 	if gone == 0 || !t.nodes.has(reached) || t.changed >= a.call {
 		return false
@@ -223,41 +222,41 @@ func (t *tolerance) fair(a attempt) bool {
 }
 
 func (t *tolerance) violate(a attempt, s streak) {
-	t.breaches.add(func() (string, Place) {
-		reached := t.nodes.voters() &^ (t.ledger.down | a.hold.client.cut)
-		return fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %s and nobody competed",
-				a.hold.client.number, a.hold.resource.name, counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached)) + t.clause(reached),
-			Place{Resource: a.hold.resource.name, Client: a.hold.client.number, From: s.since, To: a.at}
+	t.breaches.add(func() Finding {
+		client, r := a.hold.client, a.hold.resource.name
+		reached := t.nodes.voters() &^ (t.state.down | client.cut)
+		return Finding{
+			Events: []Statement{{Kind: RefusedInRow, Client: client.number, Resource: r, Count: s.tries, From: s.since, At: a.at, Share: t.nodes.share(reached)}},
+			Causes: t.causes(reached),
+			Where:  &Place{Resource: r, Client: client.number, From: s.since, To: a.at},
+		}
 	})
 }
 
-func (t *tolerance) clause(reached nodes) string {
-	if lock := electorateOf(t.ledger.header); !lock.None() && !lock.has(reached) {
-		return broken(keepersReached, "it did not reach %v", lock.voters()&^reached)
+func (t *tolerance) causes(reached nodes) []Cause {
+	if lock := electorateOf(t.state.header); !lock.None() && !lock.has(reached) {
+		return broken(KeepersReached, Statement{Kind: Unreached, Nodes: (lock.voters() &^ reached).listed(nil)})
 	}
-	return unbroken(t.notes, "the lock itself refused")
+	return unbroken(t.faultLog, Statement{Kind: LockRefused})
 }
 
 func (t *tolerance) finding(end history.Time) Finding {
-	var f Finding
+	unknown := func(s Statement) Finding {
+		f := because(Unknown, s)
+		f.Where = &Place{From: t.changed, To: end}
+		return f
+	}
 	switch {
 	case t.tries == 0:
-		f.Verdict, f.Story = NotApplicable, "no number of tries is promised"
+		return because(NotApplicable, Statement{Kind: NoTries})
 	case t.breaches.count > 0:
 		return t.breaches.violated()
 	case !t.faulty:
-		f.Verdict, f.Story = NotApplicable, "every client reached every node at all times"
+		return because(NotApplicable, Statement{Kind: AllReached})
 	case t.eligible == 0:
-		f.Verdict, f.Story = Unknown, "nodes were out of reach, but no try reached a quiet majority with nobody competing"
+		return unknown(Statement{Kind: NoFairTry})
 	case t.granted == 0:
-		f.Verdict = Unknown
-		f.Story = fmt.Sprintf("%s reached a quiet majority with nobody competing, and not one was granted, but never %d in a row", counted(t.eligible, "try"), t.tries)
-	default:
-		f.Verdict = Holds
-		f.Story = fmt.Sprintf("with nodes out of reach %d of %s succeeded that reached a quiet majority with nobody competing", t.granted, counted(t.eligible, "try"))
+		return unknown(Statement{Kind: FairTriesFailed, Count: t.eligible, Of: t.tries})
 	}
-	if f.Verdict == Unknown {
-		f.Where = &Place{From: t.changed, To: end}
-	}
-	return f
+	return because(Holds, Statement{Kind: FairTriesWon, Count: t.granted, Of: t.eligible})
 }

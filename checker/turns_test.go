@@ -158,7 +158,7 @@ func TestTurnsAreLegal(t *testing.T) {
 		report := judge(header, events, checker.Lease, checker.Section)
 		for _, f := range report.Findings {
 			if f.Verdict != checker.Holds {
-				t.Fatalf("clients took turns, and %v is %v: %s", f.Property, f.Verdict, f.Story)
+				t.Fatalf("clients took turns, and %v is %v: %s", f.Property, f.Verdict, f.Story())
 			}
 		}
 	})

@@ -1,7 +1,8 @@
 package checker
 
 import (
-	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -18,20 +19,20 @@ type violation struct {
 
 	endless bool // only a release ends the one that was there
 
-	ownEnd history.Time
-	since  history.Time // the begin of the window that was there, or was over
-	got    [2]string    // how the two windows began
-	faults []note
-	ending string // what ended the overlap
-	clash  *clash
-	gap    *interruption // of a hold that was over and goes on; nil: the windows overlap
+	ownEnd   history.Time
+	since    history.Time // the begin of the window that was there, or was over
+	got      [2]string    // how the two windows began: see HoldBegan
+	faults   []loggedFault
+	ending   *End // of the overlap
+	conflict *conflict
+	gap      *interruption // of a hold that was over and goes on; nil: the windows overlap
 }
 
-func newViolation(r rule, held span, t *turn, n *notes, c *clash) *violation {
+func newViolation(r rule, held span, t *windowEvent, n *faultLog, c *conflict) *violation {
 	v := &violation{
 		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn, endless: held.hold.endless(),
 		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
-		since: held.from, clash: c,
+		since: held.from, conflict: c,
 		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
 	}
 	v.faults = n.between(v.pair.First.Call, v.pair.Second.Granted)
@@ -52,42 +53,22 @@ func (s span) grant() Grant {
 	return g
 }
 
-func (t *turn) grant() Grant { return span{hold: t.hold, from: t.at}.grant() }
+func (t *windowEvent) grant() Grant { return span{hold: t.hold, from: t.at}.grant() }
 
 // ended tells the violation that a window has ended.
-func (v *violation) ended(t *turn) {
+func (v *violation) ended(t *windowEvent) {
 	if t.hold != v.held && t.hold != v.came {
 		return
 	}
 	v.pair.To = t.at
 	v.ending = v.end(t)
-	v.clash.counted(v.held, t.at)
+	v.conflict.counted(v.held, t.at)
 	v.held, v.came = nil, nil
 }
 
-func (v *violation) end(t *turn) string {
-	if t.by == history.End {
-		v.pair.Open = true
-		return "until the history ended"
-	}
-	who := fmt.Sprintf("client %d", t.hold.client.number)
-	return until(t.at, t.by, who, "the validity of "+who)
-}
-
-// until says what ended a window.
-func until(then history.Time, by history.Kind, who, validity string) string {
-	what := validity + " ended"
-	switch by {
-	case history.Release:
-		what = who + " called release"
-	case history.Lost:
-		what = who + " was told of the loss"
-	case history.Expiring:
-		what = who + " was warned"
-	case history.Kill:
-		what = who + " died"
-	}
-	return "until " + what + " at " + at(then)
+func (v *violation) end(t *windowEvent) *End {
+	v.pair.Open = t.by == history.End
+	return &End{By: t.by.String(), Client: t.hold.client.number, At: t.at}
 }
 
 // seal completes a violation that was still going on when the history ended.
@@ -96,8 +77,8 @@ func (v *violation) seal(end history.Time) {
 		return
 	}
 	v.pair.To, v.pair.Open = end, true
-	v.ending = "until the history ended"
-	v.clash.counted(v.held, end)
+	v.ending = &End{By: history.End.String(), Client: v.pair.First.Client, At: end}
+	v.conflict.counted(v.held, end)
 	v.held, v.came = nil, nil
 }
 
@@ -115,54 +96,66 @@ func (v *violation) where() *Place {
 	return &p
 }
 
-func (v *violation) story() string {
+// finding tells of the two holds, what was done to the world meanwhile, and why.
+func (v *violation) finding() Finding {
+	f := Finding{Verdict: Violated, First: &v.pair, Where: v.where(), Causes: v.conflict.causes()}
 	if v.gap != nil {
-		return v.lateStory()
+		f.Events = v.interrupted()
+		return f
 	}
 	a, b := &v.pair.First, &v.pair.Second
-	var s strings.Builder
-	if before := tell(v.faults, v.since, false); before != "" {
-		s.WriteString(before + "; ")
+	held := began(a, v.got[0], v.since)
+	held.Validity, held.More = a.Validity, v.endless
+	if more := v.conflict.vouched.at; more > v.since {
+		held.To = more
 	}
-	fmt.Fprintf(&s, "client %d %s %q (token %s) at %s", a.Client, v.got[0], a.Resource, short(a.Token), at(v.since))
-	switch {
-	case v.endless:
-		s.WriteString(", without an end")
-	case a.Validity > 0:
-		fmt.Fprintf(&s, " with %s of validity left", span4(a.Validity))
-	}
-	if more := v.clash.vouched.at; more > v.since {
-		fmt.Fprintf(&s, " and was last granted more time at %s", at(more))
-	}
-	if since := tell(v.faults, v.since, true); since != "" {
-		s.WriteString("; " + since)
-	}
-	fmt.Fprintf(&s, "; client %d %s %q (token %s) at %s", b.Client, v.got[1], b.Resource, short(b.Token), at(v.pair.From))
+	f.Events = append(statementsOf(v.faults, v.since, false), held)
+	f.Events = append(f.Events, statementsOf(v.faults, v.since, true)...)
+	f.Events = append(f.Events, began(b, v.got[1], v.pair.From))
 	if v.empty {
-		fmt.Fprintf(&s, " with nothing left of it; at no point from %s on was the lock free, client %d held it", at(v.ownEnd), a.Client)
-		return s.String() + v.clash.clause()
+		f.Events = append(f.Events,
+			Statement{Kind: HoldEnded, Client: b.Client, Detail: "empty"},
+			Statement{Kind: NeverFree, Client: a.Client, At: v.ownEnd})
+		return f
 	}
-	fmt.Fprintf(&s, ", while client %d still held it: their %ss overlap by %s, %s",
-		a.Client, v.rule.window, span4(v.pair.Overlap()), v.ending)
-	return s.String() + v.clash.clause()
+	f.Events = append(f.Events, Statement{
+		Kind: Overlap, Client: a.Client, Other: b.Client, From: v.pair.From, To: v.pair.To,
+		Detail: v.rule.window, For: v.pair.Overlap(), End: v.ending,
+	})
+	return f
 }
 
-// got says how a window of a hold began.
+// began says that a client had the lock from an instant on.
+func began(g *Grant, how string, from history.Time) Statement {
+	return Statement{Kind: HoldBegan, Client: g.Client, Resource: g.Resource, Token: g.Token, Detail: how, At: from, Call: g.Call}
+}
+
+// got says how a window of a hold began: see [HoldBegan].
 func got(h *hold, from history.Time) string { return gotAs(!h.returned, h.granted, from) }
 
 // gotAs is got of a hold that acted under a try which had not returned, or was granted.
 func gotAs(acted bool, granted, from history.Time) string {
 	switch {
 	case acted:
-		return "acted, its acquire not having returned, as the holder of"
+		return "acted"
 	case granted < from:
-		return "was granted more time for"
+		return "extended"
 	}
-	return "was granted"
+	return "granted"
 }
 
-// SameOverlap reports whether a story of two leases and one of two sections tell of one
-// overlap: they differ in the word alone.
-func SameOverlap(lease, section string) bool {
-	return lease != "" && strings.ReplaceAll(lease, "their windows overlap", "their sections overlap") == section
+// SameOverlap reports whether a finding of lease exclusion and one of section exclusion tell
+// of one overlap: they differ in what they call it.
+func SameOverlap(lease, section Finding) bool {
+	if len(lease.Events)+len(section.Events) == 0 { // they were stored in words
+		a, b := lease.Story(), section.Story()
+		return a != "" && strings.ReplaceAll(a, "their windows overlap", "their sections overlap") == b
+	}
+	told := slices.Clone(lease.Events)
+	for i := range told {
+		if told[i].Kind == Overlap {
+			told[i].Detail = rules[sectionRule].window
+		}
+	}
+	return reflect.DeepEqual(told, section.Events) && reflect.DeepEqual(lease.Causes, section.Causes)
 }

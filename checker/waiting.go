@@ -17,11 +17,11 @@ type waiting struct {
 	open  int          // tries that have not returned
 	owed  bool         // nobody has been granted the resource since a try was refused
 	long  bool         // the wait has been found too long
-	kept  []kept       // keys on the nodes
+	kept  []keptKey       // keys on the nodes
 }
 
-// kept is a key of a resource on a node.
-type kept struct {
+// keptKey is a key of a resource on a node.
+type keptKey struct {
 	node     int
 	set      history.Time
 	extended history.Time // when it last was
@@ -33,23 +33,21 @@ type longWait struct {
 	resource *resource
 	at       history.Time
 	start    history.Time // when it began to count
-	story    string
+	told     Finding
 }
-
-func (l *longWait) where() *Place { return &Place{Resource: l.resource.name, From: l.start, To: l.at} }
 
 // key follows the keys on the nodes. That one expires which was set before a wait
 // began tells that the longest TTL had not passed, as its node counts it.
 func (p *progress) key(k keyNews, now history.Time) {
 	w := &k.resource.waiting
 	if k.extended != 0 {
-		if i := slices.IndexFunc(w.kept, func(old kept) bool { return old.node == k.node }); i >= 0 {
+		if i := slices.IndexFunc(w.kept, func(old keptKey) bool { return old.node == k.node }); i >= 0 {
 			w.kept[i].extended, w.kept[i].by = now, k.extended
 		}
 		return
 	}
 	set := now
-	w.kept = without(w.kept, func(old *kept) bool {
+	w.kept = without(w.kept, func(old *keptKey) bool {
 		if old.node == k.node {
 			set = old.set
 		}
@@ -57,7 +55,7 @@ func (p *progress) key(k keyNews, now history.Time) {
 	})
 	switch {
 	case k.set:
-		w.kept = append(w.kept, kept{node: k.node, set: now})
+		w.kept = append(w.kept, keptKey{node: k.node, set: now})
 	case k.expired:
 		if set <= p.start(w) {
 			w.clear, w.long = now, false

@@ -17,7 +17,7 @@ type window struct {
 
 	barred history.Time // when, after its validity, its holder ended it; no extension is granted later
 
-	acts []*act // with each of which it may turn out to have begun, in the order of their calls
+	acts []*impliedGrant // with each of which it may turn out to have begun, in the order of their calls
 
 	call history.Time // of acquire, or of the extension that began it anew
 	from history.Time
@@ -36,7 +36,7 @@ type past struct {
 // Of an extension of which nothing is left nothing has: its own validity was over when it
 // returned. One that its holder ended in the instant in which it was granted has said all
 // the same that the hold had gone on until then.
-func (w *window) change(h *hold) turnKind {
+func (w *window) change(h *hold) windowEventKind {
 	switch {
 	case w.fresh && w.over && w.anew && h.expired() && h.expiry() <= w.from:
 		return noTurn
@@ -54,7 +54,7 @@ func (w *window) change(h *hold) turnKind {
 
 // beginning returns what has happened if the window begins with an act, in the instant of
 // which it was called.
-func (w *window) beginning(a *act) turnKind {
+func (w *window) beginning(a *impliedGrant) windowEventKind {
 	switch {
 	case a.void:
 		return noTurn
@@ -70,7 +70,7 @@ func (x *exclusion) endAllBy(f *fact) {
 	case history.Kill:
 		x.endAll(f.client, f.Kind)
 	case history.End:
-		for _, c := range x.ledger.clients {
+		for _, c := range x.state.clients {
 			x.endAll(c, f.Kind)
 		}
 	}
@@ -108,7 +108,7 @@ func (x *exclusion) end(h *hold, at history.Time, by history.Kind) {
 	x.touch(h)
 }
 
-func (x *exclusion) touch(h *hold) { x.turns = append(x.turns, turn{hold: h}) }
+func (x *exclusion) touch(h *hold) { x.turns = append(x.turns, windowEvent{hold: h}) }
 
 // begin begins the hold's window now.
 func (x *exclusion) begin(h *hold, call history.Time) {

@@ -50,7 +50,7 @@ func (w *Window) Ending() string {
 // Windows makes a panel that was asked for lease or section exclusion tell each window of
 // it when it ends, in the order in which they do, and when it is asked to finish those
 // that are open then. It is to be called before the first event.
-func (p *Panel) Windows(of Property, each func(Window)) { p.judgeOf(of).(*exclusion).each = each }
+func (p *Checker) Windows(of Property, each func(Window)) { p.judgeOf(of).(*exclusion).each = each }
 
 // windowOf tells a live window that lasts until to.
 func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {
@@ -67,7 +67,7 @@ func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {
 }
 
 // claimOf tells a window that began late and ended in the same instant.
-func (x *exclusion) claimOf(t *turn) Window {
+func (x *exclusion) claimOf(t *windowEvent) Window {
 	return Window{
 		Grant: t.grant(), Fence: t.hold.fence, Call: t.hold.windows[x.index].call, From: t.at, To: t.at, Empty: true, By: t.by,
 		Late: t.hold.past.ever, Over: t.hold.past.end,
@@ -75,7 +75,7 @@ func (x *exclusion) claimOf(t *turn) Window {
 }
 
 func (x *exclusion) tellOpen(end history.Time) {
-	for _, r := range x.ledger.inOrder() {
+	for _, r := range x.state.inOrder() {
 		for _, s := range r.lines[x.index].live {
 			x.each(x.windowOf(s, end, 0))
 		}

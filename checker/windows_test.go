@@ -53,7 +53,7 @@ func TestWindowsAreThoseThatAreJudged(t *testing.T) {
 		header, events := write(drawScripts(t), rapid.Uint64().Draw(t, "order"))
 		for _, p := range []checker.Property{checker.Lease, checker.Section} {
 			var windows []checker.Window
-			panel := checker.NewPanel(header, p)
+			panel := checker.New(header, p)
 			panel.Windows(p, func(w checker.Window) { windows = append(windows, w) })
 			for i := range events {
 				panel.Record(&events[i])
@@ -61,7 +61,7 @@ func TestWindowsAreThoseThatAreJudged(t *testing.T) {
 			f := panel.Finish().Finding(p)
 			legal := porcupine.CheckOperations(model.LeaseLock, told(windows))
 			if legal != (f.Verdict != checker.Violated) {
-				t.Fatalf("%v: %v (%s); of the windows that are told porcupine says legal %v: %+v", p, f.Verdict, f.Story, legal, windows)
+				t.Fatalf("%v: %v (%s); of the windows that are told porcupine says legal %v: %+v", p, f.Verdict, f.Story(), legal, windows)
 			}
 			if f.Verdict != checker.Violated {
 				continue

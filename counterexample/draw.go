@@ -131,7 +131,7 @@ func number(text string) bool { return strings.Trim(text, "0123456789") == "" }
 // violation marks the place that the finding names.
 func (e *excerpt) violation() span {
 	f := e.first
-	s := span{row: f.Property.Title(), colour: red, from: e.place.From, to: e.place.To, details: f.Story}
+	s := span{row: f.Property.Title(), colour: red, from: e.place.From, to: e.place.To, details: f.Story()}
 	switch {
 	case e.cut:
 		return span{row: "cut short", text: "the history ends", colour: red, from: e.place.From, to: e.place.To}

@@ -26,7 +26,7 @@ type excerpt struct {
 	unknown  around[checker.Access] // which may have been applied at any later time
 	spans    *spans
 
-	panel *checker.Panel // which tells the windows and accesses
+	panel *checker.Checker // which tells the windows and accesses
 
 	now     history.Time // of the last event that was read
 	stopped bool         // it was not read to its end, because there was enough
@@ -98,12 +98,12 @@ func newExcerpt(p Picture, h history.Header) *excerpt {
 }
 
 // listen returns a panel that tells what the picture shows.
-func (e *excerpt) listen(h history.Header) *checker.Panel {
+func (e *excerpt) listen(h history.Header) *checker.Checker {
 	told := []checker.Property{checker.Lease, checker.Section}
 	if e.subject == checker.Effect {
 		told = append(told, checker.Effect)
 	}
-	panel := checker.NewPanel(h, told...)
+	panel := checker.New(h, told...)
 	panel.Windows(checker.Lease, func(w checker.Window) { e.window(&e.leases, w) })
 	panel.Windows(checker.Section, func(w checker.Window) { e.window(&e.sections, w) })
 	if e.subject == checker.Effect {

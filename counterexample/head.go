@@ -47,7 +47,7 @@ func (p Picture) found() page.Found {
 	if len(times) > 0 {
 		heading += fmt.Sprintf(" (%s; this is the first)", words.List(times))
 	}
-	return page.Found{Heading: heading, Story: p.Findings[0].Story}
+	return page.Found{Heading: heading, Story: p.Findings[0].Story()}
 }
 
 // title names the run as well, if it has a name.

@@ -28,7 +28,7 @@ type told struct {
 
 // write stores a history and judges it.
 func write(h history.Header, events ...history.Event) told {
-	panel := checker.NewPanel(h)
+	panel := checker.New(h)
 	for i := range events {
 		panel.Record(&events[i])
 	}
@@ -184,7 +184,7 @@ func TestWhatIsFoundIsDrawn(t *testing.T) {
 			}
 			refuted := strings.Contains(p.text, "Porcupine finds no order of these operations")
 			if f.Verdict == checker.Violated && !refuted && slices.Contains([]checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence}, f.Property) {
-				t.Errorf("%s: %v is violated (%s), and porcupine does not find it in the picture", s.Name, f.Property, f.Story)
+				t.Errorf("%s: %v is violated (%s), and porcupine does not find it in the picture", s.Name, f.Property, f.Story())
 			}
 			if n := p.operations(); n > 200 {
 				t.Errorf("%s: %d operations are too many to look at", s.Name, n)

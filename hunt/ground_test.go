@@ -82,7 +82,7 @@ func TestNoAlarmInTheCalm(t *testing.T) {
 					}
 					seen[f.Property][f.Verdict]++
 					if f.Verdict == checker.Violated && f.Property != checker.Effect {
-						t.Errorf("seed %d: %s\n%s", seed, f.Story, written(t, s))
+						t.Errorf("seed %d: %s\n%s", seed, f.Story(), written(t, s))
 					}
 				}
 			}
@@ -122,7 +122,7 @@ func TestAroundAScenario(t *testing.T) {
 				}
 				for _, f := range r.Report.Findings {
 					if f.Verdict == checker.Violated && f.Property != checker.Effect {
-						t.Errorf("seed %d: %s\n%s", seed, f.Story, written(t, drawn))
+						t.Errorf("seed %d: %s\n%s", seed, f.Story(), written(t, drawn))
 					}
 				}
 			}

@@ -31,9 +31,9 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 	if first.Count > 1 {
 		fmt.Fprintf(&b, ", %d times", first.Count)
 	}
-	fmt.Fprintf(&b, ".\n\n%s\n", words.Sentence(first.Story))
+	fmt.Fprintf(&b, ".\n\n%s\n", words.Sentence(first.Story()))
 	for _, f := range j.broken[1:] {
-		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", named(f.Property), words.Sentence(f.Story))
+		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", named(f.Property), words.Sentence(f.Story()))
 	}
 	if hint := unused(o.idle); hint != "" {
 		fmt.Fprintf(&b, "\n%s\n", words.Sentence(hint))

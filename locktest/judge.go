@@ -52,9 +52,10 @@ func (o outcome) judge(c Config) (j judgement) {
 		}
 		switch {
 		case o.Slipped() && why == nil && f.Verdict != checker.NotApplicable:
-			f.Verdict = checker.Unknown
-			f.Story = fmt.Sprintf("the machine was too slow for the plan: things came %v late, more than %v", o.Slip, done.AllowedSlip())
-			j.open = append(j.open, f)
+			j.open = append(j.open, checker.Finding{
+				Property: f.Property, Verdict: checker.Unknown, Where: f.Where,
+				Undecided: fmt.Sprintf("the machine was too slow for the plan: things came %v late, more than %v", o.Slip, done.AllowedSlip()),
+			})
 		case o.Slipped():
 		case f.Verdict == checker.Violated && why == nil:
 			j.broken = append(j.broken, f)

@@ -25,7 +25,7 @@ func unseen(h history.Header, events history.Log) bool {
 // withoutKeys is the outcome as it is judged, and stored, by who is not told of keys.
 func (o outcome) withoutKeys() outcome {
 	o.header.Keys = false
-	panel := checker.NewPanel(o.header)
+	panel := checker.New(o.header)
 	for i := range o.history {
 		panel.Record(&o.history[i])
 	}

@@ -24,7 +24,7 @@ func TestRealServers(t *testing.T) {
 			t.Fatal(tried.Err)
 		}
 		if slices.ContainsFunc(tried.Open, func(f checker.Finding) bool { return f.Property == checker.Lease }) {
-			t.Logf("the machine was too slow to tell: %s", tried.Open[0].Story)
+			t.Logf("the machine was too slow to tell: %s", tried.Open[0].Story())
 			continue
 		}
 		if got := slices.ContainsFunc(tried.Broken, func(f checker.Finding) bool { return f.Property == checker.Lease }); got != want {

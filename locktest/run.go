@@ -155,7 +155,7 @@ func (s *summary) add(o outcome, j judgement) {
 	}
 	for _, f := range j.open {
 		if s.open[f.Property] == "" {
-			s.open[f.Property] = fmt.Sprintf("seed %d: %s: %s", o.Seed, named(f.Property), f.Story)
+			s.open[f.Property] = fmt.Sprintf("seed %d: %s: %s", o.Seed, named(f.Property), f.Story())
 		}
 	}
 	for _, f := range o.Report.Findings {
@@ -200,7 +200,7 @@ func (s *summary) text(of Storm) string {
 		if !seen {
 			continue
 		}
-		fmt.Fprintf(&b, "\n\ta limit: %s was violated in %v runs, and fails nothing: %v.\n\t%s", named(p), s.tally.Rate(p), l.why, words.Sentence(l.Story))
+		fmt.Fprintf(&b, "\n\ta limit: %s was violated in %v runs, and fails nothing: %v.\n\t%s", named(p), s.tally.Rate(p), l.why, words.Sentence(l.Story()))
 	}
 	return b.String()
 }

@@ -57,7 +57,7 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 			t.Log(told)
 			continue
 		}
-		t.Errorf("%s\n\n%s", told, words.Sentence(again.First[p].Report.Finding(p).Story))
+		t.Errorf("%s\n\n%s", told, words.Sentence(again.First[p].Report.Finding(p).Story()))
 	}
 	if err != nil {
 		t.Fatalf("there was no proper run: %v", err)

@@ -87,7 +87,7 @@ func (r *Report) caseBlocks(k Kept, s Subject, heard *trace.Trace, conclusion st
 	if k.Notes != "" {
 		blocks = append(blocks, document.Prose("Notes: "+strings.TrimSpace(k.Notes)))
 	}
-	if k.Story != "" && k.Story != f.Story {
+	if k.Story != "" && k.Story != f.Story() {
 		blocks = append(blocks, document.Prose("The case tells it so: "+k.Story))
 	}
 	blocks = append(blocks, document.Heading("Message by message"), sequence.Of(heard, f).Block(), document.Heading("Over time"))

@@ -458,7 +458,7 @@ func (b *board) series(series scenarios.Series) document.Fold {
 		fold.Blocks = append(fold.Blocks, tableOf(c.Table(), nil), document.Prose(c.Threshold()))
 		for _, t := range c.Tallies {
 			if first, ok := t.First[c.Property]; ok {
-				fold.Blocks = append(fold.Blocks, document.Prose("The first violation: "+first.Report.Finding(c.Property).Story+"."), document.Code(againOn(s, t.Scenario.Name, first.Seed)))
+				fold.Blocks = append(fold.Blocks, document.Prose("The first violation: "+first.Report.Finding(c.Property).Story()+"."), document.Code(againOn(s, t.Scenario.Name, first.Seed)))
 				break
 			}
 		}

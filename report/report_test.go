@@ -252,7 +252,7 @@ func TestHostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := report.Subject{Title: hostile, Run: run, Again: hostile}
-	s.Run.Report = checker.Report{Cut: hostile, Findings: []checker.Finding{{Property: checker.Lease, Verdict: checker.Violated, Story: hostile}}}
+	s.Run.Report = checker.Report{Cut: hostile, Findings: []checker.Finding{checker.Told(checker.Lease, checker.Violated, hostile)}}
 	s.Run.Scenario.Summary, s.Run.Versions = hostile, map[string]string{hostile: hostile}
 	r := report.New(hostile, options)
 	if err := r.Runs([]report.Subject{s, s}); err != nil {

@@ -273,7 +273,7 @@ func stories(found checker.Report) (all []document.Block) {
 		default:
 			continue
 		}
-		all = append(all, document.Notice{Mark: mark, Text: fmt.Sprintf("%s %s %v: %s", f.Property.Code(), f.Property.Title(), f.Verdict, f.Story)})
+		all = append(all, document.Notice{Mark: mark, Text: fmt.Sprintf("%s %s %v: %s", f.Property.Code(), f.Property.Title(), f.Verdict, f.Story())})
 	}
 	return all
 }

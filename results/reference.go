@@ -103,7 +103,7 @@ func RowOf(t storm.Tally, first uint64) Row {
 	}
 	for _, p := range checker.Properties() {
 		if first, ok := t.First[p]; ok {
-			r.Violations = append(r.Violations, Violation{p, t.Violations[p], first.Seed, traced(first.TraceHash), first.Report.Finding(p).Story})
+			r.Violations = append(r.Violations, Violation{p, t.Violations[p], first.Seed, traced(first.TraceHash), first.Report.Finding(p).Story()})
 		}
 	}
 	return r
@@ -137,7 +137,7 @@ func (r Row) Tally(s scenarios.Scenario) storm.Tally {
 		t.Violations[v.Property] = v.Count
 		t.First[v.Property] = storm.Result{
 			Scenario: s, Seed: v.Seed, TraceHash: hashed(v.Trace),
-			Report: checker.Report{Findings: []checker.Finding{{Property: v.Property, Verdict: checker.Violated, Story: v.Story}}},
+			Report: checker.Report{Findings: []checker.Finding{checker.Told(v.Property, checker.Violated, v.Story)}},
 		}
 	}
 	return t

@@ -186,7 +186,7 @@ func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Re
 		return history.Header{}, checker.Report{}, err
 	}
 	defer func() { _ = r.Close() }()
-	panel := checker.NewPanel(r.Header(), only...)
+	panel := checker.New(r.Header(), only...)
 	for {
 		e, err := r.Next()
 		if errors.Is(err, io.EOF) {

@@ -95,7 +95,7 @@ func timed(t *testing.T, b storm.Backend, s scenarios.Scenario) time.Duration {
 	}
 	for _, p := range []checker.Property{checker.Lease, checker.Contract} {
 		if f := r.Report.Finding(p); f.Verdict != checker.Holds {
-			t.Errorf("%s: %s is %v: %s", b.Name, p, f.Verdict, f.Story)
+			t.Errorf("%s: %s is %v: %s", b.Name, p, f.Verdict, f.Story())
 		}
 	}
 	return took

@@ -63,7 +63,7 @@ func wantLease(t *testing.T, what string, s scenarios.Scenario, want checker.Ver
 
 func story(tally storm.Tally) string {
 	if first, ok := tally.First[checker.Lease]; ok {
-		return first.Report.Finding(checker.Lease).Story
+		return first.Report.Finding(checker.Lease).Story()
 	}
 	return "no run violates it"
 }

@@ -25,7 +25,7 @@ func TestClonesStayInStep(t *testing.T) {
 		t.Fatalf("clones were granted the lock in %d of %d runs", tally.Runs-n, tally.Runs)
 	}
 	first := tally.First[checker.DeadlockFreedom]
-	if story := first.Report.Finding(checker.DeadlockFreedom).Story; !strings.Contains(story, "Broken assumption: clients that collide wait for different times") {
+	if story := first.Report.Finding(checker.DeadlockFreedom).Story(); !strings.Contains(story, "Broken assumption: clients that collide wait for different times") {
 		t.Errorf("the story does not say why: %s", story)
 	}
 }

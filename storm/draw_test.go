@@ -85,7 +85,7 @@ func TestLeaseExclusionHoldsInsideTheAssumptions(t *testing.T) {
 		tally := runs(t, storm.InStorm(find(t, name), inside), 300)
 		if got := tally.Observed(checker.Lease); got != checker.Holds {
 			first := tally.First[checker.Lease]
-			t.Errorf("%s: %v, seed %d: %s", name, got, first.Seed, first.Report.Finding(checker.Lease).Story)
+			t.Errorf("%s: %v, seed %d: %s", name, got, first.Seed, first.Report.Finding(checker.Lease).Story())
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (e Experiment) Header(seed uint64) history.Header {
 // keep as well, unless that is nil. An error says that there was no proper run;
 // when ctx ends the run is judged as far as it came.
 func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Result, error) {
-	panel := checker.NewPanel(e.Header(seed))
+	panel := checker.New(e.Header(seed))
 	sink := history.Sink(panel)
 	if keep != nil {
 		sink = history.Tee(keep, panel)
@@ -158,7 +158,7 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 // selfContradiction is the error of a run whose own history cannot be true: it is a
 // defect of the harness, and says nothing of the lock. One that is too much to judge is
 // left open, as its report says.
-func selfContradiction(p *checker.Panel) error {
+func selfContradiction(p *checker.Checker) error {
 	var c *checker.Contradiction
 	if errors.As(p.Err(), &c) && !c.TooMuch {
 		return fmt.Errorf("the history of the run contradicts itself, so the run is worth nothing: event %d: %w", c.Event, c)

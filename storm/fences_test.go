@@ -15,7 +15,7 @@ func TestStoryOfFencesThatDoNotGrow(t *testing.T) {
 		"fence-one-node-lost": {"client 1", "client 2", "fence 1"},
 		"fence-after-loss":    {"client 1", "client 2", "fence 1"},
 	} {
-		got := runs(t, find(t, name), 1).First[checker.Fence].Report.Finding(checker.Fence).Story
+		got := runs(t, find(t, name), 1).First[checker.Fence].Report.Finding(checker.Fence).Story()
 		for _, want := range wants {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in %q", name, want, got)

@@ -111,7 +111,7 @@ func wholeRun(t *testing.T, s scenarios.Scenario, how string, log history.Log, f
 	}
 	b.WriteString("--\n")
 	for _, f := range found.Findings {
-		story := f.Story
+		story := f.Story()
 		for long, short := range tokens {
 			if len(long) > 8 {
 				story = strings.ReplaceAll(story, "token "+long[:8], "token "+short)

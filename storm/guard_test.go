@@ -63,7 +63,7 @@ func wantVerdicts(t *testing.T, tally storm.Tally, want map[checker.Property]che
 	t.Helper()
 	for p, want := range want {
 		if got := tally.Observed(p); got != want {
-			t.Errorf("%s is %v, want %v: %s", p, got, want, tally.First[p].Report.Finding(p).Story)
+			t.Errorf("%s is %v, want %v: %s", p, got, want, tally.First[p].Report.Finding(p).Story())
 		}
 	}
 }

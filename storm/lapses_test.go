@@ -47,12 +47,12 @@ func TestALapseThatIsToldLateAccusesNobody(t *testing.T) {
 	if granted := firstOf(log, history.Granted, 2); granted.Time <= lapsed.Since || granted.Time >= lapsed.Time {
 		t.Fatalf("client 2 was granted the lock at %v; want it between %v and %v, while client 1 stands still", granted.Time, lapsed.Since, lapsed.Time)
 	}
-	panel := checker.NewPanel(prepared(t, simulator, s).Header(1), checker.Lease)
+	panel := checker.New(prepared(t, simulator, s).Header(1), checker.Lease)
 	for i := range log {
 		panel.Record(&log[i])
 	}
 	if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
-		t.Errorf("lease exclusion is %v: %s", f.Verdict, f.Story)
+		t.Errorf("lease exclusion is %v: %s", f.Verdict, f.Story())
 	}
 }
 

@@ -51,7 +51,7 @@ func TestDeadHolder(t *testing.T) {
 	} {
 		tally := runs(t, deadHolder(t, c.plan...), 30)
 		if got := tally.Observed(checker.DeadlockFreedom); got != c.want {
-			t.Errorf("%s: %v, want %v: %s", name, got, c.want, tally.First[checker.DeadlockFreedom].Report.Finding(checker.DeadlockFreedom).Story)
+			t.Errorf("%s: %v, want %v: %s", name, got, c.want, tally.First[checker.DeadlockFreedom].Report.Finding(checker.DeadlockFreedom).Story())
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestDeadHolder(t *testing.T) {
 func TestDeadlockFreedomInStorms(t *testing.T) {
 	s := busy(t, 20, "pause", "kill", "partition", "latency", "loss", "reset", "node-pause", "crash", "shutdown", "script-flush", "evict")
 	if tally := runs(t, s, 400); tally.Seen[checker.DeadlockFreedom][checker.Violated] > 0 || tally.Seen[checker.DeadlockFreedom][checker.Holds] < 300 {
-		t.Errorf("of 400 storms of faults that end want none in which nobody is granted the lock any more, and 300 that can be judged; seen %v: %s", tally.Seen[checker.DeadlockFreedom], tally.First[checker.DeadlockFreedom].Report.Finding(checker.DeadlockFreedom).Story)
+		t.Errorf("of 400 storms of faults that end want none in which nobody is granted the lock any more, and 300 that can be judged; seen %v: %s", tally.Seen[checker.DeadlockFreedom], tally.First[checker.DeadlockFreedom].Report.Finding(checker.DeadlockFreedom).Story())
 	}
 }
 

@@ -140,10 +140,10 @@ func TestContractHoldsWhateverNodesLose(t *testing.T) {
 			t.Fatal("the same seed gives another trace")
 		}
 		if f := r.Report.Finding(checker.Contract); f.Verdict != checker.Holds {
-			t.Fatalf("%v: %s", f.Verdict, f.Story)
+			t.Fatalf("%v: %s", f.Verdict, f.Story())
 		}
 		if f := r.Report.Finding(checker.FaultTolerance); f.Verdict == checker.Violated {
-			t.Fatal(f.Story)
+			t.Fatal(f.Story())
 		}
 	})
 }

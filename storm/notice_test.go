@@ -32,7 +32,7 @@ func suspendedHolder(t *testing.T, kind string) scenarios.Scenario {
 func TestSuspendedHolderIsToldInTime(t *testing.T) {
 	sound := runs(t, suspendedHolder(t, "redlock"), 20)
 	if got := sound.Observed(checker.Contract); got != checker.Holds {
-		t.Errorf("a sound lock: contract %v: %s", got, sound.First[checker.Contract].Report.Finding(checker.Contract).Story)
+		t.Errorf("a sound lock: contract %v: %s", got, sound.First[checker.Contract].Report.Finding(checker.Contract).Story())
 	}
 	tally := runs(t, suspendedHolder(t, "dreaming"), 20)
 	for p, want := range map[checker.Property]checker.Verdict{
@@ -42,7 +42,7 @@ func TestSuspendedHolderIsToldInTime(t *testing.T) {
 			t.Errorf("a deadline on the wrong clock: %v %v, want %v", p, got, want)
 		}
 	}
-	story := tally.First[checker.Contract].Report.Finding(checker.Contract).Story
+	story := tally.First[checker.Contract].Report.Finding(checker.Contract).Story()
 	if want := "No assumption is seen to be broken: the clock that the lock reads had come to the end of validity"; !strings.Contains(story, want) {
 		t.Errorf("got %q, want it to say %q", story, want)
 	}
@@ -51,7 +51,7 @@ func TestSuspendedHolderIsToldInTime(t *testing.T) {
 // Where the clock that the lock reads sleeps with the machine, the cause is that.
 func TestSleepingClockIsTheCause(t *testing.T) {
 	tally := runs(t, find(t, "client-suspend"), 5)
-	story := tally.First[checker.Contract].Report.Finding(checker.Contract).Story
+	story := tally.First[checker.Contract].Report.Finding(checker.Contract).Story()
 	if want := "Broken assumption: the clock that a lock reads counts all the time that passes (the machine of client 1 sleeps"; !strings.Contains(story, want) {
 		t.Errorf("got %q, want it to say %q", story, want)
 	}

@@ -44,7 +44,7 @@ func noOrphans(t *testing.T, c nemesis.Connections, plans int) {
 	seen := tally.Seen[checker.Cleanup]
 	if n := seen[checker.Violated]; n > 0 {
 		r := tally.First[checker.Cleanup]
-		t.Errorf("%d of %d drawn plans leave a key behind, the first with seed %d: %s", n, tally.Runs, r.Seed, r.Report.Finding(checker.Cleanup).Story)
+		t.Errorf("%d of %d drawn plans leave a key behind, the first with seed %d: %s", n, tally.Runs, r.Seed, r.Report.Finding(checker.Cleanup).Story())
 	}
 	if seen[checker.Holds] < tally.Runs*9/10 {
 		t.Errorf("of %d drawn plans too few could be judged: %v", tally.Runs, seen)

@@ -150,7 +150,7 @@ func TestDeathOfAHolder(t *testing.T) {
 	tally := runs(t, s, 50)
 	for p, want := range s.Expect {
 		if got := tally.Observed(p); got != want {
-			t.Errorf("%s is %v: %s", p, got, tally.First[p].Report.Finding(p).Story)
+			t.Errorf("%s is %v: %s", p, got, tally.First[p].Report.Finding(p).Story())
 		}
 	}
 }

@@ -127,7 +127,7 @@ func unexpected(t storm.Tally) string {
 			fmt.Fprintf(&b, "\n%s: nothing is expected, seen %v", p, seen)
 		}
 		if r, broken := t.First[p]; broken && want != checker.Violated {
-			fmt.Fprintf(&b, "; seed %d: %s", r.Seed, r.Report.Finding(p).Story)
+			fmt.Fprintf(&b, "; seed %d: %s", r.Seed, r.Report.Finding(p).Story())
 		}
 	}
 	return b.String()

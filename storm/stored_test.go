@@ -49,7 +49,7 @@ func storeAndJudge(t *testing.T, s scenarios.Scenario, seed uint64) {
 	t.Errorf("%s, seed %d, is found to be something else when its stored history is judged again; lockstorm run %[1]s --seed %[2]d", s.Name, seed)
 	for i, f := range r.Report.Findings {
 		if g := again.Findings[i]; !reflect.DeepEqual(f, g) {
-			t.Logf("%s, while it ran: %v (%d) %s\nand from the file: %v (%d) %s", f.Property.Title(), f.Verdict, f.Count, f.Story, g.Verdict, g.Count, g.Story)
+			t.Logf("%s, while it ran: %v (%d) %s\nand from the file: %v (%d) %s", f.Property.Title(), f.Verdict, f.Count, f.Story(), g.Verdict, g.Count, g.Story())
 		}
 	}
 }

@@ -50,7 +50,7 @@ func never(t *testing.T, tally storm.Tally, properties ...checker.Property) {
 	for _, p := range properties {
 		if n := tally.Seen[p][checker.Violated]; n > 0 {
 			r := tally.First[p]
-			t.Errorf("%s is violated in %d of %d storms, first with seed %d: %s", p.Title(), n, tally.Runs, r.Seed, r.Report.Finding(p).Story)
+			t.Errorf("%s is violated in %d of %d storms, first with seed %d: %s", p.Title(), n, tally.Runs, r.Seed, r.Report.Finding(p).Story())
 		}
 	}
 }

@@ -19,7 +19,7 @@ func wantHolds(t *testing.T, b storm.Backend, s scenarios.Scenario, n int, prope
 	}
 	for _, p := range properties {
 		if got := tally.Observed(p); got != checker.Holds {
-			t.Errorf("%s is %v: %s", p, got, tally.First[p].Report.Finding(p).Story)
+			t.Errorf("%s is %v: %s", p, got, tally.First[p].Report.Finding(p).Story())
 		}
 	}
 }

@@ -103,7 +103,7 @@ func witness(t storm.Tally, p checker.Property) *Witness {
 	if !ok {
 		return nil
 	}
-	w := &Witness{Seed: r.Seed, Story: r.Report.Finding(p).Story}
+	w := &Witness{Seed: r.Seed, Story: r.Report.Finding(p).Story()}
 	if r.TraceHash != 0 {
 		w.Trace = hexadecimal(r.TraceHash)
 	}

@@ -120,7 +120,7 @@ func TestWhatIsTold(t *testing.T) {
 func TestInterruptedHoldIsTold(t *testing.T) {
 	told := trace.New(env.Monotonic)
 	told.Open(history.Header{Nodes: 3, Clients: 2}, nil)
-	panel := checker.NewPanel(history.Header{Nodes: 3, Clients: 2}, checker.Lease)
+	panel := checker.New(history.Header{Nodes: 3, Clients: 2}, checker.Lease)
 	for _, e := range []history.Event{
 		{Time: 0, Kind: history.Acquire, Client: 1, Token: "a"},
 		{Time: 1e6, Kind: history.Granted, Client: 1, Token: "a", Until: 5e6, Validity: 4e6},

@@ -15,7 +15,7 @@ type windows []checker.Window
 // Windows returns the windows of all holds in the order in which they began, as the judge
 // of lease or section exclusion sees them.
 func (t *Trace) Windows(p checker.Property) (all []checker.Window) {
-	panel := checker.NewPanel(t.header, p)
+	panel := checker.New(t.header, p)
 	panel.Windows(p, func(w checker.Window) { all = append(all, w) })
 	for _, r := range t.records {
 		if h, is := r.what.(Happened); is {

@@ -189,7 +189,7 @@ func (b *Board) finding(out *strings.Builder, f *Finding) {
 
 func (w *Witness) tell(out *strings.Builder) {
 	first := w.Shows[0]
-	fmt.Fprintf(out, "A witness: %s in %s, %s. %s.\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), strings.TrimSuffix(words.Sentence(w.Report.Finding(first).Story), "."))
+	fmt.Fprintf(out, "A witness: %s in %s, %s. %s.\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), strings.TrimSuffix(words.Sentence(w.Report.Finding(first).Story()), "."))
 	var again []string
 	for _, p := range w.Shows {
 		again = append(again, fmt.Sprintf("%s in %d", p.Code(), w.Again.Rate(p).K))

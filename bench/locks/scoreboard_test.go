@@ -130,7 +130,7 @@ func (b *Board) explain(t *testing.T, trial *Trial, seen locktest.Seen) {
 		if f, _ := Known(trial.Subject.Name, trial.Storm.Name, p); f != nil {
 			shows[f] = append(shows[f], p)
 		} else {
-			t.Errorf("seed %d: %s is violated, and no finding says why: %s", seen.Seed, p.Code(), found.Story)
+			t.Errorf("seed %d: %s is violated, and no finding says why: %s", seen.Seed, p.Code(), found.Story())
 		}
 	}
 	for f, properties := range shows {

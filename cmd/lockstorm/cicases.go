@@ -126,7 +126,7 @@ func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writ
 		check.Says = "not run to its end: " + whyEnded(ctx)
 		return check, nil
 	}
-	check.Says, check.Story = againstCase(*s.kept, finding, conclusion), told(finding.Story)
+	check.Says, check.Story = againstCase(*s.kept, finding, conclusion), told(finding.Lines()...)
 	check.Kept, err = o.keepRun(ctx, s.experiment, s.again, s.seed, problems)
 	return check, err
 }

@@ -94,7 +94,7 @@ func (o *ciOptions) broken(c ci.Check, p checker.Property, shot hunt.Shot) ci.Ch
 // found adds what was found when that was shrunk. Its run is kept beside its case.
 func (o *ciOptions) found(ctx context.Context, c ci.Check, f find, problems io.Writer) (ci.Check, error) {
 	c.Says += ": " + f.standing(o.hunt.assumed)
-	c.Story = f.shrunk() + "\n" + told(f.Small.Report.Finding(f.Property).Story)
+	c.Story = f.shrunk() + "\n" + told(f.Small.Report.Finding(f.Property).Lines()...)
 	if f.path == "" { // it could not be kept, which is told by itself
 		return c, nil
 	}

@@ -33,11 +33,8 @@ func evidence(dir string, pictures []results.Drawn) []string {
 }
 
 // told is a story as [tell] prints it.
-func told(story string) string {
-	if story == "" {
-		return ""
-	}
+func told(story ...string) string {
 	var b strings.Builder
-	tell(&b, story)
+	tell(&b, story...)
 	return b.String()
 }

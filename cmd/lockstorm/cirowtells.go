@@ -51,17 +51,17 @@ func telling(r storm.Result) (list []checker.Finding) {
 func tellRun(r storm.Result) (says, story string) {
 	var stands, stories []string // what is said of some properties, once
 	titles := map[string][]string{}
-	before := ""
+	var before checker.Finding
 	for _, f := range telling(r) {
 		stand := standingOf(r, f)
 		if titles[stand] == nil {
 			stands = append(stands, stand)
 		}
 		titles[stand] = append(titles[stand], f.Property.Title())
-		if f.Story != "" && !checker.SameOverlap(before, f.Story) {
-			stories = append(stories, told(f.Story))
+		if !checker.SameOverlap(before, f) {
+			stories = append(stories, told(f.Lines()...))
 		}
-		before = f.Story
+		before = f
 	}
 	for i, stand := range stands {
 		stands[i] = strings.Join(titles[stand], ", ") + ": " + stand

@@ -110,7 +110,7 @@ func (p *page) series(c account.Curve) {
 	p.say("%s", c.Threshold())
 	for _, t := range c.Tallies {
 		if r, ok := t.First[c.Property]; ok {
-			p.say("\nThe first violation, `lockstorm run %s --seed %d`: %s.", t.Scenario.Name, r.Seed, r.Report.Finding(c.Property).Story)
+			p.say("\nThe first violation, `lockstorm run %s --seed %d`: %s.", t.Scenario.Name, r.Seed, r.Report.Finding(c.Property).Story())
 			break
 		}
 	}

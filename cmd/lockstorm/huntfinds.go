@@ -186,7 +186,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds())
 func (f find) print(out io.Writer, assumed string) {
 	_, _ = fmt.Fprintf(out, "\n%s %s in run %d: %s\n", f.Property.Title(), terminal.On(out).Bad("violated"), f.Found.Number, f.standing(assumed))
 	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
-	tell(out, f.Small.Report.Finding(f.Property).Story)
+	tell(out, f.Small.Report.Finding(f.Property).Lines()...)
 	if f.path != "" {
 		_, _ = fmt.Fprintf(out, "%s   (--trace: step by step; --go: as a Go test)\n", words.Command("replay", f.path))
 	}
@@ -277,7 +277,7 @@ func scoreOf(q quest, h haul, finds []find) haulScore {
 		one := scoredFind{
 			Find: score.Find{
 				Property: f.Property, Run: f.Found.Number, Seconds: f.after.Seconds(),
-				Story: f.Small.Report.Finding(f.Property).Story,
+				Story: f.Small.Report.Finding(f.Property).Story(),
 			},
 			Defect: f.Excuse == nil, Found: trophy.ExtentOf(f.Found.Result.Done()), Shrunk: trophy.ExtentOf(f.Small.Done()), Unfinished: f.Shrunk.Unfinished, Case: f.path,
 		}

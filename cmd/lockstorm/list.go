@@ -19,7 +19,7 @@ import (
 func newList() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "List scenarios, locks, workloads, faults, backends and properties",
+		Short:   "List scenarios, locks, workloads, faults, backends, properties and assumptions",
 		Example: "  lockstorm list",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -88,6 +88,10 @@ func list(out io.Writer) error {
 	title("Properties")
 	for _, p := range checker.Properties() {
 		entry(p.String(), p.Code(), p.Title())
+	}
+	title("Assumptions")
+	for _, a := range checker.Assumptions() {
+		entry(string(a), a.Text())
 	}
 	printTable(out, t)
 	return nil

@@ -51,8 +51,8 @@ func (r replay) printCase(out io.Writer, done ran) error {
 	conclusion, on := c.Judge(done.last.Result), terminal.On(out)
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", r.again.name, coloured(on, conclusion, againstCase(*c, f, conclusion)))
 	_, _ = fmt.Fprintf(out, "%s %s (seed %d):\n", f.Property.Title(), on.Verdicts(f.Verdict.String()), c.Seed)
-	tell(out, f.Story)
-	if f.Story != c.Story && c.Story != "" {
+	tell(out, f.Lines()...)
+	if f.Story() != c.Story && c.Story != "" {
 		_, _ = fmt.Fprintln(out, "\nThe case tells it so:")
 		tell(out, c.Story)
 	}

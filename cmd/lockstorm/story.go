@@ -9,11 +9,11 @@ import (
 	"github.com/lockstorm/lockstorm/internal/words"
 )
 
-// tell prints a story for somebody who reads it: what happened one under the other, and
-// by itself what is concluded from it.
-func tell(out io.Writer, story string) {
-	for _, l := range words.Clauses(story) {
-		for i, part := range words.Lines(strings.TrimSpace(l), terminal.On(out).Prose()-len("    ")) {
+// tell prints the lines of a story, one under the other. What a line has too much hangs below
+// it.
+func tell(out io.Writer, story ...string) {
+	for _, l := range story {
+		for i, part := range words.Lines(l, terminal.On(out).Prose()-len("    ")) {
 			_, _ = fmt.Fprintf(out, "%s%s\n", strings.Repeat("  ", 1+min(i, 1)), part)
 		}
 	}

@@ -36,7 +36,7 @@ func printTally(out io.Writer, t storm.Tally) {
 	for _, p := range checker.Properties() {
 		if r, ok := t.First[p]; ok {
 			_, _ = fmt.Fprintf(out, "\n%s %s%s:\n", p.Title(), on.Bad("violated"), seeded(r))
-			tell(out, r.Report.Finding(p).Story)
+			tell(out, r.Report.Finding(p).Lines()...)
 		}
 	}
 	printSlipped(out, t)
@@ -54,7 +54,7 @@ func printTally(out io.Writer, t storm.Tally) {
 			_, _ = fmt.Fprintf(out, "\nCut short%s: %s\nWhat was not violated up to there is unknown.\n", seeded(r), r.Report.Cut)
 		default:
 			_, _ = fmt.Fprintf(out, "\n%s %s%s:\n", p.Title(), on.Strong("unknown"), seeded(r))
-			tell(out, r.Report.Finding(p).Story)
+			tell(out, r.Report.Finding(p).Lines()...)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func printSlipped(out io.Writer, t storm.Tally) {
 	for _, f := range r.Report.Findings {
 		if f.Verdict == checker.Violated {
 			_, _ = fmt.Fprintf(out, "\n%s violated in it, which may be the machine's doing:\n", f.Property.Title())
-			tell(out, f.Story)
+			tell(out, f.Lines()...)
 		}
 	}
 }

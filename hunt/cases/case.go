@@ -41,7 +41,7 @@ func New(r storm.Result, p checker.Property) Case {
 	return Case{
 		Property: p,
 		Shows:    f.Verdict,
-		Story:    f.Story,
+		Story:    f.Story(),
 		Seed:     r.Seed,
 		Trace:    r.Replay().Trace,
 		Scenario: s,

@@ -93,7 +93,7 @@ func TestRunAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.Replay().Same(r) || c.Judge(r) != storm.AsExpected || r.Report.Finding(c.Property).Story != c.Story {
+	if !c.Replay().Same(r) || c.Judge(r) != storm.AsExpected || r.Report.Finding(c.Property).Story() != c.Story {
 		t.Errorf("the run is another: %+v", r.Report.Finding(c.Property))
 	}
 	c.Shows = checker.Holds

@@ -41,7 +41,7 @@ func TestGoldenCases(t *testing.T) {
 			}
 			if c.Judge(r) != storm.AsExpected {
 				f := r.Report.Finding(c.Property)
-				t.Fatalf("%s is %v, and the case says %v: %s\nlockstorm replay --trace %s tells it step by step.", f.Property.Title(), f.Verdict, c.Shows, f.Story, path)
+				t.Fatalf("%s is %v, and the case says %v: %s\nlockstorm replay --trace %s tells it step by step.", f.Property.Title(), f.Verdict, c.Shows, f.Story(), path)
 			}
 			if runtime.GOARCH != "amd64" {
 				t.Skip("the traces are those of amd64: floating point may differ between architectures")

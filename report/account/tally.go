@@ -174,16 +174,16 @@ type Story struct {
 // Stories tells the first violation of each property; of one that is the same conflict as
 // the one before, that.
 func Stories(t storm.Tally) (list []Story) {
-	before := ""
+	var before checker.Finding
 	for _, p := range Violated(t) {
 		first := t.First[p]
-		story := first.Report.Finding(p).Story
-		text := story
-		if checker.SameOverlap(before, story) {
+		finding := first.Report.Finding(p)
+		text := finding.Story()
+		if checker.SameOverlap(before, finding) {
 			text = "the same overlap, of sections"
 		}
 		list = append(list, Story{p, first.Seed, text})
-		before = story
+		before = finding
 	}
 	return list
 }

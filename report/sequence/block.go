@@ -45,7 +45,7 @@ var verdicts = map[checker.Verdict]string{
 // Caption is the finding in a sentence, and what is left out of the run.
 func (d Diagram) Caption() string {
 	f := d.Finding
-	text := fmt.Sprintf("%s %s: %s.", f.Property.Title(), verdicts[f.Verdict], strings.TrimSuffix(f.Story, "."))
+	text := fmt.Sprintf("%s %s: %s.", f.Property.Title(), verdicts[f.Verdict], strings.TrimSuffix(f.Story(), "."))
 	for _, c := range d.Cuts {
 		text += " Of the run " + c.words() + "."
 	}

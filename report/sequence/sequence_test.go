@@ -339,7 +339,7 @@ func TestTextsAreShownAndNotRun(t *testing.T) {
 	told.Replied(1, 1, env.Reply{Node: 1, Answer: env.Failed, Err: errors.New(hostile)})
 	told.Record(&history.Event{Time: 2e6, Kind: history.Refused, Client: 1, Resource: hostile, Token: hostile, Reason: hostile})
 	told.Record(&history.Event{Time: 3e6, Kind: history.End, Reason: hostile})
-	d := Of(told, checker.Finding{Property: checker.Lease, Verdict: checker.Violated, Story: hostile})
+	d := Of(told, checker.Told(checker.Lease, checker.Violated, hostile))
 	check(t, d)
 	if n := shapes(t, d.SVG())["script"]; n != 0 {
 		t.Errorf("%d scripts in a drawing", n)

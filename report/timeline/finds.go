@@ -2,26 +2,26 @@ package timeline
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
 )
 
 // finds makes finds of what is violated or open, and marks them in the lanes.
 func (r *reading) finds(g *grants) []Find {
-	all := []Find{}
+	all, last := []Find{}, checker.Finding{}
 	for _, f := range r.run.Report.Findings {
 		if f.Verdict != checker.Violated && f.Verdict != checker.Unknown {
 			continue
 		}
 		r.markFind(f)
-		if last := len(all) - 1; last >= 0 && all[last].tells(f) {
-			all[last].Also = append(all[last].Also, Also{Property: named(f.Property), Count: f.Count})
+		if tellsSame(last, f) {
+			to := &all[len(all)-1]
+			to.Also = append(to.Also, Also{Property: named(f.Property), Count: f.Count})
 			continue
 		}
-		find := Find{Property: named(f.Property), Verdict: f.Verdict, Story: f.Story, Count: f.Count}
+		last = f
+		find := Find{Property: named(f.Property), Verdict: f.Verdict, Story: f.Story(), Count: f.Count}
 		if w := f.Where; w != nil {
 			find.From, find.To = w.From, w.To
 		}
@@ -34,10 +34,10 @@ func (r *reading) finds(g *grants) []Find {
 // named is a property by its code and its title.
 func named(p checker.Property) string { return p.Code() + " " + p.Title() }
 
-// tells reports whether a finding is the overlap that the find tells already.
-func (f *Find) tells(other checker.Finding) bool {
-	return f.Verdict == other.Verdict && checker.SameOverlap(f.Story, other.Story) &&
-		other.Where != nil && f.From == other.Where.From && f.To == other.Where.To
+// tellsSame reports whether two findings tell of one overlap at one place.
+func tellsSame(one, other checker.Finding) bool {
+	return one.Verdict == other.Verdict && checker.SameOverlap(one, other) &&
+		one.Where != nil && other.Where != nil && one.Where.From == other.Where.From && one.Where.To == other.Where.To
 }
 
 // markFind marks the time in which two hold at once, or else the place of a violation that
@@ -77,7 +77,7 @@ func (r *reading) clash(grant checker.Grant, p *checker.Pair, code string) {
 // mostNamed is how many grants a find names at most.
 const mostNamed = 12
 
-// grantsOf returns the grants of a finding: its pair, and those whose tokens its story names.
+// grantsOf returns the grants of a finding: its pair, and those that its events name.
 func grantsOf(f checker.Finding, g *grants) []int {
 	var all []int
 	add := func(i int) {
@@ -89,51 +89,28 @@ func grantsOf(f checker.Finding, g *grants) []int {
 		add(g.index(f.First.First))
 		add(g.index(f.First.Second))
 	}
-	pair := len(all)
-	for _, token := range tokensIn(f.Story) {
-		if slices.ContainsFunc(all[:pair], func(i int) bool { return words.Token(g.list[i].Token) == token }) {
-			continue
-		}
-		for _, i := range g.closest(token, f) {
-			add(i)
+	for _, told := range f.Events {
+		if told.Token != "" {
+			add(g.closest(told, f.Where))
 		}
 	}
 	return all
 }
 
-// tokensIn returns the tokens that a story names, as it prints them.
-func tokensIn(story string) (all []string) {
-	for _, part := range strings.Split(story, "token ")[1:] {
-		end := strings.IndexAny(part, "),; ")
-		if end < 0 {
-			end = len(part)
-		}
-		if token := part[:end]; !slices.Contains(all, token) {
-			all = append(all, token)
-		}
-	}
-	return all
-}
-
-// closest returns of each client the grant with a token that looks so which is closest to
-// the place of a finding, if there is any.
-func (g *grants) closest(token string, f checker.Finding) (all []int) {
-	best := map[int]int{} // by client: its index in all
+// closest returns the grant of a statement's client and token that is closest to a place, or
+// -1: a token can be granted several times.
+func (g *grants) closest(told checker.Statement, to *checker.Place) int {
+	best := -1
 	for i := range g.list {
 		one := &g.list[i]
-		if words.Token(one.Token) != token {
+		if one.Token != told.Token || one.Client != told.Client || told.Resource != "" && one.Resource != told.Resource {
 			continue
 		}
-		at, known := best[one.Client]
-		switch {
-		case !known:
-			best[one.Client] = len(all)
-			all = append(all, i)
-		case f.Where != nil && one.apart(f.Where) <= g.list[all[at]].apart(f.Where):
-			all[at] = i
+		if best < 0 || to == nil || one.apart(to) <= g.list[best].apart(to) {
+			best = i
 		}
 	}
-	return all
+	return best
 }
 
 // apart is how far the grant is from a place; 0: it lies in it, or around.

@@ -120,7 +120,7 @@ func windowsAreTheJudges(t tester, h told, m timeline.Model) {
 	t.Helper()
 	header, events := h.events(t)
 	var leases, sections []piece
-	panel := checker.NewPanel(header, checker.Lease, checker.Section)
+	panel := checker.New(header, checker.Lease, checker.Section)
 	note := func(of *[]piece) func(checker.Window) {
 		return func(w checker.Window) {
 			if w.To > w.From {
@@ -170,7 +170,7 @@ func findsAreTheReports(t tester, r checker.Report, m timeline.Model) {
 		if f.Verdict != checker.Violated && f.Verdict != checker.Unknown {
 			continue
 		}
-		if !checker.SameOverlap(before.Story, f.Story) {
+		if !checker.SameOverlap(before, f) {
 			n, before = n+1, f
 		}
 		if n > len(m.Finds) {
@@ -182,9 +182,9 @@ func findsAreTheReports(t tester, r checker.Report, m timeline.Model) {
 			if !slices.Contains(found.Also, is) || *f.Where != *before.Where {
 				t.Errorf("%+v is told by %+v, which does not say so", f, found)
 			}
-			f.Story = before.Story
+			f.Events, f.Causes = before.Events, before.Causes
 		}
-		if found.Story != f.Story || found.Verdict != f.Verdict || f.Where != nil && (found.From != f.Where.From || found.To != f.Where.To) {
+		if found.Story != f.Story() || found.Verdict != f.Verdict || f.Where != nil && (found.From != f.Where.From || found.To != f.Where.To) {
 			t.Errorf("found %+v, and the report has %+v", found, f)
 		}
 		for _, g := range found.Grants {
@@ -193,8 +193,8 @@ func findsAreTheReports(t tester, r checker.Report, m timeline.Model) {
 			}
 		}
 		for _, g := range m.Grants {
-			if strings.Contains(f.Story, "(token "+words.Token(g.Token)+")") && !slices.ContainsFunc(found.Grants, func(i int) bool { return words.Token(m.Grants[i].Token) == words.Token(g.Token) }) {
-				t.Errorf("%s: %s; it names the grants %v, and not %+v", found.Property, f.Story, found.Grants, g)
+			if strings.Contains(f.Story(), "(token "+words.Token(g.Token)+")") && !slices.ContainsFunc(found.Grants, func(i int) bool { return words.Token(m.Grants[i].Token) == words.Token(g.Token) }) {
+				t.Errorf("%s: %s; it names the grants %v, and not %+v", found.Property, f.Story(), found.Grants, g)
 			}
 		}
 		if p := f.First; p != nil {

@@ -73,7 +73,7 @@ type reading struct {
 	count  int          // of events, up to now
 	now    history.Time // of the last
 
-	panel    *checker.Panel
+	panel    *checker.Checker
 	follower *follow.Follower
 	clocks   *clocks // nil: none are shown
 
@@ -95,7 +95,7 @@ func newReading(run Run, h history.Header, shown excerpt) *reading {
 		run: run, header: h, shown: shown, rows: rows{}, whom: map[int]*whom{},
 		leaderless: -1, dead: map[int]bool{},
 	}
-	r.panel = checker.NewPanel(h, checker.Lease, checker.Section)
+	r.panel = checker.New(h, checker.Lease, checker.Section)
 	r.panel.Windows(checker.Lease, func(w checker.Window) { r.window(&r.leases, w) })
 	r.panel.Windows(checker.Section, func(w checker.Window) { r.window(&r.sections, w) })
 	r.panel.Demand(r.wait, r.outage)

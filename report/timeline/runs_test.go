@@ -35,7 +35,7 @@ func newTold(text string, report checker.Report, s *scenarios.Scenario) told {
 
 // write stores a history and judges it.
 func write(h history.Header, events ...history.Event) told {
-	panel := checker.NewPanel(h)
+	panel := checker.New(h)
 	for i := range events {
 		panel.Record(&events[i])
 	}

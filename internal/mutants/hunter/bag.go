@@ -29,7 +29,7 @@ func (b *bag) take(s hunt.Shot, named []checker.Property) (found bool, err error
 		b.finds = append(b.finds, mutants.Find{
 			Find: score.Find{
 				Property: p, Run: s.Number, Seconds: time.Since(b.began).Seconds(),
-				Story: s.Result.Report.Finding(p).Story,
+				Story: s.Result.Report.Finding(p).Story(),
 			},
 			Seed: s.Seed, Scenario: done,
 		})

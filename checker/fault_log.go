@@ -3,20 +3,19 @@ package checker
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// notes remembers what was done to the world, so that the story of a
+// faultLog remembers what was done to the world, so that the story of a
 // violation can tell it. What a fault of the plan brings about is told by the
 // fault; what comes about without one is told by itself.
-type notes struct {
-	recent []note
+type faultLog struct {
+	recent []loggedFault
 }
 
-// note is one thing that was done, from when to when.
-type note struct {
+// loggedFault is one thing that was done, from when to when.
+type loggedFault struct {
 	about subject
 	text  string
 	from  history.Time
@@ -40,7 +39,7 @@ type subject struct {
 }
 
 // none reports whether nothing was done to the world.
-func (n *notes) none() bool { return len(n.recent) == 0 }
+func (n *faultLog) none() bool { return len(n.recent) == 0 }
 
 // maxNotes bounds the notes that are kept; of those, what still goes on is
 // kept longest.
@@ -49,7 +48,7 @@ const maxNotes = 64
 // noted are the kinds of events that are observed.
 var noted = kindSet(history.FaultStart, history.FaultEnd, history.NodeDown, history.NodeUp, history.Pause, history.Resume, history.Kill)
 
-func (n *notes) observe(f *fact) {
+func (n *faultLog) observe(f *fact) {
 	if f.Kind == history.FaultStart {
 		n.begin(f, faultText(f))
 		return
@@ -68,7 +67,7 @@ func (n *notes) observe(f *fact) {
 }
 
 // observeBare notes what no fault tells.
-func (n *notes) observeBare(f *fact) {
+func (n *faultLog) observeBare(f *fact) {
 	switch f.Kind {
 	case history.NodeDown:
 		n.begin(f, fmt.Sprintf("node %d goes down", f.Node))
@@ -100,45 +99,43 @@ func faultText(f *fact) string {
 	return f.Detail
 }
 
-func (n *notes) begin(f *fact, text string) {
+func (n *faultLog) begin(f *fact, text string) {
 	if len(n.recent) == maxNotes {
 		n.recent = slices.Delete(n.recent, n.oldest(), n.oldest()+1)
 	}
-	v := note{about: f.subject(), text: text, from: f.Time, open: true}
+	v := loggedFault{about: f.subject(), text: text, from: f.Time, open: true}
 	if f.Kind == history.FaultStart {
 		v.kind, v.wrong = f.Name, nodeOrClient{f.Node, f.Client}
 	}
 	n.recent = append(n.recent, v)
 }
 
-// onClock tells what can have made the clocks of a machine wrong between two instants; "":
-// nothing has. A fault of which the history does not say what it is may have been that.
-func (n *notes) onClock(of nodeOrClient, from, to history.Time) string {
-	var told []string
+// onClock tells what can have made the clocks of a machine wrong between two instants. A
+// fault of which the history does not say what it is may have been that.
+func (n *faultLog) onClock(of nodeOrClient, from, to history.Time) (told []Statement) {
 	for _, v := range n.recent {
 		unnamed := v.about.kind == history.FaultStart && v.kind == ""
 		if v.from <= to && (v.wrong == of && v.affects(from) || unnamed) {
-			told = append(told, v.String())
+			told = append(told, v.statement())
 		}
 	}
-	return strings.Join(told, "; ")
+	return told
 }
 
 // clones tells what has made clients copies of each other, whose random numbers are the same
-// from then on; "": nothing has.
-func (n *notes) clones() string {
-	var told []string
+// from then on.
+func (n *faultLog) clones() (told []Statement) {
 	for _, v := range n.recent {
 		if v.kind == "clone" {
-			told = append(told, v.String())
+			told = append(told, v.statement())
 		}
 	}
-	return strings.Join(told, "; ")
+	return told
 }
 
 // affects reports whether the fault can still make a clock go wrong at an instant, or
 // after it. What a clock has gone wrong by can heal slowly when the fault is over.
-func (v note) affects(from history.Time) bool {
+func (v loggedFault) affects(from history.Time) bool {
 	switch over := v.ended && v.to < from; v.kind {
 	case "clock-jump":
 		return v.from >= from || v.ended
@@ -150,23 +147,23 @@ func (v note) affects(from history.Time) bool {
 
 // oldest returns the place of the oldest note of what is over, or else of the
 // oldest of all.
-func (n *notes) oldest() int {
-	return max(0, slices.IndexFunc(n.recent, func(v note) bool { return !v.open }))
+func (n *faultLog) oldest() int {
+	return max(0, slices.IndexFunc(n.recent, func(v loggedFault) bool { return !v.open }))
 }
 
-func (n *notes) end(about subject, at history.Time) {
+func (n *faultLog) end(about subject, at history.Time) {
 	if v := n.last(about); v != nil && v.open {
 		v.open, v.ended, v.to = false, true, at
 	}
 }
 
-func (n *notes) leave(about subject, how string) {
+func (n *faultLog) leave(about subject, how string) {
 	if v := n.last(about); v != nil {
 		v.left = how
 	}
 }
 
-func (n *notes) last(about subject) *note {
+func (n *faultLog) last(about subject) *loggedFault {
 	for i := len(n.recent) - 1; i >= 0; i-- {
 		if n.recent[i].about == about {
 			return &n.recent[i]
@@ -177,8 +174,8 @@ func (n *notes) last(about subject) *note {
 
 // between returns what went on in some part of the time from a to b, as it
 // was known at b.
-func (n *notes) between(a, b history.Time) []note {
-	var list []note
+func (n *faultLog) between(a, b history.Time) []loggedFault {
+	var list []loggedFault
 	for _, v := range n.recent {
 		if v.from > b || !v.open && v.from < a && v.to < a {
 			continue
@@ -191,38 +188,29 @@ func (n *notes) between(a, b history.Time) []note {
 	return list
 }
 
-func (v note) String() string {
-	text := fmt.Sprintf("%s at %s", v.text, at(v.from))
-	back := ""
-	if v.left != "" {
-		back = " and is back " + v.left
+// statement tells the note.
+func (v loggedFault) statement() Statement {
+	s := Statement{Kind: FaultInjected, Detail: v.text, At: v.from, Left: v.left, More: v.ended}
+	if v.ended {
+		s.To = v.to
 	}
-	switch {
-	case !v.ended:
-		return text
-	case v.to == v.from:
-		return text + back + " at once"
-	case back != "":
-		return text + back + " at " + at(v.to)
-	}
-	return text + ", until " + at(v.to)
+	return s
 }
 
 // after returns those of a list, which is in the order of time, that begin after an instant.
-func after(list []note, limit history.Time) []note {
-	if i := slices.IndexFunc(list, func(v note) bool { return v.from > limit }); i >= 0 {
+func after(list []loggedFault, limit history.Time) []loggedFault {
+	if i := slices.IndexFunc(list, func(v loggedFault) bool { return v.from > limit }); i >= 0 {
 		return list[i:]
 	}
 	return nil
 }
 
-// tell tells the notes that begin at or before a time, or those after it.
-func tell(list []note, limit history.Time, after bool) string {
-	var told []string
+// statementsOf tells the notes that begin at or before a time, or those after it.
+func statementsOf(list []loggedFault, limit history.Time, after bool) (told []Statement) {
 	for _, v := range list {
 		if v.from > limit == after {
-			told = append(told, v.String())
+			told = append(told, v.statement())
 		}
 	}
-	return strings.Join(told, "; ")
+	return told
 }

@@ -11,14 +11,14 @@ import (
 func TestTimesOfLosses(t *testing.T) {
 	const ms = history.Time(time.Millisecond)
 	for _, c := range []struct {
-		when map[int]history.Time
+		when []NodeTime
 		want string
 	}{
-		{map[int]history.Time{3: 421 * ms}, "at 421ms"},
-		{map[int]history.Time{3: 1000 * ms, 4: 1001 * ms}, "at 1.001s"},
-		{map[int]history.Time{3: 421 * ms, 4: 1021 * ms}, "at 421ms and 1.021s"},
-		{map[int]history.Time{4: 421 * ms, 3: 1021 * ms}, "at 1.021s and 421ms"},
-		{map[int]history.Time{1: 500 * ms, 3: 421 * ms, 4: 1021 * ms}, "between 421ms and 1.021s"},
+		{[]NodeTime{{3, 421 * ms}}, "at 421ms"},
+		{[]NodeTime{{3, 1000 * ms}, {4, 1001 * ms}}, "at 1.001s"},
+		{[]NodeTime{{3, 421 * ms}, {4, 1021 * ms}}, "at 421ms and 1.021s"},
+		{[]NodeTime{{3, 1021 * ms}, {4, 421 * ms}}, "at 1.021s and 421ms"},
+		{[]NodeTime{{1, 500 * ms}, {3, 421 * ms}, {4, 1021 * ms}}, "between 421ms and 1.021s"},
 	} {
 		if got := times(c.when); got != c.want {
 			t.Errorf("%v: got %q, want %q", c.when, got, c.want)

@@ -2,11 +2,11 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// parted is a hold that a client has released. A caller can make the mistake to extend
+// releasedHold is a hold that a client has released. A caller can make the mistake to extend
 // it all the same, and a lock has to refuse that. Of each client the last is remembered;
 // and of those before it some whose release was not confirmed, because a lock can make
 // the mistake to go on with those. Whoever names another one names nothing that is known.
-type parted struct {
+type releasedHold struct {
 	resource *resource // nil: none was
 	token    string
 	released history.Time // when the release returned
@@ -18,19 +18,19 @@ type parted struct {
 // confirmed; after that the oldest, which have expired first, are forgotten.
 const maxUnconfirmed = 4
 
-// part takes note of a release that has returned.
-func (c *client) part(h *hold, f *fact) {
+// rememberRelease takes note of a release that has returned.
+func (c *client) rememberRelease(h *hold, f *fact) {
 	if c.parted.kept {
 		if len(c.unconfirmed) == maxUnconfirmed {
 			c.unconfirmed = cut(c.unconfirmed, 0)
 		}
 		c.unconfirmed = append(c.unconfirmed, c.parted)
 	}
-	c.parted = parted{resource: h.resource, token: h.token, released: f.Time, kept: f.Outcome != history.OK}
+	c.parted = releasedHold{resource: h.resource, token: h.token, released: f.Time, kept: f.Outcome != history.OK}
 }
 
-// partedFrom returns what the client has released, if the event is about that.
-func (c *client) partedFrom(e *history.Event) *parted {
+// releasedHold returns what the client has released, if the event is about that.
+func (c *client) releasedHold(e *history.Event) *releasedHold {
 	if c.parted.is(e) {
 		return &c.parted
 	}
@@ -42,14 +42,14 @@ func (c *client) partedFrom(e *history.Event) *parted {
 	return nil
 }
 
-func (p *parted) is(e *history.Event) bool {
+func (p *releasedHold) is(e *history.Event) bool {
 	return p.resource != nil && p.token == e.Token && p.resource.name == e.Resource
 }
 
-// extendParted enters the call of an extension of what was released, and reports
+// extendReleased enters the call of an extension of what was released, and reports
 // whether it is one.
-func (f *fact) extendParted() bool {
-	p := f.client.partedFrom(f.Event)
+func (f *fact) extendReleased() bool {
+	p := f.client.releasedHold(f.Event)
 	if p == nil || p.extend.open {
 		return false
 	}
@@ -57,9 +57,9 @@ func (f *fact) extendParted() bool {
 	return true
 }
 
-// partedExtended makes f the return of such an extension, and reports whether it is one.
-func (f *fact) partedExtended() bool {
-	p := f.client.partedFrom(f.Event)
+// releasedExtended makes f the return of such an extension, and reports whether it is one.
+func (f *fact) releasedExtended() bool {
+	p := f.client.releasedHold(f.Event)
 	if p == nil || !p.extend.open {
 		return false
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// loss is a key of a hold that went away before its holder let go.
-type loss struct {
+// keyLoss is a key of a hold that went away before its holder let go.
+type keyLoss struct {
 	node   int
 	reason string
 	at     history.Time
@@ -25,15 +25,15 @@ type renewal struct {
 }
 
 // lose takes note that a node has lost the hold's key.
-func (l *ledger) lose(k keyChange) {
+func (l *state) lose(k keyChange) {
 	h := k.hold
 	if h.letGo || k.reason == history.Deleted && k.client == h.client.number {
 		return
 	}
-	v := loss{node: k.node, reason: k.reason, at: k.at, client: k.client}
+	v := keyLoss{node: k.node, reason: k.reason, at: k.at, client: k.client}
 	if k.reason == history.Expired {
 		given := renewal{client: h.client.number, at: h.acquire.at, ttl: h.ttl}
-		for _, r := range h.fate().renewed {
+		for _, r := range h.history().renewed {
 			if r.node == k.node {
 				given = r
 			}
@@ -44,27 +44,27 @@ func (l *ledger) lose(k keyChange) {
 		v.early = given.at.Add(given.ttl).Sub(k.at)
 		v.back = since(l.started, k.node, given.at)
 	}
-	h.fate().lost = append(h.fate().lost, v)
+	h.history().lost = append(h.history().lost, v)
 }
 
-// fate is what became of the keys of a hold, or of its entry in a store, in ways that
+// keyHistory is what became of the keys of a hold, or of its entry in a store, in ways that
 // few have.
-type fate struct {
+type keyHistory struct {
 	entry   entry
-	lost    []loss    // before its holder let go
+	lost    []keyLoss // before its holder let go
 	renewed []renewal // by node
 }
 
-func (h *hold) fate() *fate {
+func (h *hold) history() *keyHistory {
 	if h.keys.fate == nil {
-		h.keys.fate = &fate{}
+		h.keys.fate = &keyHistory{}
 	}
 	return h.keys.fate
 }
 
-// renewKey takes note that a node keeps the hold's key for longer.
-func (h *hold) renewKey(k keyChange) {
-	f, ttl := h.fate(), h.asked
+// keyRenewed takes note that a node keeps the hold's key for longer.
+func (h *hold) keyRenewed(k keyChange) {
+	f, ttl := h.history(), h.asked
 	if ttl == 0 {
 		ttl = h.ttl
 	}
@@ -73,10 +73,10 @@ func (h *hold) renewKey(k keyChange) {
 }
 
 // foreign reports whether the key expired as another client had asked for.
-func (v loss) foreign() bool { return v.reason == history.Expired && v.client != 0 }
+func (v keyLoss) foreign() bool { return v.reason == history.Expired && v.client != 0 }
 
 // restored reports whether the node came back with an expiry from before.
-func (v loss) restored() bool { return v.short() && v.back && !v.foreign() }
+func (v keyLoss) restored() bool { return v.short() && v.back && !v.foreign() }
 
 // short reports whether the key expired before its time.
-func (v loss) short() bool { return v.reason == history.Expired && v.early > noticeable }
+func (v keyLoss) short() bool { return v.reason == history.Expired && v.early > noticeable }

@@ -1,7 +1,7 @@
 package checker
 
-// stray is a key that a node keeps under a resource's name.
-type stray struct {
+// orphanKey is a key that a node keeps under a resource's name.
+type orphanKey struct {
 	resource *resource
 	node     int
 	token    string
@@ -10,9 +10,9 @@ type stray struct {
 // keySet enters a key, which obstructs every try for the resource that is under
 // way for another token.
 func (t *tolerance) keySet(f *fact) {
-	r := t.ledger.resource(f.Resource)
+	r := t.state.resource(f.Resource)
 	t.forget(f)
-	r.kept = append(r.kept, stray{r, f.Node, f.Token})
+	r.kept = append(r.kept, orphanKey{r, f.Node, f.Token})
 	for _, h := range r.holds {
 		if h.token != f.Token {
 			h.obstructed = h.obstructed.with(f.Node)
@@ -22,8 +22,8 @@ func (t *tolerance) keySet(f *fact) {
 
 // forget takes the key of a node off.
 func (t *tolerance) forget(f *fact) {
-	r := t.ledger.resource(f.Resource)
-	r.kept = without(r.kept, func(s *stray) bool {
+	r := t.state.resource(f.Resource)
+	r.kept = without(r.kept, func(s *orphanKey) bool {
 		if s.node == f.Node {
 			t.cleared = append(t.cleared, *s)
 		}
@@ -34,7 +34,7 @@ func (t *tolerance) forget(f *fact) {
 // obstruct says which nodes keep a key in the way of a try that was called in this
 // instant, or did until then.
 func (t *tolerance) obstruct(h *hold) {
-	for _, keys := range [][]stray{h.resource.kept, t.cleared} {
+	for _, keys := range [][]orphanKey{h.resource.kept, t.cleared} {
 		for _, s := range keys {
 			if s.resource == h.resource && s.token != h.token {
 				h.obstructed = h.obstructed.with(s.node)

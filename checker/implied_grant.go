@@ -1,16 +1,15 @@
 package checker
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// act is a call that only a holder makes, under a try that has not returned. If it comes to
+// impliedGrant is a call that only a holder makes, under a try that has not returned. If it comes to
 // something the try was granted, and its acquire counts as returned at the call of the
-// first act that did. Until that is known every act has a turn of its own in the line.
-type act struct {
+// first impliedGrant that did. Until that is known every impliedGrant has a turn of its own in the line.
+type impliedGrant struct {
 	kind    history.Kind // Extend or Write
 	value   int64        // that is written
 	at      history.Time
@@ -21,10 +20,10 @@ type act struct {
 }
 
 // open reports whether it is not known yet if the window begins with the act.
-func (a *act) open() bool { return !a.begins && !a.void }
+func (a *impliedGrant) open() bool { return !a.begins && !a.void }
 
 // actOf returns the newest act of a kind and a value, or nil: it has been decided.
-func (w *window) actOf(kind history.Kind, value int64) *act {
+func (w *window) actOf(kind history.Kind, value int64) *impliedGrant {
 	for _, a := range slices.Backward(w.acts) {
 		if a.kind == kind && a.value == value {
 			return a
@@ -53,9 +52,9 @@ func (x *exclusion) act(h *hold, f *fact) {
 	if f.Kind == history.Extend { // what returns from now on is the later extension
 		x.drop(w, w.actOf(f.Kind, f.Value))
 	}
-	a := &act{kind: f.Kind, value: f.Value, at: x.now}
+	a := &impliedGrant{kind: f.Kind, value: f.Value, at: x.now}
 	w.acts = append(w.acts, a)
-	x.turns = append(x.turns, turn{hold: h, act: a})
+	x.turns = append(x.turns, windowEvent{hold: h, act: a})
 	if !w.begun {
 		w.begun, w.tentative, w.call = true, true, h.acquire.at
 	}
@@ -70,7 +69,7 @@ func (x *exclusion) succeed(h *hold, kind history.Kind, value int64) {
 	}
 	a := w.actOf(kind, value)
 	if a != nil && a.yielded {
-		x.regret(h, a)
+		x.confirmTooLate(h, a)
 		a = w.candidate()
 	}
 	if a != nil {
@@ -89,7 +88,7 @@ func (x *exclusion) fail(h *hold, kind history.Kind, value int64) {
 }
 
 // drop makes nothing of an act, unless it has come to something.
-func (x *exclusion) drop(w *window, a *act) {
+func (x *exclusion) drop(w *window, a *impliedGrant) {
 	if a != nil && !a.came {
 		a.void = true
 		w.acts = remove(w.acts, a)
@@ -98,7 +97,7 @@ func (x *exclusion) drop(w *window, a *act) {
 
 // candidate returns the first act that may begin the window, or nil: of those of one
 // instant one that has come to something.
-func (w *window) candidate() (first *act) {
+func (w *window) candidate() (first *impliedGrant) {
 	for _, a := range w.acts {
 		if !a.yielded && (first == nil || a.at == first.at && a.came) {
 			first = a
@@ -124,7 +123,7 @@ func (x *exclusion) decide(h *hold) {
 }
 
 // begun says that the window begins with an act, and so with no other one.
-func (x *exclusion) begun(w *window, first *act) {
+func (x *exclusion) begun(w *window, first *impliedGrant) {
 	for i := len(w.acts) - 1; i >= 0; i-- {
 		switch a := w.acts[i]; {
 		case a == first:
@@ -148,30 +147,32 @@ func (x *exclusion) forget(h *hold) {
 }
 
 // yield lets the turn of an act give way, to those that wait behind it.
-func (x *exclusion) yield(h *hold, a *act) {
+func (x *exclusion) yield(h *hold, a *impliedGrant) {
 	a.yielded, a.void = true, true
 	x.decide(h)
 	if h.over || h.client.dead {
-		x.ledger.settling = append(x.ledger.settling, h)
+		x.state.settling = append(x.state.settling, h)
 	}
 }
 
-// regret says that an act has come to something whose turn has given way: what it met, if
+// confirmTooLate says that an act has come to something whose turn has given way: what it met, if
 // anything, was not seen.
-func (x *exclusion) regret(h *hold, a *act) {
+func (x *exclusion) confirmTooLate(h *hold, a *impliedGrant) {
 	w := &h.windows[x.index]
 	w.acts = remove(w.acts, a)
-	if x.doubt != "" {
+	if x.doubt != nil {
 		return
 	}
 	x.uncertain = &Place{Resource: h.resource.name, From: a.at, To: x.now}
-	x.doubt = fmt.Sprintf("client %d acted at %s as the holder of %q (token %s), its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",
-		h.client.number, at(a.at), h.resource.name, short(h.token), a.kind, at(x.now), maxWaiting, x.window)
+	x.doubt = &Statement{
+		Kind: UndecidedOverlap, Client: h.client.number, Resource: h.resource.name, Token: h.token,
+		At: a.at, To: x.now, Left: a.kind.String(), Detail: x.window,
+	}
 }
 
 // giveUp drops the acts of which nothing was heard again.
 func (x *exclusion) giveUp() {
-	for _, c := range x.ledger.clients {
+	for _, c := range x.state.clients {
 		for _, h := range c.holds {
 			w := &h.windows[x.index]
 			if len(w.acts) == 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Panel is all the judges of one history. It is a [history.Sink] and not safe
+// Checker is all the judges of one history. It is a [history.Sink] and not safe
 // for concurrent use.
-type Panel struct {
-	ledger *ledger
-	notes  *notes
-	asked  []Property // in the order of the judges, the last of which they are asked of
-	judges []judge
-	meters []meter
+type Checker struct {
+	state    *state
+	faultLog *faultLog
+	asked    []Property // in the order of the judges, the last of which they are asked of
+	judges   []propertyChecker
+	meters   []meter
 
 	observers []observer      // the judges, and then the meters
 	settlers  []settler       // nil: it has nothing to do at the end of an instant
@@ -68,19 +68,19 @@ type calmer interface {
 	settles() kinds
 }
 
-// judge finds out about one property.
-type judge interface {
+// propertyChecker finds out about one property.
+type propertyChecker interface {
 	observer
 	// finding is called once, after everything else. end is the instant of
 	// the last event.
 	finding(end history.Time) Finding
 }
 
-// NewPanel returns the judges of the history that begins with the header: of all
+// New returns the judges of the history that begins with the header: of all
 // properties, and with them whoever takes the measurements. If properties are named,
 // they alone are judged and nothing is measured.
-func NewPanel(h history.Header, only ...Property) *Panel {
-	p := &Panel{cut: endless, ledger: newLedger(h), notes: &notes{}}
+func New(h history.Header, only ...Property) *Checker {
+	p := &Checker{cut: endless, state: newState(h), faultLog: &faultLog{}}
 	most := len(properties) + len(meters)
 	p.observers, p.settlers = make([]observer, 0, most), make([]settler, 0, most)
 	for _, a := range properties {
@@ -88,7 +88,7 @@ func NewPanel(h history.Header, only ...Property) *Panel {
 		if !asked && a.property != Lease { // it keeps the windows that others go by
 			continue
 		}
-		j := a.judge(h, p.ledger, p.notes)
+		j := a.judge(h, p.state, p.faultLog)
 		p.listen(j)
 		p.judges = append(p.judges, j)
 		if asked {
@@ -99,7 +99,7 @@ func NewPanel(h history.Header, only ...Property) *Panel {
 		return p
 	}
 	for _, newMeter := range meters {
-		m := newMeter(h, p.ledger)
+		m := newMeter(h, p.state)
 		p.meters = append(p.meters, m)
 		p.listen(m)
 	}
@@ -110,7 +110,7 @@ func NewPanel(h history.Header, only ...Property) *Panel {
 const endless = "the history has no end"
 
 // judgeOf returns the judge of a property, which must have been asked for.
-func (p *Panel) judgeOf(asked Property) judge {
+func (p *Checker) judgeOf(asked Property) propertyChecker {
 	i := slices.Index(p.asked, asked)
 	if i < 0 {
 		panic("checker: the panel was not asked for " + asked.String())
@@ -119,13 +119,13 @@ func (p *Panel) judgeOf(asked Property) judge {
 }
 
 // silent is how many judges, from the first, nobody asked for.
-func (p *Panel) silent() int { return len(p.judges) - len(p.asked) }
+func (p *Checker) silent() int { return len(p.judges) - len(p.asked) }
 
 // maxKinds is how many kinds of events there can be: see [kinds].
 const maxKinds = 64
 
 // listen lets an observer hear of what it wants to, after those before it.
-func (p *Panel) listen(o observer) {
+func (p *Checker) listen(o observer) {
 	bit := uint64(1) << len(p.observers)
 	hears, settles := o.hears(), kinds(0)
 	s, _ := o.(settler)
@@ -149,12 +149,12 @@ func (p *Panel) listen(o observer) {
 // makes under one token, and their returns, are taken in the order in which
 // they are recorded, and so is what a node does to the keys of one resource, and a grant
 // that enters a hold again before the release that leaves it.
-func (p *Panel) Record(e *history.Event) {
-	p.ledger.docket.event++
-	if e.Kind == history.Step && !isHeard(e.Name) {
+func (p *Checker) Record(e *history.Event) {
+	p.state.docket.event++
+	if e.Kind == history.Step && !isTryStep(e.Name) {
 		return
 	}
-	if p.ledger.docket.full {
+	if p.state.docket.full {
 		p.ended(e)
 		return
 	}
@@ -165,11 +165,11 @@ func (p *Panel) Record(e *history.Event) {
 		p.now, p.atInstant = e.Time, 0
 	}
 	if p.atInstant++; p.atInstant > maxInstant {
-		p.ledger.refuse("more than %d events at one instant, %s", maxInstant, at(e.Time))
+		p.state.refuse("more than %d events at one instant, %s", maxInstant, at(e.Time))
 		return
 	}
 	if single.has(e.Kind) {
-		p.retell(e)
+		p.checkRepeated(e)
 	}
 	if !p.take(e, false) {
 		p.wait(e)
@@ -177,14 +177,14 @@ func (p *Panel) Record(e *history.Event) {
 }
 
 // take lets the judges observe the event, if it makes sense by now.
-func (p *Panel) take(e *history.Event, force bool) bool {
+func (p *Checker) take(e *history.Event, force bool) bool {
 	f := &p.fact
 	*f = fact{Event: e}
-	if !p.ledger.resolve(f, force) {
+	if !p.state.resolve(f, force) {
 		return false
 	}
 	if noted.has(f.Kind) {
-		p.notes.observe(f)
+		p.faultLog.observe(f)
 	}
 	r := &p.routes[f.Kind%maxKinds]
 	for rest := r.hearing; rest != 0; rest &= rest - 1 {
@@ -196,50 +196,50 @@ func (p *Panel) take(e *history.Event, force bool) bool {
 }
 
 // ended takes note of how the history ends.
-func (p *Panel) ended(e *history.Event) {
+func (p *Checker) ended(e *history.Event) {
 	if e.Kind == history.End {
 		p.cut = e.Reason
 	}
 }
 
 // wait puts an event aside until others of its instant have come.
-func (p *Panel) wait(e *history.Event) {
+func (p *Checker) wait(e *history.Event) {
 	if len(p.late) < maxLate {
-		p.late = append(p.late, late{*e, p.ledger.docket.event})
+		p.late = append(p.late, late{*e, p.state.docket.event})
 		return
 	}
-	p.ledger.refuse("more than %d events of one instant, %s, come before what they follow from", maxLate, at(e.Time))
+	p.state.refuse("more than %d events of one instant, %s, come before what they follow from", maxLate, at(e.Time))
 }
 
 // unsettled reports whether there is anything to do at the end of the instant. After most
 // there is not.
-func (p *Panel) unsettled() bool {
-	l := p.ledger
+func (p *Checker) unsettled() bool {
+	l := p.state
 	return len(p.late)|len(p.told)|len(l.changes)|len(l.settling)|int(p.settling) != 0
 }
 
 // settle closes an instant.
-func (p *Panel) settle() {
+func (p *Checker) settle() {
 	if len(p.late) > 0 {
 		p.takeLate()
 	}
 	p.told = p.told[:0]
-	if len(p.ledger.changes) > 0 {
-		p.ledger.settleKeys()
+	if len(p.state.changes) > 0 {
+		p.state.settleKeys()
 	}
 	for rest := p.settling; rest != 0; rest &= rest - 1 {
 		p.settlers[bits.TrailingZeros64(rest)].settle()
 	}
 	p.settling = 0
-	if len(p.ledger.settling) > 0 || len(p.ledger.changes) > 0 {
-		p.ledger.settle()
+	if len(p.state.settling) > 0 || len(p.state.changes) > 0 {
+		p.state.settle()
 	}
 }
 
 // takeLate takes the events that had to wait for others of the instant. If
 // they wait in vain, calls are taken before returns.
-func (p *Panel) takeLate() {
-	defer func(event int) { p.ledger.docket.event = event }(p.ledger.docket.event)
+func (p *Checker) takeLate() {
+	defer func(event int) { p.state.docket.event = event }(p.state.docket.event)
 	for len(p.late) > 0 {
 		if p.takeReady() {
 			continue
@@ -250,7 +250,7 @@ func (p *Panel) takeLate() {
 }
 
 // takeReady takes the first late event that makes sense by now, if any does.
-func (p *Panel) takeReady() bool {
+func (p *Checker) takeReady() bool {
 	for i := range p.late {
 		if p.takeThe(i, false) {
 			return true
@@ -260,9 +260,9 @@ func (p *Panel) takeReady() bool {
 }
 
 // takeThe takes one of the late events, and off their list.
-func (p *Panel) takeThe(i int, force bool) bool {
+func (p *Checker) takeThe(i int, force bool) bool {
 	v := &p.late[i]
-	p.ledger.docket.event = v.ordinal
+	p.state.docket.event = v.ordinal
 	if !p.take(&v.Event, force) {
 		return false
 	}
@@ -273,9 +273,9 @@ func (p *Panel) takeThe(i int, force bool) bool {
 // Finish asks every judge for its finding. What a history does not violate
 // that has no end event, or one that says that the run was cut short, is
 // unknown. The panel takes no events after it.
-func (p *Panel) Finish() Report {
+func (p *Checker) Finish() Report {
 	p.settle()
-	if d := p.ledger.docket; d.full && (p.cut == "" || p.cut == endless) {
+	if d := p.state.docket; d.full && (p.cut == "" || p.cut == endless) {
 		p.cut = fmt.Sprintf("too much to judge: event %d: %s", d.first.Event, d.first.What)
 	}
 	r := Report{Cut: p.cut}
@@ -286,7 +286,7 @@ func (p *Panel) Finish() Report {
 		}
 		f.Property = p.asked[i-p.silent()]
 		if p.cut != "" && f.Verdict != Violated {
-			f.Verdict, f.Story = Unknown, p.cut+"; up to there: "+f.Story
+			f.Verdict, f.Undecided = Unknown, p.cut
 			f.Where = &Place{From: p.now, To: p.now}
 		}
 		r.Findings = append(r.Findings, f)

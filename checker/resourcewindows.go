@@ -2,7 +2,7 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// line is what one rule has to remember of one resource: the windows that are
+// resourceWindows is what one rule has to remember of one resource: the windows that are
 // live, and the latest instant that is not strictly inside any window.
 //
 // That instant is enough for rule (b). An empty window that is judged at now
@@ -12,7 +12,7 @@ import "github.com/lockstorm/lockstorm/history"
 // instant at which the last live window ends: that is a point of no window,
 // even if the next one begins there, because windows that touch leave the
 // point between them.
-type line struct {
+type resourceWindows struct {
 	live []span
 	free history.Time
 
@@ -20,7 +20,7 @@ type line struct {
 
 	// waiting holds back turns, in their order from the first on, behind one that
 	// is open: the begin of a window that is not certain yet.
-	waiting []turn
+	waiting []windowEvent
 	first   int
 }
 
@@ -45,13 +45,13 @@ type ended struct {
 	from  history.Time
 	at    history.Time
 	by    history.Kind
-	kept  nodes // that had the key of the hold
-	fate  *fate // of its keys
+	kept  nodes       // that had the key of the hold
+	fate  *keyHistory // of its keys
 }
 
 // take reports whether the turn can be judged at once, and otherwise puts it
 // at the end of the line.
-func (l *line) take(t *turn) bool {
+func (l *resourceWindows) take(t *windowEvent) bool {
 	if len(l.waiting) == 0 && !t.open() {
 		return true
 	}
@@ -65,7 +65,7 @@ func (l *line) take(t *turn) bool {
 
 // next takes the first waiting turn off the line, if it is not open. It is good until the
 // next is put there.
-func (l *line) next() *turn {
+func (l *resourceWindows) next() *windowEvent {
 	if l.first == len(l.waiting) {
 		l.waiting, l.first = l.waiting[:0], 0
 		return nil
@@ -83,14 +83,14 @@ func (l *line) next() *turn {
 }
 
 // crowded returns the open turn that has to give way, if any.
-func (l *line) crowded() *turn {
+func (l *resourceWindows) crowded() *windowEvent {
 	if len(l.waiting)-l.first <= maxWaiting {
 		return nil
 	}
 	return &l.waiting[l.first]
 }
 
-func (l *line) begin(t *turn) {
+func (l *resourceWindows) begin(t *windowEvent) {
 	if len(l.live) == 0 {
 		l.free = t.at
 	}
@@ -100,7 +100,7 @@ func (l *line) begin(t *turn) {
 
 // end ends the live window of the turn's hold, and returns it. There is none if what it
 // would have begun with came to nothing.
-func (l *line) end(t *turn) (over span, ever bool) {
+func (l *resourceWindows) end(t *windowEvent) (over span, ever bool) {
 	for i := range l.live {
 		if l.live[i].hold == t.hold {
 			over, ever = l.live[i], true
@@ -116,7 +116,7 @@ func (l *line) end(t *turn) (over span, ever bool) {
 }
 
 // remember keeps the window that has ended last.
-func (l *line) remember(s span, t *turn) {
+func (l *resourceWindows) remember(s span, t *windowEvent) {
 	if l.last == nil {
 		l.last = &ended{}
 	}
@@ -125,7 +125,7 @@ func (l *line) remember(s span, t *turn) {
 
 // note makes of e a window as far as it has come at the turn. It is written field by field
 // since it is so for every window, and asked for hardly ever.
-func (e *ended) note(s span, t *turn) {
+func (e *ended) note(s span, t *windowEvent) {
 	h := s.hold
 	e.from, e.at, e.by = s.from, t.at, t.by
 	e.acted, e.kept, e.fate = !h.returned, h.keys.set, h.keys.fate
@@ -139,7 +139,7 @@ func (e *ended) note(s span, t *turn) {
 // while the hold was over that is now said to have gone on. Windows that are still live the
 // one that begins meets anyway; of those that were over before they began, nobody relied on
 // any.
-func (l *line) interrupted(over *past) *ended {
+func (l *resourceWindows) interrupted(over *past) *ended {
 	if !over.ever || l.last == nil || l.last.at <= over.end {
 		return nil
 	}
@@ -147,11 +147,11 @@ func (l *line) interrupted(over *past) *ended {
 }
 
 // hasPoint reports whether rule (b) is kept by an empty window.
-func (l *line) hasPoint(t *turn) bool { return len(l.live) == 0 || t.since <= l.free }
+func (l *resourceWindows) hasPoint(t *windowEvent) bool { return len(l.live) == 0 || t.since <= l.free }
 
 // contender returns a window of somebody else that took some of the time through which the
 // hold of a claim says that it has gone on, or nil.
-func (l *line) contender(t *turn) *ended {
+func (l *resourceWindows) contender(t *windowEvent) *ended {
 	for _, s := range l.live {
 		if s.from < t.at {
 			e := &ended{live: true}

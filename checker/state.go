@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -11,11 +10,11 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// ledger finds out whom and what each event is about: it matches returns with
+// state finds out whom and what each event is about: it matches returns with
 // their calls, and keeps the holds that further events can concern.
-type ledger struct {
+type state struct {
 	header     history.Header
-	docket     docket
+	docket     contradictions
 	clients    []*client            // by number
 	down       nodes                // whose server is not running
 	started    map[int]history.Time // by node: when its server last came up again
@@ -40,7 +39,7 @@ type fact struct {
 	hold    *hold
 	try     *hold // of a grant that enters the hold again: see [reentered]
 	section *section
-	parted  *parted // of an extension of what was released
+	parted  *releasedHold // of an extension of what was released
 
 	replaced *section // that a read leaves, without a write
 
@@ -50,13 +49,13 @@ type fact struct {
 	took time.Duration // from call to return, what the client stood still not counted
 }
 
-func newLedger(h history.Header) *ledger {
-	l := &ledger{header: h, started: map[int]history.Time{}, faults: map[int]bool{}, resources: map[string]*resource{}}
+func newState(h history.Header) *state {
+	l := &state{header: h, started: map[int]history.Time{}, faults: map[int]bool{}, resources: map[string]*resource{}}
 	l.client(h.Clients)
 	return l
 }
 
-func (l *ledger) client(number int) *client {
+func (l *state) client(number int) *client {
 	if known := l.clients; uint(number) < uint(len(known)) {
 		return known[number]
 	}
@@ -64,14 +63,14 @@ func (l *ledger) client(number int) *client {
 }
 
 // admit makes the client of a number, and of all up to it.
-func (l *ledger) admit(number int) *client {
+func (l *state) admit(number int) *client {
 	for number >= len(l.clients) {
 		l.clients = append(l.clients, &client{number: len(l.clients), turned: longAgo, cancelled: longAgo})
 	}
 	return l.clients[number]
 }
 
-func (l *ledger) resource(name string) *resource {
+func (l *state) resource(name string) *resource {
 	recent := &l.recent[slot(name)]
 	if *recent != nil && (*recent).name == name {
 		return *recent
@@ -95,14 +94,14 @@ func slot(name string) int {
 }
 
 // inOrder returns all resources in the order of their names.
-func (l *ledger) inOrder() []*resource {
+func (l *state) inOrder() []*resource {
 	all := slices.Collect(maps.Values(l.resources))
 	slices.SortFunc(all, func(a, b *resource) int { return strings.Compare(a.name, b.name) })
 	return all
 }
 
 // newHold opens a hold with the call of acquire.
-func (l *ledger) newHold(e *history.Event) *hold {
+func (l *state) newHold(e *history.Event) *hold {
 	c, r := l.client(e.Client), l.resource(e.Resource)
 	h := l.blank()
 	h.client, h.resource, h.token, h.ttl = c, r, e.Token, e.TTL
@@ -120,8 +119,8 @@ const anyLapse = math.MinInt64
 // comes to it.
 const noEnd = math.MaxInt64
 
-// endOf returns the end of validity that a return tells.
-func endOf(e *history.Event) int64 {
+// validityEnd returns the end of validity that a return tells.
+func validityEnd(e *history.Event) int64 {
 	if e.Until == 0 {
 		return noEnd
 	}
@@ -130,7 +129,7 @@ func endOf(e *history.Event) int64 {
 
 // blank returns a hold of which nothing is known, with a number that no other has
 // that may still be spoken of.
-func (l *ledger) blank() *hold {
+func (l *state) blank() *hold {
 	l.serial++
 	last := len(l.spare) - 1
 	if last < 0 {
@@ -146,7 +145,7 @@ func (l *ledger) blank() *hold {
 
 // settle lets go of the holds that no event can concern any more: the last first,
 // as it is found, and taken out, at the end of its list.
-func (l *ledger) settle() {
+func (l *state) settle() {
 	for i := len(l.settling) - 1; i >= 0; i-- {
 		if h := l.settling[i]; !h.retired && h.finished() {
 			l.retire(h)
@@ -165,7 +164,7 @@ func (h *hold) finished() bool {
 	return h.over || h.client.dead && (lease.over || !lease.begun && h.writes == 0)
 }
 
-func (l *ledger) retire(h *hold) {
+func (l *state) retire(h *hold) {
 	h.retired = true
 	h.client.drop(h)
 	h.client.strand(h)
@@ -183,7 +182,7 @@ func (l *ledger) retire(h *hold) {
 
 // reuse lets another take the place of a hold that is retired, once no line speaks
 // of it any more.
-func (l *ledger) reuse(h *hold) {
+func (l *state) reuse(h *hold) {
 	if h.retired && h.lined == 0 {
 		l.spare = append(l.spare, h)
 	}
@@ -241,6 +240,6 @@ type comeback struct {
 }
 
 // leads tells of a node that came to lead a store.
-func (c comeback) leads() string {
-	return fmt.Sprintf("node %d leads it since %s %s", c.node, at(c.at), c.how)
+func (c comeback) leads() Statement {
+	return Statement{Kind: Leads, Node: c.node, At: c.at, Detail: c.how}
 }

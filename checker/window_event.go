@@ -7,24 +7,24 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// turn is one thing that happens to a line, at an instant.
-type turn struct {
-	kind  turnKind
+// windowEvent is one thing that happens to a line, at an instant.
+type windowEvent struct {
+	kind  windowEventKind
 	hold  *hold
 	at    history.Time
-	since history.Time // of an empty window: the earliest p
-	by    history.Kind // what ended the window
-	act   *act         // by which alone the window may have begun; nil: that is certain
+	since history.Time  // of an empty window: the earliest p
+	by    history.Kind  // what ended the window
+	act   *impliedGrant // by which alone the window may have begun; nil: that is certain
 }
 
 // open reports whether it is not known yet if the turn is one.
-func (t *turn) open() bool { return t.act != nil && t.act.open() }
+func (t *windowEvent) open() bool { return t.act != nil && t.act.open() }
 
-type turnKind uint8
+type windowEventKind uint8
 
 // The kinds, in the order in which those of one instant are judged.
 const (
-	noTurn turnKind = iota
+	noTurn windowEventKind = iota
 	endTurn
 	beginTurn
 	emptyTurn
@@ -33,7 +33,7 @@ const (
 
 // compare orders the turns of one instant, so that the order in which their
 // events were recorded makes no difference.
-func (t turn) compare(u turn) int {
+func (t windowEvent) compare(u windowEvent) int {
 	if t.kind != u.kind {
 		return cmp.Compare(t.kind, u.kind)
 	}

@@ -1,0 +1,290 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// conflict is what the history tells of why one client was granted the lock while
+// another had it.
+type conflict struct {
+	faultLog *faultLog
+	quorum   electorate // none: what the nodes did is not known, or the lock keeps nothing there
+	stored   bool       // the lock keeps nothing on nodes
+
+	client  int // whose hold was there
+	token   string
+	other   int // who came
+	theirs  string
+	at      history.Time
+	lapsed  bool // the validity was over
+	lapse   history.Time
+	paused   clientPause // while it held
+	delayed clientPause // while it was about to be granted
+	losses  []keyLoss
+	kept    nodes // that had the key of the hold which was there
+	came    nodes // that had the other's
+	vouched extension
+	endless bool
+	behind  time.Duration // by how much the holder counted on more validity than it was told of, at least
+	since   history.Time  // when its try was called
+	until   history.Time  // as far as it is known to have counted
+	emptied comeback      // the last node that came back without its keys
+	entry   entry         // of the hold that was there, in a store
+	its     entry         // of the one that came
+	early   time.Duration // by how much the store was early to end the first, at least
+}
+
+// contender is what there is to know of the hold that came while another was there.
+type contender struct {
+	client int
+	token  string
+	kept   nodes       // that had its key
+	fate   *keyHistory // nil: nothing became of its keys, or its entry
+}
+
+func (h *hold) contender() contender {
+	return contender{client: h.client.number, token: h.token, kept: h.keys.set, fate: h.keys.fate}
+}
+
+func (v *ended) contender() contender {
+	return contender{client: v.grant.Client, token: v.grant.Token, kept: v.kept, fate: v.fate}
+}
+
+func (v contender) entry() (e entry) {
+	if v.fate != nil {
+		e = v.fate.entry
+	}
+	return e
+}
+
+// newConflict tells of the hold that was there, and of the one that came, as of now.
+func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflict {
+	l := x.state
+	c := &conflict{
+		faultLog: x.faultLog, stored: l.header.Keepers < 0,
+		client: a.client.number, token: a.token, other: b.client, theirs: b.token, at: now,
+		since: a.acquire.at, until: now,
+		kept: a.keys.set, came: b.kept,
+		endless: a.endless(),
+	}
+	if l.header.Keys {
+		c.quorum = electorateOf(l.header)
+	}
+	if s := a.client.still; s.ever && a.acquire.at <= s.from && s.to <= a.granted {
+		c.delayed = s
+	}
+	if v := l.emptied; v.at > a.acquire.at && v.at <= now {
+		c.emptied = v
+	}
+	c.vouched, _ = a.vouched()
+	c.entry, c.its = a.history().entry, b.entry()
+	c.early = c.vouched.at.Add(c.vouched.left).Sub(c.entry.at)
+	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
+		c.lapsed, c.lapse = true, w.end
+	}
+	for _, v := range a.history().lost {
+		if v.at <= now {
+			c.losses = append(c.losses, v)
+		}
+	}
+	if where := slices.DeleteFunc(slices.Clone(c.losses), func(v keyLoss) bool { return !b.kept.has(v.node) }); len(where) > 0 {
+		c.losses = where
+	}
+	c.counted(a, now)
+	return c
+}
+
+// counted looks how far the holder's clock is behind at an instant at which its
+// validity went on, or has just ended.
+func (c *conflict) counted(a *hold, now history.Time) {
+	if a.client.still.from <= c.at {
+		c.paused = a.client.still.since(max(a.acquire.at, a.granted))
+	}
+	if w := &a.windows[leaseRule]; w.over {
+		now = min(now, w.end)
+	}
+	if v, ever := a.vouched(); ever && v.at <= now {
+		c.behind = max(c.behind, now.Sub(v.at)-v.left)
+		c.until = max(c.until, now)
+	}
+}
+
+// causes says which assumptions were broken.
+func (c *conflict) causes() []Cause {
+	switch {
+	case c.lapsed:
+		return broken(StopsInTime, append([]Statement{{Kind: ValidityEnded, Client: c.client, At: c.lapse}}, c.paused.tell()...)...)
+	case len(c.losses) > 0:
+		return c.losing()
+	case !c.quorum.None():
+		return c.voting()
+	case c.stored && (c.entry.gone || c.its.gone):
+		return c.storing()
+	case c.slow():
+		return broken(ClocksAgree, c.slowHolder())
+	case c.overran() && c.at > c.vouched.at.Add(c.vouched.left):
+		return unbroken(c.faultLog, Statement{Kind: DeadlineLate})
+	case c.stored:
+		return unbroken(c.faultLog, Statement{Kind: GrantedBoth})
+	case c.emptied.node != 0:
+		return broken(KeepsOrStaysAway, Statement{Kind: CameBackEmpty, Node: c.emptied.node, Detail: c.emptied.how, At: c.emptied.at})
+	}
+	return unbroken(c.faultLog, Statement{Kind: GrantedBoth, More: true})
+}
+
+// storing is for a lock that keeps an entry of each hold in a store.
+func (c *conflict) storing() []Cause {
+	e := c.entry
+	if !e.gone {
+		return unbroken(c.faultLog, Statement{Kind: EntryGone, Client: c.other, Other: c.other, At: c.its.at, Detail: c.its.reason})
+	}
+	if e.reason == history.Forgotten {
+		return broken(StoreKeeps, Statement{Kind: LeadsWithout, Node: e.leader, At: e.at, Client: c.client})
+	}
+	evidence := []Statement{{Kind: EntryGone, Client: c.client, At: e.at, Detail: e.reason, More: true}}
+	if c.early > noticeable && len(c.faultLog.onClock(nodeOrClient{node: e.leader}, c.since, e.at)) > 0 {
+		evidence = append(evidence, Statement{Kind: LeaderAhead, Node: e.leader, For: c.early})
+	}
+	if c.slow() {
+		evidence = append(evidence, c.slowHolder())
+	}
+	if len(evidence) == 1 {
+		return unbroken(c.faultLog, evidence...)
+	}
+	return broken(StoreAgrees, evidence...)
+}
+
+// voting is for a hold whose keys were all there.
+func (c *conflict) voting() []Cause {
+	for _, v := range []struct {
+		client int
+		keys   nodes
+	}{{c.other, c.came}, {c.client, c.kept}} {
+		if !c.quorum.has(v.keys) {
+			return unbroken(c.faultLog, Statement{Kind: FewVotes, Client: c.client, Other: v.client, Share: c.quorum.share(v.keys)})
+		}
+	}
+	if both := c.kept & c.came; both != 0 {
+		return broken(OneMaster, Statement{Kind: TwoKeys, Nodes: both.listed(nil), Client: c.client, Other: c.other})
+	}
+	return unbroken(c.faultLog, Statement{Kind: GrantedBoth, Client: c.client})
+}
+
+// losing is for a hold whose keys were gone, one cause for each kind of loss.
+func (c *conflict) losing() (causes []Cause) {
+	add := func(a Assumption, how, reason string, which func(keyLoss) bool, more ...Statement) {
+		lost, when := nodes(0), map[int]history.Time{}
+		for _, v := range c.losses {
+			if which(v) {
+				lost, when[v.node] = lost.with(v.node), v.at
+			}
+		}
+		if lost != 0 {
+			key := Statement{Kind: KeyLost, Detail: how, Client: c.client, Nodes: lost.listed(func(n int) history.Time { return when[n] })}
+			if reason != "" {
+				key.Other = c.asker(reason)
+			}
+			causes = append(causes, Cause{Assumption: a, Evidence: append([]Statement{key}, more...)})
+		}
+	}
+	because := func(reason string) func(keyLoss) bool {
+		return func(v keyLoss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
+	}
+	add(KeepsOrStaysAway, "forgotten", "", because(history.Forgotten))
+	add(KeepsUntilExpiry, "evicted", "", because(history.Evicted))
+	add(KeepsAcknowledged, "rolled-back", "", because(history.RolledBack))
+	add(KeepsAcknowledged, "earlier-expiry", "", keyLoss.restored)
+	add(OnlyHolder, "deleted", history.Deleted, because(history.Deleted))
+	add(LookAndSet, "overwritten", history.Overwritten, because(history.Overwritten))
+	add(OnlyHolder, "expired-for", history.Expired, keyLoss.foreign)
+	if clocks := c.wrongClocks(); len(clocks) > 0 {
+		add(ClocksAgree, "expired", "", because(history.Expired), clocks...)
+	}
+	if len(causes) == 0 {
+		return unbroken(c.faultLog, c.unexplained()...)
+	}
+	return causes
+}
+
+// unexplained is for keys that have expired while no fault made a clock wrong.
+//
+// Of a holder that stood still before the grant no history tells whether its clock did not
+// count that time, or the lock: the lock reads the clock at moments that only it knows.
+func (c *conflict) unexplained() []Statement {
+	var early time.Duration
+	for _, v := range c.losses {
+		early = max(early, v.early)
+	}
+	if early > noticeable {
+		return []Statement{{Kind: KeyEarly, Client: c.client, For: early}}
+	}
+	told := []Statement{{Kind: KeyLived, Client: c.client, More: c.overran()}}
+	if s := c.delayed; s.ever {
+		told = append(told, Statement{Kind: StoodBefore, Client: c.client, From: s.from, To: s.to})
+	}
+	return told
+}
+
+// asker is the client that asked for a loss; 0: it is not known.
+func (c *conflict) asker(reason string) int {
+	for _, v := range c.losses {
+		if v.reason == reason && v.client != 0 {
+			return v.client
+		}
+	}
+	return 0
+}
+
+// noticeable is by how much clocks have to be apart for a story: on real machines
+// every instant is a little late.
+const noticeable = time.Millisecond
+
+// overran reports whether the holder counted on more validity than it was told of.
+func (c *conflict) overran() bool { return c.behind > noticeable && !c.endless }
+
+// slow reports whether it did because its clock fell behind: that a fault has to explain.
+func (c *conflict) slow() bool {
+	return c.overran() && len(c.faultLog.onClock(nodeOrClient{client: c.client}, c.since, c.until)) > 0
+}
+
+// wrongClocks says whose clocks were wrong, if any are seen to be.
+func (c *conflict) wrongClocks() (wrong []Statement) {
+	var ahead nodes
+	least := time.Duration(0)
+	for _, v := range c.losses {
+		if v.short() && len(c.faultLog.onClock(nodeOrClient{node: v.node}, c.since, v.at)) > 0 {
+			if ahead == 0 || v.early < least {
+				least = v.early
+			}
+			ahead = ahead.with(v.node)
+		}
+	}
+	if ahead != 0 {
+		wrong = append(wrong, Statement{Kind: ClocksAhead, Nodes: ahead.listed(nil), For: least})
+	}
+	if c.slow() {
+		wrong = append(wrong, c.slowHolder())
+	}
+	return wrong
+}
+
+func (c *conflict) slowHolder() Statement {
+	return Statement{Kind: ClockBehind, Client: c.client, For: c.behind}
+}
+
+// extension is how much validity was left when an extension returned, or the grant.
+type extension struct {
+	at   history.Time
+	left time.Duration
+}
+
+// vouched returns the last of them, if any has returned.
+func (h *hold) vouched() (last extension, ever bool) {
+	if h.renewed.at != 0 {
+		return h.renewed, true
+	}
+	return extension{at: h.granted, left: h.validity}, h.returned
+}

@@ -1,0 +1,575 @@
+package checker
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/words"
+)
+
+// Story puts a finding into words that a person can follow, in one paragraph.
+func (f Finding) Story() string { return strings.Join(f.Lines(), " ") }
+
+// Lines is the story with a line for each thing that happened, and by itself what is
+// concluded from it. Nothing is broken within a line.
+func (f Finding) Lines() []string {
+	if f.told != "" {
+		return []string{f.told}
+	}
+	var t text
+	if f.Undecided != "" {
+		t.sentence(f.Undecided)
+		if len(f.Events) > 0 {
+			t.clause("up to there: ")
+		}
+	}
+	t.list(f.Events)
+	if m := f.Meanwhile; len(m) > 0 {
+		t.sentence("")
+		if m[0].Kind != NoFault && m[0].Kind != NoFaultThen {
+			t.add("Meanwhile: ")
+		}
+		t.list(m)
+	}
+	for i, c := range f.Causes {
+		if i == 0 {
+			t.sentence(c.heading())
+		} else {
+			t.clause("and ")
+		}
+		if c.Assumption == "" {
+			t.list(c.Evidence)
+			continue
+		}
+		var evidence text
+		evidence.list(c.Evidence)
+		t.add(fmt.Sprintf("%s (%s)", c.Assumption.Text(), strings.Join(evidence.lines, " ")))
+	}
+	return t.lines
+}
+
+// heading says whether an assumption was broken.
+func (c Cause) heading() string {
+	switch {
+	case c.Assumption != "":
+		return "Broken assumption: "
+	case c.Faultless:
+		return "No fault took place: "
+	}
+	return "No assumption is seen to be broken: "
+}
+
+// text is lines that are being written.
+type text struct{ lines []string }
+
+// add writes on in the last line.
+func (t *text) add(words string) {
+	if len(t.lines) == 0 {
+		t.lines = []string{""}
+	}
+	t.lines[len(t.lines)-1] += words
+}
+
+// clause begins a line that goes on with the sentence, and sentence one that does not.
+func (t *text) clause(words string)   { t.begin(";", words) }
+func (t *text) sentence(words string) { t.begin(".", words) }
+
+func (t *text) begin(end, words string) {
+	if last := len(t.lines) - 1; last >= 0 {
+		t.lines[last] += end
+	}
+	t.lines = append(t.lines, words)
+}
+
+// list writes statements one after another.
+func (t *text) list(list []Statement) {
+	for i := range list {
+		if i > 0 {
+			if between := list[i-1].before(&list[i]); between != "" {
+				t.add(between)
+			} else {
+				t.clause("")
+			}
+		}
+		t.add(list[i].String())
+	}
+}
+
+// before is what stands between a statement and the next, which goes on in its line; "": the
+// next begins a line.
+func (s *Statement) before(next *Statement) string {
+	switch next.Kind {
+	case HoldEnded:
+		return " "
+	case Overlap, NobodyGranted, ValidityOver, ValidityLess:
+		return ", "
+	case ClocksAhead, LeaderAhead, ClockBehind:
+		if s.isClock() {
+			return ", and "
+		}
+		return ": "
+	}
+	switch s.Kind {
+	case LostUpdate, NoOrder:
+		return ": "
+	case StaleRead:
+		return ", "
+	}
+	if s.Kind == Accessed && s.Detail == "stale" {
+		return ": "
+	}
+	return ""
+}
+
+func (s *Statement) isClock() bool {
+	return s.Kind == ClocksAhead || s.Kind == LeaderAhead || s.Kind == ClockBehind
+}
+
+// String puts a statement into words.
+func (s Statement) String() string {
+	for _, render := range []func(*Statement) string{(*Statement).event, (*Statement).breach, (*Statement).evidence, (*Statement).basis} {
+		if text := render(&s); text != "" {
+			return text
+		}
+	}
+	return string(s.Kind)
+}
+
+// lock names the resource and the token.
+func (s *Statement) lock() string { return fmt.Sprintf("%q (token %s)", s.Resource, short(s.Token)) }
+
+// event renders what happened to holds, sections and fences.
+func (s *Statement) event() string {
+	switch s.Kind {
+	case FaultInjected:
+		return s.fault()
+	case NoFault:
+		return "No fault took place"
+	case NoFaultThen:
+		return "No fault went on meanwhile"
+	case HoldBegan:
+		return s.holdBegan()
+	case HoldEnded:
+		switch {
+		case s.Detail == "empty":
+			return "with nothing left of it"
+		case s.Detail == "beyond":
+			return "and held it beyond that"
+		}
+		return "and held it " + s.End.until("it", "its validity")
+	case Overlap:
+		who := fmt.Sprintf("client %d", s.End.Client)
+		return fmt.Sprintf("while client %d still held it: their %ss overlap by %s, %s", s.Client, s.Detail, span4(s.For), s.End.until(who, "the validity of "+who))
+	case NeverFree:
+		return fmt.Sprintf("at no point from %s on was the lock free, client %d held it", at(s.At), s.Client)
+	case LateExtension:
+		when := "only then, at " + at(s.At)
+		if s.More {
+			when = "at " + at(s.At)
+		}
+		return fmt.Sprintf("%s, client %d was granted more time, as if it had held it all along", when, s.Client)
+	case FencedGrant:
+		return fmt.Sprintf("client %d was granted %s at %s with the fence %d", s.Client, s.lock(), at(s.At), s.Fence)
+	case FencedAfter:
+		when := "called acquire after that"
+		if s.Detail == "ended" {
+			when = fmt.Sprintf("came after client %d had ceased to hold it", s.Other)
+		}
+		return fmt.Sprintf("client %d, which %s, was granted it (token %s) at %s with the fence %d", s.Client, when, short(s.Token), at(s.At), s.Fence)
+	case LostUpdate:
+		return fmt.Sprintf("lost update on %q", s.Resource)
+	case StaleRead:
+		return fmt.Sprintf("on %q", s.Resource)
+	case Accessed:
+		return s.accessed()
+	case ValueBefore:
+		return fmt.Sprintf("it was %d before", s.Read)
+	case NoOrder:
+		return fmt.Sprintf("no order of these sections of %q, from the value %d on, explains what they read", s.Resource, s.Read)
+	case MoreSections:
+		return fmt.Sprintf("and %d more", s.Count)
+	}
+	return ""
+}
+
+func (s *Statement) fault() string {
+	text, back := fmt.Sprintf("%s at %s", s.Detail, at(s.At)), ""
+	if s.Left != "" {
+		back = " and is back " + s.Left
+	}
+	switch {
+	case !s.More:
+		return text
+	case s.To == s.At:
+		return text + back + " at once"
+	case back != "":
+		return text + back + " at " + at(s.To)
+	}
+	return text + ", until " + at(s.To)
+}
+
+func (s *Statement) holdBegan() string {
+	how := map[string]string{
+		"granted": "was granted", "extended": "was granted more time for",
+		"acted": "acted, its acquire not having returned, as the holder of",
+	}[s.Detail]
+	text := fmt.Sprintf("client %d %s %s at %s", s.Client, how, s.lock(), at(s.At))
+	switch {
+	case s.More:
+		text += ", without an end"
+	case s.Validity > 0:
+		text += fmt.Sprintf(" with %s of validity left", span4(s.Validity))
+	}
+	if s.To > s.At {
+		text += fmt.Sprintf(" and was last granted more time at %s", at(s.To))
+	}
+	return text
+}
+
+// until says what ended a hold.
+func (e *End) until(who, validity string) string {
+	what := validity + " ended"
+	switch e.By {
+	case history.End.String():
+		return "until the history ended"
+	case history.Release.String():
+		what = who + " called release"
+	case history.Lost.String():
+		what = who + " was told of the loss"
+	case history.Expiring.String():
+		what = who + " was warned"
+	case history.Kill.String():
+		what = who + " died"
+	}
+	return "until " + what + " at " + at(e.At)
+}
+
+func (s *Statement) accessed() string {
+	text := fmt.Sprintf("client %d (token %s) ", s.Client, short(s.Token))
+	if !s.More {
+		text += fmt.Sprintf("read %d at %s and ", s.Read, at(s.From))
+	}
+	text += fmt.Sprintf("wrote %d at %s", s.Wrote, at(s.At))
+	if s.To.Sub(s.At) > noticeable {
+		text += fmt.Sprintf(", which arrived at %s", at(s.To))
+	}
+	switch s.Detail {
+	case "stale":
+		text += fmt.Sprintf(", but %d was not the value at any time then", s.Count)
+	case "before":
+		text += " before it"
+	}
+	return text
+}
+
+// breach renders waits, calls and keys that broke a promise.
+func (s *Statement) breach() string {
+	switch s.Kind {
+	case WaitedLong:
+		switch s.Detail {
+		case "refused":
+			return fmt.Sprintf("at %s client %d was refused %q once more", at(s.At), s.Client, s.Resource)
+		case "granted":
+			return fmt.Sprintf("client %d was granted %q only at %s, having called acquire at %s", s.Client, s.Resource, at(s.At), at(s.Call))
+		}
+		return fmt.Sprintf("at %s client %d still waited for %q, having called acquire at %s", at(s.At), s.Client, s.Resource, at(s.Call))
+	case NobodyGranted:
+		return fmt.Sprintf("and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed",
+			at(s.At), s.TTL, s.Bound)
+	case RefusedInRow:
+		return fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %v and nobody competed",
+			s.Client, s.Resource, counted(s.Count, "try"), at(s.From), at(s.At), s.Share)
+	case KeyLeft:
+		return fmt.Sprintf("node %d still kept the key of %s at %s, %v after client %d had given it up, though it was in reach all that time",
+			s.Node, s.lock(), at(s.At), s.For, s.Client)
+	case CallSlow:
+		return fmt.Sprintf("client %d called %s of %s at %s and it took %s to return, more than %s", s.Client, s.Detail, s.lock(), at(s.Call), span4(s.For), s.Bound)
+	case CallOpen:
+		return fmt.Sprintf("client %d called %s of %s at %s and it had not returned %s later, when the history ended; the bound is %s",
+			s.Client, s.Detail, s.lock(), at(s.Call), span4(s.For), s.Bound)
+	case TTLImpossible:
+		what := map[string]string{"grant": "granted", "extension": "granted an extension of"}[s.Detail]
+		return fmt.Sprintf("client %d was %s %s at %s for a TTL of %s, which cannot be kept and has to be refused", s.Client, what, s.lock(), at(s.At), s.TTL)
+	case ExtendedReleased:
+		return fmt.Sprintf("client %d called extend of %s at %s and was told at %s that it was extended, but had released it at %s",
+			s.Client, s.lock(), at(s.Call), at(s.At), at(s.To))
+	case NoValidity:
+		what := map[string]string{"grant": "a grant", "extension": "an extension"}[s.Detail]
+		return fmt.Sprintf("client %d got %s of %s at %s with %s of validity left", s.Client, what, s.lock(), at(s.At), span4(s.Validity))
+	case ValidityOver:
+		return fmt.Sprintf("as the lock says; by its clock the validity had ended %s before the check of it", span4(s.For))
+	case ValidityLess:
+		return fmt.Sprintf("as the lock says; by its clock it was no more than %s at the check of it", span4(s.For))
+	case KeyDeleted:
+		return fmt.Sprintf("node %d deleted the key of %s at %s for client %d, while client %d held the lock since %s and had not called release",
+			s.Node, s.lock(), at(s.At), s.Other, s.Client, at(s.From))
+	case ReleaseDenied:
+		return fmt.Sprintf("client %d called release of %s at %s and was told at %s that it was held no more, but %v deleted the key in between",
+			s.Client, s.lock(), at(s.Call), at(s.At), s.Share)
+	case Unbacked:
+		told, done := "that it was still held", "deleted"
+		if s.Detail == "extend" {
+			told, done = "that it was extended", "extended"
+		}
+		return fmt.Sprintf("client %d called %s of %s at %s and was told at %s %s, but only %v %s the key in between",
+			s.Client, s.Detail, s.lock(), at(s.Call), at(s.At), told, s.Share, done)
+	case HeldBeyond:
+		return fmt.Sprintf("client %d held %s since %s for a time to live that was over at %s", s.Client, s.lock(), at(s.From), at(s.To))
+	case RanOn:
+		return fmt.Sprintf("it ran on until %s, for %s, more than %s, and its context had not ended", at(s.At), span4(s.For), s.Bound)
+	case ToldLate:
+		return fmt.Sprintf("the end of validity that it was told came at %s, %s too late, more than %s", at(s.At), span4(s.For), s.Bound)
+	case ToldHeld:
+		return fmt.Sprintf("it asked at %s whether it held the lock, and was told that it did", at(s.At))
+	}
+	return ""
+}
+
+// evidence renders how it shows that an assumption was broken, or that none was.
+func (s *Statement) evidence() string {
+	switch s.Kind {
+	case ValidityEnded:
+		return fmt.Sprintf("client %d's was over at %s", s.Client, at(s.At))
+	case WriteLate:
+		how := fmt.Sprintf("the validity of client %d was over at %s", s.Client, at(s.To))
+		if s.More {
+			how = fmt.Sprintf("client %d was told at %s that it had lost the lock", s.Client, at(s.To))
+		}
+		return fmt.Sprintf("%s, and its write, called at %s, was accepted", how, at(s.At))
+	case WriteOpen:
+		return fmt.Sprintf("client %d's, called at %s, had not returned when it released", s.Client, at(s.At))
+	case StoodStill:
+		if s.To == forever {
+			return "it stood still from " + at(s.From) + " on"
+		}
+		return fmt.Sprintf("it stood still from %s to %s", at(s.From), at(s.To))
+	case StoodBefore:
+		return fmt.Sprintf("client %d had stood still from %s to %s, before the grant", s.Client, at(s.From), at(s.To))
+	case KeyLost:
+		return s.keyLost()
+	case ClocksAhead:
+		return fmt.Sprintf("%s of %v got ahead by %s or more", words.Plural(len(s.Nodes), "the clock"), setOf(s.Nodes), span4(s.For))
+	case LeaderAhead:
+		return fmt.Sprintf("the clock of node %d, which led, got ahead by %s or more", s.Node, span4(s.For))
+	case ClockBehind:
+		return fmt.Sprintf("the clock of client %d fell behind by %s or more", s.Client, span4(s.For))
+	case KeyEarly:
+		return fmt.Sprintf("client %d's key was gone %s before its TTL was over, and no fault made a clock wrong", s.Client, span4(s.For))
+	case KeyLived:
+		counted := "the lock counted on it for longer"
+		if s.More {
+			counted = laterThanTTL
+		}
+		return fmt.Sprintf("client %d's key lived for its whole TTL, and %s", s.Client, counted)
+	case DeadlineLate:
+		return laterThanTTL
+	case ClockReached:
+		return "the clock that the lock reads had come to the end of validity at " + at(s.At)
+	case CameBackEmpty:
+		return fmt.Sprintf("node %d came back %s at %s; the history does not record keys", s.Node, s.Detail, at(s.At))
+	case CameBackWithout:
+		return fmt.Sprintf("node %d came back %s at %s, and without the counter that it had", s.Node, s.Detail, at(s.At))
+	case EntryGone:
+		return s.entryGone()
+	case LeadsWithout:
+		return fmt.Sprintf("node %d leads it since %s without client %d's entry", s.Node, at(s.At), s.Client)
+	case Leads:
+		return fmt.Sprintf("node %d leads it since %s %s", s.Node, at(s.At), s.Detail)
+	case SentTwice:
+		return fmt.Sprintf("node %d has set client %d's key twice, by the request that was sent at %s", s.Node, s.Client, at(s.At))
+	case Unreached:
+		return fmt.Sprintf("it did not reach %v", setOf(s.Nodes))
+	case DiedHolding:
+		return fmt.Sprintf("client %d, which was granted it at %s without an end, died at %s", s.Client, at(s.From), at(s.At))
+	case OldKeys:
+		text := fmt.Sprintf("%v still kept one from before", setOf(s.Nodes))
+		if s.Client != 0 {
+			text += fmt.Sprintf(", which client %d went on to extend, last at %s", s.Client, at(s.At))
+		}
+		return text
+	}
+	return s.lockItself()
+}
+
+// lockItself renders what no fault explains.
+func (s *Statement) lockItself() string {
+	switch s.Kind {
+	case FewVotes:
+		return fmt.Sprintf("no node had lost client %d's key, and client %d was granted the lock with its own on %v", s.Client, s.Other, s.Share)
+	case TwoKeys:
+		return fmt.Sprintf("%v kept client %d's key and client %d's at a time", setOf(s.Nodes), s.Client, s.Other)
+	case GrantedBoth:
+		switch {
+		case s.Client != 0:
+			return fmt.Sprintf("no node had lost client %d's key, and the lock granted it to both", s.Client)
+		case s.More:
+			return "the lock itself granted it to both, as far as can be told from a history that does not record the nodes' keys"
+		}
+		return "the lock itself granted it to both"
+	case LockGrantedNone:
+		return "the lock itself granted it to nobody"
+	case LockRefused:
+		return "the lock itself refused"
+	case LockLeftKey:
+		return "the lock itself did not see to it"
+	case LockDrewFences:
+		return "no node is seen to have lost its state in between; the lock itself drew both fences"
+	case NobodyLate:
+		return "nobody came late, and no two of them are seen to have held it at once"
+	}
+	return ""
+}
+
+func (s *Statement) keyLost() string {
+	lost, when := setOf(s.Nodes), times(s.Nodes)
+	by := "somebody else"
+	if s.Other != 0 {
+		by = fmt.Sprintf("client %d", s.Other)
+	}
+	switch s.Detail {
+	case "forgotten":
+		return fmt.Sprintf("%v forgot client %d's key %s", lost, s.Client, when)
+	case "evicted":
+		return fmt.Sprintf("%v evicted client %d's key %s", lost, s.Client, when)
+	case "rolled-back":
+		return fmt.Sprintf("%v went back to a state without client %d's key %s", lost, s.Client, when)
+	case "earlier-expiry":
+		return fmt.Sprintf("%v came back with an earlier expiry of client %d's key, which was over %s", lost, s.Client, when)
+	case "deleted":
+		return fmt.Sprintf("%v deleted client %d's key %s for %s", lost, s.Client, when, by)
+	case "overwritten":
+		return fmt.Sprintf("%v overwrote client %d's key %s for %s", lost, s.Client, when, by)
+	case "expired-for":
+		return fmt.Sprintf("on %v client %d's key had expired %s, as %s had asked", lost, s.Client, when, by)
+	}
+	return fmt.Sprintf("on %v client %d's key had expired %s, and it went on holding the lock", lost, s.Client, when)
+}
+
+func (s *Statement) entryGone() string {
+	how := fmt.Sprintf("%s at %s", s.Detail, at(s.At))
+	switch s.Detail {
+	case history.SessionOver:
+		how = fmt.Sprintf("gone since %s, its session being over", at(s.At))
+	case history.Forgotten:
+		how = fmt.Sprintf("forgotten by the store at %s", at(s.At))
+	}
+	switch {
+	case s.More:
+		return fmt.Sprintf("client %d's entry was %s, and it went on holding the lock", s.Client, how)
+	case s.Other != 0:
+		return fmt.Sprintf("client %d's entry was %s; the lock granted it to client %d all the same", s.Client, how, s.Other)
+	}
+	return fmt.Sprintf("client %d's entry was %s; the lock granted it all the same", s.Client, how)
+}
+
+// times tells when something befell nodes: of two nodes the time of each, in the order in
+// which they are named, of more the first and the last. Times that are hardly apart are one.
+func times(list []NodeTime) string {
+	first, last := list[0].At, list[0].At
+	for _, n := range list {
+		first, last = min(first, n.At), max(last, n.At)
+	}
+	switch {
+	case last.Sub(first) <= noticeable:
+		return "at " + at(last)
+	case len(list) == 2:
+		return fmt.Sprintf("at %s and %s", at(list[0].At), at(list[1].At))
+	}
+	return fmt.Sprintf("between %s and %s", at(first), at(last))
+}
+
+// setOf is the set of some nodes.
+func setOf(list []NodeTime) (s nodes) {
+	for _, n := range list {
+		s = s.with(n.Node)
+	}
+	return s
+}
+
+// listed lists a set of nodes, with when something befell them.
+func (s nodes) listed(when func(node int) history.Time) (list []NodeTime) {
+	for rest := s; rest != 0; rest = rest.without(rest.first()) {
+		n := NodeTime{Node: rest.first()}
+		if when != nil {
+			n.At = when(n.Node)
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// String tells a share, as in "3 of 5 nodes" or "3 of 7 nodes (5 of 9 votes)".
+func (s *Share) String() string {
+	text := fmt.Sprintf("%d of %d nodes", s.Nodes, s.OfNodes)
+	if s.OfVotes == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s (%d of %d votes)", text, s.Votes, s.OfVotes)
+}
+
+// basis renders what a verdict other than violated rests on.
+func (s *Statement) basis() string {
+	switch s.Kind {
+	case NoOverlap:
+		text := fmt.Sprintf("%s, and no two overlap", counted(s.Count, s.Detail))
+		if s.Of > 0 {
+			text += fmt.Sprintf("; over before the grant returned: %d", s.Of)
+		}
+		return text
+	case UndecidedOverlap:
+		return fmt.Sprintf("client %d acted at %s as the holder of %s, its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",
+			s.Client, at(s.At), s.lock(), s.Left, at(s.To), maxWaiting, s.Detail)
+	case UndecidedOrder:
+		return fmt.Sprintf("%q is undecided from %s on: a search for an order of the next %s %s; decided are the %d accepted ones before them",
+			s.Resource, at(s.At), counted(s.Count, "section"), s.Detail, s.Of)
+	case InOrder:
+		if s.More {
+			return fmt.Sprintf("in all %d of %s are as if one after another", s.Count, counted(s.Of, "accepted section"))
+		}
+		return fmt.Sprintf("%s as if one after another", counted(s.Count, "accepted section"))
+	case FencesGrow:
+		return fmt.Sprintf("%s, each above those before it", counted(s.Count, "fence"))
+	case TooSoon, OutOfReach:
+		why := fmt.Sprintf("the history ends at %s, too soon to tell", at(s.At))
+		if s.Kind == OutOfReach {
+			why = "nobody who waits for it reaches a majority of the nodes"
+		}
+		return fmt.Sprintf("nobody was granted %q after faults had last done something, at %s, and %s", s.Resource, at(s.From), why)
+	case WaitsBounded:
+		return fmt.Sprintf("%s, and none was waited for longer than %v when nothing stood in the way", counted(s.Count, "grant"), s.Bound)
+	case FairTriesFailed:
+		return fmt.Sprintf("%s reached a quiet majority with nobody competing, and not one was granted, but never %d in a row", counted(s.Count, "try"), s.Of)
+	case FairTriesWon:
+		return fmt.Sprintf("with nodes out of reach %d of %s succeeded that reached a quiet majority with nobody competing", s.Count, counted(s.Of, "try"))
+	case KeysGone:
+		return fmt.Sprintf("%s given up, and no key of them was left for longer than %v on a node in reach", counted(s.Count, "token"), s.Bound)
+	case CallsKept:
+		return fmt.Sprintf("%s returned as promised", counted(s.Count, "call"))
+	case TruthNotJudged:
+		if s.Detail == string(KeepsNothing) {
+			return "whether extend and release told the truth was not judged: the lock keeps nothing on the nodes"
+		}
+		return "whether extend and release told the truth was not judged, for want of the nodes' keys"
+	}
+	return plain[s.Kind]
+}
+
+// plain are the kinds without fields.
+var plain = map[StatementKind]string{
+	NoGrant:          "nobody was granted the lock",
+	NoWrite:          "nobody wrote to a guarded resource",
+	NoFence:          "no grant bears a fence",
+	NoBound:          "no bound is stated",
+	NobodyWaited:     "nobody waited for the lock",
+	NobodyGrantedYet: "nobody was granted the lock, and nobody waited for long enough with a majority of the nodes in reach",
+	NoTries:          "no number of tries is promised",
+	AllReached:       "every client reached every node at all times",
+	NoFairTry:        "nodes were out of reach, but no try reached a quiet majority with nobody competing",
+	KeepsNothing:     "the lock keeps nothing on the nodes",
+	NoKeys:           "the history does not record the nodes' keys",
+	NothingGivenUp:   "nothing was given up",
+	NoKeyTested:      "no key that was left was on a node that stayed in reach for long enough",
+	NoReturn:         "no call returned",
+	NotJudged:        "it was not judged",
+}
