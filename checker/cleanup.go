@@ -54,8 +54,8 @@ func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
 	return &cleanup{header: h, state: l, faultLog: n, due: forever, latest: map[asker]carriedOut{}}
 }
 
-// hears nothing without the keys, or a bound to hold them against.
-func (c *cleanup) hears() kinds {
+// wants nothing without the keys, or a bound to hold them against.
+func (c *cleanup) wants() kinds {
 	if !c.header.Keys || c.header.Bounds.Cleanup == 0 || c.header.Keepers < 0 {
 		return 0
 	}

@@ -60,7 +60,7 @@ func newContract(h history.Header, l *state, n *faultLog) propertyChecker {
 // truthful reports whether the history tells enough to judge what calls say.
 func (c *contract) truthful() bool { return c.header.Keys && !c.quorum.None() }
 
-func (c *contract) hears() kinds {
+func (c *contract) wants() kinds {
 	k := kindSet(history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
 	if c.header.Bounds.Notice > 0 {
 		k |= learning

@@ -62,7 +62,7 @@ func newExclusion(index int, l *state, n *faultLog) *exclusion {
 	return &exclusion{rule: rules[index], index: index, state: l, faultLog: n}
 }
 
-func (x *exclusion) hears() kinds {
+func (x *exclusion) wants() kinds {
 	heard := kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, reentered) | x.ends
 	if x.ends.has(history.Kill) {
 		heard |= kindSet(history.Acquire) // it may come in the instant of its client's death

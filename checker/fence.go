@@ -43,7 +43,7 @@ func newFences(_ history.Header, l *state, n *faultLog) propertyChecker {
 	return &fences{state: l, faultLog: n}
 }
 
-func (*fences) hears() kinds {
+func (*fences) wants() kinds {
 	return kindSet(history.Acquire, history.Granted, history.Release, history.Lost, history.Lapse)
 }
 

@@ -53,7 +53,7 @@ func newProgress(h history.Header, l *state, n *faultLog) propertyChecker {
 	}
 }
 
-func (p *progress) hears() kinds {
+func (p *progress) wants() kinds {
 	if p.bound == 0 {
 		return 0
 	}

@@ -93,7 +93,7 @@ func newTolerance(h history.Header, l *state, n *faultLog) propertyChecker {
 	return t
 }
 
-func (t *tolerance) hears() kinds {
+func (t *tolerance) wants() kinds {
 	if t.tries == 0 {
 		return 0
 	}
