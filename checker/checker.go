@@ -14,7 +14,7 @@ type Checker struct {
 	state    *state
 	faultLog *faultLog
 	asked    []Property // the properties that are reported: those of the last checkers
-	checkers   []propertyChecker
+	checkers []propertyChecker
 	meters   []meter
 
 	observers []observer      // the checkers, and then the meters

@@ -15,10 +15,10 @@ type Property string
 
 // asked is a property, and who finds out about it.
 type asked struct {
-	property Property
-	code     string // as in "V1"
-	title    string // what a person calls it
-	newChecker    func(h history.Header, l *state, n *faultLog) propertyChecker
+	property   Property
+	code       string // as in "V1"
+	title      string // what a person calls it
+	newChecker func(h history.Header, l *state, n *faultLog) propertyChecker
 }
 
 // properties is the table of all of them, in the order in which they are shown.
