@@ -23,7 +23,7 @@ type Access struct {
 // Accesses makes a panel that was asked for effect exclusion tell each access when its
 // outcome is known, or is known to stay unknown: at the latest when the panel is asked to
 // finish. It is to be called before the first event.
-func (p *Checker) Accesses(each func(Access)) { p.judgeOf(Effect).(*effect).each = each }
+func (p *Checker) Accesses(each func(Access)) { p.checkerOf(Effect).(*effect).each = each }
 
 func (s *section) told(o history.Outcome) Access {
 	return Access{

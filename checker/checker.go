@@ -8,36 +8,36 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Checker is all the judges of one history. It is a [history.Sink] and not safe
-// for concurrent use.
+// Checker judges one history. It is a [history.Sink]. It is not safe for
+// concurrent use.
 type Checker struct {
 	state    *state
 	faultLog *faultLog
-	asked    []Property // in the order of the judges, the last of which they are asked of
-	judges   []propertyChecker
+	asked    []Property // the properties that are reported: those of the last checkers
+	checkers []propertyChecker
 	meters   []meter
 
-	observers []observer      // the judges, and then the meters
-	settlers  []settler       // nil: it has nothing to do at the end of an instant
+	observers []observer      // the checkers, and then the meters
+	settlers  []settler       // by observer; nil: it does nothing at the end of an instant
 	routes    [maxKinds]route // by kind of event
-	settling  uint64          // the settlers that are to settle at the end of this instant
+	settling  uint64          // bits: which settlers run at the end of this instant
 
 	now history.Time
 
 	atInstant int             // events of this instant
-	cut       string          // why the history says nothing of what did not happen
-	late      []late          // of this instant, which make no sense before others
-	told      []history.Event // of this instant: see [single]
+	cut       string          // why the history is incomplete; empty if it is complete
+	late      []late          // events of this instant that wait for others of it
+	told      []history.Event // events of this instant: see [single]
 	fact      fact
 }
 
-// route is whom events of one kind concern, as bits.
+// route is who receives events of one kind, as bits.
 type route struct {
-	hearing  uint64 // the observers that are to hear of it
-	settling uint64 // the settlers that are to settle after it
+	hearing  uint64 // observers
+	settling uint64 // settlers that run at the end of the instant
 }
 
-// late is an event that has to wait for others of its instant.
+// late is an event that waits for others of its instant.
 type late struct {
 	history.Event
 	ordinal int
@@ -45,52 +45,49 @@ type late struct {
 
 // observer hears of the events of a history.
 type observer interface {
-	// hears lists the kinds of events that it observes.
-	hears() kinds
-	// observe takes an event, which has been entered into the ledger.
+	// wants lists the kinds of events that it receives.
+	wants() kinds
+	// observe receives an event. The state has been updated by it.
 	observe(f *fact)
 }
 
-// settler is implemented by observers that have something to do at the end of an
-// instant: events of one instant may come in any order.
+// settler is an observer that decides at the end of an instant, because events
+// of one instant may come in any order.
 type settler interface {
 	observer
-	// settle is called when all events of an instant have been observed, if there
-	// was one.
+	// settle is called after an instant in which an event was observed.
 	settle()
 }
 
-// calmer is implemented by settlers that not all that they hear gives something to do.
-type calmer interface {
+// selectiveSettler is a settler that runs after some of the events that it receives.
+type selectiveSettler interface {
 	settler
-	// settles lists the kinds of events of which an instant has to have one, for it to
-	// be settled.
+	// settles lists the kinds of events after which settle is called.
 	settles() kinds
 }
 
-// propertyChecker finds out about one property.
+// propertyChecker judges one property.
 type propertyChecker interface {
 	observer
-	// finding is called once, after everything else. end is the instant of
-	// the last event.
+	// finding is called once, at the end. end is the instant of the last event.
 	finding(end history.Time) Finding
 }
 
-// New returns the judges of the history that begins with the header: of all
-// properties, and with them whoever takes the measurements. If properties are named,
-// they alone are judged and nothing is measured.
+// New returns a checker of the history that begins with the header. It judges all
+// properties and measures. If properties are named, it judges these alone and
+// measures nothing.
 func New(h history.Header, only ...Property) *Checker {
 	p := &Checker{cut: endless, state: newState(h), faultLog: &faultLog{}}
 	most := len(properties) + len(meters)
 	p.observers, p.settlers = make([]observer, 0, most), make([]settler, 0, most)
 	for _, a := range properties {
 		asked := len(only) == 0 || slices.Contains(only, a.property)
-		if !asked && a.property != Lease { // it keeps the windows that others go by
+		if !asked && a.property != Lease { // other checkers use its windows
 			continue
 		}
-		j := a.judge(h, p.state, p.faultLog)
+		j := a.newChecker(h, p.state, p.faultLog)
 		p.listen(j)
-		p.judges = append(p.judges, j)
+		p.checkers = append(p.checkers, j)
 		if asked {
 			p.asked = append(p.asked, a.property)
 		}
@@ -106,30 +103,30 @@ func New(h history.Header, only ...Property) *Checker {
 	return p
 }
 
-// endless is why a history says nothing of what did not happen that has no end event.
+// endless is why a history without an end event is incomplete.
 const endless = "the history has no end"
 
-// judgeOf returns the judge of a property, which must have been asked for.
-func (p *Checker) judgeOf(asked Property) propertyChecker {
+// checkerOf returns the checker of a property that New was asked for. It panics for others.
+func (p *Checker) checkerOf(asked Property) propertyChecker {
 	i := slices.Index(p.asked, asked)
 	if i < 0 {
-		panic("checker: the panel was not asked for " + asked.String())
+		panic("checker: New was not asked for " + asked.String())
 	}
-	return p.judges[p.silent()+i]
+	return p.checkers[p.silent()+i]
 }
 
-// silent is how many judges, from the first, nobody asked for.
-func (p *Checker) silent() int { return len(p.judges) - len(p.asked) }
+// silent is how many checkers, from the first, nobody asked for.
+func (p *Checker) silent() int { return len(p.checkers) - len(p.asked) }
 
 // maxKinds is how many kinds of events there can be: see [kinds].
 const maxKinds = 64
 
-// listen lets an observer hear of what it wants to, after those before it.
+// listen adds an observer. It receives events after those that were added before.
 func (p *Checker) listen(o observer) {
 	bit := uint64(1) << len(p.observers)
-	hears, settles := o.hears(), kinds(0)
+	hears, settles := o.wants(), kinds(0)
 	s, _ := o.(settler)
-	if c, calm := o.(calmer); calm {
+	if c, calm := o.(selectiveSettler); calm {
 		settles = c.settles()
 	} else if s != nil {
 		settles = hears
@@ -144,11 +141,11 @@ func (p *Checker) listen(o observer) {
 	p.observers, p.settlers = append(p.observers, o), append(p.settlers, s)
 }
 
-// Record takes the next event. Events come in the order of time. Those of one
-// instant may come in any order, except that calls of one kind that a client
-// makes under one token, and their returns, are taken in the order in which
-// they are recorded, and so is what a node does to the keys of one resource, and a grant
-// that enters a hold again before the release that leaves it.
+// Record takes the next event. Events must come in the order of time. Events of
+// one instant may come in any order, with three exceptions, which are taken in the
+// order in which they are recorded: calls of one kind that a client makes under one
+// token, and their returns; changes that a node makes to the keys of one resource; and
+// a grant that enters a hold again, before the release that leaves it.
 func (p *Checker) Record(e *history.Event) {
 	p.state.docket.event++
 	if e.Kind == history.Step && !isTryStep(e.Name) {
@@ -176,7 +173,8 @@ func (p *Checker) Record(e *history.Event) {
 	}
 }
 
-// take lets the judges observe the event, if it makes sense by now.
+// take passes the event to its observers. It returns false if the event has to wait for
+// another of its instant.
 func (p *Checker) take(e *history.Event, force bool) bool {
 	f := &p.fact
 	*f = fact{Event: e}
@@ -195,7 +193,7 @@ func (p *Checker) take(e *history.Event, force bool) bool {
 	return true
 }
 
-// ended takes note of how the history ends.
+// ended notes how the history ends.
 func (p *Checker) ended(e *history.Event) {
 	if e.Kind == history.End {
 		p.cut = e.Reason
@@ -211,8 +209,8 @@ func (p *Checker) wait(e *history.Event) {
 	p.state.refuse("more than %d events of one instant, %s, come before what they follow from", maxLate, at(e.Time))
 }
 
-// unsettled reports whether there is anything to do at the end of the instant. After most
-// there is not.
+// unsettled reports whether there is anything to do at the end of the instant. Most
+// often there is not.
 func (p *Checker) unsettled() bool {
 	l := p.state
 	return len(p.late)|len(p.told)|len(l.changes)|len(l.settling)|int(p.settling) != 0
@@ -236,31 +234,32 @@ func (p *Checker) settle() {
 	}
 }
 
-// takeLate takes the events that had to wait for others of the instant. If
-// they wait in vain, calls are taken before returns.
+// takeLate takes the events that waited for others of the instant. If none of them
+// can be taken, calls go before returns.
 func (p *Checker) takeLate() {
 	defer func(event int) { p.state.docket.event = event }(p.state.docket.event)
 	for len(p.late) > 0 {
-		if p.takeReady() {
+		if p.takeFirstReady() {
 			continue
 		}
 		next := max(0, slices.IndexFunc(p.late, func(v late) bool { return isCall(v.Kind) }))
-		p.takeThe(next, true)
+		p.takeLateEvent(next, true)
 	}
 }
 
-// takeReady takes the first late event that makes sense by now, if any does.
-func (p *Checker) takeReady() bool {
+// takeFirstReady takes the first late event that waits no longer, and reports whether
+// there was one.
+func (p *Checker) takeFirstReady() bool {
 	for i := range p.late {
-		if p.takeThe(i, false) {
+		if p.takeLateEvent(i, false) {
 			return true
 		}
 	}
 	return false
 }
 
-// takeThe takes one of the late events, and off their list.
-func (p *Checker) takeThe(i int, force bool) bool {
+// takeLateEvent takes one of the late events and removes it from the list.
+func (p *Checker) takeLateEvent(i int, force bool) bool {
 	v := &p.late[i]
 	p.state.docket.event = v.ordinal
 	if !p.take(&v.Event, force) {
@@ -270,16 +269,16 @@ func (p *Checker) takeThe(i int, force bool) bool {
 	return true
 }
 
-// Finish asks every judge for its finding. What a history does not violate
-// that has no end event, or one that says that the run was cut short, is
-// unknown. The panel takes no events after it.
+// Finish returns what was found. If the history has no end event, or its end event
+// says that the run was cut short, every property that is not violated is unknown.
+// The checker takes no events after Finish.
 func (p *Checker) Finish() Report {
 	p.settle()
 	if d := p.state.docket; d.full && (p.cut == "" || p.cut == endless) {
 		p.cut = fmt.Sprintf("too much to judge: event %d: %s", d.first.Event, d.first.What)
 	}
 	r := Report{Cut: p.cut}
-	for i, j := range p.judges {
+	for i, j := range p.checkers {
 		f := j.finding(p.now)
 		if i < p.silent() {
 			continue

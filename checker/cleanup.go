@@ -6,36 +6,36 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Cleanup says that what is given up leaves no keys behind.
+// Cleanup: a try that is refused, and a hold that is released, leave no keys behind.
 const Cleanup Property = "cleanup"
 
-// cleanup judges whether what is given up leaves keys behind: once a try has
-// been refused, or a release has returned, no node keeps the token's key for
-// longer than the bound. The bound counts from the end of the call, or from
-// when the key was set if that came later, and anew when the client resumes
-// from a pause. A node that was down, or out of the client's reach, meanwhile is
-// let off, and so is a client that has died, a key that was to be deleted over a
-// link that a fault held, and one that is set after all is over by a request that
-// was under way during such a fault: what is held back can come at any time.
+// cleanup judges whether keys are left behind. After a try was refused, or a release
+// has returned, no node keeps the token's key for longer than the bound. The bound
+// counts from the end of the call, from when the key was set if that was later, and
+// anew when the client resumes from a pause.
+//
+// Excused are nodes that were down or out of the client's reach meanwhile, clients
+// that have died, deletions over a link that a fault delayed, and keys that are set
+// late by a request that such a fault delayed: it can arrive at any time.
 type cleanup struct {
 	header   history.Header
 	state    *state
 	faultLog *faultLog
 
 	excuses   []excuse   // of this instant
-	over      []*hold    // that were given up in this instant
-	late      []leftover // keys that were set in this instant, for a token that had been given up
+	over      []*hold    // tries refused and holds released in this instant
+	late      []leftover // keys that were set in this instant for a token that was given up before
 	leftovers []leftover
-	due       history.Time // of the earliest
+	due       history.Time // of the earliest leftover
 
-	latest map[asker]carriedOut // by which a key was set
+	latest map[asker]carriedOut // the latest request by which a key was set
 
 	given    int // up
-	clean    int // tokens that left nothing, and keys that were gone in time
+	clean    int // tokens without leftovers, and leftovers that were deleted in time
 	breaches violations
 }
 
-// leftover is a key that has to be gone soon.
+// leftover is a key that has to be deleted soon.
 type leftover struct {
 	client   *client
 	node     int
@@ -54,8 +54,8 @@ func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
 	return &cleanup{header: h, state: l, faultLog: n, due: forever, latest: map[asker]carriedOut{}}
 }
 
-// hears nothing without the keys, or a bound to hold them against.
-func (c *cleanup) hears() kinds {
+// wants nothing if the history has no keys, or no bound for them.
+func (c *cleanup) wants() kinds {
 	if !c.header.Keys || c.header.Bounds.Cleanup == 0 || c.header.Keepers < 0 {
 		return 0
 	}
@@ -84,8 +84,8 @@ func (c *cleanup) observe(f *fact) {
 	}
 }
 
-// excuse is why keys may stay: it counts at the end of the instant, when those that went
-// away in it are gone.
+// excuse is an event after which keys may stay. It counts at the end of the instant, after
+// the deletions of the instant.
 type excuse struct {
 	kind   history.Kind
 	node   int
@@ -106,9 +106,8 @@ func (c *cleanup) excuse(e excuse) {
 	}
 }
 
-// keySet takes down a key of a token that nobody holds or tries any more, as far as the
-// instant has been told. One that nobody set has come back with its node: that is not the
-// client's doing.
+// keySet notes a key that is set for a token which was given up, as far as is known before
+// the end of the instant. A key that no client set came back with its node.
 func (c *cleanup) keySet(f *fact) {
 	if f.Client == 0 {
 		return
@@ -119,20 +118,20 @@ func (c *cleanup) keySet(f *fact) {
 	}
 }
 
-// asker is who has a node set the keys of a resource.
+// asker is a client that has a node set keys of a resource.
 type asker struct {
 	client, node int
 	resource     string
 }
 
-// carriedOut is a request that a node has carried out: it has set a key.
+// carriedOut is a request by which a node has set a key.
 type carriedOut struct {
 	token string
 	sent  history.Time
 }
 
-// setTwice reports whether the latest request by which the node has set a key for the
-// client is the same, and keeps in mind that it is now.
+// setTwice reports whether the node has set the key by the same request before, and
+// remembers this request.
 func (c *cleanup) setTwice(f *fact) bool {
 	who, request := asker{f.Client, f.Node, f.Resource}, carriedOut{f.Token, f.Sent}
 	again := c.latest[who] == request
@@ -145,13 +144,13 @@ func (*cleanup) settles() kinds {
 		history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume)
 }
 
-// givenUp reports whether the token was given up before this instant, or is of no try.
+// givenUp reports whether the token was given up before this instant, or belongs to no try.
 func (c *cleanup) givenUp(resource, token string, now history.Time) bool {
 	h := c.state.resource(resource).find(token)
 	return h == nil || h.over && h.ended < now
 }
 
-// settle takes down what was left behind in the instant that is over.
+// settle notes the keys that were left behind in the instant.
 func (c *cleanup) settle() {
 	for _, e := range c.excuses {
 		c.excuse(e)
@@ -197,7 +196,7 @@ func since(last map[int]history.Time, node int, then history.Time) bool {
 	return ever && at >= then
 }
 
-// adjourn lets the client's bounds begin anew when it resumes.
+// adjourn begins the client's bounds anew when it resumes.
 func (c *cleanup) adjourn(who *client, now history.Time) {
 	for i := range c.leftovers {
 		if l := &c.leftovers[i]; l.client == who {
@@ -210,7 +209,7 @@ func (c *cleanup) adjourn(who *client, now history.Time) {
 	}
 }
 
-// expire reports the keys that should have been gone before now.
+// expire reports the keys that should have been deleted before now.
 func (c *cleanup) expire(now history.Time) {
 	kept := c.leftovers[:0]
 	c.due = forever
@@ -260,7 +259,7 @@ func (c *cleanup) finding(end history.Time) Finding {
 	return because(Holds, Statement{Kind: KeysGone, Count: c.given, Bound: c.header.Bounds.Cleanup})
 }
 
-// without takes out of a list what is so, and keeps the order.
+// without removes the elements of a list for which so is true, and keeps the order.
 func without[T any](list []T, so func(*T) bool) []T {
 	kept := list[:0]
 	for i := range list {

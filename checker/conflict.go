@@ -21,7 +21,7 @@ type conflict struct {
 	at      history.Time
 	lapsed  bool // the validity was over
 	lapse   history.Time
-	paused   clientPause // while it held
+	paused  clientPause // while it held
 	delayed clientPause // while it was about to be granted
 	losses  []keyLoss
 	kept    nodes // that had the key of the hold which was there

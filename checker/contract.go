@@ -6,25 +6,27 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Contract says that calls return in time, and what they return is true.
+// Contract: calls return in time, and what they return is true.
 const Contract Property = "contract"
 
-// contract judges what any lock owes its callers: calls return within their
-// bound, a grant and an extension have time left and are for a time that can be,
-// what has been released is extended no more, extend and release tell the truth,
-// and nobody deletes the key of a hold but its holder's release.
+// contract judges what any lock owes its callers:
+//   - calls return within their bound;
+//   - a grant and an extension have validity left, and their TTL can be kept;
+//   - a hold that was released is not extended;
+//   - extend and release tell the truth;
+//   - only the holder's release deletes the key of a hold.
 //
-// The truth is found from the nodes' keys, where the history records them: an
-// extension that is granted has extended keys on a quorum of the nodes; a release
-// that says that the lock was still held has deleted keys on one; one that says
-// that it was not has not, of the keys that were there when it was called. Only what was done for the holder itself backs its word.
+// The truth is found from the nodes' keys, where the history records them. A
+// granted extension must have extended keys on a quorum of nodes. A release that
+// reports the lock as held must have deleted keys on a quorum. A release that
+// reports it as lost must not have deleted a quorum of the keys that existed when
+// it was called. Only changes made for the holder itself count.
 //
-// The time in which a client stood still, or waited in a queue to be woken, does
-// not count, and the calls of a client that died are let off. A hold that nothing
-// but a release ends has no validity that could be used up.
+// The time in which a client was paused, or queued, does not count. Calls of a
+// client that died are not judged. A hold without a TTL has no validity.
 //
-// Where there is a bound for it, a holder who runs learns in time that its hold is over:
-// see [notice].
+// If the header states a bound for it, a running holder must learn in time that its
+// hold has ended: see [lossNotice].
 type contract struct {
 	header   history.Header
 	quorum   electorate
@@ -37,7 +39,7 @@ type contract struct {
 	breaches violations
 }
 
-// claim is what a call of a holder has returned, to be held against the keys.
+// claim is what a call returned. It is compared with the keys at the end of the instant.
 type claim struct {
 	hold *hold
 	what claimKind
@@ -57,10 +59,10 @@ func newContract(h history.Header, l *state, n *faultLog) propertyChecker {
 	return &contract{header: h, quorum: electorateOf(h), state: l, faultLog: n}
 }
 
-// truthful reports whether the history tells enough to judge what calls say.
+// truthful reports whether the history says enough to judge what calls return.
 func (c *contract) truthful() bool { return c.header.Keys && !c.quorum.None() }
 
-func (c *contract) hears() kinds {
+func (c *contract) wants() kinds {
 	k := kindSet(history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
 	if c.header.Bounds.Notice > 0 {
 		k |= learning
@@ -105,7 +107,7 @@ func (c *contract) observe(f *fact) {
 	}
 }
 
-// violate reports something about a client's call, or its hold.
+// violate reports a violation by a call of a client, or by its hold.
 func (c *contract) violate(where Place, what ...Statement) {
 	c.breaches.add(func() Finding {
 		for i := range what {
@@ -125,7 +127,8 @@ func (h *hold) place(from, to history.Time) Place {
 	return Place{Resource: h.resource.name, Client: h.client.number, From: from, To: to}
 }
 
-// meanwhile tells what was done to the world: the contract assumes nothing.
+// meanwhile lists the faults of a time. The contract makes no assumptions, so that no
+// fault is an excuse.
 func (c *contract) meanwhile(from, to history.Time) []Statement {
 	if c.faultLog.none() {
 		return []Statement{{Kind: NoFault}}
@@ -136,7 +139,7 @@ func (c *contract) meanwhile(from, to history.Time) []Statement {
 	return []Statement{{Kind: NoFaultThen}}
 }
 
-// returning is what a client has called, and what it was told.
+// returning describes the call that the event returns from.
 func (f *fact) returning(kind StatementKind, detail string) Statement {
 	return Statement{Kind: kind, Client: f.Client, Token: f.Token, Call: f.call.at, At: f.Time, Detail: detail}
 }
@@ -150,7 +153,7 @@ func (c *contract) returned(f *fact, name string, bound time.Duration) {
 	}
 }
 
-// unreturned looks at the calls that are open when the history ends.
+// unreturned judges the calls that are open when the history ends.
 func (c *contract) unreturned(now history.Time) {
 	b := &c.header.Bounds
 	for _, who := range c.state.clients {
@@ -175,8 +178,8 @@ func (c *contract) open(h *hold, call call, name string, bound, queued time.Dura
 	}
 }
 
-// possible reports what was granted for a TTL that cannot be. The header tells the
-// allowance of the longest TTL only.
+// possible reports a grant for a TTL that cannot be kept. The header states the
+// allowance for the longest TTL only.
 func (c *contract) possible(f *fact, what string, ttl time.Duration) {
 	impossible := ttl != 0 && ttl < time.Millisecond || ttl == c.header.LongestTTL && ttl != 0 && ttl <= c.header.Allowance
 	if impossible {
@@ -186,8 +189,7 @@ func (c *contract) possible(f *fact, what string, ttl time.Duration) {
 	}
 }
 
-// extendedBy is the TTL of an extension that was granted: it is said with the call, the
-// return, or both.
+// extendedBy is the TTL of a granted extension. The call, the return or both state it.
 func (f *fact) extendedBy() time.Duration {
 	if f.TTL == 0 && f.hold != nil {
 		return f.hold.asked
@@ -195,7 +197,7 @@ func (f *fact) extendedBy() time.Duration {
 	return f.TTL
 }
 
-// still reports an extension that was called when the hold had been released.
+// still reports an extension that was called after the hold was released.
 func (c *contract) still(f *fact) {
 	var released history.Time
 	switch h := f.hold; {
@@ -211,8 +213,8 @@ func (c *contract) still(f *fact) {
 	c.violate(f.calling(), extended)
 }
 
-// positive reports validity that is not there: by what the lock says itself, or by its
-// clock as it was just before the lock read it.
+// positive reports a grant without validity: by the lock's own figure, or by its clock
+// just before the lock read it.
 func (c *contract) positive(f *fact, what string) {
 	got := f.returning(NoValidity, what)
 	got.Validity = f.Validity
@@ -229,7 +231,7 @@ func (c *contract) positive(f *fact, what string) {
 	}
 }
 
-// claim notes what a call has returned, if there are keys to hold it against.
+// claim notes what a call returned, if there are keys to compare it with.
 func (c *contract) claim(f *fact, what claimKind) {
 	if c.truthful() && f.hold != nil {
 		c.claims = append(c.claims, claim{f.hold, what, f.Time, f.call.at})
@@ -240,8 +242,8 @@ func (*contract) settles() kinds {
 	return kindSet(history.Extended, history.Released, history.KeyGone)
 }
 
-// settle judges the claims and the deletions of the instant, now that it is clear
-// who held and who had called release.
+// settle judges the claims and deletions of the instant. It is known now who held the
+// lock and who had called release.
 func (c *contract) settle() {
 	for _, k := range c.state.changes {
 		if k.kind == history.KeyGone && k.reason == history.Deleted {
@@ -254,8 +256,8 @@ func (c *contract) settle() {
 	c.claims = c.claims[:0]
 }
 
-// judgeDeletion reports a key that was deleted while its hold went on. Once
-// release has been called, the deletion backs it.
+// judgeDeletion reports a key that was deleted while its hold went on. After the call
+// of release a deletion is expected.
 func (c *contract) judgeDeletion(d keyChange) {
 	h := d.hold
 	if h.letGo || !h.returned || h.granted >= d.at || h.windows[leaseRule].over {

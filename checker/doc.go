@@ -1,20 +1,19 @@
-// Package checker judges histories. A [Checker] takes a history as a stream, one
-// event at a time, and finds for every property of a lock a verdict with its
-// story, and the measurements that go with them:
+// Package checker judges histories. A [Checker] reads a history one event at a
+// time. It returns a verdict for every property of a lock, with the reasons, and
+// measurements:
 //
-//	panel := checker.New(header)
+//	c := checker.New(header)
 //	for i := range events {
-//		panel.Record(&events[i])
+//		c.Record(&events[i])
 //	}
-//	report := panel.Finish()
+//	report := c.Finish()
 //
-// There is one checker: a simulated run is judged while it runs, and a stored
-// one by reading it again. Memory follows the number of holds that are live at
-// a time, not the length of the history.
+// Simulated runs, runs on real servers and stored histories are judged by the
+// same code. Memory grows with the number of holds that are live at a time, not
+// with the length of the history.
 //
-// The package is pure. It knows neither a lock nor a backend and takes the
-// history's word for everything; above all it never takes a key on a node for
-// evidence that somebody holds the lock. It reads no clock, but that porcupine's
-// search for an order of sections is given up after a while: effect exclusion is
-// then unknown.
+// The checker knows no lock and no backend. It believes what the history says,
+// with one exception in mind: a key on a node is never evidence that a client
+// holds the lock. It reads no clock, except to give up a search for an order of
+// sections that takes too long; effect exclusion is then unknown.
 package checker

@@ -47,14 +47,14 @@ func newEffect(_ history.Header, l *state, n *faultLog) propertyChecker {
 // that all of them together take twice the limit. It is to be called before the
 // first event.
 func (p *Checker) SetSearchLimit(limit time.Duration) {
-	for _, j := range p.judges {
+	for _, j := range p.checkers {
 		if e, ok := j.(*effect); ok {
 			e.orders.limit = limit
 		}
 	}
 }
 
-func (*effect) hears() kinds {
+func (*effect) wants() kinds {
 	return kindSet(history.Read, history.ReadDone, history.Write, history.WriteDone, history.Released, history.Kill)
 }
 

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// Lease says that the windows in which clients may rely on the lock, until its
-	// validity ends, do not overlap, and that a hold which an extension continues was
-	// nobody else's in between.
+	// Lease: no two clients hold the lock at once, counted by each grant's validity. An
+	// extension is valid only if nobody else held the lock in between.
 	Lease Property = "lease"
-	// Section says that nor do the sections of clients that look at no clock.
+	// Section: the same for clients that check no clock, until they release the lock or
+	// learn that it is lost.
 	Section Property = "section"
 )
 
@@ -62,7 +62,7 @@ func newExclusion(index int, l *state, n *faultLog) *exclusion {
 	return &exclusion{rule: rules[index], index: index, state: l, faultLog: n}
 }
 
-func (x *exclusion) hears() kinds {
+func (x *exclusion) wants() kinds {
 	heard := kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, reentered) | x.ends
 	if x.ends.has(history.Kill) {
 		heard |= kindSet(history.Acquire) // it may come in the instant of its client's death

@@ -5,7 +5,7 @@ package checker
 // ways that lead nowhere it tries, for each section, before it leaves the rest
 // to porcupine.
 func (p *Checker) SetSegments(least, most, patience int) {
-	for _, j := range p.judges {
+	for _, j := range p.checkers {
 		if e, ok := j.(*effect); ok {
 			e.minSegment, e.maxSegment, e.orders.patience = least, most, patience
 		}

@@ -2,24 +2,24 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// Fence says that fences grow from hold to hold.
+// Fence: fencing tokens grow from hold to hold.
 const Fence Property = "fence"
 
-// fences judges whether fences grow: if hold g returned before hold h was
-// called, or g's window ended before that of h began, and neither is empty, then
-// the fence of g is below that of h. Grants without a fence say nothing.
+// fences judges whether fences grow. If the grant of hold g returned before acquire of
+// hold h was called, or g's window ended before h's began and neither is empty, then
+// g's fence is below h's. Grants without a fence are not judged.
 type fences struct {
 	state    *state
 	faultLog *faultLog
-	floors   perHold[mark] // what the fence of a hold has to be above, as of its call
+	floors   perHold[mark] // the fence that a hold's fence has to exceed, as of its call
 	granted  []*hold       // in this instant, with a fence
-	ended    []*hold       // whose window may have ended in this instant
+	ended    []*hold       // holds whose window may have ended in this instant
 
 	judged   int
 	breaches violations
 }
 
-// mark is the highest fence of some holds, and whose it is.
+// mark is the highest fence of some holds, and its hold.
 type mark struct {
 	fence  uint64
 	client int
@@ -27,7 +27,7 @@ type mark struct {
 	at     history.Time // of the grant
 }
 
-// fenceMarks is what a resource's next holds have to be above.
+// fenceMarks are the fences that the next holds of a resource have to exceed.
 type fenceMarks struct {
 	returned mark // of holds that have returned
 	ended    mark // of holds whose windows have ended
@@ -43,7 +43,7 @@ func newFences(_ history.Header, l *state, n *faultLog) propertyChecker {
 	return &fences{state: l, faultLog: n}
 }
 
-func (*fences) hears() kinds {
+func (*fences) wants() kinds {
 	return kindSet(history.Acquire, history.Granted, history.Release, history.Lost, history.Lapse)
 }
 
@@ -80,7 +80,7 @@ func (j *fences) judge(h *hold) {
 	j.breaches.add(func() Finding { return j.tell(before, h, when) })
 }
 
-// tell tells of two grants whose fences do not grow.
+// tell describes two grants whose fences do not grow.
 func (j *fences) tell(before mark, h *hold, when string) Finding {
 	faults, resource := j.faultLog.between(before.at, h.granted), h.resource.name
 	events := statementsOf(faults, before.at, false)
@@ -109,8 +109,7 @@ func (*fences) settles() kinds {
 	return kindSet(history.Granted, history.Release, history.Lost, history.Lapse)
 }
 
-// settle raises the marks by what happened in the instant that is over: before
-// means in an earlier instant.
+// settle raises the marks after the instant: "before" means in an earlier instant.
 func (j *fences) settle() {
 	for _, h := range j.granted {
 		j.judge(h)

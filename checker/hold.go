@@ -54,7 +54,7 @@ type hold struct {
 	past       past              // lease exclusion
 	keys       keys
 	notice     lossNotice // contract
-	obstructed nodes  // tolerance: that kept another token's key at some time since the call
+	obstructed nodes      // tolerance: that kept another token's key at some time since the call
 
 	trying  bool // measurements: it counts as tried
 	holding bool // measurements: it counts as held
@@ -150,8 +150,8 @@ type client struct {
 
 	cancelled history.Time // when a call of it was last cancelled
 
-	writes int    // that may still be applied
-	adrift adrift // calls that may still return
+	writes int          // that may still be applied
+	adrift adrift       // calls that may still return
 	parted releasedHold // the last that it has released
 
 	unconfirmed []releasedHold // before it

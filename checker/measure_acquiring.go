@@ -38,7 +38,7 @@ type acquiringMeter struct {
 
 func newAcquiringMeter(history.Header, *state) meter { return &acquiringMeter{} }
 
-func (*acquiringMeter) hears() kinds { return kindSet(history.Granted, reentered) }
+func (*acquiringMeter) wants() kinds { return kindSet(history.Granted, reentered) }
 
 func (a *acquiringMeter) observe(f *fact) { a.took.add(f.Time.Sub(f.call.at)) }
 

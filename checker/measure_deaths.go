@@ -44,7 +44,7 @@ type mourning struct {
 
 func newDeathMeter(history.Header, *state) meter { return &deathMeter{} }
 
-func (*deathMeter) hears() kinds { return kindSet(history.Granted, history.Kill) }
+func (*deathMeter) wants() kinds { return kindSet(history.Granted, history.Kill) }
 
 func (d *deathMeter) observe(f *fact) {
 	if f.Kind == history.Kill {

@@ -15,7 +15,7 @@ type faultMeter struct {
 
 func newFaultMeter(history.Header, *state) meter { return &faultMeter{} }
 
-func (*faultMeter) hears() kinds { return kindSet(history.FaultStart) }
+func (*faultMeter) wants() kinds { return kindSet(history.FaultStart) }
 
 func (m *faultMeter) observe(*fact) { m.Faults++ }
 

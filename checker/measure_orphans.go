@@ -41,7 +41,7 @@ type orphan struct {
 
 func newOrphanMeter(h history.Header, l *state) meter { return &orphanMeter{state: l, keys: h.Keys} }
 
-func (m *orphanMeter) hears() kinds {
+func (m *orphanMeter) wants() kinds {
 	if !m.keys {
 		return 0
 	}

@@ -75,7 +75,7 @@ func newOutageMeter(h history.Header, l *state) meter {
 	return &outageMeter{state: l, ttl: h.LongestTTL}
 }
 
-func (*outageMeter) hears() kinds {
+func (*outageMeter) wants() kinds {
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended,
 		history.Release, history.Lost, history.Lapse, history.Kill)
 }

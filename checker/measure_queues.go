@@ -44,7 +44,7 @@ type herd struct {
 
 func newQueueMeter(history.Header, *state) meter { return &queueMeter{} }
 
-func (*queueMeter) hears() kinds { return kindSet(history.Granted, history.Step) }
+func (*queueMeter) wants() kinds { return kindSet(history.Granted, history.Step) }
 
 func (m *queueMeter) observe(f *fact) {
 	switch {

@@ -23,7 +23,7 @@ type rejectionMeter struct {
 
 func newRejectionMeter(history.Header, *state) meter { return &rejectionMeter{} }
 
-func (*rejectionMeter) hears() kinds {
+func (*rejectionMeter) wants() kinds {
 	return kindSet(history.Granted, history.ReadDone, history.WriteDone)
 }
 

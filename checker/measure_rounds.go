@@ -51,7 +51,7 @@ type round struct {
 
 func newRoundMeter(history.Header, *state) meter { return &roundMeter{} }
 
-func (*roundMeter) hears() kinds {
+func (*roundMeter) wants() kinds {
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
 }
 

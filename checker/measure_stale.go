@@ -22,7 +22,7 @@ func newStalenessMeter(_ history.Header, l *state) meter {
 	return &stalenessMeter{state: l}
 }
 
-func (*stalenessMeter) hears() kinds { return kindSet(history.Apply) }
+func (*stalenessMeter) wants() kinds { return kindSet(history.Apply) }
 
 func (m *stalenessMeter) observe(f *fact) {
 	r := m.state.resource(f.Resource)

@@ -51,7 +51,7 @@ type row struct {
 
 func newWaitMeter(h history.Header, l *state) meter { return &waitMeter{state: l, ttl: h.LongestTTL} }
 
-func (*waitMeter) hears() kinds {
+func (*waitMeter) wants() kinds {
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
 }
 

@@ -37,7 +37,7 @@ type workMeter struct {
 
 func newWorkMeter(history.Header, *state) meter { return &workMeter{} }
 
-func (*workMeter) hears() kinds {
+func (*workMeter) wants() kinds {
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released)
 }
 

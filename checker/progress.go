@@ -7,36 +7,38 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// DeadlockFreedom says that once faults have ended, somebody is granted again.
+// DeadlockFreedom: after faults have ended, some client is granted the lock again.
 const DeadlockFreedom Property = "deadlock_freedom"
 
-// progress judges deadlock freedom: once faults have ended, every hold is over and
-// the longest TTL has passed, some client that waits is granted the lock within
-// the bound.
+// progress judges deadlock freedom: when faults have ended, every hold has ended and
+// the longest TTL has passed, some waiting client is granted the lock within the
+// bound.
 //
-// It is looked at when a try is refused of a client that runs and reaches a quorum
-// of the nodes that keep the lock (a majority of all, where it is kept elsewhere),
-// while nobody holds the resource; and of the tries that were under way when the
-// bound passed, queued or not, when somebody is granted the resource after all, when
-// a fault begins, and at the end. A hold that only a
-// release can end does not count as held when its client is dead. The wait counts
-// from the latest of: what a fault last brought about, the end of the last hold, the
-// grant before, and the first of the tries that follow each other. From then on
-// it may last a longest TTL, or until the last key has expired that was set
-// before, if a node's slow clock makes that later; and then the bound. A wait
-// that was too long while a fault lasted is forgotten if that fault ends later on:
-// one that never does is what the lock has to live with.
+// A wait begins at the latest of: the last effect of a fault, the end of the last
+// hold, the last grant, and the first of consecutive tries. It may last the longest
+// TTL, or until the last key that was set before has expired, if a node with a slow
+// clock keeps it longer; and then the bound.
+//
+// A wait is judged when a try is refused while nobody holds the resource. Tries under
+// way when the bound passes, queued or not, are judged when somebody is granted the
+// resource, when a fault begins, and at the end. Only tries of clients count that run
+// and reach a quorum of the nodes that keep the lock (a majority of all nodes, if the
+// lock is kept elsewhere). A hold without a TTL counts as ended when its client is
+// dead.
+//
+// A wait that was too long during a fault is forgotten if that fault ends later. A
+// fault that never ends is no excuse.
 type progress struct {
 	bound  time.Duration // 0: not judged
 	ttl    time.Duration
-	needed electorate // of which a client has to reach a quorum
+	needed electorate // nodes of which a client has to reach a quorum
 
 	state    *state
 	faultLog *faultLog
 	instant  instant
-	quiet    history.Time         // when a fault last brought something about
-	faults   map[int]history.Time // when those began that last
-	long     []longWait           // that no end of a fault has excused
+	quiet    history.Time         // the last effect of a fault
+	faults   map[int]history.Time // when the faults began that go on, by number
+	long     []longWait           // waits that were too long and are not excused
 
 	tries  int
 	grants int
@@ -53,7 +55,7 @@ func newProgress(h history.Header, l *state, n *faultLog) propertyChecker {
 	}
 }
 
-func (p *progress) hears() kinds {
+func (p *progress) wants() kinds {
 	if p.bound == 0 {
 		return 0
 	}
@@ -64,10 +66,9 @@ func (p *progress) hears() kinds {
 
 func (p *progress) observe(f *fact) { p.instant.add(f, p.state) }
 
-// settle judges the instant that is over, in an order of its own. What ends in it, by
-// itself or with a fault, counts first, and what a fault begins counts last: who is refused
-// in the very instant in which a node comes up has not waited for it in vain, and who had
-// waited for too long when a node went down has.
+// settle judges the instant that is over. Ends of holds and faults count first, begins of
+// faults last: a client that is refused in the instant in which a node comes up has not
+// waited too long, and a client that has waited too long when a node goes down has.
 func (p *progress) settle() {
 	n := &p.instant
 	for _, h := range n.freed {
@@ -100,7 +101,7 @@ func (p *progress) settle() {
 	n.clear()
 }
 
-// judgeTries looks at the tries that were called, or returned, in the instant.
+// judgeTries judges the tries that were called, or returned, in the instant.
 func (p *progress) judgeTries() {
 	n := &p.instant
 	for _, h := range n.called {
@@ -129,22 +130,22 @@ func (p *progress) judgeTries() {
 	}
 }
 
-// late reports whether the client of the try can say that it has waited for too
-// long, if nobody but the one hold has the resource.
+// late reports whether the try has waited too long: nobody holds the resource, except
+// possibly the one hold.
 func (p *progress) late(h *hold, now history.Time, but *hold) bool {
 	w := &h.resource.waiting
 	return !w.long && now > p.due(w) && p.able(h) && !h.resource.held(but, now)
 }
 
-// able reports whether the client of the try runs and reaches a quorum. What a
-// lock on few nodes cannot do without them is the matter of fault tolerance.
+// able reports whether the client of the try runs and reaches a quorum. Fault tolerance
+// judges what a lock does without one.
 func (p *progress) able(h *hold) bool {
 	reached := p.needed.voters() &^ (p.state.down | h.client.cut)
 	return !h.client.dead && !h.client.paused && p.needed.has(reached)
 }
 
-// judgeGrant looks at the tries that were under way when the bound passed, now
-// that one of the resource's is granted.
+// judgeGrant judges the tries that were under way when the bound passed, because one
+// of them is granted.
 func (p *progress) judgeGrant(h *hold, now history.Time) {
 	if h.acquire.at <= p.due(&h.resource.waiting) && p.late(h, now, h) {
 		p.violate(h, now, "granted")
@@ -153,7 +154,7 @@ func (p *progress) judgeGrant(h *hold, now history.Time) {
 	p.judgeOpen(h.resource, now, h)
 }
 
-// judgeOpen looks at the tries that are still under way.
+// judgeOpen judges the tries that are still under way.
 func (p *progress) judgeOpen(r *resource, now history.Time, but *hold) {
 	if r.waiting.open == 0 || now <= p.due(&r.waiting) {
 		return
@@ -222,7 +223,7 @@ func (p *progress) causes(r *resource) []Cause {
 	return unbroken(p.faultLog, Statement{Kind: LockGrantedNone})
 }
 
-// excuse forgets the waits that were too long while a fault lasted that has ended.
+// excuse forgets the waits that were too long during a fault that has ended.
 func (p *progress) excuse(fault int) {
 	began := p.faults[fault]
 	delete(p.faults, fault)
@@ -234,8 +235,8 @@ func (p *progress) excuse(fault int) {
 	})
 }
 
-// owing returns a resource that nobody was granted since faults last did
-// something, though a try was refused or is under way.
+// owing returns a resource that nobody was granted since the last effect of a fault,
+// though a try was refused or is under way.
 func (p *progress) owing() *resource {
 	for _, r := range p.state.inOrder() {
 		if p.quiet > r.waiting.since && (r.waiting.owed || p.awaited(r)) {
@@ -245,8 +246,8 @@ func (p *progress) owing() *resource {
 	return nil
 }
 
-// awaited reports whether somebody waits for the resource who could be granted it,
-// if nobody held it.
+// awaited reports whether nobody holds the resource and a client waits for it that could
+// be granted it.
 func (p *progress) awaited(r *resource) bool {
 	return !r.held(nil, forever) && slices.ContainsFunc(r.holds, func(h *hold) bool { return h.waits && p.able(h) })
 }

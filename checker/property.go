@@ -15,10 +15,10 @@ type Property string
 
 // asked is a property, and who finds out about it.
 type asked struct {
-	property Property
-	code     string // as in "V1"
-	title    string // what a person calls it
-	judge    func(h history.Header, l *state, n *faultLog) propertyChecker
+	property   Property
+	code       string // as in "V1"
+	title      string // what a person calls it
+	newChecker func(h history.Header, l *state, n *faultLog) propertyChecker
 }
 
 // properties is the table of all of them, in the order in which they are shown.
@@ -48,7 +48,7 @@ func Unasked(b history.Bounds) []Property {
 	l := newState(h)
 	return slices.DeleteFunc(Properties(), func(p Property) bool {
 		a, _ := p.find()
-		return a.judge(h, l, &faultLog{}).hears() != 0
+		return a.newChecker(h, l, &faultLog{}).wants() != 0
 	})
 }
 

@@ -9,37 +9,36 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Report is all that a panel finds of one history.
+// Report is all that a [Checker] finds in one history.
 type Report struct {
-	Findings     []Finding    `json:"findings"` // one of each property that was asked for, in their order
+	Findings     []Finding    `json:"findings"` // one for each property that New was asked for, in the order of [Properties]
 	Measurements Measurements `json:"measurements"`
 
-	// Cut is why the history does not go to the end of a run, so that what it
-	// does not violate is unknown; empty if it does.
+	// Cut is why the history is incomplete, so that every property that is not
+	// violated is unknown; empty if the history is complete.
 	Cut string `json:"cut,omitempty"`
 }
 
-// Place is a part of a history: what concerns a resource, or all of them if none is
+// Place is a part of a history: the events of one resource, or of all if none is
 // named, from one instant to another, both included.
 type Place struct {
 	Resource string       `json:"resource,omitempty"`
-	Client   int          `json:"client,omitempty"` // whom it is about alone; 0: nobody in particular
+	Client   int          `json:"client,omitempty"` // the client that it is about; 0: several or none
 	From     history.Time `json:"from"`
 	To       history.Time `json:"to"`
 }
 
-// Pair is two grants that exclude each other and did not.
+// Pair is two grants that overlap.
 type Pair struct {
 	First  Grant `json:"first"`
 	Second Grant `json:"second"`
 
-	// From and To bound the time in which both were held. They are equal
-	// when the second grant was over before its call returned.
+	// From and To bound the time in which both were held. They are equal if the
+	// second grant ended before its call returned.
 	From history.Time `json:"from"`
 	To   history.Time `json:"to"`
 
-	// Open says that the history ended before either hold did; To is then
-	// its last instant.
+	// Open: the history ended before either hold did. To is its last instant.
 	Open bool `json:"open,omitempty"`
 }
 
@@ -53,10 +52,10 @@ type Grant struct {
 	Token    string        `json:"token"`
 	Call     history.Time  `json:"call"`     // of acquire
 	Granted  history.Time  `json:"granted"`  // its return
-	Validity time.Duration `json:"validity"` // that it was granted with, on the client's clock
+	Validity time.Duration `json:"validity"` // at the grant, by the client's clock
 }
 
-// Finding returns what was found of a property.
+// Finding returns what was found about a property.
 func (r Report) Finding(p Property) Finding {
 	for _, f := range r.Findings {
 		if f.Property == p {
@@ -75,9 +74,8 @@ func (r Report) Verdicts() Verdicts {
 	return v
 }
 
-// Verdicts is the verdicts of one history, or those that are expected of it.
-// In files it is a mapping of names to names; in JSON in the order of the
-// properties.
+// Verdicts are the verdicts of one history, found or expected. In files they are a
+// mapping of names to names, in JSON in the order of [Properties].
 type Verdicts map[Property]Verdict
 
 // MarshalJSON writes an object in the order of the properties.

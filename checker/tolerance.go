@@ -10,12 +10,12 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// FaultTolerance says that with a minority of nodes gone, tries still succeed.
+// FaultTolerance: with a minority of nodes out of reach, tries still succeed.
 const FaultTolerance Property = "fault_tolerance"
 
-// tolerance judges whether a client that reaches a majority of the nodes gets
-// the lock while others are gone. Only tries that had every chance count: a
-// try is eligible if over all of it
+// tolerance judges whether a client that reaches a majority of the nodes is granted
+// the lock while other nodes are out of reach. Only fair tries count. A try is fair
+// if during all of it
 //
 //   - some node was down, or cut off from the client, and nothing about any node
 //     or link changed;
@@ -28,12 +28,11 @@ const FaultTolerance Property = "fault_tolerance"
 //     that was held back, or a clock that stood still, can leave one for long;
 //   - the client was not paused, and did not cancel the call.
 //
-// As many eligible tries in a row without a grant as the bound says are a
-// violation.
+// As many fair tries in a row without a grant as the bound says are a violation.
 type tolerance struct {
-	tries int // that must suffice; 0: not judged
+	tries int // how many must suffice; 0: not judged
 	ttl   time.Duration
-	nodes electorate // all alike, whatever the lock makes of them: or one that rests on a single node would promise nothing
+	nodes electorate // all nodes with one vote each, whatever the lock makes of them: else a lock on a single node would promise nothing
 
 	state    *state
 	faultLog *faultLog
@@ -48,7 +47,7 @@ type tolerance struct {
 	streaks  map[streakKey]streak
 
 	eligible int
-	granted  int // of the eligible
+	granted  int // of the fair tries
 	breaches violations
 }
 
@@ -58,7 +57,7 @@ type attempt struct {
 	call    history.Time
 	at      history.Time // of its return
 	granted bool
-	holds   bool // granted, and not to who held it already
+	holds   bool // granted, and not to a client that held the lock
 }
 
 // compare orders the tries that returned in one instant by their calls.
@@ -66,7 +65,7 @@ func (a attempt) compare(b attempt) int {
 	return cmp.Or(cmp.Compare(a.call, b.call), strings.Compare(a.hold.token, b.hold.token))
 }
 
-// streak is eligible tries in a row without a grant.
+// streak is fair tries in a row without a grant.
 type streak struct {
 	tries int
 	since history.Time
@@ -93,7 +92,7 @@ func newTolerance(h history.Header, l *state, n *faultLog) propertyChecker {
 	return t
 }
 
-func (t *tolerance) hears() kinds {
+func (t *tolerance) wants() kinds {
 	if t.tries == 0 {
 		return 0
 	}
@@ -144,8 +143,8 @@ func (t *tolerance) mend(f *fact) {
 	t.change(f)
 }
 
-// settle judges the tries that returned in the instant that is over, and then
-// lets those that hold nothing stop to compete.
+// settle judges the tries that returned in the instant. After that those that hold
+// nothing compete no more.
 func (t *tolerance) settle() {
 	t.stopCompeting()
 	for _, h := range t.called {
@@ -163,8 +162,8 @@ func (t *tolerance) settle() {
 	t.returned, t.called, t.cleared = t.returned[:0], t.called[:0], t.cleared[:0]
 }
 
-// refusedUntil is how long a try competes that was refused. One that was
-// cancelled has not waited for the nodes, and may set keys after its return.
+// refusedUntil is until when a refused try competes. A cancelled try has not waited for
+// the nodes and may set keys after its return.
 func (t *tolerance) refusedUntil(a attempt) history.Time {
 	if a.cancelled() {
 		return a.at.Add(t.ttl)
@@ -202,7 +201,7 @@ func (t *tolerance) judge(a attempt) {
 	}
 }
 
-// fair reports whether the try is eligible.
+// fair reports whether the try is fair.
 func (t *tolerance) fair(a attempt) bool {
 	c := a.hold.client
 	gone := t.state.down | c.cut

@@ -17,7 +17,7 @@ type waiting struct {
 	open  int          // tries that have not returned
 	owed  bool         // nobody has been granted the resource since a try was refused
 	long  bool         // the wait has been found too long
-	kept  []keptKey       // keys on the nodes
+	kept  []keptKey    // keys on the nodes
 }
 
 // keptKey is a key of a resource on a node.

@@ -50,7 +50,7 @@ func (w *Window) Ending() string {
 // Windows makes a panel that was asked for lease or section exclusion tell each window of
 // it when it ends, in the order in which they do, and when it is asked to finish those
 // that are open then. It is to be called before the first event.
-func (p *Checker) Windows(of Property, each func(Window)) { p.judgeOf(of).(*exclusion).each = each }
+func (p *Checker) Windows(of Property, each func(Window)) { p.checkerOf(of).(*exclusion).each = each }
 
 // windowOf tells a live window that lasts until to.
 func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {

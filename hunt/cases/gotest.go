@@ -92,7 +92,7 @@ func Test{{.Name}}(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f := r.Report.Finding(c.Property); f.Verdict != checker.Holds {
-		t.Errorf("%s is %v: %s", c.Property.Title(), f.Verdict, f.Story)
+		t.Errorf("%s is %v: %s", c.Property.Title(), f.Verdict, f.Story())
 	}
 }
 
