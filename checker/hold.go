@@ -27,12 +27,12 @@ type hold struct {
 	sends bool         // the lock has read its clock and sends requests
 	sent  history.Time // when it last began to
 
-	returned bool // the try was granted
-	letGo    bool // release was called
-	lost     bool // its holder was told of the loss
-	over     bool // it was refused, or its release has returned
-	retired  bool // no further event can concern it
-	lined    int  // exclusion: its live windows and waiting events
+	returned   bool // the try was granted
+	letGo      bool // release was called
+	lost       bool // its holder was told of the loss
+	over       bool // it was refused, or its release has returned
+	retired    bool // no further event can concern it
+	references int  // exclusion: its live windows and waiting events
 
 	competing bool // tolerance: the token may hold keys
 	waits     bool // progress: it counts as waiting
@@ -238,13 +238,13 @@ type resource struct {
 	name   string
 	holds  []*hold
 
-	lines       [ruleCount]resourceWindows // exclusion
+	windows     [ruleCount]resourceWindows // exclusion
 	register    register                   // effect
 	fences      fenceMarks                 // fences
 	competitors competitors                // tolerance
 	kept        []orphanKey                // tolerance
 	waiting     waiting                    // progress
-	clashes     []*conflict                // exclusion: the first conflicts of leases
+	conflicts   []*conflict                // exclusion: the first conflicts of leases
 	late        []straggler
 	holders     int // measurements: holds whose validity has not ended
 	triers      int // measurements: tries that have not returned

@@ -35,7 +35,7 @@ func (s *section) look(h *hold, c *client, returns bool) {
 // causes says which assumption the culprits had to make, and could not: that they
 // were alone, or that who comes late is refused.
 func (j *effect) causes(r *resource, culprits []*section) []Cause {
-	for _, c := range r.clashes {
+	for _, c := range r.conflicts {
 		if has(culprits, c.client, c.token) && has(culprits, c.other, c.theirs) {
 			return c.causes()
 		}

@@ -156,7 +156,7 @@ func (l *state) settle() {
 // client only lapses and late writes can come.
 func (h *hold) finished() bool {
 	lease, section := &h.windows[leaseRule], &h.windows[sectionRule]
-	if len(lease.acts)+len(section.acts) > 0 && (lease.awaits(h.client) || section.awaits(h.client)) {
+	if len(lease.implied)+len(section.implied) > 0 && (lease.awaits(h.client) || section.awaits(h.client)) {
 		return false // a call under way may still show that it was granted
 	}
 	return h.over || h.client.dead && (lease.over || !lease.begun && h.writes == 0)
@@ -180,7 +180,7 @@ func (l *state) retire(h *hold) {
 
 // reuse frees the number of a retired hold when no resource refers to it.
 func (l *state) reuse(h *hold) {
-	if h.retired && h.lined == 0 {
+	if h.retired && h.references == 0 {
 		l.spare = append(l.spare, h)
 	}
 }

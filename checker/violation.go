@@ -29,7 +29,7 @@ type violation struct {
 
 func newViolation(r rule, held span, t *windowEvent, n *faultLog, c *conflict) *violation {
 	v := &violation{
-		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn, endless: held.hold.endless(),
+		rule: r, held: held.hold, came: t.hold, empty: t.kind == windowEmpty, endless: held.hold.endless(),
 		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
 		since: held.from, conflict: c,
 		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
