@@ -1,16 +1,16 @@
 package checker
 
-// Assumption is what a lock had to count on, and could not, when a property was violated. It
-// is found from what the history tells: first from what became of the keys, where they are
-// recorded, and else from the faults.
+// Assumption is something a lock relies on. When a property is violated, the checker finds the
+// broken assumption in the history: from the keys that nodes lost, if they are recorded, and
+// otherwise from the faults.
 type Assumption string
 
-// broken is the cause of a violation: an assumption, and how it shows that it was broken.
+// broken returns a broken assumption with its evidence.
 func broken(a Assumption, evidence ...Statement) []Cause {
 	return []Cause{{Assumption: a, Evidence: evidence}}
 }
 
-// unbroken says that no assumption is seen to be broken, and what is seen instead.
+// unbroken returns the cause if no assumption is seen to be broken, with what is seen instead.
 func unbroken(n *faultLog, evidence ...Statement) []Cause {
 	return []Cause{{Faultless: n.none(), Evidence: evidence}}
 }
@@ -37,7 +37,7 @@ const (
 	StoreKeeps        Assumption = "store-keeps"
 )
 
-// assumptions says of each what it means, what breaks it, and what helps.
+// assumptions explains each: what it says, what breaks it, and what helps.
 var assumptions = []struct {
 	assumption             Assumption
 	text, brokenBy, remedy string

@@ -2,13 +2,13 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// clientPause is the last time in which a client stood still.
+// clientPause is the last pause of a client.
 type clientPause struct {
 	ever     bool
 	from, to history.Time
 }
 
-// since returns the stillness if it lasted into what began then.
+// since returns the pause if it ended after an instant.
 func (s clientPause) since(then history.Time) clientPause {
 	if s.to <= then {
 		return clientPause{}
@@ -16,7 +16,7 @@ func (s clientPause) since(then history.Time) clientPause {
 	return s
 }
 
-// tell says when a client stood still, if it did.
+// tell states the pause, if there was one.
 func (s clientPause) tell() []Statement {
 	if !s.ever {
 		return nil

@@ -6,23 +6,22 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// competitors tells when the tokens of a resource may have keys on nodes: a token
-// competes from the call of acquire until the try is refused or a release has
-// returned OK. One that ended in another way, by a lapse, by a release that
-// could not be confirmed or by the client's death, may have left keys, and
-// competes for a further longest TTL; after a death for two of them, because
-// something may still have been on its way. A hold that nothing but a release ends
-// competes until one has returned OK.
+// competitors counts the tokens of a resource that may have keys on nodes. A token
+// competes from the call of acquire until the try is refused or a release has returned
+// OK. After a lapse, or a release that was not confirmed, it may have left keys and
+// competes for another longest TTL. After the client's death it competes for two, because
+// a request may still be on its way. A hold without a TTL competes until a release has
+// returned OK.
 type competitors struct {
-	open    int          // tokens that compete until further notice
-	settled history.Time // when the last of the others stopped to
+	open    int          // tokens that compete now
+	settled history.Time // when the last of the others stopped
 
 	latest history.Time // the last instant in which some began to compete
-	began  int          // and how many
+	began  int          // how many did
 }
 
-// free reports whether nobody else competed during the try, which itself still
-// does. A try that begins as this one returns does not compete with it.
+// free reports whether no other token competed during the try. A try that begins in the
+// instant in which this one returns does not count.
 func (r *competitors) free(a attempt) bool {
 	began := 0
 	if r.latest == a.at {
@@ -44,7 +43,7 @@ func (h *hold) compete(now history.Time) {
 	r.began++
 }
 
-// retreat lets the hold compete until then and no longer.
+// retreat ends the competing of a hold at an instant.
 func (h *hold) retreat(then history.Time) {
 	if h.competing {
 		h.competing = false
@@ -53,7 +52,7 @@ func (h *hold) retreat(then history.Time) {
 	}
 }
 
-// departure is an event after which a hold, or all of a client's, may compete no more.
+// departure is an event after which a hold, or all holds of a client, may stop competing.
 type departure struct {
 	kind    history.Kind
 	hold    *hold
@@ -62,7 +61,7 @@ type departure struct {
 	at      history.Time
 }
 
-// competitors follows who competes. Who retreats does so at the end of the instant.
+// competitors follows which tokens compete. They stop at the end of the instant.
 func (t *tolerance) competitors(f *fact) {
 	h := f.hold
 	switch f.Kind {
@@ -82,8 +81,8 @@ func (t *tolerance) competitors(f *fact) {
 	}
 }
 
-// stopCompeting lets those go who have left in this instant: first who has released, then those
-// whose validity is over, and the dead last.
+// stopCompeting handles the departures of the instant: releases first, then lapses, deaths
+// last.
 func (t *tolerance) stopCompeting() {
 	for _, kind := range []history.Kind{history.Released, history.Lapse, history.Kill} {
 		for _, d := range t.leaving {
@@ -95,8 +94,8 @@ func (t *tolerance) stopCompeting() {
 	t.leaving = t.leaving[:0]
 }
 
-// retreat lets a hold, or all of a dead client's, compete for as long as they may have
-// left something behind, and no longer.
+// retreat lets a hold, or all holds of a dead client, compete only as long as they may have
+// left keys.
 func (t *tolerance) retreat(d departure) {
 	switch h := d.hold; {
 	case d.kind == history.Kill:

@@ -7,42 +7,42 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// conflict is what the history tells of why one client was granted the lock while
-// another had it.
+// conflict is what is known about why a client was granted the lock while another held it.
+// The first client is the holder, the second the newcomer.
 type conflict struct {
 	faultLog *faultLog
-	quorum   electorate // none: what the nodes did is not known, or the lock keeps nothing there
+	quorum   electorate // none: the history has no keys, or the lock keeps nothing on nodes
 	stored   bool       // the lock keeps nothing on nodes
 
-	client  int // whose hold was there
+	client  int // the holder
 	token   string
-	other   int // who came
+	other   int // the newcomer
 	theirs  string
 	at      history.Time
-	lapsed  bool // the validity was over
+	lapsed  bool // the holder's validity had ended
 	lapse   history.Time
-	paused  clientPause // while it held
-	delayed clientPause // while it was about to be granted
+	paused  clientPause // of the holder, during its hold
+	delayed clientPause // of the holder, before its grant
 	losses  []keyLoss
-	kept    nodes // that had the key of the hold which was there
-	came    nodes // that had the other's
+	kept    nodes // nodes with the holder's key
+	came    nodes // nodes with the newcomer's key
 	vouched extension
 	endless bool
-	behind  time.Duration // by how much the holder counted on more validity than it was told of, at least
-	since   history.Time  // when its try was called
-	until   history.Time  // as far as it is known to have counted
-	emptied comeback      // the last node that came back without its keys
-	entry   entry         // of the hold that was there, in a store
-	its     entry         // of the one that came
-	early   time.Duration // by how much the store was early to end the first, at least
+	behind  time.Duration // by how much the holder counted on more validity than it was granted, at least
+	since   history.Time  // when the holder called acquire
+	until   history.Time  // until when the holder is known to have counted on it
+	emptied comeback      // the last node that came back without keys
+	entry   entry         // the holder's, in a store
+	its     entry         // the newcomer's
+	early   time.Duration // by how much the store ended the holder's entry early, at least
 }
 
-// contender is what there is to know of the hold that came while another was there.
+// contender is what is known about the newcomer of a conflict.
 type contender struct {
 	client int
 	token  string
-	kept   nodes       // that had its key
-	fate   *keyHistory // nil: nothing became of its keys, or its entry
+	kept   nodes       // nodes with its key
+	fate   *keyHistory // nil: it lost no key and no entry
 }
 
 func (h *hold) contender() contender {
@@ -60,7 +60,7 @@ func (v contender) entry() (e entry) {
 	return e
 }
 
-// newConflict tells of the hold that was there, and of the one that came, as of now.
+// newConflict returns the conflict between a holder and a newcomer, as known now.
 func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflict {
 	l := x.state
 	c := &conflict{
@@ -97,8 +97,8 @@ func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflic
 	return c
 }
 
-// counted looks how far the holder's clock is behind at an instant at which its
-// validity went on, or has just ended.
+// counted measures how far the holder's clock is behind, at an instant at which its
+// validity goes on or has just ended.
 func (c *conflict) counted(a *hold, now history.Time) {
 	if a.client.still.from <= c.at {
 		c.paused = a.client.still.since(max(a.acquire.at, a.granted))
@@ -135,7 +135,7 @@ func (c *conflict) causes() []Cause {
 	return unbroken(c.faultLog, Statement{Kind: GrantedBoth, More: true})
 }
 
-// storing is for a lock that keeps an entry of each hold in a store.
+// storing returns the causes for a lock that keeps an entry of each hold in a store.
 func (c *conflict) storing() []Cause {
 	e := c.entry
 	if !e.gone {
@@ -157,7 +157,7 @@ func (c *conflict) storing() []Cause {
 	return broken(StoreAgrees, evidence...)
 }
 
-// voting is for a hold whose keys were all there.
+// voting returns the causes if no key of the holder was lost.
 func (c *conflict) voting() []Cause {
 	for _, v := range []struct {
 		client int
@@ -173,7 +173,7 @@ func (c *conflict) voting() []Cause {
 	return unbroken(c.faultLog, Statement{Kind: GrantedBoth, Client: c.client})
 }
 
-// losing is for a hold whose keys were gone, one cause for each kind of loss.
+// losing returns the causes if keys of the holder were lost, one for each kind of loss.
 func (c *conflict) losing() (causes []Cause) {
 	add := func(a Assumption, how, reason string, which func(keyLoss) bool, more ...Statement) {
 		lost, when := nodes(0), map[int]history.Time{}
@@ -209,10 +209,11 @@ func (c *conflict) losing() (causes []Cause) {
 	return causes
 }
 
-// unexplained is for keys that have expired while no fault made a clock wrong.
+// unexplained returns the evidence if keys expired and no fault made a clock wrong.
 //
-// Of a holder that stood still before the grant no history tells whether its clock did not
-// count that time, or the lock: the lock reads the clock at moments that only it knows.
+// If the holder was paused before the grant, either its clock or the lock may have skipped
+// that time. The history cannot tell which, because it does not say when the lock reads its
+// clock.
 func (c *conflict) unexplained() []Statement {
 	var early time.Duration
 	for _, v := range c.losses {
@@ -228,7 +229,7 @@ func (c *conflict) unexplained() []Statement {
 	return told
 }
 
-// asker is the client that asked for a loss; 0: it is not known.
+// asker is the client whose request lost the key; 0: unknown.
 func (c *conflict) asker(reason string) int {
 	for _, v := range c.losses {
 		if v.reason == reason && v.client != 0 {
@@ -238,19 +239,19 @@ func (c *conflict) asker(reason string) int {
 	return 0
 }
 
-// noticeable is by how much clocks have to be apart for a story: on real machines
-// every instant is a little late.
+// noticeable is the least difference of clocks that counts. On real machines every
+// instant is recorded a little late.
 const noticeable = time.Millisecond
 
-// overran reports whether the holder counted on more validity than it was told of.
+// overran reports whether the holder counted on more validity than it was granted.
 func (c *conflict) overran() bool { return c.behind > noticeable && !c.endless }
 
-// slow reports whether it did because its clock fell behind: that a fault has to explain.
+// slow reports whether it did because its clock fell behind. A fault must explain that.
 func (c *conflict) slow() bool {
 	return c.overran() && len(c.faultLog.onClock(nodeOrClient{client: c.client}, c.since, c.until)) > 0
 }
 
-// wrongClocks says whose clocks were wrong, if any are seen to be.
+// wrongClocks lists the clocks that were wrong, as far as faults explain it.
 func (c *conflict) wrongClocks() (wrong []Statement) {
 	var ahead nodes
 	least := time.Duration(0)
@@ -275,13 +276,13 @@ func (c *conflict) slowHolder() Statement {
 	return Statement{Kind: ClockBehind, Client: c.client, For: c.behind}
 }
 
-// extension is how much validity was left when an extension returned, or the grant.
+// extension is the validity that was left when an extension, or the grant, returned.
 type extension struct {
 	at   history.Time
 	left time.Duration
 }
 
-// vouched returns the last of them, if any has returned.
+// vouched returns the last extension, or the grant, if one has returned.
 func (h *hold) vouched() (last extension, ever bool) {
 	if h.renewed.at != 0 {
 		return h.renewed, true

@@ -6,25 +6,23 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Contradiction is an event that cannot be true, whatever comes after it: a history that
-// has one tells of no run. It is an error in words for a person, which names the client
-// and the token.
+// Contradiction is an event that cannot have happened after those before it. A history with
+// one describes no run. The error text names the client and the token.
 type Contradiction struct {
-	Event int    // its ordinal, from 1, among all that were recorded: it is on the line after
-	What  string // it says, and why that cannot be
+	Event int    // its number, from 1; in a file it is on the next line
+	What  string // what it says, and why that cannot be
 
-	// TooMuch: it can be true, but there is more at a time than is judged. What comes
-	// behind it is not looked at, and what is not violated up to there is unknown.
+	// TooMuch: the event is possible, but more is under way at a time than the checker
+	// judges. It ignores what follows; properties not violated so far are unknown.
 	TooMuch bool
 }
 
 func (c *Contradiction) Error() string { return c.What }
 
-// Err returns the first contradiction of the history, as a *[Contradiction], or nil. An
-// event can be missed only when its instant is over, so that what Err says of the last
-// instant is certain after Finish.
+// Err returns the first contradiction of the history, as a *[Contradiction], or nil. About
+// the last instant Err is certain only after Finish.
 //
-// The panel goes on all the same and judges what is left.
+// The checker goes on after a contradiction and judges what is left.
 func (p *Checker) Err() error {
 	if first := p.state.docket.first; first != nil {
 		return first
@@ -32,9 +30,9 @@ func (p *Checker) Err() error {
 	return nil
 }
 
-// contradictions numbers the events, and keeps the first of those that contradict others.
+// contradictions numbers the events and keeps the first contradiction.
 type contradictions struct {
-	event int // the ordinal of the one that is being taken
+	event int // the number of the present one
 	first *Contradiction
 	full  bool // nothing more is judged
 }
@@ -45,7 +43,7 @@ func (d *contradictions) contradict(what string) {
 	}
 }
 
-// refuse says that the history says too much at a time to be judged any further.
+// refuse notes that too much is under way at a time for the history to be judged further.
 func (l *state) refuse(format string, args ...any) {
 	l.docket.full = true
 	if l.docket.first == nil {
@@ -53,15 +51,14 @@ func (l *state) refuse(format string, args ...any) {
 	}
 }
 
-// contradict says that the event cannot be true. It returns true, for those who take it all
-// the same.
+// contradict notes a contradiction. It returns true, for callers that go on with the event.
 func (l *state) contradict(format string, args ...any) bool {
 	l.docket.contradict(fmt.Sprintf(format, args...))
 	return true
 }
 
-// What a history can say at a time. Nobody has so much, and who makes a history up shall
-// not fill the memory with it.
+// Bounds of what can be under way at a time. Real histories stay far below them; made-up ones
+// must not fill the memory.
 const (
 	maxHolds     = 1 << 18 // tries and holds that are not over
 	maxResources = 1 << 18
@@ -70,8 +67,7 @@ const (
 	maxChanges   = 1 << 18 // changes of holds' keys in one instant: several holds may have one token
 )
 
-// crowded objects to a history that says too much at a time: it is asked where there comes
-// to be more.
+// crowded refuses a history that exceeds a bound. It is called where the figures grow.
 func (l *state) crowded() {
 	switch {
 	case l.places > maxHolds:
@@ -83,31 +79,30 @@ func (l *state) crowded() {
 	}
 }
 
-// acts are the kinds of events that only a living client brings about. Of a dead one its
-// requests, and the writes that are on their way, can still arrive.
+// acts are the kinds of events that only a living client causes. Requests and writes that a
+// dead client had sent can still arrive.
 var acts = kindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed,
 	history.Expiring, history.Lost, history.Release, history.Released,
 	history.Read, history.ReadDone, history.Write, history.WriteDone, history.Check, history.Checked, history.Kill, history.Step)
 
-// posthumous reports whether the event is an act of a client that died before.
+// posthumous reports whether the event is an act of a client that had died before.
 func (f *fact) posthumous() bool {
 	return f.client.dead && f.client.died != f.Time && acts.has(f.Kind)
 }
 
-// single are the kinds of events of which two that are alike in all, and in their
-// instant, are one that was recorded twice. Calls, returns and writes that are applied
-// are told by what is under way. A key can be set, and extended, by two requests that
-// arrive at once; a clock can come to an end that was promised twice, and a client to a
-// step: a second line of those changes nothing.
+// single are the kinds of events that cannot happen twice in one instant with the same
+// fields. Repeated calls, returns and applied writes are found by what is under way. Keys can
+// be set or extended by two requests at once, a clock can reach an end that was declared
+// twice, and a client a step; repeating those changes nothing.
 var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pause, history.Resume, history.Kill,
 	history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.FaultStart, history.FaultEnd,
 	history.Leader, history.EntryGone)
 
-// maxTold bounds the events of an instant, and the calls of a client in it, that are
-// compared with those that follow.
+// maxTold bounds the events of an instant, and the calls of a client in it, that later ones
+// are compared with.
 const maxTold = 64
 
-// checkRepeated objects to an event that has been recorded before.
+// checkRepeated reports an event that was recorded before.
 func (p *Checker) checkRepeated(e *history.Event) {
 	for i := range p.told {
 		if p.told[i] == *e {
@@ -120,7 +115,7 @@ func (p *Checker) checkRepeated(e *history.Event) {
 	}
 }
 
-// naming says what an event is of, as in "lost, client 1, "stock", token 4f0c0a11".
+// naming names an event, as in "lost, client 1, "stock", token 4f0c0a11".
 func naming(e *history.Event) string {
 	text := e.Kind.String()
 	for _, n := range []struct {
@@ -142,14 +137,13 @@ func (f *fact) lock() string {
 	return fmt.Sprintf("%q under token %s", f.Resource, short(f.Token))
 }
 
-// twice objects to a call that is made while the same call is open, which began at the
-// same instant. One that began before may have been given up, and made again.
+// twice reports a call that is made twice in one instant. A call that began earlier may have
+// been given up and made again.
 func (l *state) twice(f *fact, verb string) bool {
 	return l.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), at(f.Time))
 }
 
-// uncalled objects to a return without a call, unless the ledger has let such a call go
-// before it returned.
+// uncalled reports a return without a call, unless the state has dropped such a call.
 func (l *state) uncalled(f *fact, verb string, adrift *int) bool {
 	if *adrift > 0 {
 		*adrift--
@@ -158,7 +152,7 @@ func (l *state) uncalled(f *fact, verb string, adrift *int) bool {
 	return l.contradict("%s of %s returns to client %d, which has none under way", verb, f.lock(), f.Client)
 }
 
-// unasked objects to the return of a try that is not under way.
+// unasked reports the return of a try that is not under way.
 func (l *state) unasked(f *fact, what string) bool {
 	if f.client.adrift.tries > 0 {
 		f.client.adrift.tries--
@@ -171,11 +165,11 @@ func (l *state) unasked(f *fact, what string) bool {
 	return l.contradict("client %d is %s %q with token %s, but %s", f.Client, what, f.Resource, short(f.Token), why)
 }
 
-// adrift is how many calls of a client may still return though nothing is known of them
-// any more: the hold, or the section, was over before they did.
+// adrift counts the calls of a client that may still return although their hold or section
+// is over and forgotten.
 type adrift struct{ tries, extensions, releases, reads int }
 
-// strand counts the calls that are under way for a hold that is let go.
+// strand counts the open calls of a hold that is retired.
 func (c *client) strand(h *hold) {
 	if h.acquire.open {
 		c.adrift.tries++

@@ -2,13 +2,13 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// Wait is one row of tries of a client: see [Waits].
+// Wait is a series of tries of a client: see [Waits].
 type Wait struct {
 	Client   int
 	Resource string
 	From     history.Time // the first call
 	To       history.Time // the grant, the last return, or the client's death
-	Tries    int          // with that which was granted, or did not return
+	Tries    int          // including one that was granted or did not return
 	Granted  bool         // it ended with a grant
 	Open     bool         // the history ended while a try was under way
 }
@@ -19,10 +19,9 @@ type Outage struct {
 	From, To history.Time
 }
 
-// Demand makes a panel tell each row of tries and each outage when it ends, and when it is
-// asked to finish those that go on then. It is to be called before the first event. A
-// panel that was asked for some properties alone measures these two things too, then, and
-// nothing else.
+// Demand calls waits for every series of tries and outages for every outage when it ends, and
+// in Finish for those that go on. Call it before the first event. A checker of some
+// properties alone then measures these two and nothing else.
 func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
 	if len(p.meters) == 0 {
 		for _, newMeter := range []func(history.Header, *state) meter{newWaitMeter, newOutageMeter} {
@@ -41,7 +40,7 @@ func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
 	}
 }
 
-// tell tells the row of a try, which ends as w says.
+// tell reports the series of a try, which ends as v says.
 func (w *waitMeter) tell(try *hold, v Wait) {
 	if w.each == nil {
 		return
@@ -53,7 +52,7 @@ func (w *waitMeter) tell(try *hold, v Wait) {
 	w.each(v)
 }
 
-// gaveUp tells a row that ended with a refusal.
+// gaveUp reports a series that ended with a refusal.
 func (w *waitMeter) gaveUp(c *client, r *row) {
 	if w.each != nil {
 		w.each(Wait{Client: c.number, Resource: r.resource.name, From: r.since, To: r.last, Tries: r.tries})

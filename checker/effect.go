@@ -7,13 +7,11 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Effect says that the guarded resource is as if its accepted sections had run
-// one after another.
+// Effect: the guarded resource is as if its accepted sections had run one after another.
 const Effect Property = "effect"
 
-// effect judges whether the guarded resource is as if its accepted sections
-// had run one after another. The sections of a resource are cut into segments
-// at quiescent points, so that the cost stays linear: see [register].
+// effect judges effect exclusion. It cuts the sections of a resource into segments at
+// quiescent points, so that the cost stays linear: see [register].
 type effect struct {
 	state      *state
 	faultLog   *faultLog
@@ -22,9 +20,9 @@ type effect struct {
 	maxSegment int
 
 	now     history.Time
-	leaving []*hold     // whose release has returned in this instant
-	dying   []*client   // in this instant
-	long    []*resource // whose segment has become too long in this instant
+	leaving []*hold     // holds whose release has returned in this instant
+	dying   []*client   // clients that died in this instant
+	long    []*resource // resources whose segment became too long in this instant
 
 	writes    int
 	sections  int // accepted
@@ -33,19 +31,17 @@ type effect struct {
 	doubt     *Statement // why some segment could not be decided
 	uncertain Place      // what doubt is about
 
-	each func(Access) // nil: nobody wants to be told
+	each func(Access) // nil: nobody asked
 }
 
 func newEffect(_ history.Header, l *state, n *faultLog) propertyChecker {
 	return &effect{state: l, faultLog: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment}
 }
 
-// SetSearchLimit says how long the judge of effect exclusion may search for an
-// order of sections that overlap, by the machine's clock, before it finds that
-// it is unknown whether there is one. It is 2 s if this is not called, and 0
-// means for ever. After each search that was given up it is half as long, so
-// that all of them together take twice the limit. It is to be called before the
-// first event.
+// SetSearchLimit bounds the search for an order of sections that overlap, by the machine's
+// clock. The verdict is unknown if a search takes longer. The default is 2 s; 0 means no
+// limit. Each search that is given up halves the limit, so that all together take at most
+// twice the limit. Call it before the first event.
 func (p *Checker) SetSearchLimit(limit time.Duration) {
 	for _, j := range p.checkers {
 		if e, ok := j.(*effect); ok {

@@ -21,33 +21,31 @@ const (
 //	(b) every grant with an empty window has a point p,
 //	    max(call, window end) <= p <= return, that is not strictly inside
 //	    another's window, and
-//	(c) no window of another that is not empty lies between two of one hold,
-//	    the second of which an extension has begun; nor did one begin before an
-//	    extension was granted whose hold ended in that instant, and last beyond
-//	    the hold's window before.
+//	(c) between two windows of one hold, the second begun by an extension, lies no
+//	    window of another client that is not empty; nor between the last window
+//	    of a hold and an extension of it that is granted and ends in one instant.
 //
-// Of (c) there is one violation an extension, however many lie in between.
+// A late extension is one violation of (c), however many windows lie in between.
 //
-// The events of an instant are gathered; at its end the windows that end are
-// taken first, then those that begin, then the empty ones. See [line] for what
-// has to be remembered.
+// At the end of an instant the windows that end are judged first, then those that
+// begin, then the empty ones. See [resourceWindows] for what has to be remembered.
 type exclusion struct {
 	rule
 	index    int
 	state    *state
 	faultLog *faultLog
 	now      history.Time
-	turns    []windowEvent // of this instant, those that are not gathered yet without a kind
+	events   []windowEvent // of this instant; without a kind until they are gathered
 
-	windows int // that were begun
-	empty   int // that were over before they began
+	windows int // how many began
+	empty   int // how many ended before they began
 	first   *violation
 	count   int
 
 	doubt     *Statement // why an overlap may have been missed
 	uncertain *Place     // what doubt is about
 
-	each func(Window) // nil: nobody wants to be told
+	each func(Window) // nil: nobody asked
 }
 
 func newLease(_ history.Header, l *state, n *faultLog) propertyChecker {
@@ -65,7 +63,7 @@ func newExclusion(index int, l *state, n *faultLog) *exclusion {
 func (x *exclusion) wants() kinds {
 	heard := kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, reentered) | x.ends
 	if x.ends.has(history.Kill) {
-		heard |= kindSet(history.Acquire) // it may come in the instant of its client's death
+		heard |= kindSet(history.Acquire) // it may come in the instant in which its client dies
 	}
 	return heard
 }
@@ -81,7 +79,7 @@ func (x *exclusion) observe(f *fact) {
 	case history.Granted:
 		x.granted(h)
 	case history.Refused:
-		if len(h.windows[x.index].acts) > 0 {
+		if len(h.windows[x.index].implied) > 0 {
 			x.forget(h)
 		}
 	case history.Extend, history.Write:
@@ -110,7 +108,7 @@ func (x *exclusion) observe(f *fact) {
 
 // settle judges the instant that is over.
 func (x *exclusion) settle() {
-	turns := x.turns
+	turns := x.events
 	for i := range turns {
 		turns[i].gather(x)
 	}
@@ -120,10 +118,10 @@ func (x *exclusion) settle() {
 	for i := range turns {
 		x.take(&turns[i])
 	}
-	x.turns = turns[:0]
+	x.events = turns[:0]
 }
 
-// take judges the turn, now or when those before it are certain.
+// take judges the event, now or when those before it are certain.
 func (x *exclusion) take(t *windowEvent) {
 	if t.kind == noTurn {
 		return
@@ -132,19 +130,18 @@ func (x *exclusion) take(t *windowEvent) {
 	if l.take(t) {
 		x.judge(l, t)
 	} else if t := l.crowded(); t != nil {
-		x.yield(t.hold, t.act)
+		x.yield(t.hold, t.implied)
 	}
 }
 
-// gather makes of the turn what has happened to its hold's window in this instant, unless
-// it has been gathered before.
+// gather sets the event to what happened to its hold's window in this instant, once.
 func (t *windowEvent) gather(x *exclusion) {
 	w := &t.hold.windows[x.index]
 	switch {
 	case t.kind != noTurn:
 		return
-	case t.act != nil:
-		t.kind = w.beginning(t.act)
+	case t.implied != nil:
+		t.kind = w.beginning(t.implied)
 	case w.fresh || w.closing:
 		t.kind = w.change(t.hold)
 		w.fresh, w.closing = false, false
@@ -152,10 +149,9 @@ func (t *windowEvent) gather(x *exclusion) {
 	t.at, t.since, t.by = x.now, max(w.call, w.end), w.by
 }
 
-func (x *exclusion) line(h *hold) *resourceWindows { return &h.resource.lines[x.index] }
+func (x *exclusion) line(h *hold) *resourceWindows { return &h.resource.windows[x.index] }
 
-// drain judges what had to wait for an act that has now come to something, or
-// to nothing.
+// drain judges the events that waited for a call that has now succeeded or failed.
 func (x *exclusion) drain(l *resourceWindows) {
 	for {
 		t := l.next()
@@ -169,9 +165,9 @@ func (x *exclusion) drain(l *resourceWindows) {
 
 func (x *exclusion) judge(l *resourceWindows, t *windowEvent) {
 	switch t.kind {
-	case endTurn:
+	case windowEnds:
 		x.judgeEnd(l, t)
-	case beginTurn:
+	case windowBegins:
 		x.windows++
 		if was := l.interrupted(&t.hold.past); was != nil {
 			x.violateGap(was, t)
@@ -180,7 +176,7 @@ func (x *exclusion) judge(l *resourceWindows, t *windowEvent) {
 			x.violate(l.live[i], t)
 		}
 		l.begin(t)
-	case emptyTurn:
+	case windowEmpty:
 		x.windows++
 		x.empty++
 		if x.beginsAnew() {
@@ -192,9 +188,9 @@ func (x *exclusion) judge(l *resourceWindows, t *windowEvent) {
 		if !l.hasPoint(t) {
 			x.violate(l.live[0], t)
 		}
-	case claimTurn:
+	case extendedLate:
 		if t.hold.past.end == t.at {
-			return // it was granted, and was over, in this instant
+			return // it was granted and ended in this instant
 		}
 		x.windows++
 		if x.each != nil {
@@ -206,7 +202,7 @@ func (x *exclusion) judge(l *resourceWindows, t *windowEvent) {
 	}
 }
 
-// judgeEnd ends a window, if there is one: that of an act which came to nothing is none.
+// judgeEnd ends a window, if there is one. A failed call began none.
 func (x *exclusion) judgeEnd(l *resourceWindows, t *windowEvent) {
 	if over, ever := l.end(t); ever {
 		if x.each != nil {
@@ -222,36 +218,35 @@ func (x *exclusion) judgeEnd(l *resourceWindows, t *windowEvent) {
 	}
 }
 
-// maxClashes bounds the clashes that are kept of a resource, for the stories of what
-// came of them.
+// maxClashes bounds the conflicts that are kept of a resource. Findings of lost updates name
+// them as their cause.
 const maxClashes = 16
 
-// violate counts a violation of (a) or (b): the window of the turn meets a live one.
+// violate counts a violation of (a) or (b): the window of the event overlaps a live one.
 func (x *exclusion) violate(held span, t *windowEvent) {
 	if c := x.conflict(held.hold, t.hold.contender(), t.at); c != nil && x.first == nil {
 		x.first = newViolation(x.rule, held, t, x.faultLog, c)
 	}
 }
 
-// violateGap counts a violation of (c): the turn begins a window of its hold anew.
+// violateGap counts a violation of (c): the event begins a window of its hold anew.
 func (x *exclusion) violateGap(was *ended, t *windowEvent) {
 	if c := x.conflict(t.hold, was.contender(), t.at); c != nil && x.first == nil {
 		x.first = newInterrupted(x.rule, was, t, x.faultLog, c)
 	}
 }
 
-// conflict counts a violation, and returns what the history tells of why there is one, if
-// that is asked for.
+// conflict counts a violation, and describes it if a finding may need that.
 func (x *exclusion) conflict(held *hold, came contender, now history.Time) *conflict {
 	x.count++
 	r := held.resource
-	known := x.index != leaseRule || len(r.clashes) == maxClashes
+	known := x.index != leaseRule || len(r.conflicts) == maxClashes
 	if x.first != nil && known {
 		return nil
 	}
 	c := x.newConflict(held, came, now)
 	if !known {
-		r.clashes = append(r.clashes, c)
+		r.conflicts = append(r.conflicts, c)
 	}
 	return c
 }

@@ -7,42 +7,39 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// faultLog remembers what was done to the world, so that the story of a
-// violation can tell it. What a fault of the plan brings about is told by the
-// fault; what comes about without one is told by itself.
+// faultLog keeps what was done to the world, for findings. An effect of a planned fault is
+// described by that fault; anything else by itself.
 type faultLog struct {
 	recent []loggedFault
 }
 
-// loggedFault is one thing that was done, from when to when.
+// loggedFault is a fault, or a change without one.
 type loggedFault struct {
 	about subject
 	text  string
 	from  history.Time
 	to    history.Time
 	open  bool   // it goes on
-	ended bool   // it is over; of what takes no time neither is true
-	left  string // in which state it left its subject
+	ended bool   // it has ended; neither is true of what takes no time
+	left  string // the state in which it left its subject
 
-	kind  string       // of a fault; "": the history does not say
-	wrong nodeOrClient // whose clock it makes wrong, if any
+	kind  string       // of the fault; "": the history does not say
+	wrong nodeOrClient // the machine whose clock it makes wrong, if any
 }
 
-// nodeOrClient is a machine, which has clocks.
+// nodeOrClient is a machine with clocks.
 type nodeOrClient struct{ node, client int }
 
-// subject is a fault of the plan, or else a client or node to which something
-// was done.
+// subject is a planned fault, or a client or node that something was done to.
 type subject struct {
-	kind   history.Kind // that begins it
+	kind   history.Kind // of the event that begins it
 	number int
 }
 
 // none reports whether nothing was done to the world.
 func (n *faultLog) none() bool { return len(n.recent) == 0 }
 
-// maxNotes bounds the notes that are kept; of those, what still goes on is
-// kept longest.
+// maxNotes bounds the faults that are kept. Those that go on are kept longest.
 const maxNotes = 64
 
 // noted are the kinds of events that are observed.
@@ -66,7 +63,7 @@ func (n *faultLog) observe(f *fact) {
 	}
 }
 
-// observeBare notes what no fault tells.
+// observeBare notes a change without a fault.
 func (n *faultLog) observeBare(f *fact) {
 	switch f.Kind {
 	case history.NodeDown:
@@ -110,8 +107,8 @@ func (n *faultLog) begin(f *fact, text string) {
 	n.recent = append(n.recent, v)
 }
 
-// onClock tells what can have made the clocks of a machine wrong between two instants. A
-// fault of which the history does not say what it is may have been that.
+// onClock lists the faults that may have made the clocks of a machine wrong between two
+// instants. A fault of unknown kind may have.
 func (n *faultLog) onClock(of nodeOrClient, from, to history.Time) (told []Statement) {
 	for _, v := range n.recent {
 		unnamed := v.about.kind == history.FaultStart && v.kind == ""
@@ -122,8 +119,7 @@ func (n *faultLog) onClock(of nodeOrClient, from, to history.Time) (told []State
 	return told
 }
 
-// clones tells what has made clients copies of each other, whose random numbers are the same
-// from then on.
+// clones lists the faults that made clients clones. Clones draw the same random numbers.
 func (n *faultLog) clones() (told []Statement) {
 	for _, v := range n.recent {
 		if v.kind == "clone" {
@@ -133,8 +129,8 @@ func (n *faultLog) clones() (told []Statement) {
 	return told
 }
 
-// affects reports whether the fault can still make a clock go wrong at an instant, or
-// after it. What a clock has gone wrong by can heal slowly when the fault is over.
+// affects reports whether the fault can make a clock wrong at an instant or later. A clock
+// may be corrected slowly after the fault has ended.
 func (v loggedFault) affects(from history.Time) bool {
 	switch over := v.ended && v.to < from; v.kind {
 	case "clock-jump":
@@ -145,8 +141,7 @@ func (v loggedFault) affects(from history.Time) bool {
 	return true
 }
 
-// oldest returns the place of the oldest note of what is over, or else of the
-// oldest of all.
+// oldest returns the index of the oldest fault that has ended, or of the oldest of all.
 func (n *faultLog) oldest() int {
 	return max(0, slices.IndexFunc(n.recent, func(v loggedFault) bool { return !v.open }))
 }
@@ -172,8 +167,7 @@ func (n *faultLog) last(about subject) *loggedFault {
 	return nil
 }
 
-// between returns what went on in some part of the time from a to b, as it
-// was known at b.
+// between returns the faults that went on at some time from a to b, as known at b.
 func (n *faultLog) between(a, b history.Time) []loggedFault {
 	var list []loggedFault
 	for _, v := range n.recent {
@@ -188,7 +182,7 @@ func (n *faultLog) between(a, b history.Time) []loggedFault {
 	return list
 }
 
-// statement tells the note.
+// statement describes the fault.
 func (v loggedFault) statement() Statement {
 	s := Statement{Kind: FaultInjected, Detail: v.text, At: v.from, Left: v.left, More: v.ended}
 	if v.ended {
@@ -197,7 +191,7 @@ func (v loggedFault) statement() Statement {
 	return s
 }
 
-// after returns those of a list, which is in the order of time, that begin after an instant.
+// after returns the faults of an ordered list that begin after an instant.
 func after(list []loggedFault, limit history.Time) []loggedFault {
 	if i := slices.IndexFunc(list, func(v loggedFault) bool { return v.from > limit }); i >= 0 {
 		return list[i:]
@@ -205,7 +199,7 @@ func after(list []loggedFault, limit history.Time) []loggedFault {
 	return nil
 }
 
-// statementsOf tells the notes that begin at or before a time, or those after it.
+// statementsOf describes the faults of a list that begin up to a limit, or after it.
 func statementsOf(list []loggedFault, limit history.Time, after bool) (told []Statement) {
 	for _, v := range list {
 		if v.from > limit == after {

@@ -7,8 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Finding is what a checker finds of one property in one history. It is data: [Finding.Story]
-// puts it into words, and nothing else does.
+// Finding is the result for one property of one history. It is data; [Finding.Story] puts it
+// into words.
 type Finding struct {
 	Property Property `json:"property"`
 	Verdict  Verdict  `json:"verdict"`
@@ -16,13 +16,12 @@ type Finding struct {
 	// Count is the number of violations seen.
 	Count int `json:"count"`
 
-	// Events tells the first violation, in the order of time; of any other verdict what
-	// it rests on.
+	// Events describes the first violation, in the order of time. For another verdict it is
+	// what the verdict rests on.
 	Events []Statement `json:"events,omitempty"`
 
-	// Meanwhile is what was done to the world during the violation, where that is no
-	// part of its events. One statement of the kind NoFault or NoFaultMeanwhile says
-	// that nothing was.
+	// Meanwhile lists the faults during the violation, if they are not among its events. One
+	// statement of the kind NoFault or NoFaultThen says that there was none.
 	Meanwhile []Statement `json:"meanwhile,omitempty"`
 
 	// Causes are the assumptions that were broken, each with its evidence. One cause
@@ -33,28 +32,27 @@ type Finding struct {
 	// otherwise: the history is cut short, or the machine was too slow.
 	Undecided string `json:"undecided,omitempty"`
 
-	// First is the two grants of the first violation, where it is one of two
-	// grants.
+	// First is the two grants of the first violation, if it is about two grants.
 	First *Pair `json:"first,omitempty"`
 
-	// Where is where in the history to look: the first violation, or what could not
-	// be decided. Nil: nowhere in particular.
+	// Where is the part of the history to look at: the first violation, or what could not
+	// be decided. Nil: no part in particular.
 	Where *Place `json:"where,omitempty"`
 
-	// told is the story of a finding that was stored without its events.
+	// told is the story of a finding that was stored without events.
 	told string
 }
 
-// Told returns a finding of which nothing but the story is known, as it is stored in
-// results and saved cases.
+// Told returns a finding with nothing but its story, as it is stored in results and saved
+// cases.
 func Told(p Property, v Verdict, story string) Finding {
 	return Finding{Property: p, Verdict: v, told: story}
 }
 
-// findingJSON has the methods of no finding, so that encoding it does not recur.
+// findingJSON is a finding without methods, for encoding.
 type findingJSON Finding
 
-// MarshalJSON adds the story, for those who do not render it themselves.
+// MarshalJSON adds the story, for readers that do not render findings.
 func (f Finding) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		findingJSON
@@ -62,8 +60,8 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	}{findingJSON(f), f.Story()})
 }
 
-// UnmarshalJSON reads a finding. Of one that was written before findings had events the
-// story is kept.
+// UnmarshalJSON reads a finding. If it was written before findings had events, it keeps the
+// story.
 func (f *Finding) UnmarshalJSON(text []byte) error {
 	var read struct {
 		findingJSON
@@ -86,9 +84,9 @@ type Cause struct {
 	Evidence   []Statement `json:"evidence"`
 }
 
-// Statement is one thing that a finding says. Which fields it has depends on its kind: see
-// [StatementKind]. Instants are nanoseconds since the history began, durations nanoseconds; a
-// field that is left out is 0 or not known.
+// Statement is one thing that a finding says. Its kind determines its fields: see
+// [StatementKind]. Instants are nanoseconds since the history began, durations are
+// nanoseconds. A field that is left out is 0 or unknown.
 type Statement struct {
 	Kind StatementKind `json:"kind"`
 
@@ -132,8 +130,8 @@ type NodeTime struct {
 	At   history.Time `json:"at,omitempty"`
 }
 
-// Share is how much of the nodes that keep a lock some nodes are. Votes are given where not
-// every node has one vote.
+// Share is a part of the nodes that keep a lock. Votes are given if nodes have different
+// numbers of votes.
 type Share struct {
 	Nodes   int `json:"nodes"`
 	OfNodes int `json:"of_nodes"`
@@ -148,5 +146,5 @@ type End struct {
 	At     history.Time `json:"at"`
 }
 
-// because is a finding of a verdict, and what that rests on.
+// because returns a finding with what its verdict rests on.
 func because(v Verdict, events ...Statement) Finding { return Finding{Verdict: v, Events: events} }

@@ -6,11 +6,11 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// hold is one try to acquire and the hold that follows if it is granted. The
-// ledger keeps what its events say; each judge has fields of its own.
+// hold is one try to acquire, and the hold that follows if it is granted. The state keeps
+// what its events say. Each checker has fields of its own.
 type hold struct {
-	number   int    // its place, which another takes when it is retired
-	serial   uint64 // from 1, of its own
+	number   int    // its index, reused when it is retired
+	serial   uint64 // from 1, never reused
 	client   *client
 	resource *resource
 	token    string
@@ -20,19 +20,19 @@ type hold struct {
 	extend  call
 	release call
 	check   call
-	queue   *queue // in which the try waits to be woken, or nil
-	depth   int    // how often it was entered again and not left
-	inner   []call // releases that leave it, and have not returned
+	queue   *queue // where the try waits to be woken, or nil
+	depth   int    // how often it was entered again and not left yet
+	inner   []call // releases of entries that have not returned
 
-	sends bool         // it has come to where its lock has read the clock
-	sent  history.Time // when it last did
+	sends bool         // the lock has read its clock and sends requests
+	sent  history.Time // when it last began to
 
-	returned bool // the try was granted
-	letGo    bool // release was called
-	lost     bool // its holder was told that it holds the lock no more
-	over     bool // it was refused, or release has returned
-	retired  bool // no event can concern it any more
-	lined    int  // exclusion: its live windows, and its turns that wait
+	returned   bool // the try was granted
+	letGo      bool // release was called
+	lost       bool // its holder was told of the loss
+	over       bool // it was refused, or its release has returned
+	retired    bool // no further event can concern it
+	references int  // exclusion: its live windows and waiting events
 
 	competing bool // tolerance: the token may hold keys
 	waits     bool // progress: it counts as waiting
@@ -40,32 +40,32 @@ type hold struct {
 	ended history.Time
 
 	granted  history.Time
-	validity time.Duration // that it was granted with
-	fence    uint64        // of the grant; 0: it bears none
+	validity time.Duration // at the grant
+	fence    uint64        // of the grant; 0: none
 
-	asked   time.Duration // the TTL of the last extension; 0: as of the grant
-	renewed extension     // the last; at 0: none
+	asked   time.Duration // the TTL of the last extension; 0: that of the grant
+	renewed extension     // the last one; at 0: none
 
-	until  int64 // the end of validity that holds now, on the client's clock
+	until  int64 // the present end of validity, on the client's clock
 	lapsed lapsed
-	writes int // writes whose effect may still come
+	writes int // writes that may still be applied
 
 	windows    [ruleCount]window // exclusion
 	past       past              // lease exclusion
 	keys       keys
 	notice     lossNotice // contract
-	obstructed nodes      // tolerance: that kept another token's key at some time since the call
+	obstructed nodes      // tolerance: nodes that kept another token's key at some time since the call
 
 	trying  bool // measurements: it counts as tried
 	holding bool // measurements: it counts as held
 }
 
-// entry is what became of the hold's entry in a store without its holder's doing.
+// entry is how the hold's entry in a store went away, if not by its holder.
 type entry struct {
 	gone   bool
 	at     history.Time
 	reason string
-	leader int // who led the store then
+	leader int // the node that led the store then
 }
 
 // refused reports whether the try has returned without the lock.
@@ -80,7 +80,7 @@ func (h *hold) leased() bool {
 // endless reports whether nothing but a release ends the hold.
 func (h *hold) endless() bool { return h.returned && h.until == noEnd }
 
-// orphaned reports whether nothing can end the hold any more.
+// orphaned reports whether nothing can end the hold: it has no TTL and its client is dead.
 func (h *hold) orphaned() bool { return h.endless() && h.client.dead }
 
 func (h *hold) grant() Grant {
@@ -94,14 +94,14 @@ func (h *hold) grant() Grant {
 type call struct {
 	open  bool
 	at    history.Time
-	stood time.Duration // how long the client had stood still by then, in all
+	stood time.Duration // how long the client had been paused by then, in all
 }
 
-// queue is the time in which a try waits for somebody to wake it.
+// queue is the time in which a try waits to be woken.
 type queue struct {
 	in     bool
-	since  call          // when it was queued last
-	waited time.Duration // in all, up to then; what the client stood still not counted
+	since  call          // when it was last queued
+	waited time.Duration // in all up to then, without pauses of the client
 }
 
 // time returns how long the try has been queued, in all.
@@ -123,8 +123,7 @@ func (q *queue) leave(c *client, now history.Time) {
 	q.in = false
 }
 
-// took returns how long the call has taken, what the client stood still not
-// counted.
+// took returns how long the call has taken, without pauses of the client.
 func (v call) took(c *client, now history.Time) time.Duration {
 	return now.Sub(v.at) - (c.stood(now) - v.stood)
 }
@@ -133,7 +132,7 @@ func (v call) took(c *client, now history.Time) time.Duration {
 type client struct {
 	number   int
 	holds    []*hold // in the order of their calls
-	held     int     // how many of them it was granted and are not over
+	held     int     // how many of them are granted and not over
 	sections []*section
 	rows     []row // measurements
 	dead     bool
@@ -142,22 +141,22 @@ type client struct {
 	paused   bool
 	turned   history.Time  // when it was last paused or resumed
 	stoodAll time.Duration // up to turned
-	still    clientPause   // the last time
-	resumed  history.Time  // when it last went on
+	still    clientPause   // the last pause
+	resumed  history.Time  // when it last resumed
 
-	cut    nodes                // the nodes that it has no link to
-	mended map[int]history.Time // by node: when it last had a link again
+	cut    nodes                // nodes without a link to it
+	mended map[int]history.Time // by node: when its link last came up
 
-	cancelled history.Time // when a call of it was last cancelled
+	cancelled history.Time // when one of its calls was last cancelled
 
-	writes int          // that may still be applied
+	writes int          // writes that may still be applied
 	adrift adrift       // calls that may still return
-	parted releasedHold // the last that it has released
+	parted releasedHold // the last hold that it released
 
-	unconfirmed []releasedHold // before it
+	unconfirmed []releasedHold // earlier ones whose release was not confirmed
 }
 
-// stood returns how long the client has stood still, in all.
+// stood returns how long the client has been paused, in all.
 func (c *client) stood(now history.Time) time.Duration {
 	if c.paused {
 		return c.stoodAll + now.Sub(c.turned)
@@ -179,8 +178,8 @@ func (c *client) begin(now history.Time) call {
 	return call{open: true, at: now, stood: c.stood(now)}
 }
 
-// find returns the newest hold of that token that is at a given stage. Tokens
-// should differ, but a defect may use one again.
+// find returns the newest hold with the event's token at a stage. A defective lock may use
+// a token twice.
 func (c *client) find(e *history.Event, fits func(*hold) bool) *hold {
 	for i := len(c.holds) - 1; i >= 0; i-- {
 		h := c.holds[i]
@@ -191,8 +190,8 @@ func (c *client) find(e *history.Event, fits func(*hold) bool) *hold {
 	return nil
 }
 
-// about returns the hold of that token which an event is about that is no return: the
-// newest that was granted and is not over, or else the newest.
+// about returns the hold that an event other than a return is about: the newest with its
+// token that is granted and not over, or else the newest.
 func (c *client) about(e *history.Event) *hold {
 	if c.held > 0 {
 		if h := c.find(e, isHeld); h != nil {
@@ -202,9 +201,9 @@ func (c *client) about(e *history.Event) *hold {
 	return c.find(e, atAnyStage)
 }
 
-// calls reports whether the client has called acquire under the token in this instant,
-// as one of its last calls, and the try has not returned. A client that spins has called
-// it so often in one instant that looking at all of them would take for ever.
+// calls reports whether a try under the token was called in this instant and has not
+// returned. It looks at the last calls only, because a client that spins can make very
+// many in one instant.
 func (c *client) calls(f *fact) bool {
 	for i := len(c.holds) - 1; i >= 0; i-- {
 		h := c.holds[i]
@@ -218,14 +217,14 @@ func (c *client) calls(f *fact) bool {
 	return false
 }
 
-// drop takes a hold from those that the client has, if it is one.
+// drop counts the hold no longer among those that the client holds.
 func (c *client) drop(h *hold) {
 	if isHeld(h) {
 		c.held--
 	}
 }
 
-// The stages of a hold by which calls and returns find each other.
+// Stages of a hold, by which returns find their calls.
 func atAnyStage(*hold) bool    { return true }
 func isCalled(h *hold) bool    { return h.acquire.open }
 func isHeld(h *hold) bool      { return h.returned && !h.over }
@@ -233,19 +232,19 @@ func isGranted(h *hold) bool   { return h.returned && !h.over && !h.release.open
 func isExtending(h *hold) bool { return h.extend.open }
 func isReleasing(h *hold) bool { return h.release.open }
 
-// resource is one name that is locked.
+// resource is a name that is locked.
 type resource struct {
 	number int
 	name   string
 	holds  []*hold
 
-	lines       [ruleCount]resourceWindows // exclusion
+	windows     [ruleCount]resourceWindows // exclusion
 	register    register                   // effect
 	fences      fenceMarks                 // fences
 	competitors competitors                // tolerance
 	kept        []orphanKey                // tolerance
 	waiting     waiting                    // progress
-	clashes     []*conflict                // exclusion: the first, of windows
+	conflicts   []*conflict                // exclusion: the first conflicts of leases
 	late        []straggler
 	holders     int // measurements: holds whose validity has not ended
 	triers      int // measurements: tries that have not returned

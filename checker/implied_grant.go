@@ -6,25 +6,26 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// impliedGrant is a call that only a holder makes, under a try that has not returned. If it comes to
-// something the try was granted, and its acquire counts as returned at the call of the
-// first impliedGrant that did. Until that is known every impliedGrant has a turn of its own in the line.
+// impliedGrant is a call that only a holder makes (extend or write) under a try that has not
+// returned. If it succeeds, the try was granted, and its acquire counts as returned at the
+// call of the first one that succeeded. Until that is known each of them has a window event
+// of its own that waits.
 type impliedGrant struct {
-	kind    history.Kind // Extend or Write
-	value   int64        // that is written
-	at      history.Time
-	came    bool // to something
-	yielded bool // its turn has given way: see [maxWaiting]
-	begins  bool // the window begins with it
-	void    bool // it does not
+	kind      history.Kind // Extend or Write
+	value     int64        // the value written
+	at        history.Time
+	succeeded bool // to something
+	yielded   bool // its event was skipped: see [maxWaiting]
+	begins    bool // the window begins with it
+	void      bool // it does not
 }
 
-// open reports whether it is not known yet if the window begins with the act.
+// open reports whether it is unknown yet if the window begins with the call.
 func (a *impliedGrant) open() bool { return !a.begins && !a.void }
 
-// actOf returns the newest act of a kind and a value, or nil: it has been decided.
+// actOf returns the newest call of a kind and a value that is not decided, or nil.
 func (w *window) actOf(kind history.Kind, value int64) *impliedGrant {
-	for _, a := range slices.Backward(w.acts) {
+	for _, a := range slices.Backward(w.implied) {
 		if a.kind == kind && a.value == value {
 			return a
 		}
@@ -32,10 +33,10 @@ func (w *window) actOf(kind history.Kind, value int64) *impliedGrant {
 	return nil
 }
 
-// awaits reports whether it may yet come out that the window began with an act. Of a dead
-// client writes alone can still be heard of.
+// awaits reports whether the window may still turn out to have begun with a call. Of a dead
+// client only writes can still be recorded.
 func (w *window) awaits(c *client) bool {
-	for _, a := range w.acts {
+	for _, a := range w.implied {
 		if !a.yielded || a.kind == history.Write || !c.dead {
 			return true
 		}
@@ -43,25 +44,25 @@ func (w *window) awaits(c *client) bool {
 	return false
 }
 
-// act enters a call that only a holder makes.
+// act notes a call that only a holder makes.
 func (x *exclusion) act(h *hold, f *fact) {
 	w := &h.windows[x.index]
 	if h.returned || h.refused() || w.begun && !w.tentative {
 		return
 	}
-	if f.Kind == history.Extend { // what returns from now on is the later extension
+	if f.Kind == history.Extend { // returns belong to the later extension from now on
 		x.drop(w, w.actOf(f.Kind, f.Value))
 	}
 	a := &impliedGrant{kind: f.Kind, value: f.Value, at: x.now}
-	w.acts = append(w.acts, a)
-	x.turns = append(x.turns, windowEvent{hold: h, act: a})
+	w.implied = append(w.implied, a)
+	x.events = append(x.events, windowEvent{hold: h, implied: a})
 	if !w.begun {
 		w.begun, w.tentative, w.call = true, true, h.acquire.at
 	}
 	x.decide(h)
 }
 
-// succeed says that an act of the hold has come to something.
+// succeed notes that a call of the hold has succeeded.
 func (x *exclusion) succeed(h *hold, kind history.Kind, value int64) {
 	w := &h.windows[x.index]
 	if h.returned || h.refused() {
@@ -73,48 +74,48 @@ func (x *exclusion) succeed(h *hold, kind history.Kind, value int64) {
 		a = w.candidate()
 	}
 	if a != nil {
-		a.came = true
+		a.succeeded = true
 	} else if !w.begun {
 		x.begin(h, h.acquire.at)
 	}
 	x.decide(h)
 }
 
-// fail says that an act has come to nothing.
+// fail notes that a call of the hold has failed.
 func (x *exclusion) fail(h *hold, kind history.Kind, value int64) {
 	w := &h.windows[x.index]
 	x.drop(w, w.actOf(kind, value))
 	x.decide(h)
 }
 
-// drop makes nothing of an act, unless it has come to something.
+// drop removes a call, unless it has succeeded.
 func (x *exclusion) drop(w *window, a *impliedGrant) {
-	if a != nil && !a.came {
+	if a != nil && !a.succeeded {
 		a.void = true
-		w.acts = remove(w.acts, a)
+		w.implied = remove(w.implied, a)
 	}
 }
 
-// candidate returns the first act that may begin the window, or nil: of those of one
-// instant one that has come to something.
+// candidate returns the first call that may begin the window, or nil. In one instant, a call
+// that has succeeded goes first.
 func (w *window) candidate() (first *impliedGrant) {
-	for _, a := range w.acts {
-		if !a.yielded && (first == nil || a.at == first.at && a.came) {
+	for _, a := range w.implied {
+		if !a.yielded && (first == nil || a.at == first.at && a.succeeded) {
 			first = a
 		}
 	}
 	return first
 }
 
-// decide finds out with which act the window begins, if that is certain by now, and judges
-// what had to wait for it.
+// decide determines with which call the window begins, if that is certain now, and judges
+// the events that waited for it.
 func (x *exclusion) decide(h *hold) {
 	w := &h.windows[x.index]
 	first := w.candidate()
 	if w.tentative && first != nil {
 		w.from = first.at
 	}
-	if first == nil || first.came {
+	if first == nil || first.succeeded {
 		w.begun = w.begun && !w.tentative || first != nil
 		w.tentative = false
 		x.begun(w, first)
@@ -122,31 +123,31 @@ func (x *exclusion) decide(h *hold) {
 	x.drain(x.line(h))
 }
 
-// begun says that the window begins with an act, and so with no other one.
+// begun notes that the window begins with this call and no other.
 func (x *exclusion) begun(w *window, first *impliedGrant) {
-	for i := len(w.acts) - 1; i >= 0; i-- {
-		switch a := w.acts[i]; {
+	for i := len(w.implied) - 1; i >= 0; i-- {
+		switch a := w.implied[i]; {
 		case a == first:
 			a.begins = true
-			w.acts = cut(w.acts, i)
+			w.implied = cut(w.implied, i)
 		case !a.yielded:
 			a.void = true
-			w.acts = cut(w.acts, i)
+			w.implied = cut(w.implied, i)
 		}
 	}
 }
 
-// forget makes nothing of all acts of the hold: its try has returned.
+// forget removes all calls of the hold, because its try has returned.
 func (x *exclusion) forget(h *hold) {
 	w := &h.windows[x.index]
-	for _, a := range w.acts {
+	for _, a := range w.implied {
 		a.void = true
 	}
-	w.acts = nil
+	w.implied = nil
 	x.decide(h)
 }
 
-// yield lets the turn of an act give way, to those that wait behind it.
+// yield skips the event of a call, so that those behind it can be judged.
 func (x *exclusion) yield(h *hold, a *impliedGrant) {
 	a.yielded, a.void = true, true
 	x.decide(h)
@@ -155,11 +156,11 @@ func (x *exclusion) yield(h *hold, a *impliedGrant) {
 	}
 }
 
-// confirmTooLate says that an act has come to something whose turn has given way: what it met, if
-// anything, was not seen.
+// confirmTooLate notes that a call succeeded whose event was skipped. An overlap may have
+// been missed.
 func (x *exclusion) confirmTooLate(h *hold, a *impliedGrant) {
 	w := &h.windows[x.index]
-	w.acts = remove(w.acts, a)
+	w.implied = remove(w.implied, a)
 	if x.doubt != nil {
 		return
 	}
@@ -170,16 +171,16 @@ func (x *exclusion) confirmTooLate(h *hold, a *impliedGrant) {
 	}
 }
 
-// giveUp drops the acts of which nothing was heard again.
+// giveUp removes the calls that never returned.
 func (x *exclusion) giveUp() {
 	for _, c := range x.state.clients {
 		for _, h := range c.holds {
 			w := &h.windows[x.index]
-			if len(w.acts) == 0 {
+			if len(w.implied) == 0 {
 				continue
 			}
-			for i := len(w.acts) - 1; i >= 0; i-- {
-				x.drop(w, w.acts[i])
+			for i := len(w.implied) - 1; i >= 0; i-- {
+				x.drop(w, w.implied[i])
 			}
 			x.decide(h)
 		}

@@ -2,15 +2,15 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// interruption is what there is to tell, beside the pair, when a hold was over, somebody else held
-// the lock, and an extension was granted that says that the hold has gone on. The pair is
-// that hold and the other one, with the time in which both were held if it has.
+// interruption describes a late extension: a hold ended, another client held the lock, and
+// then an extension of the first hold was granted. The pair of the violation is the two
+// holds, with the time in which both were held, if there is one.
 type interruption struct {
-	empty bool         // the hold was over before it began
-	over  history.Time // since when
-	from  history.Time // since when the other held the lock
-	held  *End         // of that; nil: it went on
-	live  bool         // the other held it still when the extension returned
+	empty bool         // the first hold ended before it began
+	over  history.Time // when the first hold ended
+	from  history.Time // when the other hold began
+	held  *End         // of the other hold; nil: it went on
+	live  bool         // the other hold went on when the extension returned
 	at    history.Time // when the extension returned
 }
 
@@ -37,7 +37,7 @@ func newInterrupted(r rule, was *ended, t *windowEvent, n *faultLog, c *conflict
 	return v
 }
 
-// interrupted tells of a hold that was over, and went on.
+// interrupted describes a hold that ended and was extended late.
 func (v *violation) interrupted() []Statement {
 	a, b, l := &v.pair.First, &v.pair.Second, v.gap
 	own := Statement{Kind: HoldEnded, Client: a.Client, End: &End{By: history.Lapse.String(), Client: a.Client, At: l.over}}

@@ -6,17 +6,17 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// keyLoss is a key of a hold that went away before its holder let go.
+// keyLoss is a key that a node lost before its holder released it.
 type keyLoss struct {
 	node   int
 	reason string
 	at     history.Time
-	client int           // who deleted or overwrote it, or gave it the life that was over, if not the holder
-	early  time.Duration // by how much the key was short of its life, at least; of one that expired
-	back   bool          // the node came back after the key had been given that life
+	client int           // the client that deleted or overwrote it, or set its TTL, if not the holder
+	early  time.Duration // by how much the key expired early, at least
+	back   bool          // the node came back after the TTL was set
 }
 
-// renewal is when a node was last told to keep a key for longer.
+// renewal is the last request by which a node extended a key.
 type renewal struct {
 	node   int
 	client int
@@ -24,7 +24,7 @@ type renewal struct {
 	ttl    time.Duration
 }
 
-// lose takes note that a node has lost the hold's key.
+// lose notes that a node has lost the hold's key.
 func (l *state) lose(k keyChange) {
 	h := k.hold
 	if h.letGo || k.reason == history.Deleted && k.client == h.client.number {
@@ -47,11 +47,11 @@ func (l *state) lose(k keyChange) {
 	h.history().lost = append(h.history().lost, v)
 }
 
-// keyHistory is what became of the keys of a hold, or of its entry in a store, in ways that
-// few have.
+// keyHistory is what happened to the keys of a hold, or to its entry in a store, other than
+// by its holder. Few holds have one.
 type keyHistory struct {
 	entry   entry
-	lost    []keyLoss // before its holder let go
+	lost    []keyLoss // before its release
 	renewed []renewal // by node
 }
 
@@ -62,7 +62,7 @@ func (h *hold) history() *keyHistory {
 	return h.keys.fate
 }
 
-// keyRenewed takes note that a node keeps the hold's key for longer.
+// keyRenewed notes that a node extended the hold's key.
 func (h *hold) keyRenewed(k keyChange) {
 	f, ttl := h.history(), h.asked
 	if ttl == 0 {
@@ -72,7 +72,7 @@ func (h *hold) keyRenewed(k keyChange) {
 	f.renewed = append(f.renewed, renewal{node: k.node, client: k.client, at: k.at, ttl: ttl})
 }
 
-// foreign reports whether the key expired as another client had asked for.
+// foreign reports whether the key expired because another client had set its TTL.
 func (v keyLoss) foreign() bool { return v.reason == history.Expired && v.client != 0 }
 
 // restored reports whether the node came back with an expiry from before.

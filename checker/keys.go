@@ -2,20 +2,20 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// keys is the nodes that did something to the keys of a hold.
+// keys are the nodes that changed the keys of a hold.
 type keys struct {
-	set       nodes // that keep the token, as of the last instant
-	claimed   nodes // that kept it when release was called
-	deleted   nodes // that deleted it since then
-	extended  nodes // that extended its life since extend was called
-	confirmed nodes // that had done so when it last returned: it may be called again in that instant
+	set       nodes // nodes that keep the token, as of the last instant
+	claimed   nodes // nodes that kept it when release was called
+	deleted   nodes // nodes that deleted it since then
+	extended  nodes // nodes that extended its key since extend was called
+	confirmed nodes // the same when extend last returned: it may be called again in that instant
 
-	fate *keyHistory // what became of them against their holder's will; nil: nothing
+	fate *keyHistory // keys that were lost or renewed; nil: none
 }
 
 // keyChange is what a node did to the key of a hold.
 type keyChange struct {
-	hold   *hold // nil: none has that token, as far as the instant has been told
+	hold   *hold // nil: no hold has that token, as far as is known in the instant
 	about  *resource
 	token  string
 	kind   history.Kind
@@ -25,9 +25,8 @@ type keyChange struct {
 	at     history.Time
 }
 
-// keyChanged takes note of what a node did to the keys of holds, to be entered at
-// the end of the instant: what the judges are told of an instant is what the nodes
-// kept before it.
+// keyChanged notes that a node changed a key. The change is entered at the end of the
+// instant, so that during an instant the checkers see the keys from before it.
 func (l *state) keyChanged(f *fact, _ bool) bool {
 	if !l.header.Keys {
 		return true
@@ -47,13 +46,13 @@ func (l *state) keyChanged(f *fact, _ bool) bool {
 	return true
 }
 
-// settleKeys enters the changes of an instant, now that it is clear who held and
-// who had called release. The judges can look at them until they have settled.
+// settleKeys enters the changes of an instant. It is known now who held the lock and who had
+// called release. The checkers can read the changes until they have settled.
 func (l *state) settleKeys() {
 	for i := range l.changes {
 		k := &l.changes[i]
 		if k.hold == nil {
-			k.hold = k.about.find(k.token) // its acquire may have been told after it
+			k.hold = k.about.find(k.token) // its acquire may have been recorded after it
 		}
 		if k.hold != nil {
 			l.enter(*k)

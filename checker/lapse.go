@@ -2,29 +2,29 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// lapsed is what the history tells of the ends of a hold's validity. A lapse ends the
-// validity that bears the same until, and no other: a clock that was set back comes to an
-// earlier until after a later one. It may come before the return that declares its until,
-// while acquire or the extension is under way.
+// lapsed is what the history says about the ends of a hold's validity. A lapse ends only the
+// validity with the same until: a clock that was set back reaches an earlier until after a
+// later one. A lapse may come before the return that declares its until, while acquire or
+// the extension is under way.
 type lapsed struct {
-	over bool         // the end of validity that holds now has come
-	at   history.Time // when it has
+	over bool         // the present end of validity has come
+	at   history.Time // when it came
 
-	any   bool         // some lapse was told
-	first history.Time // when the first was
+	any   bool         // there was a lapse
+	first history.Time // when the first one was
 
-	recent []lapse // the last that were told of an end that did not hold then
+	recent []lapse // the last lapses of other ends
 }
 
 // lapse is the instant at which a client's clock came to an end of validity.
 type lapse struct {
 	until int64
 	at    history.Time
-	told  history.Time // at or after it
+	told  history.Time // when it was recorded: at or after it
 }
 
-// maxLapses bounds the lapses that are kept for a return to come: a call declares one
-// until before it returns, or few.
+// maxLapses bounds the lapses that are kept for a later return. A call declares few untils
+// before it returns.
 const maxLapses = 8
 
 // expired reports whether the end of validity has come.
@@ -32,8 +32,7 @@ func (h *hold) expired() bool {
 	return h.lapsed.over || h.until == anyLapse && h.lapsed.any
 }
 
-// expiry returns when the validity ended that is over: where its end is not known, it is
-// the first lapse.
+// expiry returns when the validity ended. If its end is unknown, that is the first lapse.
 func (h *hold) expiry() history.Time {
 	if h.until == anyLapse {
 		return h.lapsed.first
@@ -41,8 +40,8 @@ func (h *hold) expiry() history.Time {
 	return h.lapsed.at
 }
 
-// declare sets the end of validity, as a call that was made at an instant declares it. Of
-// the lapses, those that were told before the call belong to another end.
+// declare sets the end of validity that a call declares. Lapses that were recorded before
+// the call belong to another end.
 func (h *hold) declare(until int64, called history.Time) {
 	h.until, h.lapsed.over = until, false
 	for _, l := range h.lapsed.recent {
@@ -53,7 +52,7 @@ func (h *hold) declare(until int64, called history.Time) {
 	}
 }
 
-// lapse takes note that the client's clock has come to an end of validity.
+// lapse notes that the client's clock has reached an end of validity.
 func (h *hold) lapse(e *history.Event) {
 	l, until, at := &h.lapsed, e.Until, lapsedAt(e)
 	if !l.any {
@@ -68,8 +67,8 @@ func (h *hold) lapse(e *history.Event) {
 	l.recent = append(l.recent, lapse{until, at, e.Time})
 }
 
-// lapsedAt is when the lapse was: earlier than it was told, if the lock named its until
-// only when the clock had come to it.
+// lapsedAt is when the lapse was. It is earlier than the event if the lock declared its
+// until only after the clock had reached it.
 func lapsedAt(e *history.Event) history.Time {
 	if 0 < e.Since && e.Since < e.Time {
 		return e.Since

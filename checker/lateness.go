@@ -6,16 +6,16 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// lateness is what shows that a section's write came too late.
+// lateness says how a section's write was late.
 type lateness struct {
-	over  bool // the hold was over when the write was called, or before it returned
-	told  bool // because the holder had been told of the loss; else the validity was over
+	over  bool // the hold had ended when the write was called, or before it returned
+	told  bool // the holder was told of the loss; else its validity had ended
 	since history.Time
 	stood clientPause
 	// else the hold was over before the write returned
 }
 
-// look takes note of how late a write is that is called, or returns.
+// look notes whether a write is late when it is called, or returns.
 func (s *section) look(h *hold, c *client, returns bool) {
 	switch {
 	case s.late != nil:
@@ -32,10 +32,10 @@ func (s *section) look(h *hold, c *client, returns bool) {
 	}
 }
 
-// causes says which assumption the culprits had to make, and could not: that they
-// were alone, or that who comes late is refused.
+// causes says which assumption of the culprits was broken: that no other client held the
+// lock, or that the resource refuses late writes.
 func (j *effect) causes(r *resource, culprits []*section) []Cause {
-	for _, c := range r.clashes {
+	for _, c := range r.conflicts {
 		if has(culprits, c.client, c.token) && has(culprits, c.other, c.theirs) {
 			return c.causes()
 		}

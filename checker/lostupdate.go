@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// explain tells why the sections of the resource's segment have no order, what let them
-// come to that, and where it was.
+// explain says why the sections of the resource's segment have no order, the cause, and
+// where it was.
 func (j *effect) explain(r *resource) Finding {
 	g := &r.register
 	unknown := g.unknown.all()
@@ -19,7 +19,7 @@ func (j *effect) explain(r *resource) Finding {
 	return Finding{Events: g.tell(r.name, value, readers), Causes: j.causes(r, culprits), Where: &where}
 }
 
-// placeOf is where sections of a resource were; of those that never returned, their calls.
+// placeOf is the time of some sections, from the first call to the last return or call.
 func placeOf(resource string, sections []*section) Place {
 	p := Place{Resource: resource, From: forever}
 	for _, s := range sections {
@@ -40,7 +40,7 @@ func (g *register) tell(name string, value int64, readers []*section) []Statemen
 	return g.explainByOrder(name)
 }
 
-// before tells which value there was.
+// before says which value the resource had before a section.
 func (g *register) before(s *section) Statement {
 	for i := len(g.segment) - 1; i >= 0; i-- {
 		if b := g.segment[i]; b.ret < s.call {
@@ -52,7 +52,7 @@ func (g *register) before(s *section) Statement {
 	return Statement{Kind: ValueBefore, Read: g.value()}
 }
 
-// explainByOrder is for sections that find values enough, but in no order.
+// explainByOrder is for sections whose reads fit by number, but in no order.
 func (g *register) explainByOrder(name string) []Statement {
 	const most = 4
 	told := []Statement{{Kind: NoOrder, Resource: name, Read: g.value()}}

@@ -2,32 +2,30 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// lossNotice is what is known of when a holder has to know that its hold is over.
+// lossNotice is what is known about when a holder has to learn that its hold has ended.
 //
-// The lock has promised a time to live from when it read its clock, before it asked for
-// the lock. When so much time has passed on the ground clock the hold is over, whatever
-// other clocks say; the end of validity comes before that, by the allowance, which is what
-// the lock's clock may be behind. From then on a holder who runs has as long as the bound
-// says to learn of it: its context ends, and the end of validity that it was told comes. If
-// it stood still it has as long from when it went on. What it asks, by a check, it learns
-// at once.
+// The lock promises a TTL, counted from when it read its clock before sending requests.
+// After that much true time the hold has ended, whatever other clocks say. The declared end
+// of validity is earlier, by the drift allowance. A running holder has to learn of the end
+// within the bound: its context ends, and the declared end of validity comes. If it was
+// paused, the bound counts from its resume. A check has to answer correctly at once.
 type lossNotice struct {
 	given  bool
-	end    history.Time // of the TTL, at the latest
-	since  history.Time // of the grant
+	end    history.Time // when the TTL ends, at the latest
+	since  history.Time // when it was granted
 	told   bool         // its context has ended
-	toldAt history.Time // when it was told last
+	toldAt history.Time // when it was last told
 	lost   bool         // it was told of the loss, which is final
 	lostAt history.Time
-	blamed bool // it was reported that the holder learned of it too late
+	blamed bool // a violation by this hold was reported
 }
 
-// learning are the kinds of events by which a holder learns of the end, or before which it
-// has to have.
+// learning are the kinds of events by which a holder learns of the end, or by which it has
+// to have learned of it.
 var learning = kindSet(history.Extend, history.Expiring, history.Lost, history.Release, history.Lapse,
 	history.Checked, history.Pause, history.Kill)
 
-// follow follows what holders learn.
+// follow follows when holders learn of the end.
 func (c *contract) follow(f *fact) {
 	switch f.Kind {
 	case history.Pause, history.Kill, history.End:
@@ -57,7 +55,7 @@ func (c *contract) follow(f *fact) {
 	}
 }
 
-// stopped looks at clients that run no further.
+// stopped judges the holds of clients that stop running.
 func (c *contract) stopped(f *fact) {
 	if f.Kind != history.End {
 		c.untoldAll(f.client, f.Time)
@@ -68,8 +66,9 @@ func (c *contract) stopped(f *fact) {
 	}
 }
 
-// leased takes note of a grant. When the lock had read its clock is known where the try
-// tells; a lock in a store counts from when it last kept its session, which may be later.
+// leased notes a grant. The TTL counts from when the lock read its clock, if the try states
+// that. For a lock in a store it counts from the grant, because the session may have been
+// kept alive until then.
 func (c *contract) leased(h *hold, now history.Time) {
 	from := now
 	if h.sends && c.header.Keepers >= 0 {
@@ -80,9 +79,9 @@ func (c *contract) leased(h *hold, now history.Time) {
 	}
 }
 
-// renew takes note of an extension. A lock may read its clock only when the client has
-// stood still in the call, so that this time does not count. What the holder was told
-// before is taken back, but the loss; in the same instant nobody knows which was first.
+// renew notes an extension. A pause during the call does not count, because the lock may
+// read its clock after it. A warning before the extension is void, a loss is not. If both
+// happened in one instant, the order is unknown and the warning stays.
 func (n *lossNotice) renew(now, end history.Time) {
 	n.end = max(n.end, end)
 	n.told = n.told && (n.lost || n.toldAt == now)
@@ -95,8 +94,8 @@ func (n *lossNotice) tell(f *fact) {
 	}
 }
 
-// leasedUntil is when the time is over that the lock was last granted for. An extension
-// that is under way may have been granted already.
+// leasedUntil is when the TTL of the last grant or extension ends. An extension under way
+// may have been granted already.
 func (h *hold) leasedUntil() history.Time {
 	if x := h.extend; x.open {
 		return max(h.notice.end, x.at.Add(h.asked+h.client.stoodAll-x.stood))
@@ -104,7 +103,7 @@ func (h *hold) leasedUntil() history.Time {
 	return h.notice.end
 }
 
-// knowsFrom is since when a holder who runs has to learn that its hold is over.
+// knowsFrom is from when the bound counts.
 func (h *hold) knowsFrom() history.Time {
 	return max(h.leasedUntil(), h.notice.since, h.client.resumed)
 }
@@ -115,7 +114,7 @@ func (c *contract) untoldAll(who *client, now history.Time) {
 	}
 }
 
-// untold reports a holder that has run on for too long without the news.
+// untold reports a holder that ran on for too long without being told.
 func (c *contract) untold(h *hold, now history.Time) {
 	bound := c.header.Bounds.Notice
 	if h.notice.told || h.letGoBefore(now) || h.client.stoodBefore(now) {
@@ -128,13 +127,13 @@ func (c *contract) untold(h *hold, now history.Time) {
 
 func (h *hold) letGoBefore(now history.Time) bool { return h.letGo && h.release.at < now }
 
-// stoodBefore reports whether the client has stood still since before an instant, or was
-// dead. How long it had run by then has been looked at.
+// stoodBefore reports whether the client was paused or dead before an instant. Its holds
+// were judged when that began.
 func (c *client) stoodBefore(now history.Time) bool {
 	return c.paused && c.still.from < now || c.dead && c.died < now
 }
 
-// lapsed reports an end of validity that comes too late for a holder who goes by it.
+// lapsed reports a declared end of validity that comes too late.
 func (c *contract) lapsed(f *fact) {
 	h, bound := f.hold, c.header.Bounds.Notice
 	lost := h.notice.lost && h.notice.lostAt < f.Time
@@ -146,8 +145,7 @@ func (c *contract) lapsed(f *fact) {
 	}
 }
 
-// checked reports a holder that has asked when its hold was over, and was told that it was
-// not.
+// checked reports a check that answered that the lock is held after the hold had ended.
 func (c *contract) checked(f *fact) {
 	h, asked := f.hold, f.call.at
 	if f.Outcome == history.OK && asked > h.leasedUntil() && !h.letGoBefore(asked) {
@@ -155,7 +153,7 @@ func (c *contract) checked(f *fact) {
 	}
 }
 
-// tooLate reports, once of each hold, how its holder learned too late that it was over.
+// tooLate reports that a holder learned of the end too late, once for each hold.
 func (c *contract) tooLate(h *hold, now history.Time, how Statement) {
 	if !h.notice.given || h.notice.blamed {
 		return
@@ -172,9 +170,8 @@ func (c *contract) tooLate(h *hold, now history.Time, how Statement) {
 	})
 }
 
-// lateBecause says what a lock had to count on for its holder to learn in time, and could
-// not. A clock that had come to the end of validity in time was not wrong, whatever was
-// done to it.
+// lateBecause returns the causes. A clock that reached the end of validity in time was not
+// wrong, whatever faults did to it.
 func (c *contract) lateBecause(h *hold, now history.Time) []Cause {
 	if h.expired() && h.expiry() <= h.leasedUntil() {
 		return unbroken(c.faultLog, Statement{Kind: ClockReached, At: h.expiry()})
@@ -185,5 +182,5 @@ func (c *contract) lateBecause(h *hold, now history.Time) []Cause {
 	return unbroken(c.faultLog, Statement{Kind: DeadlineLate})
 }
 
-// laterThanTTL is what no fault explains.
+// laterThanTTL is the evidence if no fault explains the delay.
 const laterThanTTL = "the lock's own deadline is later than its TTL allows"

@@ -7,8 +7,7 @@ type orphanKey struct {
 	token    string
 }
 
-// keySet enters a key, which obstructs every try for the resource that is under
-// way for another token.
+// keySet notes a key. It obstructs all tries under way for another token.
 func (t *tolerance) keySet(f *fact) {
 	r := t.state.resource(f.Resource)
 	t.forget(f)
@@ -20,7 +19,7 @@ func (t *tolerance) keySet(f *fact) {
 	}
 }
 
-// forget takes the key of a node off.
+// forget notes that a node has no key any more.
 func (t *tolerance) forget(f *fact) {
 	r := t.state.resource(f.Resource)
 	r.kept = without(r.kept, func(s *orphanKey) bool {
@@ -31,8 +30,8 @@ func (t *tolerance) forget(f *fact) {
 	})
 }
 
-// obstruct says which nodes keep a key in the way of a try that was called in this
-// instant, or did until then.
+// obstruct notes the nodes whose keys obstruct a try that was called in this instant, or did
+// until then.
 func (t *tolerance) obstruct(h *hold) {
 	for _, keys := range [][]orphanKey{h.resource.kept, t.cleared} {
 		for _, s := range keys {

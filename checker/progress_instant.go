@@ -6,32 +6,32 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// instant is what the judge of deadlock freedom has heard of one instant, whose events may
-// come in any order.
+// instant collects the events of one instant for the checker of deadlock freedom, because they
+// may come in any order.
 type instant struct {
 	now history.Time
 
 	called  []*hold // tries
 	granted []*hold
 	refused []*hold
-	left    []*hold // whose release has returned, and tries that entered a hold again
-	freed   []*hold // that may have ended
+	left    []*hold // holds whose release has returned, and tries that entered a hold again
+	freed   []*hold // holds that may have ended
 	keys    []keyNews
 
-	began  bool // a fault, or what one does
+	began  bool // a fault or one of its effects
 	ended  bool
 	starts []int // numbers of faults
 	ends   []int
 	died   []*client
 }
 
-// keyNews is a key that a node set, or that went away.
+// keyNews is a key that a node set, lost or extended.
 type keyNews struct {
 	resource *resource
 	node     int
 	set      bool
 	expired  bool
-	extended int // the client that has extended it; 0: that is not what is told
+	extended int // the client that extended it; 0: it was set or lost
 }
 
 func (n *instant) add(f *fact, l *state) {

@@ -8,20 +8,19 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Property is one of the things that may be asked of a lock, by the name that
-// files call it. Every history is judged on all of them, separately. Each is
-// declared beside its judge.
+// Property is a requirement on a lock, named as in files. Every history is judged on each
+// of them separately. Each is declared beside its checker.
 type Property string
 
-// asked is a property, and who finds out about it.
+// asked is a property and how it is checked.
 type asked struct {
 	property   Property
 	code       string // as in "V1"
-	title      string // what a person calls it
+	title      string // as in "lease exclusion"
 	newChecker func(h history.Header, l *state, n *faultLog) propertyChecker
 }
 
-// properties is the table of all of them, in the order in which they are shown.
+// properties lists all of them in the order in which they are shown.
 var properties = []asked{
 	{Lease, "V1", "lease exclusion", newLease},
 	{Section, "V2", "section exclusion", newSection},
@@ -33,7 +32,7 @@ var properties = []asked{
 	{Contract, "C", "contract", newContract},
 }
 
-// Properties returns all properties, in their order.
+// Properties returns all properties in their order.
 func Properties() []Property {
 	all := make([]Property, len(properties))
 	for i, a := range properties {
@@ -42,7 +41,7 @@ func Properties() []Property {
 	return all
 }
 
-// Unasked lists the properties that these bounds do not ask for.
+// Unasked lists the properties that are not judged with these bounds.
 func Unasked(b history.Bounds) []Property {
 	h := history.Header{Keys: true, Bounds: b}
 	l := newState(h)
@@ -52,7 +51,7 @@ func Unasked(b history.Bounds) []Property {
 	})
 }
 
-// find returns what is said of the property in the table.
+// find returns the property's entry in the table.
 func (p Property) find() (asked, bool) {
 	for _, a := range properties {
 		if a.property == p {
@@ -62,10 +61,10 @@ func (p Property) find() (asked, bool) {
 	return asked{}, false
 }
 
-// String returns the name by which files call the property, as in "lease".
+// String returns the property's name in files, as in "lease".
 func (p Property) String() string { return string(p) }
 
-// Title returns what a person calls the property, as in "lease exclusion".
+// Title returns the property's name for a person, as in "lease exclusion".
 func (p Property) Title() string {
 	a, _ := p.find()
 	return a.title

@@ -2,19 +2,17 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// reentered is the kind by which the judges hear of a grant that makes no hold: to the
-// client that holds the resource already, under the same token, by which alone it can be
-// told. The fact names that hold, and the try that was granted.
+// reentered is the kind of a grant to a client that holds the resource under the same token
+// already. The fact has that hold, and the try that was granted.
 //
-// The hold goes on, to the later of the two ends of validity: what its holder was
-// promised first, a further grant does not take back. It ends with the release that is
-// called as often as it was granted; those before change nothing. Whatever else ends it
+// The hold goes on until the later of the two ends of validity. It ends with as many
+// releases as there were grants; the earlier ones change nothing. Anything else that ends it
 // ends it for all of them.
 const reentered history.Kind = maxKinds - 1
 
-// holding returns the client's hold that a grant enters again, or nil: one that has been
-// granted under this token, and is not over yet. Its end of validity is no end if it is
-// reached only now, as when it is extended.
+// holding returns the client's hold that a grant enters again, or nil. The hold has the same
+// token and is not over. As for an extension, an end of validity in this very instant does
+// not count.
 func (c *client) holding(f *fact) *hold {
 	if c.held == 0 {
 		return nil
@@ -25,7 +23,7 @@ func (c *client) holding(f *fact) *hold {
 	})
 }
 
-// reenter makes of the grant of a try one that enters a hold again.
+// reenter turns the grant of a try into one that enters a hold again.
 func (l *state) reenter(f *fact, held *hold) {
 	f.hold.end(f.Time)
 	l.settling = append(l.settling, f.hold)
@@ -39,8 +37,8 @@ func (l *state) reenter(f *fact, held *hold) {
 	}
 }
 
-// leave makes of a release one that leaves the hold once, unless it is the last. Nothing
-// happens to the hold, so the fact has none.
+// leave enters a release that is not the last one of the hold. Nothing happens to the hold,
+// so the fact has none.
 func (h *hold) leave(f *fact) bool {
 	if h.depth == 0 {
 		return false

@@ -2,23 +2,23 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// releasedHold is a hold that a client has released. A caller can make the mistake to extend
-// it all the same, and a lock has to refuse that. Of each client the last is remembered;
-// and of those before it some whose release was not confirmed, because a lock can make
-// the mistake to go on with those. Whoever names another one names nothing that is known.
+// releasedHold is a hold that a client has released. A lock has to refuse to extend it. The
+// state remembers the last one of each client, and some earlier ones whose release was not
+// confirmed: a defective lock may go on with those. An event about any other released hold
+// is about an unknown one.
 type releasedHold struct {
-	resource *resource // nil: none was
+	resource *resource // nil: there is none
 	token    string
 	released history.Time // when the release returned
-	kept     bool         // for all that it said
+	kept     bool         // its release was not confirmed
 	extend   call
 }
 
-// maxUnconfirmed is how many holds of a client are remembered whose release was not
-// confirmed; after that the oldest, which have expired first, are forgotten.
+// maxUnconfirmed bounds the unconfirmed releases that are remembered of a client. The oldest,
+// which expired first, are forgotten.
 const maxUnconfirmed = 4
 
-// rememberRelease takes note of a release that has returned.
+// rememberRelease notes a release that has returned.
 func (c *client) rememberRelease(h *hold, f *fact) {
 	if c.parted.kept {
 		if len(c.unconfirmed) == maxUnconfirmed {
@@ -29,7 +29,7 @@ func (c *client) rememberRelease(h *hold, f *fact) {
 	c.parted = releasedHold{resource: h.resource, token: h.token, released: f.Time, kept: f.Outcome != history.OK}
 }
 
-// releasedHold returns what the client has released, if the event is about that.
+// releasedHold returns the released hold that the event is about, or nil.
 func (c *client) releasedHold(e *history.Event) *releasedHold {
 	if c.parted.is(e) {
 		return &c.parted
@@ -46,8 +46,8 @@ func (p *releasedHold) is(e *history.Event) bool {
 	return p.resource != nil && p.token == e.Token && p.resource.name == e.Resource
 }
 
-// extendReleased enters the call of an extension of what was released, and reports
-// whether it is one.
+// extendReleased enters the call of an extension of a released hold. It reports whether the
+// event is one.
 func (f *fact) extendReleased() bool {
 	p := f.client.releasedHold(f.Event)
 	if p == nil || p.extend.open {
@@ -57,7 +57,7 @@ func (f *fact) extendReleased() bool {
 	return true
 }
 
-// releasedExtended makes f the return of such an extension, and reports whether it is one.
+// releasedExtended makes f the return of such an extension. It reports whether it is one.
 func (f *fact) releasedExtended() bool {
 	p := f.client.releasedHold(f.Event)
 	if p == nil || !p.extend.open {

@@ -2,11 +2,10 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// resolve finds what the event is about and enters it into the ledger. It
-// returns false, and does nothing, for an event that makes no sense before
-// another one: events of the same instant may come in any order. The event is
-// then to be resolved again after the others. With force it always enters what
-// it can, and objects to what cannot be true.
+// resolve finds what the event is about and updates the state. It returns false, and
+// does nothing, if the event has to wait for another of its instant. The caller then
+// tries again after the others. With force it updates what it can and reports what
+// contradicts the history.
 func (l *state) resolve(f *fact, force bool) bool {
 	c := l.client(f.Client)
 	f.client = c
@@ -22,13 +21,12 @@ func (l *state) resolve(f *fact, force bool) bool {
 	return true
 }
 
-// contradictDead objects to an act of a client that is dead.
+// contradictDead reports an act of a dead client.
 func (l *state) contradictDead(f *fact, force bool) bool {
 	return force && l.contradict("%s comes after the client's death at %s", naming(f.Event), at(f.client.died))
 }
 
-// entries is how the kinds of events that have a meaning for the ledger are
-// entered.
+// entries are the functions that update the state, by kind of event.
 var entries = [1 << 8]func(l *state, f *fact, force bool) bool{
 	history.Acquire: (*state).acquire,
 	history.Granted: (*state).granted,
@@ -77,7 +75,7 @@ var entries = [1 << 8]func(l *state, f *fact, force bool) bool{
 	history.Checked: (*state).checked,
 }
 
-// isCall reports whether the kind begins something that a return ends.
+// isCall reports whether the kind is a call that a return ends.
 func isCall(k history.Kind) bool {
 	switch k {
 	case history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Check:
@@ -96,8 +94,7 @@ func (f *fact) close(c *call) {
 	c.open = false
 }
 
-// closeTry makes f the return of a try. The time in which it was queued is not
-// the lock's own.
+// closeTry makes f the return of a try. The time in its queue does not count.
 func (f *fact) closeTry(h *hold) {
 	f.close(&h.acquire)
 	if h.queue != nil {
@@ -110,7 +107,7 @@ func isTryStep(step string) bool {
 	return step == history.BeforeSend || step == history.Queued || step == history.Woken
 }
 
-// step follows a try to where it has read its clock, into the queue and out of it.
+// step follows a try to the instant at which it read its clock, and in and out of a queue.
 func (l *state) step(f *fact, force bool) bool {
 	f.hold = f.client.find(f.Event, isCalled)
 	h := f.hold
@@ -176,13 +173,13 @@ func (l *state) refused(f *fact, force bool) bool {
 	}
 	f.closeTry(f.hold)
 	if f.client.holding(f) != nil {
-		f.hold.keys = keys{} // are those of the hold, and stay
+		f.hold.keys = keys{} // the keys belong to the hold that is entered
 	}
 	f.hold.end(f.Time)
 	return true
 }
 
-// end ends a hold, or a try that came to nothing.
+// end ends a hold, or a try that was refused.
 func (h *hold) end(now history.Time) {
 	h.client.drop(h)
 	h.over, h.ended = true, now
@@ -203,7 +200,7 @@ func (l *state) extend(f *fact, force bool) bool {
 	}
 	h.extend, h.asked = f.client.begin(f.Time), f.TTL
 	h.keys.extended = 0
-	// Whatever becomes of it, the nodes may have been told the earlier end.
+	// Even if it fails, nodes may have been asked for the earlier end.
 	if f.Until != 0 && h.returned && f.Until < h.until {
 		h.declare(f.Until, f.Time)
 	}
@@ -238,8 +235,7 @@ func (l *state) extendFailed(f *fact, force bool) bool {
 	return true
 }
 
-// about enters what is told of a hold. It may be over by then: whoever tells of it is
-// not told at once.
+// about enters an event about a hold, which may be over by then.
 func (l *state) about(f *fact, force bool) bool {
 	f.hold = f.client.about(f.Event)
 	return f.hold != nil || force
@@ -261,7 +257,7 @@ func (l *state) lapse(f *fact, force bool) bool {
 	return true
 }
 
-// check and checked are about a hold that may be over by then.
+// check and checked may be about a hold that is over.
 func (l *state) check(f *fact, force bool) bool {
 	if f.hold = f.client.find(f.Event, isHeld); f.hold == nil {
 		if !force || !l.about(f, force) || f.hold == nil {
@@ -300,7 +296,7 @@ func (l *state) release(f *fact, force bool) bool {
 	return true
 }
 
-// again objects to a release that came before.
+// again reports a release that was recorded before.
 func (l *state) again(f *fact, h *hold) {
 	switch {
 	case h.over:
@@ -354,8 +350,8 @@ func (l *state) faultEnd(f *fact, force bool) bool {
 	return true
 }
 
-// apply comes after the call of the write, whose hold may be over by then. No write is
-// applied twice.
+// apply enters that a write was applied. Its hold may be over by then. No write is applied
+// twice.
 func (l *state) apply(f *fact, force bool) bool {
 	if f.Client != 0 {
 		f.hold = f.client.about(f.Event)
@@ -409,7 +405,7 @@ func (l *state) leader(f *fact, _ bool) bool {
 	return true
 }
 
-// entryGone finds out whose entry it is: a store does not know clients.
+// entryGone finds the client whose entry went away: a store does not know clients.
 func (l *state) entryGone(f *fact, _ bool) bool {
 	for _, c := range l.clients {
 		for _, h := range c.holds {
@@ -421,8 +417,7 @@ func (l *state) entryGone(f *fact, _ bool) bool {
 	return true
 }
 
-// linkDown and linkUp say whether they change anything: a link may be said to
-// be down twice.
+// linkDown and linkUp note whether they change anything. A link can go down twice.
 func (l *state) linkDown(f *fact, _ bool) bool {
 	f.changes = !f.client.cut.has(f.Node)
 	f.client.cut = f.client.cut.with(f.Node)

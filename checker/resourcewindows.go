@@ -2,32 +2,29 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// resourceWindows is what one rule has to remember of one resource: the windows that are
-// live, and the latest instant that is not strictly inside any window.
+// resourceWindows is what a rule remembers about one resource: the live windows, and the
+// latest instant that is not strictly inside any window.
 //
-// That instant is enough for rule (b). An empty window that is judged at now
-// may choose p from [since, now]; the points of it that are inside no window
-// are those up to free, and now itself while nothing is live. So there is a
-// choice if and only if since <= free or nothing is live. free moves to the
-// instant at which the last live window ends: that is a point of no window,
-// even if the next one begins there, because windows that touch leave the
-// point between them.
+// That instant suffices for rule (b). An empty window judged at now may choose p from
+// [since, now]. The points inside no window are those up to free, and now itself if no
+// window is live. So there is a choice if and only if since <= free or no window is live.
+// free moves to the instant at which the last live window ends. That point is inside no
+// window, even if the next one begins there, because windows are half-open.
 type resourceWindows struct {
 	live []span
 	free history.Time
 
-	last *ended // the window that ended last, where an extension can begin one anew; nil: none has
+	last *ended // the window that ended last, if extensions can begin windows anew; nil: none
 
-	// waiting holds back turns, in their order from the first on, behind one that
-	// is open: the begin of a window that is not certain yet.
+	// waiting holds back events, from first on, behind one that is open: the begin of a
+	// window that is not certain yet.
 	waiting []windowEvent
 	first   int
 }
 
-// maxWaiting bounds the turns that are held back. Beyond it the open one gives
-// way: if its act still comes to something, what it met has not been seen, and
-// the verdict is unknown. Each turn keeps a hold in memory, and acts that are
-// never heard of again follow one another: with 4096 they cost four times as much.
+// maxWaiting bounds the events that are held back. Beyond it the open one is skipped. If its
+// call succeeds after all, an overlap may have been missed, and the verdict is unknown. Each
+// waiting event keeps a hold in memory; a bound of 4096 costs four times as much.
 const maxWaiting = 256
 
 // span is a live window.
@@ -36,8 +33,8 @@ type span struct {
 	from history.Time
 }
 
-// ended is a window that is over, or one that is live, as far as it has come. Its hold may
-// be forgotten since.
+// ended is a copy of a window that has ended, or of a live one. Its hold may have been
+// retired.
 type ended struct {
 	live  bool
 	grant Grant
@@ -45,12 +42,11 @@ type ended struct {
 	from  history.Time
 	at    history.Time
 	by    history.Kind
-	kept  nodes       // that had the key of the hold
-	fate  *keyHistory // of its keys
+	kept  nodes       // nodes with the hold's key
+	fate  *keyHistory // of the hold
 }
 
-// take reports whether the turn can be judged at once, and otherwise puts it
-// at the end of the line.
+// take reports whether the event can be judged at once. If not, it adds it to waiting.
 func (l *resourceWindows) take(t *windowEvent) bool {
 	if len(l.waiting) == 0 && !t.open() {
 		return true
@@ -59,12 +55,12 @@ func (l *resourceWindows) take(t *windowEvent) bool {
 		l.waiting, l.first = append(l.waiting[:0], l.waiting[l.first:]...), 0
 	}
 	l.waiting = append(l.waiting, *t)
-	t.hold.lined++
+	t.hold.references++
 	return false
 }
 
-// next takes the first waiting turn off the line, if it is not open. It is good until the
-// next is put there.
+// next removes the first waiting event and returns it, unless it is open. It is valid until
+// the next call of take.
 func (l *resourceWindows) next() *windowEvent {
 	if l.first == len(l.waiting) {
 		l.waiting, l.first = l.waiting[:0], 0
@@ -74,15 +70,15 @@ func (l *resourceWindows) next() *windowEvent {
 	if t.open() {
 		return nil
 	}
-	if t.act != nil && t.act.void {
+	if t.implied != nil && t.implied.void {
 		t.kind = noTurn
 	}
 	l.first++
-	t.hold.lined--
+	t.hold.references--
 	return t
 }
 
-// crowded returns the open turn that has to give way, if any.
+// crowded returns the open event that has to be skipped, or nil.
 func (l *resourceWindows) crowded() *windowEvent {
 	if len(l.waiting)-l.first <= maxWaiting {
 		return nil
@@ -95,17 +91,17 @@ func (l *resourceWindows) begin(t *windowEvent) {
 		l.free = t.at
 	}
 	l.live = append(l.live, span{hold: t.hold, from: t.at})
-	t.hold.lined++
+	t.hold.references++
 }
 
-// end ends the live window of the turn's hold, and returns it. There is none if what it
-// would have begun with came to nothing.
+// end ends the live window of the event's hold and returns it. There is none if the call
+// that would have begun it failed.
 func (l *resourceWindows) end(t *windowEvent) (over span, ever bool) {
 	for i := range l.live {
 		if l.live[i].hold == t.hold {
 			over, ever = l.live[i], true
 			l.live = cut(l.live, i)
-			t.hold.lined--
+			t.hold.references--
 			break
 		}
 	}
@@ -115,7 +111,7 @@ func (l *resourceWindows) end(t *windowEvent) (over span, ever bool) {
 	return over, ever
 }
 
-// remember keeps the window that has ended last.
+// remember keeps the window that ended last.
 func (l *resourceWindows) remember(s span, t *windowEvent) {
 	if l.last == nil {
 		l.last = &ended{}
@@ -123,8 +119,8 @@ func (l *resourceWindows) remember(s span, t *windowEvent) {
 	l.last.note(s, t)
 }
 
-// note makes of e a window as far as it has come at the turn. It is written field by field
-// since it is so for every window, and asked for hardly ever.
+// note copies a window as it is at the event. It sets field by field, because it runs for
+// every window.
 func (e *ended) note(s span, t *windowEvent) {
 	h := s.hold
 	e.from, e.at, e.by = s.from, t.at, t.by
@@ -134,11 +130,10 @@ func (e *ended) note(s span, t *windowEvent) {
 	g.Call, g.Granted, g.Validity = h.acquire.at, h.granted, h.validity
 }
 
-// interrupted returns the window that has ended last if that was after the last one of the
-// hold whose window begins anew, or nil. It is then somebody else's, who relied on the lock
-// while the hold was over that is now said to have gone on. Windows that are still live the
-// one that begins meets anyway; of those that were over before they began, nobody relied on
-// any.
+// interrupted returns the window that ended last, if it ended after the last window of a
+// hold that begins a window anew, or nil. It belongs to another client, which held the lock
+// while the extended hold was over. Live windows overlap the new one anyway. Nobody relied
+// on empty windows.
 func (l *resourceWindows) interrupted(over *past) *ended {
 	if !over.ever || l.last == nil || l.last.at <= over.end {
 		return nil
@@ -149,8 +144,8 @@ func (l *resourceWindows) interrupted(over *past) *ended {
 // hasPoint reports whether rule (b) is kept by an empty window.
 func (l *resourceWindows) hasPoint(t *windowEvent) bool { return len(l.live) == 0 || t.since <= l.free }
 
-// contender returns a window of somebody else that took some of the time through which the
-// hold of a claim says that it has gone on, or nil.
+// contender returns a window of another client in the time in which the hold of a late
+// extension claims to have gone on, or nil.
 func (l *resourceWindows) contender(t *windowEvent) *ended {
 	for _, s := range l.live {
 		if s.from < t.at {

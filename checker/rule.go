@@ -12,7 +12,7 @@ const (
 // rule says what ends a window.
 type rule struct {
 	property Property
-	window   string // what a story calls it
+	window   string // what findings call it
 	ends     kinds
 }
 

@@ -10,43 +10,43 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// state finds out whom and what each event is about: it matches returns with
-// their calls, and keeps the holds that further events can concern.
+// state is what a history has said so far. It finds the client, hold and call that each
+// event is about, and keeps the holds that further events can concern.
 type state struct {
 	header     history.Header
 	docket     contradictions
 	clients    []*client            // by number
-	down       nodes                // whose server is not running
-	started    map[int]history.Time // by node: when its server last came up again
-	emptied    comeback             // the last that was not with all of its keys
-	faults     map[int]bool         // that have begun and not ended
-	forgetful  comeback             // the last that came to lead a store without all that had been acknowledged
+	down       nodes                // nodes whose server is not running
+	started    map[int]history.Time // by node: when its server last came up
+	emptied    comeback             // the last node that came back without all of its keys
+	faults     map[int]bool         // faults that go on, by number
+	forgetful  comeback             // the last node that came to lead a store without all acknowledged writes
 	resources  map[string]*resource
-	recent     [64]*resource // that were looked up last, by a cheap hash of their names
-	changes    []keyChange   // of this instant
-	entered    history.Event // that was made of a grant: see [reentered]
-	settling   []*hold       // that may be retired at the end of the instant
-	spare      []*hold       // retired, to be used again with their numbers
-	stragglers bool          // somebody asks for them: see [straggler]
-	places     int           // numbers of holds, in all
-	serial     uint64        // of the last hold
+	recent     [64]*resource // resources looked up last, by a cheap hash of their names
+	changes    []keyChange   // of this instant, to be entered at its end
+	entered    history.Event // made of a grant: see [reentered]
+	settling   []*hold       // holds that may be retired at the end of the instant
+	spare      []*hold       // retired holds, to be reused with their numbers
+	stragglers bool          // they are asked for: see [straggler]
+	places     int           // how many holds have a number
+	serial     uint64        // of the newest hold
 }
 
-// fact is an event together with what it is about. What does not apply is nil.
+// fact is an event and what it is about. Fields that do not apply are nil.
 type fact struct {
 	*history.Event
 	client  *client
 	hold    *hold
-	try     *hold // of a grant that enters the hold again: see [reentered]
+	try     *hold // the try of a grant that enters the hold again: see [reentered]
 	section *section
-	parted  *releasedHold // of an extension of what was released
+	parted  *releasedHold // the released hold that an extension is about
 
-	replaced *section // that a read leaves, without a write
+	replaced *section // the section that a read ends without a write
 
-	changes bool // a link that was not down before, or not up
+	changes bool // the event changes the state of a link
 
-	call call          // that a return belongs to
-	took time.Duration // from call to return, what the client stood still not counted
+	call call          // the call that the event returns from
+	took time.Duration // from call to return, without pauses of the client
 }
 
 func newState(h history.Header) *state {
@@ -62,7 +62,7 @@ func (l *state) client(number int) *client {
 	return l.admit(number)
 }
 
-// admit makes the client of a number, and of all up to it.
+// admit adds clients up to a number.
 func (l *state) admit(number int) *client {
 	for number >= len(l.clients) {
 		l.clients = append(l.clients, &client{number: len(l.clients), turned: longAgo, cancelled: longAgo})
@@ -85,7 +85,7 @@ func (l *state) resource(name string) *resource {
 	return r
 }
 
-// slot is a place among the recent resources: many names differ at their ends.
+// slot is an index into the recent resources. Many names differ at their ends.
 func slot(name string) int {
 	if len(name) < 2 {
 		return 0
@@ -111,15 +111,14 @@ func (l *state) newHold(e *history.Event) *hold {
 	return h
 }
 
-// anyLapse is the end of validity of a hold whose end is not known: the first
-// lapse of its token is taken for it.
+// anyLapse is the end of validity of a hold whose end is unknown. The first lapse of its
+// token counts as its end.
 const anyLapse = math.MinInt64
 
-// noEnd is the end of validity of a hold that only a release ends: no lapse
-// comes to it.
+// noEnd is the end of validity of a hold that only a release ends. It has no lapse.
 const noEnd = math.MaxInt64
 
-// validityEnd returns the end of validity that a return tells.
+// validityEnd returns the end of validity that a return states.
 func validityEnd(e *history.Event) int64 {
 	if e.Until == 0 {
 		return noEnd
@@ -127,8 +126,7 @@ func validityEnd(e *history.Event) int64 {
 	return e.Until
 }
 
-// blank returns a hold of which nothing is known, with a number that no other has
-// that may still be spoken of.
+// blank returns an empty hold with an unused number.
 func (l *state) blank() *hold {
 	l.serial++
 	last := len(l.spare) - 1
@@ -143,8 +141,8 @@ func (l *state) blank() *hold {
 	return h
 }
 
-// settle lets go of the holds that no event can concern any more: the last first,
-// as it is found, and taken out, at the end of its list.
+// settle retires the holds that no further event can concern. The last goes first, because
+// it is at the end of its list.
 func (l *state) settle() {
 	for i := len(l.settling) - 1; i >= 0; i-- {
 		if h := l.settling[i]; !h.retired && h.finished() {
@@ -154,12 +152,12 @@ func (l *state) settle() {
 	l.settling, l.changes = l.settling[:0], l.changes[:0]
 }
 
-// finished reports whether nothing that is still to come can change a verdict
-// on the hold. Of a client that is dead only lapses and late writes can come.
+// finished reports whether no further event can change a verdict about the hold. Of a dead
+// client only lapses and late writes can come.
 func (h *hold) finished() bool {
 	lease, section := &h.windows[leaseRule], &h.windows[sectionRule]
-	if len(lease.acts)+len(section.acts) > 0 && (lease.awaits(h.client) || section.awaits(h.client)) {
-		return false // an act under way may still show that it was granted
+	if len(lease.implied)+len(section.implied) > 0 && (lease.awaits(h.client) || section.awaits(h.client)) {
+		return false // a call under way may still show that it was granted
 	}
 	return h.over || h.client.dead && (lease.over || !lease.begun && h.writes == 0)
 }
@@ -180,15 +178,14 @@ func (l *state) retire(h *hold) {
 	l.reuse(h)
 }
 
-// reuse lets another take the place of a hold that is retired, once no line speaks
-// of it any more.
+// reuse frees the number of a retired hold when no resource refers to it.
 func (l *state) reuse(h *hold) {
-	if h.retired && h.lined == 0 {
+	if h.retired && h.references == 0 {
 		l.spare = append(l.spare, h)
 	}
 }
 
-// remove takes v out of a short list, whose order stays.
+// remove removes v from a short list and keeps the order.
 func remove[T comparable](list []T, v T) []T {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i] == v {
@@ -198,7 +195,7 @@ func remove[T comparable](list []T, v T) []T {
 	return list
 }
 
-// cut takes one out of a list, most often the last.
+// cut removes an element of a list, most often the last. It does not keep the order.
 func cut[T any](list []T, i int) []T {
 	last := len(list) - 1
 	if i < last {
@@ -209,7 +206,7 @@ func cut[T any](list []T, i int) []T {
 	return list[:last]
 }
 
-// straggler is a hold that is over while a write of it may still come.
+// straggler is a hold that is over while a write under it may still be applied.
 type straggler struct {
 	client  int
 	token   string
@@ -217,8 +214,8 @@ type straggler struct {
 	writes  int
 }
 
-// straggled returns the time of the grant under which a write was called that
-// arrives only now, when the hold is over.
+// straggled returns the time of the grant of a write that is applied after its hold is
+// over.
 func (r *resource) straggled(client int, token string) (history.Time, bool) {
 	for i, s := range r.late {
 		if s.token != token || client != 0 && s.client != client {
@@ -232,14 +229,14 @@ func (r *resource) straggled(client int, token string) (history.Time, bool) {
 	return 0, false
 }
 
-// comeback is when a node's server came back with less than it had.
+// comeback is the return of a server with less state than it had.
 type comeback struct {
 	node int
 	at   history.Time
 	how  string
 }
 
-// leads tells of a node that came to lead a store.
+// leads describes a node that came to lead a store.
 func (c comeback) leads() Statement {
 	return Statement{Kind: Leads, Node: c.node, At: c.at, Detail: c.how}
 }

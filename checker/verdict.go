@@ -2,7 +2,7 @@ package checker
 
 import "fmt"
 
-// Verdict is what a judge finds of one property of one history.
+// Verdict is the result for one property of one history.
 type Verdict uint8
 
 // The verdicts.
@@ -11,11 +11,10 @@ const (
 	Holds Verdict = iota + 1
 	// Violated: the history breaks it.
 	Violated
-	// Unknown: the history, or the time to search it, does not suffice to
-	// tell. It never counts as a pass.
+	// Unknown: the history is incomplete, or the search took too long. It never counts as
+	// a pass.
 	Unknown
-	// NotApplicable: there is nothing in the history that the property is
-	// about.
+	// NotApplicable: the history has nothing that the property is about.
 	NotApplicable
 )
 

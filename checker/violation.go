@@ -8,29 +8,28 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// violation is the first time that a rule was broken. It is complete when the
-// overlap has ended.
+// violation is the first violation of a rule. It is complete when the overlap has ended.
 type violation struct {
 	rule  rule
 	pair  Pair
-	held  *hold // of the window that was there, until the overlap ends
-	came  *hold // of the one that came
-	empty bool  // the one that came was over before it began
+	held  *hold // the first hold, until the overlap ends
+	came  *hold // the second hold
+	empty bool  // the second window ended before it began
 
-	endless bool // only a release ends the one that was there
+	endless bool // only a release ends the first hold
 
 	ownEnd   history.Time
-	since    history.Time // the begin of the window that was there, or was over
+	since    history.Time // when the first window began
 	got      [2]string    // how the two windows began: see HoldBegan
 	faults   []loggedFault
 	ending   *End // of the overlap
 	conflict *conflict
-	gap      *interruption // of a hold that was over and goes on; nil: the windows overlap
+	gap      *interruption // for a hold that had ended and was extended; nil: the windows overlap
 }
 
 func newViolation(r rule, held span, t *windowEvent, n *faultLog, c *conflict) *violation {
 	v := &violation{
-		rule: r, held: held.hold, came: t.hold, empty: t.kind == emptyTurn, endless: held.hold.endless(),
+		rule: r, held: held.hold, came: t.hold, empty: t.kind == windowEmpty, endless: held.hold.endless(),
 		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
 		since: held.from, conflict: c,
 		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
@@ -43,8 +42,8 @@ func newViolation(r rule, held span, t *windowEvent, n *faultLog, c *conflict) *
 	return v
 }
 
-// grant names the grant of a live window. Of a try that never returned it is
-// the act that shows that it was granted.
+// grant returns the grant of a live window. If the try never returned, the first act that
+// shows its grant counts as the grant.
 func (s span) grant() Grant {
 	g := s.hold.grant()
 	if !s.hold.returned {
@@ -55,7 +54,7 @@ func (s span) grant() Grant {
 
 func (t *windowEvent) grant() Grant { return span{hold: t.hold, from: t.at}.grant() }
 
-// ended tells the violation that a window has ended.
+// ended notes that one of the two windows has ended.
 func (v *violation) ended(t *windowEvent) {
 	if t.hold != v.held && t.hold != v.came {
 		return
@@ -71,7 +70,7 @@ func (v *violation) end(t *windowEvent) *End {
 	return &End{By: t.by.String(), Client: t.hold.client.number, At: t.at}
 }
 
-// seal completes a violation that was still going on when the history ended.
+// seal completes a violation that goes on at the end of the history.
 func (v *violation) seal(end history.Time) {
 	if v.held == nil {
 		return
@@ -82,9 +81,8 @@ func (v *violation) seal(end history.Time) {
 	v.held, v.came = nil, nil
 }
 
-// where is the overlap, or, of a grant that was over before it returned, the time in
-// which it would have had to find the lock free; of a hold that goes on, the time in which
-// it was over.
+// where is the overlap. For a window that ended before it began it is the time in which the
+// lock should have been free; for a late extension, the time in which the hold had ended.
 func (v *violation) where() *Place {
 	p := Place{Resource: v.pair.First.Resource, From: v.pair.From, To: v.pair.To}
 	switch {
@@ -96,7 +94,7 @@ func (v *violation) where() *Place {
 	return &p
 }
 
-// finding tells of the two holds, what was done to the world meanwhile, and why.
+// finding describes the two holds, the faults meanwhile, and the cause.
 func (v *violation) finding() Finding {
 	f := Finding{Verdict: Violated, First: &v.pair, Where: v.where(), Causes: v.conflict.causes()}
 	if v.gap != nil {
@@ -130,10 +128,10 @@ func began(g *Grant, how string, from history.Time) Statement {
 	return Statement{Kind: HoldBegan, Client: g.Client, Resource: g.Resource, Token: g.Token, Detail: how, At: from, Call: g.Call}
 }
 
-// got says how a window of a hold began: see [HoldBegan].
+// got says how a window of a hold began. See [HoldBegan].
 func got(h *hold, from history.Time) string { return gotAs(!h.returned, h.granted, from) }
 
-// gotAs is got of a hold that acted under a try which had not returned, or was granted.
+// gotAs is got for a hold that acted before its try returned, or was granted at an instant.
 func gotAs(acted bool, granted, from history.Time) string {
 	switch {
 	case acted:
@@ -144,8 +142,8 @@ func gotAs(acted bool, granted, from history.Time) string {
 	return "granted"
 }
 
-// SameOverlap reports whether a finding of lease exclusion and one of section exclusion tell
-// of one overlap: they differ in what they call it.
+// SameOverlap reports whether a finding of lease exclusion and one of section exclusion
+// describe the same overlap.
 func SameOverlap(lease, section Finding) bool {
 	if len(lease.Events)+len(section.Events) == 0 { // they were stored in words
 		a, b := lease.Story(), section.Story()

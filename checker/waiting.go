@@ -7,11 +7,11 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// waiting is how clients wait for one resource.
+// waiting is the wait of clients for one resource.
 type waiting struct {
-	since history.Time // of the first try of those that follow each other, or the grant before
+	since history.Time // when the first of consecutive tries began, or the last grant
 	tried history.Time // when a try last began or was refused
-	ever  bool         // one was made
+	ever  bool         // there was a try
 	freed history.Time // when the last hold ended
 	clear history.Time // when the last old key expired
 	open  int          // tries that have not returned
@@ -20,24 +20,24 @@ type waiting struct {
 	kept  []keptKey    // keys on the nodes
 }
 
-// keptKey is a key of a resource on a node.
+// keptKey is a key of the resource on a node.
 type keptKey struct {
 	node     int
 	set      history.Time
-	extended history.Time // when it last was
-	by       int          // the client that has extended it; 0: it was not extended
+	extended history.Time // when it was last
+	by       int          // the client that extended it; 0: nobody did
 }
 
 // longWait is a wait that was too long.
 type longWait struct {
 	resource *resource
 	at       history.Time
-	start    history.Time // when it began to count
+	start    history.Time // when the wait began
 	told     Finding
 }
 
-// key follows the keys on the nodes. That one expires which was set before a wait
-// began tells that the longest TTL had not passed, as its node counts it.
+// key follows the keys on the nodes. If a key expires that was set before a wait began, then
+// by the clock of its node the longest TTL had not passed before.
 func (p *progress) key(k keyNews, now history.Time) {
 	w := &k.resource.waiting
 	if k.extended != 0 {
@@ -64,7 +64,7 @@ func (p *progress) key(k keyNews, now history.Time) {
 	}
 }
 
-// start is when the present wait begins to count.
+// start is when the present wait began.
 func (p *progress) start(w *waiting) history.Time { return max(p.quiet, w.since, w.freed) }
 
 func (h *hold) wait() {
@@ -81,13 +81,13 @@ func (h *hold) stopWaiting() {
 	}
 }
 
-// due is the instant by which somebody has to be granted the resource.
+// due is the instant by which some client has to be granted the resource.
 func (p *progress) due(w *waiting) history.Time {
 	return max(p.start(w).Add(p.ttl), w.clear).Add(p.bound)
 }
 
-// held reports whether somebody's window is open that began before now, other than one
-// hold's, and that something can still end.
+// held reports whether a client holds the resource since before now, other than by one hold.
+// A hold that nothing can end does not count.
 func (r *resource) held(but *hold, now history.Time) bool {
 	for _, h := range r.holds {
 		if h != but && h.leased() && h.windows[leaseRule].from < now && !h.orphaned() {
@@ -97,7 +97,7 @@ func (r *resource) held(but *hold, now history.Time) bool {
 	return false
 }
 
-// call begins a try. If none was made for long, the wait begins with it.
+// call begins a try. If there was none for the bound, a new wait begins with it.
 func (w *waiting) call(now history.Time, bound time.Duration) {
 	if w.open == 0 && (now.Sub(w.tried) > bound || !w.ever) {
 		w.since = now

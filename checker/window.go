@@ -2,69 +2,67 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// window is the time in which a hold excludes others: half-open, from the
-// return of acquire to the first event that ends it.
+// window is the time in which a hold excludes others: half-open, from the return of acquire
+// to the first event that ends it.
 type window struct {
 	begun     bool
 	over      bool
-	tentative bool // begun by an act of a hold whose acquire has not returned, which may come to nothing
+	tentative bool // begun by a call of a holder whose acquire has not returned; the call may fail
 	anew      bool // begun by an extension, after the hold had lapsed
 
-	// fresh and closing: it began, or ended, within this instant.
+	// fresh, closing: it began, or ended, in this instant.
 	fresh   bool
 	closing bool
 	by      history.Kind // what ended it
 
-	barred history.Time // when, after its validity, its holder ended it; no extension is granted later
+	barred history.Time // when its holder ended it after its validity; no later extension continues it
 
-	acts []*impliedGrant // with each of which it may turn out to have begun, in the order of their calls
+	implied []*impliedGrant // calls with which it may have begun, in their order
 
 	call history.Time // of acquire, or of the extension that began it anew
 	from history.Time
 	end  history.Time
 }
 
-// past is the last window of lease exclusion of a hold that has ended, as far as it has been
-// judged.
+// past is the last ended window of a hold, for lease exclusion.
 type past struct {
 	ever bool
 	from history.Time
 	end  history.Time // of an empty window: from
 }
 
-// change returns what has happened to the window of a hold in the instant that is over.
-// Of an extension of which nothing is left nothing has: its own validity was over when it
-// returned. One that its holder ended in the instant in which it was granted has said all
-// the same that the hold had gone on until then.
+// change returns what happened to the window of a hold in the instant. An extension whose
+// own validity was over when it returned changes nothing. An extension that was granted and
+// ended by its holder in one instant still claims that the hold had gone on until then.
 func (w *window) change(h *hold) windowEventKind {
 	switch {
 	case w.fresh && w.over && w.anew && h.expired() && h.expiry() <= w.from:
 		return noTurn
 	case w.fresh && w.over && w.anew:
-		return claimTurn
+		return extendedLate
 	case w.fresh && w.over:
-		return emptyTurn
+		return windowEmpty
 	case w.fresh:
-		return beginTurn
+		return windowBegins
 	case w.closing && w.begun:
-		return endTurn
+		return windowEnds
 	}
 	return noTurn
 }
 
-// beginning returns what has happened if the window begins with an act, in the instant of
-// which it was called.
+// beginning returns what happened in the instant of a call, if the window begins with that
+// call.
 func (w *window) beginning(a *impliedGrant) windowEventKind {
 	switch {
 	case a.void:
 		return noTurn
 	case w.over:
-		return emptyTurn
+		return windowEmpty
 	}
-	return beginTurn
+	return windowBegins
 }
 
-// endAllBy ends the windows of all holds that the event ends, being about no one hold.
+// endAllBy ends the windows of all holds that a death, or the end of the history, ends.
 func (x *exclusion) endAllBy(f *fact) {
 	switch f.Kind {
 	case history.Kill:
@@ -82,8 +80,8 @@ func (x *exclusion) endAll(c *client, by history.Kind) {
 	}
 }
 
-// endBegun ends a window whose validity is over, unless it has still to begin:
-// until acquire returns, the end is not known.
+// endBegun ends a window whose validity is over. Before acquire returns the end is unknown,
+// so that a window that has not begun does not end.
 func (x *exclusion) endBegun(h *hold) {
 	w := &h.windows[x.index]
 	switch {
@@ -99,7 +97,7 @@ func (x *exclusion) end(h *hold, at history.Time, by history.Kind) {
 	w := &h.windows[x.index]
 	if w.over {
 		if w.by == history.Lapse && by != history.Lapse {
-			w.by, w.barred = by, x.now // from now on no extension can give it back
+			w.by, w.barred = by, x.now // no later extension continues it
 		}
 		w.end = min(w.end, at)
 		return
@@ -108,7 +106,7 @@ func (x *exclusion) end(h *hold, at history.Time, by history.Kind) {
 	x.touch(h)
 }
 
-func (x *exclusion) touch(h *hold) { x.turns = append(x.turns, windowEvent{hold: h}) }
+func (x *exclusion) touch(h *hold) { x.events = append(x.events, windowEvent{hold: h}) }
 
 // begin begins the hold's window now.
 func (x *exclusion) begin(h *hold, call history.Time) {
@@ -118,11 +116,10 @@ func (x *exclusion) begin(h *hold, call history.Time) {
 	x.touch(h)
 }
 
-// granted begins the window of a try that returns, unless an act has shown before that it
-// was granted.
+// granted begins the window of a try that returns, unless a call has begun it before.
 func (x *exclusion) granted(h *hold) {
 	w := &h.windows[x.index]
-	if len(w.acts) > 0 {
+	if len(w.implied) > 0 {
 		x.forget(h)
 	}
 	if !w.begun {
@@ -130,21 +127,19 @@ func (x *exclusion) granted(h *hold) {
 	}
 }
 
-// renew continues the hold to its new end. An extension that is granted only
-// after the old end has passed begins a new window of the same hold, called
-// when the extension was: in between nobody could rely on it. But it is one hold
-// that goes on, so that nobody else may have had one in between: see
-// [line.interrupted]. If nothing is left of the extension when it returns, because its
-// own validity is over by then, there is no new window, and it is as if it had failed.
+// renew continues the hold to its new end. If the extension is granted after the old end, a
+// new window of the same hold begins: in between nobody could rely on the hold. Nobody else
+// may have held the lock in between, because the extension says that the hold went on: see
+// [resourceWindows.interrupted]. An extension whose own validity is over when it returns
+// counts as failed.
 //
-// That is for lease exclusion. What ends a section (the release, the news of the
-// loss, the warning, the death) its holder knows of, or is no more: no extension takes
-// that back, and until then the section goes on, whatever becomes of the validity. Who
-// gets in after the lapse overlaps it.
+// This applies to lease exclusion. A section ends by a release, a loss, a warning or a death,
+// which no extension takes back. It does not end with the validity, so that a grant to
+// another client after the lapse overlaps it.
 func (x *exclusion) renew(h *hold, f *fact) {
 	w := &h.windows[x.index]
 	switch {
-	case w.over && w.barred == x.now && w.end < x.now: // an instant has no order
+	case w.over && w.barred == x.now && w.end < x.now: // events of one instant have no order
 		by := w.by
 		x.beginAnew(h, f)
 		x.end(h, x.now, by)
@@ -156,14 +151,14 @@ func (x *exclusion) renew(h *hold, f *fact) {
 	}
 }
 
-// beginAnew begins a window of a hold whose last one was over, by an extension.
+// beginAnew begins a new window of a hold by an extension.
 func (x *exclusion) beginAnew(h *hold, f *fact) {
-	for i := range x.turns {
-		if t := &x.turns[i]; t.hold == h {
+	for i := range x.events {
+		if t := &x.events[i]; t.hold == h {
 			t.gather(x)
 		}
 	}
 	w := &h.windows[x.index]
-	*w = window{anew: true, acts: w.acts}
+	*w = window{anew: true, implied: w.implied}
 	x.begin(h, f.call.at)
 }

@@ -7,32 +7,32 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// windowEvent is one thing that happens to a line, at an instant.
+// windowEvent is the begin or end of a window.
 type windowEvent struct {
-	kind  windowEventKind
-	hold  *hold
-	at    history.Time
-	since history.Time  // of an empty window: the earliest p
-	by    history.Kind  // what ended the window
-	act   *impliedGrant // by which alone the window may have begun; nil: that is certain
+	kind    windowEventKind
+	hold    *hold
+	at      history.Time
+	since   history.Time  // for an empty window: the earliest p
+	by      history.Kind  // what ended the window
+	implied *impliedGrant // the call with which the window may have begun; nil: it is certain
 }
 
-// open reports whether it is not known yet if the turn is one.
-func (t *windowEvent) open() bool { return t.act != nil && t.act.open() }
+// open reports whether it is unknown yet if the event takes place.
+func (t *windowEvent) open() bool { return t.implied != nil && t.implied.open() }
 
 type windowEventKind uint8
 
-// The kinds, in the order in which those of one instant are judged.
+// The kinds, in the order in which they are judged in an instant.
 const (
 	noTurn windowEventKind = iota
-	endTurn
-	beginTurn
-	emptyTurn
-	claimTurn // an extension was granted that says the hold has gone on, and the hold ended in the same instant
+	windowEnds
+	windowBegins
+	windowEmpty
+	extendedLate // a late extension was granted, and its hold ended in the same instant
 )
 
-// compare orders the turns of one instant, so that the order in which their
-// events were recorded makes no difference.
+// compare orders the events of one instant, so that the order in which they were recorded
+// makes no difference.
 func (t windowEvent) compare(u windowEvent) int {
 	if t.kind != u.kind {
 		return cmp.Compare(t.kind, u.kind)

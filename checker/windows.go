@@ -2,35 +2,34 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// Window is the time in which a grant excludes others, by lease exclusion or section
-// exclusion: half-open, from From to To.
+// Window is the time in which a grant excludes others, for lease or section exclusion:
+// half-open, from From to To.
 type Window struct {
 	Grant Grant
 
-	// Fence is the grant's; 0: it bears none.
+	// Fence is the fencing token of the grant; 0: none.
 	Fence uint64
 
-	// Call is when the operation was called that began the window: acquire, or an
-	// extension that was granted only after the old end. Of an empty window it is the
-	// earliest instant at which the lock had to be free.
+	// Call is when acquire was called, or the late extension that began the window. For an
+	// empty window it is the earliest instant at which the lock had to be free.
 	Call history.Time
 
-	From history.Time // return of that operation
-	To   history.Time // of an empty window: From
+	From history.Time // when that call returned
+	To   history.Time // for an empty window: From
 
-	// Empty says that it was over before it began.
+	// Empty: the window ended before it began.
 	Empty bool
 
-	// Late says that an extension began it, which was granted when the hold's last window
-	// was over, since the instant Over: nobody else may have had one in between.
+	// Late: an extension began the window after the hold's last window had ended, at Over.
+	// Nobody else may have held the lock in between.
 	Late bool
 	Over history.Time
 
-	// By is the kind of event that ended it; 0: nothing did before the history ended.
+	// By is the kind of event that ended it; 0: the history ended first.
 	By history.Kind
 }
 
-// Ending says in a word or two what ended the window.
+// Ending names what ended the window.
 func (w *Window) Ending() string {
 	switch w.By {
 	case history.Release:
@@ -47,12 +46,12 @@ func (w *Window) Ending() string {
 	return "the history ends"
 }
 
-// Windows makes a panel that was asked for lease or section exclusion tell each window of
-// it when it ends, in the order in which they do, and when it is asked to finish those
-// that are open then. It is to be called before the first event.
+// Windows calls each for every window of lease or section exclusion when it ends, and in
+// Finish for those that are open. It panics if New was not asked for the property. Call it
+// before the first event.
 func (p *Checker) Windows(of Property, each func(Window)) { p.checkerOf(of).(*exclusion).each = each }
 
-// windowOf tells a live window that lasts until to.
+// windowOf returns a live window that lasts until to.
 func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {
 	w := Window{
 		Grant: s.grant(), Fence: s.hold.fence, Call: s.hold.acquire.at, From: s.from, To: to, By: by,
@@ -66,7 +65,7 @@ func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {
 	return w
 }
 
-// claimOf tells a window that began late and ended in the same instant.
+// claimOf returns a window that began late and ended in the same instant.
 func (x *exclusion) claimOf(t *windowEvent) Window {
 	return Window{
 		Grant: t.grant(), Fence: t.hold.fence, Call: t.hold.windows[x.index].call, From: t.at, To: t.at, Empty: true, By: t.by,
@@ -76,7 +75,7 @@ func (x *exclusion) claimOf(t *windowEvent) Window {
 
 func (x *exclusion) tellOpen(end history.Time) {
 	for _, r := range x.state.inOrder() {
-		for _, s := range r.lines[x.index].live {
+		for _, s := range r.windows[x.index].live {
 			x.each(x.windowOf(s, end, 0))
 		}
 	}
