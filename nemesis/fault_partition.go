@@ -7,6 +7,49 @@ import (
 	"strings"
 )
 
+// Partition cuts links between clients and nodes. What is sent over a cut link
+// is held back, as TCP does, and may arrive after the end.
+type Partition struct {
+	Links `yaml:",inline"`
+	Way   Direction `yaml:"way,omitempty"`
+}
+
+// Kind is "partition".
+func (*Partition) Kind() Kind { return "partition" }
+
+func (p *Partition) String() string {
+	what := "are cut off"
+	switch p.Way {
+	case Requests:
+		what = "cannot be sent requests"
+	case Replies:
+		what = "cannot reply"
+	}
+	if len(p.Nodes) <= 1 && p.Way == Both { // one node, or every node
+		what = "is cut off"
+	}
+	return fmt.Sprintf("%s %s, from %s", who("node", p.Nodes), what, who("client", p.Clients))
+}
+
+func (p *Partition) validate(s Setting) error {
+	return p.validateWay(s, p.Way)
+}
+
+func (p *Partition) targets(s Setting) []string { return p.named(connectivity, s) }
+
+// Over implements [Traffic].
+func (p *Partition) Over(Setting) ([]Links, Direction) { return []Links{p.Links}, p.Way }
+
+// Rule implements [Traffic].
+func (*Partition) Rule(func() uint64) Rule { return Silence() }
+
+func (*Partition) ending() ending { return ending{} }
+
+func (*Partition) random(d *dice) Action { return &Partition{Links: d.links(), Way: d.direction()} }
+
+// connectivity of a link is a target: whether it is cut.
+const connectivity = "the connectivity"
+
 // Split divides clients and nodes into groups and cuts, both ways, every link
 // whose two ends share no group. Whoever is in two groups is a bridge between
 // them; whoever is in none is cut off from everyone. What a cut link does to
@@ -131,3 +174,36 @@ func (*Split) random(d *dice) Action {
 	}
 	return &Split{Groups: groups}
 }
+
+// Reset breaks connections over links: those with something under way in its
+// direction at the start, and until the end every one that has something to
+// carry that way.
+//
+// Requests are reset before the node has seen them and never take effect.
+// Replies are reset after the node has applied the request. Both is reset
+// before the request, and at the start with replies under way as well. The
+// client hears of a reset when the reply would have come, and cannot tell
+// which of the two it was.
+type Reset struct {
+	Links `yaml:",inline"`
+	Way   Direction `yaml:"way,omitempty"`
+}
+
+// Kind is "reset".
+func (*Reset) Kind() Kind { return "reset" }
+
+func (r *Reset) String() string {
+	when := "when a request arrives"
+	if r.Way == Replies {
+		when = "when a request has been applied"
+	}
+	return "connections " + r.Links.String() + " are reset " + when
+}
+
+func (r *Reset) validate(s Setting) error { return r.validateWay(s, r.Way) }
+
+func (r *Reset) targets(s Setting) []string { return r.named("the resets", s) }
+
+func (*Reset) ending() ending { return ending{} }
+
+func (*Reset) random(d *dice) Action { return &Reset{Links: d.links(), Way: d.direction()} }

@@ -1,0 +1,257 @@
+package nemesis
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Traffic is an action that does nothing but to messages between clients and
+// nodes, and says what in terms that belong to no world. A backend that carries
+// out one such kind carries out all, those to come as well.
+type Traffic interface {
+	Action
+	// Over lists the links that the fault takes hold of, none twice, and which
+	// way of them is meant.
+	Over(s Setting) (links []Links, way Direction)
+	// Rule says what becomes of the messages on those links. draw gives random
+	// bits from a stream of the fault's own.
+	Rule(draw func() uint64) Rule
+}
+
+// Rule is what a fault does to each message that comes under it. Its functions
+// depend on nothing but the message and the draws of the fault, and may be called
+// by several goroutines at a time.
+type Rule struct {
+	// Delay says how much longer the message takes, at least 0. It is asked
+	// once, when the message sets out. nil: no message takes longer.
+	Delay func(m Message) time.Duration
+	// Holds reports whether the message, when it comes to the end of its way,
+	// is held back until the fault ends. nil: none is.
+	Holds func(m Message) bool
+}
+
+// Message is what a rule is told of a message between a client and a node.
+type Message struct {
+	Client, Node int
+	Way          Direction // Requests or Replies
+	Key          string    // of the command, or of the one that is answered; "": it has none, or the world cannot tell
+}
+
+// slower is the rule that all messages take longer.
+func slower(by Distribution, draw func() uint64) Rule {
+	table := by.Table()
+	return Rule{Delay: func(Message) time.Duration { return table.Draw(draw()) }}
+}
+
+// Silence is the rule that no message arrives while the fault lasts.
+func Silence() Rule { return Rule{Holds: func(Message) bool { return true }} }
+
+// Latency adds to the time that each message takes over the links between
+// clients and nodes.
+type Latency struct {
+	Links `yaml:",inline"`
+	Way   Direction    `yaml:"way,omitempty"`
+	Add   Distribution `yaml:"add"` // how much longer
+}
+
+// Kind is "latency".
+func (*Latency) Kind() Kind { return "latency" }
+
+func (l *Latency) String() string {
+	return fmt.Sprintf("%s %v take %v longer", l.Way.messages(), l.Links, l.Add)
+}
+
+func (l *Latency) validate(s Setting) error {
+	if err := l.validateWay(s, l.Way); err != nil {
+		return err
+	}
+	return field("add", l.Add.Consistent())
+}
+
+func (l *Latency) targets(s Setting) []string { return l.named("the latency", s) }
+
+// Over implements [Traffic].
+func (l *Latency) Over(Setting) ([]Links, Direction) { return []Links{l.Links}, l.Way }
+
+// Rule implements [Traffic].
+func (l *Latency) Rule(draw func() uint64) Rule { return slower(l.Add, draw) }
+
+func (*Latency) ending() ending { return ending{} }
+
+func (*Latency) random(d *dice) Action {
+	return &Latency{Links: d.links(), Way: d.direction(), Add: d.delay()}
+}
+
+// Loss loses transmissions of messages over links. A connection hides that: a
+// message is sent again until it arrives, and what is behind it on the same
+// connection waits. So loss shows as delay, or as a reset of the connection,
+// never as a hole or a swap.
+type Loss struct {
+	Links   `yaml:",inline"`
+	Way     Direction `yaml:"way,omitempty"`
+	Percent int       `yaml:"percent" want:"1..100"` // of transmissions
+
+	// RTO is the retransmission timeout: after how long a message that was
+	// lost is sent again the first time. It doubles each time, up to 120 s.
+	// 0 means 200 ms.
+	RTO time.Duration `yaml:"rto,omitempty" want:"0s..120s"`
+}
+
+// What Linux does about loss: its shortest and its longest retransmission
+// timeout, and how often it sends again (net.ipv4.tcp_retries2) before it
+// gives the connection up.
+const (
+	MinRTO          = 200 * time.Millisecond
+	MaxRTO          = 120 * time.Second
+	Retransmissions = 15
+)
+
+// Timeout returns how long the sender waits for news of a message that it has
+// sent again so many times, until it does so once more, or resets the
+// connection after [Retransmissions] times.
+func (l *Loss) Timeout(again int) time.Duration {
+	rto := l.RTO
+	if rto == 0 {
+		rto = MinRTO
+	}
+	for ; again > 0 && rto < MaxRTO; again-- {
+		rto *= 2
+	}
+	return min(rto, MaxRTO)
+}
+
+// Kind is "loss".
+func (*Loss) Kind() Kind { return "loss" }
+
+func (l *Loss) String() string {
+	return fmt.Sprintf("%d %% of %s %v are lost", l.Percent, l.Way.messages(), l.Links)
+}
+
+func (l *Loss) validate(s Setting) error {
+	return l.validateWay(s, l.Way)
+}
+
+func (l *Loss) targets(s Setting) []string { return l.named("the loss", s) }
+
+func (*Loss) ending() ending { return ending{} }
+
+func (*Loss) random(d *dice) Action {
+	l := &Loss{Links: d.links(), Way: d.direction(), Percent: 1 + d.below(60)}
+	if d.chance(30) {
+		l.RTO = min(round(d.length())+time.Millisecond, MaxRTO)
+	}
+	return l
+}
+
+// Bandwidth narrows links: a message takes as long as its bytes need, beside
+// the latency, and messages between one client and one node wait for one
+// another. The two directions do not.
+type Bandwidth struct {
+	Links          `yaml:",inline"`
+	Way            Direction `yaml:"way,omitempty"`
+	BytesPerSecond int64     `yaml:"bytes_per_second" want:"1.."` // of each link, each way; what cuts a link is a partition
+}
+
+// Kind is "bandwidth".
+func (*Bandwidth) Kind() Kind { return "bandwidth" }
+
+func (b *Bandwidth) String() string {
+	return fmt.Sprintf("%s %v get %d bytes a second", b.Way.messages(), b.Links, b.BytesPerSecond)
+}
+
+func (b *Bandwidth) validate(s Setting) error {
+	return b.validateWay(s, b.Way)
+}
+
+func (b *Bandwidth) targets(s Setting) []string { return b.named("the bandwidth", s) }
+
+func (*Bandwidth) ending() ending { return ending{} }
+
+// A command and its reply have about a hundred bytes, so that a message takes
+// from a millisecond to half a second.
+func (*Bandwidth) random(d *dice) Action {
+	return &Bandwidth{Links: d.links(), Way: d.direction(), BytesPerSecond: 256 << d.below(10)}
+}
+
+// Duplicate has requests come to a node twice: a proxy in front of it sends each once
+// more when it has sent it, as some do that retry what they take for lost. The copy
+// goes over a connection of the proxy's own, so that it may come late, after whatever
+// the client asks next and after the client is gone; and the proxy keeps the node's
+// answer to itself, so that the client knows nothing of it. What is on its way when the
+// fault ends still comes.
+//
+// Nothing else happens to the link: to the judges it is up.
+type Duplicate struct {
+	Links `yaml:",inline"`
+	After Distribution `yaml:"after"` // how much later than the request its copy comes to the node
+}
+
+// Kind is "duplicate".
+func (*Duplicate) Kind() Kind { return "duplicate" }
+
+func (c *Duplicate) String() string {
+	return fmt.Sprintf("requests %v come twice, the second time %v later", c.Links, c.After)
+}
+
+func (c *Duplicate) validate(s Setting) error {
+	if err := c.validateWay(s, Requests); err != nil {
+		return err
+	}
+	return field("after", c.After.Consistent())
+}
+
+// lacks implements needy: a client of a store has one connection, and requests with
+// numbers, of which the store carries each out once.
+func (*Duplicate) lacks(s Setting) error {
+	if s.Store != nil {
+		return errors.New("a store knows a request that comes twice by its number")
+	}
+	return nil
+}
+
+func (c *Duplicate) targets(s Setting) []string { return c.named("the copies", s) }
+
+func (*Duplicate) ending() ending { return ending{} }
+
+func (*Duplicate) random(d *dice) Action { return &Duplicate{Links: d.links(), After: d.delay()} }
+
+// GuardLatency adds to the time that clients' accesses take on the way to the
+// guarded resource: a write that is delayed in the network, or in front of the
+// store. It takes hold of no link to a node.
+type GuardLatency struct {
+	Clients []int        `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients. None: every client
+	Add     Distribution `yaml:"add"`                               // how much longer
+}
+
+// Kind is "guard-latency".
+func (*GuardLatency) Kind() Kind { return "guard-latency" }
+
+func (l *GuardLatency) String() string {
+	return fmt.Sprintf("accesses of %s reach the guarded resource %v later", who("client", l.Clients), l.Add)
+}
+
+func (l *GuardLatency) validate(s Setting) error {
+	if err := someOf("client", l.Clients, s.Clients); err != nil {
+		return field("clients", err)
+	}
+	return field("add", l.Add.Consistent())
+}
+
+func (l *GuardLatency) targets(s Setting) []string {
+	var all []string
+	for _, c := range Each(l.Clients, s.Clients) {
+		all = append(all, fmt.Sprintf("the latency of client %d to the guarded resource", c))
+	}
+	return all
+}
+
+// Rule says what becomes of the accesses. It is that of no [Traffic], for they
+// go over no link to a node.
+func (l *GuardLatency) Rule(draw func() uint64) Rule { return slower(l.Add, draw) }
+
+func (*GuardLatency) ending() ending { return ending{} }
+
+func (*GuardLatency) random(d *dice) Action {
+	return &GuardLatency{Clients: d.some(d.setting.Clients), Add: d.delay()}
+}
