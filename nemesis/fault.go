@@ -24,7 +24,7 @@ type Action interface {
 	validate(s Setting) error
 	// targets names what the action takes hold of, as in "the server of
 	// node 3"; two faults must not hold the same target at the same time.
-	targets(s Setting) []string
+	claims(s Setting) []string
 	// ending says what the end of the fault means, or why it has none.
 	ending() ending
 	// random returns an action of the same kind whose fields are drawn, for a

@@ -45,7 +45,7 @@ func (p *Pause) validate(s Setting) error {
 	return field("first", fmt.Errorf("%q: want %s or %s", p.First, RepliesFirst, TimersFirst))
 }
 
-func (p *Pause) targets(Setting) []string { return []string{program(p.Client)} }
+func (p *Pause) claims(Setting) []string { return []string{program(p.Client)} }
 
 func (*Pause) ending() ending { return ending{} }
 
@@ -83,7 +83,7 @@ func (u *Suspend) validate(s Setting) error {
 	return field("client", oneOf("client", u.Client, s.Clients))
 }
 
-func (u *Suspend) targets(Setting) []string { return machineOf(u.Client) }
+func (u *Suspend) claims(Setting) []string { return machineOf(u.Client) }
 
 func (*Suspend) ending() ending { return ending{} }
 
@@ -118,7 +118,7 @@ func (n *Snapshot) validate(s Setting) error {
 	return field("client", oneOf("client", n.Client, s.Clients))
 }
 
-func (n *Snapshot) targets(Setting) []string { return machineOf(n.Client) }
+func (n *Snapshot) claims(Setting) []string { return machineOf(n.Client) }
 
 func (n *Snapshot) ending() ending { return n.Healing.ending() }
 
@@ -156,7 +156,7 @@ func (*Clone) lacks(s Setting) error {
 	return nil
 }
 
-func (c *Clone) targets(s Setting) []string {
+func (c *Clone) claims(s Setting) []string {
 	var all []string
 	for _, client := range Each(c.Clients, s.Clients) {
 		all = append(all, fmt.Sprintf("the random numbers of client %d", client))
@@ -193,7 +193,7 @@ func (c *Cancel) validate(s Setting) error {
 	return field("client", oneOf("client", c.Client, s.Clients))
 }
 
-func (c *Cancel) targets(Setting) []string {
+func (c *Cancel) claims(Setting) []string {
 	return []string{fmt.Sprintf("the call of client %d", c.Client)}
 }
 
@@ -217,7 +217,7 @@ func (k *Kill) validate(s Setting) error {
 	return field("client", oneOf("client", k.Client, s.Clients))
 }
 
-func (k *Kill) targets(Setting) []string {
+func (k *Kill) claims(Setting) []string {
 	return []string{fmt.Sprintf("the life of client %d", k.Client)}
 }
 

@@ -43,7 +43,7 @@ func (j *ClockJump) validate(s Setting) error {
 	return j.Machine.validate(s)
 }
 
-func (j *ClockJump) targets(Setting) []string {
+func (j *ClockJump) claims(Setting) []string {
 	return []string{"a step of the clock of " + j.Machine.String()}
 }
 
@@ -92,7 +92,7 @@ func (r *ClockRate) validate(s Setting) error {
 	return r.Machine.validate(s)
 }
 
-func (r *ClockRate) targets(Setting) []string { return []string{rate(r.Machine)} }
+func (r *ClockRate) claims(Setting) []string { return []string{rate(r.Machine)} }
 
 func (r *ClockRate) ending() ending { return r.Healing.ending() }
 
@@ -131,7 +131,7 @@ func (l *ClockSlew) validate(s Setting) error {
 	return l.Machine.validate(s)
 }
 
-func (l *ClockSlew) targets(Setting) []string { return []string{rate(l.Machine)} }
+func (l *ClockSlew) claims(Setting) []string { return []string{rate(l.Machine)} }
 
 func (l *ClockSlew) ending() ending {
 	return ending{none: "a slew ends by itself", lasts: SlewTime(l.By, l.PPM)}
@@ -169,7 +169,7 @@ func (o *ClockStrobe) validate(s Setting) error {
 	return o.Machine.validate(s)
 }
 
-func (o *ClockStrobe) targets(Setting) []string {
+func (o *ClockStrobe) claims(Setting) []string {
 	return []string{"the strobe of the clock of " + o.Machine.String()}
 }
 
@@ -202,7 +202,7 @@ func (f *ClockFreeze) validate(s Setting) error {
 	return f.Machine.validate(s)
 }
 
-func (f *ClockFreeze) targets(Setting) []string { return []string{rate(f.Machine)} }
+func (f *ClockFreeze) claims(Setting) []string { return []string{rate(f.Machine)} }
 
 func (f *ClockFreeze) ending() ending { return f.Healing.ending() }
 

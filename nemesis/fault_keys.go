@@ -58,7 +58,7 @@ func (e *Evict) features() []Feature {
 	return nil
 }
 
-func (e *Evict) targets(Setting) []string {
+func (e *Evict) claims(Setting) []string {
 	return []string{fmt.Sprintf("the memory of node %d", e.Node)}
 }
 
@@ -89,7 +89,7 @@ func (f *ScriptFlush) validate(s Setting) error {
 	return field("node", oneOf("node", f.Node, s.Nodes))
 }
 
-func (f *ScriptFlush) targets(Setting) []string {
+func (f *ScriptFlush) claims(Setting) []string {
 	return []string{fmt.Sprintf("the scripts of node %d", f.Node)}
 }
 
@@ -146,7 +146,7 @@ func (e *NodeError) features() []Feature {
 	return nil
 }
 
-func (e *NodeError) targets(s Setting) []string {
+func (e *NodeError) claims(s Setting) []string {
 	var all []string
 	for _, n := range Each(e.Nodes, s.Nodes) {
 		all = append(all, fmt.Sprintf("the answers of node %d", n))

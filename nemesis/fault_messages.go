@@ -69,7 +69,7 @@ func (l *Latency) validate(s Setting) error {
 	return field("add", l.Add.Consistent())
 }
 
-func (l *Latency) targets(s Setting) []string { return l.named("the latency", s) }
+func (l *Latency) claims(s Setting) []string { return l.named("the latency", s) }
 
 // Over implements [Traffic].
 func (l *Latency) Over(Setting) ([]Links, Direction) { return []Links{l.Links}, l.Way }
@@ -132,7 +132,7 @@ func (l *Loss) validate(s Setting) error {
 	return l.validateWay(s, l.Way)
 }
 
-func (l *Loss) targets(s Setting) []string { return l.named("the loss", s) }
+func (l *Loss) claims(s Setting) []string { return l.named("the loss", s) }
 
 func (*Loss) ending() ending { return ending{} }
 
@@ -164,7 +164,7 @@ func (b *Bandwidth) validate(s Setting) error {
 	return b.validateWay(s, b.Way)
 }
 
-func (b *Bandwidth) targets(s Setting) []string { return b.named("the bandwidth", s) }
+func (b *Bandwidth) claims(s Setting) []string { return b.named("the bandwidth", s) }
 
 func (*Bandwidth) ending() ending { return ending{} }
 
@@ -210,7 +210,7 @@ func (*Duplicate) lacks(s Setting) error {
 	return nil
 }
 
-func (c *Duplicate) targets(s Setting) []string { return c.named("the copies", s) }
+func (c *Duplicate) claims(s Setting) []string { return c.named("the copies", s) }
 
 func (*Duplicate) ending() ending { return ending{} }
 
@@ -238,7 +238,7 @@ func (l *GuardLatency) validate(s Setting) error {
 	return field("add", l.Add.Consistent())
 }
 
-func (l *GuardLatency) targets(s Setting) []string {
+func (l *GuardLatency) claims(s Setting) []string {
 	var all []string
 	for _, c := range Each(l.Clients, s.Clients) {
 		all = append(all, fmt.Sprintf("the latency of client %d to the guarded resource", c))

@@ -30,7 +30,7 @@ func (c *Crash) String() string {
 
 func (c *Crash) validate(s Setting) error { return validateOutage(s, c.Node, c.RestartDelay) }
 
-func (c *Crash) targets(Setting) []string { return []string{server(c.Node)} }
+func (c *Crash) claims(Setting) []string { return []string{server(c.Node)} }
 
 func (c *Crash) ending() ending { return Restart(c.RestartDelay).ending() }
 
@@ -64,7 +64,7 @@ func (s *Shutdown) String() string {
 
 func (s *Shutdown) validate(in Setting) error { return validateOutage(in, s.Node, s.RestartDelay) }
 
-func (s *Shutdown) targets(Setting) []string { return []string{server(s.Node)} }
+func (s *Shutdown) claims(Setting) []string { return []string{server(s.Node)} }
 
 func (s *Shutdown) ending() ending { return Restart(s.RestartDelay).ending() }
 
@@ -143,7 +143,7 @@ func (p *PowerLoss) validate(s Setting) error {
 	return validateOutage(s, p.Node, p.RestartDelay)
 }
 
-func (p *PowerLoss) targets(Setting) []string { return []string{server(p.Node)} }
+func (p *PowerLoss) claims(Setting) []string { return []string{server(p.Node)} }
 
 func (p *PowerLoss) ending() ending {
 	if p.TornTail == TornRefuse {
@@ -191,7 +191,7 @@ func (p *NodePause) String() string { return fmt.Sprintf("node %d stands still",
 
 func (p *NodePause) validate(s Setting) error { return field("node", oneOf("node", p.Node, s.Nodes)) }
 
-func (p *NodePause) targets(Setting) []string { return []string{server(p.Node)} }
+func (p *NodePause) claims(Setting) []string { return []string{server(p.Node)} }
 
 func (*NodePause) ending() ending { return ending{} }
 

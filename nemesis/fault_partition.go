@@ -35,7 +35,7 @@ func (p *Partition) validate(s Setting) error {
 	return p.validateWay(s, p.Way)
 }
 
-func (p *Partition) targets(s Setting) []string { return p.named(connectivity, s) }
+func (p *Partition) claims(s Setting) []string { return p.named(connectivity, s) }
 
 // Over implements [Traffic].
 func (p *Partition) Over(Setting) ([]Links, Direction) { return []Links{p.Links}, p.Way }
@@ -137,7 +137,7 @@ func (p *Split) validate(s Setting) error {
 	return nil
 }
 
-func (p *Split) targets(s Setting) []string {
+func (p *Split) claims(s Setting) []string {
 	var all []string
 	for _, cut := range p.cuts(s) {
 		all = append(all, cut.named(connectivity, s)...)
@@ -202,7 +202,7 @@ func (r *Reset) String() string {
 
 func (r *Reset) validate(s Setting) error { return r.validateWay(s, r.Way) }
 
-func (r *Reset) targets(s Setting) []string { return r.named("the resets", s) }
+func (r *Reset) claims(s Setting) []string { return r.named("the resets", s) }
 
 func (*Reset) ending() ending { return ending{} }
 

@@ -34,7 +34,7 @@ func (*Failover) lacks(s Setting) error {
 	return nil
 }
 
-func (f *Failover) targets(Setting) []string { return []string{server(f.Node)} }
+func (f *Failover) claims(Setting) []string { return []string{server(f.Node)} }
 
 func (*Failover) ending() ending { return ending{} }
 
@@ -78,7 +78,7 @@ func (b *SplitBrain) Old(client int) bool {
 	return Links{Clients: b.Clients}.Covers(client, b.Node)
 }
 
-func (b *SplitBrain) targets(Setting) []string { return []string{server(b.Node)} }
+func (b *SplitBrain) claims(Setting) []string { return []string{server(b.Node)} }
 
 func (*SplitBrain) ending() ending { return ending{} }
 
@@ -105,7 +105,7 @@ func (o *OldSnapshot) validate(s Setting) error {
 	return field("node", oneOf("node", o.Node, s.Nodes))
 }
 
-func (o *OldSnapshot) targets(Setting) []string { return []string{server(o.Node)} }
+func (o *OldSnapshot) claims(Setting) []string { return []string{server(o.Node)} }
 
 func (*OldSnapshot) ending() ending { return ending{} }
 
@@ -147,7 +147,7 @@ func (v *VMRestore) validate(s Setting) error {
 	return field("node", oneOf("node", v.Node, s.Nodes))
 }
 
-func (v *VMRestore) targets(Setting) []string { return []string{server(v.Node)} }
+func (v *VMRestore) claims(Setting) []string { return []string{server(v.Node)} }
 
 func (*VMRestore) ending() ending { return ending{} }
 

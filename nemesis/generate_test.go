@@ -93,7 +93,7 @@ func TestGeneratedFaultsNeverCollide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, g := drawSetting(t), drawGenerator(t)
 		s.Plan = g.Plan(s, max(s.Horizon/3, ms), rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		c := NewConductor(s, nobody{})
+		c := NewScheduler(s, nobody{})
 		clients := &dice{setting: s, random: rand.NewPCG(rapid.Uint64().Draw(t, "clients"), 0)}
 		steps := env.Steps()
 		for now := time.Duration(0); now < s.Horizon; now += 1 + clients.upTo(s.Horizon/100) {

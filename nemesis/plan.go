@@ -81,7 +81,7 @@ func (f *Fault) validate(s Setting) error {
 }
 
 // overlap finds two faults that hold the same target at the same time, as far
-// as their times are known before the run. The conductor finds the rest.
+// as their times are known before the run. The scheduler finds the rest.
 func (p Plan) overlap(s Setting) error {
 	for i := range p {
 		for j := range i {
@@ -121,10 +121,10 @@ func (f *Fault) endsBefore(g *Fault, hope bool) bool {
 // conflict returns a target that both faults would hold.
 func conflict(a, b *Fault, s Setting) string {
 	held := map[string]bool{}
-	for _, t := range a.Action.targets(s) {
+	for _, t := range a.Action.claims(s) {
 		held[t] = true
 	}
-	for _, t := range b.Action.targets(s) {
+	for _, t := range b.Action.claims(s) {
 		if held[t] {
 			return t
 		}

@@ -8,22 +8,22 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Carrier carries faults out on a world. number is the fault's place in the
+// Target carries faults out on a world. number is the fault's place in the
 // plan, from 1.
-type Carrier interface {
+type Target interface {
 	Begin(number int) error
 	End(number int) error
 }
 
-// Conductor works out when the faults of a plan begin and end, and tells a
-// carrier. At one instant what ends goes before what begins. A fault whose end
-// comes before its begin does not take place. The conductor has no clock: the
+// Scheduler works out when the faults of a plan begin and end, and tells a
+// target. At one instant what ends goes before what begins. A fault whose end
+// comes before its begin does not take place. The scheduler has no clock: the
 // world calls Advance when the instant Next has come, and Step whenever a
 // client takes a step, with times that count from the begin of the run and
 // never go back. It is not safe for concurrent use.
-type Conductor struct {
+type Scheduler struct {
 	setting Setting
-	carrier Carrier
+	target Target
 	due     []turn // by time, ends first, then in the order of planning
 	states  []state
 	waiting []trigger
@@ -67,10 +67,10 @@ const (
 	over
 )
 
-// NewConductor returns the conductor of the setting's plan, which must be
+// NewScheduler returns the scheduler of the setting's plan, which must be
 // valid.
-func NewConductor(s Setting, carrier Carrier) *Conductor {
-	c := &Conductor{setting: s, carrier: carrier, states: make([]state, len(s.Plan))}
+func NewScheduler(s Setting, target Target) *Scheduler {
+	c := &Scheduler{setting: s, target: target, states: make([]state, len(s.Plan))}
 	for i := range s.Plan {
 		f := &s.Plan[i]
 		c.plan(f.Start, i, false)
@@ -81,7 +81,7 @@ func NewConductor(s Setting, carrier Carrier) *Conductor {
 	return c
 }
 
-func (c *Conductor) plan(m Moment, fault int, end bool) {
+func (c *Scheduler) plan(m Moment, fault int, end bool) {
 	if m.timed() {
 		c.push(turn{at: m.At, fault: fault, end: end})
 		return
@@ -96,7 +96,7 @@ func (c *Conductor) plan(m Moment, fault int, end bool) {
 	c.watched |= 1 << step
 }
 
-func (c *Conductor) push(t turn) {
+func (c *Scheduler) push(t turn) {
 	i := sort.Search(len(c.due), func(i int) bool { return t.before(c.due[i]) })
 	c.due = append(c.due, turn{})
 	copy(c.due[i+1:], c.due[i:])
@@ -104,7 +104,7 @@ func (c *Conductor) push(t turn) {
 }
 
 // Next returns the time of the next begin or end that is known.
-func (c *Conductor) Next() (time.Duration, bool) {
+func (c *Scheduler) Next() (time.Duration, bool) {
 	if len(c.due) == 0 {
 		return 0, false
 	}
@@ -112,7 +112,7 @@ func (c *Conductor) Next() (time.Duration, bool) {
 }
 
 // Advance begins and ends what is due at now.
-func (c *Conductor) Advance(now time.Duration) error {
+func (c *Scheduler) Advance(now time.Duration) error {
 	for len(c.due) > 0 && c.due[0].at <= now {
 		t := c.due[0]
 		c.due = c.due[1:]
@@ -126,7 +126,7 @@ func (c *Conductor) Advance(now time.Duration) error {
 // Step tells that a client has reached a step; k is the reply's position at
 // [env.StepReply]. What the step triggers without delay has begun or ended
 // when Step returns.
-func (c *Conductor) Step(now time.Duration, client int, step env.Step, k int) error {
+func (c *Scheduler) Step(now time.Duration, client int, step env.Step, k int) error {
 	if c.watched&(1<<step) == 0 {
 		return nil
 	}
@@ -172,13 +172,13 @@ func (f *Fault) length() time.Duration {
 	return 0
 }
 
-func (c *Conductor) take(t turn) error {
+func (c *Scheduler) take(t turn) error {
 	f, number := &c.setting.Plan[t.fault], t.fault+1
 	was := c.states[t.fault]
 	switch {
 	case t.end && was == active:
 		c.states[t.fault] = over
-		return c.carrier.End(number)
+		return c.target.End(number)
 	case t.end || was == over:
 		c.states[t.fault] = over
 		return nil
@@ -195,7 +195,7 @@ func (c *Conductor) take(t turn) error {
 	if f.Momentary() {
 		c.states[t.fault] = over
 	}
-	if err := c.carrier.Begin(number); err != nil {
+	if err := c.target.Begin(number); err != nil {
 		return err
 	}
 	if f.endsWithBegin() {

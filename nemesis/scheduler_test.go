@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// notes is a carrier that writes down what it is told, as in "+1" and "-1".
+// notes is a target that writes down what it is told, as in "+1" and "-1".
 type notes []string
 
 func (n *notes) Begin(number int) error {
@@ -24,7 +24,7 @@ func (n *notes) End(number int) error {
 }
 
 // conduct plays a script of "10ms" (time passes), "1:granted" and "1:reply/2"
-// (a client takes a step), and returns what the carrier was told when.
+// (a client takes a step), and returns what the target was told when.
 func conduct(t *testing.T, plan nemesis.Plan, script string) (string, error) {
 	t.Helper()
 	var told notes
@@ -32,7 +32,7 @@ func conduct(t *testing.T, plan nemesis.Plan, script string) (string, error) {
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	c := nemesis.NewConductor(s, &told)
+	c := nemesis.NewScheduler(s, &told)
 	now := time.Duration(0)
 	var seen []string
 	for _, word := range strings.Fields(script) {
@@ -63,7 +63,7 @@ func conduct(t *testing.T, plan nemesis.Plan, script string) (string, error) {
 	return strings.Join(seen, " "), nil
 }
 
-func TestConductor(t *testing.T) {
+func TestScheduler(t *testing.T) {
 	second := nemesis.When(1, env.StepGranted, 0)
 	second.Count = 2
 	thirdReply := nemesis.When(2, env.StepReply, 0)
@@ -96,7 +96,7 @@ func TestConductor(t *testing.T) {
 	}
 }
 
-func TestConductorRefuses(t *testing.T) {
+func TestSchedulerRefuses(t *testing.T) {
 	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), crash(1, nemesis.When(1, env.StepGranted, 0), nil)}
 	const want = "fault 2 (node 1 crashes) begins while fault 1 still holds the server of node 1"
 	if _, err := conduct(t, plan, "0ms 1:granted"); err == nil || err.Error() != want {

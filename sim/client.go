@@ -133,7 +133,7 @@ func (w *World) Reach(client int, step env.Step, k int) {
 	c := w.clients[client-1]
 	co := c.enter()
 	w.trace.words(uint64(step), uint64(client), uint64(k))
-	if err := w.conductor.Step(time.Duration(w.now), client, step, k); err != nil {
+	if err := w.scheduler.Step(time.Duration(w.now), client, step, k); err != nil {
 		w.fail(err)
 		co.park(context.Background(), env.Never, awaitsResumption)
 	}
@@ -151,14 +151,14 @@ func (c *client) pause(first nemesis.First) {
 	}
 	c.paused = true
 	c.inbox.shut = first == nemesis.TimersFirst
-	c.world.carrier.Record(history.Event{Kind: history.Pause, Client: c.id})
+	c.world.injector.Record(history.Event{Kind: history.Pause, Client: c.id})
 }
 
 func (c *client) resume() {
 	if c.dead {
 		return
 	}
-	c.world.carrier.Record(history.Event{Kind: history.Resume, Client: c.id})
+	c.world.injector.Record(history.Event{Kind: history.Resume, Client: c.id})
 	c.paused = false
 	c.leaveInbox()
 	c.sendUnsent()
@@ -175,5 +175,5 @@ func (c *client) kill() {
 		return
 	}
 	c.dead = true
-	c.world.carrier.Record(history.Event{Kind: history.Kill, Client: c.id})
+	c.world.injector.Record(history.Event{Kind: history.Kill, Client: c.id})
 }

@@ -83,7 +83,7 @@ func (w *World) depose() {
 	if s.replica != nil {
 		s.replica.catchUp(w.now)
 	}
-	w.carrier.Record(history.Event{Kind: history.Leader})
+	w.injector.Record(history.Event{Kind: history.Leader})
 	for _, q := range slices.Clone(s.held) {
 		w.decide(q, orphaned)
 	}
@@ -105,7 +105,7 @@ func (w *World) elect() {
 	if lost := s.takeOver(id, w.node(id).mono.At(w.now)); lost > 0 {
 		leads.Detail = lostChanges(lost)
 	}
-	w.carrier.Record(leads)
+	w.injector.Record(leads)
 	w.tellGone(before, history.Forgotten)
 	w.awaitSessions()
 }
@@ -190,7 +190,7 @@ func (w *World) tellGone(before []entry, reason string) {
 	s := w.store
 	for _, e := range before {
 		if there := s.machine.find(e.Key); there == nil || there.Value != e.Value {
-			w.carrier.Record(history.Event{Kind: history.EntryGone, Node: s.leader, Token: e.Value, Reason: reason})
+			w.injector.Record(history.Event{Kind: history.EntryGone, Node: s.leader, Token: e.Value, Reason: reason})
 		}
 	}
 }

@@ -166,7 +166,7 @@ func (w *World) takeBack(n *node, c change) {
 	if lives {
 		w.put(n, c.resource, c.before)
 		if !same && !c.before.counter {
-			w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: c.resource, Token: c.before.token})
+			w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: c.resource, Token: c.before.token})
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (w *World) set(n *node, m *message, exists bool) env.Answer {
 func (w *World) create(n *node, m *message, expiry int64) {
 	command := &m.round.command
 	w.put(n, command.Key, key{token: command.Token, expiry: expiry})
-	w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent)})
+	w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent)})
 }
 
 func (w *World) erase(n *node, m *message, mine bool) env.Answer {
@@ -117,7 +117,7 @@ func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
 		held.expiry = expiry
 		w.put(n, command.Key, held)
 	}
-	w.carrier.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client)})
+	w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client)})
 	return env.Yes
 }
 
@@ -153,7 +153,7 @@ func (w *World) forget(n *node, gone history.Event) {
 	w.drop(n, gone.Resource)
 	if !counter {
 		gone.Kind, gone.Node = history.KeyGone, n.id
-		w.carrier.Record(gone)
+		w.injector.Record(gone)
 		w.showPeer(n, gone.Resource, gone.Token)
 	}
 }

@@ -56,7 +56,7 @@ func (w *World) vanish(n *node, left string) {
 	n.down, n.syncing, n.evicting = true, false, eviction{}
 	n.deaths++
 	n.comeback = comeback{left: left}
-	w.carrier.Record(history.Event{Kind: history.NodeDown, Node: n.id})
+	w.injector.Record(history.Event{Kind: history.NodeDown, Node: n.id})
 	w.leaveBehind(n)
 	w.turnout()
 }
@@ -75,7 +75,7 @@ func (w *World) resume(n *node) {
 		n.dark = false
 		w.hangUp(n)
 	}
-	w.carrier.Record(history.Event{Kind: history.NodeUp, Node: n.id, Detail: n.comeback.left})
+	w.injector.Record(history.Event{Kind: history.NodeUp, Node: n.id, Detail: n.comeback.left})
 	w.turnout()
 }
 
@@ -121,5 +121,5 @@ func (w *World) restart(n *node, turn int64) {
 		w.awaitRestart(n)
 		return
 	}
-	w.carrier.EndBy(n.comeback.fault, func() { w.comeUp(n) })
+	w.injector.Finish(n.comeback.fault, func() { w.comeUp(n) })
 }

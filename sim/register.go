@@ -65,7 +65,7 @@ func (w *World) callArrives(i int32) {
 	case writeCall:
 		c.accepted = w.guard.Write(a.Resource, a.Token, a.Fence, c.value)
 		if c.accepted {
-			w.carrier.Record(history.Event{Kind: history.Apply, Client: c.client.id, Resource: a.Resource, Token: a.Token, Value: c.value, Fence: a.Fence})
+			w.injector.Record(history.Event{Kind: history.Apply, Client: c.client.id, Resource: a.Resource, Token: a.Token, Value: c.value, Fence: a.Fence})
 		}
 	case drawCall:
 		c.fence, c.accepted = w.guard.Draw(a.Resource), true

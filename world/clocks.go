@@ -73,14 +73,14 @@ func NewClocks(work Clockwork) *Clocks {
 
 // BeginRestore and EndRestore are what a restore of a node's machine does to its clock, on
 // behalf of whoever restores its keys.
-func (k *Clocks) BeginRestore(c Case[*nemesis.VMRestore]) {
-	k.snapshots[c.Number] = k.work.GroundTime() - int64(c.Action.Age)
+func (k *Clocks) BeginRestore(f Injection[*nemesis.VMRestore]) {
+	k.snapshots[f.Number] = k.work.GroundTime() - int64(f.Action.Age)
 }
 
 // EndRestore is to be called before keys are restored that live by the clock.
-func (k *Clocks) EndRestore(c Case[*nemesis.VMRestore]) {
-	if c.Action.Clock == nemesis.ClockRestored {
-		k.jump(nemesis.Machine{Node: c.Action.Node}, k.snapshots[c.Number]-k.work.GroundTime())
+func (k *Clocks) EndRestore(f Injection[*nemesis.VMRestore]) {
+	if f.Action.Clock == nemesis.ClockRestored {
+		k.jump(nemesis.Machine{Node: f.Action.Node}, k.snapshots[f.Number]-k.work.GroundTime())
 	}
 }
 

@@ -23,7 +23,7 @@ type conducting struct {
 	sooner chan struct{} // the next turn may have come nearer
 
 	mu        sync.Mutex
-	conductor *nemesis.Conductor
+	scheduler *nemesis.Scheduler
 	moves     []move    // that are still to come, by time
 	slow      []slowEnd // that have been set going and have not come, as far as anybody has to wait for them
 }
@@ -38,7 +38,7 @@ func newConducting(w *World) *conducting {
 	return &conducting{
 		world:     w,
 		sooner:    make(chan struct{}, 1),
-		conductor: nemesis.NewConductor(w.setting, w.carrier),
+		scheduler: nemesis.NewScheduler(w.setting, w.injector),
 	}
 }
 
@@ -48,13 +48,13 @@ type slowEnd struct {
 	fault int
 }
 
-// step tells the conductor of a client's step, and returns when what the step has
+// step tells the scheduler of a client's step, and returns when what the step has
 // triggered has come.
 func (c *conducting) step(client int, step env.Step, k int) {
 	for _, end := range c.take(client, step, k) {
 		<-end.gone
 		c.mu.Lock()
-		c.world.carrier.OnBehalf(end.fault, func() { c.world.goesOn(client) })
+		c.world.injector.OnBehalf(end.fault, func() { c.world.goesOn(client) })
 		c.mu.Unlock()
 	}
 	select {
@@ -70,11 +70,11 @@ func (c *conducting) take(client int, step env.Step, k int) []slowEnd {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.slow = nil
-	if err := c.conductor.Step(c.now(), client, step, k); err != nil {
+	if err := c.scheduler.Step(c.now(), client, step, k); err != nil {
 		c.world.fail(err)
 	}
 	for _, end := range c.slow {
-		c.world.carrier.OnBehalf(end.fault, func() { c.world.stands(client) })
+		c.world.injector.OnBehalf(end.fault, func() { c.world.stands(client) })
 	}
 	return c.slow
 }
@@ -116,7 +116,7 @@ func (c *conducting) tell(e *ending) {
 	switch {
 	case e.told:
 	case e.err == nil:
-		c.world.carrier.EndBy(e.fault, e.come)
+		c.world.injector.Finish(e.fault, e.come)
 	case c.world.over.Err() == nil:
 		c.world.fail(fmt.Errorf("fault %d: %w", e.fault, e.err))
 	}
@@ -159,13 +159,13 @@ func (c *conducting) advance() (<-chan time.Time, error) {
 		c.world.probe.saw(time.Duration(c.world.ground.now() - m.at))
 		m.do()
 	}
-	if due, ok := c.conductor.Next(); ok {
+	if due, ok := c.scheduler.Next(); ok {
 		c.world.probe.saw(c.now() - due) // the others are less late
 	}
-	if err := c.conductor.Advance(c.now()); err != nil {
+	if err := c.scheduler.Advance(c.now()); err != nil {
 		return nil, err
 	}
-	wait, ok := c.conductor.Next()
+	wait, ok := c.scheduler.Next()
 	wait -= c.now()
 	if len(c.moves) > 0 {
 		if next := time.Duration(c.moves[0].at - c.world.ground.now()); !ok || next < wait {

@@ -53,7 +53,7 @@ func TestProbeKeepsTheGreatestLateness(t *testing.T) {
 
 // What the plan has due, and what a fault goes on with by itself, count from when they
 // were due, whether anybody slept meanwhile or not.
-func TestConductorIsLate(t *testing.T) {
+func TestSchedulerIsLate(t *testing.T) {
 	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(time.Hour)}
 	for what, due := range map[string]func(*trial){
 		"a fault":           func(w *trial) { w.history.origin = w.history.origin.Add(-3 * time.Hour) },

@@ -37,7 +37,7 @@ type World struct {
 	probe     probe
 	clocks    *world.Clocks
 	nemesis   *conducting
-	carrier   *world.Carrier[*World] // used under the lock of conducting, as are links, states and what follows them
+	injector  *world.Injector // used under the lock of conducting, as are links, states and what follows them
 	links     *world.Links
 	states    []state       // of the nodes' servers, from 0
 	walls     []world.Clock // of the nodes, from 0
@@ -58,11 +58,11 @@ type World struct {
 }
 
 // Open makes the world of a setting, which must be valid and ask for no other faults
-// than those of the repertoire, over a fleet with a server for each node; the
+// than those of the handlers, over a fleet with a server for each node; the
 // setting's sync is ignored, for these disks are real, and so is its latency, unless the
 // fleet has a network of its own. Pipelined connections are refused. The world's history goes to sink, one event at a time. The fleet is the world's
 // from now on, also after an error.
-func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
+func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
 	w, err := newWorld(s, seed, sink, fleet, faults)
 	if err != nil {
 		return nil, errors.Join(err, fleet.Close())
@@ -70,7 +70,7 @@ func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults
 	return w, nil
 }
 
-func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
+func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
 	if s.Connections.Pipelined {
 		return nil, errors.New("connections: pipelined: the clients of real servers have no such connections (batched and limit can be had)")
 	}
@@ -102,10 +102,10 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 	w.clocks = world.NewClocks(clockwork{w})
 	w.walls = newWalls(w.ground, len(fleet.Servers))
 	w.over, w.end = context.WithCancel(context.Background())
-	w.carrier = world.NewCarrier(w, s.Plan, faults, w.history.ofWorld)
-	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
+	w.injector = world.NewInjector(w, s.Plan, faults, w.history.ofWorld)
+	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
 	w.nemesis = newConducting(w)
-	if err := w.carrier.Open(); err != nil {
+	if err := w.injector.Prepare(); err != nil {
 		network.Close()
 		return nil, err
 	}

@@ -7,38 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/cluster/wire"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/world"
 )
-
-// Outages is what can be done to a fleet of [Crasher]s.
-func Outages() Repertoire {
-	return Repertoire{
-		world.Carry(
-			func(w *World, c world.Case[*nemesis.Crash]) error {
-				w.takeDown(c.Action.Node, c.Number, c.Action.RestartDelay, Crasher.Kill)
-				return nil
-			},
-			func(w *World, c world.Case[*nemesis.Crash]) error { w.comeUp(c.Action.Node, c.Number); return nil },
-		).EndingLate().With(nemesis.RestartDelayFeature),
-		world.Carry(
-			func(w *World, c world.Case[*nemesis.Shutdown]) error {
-				w.takeDown(c.Action.Node, c.Number, c.Action.RestartDelay, Crasher.Quit)
-				return nil
-			},
-			func(w *World, c world.Case[*nemesis.Shutdown]) error { w.comeUp(c.Action.Node, c.Number); return nil },
-		).EndingLate().With(nemesis.RestartDelayFeature),
-	}
-}
-
-// takeDown ends a node's server on behalf of a fault, to be started again by an operator
-// or, after a delay, by its machine.
-func (w *World) takeDown(node, fault int, restartDelay time.Duration, how func(Crasher)) {
-	w.goDown(node, w.setting.Persistence.Keeps())
-	how(w.crasher(node))
-	w.restartAfter(node, fault, restartDelay)
-}
-
-func (w *World) crasher(node int) Crasher { return w.server(node).(Crasher) }
 
 // comeback is how a server that is down comes up again.
 type comeback struct {
@@ -56,7 +25,7 @@ type comeback struct {
 // clients.
 func (w *World) goDown(node int, left string) {
 	w.nemesis.await(w.comebacks[node-1].ending)
-	w.carrier.Record(history.Event{Kind: history.NodeDown, Node: node})
+	w.injector.Record(history.Event{Kind: history.NodeDown, Node: node})
 	w.states[node-1], w.comebacks[node-1] = down, comeback{left: left}
 }
 
@@ -89,7 +58,7 @@ func (w *World) comeBack(node, fault int, how func() error, back func()) {
 		if was.dark != 0 {
 			w.eachWay(node, func(l *wire.Way) { l.Lift(was.dark) })
 		}
-		w.carrier.Record(history.Event{Kind: history.NodeUp, Node: node, Detail: was.left})
+		w.injector.Record(history.Event{Kind: history.NodeUp, Node: node, Detail: was.left})
 	})
 }
 
