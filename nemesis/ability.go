@@ -52,11 +52,11 @@ func (a Ability) missing(action Action) Feature {
 
 // impossible says why a kind of fault cannot be carried out in a setting, if it
 // cannot.
-func (a Ability) impossible(action Action, s Setting) error {
+func (a Ability) whyImpossible(action Action, s Setting) error {
 	if !a.can(action) {
 		return fmt.Errorf("the %s backend cannot carry out %s", a.Name, action.Kind().one())
 	}
-	if err := lackOf(action, s); err != nil {
+	if err := unmetRequirement(action, s); err != nil {
 		return fmt.Errorf("%s is impossible here: %w", action.Kind().one(), err)
 	}
 	return nil
@@ -84,11 +84,11 @@ func (e *RefusedError) Error() string {
 type Feature string
 
 // demanding is implemented by the actions that may ask for features.
-type demanding interface{ features() []Feature }
+type featureUser interface{ features() []Feature }
 
 // featuresOf returns the features that an action asks for, if any.
 func featuresOf(a Action) []Feature {
-	if d, ok := a.(demanding); ok {
+	if d, ok := a.(featureUser); ok {
 		return d.features()
 	}
 	return nil

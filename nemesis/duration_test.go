@@ -65,10 +65,10 @@ func TestDurationsAreBounded(t *testing.T) {
 		},
 	}
 	for path, setting := range cases {
-		if err := setting(nemesis.Longest).Validate(); err != nil {
+		if err := setting(nemesis.MaxDuration).Validate(); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
-		for _, d := range []time.Duration{nemesis.Longest + 1, math.MaxInt64, math.MinInt64} {
+		for _, d := range []time.Duration{nemesis.MaxDuration + 1, math.MaxInt64, math.MinInt64} {
 			err := setting(d).Validate()
 			var wrong *nemesis.FieldError
 			if !errors.As(err, &wrong) || wrong.Path != path {
@@ -82,7 +82,7 @@ func TestDurationsAreBounded(t *testing.T) {
 
 // Nine of the longest durations can be added.
 func TestLongestCanBeAdded(t *testing.T) {
-	if nemesis.Longest > math.MaxInt64/9 {
+	if nemesis.MaxDuration > math.MaxInt64/9 {
 		t.Error("too long")
 	}
 }

@@ -8,9 +8,9 @@ import (
 // Fault is one entry of a plan: one kind of fault with its fields, from its start
 // to its end.
 type Fault struct {
-	Action Action  // in a file a field with the name of its kind
-	Start  Moment  `yaml:"start"`         // when it begins. Nothing means with the run
-	End    *Moment `yaml:"end,omitempty"` // when it is over. Nothing means never, or at once if it does not last
+	Action Action   // in a file a field with the name of its kind
+	Start  Trigger  `yaml:"start"`         // when it begins. Nothing means with the run
+	End    *Trigger `yaml:"end,omitempty"` // when it is over. Nothing means never, or at once if it does not last
 }
 
 // Action is what a fault does, without its when: a pointer to one of the
@@ -29,31 +29,31 @@ type Action interface {
 	ending() ending
 	// random returns an action of the same kind whose fields are drawn, for a
 	// setting that lacks nothing (see [lackOf]).
-	random(d *dice) Action
+	random(d *paramGenerator) Action
 }
 
 // needy is implemented by the actions that some settings have no room for,
 // whatever their fields.
-type needy interface {
+type settingDependent interface {
 	// lacks says what the setting does not have, if anything.
-	lacks(s Setting) error
+	requires(s Setting) error
 }
 
 // lackOf says why a kind of fault is impossible in a setting, if it is.
-func lackOf(a Action, s Setting) error {
-	if n, ok := a.(needy); ok {
-		return n.lacks(s)
+func unmetRequirement(a Action, s Setting) error {
+	if n, ok := a.(settingDependent); ok {
+		return n.requires(s)
 	}
 	return nil
 }
 
 // ending is what the end of a kind of fault may be.
 type ending struct {
-	must  bool          // the fault has to say when it ends
-	heals bool          // and why it must: only what ends can heal
-	none  string        // the fault cannot end, and why
-	own   string        // the fault lasts, and ends when its world says so; why no end can be given
-	lasts time.Duration // after which it ends by itself; 0: it is over at once if it cannot end
+	required  bool          // the fault has to say when it ends
+	heals     bool          // and why it must: only what ends can heal
+	forbidden string        // the fault cannot end, and why
+	automatic string        // the fault lasts, and ends when its world says so; why no end can be given
+	after     time.Duration // after which it ends by itself; 0: it is over at once if it cannot end
 }
 
 // Kind is a kind of fault.

@@ -56,7 +56,7 @@ func (p *Pause) features() []Feature {
 	return nil
 }
 
-func (*Pause) random(d *dice) Action {
+func (*Pause) random(d *paramGenerator) Action {
 	p := &Pause{Client: d.client()}
 	if d.chance(30) {
 		p.First = TimersFirst
@@ -87,7 +87,7 @@ func (u *Suspend) claims(Setting) []string { return machineOf(u.Client) }
 
 func (*Suspend) ending() ending { return ending{} }
 
-func (*Suspend) random(d *dice) Action { return &Suspend{Client: d.client()} }
+func (*Suspend) random(d *paramGenerator) Action { return &Suspend{Client: d.client()} }
 
 // machineOf names what a fault holds that stops a client's machine.
 func machineOf(client int) []string {
@@ -122,7 +122,7 @@ func (n *Snapshot) claims(Setting) []string { return machineOf(n.Client) }
 
 func (n *Snapshot) ending() ending { return n.Healing.ending() }
 
-func (*Snapshot) random(d *dice) Action {
+func (*Snapshot) random(d *paramGenerator) Action {
 	return &Snapshot{Client: d.client(), Healing: d.healing()}
 }
 
@@ -138,7 +138,7 @@ type Clone struct {
 func (*Clone) Kind() Kind { return "clone" }
 
 func (c *Clone) String() string {
-	return fmt.Sprintf("the machines of %s become clones: they draw the same random numbers", who("client", c.Clients))
+	return fmt.Sprintf("the machines of %s become clones: they draw the same random numbers", listed("client", c.Clients))
 }
 
 func (c *Clone) validate(s Setting) error {
@@ -149,7 +149,7 @@ func (c *Clone) validate(s Setting) error {
 }
 
 // lacks implements needy.
-func (*Clone) lacks(s Setting) error {
+func (*Clone) requires(s Setting) error {
 	if s.Clients < 2 {
 		return errors.New("there is one client, and nobody whose clone it could be")
 	}
@@ -165,10 +165,10 @@ func (c *Clone) claims(s Setting) []string {
 }
 
 func (*Clone) ending() ending {
-	return ending{none: "clients that have one state of randomness keep it"}
+	return ending{forbidden: "clients that have one state of randomness keep it"}
 }
 
-func (*Clone) random(d *dice) Action {
+func (*Clone) random(d *paramGenerator) Action {
 	c := &Clone{Clients: d.clients()}
 	if len(c.Clients) == 1 {
 		c.Clients = nil
@@ -198,10 +198,10 @@ func (c *Cancel) claims(Setting) []string {
 }
 
 func (*Cancel) ending() ending {
-	return ending{none: "a call that has been cancelled is over; its client goes on by itself"}
+	return ending{forbidden: "a call that has been cancelled is over; its client goes on by itself"}
 }
 
-func (*Cancel) random(d *dice) Action { return &Cancel{Client: d.client()} }
+func (*Cancel) random(d *paramGenerator) Action { return &Cancel{Client: d.client()} }
 
 // Kill ends a client for good, in the middle of whatever it does.
 type Kill struct {
@@ -221,6 +221,6 @@ func (k *Kill) claims(Setting) []string {
 	return []string{fmt.Sprintf("the life of client %d", k.Client)}
 }
 
-func (*Kill) ending() ending { return ending{none: "a client that has died does not come back"} }
+func (*Kill) ending() ending { return ending{forbidden: "a client that has died does not come back"} }
 
-func (*Kill) random(d *dice) Action { return &Kill{Client: d.client()} }
+func (*Kill) random(d *paramGenerator) Action { return &Kill{Client: d.client()} }

@@ -49,12 +49,12 @@ func (j *ClockJump) claims(Setting) []string {
 
 func (j *ClockJump) ending() ending {
 	if j.Heal == "" {
-		return ending{none: fmt.Sprintf("a jump that ends has to say how it heals: by a %s or by a %s", HealStep, HealSlew)}
+		return ending{forbidden: fmt.Sprintf("a jump that ends has to say how it heals: by a %s or by a %s", HealStep, HealSlew)}
 	}
 	return j.Healing.ending()
 }
 
-func (*ClockJump) random(d *dice) Action {
+func (*ClockJump) random(d *paramGenerator) Action {
 	return &ClockJump{Machine: d.machine(), By: d.eitherWay(d.length()), Healing: d.healing()}
 }
 
@@ -96,7 +96,7 @@ func (r *ClockRate) claims(Setting) []string { return []string{rate(r.Machine)} 
 
 func (r *ClockRate) ending() ending { return r.Healing.ending() }
 
-func (*ClockRate) random(d *dice) Action {
+func (*ClockRate) random(d *paramGenerator) Action {
 	ppm := int64(1) << d.below(18) // up to 13 %
 	if d.chance(50) {
 		ppm = -ppm
@@ -134,10 +134,10 @@ func (l *ClockSlew) validate(s Setting) error {
 func (l *ClockSlew) claims(Setting) []string { return []string{rate(l.Machine)} }
 
 func (l *ClockSlew) ending() ending {
-	return ending{none: "a slew ends by itself", lasts: SlewTime(l.By, l.PPM)}
+	return ending{forbidden: "a slew ends by itself", after: SlewTime(l.By, l.PPM)}
 }
 
-func (*ClockSlew) random(d *dice) Action {
+func (*ClockSlew) random(d *paramGenerator) Action {
 	ppm := d.slewRate()
 	gained := max(1, d.length()/1_000_000*time.Duration(ppm))
 	return &ClockSlew{Machine: d.machine(), By: d.eitherWay(gained), PPM: ppm}
@@ -175,7 +175,7 @@ func (o *ClockStrobe) claims(Setting) []string {
 
 func (*ClockStrobe) ending() ending { return ending{} }
 
-func (*ClockStrobe) random(d *dice) Action {
+func (*ClockStrobe) random(d *paramGenerator) Action {
 	return &ClockStrobe{Machine: d.machine(), By: d.eitherWay(d.length()), Period: max(d.length(), time.Millisecond)}
 }
 
@@ -206,7 +206,7 @@ func (f *ClockFreeze) claims(Setting) []string { return []string{rate(f.Machine)
 
 func (f *ClockFreeze) ending() ending { return f.Healing.ending() }
 
-func (*ClockFreeze) random(d *dice) Action {
+func (*ClockFreeze) random(d *paramGenerator) Action {
 	return &ClockFreeze{Machine: d.machine(), Healing: d.healing()}
 }
 
@@ -274,7 +274,7 @@ func (h Healing) validate() error {
 }
 
 // ending is that of a fault which need not end, unless it says how it heals.
-func (h Healing) ending() ending { return ending{must: h.Heal != "", heals: h.Heal != ""} }
+func (h Healing) ending() ending { return ending{required: h.Heal != "", heals: h.Heal != ""} }
 
 // longestSlew is 146 years: longer than any run, and short enough to be added
 // to a time.

@@ -62,10 +62,10 @@ func (e *Evict) claims(Setting) []string {
 	return []string{fmt.Sprintf("the memory of node %d", e.Node)}
 }
 
-func (*Evict) ending() ending { return ending{none: "keys that are evicted do not come back"} }
+func (*Evict) ending() ending { return ending{forbidden: "keys that are evicted do not come back"} }
 
 // What resources there are a setting does not say, so none is drawn.
-func (*Evict) random(d *dice) Action {
+func (*Evict) random(d *paramGenerator) Action {
 	e := &Evict{Node: d.node()}
 	if d.chance(30) {
 		e.Policy = AllKeys
@@ -94,10 +94,10 @@ func (f *ScriptFlush) claims(Setting) []string {
 }
 
 func (*ScriptFlush) ending() ending {
-	return ending{none: "scripts are loaded again when they are used next"}
+	return ending{forbidden: "scripts are loaded again when they are used next"}
 }
 
-func (*ScriptFlush) random(d *dice) Action { return &ScriptFlush{Node: d.node()} }
+func (*ScriptFlush) random(d *paramGenerator) Action { return &ScriptFlush{Node: d.node()} }
 
 // NodeError makes nodes answer with an error in place of doing what they are
 // asked, from the start to the end.
@@ -124,7 +124,7 @@ func (e *NodeError) String() string {
 	if len(e.Nodes) > 1 {
 		verb = "answer"
 	}
-	return fmt.Sprintf("%s %s with the error %s", who("node", e.Nodes), verb, e.Error)
+	return fmt.Sprintf("%s %s with the error %s", listed("node", e.Nodes), verb, e.Error)
 }
 
 func (e *NodeError) validate(s Setting) error {
@@ -156,6 +156,6 @@ func (e *NodeError) claims(s Setting) []string {
 
 func (*NodeError) ending() ending { return ending{} }
 
-func (*NodeError) random(d *dice) Action {
+func (*NodeError) random(d *paramGenerator) Action {
 	return &NodeError{Nodes: d.nodes(), Error: [...]ErrorName{Loading, OOM, ReadOnly}[d.below(3)]}
 }

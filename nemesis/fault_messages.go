@@ -39,13 +39,13 @@ type Message struct {
 }
 
 // slower is the rule that all messages take longer.
-func slower(by Distribution, draw func() uint64) Rule {
+func delayBy(by Distribution, draw func() uint64) Rule {
 	table := by.Table()
 	return Rule{Delay: func(Message) time.Duration { return table.Draw(draw()) }}
 }
 
 // Silence is the rule that no message arrives while the fault lasts.
-func Silence() Rule { return Rule{Holds: func(Message) bool { return true }} }
+func HoldAll() Rule { return Rule{Holds: func(Message) bool { return true }} }
 
 // Latency adds to the time that each message takes over the links between
 // clients and nodes.
@@ -75,11 +75,11 @@ func (l *Latency) claims(s Setting) []string { return l.named("the latency", s) 
 func (l *Latency) Over(Setting) ([]Links, Direction) { return []Links{l.Links}, l.Way }
 
 // Rule implements [Traffic].
-func (l *Latency) Rule(draw func() uint64) Rule { return slower(l.Add, draw) }
+func (l *Latency) Rule(draw func() uint64) Rule { return delayBy(l.Add, draw) }
 
 func (*Latency) ending() ending { return ending{} }
 
-func (*Latency) random(d *dice) Action {
+func (*Latency) random(d *paramGenerator) Action {
 	return &Latency{Links: d.links(), Way: d.direction(), Add: d.delay()}
 }
 
@@ -136,7 +136,7 @@ func (l *Loss) claims(s Setting) []string { return l.named("the loss", s) }
 
 func (*Loss) ending() ending { return ending{} }
 
-func (*Loss) random(d *dice) Action {
+func (*Loss) random(d *paramGenerator) Action {
 	l := &Loss{Links: d.links(), Way: d.direction(), Percent: 1 + d.below(60)}
 	if d.chance(30) {
 		l.RTO = min(round(d.length())+time.Millisecond, MaxRTO)
@@ -170,7 +170,7 @@ func (*Bandwidth) ending() ending { return ending{} }
 
 // A command and its reply have about a hundred bytes, so that a message takes
 // from a millisecond to half a second.
-func (*Bandwidth) random(d *dice) Action {
+func (*Bandwidth) random(d *paramGenerator) Action {
 	return &Bandwidth{Links: d.links(), Way: d.direction(), BytesPerSecond: 256 << d.below(10)}
 }
 
@@ -203,7 +203,7 @@ func (c *Duplicate) validate(s Setting) error {
 
 // lacks implements needy: a client of a store has one connection, and requests with
 // numbers, of which the store carries each out once.
-func (*Duplicate) lacks(s Setting) error {
+func (*Duplicate) requires(s Setting) error {
 	if s.Store != nil {
 		return errors.New("a store knows a request that comes twice by its number")
 	}
@@ -214,7 +214,9 @@ func (c *Duplicate) claims(s Setting) []string { return c.named("the copies", s)
 
 func (*Duplicate) ending() ending { return ending{} }
 
-func (*Duplicate) random(d *dice) Action { return &Duplicate{Links: d.links(), After: d.delay()} }
+func (*Duplicate) random(d *paramGenerator) Action {
+	return &Duplicate{Links: d.links(), After: d.delay()}
+}
 
 // GuardLatency adds to the time that clients' accesses take on the way to the
 // guarded resource: a write that is delayed in the network, or in front of the
@@ -228,7 +230,7 @@ type GuardLatency struct {
 func (*GuardLatency) Kind() Kind { return "guard-latency" }
 
 func (l *GuardLatency) String() string {
-	return fmt.Sprintf("accesses of %s reach the guarded resource %v later", who("client", l.Clients), l.Add)
+	return fmt.Sprintf("accesses of %s reach the guarded resource %v later", listed("client", l.Clients), l.Add)
 }
 
 func (l *GuardLatency) validate(s Setting) error {
@@ -248,10 +250,10 @@ func (l *GuardLatency) claims(s Setting) []string {
 
 // Rule says what becomes of the accesses. It is that of no [Traffic], for they
 // go over no link to a node.
-func (l *GuardLatency) Rule(draw func() uint64) Rule { return slower(l.Add, draw) }
+func (l *GuardLatency) Rule(draw func() uint64) Rule { return delayBy(l.Add, draw) }
 
 func (*GuardLatency) ending() ending { return ending{} }
 
-func (*GuardLatency) random(d *dice) Action {
+func (*GuardLatency) random(d *paramGenerator) Action {
 	return &GuardLatency{Clients: d.some(d.setting.Clients), Add: d.delay()}
 }

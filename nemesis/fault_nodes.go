@@ -36,7 +36,7 @@ func (c *Crash) ending() ending { return Restart(c.RestartDelay).ending() }
 
 func (c *Crash) features() []Feature { return Restart(c.RestartDelay).features() }
 
-func (*Crash) random(d *dice) Action {
+func (*Crash) random(d *paramGenerator) Action {
 	return &Crash{Node: d.node(), RestartDelay: d.restartDelay()}
 }
 
@@ -70,7 +70,7 @@ func (s *Shutdown) ending() ending { return Restart(s.RestartDelay).ending() }
 
 func (s *Shutdown) features() []Feature { return Restart(s.RestartDelay).features() }
 
-func (*Shutdown) random(d *dice) Action {
+func (*Shutdown) random(d *paramGenerator) Action {
 	return &Shutdown{Node: d.node(), RestartDelay: d.restartDelay()}
 }
 
@@ -147,7 +147,7 @@ func (p *PowerLoss) claims(Setting) []string { return []string{server(p.Node)} }
 
 func (p *PowerLoss) ending() ending {
 	if p.TornTail == TornRefuse {
-		return ending{own: "a server that refuses its append-only file does not come back"}
+		return ending{automatic: "a server that refuses its append-only file does not come back"}
 	}
 	return Restart(p.RestartDelay).ending()
 }
@@ -163,7 +163,7 @@ func (p *PowerLoss) features() []Feature {
 	return all
 }
 
-func (*PowerLoss) random(d *dice) Action {
+func (*PowerLoss) random(d *paramGenerator) Action {
 	p := &PowerLoss{Node: d.node(), RestartDelay: d.restartDelay()}
 	if d.setting.Persistence == EverySecond && d.chance(30) {
 		p.StuckSync = round(d.upTo(2 * time.Second))
@@ -195,7 +195,7 @@ func (p *NodePause) claims(Setting) []string { return []string{server(p.Node)} }
 
 func (*NodePause) ending() ending { return ending{} }
 
-func (*NodePause) random(d *dice) Action { return &NodePause{Node: d.node()} }
+func (*NodePause) random(d *paramGenerator) Action { return &NodePause{Node: d.node()} }
 
 // Restart is who starts a server again that went down. At 0 an operator does,
 // at the end of the fault: at once, later, or never. Otherwise the node's
@@ -216,7 +216,7 @@ func (r Restart) ending() ending {
 	if r == 0 {
 		return ending{}
 	}
-	return ending{own: "restart_delay says when the server starts again, and excludes an end"}
+	return ending{automatic: "restart_delay says when the server starts again, and excludes an end"}
 }
 
 // RestartDelayFeature is the feature of a fault after which a node's machine

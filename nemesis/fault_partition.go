@@ -28,7 +28,7 @@ func (p *Partition) String() string {
 	if len(p.Nodes) <= 1 && p.Way == Both { // one node, or every node
 		what = "is cut off"
 	}
-	return fmt.Sprintf("%s %s, from %s", who("node", p.Nodes), what, who("client", p.Clients))
+	return fmt.Sprintf("%s %s, from %s", listed("node", p.Nodes), what, listed("client", p.Clients))
 }
 
 func (p *Partition) validate(s Setting) error {
@@ -41,11 +41,13 @@ func (p *Partition) claims(s Setting) []string { return p.named(connectivity, s)
 func (p *Partition) Over(Setting) ([]Links, Direction) { return []Links{p.Links}, p.Way }
 
 // Rule implements [Traffic].
-func (*Partition) Rule(func() uint64) Rule { return Silence() }
+func (*Partition) Rule(func() uint64) Rule { return HoldAll() }
 
 func (*Partition) ending() ending { return ending{} }
 
-func (*Partition) random(d *dice) Action { return &Partition{Links: d.links(), Way: d.direction()} }
+func (*Partition) random(d *paramGenerator) Action {
+	return &Partition{Links: d.links(), Way: d.direction()}
+}
 
 // connectivity of a link is a target: whether it is cut.
 const connectivity = "the connectivity"
@@ -68,10 +70,10 @@ type Group struct {
 func (g Group) String() string {
 	var parts []string
 	if len(g.Clients) > 0 {
-		parts = append(parts, who("client", g.Clients))
+		parts = append(parts, listed("client", g.Clients))
 	}
 	if len(g.Nodes) > 0 {
-		parts = append(parts, who("node", g.Nodes))
+		parts = append(parts, listed("node", g.Nodes))
 	}
 	return strings.Join(parts, " with ")
 }
@@ -90,7 +92,7 @@ func (g Group) validate(s Setting) error {
 func (p *Split) Over(s Setting) ([]Links, Direction) { return p.cuts(s), Both }
 
 // Rule implements [Traffic].
-func (*Split) Rule(func() uint64) Rule { return Silence() }
+func (*Split) Rule(func() uint64) Rule { return HoldAll() }
 
 func (p *Split) cuts(s Setting) []Links {
 	var cuts []Links
@@ -149,7 +151,7 @@ func (*Split) ending() ending { return ending{} }
 
 // Two groups: one client and one node are on different sides in any case.
 // Often another node is a bridge.
-func (*Split) random(d *dice) Action {
+func (*Split) random(d *paramGenerator) Action {
 	groups := make([]Group, 2)
 	apart := Links{Clients: []int{d.client()}, Nodes: []int{d.node()}}
 	for client := 1; client <= d.setting.Clients; client++ {
@@ -206,4 +208,4 @@ func (r *Reset) claims(s Setting) []string { return r.named("the resets", s) }
 
 func (*Reset) ending() ending { return ending{} }
 
-func (*Reset) random(d *dice) Action { return &Reset{Links: d.links(), Way: d.direction()} }
+func (*Reset) random(d *paramGenerator) Action { return &Reset{Links: d.links(), Way: d.direction()} }

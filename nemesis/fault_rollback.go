@@ -24,10 +24,10 @@ func (f *Failover) validate(s Setting) error {
 	if err := oneOf("node", f.Node, s.Nodes); err != nil {
 		return field("node", err)
 	}
-	return field("node", f.lacks(s))
+	return field("node", f.requires(s))
 }
 
-func (*Failover) lacks(s Setting) error {
+func (*Failover) requires(s Setting) error {
 	if s.Replication == nil {
 		return errors.New("no node has a replica: the setting has no replication")
 	}
@@ -38,7 +38,7 @@ func (f *Failover) claims(Setting) []string { return []string{server(f.Node)} }
 
 func (*Failover) ending() ending { return ending{} }
 
-func (*Failover) random(d *dice) Action { return &Failover{Node: d.node()} }
+func (*Failover) random(d *paramGenerator) Action { return &Failover{Node: d.node()} }
 
 // SplitBrain promotes the asynchronous replica of a node at the start, with the
 // changes that have reached it, while the old master still answers: the given
@@ -58,7 +58,7 @@ func (b *SplitBrain) String() string {
 	if len(b.Clients) > 1 {
 		verb = "reach"
 	}
-	return fmt.Sprintf("the replica of node %d becomes a master, and %s still %s the old one", b.Node, who("client", b.Clients), verb)
+	return fmt.Sprintf("the replica of node %d becomes a master, and %s still %s the old one", b.Node, listed("client", b.Clients), verb)
 }
 
 func (b *SplitBrain) validate(s Setting) error {
@@ -68,10 +68,10 @@ func (b *SplitBrain) validate(s Setting) error {
 	if err := someOf("client", b.Clients, s.Clients); err != nil {
 		return field("clients", err)
 	}
-	return field("node", b.lacks(s))
+	return field("node", b.requires(s))
 }
 
-func (*SplitBrain) lacks(s Setting) error { return (*Failover)(nil).lacks(s) }
+func (*SplitBrain) requires(s Setting) error { return (*Failover)(nil).requires(s) }
 
 // Old reports whether a client reaches the old master.
 func (b *SplitBrain) Old(client int) bool {
@@ -82,7 +82,7 @@ func (b *SplitBrain) claims(Setting) []string { return []string{server(b.Node)} 
 
 func (*SplitBrain) ending() ending { return ending{} }
 
-func (*SplitBrain) random(d *dice) Action {
+func (*SplitBrain) random(d *paramGenerator) Action {
 	return &SplitBrain{Node: d.node(), Clients: d.some(d.setting.Clients)}
 }
 
@@ -109,7 +109,7 @@ func (o *OldSnapshot) claims(Setting) []string { return []string{server(o.Node)}
 
 func (*OldSnapshot) ending() ending { return ending{} }
 
-func (*OldSnapshot) random(d *dice) Action {
+func (*OldSnapshot) random(d *paramGenerator) Action {
 	return &OldSnapshot{Node: d.node(), Age: max(d.length(), 1)}
 }
 
@@ -159,7 +159,7 @@ func (v *VMRestore) features() []Feature {
 	return nil
 }
 
-func (*VMRestore) random(d *dice) Action {
+func (*VMRestore) random(d *paramGenerator) Action {
 	v := &VMRestore{Node: d.node(), Age: max(d.length(), 1)}
 	if d.chance(50) {
 		v.Clock = ClockRestored

@@ -81,7 +81,7 @@ func (g Generator) Admitting(admits func(Fault) bool) Generator {
 // whatever the clients do: a target is held twice only where the times of both
 // faults are known and apart.
 func (g Generator) Plan(s Setting, scale time.Duration, random *rand.PCG) Plan {
-	d := &dice{setting: s, scale: scale, random: random}
+	d := &paramGenerator{setting: s, scale: scale, random: random}
 	kinds := g.enabled(d)
 	all := slices.Clone(s.Plan)
 	for range 1 + d.below(g.Most) {
@@ -94,10 +94,10 @@ func (g Generator) Plan(s Setting, scale time.Duration, random *rand.PCG) Plan {
 
 // enabled returns the kinds that one plan draws from, each as often as its
 // weight says.
-func (g Generator) enabled(d *dice) []Action {
+func (g Generator) enabled(d *paramGenerator) []Action {
 	var able []Action
 	for _, k := range Actions() {
-		if g.Faults.of(k.Kind()) > 0 && lackOf(k, d.setting) == nil {
+		if g.Faults.of(k.Kind()) > 0 && unmetRequirement(k, d.setting) == nil {
 			able = append(able, k)
 		}
 	}
@@ -118,7 +118,7 @@ func (g Generator) enabled(d *dice) []Action {
 }
 
 // fitting draws a fault that fits beside those of a plan, if it finds one.
-func (g *Generator) fitting(d *dice, kinds []Action, plan Plan) (Fault, bool) {
+func (g *Generator) fitting(d *paramGenerator, kinds []Action, plan Plan) (Fault, bool) {
 	for range fitting {
 		if len(kinds) == 0 {
 			break
@@ -136,9 +136,9 @@ func (g *Generator) fitting(d *dice, kinds []Action, plan Plan) (Fault, bool) {
 }
 
 // start draws an instant or, as often, a client's step.
-func (d *dice) start() Moment {
+func (d *paramGenerator) start() Trigger {
 	if d.chance(50) {
-		return At(round(d.upTo(min(window*min(d.scale, longestScale/window), d.setting.Horizon))))
+		return At(round(d.upTo(min(window*min(d.scale, maxScale/window), d.setting.Horizon))))
 	}
 	steps := env.Steps()
 	m := When(d.client(), steps[d.below(len(steps))], 0)
@@ -155,11 +155,11 @@ func (d *dice) start() Moment {
 }
 
 // end draws the end of a fault: never, at once or after a while.
-func (d *dice) end(e ending) *Moment {
+func (d *paramGenerator) end(e ending) *Trigger {
 	switch {
-	case e.none != "" || e.own != "":
+	case e.forbidden != "" || e.automatic != "":
 		return nil
-	case !e.must && d.chance(15):
+	case !e.required && d.chance(15):
 		return nil
 	case d.chance(10):
 		return After(0)

@@ -187,7 +187,7 @@ func withinLimits(v reflect.Value) error {
 // Longest is the longest duration, either way, that a setting or plan can
 // name: 30 years. Nine of them can be added before time overflows and what
 // should come at the end of all days would come at once.
-const Longest = 30 * 365 * 24 * time.Hour
+const MaxDuration = 30 * 365 * 24 * time.Hour
 
 // Bounded returns a [FieldError] for the first value, anywhere in what value
 // points to, that is out of the [Limit] of its field, or a duration longer than
@@ -221,8 +221,8 @@ func noneTooLong(all []time.Duration) error {
 }
 
 func tooLong(d time.Duration) error {
-	if d < -Longest || d > Longest {
-		return fmt.Errorf("%v: want at most %v, which is 30 years", d, Longest)
+	if d < -MaxDuration || d > MaxDuration {
+		return fmt.Errorf("%v: want at most %v, which is 30 years", d, MaxDuration)
 	}
 	return nil
 }

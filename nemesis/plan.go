@@ -29,7 +29,7 @@ func (p Plan) AsksFor(f Feature) bool {
 func (p Plan) StepsOf(client int) []env.Step {
 	return slices.DeleteFunc(env.Steps(), func(s env.Step) bool {
 		return !slices.ContainsFunc(p, func(f Fault) bool {
-			waits := func(m *Moment) bool { return m != nil && m.Client == client && string(m.Step) == s.String() }
+			waits := func(m *Trigger) bool { return m != nil && m.Client == client && string(m.Step) == s.String() }
 			return waits(&f.Start) || waits(f.end())
 		})
 	})
@@ -60,16 +60,16 @@ func (f *Fault) validate(s Setting) error {
 		switch {
 		case ending.heals:
 			return field("end", fmt.Errorf("missing: %s heals when it ends", action.Kind().one()))
-		case ending.must:
+		case ending.required:
 			return field("end", fmt.Errorf("missing: %s has to end", action.Kind().one()))
 		}
 		return nil
 	}
-	if ending.none != "" {
-		return field("end", errors.New(ending.none))
+	if ending.forbidden != "" {
+		return field("end", errors.New(ending.forbidden))
 	}
-	if ending.own != "" {
-		return field("end", errors.New(ending.own))
+	if ending.automatic != "" {
+		return field("end", errors.New(ending.automatic))
 	}
 	if err := f.End.validate(s, true); err != nil {
 		return field("end", err)

@@ -9,27 +9,27 @@ import (
 
 // dice draw the fields of random faults for a setting. Everything is drawn
 // from integers, so that a plan follows from its seed on every machine.
-type dice struct {
+type paramGenerator struct {
 	setting Setting
 	scale   time.Duration // about what a fault has to outlast to matter: the TTL of the lock
 	random  *rand.PCG
 }
 
 // below draws one of 0, …, n-1.
-func (d *dice) below(n int) int {
+func (d *paramGenerator) below(n int) int {
 	high, _ := bits.Mul64(d.random.Uint64(), uint64(n))
 	return int(high)
 }
 
 // chance draws true in so many of a hundred cases.
-func (d *dice) chance(percent int) bool { return d.below(100) < percent }
+func (d *paramGenerator) chance(percent int) bool { return d.below(100) < percent }
 
-func (d *dice) node() int   { return 1 + d.below(d.setting.Nodes) }
-func (d *dice) client() int { return 1 + d.below(d.setting.Clients) }
+func (d *paramGenerator) node() int   { return 1 + d.below(d.setting.Nodes) }
+func (d *paramGenerator) client() int { return 1 + d.below(d.setting.Clients) }
 
 // some draws a subset of 1 to n that is not empty, each size being as likely;
 // nil means all.
-func (d *dice) some(n int) []int {
+func (d *paramGenerator) some(n int) []int {
 	size := 1 + d.below(n)
 	if size == n {
 		return nil
@@ -43,11 +43,11 @@ func (d *dice) some(n int) []int {
 	return list
 }
 
-func (d *dice) nodes() []int   { return d.some(d.setting.Nodes) }
-func (d *dice) clients() []int { return d.some(d.setting.Clients) }
+func (d *paramGenerator) nodes() []int   { return d.some(d.setting.Nodes) }
+func (d *paramGenerator) clients() []int { return d.some(d.setting.Clients) }
 
 // links draws links of one client or of all, to some nodes.
-func (d *dice) links() Links {
+func (d *paramGenerator) links() Links {
 	l := Links{Nodes: d.nodes()}
 	if d.chance(50) {
 		l.Clients = []int{d.client()}
@@ -55,12 +55,12 @@ func (d *dice) links() Links {
 	return l
 }
 
-func (d *dice) direction() Direction {
+func (d *paramGenerator) direction() Direction {
 	return [...]Direction{Both, Both, Requests, Replies}[d.below(4)]
 }
 
 // machine draws a node or, less often, a client.
-func (d *dice) machine() Machine {
+func (d *paramGenerator) machine() Machine {
 	if d.chance(40) {
 		return Machine{Client: d.client()}
 	}
@@ -68,22 +68,22 @@ func (d *dice) machine() Machine {
 }
 
 // longestScale leaves room for twice the scale, and a little more, below [Longest].
-const longestScale = Longest/2 - time.Hour
+const maxScale = MaxDuration/2 - time.Hour
 
 // length draws a duration between a thousandth of the scale and twice the
 // scale, as likely below a tenth as above it: what matters may be as short as a
 // message takes, or outlast a TTL.
-func (d *dice) length() time.Duration {
-	span := min(d.scale, longestScale) >> d.below(11)
+func (d *paramGenerator) length() time.Duration {
+	span := min(d.scale, maxScale) >> d.below(11)
 	return span + d.upTo(span)
 }
 
 // few draws a number of quarters, up to two. They are exact as a float64.
-func (d *dice) few() float64 { return float64(1+d.below(8)) / 4 }
+func (d *paramGenerator) few() float64 { return float64(1+d.below(8)) / 4 }
 
 // delay draws how long something takes: mostly uniform, now and then of
 // another shape, with or without a heavy tail.
-func (d *dice) delay() Distribution {
+func (d *paramGenerator) delay() Distribution {
 	delay := Distribution{Range: Range{Max: d.length()}}
 	switch d.below(10) {
 	case 0:
@@ -100,7 +100,7 @@ func (d *dice) delay() Distribution {
 
 // restartDelay draws 0, which leaves the restart to the end of the fault, in
 // most cases.
-func (d *dice) restartDelay() time.Duration {
+func (d *paramGenerator) restartDelay() time.Duration {
 	if d.chance(80) {
 		return 0
 	}
@@ -108,12 +108,12 @@ func (d *dice) restartDelay() time.Duration {
 }
 
 // upTo draws a duration of up to limit.
-func (d *dice) upTo(limit time.Duration) time.Duration {
+func (d *paramGenerator) upTo(limit time.Duration) time.Duration {
 	return Range{Max: limit}.Draw(d.random.Uint64())
 }
 
 // eitherWay draws the sign of a duration.
-func (d *dice) eitherWay(by time.Duration) time.Duration {
+func (d *paramGenerator) eitherWay(by time.Duration) time.Duration {
 	if d.chance(50) {
 		return -by
 	}
@@ -122,10 +122,10 @@ func (d *dice) eitherWay(by time.Duration) time.Duration {
 
 // slewRate draws between the slews that there are: the usual one, and that of
 // a daemon in a hurry.
-func (d *dice) slewRate() int64 { return [...]int64{DefaultHealPPM, 83_000}[d.below(2)] }
+func (d *paramGenerator) slewRate() int64 { return [...]int64{DefaultHealPPM, 83_000}[d.below(2)] }
 
 // healing draws nothing in half of the cases.
-func (d *dice) healing() Healing {
+func (d *paramGenerator) healing() Healing {
 	switch d.below(4) {
 	case 0:
 		return Healing{Heal: HealStep}

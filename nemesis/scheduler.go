@@ -23,22 +23,22 @@ type Target interface {
 // never go back. It is not safe for concurrent use.
 type Scheduler struct {
 	setting Setting
-	target Target
-	due     []turn // by time, ends first, then in the order of planning
-	states  []state
-	waiting []trigger
+	target  Target
+	due     []transition // by time, ends first, then in the order of planning
+	phases  []phase
+	waiting []stepWait
 	watched uint64 // the steps that some trigger waits for, as bits
 }
 
 // turn is one begin or end whose time is known.
-type turn struct {
+type transition struct {
 	at    time.Duration
 	fault int // from 0
 	end   bool
 }
 
 // before is the order in which turns are taken.
-func (t turn) before(u turn) bool {
+func (t transition) before(u transition) bool {
 	switch {
 	case t.at != u.at:
 		return t.at < u.at
@@ -49,7 +49,7 @@ func (t turn) before(u turn) bool {
 }
 
 // trigger is one begin or end that waits for a client's step.
-type trigger struct {
+type stepWait struct {
 	client int
 	step   env.Step
 	k      int // 0: any
@@ -59,10 +59,10 @@ type trigger struct {
 	end    bool
 }
 
-type state uint8
+type phase uint8
 
 const (
-	planned state = iota
+	planned phase = iota
 	active
 	over
 )
@@ -70,35 +70,35 @@ const (
 // NewScheduler returns the scheduler of the setting's plan, which must be
 // valid.
 func NewScheduler(s Setting, target Target) *Scheduler {
-	c := &Scheduler{setting: s, target: target, states: make([]state, len(s.Plan))}
+	c := &Scheduler{setting: s, target: target, phases: make([]phase, len(s.Plan))}
 	for i := range s.Plan {
 		f := &s.Plan[i]
-		c.plan(f.Start, i, false)
+		c.schedule(f.Start, i, false)
 		if end := f.end(); end != nil && !f.endsWithBegin() {
-			c.plan(*end, i, true)
+			c.schedule(*end, i, true)
 		}
 	}
 	return c
 }
 
-func (c *Scheduler) plan(m Moment, fault int, end bool) {
+func (c *Scheduler) schedule(m Trigger, fault int, end bool) {
 	if m.timed() {
-		c.push(turn{at: m.At, fault: fault, end: end})
+		c.push(transition{at: m.At, fault: fault, end: end})
 		return
 	}
 	step, err := env.ParseStep(string(m.Step))
 	if err != nil {
 		panic("nemesis: the plan is not valid: " + err.Error())
 	}
-	c.waiting = append(c.waiting, trigger{
+	c.waiting = append(c.waiting, stepWait{
 		client: m.Client, step: step, k: m.K, left: max(m.Count, 1), plus: m.Plus, fault: fault, end: end,
 	})
 	c.watched |= 1 << step
 }
 
-func (c *Scheduler) push(t turn) {
+func (c *Scheduler) push(t transition) {
 	i := sort.Search(len(c.due), func(i int) bool { return t.before(c.due[i]) })
-	c.due = append(c.due, turn{})
+	c.due = append(c.due, transition{})
 	copy(c.due[i+1:], c.due[i:])
 	c.due[i] = t
 }
@@ -116,7 +116,7 @@ func (c *Scheduler) Advance(now time.Duration) error {
 	for len(c.due) > 0 && c.due[0].at <= now {
 		t := c.due[0]
 		c.due = c.due[1:]
-		if err := c.take(t); err != nil {
+		if err := c.apply(t); err != nil {
 			return err
 		}
 	}
@@ -137,25 +137,25 @@ func (c *Scheduler) Step(now time.Duration, client int, step env.Step, k int) er
 		}
 		w.left--
 		if w.left == 0 {
-			c.push(turn{at: now + w.plus, fault: w.fault, end: w.end})
+			c.push(transition{at: now + w.plus, fault: w.fault, end: w.end})
 		}
 	}
 	return c.Advance(now)
 }
 
 // end is when the fault ends, as planned or by itself; nil: never.
-func (f *Fault) end() *Moment {
-	if lasts := f.Action.ending().lasts; lasts > 0 {
+func (f *Fault) end() *Trigger {
+	if lasts := f.Action.ending().after; lasts > 0 {
 		return After(lasts)
 	}
 	return f.End
 }
 
 // ForGood reports whether nothing ends the fault.
-func (f *Fault) ForGood() bool { return f.end() == nil && f.Action.ending().own == "" }
+func (f *Fault) ForGood() bool { return f.end() == nil && f.Action.ending().automatic == "" }
 
 // Momentary reports whether the fault is over as soon as it has begun.
-func (f *Fault) Momentary() bool { return f.Action.ending().none != "" && f.end() == nil }
+func (f *Fault) Momentary() bool { return f.Action.ending().forbidden != "" && f.end() == nil }
 
 // endsWithBegin reports whether the time of the fault's end is known from that
 // of its begin: it is given as a length, or is the same instant.
@@ -172,28 +172,28 @@ func (f *Fault) length() time.Duration {
 	return 0
 }
 
-func (c *Scheduler) take(t turn) error {
+func (c *Scheduler) apply(t transition) error {
 	f, number := &c.setting.Plan[t.fault], t.fault+1
-	was := c.states[t.fault]
+	was := c.phases[t.fault]
 	switch {
 	case t.end && was == active:
-		c.states[t.fault] = over
+		c.phases[t.fault] = over
 		return c.target.End(number)
 	case t.end || was == over:
-		c.states[t.fault] = over
+		c.phases[t.fault] = over
 		return nil
 	}
 	for i := range c.setting.Plan {
-		if c.states[i] != active {
+		if c.phases[i] != active {
 			continue
 		}
 		if target := conflict(&c.setting.Plan[i], f, c.setting); target != "" {
 			return fmt.Errorf("fault %d (%v) begins while fault %d still holds %s", number, f.Action, i+1, target)
 		}
 	}
-	c.states[t.fault] = active
+	c.phases[t.fault] = active
 	if f.Momentary() {
-		c.states[t.fault] = over
+		c.phases[t.fault] = over
 	}
 	if err := c.target.Begin(number); err != nil {
 		return err
@@ -201,7 +201,7 @@ func (c *Scheduler) take(t turn) error {
 	if f.endsWithBegin() {
 		// From when it was due: if the world is late, faults that are planned
 		// one after another must not come to overlap.
-		c.push(turn{at: t.at + f.length(), fault: t.fault, end: true})
+		c.push(transition{at: t.at + f.length(), fault: t.fault, end: true})
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // Moment is when a fault starts or ends: at an instant of the run; or when a
 // client reaches a step for the n-th time, plus a delay; or, for an end, a time
 // after the start.
-type Moment struct {
+type Trigger struct {
 	// At is the time since the run began. It stands alone.
 	At time.Duration `yaml:"at,omitempty" want:"0s.."`
 
@@ -39,26 +39,26 @@ type Moment struct {
 
 // inTurn is how many replies can be named of a lock that asks one node one thing
 // after another.
-const inTurn = 8
+const sequentialReplies = 8
 
 // StepName is a step by its name, as in "before-send".
 type StepName string
 
 // At is the moment d after the begin of the run.
-func At(d time.Duration) Moment { return Moment{At: d} }
+func At(d time.Duration) Trigger { return Trigger{At: d} }
 
 // After is the end d after the fault's start.
-func After(d time.Duration) *Moment { return &Moment{After: &d} }
+func After(d time.Duration) *Trigger { return &Trigger{After: &d} }
 
 // When is the moment at which the client reaches the step for the first time,
 // plus a delay.
-func When(client int, step env.Step, plus time.Duration) Moment {
-	return Moment{Client: client, Step: StepName(step.String()), Plus: plus}
+func When(client int, step env.Step, plus time.Duration) Trigger {
+	return Trigger{Client: client, Step: StepName(step.String()), Plus: plus}
 }
 
-func (m Moment) timed() bool { return m.Client == 0 && m.After == nil }
+func (m Trigger) timed() bool { return m.Client == 0 && m.After == nil }
 
-func (m Moment) validate(s Setting, isEnd bool) error {
+func (m Trigger) validate(s Setting, isEnd bool) error {
 	switch {
 	case m.After != nil:
 		return field("after", m.validateAfter(isEnd))
@@ -70,18 +70,18 @@ func (m Moment) validate(s Setting, isEnd bool) error {
 	return nil
 }
 
-func (m Moment) validateAfter(isEnd bool) error {
+func (m Trigger) validateAfter(isEnd bool) error {
 	switch {
 	case !isEnd:
 		return errors.New("only the end of a fault can be given as a time after its start")
-	case m != Moment{After: m.After}:
+	case m != Trigger{After: m.After}:
 		return errors.New("after stands alone")
 	}
 	return nil
 }
 
 // validateStep checks the fields of the time at which a client takes a step.
-func (m Moment) validateStep(s Setting) error {
+func (m Trigger) validateStep(s Setting) error {
 	if m.At != 0 {
 		return field("at", errors.New("an instant and a step exclude each other"))
 	}
@@ -97,12 +97,12 @@ func (m Moment) validateStep(s Setting) error {
 	return m.validateCounts(s)
 }
 
-func (m Moment) validateCounts(s Setting) error {
+func (m Trigger) validateCounts(s Setting) error {
 	switch {
 	case m.K != 0 && m.Step != StepName(env.StepReply.String()):
 		return field("k", errors.New("only the step \"reply\" is counted within a round"))
-	case m.K > max(s.Nodes, inTurn):
-		return field("k", fmt.Errorf("reply %d of %d", m.K, max(s.Nodes, inTurn)))
+	case m.K > max(s.Nodes, sequentialReplies):
+		return field("k", fmt.Errorf("reply %d of %d", m.K, max(s.Nodes, sequentialReplies)))
 	}
 	return nil
 }

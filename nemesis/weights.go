@@ -130,7 +130,7 @@ func ParseWeights(text string) (Weights, error) {
 func (w Weights) Among(s Setting, able Ability) Weights {
 	possible := Weights{}
 	for _, a := range Actions() {
-		if weight := w.of(a.Kind()); weight > 0 && able.impossible(a, s) == nil {
+		if weight := w.of(a.Kind()); weight > 0 && able.whyImpossible(a, s) == nil {
 			possible[a.Kind()] = weight
 		}
 	}
@@ -151,7 +151,7 @@ func (w Weights) Only(s Setting, able Ability) (Weights, error) {
 		if w.of(k) == 0 {
 			continue
 		}
-		err := able.impossible(a, s)
+		err := able.whyImpossible(a, s)
 		if _, named := w[k]; named && err != nil {
 			return nil, field(string(k), err)
 		}
@@ -172,11 +172,11 @@ func (w Weights) Only(s Setting, able Ability) (Weights, error) {
 // to the end of the list.
 func (w Weights) Code() string {
 	c := w.code()
-	return fmt.Sprintf("%02d%s%s", c.kinds, hashText(c.hash), c.digits)
+	return fmt.Sprintf("%02d%s%s", c.kinds, hashDigits(c.hash), c.digits)
 }
 
 // hyphened writes the code as it was written before it had to be shorter.
-func (w Weights) hyphened() string {
+func (w Weights) oldCode() string {
 	c := w.code()
 	return fmt.Sprintf("%d-%04x-%s", c.kinds, c.hash, c.digits)
 }
@@ -212,8 +212,8 @@ func decodeWeights(text string) (Weights, error) {
 	c, ok := splitCode(text)
 	write := Weights.Code
 	if strings.Contains(text, "-") {
-		c, ok = splitHyphened(text)
-		write = Weights.hyphened
+		c, ok = splitOldCode(text)
+		write = Weights.oldCode
 	}
 	if !ok {
 		return nil, fmt.Errorf("%q: want a number of kinds, a hash of their names and their weights, as a replay string has them", text)
@@ -243,7 +243,7 @@ func splitCode(text string) (c weightCode, ok bool) {
 }
 
 // splitHyphened takes apart what hyphened writes.
-func splitHyphened(text string) (c weightCode, ok bool) {
+func splitOldCode(text string) (c weightCode, ok bool) {
 	parts := strings.Split(text, "-")
 	if len(parts) != 3 {
 		return c, false
@@ -279,7 +279,7 @@ func hashOfKinds(names []Kind) uint16 {
 }
 
 // hashText writes a hash in three digits.
-func hashText(hash uint16) string {
+func hashDigits(hash uint16) string {
 	digits := big.NewInt(int64(hash)).Text(62)
 	return strings.Repeat("0", endOfHash-endOfKinds-len(digits)) + digits
 }

@@ -11,31 +11,31 @@ import (
 var connectionFaults = handlers{
 	handler[*nemesis.Loss]{
 		Begin: func(w *World, f injection[*nemesis.Loss]) error {
-			on := &loss{fault: f.Action, random: stream(w.seed, f.Stream())}
-			w.disturb(f.Action.Links, f.Action.Way, func(l *lane) { l.loss = on })
+			on := &loss{fault: f.Action, random: nemesis.Stream(w.seed, f.Stream())}
+			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = on })
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Loss]) error {
-			w.mend(f.Action.Links, f.Action.Way, func(l *lane) { l.loss = nil })
+			w.mend(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = nil })
 			return nil
 		},
 	},
 	handler[*nemesis.Reset]{
 		Begin: func(w *World, f injection[*nemesis.Reset]) error {
 			w.links.Disturb(f.Action.Links, func(client, node int) {
-				w.network.link(client, node).each(f.Action.Way, func(l *lane) { l.resets = true })
+				w.network.link(client, node).each(f.Action.Way, func(l *linkDirection) { l.resets = true })
 				w.breakUnderWay(client, node, f.Action.Way)
 			})
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Reset]) error {
-			w.mend(f.Action.Links, f.Action.Way, func(l *lane) { l.resets = false })
+			w.mend(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.resets = false })
 			return nil
 		},
 	},
 }
 
-// loss is what a fault does to the transmissions over a lane.
+// loss loses transmissions over a link direction.
 type loss struct {
 	fault  *nemesis.Loss
 	random *rand.PCG // the fault's own
@@ -47,10 +47,10 @@ func (l *loss) hits() bool {
 	return int(draw) < l.fault.Percent
 }
 
-// loses draws whether message i is lost, and if so sees to it that it is sent
-// again, or its connection reset after too many times. When it is sent again,
-// it meets the link as it is then.
-func (w *World) loses(i int32, l *lane, arrival class) bool {
+// loses draws whether message i is lost. A lost message is sent again after the
+// retransmission timeout, over the link as it is then. After too many losses its
+// connection is reset.
+func (w *World) loses(i int32, l *linkDirection, arrival class) bool {
 	m := w.network.messages.at(i)
 	if m.reset || !l.loss.hits() {
 		return false
@@ -65,8 +65,8 @@ func (w *World) loses(i int32, l *lane, arrival class) bool {
 	return true
 }
 
-// neverSent resets the connection of a message that could not be sent. Of a
-// request the client knows it at once, as it was the one who sent it.
+// neverSent resets the connection of a message that could not be sent. The client
+// learns at once that its own request was not sent.
 func (w *World) neverSent(i int32, arrival class) {
 	m := w.network.messages.at(i)
 	c := m.connection
@@ -82,10 +82,10 @@ func (w *World) neverSent(i int32, arrival class) {
 	}
 }
 
-// breakOff resets the connection of a message that is at the node: what is on
-// it is lost, and the message turns into the news of that for the client. The
-// news goes the way of a reply: a cut holds it back, only loss does not touch
-// it. Of a copy the client hears nothing.
+// breakOff resets the connection of a message that is at the node. Everything on
+// the connection is lost, and the message becomes the reset that the client sees.
+// The reset travels like a reply: a partition holds it back, but loss does not
+// apply. The client learns nothing of a copy.
 func (w *World) breakOff(i int32) {
 	m := w.network.messages.at(i)
 	if m.copy {
@@ -100,9 +100,8 @@ func (w *World) breakOff(i int32) {
 }
 
 // breakUnderWay resets the connections between a client and a node that carry
-// something in that direction. A request that has its connection to itself
-// goes on to the node, to be turned back there; a reply turns into the news
-// where it is.
+// messages in that direction. A request on a connection of its own travels on to
+// the node, which rejects it; a reply becomes a reset where it is.
 func (w *World) breakUnderWay(client, node int, way nemesis.Direction) {
 	for _, c := range w.network.link(client, node).shared() {
 		if c.carries(way) {
@@ -113,19 +112,19 @@ func (w *World) breakUnderWay(client, node int, way nemesis.Direction) {
 		m := &w.network.messages.all[i]
 		switch {
 		case m.round == nil || m.copy || m.connection != nil || int(m.client) != client || int(m.node) != node:
-		case m.answer == 0 && way.Has(nemesis.Requests):
+		case m.answer == 0 && way.Includes(nemesis.Requests):
 			m.reset = true
-			w.breakHeld(m.question)
-		case m.answer != 0 && way.Has(nemesis.Replies):
+			w.breakHeld(m.storeRequest)
+		case m.answer != 0 && way.Includes(nemesis.Replies):
 			m.answer, m.cause, m.reset = env.Lost, brokenOff, true
 		}
 	}
 }
 
-// carries reports whether something is under way in that direction. What is at
-// the node, and neither on its way there nor back, is under way in both.
+// carries reports whether a message is under way in that direction. A request that
+// the node is processing counts for both directions.
 func (c *connection) carries(way nemesis.Direction) bool {
 	there, back := len(c.requests.places), len(c.replies.places)
 	return !c.broken && (len(c.asked) > there+back ||
-		way.Has(nemesis.Requests) && there > 0 || way.Has(nemesis.Replies) && back > 0)
+		way.Includes(nemesis.Requests) && there > 0 || way.Includes(nemesis.Replies) && back > 0)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 var keyFaults = handlers{
-	// evicting waits for the node's thread if that does something else.
+	// A busy node evicts once it has finished its command.
 	handler[*nemesis.Evict]{
 		Features: []nemesis.Feature{nemesis.OneKeyFeature},
 		Begin: func(w *World, f injection[*nemesis.Evict]) error {
@@ -27,8 +27,7 @@ var keyFaults = handlers{
 			return nil
 		},
 	},
-	// erring disturbs the nodes' links, because nobody can count on a good answer
-	// meanwhile.
+	// The nodes' links count as down: no client can expect a good reply.
 	handler[*nemesis.NodeError]{
 		Features: []nemesis.Feature{nemesis.LoadingFeature},
 		Begin: func(w *World, f injection[*nemesis.NodeError]) error {
@@ -44,13 +43,13 @@ var keyFaults = handlers{
 	},
 }
 
-// eviction is what a fault asks a node to evict.
+// eviction is the eviction that a fault has requested of a node.
 type eviction struct {
 	of    *nemesis.Evict // nil: nothing
 	fault int
 }
 
-// evict takes keys away from a node, if a fault asks for it.
+// evict removes keys from a node if a fault has requested it.
 func (w *World) evict(n *node) {
 	e := n.evicting
 	if e.of == nil {
@@ -60,12 +59,12 @@ func (w *World) evict(n *node) {
 	w.injector.OnBehalf(e.fault, func() {
 		w.forgetEvery(n, e.takes, history.Evicted)
 		if e.of.Policy == nemesis.AllKeys && e.of.Resource == "" {
-			n.vouched, n.dirty = nil, true // the notes of quarantines are keys without an end
+			n.attested, n.dirty = nil, true // attestations are keys without a TTL
 		}
 	})
 }
 
-// takes reports whether a key has to go.
+// takes reports whether the eviction removes a key.
 func (e eviction) takes(resource string, k key) bool {
 	if e.of.Resource != "" && resource != e.of.Resource {
 		return false

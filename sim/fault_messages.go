@@ -9,28 +9,28 @@ import (
 )
 
 var messageFaults = handlers{
-	// carrying carries out every fault that does nothing but to messages between
-	// clients and nodes, by the rule that it has for them.
+	// One handler injects every kind that only affects messages between clients and
+	// nodes, by its rule.
 	handler[nemesis.Traffic]{
 		Begin: func(w *World, f injection[nemesis.Traffic]) error {
-			r := f.Action.Rule(stream(w.seed, f.Stream()).Uint64)
+			r := f.Action.Rule(nemesis.Stream(w.seed, f.Stream()).Uint64)
 			over, way := f.Action.Over(w.setting)
 			for _, links := range over {
-				w.disturb(links, way, func(l *lane) { l.rules = l.rules.With(r, f.Number, f.ForGood) })
+				w.disturb(links, way, func(l *linkDirection) { l.rules = l.rules.With(r, f.Number, f.ForGood) })
 			}
 			return nil
 		},
 		End: func(w *World, f injection[nemesis.Traffic]) error {
 			over, way := f.Action.Over(w.setting)
 			for _, links := range over {
-				w.mend(links, way, func(l *lane) { w.lift(l, f.Number) })
+				w.mend(links, way, func(l *linkDirection) { w.lift(l, f.Number) })
 			}
 			return nil
 		},
 	},
 	handler[*nemesis.Duplicate]{
 		Begin: func(w *World, f injection[*nemesis.Duplicate]) error {
-			on := &copying{after: f.Action.After.Table(), random: stream(w.seed, f.Stream())}
+			on := &copier{after: f.Action.After.Table(), random: nemesis.Stream(w.seed, f.Stream())}
 			w.onCopies(f.Action, on)
 			return nil
 		},
@@ -41,7 +41,7 @@ var messageFaults = handlers{
 	},
 	handler[*nemesis.GuardLatency]{
 		Begin: func(w *World, f injection[*nemesis.GuardLatency]) error {
-			r := f.Action.Rule(stream(w.seed, f.Stream()).Uint64)
+			r := f.Action.Rule(nemesis.Stream(w.seed, f.Stream()).Uint64)
 			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
 				l := &w.network.toGuard[client-1]
 				l.rules = l.rules.With(r, f.Number, f.ForGood)
@@ -58,7 +58,7 @@ var messageFaults = handlers{
 	},
 	handler[*nemesis.Bandwidth]{
 		Begin: func(w *World, f injection[*nemesis.Bandwidth]) error {
-			w.disturb(f.Action.Links, f.Action.Way, func(l *lane) { l.narrow = &bandwidth{perSecond: f.Action.BytesPerSecond} })
+			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.narrow = &bandwidth{perSecond: f.Action.BytesPerSecond} })
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Bandwidth]) error {
@@ -68,14 +68,14 @@ var messageFaults = handlers{
 	},
 }
 
-// copying is what a fault does to the requests that have come over a lane.
-type copying struct {
+// copier duplicates the requests that arrive over a link direction.
+type copier struct {
 	after  *nemesis.Table
 	random *rand.PCG // the fault's own
 }
 
-// onCopies says what makes copies of the requests of a fault's links.
-func (w *World) onCopies(d *nemesis.Duplicate, how *copying) {
+// onCopies sets the copier of a fault's links; nil ends the copying.
+func (w *World) onCopies(d *nemesis.Duplicate, how *copier) {
 	for _, client := range nemesis.Each(d.Clients, w.setting.Clients) {
 		for _, node := range nemesis.Each(d.Nodes, w.setting.Nodes) {
 			w.network.link(client, node).requests.copies = how
@@ -83,8 +83,8 @@ func (w *World) onCopies(d *nemesis.Duplicate, how *copying) {
 	}
 }
 
-// comeToNode is what becomes of request i when it has come to its node: a proxy there may
-// send it once more.
+// comeToNode delivers request i to its node. A proxy in front of the node may send it
+// once more.
 func (w *World) comeToNode(i int32) {
 	m := w.network.messages.at(i)
 	if how := w.network.link(int(m.client), int(m.node)).requests.copies; how != nil && !m.reset {
@@ -94,19 +94,19 @@ func (w *World) comeToNode(i int32) {
 	w.atNode(i)
 }
 
-// bandwidth is that of one lane. Messages leave over it one after another.
+// bandwidth limits one link direction. Its messages leave one after another.
 type bandwidth struct {
 	perSecond int64    // bytes
 	line      []queued // the first is leaving
 }
 
-// queued is a message that waits to leave, and what happens when it arrives.
+// queued is a message that waits to leave, and the event of its arrival.
 type queued struct {
 	message int32
 	arrival class
 }
 
-// takes is how long a message of so many bytes takes to leave, rounded up.
+// takes returns how long a message of so many bytes takes to leave, rounded up.
 func (b *bandwidth) takes(bytes int64) int64 {
 	high, low := bits.Mul64(uint64(bytes), uint64(time.Second))
 	low, carry := bits.Add64(low, uint64(b.perSecond)-1, 0)
@@ -114,8 +114,8 @@ func (b *bandwidth) takes(bytes int64) int64 {
 	return int64(takes)
 }
 
-// queueUp puts a message at the end of those that wait to leave over a lane.
-func (w *World) queueUp(i int32, l *lane, arrival class) {
+// queueUp appends a message to those that wait to leave in a direction.
+func (w *World) queueUp(i int32, l *linkDirection, arrival class) {
 	b := l.narrow
 	b.line = append(b.line, queued{i, arrival})
 	if len(b.line) == 1 {
@@ -123,9 +123,9 @@ func (w *World) queueUp(i int32, l *lane, arrival class) {
 	}
 }
 
-// squeeze lets the first message of a line leave in its time, unless the lane
-// has become wide meanwhile.
-func (w *World) squeeze(l *lane, b *bandwidth) {
+// squeeze schedules when the first waiting message leaves, unless the limit is
+// lifted before.
+func (w *World) squeeze(l *linkDirection, b *bandwidth) {
 	takes := b.takes(size(w.network.messages.at(b.line[0].message)))
 	w.later(w.now+takes, func() {
 		if l.narrow != b {
@@ -140,8 +140,8 @@ func (w *World) squeeze(l *lane, b *bandwidth) {
 	})
 }
 
-// widen makes a lane wide again. What waited leaves at once.
-func (w *World) widen(l *lane) {
+// widen lifts the limit of a direction. Waiting messages leave at once.
+func (w *World) widen(l *linkDirection) {
 	line := l.narrow.line
 	l.narrow = nil
 	for _, q := range line {

@@ -66,20 +66,19 @@ var nodeFaults = handlers{
 			return nil
 		},
 	},
-	// stopping disturbs the node's links, because nobody can count on a round trip
-	// to it meanwhile.
+	// The node's links count as down: no client can expect a round trip.
 	handler[*nemesis.NodePause]{
 		Begin: func(w *World, f injection[*nemesis.NodePause]) error {
 			n := w.node(f.Action.Node)
 			n.stopped, n.forGood = true, f.ForGood
-			w.turnout()
+			w.leaderChanged()
 			w.links.Disturb(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.NodePause]) error {
 			n := w.node(f.Action.Node)
 			n.stopped = false
-			w.turnout()
+			w.leaderChanged()
 			w.proceed(n)
 			w.letGo(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
 			return nil
@@ -87,8 +86,8 @@ var nodeFaults = handlers{
 	},
 }
 
-// keepWritten is what a process loses that dies: nothing that it has written to
-// a file, for the kernel has it.
+// keepWritten applies what a node loses when its process dies. What the process has
+// written to a file survives in the kernel.
 func (w *World) keepWritten(n *node) {
 	if w.setting.Persistence == nemesis.Nothing {
 		w.forgetEvery(n, anyKey, history.Forgotten)
@@ -96,21 +95,21 @@ func (w *World) keepWritten(n *node) {
 	}
 }
 
-// keepSynced is what a machine loses without power: what was not synced. syncing
-// says that a sync had not come to its end; stuck is how long the disk has completed
-// none. A record that the power loss has cut was not synced, so a server that loads
-// what is before it has lost nothing by the cut.
+// keepSynced applies what a node loses when its machine loses power: every change
+// that was not synced. syncing says that a sync was in progress; stuck is for how long
+// the disk had completed no sync. A record that the power loss tore was not synced, so
+// loading the records before it loses nothing more.
 func (w *World) keepSynced(n *node, syncing bool, stuck time.Duration) {
 	switch {
 	case w.setting.Persistence == nemesis.Nothing:
 		w.keepWritten(n)
 	case w.setting.Persistence == nemesis.EverySecond:
 		w.rollBack(n, n.journal.synced(w.now-int64(stuck)))
-	case syncing: // what it waits for was not acknowledged
+	case syncing: // the command that waits for the sync was not acknowledged
 		w.rollBack(n, n.journal.command)
 	}
 }
 
-// untouched is what a fault does to a link that is as good as ever, while the
-// node behind it is not.
+// untouched changes nothing about a link. It is for faults that affect only the node
+// behind the link.
 func untouched(int, int) {}

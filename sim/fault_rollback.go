@@ -11,9 +11,8 @@ import (
 )
 
 var rollbackFaults = handlers{
-	// failingOver makes one node of a master and its replica, whose wall clock is
-	// the master's: what is left of the master is its name. The new master has a
-	// replica as well, which is in step with it when it begins.
+	// A master and its replica are one node with one wall clock. After a failover the
+	// new master has a replica too, which starts in sync.
 	handler[*nemesis.Failover]{
 		Prepare: func(w *World, f injection[*nemesis.Failover]) {
 			w.keepJournal(w.node(f.Action.Node)).lag = w.setting.Replication.Table()
@@ -29,10 +28,10 @@ var rollbackFaults = handlers{
 			return nil
 		},
 	},
-	// splitting gives a node a second master beside the first, for as long as the fault lasts.
-	// The history has one node: it keeps what either of them keeps. Its links count as down,
-	// because nobody can count on the node that another client speaks to. What else the plan
-	// does to the node meanwhile is done to the old master, but for clocks, which both go by.
+	// A split brain gives a node a second master until the fault ends. The history shows one
+	// node, which has the keys of both. Its links count as down, because clients that reach
+	// different masters see different keys. Other faults of the node affect the old master,
+	// except for clock faults, which affect both.
 	handler[*nemesis.SplitBrain]{
 		Prepare: func(w *World, f injection[*nemesis.SplitBrain]) {
 			w.keepJournal(w.node(f.Action.Node)).lag = w.setting.Replication.Table()
@@ -66,9 +65,8 @@ var rollbackFaults = handlers{
 			return nil
 		},
 	},
-	// restoringMachine takes a whole machine back: the server knows nothing of it, so that its
-	// run goes on. Its scripts are those that it knows now: a client sends one again that is
-	// missing, and loses a round trip by it.
+	// A restore takes back the whole machine. The server does not notice, so its run id stays.
+	// Its scripts are those of now; a missing one costs a client a round trip.
 	handler[*nemesis.VMRestore]{
 		Features: []nemesis.Feature{nemesis.NodeClockFeature},
 		Prepare: func(w *World, f injection[*nemesis.VMRestore]) {
@@ -80,29 +78,29 @@ var rollbackFaults = handlers{
 			w.clocks.BeginRestore(f)
 			w.vanish(n, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
 			w.silence(n, f.ForGood)
-			n.comeback.state = snapshot{w.now - int64(f.Action.Age), n.journal.asOf(w.now - int64(f.Action.Age))}
+			n.recovery.state = snapshot{w.now - int64(f.Action.Age), n.journal.asOf(w.now - int64(f.Action.Age))}
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.VMRestore]) error {
 			n := w.node(f.Action.Node)
-			then := n.comeback.state
+			then := n.recovery.state
 			w.clocks.EndRestore(f)
 			w.rollBack(n, then.position)
-			maps.DeleteFunc(n.vouched, func(_ time.Duration, v voucher) bool { return v.at > then.at })
+			maps.DeleteFunc(n.attested, func(_ time.Duration, v attestation) bool { return v.at > then.at })
 			w.resume(n)
 			return nil
 		},
 	},
 }
 
-// promote makes a master of a node's replica, beside the old one. It is another process:
-// it has a run of its own, and none of the scripts.
+// promote makes a node's replica a second master. The replica is another process: it has
+// its own run id and no scripts.
 func (w *World) promote(n *node, split *nemesis.SplitBrain) {
 	heir := &node{id: n.id, wall: n.wall, mono: n.mono, run: n.run + 1, keys: n.at(n.journal.replicated(w.now)), server: server{answering: nothing, fsync: n.fsync, random: n.random}}
 	heir.loadLater()
 	maps.DeleteFunc(heir.keys, func(_ string, k key) bool { return k.volatile() && heir.expires(k) <= w.now })
 	n.peer, heir.peer, n.split = heir, n, split
-	w.nextExpiry = w.now // to be found anew
+	w.nextExpiry = w.now // to be computed again
 	for _, resource := range slices.Sorted(maps.Keys(heir.keys)) {
 		if k := heir.keys[resource]; !n.keeps(resource, k.token) {
 			w.showKept(heir, resource, k.token)
@@ -110,7 +108,7 @@ func (w *World) promote(n *node, split *nemesis.SplitBrain) {
 	}
 }
 
-// demote makes an end of a node's old master. The new one goes on in its place.
+// demote ends a node's old master. The new one replaces it.
 func (w *World) demote(n *node) {
 	heir := n.peer
 	w.expireKeys()
@@ -135,14 +133,14 @@ func (w *World) demote(n *node) {
 		w.put(n, resource, heir.keys[resource])
 	}
 	n.journal.settle()
-	n.run, n.vouched, n.unscripted = heir.run, heir.vouched, heir.unscripted
-	n.deaths++ // what the old one synced is not waited for
+	n.run, n.attested, n.unscripted = heir.run, heir.attested, heir.unscripted
+	n.deaths++ // nobody waits for the syncs of the old one
 	n.syncing, n.answering, n.waiting = false, heir.answering, heir.waiting
 	heir.deaths++
 	w.proceed(n)
 }
 
-// at is what the node's keys were at a position of its journal.
+// at returns the node's keys at a position of its journal.
 func (n *node) at(position int) map[string]key {
 	keys := maps.Clone(n.keys)
 	for _, c := range slices.Backward(n.journal.changes[max(position-n.journal.dropped, 0):]) {
@@ -155,30 +153,30 @@ func (n *node) at(position int) map[string]key {
 	return keys
 }
 
-// keeps reports whether a master has a key of that token.
+// keeps reports whether a master has a key with that token.
 func (n *node) keeps(resource, token string) bool {
 	k, exists := n.keys[resource]
 	return exists && k.token == token
 }
 
-// showKept tells that a node has a key which nobody has set there.
+// showKept records that a node has a key which no client has set there.
 func (w *World) showKept(n *node, resource, token string) {
 	if !n.keys[resource].counter {
 		w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: resource, Token: token})
 	}
 }
 
-// showPeer tells that a key which one of two masters has no more is still on the other.
+// showPeer records that a key which one of two masters has lost is still on the other.
 func (w *World) showPeer(n *node, resource, token string) {
 	if n.peer != nil && n.peer.keeps(resource, token) {
 		w.showKept(n.peer, resource, token)
 	}
 }
 
-// reached is the master that a message has come to.
+// reached returns the master that a message has arrived at.
 func (w *World) reached(m *message) *node {
 	n := &w.nodes[m.node-1]
-	if n.peer != nil && m.question == nil && !n.split.Old(int(m.client)) {
+	if n.peer != nil && m.storeRequest == nil && !n.split.Old(int(m.client)) {
 		return n.peer
 	}
 	return n

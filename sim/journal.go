@@ -49,10 +49,10 @@ type change struct {
 // changes back. It has to be called before the run.
 func (w *World) keepJournal(n *node) *journal {
 	if n.journal == nil {
-		phase := stream(w.seed, fmt.Sprintf("phase of the syncs of node %d", n.id))
+		phase := nemesis.Stream(w.seed, fmt.Sprintf("phase of the syncs of node %d", n.id))
 		n.journal = &journal{
 			phase:  int64(phase.Uint64() % uint64(time.Second)),
-			random: stream(w.seed, fmt.Sprintf("replication of node %d", n.id)),
+			random: nemesis.Stream(w.seed, fmt.Sprintf("replication of node %d", n.id)),
 		}
 	}
 	return n.journal

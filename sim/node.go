@@ -14,16 +14,16 @@ import (
 // node is one Redis master: a key store whose keys expire by its wall clock,
 // behind a server.
 type node struct {
-	id      int
-	wall    world.Clock
-	mono    world.Clock // of the store
-	keys    map[string]key
-	dirty   bool                      // a key has changed since this was last reset
-	run     uint64                    // of its server, from 1
-	vouched map[time.Duration]voucher // that somebody has watched a run for so long
-	journal *journal                  // nil: no fault of the plan takes its changes back
-	peer    *node                     // the other of two masters; nil: there is one
-	split   *nemesis.SplitBrain       // which of them a client reaches, in the old one
+	id       int
+	wall     world.Clock
+	mono     world.Clock // of the store
+	keys     map[string]key
+	dirty    bool                          // a key has changed since this was last reset
+	run      uint64                        // of its server, from 1
+	attested map[time.Duration]attestation // that somebody has watched a run for so long
+	journal  *journal                      // nil: no fault of the plan takes its changes back
+	peer     *node                         // the other of two masters; nil: there is one
+	split    *nemesis.SplitBrain           // which of them a client reaches, in the old one
 	server
 }
 
@@ -68,7 +68,7 @@ func (w *World) execute(n *node, m *message) env.Answer {
 	case env.OpRaise:
 		return w.raise(n, m, held)
 	case env.OpVouch:
-		n.vouch(command, w.now)
+		n.attest(command, w.now)
 		return env.Yes
 	}
 	return w.executePlain(n, m, held, exists)
@@ -77,7 +77,7 @@ func (w *World) execute(n *node, m *message) env.Answer {
 func (w *World) set(n *node, m *message, exists bool) env.Answer {
 	command := &m.round.command
 	if command.Vouched > 0 {
-		m.tell(told{number: n.census(command.Vouched)})
+		m.tell(told{number: n.runID(command.Vouched)})
 	}
 	if exists {
 		return env.No

@@ -75,7 +75,7 @@ func (w *World) callArrives(i int32) {
 
 func (w *World) callReturns(i int32) {
 	c := w.calls.at(i)
-	if c.client.stopped() && c.client.inbox.holds(func() { w.callReturns(i) }) {
+	if c.client.stopped() && c.client.deferred.holds(func() { w.callReturns(i) }) {
 		return
 	}
 	c.returned = true

@@ -22,7 +22,7 @@ type round struct {
 
 // told is what a node says beside its answer.
 type told struct {
-	number uint64 // a counter, or a census
+	number uint64 // a counter, or a run id
 	token  string
 }
 
@@ -59,7 +59,7 @@ func (r *round) deliver(node int, answer env.Answer, why cause) {
 	case !r.silent.Has(node):
 		return
 	case c.stopped():
-		if c.inbox.holds(func() { r.deliver(node, answer, why) }) {
+		if c.deferred.holds(func() { r.deliver(node, answer, why) }) {
 			return
 		}
 	case c.mono() >= r.giveUp:
@@ -97,7 +97,7 @@ func (r *round) take() env.Reply {
 	if r.told != nil && reply.Err == nil {
 		more := r.told[reply.Node]
 		if r.command.Op == env.OpSet {
-			takeCensus(&reply, more.number)
+			setRunID(&reply, more.number)
 		} else {
 			reply.Count, reply.Token = more.number, more.token
 		}

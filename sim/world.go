@@ -43,9 +43,9 @@ type World struct {
 	ready      []*coroutine
 	current    *coroutine
 
-	turns  slab[turn]
-	calls  slab[call]
-	lapses *world.Lapses
+	delayed       arena[delayedAction]
+	calls         arena[call]
+	leaseExpiries *world.LeaseExpiries
 
 	nextExpiry int64 // ground time before which no key expires
 
@@ -60,13 +60,13 @@ type World struct {
 // seed; its history goes to sink.
 func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
 	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64}
-	w.lapses = world.NewLapses(w.lapseTime, w.write)
+	w.leaseExpiries = world.NewLeaseExpiries(w.expiryTime, w.write)
 	w.limits = newLimits(s)
 	w.network = newNetwork(s, seed)
 	w.store = newEnsemble(s, seed)
-	w.injector = world.NewInjector(w, s.Plan, allFaults, w.Record)
+	w.injector = world.NewInjector(w, s.Plan, faultHandlers, w.Record)
 	w.underWay = world.NewCalls(s.Clients)
-	w.clocks = world.NewClocks(clockwork{w})
+	w.clocks = world.NewClocks(clockWorld{w})
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
 	w.scheduler = nemesis.NewScheduler(s, w.injector)
 	for n := 1; n <= s.Nodes; n++ {
@@ -195,8 +195,8 @@ func (w *World) next() bool {
 	case faultDue:
 		w.faultAt = math.MaxInt64
 		w.fail(w.scheduler.Advance(time.Duration(w.now)))
-	case faultTurns:
-		w.takeTurn(e.index())
+	case delayedActions:
+		w.runDelayed(e.index())
 	case requestArrives:
 		w.requestArrives(e.index())
 	case replyArrives:
@@ -207,8 +207,8 @@ func (w *World) next() bool {
 		w.callReturns(e.index())
 	case timerFires:
 		w.coroutines[e.index()].timer(e.at)
-	case inboxOpens:
-		w.clients[e.index()].openInbox()
+	case deferredArrive:
+		w.clients[e.index()].deliverDeferred()
 	default:
 		panic(fmt.Sprintf("sim: event of class %d", e.class()))
 	}

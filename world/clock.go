@@ -93,7 +93,7 @@ func (c *Clock) Jump(now, by int64) {
 
 // Hurry makes the clock run ppm parts per million faster than before from now
 // on, or slower. It is taken back by as much the other way.
-func (c *Clock) Hurry(now, ppm int64) {
+func (c *Clock) ChangeRate(now, ppm int64) {
 	c.settle(now)
 	c.rate += ppm
 	c.ppm = c.pace()

@@ -61,20 +61,20 @@ func (k *Clocks) endJump(f Injection[*nemesis.ClockJump]) {
 }
 
 func (k *Clocks) beginRate(f Injection[*nemesis.ClockRate]) {
-	k.rates[f.Number] = k.work.GroundTime()
-	k.hurry(f.Action.Machine, f.Action.PPM)
+	k.rates[f.Number] = k.world.GroundTime()
+	k.changeRate(f.Action.Machine, f.Action.PPM)
 }
 
 func (k *Clocks) endRate(f Injection[*nemesis.ClockRate]) {
-	k.hurry(f.Action.Machine, -f.Action.PPM)
-	k.heal(f.Action.Machine, f.Action.Healing, scale(k.work.GroundTime()-k.rates[f.Number], f.Action.PPM))
+	k.changeRate(f.Action.Machine, -f.Action.PPM)
+	k.heal(f.Action.Machine, f.Action.Healing, scale(k.world.GroundTime()-k.rates[f.Number], f.Action.PPM))
 }
 
 func (k *Clocks) beginSlew(f Injection[*nemesis.ClockSlew]) {
-	k.hurry(f.Action.Machine, slewRate(f.Action))
+	k.changeRate(f.Action.Machine, slewRate(f.Action))
 }
 func (k *Clocks) endSlew(f Injection[*nemesis.ClockSlew]) {
-	k.hurry(f.Action.Machine, -slewRate(f.Action))
+	k.changeRate(f.Action.Machine, -slewRate(f.Action))
 }
 
 func slewRate(l *nemesis.ClockSlew) int64 {
@@ -98,31 +98,31 @@ func (k *Clocks) endStrobe(f Injection[*nemesis.ClockStrobe]) {
 	s.over = true
 }
 
-func (k *Clocks) beginFreeze(f Injection[*nemesis.ClockFreeze]) { k.stop(f.Action.Machine, WallHands) }
+func (k *Clocks) beginFreeze(f Injection[*nemesis.ClockFreeze]) { k.stop(f.Action.Machine, WallClock) }
 
 func (k *Clocks) endFreeze(f Injection[*nemesis.ClockFreeze]) {
-	missed := k.start(f.Action.Machine, WallHands)
+	missed := k.start(f.Action.Machine, WallClock)
 	k.heal(f.Action.Machine, f.Action.Healing, -missed)
 }
 
 func (k *Clocks) beginSuspend(f Injection[*nemesis.Suspend]) {
-	k.work.Halt(f.Action.Client)
-	k.stop(nemesis.Machine{Client: f.Action.Client}, MonotonicHands)
+	k.world.PauseClient(f.Action.Client)
+	k.stop(nemesis.Machine{Client: f.Action.Client}, MonotonicClock)
 }
 
 func (k *Clocks) endSuspend(f Injection[*nemesis.Suspend]) {
-	k.start(nemesis.Machine{Client: f.Action.Client}, MonotonicHands)
-	k.work.Proceed(f.Action.Client)
+	k.start(nemesis.Machine{Client: f.Action.Client}, MonotonicClock)
+	k.world.ResumeClient(f.Action.Client)
 }
 
 func (k *Clocks) beginSnapshot(f Injection[*nemesis.Snapshot]) {
-	k.work.Halt(f.Action.Client)
-	k.stop(nemesis.Machine{Client: f.Action.Client}, AllHands)
+	k.world.PauseClient(f.Action.Client)
+	k.stop(nemesis.Machine{Client: f.Action.Client}, AllClocks)
 }
 
 func (k *Clocks) endSnapshot(f Injection[*nemesis.Snapshot]) {
 	machine := nemesis.Machine{Client: f.Action.Client}
-	missed := k.start(machine, AllHands)
-	k.work.Proceed(f.Action.Client)
+	missed := k.start(machine, AllClocks)
+	k.world.ResumeClient(f.Action.Client)
 	k.heal(machine, f.Action.Healing, -missed)
 }

@@ -9,9 +9,9 @@ import (
 
 // Rules are what the faults of a plan do to the messages of one way. The zero value
 // does nothing. A list is never changed, only replaced.
-type Rules []imposed
+type Rules []activeRule
 
-type imposed struct {
+type activeRule struct {
 	nemesis.Rule
 	fault   int  // its number
 	forGood bool // it never ends
@@ -19,12 +19,12 @@ type imposed struct {
 
 // With returns the rules and that of one fault more.
 func (l Rules) With(r nemesis.Rule, fault int, forGood bool) Rules {
-	return append(slices.Clip(l), imposed{r, fault, forGood})
+	return append(slices.Clip(l), activeRule{r, fault, forGood})
 }
 
 // Without returns the rules but for that of a fault.
 func (l Rules) Without(fault int) Rules {
-	return slices.DeleteFunc(slices.Clone(l), func(r imposed) bool { return r.fault == fault })
+	return slices.DeleteFunc(slices.Clone(l), func(r activeRule) bool { return r.fault == fault })
 }
 
 // Delay is how much longer a message takes. Each rule draws once.

@@ -65,9 +65,9 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, err
 	}
-	crew := watch(conns, connect)
+	monitor := watch(conns, connect)
 	connect.ServerNames = hosts(b.Addrs[:s.Nodes])
-	fleet := live.Fleet{Connect: connect, Died: crew.died, Close: crew.close}
+	fleet := live.Fleet{Connect: connect, Died: monitor.died, Close: monitor.close}
 	for _, addr := range b.Addrs[:s.Nodes] {
 		fleet.Servers = append(fleet.Servers, server(addr))
 	}

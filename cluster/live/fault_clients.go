@@ -7,8 +7,8 @@ import (
 
 var clientFaults = FaultHandlers{
 	handler[*nemesis.Pause]{
-		Begin: func(w *World, f injection[*nemesis.Pause]) error { return w.halt(f.Action.Client) },
-		End:   func(w *World, f injection[*nemesis.Pause]) error { return w.proceed(f.Action.Client) },
+		Begin: func(w *World, f injection[*nemesis.Pause]) error { return w.pauseClient(f.Action.Client) },
+		End:   func(w *World, f injection[*nemesis.Pause]) error { return w.resumeClient(f.Action.Client) },
 	},
 	handler[*nemesis.Kill]{
 		Begin: func(w *World, f injection[*nemesis.Kill]) error {
@@ -17,7 +17,7 @@ var clientFaults = FaultHandlers{
 				return nil
 			}
 			w.dead[client-1] = true
-			w.body(client).kill()
+			w.host(client).kill()
 			w.injector.Record(history.Event{Kind: history.Kill, Client: client})
 			w.finish(client)
 			return nil
@@ -27,51 +27,51 @@ var clientFaults = FaultHandlers{
 		Prepare: func(w *World, f injection[*nemesis.Cancel]) { w.calls.Expect(f.Action.Client) },
 		Begin: func(w *World, f injection[*nemesis.Cancel]) error {
 			if !w.dead[f.Action.Client-1] {
-				w.body(f.Action.Client).cancel(f.Number)
+				w.host(f.Action.Client).cancel(f.Number)
 			}
 			return nil
 		},
 	},
-	// cloning gives clients one state of randomness. It need not be that which one of them
-	// had: nobody can tell, and clients that are processes of their own need not be asked.
+	// The clones draw from a new stream instead of one that a client had. No client can
+	// tell, and clients in other processes need not be asked for theirs.
 	handler[*nemesis.Clone]{
 		Begin: func(w *World, f injection[*nemesis.Clone]) error {
 			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
-				w.body(client).draws(f.Stream())
+				w.host(client).draws(f.Stream())
 			}
 			return nil
 		},
 	},
 }
 
-// halt makes a client stand still. One that is dead does so anyway.
-func (w *World) halt(client int) error {
+// pauseClient pauses a client, unless it is dead.
+func (w *World) pauseClient(client int) error {
 	if w.dead[client-1] {
 		return nil
 	}
-	w.stands(client)
-	return w.body(client).pause()
+	w.recordPause(client)
+	return w.host(client).pause()
 }
 
-// proceed lets it go on, unless it is dead.
-func (w *World) proceed(client int) error {
+// resumeClient resumes a client, unless it is dead.
+func (w *World) resumeClient(client int) error {
 	if w.dead[client-1] {
 		return nil
 	}
-	w.goesOn(client)
-	return w.body(client).resume()
+	w.recordResume(client)
+	return w.host(client).resume()
 }
 
-// stands tells that a client stands still, and goesOn that it does so no more, by one reason.
-// With several it goes on when the last of them has gone. Both are called with the
-// scheduler's lock held.
-func (w *World) stands(client int) {
+// recordPause counts one more reason for which a client stands still, and recordResume one
+// less. The client resumes when the last reason is gone. Callers hold the lock of
+// [planRunner].
+func (w *World) recordPause(client int) {
 	if w.standing[client-1]++; w.standing[client-1] == 1 {
 		w.injector.Record(history.Event{Kind: history.Pause, Client: client})
 	}
 }
 
-func (w *World) goesOn(client int) {
+func (w *World) recordResume(client int) {
 	if w.standing[client-1]--; w.standing[client-1] == 0 {
 		w.injector.Record(history.Event{Kind: history.Resume, Client: client})
 	}

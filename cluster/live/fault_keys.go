@@ -71,8 +71,8 @@ func (w *World) command(node int, c commands) error {
 	switch w.states[node-1] {
 	case down:
 		return nil
-	case still:
-		w.crew.start("commands to a stopped server", func() {
+	case stopped:
+		w.tasks.start("commands to a stopped server", func() {
 			if err := sendAll(w.over, server, c); err != nil && w.over.Err() == nil {
 				w.fail(err)
 			}

@@ -10,56 +10,55 @@ import (
 )
 
 var messageFaults = FaultHandlers{
-	// carrying carries out every fault that does nothing but to messages between
-	// clients and nodes, by the rule that it has for them.
+	// One handler injects every kind that only affects messages between clients and
+	// nodes, by its rule.
 	handler[nemesis.Traffic]{
 		Begin: func(w *World, f injection[nemesis.Traffic]) error {
 			r := f.Action.Rule(draws(w.seed, f.Stream()))
 			over, way := f.Action.Over(w.setting)
 			for _, links := range over {
-				w.disturb(links, way, func(l *wire.Way) { l.Impose(f.Number, r) })
+				w.disturb(links, way, func(l *wire.Direction) { l.Impose(f.Number, r) })
 			}
 			return nil
 		},
 		End: func(w *World, f injection[nemesis.Traffic]) error {
 			over, way := f.Action.Over(w.setting)
 			for _, links := range over {
-				w.mend(links, way, func(l *wire.Way) { l.Lift(f.Number) })
+				w.mend(links, way, func(l *wire.Direction) { l.Lift(f.Number) })
 			}
 			return nil
 		},
 	},
-	// What TCP makes of a bad network its ends see as delays and as resets. A loss is the time
-	// until the message has been sent again often enough; it meets the link as it was when it
-	// was sent first, and no connection is given up for it.
+	// TCP turns loss into delay: the time until a retransmission succeeds. The whole delay is
+	// drawn when the message is sent, and no connection is reset.
 	handler[*nemesis.Loss]{
 		Begin: func(w *World, f injection[*nemesis.Loss]) error {
 			rule := nemesis.Rule{Delay: retransmission(f.Action, draws(w.seed, f.Stream()))}
-			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Way) { l.Impose(f.Number, rule) })
+			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Impose(f.Number, rule) })
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Loss]) error {
-			w.mend(f.Action.Links, f.Action.Way, func(l *wire.Way) { l.Lift(f.Number) })
+			w.mend(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Lift(f.Number) })
 			return nil
 		},
 	},
 	handler[*nemesis.Reset]{
 		Begin: func(w *World, f injection[*nemesis.Reset]) error {
-			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Way) { l.Reset(true) })
+			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Reset(true) })
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Reset]) error {
-			w.mend(f.Action.Links, f.Action.Way, func(l *wire.Way) { l.Reset(false) })
+			w.mend(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Reset(false) })
 			return nil
 		},
 	},
 	handler[*nemesis.Bandwidth]{
 		Begin: func(w *World, f injection[*nemesis.Bandwidth]) error {
-			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Way) { l.Narrow(f.Action.BytesPerSecond) })
+			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Narrow(f.Action.BytesPerSecond) })
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Bandwidth]) error {
-			w.mend(f.Action.Links, f.Action.Way, func(l *wire.Way) { l.Narrow(0) })
+			w.mend(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Narrow(0) })
 			return nil
 		},
 	},
@@ -80,7 +79,7 @@ var messageFaults = FaultHandlers{
 	},
 }
 
-// retransmission draws how much later a message comes of which transmissions are lost.
+// retransmission draws how much later a message arrives because of lost transmissions.
 func retransmission(l *nemesis.Loss, draw func() uint64) func(nemesis.Message) time.Duration {
 	return func(nemesis.Message) (late time.Duration) {
 		for again := range nemesis.Retransmissions {
@@ -93,18 +92,19 @@ func retransmission(l *nemesis.Loss, draw func() uint64) func(nemesis.Message) t
 	}
 }
 
-// disturb does something bad to one way, or both, of every link of the selection.
-func (w *World) disturb(which nemesis.Links, way nemesis.Direction, how func(*wire.Way)) {
-	w.links.Disturb(which, func(client, node int) { w.network.Link(client, node).Each(way, how) })
+// disturb applies change to one direction, or both, of every selected link, on behalf of
+// a fault that begins.
+func (w *World) disturb(which nemesis.Links, way nemesis.Direction, change func(*wire.Direction)) {
+	w.links.Disturb(which, func(client, node int) { w.network.Link(client, node).Each(way, change) })
 }
 
-// mend takes it back.
-func (w *World) mend(which nemesis.Links, way nemesis.Direction, how func(*wire.Way)) {
-	w.links.Mend(which, func(client, node int) { w.network.Link(client, node).Each(way, how) })
+// mend applies restore to them when the fault ends.
+func (w *World) mend(which nemesis.Links, way nemesis.Direction, restore func(*wire.Direction)) {
+	w.links.Mend(which, func(client, node int) { w.network.Link(client, node).Each(way, restore) })
 }
 
-// Duplicates is what can be done to a fleet of servers that take commands from anybody:
-// the connections of copies do not say who they are, and are not encrypted.
+// Duplicates returns the handler for a fleet of servers without authentication and TLS:
+// the connections that carry copies use neither.
 func Duplicates() FaultHandlers {
 	return FaultHandlers{
 		handler[*nemesis.Duplicate]{
@@ -121,11 +121,12 @@ func Duplicates() FaultHandlers {
 	}
 }
 
-// copy says how much later the requests of a fault's links come once more. The links are up.
+// copy sends the requests of a fault's links once more, after a delay; nil ends that. The
+// links stay up.
 func (w *World) copy(d *nemesis.Duplicate, after func() time.Duration) {
 	for _, client := range nemesis.Each(d.Clients, w.setting.Clients) {
 		for _, node := range nemesis.Each(d.Nodes, w.setting.Nodes) {
-			w.network.Link(client, node).Each(nemesis.Requests, func(l *wire.Way) { l.Copy(after) })
+			w.network.Link(client, node).Each(nemesis.Requests, func(l *wire.Direction) { l.Copy(after) })
 		}
 	}
 }

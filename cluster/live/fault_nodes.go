@@ -97,7 +97,7 @@ func (w *World) loseForGood(f injection[*nemesis.PowerLoss]) error {
 	if err := server.LosePower(lossOf(f.Action)); err != nil {
 		return err
 	}
-	w.crew.start(fmt.Sprintf("restart of node %d", f.Action.Node), func() {
+	w.tasks.start(fmt.Sprintf("restart of node %d", f.Action.Node), func() {
 		if err := server.Refuse(w.over); err != nil && w.over.Err() == nil {
 			w.fail(err)
 		}
@@ -112,7 +112,7 @@ func Stops() FaultHandlers {
 		handler[*nemesis.NodePause]{
 			Begin: func(w *World, f injection[*nemesis.NodePause]) error {
 				w.links.Disturb(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
-				w.states[f.Action.Node-1] = still
+				w.states[f.Action.Node-1] = stopped
 				return w.server(f.Action.Node).(Stopper).Stop()
 			},
 			End: func(w *World, f injection[*nemesis.NodePause]) error {

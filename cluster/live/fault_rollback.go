@@ -19,7 +19,7 @@ func Failovers() FaultHandlers {
 			End: func(w *World, f injection[*nemesis.Failover]) error {
 				node, lost := f.Action.Node, w.server(f.Action.Node).(Replicated)
 				var heir Replicated
-				w.comeBack(node, f.Number, func() (err error) {
+				w.recover(node, f.Number, func() (err error) {
 					if heir, err = lost.Promote(w.over); err != nil {
 						return err
 					}
@@ -38,7 +38,7 @@ func Failovers() FaultHandlers {
 		handler[*nemesis.SplitBrain]{
 			Begin: func(w *World, f injection[*nemesis.SplitBrain]) error {
 				node := f.Action.Node
-				w.nemesis.await(w.comebacks[node-1].ending)
+				w.plan.awaitEnd(w.recoveries[node-1].ending)
 				w.links.Disturb(nemesis.Links{Nodes: []int{node}}, untouched)
 				old := w.server(node).(Replicated)
 				old.Part()
@@ -46,19 +46,19 @@ func Failovers() FaultHandlers {
 				if err != nil {
 					return err
 				}
-				w.comebacks[node-1] = comeback{heir: heir}
+				w.recoveries[node-1] = recovery{promoted: heir}
 				return w.leadSome(node, heir.Addr(), func(client int) bool { return !f.Action.Old(client) })
 			},
 			End: func(w *World, f injection[*nemesis.SplitBrain]) error {
 				node := f.Action.Node
-				heir := w.comebacks[node-1].heir
-				w.comebacks[node-1].ending = w.nemesis.end(f.Number, func() error {
+				heir := w.recoveries[node-1].promoted
+				w.recoveries[node-1].ending = w.plan.endLater(f.Number, func() error {
 					if err := w.leadSome(node, heir.Addr(), f.Action.Old); err != nil {
 						return err
 					}
 					return heir.Demote(w.over)
 				}, func() {
-					w.fleet.Servers[node-1], w.comebacks[node-1] = heir, comeback{}
+					w.fleet.Servers[node-1], w.recoveries[node-1] = heir, recovery{}
 					w.links.Mend(nemesis.Links{Nodes: []int{node}}, untouched)
 				})
 				return nil
@@ -113,14 +113,14 @@ func VMRestores() FaultHandlers {
 			Begin: func(w *World, f injection[*nemesis.VMRestore]) error {
 				w.clocks.BeginRestore(f)
 				w.silence(f.Action.Node, f.Number, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
-				w.comebacks[f.Action.Node-1].state = time.Now().Add(-f.Action.Age)
+				w.recoveries[f.Action.Node-1].state = time.Now().Add(-f.Action.Age)
 				return w.server(f.Action.Node).(Rewinder).Stop()
 			},
 			End: func(w *World, f injection[*nemesis.VMRestore]) error {
 				node, server := f.Action.Node, w.server(f.Action.Node)
-				then := w.comebacks[node-1].state
+				then := w.recoveries[node-1].state
 				w.clocks.EndRestore(f)
-				w.comeBack(node, f.Number, func() error {
+				w.recover(node, f.Number, func() error {
 					if err := server.(Rewinder).Rewind(w.over, then); err != nil {
 						return err
 					}

@@ -139,7 +139,7 @@ func (c *clocks) GroundTime() int64 { return c.now }
 func (c *clocks) Missed(m nemesis.Machine) int64 { return c.of(m).clocks[env.Wall].Behind(c.now) }
 
 // Change implements [world.Clockwork].
-func (c *clocks) Change(m nemesis.Machine, which world.Hands, how func(*world.Clock)) {
+func (c *clocks) Change(m nemesis.Machine, which world.ClockSelection, how func(*world.Clock)) {
 	h := c.of(m)
 	h.sample(c.reads(m), c.now)
 	for _, clock := range which.Of(&h.clocks[env.Wall], &h.clocks[env.Monotonic], &h.clocks[env.Boottime]) {
@@ -160,10 +160,10 @@ func (c *clocks) Later(at int64, do func()) {
 }
 
 // Halt implements [world.Clockwork]: there is no program that could stand still.
-func (c *clocks) Halt(int) {}
+func (c *clocks) PauseClient(int) {}
 
 // Proceed implements [world.Clockwork].
-func (c *clocks) Proceed(int) {}
+func (c *clocks) ResumeClient(int) {}
 
 // numberOf numbers machines for their lanes, clients before nodes; machine is its inverse.
 func numberOf(m nemesis.Machine) int {

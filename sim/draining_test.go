@@ -35,8 +35,8 @@ func TestAftermathHoldsTheLink(t *testing.T) {
 	}
 }
 
-// A fault that comes in the aftermath of another finds the link down, and has an
-// aftermath of its own.
+// A fault that begins while a link drains finds the link down. When it ends, the
+// link drains again.
 func TestFaultInAnAftermath(t *testing.T) {
 	stop := &nemesis.NodePause{Node: 1}
 	log := play(t, over(pipelined, fault(stop, 0, 10*ms), fault(stop, 21*ms/2, 20*ms)), func(w *World) {

@@ -9,20 +9,20 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// question is one request of a client to the store. It goes as a message over
-// the link to the node that the client is connected to, and that node passes it
-// on to the leader. Whatever the setting's connections are, it waits for no other
-// message: clients of stores keep many requests on one connection at a time.
-type question struct {
+// storeRequest is one request of a client to the store. It travels as a message to
+// the node that the client is connected to, which forwards it to the leader. It waits
+// for no other message, whatever the setting's connections are: clients of stores
+// keep many requests on one connection at a time.
+type storeRequest struct {
 	request env.StoreRequest
 	outcome outcome
 	reply   env.StoreReply // once it has been carried out
-	message int32          // while it is in the store's hands; otherwise nothing
+	message int32          // while the store holds it; otherwise nothing
 	woken   bool           // what it waits for has been deleted, and that is being replicated
 }
 
-// outcome is what has become of a question. It may have to wait in the node for
-// its way back.
+// outcome is the outcome of a store request. It may have to wait in the node until
+// it can be sent back.
 type outcome uint8
 
 const (
@@ -45,7 +45,7 @@ func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.In
 		return env.StoreReply{}, err
 	}
 	node := c.connected
-	q := &question{request: request, message: nothing}
+	q := &storeRequest{request: request, message: nothing}
 	r := &round{client: c, giveUp: until, silent: env.SetOf(node)}
 	r.replies = r.room[:0]
 	c.asking = append(c.asking, r)
@@ -59,10 +59,10 @@ func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.In
 	return c.conclude(q, reply)
 }
 
-// conclude makes of what has come for a question what its client sees of it.
+// conclude returns the outcome of a request as its client sees it.
 // After every failure the client goes on to the next node. Only a wait that was
 // long enough says nothing about the node.
-func (c *client) conclude(q *question, reply env.Reply) (env.StoreReply, error) {
+func (c *client) conclude(q *storeRequest, reply env.Reply) (env.StoreReply, error) {
 	timeout := errors.Is(reply.Err, causes[gaveUp])
 	if reply.Err == nil {
 		return q.reply, nil
@@ -92,10 +92,10 @@ func (c *client) goOn(from int) {
 	}
 }
 
-// consult deals with a question that a node has taken from its socket.
+// consult handles a store request that a node has read from its socket.
 func (w *World) consult(n *node, i int32) {
 	m := w.network.messages.at(i)
-	q := m.question
+	q := m.storeRequest
 	switch {
 	case q.outcome != undecided:
 		w.inform(i)
@@ -112,10 +112,10 @@ func (w *World) consult(n *node, i int32) {
 	}
 }
 
-// inform sends the outcome of a question on its way to the client.
+// inform sends the outcome of a request to the client.
 func (w *World) inform(i int32) {
 	m := w.network.messages.at(i)
-	switch m.question.outcome {
+	switch m.storeRequest.outcome {
 	case answered:
 		m.answer = env.Yes
 	case unled:
@@ -126,9 +126,9 @@ func (w *World) inform(i int32) {
 	w.reply(i)
 }
 
-// decide lets a question that the store has in its hands go, with its outcome. A
+// decide answers a request that the store holds, with its outcome. A
 // node that stands still passes that on when it goes on.
-func (w *World) decide(q *question, o outcome) {
+func (w *World) decide(q *storeRequest, o outcome) {
 	q.outcome = o
 	i := w.dismiss(q)
 	if n := w.node(int(w.network.messages.at(i).node)); n.busy() {
@@ -138,9 +138,9 @@ func (w *World) decide(q *question, o outcome) {
 	}
 }
 
-// dismiss takes a question out of the store's hands, and returns its message.
-func (w *World) dismiss(q *question) int32 {
-	w.store.held = slices.DeleteFunc(w.store.held, func(other *question) bool { return other == q })
+// dismiss removes a request from the store, and returns its message.
+func (w *World) dismiss(q *storeRequest) int32 {
+	w.store.held = slices.DeleteFunc(w.store.held, func(other *storeRequest) bool { return other == q })
 	i := q.message
 	q.message = nothing
 	return i
@@ -148,7 +148,7 @@ func (w *World) dismiss(q *question) int32 {
 
 // withdraw makes an end of a wait whose client has given it up, so that it is not
 // kept for ever. That takes no message, for nothing follows from it.
-func (w *World) withdraw(q *question) {
+func (w *World) withdraw(q *storeRequest) {
 	if q.request.Op != env.StoreAwait {
 		return
 	}
@@ -158,9 +158,9 @@ func (w *World) withdraw(q *question) {
 	}
 }
 
-// breakHeld tells the client of a question (nil: there is none) that its
+// breakHeld tells the client of a request (nil: there is none) that its
 // connection was reset, if the store has it in its hands.
-func (w *World) breakHeld(q *question) {
+func (w *World) breakHeld(q *storeRequest) {
 	if q != nil && q.message != nothing {
 		w.breakOff(w.dismiss(q))
 	}
@@ -179,9 +179,9 @@ func (w *World) leaveBehind(n *node) {
 	}
 }
 
-// bytes is about the size of a question or its answer in a protocol with numbers
+// bytes is about the size of a request or its answer in a protocol with numbers
 // of eight bytes and counted strings, as ZooKeeper's.
-func (q *question) bytes(asked bool) int64 {
+func (q *storeRequest) bytes(asked bool) int64 {
 	const head = 16
 	if asked {
 		return head + 40 + int64(len(q.request.Key)+len(q.request.Value))

@@ -13,24 +13,25 @@ import (
 	"github.com/lockstorm/lockstorm/world"
 )
 
-// valveType is the name under which toxiproxy knows our toxic.
-const valveType = "lockstorm-valve"
+// toxicType is the name under which toxiproxy knows our toxic.
+const toxicType = "lockstorm-faults"
 
-var registerValve = sync.OnceFunc(func() { toxics.Register(valveType, new(valve)) })
+var registerToxic = sync.OnceFunc(func() { toxics.Register(toxicType, new(faultToxic)) })
 
-// valve is the toxic that does to one direction of a proxy's connections what
-// the rules of the direction's way say. It heeds no interruption, for it is in place before
-// the first connection and is never removed.
-type valve struct{ way *Way }
+// faultToxic is the toxic that applies a [Direction]'s faults to the connections of a
+// proxy. It ignores interrupts: it is installed before the first connection and never
+// removed.
+type faultToxic struct{ direction *Direction }
 
-// message is a piece of a connection's bytes, or, without a chunk, its end.
+// message is a chunk of a connection's bytes or, without a chunk, the end of the
+// connection.
 type message struct {
 	chunk  *stream.StreamChunk
 	due    time.Time // the earliest time at which it may pass
-	leaves time.Time // the same while the way is narrow
+	leaves time.Time // when it has left, while the bandwidth is limited
 }
 
-// wait is how long it has still to wait.
+// wait returns how long the message still has to wait.
 func (m message) wait(g regime) time.Duration {
 	due := m.due
 	if g.perSecond > 0 && due.Before(m.leaves) {
@@ -39,13 +40,13 @@ func (m message) wait(g regime) time.Duration {
 	return time.Until(due)
 }
 
-// Pipe carries one connection, one way.
-func (v *valve) Pipe(stub *toxics.ToxicStub) {
+// Pipe forwards one direction of one connection.
+func (v *faultToxic) Pipe(stub *toxics.ToxicStub) {
 	defer stub.Close()
 	in := stub.Input
 	var queue []message
 	for {
-		g, changed := v.way.now()
+		g, changed := v.direction.now()
 		if g.resets && len(queue) > 0 && queue[0].chunk != nil {
 			stub.Close()
 			drain(in)
@@ -75,32 +76,31 @@ func (v *valve) Pipe(stub *toxics.ToxicStub) {
 			v.copy(g, head)
 		case <-due:
 		case <-changed:
-		case <-v.way.closed:
+		case <-v.direction.closed:
 			drain(in)
 			return
 		}
 	}
 }
 
-// message is a piece of bytes that has come, or the end.
-func (v *valve) message(g regime, chunk *stream.StreamChunk) message {
+// message makes a message of a chunk, or of the end.
+func (v *faultToxic) message(g regime, chunk *stream.StreamChunk) message {
 	m := message{chunk: chunk, due: time.Now().Add(v.delay(g.rules, chunk))}
 	if chunk != nil && g.perSecond > 0 {
-		m.leaves = v.way.leaves(len(chunk.Data))
+		m.leaves = v.direction.leaves(len(chunk.Data))
 	}
 	return m
 }
 
-// delay and held ask the rules, if there are any: without a fault nobody needs to know
-// what the bytes say.
-func (v *valve) delay(rules world.Rules, chunk *stream.StreamChunk) time.Duration {
+// delay and held apply the rules. Without rules the bytes need not be parsed.
+func (v *faultToxic) delay(rules world.Rules, chunk *stream.StreamChunk) time.Duration {
 	if len(rules) == 0 {
 		return 0
 	}
 	return rules.Delay(v.seen(chunk))
 }
 
-func (v *valve) held(rules world.Rules, chunk *stream.StreamChunk) bool {
+func (v *faultToxic) held(rules world.Rules, chunk *stream.StreamChunk) bool {
 	if len(rules) == 0 {
 		return false
 	}
@@ -108,20 +108,19 @@ func (v *valve) held(rules world.Rules, chunk *stream.StreamChunk) bool {
 	return held
 }
 
-// copy has a piece that has just passed sent once more, if a fault asks for that.
-func (v *valve) copy(g regime, chunk *stream.StreamChunk) {
-	if g.copies != nil && v.way.copier != nil && whole(chunk.Data) {
-		v.way.copier.send(slices.Clone(chunk.Data), chunk.Timestamp, g.copies())
+// copy sends a chunk that has just passed once more, if a fault duplicates requests.
+func (v *faultToxic) copy(g regime, chunk *stream.StreamChunk) {
+	if g.copies != nil && v.direction.copier != nil && whole(chunk.Data) {
+		v.direction.copier.send(slices.Clone(chunk.Data), chunk.Timestamp, g.copies())
 	}
 }
 
-// seen is what the rules are told of a piece of bytes. Of a reply that is not the
-// key: which request it answers only Redis and its client know. Nor of a request that is
-// encrypted; no fault that there is asks for it.
-func (v *valve) seen(chunk *stream.StreamChunk) nemesis.Message {
-	seen := v.way.place
+// seen returns what rules may know about a chunk. The key is missing for replies, since
+// they do not say which request they answer, and for encrypted requests.
+func (v *faultToxic) seen(chunk *stream.StreamChunk) nemesis.Message {
+	seen := v.direction.place
 	if chunk != nil && seen.Way == nemesis.Requests {
-		seen.Key = strings.TrimPrefix(keyOf(chunk.Data), v.way.prefix)
+		seen.Key = strings.TrimPrefix(keyOf(chunk.Data), v.direction.prefix)
 	}
 	return seen
 }
@@ -134,7 +133,7 @@ func (m message) after(queue []message) message {
 	return m
 }
 
-// drain takes what still comes, so that whoever sends it can end.
+// drain reads the rest of the input, so that its sender can end.
 func drain(in <-chan *stream.StreamChunk) {
 	if in == nil {
 		return

@@ -6,39 +6,38 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// letGo lets a fault let go of links, after it has done to each what mend does.
-// What the fault has held up is not gone with it, and where requests share
-// connections, those that come later wait for it. So a link with something on
-// such a connection stays down, for its aftermath, until that is through: a
-// client cannot count on a quick round trip before.
+// letGo ends a fault of links: it applies mend to each of them. Messages that the
+// fault held up are still under way, and later requests that share a connection
+// with them wait for them. So such a link keeps counting as down while it drains:
+// no client can expect a quick round trip before.
 func (w *World) letGo(which nemesis.Links, mend func(client, node int)) {
 	w.links.Mend(which, func(client, node int) {
 		mend(client, node)
 		l := w.network.link(client, node)
-		held := len(l.aftermath) > 0
-		l.aftermath = l.inTheWay()
-		if len(l.aftermath) > 0 && l.batches != nil {
+		held := len(l.draining) > 0
+		l.draining = l.unfinished()
+		if len(l.draining) > 0 && l.batches != nil {
 			l.batches.watch()
 		}
-		if !held && len(l.aftermath) > 0 {
+		if !held && len(l.draining) > 0 {
 			w.links.Disturb(one(client, node), untouched)
 		}
 	})
 }
 
-// through has to be called when something has left a shared connection. It
-// lets go of the link when the aftermath is over.
-func (w *World) through(client, node int) {
+// drained has to be called when a message has left a shared connection. It marks
+// the link as up once it has drained.
+func (w *World) drained(client, node int) {
 	l := w.network.link(client, node)
-	if len(l.aftermath) > 0 && !slices.ContainsFunc(l.aftermath, l.awaits) {
-		l.aftermath = nil
+	if len(l.draining) > 0 && !slices.ContainsFunc(l.draining, l.awaits) {
+		l.draining = nil
 		w.links.Mend(one(client, node), untouched)
 	}
 }
 
-// inTheWay returns the rounds whose answers have to come before that of a
+// unfinished returns the rounds whose replies have to arrive before the reply to a
 // request that is sent now.
-func (l *link) inTheWay() []*round {
+func (l *link) unfinished() []*round {
 	var rounds []*round
 	if c := l.connection; c != nil && len(c.asked) > 0 {
 		rounds = append(rounds, c.asked[len(c.asked)-1])
@@ -52,8 +51,8 @@ func (l *link) inTheWay() []*round {
 	return rounds
 }
 
-// awaits reports whether an answer to the round is to come over a connection of
-// the link that others share.
+// awaits reports whether a shared connection of the link still has to deliver a
+// reply to the round.
 func (l *link) awaits(r *round) bool {
 	return l.connection != nil && slices.Contains(l.connection.asked, r) ||
 		slices.ContainsFunc(l.pool.busy, func(q *pooled) bool { return q.round == r }) ||

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// crew is the goroutines of a run.
-type crew struct {
-	mu        sync.Mutex
-	members   []*member
-	dismissed bool
+// taskGroup is the goroutines of a run.
+type taskGroup struct {
+	mu      sync.Mutex
+	members []*member
+	closed  bool
 }
 
 type member struct {
@@ -21,12 +21,12 @@ type member struct {
 	gone chan struct{} // closed when it has ended
 }
 
-// start runs f on a goroutine. A panic in it goes to broken. Nobody joins a
-// crew that is dismissed: start returns nil then.
-func (c *crew) start(name string, f func(), broken func(error)) *member {
+// start runs f on a goroutine and passes a panic in it to broken. It returns nil
+// if the group is closed.
+func (c *taskGroup) start(name string, f func(), broken func(error)) *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dismissed {
+	if c.closed {
 		return nil
 	}
 	m := &member{name: name, gone: make(chan struct{})}
@@ -43,7 +43,7 @@ func (c *crew) start(name string, f func(), broken func(error)) *member {
 	return m
 }
 
-func (c *crew) leave(m *member) {
+func (c *taskGroup) leave(m *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.Index(c.members, m)
@@ -51,25 +51,25 @@ func (c *crew) leave(m *member) {
 	close(m.gone)
 }
 
-// dismiss waits for all goroutines to end. The error names those that have
-// not when patience is over.
-func (c *crew) dismiss(patience time.Duration) error {
+// wait closes the group and waits until all goroutines have ended. After the
+// timeout it returns an error that names those that have not.
+func (c *taskGroup) wait(timeout time.Duration) error {
 	c.mu.Lock()
-	c.dismissed = true
+	c.closed = true
 	members := slices.Clone(c.members)
 	c.mu.Unlock()
-	late := time.After(patience)
+	late := time.After(timeout)
 	for _, m := range members {
 		select {
 		case <-m.gone:
 		case <-late:
-			return c.stuck(patience)
+			return c.unfinished(timeout)
 		}
 	}
 	return nil
 }
 
-func (c *crew) stuck(patience time.Duration) error {
+func (c *taskGroup) unfinished(timeout time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var names []string
@@ -79,5 +79,5 @@ func (c *crew) stuck(patience time.Duration) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%v after the end of the run these have not ended: %s", patience, strings.Join(names, "; "))
+	return fmt.Errorf("%v after the end of the run these have not ended: %s", timeout, strings.Join(names, "; "))
 }

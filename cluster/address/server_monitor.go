@@ -26,9 +26,9 @@ func settle() { time.Sleep(50 * time.Millisecond) }
 // sweepPatience is how long it may take to delete the keys of a run on one server.
 const sweepPatience = time.Minute
 
-// crew watches the servers of a run, over a connection of our own to each, and takes away
-// at the end what the run has left on them.
-type crew struct {
+// serverMonitor watches the servers of a run, over a connection of its own to each, and
+// deletes at the end what the run has left on them.
+type serverMonitor struct {
 	connect redisnode.Options
 	died    chan error
 	over    context.Context
@@ -38,8 +38,8 @@ type crew struct {
 	conns    []*vetting.Conn // each of its goroutine, until these are gone
 }
 
-func watch(conns []*vetting.Conn, connect redisnode.Options) *crew {
-	c := &crew{connect: connect, conns: conns, died: make(chan error, 1)}
+func watch(conns []*vetting.Conn, connect redisnode.Options) *serverMonitor {
+	c := &serverMonitor{connect: connect, conns: conns, died: make(chan error, 1)}
 	c.over, c.end = context.WithCancel(context.Background())
 	for _, conn := range conns {
 		c.watching.Go(func() { c.watch(conn) })
@@ -48,7 +48,7 @@ func watch(conns []*vetting.Conn, connect redisnode.Options) *crew {
 }
 
 // watch looks at one server again and again.
-func (c *crew) watch(conn *vetting.Conn) {
+func (c *serverMonitor) watch(conn *vetting.Conn) {
 	next := time.NewTicker(lookEvery)
 	defer next.Stop()
 	for {
@@ -68,7 +68,7 @@ func (c *crew) watch(conn *vetting.Conn) {
 }
 
 // look says what has become of a server, if something has; nil also if the run is over.
-func (c *crew) look(conn *vetting.Conn) error {
+func (c *serverMonitor) look(conn *vetting.Conn) error {
 	ctx, cancel := context.WithTimeout(c.over, lookPatience)
 	defer cancel()
 	err := conn.Still(ctx, c.connect)
@@ -87,7 +87,7 @@ func unplanned(change error) error {
 }
 
 // close ends the watch and deletes all keys of the run.
-func (c *crew) close() error {
+func (c *serverMonitor) close() error {
 	c.end()
 	c.watching.Wait()
 	errs := make([]error, len(c.conns))
@@ -100,7 +100,7 @@ func (c *crew) close() error {
 }
 
 // tidy deletes the keys of the run on one server.
-func (c *crew) tidy(conn *vetting.Conn) error {
+func (c *serverMonitor) tidy(conn *vetting.Conn) error {
 	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), sweepPatience)
 	defer cancel()

@@ -18,7 +18,7 @@ func trueClock(_ int, _ env.Clock, until env.Instant) history.Time { return hist
 
 func TestLapsesComeInTheOrderOfTime(t *testing.T) {
 	var log history.Log
-	l := NewLapses(trueClock, log.Record)
+	l := NewLeaseExpiries(trueClock, log.Record)
 	for _, until := range []env.Instant{30, 10, 20, 90} {
 		l.Watch(0, 1, env.Monotonic, "r", fmt.Sprint(until), until)
 	}
@@ -39,7 +39,7 @@ func TestLapsesComeInTheOrderOfTime(t *testing.T) {
 
 func TestLapseAskedForLateIsWrittenAtOnce(t *testing.T) {
 	var log history.Log
-	l := NewLapses(trueClock, log.Record)
+	l := NewLeaseExpiries(trueClock, log.Record)
 	l.Watch(50, 1, env.Monotonic, "r", "a", 10)
 	want := history.Log{{Time: 50, Since: 10, Kind: history.Lapse, Client: 1, Resource: "r", Token: "a", Until: 10}}
 	if !slices.Equal(log, want) {
@@ -52,7 +52,7 @@ func TestLapseAskedForLateIsWrittenAtOnce(t *testing.T) {
 func TestLapsesFollowAClock(t *testing.T) {
 	var log history.Log
 	half := false
-	l := NewLapses(func(client int, clock env.Clock, until env.Instant) history.Time {
+	l := NewLeaseExpiries(func(client int, clock env.Clock, until env.Instant) history.Time {
 		if client == 1 && clock == env.Wall && half {
 			return 20 + 2*history.Time(until-20)
 		}
@@ -79,7 +79,7 @@ func TestLapsesFollowAClock(t *testing.T) {
 func TestLapsesAgreeWithThoseThatLookAllTheTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var log, want history.Log
-		l := NewLapses(trueClock, log.Record)
+		l := NewLeaseExpiries(trueClock, log.Record)
 		watched := map[holder]env.Instant{}
 		now := history.Time(0)
 		for range rapid.IntRange(0, 60).Draw(t, "operations") {
@@ -137,7 +137,7 @@ func inOrder(log history.Log) bool {
 
 func TestNothingDueAllocatesNothing(t *testing.T) {
 	var log history.Log
-	l := NewLapses(trueClock, log.Record)
+	l := NewLeaseExpiries(trueClock, log.Record)
 	l.Watch(0, 1, env.Monotonic, "r", "stays", env.Instant(time.Hour))
 	l.Watch(0, 1, env.Monotonic, "r", "a", env.Instant(time.Hour))
 	l.Unwatch(0, 1, "a")

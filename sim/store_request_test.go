@@ -224,8 +224,8 @@ func TestStoreForgets(t *testing.T) {
 	}, func(*World) {})
 	r := w.store
 	for what, n := range map[string]int{
-		"questions": len(r.held), "asked": len(w.clients[0].asking), "sessions": len(r.machine.sessions), "bars": len(r.machine.bars),
-		"entries": len(r.machine.entries), "log": len(r.replica.log), "messages": len(w.network.messages.all), "turns": len(w.turns.all),
+		"requests": len(r.held), "asked": len(w.clients[0].asking), "sessions": len(r.machine.sessions), "bars": len(r.machine.bars),
+		"entries": len(r.machine.entries), "log": len(r.replica.log), "messages": len(w.network.messages.all), "delayed": len(w.delayed.all),
 	} {
 		if n > 10 {
 			t.Errorf("%d %s are left", n, what)

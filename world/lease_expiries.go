@@ -16,14 +16,14 @@ import (
 // withdrawn. What had come due before it was asked for is written when it is, and says
 // since when it was so: a lock may name an end of validity only after its clock has come
 // to it.
-type Lapses struct {
+type LeaseExpiries struct {
 	ground  func(client int, clock env.Clock, until env.Instant) history.Time
 	record  func(e *history.Event)
-	watched []lapse      // in the order in which they were first asked for
-	next    history.Time // none is due before
+	watched []leaseExpiry // in the order in which they were first asked for
+	next    history.Time  // none is due before
 }
 
-type lapse struct {
+type leaseExpiry struct {
 	due      history.Time
 	since    history.Time // it was due then, before it was asked for; 0: it was not
 	client   int
@@ -36,15 +36,15 @@ type lapse struct {
 // NewLapses returns an empty list. ground tells when a client's clock comes to
 // until, as that clock runs now, or when it has done so. record writes an event with the
 // time that it bears.
-func NewLapses(ground func(client int, clock env.Clock, until env.Instant) history.Time, record func(e *history.Event)) *Lapses {
-	return &Lapses{ground: ground, record: record, next: math.MaxInt64}
+func NewLeaseExpiries(ground func(client int, clock env.Clock, until env.Instant) history.Time, record func(e *history.Event)) *LeaseExpiries {
+	return &LeaseExpiries{ground: ground, record: record, next: math.MaxInt64}
 }
 
 // Watch asks for a lapse when the client's clock first comes to until, in place
 // of what was asked for the same client and token before.
-func (l *Lapses) Watch(now history.Time, client int, clock env.Clock, resource, token string, until env.Instant) {
+func (l *LeaseExpiries) Watch(now history.Time, client int, clock env.Clock, resource, token string, until env.Instant) {
 	l.Flush(now)
-	asked := lapse{due: l.ground(client, clock, until), client: client, clock: clock, resource: resource, token: token, until: until}
+	asked := leaseExpiry{due: l.ground(client, clock, until), client: client, clock: clock, resource: resource, token: token, until: until}
 	if asked.due < now {
 		asked.due, asked.since = now, max(asked.due, 1) // 0 would say that it was not
 	}
@@ -58,7 +58,7 @@ func (l *Lapses) Watch(now history.Time, client int, clock env.Clock, resource, 
 }
 
 // Unwatch withdraws what was asked for the client and token, if anything.
-func (l *Lapses) Unwatch(now history.Time, client int, token string) {
+func (l *LeaseExpiries) Unwatch(now history.Time, client int, token string) {
 	l.Flush(now)
 	if i := l.find(client, token); i >= 0 {
 		l.watched = slices.Delete(l.watched, i, i+1)
@@ -67,7 +67,7 @@ func (l *Lapses) Unwatch(now history.Time, client int, token string) {
 
 // ClockChanged works out anew when the client's lapses are due. Those that
 // came due while its clocks ran as before have done so.
-func (l *Lapses) ClockChanged(now history.Time, client int) {
+func (l *LeaseExpiries) ClockChanged(now history.Time, client int) {
 	l.Flush(now)
 	for i := range l.watched {
 		if w := &l.watched[i]; w.client == client {
@@ -78,14 +78,14 @@ func (l *Lapses) ClockChanged(now history.Time, client int) {
 }
 
 // Flush writes the lapses that have come due by now, the earliest first.
-func (l *Lapses) Flush(now history.Time) {
+func (l *LeaseExpiries) Flush(now history.Time) {
 	if now >= l.next {
 		l.flush(now)
 	}
 }
 
 // flush is apart so that Flush, which mostly has nothing to do, is inlined.
-func (l *Lapses) flush(now history.Time) {
+func (l *LeaseExpiries) flush(now history.Time) {
 	for {
 		i := l.earliest()
 		if i < 0 {
@@ -106,7 +106,7 @@ func (l *Lapses) flush(now history.Time) {
 }
 
 // earliest returns the index of the lapse that is due first, or -1.
-func (l *Lapses) earliest() int {
+func (l *LeaseExpiries) earliest() int {
 	first := -1
 	for i := range l.watched {
 		if first < 0 || l.watched[i].due < l.watched[first].due {
@@ -118,7 +118,7 @@ func (l *Lapses) earliest() int {
 
 // find returns the index of the client's lapse for the token, or -1. It looks
 // from the end, because most are replaced or withdrawn soon.
-func (l *Lapses) find(client int, token string) int {
+func (l *LeaseExpiries) find(client int, token string) int {
 	for i := len(l.watched) - 1; i >= 0; i-- {
 		if w := &l.watched[i]; w.client == client && w.token == token {
 			return i
