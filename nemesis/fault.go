@@ -18,28 +18,28 @@ type Fault struct {
 type Action interface {
 	// Kind names the action's kind.
 	Kind() Kind
-	// String tells a person what happens, as in "node 2 crashes".
+	// String describes the action, as in "node 2 crashes".
 	String() string
-	// validate names the field that does not fit the setting.
+	// validate returns a [FieldError] for a field that does not fit the setting.
 	validate(s Setting) error
-	// targets names what the action takes hold of, as in "the server of
-	// node 3"; two faults must not hold the same target at the same time.
+	// claims names what the action affects, as in "the server of node 3". Two
+	// faults with the same claim must not overlap.
 	claims(s Setting) []string
-	// ending says what the end of the fault means, or why it has none.
+	// ending says whether the fault can end, and how.
 	ending() ending
-	// random returns an action of the same kind whose fields are drawn, for a
-	// setting that lacks nothing (see [lackOf]).
-	random(d *paramGenerator) Action
+	// random returns an action of the same kind with drawn fields, for a setting
+	// that meets its requirement (see [unmetRequirement]).
+	random(g *paramGenerator) Action
 }
 
-// needy is implemented by the actions that some settings have no room for,
+// settingDependent is implemented by actions that are impossible in some settings,
 // whatever their fields.
 type settingDependent interface {
-	// lacks says what the setting does not have, if anything.
+	// requires returns an error that says what the setting lacks, if anything.
 	requires(s Setting) error
 }
 
-// lackOf says why a kind of fault is impossible in a setting, if it is.
+// unmetRequirement returns an error if an action is impossible in a setting.
 func unmetRequirement(a Action, s Setting) error {
 	if n, ok := a.(settingDependent); ok {
 		return n.requires(s)
@@ -47,13 +47,13 @@ func unmetRequirement(a Action, s Setting) error {
 	return nil
 }
 
-// ending is what the end of a kind of fault may be.
+// ending says how a kind of fault can end.
 type ending struct {
-	required  bool          // the fault has to say when it ends
-	heals     bool          // and why it must: only what ends can heal
-	forbidden string        // the fault cannot end, and why
-	automatic string        // the fault lasts, and ends when its world says so; why no end can be given
-	after     time.Duration // after which it ends by itself; 0: it is over at once if it cannot end
+	required  bool          // the fault must name its end
+	heals     bool          // it must because only a fault that ends can heal
+	forbidden string        // why the fault cannot have an end
+	automatic string        // why the plan cannot name the end: the world ends the fault itself
+	after     time.Duration // it ends by itself after this time; 0: at once, if it cannot have an end
 }
 
 // Kind is a kind of fault.
@@ -67,8 +67,8 @@ func (k Kind) one() string {
 	return "a " + string(k)
 }
 
-// kinds lists all kinds of faults, with one of each and what it does. Replay
-// strings count on their order: a new kind goes to the end.
+// kinds lists every kind of fault with its effect. Replay strings depend on the
+// order: a new kind goes to the end.
 var kinds = []struct {
 	zero Action
 	what string

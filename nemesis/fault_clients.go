@@ -56,9 +56,9 @@ func (p *Pause) features() []Feature {
 	return nil
 }
 
-func (*Pause) random(d *paramGenerator) Action {
-	p := &Pause{Client: d.client()}
-	if d.chance(30) {
+func (*Pause) random(g *paramGenerator) Action {
+	p := &Pause{Client: g.client()}
+	if g.chance(30) {
 		p.First = TimersFirst
 	}
 	return p
@@ -87,7 +87,7 @@ func (u *Suspend) claims(Setting) []string { return machineOf(u.Client) }
 
 func (*Suspend) ending() ending { return ending{} }
 
-func (*Suspend) random(d *paramGenerator) Action { return &Suspend{Client: d.client()} }
+func (*Suspend) random(g *paramGenerator) Action { return &Suspend{Client: g.client()} }
 
 // machineOf names what a fault holds that stops a client's machine.
 func machineOf(client int) []string {
@@ -122,8 +122,8 @@ func (n *Snapshot) claims(Setting) []string { return machineOf(n.Client) }
 
 func (n *Snapshot) ending() ending { return n.Healing.ending() }
 
-func (*Snapshot) random(d *paramGenerator) Action {
-	return &Snapshot{Client: d.client(), Healing: d.healing()}
+func (*Snapshot) random(g *paramGenerator) Action {
+	return &Snapshot{Client: g.client(), Healing: g.healing()}
 }
 
 // Clone makes clients' machines clones of one, as machines are that are started from
@@ -168,8 +168,8 @@ func (*Clone) ending() ending {
 	return ending{forbidden: "clients that have one state of randomness keep it"}
 }
 
-func (*Clone) random(d *paramGenerator) Action {
-	c := &Clone{Clients: d.clients()}
+func (*Clone) random(g *paramGenerator) Action {
+	c := &Clone{Clients: g.clients()}
 	if len(c.Clients) == 1 {
 		c.Clients = nil
 	}
@@ -201,7 +201,7 @@ func (*Cancel) ending() ending {
 	return ending{forbidden: "a call that has been cancelled is over; its client goes on by itself"}
 }
 
-func (*Cancel) random(d *paramGenerator) Action { return &Cancel{Client: d.client()} }
+func (*Cancel) random(g *paramGenerator) Action { return &Cancel{Client: g.client()} }
 
 // Kill ends a client for good, in the middle of whatever it does.
 type Kill struct {
@@ -223,4 +223,4 @@ func (k *Kill) claims(Setting) []string {
 
 func (*Kill) ending() ending { return ending{forbidden: "a client that has died does not come back"} }
 
-func (*Kill) random(d *paramGenerator) Action { return &Kill{Client: d.client()} }
+func (*Kill) random(g *paramGenerator) Action { return &Kill{Client: g.client()} }

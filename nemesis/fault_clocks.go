@@ -54,8 +54,8 @@ func (j *ClockJump) ending() ending {
 	return j.Healing.ending()
 }
 
-func (*ClockJump) random(d *paramGenerator) Action {
-	return &ClockJump{Machine: d.machine(), By: d.eitherWay(d.length()), Healing: d.healing()}
+func (*ClockJump) random(g *paramGenerator) Action {
+	return &ClockJump{Machine: g.machine(), By: g.eitherWay(g.length()), Healing: g.healing()}
 }
 
 // ClockRate makes the clocks of a node or of a client run fast (PPM above 0)
@@ -96,12 +96,12 @@ func (r *ClockRate) claims(Setting) []string { return []string{rate(r.Machine)} 
 
 func (r *ClockRate) ending() ending { return r.Healing.ending() }
 
-func (*ClockRate) random(d *paramGenerator) Action {
-	ppm := int64(1) << d.below(18) // up to 13 %
-	if d.chance(50) {
+func (*ClockRate) random(g *paramGenerator) Action {
+	ppm := int64(1) << g.below(18) // up to 13 %
+	if g.chance(50) {
 		ppm = -ppm
 	}
-	return &ClockRate{Machine: d.machine(), PPM: ppm, Healing: d.healing()}
+	return &ClockRate{Machine: g.machine(), PPM: ppm, Healing: g.healing()}
 }
 
 // rate names the rate of a machine's clocks as a target.
@@ -137,10 +137,10 @@ func (l *ClockSlew) ending() ending {
 	return ending{forbidden: "a slew ends by itself", after: SlewTime(l.By, l.PPM)}
 }
 
-func (*ClockSlew) random(d *paramGenerator) Action {
-	ppm := d.slewRate()
-	gained := max(1, d.length()/1_000_000*time.Duration(ppm))
-	return &ClockSlew{Machine: d.machine(), By: d.eitherWay(gained), PPM: ppm}
+func (*ClockSlew) random(g *paramGenerator) Action {
+	ppm := g.slewRate()
+	gained := max(1, g.length()/1_000_000*time.Duration(ppm))
+	return &ClockSlew{Machine: g.machine(), By: g.eitherWay(gained), PPM: ppm}
 }
 
 // ClockStrobe makes the wall clock of a node or of a client flip, every Period,
@@ -175,8 +175,8 @@ func (o *ClockStrobe) claims(Setting) []string {
 
 func (*ClockStrobe) ending() ending { return ending{} }
 
-func (*ClockStrobe) random(d *paramGenerator) Action {
-	return &ClockStrobe{Machine: d.machine(), By: d.eitherWay(d.length()), Period: max(d.length(), time.Millisecond)}
+func (*ClockStrobe) random(g *paramGenerator) Action {
+	return &ClockStrobe{Machine: g.machine(), By: g.eitherWay(g.length()), Period: max(g.length(), time.Millisecond)}
 }
 
 // ClockFreeze makes the wall clock of a node or of a client stand still. The
@@ -206,8 +206,8 @@ func (f *ClockFreeze) claims(Setting) []string { return []string{rate(f.Machine)
 
 func (f *ClockFreeze) ending() ending { return f.Healing.ending() }
 
-func (*ClockFreeze) random(d *paramGenerator) Action {
-	return &ClockFreeze{Machine: d.machine(), Healing: d.healing()}
+func (*ClockFreeze) random(g *paramGenerator) Action {
+	return &ClockFreeze{Machine: g.machine(), Healing: g.healing()}
 }
 
 // Heal is what becomes, at the end of a clock fault, of the error that the

@@ -65,9 +65,9 @@ func (e *Evict) claims(Setting) []string {
 func (*Evict) ending() ending { return ending{forbidden: "keys that are evicted do not come back"} }
 
 // What resources there are a setting does not say, so none is drawn.
-func (*Evict) random(d *paramGenerator) Action {
-	e := &Evict{Node: d.node()}
-	if d.chance(30) {
+func (*Evict) random(g *paramGenerator) Action {
+	e := &Evict{Node: g.node()}
+	if g.chance(30) {
 		e.Policy = AllKeys
 	}
 	return e
@@ -97,7 +97,7 @@ func (*ScriptFlush) ending() ending {
 	return ending{forbidden: "scripts are loaded again when they are used next"}
 }
 
-func (*ScriptFlush) random(d *paramGenerator) Action { return &ScriptFlush{Node: d.node()} }
+func (*ScriptFlush) random(g *paramGenerator) Action { return &ScriptFlush{Node: g.node()} }
 
 // NodeError makes nodes answer with an error in place of doing what they are
 // asked, from the start to the end.
@@ -156,6 +156,6 @@ func (e *NodeError) claims(s Setting) []string {
 
 func (*NodeError) ending() ending { return ending{} }
 
-func (*NodeError) random(d *paramGenerator) Action {
-	return &NodeError{Nodes: d.nodes(), Error: [...]ErrorName{Loading, OOM, ReadOnly}[d.below(3)]}
+func (*NodeError) random(g *paramGenerator) Action {
+	return &NodeError{Nodes: g.nodes(), Error: [...]ErrorName{Loading, OOM, ReadOnly}[g.below(3)]}
 }

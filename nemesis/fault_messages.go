@@ -6,45 +6,45 @@ import (
 	"time"
 )
 
-// Traffic is an action that does nothing but to messages between clients and
-// nodes, and says what in terms that belong to no world. A backend that carries
-// out one such kind carries out all, those to come as well.
+// Traffic is an action that only affects messages between clients and nodes. Its
+// rule belongs to no world, so a backend that injects one such kind injects all of
+// them, future kinds included.
 type Traffic interface {
 	Action
-	// Over lists the links that the fault takes hold of, none twice, and which
-	// way of them is meant.
+	// Over lists the links that the fault affects, none twice, and in which
+	// direction.
 	Over(s Setting) (links []Links, way Direction)
-	// Rule says what becomes of the messages on those links. draw gives random
-	// bits from a stream of the fault's own.
+	// Rule says what happens to messages on those links. draw returns random bits
+	// from the fault's own stream.
 	Rule(draw func() uint64) Rule
 }
 
-// Rule is what a fault does to each message that comes under it. Its functions
-// depend on nothing but the message and the draws of the fault, and may be called
-// by several goroutines at a time.
+// Rule says what a fault does to each message that it affects. Its functions depend
+// only on the message and on the draws of the fault, and must be safe for concurrent
+// use.
 type Rule struct {
-	// Delay says how much longer the message takes, at least 0. It is asked
-	// once, when the message sets out. nil: no message takes longer.
+	// Delay returns how much longer the message takes, at least 0. It is called
+	// once, when the message is sent. nil: no message takes longer.
 	Delay func(m Message) time.Duration
-	// Holds reports whether the message, when it comes to the end of its way,
-	// is held back until the fault ends. nil: none is.
+	// Holds reports whether the message is held back, just before it arrives,
+	// until the fault ends. nil: no message is.
 	Holds func(m Message) bool
 }
 
-// Message is what a rule is told of a message between a client and a node.
+// Message is what a rule knows about a message between a client and a node.
 type Message struct {
 	Client, Node int
 	Way          Direction // Requests or Replies
-	Key          string    // of the command, or of the one that is answered; "": it has none, or the world cannot tell
+	Key          string    // of the command, or of the command it replies to; "" if there is none or the world does not know it
 }
 
-// slower is the rule that all messages take longer.
+// delayBy returns the rule that delays every message.
 func delayBy(by Distribution, draw func() uint64) Rule {
 	table := by.Table()
 	return Rule{Delay: func(Message) time.Duration { return table.Draw(draw()) }}
 }
 
-// Silence is the rule that no message arrives while the fault lasts.
+// HoldAll returns the rule that holds every message until the fault ends.
 func HoldAll() Rule { return Rule{Holds: func(Message) bool { return true }} }
 
 // Latency adds to the time that each message takes over the links between
@@ -79,8 +79,8 @@ func (l *Latency) Rule(draw func() uint64) Rule { return delayBy(l.Add, draw) }
 
 func (*Latency) ending() ending { return ending{} }
 
-func (*Latency) random(d *paramGenerator) Action {
-	return &Latency{Links: d.links(), Way: d.direction(), Add: d.delay()}
+func (*Latency) random(g *paramGenerator) Action {
+	return &Latency{Links: g.links(), Way: g.direction(), Add: g.delay()}
 }
 
 // Loss loses transmissions of messages over links. A connection hides that: a
@@ -136,10 +136,10 @@ func (l *Loss) claims(s Setting) []string { return l.named("the loss", s) }
 
 func (*Loss) ending() ending { return ending{} }
 
-func (*Loss) random(d *paramGenerator) Action {
-	l := &Loss{Links: d.links(), Way: d.direction(), Percent: 1 + d.below(60)}
-	if d.chance(30) {
-		l.RTO = min(round(d.length())+time.Millisecond, MaxRTO)
+func (*Loss) random(g *paramGenerator) Action {
+	l := &Loss{Links: g.links(), Way: g.direction(), Percent: 1 + g.below(60)}
+	if g.chance(30) {
+		l.RTO = min(round(g.length())+time.Millisecond, MaxRTO)
 	}
 	return l
 }
@@ -170,8 +170,8 @@ func (*Bandwidth) ending() ending { return ending{} }
 
 // A command and its reply have about a hundred bytes, so that a message takes
 // from a millisecond to half a second.
-func (*Bandwidth) random(d *paramGenerator) Action {
-	return &Bandwidth{Links: d.links(), Way: d.direction(), BytesPerSecond: 256 << d.below(10)}
+func (*Bandwidth) random(g *paramGenerator) Action {
+	return &Bandwidth{Links: g.links(), Way: g.direction(), BytesPerSecond: 256 << g.below(10)}
 }
 
 // Duplicate has requests come to a node twice: a proxy in front of it sends each once
@@ -214,8 +214,8 @@ func (c *Duplicate) claims(s Setting) []string { return c.named("the copies", s)
 
 func (*Duplicate) ending() ending { return ending{} }
 
-func (*Duplicate) random(d *paramGenerator) Action {
-	return &Duplicate{Links: d.links(), After: d.delay()}
+func (*Duplicate) random(g *paramGenerator) Action {
+	return &Duplicate{Links: g.links(), After: g.delay()}
 }
 
 // GuardLatency adds to the time that clients' accesses take on the way to the
@@ -248,12 +248,12 @@ func (l *GuardLatency) claims(s Setting) []string {
 	return all
 }
 
-// Rule says what becomes of the accesses. It is that of no [Traffic], for they
-// go over no link to a node.
+// Rule says what happens to the accesses. The action is no [Traffic], because
+// accesses use no link to a node.
 func (l *GuardLatency) Rule(draw func() uint64) Rule { return delayBy(l.Add, draw) }
 
 func (*GuardLatency) ending() ending { return ending{} }
 
-func (*GuardLatency) random(d *paramGenerator) Action {
-	return &GuardLatency{Clients: d.some(d.setting.Clients), Add: d.delay()}
+func (*GuardLatency) random(g *paramGenerator) Action {
+	return &GuardLatency{Clients: g.some(g.setting.Clients), Add: g.delay()}
 }

@@ -36,8 +36,8 @@ func (c *Crash) ending() ending { return Restart(c.RestartDelay).ending() }
 
 func (c *Crash) features() []Feature { return Restart(c.RestartDelay).features() }
 
-func (*Crash) random(d *paramGenerator) Action {
-	return &Crash{Node: d.node(), RestartDelay: d.restartDelay()}
+func (*Crash) random(g *paramGenerator) Action {
+	return &Crash{Node: g.node(), RestartDelay: g.restartDelay()}
 }
 
 // server names a node's server as a target.
@@ -70,8 +70,8 @@ func (s *Shutdown) ending() ending { return Restart(s.RestartDelay).ending() }
 
 func (s *Shutdown) features() []Feature { return Restart(s.RestartDelay).features() }
 
-func (*Shutdown) random(d *paramGenerator) Action {
-	return &Shutdown{Node: d.node(), RestartDelay: d.restartDelay()}
+func (*Shutdown) random(g *paramGenerator) Action {
+	return &Shutdown{Node: g.node(), RestartDelay: g.restartDelay()}
 }
 
 // PowerLoss takes the power from the machine of a node at the start; at the end
@@ -163,14 +163,14 @@ func (p *PowerLoss) features() []Feature {
 	return all
 }
 
-func (*PowerLoss) random(d *paramGenerator) Action {
-	p := &PowerLoss{Node: d.node(), RestartDelay: d.restartDelay()}
-	if d.setting.Persistence == EverySecond && d.chance(30) {
-		p.StuckSync = round(d.upTo(2 * time.Second))
+func (*PowerLoss) random(g *paramGenerator) Action {
+	p := &PowerLoss{Node: g.node(), RestartDelay: g.restartDelay()}
+	if g.setting.Persistence == EverySecond && g.chance(30) {
+		p.StuckSync = round(g.upTo(2 * time.Second))
 	}
-	if d.setting.Persistence != Nothing && d.chance(30) {
+	if g.setting.Persistence != Nothing && g.chance(30) {
 		p.TornTail = TornLoad
-		if p.RestartDelay == 0 && d.chance(30) {
+		if p.RestartDelay == 0 && g.chance(30) {
 			p.TornTail = TornRefuse
 		}
 	}
@@ -195,7 +195,7 @@ func (p *NodePause) claims(Setting) []string { return []string{server(p.Node)} }
 
 func (*NodePause) ending() ending { return ending{} }
 
-func (*NodePause) random(d *paramGenerator) Action { return &NodePause{Node: d.node()} }
+func (*NodePause) random(g *paramGenerator) Action { return &NodePause{Node: g.node()} }
 
 // Restart is who starts a server again that went down. At 0 an operator does,
 // at the end of the fault: at once, later, or never. Otherwise the node's

@@ -45,8 +45,8 @@ func (*Partition) Rule(func() uint64) Rule { return HoldAll() }
 
 func (*Partition) ending() ending { return ending{} }
 
-func (*Partition) random(d *paramGenerator) Action {
-	return &Partition{Links: d.links(), Way: d.direction()}
+func (*Partition) random(g *paramGenerator) Action {
+	return &Partition{Links: g.links(), Way: g.direction()}
 }
 
 // connectivity of a link is a target: whether it is cut.
@@ -151,22 +151,22 @@ func (*Split) ending() ending { return ending{} }
 
 // Two groups: one client and one node are on different sides in any case.
 // Often another node is a bridge.
-func (*Split) random(d *paramGenerator) Action {
+func (*Split) random(g *paramGenerator) Action {
 	groups := make([]Group, 2)
-	apart := Links{Clients: []int{d.client()}, Nodes: []int{d.node()}}
-	for client := 1; client <= d.setting.Clients; client++ {
-		side := d.below(2)
+	apart := Links{Clients: []int{g.client()}, Nodes: []int{g.node()}}
+	for client := 1; client <= g.setting.Clients; client++ {
+		side := g.below(2)
 		if client == apart.Clients[0] {
 			side = 0
 		}
 		groups[side].Clients = append(groups[side].Clients, client)
 	}
 	bridge := 0
-	if d.chance(40) {
-		bridge = d.node()
+	if g.chance(40) {
+		bridge = g.node()
 	}
-	for node := 1; node <= d.setting.Nodes; node++ {
-		side := d.below(2)
+	for node := 1; node <= g.setting.Nodes; node++ {
+		side := g.below(2)
 		if node == apart.Nodes[0] {
 			side = 1
 		} else if node == bridge {
@@ -208,4 +208,4 @@ func (r *Reset) claims(s Setting) []string { return r.named("the resets", s) }
 
 func (*Reset) ending() ending { return ending{} }
 
-func (*Reset) random(d *paramGenerator) Action { return &Reset{Links: d.links(), Way: d.direction()} }
+func (*Reset) random(g *paramGenerator) Action { return &Reset{Links: g.links(), Way: g.direction()} }

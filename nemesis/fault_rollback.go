@@ -38,7 +38,7 @@ func (f *Failover) claims(Setting) []string { return []string{server(f.Node)} }
 
 func (*Failover) ending() ending { return ending{} }
 
-func (*Failover) random(d *paramGenerator) Action { return &Failover{Node: d.node()} }
+func (*Failover) random(g *paramGenerator) Action { return &Failover{Node: g.node()} }
 
 // SplitBrain promotes the asynchronous replica of a node at the start, with the
 // changes that have reached it, while the old master still answers: the given
@@ -82,8 +82,8 @@ func (b *SplitBrain) claims(Setting) []string { return []string{server(b.Node)} 
 
 func (*SplitBrain) ending() ending { return ending{} }
 
-func (*SplitBrain) random(d *paramGenerator) Action {
-	return &SplitBrain{Node: d.node(), Clients: d.some(d.setting.Clients)}
+func (*SplitBrain) random(g *paramGenerator) Action {
+	return &SplitBrain{Node: g.node(), Clients: g.some(g.setting.Clients)}
 }
 
 // OldSnapshot kills a node's server at the start; at the end it starts again
@@ -109,8 +109,8 @@ func (o *OldSnapshot) claims(Setting) []string { return []string{server(o.Node)}
 
 func (*OldSnapshot) ending() ending { return ending{} }
 
-func (*OldSnapshot) random(d *paramGenerator) Action {
-	return &OldSnapshot{Node: d.node(), Age: max(d.length(), 1)}
+func (*OldSnapshot) random(g *paramGenerator) Action {
+	return &OldSnapshot{Node: g.node(), Age: max(g.length(), 1)}
 }
 
 // VMRestore stops the virtual machine of a node at the start and restores it, at
@@ -159,9 +159,9 @@ func (v *VMRestore) features() []Feature {
 	return nil
 }
 
-func (*VMRestore) random(d *paramGenerator) Action {
-	v := &VMRestore{Node: d.node(), Age: max(d.length(), 1)}
-	if d.chance(50) {
+func (*VMRestore) random(g *paramGenerator) Action {
+	v := &VMRestore{Node: g.node(), Age: max(g.length(), 1)}
+	if g.chance(50) {
 		v.Clock = ClockRestored
 	}
 	return v

@@ -8,36 +8,35 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Target carries faults out on a world. number is the fault's place in the
-// plan, from 1.
+// Target injects faults into a world when the [Scheduler] says so. number is the
+// fault's place in the plan, from 1.
 type Target interface {
 	Begin(number int) error
 	End(number int) error
 }
 
-// Scheduler works out when the faults of a plan begin and end, and tells a
-// target. At one instant what ends goes before what begins. A fault whose end
-// comes before its begin does not take place. The scheduler has no clock: the
-// world calls Advance when the instant Next has come, and Step whenever a
-// client takes a step, with times that count from the begin of the run and
-// never go back. It is not safe for concurrent use.
+// Scheduler begins and ends the faults of a plan at their times. At one instant,
+// ends come before begins. A fault whose end comes before its begin does not take
+// place. The scheduler has no clock: the world calls Advance at the time that Next
+// returned, and Step whenever a client takes a step. Times count from the begin of
+// the run and never decrease. It is not safe for concurrent use.
 type Scheduler struct {
 	setting Setting
 	target  Target
-	due     []transition // by time, ends first, then in the order of planning
+	due     []transition // by time, ends first, then in the order of the plan
 	phases  []phase
 	waiting []stepWait
-	watched uint64 // the steps that some trigger waits for, as bits
+	watched uint64 // bit set of the steps in waiting
 }
 
-// turn is one begin or end whose time is known.
+// transition is a begin or an end whose time is known.
 type transition struct {
 	at    time.Duration
 	fault int // from 0
 	end   bool
 }
 
-// before is the order in which turns are taken.
+// before reports whether t is applied before u.
 func (t transition) before(u transition) bool {
 	switch {
 	case t.at != u.at:
@@ -48,12 +47,12 @@ func (t transition) before(u transition) bool {
 	return t.fault < u.fault
 }
 
-// trigger is one begin or end that waits for a client's step.
+// stepWait is a begin or an end that waits for a client's step.
 type stepWait struct {
 	client int
 	step   env.Step
 	k      int // 0: any
-	left   int // times that the client has still to come there
+	left   int // how many more times the client has to reach the step
 	plus   time.Duration
 	fault  int
 	end    bool
@@ -81,69 +80,69 @@ func NewScheduler(s Setting, target Target) *Scheduler {
 	return c
 }
 
-func (c *Scheduler) schedule(m Trigger, fault int, end bool) {
+func (s *Scheduler) schedule(m Trigger, fault int, end bool) {
 	if m.timed() {
-		c.push(transition{at: m.At, fault: fault, end: end})
+		s.push(transition{at: m.At, fault: fault, end: end})
 		return
 	}
 	step, err := env.ParseStep(string(m.Step))
 	if err != nil {
 		panic("nemesis: the plan is not valid: " + err.Error())
 	}
-	c.waiting = append(c.waiting, stepWait{
+	s.waiting = append(s.waiting, stepWait{
 		client: m.Client, step: step, k: m.K, left: max(m.Count, 1), plus: m.Plus, fault: fault, end: end,
 	})
-	c.watched |= 1 << step
+	s.watched |= 1 << step
 }
 
-func (c *Scheduler) push(t transition) {
-	i := sort.Search(len(c.due), func(i int) bool { return t.before(c.due[i]) })
-	c.due = append(c.due, transition{})
-	copy(c.due[i+1:], c.due[i:])
-	c.due[i] = t
+func (s *Scheduler) push(t transition) {
+	i := sort.Search(len(s.due), func(i int) bool { return t.before(s.due[i]) })
+	s.due = append(s.due, transition{})
+	copy(s.due[i+1:], s.due[i:])
+	s.due[i] = t
 }
 
-// Next returns the time of the next begin or end that is known.
-func (c *Scheduler) Next() (time.Duration, bool) {
-	if len(c.due) == 0 {
+// Next returns the time of the next begin or end whose time is known.
+func (s *Scheduler) Next() (time.Duration, bool) {
+	if len(s.due) == 0 {
 		return 0, false
 	}
-	return c.due[0].at, true
+	return s.due[0].at, true
 }
 
-// Advance begins and ends what is due at now.
-func (c *Scheduler) Advance(now time.Duration) error {
-	for len(c.due) > 0 && c.due[0].at <= now {
-		t := c.due[0]
-		c.due = c.due[1:]
-		if err := c.apply(t); err != nil {
+// Advance begins and ends the faults that are due at now.
+func (s *Scheduler) Advance(now time.Duration) error {
+	for len(s.due) > 0 && s.due[0].at <= now {
+		t := s.due[0]
+		s.due = s.due[1:]
+		if err := s.apply(t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Step tells that a client has reached a step; k is the reply's position at
-// [env.StepReply]. What the step triggers without delay has begun or ended
+// Step reports that a client has reached a step; k is the reply's position at
+// [env.StepReply]. Faults that the step triggers without delay have begun or ended
 // when Step returns.
-func (c *Scheduler) Step(now time.Duration, client int, step env.Step, k int) error {
-	if c.watched&(1<<step) == 0 {
+func (s *Scheduler) Step(now time.Duration, client int, step env.Step, k int) error {
+	if s.watched&(1<<step) == 0 {
 		return nil
 	}
-	for i := range c.waiting {
-		w := &c.waiting[i]
+	for i := range s.waiting {
+		w := &s.waiting[i]
 		if w.left == 0 || w.client != client || w.step != step || w.k != 0 && w.k != k {
 			continue
 		}
 		w.left--
 		if w.left == 0 {
-			c.push(transition{at: now + w.plus, fault: w.fault, end: w.end})
+			s.push(transition{at: now + w.plus, fault: w.fault, end: w.end})
 		}
 	}
-	return c.Advance(now)
+	return s.Advance(now)
 }
 
-// end is when the fault ends, as planned or by itself; nil: never.
+// end returns when the fault ends, by the plan or by itself; nil means never.
 func (f *Fault) end() *Trigger {
 	if lasts := f.Action.ending().after; lasts > 0 {
 		return After(lasts)
@@ -151,20 +150,20 @@ func (f *Fault) end() *Trigger {
 	return f.End
 }
 
-// ForGood reports whether nothing ends the fault.
+// ForGood reports whether the fault never ends.
 func (f *Fault) ForGood() bool { return f.end() == nil && f.Action.ending().automatic == "" }
 
 // Momentary reports whether the fault is over as soon as it has begun.
 func (f *Fault) Momentary() bool { return f.Action.ending().forbidden != "" && f.end() == nil }
 
-// endsWithBegin reports whether the time of the fault's end is known from that
-// of its begin: it is given as a length, or is the same instant.
+// endsWithBegin reports whether the time of the fault's end follows from that of its
+// begin: the end is given as a length, or is the same instant.
 func (f *Fault) endsWithBegin() bool {
 	end := f.end()
 	return end != nil && (end.After != nil || end.timed() && f.Start.timed() && end.At == f.Start.At)
 }
 
-// length is how long a fault lasts whose end is known from its begin.
+// length returns how long a fault lasts whose end follows from its begin.
 func (f *Fault) length() time.Duration {
 	if end := f.end(); end.After != nil {
 		return *end.After
@@ -199,8 +198,8 @@ func (c *Scheduler) apply(t transition) error {
 		return err
 	}
 	if f.endsWithBegin() {
-		// From when it was due: if the world is late, faults that are planned
-		// one after another must not come to overlap.
+		// The length counts from when the begin was due: if the world is late,
+		// consecutive faults must not overlap.
 		c.push(transition{at: t.at + f.length(), fault: t.fault, end: true})
 	}
 	return nil

@@ -37,21 +37,20 @@ type Trigger struct {
 	After *time.Duration `yaml:"after,omitempty" want:"0s.."`
 }
 
-// inTurn is how many replies can be named of a lock that asks one node one thing
-// after another.
+// sequentialReplies is the highest reply that can be named of a lock that asks one
+// node several times.
 const sequentialReplies = 8
 
 // StepName is a step by its name, as in "before-send".
 type StepName string
 
-// At is the moment d after the begin of the run.
+// At triggers d after the begin of the run.
 func At(d time.Duration) Trigger { return Trigger{At: d} }
 
-// After is the end d after the fault's start.
+// After ends a fault d after its start.
 func After(d time.Duration) *Trigger { return &Trigger{After: &d} }
 
-// When is the moment at which the client reaches the step for the first time,
-// plus a delay.
+// When triggers when the client reaches the step for the first time, plus a delay.
 func When(client int, step env.Step, plus time.Duration) Trigger {
 	return Trigger{Client: client, Step: StepName(step.String()), Plus: plus}
 }

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// String tells a person what happens and when, as in "node 3 crashes, 20ms after
-// client 1 comes to granted, for 300ms".
+// String describes the fault and its times, as in "node 3 crashes, 20ms after client 1
+// comes to granted, for 300ms".
 func (f Fault) String() string {
 	return strings.Join([]string{fmt.Sprint(f.Action), f.Start.describe()}, ", ") + f.describeEnd()
 }
 
-// words says when a fault starts, or at which step it ends.
+// describe says when a fault starts, or at which step it ends.
 func (m Trigger) describe() string {
 	if m.timed() {
 		if m.At == 0 {
@@ -49,7 +49,7 @@ func ordinal(n int) string {
 	return fmt.Sprint(n, suffix)
 }
 
-// endWords completes the sentence with the fault's end, if a plan can say that.
+// describeEnd completes the sentence with the fault's end, if the plan names one.
 func (f Fault) describeEnd() string {
 	switch e := f.End; {
 	case e == nil && f.Momentary():

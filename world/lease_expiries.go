@@ -8,24 +8,23 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Lapses are the ends of validity that somebody waits to see in the history.
-// They need no timer: what has come due is written, with its own time, before
-// the next event is.
+// LeaseExpiries records lapses: the times at which client clocks reach the end of
+// validity of a hold. It needs no timer, because Flush records every lapse that is
+// due, with the time at which it was due, before the next event is recorded.
 //
-// What has come due has happened: it is written before it can be replaced or
-// withdrawn. What had come due before it was asked for is written when it is, and says
-// since when it was so: a lock may name an end of validity only after its clock has come
-// to it.
+// A lapse that is due is recorded before it can be replaced or canceled. If a lock
+// names an end of validity that its clock has already reached, the lapse is recorded
+// at once, with the time since when it was due.
 type LeaseExpiries struct {
 	ground  func(client int, clock env.Clock, until env.Instant) history.Time
 	record  func(e *history.Event)
-	watched []leaseExpiry // in the order in which they were first asked for
+	watched []leaseExpiry // in the order of the first Watch
 	next    history.Time  // none is due before
 }
 
 type leaseExpiry struct {
 	due      history.Time
-	since    history.Time // it was due then, before it was asked for; 0: it was not
+	since    history.Time // it was due then, before Watch was called; 0: it was not
 	client   int
 	clock    env.Clock
 	resource string
@@ -33,20 +32,20 @@ type leaseExpiry struct {
 	until    env.Instant
 }
 
-// NewLapses returns an empty list. ground tells when a client's clock comes to
-// until, as that clock runs now, or when it has done so. record writes an event with the
-// time that it bears.
+// NewLeaseExpiries returns an empty list. ground returns when a client's clock reaches
+// until, as that clock runs now, or when it reached it. record writes an event with
+// the time that it bears.
 func NewLeaseExpiries(ground func(client int, clock env.Clock, until env.Instant) history.Time, record func(e *history.Event)) *LeaseExpiries {
 	return &LeaseExpiries{ground: ground, record: record, next: math.MaxInt64}
 }
 
-// Watch asks for a lapse when the client's clock first comes to until, in place
-// of what was asked for the same client and token before.
+// Watch records a lapse when the client's clock first reaches until. It replaces an
+// earlier Watch for the same client and token.
 func (l *LeaseExpiries) Watch(now history.Time, client int, clock env.Clock, resource, token string, until env.Instant) {
 	l.Flush(now)
 	asked := leaseExpiry{due: l.ground(client, clock, until), client: client, clock: clock, resource: resource, token: token, until: until}
 	if asked.due < now {
-		asked.due, asked.since = now, max(asked.due, 1) // 0 would say that it was not
+		asked.due, asked.since = now, max(asked.due, 1) // 0 would mean that it was not due
 	}
 	if i := l.find(client, token); i >= 0 {
 		l.watched[i] = asked
@@ -57,7 +56,7 @@ func (l *LeaseExpiries) Watch(now history.Time, client int, clock env.Clock, res
 	l.Flush(now)
 }
 
-// Unwatch withdraws what was asked for the client and token, if anything.
+// Unwatch cancels the Watch for the client and token, if there is one.
 func (l *LeaseExpiries) Unwatch(now history.Time, client int, token string) {
 	l.Flush(now)
 	if i := l.find(client, token); i >= 0 {
@@ -65,8 +64,8 @@ func (l *LeaseExpiries) Unwatch(now history.Time, client int, token string) {
 	}
 }
 
-// ClockChanged works out anew when the client's lapses are due. Those that
-// came due while its clocks ran as before have done so.
+// ClockChanged computes again when the client's lapses are due. Those that were due
+// by now are recorded first.
 func (l *LeaseExpiries) ClockChanged(now history.Time, client int) {
 	l.Flush(now)
 	for i := range l.watched {
@@ -77,14 +76,14 @@ func (l *LeaseExpiries) ClockChanged(now history.Time, client int) {
 	}
 }
 
-// Flush writes the lapses that have come due by now, the earliest first.
+// Flush records the lapses that are due by now, the earliest first.
 func (l *LeaseExpiries) Flush(now history.Time) {
 	if now >= l.next {
 		l.flush(now)
 	}
 }
 
-// flush is apart so that Flush, which mostly has nothing to do, is inlined.
+// flush is a function of its own so that Flush, which rarely has work, is inlined.
 func (l *LeaseExpiries) flush(now history.Time) {
 	for {
 		i := l.earliest()
@@ -116,8 +115,8 @@ func (l *LeaseExpiries) earliest() int {
 	return first
 }
 
-// find returns the index of the client's lapse for the token, or -1. It looks
-// from the end, because most are replaced or withdrawn soon.
+// find returns the index of the client's lapse for the token, or -1. It searches
+// from the end, because recent lapses are replaced or canceled most often.
 func (l *LeaseExpiries) find(client int, token string) int {
 	for i := len(l.watched) - 1; i >= 0; i-- {
 		if w := &l.watched[i]; w.client == client && w.token == token {

@@ -48,18 +48,18 @@ func watch(conns []*vetting.Conn, connect redisnode.Options) *serverMonitor {
 }
 
 // watch looks at one server again and again.
-func (c *serverMonitor) watch(conn *vetting.Conn) {
+func (m *serverMonitor) watch(conn *vetting.Conn) {
 	next := time.NewTicker(lookEvery)
 	defer next.Stop()
 	for {
 		select {
-		case <-c.over.Done():
+		case <-m.over.Done():
 			return
 		case <-next.C:
 		}
-		if err := c.look(conn); err != nil {
+		if err := m.look(conn); err != nil {
 			select {
-			case c.died <- err:
+			case m.died <- err:
 			default: // the first one is enough
 			}
 			return
@@ -68,11 +68,11 @@ func (c *serverMonitor) watch(conn *vetting.Conn) {
 }
 
 // look says what has become of a server, if something has; nil also if the run is over.
-func (c *serverMonitor) look(conn *vetting.Conn) error {
-	ctx, cancel := context.WithTimeout(c.over, lookPatience)
+func (m *serverMonitor) look(conn *vetting.Conn) error {
+	ctx, cancel := context.WithTimeout(m.over, lookPatience)
 	defer cancel()
-	err := conn.Still(ctx, c.connect)
-	if err == nil || c.over.Err() != nil {
+	err := conn.Still(ctx, m.connect)
+	if err == nil || m.over.Err() != nil {
 		return nil
 	}
 	return unplanned(err)
@@ -87,26 +87,26 @@ func unplanned(change error) error {
 }
 
 // close ends the watch and deletes all keys of the run.
-func (c *serverMonitor) close() error {
-	c.end()
-	c.watching.Wait()
-	errs := make([]error, len(c.conns))
+func (m *serverMonitor) close() error {
+	m.end()
+	m.watching.Wait()
+	errs := make([]error, len(m.conns))
 	var sweeping sync.WaitGroup
-	for i, conn := range c.conns {
-		sweeping.Go(func() { errs[i] = c.tidy(conn) })
+	for i, conn := range m.conns {
+		sweeping.Go(func() { errs[i] = m.tidy(conn) })
 	}
 	sweeping.Wait()
 	return errors.Join(errs...)
 }
 
 // tidy deletes the keys of the run on one server.
-func (c *serverMonitor) tidy(conn *vetting.Conn) error {
+func (m *serverMonitor) tidy(conn *vetting.Conn) error {
 	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), sweepPatience)
 	defer cancel()
-	changed := conn.Still(ctx, c.connect) // it connects again, if need be
-	if err := sweep(ctx, conn, c.connect.Prefix, settle); err != nil {
-		return fmt.Errorf("keys %s* may be left on %s, until their time to live is over: %w", c.connect.Prefix, conn.Server.Addr, cmp.Or(changed, err))
+	changed := conn.Still(ctx, m.connect) // it connects again, if need be
+	if err := sweep(ctx, conn, m.connect.Prefix, settle); err != nil {
+		return fmt.Errorf("keys %s* may be left on %s, until their time to live is over: %w", m.connect.Prefix, conn.Server.Addr, cmp.Or(changed, err))
 	}
 	return unplanned(changed)
 }

@@ -50,15 +50,15 @@ type slowEnd struct {
 
 // step reports a client's step to the scheduler. It returns when every fault that the step
 // triggers has begun or ended.
-func (c *planRunner) step(client int, step env.Step, k int) {
-	for _, end := range c.trigger(client, step, k) {
+func (p *planRunner) step(client int, step env.Step, k int) {
+	for _, end := range p.trigger(client, step, k) {
 		<-end.gone
-		c.mu.Lock()
-		c.world.injector.OnBehalf(end.fault, func() { c.world.recordResume(client) })
-		c.mu.Unlock()
+		p.mu.Lock()
+		p.world.injector.OnBehalf(end.fault, func() { p.world.recordResume(client) })
+		p.mu.Unlock()
 	}
 	select {
-	case c.wake <- struct{}{}:
+	case p.wake <- struct{}{}:
 	default:
 	}
 }
@@ -66,17 +66,17 @@ func (c *planRunner) step(client int, step env.Step, k int) {
 // trigger returns the slow ends that the step has triggered. The client stands still until
 // they are done, and the history records a pause: the time that a server takes to start
 // is not the lock's.
-func (c *planRunner) trigger(client int, step env.Step, k int) []slowEnd {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.slow = nil
-	if err := c.scheduler.Step(c.now(), client, step, k); err != nil {
-		c.world.fail(err)
+func (p *planRunner) trigger(client int, step env.Step, k int) []slowEnd {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.slow = nil
+	if err := p.scheduler.Step(p.now(), client, step, k); err != nil {
+		p.world.fail(err)
 	}
-	for _, end := range c.slow {
-		c.world.injector.OnBehalf(end.fault, func() { c.world.recordPause(client) })
+	for _, end := range p.slow {
+		p.world.injector.OnBehalf(end.fault, func() { p.world.recordPause(client) })
 	}
-	return c.slow
+	return p.slow
 }
 
 // slowEnding is the end of a fault that takes time.
@@ -90,84 +90,84 @@ type slowEnding struct {
 
 // endLater ends a fault in the background: it calls do without the lock and then heal
 // with the lock. The caller holds the lock.
-func (c *planRunner) endLater(fault int, do func() error, heal func()) *slowEnding {
+func (p *planRunner) endLater(fault int, do func() error, heal func()) *slowEnding {
 	e := &slowEnding{fault: fault, done: make(chan struct{}), heal: heal}
-	m := c.world.tasks.start(fmt.Sprintf("end of fault %d", fault), func() {
+	m := p.world.tasks.start(fmt.Sprintf("end of fault %d", fault), func() {
 		func() {
 			defer close(e.done) // in any case: awaitEnd may wait for it with the lock
 			e.err = do()
 		}()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.finish(e)
-	}, c.world.fail)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.finish(e)
+	}, p.world.fail)
 	if m == nil { // the run is over
 		e.recorded = true
 		close(e.done)
 	} else {
-		c.slow = append(c.slow, slowEnd{m, fault})
+		p.slow = append(p.slow, slowEnd{m, fault})
 	}
 	return e
 }
 
 // finish records an end that is done, once. The caller holds the lock.
-func (c *planRunner) finish(e *slowEnding) {
+func (p *planRunner) finish(e *slowEnding) {
 	switch {
 	case e.recorded:
 	case e.err == nil:
-		c.world.injector.Finish(e.fault, e.heal)
-	case c.world.over.Err() == nil:
-		c.world.fail(fmt.Errorf("fault %d: %w", e.fault, e.err))
+		p.world.injector.Finish(e.fault, e.heal)
+	case p.world.over.Err() == nil:
+		p.world.fail(fmt.Errorf("fault %d: %w", e.fault, e.err))
 	}
 	e.recorded = true
 }
 
 // awaitEnd waits for an end. The caller holds the lock, so every other fault waits too. It
 // is for a fault that begins on a server that is still starting.
-func (c *planRunner) awaitEnd(e *slowEnding) {
+func (p *planRunner) awaitEnd(e *slowEnding) {
 	if e != nil {
 		<-e.done
-		c.finish(e)
+		p.finish(e)
 	}
 }
 
 // run begins and ends faults when their time comes, until the run is over.
-func (c *planRunner) run() {
-	for c.world.over.Err() == nil {
-		next, err := c.advance()
+func (p *planRunner) run() {
+	for p.world.over.Err() == nil {
+		next, err := p.advance()
 		if err != nil {
-			c.world.fail(err)
+			p.world.fail(err)
 			return
 		}
 		select {
 		case <-next:
-		case <-c.wake:
-		case <-c.world.over.Done():
+		case <-p.wake:
+		case <-p.world.over.Done():
 		}
 	}
 }
 
 // advance does what is due. It returns a channel that delivers when the next action is
 // due, or nil if none is planned.
-func (c *planRunner) advance() (<-chan time.Time, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for len(c.delayed) > 0 && c.delayed[0].at <= c.world.ground.now() {
-		m := c.delayed[0]
-		c.delayed = c.delayed[1:]
-		c.world.probe.saw(time.Duration(c.world.ground.now() - m.at))
+func (p *planRunner) advance() (<-chan time.Time, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.delayed) > 0 && p.delayed[0].at <= p.world.ground.now() {
+		m := p.delayed[0]
+		p.delayed = p.delayed[1:]
+		p.world.probe.saw(time.Duration(p.world.ground.now() - m.at))
 		m.do()
 	}
-	if due, ok := c.scheduler.Next(); ok {
-		c.world.probe.saw(c.now() - due) // other faults are less late
+	if due, ok := p.scheduler.Next(); ok {
+		p.world.probe.saw(p.now() - due) // other faults are less late
 	}
-	if err := c.scheduler.Advance(c.now()); err != nil {
+	if err := p.scheduler.Advance(p.now()); err != nil {
 		return nil, err
 	}
-	wait, ok := c.scheduler.Next()
-	wait -= c.now()
-	if len(c.delayed) > 0 {
-		if next := time.Duration(c.delayed[0].at - c.world.ground.now()); !ok || next < wait {
+	wait, ok := p.scheduler.Next()
+	wait -= p.now()
+	if len(p.delayed) > 0 {
+		if next := time.Duration(p.delayed[0].at - p.world.ground.now()); !ok || next < wait {
 			wait, ok = next, true
 		}
 	}
@@ -178,10 +178,10 @@ func (c *planRunner) advance() (<-chan time.Time, error) {
 }
 
 // later schedules do at a ground time. The caller holds the lock.
-func (c *planRunner) later(at int64, do func()) {
-	i, _ := slices.BinarySearchFunc(c.delayed, at+1, func(m delayedAction, at int64) int { return cmp.Compare(m.at, at) })
-	c.delayed = slices.Insert(c.delayed, i, delayedAction{at, do})
+func (p *planRunner) later(at int64, do func()) {
+	i, _ := slices.BinarySearchFunc(p.delayed, at+1, func(m delayedAction, at int64) int { return cmp.Compare(m.at, at) })
+	p.delayed = slices.Insert(p.delayed, i, delayedAction{at, do})
 }
 
 // now never goes back, because it is read under the lock.
-func (c *planRunner) now() time.Duration { return c.world.history.now().Sub(0) }
+func (p *planRunner) now() time.Duration { return p.world.history.now().Sub(0) }

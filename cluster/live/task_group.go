@@ -23,16 +23,16 @@ type member struct {
 
 // start runs f on a goroutine and passes a panic in it to broken. It returns nil
 // if the group is closed.
-func (c *taskGroup) start(name string, f func(), broken func(error)) *member {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
+func (g *taskGroup) start(name string, f func(), broken func(error)) *member {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
 		return nil
 	}
 	m := &member{name: name, gone: make(chan struct{})}
-	c.members = append(c.members, m)
+	g.members = append(g.members, m)
 	go func() {
-		defer c.leave(m)
+		defer g.leave(m)
 		defer func() {
 			if p := recover(); p != nil {
 				broken(fmt.Errorf("%s: panic: %v\n%s", name, p, debug.Stack()))
@@ -43,37 +43,37 @@ func (c *taskGroup) start(name string, f func(), broken func(error)) *member {
 	return m
 }
 
-func (c *taskGroup) leave(m *member) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.Index(c.members, m)
-	c.members = slices.Delete(c.members, i, i+1)
+func (g *taskGroup) leave(m *member) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := slices.Index(g.members, m)
+	g.members = slices.Delete(g.members, i, i+1)
 	close(m.gone)
 }
 
 // wait closes the group and waits until all goroutines have ended. After the
 // timeout it returns an error that names those that have not.
-func (c *taskGroup) wait(timeout time.Duration) error {
-	c.mu.Lock()
-	c.closed = true
-	members := slices.Clone(c.members)
-	c.mu.Unlock()
+func (g *taskGroup) wait(timeout time.Duration) error {
+	g.mu.Lock()
+	g.closed = true
+	members := slices.Clone(g.members)
+	g.mu.Unlock()
 	late := time.After(timeout)
 	for _, m := range members {
 		select {
 		case <-m.gone:
 		case <-late:
-			return c.unfinished(timeout)
+			return g.unfinished(timeout)
 		}
 	}
 	return nil
 }
 
-func (c *taskGroup) unfinished(timeout time.Duration) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (g *taskGroup) unfinished(timeout time.Duration) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	var names []string
-	for _, m := range c.members {
+	for _, m := range g.members {
 		names = append(names, m.name)
 	}
 	if len(names) == 0 {

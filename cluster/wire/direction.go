@@ -39,54 +39,54 @@ func (n *Network) newDirection(client, node int, direction nemesis.Direction) *D
 
 // Impose adds the rule of a fault. Messages already under way keep their delay, but the
 // rule may hold them back. No message overtakes another.
-func (w *Direction) Impose(fault int, r nemesis.Rule) {
-	w.change(func(g *regime) { g.rules = g.rules.With(r, fault, false) })
+func (d *Direction) Impose(fault int, r nemesis.Rule) {
+	d.change(func(g *regime) { g.rules = g.rules.With(r, fault, false) })
 }
 
 // Lift removes the rule of a fault. The messages that it held back continue.
-func (w *Direction) Lift(fault int) {
-	w.change(func(g *regime) { g.rules = g.rules.Without(fault) })
+func (d *Direction) Lift(fault int) {
+	d.change(func(g *regime) { g.rules = g.rules.Without(fault) })
 }
 
 // Reset makes each message in this direction reset its connection, or stops that. A
 // request is lost before the node sees it, a reply after the node has applied it.
-func (w *Direction) Reset(on bool) { w.change(func(g *regime) { g.resets = on }) }
+func (d *Direction) Reset(on bool) { d.change(func(g *regime) { g.resets = on }) }
 
 // Narrow limits the bytes per second of all connections together. 0 means no limit;
 // messages that waited continue.
-func (w *Direction) Narrow(perSecond int64) { w.change(func(g *regime) { g.perSecond = perSecond }) }
+func (d *Direction) Narrow(perSecond int64) { d.change(func(g *regime) { g.perSecond = perSecond }) }
 
 // Copy sends every request to its node once more, later by what after returns. A copy
 // travels over a connection of its own, which no other fault affects, and its reply is
 // dropped. nil ends the copying; copies under way still arrive.
-func (w *Direction) Copy(after func() time.Duration) { w.change(func(g *regime) { g.copies = after }) }
+func (d *Direction) Copy(after func() time.Duration) { d.change(func(g *regime) { g.copies = after }) }
 
-func (w *Direction) change(how func(*regime)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	how(&w.regime)
-	close(w.changed)
-	w.changed = make(chan struct{})
+func (d *Direction) change(how func(*regime)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	how(&d.regime)
+	close(d.changed)
+	d.changed = make(chan struct{})
 }
 
 // now returns the regime and a channel that is closed when it changes.
-func (w *Direction) now() (regime, <-chan struct{}) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.regime, w.changed
+func (d *Direction) now() (regime, <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.regime, d.changed
 }
 
 // leaves returns when a message of so many bytes that arrives now has left, behind all
 // messages before it.
-func (w *Direction) leaves(bytes int) time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.regime.perSecond == 0 {
+func (d *Direction) leaves(bytes int) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.regime.perSecond == 0 {
 		return time.Time{}
 	}
-	if now := time.Now(); w.free.Before(now) {
-		w.free = now
+	if now := time.Now(); d.free.Before(now) {
+		d.free = now
 	}
-	w.free = w.free.Add(time.Duration(float64(bytes) / float64(w.regime.perSecond) * float64(time.Second)))
-	return w.free
+	d.free = d.free.Add(time.Duration(float64(bytes) / float64(d.regime.perSecond) * float64(time.Second)))
+	return d.free
 }

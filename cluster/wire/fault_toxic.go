@@ -41,12 +41,12 @@ func (m message) wait(g regime) time.Duration {
 }
 
 // Pipe forwards one direction of one connection.
-func (v *faultToxic) Pipe(stub *toxics.ToxicStub) {
+func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
 	defer stub.Close()
 	in := stub.Input
 	var queue []message
 	for {
-		g, changed := v.direction.now()
+		g, changed := t.direction.now()
 		if g.resets && len(queue) > 0 && queue[0].chunk != nil {
 			stub.Close()
 			drain(in)
@@ -55,7 +55,7 @@ func (v *faultToxic) Pipe(stub *toxics.ToxicStub) {
 		var out chan<- *stream.StreamChunk
 		var head *stream.StreamChunk
 		var due <-chan time.Time
-		if len(queue) > 0 && !v.held(g.rules, queue[0].chunk) {
+		if len(queue) > 0 && !t.held(g.rules, queue[0].chunk) {
 			switch wait := queue[0].wait(g); {
 			case wait > 0:
 				due = time.After(wait)
@@ -67,16 +67,16 @@ func (v *faultToxic) Pipe(stub *toxics.ToxicStub) {
 		}
 		select {
 		case chunk := <-in:
-			queue = append(queue, v.message(g, chunk).after(queue))
+			queue = append(queue, t.message(g, chunk).after(queue))
 			if chunk == nil {
 				in = nil
 			}
 		case out <- head:
 			queue = queue[1:]
-			v.copy(g, head)
+			t.copy(g, head)
 		case <-due:
 		case <-changed:
-		case <-v.direction.closed:
+		case <-t.direction.closed:
 			drain(in)
 			return
 		}
@@ -84,43 +84,43 @@ func (v *faultToxic) Pipe(stub *toxics.ToxicStub) {
 }
 
 // message makes a message of a chunk, or of the end.
-func (v *faultToxic) message(g regime, chunk *stream.StreamChunk) message {
-	m := message{chunk: chunk, due: time.Now().Add(v.delay(g.rules, chunk))}
+func (t *faultToxic) message(g regime, chunk *stream.StreamChunk) message {
+	m := message{chunk: chunk, due: time.Now().Add(t.delay(g.rules, chunk))}
 	if chunk != nil && g.perSecond > 0 {
-		m.leaves = v.direction.leaves(len(chunk.Data))
+		m.leaves = t.direction.leaves(len(chunk.Data))
 	}
 	return m
 }
 
 // delay and held apply the rules. Without rules the bytes need not be parsed.
-func (v *faultToxic) delay(rules world.Rules, chunk *stream.StreamChunk) time.Duration {
+func (t *faultToxic) delay(rules world.Rules, chunk *stream.StreamChunk) time.Duration {
 	if len(rules) == 0 {
 		return 0
 	}
-	return rules.Delay(v.seen(chunk))
+	return rules.Delay(t.seen(chunk))
 }
 
-func (v *faultToxic) held(rules world.Rules, chunk *stream.StreamChunk) bool {
+func (t *faultToxic) held(rules world.Rules, chunk *stream.StreamChunk) bool {
 	if len(rules) == 0 {
 		return false
 	}
-	held, _ := rules.Holds(v.seen(chunk))
+	held, _ := rules.Holds(t.seen(chunk))
 	return held
 }
 
 // copy sends a chunk that has just passed once more, if a fault duplicates requests.
-func (v *faultToxic) copy(g regime, chunk *stream.StreamChunk) {
-	if g.copies != nil && v.direction.copier != nil && whole(chunk.Data) {
-		v.direction.copier.send(slices.Clone(chunk.Data), chunk.Timestamp, g.copies())
+func (t *faultToxic) copy(g regime, chunk *stream.StreamChunk) {
+	if g.copies != nil && t.direction.copier != nil && whole(chunk.Data) {
+		t.direction.copier.send(slices.Clone(chunk.Data), chunk.Timestamp, g.copies())
 	}
 }
 
 // seen returns what rules may know about a chunk. The key is missing for replies, since
 // they do not say which request they answer, and for encrypted requests.
-func (v *faultToxic) seen(chunk *stream.StreamChunk) nemesis.Message {
-	seen := v.direction.place
+func (t *faultToxic) seen(chunk *stream.StreamChunk) nemesis.Message {
+	seen := t.direction.place
 	if chunk != nil && seen.Way == nemesis.Requests {
-		seen.Key = strings.TrimPrefix(keyOf(chunk.Data), v.direction.prefix)
+		seen.Key = strings.TrimPrefix(keyOf(chunk.Data), t.direction.prefix)
 	}
 	return seen
 }

@@ -56,9 +56,9 @@ type pipes struct {
 	requests *faultToxic
 	replies  *faultToxic
 
-	mu      sync.Mutex
-	open    map[*pipe]struct{}
-	stopped bool
+	mu         sync.Mutex
+	open       map[*pipe]struct{}
+	stopped    bool
 	forwarders sync.WaitGroup // the goroutines of all connections
 }
 
