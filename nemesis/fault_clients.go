@@ -148,7 +148,7 @@ func (c *Clone) validate(s Setting) error {
 	return field("clients", someOf("client", c.Clients, s.Clients))
 }
 
-// lacks implements needy.
+// requires implements settingDependent.
 func (*Clone) requires(s Setting) error {
 	if s.Clients < 2 {
 		return errors.New("there is one client, and nobody whose clone it could be")

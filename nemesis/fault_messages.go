@@ -201,7 +201,7 @@ func (c *Duplicate) validate(s Setting) error {
 	return field("after", c.After.Consistent())
 }
 
-// lacks implements needy: a client of a store has one connection, and requests with
+// requires implements settingDependent: a client of a store has one connection, and requests with
 // numbers, of which the store carries each out once.
 func (*Duplicate) requires(s Setting) error {
 	if s.Store != nil {

@@ -184,14 +184,13 @@ func withinLimits(v reflect.Value) error {
 	return nil
 }
 
-// Longest is the longest duration, either way, that a setting or plan can
-// name: 30 years. Nine of them can be added before time overflows and what
-// should come at the end of all days would come at once.
+// MaxDuration is the longest duration, positive or negative, that a setting or
+// plan can name: 30 years. Nine of them add up without overflow.
 const MaxDuration = 30 * 365 * 24 * time.Hour
 
 // Bounded returns a [FieldError] for the first value, anywhere in what value
 // points to, that is out of the [Limit] of its field, or a duration longer than
-// [Longest].
+// [MaxDuration].
 func Bounded(value any) error { return bounded(reflect.ValueOf(value)) }
 
 // bounded looks at everything itself, by its type, so that a new field cannot

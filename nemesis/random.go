@@ -67,7 +67,7 @@ func (g *paramGenerator) machine() Machine {
 	return Machine{Node: g.node()}
 }
 
-// longestScale leaves room for twice the scale, and a little more, below [Longest].
+// maxScale leaves room for twice the scale, and a little more, below [MaxDuration].
 const maxScale = MaxDuration/2 - time.Hour
 
 // length draws a duration between a thousandth of the scale and twice the scale.

@@ -75,7 +75,7 @@ func (d Direction) messages() string {
 	return string(d)
 }
 
-// Has reports whether the direction includes another.
+// Includes reports whether the direction includes another.
 func (d Direction) Includes(way Direction) bool { return d == Both || d == way }
 
 // Machine selects the machine of one node or of one client.
@@ -149,7 +149,7 @@ func Each(list []int, n int) []int {
 	return all
 }
 
-// who prints a list of clients or nodes for a person.
+// listed prints a list of clients or nodes.
 func listed(what string, list []int) string {
 	switch len(list) {
 	case 0:

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Moment is when a fault starts or ends: at an instant of the run; or when a
+// Trigger is when a fault starts or ends: at an instant of the run; or when a
 // client reaches a step for the n-th time, plus a delay; or, for an end, a time
 // after the start.
 type Trigger struct {

@@ -175,7 +175,7 @@ func (w Weights) Code() string {
 	return fmt.Sprintf("%02d%s%s", c.kinds, hashDigits(c.hash), c.digits)
 }
 
-// hyphened writes the code as it was written before it had to be shorter.
+// oldCode writes the longer code of earlier versions.
 func (w Weights) oldCode() string {
 	c := w.code()
 	return fmt.Sprintf("%d-%04x-%s", c.kinds, c.hash, c.digits)
@@ -242,7 +242,7 @@ func splitCode(text string) (c weightCode, ok bool) {
 	return weightCode{n, uint16(hash.Uint64()), text[endOfHash:]}, true
 }
 
-// splitHyphened takes apart what hyphened writes.
+// splitOldCode splits what oldCode writes.
 func splitOldCode(text string) (c weightCode, ok bool) {
 	parts := strings.Split(text, "-")
 	if len(parts) != 3 {
@@ -278,7 +278,7 @@ func hashOfKinds(names []Kind) uint16 {
 	return uint16(h.Sum32())
 }
 
-// hashText writes a hash in three digits.
+// hashDigits writes a hash in three digits.
 func hashDigits(hash uint16) string {
 	digits := big.NewInt(int64(hash)).Text(62)
 	return strings.Repeat("0", endOfHash-endOfKinds-len(digits)) + digits

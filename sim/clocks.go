@@ -18,7 +18,7 @@ func (w *World) ClientClock(client int, which env.Clock) env.Instant {
 // NodeClock is what the wall clock of the node shows.
 func (w *World) NodeClock(node int) env.Instant { return env.Instant(w.node(node).wall.At(w.now)) }
 
-// clockwork is the world as far as what happens to its clocks goes.
+// clockWorld is the part of the world that clock faults act on.
 type clockWorld struct{ world *World }
 
 // GroundTime implements [world.Clockwork].
@@ -60,10 +60,10 @@ func (k clockWorld) clocks(m nemesis.Machine, which world.ClockSelection) []*wor
 // Later implements [world.Clockwork].
 func (k clockWorld) Later(at int64, move func()) { k.world.moveLater(at, move) }
 
-// Halt implements [world.Clockwork].
+// PauseClient implements [world.ClockWorld].
 func (k clockWorld) PauseClient(client int) { k.world.clients[client-1].pause(nemesis.RepliesFirst) }
 
-// Proceed implements [world.Clockwork].
+// ResumeClient implements [world.ClockWorld].
 func (k clockWorld) ResumeClient(client int) { k.world.clients[client-1].resume() }
 
 // Watch makes the world record a lapse when the client's clock first reaches until.

@@ -45,7 +45,7 @@ func newEnsemble(s nemesis.Setting, seed uint64) *ensemble {
 	return r
 }
 
-// turnout has to be called when a node's server has begun or ceased to run. A
+// leaderChanged has to be called when a node's server has begun or ceased to run. A
 // leader that stands still is deposed as one that is down is, and does not come
 // back to find itself leading.
 func (w *World) leaderChanged() {

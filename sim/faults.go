@@ -14,7 +14,7 @@ type (
 	injection[A nemesis.Action] = world.Injection[A]
 )
 
-// allFaults lists the handler of every kind of fault. Each topic has a file
+// faultHandlers lists the handler of every kind of fault. Each topic has a file
 // fault_*.go. Clock faults are handled in package world, alike for all worlds.
 var faultHandlers = slices.Concat(
 	nodeFaults, rollbackFaults, keyFaults, messageFaults, connectionFaults, clientFaults,

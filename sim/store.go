@@ -30,7 +30,7 @@ type entry struct {
 	created    int64 // on the wall clock of who led, ns
 }
 
-// moment is what the clocks of the leader's machine show.
+// clockReading is what the clocks of the leader's machine show.
 type clockReading struct{ mono, wall int64 } // ns
 
 // do carries out a request. One without an operation does nothing but what time

@@ -187,7 +187,7 @@ func (c *clocks) wait(ctx context.Context, until env.Instant, do func(ctx contex
 	}
 }
 
-// clockwork is a world as far as what happens to its clocks goes.
+// clockWorld is the part of a world that clock faults act on.
 type clockWorld struct{ world *World }
 
 // GroundTime implements [world.Clockwork].
@@ -214,8 +214,8 @@ func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how fu
 // Later implements [world.Clockwork].
 func (k clockWorld) Later(at int64, move func()) { k.world.plan.later(at, move) }
 
-// Halt implements [world.Clockwork].
+// PauseClient implements [world.ClockWorld].
 func (k clockWorld) PauseClient(client int) { k.world.must(k.world.pauseClient(client)) }
 
-// Proceed implements [world.Clockwork].
+// ResumeClient implements [world.ClockWorld].
 func (k clockWorld) ResumeClient(client int) { k.world.must(k.world.resumeClient(client)) }

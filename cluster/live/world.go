@@ -150,7 +150,7 @@ func (w *World) addrs(client int) []string {
 	return addrs
 }
 
-// state is what a plan has made of a server.
+// state says whether a server runs.
 type state uint8
 
 const (
