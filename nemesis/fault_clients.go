@@ -5,21 +5,21 @@ import (
 	"fmt"
 )
 
-// Pause makes a client stand still while clocks, messages and nodes go on.
+// Pause stops a client while clocks, messages and nodes go on.
 type Pause struct {
 	Client int   `yaml:"client" want:"1.."`
 	First  First `yaml:"first,omitempty"`
 }
 
-// First is what a client sees first when it goes on after a pause: the replies
-// that have come meanwhile and wait in its sockets, or that time is up for what
-// it waits for. Real programs do either. Nothing means replies.
+// First is what a client sees first when it continues after a pause: the replies
+// that have arrived meanwhile and wait in its sockets, or the timers that have
+// expired. Real programs do either. Nothing means replies.
 type First string
 
 // What can be seen first.
 const (
-	RepliesFirst First = "replies" // what has come meanwhile is seen
-	TimersFirst  First = "timers"  // a reply to what was given up thereby is not seen at all
+	RepliesFirst First = "replies" // the client sees the waiting replies
+	TimersFirst  First = "timers"  // it gives up expired requests and never sees their replies
 )
 
 // TimersFirstFeature is the feature of a pause after which timers are seen
@@ -67,9 +67,9 @@ func (*Pause) random(g *paramGenerator) Action {
 // program names what a client runs as a target.
 func program(client int) string { return fmt.Sprintf("the program of client %d", client) }
 
-// Suspend puts a client's machine to sleep: its program stands still, as in a
-// [Pause], and so does its monotonic clock. The clock that counts suspension
-// and the wall clock go on. Without an end it never wakes.
+// Suspend puts a client's machine to sleep: its program and its monotonic clock
+// stop. The clock that counts suspension and the wall clock go on. Without an end
+// the machine never wakes.
 type Suspend struct {
 	Client int `yaml:"client" want:"1.."`
 }
@@ -94,11 +94,10 @@ func machineOf(client int) []string {
 	return []string{program(client), rate(Machine{Client: client})}
 }
 
-// Snapshot stops a client's machine and restores it, at the end, to the state
-// in which it was stopped: its program and all its clocks, that which counts
-// suspension included, go on from where they stood. The healing says whether
-// time synchronisation then mends the wall clock. Without an end the machine is
-// never restored.
+// Snapshot stops a client's machine and, at the end, restores the state in which
+// it was stopped: its program and all its clocks, including the one that counts
+// suspension, continue from there. The healing says whether time synchronisation
+// then corrects the wall clock. Without an end the machine is never restored.
 type Snapshot struct {
 	Client  int `yaml:"client" want:"1.."`
 	Healing `yaml:",inline"`
@@ -126,10 +125,10 @@ func (*Snapshot) random(g *paramGenerator) Action {
 	return &Snapshot{Client: g.client(), Healing: g.healing()}
 }
 
-// Clone makes clients' machines clones of one, as machines are that are started from
-// one snapshot of a running machine: from then on each of them draws at random, number by
-// number, what the others draw. Clients that go on alike have the same tokens and the same
-// delays. Their programs, clocks and connections stay their own.
+// Clone makes clients' machines clones of one, as if they were started from one snapshot
+// of a running machine: from then on they all draw the same random numbers. Clients that
+// behave alike have the same tokens and the same delays. Their programs, clocks and
+// connections stay their own.
 type Clone struct {
 	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients, at least two. None: every client
 }

@@ -179,10 +179,9 @@ func (*ClockStrobe) random(g *paramGenerator) Action {
 	return &ClockStrobe{Machine: g.machine(), By: g.eitherWay(g.length()), Period: max(g.length(), time.Millisecond)}
 }
 
-// ClockFreeze makes the wall clock of a node or of a client stand still. The
-// other clocks go on. What it has missed at the end heals as the fault says: by
-// a step it catches up at once; if the fault says nothing it goes on from where
-// it stood.
+// ClockFreeze stops the wall clock of a node or of a client. The other clocks go
+// on. At the end the time that it has missed heals as the fault says: with a step it
+// catches up at once; without a healing it continues from where it stopped.
 type ClockFreeze struct {
 	Machine `yaml:",inline"`
 	Healing `yaml:",inline"`
@@ -210,9 +209,8 @@ func (*ClockFreeze) random(g *paramGenerator) Action {
 	return &ClockFreeze{Machine: g.machine(), Healing: g.healing()}
 }
 
-// Heal is what becomes, at the end of a clock fault, of the error that the
-// fault has brought into the wall clock. Only this fault's error is meant: what
-// other faults have brought stays.
+// Heal says what happens, at the end of a clock fault, to the error that the fault
+// has caused in the wall clock. The errors of other faults stay.
 type Heal string
 
 const (
@@ -273,7 +271,7 @@ func (h Healing) validate() error {
 	return nil
 }
 
-// ending is that of a fault which need not end, unless it says how it heals.
+// ending returns the ending of a fault that need not end, unless it heals.
 func (h Healing) ending() ending { return ending{required: h.Heal != "", heals: h.Heal != ""} }
 
 // longestSlew is 146 years: longer than any run, and short enough to be added

@@ -2,13 +2,13 @@ package nemesis
 
 import "fmt"
 
-// Evict makes a node evict keys at once, as a server does that is short of memory.
-// Which keys it may take says its eviction policy: all keys of locks have a time to
-// live; the counters of fences and the notes of a quarantine have none, so that
-// only allkeys takes them. A server that is down evicts nothing.
+// Evict makes a node evict keys at once, as a server that is short of memory does.
+// The eviction policy says which keys it may evict. All keys of locks have a time to
+// live; the counters of fences and the notes of a quarantine have none, so only
+// allkeys evicts them. A server that is down evicts nothing.
 //
-// A real server chooses by itself which of its keys goes. Where the fault names one,
-// an operator deletes it instead: a lock cannot tell the two apart.
+// A real server chooses itself which keys it evicts. If the fault names one, an
+// operator deletes it instead: a lock cannot tell the two apart.
 type Evict struct {
 	Node     int            `yaml:"node" want:"1.."`
 	Policy   EvictionPolicy `yaml:"policy,omitempty"`   // which keys may go: volatile or allkeys. Nothing means volatile
@@ -73,9 +73,9 @@ func (*Evict) random(g *paramGenerator) Action {
 	return e
 }
 
-// ScriptFlush makes a node forget its scripts, as SCRIPT FLUSH does and every
-// restart. The next compare-and-delete and the next compare-and-extend each
-// take one more round trip, which loads the script again.
+// ScriptFlush makes a node forget its scripts, as SCRIPT FLUSH or a restart does.
+// The next compare-and-delete and the next compare-and-extend each take one more
+// round trip, which loads the script again.
 type ScriptFlush struct {
 	Node int `yaml:"node" want:"1.."`
 }
@@ -99,8 +99,7 @@ func (*ScriptFlush) ending() ending {
 
 func (*ScriptFlush) random(g *paramGenerator) Action { return &ScriptFlush{Node: g.node()} }
 
-// NodeError makes nodes answer with an error in place of doing what they are
-// asked, from the start to the end.
+// NodeError makes nodes answer commands with an error instead of processing them.
 type NodeError struct {
 	Nodes []int     `yaml:"nodes,flow,omitempty" want:"1.."` // numbers of nodes. None: every node
 	Error ErrorName `yaml:"error"`
@@ -109,7 +108,7 @@ type NodeError struct {
 // ErrorName is an error of Redis.
 type ErrorName string
 
-// The errors, and what of a lock's commands they meet in Redis 7.0.
+// The errors, and which commands of a lock they affect in Redis 7.0.
 const (
 	Loading  ErrorName = "loading"  // every command
 	OOM      ErrorName = "oom"      // SET, whether or not the key is there; deleting and extending need no memory

@@ -84,9 +84,9 @@ func (*Latency) random(g *paramGenerator) Action {
 }
 
 // Loss loses transmissions of messages over links. A connection hides that: a
-// message is sent again until it arrives, and what is behind it on the same
-// connection waits. So loss shows as delay, or as a reset of the connection,
-// never as a hole or a swap.
+// message is sent again until it arrives, and later messages on the same connection
+// wait for it. So loss shows as delay, or as a reset of the connection, never as a
+// missing message or a changed order.
 type Loss struct {
 	Links   `yaml:",inline"`
 	Way     Direction `yaml:"way,omitempty"`
@@ -107,8 +107,8 @@ const (
 	Retransmissions = 15
 )
 
-// Timeout returns how long the sender waits for news of a message that it has
-// sent again so many times, until it does so once more, or resets the
+// Timeout returns how long the sender of a message waits for its acknowledgement
+// after so many retransmissions. It then sends the message again, or resets the
 // connection after [Retransmissions] times.
 func (l *Loss) Timeout(again int) time.Duration {
 	rto := l.RTO
@@ -174,14 +174,13 @@ func (*Bandwidth) random(g *paramGenerator) Action {
 	return &Bandwidth{Links: g.links(), Way: g.direction(), BytesPerSecond: 256 << g.below(10)}
 }
 
-// Duplicate has requests come to a node twice: a proxy in front of it sends each once
-// more when it has sent it, as some do that retry what they take for lost. The copy
-// goes over a connection of the proxy's own, so that it may come late, after whatever
-// the client asks next and after the client is gone; and the proxy keeps the node's
-// answer to itself, so that the client knows nothing of it. What is on its way when the
-// fault ends still comes.
+// Duplicate makes requests arrive at a node twice: a proxy in front of it sends each
+// request once more, as proxies do that retry requests they believe lost. The copy
+// travels over the proxy's own connection, so it may arrive late: after the client's
+// next requests, or after the client is gone. The proxy drops the node's reply, so the
+// client does not notice. Copies under way when the fault ends still arrive.
 //
-// Nothing else happens to the link: to the judges it is up.
+// Nothing else happens to the link: the history shows it as up.
 type Duplicate struct {
 	Links `yaml:",inline"`
 	After Distribution `yaml:"after"` // how much later than the request its copy comes to the node
@@ -219,8 +218,8 @@ func (*Duplicate) random(g *paramGenerator) Action {
 }
 
 // GuardLatency adds to the time that clients' accesses take on the way to the
-// guarded resource: a write that is delayed in the network, or in front of the
-// store. It takes hold of no link to a node.
+// guarded resource: a write is delayed in the network, or in front of the store. It
+// affects no link to a node.
 type GuardLatency struct {
 	Clients []int        `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients. None: every client
 	Add     Distribution `yaml:"add"`                               // how much longer

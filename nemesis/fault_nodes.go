@@ -15,9 +15,8 @@ import (
 type Crash struct {
 	Node int `yaml:"node" want:"1.."`
 
-	// RestartDelay is after how long by the node's own wall clock its machine
-	// starts the server again, in place of an end. 0 means that only the end
-	// does.
+	// RestartDelay is the time by the node's own wall clock after which its machine
+	// restarts the server, in place of an end. 0 means that the end restarts it.
 	RestartDelay time.Duration `yaml:"restart_delay,omitempty" want:"0s.."`
 }
 
@@ -49,9 +48,8 @@ func server(node int) string { return fmt.Sprintf("the server of node %d", node)
 type Shutdown struct {
 	Node int `yaml:"node" want:"1.."`
 
-	// RestartDelay is after how long by the node's own wall clock its machine
-	// starts the server again, in place of an end. 0 means that only the end
-	// does.
+	// RestartDelay is the time by the node's own wall clock after which its machine
+	// restarts the server, in place of an end. 0 means that the end restarts it.
 	RestartDelay time.Duration `yaml:"restart_delay,omitempty" want:"0s.."`
 }
 
@@ -74,15 +72,14 @@ func (*Shutdown) random(g *paramGenerator) Action {
 	return &Shutdown{Node: g.node(), RestartDelay: g.restartDelay()}
 }
 
-// PowerLoss takes the power from the machine of a node at the start; at the end
-// its server starts again. What was not synced is gone: with aof-everysec that
-// is what has changed since the last sync, deletions and extensions included.
+// PowerLoss cuts the power of a node's machine at the start; at the end its server
+// starts again. Changes that were not synced are lost: with aof-everysec those since
+// the last sync, deletions and extensions included.
 type PowerLoss struct {
 	Node int `yaml:"node" want:"1.."`
 
-	// RestartDelay is after how long by the node's own wall clock its machine
-	// starts the server again, in place of an end. 0 means that only the end
-	// does.
+	// RestartDelay is the time by the node's own wall clock after which its machine
+	// restarts the server, in place of an end. 0 means that the end restarts it.
 	RestartDelay time.Duration `yaml:"restart_delay,omitempty" want:"0s.."`
 
 	// StuckSync is how long the node's disk has been stuck when the power goes:
@@ -92,12 +89,12 @@ type PowerLoss struct {
 	// node-pause.
 	StuckSync time.Duration `yaml:"stuck_sync,omitempty" want:"0s..2s"`
 
-	// TornTail is what the server makes of an append-only file that ends within a
-	// record, which the power loss has cut. Nothing means that no record is cut.
+	// TornTail is what the server does with an append-only file whose last record the
+	// power loss has cut. Nothing means that no record is cut.
 	TornTail TornTail `yaml:"torn_tail,omitempty" want:"load|refuse"`
 }
 
-// TornTail is what a server does that starts with a torn append-only file: its
+// TornTail is what a server does when it starts with a torn append-only file: its
 // aof-load-truncated.
 type TornTail string
 
@@ -177,9 +174,8 @@ func (*PowerLoss) random(g *paramGenerator) Action {
 	return p
 }
 
-// NodePause makes a node's server stand still, as SIGSTOP does. Its clock runs
-// on; requests wait in its socket and are carried out, in their order, when it
-// continues.
+// NodePause stops a node's server, as SIGSTOP does. Its clock runs on. Requests wait
+// in its socket; the server processes them in order when it continues.
 type NodePause struct {
 	Node int `yaml:"node" want:"1.."`
 }
@@ -197,11 +193,11 @@ func (*NodePause) ending() ending { return ending{} }
 
 func (*NodePause) random(g *paramGenerator) Action { return &NodePause{Node: g.node()} }
 
-// Restart is who starts a server again that went down. At 0 an operator does,
-// at the end of the fault: at once, later, or never. Otherwise the node's
-// machine does, when the node's own wall clock has gone on by so much, so that
-// a jump of that clock shortens or lengthens the time. Such a fault is given no
-// end, and as far as a plan goes it lasts until the end of the run.
+// Restart says who restarts a server that went down. At 0 the end of the fault does:
+// at once, later, or never. Otherwise the node's machine does, when the node's own
+// wall clock has advanced by this much; a jump of that clock shortens or lengthens
+// the time. Such a fault has no end in the plan, and counts as lasting until the end
+// of the run.
 type Restart time.Duration
 
 // String completes "node 3 crashes".

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Partition cuts links between clients and nodes. What is sent over a cut link
-// is held back, as TCP does, and may arrive after the end.
+// Partition cuts links between clients and nodes. Messages over a cut link are held
+// back, as TCP does, and may arrive after the end.
 type Partition struct {
 	Links `yaml:",inline"`
 	Way   Direction `yaml:"way,omitempty"`
@@ -53,9 +53,9 @@ func (*Partition) random(g *paramGenerator) Action {
 const connectivity = "the connectivity"
 
 // Split divides clients and nodes into groups and cuts, both ways, every link
-// whose two ends share no group. Whoever is in two groups is a bridge between
-// them; whoever is in none is cut off from everyone. What a cut link does to
-// messages is described with [Partition].
+// whose two ends share no group. A client or node in two groups is a bridge between
+// them; one in no group is cut off from all others. A cut link holds messages back as
+// in a [Partition].
 type Split struct {
 	Groups []Group `yaml:"groups" want:"2.. items"`
 }
@@ -177,15 +177,15 @@ func (*Split) random(g *paramGenerator) Action {
 	return &Split{Groups: groups}
 }
 
-// Reset breaks connections over links: those with something under way in its
-// direction at the start, and until the end every one that has something to
-// carry that way.
+// Reset resets connections: at the start those with a message under way in its
+// direction, and until the end every connection that carries a message in that
+// direction.
 //
-// Requests are reset before the node has seen them and never take effect.
-// Replies are reset after the node has applied the request. Both is reset
-// before the request, and at the start with replies under way as well. The
-// client hears of a reset when the reply would have come, and cannot tell
-// which of the two it was.
+// A request is reset before the node has seen it and never takes effect. A reply
+// is reset after the node has applied the request. In both directions, connections
+// are reset at the request, and at the start also those with replies under way. The
+// client sees the reset when the reply would have arrived, and cannot tell the two
+// cases apart.
 type Reset struct {
 	Links `yaml:",inline"`
 	Way   Direction `yaml:"way,omitempty"`

@@ -42,9 +42,10 @@ func (*Failover) random(g *paramGenerator) Action { return &Failover{Node: g.nod
 
 // SplitBrain promotes the asynchronous replica of a node at the start, with the
 // changes that have reached it, while the old master still answers: the given
-// clients go on reaching the old one, the others the new one, and neither hears of
-// the other. At the end the old master is demoted: everybody reaches the new one,
-// and what only the old one had is lost. The setting has to give the nodes replicas.
+// clients reach the old master, the others the new one, and the masters do not
+// know of each other. At the end the old master is demoted: all clients reach the new
+// one, and changes that only the old one has are lost. The setting has to give the
+// nodes replicas.
 type SplitBrain struct {
 	Node    int   `yaml:"node" want:"1.."`
 	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients that still reach the old master. None: every client

@@ -62,8 +62,8 @@ func (h FaultHandler[W, A]) handles(a nemesis.Action) bool {
 
 func (h FaultHandler[W, A]) features() []nemesis.Feature { return h.Features }
 
-func (h FaultHandler[W, A]) bind(w W, any Injection[nemesis.Action]) boundFault {
-	f := Injection[A]{Action: any.Action.(A), Number: any.Number, Nth: any.Nth, ForGood: any.ForGood}
+func (h FaultHandler[W, A]) bind(w W, in Injection[nemesis.Action]) boundFault {
+	f := Injection[A]{Action: in.Action.(A), Number: in.Number, Nth: in.Nth, ForGood: in.ForGood}
 	b := boundFault{number: f.Number, action: f.Action, endsLater: h.EndsLater}
 	b.prepare = func() {
 		if h.Prepare != nil {
