@@ -77,7 +77,7 @@ func (w *World) execute(n *node, m *message) env.Answer {
 func (w *World) set(n *node, m *message, exists bool) env.Answer {
 	command := &m.round.command
 	if command.Vouched > 0 {
-		m.tell(told{number: n.runID(command.Vouched)})
+		m.setDetail(replyDetail{number: n.runID(command.Vouched)})
 	}
 	if exists {
 		return env.No

@@ -9,7 +9,7 @@ import (
 func (w *World) executePlain(n *node, m *message, held key, exists bool) env.Answer {
 	switch op := m.round.command.Op; {
 	case op == env.OpGet && exists:
-		m.tell(told{token: held.token})
+		m.setDetail(replyDetail{token: held.token})
 	case op == env.OpPut:
 		w.overwrite(n, m, held, exists)
 	case op == env.OpIncrement:

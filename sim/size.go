@@ -39,13 +39,13 @@ func size(m *message) int64 {
 	case c.Op == env.OpSet, c.Op == env.OpVouch, c.Op == env.OpPut, c.Op == env.OpGet && m.answer == env.No:
 		return int64(len("+OK\r\n")) // $-1 is as long
 	case c.Op == env.OpGet:
-		return bulk(len(m.told().token))
+		return bulk(len(m.detail().token))
 	case c.Op == env.OpCount:
-		return bulk(digits(int64(m.told().number)))
+		return bulk(digits(int64(m.detail().number)))
 	case c.Op == env.OpIncrement:
-		return int64(len(":\r\n") + digits(int64(m.told().number)))
+		return int64(len(":\r\n") + digits(int64(m.detail().number)))
 	case c.Op == env.OpRaise:
-		return array(2) + int64(len(":1\r\n")) + bulk(digits(int64(m.told().number)))
+		return array(2) + int64(len(":1\r\n")) + bulk(digits(int64(m.detail().number)))
 	}
 	return int64(len(":1\r\n"))
 }

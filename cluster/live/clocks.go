@@ -79,14 +79,14 @@ func newClocks(g ground) *clocks {
 	c := &clocks{ground: g}
 	c.hands[env.Wall], c.hands[env.Boottime] = g.clock(env.Wall), g.clock(env.Boottime)
 	c.hands[env.Monotonic] = world.ClockShowing(int64(g.zero))
-	c.turn()
+	c.newEra()
 	return c
 }
 
 // clocksSeenOn are those that another process shows on a page.
 func clocksSeenOn(p *page, g ground) *clocks {
 	c := &clocks{ground: g, seen: p}
-	c.turn()
+	c.newEra()
 	return c
 }
 
@@ -151,8 +151,8 @@ func (c *clocks) show(p *page) {
 	}
 }
 
-// turn begins a new era.
-func (c *clocks) turn() {
+// newEra begins a new era.
+func (c *clocks) newEra() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.turnLocked()

@@ -121,7 +121,7 @@ func (r *Remote) obey(orders *gob.Decoder, life func()) {
 			}, r.fail)
 		case o.Turned:
 			r.client.clocks.seen.heard()
-			r.client.clocks.turn()
+			r.client.clocks.newEra()
 		case o.Draws != "":
 			r.client.random.become(r.seed, o.Draws)
 		case o.Cancel != 0:

@@ -23,10 +23,10 @@ var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outag
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "memory" }
 
-// Faults lists the kinds of faults that its worlds can carry out.
+// Faults lists the kinds of faults that its worlds can inject.
 func (Backend) Faults() []nemesis.Kind { return handlers.Kinds() }
 
-// Features lists the features that they have for them.
+// Features lists the features of those kinds that they support.
 func (Backend) Features() []nemesis.Feature { return handlers.Features() }
 
 // Keys says that its worlds record every change of the nodes' keys.
@@ -62,9 +62,9 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 	return live.Open(s, seed, sink, fleet, handlers)
 }
 
-// forget empties the pools of all packages, which give up what they have over two
-// collections. go-redis keeps timers in one, and a timer that was made in a bubble ends the
-// program when it is waited for in the next.
+// forget empties the sync.Pools of all packages, which takes two collections. go-redis
+// pools timers, and a timer from one synctest bubble crashes the program when it is used
+// in the next.
 func forget() {
 	runtime.GC()
 	runtime.GC()
