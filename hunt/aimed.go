@@ -140,7 +140,7 @@ func hitsWhoSteps(f nemesis.Fault) bool {
 }
 
 // comesUp reports whether a client takes such a step at all: not all extend, or write.
-func comesUp(m nemesis.Moment, s scenarios.Scenario) bool {
+func comesUp(m nemesis.Trigger, s scenarios.Scenario) bool {
 	c := s.Clients[max(m.Client, 1)-1]
 	switch m.Step {
 	case stepExtend, stepExtended:
@@ -188,11 +188,11 @@ func drawCuts(d dice, g nemesis.Generator, s scenarios.Scenario) (cuts nemesis.P
 }
 
 // drawEnd lets what is cut stay so, or ends it some time.
-func drawEnd(d dice, ttl time.Duration) *nemesis.Moment {
+func drawEnd(d dice, ttl time.Duration) *nemesis.Trigger {
 	if d.chance(60) {
 		return nil
 	}
-	return nemesis.After(d.between(ttl/4, 3*min(ttl, nemesis.Longest/3)))
+	return nemesis.After(d.between(ttl/4, 3*min(ttl, nemesis.MaxDuration/3)))
 }
 
 // fromOutset lets a fault be there from the outset, so that all that is asked for and
@@ -207,7 +207,7 @@ func fromOutset(d dice, f nemesis.Fault, s nemesis.Setting) nemesis.Fault {
 	if d.chance(40) {
 		step = one(d, decisive...)
 	}
-	early.End = &nemesis.Moment{Client: 1 + d.IntN(s.Clients), Step: step}
+	early.End = &nemesis.Trigger{Client: 1 + d.IntN(s.Clients), Step: step}
 	return valid(early, f, s)
 }
 

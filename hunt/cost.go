@@ -52,7 +52,7 @@ func shortWork(s *scenarios.Scenario) {
 // early is seen.
 func comeLate(s *scenarios.Scenario) {
 	first := s.Clients[0]
-	from := min((first.Start.Max + min(mean(first.Work), s.Lock.TTL)*9/10).Truncate(ms), nemesis.Longest)
+	from := min((first.Start.Max + min(mean(first.Work), s.Lock.TTL)*9/10).Truncate(ms), nemesis.MaxDuration)
 	for i := range s.Clients[1:] {
 		start := &s.Clients[1+i].Start
 		start.Min, start.Max = max(start.Min, from), max(start.Max, from)
@@ -61,7 +61,7 @@ func comeLate(s *scenarios.Scenario) {
 
 func slowRetry(s *scenarios.Scenario) {
 	r := &s.Lock.Retry
-	times := min(time.Duration(tries(*s)/mostTries+1), nemesis.Longest/max(1, r.Max))
+	times := min(time.Duration(tries(*s)/mostTries+1), nemesis.MaxDuration/max(1, r.Max))
 	r.Min, r.Max = r.Min*times, r.Max*times
 }
 

@@ -148,14 +148,14 @@ func TestWhoComesLateComesWithinTheLongestDuration(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Latency, s.Lock.Retry = nemesis.Distribution{}, nemesis.Range{} // each try takes no time, and a run makes many
-	s.Clients[0].Start.Max = nemesis.Longest
+	s.Clients[0].Start.Max = nemesis.MaxDuration
 	g, late := hunt.Around(s), 0
 	for seed := range uint64(100) {
 		drawn := g.Draw(rand.New(rand.NewPCG(seed, 0)))
 		if err := drawn.Validate(); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, written(t, drawn))
 		}
-		if drawn.Clients[1].Start.Max == nemesis.Longest {
+		if drawn.Clients[1].Start.Max == nemesis.MaxDuration {
 			late++
 		}
 	}

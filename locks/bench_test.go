@@ -167,12 +167,12 @@ func (b *bench) wantError(what string, got, want error) {
 }
 
 // pause stops a client at a step, for a time.
-func pause(at nemesis.Moment, length time.Duration) nemesis.Fault {
+func pause(at nemesis.Trigger, length time.Duration) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Pause{Client: at.Client}, Start: at, End: nemesis.After(length)}
 }
 
 // reply is the moment at which a client has the k-th reply to a try and its hold.
-func reply(client, k int) nemesis.Moment {
+func reply(client, k int) nemesis.Trigger {
 	m := nemesis.When(client, env.StepReply, 0)
 	m.K = k
 	return m

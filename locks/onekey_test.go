@@ -179,12 +179,12 @@ func TestCheckThenSetRaces(t *testing.T) {
 // A holder that dies has the lock for ever where its key has no time to live: of
 // setnx-then-expire, if it dies between the two.
 func TestDeadHolders(t *testing.T) {
-	kill := func(at nemesis.Moment) nemesis.Plan {
+	kill := func(at nemesis.Trigger) nemesis.Plan {
 		return nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: at}}
 	}
 	for _, c := range []struct {
 		name    string
-		dies    nemesis.Moment
+		dies    nemesis.Trigger
 		forEver bool
 	}{
 		{"check-then-set", nemesis.When(1, env.StepGranted, 0), true},

@@ -146,12 +146,12 @@ func numbers(first, last int) (list []int) {
 }
 
 // begin is when faults begin that wait for nobody.
-func (s scene) begin() nemesis.Moment { return nemesis.At(s.ttl / 2) }
+func (s scene) begin() nemesis.Trigger { return nemesis.At(s.ttl / 2) }
 
 // long is how long faults last that outlast every key.
-func (s scene) long() *nemesis.Moment { return nemesis.After(4 * s.ttl) }
+func (s scene) long() *nemesis.Trigger { return nemesis.After(4 * s.ttl) }
 
-func second(m nemesis.Moment) nemesis.Moment {
+func second(m nemesis.Trigger) nemesis.Trigger {
 	m.Count = 2
 	return m
 }
@@ -188,7 +188,7 @@ func (s scene) nodePaused() nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.NodePause{Node: 1}, Start: s.begin(), End: nemesis.After(s.ttl * 3 / 2)}}
 }
 
-func (s scene) pause(when nemesis.Moment) nemesis.Plan {
+func (s scene) pause(when nemesis.Trigger) nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: second(when), End: nemesis.After(s.ttl * 3 / 2)}}
 }
 

@@ -22,7 +22,7 @@ var (
 )
 
 // lasting is a fault from the start of the run to an end, if any.
-func lasting(a nemesis.Action, end *nemesis.Moment) nemesis.Fault {
+func lasting(a nemesis.Action, end *nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: a, Start: nemesis.At(0), End: end}
 }
 

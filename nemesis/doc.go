@@ -1,12 +1,13 @@
-// Package nemesis says what is done to a world, as data: faults, the plans
-// that list them, and the setting that a plan is made for. A [Generator] draws
-// plans. The package also holds the [Conductor], which works out when each fault
-// of a plan begins and ends.
+// Package nemesis defines faults as data: the kinds of faults, the plans that
+// list them, and the setting that a plan is made for. A [Generator] draws random
+// plans. A [Scheduler] works out when each fault of a plan begins and ends, and
+// drives a [Target], which injects the faults into a world.
 //
-// nemesis knows no backend. A backend implements [Carrier]; it carries out a
-// kind of fault, and a [Feature] that some faults of a kind ask for, or refuses
-// it by name before anything starts ([Refuse]).
+// nemesis knows no backend. A backend says which kinds it can inject, and which
+// [Feature] of them. A plan that needs more is rejected before the run
+// ([Ability.Refuse]).
 //
-// Each kind of fault has a file of its own and one line in the table of kinds.
-// One that does nothing but to messages says there what it does ([Traffic]).
+// The kinds are grouped by topic in files fault_*.go, and listed in the table of
+// kinds. A kind that only affects messages defines its effect here, for all
+// worlds ([Traffic]).
 package nemesis

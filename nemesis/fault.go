@@ -8,9 +8,9 @@ import (
 // Fault is one entry of a plan: one kind of fault with its fields, from its start
 // to its end.
 type Fault struct {
-	Action Action  // in a file a field with the name of its kind
-	Start  Moment  `yaml:"start"`         // when it begins. Nothing means with the run
-	End    *Moment `yaml:"end,omitempty"` // when it is over. Nothing means never, or at once if it does not last
+	Action Action   // in a file a field with the name of its kind
+	Start  Trigger  `yaml:"start"`         // when it begins. Nothing means with the run
+	End    *Trigger `yaml:"end,omitempty"` // when it is over. Nothing means never, or at once if it does not last
 }
 
 // Action is what a fault does, without its when: a pointer to one of the
@@ -18,42 +18,42 @@ type Fault struct {
 type Action interface {
 	// Kind names the action's kind.
 	Kind() Kind
-	// String tells a person what happens, as in "node 2 crashes".
+	// String describes the action, as in "node 2 crashes".
 	String() string
-	// validate names the field that does not fit the setting.
+	// validate returns a [FieldError] for a field that does not fit the setting.
 	validate(s Setting) error
-	// targets names what the action takes hold of, as in "the server of
-	// node 3"; two faults must not hold the same target at the same time.
-	targets(s Setting) []string
-	// ending says what the end of the fault means, or why it has none.
+	// claims names what the action affects, as in "the server of node 3". Two
+	// faults with the same claim must not overlap.
+	claims(s Setting) []string
+	// ending says whether the fault can end, and how.
 	ending() ending
-	// random returns an action of the same kind whose fields are drawn, for a
-	// setting that lacks nothing (see [lackOf]).
-	random(d *dice) Action
+	// random returns an action of the same kind with drawn fields, for a setting
+	// that meets its requirement (see [unmetRequirement]).
+	random(g *paramGenerator) Action
 }
 
-// needy is implemented by the actions that some settings have no room for,
+// settingDependent is implemented by actions that are impossible in some settings,
 // whatever their fields.
-type needy interface {
-	// lacks says what the setting does not have, if anything.
-	lacks(s Setting) error
+type settingDependent interface {
+	// requires returns an error that says what the setting lacks, if anything.
+	requires(s Setting) error
 }
 
-// lackOf says why a kind of fault is impossible in a setting, if it is.
-func lackOf(a Action, s Setting) error {
-	if n, ok := a.(needy); ok {
-		return n.lacks(s)
+// unmetRequirement returns an error if an action is impossible in a setting.
+func unmetRequirement(a Action, s Setting) error {
+	if n, ok := a.(settingDependent); ok {
+		return n.requires(s)
 	}
 	return nil
 }
 
-// ending is what the end of a kind of fault may be.
+// ending says how a kind of fault can end.
 type ending struct {
-	must  bool          // the fault has to say when it ends
-	heals bool          // and why it must: only what ends can heal
-	none  string        // the fault cannot end, and why
-	own   string        // the fault lasts, and ends when its world says so; why no end can be given
-	lasts time.Duration // after which it ends by itself; 0: it is over at once if it cannot end
+	required  bool          // the fault must name its end
+	heals     bool          // it must because only a fault that ends can heal
+	forbidden string        // why the fault cannot have an end
+	automatic string        // why the plan cannot name the end: the world ends the fault itself
+	after     time.Duration // it ends by itself after this time; 0: at once, if it cannot have an end
 }
 
 // Kind is a kind of fault.
@@ -67,8 +67,8 @@ func (k Kind) one() string {
 	return "a " + string(k)
 }
 
-// kinds lists all kinds of faults, with one of each and what it does. Replay
-// strings count on their order: a new kind goes to the end.
+// kinds lists every kind of fault with its effect. Replay strings depend on the
+// order: a new kind goes to the end.
 var kinds = []struct {
 	zero Action
 	what string

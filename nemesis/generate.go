@@ -81,11 +81,11 @@ func (g Generator) Admitting(admits func(Fault) bool) Generator {
 // whatever the clients do: a target is held twice only where the times of both
 // faults are known and apart.
 func (g Generator) Plan(s Setting, scale time.Duration, random *rand.PCG) Plan {
-	d := &dice{setting: s, scale: scale, random: random}
-	kinds := g.enabled(d)
+	params := &paramGenerator{setting: s, scale: scale, random: random}
+	kinds := g.enabled(params)
 	all := slices.Clone(s.Plan)
-	for range 1 + d.below(g.Most) {
-		if f, ok := g.fitting(d, kinds, all); ok {
+	for range 1 + params.below(g.Most) {
+		if f, ok := g.fitting(params, kinds, all); ok {
 			all = append(all, f)
 		}
 	}
@@ -94,16 +94,16 @@ func (g Generator) Plan(s Setting, scale time.Duration, random *rand.PCG) Plan {
 
 // enabled returns the kinds that one plan draws from, each as often as its
 // weight says.
-func (g Generator) enabled(d *dice) []Action {
+func (g Generator) enabled(params *paramGenerator) []Action {
 	var able []Action
 	for _, k := range Actions() {
-		if g.Faults.of(k.Kind()) > 0 && lackOf(k, d.setting) == nil {
+		if g.Faults.of(k.Kind()) > 0 && unmetRequirement(k, params.setting) == nil {
 			able = append(able, k)
 		}
 	}
 	if !g.NoSwarm && len(able) > 0 {
 		var some []Action
-		for _, i := range Each(d.some(len(able)), len(able)) {
+		for _, i := range Each(params.some(len(able)), len(able)) {
 			some = append(some, able[i-1])
 		}
 		able = some
@@ -118,17 +118,17 @@ func (g Generator) enabled(d *dice) []Action {
 }
 
 // fitting draws a fault that fits beside those of a plan, if it finds one.
-func (g *Generator) fitting(d *dice, kinds []Action, plan Plan) (Fault, bool) {
+func (g *Generator) fitting(params *paramGenerator, kinds []Action, plan Plan) (Fault, bool) {
 	for range fitting {
 		if len(kinds) == 0 {
 			break
 		}
-		action := kinds[d.below(len(kinds))].random(d)
+		action := kinds[params.below(len(kinds))].random(params)
 		if g.able != nil && g.able.missing(action) != "" {
 			continue
 		}
-		f := Fault{Action: action, Start: d.start(), End: d.end(action.ending())}
-		if (g.admits == nil || g.admits(f)) && plan.hasRoom(&f, d.setting) {
+		f := Fault{Action: action, Start: params.start(), End: params.end(action.ending())}
+		if (g.admits == nil || g.admits(f)) && plan.hasRoom(&f, params.setting) {
 			return f, true
 		}
 	}
@@ -136,35 +136,35 @@ func (g *Generator) fitting(d *dice, kinds []Action, plan Plan) (Fault, bool) {
 }
 
 // start draws an instant or, as often, a client's step.
-func (d *dice) start() Moment {
-	if d.chance(50) {
-		return At(round(d.upTo(min(window*min(d.scale, longestScale/window), d.setting.Horizon))))
+func (g *paramGenerator) start() Trigger {
+	if g.chance(50) {
+		return At(round(g.upTo(min(window*min(g.scale, maxScale/window), g.setting.Horizon))))
 	}
 	steps := env.Steps()
-	m := When(d.client(), steps[d.below(len(steps))], 0)
-	if m.Step == StepName(env.StepReply.String()) && d.chance(50) {
-		m.K = 1 + d.below(d.setting.Nodes)
+	m := When(g.client(), steps[g.below(len(steps))], 0)
+	if m.Step == StepName(env.StepReply.String()) && g.chance(50) {
+		m.K = 1 + g.below(g.setting.Nodes)
 	}
-	if d.chance(50) {
-		m.Count = 1 + d.below(3)
+	if g.chance(50) {
+		m.Count = 1 + g.below(3)
 	}
-	if d.chance(25) {
-		m.Plus = round(d.length())
+	if g.chance(25) {
+		m.Plus = round(g.length())
 	}
 	return m
 }
 
 // end draws the end of a fault: never, at once or after a while.
-func (d *dice) end(e ending) *Moment {
+func (g *paramGenerator) end(e ending) *Trigger {
 	switch {
-	case e.none != "" || e.own != "":
+	case e.forbidden != "" || e.automatic != "":
 		return nil
-	case !e.must && d.chance(15):
+	case !e.required && g.chance(15):
 		return nil
-	case d.chance(10):
+	case g.chance(10):
 		return After(0)
 	}
-	return After(round(d.length()))
+	return After(round(g.length()))
 }
 
 // round makes a time that is easy to read.

@@ -50,7 +50,7 @@ func fixed(t *rapid.T) Plan {
 	return rapid.SampledFrom([]Plan{
 		nil,
 		{{Action: &Crash{Node: 1}, Start: At(0)}},
-		{{Action: &Crash{Node: 1}, Start: When(1, env.StepGranted, 0), End: After(ms)}, {Action: &Pause{Client: 1}, Start: At(ms), End: &Moment{Client: 1, Step: "granted"}}},
+		{{Action: &Crash{Node: 1}, Start: When(1, env.StepGranted, 0), End: After(ms)}, {Action: &Pause{Client: 1}, Start: At(ms), End: &Trigger{Client: 1, Step: "granted"}}},
 	}).Draw(t, "plan")
 }
 
@@ -93,8 +93,8 @@ func TestGeneratedFaultsNeverCollide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, g := drawSetting(t), drawGenerator(t)
 		s.Plan = g.Plan(s, max(s.Horizon/3, ms), rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		c := NewConductor(s, nobody{})
-		clients := &dice{setting: s, random: rand.NewPCG(rapid.Uint64().Draw(t, "clients"), 0)}
+		c := NewScheduler(s, nobody{})
+		clients := &paramGenerator{setting: s, random: rand.NewPCG(rapid.Uint64().Draw(t, "clients"), 0)}
 		steps := env.Steps()
 		for now := time.Duration(0); now < s.Horizon; now += 1 + clients.upTo(s.Horizon/100) {
 			if err := c.Advance(now); err != nil {
@@ -165,7 +165,7 @@ func TestPlansVary(t *testing.T) {
 				fmt.Sprintf("k %d", f.Start.K):         true,
 				"plus":                                 f.Start.Plus > 0,
 				"no end":                               f.End == nil,
-				"restart delay":                        f.Action.ending().own != "",
+				"restart delay":                        f.Action.ending().automatic != "",
 				shape(f.Action):                        true,
 				"at once":                              f.End != nil && *f.End.After == 0,
 				"a second":                             f.End != nil && *f.End.After > time.Second,
@@ -181,7 +181,7 @@ func TestPlansVary(t *testing.T) {
 	}
 	want := []string{"timed", "count 0", "count 1", "count 2", "count 3", "k 1", "k 5", "plus", "restart delay", "uniform", "log-normal", "pareto", "samples", "rto", "no end", "at once", "a second"}
 	for _, k := range Actions() {
-		if lackOf(k, fiveNodes) == nil {
+		if unmetRequirement(k, fiveNodes) == nil {
 			want = append(want, string(k.Kind()))
 		}
 	}
@@ -201,7 +201,7 @@ func TestPlansVary(t *testing.T) {
 // There is room for a fault before one that holds the same target, and behind
 // it; not at the same time, nor where the times are not known beforehand.
 func TestRoomInAPlan(t *testing.T) {
-	fault := func(start Moment, end *Moment) Fault { return Fault{Action: &Crash{Node: 1}, Start: start, End: end} }
+	fault := func(start Trigger, end *Trigger) Fault { return Fault{Action: &Crash{Node: 1}, Start: start, End: end} }
 	middle := Plan{fault(At(10*ms), After(10*ms))}
 	for _, c := range []struct {
 		name string

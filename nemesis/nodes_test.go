@@ -73,7 +73,7 @@ func TestPersistenceAndItsDisk(t *testing.T) {
 
 // A server that refuses its file does not come back: neither by an end nor by itself.
 func TestTornTailThatIsRefused(t *testing.T) {
-	torn := func(p nemesis.PowerLoss, end *nemesis.Moment) nemesis.Setting {
+	torn := func(p nemesis.PowerLoss, end *nemesis.Trigger) nemesis.Setting {
 		p.Node, p.TornTail = 1, nemesis.TornRefuse
 		s := setting(nemesis.Fault{Action: &p, End: end})
 		s.Persistence = nemesis.Always

@@ -19,17 +19,17 @@ func (p Plan) Kinds() []Kind {
 	})
 }
 
-// AsksFor reports whether a fault of the plan asks for a feature.
+// AsksFor reports whether a fault of the plan needs a feature.
 func (p Plan) AsksFor(f Feature) bool {
 	return slices.ContainsFunc(p, func(one Fault) bool { return slices.Contains(featuresOf(one.Action), f) })
 }
 
-// StepsOf lists the steps of a client at which some fault of the plan may begin or end, in
-// their order: whatever else it does, nobody waits for.
+// StepsOf lists the steps of a client at which a fault of the plan may begin or end, in
+// their order. The scheduler ignores the client's other steps.
 func (p Plan) StepsOf(client int) []env.Step {
 	return slices.DeleteFunc(env.Steps(), func(s env.Step) bool {
 		return !slices.ContainsFunc(p, func(f Fault) bool {
-			waits := func(m *Moment) bool { return m != nil && m.Client == client && string(m.Step) == s.String() }
+			waits := func(m *Trigger) bool { return m != nil && m.Client == client && string(m.Step) == s.String() }
 			return waits(&f.Start) || waits(f.end())
 		})
 	})
@@ -60,16 +60,16 @@ func (f *Fault) validate(s Setting) error {
 		switch {
 		case ending.heals:
 			return field("end", fmt.Errorf("missing: %s heals when it ends", action.Kind().one()))
-		case ending.must:
+		case ending.required:
 			return field("end", fmt.Errorf("missing: %s has to end", action.Kind().one()))
 		}
 		return nil
 	}
-	if ending.none != "" {
-		return field("end", errors.New(ending.none))
+	if ending.forbidden != "" {
+		return field("end", errors.New(ending.forbidden))
 	}
-	if ending.own != "" {
-		return field("end", errors.New(ending.own))
+	if ending.automatic != "" {
+		return field("end", errors.New(ending.automatic))
 	}
 	if err := f.End.validate(s, true); err != nil {
 		return field("end", err)
@@ -80,8 +80,8 @@ func (f *Fault) validate(s Setting) error {
 	return nil
 }
 
-// overlap finds two faults that hold the same target at the same time, as far
-// as their times are known before the run. The conductor finds the rest.
+// overlap finds two faults with the same claim at the same time, as far as their
+// times are known before the run. The scheduler finds the rest.
 func (p Plan) overlap(s Setting) error {
 	for i := range p {
 		for j := range i {
@@ -100,9 +100,8 @@ func (p Plan) overlap(s Setting) error {
 	return nil
 }
 
-// endsBefore reports whether f, whose start is timed as that of g is, has ended
-// when g starts. hope is what to say where that is not known before the run,
-// because f ends at a step.
+// endsBefore reports whether f has ended when g starts; both starts are timed. It
+// returns hope if that is unknown before the run because f ends at a step.
 func (f *Fault) endsBefore(g *Fault, hope bool) bool {
 	end := f.end()
 	switch {
@@ -118,13 +117,13 @@ func (f *Fault) endsBefore(g *Fault, hope bool) bool {
 	return hope && f.Start.At <= g.Start.At
 }
 
-// conflict returns a target that both faults would hold.
+// conflict returns a claim that both faults have, or "".
 func conflict(a, b *Fault, s Setting) string {
 	held := map[string]bool{}
-	for _, t := range a.Action.targets(s) {
+	for _, t := range a.Action.claims(s) {
 		held[t] = true
 	}
-	for _, t := range b.Action.targets(s) {
+	for _, t := range b.Action.claims(s) {
 		if held[t] {
 			return t
 		}

@@ -17,11 +17,11 @@ func setting(plan ...nemesis.Fault) nemesis.Setting {
 	return nemesis.Setting{Nodes: 5, Clients: 2, Persistence: nemesis.Nothing, Horizon: time.Second, Plan: plan}
 }
 
-func crash(node int, start nemesis.Moment, end *nemesis.Moment) nemesis.Fault {
+func crash(node int, start nemesis.Trigger, end *nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: start, End: end}
 }
 
-func until(d time.Duration) *nemesis.Moment { m := nemesis.At(d); return &m }
+func until(d time.Duration) *nemesis.Trigger { m := nemesis.At(d); return &m }
 
 func TestPossiblePlans(t *testing.T) {
 	plans := map[string]nemesis.Plan{
@@ -49,13 +49,13 @@ func TestImpossiblePlans(t *testing.T) {
 		"plan[0].start.at: -1ms is negative":                crash(1, nemesis.At(-ms), nil),
 		"plan[0].start.client: there is no client 3":        crash(1, nemesis.When(3, env.StepGranted, 0), nil),
 		"plan[0].start.plus: -1ms":                          crash(1, nemesis.When(1, env.StepGranted, -ms), nil),
-		"plan[0].start.step: missing":                       crash(1, nemesis.Moment{Client: 1}, nil),
-		"plan[0].start.client: a step needs the client":     crash(1, nemesis.Moment{Step: "granted"}, nil),
-		"plan[0].start.count: -1 is negative":               crash(1, nemesis.Moment{Client: 1, Step: "granted", Count: -1}, nil),
-		"plan[0].start.at: an instant and a step exclude":   crash(1, nemesis.Moment{Client: 1, Step: "granted", At: ms}, nil),
-		"plan[0].end.after: after stands alone":             {Action: &nemesis.Crash{Node: 1}, End: &nemesis.Moment{After: new(time.Duration), Step: "granted"}},
-		"plan[0].start.k: only the step":                    crash(1, nemesis.Moment{Client: 1, Step: "granted", K: 1}, nil),
-		"plan[0].start.k: reply 9 of 8":                     crash(1, nemesis.Moment{Client: 1, Step: "reply", K: 9}, nil),
+		"plan[0].start.step: missing":                       crash(1, nemesis.Trigger{Client: 1}, nil),
+		"plan[0].start.client: a step needs the client":     crash(1, nemesis.Trigger{Step: "granted"}, nil),
+		"plan[0].start.count: -1 is negative":               crash(1, nemesis.Trigger{Client: 1, Step: "granted", Count: -1}, nil),
+		"plan[0].start.at: an instant and a step exclude":   crash(1, nemesis.Trigger{Client: 1, Step: "granted", At: ms}, nil),
+		"plan[0].end.after: after stands alone":             {Action: &nemesis.Crash{Node: 1}, End: &nemesis.Trigger{After: new(time.Duration), Step: "granted"}},
+		"plan[0].start.k: only the step":                    crash(1, nemesis.Trigger{Client: 1, Step: "granted", K: 1}, nil),
+		"plan[0].start.k: reply 9 of 8":                     crash(1, nemesis.Trigger{Client: 1, Step: "reply", K: 9}, nil),
 		"plan[0]: a fault names exactly one kind":           {Start: nemesis.At(0)},
 		"plan[0].partition.nodes[1]: node 2 is named twice": {Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2, 2}}}},
 		"plan[0].partition.clients[0]: 0: want at least 1":  {Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{0}}}},

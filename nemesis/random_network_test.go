@@ -15,7 +15,7 @@ func TestRandomNetworkFaultsArePossible(t *testing.T) {
 			Nodes: rapid.IntRange(1, 7).Draw(t, "nodes"), Clients: rapid.IntRange(1, 4).Draw(t, "clients"),
 			Persistence: Nothing, Horizon: time.Second,
 		}
-		d := &dice{setting: s, scale: time.Second, random: rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)}
+		d := &paramGenerator{setting: s, scale: time.Second, random: rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)}
 		for _, zero := range []Action{&Loss{}, &Reset{}, &Bandwidth{}, &Split{}, &GuardLatency{}} {
 			s.Plan = Plan{{Action: zero.random(d)}}
 			if err := s.Validate(); err != nil {

@@ -47,10 +47,10 @@ func TestPageOfFaultsIsCurrent(t *testing.T) {
 // example draws a fault of a kind and prints it.
 func example(t *testing.T, kind Action, seed uint64) string {
 	s := Setting{Nodes: 5, Clients: 3, Persistence: EverySecond, Replication: &Distribution{}, Horizon: 10 * time.Second}
-	d := &dice{setting: s, scale: time.Second, random: rand.NewPCG(seed, 0)}
+	d := &paramGenerator{setting: s, scale: time.Second, random: rand.NewPCG(seed, 0)}
 	action := kind.random(d)
 	f := Fault{Action: action, Start: At(round(d.upTo(d.scale)))}
-	if e := action.ending(); e.none == "" && e.own == "" {
+	if e := action.ending(); e.forbidden == "" && e.automatic == "" {
 		f.End = After(round(d.length()))
 	}
 	s.Plan = Plan{f}

@@ -47,7 +47,7 @@ func (l Links) Covers(client, node int) bool {
 }
 
 func (l Links) String() string {
-	return fmt.Sprintf("between %s and %s", who("client", l.Clients), who("node", l.Nodes))
+	return fmt.Sprintf("between %s and %s", listed("client", l.Clients), listed("node", l.Nodes))
 }
 
 // Direction is which way of a link is meant. Nothing means both.
@@ -75,8 +75,8 @@ func (d Direction) messages() string {
 	return string(d)
 }
 
-// Has reports whether the direction includes another.
-func (d Direction) Has(way Direction) bool { return d == Both || d == way }
+// Includes reports whether the direction includes another.
+func (d Direction) Includes(way Direction) bool { return d == Both || d == way }
 
 // Machine selects the machine of one node or of one client.
 type Machine struct {
@@ -149,8 +149,8 @@ func Each(list []int, n int) []int {
 	return all
 }
 
-// who prints a list of clients or nodes for a person.
-func who(what string, list []int) string {
+// listed prints a list of clients or nodes.
+func listed(what string, list []int) string {
 	switch len(list) {
 	case 0:
 		return "every " + what

@@ -87,7 +87,7 @@ func text(t *rapid.T, p nemesis.Plan) string {
 func TestNumbersOfNodesAndClientsAreCalledThat(t *testing.T) {
 	others := []string{"k", "count", "percent"}
 	for _, a := range nemesis.Actions() {
-		f := nemesis.Fault{Action: reflect.New(reflect.TypeOf(a).Elem()).Interface().(nemesis.Action), End: &nemesis.Moment{}}
+		f := nemesis.Fault{Action: reflect.New(reflect.TypeOf(a).Elem()).Interface().(nemesis.Action), End: &nemesis.Trigger{}}
 		for _, v := range valuesOf(&f) {
 			switch v.of.(type) {
 			case *int:
@@ -104,7 +104,7 @@ func TestNumbersOfNodesAndClientsAreCalledThat(t *testing.T) {
 }
 
 func TestDisjointPlans(t *testing.T) {
-	stepped := nemesis.Moment{Client: 1, Step: "granted"}
+	stepped := nemesis.Trigger{Client: 1, Step: "granted"}
 	cases := map[string]struct {
 		plan nemesis.Plan
 		want bool

@@ -14,7 +14,7 @@ func TestWeightsThatAreWrittenAreRead(t *testing.T) {
 	names, _ := Kinds()
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWeights(t)
-		for _, text := range []string{w.String(), w.Code(), w.hyphened()} {
+		for _, text := range []string{w.String(), w.Code(), w.oldCode()} {
 			got, err := ParseWeights(text)
 			if err != nil {
 				t.Fatal(err)
@@ -30,7 +30,7 @@ func TestWeightsThatAreWrittenAreRead(t *testing.T) {
 
 func TestImpossibleWeights(t *testing.T) {
 	w := Weights{"crash": 1, "pause": 2}
-	code, hyphened := w.Code(), w.hyphened()
+	code, hyphened := w.Code(), w.oldCode()
 	head := hyphened[:strings.LastIndex(hyphened, "-")]
 	cases := map[string]string{
 		"":               "no kind of fault is named: want all, or kinds as in crash,partition:3",

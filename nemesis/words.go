@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// String tells a person what happens and when, as in "node 3 crashes, 20ms after
-// client 1 comes to granted, for 300ms".
+// String describes the fault and its times, as in "node 3 crashes, 20ms after client 1
+// comes to granted, for 300ms".
 func (f Fault) String() string {
-	return strings.Join([]string{fmt.Sprint(f.Action), f.Start.words()}, ", ") + f.endWords()
+	return strings.Join([]string{fmt.Sprint(f.Action), f.Start.describe()}, ", ") + f.describeEnd()
 }
 
-// words says when a fault starts, or at which step it ends.
-func (m Moment) words() string {
+// describe says when a fault starts, or at which step it ends.
+func (m Trigger) describe() string {
 	if m.timed() {
 		if m.At == 0 {
 			return "from the start"
@@ -49,12 +49,12 @@ func ordinal(n int) string {
 	return fmt.Sprint(n, suffix)
 }
 
-// endWords completes the sentence with the fault's end, if a plan can say that.
-func (f Fault) endWords() string {
+// describeEnd completes the sentence with the fault's end, if the plan names one.
+func (f Fault) describeEnd() string {
 	switch e := f.End; {
 	case e == nil && f.Momentary():
 		return ""
-	case e == nil && (f.Action.ending().own != "" || f.Action.ending().lasts > 0):
+	case e == nil && (f.Action.ending().automatic != "" || f.Action.ending().after > 0):
 		return ""
 	case e == nil:
 		return ", for good"
@@ -65,6 +65,6 @@ func (f Fault) endWords() string {
 	case e.timed():
 		return fmt.Sprintf(", until %v", e.At)
 	default:
-		return ", until " + strings.TrimPrefix(e.words(), "when ")
+		return ", until " + strings.TrimPrefix(e.describe(), "when ")
 	}
 }

@@ -10,8 +10,8 @@ var form reflect.Type
 
 func init() {
 	fields := []reflect.StructField{
-		{Name: "Start", Type: reflect.TypeFor[Moment](), Tag: `yaml:"start"`},
-		{Name: "End", Type: reflect.TypeFor[*Moment](), Tag: `yaml:"end,omitempty"`},
+		{Name: "Start", Type: reflect.TypeFor[Trigger](), Tag: `yaml:"start"`},
+		{Name: "End", Type: reflect.TypeFor[*Trigger](), Tag: `yaml:"end,omitempty"`},
 	}
 	for i, k := range kinds {
 		fields = append(fields, reflect.StructField{
@@ -47,8 +47,8 @@ func (f *Fault) UnmarshalYAML(read func(any) error) error {
 	if actions != 1 {
 		f.Action = nil // which Validate reports, with the place in the plan
 	}
-	f.Start = filled.Elem().FieldByName("Start").Interface().(Moment)
-	f.End = filled.Elem().FieldByName("End").Interface().(*Moment)
+	f.Start = filled.Elem().FieldByName("Start").Interface().(Trigger)
+	f.End = filled.Elem().FieldByName("End").Interface().(*Trigger)
 	return nil
 }
 

@@ -22,7 +22,7 @@ func wallJump(by time.Duration) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: by}, Start: nemesis.At(100 * ms)}
 }
 
-func lasting(a nemesis.Action, start nemesis.Moment, end *nemesis.Moment) nemesis.Plan {
+func lasting(a nemesis.Action, start nemesis.Trigger, end *nemesis.Trigger) nemesis.Plan {
 	return nemesis.Plan{{Action: a, Start: start, End: end}}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // unwilling makes node 5 answer everything with an error.
-func unwilling(start time.Duration, end *nemesis.Moment) nemesis.Plan {
+func unwilling(start time.Duration, end *nemesis.Trigger) nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.NodeError{Nodes: []int{5}, Error: nemesis.Loading}, Start: nemesis.At(start), End: end}}
 }
 

@@ -16,7 +16,7 @@ import (
 func slowly(node int, by, start, end time.Duration) nemesis.Fault {
 	return nemesis.Fault{
 		Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{node}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: by, Max: by}}},
-		Start:  nemesis.At(start), End: &nemesis.Moment{At: end},
+		Start:  nemesis.At(start), End: &nemesis.Trigger{At: end},
 	}
 }
 

@@ -147,11 +147,11 @@ func lock(b *bench, m *redlock.Mutex) *redlock.Hold {
 	return h
 }
 
-func partition(nodes []int, start nemesis.Moment, end *nemesis.Moment) nemesis.Fault {
+func partition(nodes []int, start nemesis.Trigger, end *nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: nodes}}, Start: start, End: end}
 }
 
-func crash(node int, start nemesis.Moment, end *nemesis.Moment) nemesis.Fault {
+func crash(node int, start nemesis.Trigger, end *nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: start, End: end}
 }
 
@@ -237,7 +237,7 @@ func TestQuorumTooLate(t *testing.T) {
 	c.NodeTimeout, c.Linger = 5*time.Second, 5*time.Second
 	slow := nemesis.Fault{
 		Action: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 500 * ms, Max: 500 * ms}}},
-		Start:  nemesis.At(0), End: &nemesis.Moment{At: 990 * ms},
+		Start:  nemesis.At(0), End: &nemesis.Trigger{At: 990 * ms},
 	}
 	playWith(t, c, 5, nemesis.Plan{slow}, func(b *bench, m *redlock.Mutex) {
 		_, err := m.TryLock(context.Background(), "r")
@@ -315,7 +315,7 @@ func TestExtendOfWhatIsGone(t *testing.T) {
 // Replies to an extension that are read after the old end are no extension,
 // though every one says yes: the keys may have been another's in between.
 func TestExtendReadTooLate(t *testing.T) {
-	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtend, 500*time.Microsecond), End: &nemesis.Moment{At: 1100 * ms}}
+	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtend, 500*time.Microsecond), End: &nemesis.Trigger{At: 1100 * ms}}
 	b := play(t, nemesis.Plan{pause}, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)
 		b.sleep(1, 498*ms)
@@ -329,7 +329,7 @@ func TestExtendReadTooLate(t *testing.T) {
 
 // Nothing is sent for a hold whose end has passed unseen.
 func TestExtendAfterTheEnd(t *testing.T) {
-	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtend, 0), End: &nemesis.Moment{At: 1100 * ms}}
+	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtend, 0), End: &nemesis.Trigger{At: 1100 * ms}}
 	b := play(t, nemesis.Plan{pause}, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)
 		b.wantError("extend", h.Extend(context.Background(), time.Second), redlock.ErrLost)

@@ -165,7 +165,7 @@ func cutOff(client int, nodes ...int) nemesis.Fault {
 
 // crash takes a node's server away. So long after, it starts again with what its
 // persistence has kept.
-func crash(node int, start nemesis.Moment, away time.Duration) nemesis.Fault {
+func crash(node int, start nemesis.Trigger, away time.Duration) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: start, End: nemesis.After(away)}
 }
 
@@ -175,23 +175,23 @@ func down(node int) nemesis.Fault {
 }
 
 // kill lets a client die.
-func kill(client int, start nemesis.Moment) nemesis.Fault {
+func kill(client int, start nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: start}
 }
 
 // pause lets a client stand still.
-func pause(client int, start nemesis.Moment, length time.Duration) nemesis.Fault {
+func pause(client int, start nemesis.Trigger, length time.Duration) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Pause{Client: client}, Start: start, End: nemesis.After(length)}
 }
 
 // afterGrant is so long after client 1 was granted the lock for the first time.
-func afterGrant(d time.Duration) nemesis.Moment { return nemesis.When(1, env.StepGranted, d) }
+func afterGrant(d time.Duration) nemesis.Trigger { return nemesis.When(1, env.StepGranted, d) }
 
 // afterExtension is d after client 1 has extended its hold for the first time.
-func afterExtension(d time.Duration) nemesis.Moment { return nemesis.When(1, env.StepExtended, d) }
+func afterExtension(d time.Duration) nemesis.Trigger { return nemesis.When(1, env.StepExtended, d) }
 
 // nth is the n-th time that a client comes to a step.
-func nth(n int, m nemesis.Moment) nemesis.Moment {
+func nth(n int, m nemesis.Trigger) nemesis.Trigger {
 	m.Count = n
 	return m
 }

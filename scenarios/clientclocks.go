@@ -97,7 +97,7 @@ var clientClocks = []Row{
 var atQuorum = nemesis.When(1, env.StepQuorum, 0)
 
 // wallStep steps the wall clock of client 1.
-func wallStep(by time.Duration, at nemesis.Moment) nemesis.Fault {
+func wallStep(by time.Duration, at nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: by}, Start: at}
 }
 

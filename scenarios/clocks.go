@@ -166,13 +166,13 @@ var (
 func node(n int) nemesis.Machine { return nemesis.Machine{Node: n} }
 
 // clockJump steps the wall clock of a node.
-func clockJump(node int, by time.Duration, at nemesis.Moment) nemesis.Fault {
+func clockJump(node int, by time.Duration, at nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: node}, By: by}, Start: at}
 }
 
 // clockSlew lets the clocks of a node gain a time as a leap second is smeared
 // over a day.
-func clockSlew(node int, by time.Duration, at nemesis.Moment) nemesis.Fault {
+func clockSlew(node int, by time.Duration, at nemesis.Trigger) nemesis.Fault {
 	const smear = 12 // ppm
 	return nemesis.Fault{Action: &nemesis.ClockSlew{Machine: nemesis.Machine{Node: node}, By: by, PPM: smear}, Start: at}
 }
@@ -183,7 +183,7 @@ func clockFreeze(node int) nemesis.Fault {
 }
 
 // everyNode does the same to the clocks of all nodes when the lock is held.
-func everyNode(change func(node int, by time.Duration, at nemesis.Moment) nemesis.Fault, by time.Duration) []nemesis.Fault {
+func everyNode(change func(node int, by time.Duration, at nemesis.Trigger) nemesis.Fault, by time.Duration) []nemesis.Fault {
 	var plan []nemesis.Fault
 	for n := 1; n <= 5; n++ {
 		plan = append(plan, change(n, by, afterGrant(20*ms)))

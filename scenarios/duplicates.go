@@ -61,7 +61,7 @@ var successors = []Client{
 }
 
 // twice has all that a client sends in a time come to the nodes once more, so much later.
-func twice(client int, later time.Duration, start, end nemesis.Moment) nemesis.Fault {
+func twice(client int, later time.Duration, start, end nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{
 		Action: &nemesis.Duplicate{Links: ofClient(client), After: nemesis.Distribution{Range: exactly(later)}},
 		Start:  start, End: &end,

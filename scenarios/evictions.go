@@ -84,7 +84,7 @@ func evict(e nemesis.Evict) nemesis.Fault {
 }
 
 // allEvict has all five nodes evict whatever they have.
-func allEvict(start nemesis.Moment) (plan nemesis.Plan) {
+func allEvict(start nemesis.Trigger) (plan nemesis.Plan) {
 	for node := 1; node <= 5; node++ {
 		plan = append(plan, nemesis.Fault{Action: &nemesis.Evict{Node: node, Policy: nemesis.AllKeys}, Start: start})
 	}

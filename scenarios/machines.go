@@ -164,18 +164,18 @@ var slowly = []Client{
 
 // stuckSync takes the power from node 3, whose disk has been stuck for one and a half
 // seconds.
-func stuckSync(at nemesis.Moment) nemesis.Fault {
+func stuckSync(at nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.PowerLoss{Node: 3, StuckSync: 1500 * ms}, Start: at, End: nemesis.After(0)}
 }
 
 // vmRestore restores the machine of a node, which is back at once.
-func vmRestore(node int, age time.Duration, at nemesis.Moment) nemesis.Fault {
+func vmRestore(node int, age time.Duration, at nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.VMRestore{Node: node, Age: age}, Start: at, End: nemesis.After(0)}
 }
 
 // splitBrain gives node 3 two masters from the beginning, of which client 1 reaches the old
 // one.
-func splitBrain(end *nemesis.Moment) nemesis.Fault {
+func splitBrain(end *nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.SplitBrain{Node: 3, Clients: []int{1}}, Start: nemesis.At(0), End: end}
 }
 
@@ -186,7 +186,7 @@ func replicated(s nemesis.Setting) nemesis.Setting {
 }
 
 // atGrant is [afterGrant] as an end.
-func atGrant(d time.Duration) *nemesis.Moment {
+func atGrant(d time.Duration) *nemesis.Trigger {
 	m := afterGrant(d)
 	return &m
 }

@@ -33,7 +33,7 @@ var network = []Row{
 		Setting: five(40*time.Second, nemesis.Fault{
 			Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{2, 3, 4, 5}}, Add: nemesis.Distribution{Range: span(0, 700*ms)}},
 			Start:  nemesis.At(0),
-			End:    &nemesis.Moment{At: 20 * time.Second},
+			End:    &nemesis.Trigger{At: 20 * time.Second},
 		}),
 		Bounds: patientBounds,
 		Expect: expect(holds, holds, na, na),

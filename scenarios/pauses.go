@@ -101,7 +101,7 @@ func doing(workload string, clients []Client) []Client {
 }
 
 // stall lets client 1 stand still for longer than the TTL.
-func stall(at nemesis.Moment) nemesis.Fault { return pause(1, at, 1200*ms) }
+func stall(at nemesis.Trigger) nemesis.Fault { return pause(1, at, 1200*ms) }
 
 // boundary is a step of a holder at which it can stand still, and what comes of
 // that if it writes without a look at a clock, and if it looks just before.

@@ -127,7 +127,7 @@ var persistence = []Row{
 }
 
 // powerLoss takes a node's machine away, which is back at once.
-func powerLoss(node int, at nemesis.Moment) nemesis.Fault {
+func powerLoss(node int, at nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.PowerLoss{Node: node}, Start: at, End: nemesis.After(0)}
 }
 

@@ -27,10 +27,10 @@ var contestBounds = history.Bounds{
 
 // holding2 is the time at which client 1 holds the lock for the second time and
 // goes to work.
-func holding2(plus time.Duration) nemesis.Moment { return nth(2, afterGrant(plus)) }
+func holding2(plus time.Duration) nemesis.Trigger { return nth(2, afterGrant(plus)) }
 
 // reply is the k-th reply of client 1's first try, at which nobody else has come.
-func reply(k int) nemesis.Moment {
+func reply(k int) nemesis.Trigger {
 	m := nemesis.When(1, env.StepReply, 0)
 	m.K = k
 	return m
@@ -96,7 +96,7 @@ var trials = []Trial{
 		Name: "lost-replies", Summary: "of the replies to one client 60 % are lost for three TTLs, and sent again",
 		plan: func(Deployment) nemesis.Plan {
 			loss := &nemesis.Loss{Links: nemesis.Links{Clients: []int{1}}, Way: nemesis.Replies, Percent: 60}
-			return nemesis.Plan{{Action: loss, Start: nemesis.At(0), End: &nemesis.Moment{At: 3 * time.Second}}}
+			return nemesis.Plan{{Action: loss, Start: nemesis.At(0), End: &nemesis.Trigger{At: 3 * time.Second}}}
 		},
 	},
 	{

@@ -203,7 +203,7 @@ func (b *batches) attend() bool {
 		b.send()
 	}
 	b.schedule()
-	return len(b.waiting) > 0 || len(b.client.world.network.link(b.client.id, b.node).aftermath) > 0
+	return len(b.waiting) > 0 || len(b.client.world.network.link(b.client.id, b.node).draining) > 0
 }
 
 // postpone puts the flush off, and reports that, while replies come in: a batch that is being
@@ -245,7 +245,7 @@ func (b *batches) settle() bool {
 		b.failAll()
 	}
 	if ended {
-		b.client.world.through(b.client.id, b.node)
+		b.client.world.drained(b.client.id, b.node)
 	}
 	return ended
 }

@@ -26,7 +26,7 @@ type bubble struct {
 
 	mu     sync.Mutex
 	sink   history.Sink
-	lapses *world.Lapses
+	lapses *world.LeaseExpiries
 }
 
 type bubbleNode struct {
@@ -41,7 +41,7 @@ type bubbleKey struct {
 
 func openBubble(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*bubble, error) {
 	b := &bubble{setting: s, seed: seed, begin: time.Now(), sink: sink, nodes: make([]bubbleNode, s.Nodes)}
-	b.lapses = world.NewLapses(func(_ int, _ env.Clock, until env.Instant) history.Time { return history.Time(until) }, sink.Record)
+	b.lapses = world.NewLeaseExpiries(func(_ int, _ env.Clock, until env.Instant) history.Time { return history.Time(until) }, sink.Record)
 	for i := range b.nodes {
 		b.nodes[i].keys = map[string]bubbleKey{}
 	}

@@ -29,7 +29,7 @@ type client struct {
 	unsent     []int32 // messages that it would have sent while it stood still
 	paused     bool
 	dead       bool
-	inbox      inbox
+	deferred   deferredDeliveries
 
 	calls   int64 // that it has made
 	earlier int64 // those before instant, which is the last at which it made one
@@ -44,7 +44,7 @@ func newClient(w *World, id int, seed uint64) *client {
 		world:  w,
 		id:     id,
 		clocks: [3]world.Clock{env.Wall: world.ClockShowing(epoch)},
-		random: stream(seed, fmt.Sprintf("client %d", id)),
+		random: nemesis.Stream(seed, fmt.Sprintf("client %d", id)),
 
 		// As ZooKeeper's clients, which shuffle their lists: so every node is the
 		// way to the leader for some client, and its loss concerns somebody.
@@ -90,7 +90,7 @@ func (c *client) mono() env.Instant { return c.shows(env.Monotonic) }
 // clocks.
 func (c *client) clocksChanged() {
 	c.world.catchUp()
-	c.world.lapses.ClockChanged(c.world.time(), c.id)
+	c.world.leaseExpiries.ClockChanged(c.world.time(), c.id)
 	for _, co := range c.coroutines {
 		if co.parked {
 			co.setTimer()
@@ -133,7 +133,7 @@ func (w *World) Reach(client int, step env.Step, k int) {
 	c := w.clients[client-1]
 	co := c.enter()
 	w.trace.words(uint64(step), uint64(client), uint64(k))
-	if err := w.conductor.Step(time.Duration(w.now), client, step, k); err != nil {
+	if err := w.scheduler.Step(time.Duration(w.now), client, step, k); err != nil {
 		w.fail(err)
 		co.park(context.Background(), env.Never, awaitsResumption)
 	}
@@ -150,17 +150,17 @@ func (c *client) pause(first nemesis.First) {
 		return
 	}
 	c.paused = true
-	c.inbox.shut = first == nemesis.TimersFirst
-	c.world.carrier.Record(history.Event{Kind: history.Pause, Client: c.id})
+	c.deferred.shut = first == nemesis.TimersFirst
+	c.world.injector.Record(history.Event{Kind: history.Pause, Client: c.id})
 }
 
 func (c *client) resume() {
 	if c.dead {
 		return
 	}
-	c.world.carrier.Record(history.Event{Kind: history.Resume, Client: c.id})
+	c.world.injector.Record(history.Event{Kind: history.Resume, Client: c.id})
 	c.paused = false
-	c.leaveInbox()
+	c.releaseDeferred()
 	c.sendUnsent()
 	for _, co := range c.coroutines {
 		if co.missed {
@@ -175,5 +175,5 @@ func (c *client) kill() {
 		return
 	}
 	c.dead = true
-	c.world.carrier.Record(history.Event{Kind: history.Kill, Client: c.id})
+	c.world.injector.Record(history.Event{Kind: history.Kill, Client: c.id})
 }

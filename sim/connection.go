@@ -111,7 +111,7 @@ func (w *World) replyInLine(i int32) {
 			c.asked = c.asked[1:]
 			w.answered(c.replies.pop())
 		}
-		w.through(client, node)
+		w.drained(client, node)
 	}
 }
 
@@ -128,7 +128,7 @@ func (w *World) closed(i int32) {
 		r.deliver(int(m.node), env.Lost, brokenOff)
 	}
 	c.asked = nil
-	w.through(int(m.client), int(m.node))
+	w.drained(int(m.client), int(m.node))
 }
 
 // sever breaks the connection. What has arrived and waits for something before

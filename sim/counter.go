@@ -24,7 +24,7 @@ func (w *World) count(m *message, held key) env.Answer {
 		m.cause = notANumber
 		return env.Failed
 	}
-	m.tell(told{number: held.count()})
+	m.setDetail(replyDetail{number: held.count()})
 	return env.Yes
 }
 
@@ -35,13 +35,13 @@ func (w *World) raise(n *node, m *message, held key) env.Answer {
 		return env.Failed
 	}
 	if now := held.count(); now >= to {
-		m.tell(told{number: now})
+		m.setDetail(replyDetail{number: now})
 		return env.No
 	}
 	if n.failing == readOnly || n.failing == oom {
 		return env.Failed
 	}
-	m.tell(told{number: to})
+	m.setDetail(replyDetail{number: to})
 	w.put(n, m.round.command.Key, counter(to, unending))
 	return env.Yes
 }
@@ -56,7 +56,7 @@ func (w *World) increment(n *node, m *message, held key, exists bool) env.Answer
 		expiry = held.expiry
 	}
 	next := held.count() + 1
-	m.tell(told{number: next})
+	m.setDetail(replyDetail{number: next})
 	w.put(n, m.round.command.Key, counter(next, expiry))
 	return env.Yes
 }

@@ -101,7 +101,7 @@ func TestCutByContext(t *testing.T) {
 // A plan that cannot be carried out ends the run; no other client goes on.
 func TestCutByAFaultThatFails(t *testing.T) {
 	noMoreGoroutines(t, func() {
-		crash := func(start nemesis.Moment) nemesis.Fault {
+		crash := func(start nemesis.Trigger) nemesis.Fault {
 			return nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: start, End: nemesis.After(time.Second)}
 		}
 		s := setting(3, 3, crash(nemesis.At(10*ms)), crash(nemesis.When(3, env.StepGranted, 0)))

@@ -21,9 +21,9 @@ type ensemble struct {
 	last     int      // who led last
 	electing bool
 
-	held      []*question // in the hands of the leader, in the order in which they came
-	committed int64       // ground time at which all changes are replicated
-	look      int64       // ground time of the earliest look at the sessions in the queue
+	held      []*storeRequest // in the hands of the leader, in the order in which they came
+	committed int64           // ground time at which all changes are replicated
+	look      int64           // ground time of the earliest look at the sessions in the queue
 
 	election, commit   *nemesis.Table
 	elections, commits *rand.PCG
@@ -36,8 +36,8 @@ func newEnsemble(s nemesis.Setting, seed uint64) *ensemble {
 	}
 	r := &ensemble{
 		setting: s.Store, leader: 1, last: 1, look: noTimer,
-		election: s.Store.Election.Table(), elections: stream(seed, "elections of the store"),
-		commit: s.Store.Commit.Table(), commits: stream(seed, "commits of the store"),
+		election: s.Store.Election.Table(), elections: nemesis.Stream(seed, "elections of the store"),
+		commit: s.Store.Commit.Table(), commits: nemesis.Stream(seed, "commits of the store"),
 	}
 	if s.Store.Asynchronous {
 		r.replica = &replica{}
@@ -45,10 +45,10 @@ func newEnsemble(s nemesis.Setting, seed uint64) *ensemble {
 	return r
 }
 
-// turnout has to be called when a node's server has begun or ceased to run. A
+// leaderChanged has to be called when a node's server has begun or ceased to run. A
 // leader that stands still is deposed as one that is down is, and does not come
 // back to find itself leading.
-func (w *World) turnout() {
+func (w *World) leaderChanged() {
 	s := w.store
 	if s == nil {
 		return
@@ -83,7 +83,7 @@ func (w *World) depose() {
 	if s.replica != nil {
 		s.replica.catchUp(w.now)
 	}
-	w.carrier.Record(history.Event{Kind: history.Leader})
+	w.injector.Record(history.Event{Kind: history.Leader})
 	for _, q := range slices.Clone(s.held) {
 		w.decide(q, orphaned)
 	}
@@ -105,7 +105,7 @@ func (w *World) elect() {
 	if lost := s.takeOver(id, w.node(id).mono.At(w.now)); lost > 0 {
 		leads.Detail = lostChanges(lost)
 	}
-	w.carrier.Record(leads)
+	w.injector.Record(leads)
 	w.tellGone(before, history.Forgotten)
 	w.awaitSessions()
 }
@@ -118,15 +118,15 @@ func lostChanges(n uint64) string {
 }
 
 // leaderShows returns what the clocks of the leader's machine show.
-func (w *World) leaderShows() moment {
+func (w *World) leaderShows() clockReading {
 	n := w.node(w.store.leader)
-	return moment{mono: n.mono.At(w.now), wall: n.wall.At(w.now)}
+	return clockReading{mono: n.mono.At(w.now), wall: n.wall.At(w.now)}
 }
 
-// lead carries out a question at the leader. This is the instant at which it
+// lead processes a request at the leader. This is the instant at which it
 // takes effect; only a wait may have to wait. Reads are the leader's as well:
 // those of ZooKeeper come from the node asked, and may be stale.
-func (w *World) lead(q *question) {
+func (w *World) lead(q *storeRequest) {
 	w.endSessions()
 	switch q.request.Op {
 	case env.StoreAwait:
@@ -146,12 +146,12 @@ func (w *World) lead(q *question) {
 // change changes the leader's machine. Whoever hears of it, who has asked for it
 // (nil: nobody) and those who have waited for it, does so when it is replicated,
 // unless the leader is lost first; where replication is asynchronous, at once.
-func (w *World) change(r *env.StoreRequest, asker *question) {
+func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 	s := w.store
 	now, gone := w.leaderShows(), s.machine.gone
 	reply := w.tellingGone(r.Op, func() env.StoreReply { return s.machine.do(r, now) })
 	w.trace.words(uint64(r.Op), s.machine.revision, uint64(s.machine.gone))
-	var hear []*question
+	var hear []*storeRequest
 	if asker != nil {
 		asker.reply = reply
 		hear = append(hear, asker)
@@ -190,14 +190,14 @@ func (w *World) tellGone(before []entry, reason string) {
 	s := w.store
 	for _, e := range before {
 		if there := s.machine.find(e.Key); there == nil || there.Value != e.Value {
-			w.carrier.Record(history.Event{Kind: history.EntryGone, Node: s.leader, Token: e.Value, Reason: reason})
+			w.injector.Record(history.Event{Kind: history.EntryGone, Node: s.leader, Token: e.Value, Reason: reason})
 		}
 	}
 }
 
-// wake returns the questions that wait for something which is gone by now.
-func (s *ensemble) wake() []*question {
-	var woken []*question
+// wake returns the requests that wait for something which is gone by now.
+func (s *ensemble) wake() []*storeRequest {
+	var woken []*storeRequest
 	for _, q := range s.held {
 		if r := &q.request; r.Op == env.StoreAwait && !q.woken && !s.machine.has(r.Key, r.Revision) {
 			q.woken, q.reply = true, env.StoreReply{Done: true}
@@ -207,9 +207,9 @@ func (s *ensemble) wake() []*question {
 	return woken
 }
 
-// answerAll answers those questions that are still in the store's hands.
-func (w *World) answerAll(questions []*question) {
-	for _, q := range questions {
+// answerAll answers the requests that the store still holds.
+func (w *World) answerAll(requests []*storeRequest) {
+	for _, q := range requests {
 		if q.message != nothing {
 			w.decide(q, answered)
 		}

@@ -72,7 +72,7 @@ func (w *World) dueOn(n *node, due []expiry) []expiry {
 }
 
 func (w *World) expire(e expiry) {
-	w.lapses.Flush(history.Time(e.at))
+	w.leaseExpiries.Flush(history.Time(e.at))
 	k := e.node.keys[e.resource]
 	w.drop(e.node, e.resource)
 	if k.counter {
@@ -91,5 +91,5 @@ func (w *World) expire(e expiry) {
 // of their times.
 func (w *World) catchUp() {
 	w.expireKeys()
-	w.lapses.Flush(w.time())
+	w.leaseExpiries.Flush(w.time())
 }

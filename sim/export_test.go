@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/lockstorm/lockstorm/nemesis"
+
 // Pushed returns how many events the world has put into its queue so far.
 func (w *World) Pushed() uint64 { return w.queue.seq }
 
@@ -8,7 +10,7 @@ func (w *World) Pushed() uint64 { return w.queue.seq }
 // keep the order.
 func Churn(events uint64, waiting int) int64 {
 	var q queue
-	random := stream(1, "churn")
+	random := nemesis.Stream(1, "churn")
 	delay := func() int64 { return 100_000 + int64(random.Uint64()>>47) }
 	for i := range waiting {
 		q.push(delay(), requestArrives, int32(i))

@@ -49,10 +49,10 @@ type change struct {
 // changes back. It has to be called before the run.
 func (w *World) keepJournal(n *node) *journal {
 	if n.journal == nil {
-		phase := stream(w.seed, fmt.Sprintf("phase of the syncs of node %d", n.id))
+		phase := nemesis.Stream(w.seed, fmt.Sprintf("phase of the syncs of node %d", n.id))
 		n.journal = &journal{
 			phase:  int64(phase.Uint64() % uint64(time.Second)),
-			random: stream(w.seed, fmt.Sprintf("replication of node %d", n.id)),
+			random: nemesis.Stream(w.seed, fmt.Sprintf("replication of node %d", n.id)),
 		}
 	}
 	return n.journal
@@ -166,7 +166,7 @@ func (w *World) takeBack(n *node, c change) {
 	if lives {
 		w.put(n, c.resource, c.before)
 		if !same && !c.before.counter {
-			w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: c.resource, Token: c.before.token})
+			w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: c.resource, Token: c.before.token})
 		}
 	}
 }

@@ -18,39 +18,39 @@ type network struct {
 	nodes       int
 	connections nemesis.Connections
 	random      *rand.PCG
-	links       []link // by client, then by node
-	toGuard     []lane // by client
-	fromGuard   lane
+	links       []link          // by client, then by node
+	toGuard     []linkDirection // by client
+	fromGuard   linkDirection
 
-	messages slab[message] // on their way
+	messages arena[message] // on their way
 }
 
 // link is what is between one client and one node.
 type link struct {
-	requests, replies lane
+	requests, replies linkDirection
 
 	connection *connection // that is pipelined; nil: there is none yet
 	pool       pool        // of connections, if they are limited
 	batches    *batches    // that carry the requests; nil: nothing does so in batches, or none was sent yet
 
-	aftermath []*round // that faults have held up, and that what comes later waits for
+	draining []*round // that faults have held up, and that what comes later waits for
 }
 
 // message is one request, and then its reply, or the news that its connection
 // was reset.
 type message struct {
-	round      *round
-	question   *question   // to the store, in place of the round's command
-	sent       int64       // ground time
-	connection *connection // nil: one to itself
-	client     int32
-	node       int32
-	answer     env.Answer // 0: it is a request
-	cause      cause      // why, when the answer is env.Failed or env.Lost
-	reset      bool       // so is its connection, see fault_reset.go
-	whole      bool       // it brings its script along
-	copy       bool       // of a request, which the client knows nothing of, see fault_duplicate.go
-	again      uint8      // how often it was sent again this way
+	round        *round
+	storeRequest *storeRequest // to the store, in place of the round's command
+	sent         int64         // ground time
+	connection   *connection   // nil: one to itself
+	client       int32
+	node         int32
+	answer       env.Answer // 0: it is a request
+	cause        cause      // why, when the answer is env.Failed or env.Lost
+	reset        bool       // so is its connection, see fault_reset.go
+	whole        bool       // it brings its script along
+	copy         bool       // of a request, which the client knows nothing of, see fault_duplicate.go
+	again        uint8      // how often it was sent again this way
 }
 
 // seen is what the rules of faults are told of a message.
@@ -60,8 +60,8 @@ func (m *message) seen() nemesis.Message {
 		seen.Way = nemesis.Replies
 	}
 	switch {
-	case m.question != nil:
-		seen.Key = m.question.request.Key
+	case m.storeRequest != nil:
+		seen.Key = m.storeRequest.request.Key
 	case m.round != nil:
 		seen.Key = m.round.command.Key
 	}
@@ -72,25 +72,25 @@ func newNetwork(s nemesis.Setting, seed uint64) network {
 	n := network{
 		nodes:       s.Nodes,
 		connections: s.Connections,
-		random:      stream(seed, "network"),
+		random:      nemesis.Stream(seed, "network"),
 		links:       make([]link, s.Clients*s.Nodes),
-		toGuard:     make([]lane, s.Clients),
+		toGuard:     make([]linkDirection, s.Clients),
 	}
 	n.setLatencies(s)
 	return n
 }
 
-// setLatencies gives every lane its latency.
+// setLatencies sets the latency of every link direction.
 func (n *network) setLatencies(s nemesis.Setting) {
 	usual := s.Latency.Table()
 	for i := range n.links {
-		n.links[i].each(nemesis.Both, func(l *lane) { l.latency = usual })
+		n.links[i].each(nemesis.Both, func(l *linkDirection) { l.latency = usual })
 	}
 	for _, of := range s.Links {
 		own := of.Latency.Table()
 		for _, client := range nemesis.Each(of.Clients, s.Clients) {
 			for _, node := range nemesis.Each(of.Nodes, s.Nodes) {
-				n.link(client, node).each(of.Way, func(l *lane) { l.latency = own })
+				n.link(client, node).each(of.Way, func(l *linkDirection) { l.latency = own })
 			}
 		}
 	}
@@ -134,11 +134,11 @@ func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) e
 	return r
 }
 
-// sendAlone sends a request over a connection of its own, with a question if it
+// sendAlone sends a request over a connection of its own, with a store request if it
 // goes to the store.
-func (c *client) sendAlone(r *round, node int, q *question) {
+func (c *client) sendAlone(r *round, node int, q *storeRequest) {
 	w := c.world
-	w.sendRequest(w.network.messages.put(message{round: r, question: q, sent: w.now, client: int32(c.id), node: int32(node)}))
+	w.sendRequest(w.network.messages.put(message{round: r, storeRequest: q, sent: w.now, client: int32(c.id), node: int32(node)}))
 }
 
 func (w *World) sendRequest(i int32) {
@@ -146,9 +146,9 @@ func (w *World) sendRequest(i int32) {
 	w.transmit(i, &w.network.link(int(m.client), int(m.node)).requests, requestArrives)
 }
 
-// transmit puts a message on its way over a lane, at the end of which arrival
+// transmit puts a message on its way in a direction, at the end of which arrival
 // happens.
-func (w *World) transmit(i int32, l *lane, arrival class) {
+func (w *World) transmit(i int32, l *linkDirection, arrival class) {
 	if l.narrow != nil {
 		w.queueUp(i, l, arrival)
 		return
@@ -156,8 +156,8 @@ func (w *World) transmit(i int32, l *lane, arrival class) {
 	w.leave(i, l, arrival)
 }
 
-// leave is what becomes of a message that the lane has room for.
-func (w *World) leave(i int32, l *lane, arrival class) {
+// leave sends a message that the direction has bandwidth for.
+func (w *World) leave(i int32, l *linkDirection, arrival class) {
 	if l.loss != nil && w.loses(i, l, arrival) {
 		return
 	}

@@ -281,7 +281,7 @@ func TestSizes(t *testing.T) {
 	}
 	said := func(op env.Op) *round {
 		r := command(op)
-		r.told = map[int]told{0: {number: 1234, token: r.command.Token}}
+		r.details = map[int]replyDetail{0: {number: 1234, token: r.command.Token}}
 		return r
 	}
 	const token = "$40\r\n0123456789012345678901234567890123456789\r\n"

@@ -14,16 +14,16 @@ import (
 // node is one Redis master: a key store whose keys expire by its wall clock,
 // behind a server.
 type node struct {
-	id      int
-	wall    world.Clock
-	mono    world.Clock // of the store
-	keys    map[string]key
-	dirty   bool                      // a key has changed since this was last reset
-	run     uint64                    // of its server, from 1
-	vouched map[time.Duration]voucher // that somebody has watched a run for so long
-	journal *journal                  // nil: no fault of the plan takes its changes back
-	peer    *node                     // the other of two masters; nil: there is one
-	split   *nemesis.SplitBrain       // which of them a client reaches, in the old one
+	id       int
+	wall     world.Clock
+	mono     world.Clock // of the store
+	keys     map[string]key
+	dirty    bool                          // a key has changed since this was last reset
+	run      uint64                        // of its server, from 1
+	attested map[time.Duration]attestation // that somebody has watched a run for so long
+	journal  *journal                      // nil: no fault of the plan takes its changes back
+	peer     *node                         // the other of two masters; nil: there is one
+	split    *nemesis.SplitBrain           // which of them a client reaches, in the old one
 	server
 }
 
@@ -68,7 +68,7 @@ func (w *World) execute(n *node, m *message) env.Answer {
 	case env.OpRaise:
 		return w.raise(n, m, held)
 	case env.OpVouch:
-		n.vouch(command, w.now)
+		n.attest(command, w.now)
 		return env.Yes
 	}
 	return w.executePlain(n, m, held, exists)
@@ -77,7 +77,7 @@ func (w *World) execute(n *node, m *message) env.Answer {
 func (w *World) set(n *node, m *message, exists bool) env.Answer {
 	command := &m.round.command
 	if command.Vouched > 0 {
-		m.tell(told{number: n.census(command.Vouched)})
+		m.setDetail(replyDetail{number: n.runID(command.Vouched)})
 	}
 	if exists {
 		return env.No
@@ -90,7 +90,7 @@ func (w *World) set(n *node, m *message, exists bool) env.Answer {
 func (w *World) create(n *node, m *message, expiry int64) {
 	command := &m.round.command
 	w.put(n, command.Key, key{token: command.Token, expiry: expiry})
-	w.carrier.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent)})
+	w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent)})
 }
 
 func (w *World) erase(n *node, m *message, mine bool) env.Answer {
@@ -117,7 +117,7 @@ func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
 		held.expiry = expiry
 		w.put(n, command.Key, held)
 	}
-	w.carrier.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client)})
+	w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client)})
 	return env.Yes
 }
 
@@ -153,7 +153,7 @@ func (w *World) forget(n *node, gone history.Event) {
 	w.drop(n, gone.Resource)
 	if !counter {
 		gone.Kind, gone.Node = history.KeyGone, n.id
-		w.carrier.Record(gone)
+		w.injector.Record(gone)
 		w.showPeer(n, gone.Resource, gone.Token)
 	}
 }

@@ -16,7 +16,7 @@ func TestRestartFollowsTheNodesClock(t *testing.T) {
 	jump := func(by time.Duration) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.ClockJump{Machine: machine, By: by}, Start: nemesis.At(50 * ms)}
 	}
-	rate := func(ppm int64, end *nemesis.Moment) nemesis.Fault {
+	rate := func(ppm int64, end *nemesis.Trigger) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.ClockRate{Machine: machine, PPM: ppm}, Start: nemesis.At(50 * ms), End: end}
 	}
 	for name, c := range map[string]struct {
@@ -56,7 +56,7 @@ func TestRestartFollowsTheNodesClock(t *testing.T) {
 // Without a delay it is an operator that starts a server again: at once, later,
 // or never.
 func TestRestartIsTheEndOfTheFault(t *testing.T) {
-	crash := func(end *nemesis.Moment) nemesis.Fault {
+	crash := func(end *nemesis.Trigger) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(10 * ms), End: end}
 	}
 	for name, c := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 func (w *World) executePlain(n *node, m *message, held key, exists bool) env.Answer {
 	switch op := m.round.command.Op; {
 	case op == env.OpGet && exists:
-		m.tell(told{token: held.token})
+		m.setDetail(replyDetail{token: held.token})
 	case op == env.OpPut:
 		w.overwrite(n, m, held, exists)
 	case op == env.OpIncrement:
@@ -29,7 +29,7 @@ func (w *World) executePlain(n *node, m *message, held key, exists bool) env.Ans
 // overwrite is one change, of which the history tells two things.
 func (w *World) overwrite(n *node, m *message, held key, exists bool) {
 	if exists && !held.counter {
-		w.carrier.Record(history.Event{
+		w.injector.Record(history.Event{
 			Kind: history.KeyGone, Node: n.id, Resource: m.round.command.Key, Token: held.token,
 			Reason: history.Overwritten, Client: int(m.client),
 		})
@@ -43,6 +43,6 @@ func (w *World) expireIn(n *node, m *message, held key) {
 	held.expiry = n.expiry(w.now, command.TTL)
 	w.put(n, command.Key, held)
 	if !held.counter {
-		w.carrier.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: held.token, Client: int(m.client)})
+		w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: held.token, Client: int(m.client)})
 	}
 }

@@ -62,7 +62,7 @@ func (p *pool) accompany(c *client, q *pooled) {
 	}
 	p.waiting, p.busy = without(p.waiting, q), without(p.busy, q)
 	p.look(c.world)
-	c.world.through(c.id, q.node)
+	c.world.drained(c.id, q.node)
 }
 
 // has reports whether the request is on a connection.

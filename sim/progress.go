@@ -43,13 +43,13 @@ func (w *World) stuck(mains []*task) bool {
 }
 
 // matters reports whether an event can make somebody go on who waits for no
-// time. A server that its machine starts again has a turn of its own.
+// time. A server that its machine starts again has a delayed action of its own.
 func (w *World) matters(e event) bool {
 	switch e.class() {
 	case timerFires:
 		return false
-	case faultTurns:
-		return !w.turns.at(e.index()).clocks
+	case delayedActions:
+		return !w.delayed.at(e.index()).clocks
 	}
 	return true
 }

@@ -61,7 +61,7 @@ func waitForever(w *World) {
 }
 
 // cutOff cuts client 1 off from node 1 until the end, if it has one.
-func cutOff(end *nemesis.Moment) nemesis.Fault {
+func cutOff(end *nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{1}}}, Start: nemesis.At(0), End: end}
 }
 

@@ -14,7 +14,7 @@ type event struct {
 
 // The parts of event.rest.
 const (
-	indexBits    = 24 // 16 million messages, calls, turns or coroutines at a time
+	indexBits    = 24 // 16 million messages, calls, delayed actions or coroutines at a time
 	sequenceBits = 36 // 68 billion events in the life of a world
 )
 
@@ -24,23 +24,23 @@ func newEvent(at int64, c class, sequence uint64, index int32) event {
 
 func (e *event) class() class { return class(e.rest >> (sequenceBits + indexBits)) }
 
-// index leads to the message, call, turn or coroutine that it is about.
+// index leads to the message, call, delayed action or coroutine of the event.
 func (e *event) index() int32 { return int32(e.rest & (1<<indexBits - 1)) }
 
 // class is what happens. Of two events at one instant the one of the lower
 // class comes first: faults before what they may hit, and replies before the
-// timers that wait for them. What a client finds in its inbox comes after both.
+// timers that wait for them. Deferred deliveries come after both.
 type class uint8
 
 const (
 	faultDue class = iota + 1
-	faultTurns
+	delayedActions
 	requestArrives
 	replyArrives
 	callArrives
 	callReturns
 	timerFires
-	inboxOpens
+	deferredArrive
 )
 
 func (e *event) before(o *event) bool { return e.precedes(o) != 0 }

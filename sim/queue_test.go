@@ -14,7 +14,7 @@ func TestEventsLeaveTheQueueInOrder(t *testing.T) {
 		var pushed []event
 		for i := range rapid.IntRange(0, 200).Draw(t, "n") {
 			at := rapid.Int64Range(0, 20).Draw(t, "at")
-			c := class(rapid.IntRange(int(faultDue), int(inboxOpens)).Draw(t, "class"))
+			c := class(rapid.IntRange(int(faultDue), int(deferredArrive)).Draw(t, "class"))
 			q.push(at, c, int32(i))
 			pushed = append(pushed, newEvent(at, c, q.seq, int32(i)))
 		}

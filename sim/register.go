@@ -65,7 +65,7 @@ func (w *World) callArrives(i int32) {
 	case writeCall:
 		c.accepted = w.guard.Write(a.Resource, a.Token, a.Fence, c.value)
 		if c.accepted {
-			w.carrier.Record(history.Event{Kind: history.Apply, Client: c.client.id, Resource: a.Resource, Token: a.Token, Value: c.value, Fence: a.Fence})
+			w.injector.Record(history.Event{Kind: history.Apply, Client: c.client.id, Resource: a.Resource, Token: a.Token, Value: c.value, Fence: a.Fence})
 		}
 	case drawCall:
 		c.fence, c.accepted = w.guard.Draw(a.Resource), true
@@ -75,7 +75,7 @@ func (w *World) callArrives(i int32) {
 
 func (w *World) callReturns(i int32) {
 	c := w.calls.at(i)
-	if c.client.stopped() && c.client.inbox.holds(func() { w.callReturns(i) }) {
+	if c.client.stopped() && c.client.deferred.holds(func() { w.callReturns(i) }) {
 		return
 	}
 	c.returned = true

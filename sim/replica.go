@@ -14,7 +14,7 @@ type replica struct {
 // the replica.
 type logged struct {
 	request env.StoreRequest
-	now     moment
+	now     clockReading
 	arrives int64 // ground time
 }
 

@@ -17,30 +17,30 @@ type round struct {
 	room    [8]reply
 	head    int // replies taken so far
 	waiter  *coroutine
-	told    map[int]told // by node, where the command asks for more than an answer
+	details map[int]replyDetail // by node, where the command asks for more than an answer
 }
 
-// told is what a node says beside its answer.
-type told struct {
-	number uint64 // a counter, or a census
+// replyDetail is what a node sends beside its answer.
+type replyDetail struct {
+	number uint64 // a counter, or a run id
 	token  string
 }
 
-// tell says more than an answer. The round keeps it while the answer is on its way,
-// and whether or not it comes: a node answers a request once. What it says to a copy
-// nobody hears.
-func (m *message) tell(more told) {
+// setDetail stores more than an answer. The round keeps it while the answer is under way,
+// whether or not it arrives: a node answers a request once. The detail for a copy is
+// dropped.
+func (m *message) setDetail(more replyDetail) {
 	if m.copy {
 		return
 	}
-	if m.round.told == nil {
-		m.round.told = map[int]told{}
+	if m.round.details == nil {
+		m.round.details = map[int]replyDetail{}
 	}
-	m.round.told[int(m.node)] = more
+	m.round.details[int(m.node)] = more
 }
 
-// told is what the node has said beside the answer that the message bears.
-func (m *message) told() told { return m.round.told[int(m.node)] }
+// detail returns what the node has sent beside the answer that the message bears.
+func (m *message) detail() replyDetail { return m.round.details[int(m.node)] }
 
 // reply is an env.Reply in three bytes: rounds are most of what the simulator
 // allocates.
@@ -59,7 +59,7 @@ func (r *round) deliver(node int, answer env.Answer, why cause) {
 	case !r.silent.Has(node):
 		return
 	case c.stopped():
-		if c.inbox.holds(func() { r.deliver(node, answer, why) }) {
+		if c.deferred.holds(func() { r.deliver(node, answer, why) }) {
 			return
 		}
 	case c.mono() >= r.giveUp:
@@ -94,10 +94,10 @@ func (r *round) abandon() {
 func (r *round) take() env.Reply {
 	next := r.replies[r.head]
 	reply := env.Reply{Node: int(next.node), Answer: next.answer, Err: causes[next.why]}
-	if r.told != nil && reply.Err == nil {
-		more := r.told[reply.Node]
+	if r.details != nil && reply.Err == nil {
+		more := r.details[reply.Node]
 		if r.command.Op == env.OpSet {
-			takeCensus(&reply, more.number)
+			setRunID(&reply, more.number)
 		} else {
 			reply.Count, reply.Token = more.number, more.token
 		}

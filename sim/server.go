@@ -29,7 +29,7 @@ type server struct {
 
 	unscripted [env.Ops]bool // by operation: its script has to be loaded first
 	deaths     int
-	comeback   comeback // while it is down
+	recovery   recovery // while it is down
 }
 
 // nothing is no message.
@@ -38,7 +38,7 @@ const nothing int32 = -1
 func newServer(node int, s nemesis.Setting, seed uint64) server {
 	v := server{answering: nothing}
 	if s.Sync != nil && s.Persistence == nemesis.Always {
-		v.fsync, v.random = s.Sync.Table(), stream(seed, fmt.Sprintf("syncs of node %d", node))
+		v.fsync, v.random = s.Sync.Table(), nemesis.Stream(seed, fmt.Sprintf("syncs of node %d", node))
 	}
 	return v
 }
@@ -100,7 +100,7 @@ func (w *World) serve(n *node, i int32) {
 	case n.down, n.stopped, n.syncing:
 		w.letWait(n, i)
 		return
-	case m.question != nil:
+	case m.storeRequest != nil:
 		w.consult(n, i)
 		return
 	case n.unscripted[m.round.command.Op] && !m.whole && n.failing != loading:

@@ -14,8 +14,8 @@ func size(m *message) int64 {
 	}
 	c := &m.round.command
 	switch {
-	case m.question != nil:
-		return m.question.bytes(m.answer == 0)
+	case m.storeRequest != nil:
+		return m.storeRequest.bytes(m.answer == 0)
 	case m.answer == env.Failed:
 		return int64(len("-\r\n") + len(causes[m.cause].Error()))
 	case m.answer == 0 && m.whole: // EVAL in place of EVALSHA
@@ -23,7 +23,7 @@ func size(m *message) int64 {
 		hashed.whole = false
 		return size(&hashed) + bulk(scriptBytes) - bulk(40) - 3
 	case m.answer == 0 && c.Op == env.OpSet: // SET key token NX PX ttl
-		return questions(c) + array(6) + bulk(3) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(2) + bulk(2) + bulk(digits(c.TTL.Milliseconds()))
+		return runIDQueries(c) + array(6) + bulk(3) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(2) + bulk(2) + bulk(digits(c.TTL.Milliseconds()))
 	case m.answer == 0 && c.Op == env.OpExtend: // EVALSHA sha 1 key token ttl
 		return array(6) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(digits(c.TTL.Milliseconds()))
 	case m.answer == 0 && c.Op == env.OpVouch: // SET note token
@@ -39,13 +39,13 @@ func size(m *message) int64 {
 	case c.Op == env.OpSet, c.Op == env.OpVouch, c.Op == env.OpPut, c.Op == env.OpGet && m.answer == env.No:
 		return int64(len("+OK\r\n")) // $-1 is as long
 	case c.Op == env.OpGet:
-		return bulk(len(m.told().token))
+		return bulk(len(m.detail().token))
 	case c.Op == env.OpCount:
-		return bulk(digits(int64(m.told().number)))
+		return bulk(digits(int64(m.detail().number)))
 	case c.Op == env.OpIncrement:
-		return int64(len(":\r\n") + digits(int64(m.told().number)))
+		return int64(len(":\r\n") + digits(int64(m.detail().number)))
 	case c.Op == env.OpRaise:
-		return array(2) + int64(len(":1\r\n")) + bulk(digits(int64(m.told().number)))
+		return array(2) + int64(len(":1\r\n")) + bulk(digits(int64(m.detail().number)))
 	}
 	return int64(len(":1\r\n"))
 }
@@ -68,8 +68,8 @@ func plainSize(c *env.Command) int64 {
 	return array(2) + size
 }
 
-// questions is what a SET asks beside its work: INFO server, GET note.
-func questions(c *env.Command) int64 {
+// runIDQueries is the size of what a SET asks beside its work: INFO server, GET note.
+func runIDQueries(c *env.Command) int64 {
 	if c.Vouched == 0 {
 		return 0
 	}

@@ -54,7 +54,7 @@ func racing(t *testing.T, clients, resources, rounds int) scenarios.Scenario {
 	}
 	s.Expect = nil
 	s.Latency = nemesis.Distribution{Range: nemesis.Range{Min: 100 * time.Microsecond, Max: 300 * time.Microsecond}}
-	s.Horizon, s.MaxEvents = nemesis.Longest, math.MaxInt
+	s.Horizon, s.MaxEvents = nemesis.MaxDuration, math.MaxInt
 	s.Clients = nil
 	for range clients {
 		s.Clients = append(s.Clients, scenarios.Client{Workload: "hold", Resource: "r", Resources: resources, Rounds: rounds})

@@ -30,12 +30,12 @@ type entry struct {
 	created    int64 // on the wall clock of who led, ns
 }
 
-// moment is what the clocks of the leader's machine show.
-type moment struct{ mono, wall int64 } // ns
+// clockReading is what the clocks of the leader's machine show.
+type clockReading struct{ mono, wall int64 } // ns
 
 // do carries out a request. One without an operation does nothing but what time
 // brings about.
-func (m *machine) do(r *env.StoreRequest, now moment) env.StoreReply {
+func (m *machine) do(r *env.StoreRequest, now clockReading) env.StoreReply {
 	m.expire(now.mono)
 	switch r.Op {
 	case env.StoreOpen:
@@ -63,7 +63,7 @@ func (m *machine) do(r *env.StoreRequest, now moment) env.StoreReply {
 	return env.StoreReply{}
 }
 
-func (m *machine) create(r *env.StoreRequest, now moment) env.StoreReply {
+func (m *machine) create(r *env.StoreRequest, now clockReading) env.StoreReply {
 	if r.Session != 0 && m.session(r.Session) == nil {
 		return env.StoreReply{}
 	}

@@ -160,7 +160,7 @@ func playStoreStorm(t *testing.T, s nemesis.Setting, seed uint64) (asked []*inqu
 // promises.
 func TestTheStoreKeepsItsPromisesInStorms(t *testing.T) {
 	for seed := range uint64(600) {
-		s := storeStorm(stream(seed, "storm"))
+		s := storeStorm(nemesis.Stream(seed, "storm"))
 		if err := s.Validate(); err != nil {
 			t.Fatal(seed, err)
 		}

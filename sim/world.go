@@ -32,8 +32,8 @@ type World struct {
 	store   *ensemble // nil: there is none
 	guard   *guard.Guard
 
-	conductor *nemesis.Conductor
-	carrier   *world.Carrier[*World]
+	scheduler *nemesis.Scheduler
+	injector  *world.Injector
 	links     *world.Links
 	faultAt   int64 // ground time of the earliest faultDue in the queue
 	clocks    *world.Clocks
@@ -43,9 +43,9 @@ type World struct {
 	ready      []*coroutine
 	current    *coroutine
 
-	turns  slab[turn]
-	calls  slab[call]
-	lapses *world.Lapses
+	delayed       arena[delayedAction]
+	calls         arena[call]
+	leaseExpiries *world.LeaseExpiries
 
 	nextExpiry int64 // ground time before which no key expires
 
@@ -60,22 +60,22 @@ type World struct {
 // seed; its history goes to sink.
 func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
 	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64}
-	w.lapses = world.NewLapses(w.lapseTime, w.write)
+	w.leaseExpiries = world.NewLeaseExpiries(w.expiryTime, w.write)
 	w.limits = newLimits(s)
 	w.network = newNetwork(s, seed)
 	w.store = newEnsemble(s, seed)
-	w.carrier = world.NewCarrier(w, s.Plan, repertoire, w.Record)
+	w.injector = world.NewInjector(w, s.Plan, faultHandlers, w.Record)
 	w.underWay = world.NewCalls(s.Clients)
-	w.clocks = world.NewClocks(clockwork{w})
-	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
-	w.conductor = nemesis.NewConductor(s, w.carrier)
+	w.clocks = world.NewClocks(clockWorld{w})
+	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
+	w.scheduler = nemesis.NewScheduler(s, w.injector)
 	for n := 1; n <= s.Nodes; n++ {
 		w.nodes = append(w.nodes, newNode(n, s, seed))
 	}
 	for c := 1; c <= s.Clients; c++ {
 		w.clients = append(w.clients, newClient(w, c, seed))
 	}
-	if err := w.carrier.Open(); err != nil {
+	if err := w.injector.Prepare(); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -155,7 +155,7 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 	if w.store != nil {
 		w.Record(history.Event{Kind: history.Leader, Node: w.store.leader})
 	}
-	w.fail(w.conductor.Advance(0))
+	w.fail(w.scheduler.Advance(0))
 	for events := 0; w.err == nil; events++ {
 		w.settle()
 		if w.err != nil || w.finished(tasks) || !w.next() {
@@ -179,7 +179,7 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 // next carries out the next event and reports whether there was one before the
 // horizon.
 func (w *World) next() bool {
-	w.armConductor()
+	w.armScheduler()
 	if len(w.queue.heap) == 0 || w.queue.heap[0].at > int64(w.setting.Horizon) {
 		return false
 	}
@@ -194,9 +194,9 @@ func (w *World) next() bool {
 	switch e.class() {
 	case faultDue:
 		w.faultAt = math.MaxInt64
-		w.fail(w.conductor.Advance(time.Duration(w.now)))
-	case faultTurns:
-		w.takeTurn(e.index())
+		w.fail(w.scheduler.Advance(time.Duration(w.now)))
+	case delayedActions:
+		w.runDelayed(e.index())
 	case requestArrives:
 		w.requestArrives(e.index())
 	case replyArrives:
@@ -207,17 +207,17 @@ func (w *World) next() bool {
 		w.callReturns(e.index())
 	case timerFires:
 		w.coroutines[e.index()].timer(e.at)
-	case inboxOpens:
-		w.clients[e.index()].openInbox()
+	case deferredArrive:
+		w.clients[e.index()].deliverDeferred()
 	default:
 		panic(fmt.Sprintf("sim: event of class %d", e.class()))
 	}
 	return true
 }
 
-// armConductor makes sure that the queue holds the plan's next known instant.
-func (w *World) armConductor() {
-	if at, ok := w.conductor.Next(); ok && int64(at) < w.faultAt {
+// armScheduler makes sure that the queue holds the plan's next known instant.
+func (w *World) armScheduler() {
+	if at, ok := w.scheduler.Next(); ok && int64(at) < w.faultAt {
 		w.faultAt = int64(at)
 		w.queue.push(w.faultAt, faultDue, 0)
 	}

@@ -170,7 +170,7 @@ func TestReplyBeforeDeadlineAfterPause(t *testing.T) {
 }
 
 // timersFirst is a pause of client 1 after which it sees its timers first.
-func timersFirst(start nemesis.Moment, length time.Duration) nemesis.Fault {
+func timersFirst(start nemesis.Trigger, length time.Duration) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}, Start: start, End: nemesis.After(length)}
 }
 
@@ -351,7 +351,7 @@ func TestPanicOfAClientIsAnError(t *testing.T) {
 }
 
 func TestFaultThatBeginsWhileAnotherHoldsItsTarget(t *testing.T) {
-	crash := func(start nemesis.Moment) nemesis.Fault {
+	crash := func(start nemesis.Trigger) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: start, End: nemesis.After(time.Second)}
 	}
 	_, err := tryPlay(setting(1, 1, crash(nemesis.When(1, env.StepAcquire, 0)), crash(nemesis.When(1, env.StepGranted, 0))), func(w *World) {

@@ -15,7 +15,7 @@ import (
 
 // cancelled is a client whose call is cancelled when the moment comes, and who
 // then has time to see its keys deleted.
-func cancelled(t *testing.T, at nemesis.Moment, others ...nemesis.Fault) scenarios.Scenario {
+func cancelled(t *testing.T, at nemesis.Trigger, others ...nemesis.Fault) scenarios.Scenario {
 	s := alone(t, append(others, nemesis.Fault{Action: &nemesis.Cancel{Client: 1}, Start: at})...)
 	s.Clients[0].Think = nemesis.Range{Min: 500 * ms, Max: 500 * ms}
 	s.Lock.Tries = 1

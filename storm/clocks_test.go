@@ -71,12 +71,12 @@ func story(tally storm.Tally) string {
 // client-wall-step: a lock on the wall clock outlives its keys when that clock
 // is stepped back, and only then; one on another clock does not look at it.
 func TestClientWallStep(t *testing.T) {
-	step := func(by time.Duration, at nemesis.Moment) nemesis.Fault {
+	step := func(by time.Duration, at nemesis.Trigger) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.ClockJump{Machine: holder, By: by}, Start: at}
 	}
 	const back, forward = -1500 * ms, 1500 * ms
 	acquiring := nemesis.When(1, env.StepQuorum, 0)
-	for _, at := range []nemesis.Moment{soon, acquiring} {
+	for _, at := range []nemesis.Trigger{soon, acquiring} {
 		wantLease(t, "on the wall clock, stepped back", keeper(t, env.Wall, step(back, at)), checker.Violated)
 		wantLease(t, "on the wall clock, stepped forward", keeper(t, env.Wall, step(forward, at)), checker.Holds)
 		wantLease(t, "on the monotonic clock, stepped back", keeper(t, env.Monotonic, step(back, at)), checker.Holds)
@@ -113,7 +113,7 @@ func TestClientSuspend(t *testing.T) {
 // node-clock-back: a node whose clock is stepped back keeps its keys for
 // longer; when the step is undone by another, they are gone at once.
 func TestNodeClockBack(t *testing.T) {
-	back := func(h nemesis.Healing, end *nemesis.Moment) nemesis.Fault {
+	back := func(h nemesis.Healing, end *nemesis.Trigger) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 3}, By: -2 * time.Second, Healing: h}, Start: nemesis.At(0), End: end}
 	}
 	wantLease(t, "for good", onNode3(t, 0, back(nemesis.Healing{}, nil)), checker.Holds)
@@ -148,7 +148,7 @@ func TestClockSlew(t *testing.T) {
 // up at once when it thaws, keys that were set meanwhile are older than they
 // are.
 func TestFrozenClock(t *testing.T) {
-	frozen := func(h nemesis.Healing, end *nemesis.Moment) nemesis.Fault {
+	frozen := func(h nemesis.Healing, end *nemesis.Trigger) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 3}, Healing: h}, Start: nemesis.At(0), End: end}
 	}
 	const late = 600 * ms

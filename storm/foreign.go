@@ -105,7 +105,7 @@ func Unbearable(f nemesis.Fault) error {
 			return fmt.Errorf("a lock that is not of this program names its keys by itself: no evict knows which is that of %s", a.Resource)
 		}
 	}
-	for _, m := range []*nemesis.Moment{&f.Start, f.End} {
+	for _, m := range []*nemesis.Trigger{&f.Start, f.End} {
 		if m == nil || m.Step == "" {
 			continue
 		}

@@ -20,7 +20,7 @@ func deadHolder(t *testing.T, plan ...nemesis.Fault) scenarios.Scenario {
 }
 
 // frozen stops the clocks of the first nodes, when the lock has been granted.
-func frozen(nodes int, end *nemesis.Moment) (plan []nemesis.Fault) {
+func frozen(nodes int, end *nemesis.Trigger) (plan []nemesis.Fault) {
 	var heal nemesis.Healing
 	if end != nil {
 		heal.Heal = nemesis.HealNone

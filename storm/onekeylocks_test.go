@@ -71,11 +71,11 @@ func succession(work time.Duration) []scenarios.Client {
 }
 
 // paused stops client 1 at a moment.
-func paused(m nemesis.Moment, length time.Duration) nemesis.Fault {
+func paused(m nemesis.Trigger, length time.Duration) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: m, End: nemesis.After(length)}
 }
 
-func kth(m nemesis.Moment, k int) nemesis.Moment {
+func kth(m nemesis.Trigger, k int) nemesis.Trigger {
 	m.K = k
 	return m
 }
@@ -198,14 +198,14 @@ func TestFaultToleranceOfOneKey(t *testing.T) {
 // Without a time to live a lock is gone with its holder: nobody gets it any more.
 // With one it comes back.
 func TestKeysThatStayForEver(t *testing.T) {
-	killed := func(m nemesis.Moment) nemesis.Fault {
+	killed := func(m nemesis.Trigger) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: m}
 	}
 	clients := []scenarios.Client{oneSection(0, 50*ms), oneSection(100*ms, 20*ms)}
 	between := kth(nemesis.When(1, env.StepReply, 0), 1)
 	for _, c := range []struct {
 		kind   string
-		dies   nemesis.Moment
+		dies   nemesis.Trigger
 		grants int
 	}{
 		{"setnx-then-expire", between, 0},

@@ -94,7 +94,7 @@ func TestWarnings(t *testing.T) {
 		"lock.watchdog.every":     func(s *scenarios.Scenario) { s.Lock.Retry.Max, s.Lock.Watchdog.Every = time.Second, 1 },
 		"clients[1].extend_every": func(s *scenarios.Scenario) { s.Lock.Retry.Max, s.Clients[1].ExtendEvery = time.Second, 1 },
 		"plan[0].clock-strobe.period": func(s *scenarios.Scenario) {
-			s.Lock.Retry.Max, s.Horizon = time.Hour, nemesis.Longest
+			s.Lock.Retry.Max, s.Horizon = time.Hour, nemesis.MaxDuration
 			s.Plan = nemesis.Plan{{Action: &nemesis.ClockStrobe{Machine: nemesis.Machine{Node: 1}, By: time.Second, Period: nemesis.MinStrobePeriod}}}
 		},
 	} {

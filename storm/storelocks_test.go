@@ -141,7 +141,7 @@ func TestClientsWokenPerRelease(t *testing.T) {
 }
 
 // crash takes the node down that leads at first.
-func crash(start nemesis.Moment, d time.Duration) nemesis.Fault {
+func crash(start nemesis.Trigger, d time.Duration) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: start, End: nemesis.After(d)}
 }
 

@@ -75,7 +75,7 @@ func parseSample(text string) (time.Duration, error) {
 		return time.ParseDuration(text)
 	}
 	ns := number * float64(time.Millisecond)
-	if math.IsNaN(ns) || math.Abs(ns) > float64(nemesis.Longest) {
+	if math.IsNaN(ns) || math.Abs(ns) > float64(nemesis.MaxDuration) {
 		return 0, fmt.Errorf("%s is no time", text)
 	}
 	return time.Duration(ns), nil

@@ -27,7 +27,7 @@ func (d dice) upTo(most time.Duration) time.Duration {
 
 // wait is the time to the next event of those that come every so often.
 func (d dice) wait(every time.Duration) time.Duration {
-	return time.Duration(min(d.ExpFloat64()*float64(every), float64(nemesis.Longest)))
+	return time.Duration(min(d.ExpFloat64()*float64(every), float64(nemesis.MaxDuration)))
 }
 
 func exactly(d time.Duration) nemesis.Range { return nemesis.Range{Min: d, Max: d} }
@@ -148,7 +148,7 @@ func (m *model) everydayPlan(s Setting, d dice, clients int, length time.Duratio
 
 // crash takes a node away, with whatever its persistence does not keep in the worst case, for
 // the restart delay.
-func (m *model) crash(s Setting, node int, at nemesis.Moment) nemesis.Fault {
+func (m *model) crash(s Setting, node int, at nemesis.Trigger) nemesis.Fault {
 	f := nemesis.Fault{Action: &nemesis.Crash{Node: node, RestartDelay: s.RestartDelay}, Start: at}
 	if m.persistence() == nemesis.EverySecond {
 		f.Action = &nemesis.PowerLoss{Node: node, RestartDelay: s.RestartDelay}
@@ -181,7 +181,7 @@ func (m *model) edge(s Setting, d dice) scenarios.Scenario {
 			Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: others}}, Start: nemesis.At(0),
 		})
 	}
-	within := func() nemesis.Moment { return nemesis.When(1, env.StepGranted, d.upTo(lease)) }
+	within := func() nemesis.Trigger { return nemesis.When(1, env.StepGranted, d.upTo(lease)) }
 	if step := m.Clocks.LargestStep; step > 0 {
 		at := within()
 		for n := 1; n <= m.Nodes; n++ {
@@ -303,7 +303,7 @@ func (m *model) slips(s slip, d dice) scenarios.Scenario {
 // are one, before it writes; with one they are where they fall, since the timer of an extension
 // goes on as well.
 func (s slip) drawn(d dice, hold time.Duration) (plan nemesis.Plan) {
-	pause := func(start nemesis.Moment, length time.Duration) {
+	pause := func(start nemesis.Trigger, length time.Duration) {
 		if length > 0 {
 			plan = append(plan, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: start, End: nemesis.After(length)})
 		}

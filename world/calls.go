@@ -5,26 +5,24 @@ import (
 	"sync/atomic"
 )
 
-// Calls knows which call of its lock each client has under way, so that a fault
-// can cancel it. Other than the rest of this package it is safe for concurrent
-// use.
+// Calls tracks which call of its lock each client has under way, so that a fault
+// can cancel it. It is safe for concurrent use.
 type Calls struct {
-	planned  []bool // by client, from 0: some fault cancels a call of it
+	planned  []bool // by client, from 0: whether the plan cancels a call of the client
 	underWay []atomic.Pointer[context.CancelFunc]
 }
 
-// NewCalls returns the calls of a world in which none is under way.
+// NewCalls returns the calls of a world in which no call is under way.
 func NewCalls(clients int) *Calls {
 	return &Calls{planned: make([]bool, clients), underWay: make([]atomic.Pointer[context.CancelFunc], clients)}
 }
 
-// Expect says, before the run, that a fault is going to cancel a call of the
-// client.
+// Expect announces, before the run, that a fault will cancel a call of the client.
 func (c *Calls) Expect(client int) { c.planned[client-1] = true }
 
-// Begin returns the context for a call of the client that begins now, and what
-// to do when it has returned. Where nobody will cancel it the context is that of
-// the caller: one that can be cancelled costs something at every step.
+// Begin returns the context for a call of the client that begins now, and a function
+// to call when it has returned. If no fault cancels calls of the client, the context
+// is the caller's own, since a cancellable one costs time at every step.
 func (c *Calls) Begin(ctx context.Context, client int) (calling context.Context, returned func()) {
 	if !c.planned[client-1] {
 		return ctx, func() {}
@@ -37,8 +35,8 @@ func (c *Calls) Begin(ctx context.Context, client int) (calling context.Context,
 	}
 }
 
-// UnderWay returns what cancels the call that the client has under way, or nil
-// if it has none.
+// UnderWay returns the function that cancels the client's call under way, or nil if
+// there is none.
 func (c *Calls) UnderWay(client int) context.CancelFunc {
 	if cancel := c.underWay[client-1].Load(); cancel != nil {
 		return *cancel

@@ -15,11 +15,11 @@ type Clock struct {
 	ground, shown int64 // ns
 	ppm           int64 // -million, at which it stands still, or more
 
-	// What makes up ppm: the sum of what faults do to the rate, which makes no
-	// clock run backward, unless the clock is stopped.
+	// ppm is the sum of the rate faults, but no clock runs backward and a stopped one
+	// stands still.
 	rate    int64
 	stopped bool
-	missed  int64 // ns that a stopped clock would have run on, up to its point
+	missed  int64 // ns that a stopped clock has missed, up to its point
 }
 
 // ClockShowing returns a true clock that shows a time at ground time 0.
@@ -32,7 +32,7 @@ type Line struct{ Ground, Shown, PPM int64 }
 // Line returns how the clock runs.
 func (c *Clock) Line() Line { return Line{c.ground, c.shown, c.ppm} }
 
-// ClockAlong returns a clock that runs so, for whoever looks at it and changes nothing.
+// ClockAlong returns a clock that runs along the line, for readers.
 func ClockAlong(l Line) Clock { return Clock{ground: l.Ground, shown: l.Shown, ppm: l.PPM} }
 
 // At returns what the clock shows at a ground time not before its last change.
@@ -91,35 +91,35 @@ func (c *Clock) Jump(now, by int64) {
 	c.shown += by
 }
 
-// Hurry makes the clock run ppm parts per million faster than before from now
-// on, or slower. It is taken back by as much the other way.
-func (c *Clock) Hurry(now, ppm int64) {
+// ChangeRate makes the clock run ppm parts per million faster than before from now
+// on; below 0: slower. The opposite change takes it back.
+func (c *Clock) ChangeRate(now, ppm int64) {
 	c.settle(now)
 	c.rate += ppm
 	c.ppm = c.pace()
 }
 
-// Stop makes the clock stand still.
+// Stop stops the clock.
 func (c *Clock) Stop(now int64) {
 	c.settle(now)
 	c.stopped, c.ppm = true, -million
 }
 
-// Start makes a stopped clock go on from where it stands.
+// Start starts a stopped clock again from the time that it shows.
 func (c *Clock) Start(now int64) {
 	c.settle(now)
 	c.stopped, c.missed = false, 0
 	c.ppm = c.pace()
 }
 
-// Behind returns what a stopped clock would have run on since it was stopped.
+// Behind returns how much time a stopped clock has missed.
 func (c *Clock) Behind(now int64) int64 {
 	c.settle(now)
 	return c.missed
 }
 
-// Pace is how many parts per million the clock runs too fast; of one that stands still,
-// -1,000,000.
+// Pace returns how many parts per million the clock runs too fast: -1,000,000 if it is
+// stopped.
 func (c *Clock) Pace() int64 { return c.ppm }
 
 // settle moves the clock's point to now.
@@ -131,7 +131,7 @@ func (c *Clock) settle(now int64) {
 	}
 }
 
-// pace is how fast the clock runs by all that is done to it.
+// pace computes the rate of the clock from all faults.
 func (c *Clock) pace() int64 {
 	if c.stopped {
 		return -million

@@ -14,7 +14,7 @@ func drawClock(t *rapid.T) Clock {
 		ground: rapid.Int64Range(0, 1e15).Draw(t, "ground"),
 		shown:  rapid.Int64Range(-1e15, 2e18).Draw(t, "shown"),
 	}
-	c.Hurry(c.ground, rapid.Int64Range(-nemesis.MaxPPM, nemesis.MaxPPM).Draw(t, "ppm"))
+	c.ChangeRate(c.ground, rapid.Int64Range(-nemesis.MaxPPM, nemesis.MaxPPM).Draw(t, "ppm"))
 	if rapid.IntRange(0, 9).Draw(t, "stopped") == 0 {
 		c.Stop(c.ground)
 	}
@@ -70,7 +70,7 @@ func TestChangesAreContinuous(t *testing.T) {
 		c := drawClock(t)
 		now := c.ground + rapid.Int64Range(0, 1e12).Draw(t, "later")
 		before := c.At(now)
-		c.Hurry(now, rapid.Int64Range(-nemesis.MaxPPM, nemesis.MaxPPM).Draw(t, "change of rate"))
+		c.ChangeRate(now, rapid.Int64Range(-nemesis.MaxPPM, nemesis.MaxPPM).Draw(t, "change of rate"))
 		if c.At(now) != before {
 			t.Fatalf("a change of rate jumps from %d to %d", before, c.At(now))
 		}
@@ -106,9 +106,9 @@ func TestStoppedClockCatchesUp(t *testing.T) {
 			by := rapid.Int64Range(-1e9, 1e9).Draw(t, "by")
 			ppm := rapid.Int64Range(-2*million, nemesis.MaxPPM).Draw(t, "ppm")
 			c.Jump(now, by)
-			c.Hurry(now, ppm)
+			c.ChangeRate(now, ppm)
 			other.Jump(now, by)
-			other.Hurry(now, ppm)
+			other.ChangeRate(now, ppm)
 		}
 		pass()
 		c.Jump(now, c.Behind(now))
@@ -131,7 +131,7 @@ func TestRatesAddUp(t *testing.T) {
 		for _, sign := range []int64{1, -1} {
 			for _, ppm := range ppms {
 				now += rapid.Int64Range(0, 1e9).Draw(t, "passes")
-				c.Hurry(now, sign*ppm)
+				c.ChangeRate(now, sign*ppm)
 				if c.shown < shown {
 					t.Fatalf("back from %d to %d", shown, c.shown)
 				}

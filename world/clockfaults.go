@@ -6,30 +6,32 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// ClockFaults is how worlds carry out what happens to the clocks of clients, and, with
-// [nemesis.NodeClockFeature], to those of nodes.
-func ClockFaults[W any](of func(W) *Clocks, features ...nemesis.Feature) Repertoire[W] {
+// ClockFaults returns the handlers of the faults that change the clocks of
+// clients and, with [nemesis.NodeClockFeature], of nodes. clocks returns the
+// clocks of a world.
+func ClockFaults[W any](clocks func(W) *Clocks, features ...nemesis.Feature) FaultHandlers[W] {
 	features = append(slices.Clip(features), nemesis.ClientClockFeature)
-	return Repertoire[W]{
-		onClocks(of, (*Clocks).beginJump, (*Clocks).endJump).With(features...),
-		onClocks(of, (*Clocks).beginRate, (*Clocks).endRate).With(features...),
-		onClocks(of, (*Clocks).beginSlew, (*Clocks).endSlew).With(features...),
-		onClocks(of, (*Clocks).beginStrobe, (*Clocks).endStrobe).With(features...),
-		onClocks(of, (*Clocks).beginFreeze, (*Clocks).endFreeze).With(features...),
-		onClocks(of, (*Clocks).beginSuspend, (*Clocks).endSuspend),
-		onClocks(of, (*Clocks).beginSnapshot, (*Clocks).endSnapshot),
+	return FaultHandlers[W]{
+		clockFault(clocks, features, (*Clocks).beginJump, (*Clocks).endJump),
+		clockFault(clocks, features, (*Clocks).beginRate, (*Clocks).endRate),
+		clockFault(clocks, features, (*Clocks).beginSlew, (*Clocks).endSlew),
+		clockFault(clocks, features, (*Clocks).beginStrobe, (*Clocks).endStrobe),
+		clockFault(clocks, features, (*Clocks).beginFreeze, (*Clocks).endFreeze),
+		clockFault(clocks, nil, (*Clocks).beginSuspend, (*Clocks).endSuspend),
+		clockFault(clocks, nil, (*Clocks).beginSnapshot, (*Clocks).endSnapshot),
 	}
 }
 
-// onClocks makes a part of what a fault does to clocks.
-func onClocks[W any, A nemesis.Action](of func(W) *Clocks, begin, end func(*Clocks, Case[A])) Part[W, A] {
-	return Carry(
-		func(w W, c Case[A]) error { begin(of(w), c); return nil },
-		func(w W, c Case[A]) error { end(of(w), c); return nil },
-	)
+// clockFault returns the handler of one kind of clock fault.
+func clockFault[W any, A nemesis.Action](clocks func(W) *Clocks, features []nemesis.Feature, begin, end func(*Clocks, Injection[A])) FaultHandler[W, A] {
+	return FaultHandler[W, A]{
+		Features: features,
+		Begin:    func(w W, f Injection[A]) error { begin(clocks(w), f); return nil },
+		End:      func(w W, f Injection[A]) error { end(clocks(w), f); return nil },
+	}
 }
 
-// whoseClock is the machine some clock of which a fault makes wrong; the zero value: none.
+// whoseClock returns the machine whose clocks a fault changes, or the zero value.
 func whoseClock(a nemesis.Action) nemesis.Machine {
 	switch a := a.(type) {
 	case *nemesis.ClockJump:
@@ -50,24 +52,30 @@ func whoseClock(a nemesis.Action) nemesis.Machine {
 	return nemesis.Machine{}
 }
 
-func (k *Clocks) beginJump(c Case[*nemesis.ClockJump]) { k.jump(c.Action.Machine, int64(c.Action.By)) }
-
-func (k *Clocks) endJump(c Case[*nemesis.ClockJump]) {
-	k.heal(c.Action.Machine, c.Action.Healing, int64(c.Action.By))
+func (k *Clocks) beginJump(f Injection[*nemesis.ClockJump]) {
+	k.jump(f.Action.Machine, int64(f.Action.By))
 }
 
-func (k *Clocks) beginRate(c Case[*nemesis.ClockRate]) {
-	k.rates[c.Number] = k.work.GroundTime()
-	k.hurry(c.Action.Machine, c.Action.PPM)
+func (k *Clocks) endJump(f Injection[*nemesis.ClockJump]) {
+	k.heal(f.Action.Machine, f.Action.Healing, int64(f.Action.By))
 }
 
-func (k *Clocks) endRate(c Case[*nemesis.ClockRate]) {
-	k.hurry(c.Action.Machine, -c.Action.PPM)
-	k.heal(c.Action.Machine, c.Action.Healing, scale(k.work.GroundTime()-k.rates[c.Number], c.Action.PPM))
+func (k *Clocks) beginRate(f Injection[*nemesis.ClockRate]) {
+	k.rates[f.Number] = k.world.GroundTime()
+	k.changeRate(f.Action.Machine, f.Action.PPM)
 }
 
-func (k *Clocks) beginSlew(c Case[*nemesis.ClockSlew]) { k.hurry(c.Action.Machine, slewRate(c.Action)) }
-func (k *Clocks) endSlew(c Case[*nemesis.ClockSlew])   { k.hurry(c.Action.Machine, -slewRate(c.Action)) }
+func (k *Clocks) endRate(f Injection[*nemesis.ClockRate]) {
+	k.changeRate(f.Action.Machine, -f.Action.PPM)
+	k.heal(f.Action.Machine, f.Action.Healing, scale(k.world.GroundTime()-k.rates[f.Number], f.Action.PPM))
+}
+
+func (k *Clocks) beginSlew(f Injection[*nemesis.ClockSlew]) {
+	k.changeRate(f.Action.Machine, slewRate(f.Action))
+}
+func (k *Clocks) endSlew(f Injection[*nemesis.ClockSlew]) {
+	k.changeRate(f.Action.Machine, -slewRate(f.Action))
+}
 
 func slewRate(l *nemesis.ClockSlew) int64 {
 	if l.By < 0 {
@@ -76,45 +84,45 @@ func slewRate(l *nemesis.ClockSlew) int64 {
 	return l.PPM
 }
 
-func (k *Clocks) beginStrobe(c Case[*nemesis.ClockStrobe]) {
+func (k *Clocks) beginStrobe(f Injection[*nemesis.ClockStrobe]) {
 	s := &strobe{}
-	k.strobes[c.Number] = s
-	k.flip(c.Action, s)
+	k.strobes[f.Number] = s
+	k.flip(f.Action, s)
 }
 
-func (k *Clocks) endStrobe(c Case[*nemesis.ClockStrobe]) {
-	s := k.strobes[c.Number]
+func (k *Clocks) endStrobe(f Injection[*nemesis.ClockStrobe]) {
+	s := k.strobes[f.Number]
 	if s.off {
-		k.jump(c.Action.Machine, -int64(c.Action.By))
+		k.jump(f.Action.Machine, -int64(f.Action.By))
 	}
 	s.over = true
 }
 
-func (k *Clocks) beginFreeze(c Case[*nemesis.ClockFreeze]) { k.stop(c.Action.Machine, WallHands) }
+func (k *Clocks) beginFreeze(f Injection[*nemesis.ClockFreeze]) { k.stop(f.Action.Machine, WallClock) }
 
-func (k *Clocks) endFreeze(c Case[*nemesis.ClockFreeze]) {
-	missed := k.start(c.Action.Machine, WallHands)
-	k.heal(c.Action.Machine, c.Action.Healing, -missed)
+func (k *Clocks) endFreeze(f Injection[*nemesis.ClockFreeze]) {
+	missed := k.start(f.Action.Machine, WallClock)
+	k.heal(f.Action.Machine, f.Action.Healing, -missed)
 }
 
-func (k *Clocks) beginSuspend(c Case[*nemesis.Suspend]) {
-	k.work.Halt(c.Action.Client)
-	k.stop(nemesis.Machine{Client: c.Action.Client}, MonotonicHands)
+func (k *Clocks) beginSuspend(f Injection[*nemesis.Suspend]) {
+	k.world.PauseClient(f.Action.Client)
+	k.stop(nemesis.Machine{Client: f.Action.Client}, MonotonicClock)
 }
 
-func (k *Clocks) endSuspend(c Case[*nemesis.Suspend]) {
-	k.start(nemesis.Machine{Client: c.Action.Client}, MonotonicHands)
-	k.work.Proceed(c.Action.Client)
+func (k *Clocks) endSuspend(f Injection[*nemesis.Suspend]) {
+	k.start(nemesis.Machine{Client: f.Action.Client}, MonotonicClock)
+	k.world.ResumeClient(f.Action.Client)
 }
 
-func (k *Clocks) beginSnapshot(c Case[*nemesis.Snapshot]) {
-	k.work.Halt(c.Action.Client)
-	k.stop(nemesis.Machine{Client: c.Action.Client}, AllHands)
+func (k *Clocks) beginSnapshot(f Injection[*nemesis.Snapshot]) {
+	k.world.PauseClient(f.Action.Client)
+	k.stop(nemesis.Machine{Client: f.Action.Client}, AllClocks)
 }
 
-func (k *Clocks) endSnapshot(c Case[*nemesis.Snapshot]) {
-	machine := nemesis.Machine{Client: c.Action.Client}
-	missed := k.start(machine, AllHands)
-	k.work.Proceed(c.Action.Client)
-	k.heal(machine, c.Action.Healing, -missed)
+func (k *Clocks) endSnapshot(f Injection[*nemesis.Snapshot]) {
+	machine := nemesis.Machine{Client: f.Action.Client}
+	missed := k.start(machine, AllClocks)
+	k.world.ResumeClient(f.Action.Client)
+	k.heal(machine, f.Action.Healing, -missed)
 }

@@ -6,109 +6,111 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Hands says which of a machine's clocks are meant.
-type Hands uint8
+// ClockSelection selects clocks of a machine.
+type ClockSelection uint8
 
-// Every machine has these clocks; a client's has one more, which counts suspension.
+// The clocks that can be selected. A client's machine has a third clock, which counts
+// suspension.
 const (
-	WallHands      Hands = iota // the wall clock
-	MonotonicHands              // the one that everything waits by
-	AllHands                    // every clock
+	WallClock      ClockSelection = iota // the wall clock
+	MonotonicClock                       // the clock that timers use
+	AllClocks                            // every clock
 )
 
-// Of returns those of a machine's clocks that are meant; more are those that only some
+// Of returns the selected clocks of a machine; more lists the clocks that only some
 // machines have.
-func (h Hands) Of(wall, monotonic *Clock, more ...*Clock) []*Clock {
-	switch h {
-	case WallHands:
+func (s ClockSelection) Of(wall, monotonic *Clock, more ...*Clock) []*Clock {
+	switch s {
+	case WallClock:
 		return []*Clock{wall}
-	case MonotonicHands:
+	case MonotonicClock:
 		return []*Clock{monotonic}
 	}
 	return append([]*Clock{wall, monotonic}, more...)
 }
 
-// Clockwork is a world as far as what happens to its clocks goes.
-type Clockwork interface {
-	// GroundTime is the time now, in nanoseconds since the begin of the run.
+// ClockWorld is the part of a world that clock faults need.
+type ClockWorld interface {
+	// GroundTime returns the time in nanoseconds since the begin of the run.
 	GroundTime() int64
 
-	// Missed is by how much the wall clock of a machine would have run on that stands
-	// still, in nanoseconds; 0: it does not.
+	// Missed returns how many nanoseconds the stopped wall clock of a machine has missed,
+	// or 0 if the clock runs.
 	Missed(m nemesis.Machine) int64
 
-	// Change does something to some of a machine's clocks, and sees to those who
-	// wait for them.
-	Change(m nemesis.Machine, which Hands, how func(*Clock))
+	// Change applies how to the selected clocks of a machine, and updates the timers
+	// that wait for them.
+	Change(m nemesis.Machine, which ClockSelection, how func(*Clock))
 
-	// Later does something to clocks, and to nothing else, at a ground time.
+	// Later calls move, which changes nothing but clocks, at a ground time.
 	Later(at int64, move func())
 
-	// Halt makes a client's program stand still, and Proceed lets it go on.
-	Halt(client int)
-	Proceed(client int)
+	// PauseClient pauses a client's program, and ResumeClient resumes it.
+	PauseClient(client int)
+	ResumeClient(client int)
 }
 
-// Clocks is all that faults do to the clocks of a world.
+// Clocks applies clock faults to a world.
 type Clocks struct {
-	work Clockwork
+	world ClockWorld
 
-	// What their ends have to know, by the number of the fault.
+	// State that the ends of faults need, by fault number.
 	rates   map[int]int64 // ground time at which a clock-rate began
 	strobes map[int]*strobe
 
-	snapshots map[int]int64 // ground time of that to which a vm-restore goes back
+	snapshots map[int]int64 // ground time of the snapshot of a vm-restore
 }
 
-// strobe is how far a clock-strobe has come.
+// strobe is the state of a clock-strobe.
 type strobe struct {
-	off  bool // the clock shows the other time
+	off  bool // the clock shows the wrong time
 	over bool
 }
 
-// NewClocks returns what faults do to the clocks of a world in which none has begun.
-func NewClocks(work Clockwork) *Clocks {
-	return &Clocks{work: work, rates: map[int]int64{}, strobes: map[int]*strobe{}, snapshots: map[int]int64{}}
+// NewClocks returns the clock faults of a world in which none has begun.
+func NewClocks(work ClockWorld) *Clocks {
+	return &Clocks{world: work, rates: map[int]int64{}, strobes: map[int]*strobe{}, snapshots: map[int]int64{}}
 }
 
-// BeginRestore and EndRestore are what a restore of a node's machine does to its clock, on
-// behalf of whoever restores its keys.
-func (k *Clocks) BeginRestore(c Case[*nemesis.VMRestore]) {
-	k.snapshots[c.Number] = k.work.GroundTime() - int64(c.Action.Age)
+// BeginRestore notes the snapshot time of a vm-restore. The world's own handler, which
+// restores the keys, calls BeginRestore and [Clocks.EndRestore].
+func (k *Clocks) BeginRestore(f Injection[*nemesis.VMRestore]) {
+	k.snapshots[f.Number] = k.world.GroundTime() - int64(f.Action.Age)
 }
 
-// EndRestore is to be called before keys are restored that live by the clock.
-func (k *Clocks) EndRestore(c Case[*nemesis.VMRestore]) {
-	if c.Action.Clock == nemesis.ClockRestored {
-		k.jump(nemesis.Machine{Node: c.Action.Node}, k.snapshots[c.Number]-k.work.GroundTime())
+// EndRestore restores the clock. It has to be called before the keys are restored, whose
+// expiry depends on the clock.
+func (k *Clocks) EndRestore(f Injection[*nemesis.VMRestore]) {
+	if f.Action.Clock == nemesis.ClockRestored {
+		k.jump(nemesis.Machine{Node: f.Action.Node}, k.snapshots[f.Number]-k.world.GroundTime())
 	}
 }
 
 // jump steps the wall clock of a machine.
 func (k *Clocks) jump(m nemesis.Machine, by int64) {
-	k.work.Change(m, WallHands, func(c *Clock) { c.Jump(k.work.GroundTime(), by) })
+	k.world.Change(m, WallClock, func(c *Clock) { c.Jump(k.world.GroundTime(), by) })
 }
 
-// hurry makes all clocks of a machine run faster than before, or slower.
-func (k *Clocks) hurry(m nemesis.Machine, ppm int64) {
-	k.work.Change(m, AllHands, func(c *Clock) { c.Hurry(k.work.GroundTime(), ppm) })
+// changeRate makes all clocks of a machine run faster than before, or slower.
+func (k *Clocks) changeRate(m nemesis.Machine, ppm int64) {
+	k.world.Change(m, AllClocks, func(c *Clock) { c.ChangeRate(k.world.GroundTime(), ppm) })
 }
 
-// stop makes some of a machine's clocks stand still.
-func (k *Clocks) stop(m nemesis.Machine, which Hands) {
-	k.work.Change(m, which, func(c *Clock) { c.Stop(k.work.GroundTime()) })
+// stop stops the selected clocks of a machine.
+func (k *Clocks) stop(m nemesis.Machine, which ClockSelection) {
+	k.world.Change(m, which, func(c *Clock) { c.Stop(k.world.GroundTime()) })
 }
 
-// start makes them go on from where they stand, and returns how far the wall clock
-// would have run on meanwhile, if it stood still too.
-func (k *Clocks) start(m nemesis.Machine, which Hands) (missed int64) {
-	missed = k.work.Missed(m)
-	k.work.Change(m, which, func(c *Clock) { c.Start(k.work.GroundTime()) })
+// start starts stopped clocks again and returns how much time the wall clock missed, if
+// it was stopped too.
+func (k *Clocks) start(m nemesis.Machine, which ClockSelection) (missed int64) {
+	missed = k.world.Missed(m)
+	k.world.Change(m, which, func(c *Clock) { c.Start(k.world.GroundTime()) })
 	return missed
 }
 
-// heal takes back, in the way of a fault, the error that this fault has brought
-// into the wall clock of a machine: how far it is ahead.
+// heal removes the error that a fault has caused in a machine's wall clock, in the way
+// that the fault names. ahead is the error.
 func (k *Clocks) heal(m nemesis.Machine, how nemesis.Healing, ahead int64) {
 	switch {
 	case ahead == 0:
@@ -120,12 +122,12 @@ func (k *Clocks) heal(m nemesis.Machine, how nemesis.Healing, ahead int64) {
 		if ahead > 0 {
 			ppm = -ppm
 		}
-		k.hurry(m, ppm)
-		k.work.Later(k.work.GroundTime()+int64(lasts), func() { k.hurry(m, -ppm) })
+		k.changeRate(m, ppm)
+		k.world.Later(k.world.GroundTime()+int64(lasts), func() { k.changeRate(m, -ppm) })
 	}
 }
 
-// flip shows the other of a strobe's two times, and will do so again after a period.
+// flip switches a strobe to its other time and schedules the next switch.
 func (k *Clocks) flip(o *nemesis.ClockStrobe, s *strobe) {
 	if s.over {
 		return
@@ -136,5 +138,5 @@ func (k *Clocks) flip(o *nemesis.ClockStrobe, s *strobe) {
 	}
 	s.off = !s.off
 	k.jump(o.Machine, by)
-	k.work.Later(k.work.GroundTime()+int64(o.Period), func() { k.flip(o, s) })
+	k.world.Later(k.world.GroundTime()+int64(o.Period), func() { k.flip(o, s) })
 }

@@ -1,15 +1,16 @@
-// Package world is what every world does in the same way, whether its time is
-// simulated or real: it writes the lapses of validity, carries a plan's faults
-// out, counts the faults that hold a link, and closes a history. It knows no
-// backend: it reads no clock, starts nothing, and learns the time from its
-// caller.
+// Package world holds what simulated and real worlds have in common. It injects
+// the faults of a plan ([Injector]), keeps machine clocks and their faults
+// ([Clock], [Clocks]), records when leases expire ([LeaseExpiries]), counts the
+// faults that affect a link ([Links]), and closes a history ([End]). It knows no
+// backend: it reads no real clock, starts no goroutine, and its callers pass in the
+// time.
 //
-//	lapses := world.NewLapses(ground, record)
+//	expiries := world.NewLeaseExpiries(ground, record)
 //	...
-//	lapses.Watch(now, client, env.Monotonic, "stock", token, until)
+//	expiries.Watch(now, client, env.Monotonic, "stock", token, until)
 //	...
-//	lapses.Flush(now) // before every other event
+//	expiries.Flush(now) // before every other event
 //
-// Nothing in it is safe for concurrent use: a world of many threads calls it
-// under the lock that guards its history, or its plan.
+// Except for [Calls] nothing is safe for concurrent use: a world with several
+// goroutines calls it under the lock of its history or of its plan.
 package world

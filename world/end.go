@@ -8,9 +8,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// End returns the event that closes the history of a run under ctx. err is why
-// the run was cut short, and nil if it ended by itself. The event's reason is
-// one line.
+// End returns the event that closes the history of a run under ctx. err says why
+// the run was cut short; nil means that it was not. The event's reason is one line.
 func End(ctx context.Context, err error) *history.Event {
 	e := &history.Event{Kind: history.End}
 	if err == nil {

@@ -5,23 +5,22 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Links counts the faults that hold each link between a client and a node. As
-// far as the history goes a link is down from the first that takes hold to the
-// last that lets go: a client cannot count on a quick round trip meanwhile.
+// Links counts the faults that affect each link between a client and a node. The
+// history shows a link as down while any fault affects it: the client cannot expect
+// a quick round trip.
 type Links struct {
 	clients, nodes int
-	faults         []int // that hold the link, by client, then by node
+	faults         []int // that affect the link, by client, then by node
 	record         func(e history.Event)
 }
 
-// NewLinks returns the links of a world in which no fault holds any. record
-// writes an event.
+// NewLinks returns the links of a world without faults. record writes an event.
 func NewLinks(clients, nodes int, record func(e history.Event)) *Links {
 	return &Links{clients: clients, nodes: nodes, faults: make([]int, clients*nodes), record: record}
 }
 
-// Disturb takes hold of every link of the selection on behalf of a fault, and
-// does to it what disturb does.
+// Disturb marks every selected link as affected by one more fault, and then calls
+// disturb for it.
 func (l *Links) Disturb(which nemesis.Links, disturb func(client, node int)) {
 	l.each(which, func(client, node int, faults *int) {
 		*faults++
@@ -32,8 +31,8 @@ func (l *Links) Disturb(which nemesis.Links, disturb func(client, node int)) {
 	})
 }
 
-// Mend takes back with mend what Disturb has done to the same links, and lets
-// go of them.
+// Mend calls mend for every selected link, and then marks it as affected by one
+// fault less.
 func (l *Links) Mend(which nemesis.Links, mend func(client, node int)) {
 	l.each(which, func(client, node int, faults *int) {
 		mend(client, node)

@@ -7,27 +7,27 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Rules are what the faults of a plan do to the messages of one way. The zero value
-// does nothing. A list is never changed, only replaced.
-type Rules []imposed
+// Rules lists what the faults of a plan do to messages in one direction of a link. The
+// zero value does nothing. A list is never changed, only replaced.
+type Rules []activeRule
 
-type imposed struct {
+type activeRule struct {
 	nemesis.Rule
-	fault   int  // its number
+	fault   int  // its number in the plan
 	forGood bool // it never ends
 }
 
-// With returns the rules and that of one fault more.
+// With returns the rules with the rule of one more fault.
 func (l Rules) With(r nemesis.Rule, fault int, forGood bool) Rules {
-	return append(slices.Clip(l), imposed{r, fault, forGood})
+	return append(slices.Clip(l), activeRule{r, fault, forGood})
 }
 
-// Without returns the rules but for that of a fault.
+// Without returns the rules without that of a fault.
 func (l Rules) Without(fault int) Rules {
-	return slices.DeleteFunc(slices.Clone(l), func(r imposed) bool { return r.fault == fault })
+	return slices.DeleteFunc(slices.Clone(l), func(r activeRule) bool { return r.fault == fault })
 }
 
-// Delay is how much longer a message takes. Each rule draws once.
+// Delay returns how much longer a message takes. Each rule draws once.
 func (l Rules) Delay(m nemesis.Message) (sum time.Duration) {
 	for _, r := range l {
 		if r.Rule.Delay != nil {
@@ -37,7 +37,7 @@ func (l Rules) Delay(m nemesis.Message) (sum time.Duration) {
 	return sum
 }
 
-// Holds reports whether a message is held back, and whether that never ends.
+// Holds reports whether a rule holds a message back, and whether it never ends.
 func (l Rules) Holds(m nemesis.Message) (held, forGood bool) {
 	for _, r := range l {
 		if r.Rule.Holds != nil && r.Rule.Holds(m) {

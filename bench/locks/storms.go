@@ -68,7 +68,7 @@ func (s Subject) plain() []locktest.Storm {
 // unheard is a call that is cancelled before its client can know what it has. It is the second
 // of the client, which is connected by then; the others come a while later.
 func (s Subject) unheard() nemesis.Plan {
-	call := func(plus time.Duration) nemesis.Moment {
+	call := func(plus time.Duration) nemesis.Trigger {
 		m := nemesis.When(1, env.StepAcquire, plus)
 		m.Count = 2
 		return m

@@ -23,7 +23,7 @@ const slowness = 5 * time.Millisecond
 
 // Networks are all in which locks are measured.
 func Networks() []Network {
-	silence := nemesis.Silence()
+	silence := nemesis.HoldAll()
 	slow := nemesis.Rule{Delay: func(nemesis.Message) time.Duration { return slowness }}
 	return []Network{
 		{Name: "direct", What: "Straight to the servers, over loopback."},

@@ -33,17 +33,17 @@ const Family = "lockstorm:"
 // Afterlife is how much longer than a run may last its keys may.
 const Afterlife = time.Minute
 
-// repertoire says how each kind of fault is carried out.
-var repertoire = live.Anywhere()
+// handlers lists how each kind of fault is injected.
+var handlers = live.Anywhere()
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "addr" }
 
 // Faults lists the kinds of faults that its worlds can carry out.
-func (Backend) Faults() []nemesis.Kind { return repertoire.Kinds() }
+func (Backend) Faults() []nemesis.Kind { return handlers.Kinds() }
 
 // Features lists the features that they have for them.
-func (Backend) Features() []nemesis.Feature { return repertoire.Features() }
+func (Backend) Features() []nemesis.Feature { return handlers.Features() }
 
 // Open looks at the servers and makes the network of a setting, which must be valid and
 // ask for no other faults than [Backend.Faults] and [Backend.Features]; the setting's
@@ -65,13 +65,13 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, err
 	}
-	crew := watch(conns, connect)
+	monitor := watch(conns, connect)
 	connect.ServerNames = hosts(b.Addrs[:s.Nodes])
-	fleet := live.Fleet{Connect: connect, Died: crew.died, Close: crew.close}
+	fleet := live.Fleet{Connect: connect, Died: monitor.died, Close: monitor.close}
 	for _, addr := range b.Addrs[:s.Nodes] {
 		fleet.Servers = append(fleet.Servers, server(addr))
 	}
-	return live.Open(s, seed, sink, fleet, repertoire)
+	return live.Open(s, seed, sink, fleet, handlers)
 }
 
 // look has the servers looked at, also for what only we ask of them.

@@ -26,12 +26,12 @@ type Backend struct {
 func (Backend) Name() string { return "container" }
 
 // Faults lists the kinds of faults that its worlds can carry out.
-func (b Backend) Faults() []nemesis.Kind { return b.repertoire().Kinds() }
+func (b Backend) Faults() []nemesis.Kind { return b.handlers().Kinds() }
 
 // Features lists the features that they have for them.
-func (b Backend) Features() []nemesis.Feature { return b.repertoire().Features() }
+func (b Backend) Features() []nemesis.Feature { return b.handlers().Features() }
 
-func (b Backend) repertoire() live.Repertoire {
+func (b Backend) handlers() live.FaultHandlers {
 	var features []nemesis.Feature
 	if b.clocks() {
 		features = append(features, nemesis.NodeClockFeature)
@@ -75,7 +75,7 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, errors.Join(err, fleet.Close())
 	}
-	return live.Open(s, seed, sink, fleet, b.repertoire())
+	return live.Open(s, seed, sink, fleet, b.handlers())
 }
 
 // Options says which servers to run.

@@ -45,7 +45,7 @@ func (w *World) RunApart(ctx context.Context, brief []byte) error {
 		if err != nil {
 			return fmt.Errorf("client %d cannot be a process of its own: %w", c.number, err)
 		}
-		clients, w.bodies[i] = append(clients, p), p
+		clients, w.hosts[i] = append(clients, p), p
 	}
 	if err := w.awaitReady(ctx, clients); err != nil && ctx.Err() == nil {
 		return err

@@ -16,13 +16,13 @@ type client struct {
 	clocks *clocks
 	nodes  *redisnode.Nodes // not behind the gate
 	random *random
-	crew   *crew
+	tasks  *taskGroup
 	fail   func(error) // ends the run
 }
 
 // newClient returns the client of a number, to whom the nodes have these addresses. Its
 // randomness follows from the seed.
-func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect redisnode.Options, over context.Context, crew *crew, fail func(error)) (*client, error) {
+func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect redisnode.Options, over context.Context, tasks *taskGroup, fail func(error)) (*client, error) {
 	n, err := redisnode.New(nodes, connect)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect 
 		clocks: clocks,
 		nodes:  n,
 		random: newRandom(seed, fmt.Sprintf("client %d", number)),
-		crew:   crew,
+		tasks:  tasks,
 		fail:   fail,
 	}, nil
 }

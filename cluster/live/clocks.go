@@ -79,14 +79,14 @@ func newClocks(g ground) *clocks {
 	c := &clocks{ground: g}
 	c.hands[env.Wall], c.hands[env.Boottime] = g.clock(env.Wall), g.clock(env.Boottime)
 	c.hands[env.Monotonic] = world.ClockShowing(int64(g.zero))
-	c.turn()
+	c.newEra()
 	return c
 }
 
 // clocksSeenOn are those that another process shows on a page.
 func clocksSeenOn(p *page, g ground) *clocks {
 	c := &clocks{ground: g, seen: p}
-	c.turn()
+	c.newEra()
 	return c
 }
 
@@ -124,7 +124,7 @@ func (c *clocks) missed() int64 {
 }
 
 // change does something to some of them, and returns how they run then.
-func (c *clocks) change(which world.Hands, how func(*world.Clock)) hands {
+func (c *clocks) change(which world.ClockSelection, how func(*world.Clock)) hands {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	move := func() hands {
@@ -151,8 +151,8 @@ func (c *clocks) show(p *page) {
 	}
 }
 
-// turn begins a new era.
-func (c *clocks) turn() {
+// newEra begins a new era.
+func (c *clocks) newEra() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.turnLocked()
@@ -187,14 +187,14 @@ func (c *clocks) wait(ctx context.Context, until env.Instant, do func(ctx contex
 	}
 }
 
-// clockwork is a world as far as what happens to its clocks goes.
-type clockwork struct{ world *World }
+// clockWorld is the part of a world that clock faults act on.
+type clockWorld struct{ world *World }
 
 // GroundTime implements [world.Clockwork].
-func (k clockwork) GroundTime() int64 { return k.world.ground.now() }
+func (k clockWorld) GroundTime() int64 { return k.world.ground.now() }
 
 // Missed implements [world.Clockwork].
-func (k clockwork) Missed(m nemesis.Machine) int64 {
+func (k clockWorld) Missed(m nemesis.Machine) int64 {
 	if m.Client != 0 {
 		return k.world.client(m.Client).clocks.missed()
 	}
@@ -202,20 +202,20 @@ func (k clockwork) Missed(m nemesis.Machine) int64 {
 }
 
 // Change implements [world.Clockwork].
-func (k clockwork) Change(m nemesis.Machine, which world.Hands, how func(*world.Clock)) {
+func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how func(*world.Clock)) {
 	if m.Client == 0 {
 		k.world.changeWall(m.Node, how)
 		return
 	}
 	k.world.history.clocksChange(m.Client, func() hands { return k.world.client(m.Client).clocks.change(which, how) })
-	k.world.body(m.Client).clocksChanged()
+	k.world.host(m.Client).clocksChanged()
 }
 
 // Later implements [world.Clockwork].
-func (k clockwork) Later(at int64, move func()) { k.world.nemesis.later(at, move) }
+func (k clockWorld) Later(at int64, move func()) { k.world.plan.later(at, move) }
 
-// Halt implements [world.Clockwork].
-func (k clockwork) Halt(client int) { k.world.must(k.world.halt(client)) }
+// PauseClient implements [world.ClockWorld].
+func (k clockWorld) PauseClient(client int) { k.world.must(k.world.pauseClient(client)) }
 
-// Proceed implements [world.Clockwork].
-func (k clockwork) Proceed(client int) { k.world.must(k.world.proceed(client)) }
+// ResumeClient implements [world.ClockWorld].
+func (k clockWorld) ResumeClient(client int) { k.world.must(k.world.resumeClient(client)) }

@@ -25,7 +25,7 @@
 //
 // With [World.RunApart] each client is a process of its own, which runs the same lock on
 // the same ports ([Remote]) with the same randomness. It talks to the nodes by connections
-// of its own, over its links in this process; the guarded resource and the conductor are
+// of its own, over its links in this process; the guarded resource and the scheduler are
 // here, and are asked by a pipe. What it does it stamps itself, with the same ground clock,
 // and says without waiting for an answer; what has come from all processes is put in the
 // order of its stamps when the run is over, and only then told. Whoever acts because of

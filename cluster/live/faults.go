@@ -1,16 +1,26 @@
 package live
 
 import (
+	"slices"
+
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/world"
 )
 
-// Repertoire is how the faults of a backend are carried out.
-type Repertoire = world.Repertoire[*World]
+// FaultHandlers lists how a backend injects faults. A backend joins the lists of
+// what its servers can do: [Outages] for [Crasher]s, [Stops] for [Stopper]s, ….
+type FaultHandlers = world.FaultHandlers[*World]
 
-// Anywhere is what can be done whoever runs the servers: to messages, and to clients.
-// With [nemesis.NodeClockFeature] it is for fleets of [Clocked] servers.
-// Each has a file of its own, fault_*.go; the conductor carries out one at a time.
-func Anywhere(features ...nemesis.Feature) Repertoire {
-	return append(Repertoire{carrying, losing, resetting, narrowing, slowingAccess, pausing, killing, cancelling, cloning}, world.ClockFaults(func(w *World) *world.Clocks { return w.clocks }, features...)...)
+// Short names for the types that every file fault_*.go uses.
+type (
+	handler[A nemesis.Action]   = world.FaultHandler[*World, A]
+	injection[A nemesis.Action] = world.Injection[A]
+)
+
+// Anywhere returns the handlers of faults that need nothing from the servers:
+// faults of messages and of clients. With [nemesis.NodeClockFeature] it also
+// sets the clocks of [Clocked] servers.
+func Anywhere(features ...nemesis.Feature) FaultHandlers {
+	clocks := world.ClockFaults(func(w *World) *world.Clocks { return w.clocks }, features...)
+	return slices.Concat(messageFaults, clientFaults, clocks)
 }

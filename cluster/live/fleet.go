@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// Fleet is the servers of a world, whoever runs them.
+// Fleet describes the servers of a world.
 type Fleet struct {
 	// Servers are the nodes' servers, by node, from 0.
 	Servers []Server
@@ -59,8 +59,8 @@ func (f Fleet) network(clients int) (*wire.Network, error) {
 	return wire.Open(clients, addrs, f.Connect.Prefix)
 }
 
-// Server is a node's server. What can be done to it beside talking to it, its type
-// tells: a [Crasher] can be killed.
+// Server is a node's server. The interfaces that its type implements say which faults
+// it supports: a [Crasher] can be killed.
 type Server interface {
 	// Addr is its host:port. It stays the same over restarts.
 	Addr() string
@@ -68,44 +68,44 @@ type Server interface {
 
 // Crasher is a server that can be killed, or shut down, and started.
 type Crasher interface {
-	// Kill ends the server without a word, and returns when it is gone.
+	// Kill kills the server, and returns when the process is gone.
 	Kill()
 
-	// Quit shuts the server down in good order, and returns when it is gone.
+	// Quit shuts the server down cleanly, and returns when the process is gone.
 	Quit()
 
-	// Start starts the server again, with what it has kept, and returns when it
-	// answers.
+	// Start starts the server again with the keys that it has kept, and returns when
+	// it answers.
 	Start(ctx context.Context) error
 }
 
-// Stopper is a server that can be made to stand still, by Stop, and to go on.
+// Stopper is a server that can be stopped, as by SIGSTOP, and continued.
 type Stopper interface {
 	Stop() error
 	Continue() error
 }
 
-// Commander is a server that we may give commands beside those of the lock, past the
-// network that the clients have.
+// Commander is a server that accepts commands of the nemesis, over a connection that
+// bypasses the clients' network.
 type Commander interface {
 	Do(ctx context.Context, command ...string) (reply any, err error)
 }
 
-// Clocked is a server whose wall clock can be set: from now on it is ahead of the
-// machine's, and runs ppm parts per million too fast.
+// Clocked is a server whose wall clock can be set. From then on it is ahead of the
+// machine's clock, and runs ppm parts per million too fast.
 type Clocked interface {
 	SetClock(ahead time.Duration, ppm int64) error
 }
 
-// Powered is a server on a machine of which the power can be taken.
+// Powered is a server on a machine that can lose power.
 type Powered interface {
 	Crasher
 
-	// SyncFrom says that what is written is on the disk once a second, from a phase
-	// on, and no earlier. The first phase counts.
+	// SyncFrom makes the server sync its writes to the disk once a second, starting at
+	// phase. Only the first call counts.
 	SyncFrom(phase time.Duration)
 
-	// LosePower ends the server, with what was on its disk.
+	// LosePower ends the server, which keeps what was on its disk.
 	LosePower(aof.Loss) error
 }
 
@@ -130,8 +130,8 @@ type Restorer interface {
 type Rewinder interface {
 	Stopper
 
-	// Rewind gives a server that stands still the keys that it had then, and lets it go on,
-	// in the same run.
+	// Rewind gives a stopped server the keys that it had then, and continues it, with the
+	// same run id.
 	Rewind(ctx context.Context, then time.Time) error
 }
 
@@ -139,21 +139,22 @@ type Rewinder interface {
 type Replicated interface {
 	Server
 
-	// LoseMaster kills the master. What is on its way to the replica is lost.
+	// LoseMaster kills the master. Changes under way to the replica are lost.
 	LoseMaster() error
 
-	// Part cuts the replica off from the master, which lives on. What is on its way is lost.
+	// Part disconnects the replica from the master, which stays up. Changes under way are
+	// lost.
 	Part()
 
-	// Demote makes the master before this one, which has lived on, its replica: what only
-	// that has is lost. Nobody may reach it any more.
+	// Demote makes the previous master, which has stayed up, a replica of this one. Changes
+	// that only it has are lost. No client may reach it any more.
 	Demote(ctx context.Context) error
 
 	// Promote makes the replica the master, and returns what answers for the node from
 	// now on.
 	Promote(ctx context.Context) (Replicated, error)
 
-	// Rejoin lets the master before this one start again, as its replica. Nobody may
-	// reach that as a master any more.
+	// Rejoin starts the previous master again as a replica of this one. No client may
+	// reach it as a master any more.
 	Rejoin(ctx context.Context) error
 }

@@ -35,7 +35,7 @@ func (w *World) everyLink(which nemesis.Links, latency nemesis.Distribution, way
 		for _, node := range nemesis.Each(which.Nodes, w.setting.Nodes) {
 			draw := draws(w.seed, fmt.Sprintf("latency of client %d and node %d", client, node))
 			rule := (&nemesis.Latency{Add: latency}).Rule(draw)
-			w.network.Link(client, node).Each(way, func(l *wire.Way) {
+			w.network.Link(client, node).Each(way, func(l *wire.Direction) {
 				l.Lift(travelling)
 				l.Impose(travelling, rule)
 			})

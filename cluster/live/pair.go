@@ -44,7 +44,7 @@ func (p *pair) LoseMaster() error {
 }
 
 // Part implements [Replicated].
-func (p *pair) Part() { p.stream.Replies.Impose(cutting, nemesis.Silence()) }
+func (p *pair) Part() { p.stream.Replies.Impose(cutting, nemesis.HoldAll()) }
 
 // Promote implements [Replicated]. The replica follows nobody any more: it is a master,
 // with what had come to it.

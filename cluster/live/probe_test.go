@@ -53,16 +53,16 @@ func TestProbeKeepsTheGreatestLateness(t *testing.T) {
 
 // What the plan has due, and what a fault goes on with by itself, count from when they
 // were due, whether anybody slept meanwhile or not.
-func TestConductorIsLate(t *testing.T) {
+func TestSchedulerIsLate(t *testing.T) {
 	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(time.Hour)}
 	for what, due := range map[string]func(*trial){
 		"a fault":           func(w *trial) { w.history.origin = w.history.origin.Add(-3 * time.Hour) },
-		"a move of a fault": func(w *trial) { w.nemesis.later(w.ground.now()-int64(2*time.Hour), func() {}) },
+		"a move of a fault": func(w *trial) { w.plan.later(w.ground.now()-int64(2*time.Hour), func() {}) },
 	} {
 		w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{pause}})
 		w.history.begin()
 		due(w)
-		if _, err := w.nemesis.advance(); err != nil {
+		if _, err := w.plan.advance(); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.Slip(); got < 2*time.Hour {

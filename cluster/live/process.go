@@ -115,7 +115,7 @@ func (p *process) hear(r report) {
 		history.unwatch(r.Stamp, p.number, r.Unwatch)
 	case r.Reach != nil:
 		p.answer(r.Ask, "step", func() (answer, bool) {
-			p.world.nemesis.step(p.number, r.Reach.Step, r.Reach.K)
+			p.world.plan.step(p.number, r.Reach.Step, r.Reach.K)
 			return answer{}, true
 		})
 	case r.Access != nil:
@@ -126,7 +126,7 @@ func (p *process) hear(r report) {
 
 // answer answers a question in its time, unless the run is over before.
 func (p *process) answer(ask uint64, what string, find func() (answer, bool)) {
-	p.world.crew.start(p.world.client(p.number).named(what), func() {
+	p.world.tasks.start(p.world.client(p.number).named(what), func() {
 		if found, ok := find(); ok {
 			p.tell(order{Ask: ask, Answer: found})
 		}
@@ -141,7 +141,7 @@ func (p *process) tell(what any) {
 	_ = p.orders.Encode(what) // fails only if nobody hears
 }
 
-// These are what faults do to it: see [body].
+// These are what faults do to it: see [clientHost].
 
 func (p *process) pause() error  { return p.signal(child.Stop) }
 func (p *process) resume() error { return p.signal(child.Continue) }

@@ -22,7 +22,7 @@ type recorder struct {
 	origin env.Instant // the begin of the run
 	last   history.Time
 	phase  phase
-	lapses *world.Lapses
+	lapses *world.LeaseExpiries
 	hands  []hands      // of the clients, from 0, at the time up to which the history is written
 	dead   map[int]bool // clients that are heard no more
 
@@ -52,7 +52,7 @@ const justNow env.Instant = math.MinInt64
 
 func newRecorder(sink history.Sink, g ground) *recorder {
 	r := &recorder{sink: sink, ground: g, dead: map[int]bool{}}
-	r.lapses = world.NewLapses(r.lapseTime, r.pass)
+	r.lapses = world.NewLeaseExpiries(r.lapseTime, r.pass)
 	return r
 }
 

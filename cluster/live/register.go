@@ -79,7 +79,7 @@ type answer struct {
 
 // send implements [sender]. What is on its way arrives even if nobody waits for it any
 // more.
-func (i inside) send(ctx context.Context, a access) (answer, error) {
+func (i localHost) send(ctx context.Context, a access) (answer, error) {
 	i.gate.pass()
 	if err := ctx.Err(); err != nil {
 		return answer{}, err
@@ -96,9 +96,9 @@ func (i inside) send(ctx context.Context, a access) (answer, error) {
 }
 
 // late is send for an access that takes its time.
-func (i inside) late(ctx context.Context, delay time.Duration, a access) (answer, error) {
+func (i localHost) late(ctx context.Context, delay time.Duration, a access) (answer, error) {
 	arrived := make(chan answer, 1)
-	m := i.crew.start(i.named("access on its way"), func() {
+	m := i.tasks.start(i.named("access on its way"), func() {
 		if got, ok := i.world.deliver(i.number, delay, a); ok {
 			arrived <- got
 		}

@@ -67,7 +67,7 @@ func beClient(live func(*Remote, []byte) (func(), error)) error {
 // whatever befalls it.
 type Remote struct {
 	client  *client
-	crew    crew
+	tasks   taskGroup
 	calls   *world.Calls
 	awaited []env.Step
 	seed    uint64
@@ -96,7 +96,7 @@ func newRemote(s setup) (*Remote, error) {
 	}
 	r.calls.Expect(s.Client)
 	clocks := clocksSeenOn(page, ground{env.System(), s.Zero})
-	r.client, err = newClient(s.Client, s.Seed, clocks, s.Nodes, connect, context.Background(), &r.crew, r.fail)
+	r.client, err = newClient(s.Client, s.Seed, clocks, s.Nodes, connect, context.Background(), &r.tasks, r.fail)
 	return r, err
 }
 
@@ -115,13 +115,13 @@ func (r *Remote) obey(orders *gob.Decoder, life func()) {
 		}
 		switch {
 		case o.Go:
-			r.crew.start(r.client.named("main"), func() {
+			r.tasks.start(r.client.named("main"), func() {
 				life()
 				r.report(report{Returned: true})
 			}, r.fail)
 		case o.Turned:
 			r.client.clocks.seen.heard()
-			r.client.clocks.turn()
+			r.client.clocks.newEra()
 		case o.Draws != "":
 			r.client.random.become(r.seed, o.Draws)
 		case o.Cancel != 0:

@@ -28,7 +28,7 @@ var errRunTwice = errors.New("a world runs once")
 func (w *World) Run(ctx context.Context, main func(client int)) error {
 	return w.run(ctx, func() {
 		for _, c := range w.clients {
-			w.crew.start(c.named("main"), func() {
+			w.tasks.start(c.named("main"), func() {
 				defer w.finish(c.number)
 				c.gate.pass()
 				main(c.number)
@@ -42,13 +42,13 @@ func (w *World) run(ctx context.Context, launch func()) error {
 	if !w.history.begin() {
 		return errRunTwice
 	}
-	if _, err := w.nemesis.advance(); err != nil { // faults that are there from the start
+	if _, err := w.plan.advance(); err != nil { // faults that are there from the start
 		return errors.Join(err, w.unwind(world.End(ctx, err)))
 	}
 	horizon := time.NewTimer(w.setting.Horizon)
 	defer horizon.Stop()
-	w.crew.start("probe", func() { w.probe.run(w.over, w.ground.machine) }, w.fail)
-	w.crew.start("nemesis", w.nemesis.run, w.fail)
+	w.tasks.start("probe", func() { w.probe.run(w.over, w.ground.machine) }, w.fail)
+	w.tasks.start("nemesis", w.plan.run, w.fail)
 	launch()
 	var err error
 	select {
@@ -81,10 +81,10 @@ func (w *World) failure() error {
 // because a client may be waiting for a reply.
 func (w *World) unwind(end *history.Event) error {
 	w.history.seal(end)
-	for _, b := range w.bodies {
+	for _, b := range w.hosts {
 		b.leave()
 	}
 	w.history.settle()
 	w.end()
-	return errors.Join(w.closeNodes(), w.crew.dismiss(unwindPatience))
+	return errors.Join(w.closeNodes(), w.tasks.wait(unwindPatience))
 }

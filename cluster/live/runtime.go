@@ -54,7 +54,7 @@ func (m machine) sleep(ctx context.Context, until env.Instant) error {
 // Go implements [env.Runtime].
 func (m machine) Go(name string, f func()) env.Task {
 	m.gate.pass()
-	t := m.crew.start(m.named(name), func() {
+	t := m.tasks.start(m.named(name), func() {
 		m.gate.pass()
 		f()
 	}, m.fail)

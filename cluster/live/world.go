@@ -26,24 +26,24 @@ type World struct {
 	seed    uint64
 	ground  ground
 
-	fleet     Fleet
-	network   *wire.Network
-	clients   []*client // from 0; where they are processes of their own, their clocks
-	bodies    []body    // likewise
-	resource  resource
-	history   *recorder
-	calls     *world.Calls
-	crew      crew
-	probe     probe
-	clocks    *world.Clocks
-	nemesis   *conducting
-	carrier   *world.Carrier[*World] // used under the lock of conducting, as are links, states and what follows them
-	links     *world.Links
-	states    []state       // of the nodes' servers, from 0
-	walls     []world.Clock // of the nodes, from 0
-	comebacks []comeback    // likewise
-	standing  []int         // by client, from 0: for how many reasons it stands still
-	dead      []bool        // likewise
+	fleet      Fleet
+	network    *wire.Network
+	clients    []*client    // from 0; where they are processes of their own, their clocks
+	hosts      []clientHost // likewise
+	resource   resource
+	history    *recorder
+	calls      *world.Calls
+	tasks      taskGroup
+	probe      probe
+	clocks     *world.Clocks
+	plan       *planRunner
+	injector   *world.Injector // used under the lock of plan, as are links, states and the fields below
+	links      *world.Links
+	states     []state       // of the nodes' servers, from 0
+	walls      []world.Clock // of the nodes, from 0
+	recoveries []recovery    // likewise
+	standing   []int         // by client, from 0: how many faults pause it
+	dead       []bool        // likewise
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -58,11 +58,11 @@ type World struct {
 }
 
 // Open makes the world of a setting, which must be valid and ask for no other faults
-// than those of the repertoire, over a fleet with a server for each node; the
+// than those of the handlers, over a fleet with a server for each node; the
 // setting's sync is ignored, for these disks are real, and so is its latency, unless the
 // fleet has a network of its own. Pipelined connections are refused. The world's history goes to sink, one event at a time. The fleet is the world's
 // from now on, also after an error.
-func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
+func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
 	w, err := newWorld(s, seed, sink, fleet, faults)
 	if err != nil {
 		return nil, errors.Join(err, fleet.Close())
@@ -70,7 +70,7 @@ func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults
 	return w, nil
 }
 
-func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults Repertoire) (*World, error) {
+func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
 	if s.Connections.Pipelined {
 		return nil, errors.New("connections: pipelined: the clients of real servers have no such connections (batched and limit can be had)")
 	}
@@ -79,33 +79,33 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		return nil, err
 	}
 	w := &World{
-		setting:   s,
-		seed:      seed,
-		fleet:     fleet,
-		network:   network,
-		resource:  resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
-		ground:    newGround(fleet.Connect.Runtime),
-		calls:     world.NewCalls(s.Clients),
-		broken:    make(chan error, 1),
-		done:      make(chan struct{}),
-		finished:  make([]bool, s.Clients),
-		states:    make([]state, len(fleet.Servers)),
-		comebacks: make([]comeback, len(fleet.Servers)),
-		standing:  make([]int, s.Clients),
-		dead:      make([]bool, s.Clients),
+		setting:    s,
+		seed:       seed,
+		fleet:      fleet,
+		network:    network,
+		resource:   resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
+		ground:     newGround(fleet.Connect.Runtime),
+		calls:      world.NewCalls(s.Clients),
+		broken:     make(chan error, 1),
+		done:       make(chan struct{}),
+		finished:   make([]bool, s.Clients),
+		states:     make([]state, len(fleet.Servers)),
+		recoveries: make([]recovery, len(fleet.Servers)),
+		standing:   make([]int, s.Clients),
+		dead:       make([]bool, s.Clients),
 	}
 	w.history = newRecorder(sink, w.ground)
 	w.resource.tell = w.history.ofWorld
 	if fleet.Keys != nil {
 		fleet.Keys(w.history.ofKeys)
 	}
-	w.clocks = world.NewClocks(clockwork{w})
+	w.clocks = world.NewClocks(clockWorld{w})
 	w.walls = newWalls(w.ground, len(fleet.Servers))
 	w.over, w.end = context.WithCancel(context.Background())
-	w.carrier = world.NewCarrier(w, s.Plan, faults, w.history.ofWorld)
-	w.links = world.NewLinks(s.Clients, s.Nodes, w.carrier.Record)
-	w.nemesis = newConducting(w)
-	if err := w.carrier.Open(); err != nil {
+	w.injector = world.NewInjector(w, s.Plan, faults, w.history.ofWorld)
+	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
+	w.plan = newPlanRunner(w)
+	if err := w.injector.Prepare(); err != nil {
 		network.Close()
 		return nil, err
 	}
@@ -113,12 +113,12 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		w.setLatencies()
 	}
 	for number := 1; number <= s.Clients; number++ {
-		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), w.connect(number), w.over, &w.crew, w.fail)
+		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), w.connect(number), w.over, &w.tasks, w.fail)
 		if err != nil {
 			network.Close()
 			return nil, err
 		}
-		w.clients, w.bodies = append(w.clients, c), append(w.bodies, inside{c, w})
+		w.clients, w.hosts = append(w.clients, c), append(w.hosts, localHost{c, w})
 		w.history.hands = append(w.history.hands, c.clocks.hands)
 	}
 	return w, nil
@@ -150,18 +150,18 @@ func (w *World) addrs(client int) []string {
 	return addrs
 }
 
-// state is what a plan has made of a server.
+// state says whether a server runs.
 type state uint8
 
 const (
-	up    state = iota
-	down        // it does not run
-	still       // it stands still
+	up      state = iota
+	down          // it does not run
+	stopped       // it stands still
 )
 
 func (w *World) client(number int) *client { return w.clients[number-1] }
 
-func (w *World) body(client int) body { return w.bodies[client-1] }
+func (w *World) host(client int) clientHost { return w.hosts[client-1] }
 
 func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
 
@@ -173,7 +173,7 @@ func (w *World) Nodes(client int) env.Nodes { return nodes{w.client(client)} }
 
 // Register returns the guarded resource as the client sees it. It is in this
 // process, so that an access takes next to no time and no fault hinders it.
-func (w *World) Register(client int) env.Register { return register{inside{w.client(client), w}} }
+func (w *World) Register(client int) env.Register { return register{localHost{w.client(client), w}} }
 
 // Store returns nil: there is none.
 func (w *World) Store(int) env.Store { return nil }
@@ -190,7 +190,7 @@ func (w *World) Record(e history.Event) { w.history.ofClient(justNow, e) }
 func (w *World) Reach(client int, step env.Step, k int) {
 	c := w.client(client)
 	c.gate.pass()
-	w.nemesis.step(client, step, k)
+	w.plan.step(client, step, k)
 	c.gate.pass()
 }
 

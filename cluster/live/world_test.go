@@ -378,19 +378,19 @@ func TestPanicOfAClientIsAnError(t *testing.T) {
 
 func TestGoroutineThatDoesNotEndIsNamed(t *testing.T) {
 	stop := make(chan struct{})
-	var c crew
+	var c taskGroup
 	ended := c.start("client 1, main", func() {}, nil)
 	c.start("client 2, main", func() { <-stop }, nil)
 	<-ended.gone
-	err := c.dismiss(50 * time.Millisecond)
+	err := c.wait(50 * time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "client 2, main") || strings.Contains(err.Error(), "client 1") {
 		t.Error(err)
 	}
 	if c.start("late", func() {}, nil) != nil {
-		t.Error("somebody joined a crew that is dismissed")
+		t.Error("a task was started in a closed group")
 	}
 	close(stop)
-	if err := c.dismiss(patience); err != nil {
+	if err := c.wait(patience); err != nil {
 		t.Error(err)
 	}
 }

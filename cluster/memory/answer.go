@@ -18,7 +18,7 @@ const (
 
 // answer is what the server asks before each command, also of a script: it reports whether
 // that has its answer.
-func (n *node) answer(l *life, c *server.Peer, command string, words []string) bool {
+func (n *node) answer(l *serverRun, c *server.Peer, command string, words []string) bool {
 	n.mu.Lock()
 	state := l.state
 	_, own := l.own[c]
@@ -53,7 +53,7 @@ func (n *node) answer(l *life, c *server.Peer, command string, words []string) b
 
 // carryOut has the server do a command for a peer, as if it had a single thread, and looks
 // what that has done to the keys on behalf of who asked for it.
-func (n *node) carryOut(l *life, asker *conn, c *server.Peer, words []string) {
+func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []string) {
 	n.thread.Lock()
 	defer n.thread.Unlock()
 	n.look(cause{})
@@ -66,7 +66,7 @@ var ofCommand = regexp.MustCompile(`^-ERR Error compiling script \(new function\
 
 // script runs a script for a peer. An error of one of its commands is told as that, as
 // Redis does: to miniredis it is one of the script.
-func (n *node) script(l *life, asker *conn, c *server.Peer, words []string) {
+func (n *node) script(l *serverRun, asker *conn, c *server.Peer, words []string) {
 	var said bytes.Buffer
 	w := bufio.NewWriter(&said)
 	own := server.NewPeer(w)
@@ -82,7 +82,7 @@ func (n *node) script(l *life, asker *conn, c *server.Peer, words []string) {
 }
 
 // speaking lets miniredis answer a peer as it does, while do is being done.
-func (l *life) speaking(n *node, p *server.Peer, do func()) {
+func (l *serverRun) speaking(n *node, p *server.Peer, do func()) {
 	n.mu.Lock()
 	l.own[p] = struct{}{}
 	n.mu.Unlock()

@@ -17,17 +17,17 @@ import (
 // Backend makes worlds of nodes in memory.
 type Backend struct{}
 
-// repertoire says how each kind of fault is carried out.
-var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.Stops(), live.Commands(), live.Duplicates())
+// handlers lists how each kind of fault is injected.
+var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.Stops(), live.Commands(), live.Duplicates())
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "memory" }
 
-// Faults lists the kinds of faults that its worlds can carry out.
-func (Backend) Faults() []nemesis.Kind { return repertoire.Kinds() }
+// Faults lists the kinds of faults that its worlds can inject.
+func (Backend) Faults() []nemesis.Kind { return handlers.Kinds() }
 
-// Features lists the features that they have for them.
-func (Backend) Features() []nemesis.Feature { return repertoire.Features() }
+// Features lists the features of those kinds that they support.
+func (Backend) Features() []nemesis.Feature { return handlers.Features() }
 
 // Keys says that its worlds record every change of the nodes' keys.
 func (Backend) Keys() bool { return true }
@@ -59,12 +59,12 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 		}
 	}
 	fleet.Network = func(clients int) (*wire.Network, error) { return wire.OpenInMemory(clients, hosts, "") }
-	return live.Open(s, seed, sink, fleet, repertoire)
+	return live.Open(s, seed, sink, fleet, handlers)
 }
 
-// forget empties the pools of all packages, which give up what they have over two
-// collections. go-redis keeps timers in one, and a timer that was made in a bubble ends the
-// program when it is waited for in the next.
+// forget empties the sync.Pools of all packages, which takes two collections. go-redis
+// pools timers, and a timer from one synctest bubble crashes the program when it is used
+// in the next.
 func forget() {
 	runtime.GC()
 	runtime.GC()

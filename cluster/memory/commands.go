@@ -75,7 +75,7 @@ func evictionOf(command []string) func(key string, ends bool) bool {
 }
 
 // running returns the node's life when it does not stand still.
-func (n *node) running(ctx context.Context) (*life, error) {
+func (n *node) running(ctx context.Context) (*serverRun, error) {
 	for {
 		l := n.now()
 		if l == nil {
@@ -95,7 +95,7 @@ func (n *node) running(ctx context.Context) (*life, error) {
 }
 
 // dispatch lets the server do a command, past its connections.
-func (l *life) dispatch(command ...string) (any, error) {
+func (l *serverRun) dispatch(command ...string) (any, error) {
 	var said bytes.Buffer
 	w := bufio.NewWriter(&said)
 	l.server.Dispatch(server.NewPeer(w), command)

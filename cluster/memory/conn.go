@@ -25,7 +25,7 @@ func (n *node) Connect(client int) (wire.Session, error) {
 	ours, its := net.Pipe()
 	switch {
 	case n.dark:
-		return silent{ours}, its.Close()
+		return refusedConn{ours}, its.Close()
 	case n.life == nil:
 		return nil, syscall.ECONNREFUSED
 	}
@@ -33,18 +33,18 @@ func (n *node) Connect(client int) (wire.Session, error) {
 	return &conn{Conn: ours, client: client, node: n, life: n.life, closed: make(chan struct{})}, nil
 }
 
-// silent is a connection to nobody.
-type silent struct{ net.Conn }
+// refusedConn is a connection to a node that does not answer.
+type refusedConn struct{ net.Conn }
 
 // Ask implements [wire.Session].
-func (s silent) Ask([]byte, time.Time) error { return syscall.ECONNRESET }
+func (s refusedConn) Ask([]byte, time.Time) error { return syscall.ECONNRESET }
 
 // conn is a client's end of a connection to a server.
 type conn struct {
 	net.Conn
 	client int
 	node   *node
-	life   *life
+	life   *serverRun
 
 	known  bool    // to the server: it has been told whose the connection is
 	frames framing // of what is asked
@@ -133,7 +133,7 @@ func (c *conn) introduce() error {
 }
 
 // meet takes down who a peer is.
-func (n *node) meet(l *life, c *server.Peer, words []string) {
+func (n *node) meet(l *serverRun, c *server.Peer, words []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if number, err := strconv.Atoi(strings.Join(words, "")); err == nil && number >= 1 && number <= len(l.coming) {

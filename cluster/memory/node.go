@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// node is a Redis server in memory, over all its lives.
+// node is a Redis server in memory, over all its runs.
 type node struct {
 	addr  string
 	keeps bool // its keys outlive it
@@ -21,26 +21,26 @@ type node struct {
 	clock  *clock
 	keys   *keys
 	disk   disk
-	thread sync.Mutex // held by who carries out a command, or looks after the keys and the disk
+	thread sync.Mutex // held while a command is processed, or the keys and the disk are updated
 
 	mu    sync.Mutex
 	lives int
-	life  *life // nil while it is down
-	dark  bool  // and so is its machine
+	life  *serverRun // nil while it is down
+	dark  bool       // and so is its machine
 }
 
-// life is that of a server, from one start to the next end.
-type life struct {
-	run    string // its name
+// serverRun is one run of a node's server, from a start to the next end.
+type serverRun struct {
+	run    string // its run id
 	server *server.Server
 	over   chan struct{} // closed at its end
 
 	// Under the lock of the node.
-	still  chan struct{} // closed when it goes on; nil: it does not stand still
-	state  configuration
-	coming []*conn                   // those that are about to introduce themselves, and nil for those that have
-	peers  map[*server.Peer]*conn    // whose the server's ends of connections are
-	own    map[*server.Peer]struct{} // peers whom miniredis answers as it does
+	stopped chan struct{} // closed when it continues; nil: it is not stopped
+	state   configuration
+	coming  []*conn                   // those that are about to introduce themselves, and nil for those that have
+	peers   map[*server.Peer]*conn    // whose the server's ends of connections are
+	own     map[*server.Peer]struct{} // peers whom miniredis answers as it does
 }
 
 // Addr is the address of a node, which is what errors call it. It is no name, for a bubble in
@@ -73,7 +73,7 @@ func (n *node) Start(context.Context) error {
 	}
 	_ = first.Close()
 	n.lives++
-	l := &life{
+	l := &serverRun{
 		run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}),
 		peers: map[*server.Peer]*conn{}, own: map[*server.Peer]struct{}{},
 	}
@@ -88,7 +88,7 @@ func (n *node) Start(context.Context) error {
 }
 
 // now is the life that the node is in, nil while it is down.
-func (n *node) now() *life {
+func (n *node) now() *serverRun {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.life
@@ -120,8 +120,8 @@ func (n *node) Quit() { n.Kill() }
 func (n *node) Stop() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.life != nil && n.life.still == nil {
-		n.life.still = make(chan struct{})
+	if n.life != nil && n.life.stopped == nil {
+		n.life.stopped = make(chan struct{})
 	}
 	return nil
 }
@@ -130,18 +130,18 @@ func (n *node) Stop() error {
 func (n *node) Continue() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.life != nil && n.life.still != nil {
-		close(n.life.still)
-		n.life.still = nil
+	if n.life != nil && n.life.stopped != nil {
+		close(n.life.stopped)
+		n.life.stopped = nil
 	}
 	return nil
 }
 
 // stands returns what is closed when the node goes on, nil if it does not stand still.
-func (n *node) stands(l *life) <-chan struct{} {
+func (n *node) stands(l *serverRun) <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return l.still
+	return l.stopped
 }
 
 var _ interface {

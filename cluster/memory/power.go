@@ -13,12 +13,12 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// disk is that of a node whose writes are synced once a second: what was on it at the last
-// sync is kept in databases behind those that clients have.
+// disk is the disk of a node that syncs once a second. It keeps the state at the last sync
+// in databases with higher numbers than those that clients use.
 type disk struct {
 	syncs bool
 	phase time.Duration // of the syncs
-	last  int64         // sync
+	last  int64         // number of the last sync
 }
 
 // SyncFrom implements [live.Powered].
@@ -30,9 +30,9 @@ func (n *node) SyncFrom(phase time.Duration) {
 	}
 }
 
-// sync has what was written before the last sync on the disk. Between that and now nothing
-// was written: it is asked before anything is.
-func (n *node) sync(l *life) {
+// sync copies the keys to the disk if a sync was due since the last call. It has to be called
+// before each write, so that nothing was written between the sync and now.
+func (n *node) sync(l *serverRun) {
 	n.thread.Lock()
 	defer n.thread.Unlock()
 	if !n.disk.syncs {
@@ -45,9 +45,9 @@ func (n *node) sync(l *life) {
 	}
 }
 
-// LosePower implements [live.Powered]. What comes to a machine without power waits until it
-// is back. What it has lost is told now, and not when somebody could find out. There is no file
-// to be torn: a server that loads what is before the tear has lost nothing by it.
+// LosePower implements [live.Powered]. Messages to a machine without power wait until it is
+// back. The loss of keys is recorded now, not when a client could notice it. There is no file
+// to tear: loading the records before a tear loses nothing more.
 func (n *node) LosePower(aof.Loss) error {
 	l := n.now()
 	if l != nil {
@@ -64,8 +64,8 @@ func (n *node) LosePower(aof.Loss) error {
 	return nil
 }
 
-// revert takes the keys back to what was on the disk, where that is less than all.
-func (n *node) revert(l *life) {
+// revert restores the keys of the last sync, if the node has a disk.
+func (n *node) revert(l *serverRun) {
 	n.thread.Lock()
 	defer n.thread.Unlock()
 	if n.disk.syncs {
@@ -74,8 +74,8 @@ func (n *node) revert(l *life) {
 	}
 }
 
-// copy copies all keys from so many databases on to as many others.
-func (n *node) copy(l *life, from, to int) {
+// copy copies all keys from the databases that start at from to those that start at to.
+func (n *node) copy(l *serverRun, from, to int) {
 	p := server.NewPeer(bufio.NewWriter(io.Discard))
 	l.speaking(n, p, func() {
 		for db := range databases {

@@ -18,17 +18,17 @@ type Backend struct {
 	Binary string
 }
 
-// repertoire says how each kind of fault is carried out.
-var repertoire = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), live.OldSnapshots(), live.VMRestores(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
+// handlers lists how each kind of fault is injected.
+var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), live.OldSnapshots(), live.VMRestores(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 
 // Name is what a user calls this backend.
 func (Backend) Name() string { return "process" }
 
 // Faults lists the kinds of faults that its worlds can carry out.
-func (Backend) Faults() []nemesis.Kind { return repertoire.Kinds() }
+func (Backend) Faults() []nemesis.Kind { return handlers.Kinds() }
 
 // Features lists the features that they have for them.
-func (Backend) Features() []nemesis.Feature { return repertoire.Features() }
+func (Backend) Features() []nemesis.Feature { return handlers.Features() }
 
 // Open starts the servers and the network of a setting, which must be valid and
 // ask for no other faults than [Backend.Faults] and [Backend.Features]; the
@@ -58,7 +58,7 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, errors.Join(err, fleet.Close())
 	}
-	return live.Open(s, seed, sink, fleet, repertoire)
+	return live.Open(s, seed, sink, fleet, handlers)
 }
 
 var _ live.Own = (*redisserver.Server)(nil)

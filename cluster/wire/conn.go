@@ -22,11 +22,11 @@ func (address) Network() string  { return memoryName }
 func (a address) String() string { return string(a) }
 
 // conn is a client's end of a connection in memory. A write never waits for anybody's
-// time: what is on its way is the valve's. No lock is held while somebody waits.
+// time: what is on its way is in the toxic. No lock is held while somebody waits.
 type conn struct {
 	local, remote address
 
-	sending sync.Mutex // the valve takes at once what is sent
+	sending sync.Mutex // the toxic reads at once what is sent
 	sent    chan *stream.StreamChunk
 	ended   bool // sent is closed
 

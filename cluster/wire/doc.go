@@ -4,7 +4,7 @@
 // ([OpenInMemory]), where no socket is needed.
 //
 // What travels over a link is subject to the rules that faults have imposed on
-// the [Way] of its direction, which can hold messages back and delay them. A
+// its [Direction], which can hold messages back and delay them. A
 // message is what a client or a server writes at once. It behaves as a TCP connection over
 // a bad network does: bytes are never lost, changed or reordered, only late, and the
 // end of a connection travels behind its last byte, on the same terms.
@@ -20,5 +20,5 @@
 // Toxiproxy's own toxics do less: "timeout" drops what it should hold back,
 // "latency" jitters without a seed, and adding one to a connection whose writer
 // has just failed can block for ever. So every proxy has, from its beginning,
-// one toxic of ours, the [valve], and it is never removed.
+// one toxic of ours, the [faultToxic], and it is never removed.
 package wire

@@ -55,7 +55,7 @@ func TestRuleOfOneKey(t *testing.T) {
 		slow := nemesis.Rule{Holds: func(m nemesis.Message) bool { return m.Client == 2 && m.Node == 1 && m.Key == "a" }}
 		for client, held := range map[int]bool{1: false, 2: true} {
 			l := n.Link(client, 1)
-			l.Each(nemesis.Both, func(w *Way) { w.Impose(1, slow) })
+			l.Each(nemesis.Both, func(w *Direction) { w.Impose(1, slow) })
 			conn := dial(t, l)
 			if _, err := conn.Write(spoken("GET ours:b")); err != nil {
 				t.Fatal(err)
@@ -66,7 +66,7 @@ func TestRuleOfOneKey(t *testing.T) {
 			}
 			if held {
 				mustHearNothing(t, conn)
-				l.Each(nemesis.Both, func(w *Way) { w.Lift(1) })
+				l.Each(nemesis.Both, func(w *Direction) { w.Lift(1) })
 			}
 			mustHear(t, conn, "*2\n$3\nGET\n$6\nours:a")
 		}

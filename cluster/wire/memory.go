@@ -42,7 +42,7 @@ func OpenInMemory(clients int, nodes []Host, prefix string) (*Network, error) {
 	return newNetwork(prefix).connect(clients, len(nodes), func(l *Link, client, node int) error {
 		l.path = &pipes{
 			client: client, host: nodes[node-1],
-			requests: &valve{l.Requests}, replies: &valve{l.Replies},
+			requests: &faultToxic{l.Requests}, replies: &faultToxic{l.Replies},
 			open: map[*pipe]struct{}{},
 		}
 		return nil
@@ -53,13 +53,13 @@ func OpenInMemory(clients int, nodes []Host, prefix string) (*Network, error) {
 type pipes struct {
 	client   int
 	host     Host
-	requests *valve
-	replies  *valve
+	requests *faultToxic
+	replies  *faultToxic
 
-	mu      sync.Mutex
-	open    map[*pipe]struct{}
-	stopped bool
-	carrier sync.WaitGroup // the goroutines of all connections
+	mu         sync.Mutex
+	open       map[*pipe]struct{}
+	stopped    bool
+	forwarders sync.WaitGroup // the goroutines of all connections
 }
 
 func (p *pipes) addr() string { return p.host.Addr() }
@@ -98,20 +98,20 @@ func (p *pipes) failed(err error) error {
 	return &net.OpError{Op: "dial", Net: memoryName, Addr: address(p.addr()), Err: err}
 }
 
-// carry sets going what carries a connection, both ways: what the client sends goes by its
-// valve to the node, and what that says by the other to the client. An end travels in the
-// same way, and whoever hears of it ends the other direction.
+// carry starts the goroutines that forward a connection: what the client sends passes one
+// toxic on its way to the node, and the replies pass the other. The end of one direction
+// travels in the same way and then ends the other direction.
 func (p *pipes) carry(c *pipe) {
 	asked, answered := make(chan *stream.StreamChunk), make(chan *stream.StreamChunk)
 	come := make(chan *stream.StreamChunk)
-	p.carrier.Go(func() { p.requests.Pipe(toxics.NewToxicStub(c.near.sent, asked)) })
-	p.carrier.Go(func() {
+	p.forwarders.Go(func() { p.requests.Pipe(toxics.NewToxicStub(c.near.sent, asked)) })
+	p.forwarders.Go(func() {
 		c.ask(asked)
 		p.ended(c)
 	})
-	p.carrier.Go(func() { c.listen(come) })
-	p.carrier.Go(func() { p.replies.Pipe(toxics.NewToxicStub(come, answered)) })
-	p.carrier.Go(func() {
+	p.forwarders.Go(func() { c.listen(come) })
+	p.forwarders.Go(func() { p.replies.Pipe(toxics.NewToxicStub(come, answered)) })
+	p.forwarders.Go(func() {
 		for chunk := range answered {
 			c.near.take(chunk.Data)
 		}
@@ -166,5 +166,5 @@ func (p *pipes) stop() {
 		_ = c.far.Close()
 	}
 	p.mu.Unlock()
-	p.carrier.Wait()
+	p.forwarders.Wait()
 }

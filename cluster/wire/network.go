@@ -9,8 +9,8 @@ import (
 
 // Link is what lies between one client and one node.
 type Link struct {
-	Requests *Way // from the client to the node
-	Replies  *Way // from the node to the client
+	Requests *Direction // from the client to the node
+	Replies  *Direction // from the node to the client
 
 	path   path
 	copier *copier
@@ -46,11 +46,11 @@ func (l *Link) Dial(ctx context.Context) (net.Conn, error) { return l.path.dial(
 func (l *Link) Lead(addr string) error { return l.path.lead(addr) }
 
 // Each does something to the ways of a direction.
-func (l *Link) Each(direction nemesis.Direction, do func(*Way)) {
-	if direction.Has(nemesis.Requests) {
+func (l *Link) Each(direction nemesis.Direction, do func(*Direction)) {
+	if direction.Includes(nemesis.Requests) {
 		do(l.Requests)
 	}
-	if direction.Has(nemesis.Replies) {
+	if direction.Includes(nemesis.Replies) {
 		do(l.Replies)
 	}
 }
@@ -75,8 +75,8 @@ func (n *Network) connect(clients, nodes int, lay func(l *Link, client, node int
 		n.links = append(n.links, nil)
 		for node := 1; node <= nodes; node++ {
 			l := &Link{
-				Requests: n.newWay(client, node, nemesis.Requests),
-				Replies:  n.newWay(client, node, nemesis.Replies),
+				Requests: n.newDirection(client, node, nemesis.Requests),
+				Replies:  n.newDirection(client, node, nemesis.Replies),
 			}
 			l.copier = newCopier(func() (Session, error) { return l.path.node() })
 			l.Requests.copier = l.copier

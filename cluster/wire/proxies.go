@@ -16,7 +16,7 @@ import (
 // host:port, for each of the clients. Rules know keys without the prefix that the clients
 // put in front of them.
 func Open(clients int, nodes []string, prefix string) (*Network, error) {
-	registerValve()
+	registerToxic()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	return newNetwork(prefix).connect(clients, len(nodes), func(l *Link, client, node int) error {
 		return l.proxy(server, fmt.Sprintf("client-%d-node-%d", client, node), nodes[node-1])
@@ -32,13 +32,13 @@ func (l *Link) proxy(server *toxiproxy.ApiServer, name, addr string) error {
 	p := proxied{toxiproxy.NewProxy(server, name, listen, addr), new(atomic.Value), free}
 	p.leads.Store(addr)
 	l.path = p
-	for direction, way := range map[string]*Way{"upstream": l.Requests, "downstream": l.Replies} {
+	for direction, way := range map[string]*Direction{"upstream": l.Requests, "downstream": l.Replies} {
 		toxic, err := p.proxy.Toxics.AddToxicJson(strings.NewReader(
-			fmt.Sprintf(`{"type":%q,"stream":%q}`, valveType, direction)))
+			fmt.Sprintf(`{"type":%q,"stream":%q}`, toxicType, direction)))
 		if err != nil {
 			return fmt.Errorf("proxy %s: %w", name, err)
 		}
-		toxic.Toxic.(*valve).way = way // before the first connection
+		toxic.Toxic.(*faultToxic).direction = way // before the first connection
 	}
 	if err := p.proxy.Start(); err != nil {
 		return fmt.Errorf("proxy %s: %w", name, err)

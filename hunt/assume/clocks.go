@@ -44,7 +44,7 @@ func (t tamperings) add(f *nemesis.Fault, s scenarios.Scenario) {
 		t.healed(f, a.Machine, a.Healing, 1, stopped)
 	case *nemesis.VMRestore:
 		if a.Clock == nemesis.ClockRestored {
-			t.stepped(nemesis.Machine{Node: a.Node}, min(a.Age+longest(f), nemesis.Longest))
+			t.stepped(nemesis.Machine{Node: a.Node}, min(a.Age+longest(f), nemesis.MaxDuration))
 		}
 	case *nemesis.Snapshot:
 		t.healed(f, nemesis.Machine{Client: a.Client}, a.Healing, 1, stopped)
@@ -112,7 +112,7 @@ func longest(f *nemesis.Fault) time.Duration {
 	if d, known := lasts(f); known {
 		return d
 	}
-	return nemesis.Longest
+	return nemesis.MaxDuration
 }
 
 // machine returns the machine whose clocks an action is at work on, the zero value if

@@ -90,11 +90,11 @@ func (a Assumptions) away(s scenarios.Scenario, number int) error {
 // period returns from when until when a fault can be at work, as far as that is known.
 func period(f *nemesis.Fault) (from, to time.Duration) {
 	if f.Start.Client != 0 {
-		return 0, nemesis.Longest
+		return 0, nemesis.MaxDuration
 	}
 	d, known := lasts(f)
 	if !known {
-		return f.Start.At, nemesis.Longest
+		return f.Start.At, nemesis.MaxDuration
 	}
 	return f.Start.At, f.Start.At + d
 }

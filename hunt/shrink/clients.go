@@ -37,7 +37,7 @@ func (k *shrinking) tryStepsOf(kept []int) bool {
 		s := k.best
 		s.Setting = s.Clone()
 		for i := range s.Plan {
-			for _, m := range []*nemesis.Moment{&s.Plan[i].Start, s.Plan[i].End} {
+			for _, m := range []*nemesis.Trigger{&s.Plan[i].Start, s.Plan[i].End} {
 				if m != nil && m.Client != 0 && !slices.Contains(kept, m.Client) {
 					m.Client = c
 				}
@@ -98,7 +98,7 @@ func (k *shrinking) tryRoundsOf(i, rounds, earlier int) bool {
 	return k.try(s)
 }
 
-func bringForward(m *nemesis.Moment, client, times int) {
+func bringForward(m *nemesis.Trigger, client, times int) {
 	if m != nil && m.Client == client && m.Count > 0 {
 		m.Count = max(0, m.Count-times)
 		if m.Count == 1 {

@@ -17,7 +17,7 @@ func simplerKinds(k *shrinking) {
 		}
 		f.Action = simpler
 		ttl := k.best.Lock.TTL
-		for _, end := range []*nemesis.Moment{f.End, nil, nemesis.After(ttl), nemesis.After(2 * ttl)} {
+		for _, end := range []*nemesis.Trigger{f.End, nil, nemesis.After(ttl), nemesis.After(2 * ttl)} {
 			if f.End = end; k.withFault(i, f) {
 				break
 			}

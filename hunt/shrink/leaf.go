@@ -29,7 +29,7 @@ func (l leaf) numbers() bool { return l.name() == "node" || l.name() == "client"
 var whole = map[reflect.Type]bool{
 	reflect.TypeFor[nemesis.Range]():        true,
 	reflect.TypeFor[nemesis.Distribution](): true,
-	reflect.TypeFor[nemesis.Moment]():       true,
+	reflect.TypeFor[nemesis.Trigger]():      true,
 }
 
 // leavesOf lists the values of a scenario, always in the same order. How many nodes,
@@ -63,7 +63,7 @@ func (l *leaves) walk(path string, v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.Pointer && v.IsNil():
 	case v.Kind() == reflect.Pointer:
-		if v.CanSet() && v.Type() != reflect.TypeFor[*nemesis.Moment]() {
+		if v.CanSet() && v.Type() != reflect.TypeFor[*nemesis.Trigger]() {
 			*l = append(*l, leaf{path, v})
 		}
 		l.walk(path, v.Elem())

@@ -24,16 +24,16 @@ func simplerMoments(k *shrinking) {
 }
 
 // starts lists the moments that a fault might start at, the simplest first.
-func (k *shrinking) starts() []nemesis.Moment {
-	list := []nemesis.Moment{{}}
+func (k *shrinking) starts() []nemesis.Trigger {
+	list := []nemesis.Trigger{{}}
 	for _, step := range steps {
 		for c := range k.best.Clients {
-			list = append(list, nemesis.Moment{Client: c + 1, Step: nemesis.StepName(step)})
+			list = append(list, nemesis.Trigger{Client: c + 1, Step: nemesis.StepName(step)})
 		}
 	}
 	for c := range k.best.Clients {
 		for count := 2; count <= 3; count++ {
-			list = append(list, nemesis.Moment{Client: c + 1, Step: nemesis.StepName(steps[0]), Count: count})
+			list = append(list, nemesis.Trigger{Client: c + 1, Step: nemesis.StepName(steps[0]), Count: count})
 		}
 	}
 	return list
@@ -87,8 +87,8 @@ func startsItself(f nemesis.Fault) (itself bool) {
 }
 
 // ends lists the ends that a fault might have, the simplest first.
-func (k *shrinking) ends(f nemesis.Fault) []*nemesis.Moment {
-	list := []*nemesis.Moment{nil}
+func (k *shrinking) ends(f nemesis.Fault) []*nemesis.Trigger {
+	list := []*nemesis.Trigger{nil}
 	if startsItself(f) {
 		return list
 	}

@@ -248,7 +248,7 @@ func TestWhoeverRemainsIsNumberedAnew(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Clients = append(s.Clients, s.Clients...)[:3]
 	s.Plan = nemesis.Plan{
-		{Action: &nemesis.Pause{Client: 3}, Start: nemesis.Moment{Client: 2, Step: "granted"}, End: nemesis.After(time.Second)},
+		{Action: &nemesis.Pause{Client: 3}, Start: nemesis.Trigger{Client: 2, Step: "granted"}, End: nemesis.After(time.Second)},
 		{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{2, 3}, Nodes: []int{1, 4, 5}}}, Start: nemesis.At(0)},
 		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(0)},
 	}
@@ -301,8 +301,8 @@ func TestStepsGoWithTheirClient(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Clients = append(slices.Clone(s.Clients), s.Clients...)[:3]
 	s.Clients[2].Resource = "mine"
-	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 1}, Start: nemesis.Moment{Client: 3, Step: "granted"}, End: &nemesis.Moment{Client: 3, Step: "released"}}}
-	mine := func(s scenarios.Scenario, m *nemesis.Moment) bool {
+	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 1}, Start: nemesis.Trigger{Client: 3, Step: "granted"}, End: &nemesis.Trigger{Client: 3, Step: "released"}}}
+	mine := func(s scenarios.Scenario, m *nemesis.Trigger) bool {
 		return m != nil && m.Client > 0 && s.Clients[m.Client-1].Resource == "mine"
 	}
 	got, err := shrink.Shrink(t.Context(), s, 1, func(_ context.Context, s scenarios.Scenario, _ uint64) (bool, error) {

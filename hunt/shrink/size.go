@@ -99,7 +99,7 @@ func (z *Size) add(l leaf) {
 		z.rangeOf(v)
 	case nemesis.Distribution:
 		z.distribution(v)
-	case nemesis.Moment:
+	case nemesis.Trigger:
 		z.moment(v, strings.HasSuffix(l.path, ".end"))
 	case []int:
 		z.Features += len(v)
@@ -149,7 +149,7 @@ func (z *Size) distribution(d nemesis.Distribution) {
 	z.Features += len(d.Samples)
 }
 
-func (z *Size) moment(m nemesis.Moment, end bool) {
+func (z *Size) moment(m nemesis.Trigger, end bool) {
 	switch {
 	case m.After != nil:
 		z.Features++

@@ -62,7 +62,7 @@ func (l leaf) simpler() (list []reflect.Value) {
 		for _, r := range ranges(v.Range) {
 			add(nemesis.Distribution{Range: r})
 		}
-	case nemesis.Moment:
+	case nemesis.Trigger:
 		for _, m := range moments(v) {
 			add(m)
 		}
@@ -138,16 +138,16 @@ func ranges(r nemesis.Range) (list []nemesis.Range) {
 }
 
 // moments are the same moment, told with less.
-func moments(m nemesis.Moment) (list []nemesis.Moment) {
+func moments(m nemesis.Trigger) (list []nemesis.Trigger) {
 	if m.After != nil {
 		for _, n := range rounder(int64(*m.After), int64(time.Millisecond)) {
 			list = append(list, *nemesis.After(time.Duration(n)))
 		}
 		return list
 	}
-	for _, field := range []func(*nemesis.Moment) *int{
-		func(m *nemesis.Moment) *int { return &m.K },
-		func(m *nemesis.Moment) *int { return &m.Count },
+	for _, field := range []func(*nemesis.Trigger) *int{
+		func(m *nemesis.Trigger) *int { return &m.K },
+		func(m *nemesis.Trigger) *int { return &m.Count },
 	} {
 		for n := range *field(&m) {
 			less := m

@@ -94,7 +94,7 @@ func extreme(t *rapid.T, l leaf) (v reflect.Value, ok bool) {
 	const ns = time.Nanosecond
 	switch {
 	case l.value.Type() == reflect.TypeFor[time.Duration]():
-		return of(0*ns, ns, 0*ns, ns, time.Microsecond, 100*time.Microsecond, time.Millisecond, time.Second, time.Hour, nemesis.Longest)
+		return of(0*ns, ns, 0*ns, ns, time.Microsecond, 100*time.Microsecond, time.Millisecond, time.Second, time.Hour, nemesis.MaxDuration)
 	case l.value.CanInt():
 		return of(0, 1, 2, 64, 1000, 100_000, math.MaxInt32, math.MaxInt)
 	case l.value.CanFloat():

@@ -128,7 +128,7 @@ func visit(d *Type, value any, see func(name string, field Field, in map[string]
 }
 
 func ofFaults(d *Type) bool {
-	return d.Kind != "" || slices.Contains([]string{"fault", "group", "moment", "weights"}, d.Name)
+	return d.Kind != "" || slices.Contains([]string{"fault", "group", "trigger", "weights"}, d.Name)
 }
 
 // sample is a value that a field can have.

@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-func crash(node int, start time.Duration, end *nemesis.Moment) nemesis.Fault {
+func crash(node int, start time.Duration, end *nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: nemesis.At(start), End: end}
 }
 

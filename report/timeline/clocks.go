@@ -16,16 +16,16 @@ import (
 // plan says that they do. It is a world that has nothing but clocks: what faults do to them
 // is the business of package world, here as in every run.
 type clocks struct {
-	plan    int          // its length
-	begun   map[int]bool // faults that have not ended
-	carrier *world.Carrier[*clocks]
-	faults  *world.Clocks
-	now     int64
-	later   []move // in the order of their times
-	moves   int    // that were made
-	all     map[nemesis.Machine]*hands
-	reads   func(nemesis.Machine) env.Clock // which clock of a machine counts
-	stopped bool
+	plan     int          // its length
+	begun    map[int]bool // faults that have not ended
+	injector *world.Injector
+	faults   *world.Clocks
+	now      int64
+	later    []move // in the order of their times
+	moves    int    // that were made
+	all      map[nemesis.Machine]*hands
+	reads    func(nemesis.Machine) env.Clock // which clock of a machine counts
+	stopped  bool
 }
 
 // mostMoves bounds how often clocks are moved by themselves: a clock that flips every 100 µs
@@ -47,11 +47,13 @@ type hands struct {
 // carrying are all faults; those that do nothing to clocks do nothing here.
 var carrying = append(
 	world.ClockFaults(func(c *clocks) *world.Clocks { return c.faults }),
-	world.Carry(
-		func(c *clocks, of world.Case[*nemesis.VMRestore]) error { c.faults.BeginRestore(of); return nil },
-		func(c *clocks, of world.Case[*nemesis.VMRestore]) error { c.faults.EndRestore(of); return nil },
-	),
-	world.Carry[*clocks, nemesis.Action](func(*clocks, world.Case[nemesis.Action]) error { return nil }, nil),
+	world.FaultHandler[*clocks, *nemesis.VMRestore]{
+		Begin: func(c *clocks, f world.Injection[*nemesis.VMRestore]) error { c.faults.BeginRestore(f); return nil },
+		End:   func(c *clocks, f world.Injection[*nemesis.VMRestore]) error { c.faults.EndRestore(f); return nil },
+	},
+	world.FaultHandler[*clocks, nemesis.Action]{
+		Begin: func(*clocks, world.Injection[nemesis.Action]) error { return nil },
+	},
 )
 
 // newClocks returns true clocks. Those that count are, of clients, the one that their lock
@@ -69,7 +71,7 @@ func newClocks(s *scenarios.Scenario, h history.Header) *clocks {
 		return env.Wall
 	}
 	c.faults = world.NewClocks(c)
-	c.carrier = world.NewCarrier(c, s.Plan, carrying, func(history.Event) {})
+	c.injector = world.NewInjector(c, s.Plan, carrying, func(history.Event) {})
 	return c
 }
 
@@ -84,9 +86,9 @@ func (c *clocks) fault(e *history.Event) {
 		return
 	}
 	if begins {
-		_ = c.carrier.Begin(e.Fault) // nothing that it does to clocks can fail
+		_ = c.injector.Begin(e.Fault) // nothing that it does to clocks can fail
 	} else {
-		_ = c.carrier.End(e.Fault)
+		_ = c.injector.End(e.Fault)
 	}
 }
 
@@ -137,7 +139,7 @@ func (c *clocks) GroundTime() int64 { return c.now }
 func (c *clocks) Missed(m nemesis.Machine) int64 { return c.of(m).clocks[env.Wall].Behind(c.now) }
 
 // Change implements [world.Clockwork].
-func (c *clocks) Change(m nemesis.Machine, which world.Hands, how func(*world.Clock)) {
+func (c *clocks) Change(m nemesis.Machine, which world.ClockSelection, how func(*world.Clock)) {
 	h := c.of(m)
 	h.sample(c.reads(m), c.now)
 	for _, clock := range which.Of(&h.clocks[env.Wall], &h.clocks[env.Monotonic], &h.clocks[env.Boottime]) {
@@ -158,10 +160,10 @@ func (c *clocks) Later(at int64, do func()) {
 }
 
 // Halt implements [world.Clockwork]: there is no program that could stand still.
-func (c *clocks) Halt(int) {}
+func (c *clocks) PauseClient(int) {}
 
 // Proceed implements [world.Clockwork].
-func (c *clocks) Proceed(int) {}
+func (c *clocks) ResumeClient(int) {}
 
 // numberOf numbers machines for their lanes, clients before nodes; machine is its inverse.
 func numberOf(m nemesis.Machine) int {

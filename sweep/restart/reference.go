@@ -40,15 +40,15 @@ type fixture struct {
 	kept     nemesis.Persistence
 	power    bool // it is the power that is lost, and not the process
 	nodes    []int
-	at       nemesis.Moment
+	at       nemesis.Trigger
 	left     time.Duration   // of the validity, at the crash; 0: the nodes lose nothing that matters
 	delays   []time.Duration // until the nodes are back
 }
 
 // atGrant and atExtension are so long after client 1 was granted the lock, or has extended
 // its hold.
-func atGrant(d time.Duration) nemesis.Moment     { return nemesis.When(1, env.StepGranted, d) }
-func atExtension(d time.Duration) nemesis.Moment { return nemesis.When(1, env.StepExtended, d) }
+func atGrant(d time.Duration) nemesis.Trigger     { return nemesis.When(1, env.StepGranted, d) }
+func atExtension(d time.Duration) nemesis.Trigger { return nemesis.When(1, env.StepExtended, d) }
 
 var fixtures = []fixture{
 	{"plain", "plain, no persistence", 0, true, nemesis.Nothing, false, []int{3}, atGrant(300 * ms), life - 300*ms,

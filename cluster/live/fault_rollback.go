@@ -1,0 +1,134 @@
+package live
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Failovers returns the handlers for a fleet whose servers are [Replicated] where the plan
+// needs it: failover and split-brain.
+func Failovers() FaultHandlers {
+	return FaultHandlers{
+		handler[*nemesis.Failover]{
+			Begin: func(w *World, f injection[*nemesis.Failover]) error {
+				w.goDown(f.Action.Node, "as its replica, with the keys that had come to it")
+				return w.server(f.Action.Node).(Replicated).LoseMaster()
+			},
+			End: func(w *World, f injection[*nemesis.Failover]) error {
+				node, lost := f.Action.Node, w.server(f.Action.Node).(Replicated)
+				var heir Replicated
+				w.recover(node, f.Number, func() (err error) {
+					if heir, err = lost.Promote(w.over); err != nil {
+						return err
+					}
+					if err = w.lead(node, heir.Addr()); err != nil {
+						return err
+					}
+					return heir.Rejoin(w.over)
+				}, func() { w.fleet.Servers[node-1] = heir })
+				return nil
+			},
+			EndsLater: true,
+		},
+		// A split brain promotes the replica while the old master still runs. The node's links
+		// count as down, because clients that reach different masters see different keys. Other
+		// faults of the node affect the old master.
+		handler[*nemesis.SplitBrain]{
+			Begin: func(w *World, f injection[*nemesis.SplitBrain]) error {
+				node := f.Action.Node
+				w.plan.awaitEnd(w.recoveries[node-1].ending)
+				w.links.Disturb(nemesis.Links{Nodes: []int{node}}, untouched)
+				old := w.server(node).(Replicated)
+				old.Part()
+				heir, err := old.Promote(w.over)
+				if err != nil {
+					return err
+				}
+				w.recoveries[node-1] = recovery{promoted: heir}
+				return w.leadSome(node, heir.Addr(), func(client int) bool { return !f.Action.Old(client) })
+			},
+			End: func(w *World, f injection[*nemesis.SplitBrain]) error {
+				node := f.Action.Node
+				heir := w.recoveries[node-1].promoted
+				w.recoveries[node-1].ending = w.plan.endLater(f.Number, func() error {
+					if err := w.leadSome(node, heir.Addr(), f.Action.Old); err != nil {
+						return err
+					}
+					return heir.Demote(w.over)
+				}, func() {
+					w.fleet.Servers[node-1], w.recoveries[node-1] = heir, recovery{}
+					w.links.Mend(nemesis.Links{Nodes: []int{node}}, untouched)
+				})
+				return nil
+			},
+			EndsLater: true,
+		},
+	}
+}
+
+// lead redirects the links of every client to a node to another server.
+func (w *World) lead(node int, addr string) error {
+	return w.leadSome(node, addr, func(int) bool { return true })
+}
+
+// leadSome redirects the links of the selected clients.
+func (w *World) leadSome(node int, addr string, which func(client int) bool) error {
+	for client := 1; client <= w.setting.Clients; client++ {
+		if !which(client) {
+			continue
+		}
+		if err := w.network.Link(client, node).Lead(addr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OldSnapshots returns the handler for a fleet of [Restorer]s.
+func OldSnapshots() FaultHandlers {
+	return FaultHandlers{
+		handler[*nemesis.OldSnapshot]{
+			Begin: func(w *World, f injection[*nemesis.OldSnapshot]) error {
+				w.goDown(f.Action.Node, fmt.Sprintf("with the keys of a snapshot %v old", f.Action.Age))
+				return w.server(f.Action.Node).(Restorer).Restore(f.Action.Age)
+			},
+			End: func(w *World, f injection[*nemesis.OldSnapshot]) error {
+				w.comeUp(f.Action.Node, f.Number)
+				return nil
+			},
+			EndsLater: true,
+		},
+	}
+}
+
+// VMRestores returns the handler for a fleet of [Rewinder]s that are [Clocked]. It restores no
+// machine: it stops the process, makes it unreachable and later gives it the keys of the
+// snapshot. A lock can see nothing else of the server's memory.
+func VMRestores() FaultHandlers {
+	return FaultHandlers{
+		handler[*nemesis.VMRestore]{
+			Features: []nemesis.Feature{nemesis.NodeClockFeature},
+			Begin: func(w *World, f injection[*nemesis.VMRestore]) error {
+				w.clocks.BeginRestore(f)
+				w.silence(f.Action.Node, f.Number, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
+				w.recoveries[f.Action.Node-1].state = time.Now().Add(-f.Action.Age)
+				return w.server(f.Action.Node).(Rewinder).Stop()
+			},
+			End: func(w *World, f injection[*nemesis.VMRestore]) error {
+				node, server := f.Action.Node, w.server(f.Action.Node)
+				then := w.recoveries[node-1].state
+				w.clocks.EndRestore(f)
+				w.recover(node, f.Number, func() error {
+					if err := server.(Rewinder).Rewind(w.over, then); err != nil {
+						return err
+					}
+					return w.lead(node, server.Addr()) // which resets its connections
+				}, func() {})
+				return nil
+			},
+			EndsLater: true,
+		},
+	}
+}

@@ -1,0 +1,107 @@
+package nemesis
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// Trigger is when a fault starts or ends: at an instant of the run; or when a
+// client reaches a step for the n-th time, plus a delay; or, for an end, a time
+// after the start.
+type Trigger struct {
+	// At is the time since the run began. It stands alone.
+	At time.Duration `yaml:"at,omitempty" want:"0s.."`
+
+	// Client is the number of a client, which reaches a step.
+	Client int `yaml:"client,omitempty" want:"0.."`
+
+	// Step is the step that the client reaches.
+	Step StepName `yaml:"step,omitempty"`
+
+	// K is which reply of a round, or of a try, is meant, for the step "reply"; 0
+	// means any.
+	K int `yaml:"k,omitempty" want:"0.."`
+
+	// Count is which time the client reaches the step, 2 being the second; 0 means
+	// the first.
+	Count int `yaml:"count,omitempty" want:"0.."`
+
+	// Plus is added to the time at which the client reaches the step.
+	Plus time.Duration `yaml:"plus,omitempty" want:"0s.."`
+
+	// After is the time since the start of the fault. It stands alone, and only
+	// in an end.
+	After *time.Duration `yaml:"after,omitempty" want:"0s.."`
+}
+
+// sequentialReplies is the highest reply that can be named of a lock that asks one
+// node several times.
+const sequentialReplies = 8
+
+// StepName is a step by its name, as in "before-send".
+type StepName string
+
+// At triggers d after the begin of the run.
+func At(d time.Duration) Trigger { return Trigger{At: d} }
+
+// After ends a fault d after its start.
+func After(d time.Duration) *Trigger { return &Trigger{After: &d} }
+
+// When triggers when the client reaches the step for the first time, plus a delay.
+func When(client int, step env.Step, plus time.Duration) Trigger {
+	return Trigger{Client: client, Step: StepName(step.String()), Plus: plus}
+}
+
+func (m Trigger) timed() bool { return m.Client == 0 && m.After == nil }
+
+func (m Trigger) validate(s Setting, isEnd bool) error {
+	switch {
+	case m.After != nil:
+		return field("after", m.validateAfter(isEnd))
+	case m.Client != 0:
+		return m.validateStep(s)
+	case m.Step != "" || m.K != 0 || m.Count != 0 || m.Plus != 0:
+		return field("client", errors.New("a step needs the client that takes it"))
+	}
+	return nil
+}
+
+func (m Trigger) validateAfter(isEnd bool) error {
+	switch {
+	case !isEnd:
+		return errors.New("only the end of a fault can be given as a time after its start")
+	case m != Trigger{After: m.After}:
+		return errors.New("after stands alone")
+	}
+	return nil
+}
+
+// validateStep checks the fields of the time at which a client takes a step.
+func (m Trigger) validateStep(s Setting) error {
+	if m.At != 0 {
+		return field("at", errors.New("an instant and a step exclude each other"))
+	}
+	if err := oneOf("client", m.Client, s.Clients); err != nil {
+		return field("client", err)
+	}
+	if m.Step == "" {
+		return field("step", errors.New("missing"))
+	}
+	if _, err := env.ParseStep(string(m.Step)); err != nil {
+		return field("step", fmt.Errorf("%w: want one of %v", err, env.Steps()))
+	}
+	return m.validateCounts(s)
+}
+
+func (m Trigger) validateCounts(s Setting) error {
+	switch {
+	case m.K != 0 && m.Step != StepName(env.StepReply.String()):
+		return field("k", errors.New("only the step \"reply\" is counted within a round"))
+	case m.K > max(s.Nodes, sequentialReplies):
+		return field("k", fmt.Errorf("reply %d of %d", m.K, max(s.Nodes, sequentialReplies)))
+	}
+	return nil
+}

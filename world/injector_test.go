@@ -1,0 +1,130 @@
+package world
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// stage is a world that can pause a client, and whose pauses can fail.
+type stage struct {
+	injector       *Injector
+	log            history.Log
+	atBegin, atEnd error
+	prepared       []Injection[*nemesis.Pause]
+}
+
+var pausing = FaultHandler[*stage, *nemesis.Pause]{
+	Prepare: func(s *stage, f Injection[*nemesis.Pause]) { s.prepared = append(s.prepared, f) },
+	Begin: func(s *stage, f Injection[*nemesis.Pause]) error {
+		s.injector.Record(history.Event{Kind: history.Pause, Client: f.Action.Client})
+		return s.atBegin
+	},
+	End: func(s *stage, f Injection[*nemesis.Pause]) error {
+		s.injector.Record(history.Event{Kind: history.Resume, Client: f.Action.Client})
+		return s.atEnd
+	},
+}
+
+func newStage(plan ...nemesis.Fault) *stage {
+	s := &stage{}
+	s.injector = NewInjector(s, plan, FaultHandlers[*stage]{pausing}, func(e history.Event) { s.log.Record(&e) })
+	return s
+}
+
+var (
+	pause   = nemesis.Fault{Action: &nemesis.Pause{Client: 2}, End: nemesis.After(1)}
+	another = nemesis.Fault{Action: &nemesis.Pause{Client: 1}}
+)
+
+func (s *stage) wantLog(t *testing.T, want ...history.Event) {
+	t.Helper()
+	if !slices.Equal(s.log, want) {
+		t.Errorf("got  %+v\nwant %+v", s.log, want)
+	}
+}
+
+func TestInjectorRecordsTheFaultOfAnEvent(t *testing.T) {
+	s := newStage(another, pause)
+	if err := s.injector.Begin(2); err != nil {
+		t.Fatal(err)
+	}
+	s.injector.Record(history.Event{Kind: history.KeySet, Node: 1})
+	if err := s.injector.End(2); err != nil {
+		t.Fatal(err)
+	}
+	s.injector.Record(history.Event{Kind: history.KeyGone, Node: 1})
+	s.wantLog(t,
+		history.Event{Kind: history.FaultStart, Fault: 2, Name: "pause", Detail: pause.Action.String()},
+		history.Event{Kind: history.Pause, Client: 2, Fault: 2},
+		history.Event{Kind: history.KeySet, Node: 1},
+		history.Event{Kind: history.Resume, Client: 2, Fault: 2},
+		history.Event{Kind: history.FaultEnd, Fault: 2, Detail: pause.Action.String()},
+		history.Event{Kind: history.KeyGone, Node: 1},
+	)
+}
+
+// Events that a fault causes late, even while another fault begins, bear its
+// number. So do the events of an end that the plan did not ask for.
+func TestInjectorRecordsTheFaultOfALateEvent(t *testing.T) {
+	s := newStage(another, pause)
+	s.injector.OnBehalf(1, func() {
+		s.injector.OnBehalf(2, func() { s.injector.Record(history.Event{Kind: history.KeyGone}) })
+		s.injector.Record(history.Event{Kind: history.KeySet})
+	})
+	s.injector.Finish(2, func() { s.injector.Record(history.Event{Kind: history.NodeUp}) })
+	s.wantLog(t,
+		history.Event{Kind: history.KeyGone, Fault: 2},
+		history.Event{Kind: history.KeySet, Fault: 1},
+		history.Event{Kind: history.NodeUp, Fault: 2},
+		history.Event{Kind: history.FaultEnd, Fault: 2, Detail: pause.Action.String()},
+	)
+}
+
+func TestNoEndIsRecordedWhenHealingFails(t *testing.T) {
+	s := newStage(pause)
+	s.atEnd = errors.New("stuck")
+	if err := s.injector.Begin(1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.injector.End(1); !errors.Is(err, s.atEnd) || !strings.HasPrefix(err.Error(), "fault 1 (client 2 ") {
+		t.Errorf("got %v", err)
+	}
+	s.injector.Record(history.Event{Kind: history.KeySet})
+	for _, e := range s.log {
+		if e.Kind == history.FaultEnd || e.Kind == history.KeySet && e.Fault != 0 {
+			t.Errorf("in the history: %+v", e)
+		}
+	}
+}
+
+func TestFaultWithoutHandlerIsRejected(t *testing.T) {
+	s := newStage(pause, nemesis.Fault{Action: &nemesis.Kill{Client: 1}})
+	if err := s.injector.Prepare(); err == nil || !strings.Contains(err.Error(), "fault 2 (client 1 dies)") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The end of a fault that heals later is recorded when the world calls Finish.
+func TestEndsLater(t *testing.T) {
+	s := &stage{}
+	late := pausing
+	late.EndsLater = true
+	s.injector = NewInjector(s, nemesis.Plan{pause}, FaultHandlers[*stage]{late}, func(e history.Event) { s.log.Record(&e) })
+	if err := errors.Join(s.injector.Begin(1), s.injector.End(1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range s.log {
+		if e.Kind == history.FaultEnd {
+			t.Errorf("the end is recorded before the fault is healed: %+v", s.log)
+		}
+	}
+	s.injector.Finish(1, func() { s.injector.Record(history.Event{Kind: history.NodeUp, Node: 1}) })
+	if n := len(s.log); s.log[n-2].Kind != history.NodeUp || s.log[n-2].Fault != 1 || s.log[n-1].Kind != history.FaultEnd {
+		t.Errorf("%+v", s.log)
+	}
+}
