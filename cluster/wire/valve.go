@@ -3,7 +3,6 @@ package wire
 import (
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
@@ -12,11 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/world"
 )
-
-// valveType is the name under which toxiproxy knows our toxic.
-const valveType = "lockstorm-valve"
-
-var registerValve = sync.OnceFunc(func() { toxics.Register(valveType, new(valve)) })
 
 // valve is the toxic that does to one direction of a proxy's connections what
 // the rules of the direction's way say. It heeds no interruption, for it is in place before
