@@ -13,8 +13,8 @@
 // The function is called once for each client and run. Each storm is a subtest: a plan of
 // faults, run a few times with other seeds. A property that is promised ([Config.Promises])
 // and violated under a plan that the promise covers fails the subtest, with the story of
-// what happened, the plan, and where the history and a page about it are stored. What is
-// violated beyond the promise is a limit: it is told, and fails nothing.
+// what happened, the plan, where the run is stored, and the command that makes a page about
+// it. What is violated beyond the promise is a limit: it is told, and fails nothing.
 //
 // # Where it runs
 //

@@ -1,7 +1,6 @@
 package locktest
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -12,16 +11,11 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report"
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// What is stored of a run that failed beside its history: a page about it, and what the test
-// has told.
-const (
-	reportFile  = "report.html"
-	failureFile = "failure.txt"
-)
+// failureFile has what the test has printed, beside the stored run.
+const failureFile = "failure.txt"
 
 // failure stores a run in which something promised was violated, and tells of it.
 func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
@@ -39,8 +33,12 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 		fmt.Fprintf(&b, "\n%s\n", words.Sentence(hint))
 	}
 	fmt.Fprintf(&b, "\n%s", planText(o.Scenario.Name, o.Plan))
-	dir, where := tr.keep(t.Context(), o)
-	fmt.Fprintf(&b, "\n%s\n", where)
+	dir, err := o.store(filepath.Join(tr.Dir, notPlain.ReplaceAllString(tr.Name, "-")), fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed))
+	if err != nil {
+		fmt.Fprintf(&b, "\nThe run could not be stored: %v\n", err)
+	} else {
+		fmt.Fprintf(&b, "\nStored in %s: %s, %s, this text. To make a page about it for a browser, with the lockstorm command:\n\n\tlockstorm report %s\n", dir, results.RunFile, results.HistoryFile, words.Quoted(dir))
+	}
 	if tr.Again > 0 {
 		again, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunning))
 		fmt.Fprintf(&b, "\nIt recurs %s.\n", again.of(first.Property))
@@ -74,21 +72,6 @@ func witnessing(test, dir string) string {
 // notPlain is what a directory is better not called.
 var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// keep stores a run with a page about it, and returns where, if it could be, and what to tell of
-// that.
-func (tr trial) keep(ctx context.Context, o outcome) (dir, told string) {
-	parent := filepath.Join(tr.Dir, notPlain.ReplaceAllString(tr.Name, "-"))
-	dir, err := o.store(parent, fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed))
-	if err != nil {
-		return "", fmt.Sprintf("The run could not be stored: %v", err)
-	}
-	told = fmt.Sprintf("Stored in %s: %s, %s, this text", dir, results.RunFile, results.HistoryFile)
-	if err := page(ctx, dir); err != nil {
-		return dir, fmt.Sprintf("%s; a page about it could not be made: %v", told, err)
-	}
-	return dir, fmt.Sprintf("%s, and %s for a browser.", told, reportFile)
-}
-
 // store stores a run in a new directory below parent.
 func (o outcome) store(parent, name string) (dir string, err error) {
 	d, err := results.Create(parent, name, o.header)
@@ -102,17 +85,4 @@ func (o outcome) store(parent, name string) (dir string, err error) {
 		return "", err
 	}
 	return d.Path(), nil
-}
-
-// page makes the page of a stored run.
-func page(ctx context.Context, dir string) error {
-	r, err := report.Of(ctx, []string{dir}, report.Options{Most: report.DefaultMost})
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	if err := r.Write(&b); err != nil {
-		return err
-	}
-	return files.WriteWhole(filepath.Join(dir, reportFile), []byte(b.String()))
 }

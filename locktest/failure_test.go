@@ -86,7 +86,7 @@ func runInner(t *testing.T, name, dir string, args ...string) string {
 }
 
 // A test that fails tells the story, the plan, the seed and how often it recurs; stores the
-// run with a page; and names a command that shows it again.
+// run; and names the commands that draw it and that run it again.
 func TestFailureIsTold(t *testing.T) {
 	dir := t.TempDir()
 	text := runInner(t, "del", dir)
@@ -97,7 +97,8 @@ func TestFailureIsTold(t *testing.T) {
 		`failure_test.go:\d+: C \(contract\) is violated, by the lock released by DEL, seed \d`,
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held the lock`,
 		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`,
-		`Stored in ` + regexp.QuoteMeta(stored) + `\d: run.json, history.jsonl, this text, and report.html`,
+		`Stored in ` + regexp.QuoteMeta(stored) + `\d: run.json, history.jsonl, this text\.`,
+		`\tlockstorm report ` + regexp.QuoteMeta(stored) + `\d`,
 		`It recurs in \d of 3 re-runs \(95 % interval: \[.*\] %\)`,
 		`go test -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=` + regexp.QuoteMeta(stored),
 	} {
@@ -109,7 +110,7 @@ func TestFailureIsTold(t *testing.T) {
 	if len(runs) != 1 {
 		t.Fatalf("stored are %q", runs)
 	}
-	for _, name := range []string{"run.json", "history.jsonl", "failure.txt", "report.html"} {
+	for _, name := range []string{"run.json", "history.jsonl", "failure.txt"} {
 		if info, err := os.Stat(filepath.Join(runs[0], name)); err != nil || info.Size() < 500 {
 			t.Errorf("%s: %v", name, err)
 		}

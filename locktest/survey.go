@@ -53,6 +53,6 @@ func (s Seen) Rerun(times int) (storm.Tally, error) {
 	return again.Tally, err
 }
 
-// Keep stores the run in a new directory below parent, without a page about it.
+// Keep stores the run in a new directory below parent.
 // A number is appended to the name if that is taken.
 func (s Seen) Keep(parent, name string) (dir string, err error) { return s.outcome.store(parent, name) }

@@ -3,7 +3,9 @@ package live
 import (
 	"context"
 	"fmt"
+	"io"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -14,10 +16,18 @@ type client struct {
 	over   context.Context // ends with the run
 	gate   *gate
 	clocks *clocks
-	nodes  *redisnode.Nodes // not behind the gate
+	nodes  connections // not behind the gate
 	random *random
 	tasks  *taskGroup
 	fail   func(error) // ends the run
+}
+
+// connections are those of a client to all nodes, a [redisnode.Nodes]. They are no field of
+// that type: who compiles against this package would compile parts of go-redis again, which
+// takes seconds.
+type connections interface {
+	env.Nodes
+	io.Closer
 }
 
 // newClient returns the client of a number, to whom the nodes have these addresses. Its

@@ -22,7 +22,7 @@ type Operator string
 
 // Do gives a command, and returns the reply as go-redis reads it.
 func (o Operator) Do(ctx context.Context, command ...string) (reply any, err error) {
-	client := o.client()
+	client := newClient(string(o))
 	defer func() { _ = client.Close() }()
 	words := make([]any, len(command))
 	for i, w := range command {
@@ -37,15 +37,17 @@ func (o Operator) Do(ctx context.Context, command ...string) (reply any, err err
 
 // Time is what the server's wall clock shows.
 func (o Operator) Time(ctx context.Context) (time.Time, error) {
-	client := o.client()
+	client := newClient(string(o))
 	defer func() { _ = client.Close() }()
 	return client.Time(ctx).Result()
 }
 
-// client sends a command once, and only its context ends it.
-func (o Operator) client() *redis.Client {
+// newClient returns a client that sends a command once, and only the context of that ends it.
+// It is no method: who compiles against Operator would compile parts of go-redis again, which
+// takes seconds.
+func newClient(addr string) *redis.Client {
 	return redis.NewClient(&redis.Options{
-		Addr: string(o), Protocol: 2, PoolSize: 1, MaxRetries: -1, DialerRetries: 1,
+		Addr: addr, Protocol: 2, PoolSize: 1, MaxRetries: -1, DialerRetries: 1,
 		ContextTimeoutEnabled: true, ReadTimeout: -1, WriteTimeout: -1, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		Dialer:                   loopback.Dialer.DialContext,

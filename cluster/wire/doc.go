@@ -1,6 +1,6 @@
 // Package wire is the network between clients and servers: one link for each client
 // and node, so that one client can be cut off from a node that another one reaches. Links
-// are toxiproxy proxies on loopback, in our process ([Open]), or in memory
+// are TCP proxies on loopback, in our process ([Open]), or in memory
 // ([OpenInMemory]), where no socket is needed.
 //
 // What travels over a link is subject to the rules that faults have imposed on
@@ -19,6 +19,6 @@
 //
 // Toxiproxy's own toxics do less: "timeout" drops what it should hold back,
 // "latency" jitters without a seed, and adding one to a connection whose writer
-// has just failed can block for ever. So every proxy has, from its beginning,
+// has just failed can block for ever. So every connection has, from its beginning,
 // one toxic of ours, the [faultToxic], and it is never removed.
 package wire

@@ -3,7 +3,6 @@ package wire
 import (
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
@@ -12,11 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/world"
 )
-
-// toxicType is the name under which toxiproxy knows our toxic.
-const toxicType = "lockstorm-faults"
-
-var registerToxic = sync.OnceFunc(func() { toxics.Register(toxicType, new(faultToxic)) })
 
 // faultToxic is the toxic that applies a [Direction]'s faults to the connections of a
 // proxy. It ignores interrupts: it is installed before the first connection and never

@@ -3,72 +3,78 @@ package wire
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
-	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
-	toxiproxy "github.com/Shopify/toxiproxy/v2"
-	"github.com/rs/zerolog"
+	"github.com/Shopify/toxiproxy/v2/stream"
+	"github.com/Shopify/toxiproxy/v2/toxics"
 )
 
 // Open makes a network of proxies on loopback: a link to every node, given by its
 // host:port, for each of the clients. Rules know keys without the prefix that the clients
 // put in front of them.
 func Open(clients int, nodes []string, prefix string) (*Network, error) {
-	registerToxic()
-	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	return newNetwork(prefix).connect(clients, len(nodes), func(l *Link, client, node int) error {
-		return l.proxy(server, fmt.Sprintf("client-%d-node-%d", client, node), nodes[node-1])
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return fmt.Errorf("proxy of client %d and node %d: %w", client, node, err)
+		}
+		p := &proxy{
+			listener: listener, upstream: &upstream{nodes[node-1]}, open: map[net.Conn]struct{}{},
+			requests: &faultToxic{l.Requests}, replies: &faultToxic{l.Replies},
+		}
+		p.running.Go(p.serve)
+		l.path = p
+		return nil
 	})
 }
 
-// proxy lays a link as a proxy of that name, which listens on a port of its own.
-func (l *Link) proxy(server *toxiproxy.ApiServer, name, addr string) error {
-	listen, free, err := reserve()
-	if err != nil {
-		return fmt.Errorf("proxy %s: %w", name, err)
-	}
-	p := proxied{toxiproxy.NewProxy(server, name, listen, addr), new(atomic.Value), free}
-	p.leads.Store(addr)
-	l.path = p
-	for direction, way := range map[string]*Direction{"upstream": l.Requests, "downstream": l.Replies} {
-		toxic, err := p.proxy.Toxics.AddToxicJson(strings.NewReader(
-			fmt.Sprintf(`{"type":%q,"stream":%q}`, toxicType, direction)))
-		if err != nil {
-			return fmt.Errorf("proxy %s: %w", name, err)
-		}
-		toxic.Toxic.(*faultToxic).direction = way // before the first connection
-	}
-	if err := p.proxy.Start(); err != nil {
-		return fmt.Errorf("proxy %s: %w", name, err)
+// proxy is a path over a TCP proxy. It listens as long as the network lives.
+//
+// Toxiproxy has such a proxy, too, but its package brings an HTTP server and Prometheus; its
+// streams and toxics are used here without them.
+type proxy struct {
+	listener net.Listener
+	requests toxics.Toxic
+	replies  toxics.Toxic
+
+	mu       sync.Mutex
+	upstream *upstream             // replaced, to end connections, even by one of the same address
+	open     map[net.Conn]struct{} // both ends of all connections
+
+	running sync.WaitGroup // the goroutines of the listener and of all connections
+}
+
+// upstream is where a proxy leads.
+type upstream struct{ addr string }
+
+func (p *proxy) addr() string { return p.listener.Addr().String() }
+
+func (p *proxy) dial(ctx context.Context) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", p.addr())
+}
+
+// current returns where the proxy leads now.
+func (p *proxy) current() *upstream {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.upstream
+}
+
+func (p *proxy) lead(addr string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.upstream = &upstream{addr}
+	for conn := range p.open {
+		_ = conn.Close()
 	}
 	return nil
 }
 
-// proxied is a path over a proxy.
-type proxied struct {
-	proxy *toxiproxy.Proxy
-	leads *atomic.Value // to this address
-	free  func()        // gives the port back
-}
-
-func (p proxied) addr() string { return p.proxy.Listen }
-
-func (p proxied) dial(ctx context.Context) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, "tcp", p.addr())
-}
-
-func (p proxied) lead(addr string) error {
-	p.leads.Store(addr)
-	if err := p.proxy.Update(&toxiproxy.Proxy{Listen: p.proxy.Listen, Upstream: addr}); err != nil {
-		return err // it ends connections, even if it leads there already
-	}
-	return p.proxy.Update(&toxiproxy.Proxy{Listen: p.proxy.Listen, Upstream: addr, Enabled: true})
-}
-
-func (p proxied) node() (Session, error) {
-	conn, err := net.Dial("tcp", p.leads.Load().(string))
+func (p *proxy) node() (Session, error) {
+	conn, err := net.Dial("tcp", p.current().addr)
 	return direct{conn}, err
 }
 
@@ -81,7 +87,62 @@ func (d direct) Ask(piece []byte, _ time.Time) error {
 	return err
 }
 
-func (p proxied) stop() {
-	p.proxy.Stop()
-	p.free()
+// stop implements path. It returns when no connection is left.
+func (p *proxy) stop() {
+	_ = p.listener.Close()
+	_ = p.lead("") // nobody can be dialled there
+	p.running.Wait()
+}
+
+// serve accepts connections until the listener is closed.
+func (p *proxy) serve() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		if !p.connect(client) {
+			_ = client.Close()
+		}
+	}
+}
+
+// connect joins a client to its node. It reports false if the node is down, or if the proxy
+// leads elsewhere by now.
+func (p *proxy) connect(client net.Conn) bool {
+	to := p.current()
+	node, err := net.Dial("tcp", to.addr)
+	if err != nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.upstream != to {
+		_ = node.Close()
+		return false
+	}
+	p.open[client], p.open[node] = struct{}{}, struct{}{}
+	p.carry(client, node, p.requests)
+	p.carry(node, client, p.replies)
+	return true
+}
+
+// carry starts what carries one direction of a connection: what from says passes the toxic on
+// its way to the other end. So does the end, which closes that other end.
+func (p *proxy) carry(from, to net.Conn, toxic toxics.Toxic) {
+	in, out := make(chan *stream.StreamChunk), make(chan *stream.StreamChunk)
+	p.running.Go(func() {
+		w := stream.NewChanWriter(in)
+		_, _ = io.Copy(w, from)
+		_ = w.Close()
+	})
+	p.running.Go(func() { toxic.Pipe(toxics.NewToxicStub(in, out)) })
+	p.running.Go(func() {
+		_, _ = io.Copy(to, stream.NewChanReader(out))
+		_ = to.Close()
+		p.mu.Lock()
+		delete(p.open, to)
+		p.mu.Unlock()
+		drain(out)
+	})
 }

@@ -360,3 +360,32 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		})
 	}
 }
+
+// A proxy that is led elsewhere keeps its address, ends its connections, and delivers what it
+// has held back to nobody.
+func TestLeadElsewhere(t *testing.T) {
+	before, after := startEcho(t), startEcho(t)
+	n := networks["proxies"](t, 1, "", before)
+	defer n.Close()
+	l := n.Link(1, 1)
+	held, addr := dial(t, l), l.Addr()
+	l.Requests.Impose(1, cut)
+	say(t, held, "held")
+	mustHearNothing(t, held)
+	if err := l.Lead(after.addr()); err != nil {
+		t.Fatal(err)
+	}
+	_ = held.SetReadDeadline(time.Now().Add(patience))
+	if _, err := held.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("got %v, want the end of the connection", err)
+	}
+	l.Requests.Lift(1)
+	if l.Addr() != addr {
+		t.Errorf("the proxy has moved from %s to %s", addr, l.Addr())
+	}
+	say(t, dial(t, l), "new")
+	after.hears(t)
+	if before.heard() != "" || after.heard() != "new" {
+		t.Errorf("the first server has heard %q, the second %q", before.heard(), after.heard())
+	}
+}

@@ -72,7 +72,7 @@ func checkAddrs(addrs []string) error {
 }
 
 func (n *Nodes) node(number int, addr string, opts Options) *node {
-	options := opts.redis(addr)
+	options := clientOptions(opts, addr)
 	handshaker := newHandshaker(number, opts, n.identities)
 	options.Dialer = newDialer(opts, opts.tls(number-1), handshaker, n.life, &n.dials).open
 	return newNode(n, number, redis.NewClient(options), opts)

@@ -108,8 +108,10 @@ func (o Options) tls(node int) *tls.Config {
 	return config
 }
 
-// redis returns the options of the client of one node, without its dialer.
-func (o Options) redis(addr string) *redis.Options {
+// clientOptions returns the options of the client of one node, without its dialer. It is no
+// method: who compiles against Options would compile parts of go-redis again, which takes
+// seconds.
+func clientOptions(o Options, addr string) *redis.Options {
 	return &redis.Options{
 		Addr: addr, // user, password and database are those of our own handshake
 

@@ -6,8 +6,6 @@ import (
 	"math"
 	"unicode"
 	"unicode/utf8"
-
-	"gonum.org/v1/plot/font"
 )
 
 // ErrEmpty is returned of a chart in which there is nothing to draw.
@@ -65,7 +63,7 @@ func printable(text string) error {
 	if !utf8.ValidString(text) {
 		return fmt.Errorf("the text %q is not UTF-8", text)
 	}
-	face := font.DefaultCache.Lookup(letters(textSize).Font, textSize).Face
+	face := fonts().Lookup(letters(textSize).Font, textSize).Face
 	for _, r := range text {
 		if glyph, err := face.GlyphIndex(nil, r); err != nil || glyph == 0 || unicode.IsControl(r) {
 			return fmt.Errorf("the text %q has the character %q (%U), which cannot be drawn", text, r, r)

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -132,16 +131,16 @@ func (c Curve) joined() bool    { return len(c.Points) > 1 && len(c.Formula) == 
 
 // band fills the intervals of a crowded curve.
 func (c Curve) band(l look) layer {
-	return func(canvas draw.Canvas, p *plot.Plot) {
+	return func(canvas draw.Canvas, f *figure) {
 		if !c.crowded() || !c.intervals() {
 			return
 		}
 		var around []vg.Point
 		for _, v := range c.Points {
-			around = append(around, at(canvas, p, XY{v.X, v.Hi}))
+			around = append(around, f.at(canvas, XY{v.X, v.Hi}))
 		}
 		for _, v := range slices.Backward(c.Points) {
-			around = append(around, at(canvas, p, XY{v.X, v.Lo}))
+			around = append(around, f.at(canvas, XY{v.X, v.Lo}))
 		}
 		canvas.FillPolygon(wash(l.color, 0x38), around)
 	}
@@ -149,7 +148,7 @@ func (c Curve) band(l look) layer {
 
 // lines draws the formula, or joins the points.
 func (c Curve) lines(l look) layer {
-	return func(canvas draw.Canvas, p *plot.Plot) {
+	return func(canvas draw.Canvas, f *figure) {
 		style, corners := l.line(1.4), c.Formula
 		if c.joined() {
 			style.Width, corners = 0.9, nil
@@ -159,7 +158,7 @@ func (c Curve) lines(l look) layer {
 		}
 		var line []vg.Point
 		for _, v := range corners {
-			line = append(line, at(canvas, p, v))
+			line = append(line, f.at(canvas, v))
 		}
 		if len(line) > 1 {
 			canvas.StrokeLines(style, line)
@@ -172,13 +171,13 @@ const capWidth = 2.5
 
 // bars draws the interval of each point.
 func (c Curve) bars(l look) layer {
-	return func(canvas draw.Canvas, p *plot.Plot) {
+	return func(canvas draw.Canvas, f *figure) {
 		if c.crowded() {
 			return
 		}
 		for _, v := range c.Points {
 			if v.wide() {
-				low, high := at(canvas, p, XY{v.X, v.Lo}), at(canvas, p, XY{v.X, v.Hi})
+				low, high := f.at(canvas, XY{v.X, v.Lo}), f.at(canvas, XY{v.X, v.Hi})
 				drawBar(canvas, l.color, low, high)
 			}
 		}
@@ -207,20 +206,12 @@ func (c Curve) glyph(l look) draw.GlyphStyle {
 
 // markers draws the points.
 func (c Curve) markers(l look) layer {
-	return func(canvas draw.Canvas, p *plot.Plot) {
+	return func(canvas draw.Canvas, f *figure) {
 		for _, v := range c.Points {
-			canvas.DrawGlyph(c.glyph(l), at(canvas, p, XY{v.X, v.Y}))
+			canvas.DrawGlyph(c.glyph(l), f.at(canvas, XY{v.X, v.Y}))
 		}
 	}
 }
-
-// at is where a value is on the canvas; what lies outside, as the low end of an interval
-// on a logarithmic axis, is at the edge.
-func at(c draw.Canvas, p *plot.Plot, v XY) vg.Point {
-	return vg.Point{X: c.X(within(p.X, v.X)), Y: c.Y(within(p.Y, v.Y))}
-}
-
-func within(a plot.Axis, v float64) float64 { return a.Norm(min(max(v, a.Min), a.Max)) }
 
 // entries is the legend: the curves, and then what their parts mean.
 func (c Curves) entries() (list []entry) {
@@ -239,13 +230,13 @@ func (c Curves) entries() (list []entry) {
 		formulas = formulas || len(one.Formula) > 0 && len(one.Points) > 0
 	}
 	if bars {
-		list = append(list, entry{name: cmp.Or(c.Interval, "interval"), key: true, thumbs: []plot.Thumbnailer{barSample}})
+		list = append(list, entry{name: cmp.Or(c.Interval, "interval"), key: true, thumbs: []thumb{barSample}})
 	}
 	if bands {
-		list = append(list, entry{name: cmp.Or(c.Interval, "interval"), key: true, thumbs: []plot.Thumbnailer{bandSample}})
+		list = append(list, entry{name: cmp.Or(c.Interval, "interval"), key: true, thumbs: []thumb{bandSample}})
 	}
 	if formulas {
-		list = append(list, entry{name: cmp.Or(c.Formula, "formula"), key: true, thumbs: []plot.Thumbnailer{sample(draw.LineStyle{Color: faint, Width: 1.4})}})
+		list = append(list, entry{name: cmp.Or(c.Formula, "formula"), key: true, thumbs: []thumb{sample(draw.LineStyle{Color: faint, Width: 1.4})}})
 	}
 	return list
 }

@@ -5,7 +5,6 @@ import (
 	"image/color"
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -72,14 +71,17 @@ func (f *figure) draw(c draw.Canvas) error {
 		c = draw.Crop(c, 0, -f.bar.width(), 0, 0)
 	}
 	c = draw.Crop(c, besideAxis, 0, besideAxis, 0)
-	p := f.plot()
-	flags, rows := hoist(f.marks, f.x, p.DataCanvas(c))
+	flags, rows := hoist(f.marks, f.x, f.inside(c))
 	c.Max.Y -= vg.Length(rows) * markHeight
-	data := p.DataCanvas(c) // as wide as before
+	data := f.inside(c) // as wide as before
 	if data.Max.Y-data.Min.Y < least || data.Max.X-data.Min.X < least {
 		return fmt.Errorf("title, legend and labels leave no room for the data: %d entries and %d marks are too many, or their texts too long", len(f.legend), len(f.marks))
 	}
-	p.Draw(c)
+	f.drawAxes(data)
+	f.drawLines(data)
+	for _, l := range f.layers {
+		l(data, f)
+	}
 	frame(data)
 	drawFlags(flags, data)
 	f.drawLabels(data, c)
@@ -104,29 +106,7 @@ func (f *figure) drawTitle(c draw.Canvas) draw.Canvas {
 	return c
 }
 
-// plot is the library's part: axes, grid, data.
-func (f *figure) plot() *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = nil
-	f.x.axis(&p.X)
-	f.y.axis(&p.Y)
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Padding = 0
-		a.Tick.Length = 4
-		a.Width = 0 // the frame has it
-		a.Tick.Width, a.Tick.Color = 0.75, ink
-	}
-	p.X.Tick.Label = aligned(letters(textSize), draw.XCenter, draw.YTop)
-	p.Y.Tick.Label = aligned(letters(textSize), draw.XRight, draw.YCenter)
-	p.Add(layer(grid), layer(f.lines))
-	for _, l := range f.layers {
-		p.Add(l)
-	}
-	return p
-}
-
-// drawLabels writes what the axes show beside them. The library would do it, but on a
-// logarithmic axis it takes the place of the label for another and leaves room for that.
+// drawLabels writes beside the axes what they show.
 func (f *figure) drawLabels(data, c draw.Canvas) {
 	style := letters(labelSize)
 	write(c, style, data.Center().X, c.Min.Y-besideAxis+3, draw.XCenter, f.x.label())
@@ -140,31 +120,12 @@ func aligned(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
 	return s
 }
 
-// layer is a function as a plotter. It has no range and no boxes, by which the library
-// would make the axes wider: the scales have already made room.
-type layer func(draw.Canvas, *plot.Plot)
+// layer draws a part of the data.
+type layer func(c draw.Canvas, f *figure)
 
-func (l layer) Plot(c draw.Canvas, p *plot.Plot) { l(c, p) }
-
-// grid draws a line for each tick that has a number.
-func grid(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	s := draw.LineStyle{Color: rule, Width: 0.5}
-	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		if !t.IsMinor() {
-			c.StrokeLine2(s, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
-		}
-	}
-	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		if !t.IsMinor() {
-			c.StrokeLine2(s, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
-		}
-	}
-}
-
-// frame closes the box of which the axes are two sides.
+// frame draws a box around what is on the canvas.
 func frame(c draw.Canvas) {
-	c.StrokeLines(draw.LineStyle{Color: ink, Width: 0.75}, []vg.Point{
+	c.StrokeLines(axisLine, []vg.Point{
 		c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}, c.Min,
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -90,10 +89,10 @@ func (f Front) best() (list []Setting) {
 
 var joined = draw.LineStyle{Color: hues[0], Width: 1.4}
 
-func (f Front) join(c draw.Canvas, p *plot.Plot) {
+func (f Front) join(c draw.Canvas, fig *figure) {
 	var line []vg.Point
 	for _, s := range f.best() {
-		line = append(line, at(c, p, XY{s.X, s.Y}))
+		line = append(line, fig.at(c, XY{s.X, s.Y}))
 	}
 	if len(line) > 1 {
 		c.StrokeLines(joined, line)
@@ -124,26 +123,26 @@ func (f Front) byWeight() []Setting {
 	return list
 }
 
-func (f Front) dots(c draw.Canvas, p *plot.Plot) {
+func (f Front) dots(c draw.Canvas, fig *figure) {
 	for _, s := range f.byWeight() {
-		c.DrawGlyph(s.glyph(), at(c, p, XY{s.X, s.Y}))
+		c.DrawGlyph(s.glyph(), fig.at(c, XY{s.X, s.Y}))
 	}
 }
 
 // labels writes the labels where they cover neither points nor lines nor each other, the
 // most important first.
-func (f Front) labels(c draw.Canvas, p *plot.Plot) {
+func (f Front) labels(c draw.Canvas, fig *figure) {
 	room := room{bounds: c.Rectangle}
 	for _, s := range f.Settings {
-		room.dot(at(c, p, XY{s.X, s.Y}), s.glyph().Radius+1)
+		room.dot(fig.at(c, XY{s.X, s.Y}), s.glyph().Radius+1)
 	}
 	line := f.best()
 	for i := 1; i < len(line); i++ {
-		room.line(at(c, p, XY{line[i-1].X, line[i-1].Y}), at(c, p, XY{line[i].X, line[i].Y}))
+		room.line(fig.at(c, XY{line[i-1].X, line[i-1].Y}), fig.at(c, XY{line[i].X, line[i].Y}))
 	}
 	for _, s := range slices.Backward(f.byWeight()) {
 		if s.Label != "" {
-			room.label(c, s.Label, at(c, p, XY{s.X, s.Y}), s.glyph().Radius)
+			room.label(c, s.Label, fig.at(c, XY{s.X, s.Y}), s.glyph().Radius)
 		}
 	}
 }
@@ -153,13 +152,13 @@ func (f Front) entries() (list []entry) {
 		return slices.ContainsFunc(f.Settings, func(s Setting) bool { return s.glyph() == g })
 	}
 	if has(recommended) {
-		list = append(list, entry{name: "recommended", thumbs: []plot.Thumbnailer{dot(recommended)}})
+		list = append(list, entry{name: "recommended", thumbs: []thumb{dot(recommended)}})
 	}
 	if has(best) {
-		list = append(list, entry{name: "Pareto front", thumbs: []plot.Thumbnailer{sample(joined), dot(best)}})
+		list = append(list, entry{name: "Pareto front", thumbs: []thumb{sample(joined), dot(best)}})
 	}
 	if has(beaten) {
-		list = append(list, entry{name: "beaten by another", thumbs: []plot.Thumbnailer{dot(beaten)}})
+		list = append(list, entry{name: "beaten by another", thumbs: []thumb{dot(beaten)}})
 	}
 	return list
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -56,7 +55,7 @@ func (h HeatMap) figure() (*figure, error) {
 	if f.y, err = y.tight(rows); err != nil {
 		return nil, err
 	}
-	f.layers = []layer{func(c draw.Canvas, p *plot.Plot) { h.cells(c, p, columns, rows) }, h.line}
+	f.layers = []layer{func(c draw.Canvas, f *figure) { h.cells(c, f, columns, rows) }, h.line}
 	f.legend = h.entries()
 	return f, nil
 }
@@ -116,8 +115,8 @@ func (a Axis) edges(places []float64) ([]float64, error) {
 }
 
 // cells fills a rectangle for each value.
-func (h HeatMap) cells(c draw.Canvas, p *plot.Plot, columns, rows []float64) {
-	x, y := p.Transforms(&c)
+func (h HeatMap) cells(c draw.Canvas, f *figure, columns, rows []float64) {
+	x, y := f.places(c)
 	for j, row := range h.Values {
 		for i, v := range row {
 			cell(c, v, vg.Point{X: x(columns[i]), Y: y(rows[j])}, vg.Point{X: x(columns[i+1]), Y: y(rows[j+1])})
@@ -155,8 +154,8 @@ func blank(c *draw.Canvas, corners []vg.Point) {
 
 // line draws the line over the cells, as far as it is on the map, with a white rim that
 // parts it from whatever colour is beneath.
-func (h HeatMap) line(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+func (h HeatMap) line(c draw.Canvas, f *figure) {
+	x, y := f.places(c)
 	var corners []vg.Point
 	for _, v := range h.Line {
 		corners = append(corners, vg.Point{X: x(v.X), Y: y(v.Y)})
@@ -174,16 +173,16 @@ var overMap = []draw.LineStyle{
 
 func (h HeatMap) entries() (list []entry) {
 	if len(h.Line) > 0 {
-		list = append(list, entry{name: h.LineName, thumbs: []plot.Thumbnailer{sample(overMap[0]), sample(overMap[1])}})
+		list = append(list, entry{name: h.LineName, thumbs: []thumb{sample(overMap[0]), sample(overMap[1])}})
 	}
 	has := func(is func(float64) bool) bool {
 		return slices.ContainsFunc(h.Values, func(row []float64) bool { return slices.ContainsFunc(row, is) })
 	}
 	if has(func(v float64) bool { return v == 0 }) {
-		list = append(list, entry{name: cmp.Or(h.Zero, "none seen"), thumbs: []plot.Thumbnailer{patch(blank)}})
+		list = append(list, entry{name: cmp.Or(h.Zero, "none seen"), thumbs: []thumb{patch(blank)}})
 	}
 	if has(math.IsNaN) {
-		list = append(list, entry{name: "not measured", thumbs: []plot.Thumbnailer{patch(hatch)}})
+		list = append(list, entry{name: "not measured", thumbs: []thumb{patch(hatch)}})
 	}
 	return list
 }

@@ -31,17 +31,17 @@ func TestTicks(t *testing.T) {
 		n, last := 0, math.Inf(-1)
 		for _, tick := range s.ticks() {
 			slack := 1e-6 * (s.max - s.min)
-			if tick.Value < s.min-slack || tick.Value > s.max+slack || tick.Value <= last {
-				t.Fatalf("%v after %v, from %v to %v", tick.Value, last, s.min, s.max)
+			if tick.value < s.min-slack || tick.value > s.max+slack || tick.value <= last {
+				t.Fatalf("%v after %v, from %v to %v", tick.value, last, s.min, s.max)
 			}
-			last = tick.Value
-			if tick.IsMinor() {
+			last = tick.value
+			if tick.label == "" {
 				continue
 			}
 			n++
-			v, err := strconv.ParseFloat(strings.ReplaceAll(tick.Label, "\u2212", "-"), 64)
-			if err != nil || math.Abs(v-tick.Value) > 1e-3*math.Abs(tick.Value)+slack {
-				t.Fatalf("%q stands at %v", tick.Label, tick.Value)
+			v, err := strconv.ParseFloat(strings.ReplaceAll(tick.label, "\u2212", "-"), 64)
+			if err != nil || math.Abs(v-tick.value) > 1e-3*math.Abs(tick.value)+slack {
+				t.Fatalf("%q stands at %v", tick.label, tick.value)
 			}
 		}
 		if n < 2 || n > 12 {
@@ -74,8 +74,8 @@ func TestRoundTicks(t *testing.T) {
 		}
 		var got []string
 		for _, tick := range s.ticks() {
-			if !tick.IsMinor() {
-				got = append(got, tick.Label)
+			if tick.label != "" {
+				got = append(got, tick.label)
 			}
 		}
 		if got := strings.Join(got, " "); got != of.want {

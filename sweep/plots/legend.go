@@ -3,7 +3,6 @@ package plots
 import (
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -15,7 +14,7 @@ import (
 type entry struct {
 	name   string
 	key    bool
-	thumbs []plot.Thumbnailer
+	thumbs []thumb
 	end    *XY
 }
 
@@ -63,15 +62,13 @@ func (e entry) draw(c draw.Canvas, at vg.Point) {
 	small := c
 	small.Rectangle = vg.Rectangle{Min: at, Max: at.Add(vg.Point{X: thumbWidth, Y: entryHeight})}
 	for _, t := range e.thumbs {
-		t.Thumbnail(&small)
+		t(&small)
 	}
 	write(c, letters(textSize), small.Max.X+5, small.Center().Y-0.35*textSize, draw.XLeft, e.name)
 }
 
-// thumb is a function as a picture in the legend.
+// thumb draws a picture in the legend.
 type thumb func(*draw.Canvas)
-
-func (t thumb) Thumbnail(c *draw.Canvas) { t(c) }
 
 // sample draws a line of a style.
 func sample(s draw.LineStyle) thumb {

@@ -5,7 +5,6 @@ import (
 	"image/color"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -63,11 +62,11 @@ func hoist(marks []Mark, x scale, data draw.Canvas) (flags []flag, rows int) {
 
 var markLine = draw.LineStyle{Color: faint, Width: 1, Dashes: []vg.Length{4, 2}}
 
-// lines draws those of the marks, below the data.
-func (f *figure) lines(c draw.Canvas, p *plot.Plot) {
-	x, _ := p.Transforms(&c)
+// drawLines draws those of the marks, below the data.
+func (f *figure) drawLines(data draw.Canvas) {
 	for _, m := range f.marks {
-		c.StrokeLine2(markLine, x(m.X), c.Min.Y, x(m.X), c.Max.Y)
+		x := data.X(f.x.norm(m.X))
+		data.StrokeLine2(markLine, x, data.Min.Y, x, data.Max.Y)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"gonum.org/v1/plot"
 )
 
 // scale is an axis with the range that it shows.
@@ -69,37 +67,28 @@ func around(v float64, log bool) (low, high float64) {
 	return v - math.Abs(v)/2, v + math.Abs(v)/2
 }
 
-// axis makes the library's axis as the scale has it.
-func (s scale) axis(a *plot.Axis) {
-	a.Min, a.Max = s.min, s.max
-	if s.Log {
-		a.Scale = plot.LogScale{}
-	}
-	a.Tick.Marker = plot.ConstantTicks(s.ticks())
-}
-
 // wanted is how many ticks with a number an axis has, more or less.
 const wanted = 8
 
 // ticks are round numbers within the range; those without a label are short.
-func (s scale) ticks() []plot.Tick {
+func (s scale) ticks() []tick {
 	if s.Log {
 		if ticks := decades(s.min, s.max); labelled(ticks) >= 2 {
 			return ticks
 		}
 	}
 	step := round((s.max - s.min) / wanted)
-	var ticks []plot.Tick
+	var ticks []tick
 	first := math.Ceil(s.min/step - 1e-9)
 	for i := first; i <= math.Floor(s.max/step+1e-9); i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: number(i*step, step)})
+		ticks = append(ticks, tick{i * step, number(i*step, step)})
 	}
 	return ticks
 }
 
-func labelled(ticks []plot.Tick) (n int) {
+func labelled(ticks []tick) (n int) {
 	for _, t := range ticks {
-		if !t.IsMinor() {
+		if t.label != "" {
 			n++
 		}
 	}
@@ -136,7 +125,7 @@ func minus(number string) string { return strings.ReplaceAll(number, "-", "\u221
 
 // decades are the ticks of a logarithmic axis: powers of ten, and over few of them twice
 // and five times these; where they are many not every one has its number.
-func decades(from, to float64) (ticks []plot.Tick) {
+func decades(from, to float64) (ticks []tick) {
 	low, high := int(math.Floor(math.Log10(from))), int(math.Ceil(math.Log10(to)))
 	every := 1 + (high-low)/(wanted+1)
 	long := low < -4 || high > 7
@@ -146,11 +135,11 @@ func decades(from, to float64) (ticks []plot.Tick) {
 			if v < from*(1-1e-9) || v > to*(1+1e-9) {
 				continue
 			}
-			t := plot.Tick{Value: v}
+			t := tick{value: v}
 			if m == 1 && e%every == 0 || high-low <= 2 && (m == 2 || m == 5) {
-				t.Label = power(m, e, long)
+				t.label = power(m, e, long)
 			}
-			if t.Label != "" || every == 1 {
+			if t.label != "" || every == 1 {
 				ticks = append(ticks, t)
 			}
 		}
@@ -173,3 +162,6 @@ func (s scale) norm(v float64) float64 {
 	}
 	return (v - s.min) / (s.max - s.min)
 }
+
+// within is the same, at an end of the axis for what lies beyond it.
+func (s scale) within(v float64) float64 { return s.norm(min(max(v, s.min), s.max)) }

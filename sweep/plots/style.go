@@ -3,8 +3,11 @@ package plots
 import (
 	"image/color"
 	"math"
+	"sync"
 
-	"gonum.org/v1/plot"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	"golang.org/x/image/font/opentype"
+
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -117,13 +120,25 @@ const (
 	textSize  = 10
 )
 
+// typeface is the one font of all pictures. The library's own collection has twelve, and
+// brings all of them.
+var typeface = font.Font{Typeface: "Liberation", Variant: "Sans"}
+
+var fonts = sync.OnceValue(func() *font.Cache {
+	face, err := opentype.Parse(liberationsansregular.TTF)
+	if err != nil {
+		panic(err) // it is compiled in
+	}
+	return font.NewCache(font.Collection{{Font: typeface, Face: face}})
+})
+
 // letters is how text of a size is set. Its place is the base line: what the library
 // calls the bottom depends on the font.
 func letters(size vg.Length) text.Style {
 	return text.Style{
 		Color:   ink,
-		Font:    font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size),
-		Handler: plot.DefaultTextHandler,
+		Font:    font.From(typeface, size),
+		Handler: text.Plain{Fonts: fonts()},
 	}
 }
 
