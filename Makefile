@@ -69,8 +69,8 @@ FLAKE_RUNS ?= 30
 FLAKE_BUDGET ?= 0
 FLAKE_ABREAST ?= 2
 flake: export GOGC ?= 800
-flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); goes on where it was stopped (PACKAGES='./locks ./cluster/...': those alone); docs/flake.md is committed
-	$(GO) run -pgo=off ./internal/flake -page docs/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)' \
+flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); goes on where it was stopped (PACKAGES='./locks ./cluster/...': those alone); docs/evidence/flake.md is committed
+	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)' \
 		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
 bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
@@ -98,10 +98,10 @@ lint-all: ## and golangci-lint, by .golangci.yml (a minute; the first time 5, to
 bench: ## run the benchmarks
 	$(GO) test -pgo=$(CURDIR)/cmd/lockstorm/default.pgo -run '^$$' -bench . ./...
 
-bench-locks: deps ## measure this lock beside others on the same servers (11 minutes, on a machine that does nothing else); docs/bench.md and tables in README are committed
+bench-locks: deps ## measure this lock beside others on the same servers (11 minutes, on a machine that does nothing else); docs/evidence/bench.md and tables in README are committed
 	sh scripts/bench-locks.sh
 
-scoreboard: deps ## put redsync, redislock and rueidislock into storms beside this lock (11 minutes); docs/scoreboard.md and the witnesses in bench/locks/testdata are committed
+scoreboard: deps ## put redsync, redislock and rueidislock into storms beside this lock (11 minutes); docs/evidence/scoreboard.md and the witnesses in bench/locks/testdata are committed
 	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
 
 pgo: ## renew the profile by which the compiler optimises the command
@@ -110,24 +110,24 @@ pgo: ## renew the profile by which the compiler optimises the command
 	cd cmd/lockstorm && $(GO) tool pprof -proto storm.pgo checker.pgo >default.pgo && rm storm.pgo checker.pgo
 
 speed: speed-checker ## measure the simulator and the checker; their output is committed
-	sh scripts/speed.sh simulator >docs/speed.md.new && mv docs/speed.md.new docs/speed.md
+	sh scripts/speed.sh simulator >docs/evidence/speed.md.new && mv docs/evidence/speed.md.new docs/evidence/speed.md
 
 speed-checker: ## measure the checker alone (3 minutes, 6 GB)
-	sh scripts/speed.sh checker >docs/checker-speed.md.new && mv docs/checker-speed.md.new docs/checker-speed.md
+	sh scripts/speed.sh checker >docs/evidence/checker-speed.md.new && mv docs/evidence/checker-speed.md.new docs/evidence/checker-speed.md
 
 reference: ## run the debate and the comparison again (a minute); results/reference, docs and README are committed
 	sh scripts/reference.sh
 
-measurements: deps ## measure all sweeps (half an hour; goes on where it was stopped); results/reference, results/process and docs/measurements.md are committed
+measurements: deps ## measure all sweeps (half an hour; goes on where it was stopped); results/reference, results/process and docs/evidence/measurements.md are committed
 	sh scripts/measurements.sh
 
-agreement: deps ## run the debate on real servers (process 5 minutes, container 12, on a machine that does nothing else; BACKENDS=container: on containers alone; ROWS=calm: that row alone); results/process, results/container and docs/agreement.md are committed
+agreement: deps ## run the debate on real servers (process 5 minutes, container 12, on a machine that does nothing else; BACKENDS=container: on containers alone; ROWS=calm: that row alone); results/process, results/container and docs/evidence/agreement.md are committed
 	sh scripts/agreement.sh
 
-hunt: ## hunt what the debate shows without its plans, fifty times a row (9 minutes); docs/hunt.md is committed
+hunt: ## hunt what the debate shows without its plans, fifty times a row (9 minutes); docs/evidence/hunt.md is committed
 	sh scripts/hunt.sh
 
-mutants: ## plant all defects and hunt them (10 minutes); docs/mutants.md and the table in README are committed
+mutants: ## plant all defects and hunt them (10 minutes); docs/evidence/mutants.md and the table in README are committed
 	sh scripts/mutants.sh
 
 campaign: deps ## what takes longer than a test may; its output is committed

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the debate on real servers, of each kind that this machine can run or those that
-# BACKENDS names, and renews results/<backend> and docs/agreement.md: of the others what was
+# BACKENDS names, and renews results/<backend> and docs/evidence/agreement.md: of the others what was
 # found before counts. ROWS names rows that alone are run again. A difference to the simulator of which no reason
 # is known (scenarios/differences.go) ends it, and nothing is renewed.
 set -eu
@@ -36,4 +36,4 @@ lockstorm agreement "$@" --format markdown >"$work/agreement.md" || { lockstorm 
 for backend in process container; do
 	test ! -d "$work/results/$backend" || { mkdir -p results/$backend && cp "$work/results/$backend/debate.json" results/$backend/; }
 done
-cp "$work/agreement.md" docs/agreement.md
+cp "$work/agreement.md" docs/evidence/agreement.md

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures the locks of bench/speed against each other, so many rounds (6), and renews
-# docs/bench.md and the tables in README.md. Somebody else's work on the machine shows as
+# docs/evidence/bench.md and the tables in README.md. Somebody else's work on the machine shows as
 # wide intervals.
 set -eu
 
@@ -45,7 +45,7 @@ version() { (cd bench && go list -m -f '{{.Path}} {{.Version}}' "$1"); }
 	echo
 	cat "$work/long"
 } >"$work/bench.md"
-cp "$work/bench.md" docs/bench.md
+cp "$work/bench.md" docs/evidence/bench.md
 
 # What stands between the markers is replaced.
 sed -e '/^<!-- locks -->$/,/^<!-- \/locks -->$/{//!d;}' -e "/^<!-- locks -->\$/r $work/short" README.md >"$work/README.md"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What takes longer than a test may. Its output, docs/campaign.md, is committed.
+# What takes longer than a test may. Its output, docs/evidence/campaign.md, is committed.
 set -eu
 
-out=$PWD/docs/campaign.md
+out=$PWD/docs/evidence/campaign.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p docs

@@ -1,6 +1,6 @@
 #!/bin/sh
 # How long hunts take to find what the rows of the debate show, without their plans, and
-# what finds are shrunk to. The tables in docs/hunt.md, which is committed, are replaced. A
+# what finds are shrunk to. The tables in docs/evidence/hunt.md, which is committed, are replaced. A
 # row that is not found by every hunt does not end this: the table says so.
 set -eu
 
@@ -31,6 +31,6 @@ go test ./hunt/trophy -run TestFindsAreShrunkToAStory -count=1 -timeout 0 -args 
 
 # What stands between the markers is replaced.
 sed -e '/^<!-- hunt -->$/,/^<!-- \/hunt -->$/{//!d;}' -e "/^<!-- hunt -->\$/r $work/table" \
-	-e '/^<!-- shrinking -->$/,/^<!-- \/shrinking -->$/{//!d;}' -e "/^<!-- shrinking -->\$/r $work/shrunk" docs/hunt.md >"$work/hunt.md"
-cp "$work/hunt.md" docs/hunt.md
+	-e '/^<!-- shrinking -->$/,/^<!-- \/shrinking -->$/{//!d;}' -e "/^<!-- shrinking -->\$/r $work/shrunk" docs/evidence/hunt.md >"$work/hunt.md"
+cp "$work/hunt.md" docs/evidence/hunt.md
 exit "$code"

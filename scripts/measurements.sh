@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures all sweeps, and on real servers what can be measured there, and renews
-# results/reference/SWEEP, results/process/SWEEP and docs/measurements.md. It goes on where
+# results/reference/SWEEP, results/process/SWEEP and docs/evidence/measurements.md. It goes on where
 # it was stopped: what is measured stands in measurements/ until all is. A formula that
 # does not fit ends it, and nothing is renewed.
 set -eu
@@ -28,7 +28,7 @@ measure reference drift-edge --runs 9604
 measure reference restart-delay-reference --runs 20
 measure process restart-delay-reference --runs 3 --backend process
 
-cp docs/measurements.md "$work/page"
+cp docs/evidence/measurements.md "$work/page"
 for dir in measurements/*/*; do
 	into=results/${dir#measurements/}
 	rm -rf "$into" && mkdir -p "$into"
@@ -39,5 +39,5 @@ for dir in measurements/*/*; do
 	sed -e "\\|^<!-- $name -->\$|,\\|^<!-- /$name -->\$|{//!d;}" -e "\\|^<!-- $name -->\$|r $work/lines" "$work/page" >"$work/page.new"
 	mv "$work/page.new" "$work/page"
 done
-cp "$work/page" docs/measurements.md
+cp "$work/page" docs/evidence/measurements.md
 rm -rf measurements

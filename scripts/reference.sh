@@ -14,8 +14,8 @@ lockstorm compare --save "$work/reference" >"$work/said" || { cat "$work/said"; 
 mkdir -p results/reference
 cp "$work"/reference/*.json results/reference/
 
-lockstorm debate --from results/reference --format markdown >docs/debate.md
-lockstorm compare --from results/reference --format markdown >docs/compare.md
+lockstorm debate --from results/reference --format markdown >docs/evidence/debate.md
+lockstorm compare --from results/reference --format markdown >docs/evidence/compare.md
 lockstorm debate --from results/reference --format markdown --short >"$work/table"
 
 # What stands between the markers is replaced.

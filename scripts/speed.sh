@@ -1,6 +1,6 @@
 #!/bin/sh
-# How fast a part is, and where its time goes: prints docs/speed.md of the simulator, or
-# docs/checker-speed.md of the checker.
+# How fast a part is, and where its time goes: prints docs/evidence/speed.md of the simulator, or
+# docs/evidence/checker-speed.md of the checker.
 set -eu
 
 machine="with $(go env GOVERSION) on $(nproc) shared cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))"

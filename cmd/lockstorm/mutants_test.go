@@ -78,7 +78,7 @@ func TestPagesTellOfAllMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range []string{readme, "../../docs/mutants.md"} {
+	for _, page := range []string{readme, "../../docs/evidence/mutants.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -62,10 +62,10 @@ func TestAgreementIsOfWhatIsStored(t *testing.T) {
 			args = append(args, dir)
 		}
 	}
-	const page = "../../docs/agreement.md"
+	const page = "../../docs/evidence/agreement.md"
 	if len(args) == 2 {
 		if _, err := os.Stat(page); err == nil {
-			t.Error("docs/agreement.md is of debates that are not stored")
+			t.Error("docs/evidence/agreement.md is of debates that are not stored")
 		}
 		return
 	}
@@ -80,7 +80,7 @@ func TestAgreementIsOfWhatIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := goldentest.Difference(string(have), should); text != "" {
-		t.Errorf(`docs/agreement.md is not what the stored results give, %s; renew it with "make agreement"`, text)
+		t.Errorf(`docs/evidence/agreement.md is not what the stored results give, %s; renew it with "make agreement"`, text)
 	}
 }
 
@@ -106,8 +106,8 @@ func TestPagesAreOfTheReference(t *testing.T) {
 			t.Errorf("%s is not what the stored results give, %s%s", what, text, renew)
 		}
 	}
-	same("docs/debate.md", read("../../docs/debate.md"), printed("debate"))
-	same("docs/compare.md", read("../../docs/compare.md"), printed("compare"))
+	same("docs/evidence/debate.md", read("../../docs/evidence/debate.md"), printed("debate"))
+	same("docs/evidence/compare.md", read("../../docs/evidence/compare.md"), printed("compare"))
 	_, rest, begun := strings.Cut(read("../../README.md"), "<!-- debate -->\n")
 	table, _, ended := strings.Cut(rest, "<!-- /debate -->\n")
 	if !begun || !ended {
