@@ -73,7 +73,7 @@ flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLA
 	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)' \
 		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
-bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
+bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
 	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./report/github ./report/sequence ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
 
@@ -98,7 +98,7 @@ lint-all: ## and golangci-lint, by .golangci.yml (a minute; the first time 5, to
 bench: ## run the benchmarks
 	$(GO) test -pgo=$(CURDIR)/cmd/lockstorm/default.pgo -run '^$$' -bench . ./...
 
-bench-locks: deps ## measure this lock beside others on the same servers (11 minutes, on a machine that does nothing else); docs/evidence/bench.md and tables in README are committed
+bench-locks: deps ## measure this lock beside others on the same servers (11 minutes, on a machine that does nothing else); commit docs/evidence/bench.md and README.md
 	sh scripts/bench-locks.sh
 
 scoreboard: deps ## put redsync, redislock and rueidislock into storms beside this lock (11 minutes); docs/evidence/scoreboard.md and the witnesses in bench/locks/testdata are committed
@@ -115,7 +115,7 @@ speed: speed-checker ## measure the simulator and the checker; their output is c
 speed-checker: ## measure the checker alone (3 minutes, 6 GB)
 	sh scripts/speed.sh checker >docs/evidence/checker-speed.md.new && mv docs/evidence/checker-speed.md.new docs/evidence/checker-speed.md
 
-reference: ## run the debate and the comparison again (a minute); results/reference, docs and README are committed
+reference: ## run the debate and the comparison again (a minute); commit results/reference, docs/evidence and README.md
 	sh scripts/reference.sh
 
 measurements: deps ## measure all sweeps (half an hour; goes on where it was stopped); results/reference, results/process and docs/evidence/measurements.md are committed
@@ -127,7 +127,7 @@ agreement: deps ## run the debate on real servers (process 5 minutes, container 
 hunt: ## hunt what the debate shows without its plans, fifty times a row (9 minutes); docs/evidence/hunt.md is committed
 	sh scripts/hunt.sh
 
-mutants: ## plant all defects and hunt them (10 minutes); docs/evidence/mutants.md and the table in README are committed
+mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/mutants.md
 	sh scripts/mutants.sh
 
 campaign: deps ## what takes longer than a test may; its output is committed

@@ -16,8 +16,10 @@ cp "$work"/reference/*.json results/reference/
 
 lockstorm debate --from results/reference --format markdown >docs/evidence/debate.md
 lockstorm compare --from results/reference --format markdown >docs/evidence/compare.md
-lockstorm debate --from results/reference --format markdown --short >"$work/table"
 
-# What stands between the markers is replaced.
-sed -e '/^<!-- debate -->$/,/^<!-- \/debate -->$/{//!d;}' -e "/^<!-- debate -->\$/r $work/table" README.md >"$work/README.md"
+# README.md shows the rows that its marker names. The text between the markers is replaced.
+rows=$(sed -n 's/^<!-- debate \(.*\) -->$/\1/p' README.md)
+# shellcheck disable=SC2086 # rows are words
+lockstorm debate $rows --from results/reference --format markdown --short >"$work/table"
+sed -e '/^<!-- debate .* -->$/,/^<!-- \/debate -->$/{//!d;}' -e "/^<!-- debate .* -->\$/r $work/table" README.md >"$work/README.md"
 cp "$work/README.md" README.md

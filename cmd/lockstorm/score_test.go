@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Law: every word of the scores of hunts and mutants stands in the table of docs/evidence/hunt.md.
+// Law: every word of the scores of hunts and mutants stands in the table of docs/hunt.md.
 func TestWordsOfScoresAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/evidence/hunt.md")
+	page, err := os.ReadFile("../../docs/hunt.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func TestWordsOfScoresAreDocumented(t *testing.T) {
 	}
 	for w := range words {
 		if !strings.Contains(string(page), "`"+w+"`") {
-			t.Errorf("docs/evidence/hunt.md does not say what %q is", w)
+			t.Errorf("docs/hunt.md does not say what %q is", w)
 		}
 	}
 	if !words["run"] || !words["found_by"] || !words["outcome"] {
