@@ -1,7 +1,7 @@
 #!/bin/sh
-# Measures the locks of bench/speed against each other, so many rounds (6), and renews
-# docs/evidence/bench.md and the tables in README.md. Somebody else's work on the machine shows as
-# wide intervals.
+# Measures the locks of bench/speed against each other in N rounds (default 6), and renews
+# docs/evidence/bench.md and the table in README.md. Other work on the machine widens the
+# intervals.
 set -eu
 
 rounds=${1:-6}
@@ -9,8 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 (cd bench && go test -trimpath -c -o "$work/speed" ./speed && go build -trimpath -o "$work/tables" ./speed/tables)
 
-# Servers and proxies have the last processor for themselves and the clients the others, so
-# that who is measured never waits for the other, and who saves work is quicker for it.
+# Servers and proxies use the last processor, clients the others. So clients never wait for
+# a processor that a server uses, and a lock that saves work is faster.
 pin= on=
 how="servers, proxies and clients share $(nproc) processors"
 if [ "$(nproc)" -gt 1 ] && command -v taskset >"$work/taskset"; then
@@ -22,8 +22,8 @@ fi
 round=1
 while [ "$round" -le "$rounds" ]; do
 	echo "round $round of $rounds" >&2
-	# Each lock in each network has a process of its own: what one has left behind in the
-	# background, where a node did not answer, is no burden to the next.
+	# Each lock in each network runs in its own process, so that work left in the background
+	# for a silent node does not slow down the next lock.
 	"$work/tables" -lines >"$work/lines"
 	while read -r pattern; do
 		$pin "$work/speed" $on -test.run '^$' -test.bench "$pattern" -test.benchtime 500ms >>"$work/figures" 2>>"$work/said" ||
@@ -47,6 +47,6 @@ version() { (cd bench && go list -m -f '{{.Path}} {{.Version}}' "$1"); }
 } >"$work/bench.md"
 cp "$work/bench.md" docs/evidence/bench.md
 
-# What stands between the markers is replaced.
+# Replace the text between the markers.
 sed -e '/^<!-- locks -->$/,/^<!-- \/locks -->$/{//!d;}' -e "/^<!-- locks -->\$/r $work/short" README.md >"$work/README.md"
 cp "$work/README.md" README.md

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Renews the reference results and the pages that are made of them. A row or a lock
-# that is not as expected ends it, and nothing is renewed.
+# Renews the reference results and the pages made from them. If a row or a lock is not as
+# expected, the script fails and renews nothing.
 set -eu
 
 work=$(mktemp -d)

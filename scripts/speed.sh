@@ -1,12 +1,12 @@
 #!/bin/sh
-# How fast a part is, and where its time goes: prints docs/evidence/speed.md of the simulator, or
-# docs/evidence/checker-speed.md of the checker.
+# Measures a part and where its time goes: prints docs/evidence/speed.md (simulator) or
+# docs/evidence/checker-speed.md (checker).
 set -eu
 
 machine="with $(go env GOVERSION) on $(nproc) shared cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))"
 profiled="go test -pgo=cmd/lockstorm/default.pgo"
 
-# show TITLE COMMAND…: a section with the command and what it prints.
+# show TITLE COMMAND…: prints a section with the command and its output.
 show() {
 	printf '\n## %s\n\n```\n$ %s\n' "$1" "$2"
 	sh -c "$2" 2>&1
