@@ -10,7 +10,7 @@ help: ## list the targets
 deps: ## install what the tests need: redis-server, libfaketime
 	@sh scripts/deps.sh
 
-browser: ## and Chromium, in which the tests look at pages; what they leave out without it they say
+browser: ## install these and Chromium, for tests of pages (skipped without it)
 	@sh scripts/deps.sh chromium
 
 build: ## build the command into ./lockstorm
@@ -44,7 +44,7 @@ TEST = $(GO) test -vet=off -pgo=off $(FRESH)
 # The plain tests and the raced ones are built and run side by side: each alone leaves a core
 # idle while it waits for a server, or links.
 test: export GOGC ?= 800
-test: browser ## run all tests, those of concurrent code under the race detector (6 minutes; what has not changed is not run again)
+test: browser ## run all tests, concurrent code under the race detector (6 minutes; unchanged packages are cached)
 	$(MAKE) --no-print-directory -j2 test-plain test-raced
 	@sh scripts/browser.sh >/dev/null || echo "left out: the tests that look at pages in a browser, which need Chromium (make browser)"
 	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
@@ -58,10 +58,10 @@ test-raced:
 	$(TEST) -race -run '$(FOREIGN)' ./locktest
 	cd bench && $(TEST) ./...
 
-test-race: deps ## run the command's concurrent tests under the race detector (3 minutes, of which building takes half)
+test-race: deps ## run the command's concurrent tests under the race detector (3 minutes, half of it building)
 	$(TEST) -race -run '$(OWN)' ./cmd/lockstorm
 
-test-container: deps ## run the tests on Redis in containers (4 minutes); where no Docker engine runs, root starts one for them
+test-container: deps ## run the tests on Redis in containers (4 minutes); without a Docker engine, root starts one for them
 	$(TEST) -race -run '^$$' $(CONTAINED)
 	sh scripts/engine.sh $(TEST) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
 
@@ -69,15 +69,15 @@ FLAKE_RUNS ?= 30
 FLAKE_BUDGET ?= 0
 FLAKE_ABREAST ?= 2
 flake: export GOGC ?= 800
-flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); goes on where it was stopped (PACKAGES='./locks ./cluster/...': those alone); docs/flake.md is committed
-	$(GO) run -pgo=off ./internal/flake -page docs/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)' \
+flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); continues where it was stopped (PACKAGES='./locks ./cluster/...': only those); commit docs/evidence/flake.md
+	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)' \
 		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
-bless: ## write every golden file anew: testdata, pages made of the types, what README.md shows (half a minute)
+bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
 	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./report/github ./report/sequence ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
 
-pictures: browser ## take the pictures of reports in docs/img anew
+pictures: browser ## renew the pictures of reports in docs/img
 	$(GO) test ./report -run '^TestPictures$$' -args -update
 
 TOOLS = $(GO) tool -modfile=tools/go.mod
@@ -89,7 +89,7 @@ lint: ## gofmt, go vet, staticcheck (half a minute)
 	$(TOOLS) staticcheck ./...
 	cd bench && $(GO) tool -modfile=../tools/go.mod staticcheck ./...
 
-lint-all: ## and golangci-lint, by .golangci.yml (a minute; the first time 5, to build it)
+lint-all: ## lint, and golangci-lint by .golangci.yml (a minute; the first time 5, to build it)
 	$(GO) vet -pgo=off ./...
 	cd bench && $(GO) vet ./...
 	$(TOOLS) golangci-lint run ./...
@@ -98,39 +98,39 @@ lint-all: ## and golangci-lint, by .golangci.yml (a minute; the first time 5, to
 bench: ## run the benchmarks
 	$(GO) test -pgo=$(CURDIR)/cmd/lockstorm/default.pgo -run '^$$' -bench . ./...
 
-bench-locks: deps ## measure this lock beside others on the same servers (11 minutes, on a machine that does nothing else); docs/bench.md and tables in README are committed
+bench-locks: deps ## measure this lock beside others on the same servers (11 minutes, on an idle machine); commit docs/evidence/bench.md and README.md
 	sh scripts/bench-locks.sh
 
-scoreboard: deps ## put redsync, redislock and rueidislock into storms beside this lock (11 minutes); docs/scoreboard.md and the witnesses in bench/locks/testdata are committed
+scoreboard: deps ## run redsync, redislock, rueidislock and this lock in the same storms (11 minutes); commit docs/evidence/scoreboard.md and bench/locks/testdata
 	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
 
-pgo: ## renew the profile by which the compiler optimises the command
+pgo: ## renew the compiler's profile for the command
 	$(GO) test -trimpath ./storm -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile storm.pgo -o /dev/null
 	$(GO) test -trimpath ./checker -run '^$$' -bench 'Lease|All' -benchtime 2s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile checker.pgo -o /dev/null
 	cd cmd/lockstorm && $(GO) tool pprof -proto storm.pgo checker.pgo >default.pgo && rm storm.pgo checker.pgo
 
-speed: speed-checker ## measure the simulator and the checker; their output is committed
-	sh scripts/speed.sh simulator >docs/speed.md.new && mv docs/speed.md.new docs/speed.md
+speed: speed-checker ## measure the simulator and the checker; commit docs/evidence/speed.md and checker-speed.md
+	sh scripts/speed.sh simulator >docs/evidence/speed.md.new && mv docs/evidence/speed.md.new docs/evidence/speed.md
 
-speed-checker: ## measure the checker alone (3 minutes, 6 GB)
-	sh scripts/speed.sh checker >docs/checker-speed.md.new && mv docs/checker-speed.md.new docs/checker-speed.md
+speed-checker: ## measure only the checker (3 minutes, 6 GB)
+	sh scripts/speed.sh checker >docs/evidence/checker-speed.md.new && mv docs/evidence/checker-speed.md.new docs/evidence/checker-speed.md
 
-reference: ## run the debate and the comparison again (a minute); results/reference, docs and README are committed
+reference: ## run the debate and the comparison again (a minute); commit results/reference, docs/evidence and README.md
 	sh scripts/reference.sh
 
-measurements: deps ## measure all sweeps (half an hour; goes on where it was stopped); results/reference, results/process and docs/measurements.md are committed
+measurements: deps ## measure all sweeps (half an hour; continues where it was stopped); commit results and docs/evidence/measurements.md
 	sh scripts/measurements.sh
 
-agreement: deps ## run the debate on real servers (process 5 minutes, container 12, on a machine that does nothing else; BACKENDS=container: on containers alone; ROWS=calm: that row alone); results/process, results/container and docs/agreement.md are committed
+agreement: deps ## run the debate on real servers (process 5 minutes, container 12, on an idle machine; BACKENDS=container: only containers; ROWS=calm: only that row); commit results and docs/evidence/agreement.md
 	sh scripts/agreement.sh
 
-hunt: ## hunt what the debate shows without its plans, fifty times a row (9 minutes); docs/hunt.md is committed
+hunt: ## hunt the debate's violations without its plans, fifty times per row (9 minutes); commit docs/evidence/hunt.md
 	sh scripts/hunt.sh
 
-mutants: ## plant all defects and hunt them (10 minutes); docs/mutants.md and the table in README are committed
+mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/mutants.md
 	sh scripts/mutants.sh
 
-campaign: deps ## what takes longer than a test may; its output is committed
+campaign: deps ## run what takes longer than a test may; commit docs/evidence/campaign.md, hunt.md and mutants.md
 	sh scripts/campaign.sh
 	sh scripts/mutants.sh 1000000
 

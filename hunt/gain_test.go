@@ -20,7 +20,7 @@ var (
 	hunts    = flag.Int("hunts", 0, "over how many hunts of each sort the gain of guidance is measured; 0: it is not")
 	first    = flag.Uint64("first", 1, "the seed of the first of them")
 	patience = flag.Int("patience", 10_000, "after how many runs one of these hunts is given up")
-	only     = flag.String("subjects", "", "rows and numbers of mutants to measure on, with commas between them; none: those of docs/hunt.md")
+	only     = flag.String("subjects", "", "rows and numbers of mutants to measure on, with commas between them; none: those of docs/evidence/hunt.md")
 )
 
 // subjects are rows and mutants that blind hunts find late, and some that they find soon,
@@ -51,7 +51,7 @@ func chaserOf(t *testing.T, subject string) chaser {
 	return chaseMutant(t, all[i])
 }
 
-// chaseRow hunts what a row of the debate shows, as the table of docs/hunt.md has it.
+// chaseRow hunts what a row of the debate shows, as the table of docs/evidence/hunt.md has it.
 func chaseRow(r unscripted.Row) chaser {
 	return func(t *testing.T, seed uint64, g hunt.Guidance) (c hunt.Chase) {
 		h, err := r.Hunt(t.Context(), simulated.Backend(), mostFaults, seed)
@@ -75,7 +75,7 @@ func chaseRow(r unscripted.Row) chaser {
 // mostFaults is how many a plan has at most, as the command has it.
 const mostFaults = 6
 
-// chaseMutant hunts a defect, as the table of docs/mutants.md has it.
+// chaseMutant hunts a defect, as the table of docs/evidence/mutants.md has it.
 func chaseMutant(t *testing.T, m mutants.Mutant) chaser {
 	t.Helper()
 	checkout, err := mutants.FindCheckout(".")
@@ -98,7 +98,7 @@ func chaseMutant(t *testing.T, m mutants.Mutant) chaser {
 	}
 }
 
-// TestGuidanceGains prints the table of docs/hunt.md, which has the command. A hunt that
+// TestGuidanceGains prints the table of docs/evidence/hunt.md, which has the command. A hunt that
 // is given up counts as if it had found something then, which is to the advantage of the
 // worse.
 func TestGuidanceGains(t *testing.T) {

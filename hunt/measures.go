@@ -22,7 +22,7 @@ const (
 
 // guides says which measures tell something of which properties, and which are times that
 // are compared by their shares of the TTL; the others are shares already, or counts. What
-// else was tried led nowhere that is not found sooner by drawing anew: docs/hunt.md.
+// else was tried led nowhere that is not found sooner by drawing anew: docs/evidence/hunt.md.
 var guides = [measures]struct {
 	timed bool
 	to    []checker.Property

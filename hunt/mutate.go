@@ -46,7 +46,7 @@ type mutation struct {
 // changes are the ways in which a candidate can be changed, each with how often it is
 // taken. They report whether they have changed anything. A part of what came close is
 // kept, and the rest drawn as for any candidate, which is aimed: small changes of faults
-// find less than that (docs/hunt.md).
+// find less than that (docs/evidence/hunt.md).
 var changes = []struct {
 	weight int
 	make   func(*mutation) bool

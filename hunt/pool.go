@@ -36,7 +36,7 @@ type kept struct {
 
 // What is drawn is aimed: it finds the most by itself, and soon. Changes come when it has
 // not, and where nothing leads step by step to what is looked for they are runs lost, so
-// that a quarter is all that they may cost (docs/hunt.md).
+// that a quarter is all that they may cost (docs/evidence/hunt.md).
 const (
 	soon      = 300 // is the run until which all are drawn anew
 	freshness = 75  // of a hundred are from then on

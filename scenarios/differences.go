@@ -3,7 +3,7 @@ package scenarios
 import "github.com/lockstorm/lockstorm/checker"
 
 // Difference is why a row shows something else of a property on a backend of real
-// servers than in the simulator. Somebody has looked for it; docs/agreement.md shows it.
+// servers than in the simulator. Somebody has looked for it; docs/evidence/agreement.md shows it.
 type Difference struct {
 	Row      string
 	Backend  string

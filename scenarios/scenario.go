@@ -15,8 +15,8 @@ import (
 // Scenario is one experiment: a lock, the clients that use it, the world that
 // they are in, what goes wrong there, and what is expected of it.
 type Scenario struct {
-	// Name is what the scenario is called; the directories of its runs are called
-	// after it. Up to 64 lower-case letters, digits and hyphens.
+	// Name is the scenario's name, which is part of its runs' directories. Up to 64
+	// lower-case letters, digits and hyphens.
 	Name string `yaml:"name" want:"/^[a-z0-9][a-z0-9-]{0,63}$/"`
 
 	// Summary is what happens, in a sentence.
@@ -53,8 +53,8 @@ type Scenario struct {
 	Expect Expectations `yaml:"expect,omitempty"`
 }
 
-// Claims are what the two sides of the 2016 debate say of a scenario. They are
-// shown beside the verdicts and change nothing. Nothing, where a side is silent.
+// Claims are what the two sides of the 2016 debate say of a scenario. They are shown
+// beside the verdicts and change nothing. Empty if a side said nothing.
 type Claims struct {
 	Kleppmann string `yaml:"kleppmann,omitempty"` // what "How to do distributed locking" says
 	Antirez   string `yaml:"antirez,omitempty"`   // what "Is Redlock safe?" says
@@ -83,13 +83,12 @@ type Lock struct {
 	// NodeTimeout is how long the lock waits for the answer of a node.
 	NodeTimeout time.Duration `yaml:"node_timeout" want:">0s.."`
 
-	// Linger is how long an answer that is late is still listened for in the
-	// background, so that a key that was set late is deleted. Below the node
-	// timeout it means the node timeout.
+	// Linger is how long the lock still waits for a late answer in the background, so
+	// that it can delete a key that was set late. At least the node timeout applies.
 	Linger time.Duration `yaml:"linger" want:"0s.."`
 
-	// Margin is how long before the end of its validity the holder is told of it.
-	// Below the validity.
+	// Margin is how long before the end of its validity the holder is warned. Below the
+	// validity.
 	Margin time.Duration `yaml:"margin" want:"0s.."`
 
 	// Retry is the time between two tries, drawn anew each time.
@@ -111,8 +110,7 @@ type Lock struct {
 	// means that it draws none.
 	Fence string `yaml:"fence,omitempty" want:"quorum|increment|one-node"`
 
-	// Sequential says that the lock asks one node after another, and not all at
-	// once.
+	// Sequential says that the lock asks one node after another instead of all at once.
 	Sequential bool `yaml:"sequential,omitempty"`
 
 	// Tokens is how the lock makes the token of a try: random is 20 random bytes,
@@ -122,18 +120,18 @@ type Lock struct {
 	// Heartbeat is how often the client of a session asks to keep it.
 	Heartbeat time.Duration `yaml:"heartbeat,omitempty" want:"0s.."`
 
-	// Grace is how long a client whose session has run out still hopes for it
-	// before it tells the holder that the lock is lost.
+	// Grace is how long a client whose session has expired waits for its recovery before
+	// it reports the loss to the holder.
 	Grace time.Duration `yaml:"grace,omitempty" want:"0s.."`
 
 	// LockDelay is how long a lock stays closed whose session was lost.
 	LockDelay time.Duration `yaml:"lock_delay,omitempty" want:"0s.."`
 
-	// Entries is how often its holder may have entered the lock at a time.
+	// Entries is how many times the holder may enter the lock at a time.
 	Entries int `yaml:"entries,omitempty" want:"0.."`
 }
 
-// Watchdog is a lock's own extending, in the background.
+// Watchdog is automatic extension by the lock, in the background.
 type Watchdog struct {
 	// Every is how long after each grant, and after each extension, the hold is
 	// extended; 0 means never.

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs the debate on real servers, of each kind that this machine can run or those that
-# BACKENDS names, and renews results/<backend> and docs/agreement.md: of the others what was
-# found before counts. ROWS names rows that alone are run again. A difference to the simulator of which no reason
-# is known (scenarios/differences.go) ends it, and nothing is renewed.
+# Runs the debate on each backend with real servers that this machine supports, or on those
+# in BACKENDS, and renews results/<backend> and docs/evidence/agreement.md. Other backends keep
+# their stored results. ROWS limits the run to some rows. If a row differs from the simulator
+# without a known reason (scenarios/differences.go), the script fails and renews nothing.
 set -eu
 
 work=$(mktemp -d)
@@ -15,7 +15,7 @@ cp results/reference/debate.json "$work/results/reference/"
 for backend in ${BACKENDS:-process container}; do
 	code=0
 	lockstorm run calm --backend $backend --out '' >"$work/said" 2>&1 || code=$?
-	if test $code = 2; then # there is no such backend here, and it says why
+	if test $code = 2; then # this machine lacks the backend
 		echo "not run on $backend: $(cat "$work/said")" >&2
 		continue
 	fi
@@ -36,4 +36,4 @@ lockstorm agreement "$@" --format markdown >"$work/agreement.md" || { lockstorm 
 for backend in process container; do
 	test ! -d "$work/results/$backend" || { mkdir -p results/$backend && cp "$work/results/$backend/debate.json" results/$backend/; }
 done
-cp "$work/agreement.md" docs/agreement.md
+cp "$work/agreement.md" docs/evidence/agreement.md

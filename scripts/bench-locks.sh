@@ -1,7 +1,7 @@
 #!/bin/sh
-# Measures the locks of bench/speed against each other, so many rounds (6), and renews
-# docs/bench.md and the tables in README.md. Somebody else's work on the machine shows as
-# wide intervals.
+# Measures the locks of bench/speed against each other in N rounds (default 6), and renews
+# docs/evidence/bench.md and the table in README.md. Other work on the machine widens the
+# intervals.
 set -eu
 
 rounds=${1:-6}
@@ -9,8 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 (cd bench && go test -trimpath -c -o "$work/speed" ./speed && go build -trimpath -o "$work/tables" ./speed/tables)
 
-# Servers and proxies have the last processor for themselves and the clients the others, so
-# that who is measured never waits for the other, and who saves work is quicker for it.
+# Servers and proxies use the last processor, clients the others. So clients never wait for
+# a processor that a server uses, and a lock that saves work is faster.
 pin= on=
 how="servers, proxies and clients share $(nproc) processors"
 if [ "$(nproc)" -gt 1 ] && command -v taskset >"$work/taskset"; then
@@ -22,8 +22,8 @@ fi
 round=1
 while [ "$round" -le "$rounds" ]; do
 	echo "round $round of $rounds" >&2
-	# Each lock in each network has a process of its own: what one has left behind in the
-	# background, where a node did not answer, is no burden to the next.
+	# Each lock in each network runs in its own process, so that work left in the background
+	# for a silent node does not slow down the next lock.
 	"$work/tables" -lines >"$work/lines"
 	while read -r pattern; do
 		$pin "$work/speed" $on -test.run '^$' -test.bench "$pattern" -test.benchtime 500ms >>"$work/figures" 2>>"$work/said" ||
@@ -41,12 +41,12 @@ version() { (cd bench && go list -m -f '{{.Path}} {{.Version}}' "$1"); }
 	echo
 	echo "Made by \`make bench-locks\`, in $rounds rounds with $(go env GOVERSION), Redis $(redis-server --version | sed 's/.* v=\([^ ]*\).*/\1/'), $(version github.com/redis/go-redis/v9), $(version github.com/go-redsync/redsync/v4), $(version github.com/bsm/redislock), $(version github.com/redis/rueidis), on $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $how."
 	echo
-	echo "A cycle is an acquire and a release, each of another resource. In a round all locks take their turn in each network, each in a process of its own whose clients are goroutines, with five redis-server processes on the same processor. A figure is the median of the rounds with its interval of 95 % as benchstat reckons it; a ratio is that of two locks in the same round. What of one client is held to a target is measured five times a round, four of them right after each other. Bytes and commands are what the servers count, commands within scripts too. All locks wait for a node for as long (50 ms), and send nothing twice: by go-redis' own settings a node that does not answer would cost redsync 12 s. What the benchmarks of \`bench/speed\` print is for benchstat, too, which is a tool of that module (\`go tool benchstat -row /net,/clients -col /lock\`)."
+	echo "A cycle is an acquire and a release; each cycle uses another resource. In a round each lock runs in each network, in its own process with goroutines as clients and five redis-server processes on the same processor. A figure is the median of the rounds with benchstat's 95 % interval. A ratio compares two locks within the same round. Figures of one client that have a target are measured five times per round, four of them in direct succession. Servers count bytes and commands, including commands in scripts. All locks wait 50 ms for a node and send nothing twice; with go-redis's defaults a silent node would cost redsync 12 s. The output of \`bench/speed\` also suits benchstat (\`go tool benchstat -row /net,/clients -col /lock\` in that module)."
 	echo
 	cat "$work/long"
 } >"$work/bench.md"
-cp "$work/bench.md" docs/bench.md
+cp "$work/bench.md" docs/evidence/bench.md
 
-# What stands between the markers is replaced.
+# Replace the text between the markers.
 sed -e '/^<!-- locks -->$/,/^<!-- \/locks -->$/{//!d;}' -e "/^<!-- locks -->\$/r $work/short" README.md >"$work/README.md"
 cp "$work/README.md" README.md

@@ -1,16 +1,16 @@
 #!/bin/sh
-# What takes longer than a test may. Its output, docs/campaign.md, is committed.
+# Runs what takes longer than a test may, and writes docs/evidence/campaign.md.
 set -eu
 
-out=$PWD/docs/campaign.md
+out=$PWD/docs/evidence/campaign.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p docs
 go build -o "$work/lockstorm" ./cmd/lockstorm
 PATH=$work:$PATH
 
-# say DIR TITLE COMMAND…: a section with the command and what it prints. A
-# command that fails ends the campaign, and is shown.
+# say DIR TITLE COMMAND…: writes a section with the command and its output. A failing
+# command ends the campaign and is shown.
 say() {
 	dir=$1
 	title=$2
@@ -32,8 +32,8 @@ say() {
 	echo "Made by \`make campaign\` with $(go env GOVERSION) on $(nproc) cores, $(redis-server --version | sed 's/ sha=.*//')."
 } >"$work/campaign.md"
 
-# Real servers come first: they want a machine that does nothing else. The whole debate on
-# them is `make agreement`.
+# Real servers come first, because they need an idle machine. `make agreement` runs the
+# whole debate on them.
 # delayed-restart with the delay set to 0, and nothing expected of it.
 lockstorm show delayed-restart | sed -e 's/after: 1.1s/after: 0s/' -e '/^expect:/,$d' >"$work/no-delay.yaml"
 

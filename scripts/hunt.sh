@@ -1,7 +1,7 @@
 #!/bin/sh
-# How long hunts take to find what the rows of the debate show, without their plans, and
-# what finds are shrunk to. The tables in docs/hunt.md, which is committed, are replaced. A
-# row that is not found by every hunt does not end this: the table says so.
+# Measures how long hunts take to find the debate's violations without its plans, and what
+# finds are shrunk to. Replaces the tables in docs/evidence/hunt.md. If a hunt misses a row,
+# the table shows it, and the script continues.
 set -eu
 
 hunts=${HUNTS:-50} shrunk=${SHRUNK:-4}
@@ -20,7 +20,7 @@ code=0
 	echo
 } >"$work/table"
 
-# A find that is not shrunk to a story fails this, when the tables are made.
+# If a find is not shrunk far enough, the script fails after it has made the tables.
 code=0
 go test ./hunt/trophy -run TestFindsAreShrunkToAStory -count=1 -timeout 0 -args -every=1 -hunts="$shrunk" -patience=2000 -table="$work/finds" || code=$?
 {
@@ -29,8 +29,8 @@ go test ./hunt/trophy -run TestFindsAreShrunkToAStory -count=1 -timeout 0 -args 
 	echo
 } >"$work/shrunk"
 
-# What stands between the markers is replaced.
+# Replace the text between the markers.
 sed -e '/^<!-- hunt -->$/,/^<!-- \/hunt -->$/{//!d;}' -e "/^<!-- hunt -->\$/r $work/table" \
-	-e '/^<!-- shrinking -->$/,/^<!-- \/shrinking -->$/{//!d;}' -e "/^<!-- shrinking -->\$/r $work/shrunk" docs/hunt.md >"$work/hunt.md"
-cp "$work/hunt.md" docs/hunt.md
+	-e '/^<!-- shrinking -->$/,/^<!-- \/shrinking -->$/{//!d;}' -e "/^<!-- shrinking -->\$/r $work/shrunk" docs/evidence/hunt.md >"$work/hunt.md"
+cp "$work/hunt.md" docs/evidence/hunt.md
 exit "$code"

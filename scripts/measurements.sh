@@ -1,8 +1,8 @@
 #!/bin/sh
-# Measures all sweeps, and on real servers what can be measured there, and renews
-# results/reference/SWEEP, results/process/SWEEP and docs/measurements.md. It goes on where
-# it was stopped: what is measured stands in measurements/ until all is. A formula that
-# does not fit ends it, and nothing is renewed.
+# Measures all sweeps, some also on real servers, and renews results/reference/SWEEP,
+# results/process/SWEEP and docs/evidence/measurements.md. It continues where it was stopped:
+# measurements/ keeps partial results. If a formula does not fit, the script fails and renews
+# nothing.
 set -eu
 
 work=$(mktemp -d)
@@ -16,7 +16,7 @@ measure() {
 	echo "$sweep, $world" >&2
 	"$work/lockstorm" sweep "$sweep" "$@" --out "measurements/$world/$sweep" >"$work/said" || {
 		cat "$work/said"
-		echo "not renewed; where that is no defect, remove measurements/$world/$sweep, and it is measured again" >&2
+		echo "nothing renewed; if this is not a defect, remove measurements/$world/$sweep to measure it again" >&2
 		exit 1
 	}
 }
@@ -28,16 +28,16 @@ measure reference drift-edge --runs 9604
 measure reference restart-delay-reference --runs 20
 measure process restart-delay-reference --runs 3 --backend process
 
-cp docs/measurements.md "$work/page"
+cp docs/evidence/measurements.md "$work/page"
 for dir in measurements/*/*; do
 	into=results/${dir#measurements/}
 	rm -rf "$into" && mkdir -p "$into"
 	cp "$dir"/campaign.jsonl "$dir"/*.csv "$dir"/summary.md "$dir"/*.svg "$into"
-	# What the summary says in a few lines goes into the page, between markers of its own.
+	# The summary's main lines go into the page, between the sweep's markers.
 	name=${dir#measurements/}
 	sed -n 's/^Made by \(`[^`]*`\).*/\1:\n/p; /^- [A-Z]/p' "$dir/summary.md" >"$work/lines"
 	sed -e "\\|^<!-- $name -->\$|,\\|^<!-- /$name -->\$|{//!d;}" -e "\\|^<!-- $name -->\$|r $work/lines" "$work/page" >"$work/page.new"
 	mv "$work/page.new" "$work/page"
 done
-cp "$work/page" docs/measurements.md
+cp "$work/page" docs/evidence/measurements.md
 rm -rf measurements

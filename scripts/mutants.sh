@@ -1,6 +1,6 @@
 #!/bin/sh
-# Plants all defects and hunts them, and renews the pages that tell of it; with a number,
-# the lock without a defect is hunted for so many runs. What is missed is told too.
+# Plants each defect, hunts it, and writes docs/evidence/mutants.md. With a number N it also
+# hunts the lock without a defect, for N runs. The page lists defects that were missed, too.
 set -eu
 
 work=$(mktemp -d)
@@ -12,14 +12,10 @@ go build -o "$work/lockstorm" ./cmd/lockstorm
 	cat <<END
 # What the hunt finds
 
-Made by \`make mutants\` (the campaign makes it too) with $(go env GOVERSION) on $(nproc) cores.
+Made by \`make mutants\` (also part of `make campaign`) with $(go env GOVERSION) on $(nproc) cores.
 
-Each row is a defect that real lock libraries have had, planted into the source of the lock by \`go build -overlay\` (the diffs are in [internal/mutants/planted](../internal/mutants/planted)) and hunted for half a minute at most: clients, times and worlds of all sorts, faults of all kinds, and nothing that is made for the defect. It is caught when a property breaks that the lock promises, inside the assumptions under which it does. *should break* is what a catalogue of such defects names, *found* what broke, *runs* and *seconds* how long it took until then, on all cores, and *build* the seconds to build the mutant, which are not in them. Number 0 is the lock without a defect, of which nothing may be found. The codes are those of the [properties](../README.md#what-the-verdicts-mean); \`lockstorm mutants 7a\` tries one alone.
+Each row is a defect of real lock libraries. \`go build -overlay\` plants it into the lock's source ([the diffs](../../internal/mutants/planted)), and a hunt searches for it for at most half a minute, with generated clients, times, worlds and faults of all kinds, none chosen for the defect. A mutant is caught if the lock violates a property that it promises, within its assumptions. *should break* lists the properties that a catalogue of such defects names, *found* the violated ones. *runs* and *seconds* say how long it took on all cores, without the *build* in seconds. Number 0 is the lock without a defect: whatever is found there is a false alarm. The codes are those of the [properties](../../README.md#properties). \`lockstorm mutants 7a\` tries one mutant.
 
 END
 	cat "$work/table"
-} >docs/mutants.md
-
-# What stands between the markers is replaced.
-sed -e '/^<!-- mutants -->$/,/^<!-- \/mutants -->$/{//!d;}' -e "/^<!-- mutants -->\$/r $work/table" README.md >"$work/README.md"
-cp "$work/README.md" README.md
+} >docs/evidence/mutants.md

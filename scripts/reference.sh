@@ -1,6 +1,6 @@
 #!/bin/sh
-# Renews the reference results and the pages that are made of them. A row or a lock
-# that is not as expected ends it, and nothing is renewed.
+# Renews the reference results and the pages made from them. If a row or a lock is not as
+# expected, the script fails and renews nothing.
 set -eu
 
 work=$(mktemp -d)
@@ -14,10 +14,12 @@ lockstorm compare --save "$work/reference" >"$work/said" || { cat "$work/said"; 
 mkdir -p results/reference
 cp "$work"/reference/*.json results/reference/
 
-lockstorm debate --from results/reference --format markdown >docs/debate.md
-lockstorm compare --from results/reference --format markdown >docs/compare.md
-lockstorm debate --from results/reference --format markdown --short >"$work/table"
+lockstorm debate --from results/reference --format markdown >docs/evidence/debate.md
+lockstorm compare --from results/reference --format markdown >docs/evidence/compare.md
 
-# What stands between the markers is replaced.
-sed -e '/^<!-- debate -->$/,/^<!-- \/debate -->$/{//!d;}' -e "/^<!-- debate -->\$/r $work/table" README.md >"$work/README.md"
+# README.md shows the rows that its marker names. The text between the markers is replaced.
+rows=$(sed -n 's/^<!-- debate \(.*\) -->$/\1/p' README.md)
+# shellcheck disable=SC2086 # rows are words
+lockstorm debate $rows --from results/reference --format markdown --short >"$work/table"
+sed -e '/^<!-- debate .* -->$/,/^<!-- \/debate -->$/{//!d;}' -e "/^<!-- debate .* -->\$/r $work/table" README.md >"$work/README.md"
 cp "$work/README.md" README.md

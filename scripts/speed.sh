@@ -1,12 +1,12 @@
 #!/bin/sh
-# How fast a part is, and where its time goes: prints docs/speed.md of the simulator, or
-# docs/checker-speed.md of the checker.
+# Measures a part and where its time goes: prints docs/evidence/speed.md (simulator) or
+# docs/evidence/checker-speed.md (checker).
 set -eu
 
 machine="with $(go env GOVERSION) on $(nproc) shared cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))"
 profiled="go test -pgo=cmd/lockstorm/default.pgo"
 
-# show TITLE COMMAND…: a section with the command and what it prints.
+# show TITLE COMMAND…: prints a section with the command and its output.
 show() {
 	printf '\n## %s\n\n```\n$ %s\n' "$1" "$2"
 	sh -c "$2" 2>&1
@@ -16,7 +16,7 @@ show() {
 simulator() {
 	echo "# Speed"
 	echo
-	echo "Made by \`make speed\` $machine. Every cycle is an acquire and a release over five nodes, with the hold's context, the drains of stragglers, and every event judged while it happens. The collector runs as the command sets it, and the compiler has the command's profile (\`make pgo\`)."
+	echo "Made by \`make speed\` $machine. A cycle is an acquire and a release over five nodes, including the hold's context, the handling of late replies, and the checker, which judges each event as it happens. Garbage collection is set as in the command, and the compiler uses the command's profile (\`make pgo\`)."
 
 	show "On one core" "$profiled ./storm -run '^$' -bench 'Cycles|Worlds' -cpu 1 -count 5 | grep ^Bench"
 	show "On all cores" "$profiled ./storm -run '^$' -bench Batch -count 3 | grep ^Bench"
@@ -30,7 +30,7 @@ checker() {
 	bench="$profiled ./checker -run '^$' -cpu 1 -timeout 1h -bench"
 	echo "# Speed of the checker"
 	echo
-	echo "Made by \`make speed-checker\` $machine. Others work on the machine as well, so that what tells is the time of the processor, and the quickest of the rounds. An operation is a call with its return. Histories are in memory. Turns are those of ten clients that acquire and release one resource, one after the other; traffic is that of ten clients on 16 resources, with tries that are refused, extensions in vain, losses, lapses and dead holders (\`checker/traffic_test.go\`)."
+	echo "Made by \`make speed-checker\` $machine. Others use the machine too, so look at processor time and at the fastest round. An operation is a call with its return. Histories are in memory. In \`turns\` ten clients acquire and release one resource, one after another. In \`traffic\` ten clients use 16 resources, with refused tries, failed extensions, losses, lapses and dead holders (\`checker/traffic_test.go\`)."
 
 	show "Lease exclusion alone" "$bench Lease -count 3 | grep ^Bench"
 	show "Ten million operations" "$bench 'Lease/.*/operations=10000000$' -benchtime 1x -count 2 -args -big | grep ^Bench"

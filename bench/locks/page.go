@@ -64,9 +64,9 @@ func (b *Board) head(out *strings.Builder) {
 	}
 	fmt.Fprintf(out, `# The scoreboard: what other locks hold
 
-Made by `+"`make scoreboard`"+` with %s: %s runs of %d locks in storms of [locktest](../locktest), on nodes in memory and in virtual time, or on a real redis-server where that is said. [bench/locks](../bench/locks) has the adapters, the storms and the findings; its test, `+"`go -C bench test ./locks`"+`, runs all storms a few times and fails where a verdict is another than here.
+Made by `+"`make scoreboard`"+` with %s: %s runs of %d locks in the storms of [locktest](../../locktest), on nodes in memory in virtual time, or on a real redis-server where noted. [bench/locks](../../bench/locks) has the adapters, the storms and the findings. Its test, `+"`go -C bench test ./locks`"+`, runs all storms a few times and fails if a verdict differs from this page.
 
-A property is *violated* if a run has shown it, and *holds* if none has: that is as much as was tried, and no proof. The codes are those of the [properties](../README.md#what-the-verdicts-mean). V1 takes a grant at its word, until the end of validity that the lock tells, or until it says that the lock is lost, if it tells no end; V2 is what a caller sees who looks at no clock; V3 asks whether an update of the guarded resource was lost, by holders who ask the lock just before they write whether it is still held; C allows an extension and a release the TTL, after which the key is gone anyway. L3 asks that a node in reach keeps no key of what was given up for longer than a quarter of the TTL, as far as keys are recorded, which is in memory; of several tries of one call an earlier one is known when a later one has set a key. V4 is left out, for none of these locks has a fence.
+A property is *violated* if some run violated it, and *holds* if none did, which is no proof. The codes are those of the [properties](../../README.md#properties). V1 trusts a grant until the end of validity that the lock reports or, without one, until the notice of the loss. V2 is the view of a caller that never looks at a clock. V3 asks whether an update of the guarded resource was lost by holders that ask the lock just before they write. C allows an extension and a release the TTL, after which the key is gone anyway. L3 requires that a reachable node keeps no key of an abandoned try for longer than a quarter of the TTL; this is judged only in memory, where keys are recorded, and an earlier try of a call counts as abandoned once a later try has set a key. V4 is omitted, because none of these locks has a fence.
 
 `, runtime.Version(), words.Grouped(runs), len(Subjects()))
 }
@@ -194,7 +194,7 @@ func (w *Witness) tell(out *strings.Builder) {
 	for _, p := range w.Shows {
 		again = append(again, fmt.Sprintf("%s in %d", p.Code(), w.Again.Rate(p).K))
 	}
-	fmt.Fprintf(out, "It recurs in %s: %s. It is stored in [bench/locks/%s](../bench/locks/%s), and this runs it again:\n\n```\n%s\n```\n\n",
+	fmt.Fprintf(out, "It recurs in %s: %s. It is stored in [bench/locks/%s](../../bench/locks/%s), and this runs it again:\n\n```\n%s\n```\n\n",
 		words.Count(w.Again.Runs, "re-run"), strings.Join(again, ", "), w.Dir, w.Dir, w.command())
 }
 

@@ -23,13 +23,13 @@ import (
 )
 
 var (
-	write = flag.Bool("write", false, "write docs/scoreboard.md and the witnesses anew")
+	write = flag.Bool("write", false, "write docs/evidence/scoreboard.md and the witnesses anew")
 	runs  = flag.Int("runs", 3, "with -write: run each storm so `many` times")
 	again = flag.Int("again", 100, "with -write: run each witness again so `many` times")
 )
 
 const (
-	pageFile  = "../../docs/scoreboard.md"
+	pageFile  = "../../docs/evidence/scoreboard.md"
 	witnesses = "testdata/witnesses"
 	most      = 15 // runs of a storm, until all is seen that is expected
 	few       = 3  // of those in which time is real

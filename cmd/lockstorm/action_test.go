@@ -125,7 +125,7 @@ func TestActionIsUsedAsItIs(t *testing.T) {
 	for _, job := range workflow.Jobs {
 		steps = append(steps, job.Steps...)
 	}
-	for _, page := range []string{"docs/ci.md", "README.md"} {
+	for _, page := range []string{"docs/test-your-lock.md"} {
 		steps = append(steps, stepsOn(t, page)...)
 	}
 	pinned := regexp.MustCompile(`^[\w-]+/[\w-]+@v\d+$`)

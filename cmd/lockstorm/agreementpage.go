@@ -35,13 +35,13 @@ func (a agreementView) page(out io.Writer) error {
 	first := a.Sides[0].Name
 	p.say(`# Agreement: the same rows on different backends
 
-Made by "make agreement" of what debates have shown.
-Each row of [the debate](debate.md) is run from the same scenario, with the same plan, on each backend. A backend agrees with the first, %s, on a row if every property of which the row expects something, and that can be judged on both, got the same verdict over all runs: violated if one run showed it. A run in which the machine was too slow for the plan says nothing, and is run again. Series are left out here: their points lie closer to each other than a machine in real time is exact.
+Made by "make agreement" from stored debates.
+Each backend runs each row of [the debate](debate.md) from the same scenario with the same plan. A backend agrees with the first, %s, on a row if each property that the row expects something of, and that both can judge, got the same verdict over all runs (violated if one run violated it). If the machine was too slow for the plan, the run is discarded and repeated. Series are omitted: their points are closer together than real time on a machine is exact.
 `, first)
 	for _, s := range a.Sides {
 		p.say("- %s: %s", s.Name, madeWith(s.Versions))
 	}
-	p.say("\n## Which rows can be decided\n\nA backend can decide a row if it can carry out its plan, and shows what %s shows.", first)
+	p.say("\n## Which rows can be decided\n\nA backend can decide a row if it can carry out the plan and its verdicts are those of %s.", first)
 	p.table(a.shares())
 	a.decidable(p)
 	p.say("\n## Row by row")
@@ -51,7 +51,7 @@ Each row of [the debate](debate.md) is run from the same scenario, with the same
 	return p.err
 }
 
-const agreementLegend = `In how many runs what is violated (✗) or open (?) was so; ✓: all that is expected of the row holds; ·: there was nothing to judge`
+const agreementLegend = `✗ or ? with the number of runs in which the properties before it were violated or left open; ✓: everything expected of the row holds; ·: nothing to judge`
 
 // shares says of how many rows each side has decided, and how.
 func (a agreementView) shares() *table.Table {

@@ -52,7 +52,7 @@ expectations along; a bare history has none, and a violation is then exit code 1
 
 What clients of Jepsen did with a lock is judged as an ownerless, an owner-aware
 and a fenced mutex, and what they did with registers as linearizable ones
-(docs/jepsen.md). --model names those that the lock promises, where it does not
+(docs/your-history.md). --model names those that the lock promises, where it does not
 promise all: the others are then not judged.
 
 Of each property that is violated or left open a picture is written that a

@@ -149,9 +149,9 @@ func verdictAt(o sweep.Outcome) checker.Verdict {
 	return checker.Unknown
 }
 
-// Every figure and picture that docs/measurements.md shows is there.
+// Every figure and picture that docs/evidence/measurements.md shows is there.
 func TestPageOfMeasurementsShowsAllSweeps(t *testing.T) {
-	text, err := os.ReadFile("../../docs/measurements.md")
+	text, err := os.ReadFile("../../docs/evidence/measurements.md")
 	if err != nil {
 		t.Fatal(err)
 	}

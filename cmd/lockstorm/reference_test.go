@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -62,10 +63,10 @@ func TestAgreementIsOfWhatIsStored(t *testing.T) {
 			args = append(args, dir)
 		}
 	}
-	const page = "../../docs/agreement.md"
+	const page = "../../docs/evidence/agreement.md"
 	if len(args) == 2 {
 		if _, err := os.Stat(page); err == nil {
-			t.Error("docs/agreement.md is of debates that are not stored")
+			t.Error("docs/evidence/agreement.md is of debates that are not stored")
 		}
 		return
 	}
@@ -80,9 +81,12 @@ func TestAgreementIsOfWhatIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := goldentest.Difference(string(have), should); text != "" {
-		t.Errorf(`docs/agreement.md is not what the stored results give, %s; renew it with "make agreement"`, text)
+		t.Errorf(`docs/evidence/agreement.md is not what the stored results give, %s; renew it with "make agreement"`, text)
 	}
 }
+
+// headlines finds the rows that the marker in README.md names, and the table behind it.
+var headlines = regexp.MustCompile(`(?s)<!-- debate (.*?) -->\n(.*?)<!-- /debate -->\n`)
 
 // The pages are what the stored results give.
 func TestPagesAreOfTheReference(t *testing.T) {
@@ -106,12 +110,11 @@ func TestPagesAreOfTheReference(t *testing.T) {
 			t.Errorf("%s is not what the stored results give, %s%s", what, text, renew)
 		}
 	}
-	same("docs/debate.md", read("../../docs/debate.md"), printed("debate"))
-	same("docs/compare.md", read("../../docs/compare.md"), printed("compare"))
-	_, rest, begun := strings.Cut(read("../../README.md"), "<!-- debate -->\n")
-	table, _, ended := strings.Cut(rest, "<!-- /debate -->\n")
-	if !begun || !ended {
+	same("docs/evidence/debate.md", read("../../docs/evidence/debate.md"), printed("debate"))
+	same("docs/evidence/compare.md", read("../../docs/evidence/compare.md"), printed("compare"))
+	parts := headlines.FindStringSubmatch(read(readme))
+	if parts == nil {
 		t.Fatal("README.md has no table between the markers")
 	}
-	same("the table in README.md", table, printed("debate", "--short"))
+	same("the table in README.md", parts[2], printed(append([]string{"debate", "--short"}, strings.Fields(parts[1])...)...))
 }

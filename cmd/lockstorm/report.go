@@ -37,7 +37,7 @@ or a case can be named by itself, too.
 It shows each row of the debate with both sides' claims and what was found; of runs that
 violate something, as many as --details says, all there is to tell; the pictures of sweeps
 and advice, each as a table too. Witnesses of a debate that were not stored are run again
-in the simulator, where they repeat exactly. docs/report.md tells how to read it.
+in the simulator, where they repeat exactly. docs/counterexample.md explains how to read it.
 
 Exit codes: 0 the page is there; 2 bad usage or input.`,
 		Example: `  lockstorm report runs/crash-restart-sim-1

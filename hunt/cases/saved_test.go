@@ -56,7 +56,7 @@ func TestGoldenCases(t *testing.T) {
 // Law: a case that guards against a defect says so in its notes, and the track record
 // names every one of them.
 func TestTrackRecordNamesTheDefects(t *testing.T) {
-	record, err := os.ReadFile("../../docs/track-record.md")
+	record, err := os.ReadFile("../../docs/evidence/track-record.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestTrackRecordNamesTheDefects(t *testing.T) {
 		}
 		name := "testdata/cases/" + filepath.Base(path)
 		if c.Shows == checker.Holds && !strings.Contains(string(record), name) {
-			t.Errorf("%s guards against a defect that docs/track-record.md does not name", name)
+			t.Errorf("%s guards against a defect that docs/evidence/track-record.md does not name", name)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func find(t *testing.T, name string) unscripted.Row {
 }
 
 // Law: what rows show is found without their plans, within so many runs. (How many it
-// takes in how many seconds, of all rows and over fifty seeds, stands in docs/hunt.md.)
+// takes in how many seconds, of all rows and over fifty seeds, stands in docs/evidence/hunt.md.)
 func TestFoundWithoutAScript(t *testing.T) {
 	for name, most := range map[string]int{
 		"crash-restart":       2_000,

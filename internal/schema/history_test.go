@@ -51,7 +51,7 @@ func TestHistoryPageIsCurrent(t *testing.T) {
 
 func historyExample(t *testing.T, page string) string {
 	t.Helper()
-	found := regexp.MustCompile("(?s)## A whole one\n.*?```json\n(.*?)```").FindStringSubmatch(page)
+	found := regexp.MustCompile("(?s)## A complete example\n.*?```json\n(.*?)```").FindStringSubmatch(page)
 	if found == nil {
 		t.Fatal("the page has no example")
 	}
@@ -80,7 +80,7 @@ func verdicts(t *testing.T, text string) string {
 func historyMistakes(t *testing.T, text string) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("| with | it says |\n|---|---|\n")
+	b.WriteString("| a history with | is rejected with |\n|---|---|\n")
 	for _, c := range []struct{ old, new string }{
 		{`"version":1`, `"version":2`},
 		{`"nodes":1`, `"nodes":0`},

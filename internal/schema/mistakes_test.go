@@ -26,7 +26,7 @@ func read(text string) (scenarios.Scenario, error) {
 // example is the scenario that the page shows.
 func example(t *testing.T, page string) string {
 	t.Helper()
-	found := regexp.MustCompile("(?s)## A whole one\n\n```yaml\n(.*?)```").FindStringSubmatch(page)
+	found := regexp.MustCompile("(?s)## A complete example\n\n```yaml\n(.*?)```").FindStringSubmatch(page)
 	if found == nil {
 		t.Fatal("the page has no example")
 	}
@@ -81,7 +81,7 @@ func TestShortExamplesOfThePage(t *testing.T) {
 func mistakes(t *testing.T, example string) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("| with | it says |\n|---|---|\n")
+	b.WriteString("| a file with | is rejected with |\n|---|---|\n")
 	for _, c := range []struct{ old, new string }{
 		{"ttl: 1s", "ttl: 1000"},
 		{"margin: 50ms", "margins: 50ms"},

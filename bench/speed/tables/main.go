@@ -49,7 +49,7 @@ func compared() (patterns []string) {
 
 func main() {
 	log.SetFlags(0)
-	short := flag.Bool("short", false, "the table of README.md alone")
+	short := flag.Bool("short", false, "print only the table of README.md")
 	lines := flag.Bool("lines", false, "print which benchmarks make a round, each to be run by a process of its own, and read nothing")
 	flag.Parse()
 	if *lines {

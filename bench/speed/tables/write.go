@@ -26,12 +26,10 @@ var figures = []column{
 	{"failed, 64 clients", "64", "failed/op"},
 }
 
-// brief are those of README.md.
-var brief = []column{figures[0], figures[1], figures[3], figures[6], figures[7]}
+// brief are the columns of the table in README.md.
+var brief = []column{figures[0], figures[1], figures[3]}
 
-func (r rounds) short() string {
-	return r.table("direct", brief) + "\n" + r.targets()
-}
+func (r rounds) short() string { return r.table("direct", brief) }
 
 func (r rounds) long() string {
 	var b strings.Builder
