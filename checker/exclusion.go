@@ -10,8 +10,8 @@ const (
 	// Lease: no two clients hold the lock at once, counted by each grant's validity. An
 	// extension is valid only if nobody else held the lock in between.
 	Lease Property = "lease"
-	// Section: the same for clients that check no clock, until they release the lock or
-	// learn that it is lost.
+	// Section: no two clients work under the lock at once, even if they check no clock. Each
+	// works until it releases the lock or learns that it is lost.
 	Section Property = "section"
 )
 
