@@ -50,7 +50,7 @@ type attempt struct {
 	// Guarded by mutex.mu.
 	longest time.Duration // life that its keys were given
 	counted env.NodeSet   // whose yes to SET counted: only theirs counts for an extension
-	late    lateness
+	late    stragglerState
 }
 
 func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
@@ -61,7 +61,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 	event.Until = validUntil(m.now(), ttl, m.config.allowance(ttl))
 	m.observe(event, env.StepBeforeSend)
 	a.ask(ttl)
-	weigh := m.weigher()
+	weigh := m.voteCounter()
 	set := env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl, Vouched: m.config.Quarantine}
 	a.round = m.sendWhile(a.isWanted, m.all, set, m.config.Linger)
 	a.round.weigh = weigh
@@ -124,8 +124,8 @@ func (a *attempt) cleanUp() {
 	keys := a.erase(asked)
 	unheard := a.round.lost // it may be set still: what broke the connection need not have held the request back
 	m.background("clean up", nil, func() {
-		a.finishFirst(keys)
-		a.eraseLater(unheard)
+		a.finishFirstDelete(keys)
+		a.deleteAfterLinger(unheard)
 	})
 	a.drainInBackground()
 }

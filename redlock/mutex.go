@@ -24,11 +24,11 @@ type Mutex struct {
 	open     context.Context // ends with Close
 	close    context.CancelFunc
 
-	mu        sync.Mutex // never held across a wait
-	closed    bool
-	jobs      jobs
-	remnants  remnants
-	sightings []sighting // of the nodes' runs, by node from 0
+	mu             sync.Mutex // never held across a wait
+	closed         bool
+	jobs           jobs
+	pendingDeletes pendingDeletes
+	incarnations   []incarnation // of the nodes' runs, by node from 0
 }
 
 // New returns a mutex over the nodes. In production the runtime is [env.System]
@@ -57,7 +57,7 @@ func New(config Config, runtime env.Runtime, nodes env.Nodes, observer env.Obser
 		m.patience *= time.Duration(quorum.Voters.Len())
 	}
 	if config.Quarantine > 0 {
-		m.sightings = make([]sighting, n)
+		m.incarnations = make([]incarnation, n)
 	}
 	return m, nil
 }

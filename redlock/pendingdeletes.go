@@ -6,10 +6,10 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// remnant is a deletion that nodes have refused, or not answered: they were down,
+// pendingDelete is a deletion that nodes have refused, or not answered: they were down,
 // say, or out of reach. They are asked again, at intervals that double, until the
 // keys have expired of themselves.
-type remnant struct {
+type pendingDelete struct {
 	attempt *attempt
 	command env.Command
 	nodes   env.NodeSet
@@ -18,52 +18,52 @@ type remnant struct {
 	expired env.Instant   // when there is nothing left to delete
 }
 
-// remnants are those of one mutex. One task sees to all of them, however many tries
+// pendingDeletes are those of one mutex. One task sees to all of them, however many tries
 // fail while a node is away.
-type remnants struct {
-	list    []remnant
+type pendingDeletes struct {
+	list    []pendingDelete
 	running bool
 }
 
-// maxRemnants is how many there can be; after that the oldest, which expire first,
+// maxPendingDeletes is how many there can be; after that the oldest, which expire first,
 // are forgotten.
-const maxRemnants = 1024
+const maxPendingDeletes = 1024
 
-// remember sees to it that a remnant is asked again, unless the mutex is closed or
+// deleteLater sees to it that a remnant is asked again, unless the mutex is closed or
 // there is no time left for it.
-func (m *Mutex) remember(r remnant) {
+func (m *Mutex) deleteLater(r pendingDelete) {
 	r.pause = max(2*r.pause, m.config.Linger)
 	r.next = m.runtime.Now(env.Monotonic).Add(r.pause)
 	if m.enter(r) {
-		m.background("erase remnants", nil, m.eraseRemnants)
+		m.background("erase remnants", nil, m.runPendingDeletes)
 	}
 }
 
 // enter puts a remnant into the list, and reports whether a task has to be started
 // for it.
-func (m *Mutex) enter(r remnant) (start bool) {
+func (m *Mutex) enter(r pendingDelete) (start bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed || r.next >= r.expired {
 		return false
 	}
-	if len(m.remnants.list) == maxRemnants {
-		m.remnants.list = m.remnants.list[1:]
+	if len(m.pendingDeletes.list) == maxPendingDeletes {
+		m.pendingDeletes.list = m.pendingDeletes.list[1:]
 	}
-	m.remnants.list = append(m.remnants.list, r)
-	start = !m.remnants.running
-	m.remnants.running = true
+	m.pendingDeletes.list = append(m.pendingDeletes.list, r)
+	start = !m.pendingDeletes.running
+	m.pendingDeletes.running = true
 	return start
 }
 
-// eraseRemnants looks every linger time whether something is due, until nothing is
+// runPendingDeletes looks every linger time whether something is due, until nothing is
 // left or the mutex is closed.
-func (m *Mutex) eraseRemnants() {
-	for m.anyRemnant() {
+func (m *Mutex) runPendingDeletes() {
+	for m.anyPendingDelete() {
 		if m.runtime.Sleep(m.open, m.runtime.Now(env.Monotonic).Add(m.config.Linger)) != nil {
 			return
 		}
-		due := m.dueRemnants()
+		due := m.duePendingDeletes()
 		rounds := make([]*round, len(due))
 		for i, r := range due {
 			rounds[i] = m.sendAtOnce(r.nodes, r.command, m.config.Linger)
@@ -71,28 +71,28 @@ func (m *Mutex) eraseRemnants() {
 		for i, r := range due {
 			rounds[i].drain(nil)
 			if r.nodes = rounds[i].lost | rounds[i].failed; r.nodes != 0 {
-				m.remember(r)
+				m.deleteLater(r)
 			}
 		}
 	}
 }
 
-// anyRemnant reports whether one is left; if not, the task is about to end.
-func (m *Mutex) anyRemnant() bool {
+// anyPendingDelete reports whether one is left; if not, the task is about to end.
+func (m *Mutex) anyPendingDelete() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.remnants.running = len(m.remnants.list) > 0
-	return m.remnants.running
+	m.pendingDeletes.running = len(m.pendingDeletes.list) > 0
+	return m.pendingDeletes.running
 }
 
-// dueRemnants takes those out of the list whose time has come, and those of which nothing
+// duePendingDeletes takes those out of the list whose time has come, and those of which nothing
 // is left.
-func (m *Mutex) dueRemnants() (due []remnant) {
+func (m *Mutex) duePendingDeletes() (due []pendingDelete) {
 	now := m.runtime.Now(env.Monotonic)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var later []remnant
-	for _, r := range m.remnants.list {
+	var later []pendingDelete
+	for _, r := range m.pendingDeletes.list {
 		r.nodes &^= r.attempt.late.without // as is known by now
 		switch {
 		case r.nodes == 0:
@@ -102,6 +102,6 @@ func (m *Mutex) dueRemnants() (due []remnant) {
 			later = append(later, r)
 		}
 	}
-	m.remnants.list = later
+	m.pendingDeletes.list = later
 	return due
 }

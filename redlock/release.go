@@ -17,7 +17,7 @@ import (
 func (h *Hold) Release(ctx context.Context) error {
 	m, a := h.attempt.mutex, h.attempt
 	defer m.end(m.begin())
-	if err := h.giveUp(); err != nil {
+	if err := h.markReleased(); err != nil {
 		return err
 	}
 	event := env.Event{Step: env.StepBeforeRelease, Resource: a.resource, Token: a.token}
@@ -34,7 +34,7 @@ func (h *Hold) Release(ctx context.Context) error {
 }
 
 // giveUp ends the hold by the holder's wish.
-func (h *Hold) giveUp() error {
+func (h *Hold) markReleased() error {
 	h.attempt.mutex.mu.Lock()
 	defer h.attempt.mutex.mu.Unlock()
 	if h.state == released {
@@ -50,7 +50,7 @@ func (h *Hold) giveUp() error {
 // came a linger time later. A SET that is even later leaves its key until it expires.
 // Only now that the release has been answered can the second delete no longer
 // make that answer untrue.
-func (a *attempt) finishRelease(keys erasing) {
+func (a *attempt) finishRelease(keys deletion) {
 	r := keys.round
 	overtaken, unheard := a.abandon(r.silent, r.votes.yes)
 	if r.silent|r.lost|r.failed|overtaken|unheard == 0 {
@@ -60,8 +60,8 @@ func (a *attempt) finishRelease(keys erasing) {
 		if overtaken != 0 {
 			a.erase(overtaken).finish()
 		}
-		a.finishFirst(keys)
-		a.eraseLater(unheard)
+		a.finishFirstDelete(keys)
+		a.deleteAfterLinger(unheard)
 	})
 }
 
@@ -77,22 +77,22 @@ func releaseOutcome(v tally, err error) (env.Answer, error) {
 	return env.Lost, v.quorumError(ErrNoQuorum)
 }
 
-// erasing is the deletion of a token's keys from some nodes. A key that stays keeps
+// deletion is the deletion of a token's keys from some nodes. A key that stays keeps
 // others out for what is left of its life.
-type erasing struct {
+type deletion struct {
 	attempt *attempt
 	round   *round
 }
 
 // erase asks the nodes of the set to delete the keys.
-func (a *attempt) erase(from env.NodeSet) erasing {
+func (a *attempt) erase(from env.NodeSet) deletion {
 	m := a.mutex
-	return erasing{a, m.send(from, env.Command{Op: env.OpDelete, Key: a.resource, Token: a.token}, m.config.NodeTimeout)}
+	return deletion{a, m.send(from, env.Command{Op: env.OpDelete, Key: a.resource, Token: a.token}, m.config.NodeTimeout)}
 }
 
-// eraseLater asks nodes to delete the keys a linger time from now, if there are
+// deleteAfterLinger asks nodes to delete the keys a linger time from now, if there are
 // any nodes, because they may set them still.
-func (a *attempt) eraseLater(from env.NodeSet) {
+func (a *attempt) deleteAfterLinger(from env.NodeSet) {
 	m := a.mutex
 	if from != 0 {
 		_ = m.runtime.Sleep(context.Background(), m.runtime.Now(env.Monotonic).Add(m.config.Linger))
@@ -103,7 +103,7 @@ func (a *attempt) eraseLater(from env.NodeSet) {
 // finish hears the nodes out. Those of which no answer came are asked again at
 // once, with the patience of a linger time; what is left after that is a remnant,
 // but for nodes that are known not to have set the key.
-func (e erasing) finish() {
+func (e deletion) finish() {
 	r := e.round
 	r.drain(nil)
 	left := r.lost | r.failed
@@ -113,7 +113,7 @@ func (e erasing) finish() {
 		left = r.failed | again.lost | again.failed
 	}
 	if left &^= e.attempt.neverSet(); left != 0 {
-		e.attempt.mutex.remember(remnant{attempt: e.attempt, command: r.command, nodes: left, expired: r.sent.Add(e.attempt.longestTTL())})
+		e.attempt.mutex.deleteLater(pendingDelete{attempt: e.attempt, command: r.command, nodes: left, expired: r.sent.Add(e.attempt.longestTTL())})
 	}
 }
 

@@ -7,8 +7,8 @@ import "github.com/lockstorm/lockstorm/env"
 // then the key has to be deleted once more. A node that says that it deleted the key has
 // been reached by both, and is left in peace: the token is sent in one SET alone.
 
-// lateness is what is known of late keys, under the mutex's mu.
-type lateness struct {
+// stragglerState is what is known of late keys, under the mutex's mu.
+type stragglerState struct {
 	stage   stage
 	set     env.NodeSet // who said that it has set the key when the key had to go
 	unheard env.NodeSet // whose answer to SET was given up: the key may still be set
@@ -45,10 +45,10 @@ func (a *attempt) abandon(asked, deleted env.NodeSet) (overtaken, unheard env.No
 	return l.set &^ (asked | deleted), l.unheard
 }
 
-// straggled takes note of a late reply to SET, and reports whether the node's
+// recordLateSet takes note of a late reply to SET, and reports whether the node's
 // key has to be deleted now: it was set, or may have been, and the delete may
 // have overtaken it.
-func (a *attempt) straggled(r env.Reply) bool {
+func (a *attempt) recordLateSet(r env.Reply) bool {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
 	l := &a.late
@@ -66,9 +66,9 @@ func (a *attempt) straggled(r env.Reply) bool {
 	return false
 }
 
-// overtook takes note of a reply to the first deletion of an abandoned key, and reports
+// recordDelete takes note of a reply to the first deletion of an abandoned key, and reports
 // whether that has overtaken a SET, so that the key has to be deleted now.
-func (a *attempt) overtook(r env.Reply) bool {
+func (a *attempt) recordDelete(r env.Reply) bool {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
 	l := &a.late
@@ -86,9 +86,9 @@ func (a *attempt) neverSet() env.NodeSet {
 	return a.late.without
 }
 
-// finishFirst finishes the first deletion of keys that are abandoned.
-func (a *attempt) finishFirst(keys erasing) {
-	overtaken := a.eraseAgain(keys.round, a.overtook)
+// finishFirstDelete finishes the first deletion of keys that are abandoned.
+func (a *attempt) finishFirstDelete(keys deletion) {
+	overtaken := a.deleteAgain(keys.round, a.recordDelete)
 	keys.finish()
 	finishAll(overtaken)
 }
@@ -100,16 +100,16 @@ func (a *attempt) drainInBackground() {
 		return
 	}
 	a.mutex.background("drain", nil, func() {
-		finishAll(a.eraseAgain(a.round, func(r env.Reply) bool {
+		finishAll(a.deleteAgain(a.round, func(r env.Reply) bool {
 			a.counts(a.round.votes.yes)
-			return a.straggled(r)
+			return a.recordLateSet(r)
 		}))
 	})
 }
 
-// eraseAgain hears a round out, and has the key deleted, once more, of each node whose
+// deleteAgain hears a round out, and has the key deleted, once more, of each node whose
 // reply says that it may still be there.
-func (a *attempt) eraseAgain(r *round, stays func(env.Reply) bool) (keys []erasing) {
+func (a *attempt) deleteAgain(r *round, stays func(env.Reply) bool) (keys []deletion) {
 	r.drain(func(reply env.Reply) {
 		if stays(reply) {
 			keys = append(keys, a.erase(env.SetOf(reply.Node)))
@@ -118,7 +118,7 @@ func (a *attempt) eraseAgain(r *round, stays func(env.Reply) bool) (keys []erasi
 	return keys
 }
 
-func finishAll(all []erasing) {
+func finishAll(all []deletion) {
 	for _, keys := range all {
 		keys.finish()
 	}
