@@ -106,7 +106,7 @@ func (m *Mutex) check(e *env.Event) error {
 	return nil
 }
 
-// observe tells of a further step of the same operation.
+// observe reports a further step of the same operation.
 func (m *Mutex) observe(e env.Event, step env.Step) {
 	e.Step = step
 	m.observer.Observe(e)
@@ -130,7 +130,7 @@ func (a *attempt) cleanUp() {
 	a.drainInBackground()
 }
 
-// counts takes note of whose yes counted.
+// counts records the nodes whose yes counted.
 func (a *attempt) counts(nodes env.NodeSet) {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
@@ -148,7 +148,7 @@ func (a *attempt) weighExtension(r env.Reply) env.Reply {
 	return env.Reply{Node: r.Node, Answer: env.Failed, Err: ErrQuarantined}
 }
 
-// subject is what a round is about.
+// subject names the lock that a round is for.
 type subject struct{ resource, token string }
 
 // round is one command on its way to nodes, and the replies so far.
@@ -242,8 +242,8 @@ func (m *Mutex) gather(ctx context.Context, r *round, until env.Instant) (tally,
 	return r.votes, nil
 }
 
-// drain hears the rest of a round out. The transport gives up on every node
-// some time, so this ends.
+// drain waits for the remaining replies of a round. The transport answers for
+// every node at the request's deadline, so this ends.
 func (r *round) drain(each func(env.Reply)) {
 	for {
 		reply, _, err := r.next(context.Background(), env.Never)
@@ -256,7 +256,7 @@ func (r *round) drain(each func(env.Reply)) {
 	}
 }
 
-// drainRest hears the rest of a round out in the background, if there is one.
+// drainRest waits for the remaining replies in the background, if there are any.
 func (m *Mutex) drainRest(name string, r *round) {
 	if r.silent != 0 {
 		m.background(name, nil, func() { r.drain(nil) })
@@ -297,8 +297,8 @@ func (t *tally) count(r env.Reply) {
 	}
 }
 
-// decide tells as soon as the outcome can no longer change: with 4 nodes, two
-// against two is lost.
+// decide returns the outcome as soon as it can no longer change: with 4 nodes,
+// two against two is lost.
 func (t *tally) decide() decision {
 	switch {
 	case t.quorum.Has(t.yes):

@@ -6,31 +6,31 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// pendingDelete is a deletion that nodes have refused, or not answered: they were down,
-// say, or out of reach. They are asked again, at intervals that double, until the
-// keys have expired of themselves.
+// pendingDelete is a deletion that nodes have refused or not answered, because they are
+// down or cannot be reached. It is sent again, at intervals that double, until the
+// keys have expired.
 type pendingDelete struct {
 	attempt *attempt
 	command env.Command
 	nodes   env.NodeSet
-	pause   time.Duration // before it is asked again
-	next    env.Instant   // when that is
-	expired env.Instant   // when there is nothing left to delete
+	pause   time.Duration // before it is sent again
+	next    env.Instant   // when it is sent again
+	expired env.Instant   // when the keys have expired
 }
 
-// pendingDeletes are those of one mutex. One task sees to all of them, however many tries
-// fail while a node is away.
+// pendingDeletes are those of one mutex. One task sends all of them, however many tries
+// fail while a node is down.
 type pendingDeletes struct {
 	list    []pendingDelete
 	running bool
 }
 
-// maxPendingDeletes is how many there can be; after that the oldest, which expire first,
-// are forgotten.
+// maxPendingDeletes is the largest number of them. Beyond it the oldest, which expire
+// first, are dropped.
 const maxPendingDeletes = 1024
 
-// deleteLater sees to it that a remnant is asked again, unless the mutex is closed or
-// there is no time left for it.
+// deleteLater schedules a pending delete, unless the mutex is closed or the keys expire
+// before its turn.
 func (m *Mutex) deleteLater(r pendingDelete) {
 	r.pause = max(2*r.pause, m.config.Linger)
 	r.next = m.runtime.Now(env.Monotonic).Add(r.pause)
@@ -39,8 +39,8 @@ func (m *Mutex) deleteLater(r pendingDelete) {
 	}
 }
 
-// enter puts a remnant into the list, and reports whether a task has to be started
-// for it.
+// enter adds a pending delete to the list, and reports whether the task has to be
+// started.
 func (m *Mutex) enter(r pendingDelete) (start bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,8 +56,8 @@ func (m *Mutex) enter(r pendingDelete) (start bool) {
 	return start
 }
 
-// runPendingDeletes looks every linger time whether something is due, until nothing is
-// left or the mutex is closed.
+// runPendingDeletes sends what is due, every linger time, until the list is empty or the
+// mutex is closed.
 func (m *Mutex) runPendingDeletes() {
 	for m.anyPendingDelete() {
 		if m.runtime.Sleep(m.open, m.runtime.Now(env.Monotonic).Add(m.config.Linger)) != nil {
@@ -77,7 +77,7 @@ func (m *Mutex) runPendingDeletes() {
 	}
 }
 
-// anyPendingDelete reports whether one is left; if not, the task is about to end.
+// anyPendingDelete reports whether the list is not empty; if it is, the task ends.
 func (m *Mutex) anyPendingDelete() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,8 +85,8 @@ func (m *Mutex) anyPendingDelete() bool {
 	return m.pendingDeletes.running
 }
 
-// duePendingDeletes takes those out of the list whose time has come, and those of which nothing
-// is left.
+// duePendingDeletes removes from the list, and returns, what is due. It drops deletes whose
+// nodes are known by now not to have set the key.
 func (m *Mutex) duePendingDeletes() (due []pendingDelete) {
 	now := m.runtime.Now(env.Monotonic)
 	m.mu.Lock()

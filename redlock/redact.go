@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// This file says what an observer may tell of what it hears.
+// This file keeps tokens out of logs and traces, and separates routine errors from others.
 
 // routine lists what a lock fails for in daily work. What is not listed is
 // trouble, so that an error nobody has thought of is seen.
