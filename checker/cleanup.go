@@ -6,7 +6,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Cleanup: a try that is refused, and a hold that is released, leave no keys behind.
+// Cleanup says that a try that is refused, and a hold that is released, leave no keys behind.
 const Cleanup Property = "cleanup"
 
 // cleanup judges whether keys are left behind. After a try was refused, or a release

@@ -6,7 +6,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Contract: calls return in time, and what they return is true.
+// Contract says that calls return in time, and what they return is true.
 const Contract Property = "contract"
 
 // contract judges what any lock owes its callers:

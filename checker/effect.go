@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Effect: the guarded resource is as if its accepted sections had run one after another.
+// Effect says that the guarded resource is as if its accepted sections had run one after another.
 const Effect Property = "effect"
 
 // effect judges effect exclusion. It cuts the sections of a resource into segments at

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// Lease: no two clients hold the lock at once, counted by each grant's validity. An
+	// Lease says that no two clients hold the lock at once, counted by each grant's validity. An
 	// extension is valid only if nobody else held the lock in between.
 	Lease Property = "lease"
-	// Section: no two clients work under the lock at once, even if they check no clock. Each
+	// Section says that no two clients work under the lock at once, even if they check no clock. Each
 	// works until it releases the lock or learns that it is lost.
 	Section Property = "section"
 )

@@ -2,7 +2,7 @@ package checker
 
 import "github.com/lockstorm/lockstorm/history"
 
-// Fence: fencing tokens grow from hold to hold.
+// Fence says that fencing tokens grow from hold to hold.
 const Fence Property = "fence"
 
 // fences judges whether fences grow. If the grant of hold g returned before acquire of

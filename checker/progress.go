@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// DeadlockFreedom: after faults have ended, some client is granted the lock again.
+// DeadlockFreedom says that after faults have ended, some client is granted the lock again.
 const DeadlockFreedom Property = "deadlock_freedom"
 
 // progress judges deadlock freedom: when faults have ended, every hold has ended and

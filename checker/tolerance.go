@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// FaultTolerance: with a minority of nodes out of reach, tries still succeed.
+// FaultTolerance says that with a minority of nodes out of reach, tries still succeed.
 const FaultTolerance Property = "fault_tolerance"
 
 // tolerance judges whether a client that reaches a majority of the nodes is granted

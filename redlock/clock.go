@@ -24,7 +24,7 @@ func (m *Mutex) sleepUntil(ctx context.Context, until env.Instant) error {
 	if left <= 0 {
 		return ctx.Err()
 	}
-	left = min(left, m.config.TTL/looks)
+	left = min(left, m.config.TTL/clockChecks)
 	if err := m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(left)); err != nil || left >= clockPoll {
 		return err
 	}
@@ -35,9 +35,9 @@ func (m *Mutex) sleepUntil(ctx context.Context, until env.Instant) error {
 	return m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(clockPoll-left))
 }
 
-// looks is how often in a TTL the lock looks at another clock than the monotonic
+// clockChecks is how often in a TTL the lock looks at another clock than the monotonic
 // one, so that it finds out soon what that clock did while it slept.
-const looks = 16
+const clockChecks = 16
 
 // clockPoll is the shortest sleep on behalf of another clock than the monotonic
 // one: that clock may stand still, just before its time.

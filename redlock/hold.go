@@ -111,7 +111,7 @@ func (h *Hold) Check() error {
 // watch warns the holder before the validity ends, and extends the hold until
 // then if there is a watchdog.
 func (h *Hold) watch() {
-	m, dog := h.attempt.mutex, newPatrol(h)
+	m, dog := h.attempt.mutex, newRenewer(h)
 	for warning := h.Until().Add(-m.config.Margin); ; {
 		if m.sleepUntil(h.ctx, min(warning, dog.next)) != nil {
 			return

@@ -24,11 +24,11 @@ type Mutex struct {
 	open     context.Context // ends with Close
 	close    context.CancelFunc
 
-	mu        sync.Mutex // never held across a wait
-	closed    bool
-	jobs      jobs
-	remnants  remnants
-	sightings []sighting // of the nodes' runs, by node from 0
+	mu             sync.Mutex // never held across a wait
+	closed         bool
+	jobs           jobs
+	pendingDeletes pendingDeletes
+	incarnations   []incarnation // of the nodes' runs, by node from 0
 }
 
 // New returns a mutex over the nodes. In production the runtime is [env.System]
@@ -57,7 +57,7 @@ func New(config Config, runtime env.Runtime, nodes env.Nodes, observer env.Obser
 		m.patience *= time.Duration(quorum.Voters.Len())
 	}
 	if config.Quarantine > 0 {
-		m.sightings = make([]sighting, n)
+		m.incarnations = make([]incarnation, n)
 	}
 	return m, nil
 }
@@ -221,4 +221,35 @@ func (m *Mutex) background(name string, hold *Hold, f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	j.hold, j.task = hold, task
+}
+
+// WithLock acquires the resource as [Mutex.Lock] does, calls work, and releases
+// the resource, whatever becomes of work. The context of work ends when ctx does,
+// when the lock is lost, and a margin before its validity ends.
+//
+// The error is that of acquiring, and then work was not called; or those of
+// work and of the release, joined. If the lock was lost while work went on, or
+// its validity was about to end, the error is also [ErrLost] or [ErrExpiring],
+// even if work has not noticed.
+func (m *Mutex) WithLock(ctx context.Context, resource string, work func(ctx context.Context) error) (err error) {
+	hold, err := m.lock(ctx, ctx, resource)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hold.close(ctx)) }()
+	return work(hold.Context())
+}
+
+// close releases the hold, and says if it had ended before. Whoever acquired it
+// may have been cancelled meanwhile; the release must not be.
+func (h *Hold) close(ctx context.Context) error {
+	var ended error
+	if h.ctx.Err() != nil && ctx.Err() == nil {
+		ended = context.Cause(h.ctx)
+	}
+	err := h.Release(context.WithoutCancel(ctx))
+	if errors.Is(err, ErrLost) && ended != nil {
+		return ended
+	}
+	return errors.Join(ended, err)
 }

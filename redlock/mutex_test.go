@@ -447,6 +447,38 @@ func TestTriesAreSpread(t *testing.T) {
 	}
 }
 
+// Two clients that wait at the same time draw different delays, or they collide for ever: the
+// lock has no source of delays but the runtime of its client. (Planted defect 32.)
+func TestClientsDrawDifferentDelays(t *testing.T) {
+	c := config()
+	c.Tries = 20
+	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil), crash(3, nemesis.At(0), nil)}
+	contend := func(b *bench, m *redlock.Mutex) {
+		_, err := m.Lock(context.Background(), "r")
+		b.wantError("lock", err, redlock.ErrNoQuorum)
+	}
+	b := playWith(t, c, 5, plan, contend, contend)
+	first, second := b.steps(1, env.StepAcquire), b.steps(2, env.StepAcquire)
+	b.want("tries of each client", []int{len(strings.Fields(first)), len(strings.Fields(second))}, []int{20, 20})
+	if first == second {
+		t.Errorf("both clients try at %s", first)
+	}
+}
+
+// A delete without a reply is sent again with its token, so that it cannot delete the key of
+// the next holder. (Planted defect 35.)
+func TestRepeatedDeleteSparesTheNextHolder(t *testing.T) {
+	b := play(t, nil, func(b *bench, _ *redlock.Mutex) {
+		m, err := redlock.New(config(), b.Runtime(1), &losing{Nodes: b.Nodes(1), next: "another"}, nil)
+		b.wantError("new", err, nil)
+		h := lock(b, m)
+		b.sleep(1, 10*ms)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.wantError("close", m.Close(context.Background()), nil)
+	})
+	b.want("keys left: that of the next holder, on node 5", b.keys(), 1)
+}
+
 // A DELETE of which no answer came is sent once more.
 func TestLostDeleteIsSentAgain(t *testing.T) {
 	b := play(t, nil, func(b *bench, _ *redlock.Mutex) {
@@ -460,9 +492,11 @@ func TestLostDeleteIsSentAgain(t *testing.T) {
 	b.want("keys left", b.keys(), 0)
 }
 
-// losing loses the first delete for node 5 on its way.
+// losing loses the first delete for node 5 on its way. If next is not empty, node 5 then gives
+// the key to that token.
 type losing struct {
 	env.Nodes
+	next string
 	lost bool
 }
 
@@ -471,6 +505,9 @@ func (l *losing) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Rou
 		return l.Nodes.Send(to, c, giveUp)
 	}
 	l.lost = true
+	if l.next != "" {
+		l.Nodes.Send(env.SetOf(5), env.Command{Op: env.OpPut, Key: c.Key, Token: l.next}, giveUp)
+	}
 	return &losingRound{Round: l.Nodes.Send(to.Without(5), c, giveUp)}
 }
 

@@ -25,8 +25,8 @@ import (
 // can have forgotten the vote of a contender who is still counting, and have let us
 // set our key there after it.
 
-// sighting is the run of a node, and since when it is known.
-type sighting struct {
+// incarnation is the run of a node, and since when it is known.
+type incarnation struct {
 	run   string
 	first env.Instant // on env.Boottime
 }
@@ -41,8 +41,8 @@ func (c Config) validateQuarantine() error {
 	return nil
 }
 
-// weigher returns what the replies to a SET count as that is about to be sent.
-func (m *Mutex) weigher() func(env.Reply) env.Reply {
+// voteCounter returns what the replies to a SET count as that is about to be sent.
+func (m *Mutex) voteCounter() func(env.Reply) env.Reply {
 	if m.config.Quarantine == 0 {
 		return func(r env.Reply) env.Reply { return r }
 	}
@@ -56,10 +56,10 @@ func (m *Mutex) weigh(r env.Reply, sent env.Instant) env.Reply {
 	if r.Answer != env.Yes && r.Answer != env.No {
 		return r
 	}
-	age := sent.Sub(m.sight(r))
+	age := sent.Sub(m.observeRun(r))
 	old := r.Run != "" && age >= m.config.Quarantine
 	if old && !r.Vouched {
-		m.vouch(r)
+		m.attest(r)
 	}
 	if r.Answer == env.No || old || r.Vouched {
 		return r
@@ -67,21 +67,21 @@ func (m *Mutex) weigh(r env.Reply, sent env.Instant) env.Reply {
 	return env.Reply{Node: r.Node, Answer: env.Failed, Err: fmt.Errorf("%w: its run is known for %v, not yet for %v", ErrQuarantined, max(age, 0), m.config.Quarantine)}
 }
 
-// sight returns when the run of a reply was first seen.
-func (m *Mutex) sight(r env.Reply) env.Instant {
+// observeRun returns when the run of a reply was first seen.
+func (m *Mutex) observeRun(r env.Reply) env.Instant {
 	now := m.runtime.Now(env.Boottime)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := &m.sightings[r.Node-1]
+	s := &m.incarnations[r.Node-1]
 	if s.run != r.Run {
-		*s = sighting{run: r.Run, first: now}
+		*s = incarnation{run: r.Run, first: now}
 	}
 	return s.first
 }
 
-// vouch leaves a note for other clients. It is not missed if it gets lost: the
+// attest leaves a note for other clients. It is not missed if it gets lost: the
 // next reply from the node tells.
-func (m *Mutex) vouch(r env.Reply) {
+func (m *Mutex) attest(r env.Reply) {
 	note := m.send(env.SetOf(r.Node), env.Command{Op: env.OpVouch, Token: r.Run, TTL: m.config.Quarantine}, m.config.NodeTimeout)
 	m.background("vouch", nil, func() { note.drain(nil) })
 }

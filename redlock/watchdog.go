@@ -42,15 +42,15 @@ func (c Config) validateWatchdog() error {
 	return nil
 }
 
-// patrol is the watchdog of one hold.
-type patrol struct {
+// renewer is the watchdog of one hold.
+type renewer struct {
 	hold *Hold
 	next env.Instant // when it extends, on the lock's clock; Never: no more
 	done int
 }
 
-func newPatrol(h *Hold) patrol {
-	p := patrol{hold: h, next: env.Never}
+func newRenewer(h *Hold) renewer {
+	p := renewer{hold: h, next: env.Never}
 	if every := h.attempt.mutex.config.Watchdog.Every; every > 0 {
 		p.next = h.attempt.mutex.now().Add(every)
 	}
@@ -60,7 +60,7 @@ func newPatrol(h *Hold) patrol {
 // extend extends the hold if it is time to. What becomes of it the hold knows:
 // a loss, or the end of validity, has been told by then. While nobody can tell
 // (no quorum answered) it is tried again soon, for as long as the validity lasts.
-func (p *patrol) extend(ctx context.Context) {
+func (p *renewer) extend(ctx context.Context) {
 	m := p.hold.attempt.mutex
 	if m.now() < p.next {
 		return

@@ -131,9 +131,9 @@ func (w *World) connect(client int) redisnode.Options {
 	switch c := w.setting.Connections; {
 	case c.Batched: // as the options have it
 	case c.Limit > 0:
-		connect.PoolSize, connect.Abreast = c.Limit, c.Limit
+		connect.PoolSize, connect.MaxInFlight = c.Limit, c.Limit
 	default: // each message is one request
-		connect.Abreast = math.MaxInt
+		connect.MaxInFlight = math.MaxInt
 	}
 	if w.fleet.Network != nil {
 		connect.Dial = w.network.Dialer(client)

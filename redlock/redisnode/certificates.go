@@ -7,20 +7,21 @@ import (
 	"fmt"
 )
 
-// Certificates are those by which TLS is spoken, as PEM: another process can be told them,
-// and not a [tls.Config]. The zero value trusts whom the system trusts, and shows nothing.
+// Certificates configures TLS with PEM text, which, other than a [tls.Config], can be passed to
+// another process. The zero value trusts the system's authorities and has no client certificate.
 type Certificates struct {
-	// Authorities are those by whom the nodes' certificates have to be signed.
+	// Authorities are the certificate authorities that sign the nodes' certificates.
 	Authorities []byte
 
-	// Certificate and Key are ours, where nodes want one.
+	// Certificate and Key are the client's, for nodes that require one.
 	Certificate, Key []byte
 }
 
-// ErrNoCertificate is text in which there should be a certificate, and is none.
-var ErrNoCertificate = errors.New("there is no certificate (PEM)")
+// ErrNoCertificate is the error of text that contains no certificate.
+var ErrNoCertificate = errors.New("no certificate in the PEM text")
 
-// Config is what they mean. The error is [ErrNoCertificate] if it is about Authorities.
+// Config returns the TLS configuration. The error is [ErrNoCertificate] if Authorities contains
+// no certificate.
 func (c *Certificates) Config() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if len(c.Authorities) > 0 {
@@ -39,8 +40,7 @@ func (c *Certificates) Config() (*tls.Config, error) {
 	return config, nil
 }
 
-// Resolved returns the options with TLS made of Certificates, if these alone are set. [New]
-// does so by itself.
+// Resolved returns the options with TLS made from Certificates, unless TLS is set. [New] calls it.
 func (o Options) Resolved() (Options, error) {
 	if o.TLS != nil || o.Certificates == nil {
 		return o, nil

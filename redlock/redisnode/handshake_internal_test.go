@@ -157,7 +157,7 @@ var handshakes = map[string]struct {
 	"no reply":                    {Options{}, "", "no answer to HELLO"},
 	"no reply to SELECT":          {Options{DB: 1}, "*0\r\n", "no answer to SELECT"},
 	"no reply to INFO":            {Options{}, "*0\r\n", "no answer to INFO"},
-	"not Redis":                   {Options{}, "HTTP/1.1 400 Bad Request\r\n", "is no reply of Redis"},
+	"not Redis":                   {Options{}, "HTTP/1.1 400 Bad Request\r\n", "is not a reply of Redis"},
 	"more than what was asked":    {Options{}, "*0\r\n" + info("a") + "+MORE\r\n", "unexpected data"},
 	"the server of another node":  {Options{}, "*0\r\n" + info("taken"), "nodes 1 and 2, one:1 and two:2, both have run_id taken"},
 	"a long list in its greeting": {Options{}, "*2\r\n$7\r\nmodules\r\n*1\r\n*2\r\n$4\r\nname\r\n$3\r\nbig\r\n" + info("a"), ""},
@@ -172,7 +172,7 @@ func text(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s) }
 func TestHandshake(t *testing.T) {
 	for name, c := range handshakes {
 		all := newIdentities([]string{"one:1", "two:2"})
-		if err := all.meet(1, "taken"); err != nil {
+		if err := all.register(1, "taken"); err != nil {
 			t.Fatal(err)
 		}
 		conn := speaking(c.said)

@@ -8,31 +8,30 @@ import (
 )
 
 // ErrSameServer is the error of a node whose address leads to the server of another node. Two
-// addresses of one server, say localhost and 127.0.0.1, would be two votes of one master.
+// addresses of one server, such as localhost and 127.0.0.1, would give one master two votes.
 var ErrSameServer = errors.New("two nodes are the same server")
 
-// identities are the servers to which the nodes' addresses lead, by their run ids. A server
-// draws its run id when it starts, so a node that restarts becomes another server under
-// the same address, which is legitimate. A run id that another node has is not.
+// identities tracks which server each node's address leads to, by run id. A server draws its run
+// id when it starts, so a restart changes the run id of a node, which is allowed. Having the run
+// id of another node is not.
 //
-// The node that is connected later is refused, and the other one goes on: a majority of the
-// nodes is then one of different servers, with one vote less to spare.
+// Of two such nodes the one that is connected later is refused and the other one is used. A
+// majority of the nodes then still is a majority of different servers.
 type identities struct {
 	addrs []string // by node, from 0
 
 	mu    sync.Mutex
-	known []string // run ids, by node, from 0, as its latest handshake told; "": not known
+	known []string // run ids by node, from 0, as of the latest handshake; "": not known
 }
 
 func newIdentities(addrs []string) *identities {
 	return &identities{addrs: addrs, known: make([]string, len(addrs))}
 }
 
-// meet takes note that a new connection of a node, from 1, leads to the server with a run id,
-// "" if it does not tell. It returns [ErrSameServer], with both addresses, if that is the
-// server of another node. The node then has no server: its address has moved, and
-// what it was before may be found elsewhere now.
-func (i *identities) meet(node int, run string) error {
+// register records the run id ("": not known) of a new connection of a node, from 1. It returns
+// [ErrSameServer], with both addresses, if another node has this run id. The node's own run id
+// is then forgotten: its address has moved, and its former server may be at another address now.
+func (i *identities) register(node int, run string) error {
 	if run == "" {
 		return nil
 	}
@@ -50,7 +49,7 @@ func (i *identities) meet(node int, run string) error {
 	return nil
 }
 
-// runID finds the run id in what INFO tells.
+// runID returns the run id in the output of INFO.
 func runID(info string) (string, error) {
 	for line := range strings.Lines(info) {
 		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "run_id:"); ok && id != "" {

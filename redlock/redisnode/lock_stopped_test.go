@@ -39,8 +39,8 @@ func TestLockWhileServersStop(t *testing.T) {
 // connections and in any order. No key is left all the same, whether the lock
 // was granted by the others or refused.
 func TestLateRequestsLeaveNoKey(t *testing.T) {
-	for _, abreast := range []int{1, math.MaxInt} {
-		lateRequestsLeaveNoKey(t, newServers(t, 3, redisnode.Options{Abreast: abreast}))
+	for _, inFlight := range []int{1, math.MaxInt} {
+		lateRequestsLeaveNoKey(t, newServers(t, 3, redisnode.Options{MaxInFlight: inFlight}))
 	}
 }
 

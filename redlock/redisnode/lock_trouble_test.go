@@ -80,7 +80,7 @@ func eachWay(troubles []trouble) (all []trouble) {
 	for _, c := range troubles {
 		all = append(all, c)
 		c.name += ", each alone"
-		c.options.Abreast = math.MaxInt
+		c.options.MaxInFlight = math.MaxInt
 		all = append(all, c)
 	}
 	return all

@@ -12,65 +12,66 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// This file is how requests find their way to a node. As long as there are fewer under
-// way than may be abreast, a request goes out at once and alone. Others wait for the end
-// of one of them, and all that wait then go out together, as one pipeline, whose price in
-// system calls and turns of goroutines they share. So a client on its own waits for
-// nobody, and many clients do not each pay for what they all need.
+// This file queues the requests to a node and sends them in batches. A request is sent at
+// once, and alone, while fewer than [Options.MaxInFlight] batches are under way. Otherwise it
+// waits. When a batch ends, all waiting requests are sent together as one pipeline, and share
+// its system calls and goroutine switches. So a single client never waits, and many clients do
+// not each pay the full price of a message.
 //
-// A node that does not answer must not make them wait: when nothing has ended for a while
-// the next ones go out all the same, on a further connection. What becomes of
-// them where nothing is heard of a node for longer is in hearing.go, and how they are given
-// up in alarm.go.
+// A slow node must not hold requests up: if no batch ends for a while, the waiting requests
+// are sent on a further connection. File breaker.go limits what is sent to a node that does
+// not reply, and deadline.go expires requests.
 
-// turn is the while after which requests that wait go out all the same, if one connection
-// is in use. It is as many times as long as there are connections in use: on a long way
-// there are then as many as it takes, and only a few to a node that is dead.
-const turn = time.Millisecond
+// flushDelay is how long requests wait, for each connection in use, before they are sent on a
+// further one. It grows with the connections so that a distant node gets as many as it needs,
+// and a dead node only a few.
+const flushDelay = time.Millisecond
 
-// lotSize is how many requests go out together at most.
-const lotSize = 256
+// maxBatch is the largest number of requests in a batch.
+const maxBatch = 256
 
 // node is one master.
 type node struct {
-	nodes   *Nodes
-	client  *redis.Client
-	number  int       // from 1
-	late    env.Reply // to a request that is given up on its way
-	unsent  env.Reply // to one that is given up before it is sent
-	refusal env.Reply // to one that is not sent because the node is mute
+	nodes  *Nodes
+	client *redis.Client
+	number int // from 1
 
-	abreast int           // requests that go out at once
-	limit   int           // lots that can be under way
-	wake    chan struct{} // for the workers that have nothing to do; has room for all
+	// The replies to requests that the node did not answer.
+	timeoutReply env.Reply // the request expired after it was sent
+	unsentReply  env.Reply // the request expired before it was sent
+	openReply    env.Reply // the breaker is open
 
-	mu      sync.Mutex
-	open    *request   // of those that are not answered yet, the last that has come
-	waiting []*request // those of them that are not under way, the oldest first
-	busy    int        // workers that have something to do
-	called  int        // those of them that have not yet begun: there is a request for each
-	idle    int        // workers that have not
-	state   hearing
-	due     time.Time // when those that wait go out all the same; zero: none do, or there is no connection for them
-	moved   time.Time // when a request was last answered by the node: a batch that moves on is waited for
-	alarm   *time.Timer
-	rings   time.Time // when alarm does; zero: it does not
-	closed  bool
+	maxInFlight int           // batches under way from which on requests wait
+	maxBatches  int           // batches that can be under way
+	wake        chan struct{} // wakes an idle worker; has room for all
+
+	mu         sync.Mutex
+	unanswered *request   // the head of the list, the newest request
+	waiting    []*request // the unanswered requests that are not under way, the oldest first
+	active     int        // workers that are starting or carry a batch
+	starting   int        // active workers that have not dequeued yet: a request is reserved for each
+	idle       int        // workers that wait for wake
+	breaker    breakerState
+	flushAt    time.Time // when the waiting requests are sent all the same; zero: nothing waits, or no connection is left
+	lastReply  time.Time // when the node last answered a request
+	timer      *time.Timer
+	timerAt    time.Time // when the timer fires; zero: it is stopped
+	closed     bool
 }
 
-// lot is requests that go out together.
-type lot struct {
+// batch is requests that are sent together.
+type batch struct {
 	requests []*request
-	probe    bool // it is one, to a node of which nothing is heard
+	probe    bool // it is a single request to a node that does not reply
 }
 
-// request is a question on its way to one node.
+// request is a query on its way to one node.
 type request struct {
-	*question
-	replies  chan<- env.Reply // has room for it
-	deadline time.Time        // zero: it is never given up
+	*query
+	replies  chan<- env.Reply // has room for the reply
+	deadline time.Time        // zero: the request never expires
 
-	prev, next *request // among those that are not answered
+	prev, next *request // in the list of unanswered requests
 	answered   bool
 	sent       bool // it may have reached the node
 }
@@ -78,96 +79,99 @@ type request struct {
 func newNode(of *Nodes, number int, client *redis.Client, o Options) *node {
 	n := &node{
 		nodes: of, number: number, client: client,
-		abreast: o.Abreast, limit: o.PoolSize, wake: make(chan struct{}, o.PoolSize),
+		maxInFlight: o.MaxInFlight, maxBatches: o.PoolSize, wake: make(chan struct{}, o.PoolSize),
 	}
-	n.late = n.reply(env.Reply{}, context.DeadlineExceeded)
-	n.unsent = n.reply(env.Reply{}, errUnsent)
-	n.refusal = n.reply(env.Reply{}, errRefused)
-	n.alarm = time.AfterFunc(time.Hour, n.ring)
-	n.alarm.Stop()
+	n.timeoutReply = n.reply(env.Reply{}, context.DeadlineExceeded)
+	n.unsentReply = n.reply(env.Reply{}, errUnsent)
+	n.openReply = n.reply(env.Reply{}, errBreakerOpen)
+	n.timer = time.AfterFunc(time.Hour, n.onTimer)
+	n.timer.Stop()
 	return n
 }
 
-// submit takes a request over.
+// submit accepts a request.
 func (n *node) submit(r *request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
-		n.tell(r, n.reply(env.Reply{}, errGivenUp))
+		n.deliver(r, n.reply(env.Reply{}, errClosedMeanwhile))
 		return
 	}
-	n.enter(r)
-	n.setAlarm(r.deadline)
-	n.await(r)
+	if r.next = n.unanswered; r.next != nil {
+		r.next.prev = r
+	}
+	n.unanswered = r
+	n.startTimer(r.deadline)
+	n.enqueue(r)
 }
 
-// await lets a request wait for its turn, which may be now. For that of a mute node no
-// more than one waits.
-func (n *node) await(r *request) {
-	if n.state == mute && n.busy >= n.abreast && len(n.waiting) > 0 {
-		n.leave(r)
-		n.tell(r, n.refusal)
+// enqueue adds a request to the queue and starts a worker if it may be sent now. While the
+// breaker is open at most one request waits; others are refused.
+func (n *node) enqueue(r *request) {
+	if n.breaker == breakerOpen && n.active >= n.maxInFlight && len(n.waiting) > 0 {
+		n.unlink(r)
+		n.deliver(r, n.openReply)
 		return
 	}
 	n.waiting = append(n.waiting, r)
 	switch {
-	case n.busy < n.abreast:
-		n.employ()
-	case n.due.IsZero():
-		n.hurry()
+	case n.active < n.maxInFlight:
+		n.startWorker()
+	case n.flushAt.IsZero():
+		n.scheduleFlush()
 	}
 }
 
-// hurry sets the time at which those that wait go out all the same.
-func (n *node) hurry() {
-	n.due = time.Time{}
-	if len(n.waiting) > 0 && n.busy < n.limit {
-		n.due = time.Now().Add(n.patience())
-		n.setAlarm(n.due)
+// scheduleFlush sets the time at which the waiting requests are sent all the same.
+func (n *node) scheduleFlush() {
+	n.flushAt = time.Time{}
+	if len(n.waiting) > 0 && n.active < n.maxBatches {
+		n.flushAt = time.Now().Add(n.flushWait())
+		n.startTimer(n.flushAt)
 	}
 }
 
-// patience is how long those that wait do so while nothing is heard.
-func (n *node) patience() time.Duration {
-	pace := turn
-	if n.state != answers {
-		pace = muteTurn
+// flushWait returns how long requests wait while no batch ends.
+func (n *node) flushWait() time.Duration {
+	delay := flushDelay
+	if n.breaker != breakerClosed {
+		delay = brokenFlushDelay
 	}
-	return time.Duration(n.busy) * pace
+	return time.Duration(n.active) * delay
 }
 
-// employ has one more worker see to those that wait.
-func (n *node) employ() {
-	n.busy++
-	n.called++
+// startWorker wakes an idle worker or starts a new one.
+func (n *node) startWorker() {
+	n.active++
+	n.starting++
 	if n.idle > 0 {
 		n.idle--
 		n.wake <- struct{}{}
 		return
 	}
-	if n.nodes.workers.join(1) {
+	if n.nodes.workers.add(1) {
 		go n.work()
 	}
 }
 
-// work carries lots to the node. A goroutine that has begun to stays until the nodes are
-// closed, unless there are enough: its stack has grown to what a client needs, which takes
-// a new one longer than all the rest of what is done here.
+// work sends batches to the node. The goroutine is kept until the nodes are closed, unless
+// enough others are idle: its stack has grown to the size that the client needs, and growing a
+// new one takes longer than the rest of the work here.
 func (n *node) work() {
-	defer n.nodes.workers.leave()
+	defer n.nodes.workers.done()
 	p := &pipeline{node: n, redis: n.client.Pipeline()}
-	for called := true; ; {
-		lot, stays := n.take(called)
-		called = false
+	for started := true; ; {
+		next, keep := n.take(started)
+		started = false
 		switch {
-		case lot.requests != nil:
-			p.exchange(lot.requests, lot.probe)
-		case !stays:
+		case next.requests != nil:
+			p.exchange(next)
+		case !keep:
 			return
 		default:
 			select {
 			case <-n.wake:
-				called = true
+				started = true
 			case <-n.nodes.life.Done():
 				return
 			}
@@ -175,28 +179,29 @@ func (n *node) work() {
 	}
 }
 
-// take returns those that wait, but for one for each worker that has been called and not
-// begun. If it returns none the worker has nothing to do, and stays or not.
-func (n *node) take(called bool) (next lot, stays bool) {
+// take dequeues the next batch, leaving one request for each worker that is still starting.
+// started says that the calling worker was starting until now. If the batch is empty the
+// worker becomes idle (keep) or ends.
+func (n *node) take(started bool) (next batch, keep bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if called {
-		n.called--
+	if started {
+		n.starting--
 	}
-	most := min(len(n.waiting)-n.called, lotSize)
-	enough := n.state != answers && !called && n.busy > n.abreast // workers, for a node that does not answer
-	if most <= 0 || enough {
-		n.busy--
-		if stays = n.idle < n.abreast; stays {
+	size := min(len(n.waiting)-n.starting, maxBatch)
+	surplus := n.breaker != breakerClosed && !started && n.active > n.maxInFlight // more workers than a node without replies needs
+	if size <= 0 || surplus {
+		n.active--
+		if keep = n.idle < n.maxInFlight; keep {
 			n.idle++
 		}
-		n.hurry()
-		return lot{}, stays
+		n.scheduleFlush()
+		return batch{}, keep
 	}
-	if next.probe = n.state != answers; next.probe {
-		next.requests = n.probe()
+	if next.probe = n.breaker != breakerClosed; next.probe {
+		next.requests = n.takeProbe()
 	} else {
-		next.requests, n.waiting = n.waiting[:most:most], n.waiting[most:]
+		next.requests, n.waiting = n.waiting[:size:size], n.waiting[size:]
 	}
 	for _, r := range next.requests {
 		r.sent = true
@@ -204,65 +209,51 @@ func (n *node) take(called bool) (next lot, stays bool) {
 	if len(n.waiting) == 0 {
 		n.waiting = nil
 	}
-	n.hurry()
+	n.scheduleFlush()
 	return next, true
 }
 
-// complete answers a request whose last reply has been read, or never will be.
+// complete answers a request whose last reply has been read, or whose batch has failed.
 func (n *node) complete(r *request, replies []*redis.Cmd) {
 	reply, err := r.read(replies)
 	if r.script != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
-		n.again(r)
+		n.resend(r)
 		return
 	}
 	n.answer(r, reply, err)
 }
 
-// until returns a context that ends with the last of the requests.
-func (n *node) until(lot []*request) (context.Context, context.CancelFunc) {
-	last := lot[0].deadline
-	for _, r := range lot {
-		if r.deadline.IsZero() {
-			return context.WithCancel(n.nodes.life)
-		}
-		if last.Before(r.deadline) {
-			last = r.deadline
-		}
-	}
-	return context.WithDeadline(n.nodes.life, last)
-}
-
-// again sends a request whose script the node does not know with its script. It has had no
-// effect.
-func (n *node) again(r *request) {
+// resend sends a request again, with the source of its script, which the node does not know.
+// The first request had no effect.
+func (n *node) resend(r *request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !r.answered {
-		r.question, r.sent = r.whole(), false
-		n.await(r)
+		r.query, r.sent = r.withSource(), false
+		n.enqueue(r)
 	}
 }
 
-// answer answers a request, if it has not been given up.
+// answer answers a request, unless it has expired.
 func (n *node) answer(r *request, reply env.Reply, err error) {
 	n.mu.Lock()
-	n.moved = time.Now()
-	late := r.answered
-	if !late {
-		n.leave(r)
+	n.lastReply = time.Now()
+	expired := r.answered
+	if !expired {
+		n.unlink(r)
 	}
 	n.mu.Unlock()
-	if !late {
-		n.tell(r, n.reply(reply, err))
+	if !expired {
+		n.deliver(r, n.reply(reply, err))
 	}
 }
 
-func (n *node) tell(r *request, reply env.Reply) {
+func (n *node) deliver(r *request, reply env.Reply) {
 	r.replies <- reply
-	n.nodes.requests.leave()
+	n.nodes.requests.done()
 }
 
-// reply completes a reply by what a request's end means.
+// reply fills in the node, the answer that err stands for, and the error's context.
 func (n *node) reply(r env.Reply, err error) env.Reply {
 	r.Node, r.Answer = n.number, answer(r.Answer, err)
 	if err != nil {
@@ -274,42 +265,35 @@ func (n *node) reply(r env.Reply, err error) env.Reply {
 	return r
 }
 
-// enter takes note of a request that has to be answered.
-func (n *node) enter(r *request) {
-	if r.next = n.open; r.next != nil {
-		r.next.prev = r
-	}
-	n.open = r
-}
-
-func (n *node) leave(r *request) {
+// unlink removes a request from the list of unanswered ones.
+func (n *node) unlink(r *request) {
 	r.answered = true
 	if r.next != nil {
 		r.next.prev = r.prev
 	}
 	if r.prev == nil {
-		n.open = r.next
+		n.unanswered = r.next
 	} else {
 		r.prev.next = r.next
 	}
 	r.prev, r.next = nil, nil
 }
 
-// abandon gives everything up, because the nodes are closed.
-func (n *node) abandon() {
+// close fails all requests, because the nodes are being closed.
+func (n *node) close() {
 	n.mu.Lock()
 	var all []*request
-	for n.open != nil {
-		all = append(all, n.open)
-		n.leave(n.open)
+	for n.unanswered != nil {
+		all = append(all, n.unanswered)
+		n.unlink(n.unanswered)
 	}
 	n.waiting, n.closed = nil, true
-	n.alarm.Stop()
+	n.timer.Stop()
 	n.mu.Unlock()
 	for _, r := range all {
-		n.tell(r, n.reply(env.Reply{}, errGivenUp))
+		n.deliver(r, n.reply(env.Reply{}, errClosedMeanwhile))
 	}
 }
 
-// errGivenUp is the error of a request that was under way when the nodes were closed.
-var errGivenUp = errors.New("the nodes have been closed")
+// errClosedMeanwhile is the error of a request that was under way when the nodes were closed.
+var errClosedMeanwhile = errors.New("the nodes have been closed")

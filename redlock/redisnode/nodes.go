@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,27 +17,26 @@ import (
 // Nodes are independent Redis masters, as one client sees them. It is safe for
 // concurrent use.
 type Nodes struct {
-	runtime env.Runtime
-	nodes   []*node // by node, from 0
-	prefix  string
-	unended int64 // milliseconds that keys live which are given no end; 0: for ever
+	runtime    env.Runtime
+	nodes      []*node // by node, from 0
+	prefix     string
+	defaultTTL int64 // milliseconds; see [Options.DefaultTTL]
 
 	identities *identities
 
 	life context.Context // of every request; ends at Close
 	end  context.CancelFunc
 
-	requests headcount
-	workers  headcount
-	dials    headcount
+	requests drainGroup
+	workers  drainGroup
+	dials    drainGroup
 }
 
 // New returns the nodes at the addresses, host:port each; node 1 is the first.
-// It does not connect: that is done when there is something to send. There have
-// to be 1 to [env.MaxNodes] addresses, all different, and of different servers: a node that
-// votes twice makes a quorum of what is none. Whether the servers are different is found out
-// when they are connected to; see [ErrSameServer]. An option out of range is an error that
-// names it.
+// New does not connect; the first request does. It takes 1 to [env.MaxNodes] addresses,
+// all different, and of different servers: a server that votes twice would make a minority look
+// like a quorum. Two addresses of one server are detected on connecting; see [ErrSameServer].
+// An option out of range is an error that names it.
 func New(addrs []string, opts Options) (*Nodes, error) {
 	if err := checkAddrs(addrs); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func New(addrs []string, opts Options) (*Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, unended: opts.DefaultTTL.Milliseconds(), identities: newIdentities(slices.Clone(addrs))}
+	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, defaultTTL: opts.DefaultTTL.Milliseconds(), identities: newIdentities(slices.Clone(addrs))}
 	n.life, n.end = context.WithCancel(context.Background())
 	for i, addr := range addrs {
 		n.nodes = append(n.nodes, n.node(i+1, addr, opts))
@@ -81,17 +81,20 @@ func (n *Nodes) node(number int, addr string, opts Options) *node {
 // Len returns the number of nodes.
 func (n *Nodes) Len() int { return len(n.nodes) }
 
-// Send hands cmd to every node of the set; see [env.Nodes]. A node answers
-// [env.Failed] when it refused the command with an error, when no connection
-// to it could be made or it refused the connection (the error then has the server's own
-// words, as "ERR max number of clients reached"), when it is the server of another node
-// ([ErrSameServer]), when the command was given up before it
-// was sent, as most are to a node that answers nothing, when the time to live is not a whole
-// number of milliseconds, at least one ([ErrTTL]), and after Close. It answers
-// [env.Lost] in every other case in which there is no reply.
+// Send sends cmd to every node of the set; see [env.Nodes]. The answer of a node is
+// [env.Failed] when the command had no effect:
 //
-// Waiting for replies can be broken off at any time: it does not end the
-// requests.
+//   - the server refused the command with an error,
+//   - no connection could be made, or the server refused it (the error then has the server's
+//     own text, such as "ERR max number of clients reached"),
+//   - the server is that of another node ([ErrSameServer]),
+//   - the command expired before it was sent, as most do while a node does not reply,
+//   - the TTL is not a whole number of milliseconds, at least one ([ErrTTL]), or
+//   - the nodes have been closed.
+//
+// In every other case without a reply it is [env.Lost].
+//
+// A caller may stop waiting for replies at any time; the requests go on.
 func (n *Nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Round {
 	r := newRound(n.runtime, to.Len())
 	deadline := n.deadline(giveUp)
@@ -101,29 +104,28 @@ func (n *Nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Ro
 		}
 		return r
 	}
-	asked, requests := n.question(cmd), make([]request, to.Len())
+	q, requests := n.query(cmd), make([]request, to.Len())
 	for i := range requests {
-		requests[i] = request{question: asked, replies: r.replies, deadline: deadline}
+		requests[i] = request{query: q, replies: r.replies, deadline: deadline}
 		n.nodes[to.First()-1].submit(&requests[i])
 		to = to.Without(to.First())
 	}
 	return r
 }
 
-// admit checks the command and, if it can be sent, counts its requests.
+// admit checks the command and registers its requests, so that Close waits for them.
 func (n *Nodes) admit(cmd env.Command, requests int) error {
 	if err := check(cmd); err != nil {
 		return err
 	}
-	if !n.requests.join(requests) {
+	if !n.requests.add(requests) {
 		return errClosed
 	}
 	return nil
 }
 
-// deadline is giveUp on the machine's clock, or zero for [env.Never]. The
-// client's clock is read here, on the client's own goroutine, and never by the
-// requests.
+// deadline converts giveUp to the machine's clock; zero means [env.Never]. Only this function,
+// on the client's own goroutine, reads the client's clock.
 func (n *Nodes) deadline(giveUp env.Instant) time.Time {
 	if giveUp == env.Never {
 		return time.Time{}
@@ -131,24 +133,53 @@ func (n *Nodes) deadline(giveUp env.Instant) time.Time {
 	return time.Now().Add(giveUp.Sub(n.runtime.Now(env.Monotonic)))
 }
 
-// Close has to come after that of the mutexes on these nodes, or it cuts their
-// clean-up short. It gives up all requests that are under way, which are then reported as
-// [env.Lost], waits for them, and closes the connections. A second Close does
-// nothing.
+// Close ends all requests that are under way, reports them as [env.Lost], and closes the
+// connections. Close the mutexes on these nodes first, or their clean-up is cut short. A second
+// Close does nothing.
 func (n *Nodes) Close() error {
-	if !n.requests.dismiss() {
+	if !n.requests.close() {
 		return nil
 	}
 	n.end()
 	var errs []error
 	for _, node := range n.nodes {
-		errs = append(errs, node.client.Close()) // ends the reads, which heed no cancelled context
-		node.abandon()
+		errs = append(errs, node.client.Close()) // ends pending reads, which ignore a cancelled context
+		node.close()
 	}
 	n.requests.wait()
-	n.workers.dismiss()
+	n.workers.close()
 	n.workers.wait()
-	n.dials.dismiss()
+	n.dials.close()
 	n.dials.wait()
 	return errors.Join(errs...)
 }
+
+// drainGroup is a wait group that can be closed: afterwards nobody joins it, so that wait ends.
+type drainGroup struct {
+	mu     sync.Mutex
+	closed bool
+	group  sync.WaitGroup
+}
+
+// add adds n members, each of which has to call done. It returns false once the group is closed.
+func (g *drainGroup) add(n int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.closed {
+		g.group.Add(n)
+	}
+	return !g.closed
+}
+
+func (g *drainGroup) done() { g.group.Done() }
+
+// close closes the group, and reports whether this is the first call.
+func (g *drainGroup) close() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	first := !g.closed
+	g.closed = true
+	return first
+}
+
+func (g *drainGroup) wait() { g.group.Wait() }

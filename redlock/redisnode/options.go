@@ -1,8 +1,11 @@
 package redisnode
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"math"
 	"net"
 	"time"
@@ -13,10 +16,10 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Options says how nodes are talked to. The zero value is complete. Another process can be
-// told all of it, in JSON, but what points to something of this one.
+// Options configures the connections to the nodes. The zero value is complete. The fields can
+// be passed to another process as JSON, except those that point into this process.
 type Options struct {
-	// Runtime tells the time that instants are readings of; nil means
+	// Runtime has the clock of the instants that Send gets; nil means
 	// [env.System]. Its monotonic clock must run at the machine's rate.
 	Runtime env.Runtime `json:"-"`
 
@@ -30,44 +33,45 @@ type Options struct {
 	Password string
 	DB       int
 
-	// TLS is used if it is set, or made of Certificates if these are: another process can
-	// be told only the second.
+	// TLS, or the configuration that Certificates stand for, secures the connections. Only
+	// Certificates can be passed to another process. If both are set, TLS is used.
 	TLS          *tls.Config `json:"-"`
 	Certificates *Certificates
 
-	// Dial makes the connections to the nodes, if it is set, and not the system: it is told
-	// "tcp" and the address of the node. With TLS it must not be set.
+	// Dial, if it is not nil, makes the connections to the nodes. Its arguments are "tcp" and
+	// the address of the node. It cannot be combined with TLS.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error) `json:"-"`
 
-	// ServerNames are the hosts, by node from 0, for which the nodes' certificates
-	// have to be good, where the nodes are reached by way of other addresses. nil:
-	// those of the addresses, or of TLS.
+	// ServerNames are the host names, by node from 0, that the nodes' certificates are
+	// verified against. nil means those of the addresses, or of TLS.
 	ServerNames []string
 
-	// DefaultTTL is how long keys live for which a command asks for no end: counters
-	// of fences, the notes of a quarantine, what some locks of package locks set. It
-	// has to be a whole number of milliseconds, and longer than anybody counts on
-	// them: a counter that is gone begins anew. 0: for ever.
+	// DefaultTTL is the TTL of keys for which a command sets none: the counters of fences,
+	// the notes of a quarantine, and keys of some locks of package locks. It is a whole number
+	// of milliseconds. It must be longer than these keys are needed: an expired counter starts
+	// again at 0. 0 means no TTL.
 	DefaultTTL time.Duration
 
-	// PoolSize is the number of connections kept for one node, on each of which
-	// requests can be under way to it; more wait for their turn, at most
-	// until they are given up. At most 65,535; 0 means 64.
+	// PoolSize is the largest number of connections to one node. Requests beyond them wait,
+	// at most until they expire. At most 65,535; 0 means 64.
 	PoolSize int
 
-	// Abreast is how many requests go to one node at once, each over a connection of
-	// its own. More wait until one of those is answered, and then go out together over
-	// one connection: many clients of one process, whose work is mostly in system calls,
-	// get several times as many locks so. What it costs: a request that comes while
-	// Abreast others are under way waits for one of them, or as many milliseconds as
-	// connections are in use, and goes out then. 0 means 1, which is right for masters
-	// that are near; it must not be negative. As many as PoolSize, or more: each
-	// request has always a connection to itself.
+	// MaxInFlight is how many batches of requests to one node are under way at once, each
+	// over its own connection, before further requests wait. The waiting requests are sent
+	// together, as one batch, when a batch ends, or after one millisecond for each connection
+	// in use. Batches save system calls: many clients in one process get several times as many
+	// locks per second. 0 means 1, which suits nearby masters; it must not be negative. With
+	// PoolSize or more, every request has a connection to itself.
+	MaxInFlight int
+
+	// Abreast is the old name of MaxInFlight. Set only one of them.
+	//
+	// Deprecated: use MaxInFlight.
 	Abreast int
 
-	// DialTimeout bounds the making of one connection, with TLS and the handshake. While a
-	// node's host swallows packets, dials hold their turn in the pool this long, also
-	// after their request was given up. 0 means 1 s; it must not be negative.
+	// DialTimeout bounds one dial, with TLS and the handshake. While a node's host drops
+	// packets, a dial keeps its place in the pool this long, even after its request has
+	// expired. 0 means 1 s; it must not be negative.
 	DialTimeout time.Duration
 }
 
@@ -79,8 +83,9 @@ const (
 	// would take 64 KiB for each connection.
 	bufferSize = 4096
 
-	// writeBuffer holds a batch of about a hundred requests. One that is written in pieces is
-	// answered in pieces, and the clients then come back in groups, each a smaller batch.
+	// writeBuffer holds a batch of about a hundred requests, in bytes. A batch that is written
+	// in pieces is answered in pieces; its clients then send their next requests in groups, as
+	// smaller batches.
 	writeBuffer = 16384
 )
 
@@ -91,14 +96,14 @@ func (o Options) withDefaults() Options {
 	if o.PoolSize == 0 {
 		o.PoolSize = defaultPoolSize
 	}
-	o.Abreast = min(max(o.Abreast, 1), o.PoolSize)
+	o.MaxInFlight = min(max(o.MaxInFlight, o.Abreast, 1), o.PoolSize)
 	if o.DialTimeout == 0 {
 		o.DialTimeout = defaultDialTimeout
 	}
 	return o
 }
 
-// tls is what a node, from 0, is talked to with; nil: plainly.
+// tls returns the TLS configuration of a node, from 0; nil means no TLS.
 func (o Options) tls(node int) *tls.Config {
 	if o.TLS == nil || o.ServerNames == nil {
 		return o.TLS
@@ -135,4 +140,50 @@ func clientOptions(o Options, addr string) *redis.Options {
 		ReadBufferSize:  bufferSize,
 		WriteBufferSize: writeBuffer,
 	}
+}
+
+// maxPoolSize is how many connections one host can have to one address.
+const maxPoolSize = 1<<16 - 1
+
+// check returns an error that names the first option out of range.
+func (o Options) check(nodes int) error {
+	return cmp.Or(o.checkLogin(), o.checkConnection(nodes), o.checkLimits())
+}
+
+func (o Options) checkLogin() error {
+	switch {
+	case o.Username != "" && o.Password == "":
+		return fmt.Errorf("redisnode: Username %q without a Password", o.Username)
+	case o.DB < 0:
+		return fmt.Errorf("redisnode: DB %d: want 0 or more", o.DB)
+	}
+	return nil
+}
+
+func (o Options) checkConnection(nodes int) error {
+	switch {
+	case o.ServerNames != nil && len(o.ServerNames) != nodes:
+		return fmt.Errorf("redisnode: ServerNames: %d names for %d nodes", len(o.ServerNames), nodes)
+	case o.Dial != nil && (o.TLS != nil || o.Certificates != nil):
+		return errors.New("redisnode: Dial and TLS: want one of them")
+	}
+	return nil
+}
+
+func (o Options) checkLimits() error {
+	switch {
+	case o.DefaultTTL < 0 || o.DefaultTTL%time.Millisecond != 0:
+		return fmt.Errorf("redisnode: DefaultTTL %v: %w", o.DefaultTTL, ErrTTL)
+	case o.PoolSize < 0 || o.PoolSize > maxPoolSize:
+		return fmt.Errorf("redisnode: PoolSize %d: want 0 (for %d) to %d", o.PoolSize, defaultPoolSize, maxPoolSize)
+	case o.MaxInFlight != 0 && o.Abreast != 0:
+		return errors.New("redisnode: MaxInFlight and Abreast, its deprecated name, are both set: want one of them")
+	case o.MaxInFlight < 0:
+		return fmt.Errorf("redisnode: MaxInFlight %d: want 0 (for 1) or more", o.MaxInFlight)
+	case o.Abreast < 0:
+		return fmt.Errorf("redisnode: Abreast %d: want 0 (for 1) or more", o.Abreast)
+	case o.DialTimeout < 0:
+		return fmt.Errorf("redisnode: DialTimeout %v: want 0 (for %v) or more", o.DialTimeout, defaultDialTimeout)
+	}
+	return nil
 }

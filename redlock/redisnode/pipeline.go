@@ -9,14 +9,14 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// pipeline sends one batch after another over connections of go-redis, and answers each
-// request of a batch as soon as its reply has been read. Exec returns only after the last
-// reply: whoever waited for it would hold up every reply for the latest one. And when a
-// connection breaks, Exec marks the commands whose replies it has read as failed too.
+// pipeline sends one batch after another over go-redis connections. It answers each request of
+// a batch as soon as its reply has been read. Exec returns only after the last reply, so
+// waiting for Exec would delay every reply until the slowest one. And when a connection breaks,
+// Exec also marks the commands whose replies it has read as failed.
 //
-// The last request of a batch, which for most is the only one, is answered when Exec has
-// returned, some microseconds after its reply. Otherwise a client on its own would send its
-// next request while this connection is still being put back, and wait for that.
+// The last request of a batch, usually its only one, is answered when Exec has returned, some
+// microseconds after its reply. Otherwise a single client would send its next request while
+// this connection is still on its way back to the pool, and would have to wait.
 type pipeline struct {
 	node  *node
 	redis redis.Pipeliner
@@ -25,18 +25,17 @@ type pipeline struct {
 	commands []command
 	replies  []*redis.Cmd
 	queue    []redis.Cmder
-	heard    bool  // the node has replied to one of them
-	unsent   error // why no connection could be made; nil: one was
+	replied  bool  // the node has replied to one of them
+	dialErr  error // why no connection could be made; nil: one was made
 }
 
-// command is one of Redis' commands of a request. It is a [redis.Cmder] because it embeds
-// one, and hears of its reply because go-redis calls SetErr with each command right after
-// having read its reply, and before it reads the next one.
+// command is one Redis command of a request. Go-redis calls its SetErr right after it has read
+// the reply, before it reads the next one.
 type command struct {
 	*redis.Cmd
 	pipeline *pipeline
 	request  *request
-	replies  []*redis.Cmd // of the whole request; only its last command has them
+	replies  []*redis.Cmd // of the whole request; set on its last command only
 	last     bool         // of the batch
 	done     bool
 }
@@ -49,26 +48,25 @@ func (c *command) SetErr(err error) {
 	}
 	c.done = true
 	c.Cmd.SetErr(err)
-	c.pipeline.replied(err)
+	c.pipeline.commandEnded(err)
 	if c.replies != nil && !c.last {
 		c.pipeline.node.complete(c.request, c.replies)
 	}
 }
 
-// exchange sends the requests over one connection and answers all of them. A probe is one to a
-// node of which nothing is heard.
-func (p *pipeline) exchange(requests []*request, probe bool) {
-	ctx, cancel := p.node.until(requests)
+// exchange sends a batch over one connection and answers all its requests.
+func (p *pipeline) exchange(b batch) {
+	ctx, cancel := p.node.batchContext(b.requests)
 	defer cancel()
-	p.load(ctx, requests)
+	p.load(ctx, b.requests)
 	_, err := p.redis.Exec(ctx)
 	if err == nil {
 		err = errNoReply
 	}
 	for i := range p.commands {
-		p.commands[i].SetErr(err) // go-redis says nothing of commands if it fails before it has a connection for them
+		p.commands[i].SetErr(err) // go-redis sets no errors if it fails before it has a connection
 	}
-	p.node.finish(p, probe)
+	p.node.batchEnded(p, b.probe)
 	last := &p.commands[len(p.commands)-1]
 	p.node.complete(last.request, last.replies)
 	clear(p.commands)
@@ -82,34 +80,34 @@ var errNoReply = errors.New("go-redis read no reply")
 // load queues the commands of the requests.
 func (p *pipeline) load(ctx context.Context, requests []*request) {
 	p.commands, p.replies, p.queue = p.commands[:0], p.replies[:0], p.queue[:0]
-	p.heard, p.unsent = false, nil
+	p.replied, p.dialErr = false, nil
 	for _, r := range requests {
-		for _, words := range r.lines {
-			p.commands = append(p.commands, command{Cmd: redis.NewCmd(ctx, words...), pipeline: p, request: r})
+		for _, args := range r.commands {
+			p.commands = append(p.commands, command{Cmd: redis.NewCmd(ctx, args...), pipeline: p, request: r})
 			p.replies = append(p.replies, p.commands[len(p.commands)-1].Cmd)
 		}
 	}
 	next := 0
 	for _, r := range requests {
 		first := next
-		next += len(r.lines)
+		next += len(r.commands)
 		p.commands[next-1].replies = p.replies[first:next]
 	}
 	p.commands[next-1].last = true
 	for i := range p.commands {
 		p.queue = append(p.queue, &p.commands[i])
 	}
-	_ = p.redis.BatchProcess(ctx, p.queue...) // puts them into a list, which cannot fail
+	_ = p.redis.BatchProcess(ctx, p.queue...) // only appends to a list, cannot fail
 }
 
-// replied takes note of what became of one command.
-func (p *pipeline) replied(err error) {
+// commandEnded records the outcome of one command.
+func (p *pipeline) commandEnded(err error) {
 	switch {
-	case p.heard:
-	case unconnected(err):
-		p.unsent = err
+	case p.replied:
+	case isDialError(err):
+		p.dialErr = err
 	case answer(env.Yes, err) != env.Lost:
-		p.heard = true
-		p.node.heardOf()
+		p.replied = true
+		p.node.closeBreaker()
 	}
 }

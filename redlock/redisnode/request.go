@@ -17,16 +17,16 @@ import (
 // exactly. It was not sent.
 var ErrTTL = errors.New("the time to live has to be a whole number of milliseconds, at least 1")
 
-// errNotANumber is the error of counting under a key that is locked.
+// errNotANumber is the error of reading a counter from a key that is locked.
 var errNotANumber = errors.New("ERR the key holds no number")
 
-// errNotSent is what the errors have in common of commands that no node has seen.
+// errNotSent is wrapped by the errors of commands that were never sent.
 var errNotSent = errors.New("not sent")
 
 var (
-	errClosed  = fmt.Errorf("%w: %w", errNotSent, redis.ErrClosed)                             // it came after Close
-	errUnsent  = fmt.Errorf("%w: %w", errNotSent, context.DeadlineExceeded)                    // it was given up before there was a connection for it
-	errRefused = fmt.Errorf("%w: %w", errNotSent, errors.New("it answers nothing at present")) // the node is mute
+	errClosed      = fmt.Errorf("%w: %w", errNotSent, redis.ErrClosed)          // the nodes were closed before
+	errUnsent      = fmt.Errorf("%w: %w", errNotSent, context.DeadlineExceeded) // it expired before there was a connection
+	errBreakerOpen = fmt.Errorf("%w: %w", errNotSent, errors.New("the node does not reply at present"))
 )
 
 //go:embed delete.lua
@@ -41,7 +41,7 @@ var raiseSource string
 //go:embed increment.lua
 var incrementSource string
 
-// script is a script, and the name by which a node knows it that has run it.
+// script is the source of a script, and its hash, by which a node that has run it knows it.
 type script struct{ source, name string }
 
 func newScript(source string) *script { return &script{source, redis.NewScript(source).Hash()} }
@@ -54,7 +54,7 @@ var (
 	incrementScript = newScript(incrementSource)
 )
 
-// check refuses what must not be sent.
+// check returns an error for a command that must not be sent.
 func check(cmd env.Command) error {
 	switch cmd.Op {
 	case env.OpSet, env.OpExtend, env.OpExpire:
@@ -68,84 +68,81 @@ func check(cmd env.Command) error {
 	return nil
 }
 
-// question is what a command asks of any node, in Redis' words, and how the node's
-// answer is read.
-type question struct {
-	lines  [][]any // Redis' commands, which go over one connection one after the other
-	script *script // that the only line names, to run it; nil: none
+// query is a command translated for Redis, with the function that reads the reply.
+type query struct {
+	commands [][]any // Redis commands, sent over one connection in this order
+	script   *script // the script that the only command runs; nil: none
 
-	// read returns what the answers to the lines say: whether the node did it, and what
-	// else the command asked for.
+	// read converts the replies to the commands.
 	read func(answers []*redis.Cmd) (env.Reply, error)
 }
 
-// line is a question of one line.
-func line(read func([]*redis.Cmd) (env.Reply, error), words ...any) *question {
-	return &question{lines: [][]any{words}, read: read}
+// single returns a query of one Redis command.
+func single(read func([]*redis.Cmd) (env.Reply, error), args ...any) *query {
+	return &query{commands: [][]any{args}, read: read}
 }
 
-// run is a question that runs a script on a key.
-func run(read func([]*redis.Cmd) (env.Reply, error), script *script, key string, arguments ...any) *question {
-	q := line(read, append([]any{"evalsha", script.name, 1, key}, arguments...)...)
+// runScript returns a query that runs a script on a key.
+func runScript(read func([]*redis.Cmd) (env.Reply, error), script *script, key string, arguments ...any) *query {
+	q := single(read, append([]any{"evalsha", script.name, 1, key}, arguments...)...)
 	q.script = script
 	return q
 }
 
-// whole is the same question for a node that does not know the script.
-func (q *question) whole() *question {
-	return line(q.read, append([]any{"eval", q.script.source}, q.lines[0][2:]...)...)
+// withSource returns the same query for a node that does not know the script.
+func (q *query) withSource() *query {
+	return single(q.read, append([]any{"eval", q.script.source}, q.commands[0][2:]...)...)
 }
 
-// question puts a command in Redis' words.
-func (n *Nodes) question(cmd env.Command) *question {
+// query translates a command for Redis.
+func (n *Nodes) query(cmd env.Command) *query {
 	key := n.prefix + cmd.Key
 	switch cmd.Op {
 	case env.OpSet:
 		if cmd.Vouched > 0 {
-			return n.setAndTellRun(key, cmd)
+			return n.setWithRun(key, cmd)
 		}
-		return line(readSet, set(key, cmd)...)
+		return single(readSet, set(key, cmd)...)
 	case env.OpExtend:
-		return run(readBool, extendScript, key, cmd.Token, cmd.TTL.Milliseconds())
+		return runScript(readBool, extendScript, key, cmd.Token, cmd.TTL.Milliseconds())
 	case env.OpDelete:
-		return run(readBool, deleteScript, key, cmd.Token)
+		return runScript(readBool, deleteScript, key, cmd.Token)
 	case env.OpCount:
-		return line(readCount, "get", key)
+		return single(readCount, "get", key)
 	case env.OpRaise:
-		return run(readRaise, raiseScript, key, n.ending(cmd.Count)...)
+		return runScript(readRaise, raiseScript, key, n.withDefaultTTL(cmd.Count)...)
 	case env.OpVouch:
-		return n.overwrite(n.note(cmd.TTL), cmd.Token)
+		return n.overwrite(n.noteKey(cmd.TTL), cmd.Token)
 	}
-	return n.plainQuestion(key, cmd)
+	return n.plainQuery(key, cmd)
 }
 
 func set(key string, cmd env.Command) []any {
 	return []any{"set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds()}
 }
 
-// overwrite sets a key that is given no end but [Options.DefaultTTL].
-func (n *Nodes) overwrite(key, value string) *question {
-	return line(readDone, append([]any{"set", key, value}, n.px()...)...)
+// overwrite sets a key with no TTL but [Options.DefaultTTL].
+func (n *Nodes) overwrite(key, value string) *query {
+	return single(readDone, append([]any{"set", key, value}, n.px()...)...)
 }
 
-// px is what a SET says of the life of a key that is given no end.
+// px returns the arguments of SET for [Options.DefaultTTL].
 func (n *Nodes) px() []any {
-	if n.unended > 0 {
-		return []any{"px", n.unended}
+	if n.defaultTTL > 0 {
+		return []any{"px", n.defaultTTL}
 	}
 	return nil
 }
 
-// ending are the arguments of a script, and the life that it is to give to a key, if
-// there is to be an end.
-func (n *Nodes) ending(arguments ...any) []any {
-	if n.unended > 0 {
-		arguments = append(arguments, n.unended)
+// withDefaultTTL appends [Options.DefaultTTL] to the arguments of a script, unless it is 0.
+func (n *Nodes) withDefaultTTL(arguments ...any) []any {
+	if n.defaultTTL > 0 {
+		arguments = append(arguments, n.defaultTTL)
 	}
 	return arguments
 }
 
-// yesOrNo is the reply that says whether something was done.
+// yesOrNo returns the reply Yes or No.
 func yesOrNo(yes bool, err error) (env.Reply, error) {
 	if yes {
 		return env.Reply{Answer: env.Yes}, err
@@ -156,10 +153,10 @@ func yesOrNo(yes bool, err error) (env.Reply, error) {
 // readBool reads 1 or 0.
 func readBool(answers []*redis.Cmd) (env.Reply, error) { return yesOrNo(answers[0].Bool()) }
 
-// readDone reads the answer to what is done unless it fails.
+// readDone reads the reply of a command that either succeeds or fails.
 func readDone(answers []*redis.Cmd) (env.Reply, error) { return yesOrNo(true, answers[0].Err()) }
 
-// readSet reads the answer to a SET that is to create a key.
+// readSet reads the reply to SET with NX.
 func readSet(answers []*redis.Cmd) (env.Reply, error) {
 	err := answers[0].Err()
 	if errors.Is(err, redis.Nil) {
@@ -170,7 +167,7 @@ func readSet(answers []*redis.Cmd) (env.Reply, error) {
 
 func readCount(answers []*redis.Cmd) (env.Reply, error) {
 	if err := answers[0].Err(); errors.Is(err, redis.Nil) {
-		return env.Reply{Answer: env.Yes}, nil // it has never been raised
+		return env.Reply{Answer: env.Yes}, nil // the counter does not exist yet
 	} else if err != nil {
 		return env.Reply{}, err
 	}
@@ -187,23 +184,92 @@ func readRaise(answers []*redis.Cmd) (env.Reply, error) {
 		return env.Reply{}, err
 	}
 	if len(said) != 2 {
-		return env.Reply{}, fmt.Errorf("%d answers of a script that gives two", len(said))
+		return env.Reply{}, fmt.Errorf("%d results of a script that returns two", len(said))
 	}
 	r, _ := yesOrNo(fmt.Sprint(said[0]) == "1", nil)
 	r.Count, err = strconv.ParseUint(fmt.Sprint(said[1]), 10, 64)
 	return r, err
 }
 
-// answer says what a request's end means. An error that the node itself sent
-// comes before any effect: no command here fails half-way.
+// answer returns what the outcome of a request means. An error reply of the node means that
+// the command had no effect: no command here fails half-way.
 func answer(given env.Answer, err error) env.Answer {
 	if err == nil {
 		return given
 	}
 	var refused redis.Error
 	switch {
-	case errors.As(err, &refused), unconnected(err), errors.Is(err, ErrTTL), errors.Is(err, errNotSent), errors.Is(err, errNotANumber):
+	case errors.As(err, &refused), isDialError(err), errors.Is(err, ErrTTL), errors.Is(err, errNotSent), errors.Is(err, errNotANumber):
 		return env.Failed
 	}
 	return env.Lost
+}
+
+// setWithRun sets a key and asks for the run id of the server that executed it. All commands
+// use one connection, which does not outlive the server process, so the run id is that of the
+// process that executed the SET.
+func (n *Nodes) setWithRun(key string, cmd env.Command) *query {
+	return &query{
+		commands: [][]any{set(key, cmd), {"info", "server"}, {"get", n.noteKey(cmd.Vouched)}},
+		read:     readSetWithRun,
+	}
+}
+
+func readSetWithRun(answers []*redis.Cmd) (env.Reply, error) {
+	reply, err := readSet(answers)
+	if err != nil {
+		return reply, err
+	}
+	// The key may have been set: from here on an error must be reported as Lost, not Failed.
+	info, infoErr := answers[1].Text()
+	run, err := runID(info)
+	if err = errors.Join(infoErr, err); err != nil {
+		return env.Reply{}, fmt.Errorf("read the run id of the server: %v", err) //nolint:errorlint // a wrapped error reply would mean that the whole command had no effect
+	}
+	note, _ := answers[2].Text()
+	reply.Run, reply.Vouched = run, note == run
+	return reply, nil
+}
+
+// noteKey returns the key under which a client notes the run id that it has watched for this
+// long.
+func (n *Nodes) noteKey(watched time.Duration) string {
+	return fmt.Sprintf("%swatched for %dms", n.prefix, watched.Milliseconds())
+}
+
+// plainQuery translates the commands that do not check whose key it is. Only the locks of
+// package locks use them.
+func (n *Nodes) plainQuery(key string, cmd env.Command) *query {
+	switch cmd.Op {
+	case env.OpGet:
+		return single(readToken, "get", key)
+	case env.OpPut:
+		return n.overwrite(key, cmd.Token)
+	case env.OpAdd:
+		if n.defaultTTL > 0 {
+			return single(readSet, append([]any{"set", key, cmd.Token, "nx"}, n.px()...)...)
+		}
+		return single(readBool, "setnx", key, cmd.Token)
+	case env.OpExpire:
+		return single(readBool, "pexpire", key, cmd.TTL.Milliseconds())
+	case env.OpRemove:
+		return single(readBool, "del", key)
+	}
+	if n.defaultTTL > 0 {
+		return runScript(readIncrement, incrementScript, key, n.defaultTTL)
+	}
+	return single(readIncrement, "incr", key)
+}
+
+func readIncrement(answers []*redis.Cmd) (env.Reply, error) {
+	count, err := answers[0].Uint64()
+	return env.Reply{Answer: env.Yes, Count: count}, err
+}
+
+func readToken(answers []*redis.Cmd) (env.Reply, error) {
+	token, err := answers[0].Text()
+	if errors.Is(err, redis.Nil) {
+		return yesOrNo(false, nil)
+	}
+	return env.Reply{Answer: env.Yes, Token: token}, err
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// round is the replies to one Send.
+// round collects the replies to one Send.
 type round struct {
 	runtime env.Runtime
-	replies chan env.Reply // has room for all, so that no request waits for us
+	replies chan env.Reply // has room for all replies, so that no sender blocks
 	left    int            // not yet returned by Next
-	timer   *time.Timer    // of the last wait that had an end; nil: none has
-	ends    env.Instant    // when it goes off
+	timer   *time.Timer    // of the last wait that had an end; nil: none
+	ends    env.Instant    // when the timer fires
 }
 
 func newRound(runtime env.Runtime, asked int) *round {
 	return &round{runtime: runtime, replies: make(chan env.Reply, asked), left: asked}
 }
 
-// Next returns the next reply; see [env.Round]. A round that is over says so
-// whatever has become of ctx and until.
+// Next returns the next reply; see [env.Round]. [env.ErrRoundOver] takes precedence over the end
+// of ctx and until.
 func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
 	if r.left == 0 {
 		return env.Reply{}, env.ErrRoundOver
@@ -33,13 +33,13 @@ func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) 
 	if err == nil {
 		return reply, nil
 	}
-	if reply, ok := r.waiting(); ok { // it came together with the end of the wait
+	if reply, ok := r.waiting(); ok { // it arrived as the wait ended
 		return reply, nil
 	}
 	return env.Reply{}, err
 }
 
-// waiting returns a reply that is already there.
+// waiting returns a reply that has already arrived.
 func (r *round) waiting() (env.Reply, bool) {
 	select {
 	case reply := <-r.replies:
@@ -66,9 +66,9 @@ func (r *round) wait(ctx context.Context, until env.Instant) (env.Reply, error) 
 	}
 }
 
-// timeout returns what tells that the instant has come. Who waits for several replies
-// mostly does so to the same instant, and has one timer for it. It need not be stopped:
-// the runtime heeds a timer only while somebody waits for it.
+// timeout returns a channel that receives when the instant has come. Consecutive waits mostly
+// end at the same instant and share one timer. The timer need not be stopped: the runtime
+// collects a timer that nobody waits for.
 func (r *round) timeout(until env.Instant) <-chan time.Time {
 	if until == env.Never {
 		return nil

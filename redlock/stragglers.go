@@ -2,13 +2,13 @@ package redlock
 
 import "github.com/lockstorm/lockstorm/env"
 
-// This file is about keys that are set late: by nodes that had not answered SET when the
-// try failed, or when the hold was released. The deletion may have overtaken the SET, and
-// then the key has to be deleted once more. A node that says that it deleted the key has
-// been reached by both, and is left in peace: the token is sent in one SET alone.
+// This file handles stragglers: nodes that had not answered SET when the try failed or the
+// hold was released. The delete may have overtaken the SET; then the key has to be deleted
+// again. A node that reports that it deleted the key has received both requests and needs
+// no further delete, because a token is sent in only one SET.
 
-// lateness is what is known of late keys, under the mutex's mu.
-type lateness struct {
+// stragglerState records which nodes may have set the key late, under the mutex's mu.
+type stragglerState struct {
 	stage   stage
 	set     env.NodeSet // who said that it has set the key when the key had to go
 	unheard env.NodeSet // whose answer to SET was given up: the key may still be set
@@ -17,7 +17,7 @@ type lateness struct {
 	deleted env.NodeSet // who has said that it deleted the key
 }
 
-// stage says what a key that is set late means.
+// stage says what to do with a key that is set late.
 type stage uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	abandoned              // it has to go
 )
 
-// isWanted reports whether keys that are set still count for the lock.
+// isWanted reports whether a key that is set now still counts for the lock.
 func (a *attempt) isWanted() bool {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
@@ -45,10 +45,10 @@ func (a *attempt) abandon(asked, deleted env.NodeSet) (overtaken, unheard env.No
 	return l.set &^ (asked | deleted), l.unheard
 }
 
-// straggled takes note of a late reply to SET, and reports whether the node's
-// key has to be deleted now: it was set, or may have been, and the delete may
-// have overtaken it.
-func (a *attempt) straggled(r env.Reply) bool {
+// recordLateSet records a late reply to SET. It reports whether the node's key has to
+// be deleted now: the key was set, or may have been, and the delete may have
+// overtaken the SET.
+func (a *attempt) recordLateSet(r env.Reply) bool {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
 	l := &a.late
@@ -66,9 +66,9 @@ func (a *attempt) straggled(r env.Reply) bool {
 	return false
 }
 
-// overtook takes note of a reply to the first deletion of an abandoned key, and reports
-// whether that has overtaken a SET, so that the key has to be deleted now.
-func (a *attempt) overtook(r env.Reply) bool {
+// recordDelete records a reply to the first delete of an abandoned key. It reports whether
+// that delete has overtaken a SET, so that the key has to be deleted again.
+func (a *attempt) recordDelete(r env.Reply) bool {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
 	l := &a.late
@@ -79,37 +79,37 @@ func (a *attempt) overtook(r env.Reply) bool {
 	return r.Answer == env.No && l.set.Has(r.Node)
 }
 
-// neverSet returns the nodes that are known not to have set the key.
+// neverSet returns the nodes that certainly have not set the key.
 func (a *attempt) neverSet() env.NodeSet {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
 	return a.late.without
 }
 
-// finishFirst finishes the first deletion of keys that are abandoned.
-func (a *attempt) finishFirst(keys erasing) {
-	overtaken := a.eraseAgain(keys.round, a.overtook)
+// finishFirstDelete waits for the first delete of abandoned keys and repeats it as needed.
+func (a *attempt) finishFirstDelete(keys deletion) {
+	overtaken := a.deleteAgain(keys.round, a.recordDelete)
 	keys.finish()
 	finishAll(overtaken)
 }
 
-// drainInBackground hears those out that have not answered SET, and deletes what they set
-// too late as soon as it is known: the last of them can be long in coming.
+// drainInBackground waits for the outstanding replies to SET, and deletes a late key as
+// soon as its reply arrives: the last reply can take long.
 func (a *attempt) drainInBackground() {
 	if a.round.silent == 0 {
 		return
 	}
 	a.mutex.background("drain", nil, func() {
-		finishAll(a.eraseAgain(a.round, func(r env.Reply) bool {
+		finishAll(a.deleteAgain(a.round, func(r env.Reply) bool {
 			a.counts(a.round.votes.yes)
-			return a.straggled(r)
+			return a.recordLateSet(r)
 		}))
 	})
 }
 
-// eraseAgain hears a round out, and has the key deleted, once more, of each node whose
-// reply says that it may still be there.
-func (a *attempt) eraseAgain(r *round, stays func(env.Reply) bool) (keys []erasing) {
+// deleteAgain waits for the replies of a round, and deletes the key again on each node
+// whose reply says that the key may still be there.
+func (a *attempt) deleteAgain(r *round, stays func(env.Reply) bool) (keys []deletion) {
 	r.drain(func(reply env.Reply) {
 		if stays(reply) {
 			keys = append(keys, a.erase(env.SetOf(reply.Node)))
@@ -118,7 +118,7 @@ func (a *attempt) eraseAgain(r *round, stays func(env.Reply) bool) (keys []erasi
 	return keys
 }
 
-func finishAll(all []erasing) {
+func finishAll(all []deletion) {
 	for _, keys := range all {
 		keys.finish()
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// This file says what an observer may tell of what it hears.
+// This file keeps tokens out of logs and traces, and separates routine errors from others.
 
 // routine lists what a lock fails for in daily work. What is not listed is
 // trouble, so that an error nobody has thought of is seen.
@@ -25,13 +25,13 @@ func Routine(err error) bool {
 	return false
 }
 
-// tokenShown is how many digits of a token are told: enough to tell holds
+// shownDigits is how many digits of a token are told: enough to tell holds
 // apart, and far too few to act as their holder.
-const tokenShown = 8
+const shownDigits = 8
 
 // ShortToken returns what may be told of a token, by which the records of one hold
 // are found: its first 8 digits of 40, and of a shorter one a fifth.
-func ShortToken(token string) string { return token[:min(tokenShown, len(token)/5)] }
+func ShortToken(token string) string { return token[:min(shownDigits, len(token)/5)] }
 
 // ErrorText returns the text of an error with [ShortToken] in the token's place:
 // Redis quotes the arguments of a command that it does not know.

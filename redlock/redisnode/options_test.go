@@ -23,7 +23,9 @@ func TestOptionsOutOfRange(t *testing.T) {
 		{redisnode.Options{PoolSize: math.MinInt}, "PoolSize -9223372036854775808: "},
 		{redisnode.Options{PoolSize: math.MaxInt}, "PoolSize 9223372036854775807: "},
 		{redisnode.Options{PoolSize: 65536}, "PoolSize 65536: "},
+		{redisnode.Options{MaxInFlight: -1}, "MaxInFlight -1: want 0 (for 1) or more"},
 		{redisnode.Options{Abreast: -1}, "Abreast -1: want 0 (for 1) or more"},
+		{redisnode.Options{MaxInFlight: 2, Abreast: 2}, "MaxInFlight and Abreast, its deprecated name, are both set"},
 		{redisnode.Options{DialTimeout: -1}, "DialTimeout -1ns: want 0 (for 1s) or more"},
 		{redisnode.Options{DefaultTTL: 500 * time.Microsecond}, "DefaultTTL 500µs: "},
 		{redisnode.Options{DefaultTTL: -time.Second}, "DefaultTTL -1s: "},
@@ -48,8 +50,9 @@ func TestOptionsOutOfRange(t *testing.T) {
 func TestOptionsAtTheEdge(t *testing.T) {
 	for _, o := range []redisnode.Options{
 		{},
+		{PoolSize: 1, MaxInFlight: 1},
 		{PoolSize: 1, Abreast: 1},
-		{PoolSize: 65535, Abreast: math.MaxInt},
+		{PoolSize: 65535, MaxInFlight: math.MaxInt},
 		{DialTimeout: 1, DefaultTTL: time.Millisecond},
 		{DialTimeout: math.MaxInt64, DB: math.MaxInt, Password: "secret"},
 		{ServerNames: []string{"a"}, TLS: new(tls.Config)},

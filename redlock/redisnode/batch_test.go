@@ -118,7 +118,7 @@ func (b *bench) wantOne(r env.Round, want env.Answer) {
 
 // What has waited for a connection goes out together: all of it is heard before any of it
 // is answered.
-func TestRequestsThatWaitGoOutTogether(t *testing.T) {
+func TestWaitingRequestsAreSentTogether(t *testing.T) {
 	synctest.Test(t, testRequestsThatWaitGoOutTogether)
 }
 
@@ -137,12 +137,12 @@ func testRequestsThatWaitGoOutTogether(t *testing.T) {
 	}
 }
 
-// Those that may be abreast have a connection each.
-func TestRequestsAbreast(t *testing.T) { synctest.Test(t, testRequestsAbreast) }
+// Requests within MaxInFlight have a connection each.
+func TestMaxInFlight(t *testing.T) { synctest.Test(t, testMaxInFlight) }
 
-func testRequestsAbreast(t *testing.T) {
+func testMaxInFlight(t *testing.T) {
 	const requests = 10
-	e, b := newEar(t, redisnode.Options{PoolSize: requests, Abreast: math.MaxInt})
+	e, b := newEar(t, redisnode.Options{PoolSize: requests, MaxInFlight: math.MaxInt})
 	for range requests {
 		b.send(env.Never)
 	}
@@ -154,9 +154,11 @@ func testRequestsAbreast(t *testing.T) {
 
 // A node that does not answer holds nobody up: what waits goes out over a further
 // connection.
-func TestRequestsDoNotWaitForSilence(t *testing.T) { synctest.Test(t, testRequestsDoNotWaitForSilence) }
+func TestWaitingRequestsAreFlushedWithoutReplies(t *testing.T) {
+	synctest.Test(t, testWaitingRequestsAreFlushedWithoutReplies)
+}
 
-func testRequestsDoNotWaitForSilence(t *testing.T) {
+func testWaitingRequestsAreFlushedWithoutReplies(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{})
 	for sent := range 4 {
 		b.send(env.Never)
@@ -165,9 +167,9 @@ func testRequestsDoNotWaitForSilence(t *testing.T) {
 }
 
 // What is given up while it waits is not sent any more, and known to have done nothing.
-func TestRequestGivenUpWhileItWaits(t *testing.T) { synctest.Test(t, testRequestGivenUpWhileItWaits) }
+func TestWaitingRequestExpires(t *testing.T) { synctest.Test(t, testWaitingRequestExpires) }
 
-func testRequestGivenUpWhileItWaits(t *testing.T) {
+func testWaitingRequestExpires(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	b.send(env.Never)
 	e.await(b, 1)
@@ -181,9 +183,9 @@ func testRequestGivenUpWhileItWaits(t *testing.T) {
 
 // A node that has answered nothing of a lot hears of one request at a time, until it answers:
 // of that which can wait for longest.
-func TestMuteNodeIsProbed(t *testing.T) { synctest.Test(t, testMuteNodeIsProbed) }
+func TestOpenBreakerProbes(t *testing.T) { synctest.Test(t, testOpenBreakerProbes) }
 
-func testMuteNodeIsProbed(t *testing.T) {
+func testOpenBreakerProbes(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	first := b.send(in(50 * time.Millisecond))
 	e.await(b, 1)
@@ -207,9 +209,9 @@ func testMuteNodeIsProbed(t *testing.T) {
 
 // A node that has not answered its probe either keeps one waiting at most, and the others
 // are refused; when it answers everything is as before.
-func TestMuteNodeKeepsNobodyWaiting(t *testing.T) { synctest.Test(t, testMuteNodeKeepsNobodyWaiting) }
+func TestOpenBreakerRefusesRequests(t *testing.T) { synctest.Test(t, testOpenBreakerRefusesRequests) }
 
-func testMuteNodeKeepsNobodyWaiting(t *testing.T) {
+func testOpenBreakerRefusesRequests(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	for sent := range 2 {
 		lost := b.send(in(50 * time.Millisecond))
@@ -254,7 +256,7 @@ func (e *ear) batch(b *bench, requests int) (rounds []env.Round) {
 
 // A request whose reply has come is answered while others of its batch have none, in the
 // order in which they went out.
-func TestReplyIsNotHeldUpByTheRestOfItsBatch(t *testing.T) {
+func TestReplyDoesNotWaitForItsBatch(t *testing.T) {
 	synctest.Test(t, testReplyIsNotHeldUpByTheRestOfItsBatch)
 }
 
@@ -297,7 +299,7 @@ func testRepliesComeInPieces(t *testing.T) {
 
 // A broken connection takes along the requests that had no reply, and no other. (Of one that
 // breaks when all are answered see TestIdleConnectionsThatTheServerCloses.)
-func TestBrokenConnectionTakesNoReplyBack(t *testing.T) {
+func TestBrokenConnectionKeepsRepliesAlreadyRead(t *testing.T) {
 	synctest.Test(t, testBrokenConnectionTakesNoReplyBack)
 }
 
@@ -327,9 +329,9 @@ func testBrokenConnectionTakesNoReplyBack(t *testing.T) {
 }
 
 // What is given up on its way takes nothing along that went out with it.
-func TestRequestGivenUpAmongOthers(t *testing.T) { synctest.Test(t, testRequestGivenUpAmongOthers) }
+func TestRequestExpiresWithinABatch(t *testing.T) { synctest.Test(t, testRequestExpiresWithinABatch) }
 
-func testRequestGivenUpAmongOthers(t *testing.T) {
+func testRequestExpiresWithinABatch(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	b.send(env.Never)
 	e.await(b, 1)
@@ -342,9 +344,9 @@ func testRequestGivenUpAmongOthers(t *testing.T) {
 }
 
 // Closed nodes tell of everything that was on its way, and of what had not yet set out.
-func TestCloseReportsWhatWaits(t *testing.T) { synctest.Test(t, testCloseReportsWhatWaits) }
+func TestCloseFailsWaitingRequests(t *testing.T) { synctest.Test(t, testCloseFailsWaitingRequests) }
 
-func testCloseReportsWhatWaits(t *testing.T) {
+func testCloseFailsWaitingRequests(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	rounds := []env.Round{b.send(env.Never)}
 	e.await(b, 1)
