@@ -21,7 +21,7 @@ func (r *reading) finds(g *grants) []Find {
 			continue
 		}
 		last = f
-		find := Find{Property: named(f.Property), Verdict: f.Verdict, Story: f.Story(), Count: f.Count}
+		find := Find{Property: named(f.Property), Verdict: f.Verdict, Story: f.Lines(), Count: f.Count}
 		if w := f.Where; w != nil {
 			find.From, find.To = w.From, w.To
 		}

@@ -184,7 +184,7 @@ func findsAreTheReports(t tester, r checker.Report, m timeline.Model) {
 			}
 			f.Events, f.Causes = before.Events, before.Causes
 		}
-		if found.Story != f.Story() || found.Verdict != f.Verdict || f.Where != nil && (found.From != f.Where.From || found.To != f.Where.To) {
+		if !slices.Equal(found.Story, f.Lines()) || found.Verdict != f.Verdict || f.Where != nil && (found.From != f.Where.From || found.To != f.Where.To) {
 			t.Errorf("found %+v, and the report has %+v", found, f)
 		}
 		for _, g := range found.Grants {

@@ -147,7 +147,7 @@ type Grant struct {
 type Find struct {
 	Property string          `json:"p"` // "V1 lease exclusion"
 	Verdict  checker.Verdict `json:"v"`
-	Story    string          `json:"x"`
+	Story    []string        `json:"x"` // a line for each thing that happened
 	Count    int             `json:"n"` // of violations
 
 	// From and To are where to look; To is not before From. Both 0: nowhere in particular.

@@ -26,8 +26,10 @@ func (m Model) Text(to io.Writer) error {
 	p := printer{to: to}
 	for _, f := range m.Finds {
 		p.print("%s\n", f.heading())
-		for _, line := range words.Lines(printable(f.Story), textWidth) {
-			p.print("  %s\n", line)
+		for _, told := range f.Story {
+			for i, line := range words.Lines(printable(told), textWidth) {
+				p.print("%s%s\n", strings.Repeat("  ", 1+min(i, 1)), line)
+			}
 		}
 		p.print("\n")
 	}

@@ -13,7 +13,7 @@ import (
 func TestText(t *testing.T) {
 	got := text(t, read(t, run(t, find(t, "crash-restart"), 1, nil)))
 	for _, part := range []string{
-		"V1 lease exclusion: violated\nV2 section exclusion: violated\n  nodes 4 and 5 are cut off, from client 1 at 0s; client 1 was granted \"invoice-7\" (token\n",
+		"V1 lease exclusion: violated\nV2 section exclusion: violated\n  nodes 4 and 5 are cut off, from client 1 at 0s;\n  client 1 was granted \"invoice-7\" (token ",
 		"\nfaults\n  0s        …  nodes 4 and 5 are cut off, from client 1\n  21.477ms     node 3 crashes\n\n",
 		"\nclient 1\n  0s         1.477ms    waits (e48510a4) 1 try, granted\n",
 		"  165.886ms  197.733ms  TWO HOLD AT ONCE (5f06eaf2) V1, V2\n",
