@@ -50,6 +50,13 @@ func TestTicks(t *testing.T) {
 	})
 }
 
+// A range of subnormal numbers has no ticks: it is an error.
+func TestSubnormalRangeIsRefused(t *testing.T) {
+	if s, err := (Axis{Name: "x"}).over([]float64{8.691694759794e-311}); err == nil {
+		t.Errorf("an axis from %v to %v", s.min, s.max)
+	}
+}
+
 // Law: ticks are round.
 func TestRoundTicks(t *testing.T) {
 	for _, of := range []struct {

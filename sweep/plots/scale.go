@@ -49,12 +49,16 @@ func (a Axis) tight(values []float64) (scale, error) {
 	if s.min >= s.max {
 		s.min, s.max = around(s.min, a.Log)
 	}
-	// A range in which neighbouring numbers are as far apart as ticks cannot be divided.
-	if width := s.max - s.min; math.IsInf(width, 0) || width < 1e-9*math.Max(math.Abs(s.min), math.Abs(s.max)) {
+	// A range cannot be divided if neighbouring numbers are as far apart as ticks: relative to
+	// its ends, or because it is so narrow that steps are not normal floating-point numbers.
+	if width := s.max - s.min; math.IsInf(width, 0) || width < narrowest || width < 1e-9*math.Max(math.Abs(s.min), math.Abs(s.max)) {
 		return s, fmt.Errorf("the axis %q cannot be divided from %v to %v", a.Name, s.min, s.max)
 	}
 	return s, nil
 }
+
+// narrowest leaves room for steps above the smallest normal number, 2e-308.
+const narrowest = 1e-300
 
 // around is a range about a single value.
 func around(v float64, log bool) (low, high float64) {
