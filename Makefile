@@ -21,8 +21,8 @@ build: ## build the command into ./lockstorm
 # packages that run many worlds at a time only the tests of that are. The command is linked
 # out of everything else, so building it for the race detector costs more than all that the
 # detector could find in it: make test-race does so.
-CONCURRENT = ./cluster/... ./redlock/... ./env ./history ./locks/...
-RACED = $$($(GO) list $(CONCURRENT) | grep -v '/cluster/container$$')
+CONCURRENT = ./internal/servers/... ./redlock/... ./env ./history ./internal/rivals/...
+RACED = $$($(GO) list $(CONCURRENT) | grep -v '/internal/servers/container$$')
 BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
 EXACT = ^TestGoldenTraces$$
 FOREIGN = ^(TestWhatNoLockMayIsTold|TestDefectsAreFound|TestLossIsToldInTime)$$
@@ -33,7 +33,7 @@ OWN = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsPr
 
 # These tests need a Docker engine.
 CONTAINERS = ^TestContainer
-CONTAINED = ./cluster/container ./internal/contract ./cmd/lockstorm
+CONTAINED = ./internal/servers/container ./internal/contract ./cmd/lockstorm
 
 # What lives in a simulated world is a megabyte or two: the collector may run as seldom
 # as in the command. FRESH=-count=1 asks for tests that Go has passed before. lint vets the
@@ -54,7 +54,7 @@ test-plain:
 
 test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
-	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./storm ./hunt
+	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./internal/runner ./internal/fuzz
 	$(TEST) -race -run '$(FOREIGN)' ./locktest
 	cd bench && $(TEST) ./...
 
@@ -69,16 +69,16 @@ FLAKE_RUNS ?= 30
 FLAKE_BUDGET ?= 0
 FLAKE_ABREAST ?= 2
 flake: export GOGC ?= 800
-flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); continues where it was stopped (PACKAGES='./locks ./cluster/...': only those); commit docs/evidence/flake.md
+flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); continues where it was stopped (PACKAGES='./internal/rivals ./internal/servers/...': only those); commit docs/evidence/flake.md
 	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)' \
 		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
 bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
-	$(GO) test ./checker ./hunt/assume ./hunt/cases ./jepsen ./nemesis ./report/github ./report/sequence ./storm ./trace ./internal/schema -run 'Golden|IsCurrent' -args -update
+	$(GO) test ./checker ./cases ./internal/fuzz ./internal/jepsen ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
 
 pictures: browser ## renew the pictures of reports in docs/img
-	$(GO) test ./report -run '^TestPictures$$' -args -update
+	$(GO) test ./internal/report -run '^TestPictures$$' -args -update
 
 TOOLS = $(GO) tool -modfile=tools/go.mod
 
@@ -105,7 +105,7 @@ scoreboard: deps ## run redsync, redislock, rueidislock and this lock in the sam
 	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
 
 pgo: ## renew the compiler's profile for the command
-	$(GO) test -trimpath ./storm -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile storm.pgo -o /dev/null
+	$(GO) test -trimpath ./internal/runner -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile storm.pgo -o /dev/null
 	$(GO) test -trimpath ./checker -run '^$$' -bench 'Lease|All' -benchtime 2s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile checker.pgo -o /dev/null
 	cd cmd/lockstorm && $(GO) tool pprof -proto storm.pgo checker.pgo >default.pgo && rm storm.pgo checker.pgo
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/goldentest"
 	"github.com/lockstorm/lockstorm/internal/historytest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // Law: what the checker finds in the histories of testdata stays what it is. A file is
@@ -44,14 +44,14 @@ func runGolden(t *testing.T, file, subject string) {
 		name, rest, _ := strings.Cut(*part, "\n")
 		told, was, _ := strings.Cut(rest, "--\n")
 		is := find(t, name, told, subject)
-		if text := goldentest.Difference(strings.TrimSpace(was), strings.TrimSpace(is)); text != "" && !goldentest.Update() {
+		if text := testkit.FirstDifference(strings.TrimSpace(was), strings.TrimSpace(is)); text != "" && !testkit.UpdateGolden() {
 			t.Errorf("%s, %q: what is found in this history, %s\n%s", file, name, text,
-				goldentest.Advice("Stored runs with such a history are now judged, measured or told otherwise."))
+				testkit.GoldenAdvice("Stored runs with such a history are now judged, measured or told otherwise."))
 		}
 		*part = name + "\n" + told + "--\n" + is
 	}
-	if goldentest.Update() {
-		goldentest.Write(t, file, strings.Join(parts, "\n== "))
+	if testkit.UpdateGolden() {
+		testkit.WriteGolden(t, file, strings.Join(parts, "\n== "))
 	}
 }
 
@@ -108,7 +108,7 @@ func figures(t *testing.T, m checker.Measurements) string {
 // was made.
 func TestWholeRunsAreJudgedAgain(t *testing.T) {
 	for _, name := range []string{"calm", "crash-restart", "pause-then-write"} {
-		text, err := os.ReadFile("../storm/testdata/" + name + ".txt")
+		text, err := os.ReadFile("../internal/runner/testdata/" + name + ".txt")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,9 +122,9 @@ func TestWholeRunsAreJudgedAgain(t *testing.T) {
 		for _, f := range judge(header, events).Findings {
 			fmt.Fprintf(&is, "%s %s: %s\n", f.Property, f.Verdict, f.Story())
 		}
-		if text := goldentest.Difference(was, is.String()); text != "" {
-			t.Errorf("storm/testdata/%s.txt: what is found in the run, %s\n%s", name, text,
-				goldentest.Advice("The checker now judges or tells it otherwise, or the run is another (see TestGoldenRuns in storm)."))
+		if text := testkit.FirstDifference(was, is.String()); text != "" {
+			t.Errorf("internal/runner/testdata/%s.txt: what is found in the run, %s\n%s", name, text,
+				testkit.GoldenAdvice("The checker now judges or tells it otherwise, or the run is another (see TestGoldenRuns in storm)."))
 		}
 	}
 }

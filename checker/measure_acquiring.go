@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Acquiring is the time from call to return of the tries that were granted. The
@@ -22,14 +22,14 @@ func (a *Acquiring) figures(int) []Figure {
 		return nil
 	}
 	return []Figure{{"time to acquire", []string{
-		"p50 " + words.Duration(a.AcquireP50), "p99 " + words.Duration(a.AcquireP99),
-		"p99.9 " + words.Duration(a.AcquireP999), "longest " + words.Duration(a.AcquireMax),
+		"p50 " + textfmt.Duration(a.AcquireP50), "p99 " + textfmt.Duration(a.AcquireP99),
+		"p99.9 " + textfmt.Duration(a.AcquireP999), "longest " + textfmt.Duration(a.AcquireMax),
 	}}}
 }
 
 func (a *Acquiring) columns(*Measurements) []Column {
 	const legend = "acquire p50, p99: the time of tries that got the lock"
-	return []Column{{"acquire p50", words.Duration(a.AcquireP50), legend}, {"acquire p99", words.Duration(a.AcquireP99), legend}}
+	return []Column{{"acquire p50", textfmt.Duration(a.AcquireP50), legend}, {"acquire p99", textfmt.Duration(a.AcquireP99), legend}}
 }
 
 type acquiringMeter struct {

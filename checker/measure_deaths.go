@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Deaths is how holders died, and what came after.
@@ -26,7 +26,7 @@ func (d *Deaths) figures(int) []Figure {
 	}
 	f := Figure{"holder's death", []string{fmt.Sprintf("%d of %d followed by a grant", d.GrantsAfterDeath, d.HolderDeaths)}}
 	if d.GrantsAfterDeath > 0 {
-		f.Parts = append(f.Parts, "within "+words.Duration(d.NextGrantAfterDeath))
+		f.Parts = append(f.Parts, "within "+textfmt.Duration(d.NextGrantAfterDeath))
 	}
 	return []Figure{f}
 }

@@ -2,7 +2,7 @@ package checker
 
 import (
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Orphans is what was left on nodes.
@@ -22,7 +22,7 @@ func rarity(n int, thing string) []Figure {
 	if n == 0 {
 		return nil
 	}
-	return []Figure{{also, []string{words.Count(n, thing)}}}
+	return []Figure{{also, []string{textfmt.Count(n, thing)}}}
 }
 
 type orphanMeter struct {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Outages is when a resource could not be had. An outage is a time in which a
@@ -40,15 +40,15 @@ func (o *Outages) figures(runs int) []Figure {
 	if o.Wanted == 0 {
 		return nil
 	}
-	longest := "longest outage " + words.Duration(o.LongestOutage)
+	longest := "longest outage " + textfmt.Duration(o.LongestOutage)
 	if runs > 1 {
-		longest += " (median of runs " + words.Duration(o.MedianOutage) + ")"
+		longest += " (median of runs " + textfmt.Duration(o.MedianOutage) + ")"
 	}
 	return []Figure{{"availability", []string{fmt.Sprintf("%.2f %%", 100*o.Availability), longest}}}
 }
 
 func (o *Outages) columns(*Measurements) []Column {
-	return []Column{{"longest outage", words.Duration(o.LongestOutage), "outage: somebody wanted the lock, and nobody had it or got it"}}
+	return []Column{{"longest outage", textfmt.Duration(o.LongestOutage), "outage: somebody wanted the lock, and nobody had it or got it"}}
 }
 
 // outageMeter also keeps who holds each resource, as validity goes, and who tries

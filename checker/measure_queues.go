@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Queues is how clients that waited in a queue were woken.
@@ -18,14 +18,14 @@ func (q *Queues) figures(int) []Figure {
 		return nil
 	}
 	return []Figure{{"woken", []string{
-		words.Count(q.Woken, "time"), fmt.Sprintf("at most %s between two grants", words.Count(q.Herd, "client")),
+		textfmt.Count(q.Woken, "time"), fmt.Sprintf("at most %s between two grants", textfmt.Count(q.Herd, "client")),
 	}}}
 }
 
 func (q *Queues) columns(m *Measurements) []Column {
 	cell := "–"
 	if q.Woken > 0 {
-		cell = words.Each(q.Woken, m.Grants)
+		cell = textfmt.Each(q.Woken, m.Grants)
 	}
 	return []Column{{"woken per grant", cell, "woken: clients that waited in a queue and were woken"}}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Waits is how clients went on trying. A row is the tries of one client for one
@@ -24,9 +24,9 @@ func (w *Waits) figures(int) []Figure {
 	}
 	passedOver := "passed over by nobody"
 	if w.MostPassedOver > 0 {
-		passedOver = "passed over by up to " + words.Count(w.MostPassedOver, "grant")
+		passedOver = "passed over by up to " + textfmt.Count(w.MostPassedOver, "grant")
 	}
-	return []Figure{{"longest wait", []string{words.Duration(w.LongestWait), passedOver}}}
+	return []Figure{{"longest wait", []string{textfmt.Duration(w.LongestWait), passedOver}}}
 }
 
 type waitMeter struct {

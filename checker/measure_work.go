@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Work is what the lock was asked for, and what that took.
@@ -22,13 +22,13 @@ type Work struct {
 func (w *Work) figures(int) []Figure {
 	f := Figure{"grants", []string{fmt.Sprintf("%d in %d tries", w.Grants, w.Tries)}}
 	if w.Grants > 0 {
-		f.Parts = append(f.Parts, words.Ratio(w.Tries, w.Grants, "tries a grant"), words.Ratio(w.Requests, w.Grants, "requests a grant"))
+		f.Parts = append(f.Parts, textfmt.Ratio(w.Tries, w.Grants, "tries a grant"), textfmt.Ratio(w.Requests, w.Grants, "requests a grant"))
 	}
 	return []Figure{f}
 }
 
 func (w *Work) columns(*Measurements) []Column {
-	return []Column{{"requests per grant", words.Each(w.Requests, w.Grants), "requests: messages to nodes"}}
+	return []Column{{"requests per grant", textfmt.Each(w.Requests, w.Grants), "requests: messages to nodes"}}
 }
 
 type workMeter struct {

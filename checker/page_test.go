@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/goldentest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 const findingsPage = "../docs/findings.md"
@@ -25,7 +25,7 @@ func TestFindingsPageIsCurrent(t *testing.T) {
 	}
 	made := replaced(t, string(read), "assumptions", assumptionTable())
 	made = replaced(t, made, "statements", statementTables(t))
-	goldentest.File(t, findingsPage, made, "A finding says something else.")
+	testkit.GoldenFile(t, findingsPage, made, "A finding says something else.")
 }
 
 // replaced is a page with another text between two marks.

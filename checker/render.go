@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Story puts a finding into words that a person can follow, in one paragraph.
@@ -349,7 +349,7 @@ func (s *Statement) evidence() string {
 	case KeyLost:
 		return s.keyLost()
 	case ClocksAhead:
-		return fmt.Sprintf("%s of %v got ahead by %s or more", words.Plural(len(s.Nodes), "the clock"), setOf(s.Nodes), span4(s.For))
+		return fmt.Sprintf("%s of %v got ahead by %s or more", textfmt.Plural(len(s.Nodes), "the clock"), setOf(s.Nodes), span4(s.For))
 	case LeaderAhead:
 		return fmt.Sprintf("the clock of node %d, which led, got ahead by %s or more", s.Node, span4(s.For))
 	case ClockBehind:

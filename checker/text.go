@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // at prints an instant for a person, to four digits or so.
@@ -21,12 +21,12 @@ func span4(d time.Duration) string {
 }
 
 // short is as much of a token as a person compares.
-func short(token string) string { return words.Token(token) }
+func short(token string) string { return textfmt.Token(token) }
 
 // counted prints a number of things.
 func counted(n int, thing string) string {
 	if n == 0 {
 		return "no " + thing
 	}
-	return words.Count(n, thing)
+	return textfmt.Count(n, thing)
 }

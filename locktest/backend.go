@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lockstorm/lockstorm/cluster/live"
-	"github.com/lockstorm/lockstorm/cluster/memory"
-	"github.com/lockstorm/lockstorm/cluster/process"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/memory"
+	"github.com/lockstorm/lockstorm/internal/servers/process"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // Backend is where the nodes of a lock are.
@@ -27,7 +27,7 @@ const (
 
 // world is what a backend is to a test.
 type world struct {
-	storm.Backend
+	runner.Backend
 	bubble bool // a run has to be in a bubble of synctest
 	runs   int  // the defaults of Config.Runs
 	again  int  // and of Config.Again
@@ -45,13 +45,13 @@ func dialled(b interface {
 	Faults() []nemesis.Kind
 	Features() []nemesis.Feature
 	Open(context.Context, nemesis.Setting, uint64, history.Sink) (*live.World, error)
-}) storm.Backend {
+}) runner.Backend {
 	recording, _ := b.(interface{ Keys() bool }) // nil: it does not record the nodes' keys
-	return storm.Backend{
+	return runner.Backend{
 		Ability: nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()},
 		Keys:    recording != nil && recording.Keys(),
 		Idle:    true, Dialled: true,
-		Open: storm.Opener(b.Open),
+		Open: runner.Opener(b.Open),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -184,7 +184,7 @@ func (c Config) validate() error {
 	case c.Clients < 1 || c.Clients > maxClients:
 		return wrong("Clients", "%d: want 1 to %d", c.Clients, maxClients)
 	case c.TTL < 10*time.Millisecond || c.TTL > longest || c.TTL%time.Millisecond != 0:
-		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, words.Whole(longest))
+		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, textfmt.Whole(longest))
 	case c.Rounds < 1 || c.Rounds > maxRounds:
 		return wrong("Rounds", "%d: want 1 to %d", c.Rounds, maxRounds)
 	case c.Runs < 1:
@@ -216,7 +216,7 @@ func (c Config) validateTimes() error {
 			return wrong(d.field, "%v is negative", d.value)
 		}
 		if d.value > longest {
-			return wrong(d.field, "%v: want at most %s", d.value, words.Whole(longest))
+			return wrong(d.field, "%v: want at most %s", d.value, textfmt.Whole(longest))
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ var dependencies = map[string]string{
 }
 
 // unwanted are packages of this project that only the command needs.
-var unwanted = []string{"report", "jepsen", "sweep", "tune", "trace", "sim", "cluster/container", "internal/table", "internal/terminal", "internal/schema"}
+var unwanted = []string{"internal/report", "internal/jepsen", "internal/sweep", "internal/tune", "internal/trace", "internal/sim", "internal/servers/container", "internal/terminal", "internal/schema"}
 
 func TestDependencies(t *testing.T) {
 	const own = "github.com/lockstorm/lockstorm"

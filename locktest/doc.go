@@ -40,7 +40,7 @@
 // where it reads from a connection or writes to one, and where it returns to its caller;
 // its timers and its other goroutines go on until they come to such a place. The clock that
 // it reads is the one of all: nothing can make it wrong. Faults that wait for a step can
-// wait for those of [storm.ForeignSteps].
+// wait for those of [runner.ExternalSteps].
 //
 // # What is judged
 //

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/memory"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/servers/memory"
 )
 
 // Env is what one client has to build its lock on.
@@ -25,13 +25,13 @@ type Env struct {
 	// TTL is [Config.TTL].
 	TTL time.Duration
 
-	station storm.Station
+	station runner.ClientEnv
 	cleanup *cleanup
 	usage   *usage
 }
 
 // newEnv returns what a client has, with nodes of these addresses.
-func newEnv(s storm.Station, ttl time.Duration, c *cleanup, u *usage) Env {
+func newEnv(s runner.ClientEnv, ttl time.Duration, c *cleanup, u *usage) Env {
 	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, station: s, cleanup: c, usage: u}
 }
 

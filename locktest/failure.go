@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/files"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -25,19 +25,19 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 	if first.Count > 1 {
 		fmt.Fprintf(&b, ", %d times", first.Count)
 	}
-	fmt.Fprintf(&b, ".\n\n%s\n", words.Sentence(first.Story()))
+	fmt.Fprintf(&b, ".\n\n%s\n", textfmt.Sentence(first.Story()))
 	for _, f := range j.broken[1:] {
-		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", named(f.Property), words.Sentence(f.Story()))
+		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", named(f.Property), textfmt.Sentence(f.Story()))
 	}
 	if hint := unused(o.idle); hint != "" {
-		fmt.Fprintf(&b, "\n%s\n", words.Sentence(hint))
+		fmt.Fprintf(&b, "\n%s\n", textfmt.Sentence(hint))
 	}
 	fmt.Fprintf(&b, "\n%s", planText(o.Scenario.Name, o.Plan))
 	dir, err := o.store(filepath.Join(tr.Dir, notPlain.ReplaceAllString(tr.Name, "-")), fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed))
 	if err != nil {
 		fmt.Fprintf(&b, "\nThe run could not be stored: %v\n", err)
 	} else {
-		fmt.Fprintf(&b, "\nStored in %s: %s, %s, this text. To make a page about it for a browser, with the lockstorm command:\n\n\tlockstorm report %s\n", dir, results.RunFile, results.HistoryFile, words.Quoted(dir))
+		fmt.Fprintf(&b, "\nStored in %s: %s, %s, this text. To make a page about it for a browser, with the lockstorm command:\n\n\tlockstorm report %s\n", dir, results.RunFile, results.HistoryFile, textfmt.Quoted(dir))
 	}
 	if tr.Again > 0 {
 		again, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunning))
@@ -66,7 +66,7 @@ func witnessing(test, dir string) string {
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
-	return fmt.Sprintf("go test -run %s -locktest.witness=%s", words.Quoted(strings.Join(parts, "/")), words.Quoted(dir))
+	return fmt.Sprintf("go test -run %s -locktest.witness=%s", textfmt.Quoted(strings.Join(parts, "/")), textfmt.Quoted(dir))
 }
 
 // notPlain is what a directory is better not called.

@@ -33,7 +33,7 @@ func newBaton() baton { return make(baton, 1) }
 func (b baton) take() { b <- struct{}{} }
 func (b baton) pass() { <-b }
 
-// Resource implements [storm.Hold], as do the methods that follow.
+// Resource implements [runner.Hold], as do the methods that follow.
 func (h *hold) Resource() string         { return h.resource }
 func (h *hold) Token() string            { return h.token }
 func (h *hold) Context() context.Context { return h.held }
@@ -42,7 +42,7 @@ func (h *hold) Fence() uint64            { return h.Hold.Fence }
 // errOver is what the holder finds who asks whether the lock is still held.
 var errOver = errors.New("the end of validity has come")
 
-// Check implements [storm.Hold].
+// Check implements [runner.Hold].
 func (h *hold) Check() error {
 	if !h.Until.IsZero() && !time.Now().Before(h.Until) {
 		return errOver
@@ -50,7 +50,7 @@ func (h *hold) Check() error {
 	return h.held.Err()
 }
 
-// Extend implements [storm.Hold].
+// Extend implements [runner.Hold].
 func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
 	defer h.usage.calls("Hold.Extend", h.client)()
 	asked, _ := h.clock.told(time.Now().Add(ttl), time.Now())
@@ -73,7 +73,7 @@ func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// Release implements [storm.Hold].
+// Release implements [runner.Hold].
 func (h *hold) Release(ctx context.Context) error {
 	defer h.usage.calls("Hold.Release", h.client)()
 	h.releasing()

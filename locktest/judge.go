@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt/assume"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 )
 
 // judgement is what a run says of the lock, beside what was promised of it.
@@ -44,7 +44,7 @@ var errUnasked = errors.New("it is not among the promises")
 // out.
 func (o outcome) judge(c Config) (j judgement) {
 	done, promised := o.Done(), o.promised(c)
-	terms := assume.Foreign(done, o.traits.endless)
+	terms := fuzz.ExternalTerms(done, o.traits.endless)
 	for _, f := range o.Report.Findings {
 		why := terms.Excuse(f.Property, done)
 		if !slices.Contains(promised, f.Property) {

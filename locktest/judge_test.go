@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
 // Law: of a run for which the machine was too slow nothing that is promised is known, and
 // nothing counts that was seen.
 func TestSlippedRunsSayNothing(t *testing.T) {
 	c := Config{Nodes: 1}.filled("test")
-	o := outcome{Result: storm.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
+	o := outcome{Result: runner.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
 	o.Report.Findings = []checker.Finding{
 		{Property: checker.Lease, Verdict: checker.Violated},
 		{Property: checker.Section, Verdict: checker.Violated},
@@ -48,7 +48,7 @@ func TestSeedsAreAsManyAsRuns(t *testing.T) {
 func TestWantOfKeysIsTold(t *testing.T) {
 	const want = "for want of the lock's keys: L3"
 	for _, keys := range []bool{false, true} {
-		o := outcome{Result: storm.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
+		o := outcome{Result: runner.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
 		o.header.Keys = keys
 		sum := newSummary()
 		sum.add(o, judgement{})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
 // mutex is a foreign lock as workloads use it: it tells the observer of each step.
@@ -31,7 +31,7 @@ type mutex struct {
 }
 
 // build makes one client's lock.
-func (c Config) build(s storm.Station, u *usage, open func(Env) Locker) (storm.Lock, error) {
+func (c Config) build(s runner.ClientEnv, u *usage, open func(Env) Locker) (runner.Lock, error) {
 	m := &mutex{
 		Observer: s.Observer, client: s.Client, clock: newClock(s.Runtime),
 		ttl: c.TTL, patience: c.Patience, extends: c.Extend > 0, cleanup: new(cleanup), usage: u,
@@ -89,8 +89,8 @@ func (m *mutex) Close() error {
 	return err
 }
 
-// Lock implements [storm.Lock].
-func (m *mutex) Lock(ctx context.Context, resource string) (storm.Hold, error) {
+// Lock implements [runner.Lock].
+func (m *mutex) Lock(ctx context.Context, resource string) (runner.Hold, error) {
 	m.tries++
 	h := &hold{mutex: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: newBaton()}
 	h.life, h.end = context.WithCancel(m.over)

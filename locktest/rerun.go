@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // reruns are what came of a run that was run again and again.
 type reruns struct {
-	storm.Tally
+	runner.Tally
 	traits traits // of the lock, in all of them
 }
 
 // of says in how many runs a property was violated again, of those in which it was decided.
 func (r reruns) of(p checker.Property) string {
 	rate := r.Rate(p)
-	text := fmt.Sprintf("in %d of %s", rate.K, words.Count(r.Runs, "re-run"))
+	text := fmt.Sprintf("in %d of %s", rate.K, textfmt.Count(r.Runs, "re-run"))
 	if rate.N < r.Runs {
 		text += fmt.Sprintf(", of which %d left it open", r.Runs-rate.N)
 	}
@@ -36,11 +36,11 @@ const rerunning = 15 * time.Second
 // where there is no proper run.
 func (tr trial) rerun(t *testing.T, o outcome, times int, end time.Time) (reruns, error) {
 	done := o.Done()
-	all := reruns{Tally: storm.NewTally(done)}
+	all := reruns{Tally: runner.NewTally(done)}
 	for all.Runs < times && t.Context().Err() == nil && (end.IsZero() || time.Now().Before(end)) {
 		again, err := tr.run(t, done, o.Seed)
 		if err != nil {
-			return all, fmt.Errorf("after %s: %w", words.Count(all.Runs, "re-run"), err)
+			return all, fmt.Errorf("after %s: %w", textfmt.Count(all.Runs, "re-run"), err)
 		}
 		all.Add(again.Result)
 		all.traits.add(again.traits)

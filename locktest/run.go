@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // Run tries a lock in storms, each a subtest. open is called for each client of each run, and
@@ -61,7 +61,7 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 			}
 		})
 		if rest := len(c.Storms) - i - 1; err != nil && rest > 0 && len(s.Plan) == 0 && s.Generate == nil {
-			t.Fatalf("there was no proper run though nothing went wrong: %s more not tried", words.Count(rest, "storm"))
+			t.Fatalf("there was no proper run though nothing went wrong: %s more not tried", textfmt.Count(rest, "storm"))
 		}
 	}
 }
@@ -69,7 +69,7 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 // fit says which storm cannot be run, if one cannot.
 func (tr trial) fit() error {
 	for i, s := range tr.Storms {
-		_, err := storm.PrepareForeign(tr.Backend.world().Backend, tr.scenario(s), storm.Foreign{Name: tr.Name})
+		_, err := runner.PrepareExternal(tr.Backend.world().Backend, tr.scenario(s), runner.External{Name: tr.Name})
 		if err != nil {
 			return wrong(fmt.Sprintf("Storms[%d]", i), "%s: %w", s.Name, err)
 		}
@@ -130,7 +130,7 @@ func planText(name string, p nemesis.Plan) string {
 
 // summary is what the runs of a storm amount to.
 type summary struct {
-	tally  storm.Tally
+	tally  runner.Tally
 	limits map[checker.Property]limit  // the first of each
 	open   map[checker.Property]string // the first run in which what is promised was undecided
 	firm   map[checker.Property]bool   // what was decided in some run
@@ -144,7 +144,7 @@ func newSummary() *summary {
 
 func (s *summary) add(o outcome, j judgement) {
 	if s.tally.Runs == 0 {
-		s.tally, s.idle = storm.NewTally(o.Scenario), o.idle
+		s.tally, s.idle = runner.NewTally(o.Scenario), o.idle
 	}
 	s.tally.Add(o.Result)
 	s.blind = s.blind || !o.header.Keys
@@ -181,7 +181,7 @@ func (s *summary) undecided(of Storm) string {
 func (s *summary) text(of Storm) string {
 	var b strings.Builder
 	held := s.tally.Measured.All()
-	fmt.Fprintf(&b, "%s: %s of the lock in %s", cmp.Or(of.Summary, of.Name), words.Count(held.Grants, "grant"), words.Count(s.tally.Runs, "run"))
+	fmt.Fprintf(&b, "%s: %s of the lock in %s", cmp.Or(of.Summary, of.Name), textfmt.Count(held.Grants, "grant"), textfmt.Count(s.tally.Runs, "run"))
 	var verdicts []string
 	for _, p := range checker.Properties() {
 		if v := s.tally.Observed(p); v != checker.NotApplicable {
@@ -200,7 +200,7 @@ func (s *summary) text(of Storm) string {
 		if !seen {
 			continue
 		}
-		fmt.Fprintf(&b, "\n\ta limit: %s was violated in %v runs, and fails nothing: %v.\n\t%s", named(p), s.tally.Rate(p), l.why, words.Sentence(l.Story()))
+		fmt.Fprintf(&b, "\n\ta limit: %s was violated in %v runs, and fails nothing: %v.\n\t%s", named(p), s.tally.Rate(p), l.why, textfmt.Sentence(l.Story()))
 	}
 	return b.String()
 }

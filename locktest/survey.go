@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt/assume"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
 // Seen is one run of a storm, whatever was found in it.
 type Seen struct {
-	storm.Result
+	runner.Result
 	outcome outcome
 	trial   trial
 	t       *testing.T // of its storm
@@ -44,11 +44,11 @@ func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) e
 // which nothing is known; nil: it is not, and a lock that violates it there is at fault.
 func (s Seen) Beyond(p checker.Property) error {
 	done := s.Done()
-	return assume.Foreign(done, s.outcome.traits.endless).Excuse(p, done)
+	return fuzz.ExternalTerms(done, s.outcome.traits.endless).Excuse(p, done)
 }
 
 // Rerun runs again, so often, what was done in the run.
-func (s Seen) Rerun(times int) (storm.Tally, error) {
+func (s Seen) Rerun(times int) (runner.Tally, error) {
 	again, err := s.trial.rerun(s.t, s.outcome, times, time.Time{})
 	return again.Tally, err
 }

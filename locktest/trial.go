@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // resource is what clients lock.
@@ -72,7 +72,7 @@ type trial struct {
 
 // outcome is one run of a trial.
 type outcome struct {
-	storm.Result
+	runner.Result
 	traits  traits
 	idle    []int // nodes that nobody has dialled
 	header  history.Header
@@ -82,9 +82,9 @@ type outcome struct {
 // run runs a scenario once. An error says that there was no proper run.
 func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome, err error) {
 	u := newUsage()
-	e, err := storm.PrepareForeign(tr.Backend.world().Backend, s, storm.Foreign{
+	e, err := runner.PrepareExternal(tr.Backend.world().Backend, s, runner.External{
 		Name:  tr.Name,
-		Build: func(st storm.Station) (storm.Lock, error) { return tr.build(st, u, tr.make) },
+		Build: func(st runner.ClientEnv) (runner.Lock, error) { return tr.build(st, u, tr.make) },
 	})
 	if err != nil {
 		return o, err

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // The flags of the test binary.
@@ -45,7 +45,7 @@ func (tr trial) again(t *testing.T, dir string) {
 func (tr trial) repeat(t *testing.T, stored results.Run) {
 	t.Helper()
 	tr.TTL = stored.Scenario.Lock.TTL // the plan is made for it
-	o := outcome{Result: storm.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}}
+	o := outcome{Result: runner.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}}
 	if !slices.ContainsFunc(o.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }) {
 		t.Fatalf("-locktest.witness: %s violates nothing", *witness)
 	}
@@ -57,7 +57,7 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 			t.Log(told)
 			continue
 		}
-		t.Errorf("%s\n\n%s", told, words.Sentence(again.First[p].Report.Finding(p).Story()))
+		t.Errorf("%s\n\n%s", told, textfmt.Sentence(again.First[p].Report.Finding(p).Story()))
 	}
 	if err != nil {
 		t.Fatalf("there was no proper run: %v", err)

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/internal/goldentest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 func drawSetting(t *rapid.T) Setting {
@@ -261,7 +261,7 @@ func TestGoldenPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goldentest.File(t, "testdata/plans.yaml", string(text),
+	testkit.GoldenFile(t, "testdata/plans.yaml", string(text),
 		"The same seed now draws another plan: stored replay strings of runs with drawn faults no longer repeat. Count GeneratorVersion up, so that they are refused.")
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/lockstorm/lockstorm/internal/goldentest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 const reference = "../docs/faults.md"
@@ -41,7 +41,7 @@ func TestPageOfFaultsIsCurrent(t *testing.T) {
 		got += fmt.Sprintf("\n## %s\n\n%s. Fields: %s.\n\n```yaml\n%s```\n",
 			k.zero.Kind(), upper(k.what), strings.Join(fields(reflect.TypeOf(k.zero).Elem()), ", "), example(t, k.zero, uint64(i)))
 	}
-	goldentest.File(t, reference, got, "A kind of fault, one of its fields or the example that is drawn of it is now another.")
+	testkit.GoldenFile(t, reference, got, "A kind of fault, one of its fields or the example that is drawn of it is now another.")
 }
 
 // example draws a fault of a kind and prints it.

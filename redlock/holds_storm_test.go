@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
-	"github.com/lockstorm/lockstorm/sim"
 )
 
 // stormy is a plan of faults of the network, and of nodes that forget nothing.

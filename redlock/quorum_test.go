@@ -8,9 +8,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
-	"github.com/lockstorm/lockstorm/sim"
 )
 
 // Of seven nodes, one of which weighs as much as three, that one and two more are a

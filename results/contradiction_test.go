@@ -11,10 +11,10 @@ import (
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/historytest"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // stormy are histories of several locks in storms of faults of all kinds.
@@ -26,7 +26,7 @@ func stormy(t *testing.T) []file {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := storm.Prepare(simulator, storm.InStorm(s, nemesis.Generator{Faults: nemesis.Weights{nemesis.AllKinds: 1}, Most: 8}))
+		e, err := runner.Prepare(simulator, runner.InStorm(s, nemesis.Generator{Faults: nemesis.Weights{nemesis.AllKinds: 1}, Most: 8}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,22 +5,22 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // Keeper runs an experiment and stores each run in a directory of its own. Its runs
 // may go side by side.
 type Keeper struct {
 	parent     string
-	experiment storm.Experiment
+	experiment runner.Experiment
 	scenario   scenarios.Encoded // what all runs have done; none where each has drawn a plan
 	versions   map[string]string
 }
 
 // NewKeeper returns a keeper that stores runs under parent, with the versions of
 // what they are made with.
-func NewKeeper(parent string, e storm.Experiment, versions map[string]string) (Keeper, error) {
+func NewKeeper(parent string, e runner.Experiment, versions map[string]string) (Keeper, error) {
 	k := Keeper{parent: parent, experiment: e, versions: versions}
 	if e.Scenario().Generate != nil {
 		return k, nil
@@ -31,7 +31,7 @@ func NewKeeper(parent string, e storm.Experiment, versions map[string]string) (K
 }
 
 // Run runs one seed and returns the directory that it is stored in.
-func (k Keeper) Run(ctx context.Context, seed uint64) (r storm.Result, dir string, err error) {
+func (k Keeper) Run(ctx context.Context, seed uint64) (r runner.Result, dir string, err error) {
 	h := k.experiment.Header(seed)
 	d, err := Create(k.parent, fmt.Sprintf("%s-%s-%d", h.Scenario, h.Backend, seed), h)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/counterexample"
+	"github.com/lockstorm/lockstorm/internal/counterexample"
 	"github.com/lockstorm/lockstorm/internal/files"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // The files of the reference results, and their format and its version.
@@ -50,7 +50,7 @@ type Row struct {
 	// name was not judged when it was stored.
 	Seen map[checker.Property]map[checker.Verdict]int `json:"seen"`
 
-	// Shown, Against and the witness are those of a [storm.Tally].
+	// Shown, Against and the witness are those of a [runner.Tally].
 	Shown   int    `json:"shown"`
 	Against int    `json:"against"`
 	Witness uint64 `json:"witness,omitempty"`
@@ -62,7 +62,7 @@ type Row struct {
 	// Violations tells the first violation of each property that was violated.
 	Violations []Violation `json:"violations,omitempty"`
 
-	Measured checker.Measurements `json:"measured"` // over all runs, see [storm.Aggregate]
+	Measured checker.Measurements `json:"measured"` // over all runs, see [runner.Aggregate]
 }
 
 // Violation is how often a property was violated in a row, and the first run that
@@ -83,7 +83,7 @@ type Slipped struct {
 }
 
 // RowOf returns what is stored of a batch that began with a seed.
-func RowOf(t storm.Tally, first uint64) Row {
+func RowOf(t runner.Tally, first uint64) Row {
 	r := Row{
 		Scenario: t.Scenario.Name, Runs: t.Runs, First: first,
 		Seen:  map[checker.Property]map[checker.Verdict]int{},
@@ -119,15 +119,15 @@ func traced(hash uint64) string {
 
 // Tally returns the tally that the row was made of, as far as it is stored, with
 // the scenario as it is now. The row must be valid.
-func (r Row) Tally(s scenarios.Scenario) storm.Tally {
-	t := storm.NewTally(s)
+func (r Row) Tally(s scenarios.Scenario) runner.Tally {
+	t := runner.NewTally(s)
 	t.Runs, t.Shown, t.Against, t.Witness, t.WitnessTrace = r.Runs, r.Shown, r.Against, r.Witness, hashed(r.Trace)
 	measured := r.Runs
 	if s := r.Slipped; s != nil {
-		t.Slipped, t.Slipping = s.Runs, storm.Result{Scenario: t.Scenario, Seed: s.Seed, Slip: s.Slip}
+		t.Slipped, t.Slipping = s.Runs, runner.Result{Scenario: t.Scenario, Seed: s.Seed, Slip: s.Slip}
 		measured -= s.Runs
 	}
-	t.Measured = storm.Recall(measured, r.Measured)
+	t.Measured = runner.Recall(measured, r.Measured)
 	for p, counts := range r.Seen {
 		for v, n := range counts {
 			t.Seen[p][v] = n
@@ -135,7 +135,7 @@ func (r Row) Tally(s scenarios.Scenario) storm.Tally {
 	}
 	for _, v := range r.Violations {
 		t.Violations[v.Property] = v.Count
-		t.First[v.Property] = storm.Result{
+		t.First[v.Property] = runner.Result{
 			Scenario: s, Seed: v.Seed, TraceHash: hashed(v.Trace),
 			Report: checker.Report{Findings: []checker.Finding{checker.Told(v.Property, checker.Violated, v.Story)}},
 		}

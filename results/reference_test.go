@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // rows runs some scenarios a few times, of which some violate something.
@@ -23,11 +23,11 @@ func rows(t *testing.T) []results.Row {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := storm.Prepare(simulator, s)
+		e, err := runner.Prepare(simulator, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tally, err := storm.Batch{Experiment: e, First: 3, Runs: 4}.Run(context.Background())
+		tally, err := runner.Batch{Experiment: e, First: 3, Runs: 4}.Run(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,9 +42,9 @@ func late(t *testing.T) results.Row {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tally := storm.NewTally(s)
+	tally := runner.NewTally(s)
 	for seed := range uint64(3) {
-		r, err := storm.Run(t.Context(), simulator, s, seed, nil)
+		r, err := runner.Run(t.Context(), simulator, s, seed, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,9 +78,9 @@ func TestReferenceSurvives(t *testing.T) {
 		if again := results.RowOf(tally, r.First); !reflect.DeepEqual(again, r) {
 			t.Errorf("stored %+v\nagain %+v", r, again)
 		}
-		want := storm.AsExpected
+		want := runner.AsExpected
 		if r.Slipped != nil {
-			want = storm.Undecided
+			want = runner.Undecided
 		}
 		if tally.Conclusion() != want || r.Measured.Grants == 0 || len(r.Trace) != 16 {
 			t.Errorf("%s: %v, %d grants, trace %q", r.Scenario, tally.Conclusion(), r.Measured.Grants, r.Trace)

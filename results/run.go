@@ -14,8 +14,8 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // The names of the files of a run as they are written, and the version of run.json.
@@ -43,7 +43,7 @@ type Run struct {
 }
 
 // RunOf returns what run.json says of a result.
-func RunOf(r storm.Result, versions map[string]string) Run {
+func RunOf(r runner.Result, versions map[string]string) Run {
 	run := Run{
 		Version:  RunVersion,
 		Scenario: scenarios.Encoded{Scenario: r.Done()},

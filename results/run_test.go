@@ -17,17 +17,17 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/historytest"
 	"github.com/lockstorm/lockstorm/internal/packed"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
-	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 var simulator = simulated.Backend()
 
 // store runs a scenario and stores it.
-func store(t *testing.T, parent, name string) (string, storm.Result) {
+func store(t *testing.T, parent, name string) (string, runner.Result) {
 	t.Helper()
 	s, err := scenarios.Find(name)
 	if err != nil {
@@ -36,9 +36,9 @@ func store(t *testing.T, parent, name string) (string, storm.Result) {
 	return keep(t, parent, s)
 }
 
-func keep(t *testing.T, parent string, s scenarios.Scenario) (string, storm.Result) {
+func keep(t *testing.T, parent string, s scenarios.Scenario) (string, runner.Result) {
 	t.Helper()
-	e, err := storm.Prepare(simulator, s)
+	e, err := runner.Prepare(simulator, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestRunFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []scenarios.Scenario{calm, storm.InStorm(calm, nemesis.Generator{Most: 5})} {
+	for _, s := range []scenarios.Scenario{calm, runner.InStorm(calm, nemesis.Generator{Most: 5})} {
 		dir, r := keep(t, t.TempDir(), s)
 		text, err := os.ReadFile(filepath.Join(dir, results.RunFile))
 		if err != nil {

@@ -36,7 +36,7 @@ var remarks = map[string]string{
 	"evicted-allkeys":            "Both holders have the fence 1: a counter that is gone begins anew. A fence that is drawn from the resource's own store would protect it.",
 	"duplicate-set":              "The lock cannot know of the copy, and deletes nothing after its release. The key goes with its TTL, which is what the others wait for: an orphan costs time and no exclusion, for a copy grants nothing. A quarantine and fences change nothing of it.",
 	"duplicate-delete":           "What makes the copy harmless is that a DEL compares the token, and that no token is used twice. setnx-del deletes the successor's key.",
-	"clone":                      "Who is refused deletes what it may have set, by its token: which is the holder's. A token has to be drawn from a source that a clone does not share: the kernel's, where the hypervisor tells it of the clone (vmgenid). Contenders that draw the same retry delays have lost what parts them, too: `go test ./storm -run TestClonesStayInStep`.",
+	"clone":                      "Who is refused deletes what it may have set, by its token: which is the holder's. A token has to be drawn from a source that a clone does not share: the kernel's, where the hypervisor tells it of the clone (vmgenid). Contenders that draw the same retry delays have lost what parts them, too: `go test ./internal/runner -run TestClonesStayInStep`.",
 	"watchdog-cut-off":           "That the holder hears of the loss in time is the margin's work; a holder that looks at no clock would go on (pause-then-write).",
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Topic is rows of the debate, and series, about one thing.
@@ -81,5 +81,5 @@ func Find(name string) (Scenario, error) {
 	for _, s := range All() {
 		known = append(known, s.Name)
 	}
-	return Scenario{}, &words.UnknownError{What: "scenario", Name: name, Known: known}
+	return Scenario{}, &textfmt.UnknownError{What: "scenario", Name: name, Known: known}
 }

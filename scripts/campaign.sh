@@ -44,15 +44,15 @@ say "$work" "The same without the delay" sh -c 'lockstorm run no-delay.yaml --ba
 say . "The judge of exclusion against a sweep and porcupine, and against brute force, a million histories" \
 	go test ./checker -run 'TestSweepAgreesWithPorcupine|TestOracleAgreesWithTheJudge' -count=1 -v -args -histories=1000000
 say . "No key is left behind: a hundred thousand drawn plans" \
-	go test ./storm -run 'TestNoOrphans' -count=1 -v -args -plans=100000
+	go test ./internal/runner -run 'TestNoOrphans' -count=1 -v -args -plans=100000
 say . "The laws about storms, five times as many as in the tests" \
-	go test ./storm -run 'TestQuarantineCloses|TestFences|Over|TestSessionsExclude|TestRowExcludes' -count=1 -args -times=5
+	go test ./internal/runner -run 'TestQuarantineCloses|TestFences|Over|TestSessionsExclude|TestRowExcludes' -count=1 -args -times=5
 say . "What every lock promises: twenty thousand runs each" \
-	go test ./hunt -run 'TestPromisesHold|TestCrashRestartIsFound' -count=1 -timeout 0 -v -args -runs=20000
+	go test ./internal/fuzz -run 'TestPromisesHold|TestCrashRestartIsFound' -count=1 -timeout 0 -v -args -runs=20000
 say "$work" "The debate, five hundred seeds a row" lockstorm debate --runs 500
 say "$work" "The locks compared, two hundred seeds a trial" lockstorm compare --runs 200
-say . "What a quarantine costs" go test ./storm -run TestCostOfQuarantine -v -args -runs=1000
-say . "Simulated cycles" go test ./storm -run '^$' -bench . -count=3
+say . "What a quarantine costs" go test ./internal/runner -run TestCostOfQuarantine -v -args -runs=1000
+say . "Simulated cycles" go test ./internal/runner -run '^$' -bench . -count=3
 
 sh scripts/hunt.sh
 

@@ -22,9 +22,9 @@ code=0
 
 # If a find is not shrunk far enough, the script fails after it has made the tables.
 code=0
-go test ./hunt/trophy -run TestFindsAreShrunkToAStory -count=1 -timeout 0 -args -every=1 -hunts="$shrunk" -patience=2000 -table="$work/finds" || code=$?
+go test ./internal/fuzz/shrink -run TestFindsAreShrunkToAStory -count=1 -timeout 0 -args -every=1 -hunts="$shrunk" -patience=2000 -table="$work/finds" || code=$?
 {
-	printf '\n```\n$ go test ./hunt/trophy -run TestFindsAreShrunkToAStory -timeout 0 -args -every=1 -hunts=%s -patience=2000 -table=FILE\n```\n\n' "$shrunk"
+	printf '\n```\n$ go test ./internal/fuzz/shrink -run TestFindsAreShrunkToAStory -timeout 0 -args -every=1 -hunts=%s -patience=2000 -table=FILE\n```\n\n' "$shrunk"
 	cat "$work/finds"
 	echo
 } >"$work/shrunk"

@@ -5,7 +5,7 @@ set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go test -pgo="$PWD/cmd/lockstorm/default.pgo" ./storm -run '^$' -bench "${1:-Cycles/ten-clients-64}" -benchtime 1000000x -cpu 1 \
+go test -pgo="$PWD/cmd/lockstorm/default.pgo" ./internal/runner -run '^$' -bench "${1:-Cycles/ten-clients-64}" -benchtime 1000000x -cpu 1 \
 	-cpuprofile "$work/cpu" -o "$work/storm.test" | grep cycles/s
 go tool pprof -top -nodecount 100000 -nodefraction 0 "$work/storm.test" "$work/cpu" 2>/dev/null | awk '
 	function part(name) {

@@ -18,10 +18,10 @@ simulator() {
 	echo
 	echo "Made by \`make speed\` $machine. A cycle is an acquire and a release over five nodes, including the hold's context, the handling of late replies, and the checker, which judges each event as it happens. Garbage collection is set as in the command, and the compiler uses the command's profile (\`make pgo\`)."
 
-	show "On one core" "$profiled ./storm -run '^$' -bench 'Cycles|Worlds' -cpu 1 -count 5 | grep ^Bench"
-	show "On all cores" "$profiled ./storm -run '^$' -bench Batch -count 3 | grep ^Bench"
+	show "On one core" "$profiled ./internal/runner -run '^$' -bench 'Cycles|Worlds' -cpu 1 -count 5 | grep ^Bench"
+	show "On all cores" "$profiled ./internal/runner -run '^$' -bench Batch -count 3 | grep ^Bench"
 	show "Beside a bare queue of events, and beside the same lock in a synctest bubble" \
-		"$profiled ./sim -count 1 -run TestSpeed -v -args -cycles 200000 | sed -n 's/.*speed_test.go:[0-9]*: //p'"
+		"$profiled ./internal/sim -count 1 -run TestSpeed -v -args -cycles 200000 | sed -n 's/.*speed_test.go:[0-9]*: //p'"
 	show "Where the time of a cycle goes: one client" "sh scripts/profile.sh Cycles/one-client"
 	show "Where the time of a cycle goes: ten clients on 64 resources" "sh scripts/profile.sh Cycles/ten-clients-64"
 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/locktest"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // Board is what was seen of all locks.
@@ -21,7 +21,7 @@ type Trial struct {
 	Subject Subject
 	Series  string
 	Storm   locktest.Storm
-	Tally   storm.Tally
+	Tally   runner.Tally
 }
 
 // Witness is a run that is stored.
@@ -31,7 +31,7 @@ type Witness struct {
 	Shows   []checker.Property // of those that the finding is about
 	Dir     string             // relative to this package
 	Report  checker.Report
-	Again   storm.Tally // of its re-runs
+	Again   runner.Tally // of its re-runs
 }
 
 // Add makes room for a lock in a storm.
@@ -46,7 +46,7 @@ func (b *Board) Add(s Subject, series string, in locktest.Storm) *Trial {
 // See counts a run.
 func (t *Trial) See(s locktest.Seen) {
 	if t.Tally.Runs == 0 {
-		t.Tally = storm.NewTally(s.Scenario)
+		t.Tally = runner.NewTally(s.Scenario)
 	}
 	t.Tally.Add(s.Result)
 }

@@ -8,8 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
-	"github.com/lockstorm/lockstorm/internal/table"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // goRedis is the client of Redis that several of the locks are tried over.
@@ -68,12 +67,12 @@ Made by `+"`make scoreboard`"+` with %s: %s runs of %d locks in the storms of [l
 
 A property is *violated* if some run violated it, and *holds* if none did, which is no proof. The codes are those of the [properties](../../README.md#properties). V1 trusts a grant until the end of validity that the lock reports or, without one, until the notice of the loss. V2 is the view of a caller that never looks at a clock. V3 asks whether an update of the guarded resource was lost by holders that ask the lock just before they write. C allows an extension and a release the TTL, after which the key is gone anyway. L3 requires that a reachable node keeps no key of an abandoned try for longer than a quarter of the TTL; this is judged only in memory, where keys are recorded, and an earlier try of a call counts as abandoned once a later try has set a key. V4 is omitted, because none of these locks has a fence.
 
-`, runtime.Version(), words.Grouped(runs), len(Subjects()))
+`, runtime.Version(), textfmt.Grouped(runs), len(Subjects()))
 }
 
 func (b *Board) subjects(out *strings.Builder, versions map[string]string) {
 	fmt.Fprint(out, "## The locks\n\n")
-	t := table.Table{Head: []string{"lock", "library", "how"}}
+	t := textfmt.Table{Head: []string{"lock", "library", "how"}}
 	for _, s := range Subjects() {
 		library := "Lockstorm"
 		if s.Library != "" {
@@ -83,13 +82,13 @@ func (b *Board) subjects(out *strings.Builder, versions map[string]string) {
 	}
 	t.Markdown(out)
 	fmt.Fprintf(out, "\nThe TTL is %s, that of redsync by default; on the real server %s. go-redis is %s.\n\n",
-		words.Duration(Subject{}.ttl()), words.Duration(Subjects()[len(Subjects())-1].ttl()), versions[goRedis])
+		textfmt.Duration(Subject{}.ttl()), textfmt.Duration(Subjects()[len(Subjects())-1].ttl()), versions[goRedis])
 }
 
 // overview says of each lock in how many storms it has held what.
 func (b *Board) overview(out *strings.Builder) {
 	fmt.Fprint(out, "## In short\n\nIn how many of the storms in which it was judged each property was violated. Not every storm is the same for every lock: [all verdicts](#all-verdicts) are below.\n\n")
-	t := table.Table{Head: []string{"lock"}}
+	t := textfmt.Table{Head: []string{"lock"}}
 	for _, p := range judged {
 		t.Head = append(t.Head, p.Code())
 	}
@@ -136,7 +135,7 @@ func (b *Board) defects(s Subject) string {
 			list = append(list, fmt.Sprintf("[%s](#%s)", f.Name, f.Name))
 		}
 	}
-	return table.Dash(strings.Join(list, ", "))
+	return textfmt.Dash(strings.Join(list, ", "))
 }
 
 // of are the properties that are violated here and that a finding is about.
@@ -166,7 +165,7 @@ func (b *Board) finding(out *strings.Builder, f *Finding) {
 	if f.Link != "" {
 		fmt.Fprintf(out, "Upstream: <%s>\n\n", f.Link)
 	}
-	t := table.Table{Head: []string{"lock", "storm", "violated in so many runs"}}
+	t := textfmt.Table{Head: []string{"lock", "storm", "violated in so many runs"}}
 	for _, trial := range b.Trials {
 		var rates []string
 		for _, p := range trial.of(f) {
@@ -189,13 +188,13 @@ func (b *Board) finding(out *strings.Builder, f *Finding) {
 
 func (w *Witness) tell(out *strings.Builder) {
 	first := w.Shows[0]
-	fmt.Fprintf(out, "A witness: %s in %s, %s. %s.\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), strings.TrimSuffix(words.Sentence(w.Report.Finding(first).Story()), "."))
+	fmt.Fprintf(out, "A witness: %s in %s, %s. %s.\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), strings.TrimSuffix(textfmt.Sentence(w.Report.Finding(first).Story()), "."))
 	var again []string
 	for _, p := range w.Shows {
 		again = append(again, fmt.Sprintf("%s in %d", p.Code(), w.Again.Rate(p).K))
 	}
 	fmt.Fprintf(out, "It recurs in %s: %s. It is stored in [bench/locks/%s](../../bench/locks/%s), and this runs it again:\n\n```\n%s\n```\n\n",
-		words.Count(w.Again.Runs, "re-run"), strings.Join(again, ", "), w.Dir, w.Dir, w.command())
+		textfmt.Count(w.Again.Runs, "re-run"), strings.Join(again, ", "), w.Dir, w.Dir, w.command())
 }
 
 // command runs the witness again.
@@ -207,15 +206,15 @@ func (w *Witness) command() string {
 func (b *Board) outages(out *strings.Builder) {
 	fmt.Fprint(out, "## How long nobody could have the lock\n\nThe longest time in which somebody wanted the lock, and nobody had it or got it: the median of the runs. No property asks for it to be short.\n\n")
 	storms := []string{"holder-dies", "cancelled-unheard", "minority-cut-off", "node-stands-still", "slow-network", "holder-cut-off"}
-	t := table.Table{Head: append([]string{"lock"}, storms...)}
+	t := textfmt.Table{Head: append([]string{"lock"}, storms...)}
 	for _, s := range Subjects() {
 		line := []string{s.Name}
 		for _, name := range storms {
 			cell := ""
 			if trial := b.trial(s.Name, name); trial != nil && trial.Tally.Runs > trial.Tally.Slipped {
-				cell = words.Duration(trial.Tally.Measured.All().MedianOutage)
+				cell = textfmt.Duration(trial.Tally.Measured.All().MedianOutage)
 			}
-			line = append(line, table.Dash(cell))
+			line = append(line, textfmt.Dash(cell))
 		}
 		t.Add(line...)
 	}
@@ -229,7 +228,7 @@ const outagesMean = `In *cancelled-unheard* the call that is cancelled has set i
 // storms tells of each.
 func (b *Board) storms(out *strings.Builder) {
 	fmt.Fprint(out, "## The storms\n\n")
-	t := table.Table{Head: []string{"storm", "work", "what happens"}}
+	t := textfmt.Table{Head: []string{"storm", "work", "what happens"}}
 	told := map[string]bool{}
 	for _, trial := range b.Trials {
 		if !told[trial.Storm.Name] {
@@ -245,7 +244,7 @@ func (b *Board) storms(out *strings.Builder) {
 func (b *Board) verdicts(out *strings.Builder) {
 	fmt.Fprint(out, "## All verdicts\n\nIn how many of the runs in which it was decided a property was violated; *?* where no run decided it, – where there was nothing to judge.\n\n")
 	for _, s := range Subjects() {
-		t := table.Table{Head: []string{"storm", "runs"}}
+		t := textfmt.Table{Head: []string{"storm", "runs"}}
 		for _, p := range judged {
 			t.Head = append(t.Head, p.Code())
 		}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/memory"
+	"github.com/lockstorm/lockstorm/internal/servers/memory"
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"

@@ -17,7 +17,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/results"
 )
@@ -113,7 +113,7 @@ func (b *Board) survey(t *testing.T, s Subject, series Series) {
 	for _, in := range series.Storms {
 		trial := trials[in.Name]
 		if missing := trial.Missing(); trial.Tally.Runs > 0 && len(missing) > 0 {
-			t.Errorf("%s: %v is violated no more, in %s: take it from the findings", in.Name, missing, words.Count(trial.Tally.Runs, "run"))
+			t.Errorf("%s: %v is violated no more, in %s: take it from the findings", in.Name, missing, textfmt.Count(trial.Tally.Runs, "run"))
 		}
 	}
 }

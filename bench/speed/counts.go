@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/cluster/redisserver"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
 // Counts are what servers have been asked to do, as they count it themselves.

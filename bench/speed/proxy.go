@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/cluster/wire"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
 )
 
 // proxy is the process behind which a node lies, as who started it sees it.

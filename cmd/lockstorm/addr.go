@@ -12,21 +12,21 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockstorm/lockstorm/cluster/address"
-	"github.com/lockstorm/lockstorm/cluster/vetting"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/servers/address"
+	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // addressed is the backend of the user's own servers.
-func addressed(b address.Backend) storm.Backend {
-	return storm.Backend{
+func addressed(b address.Backend) runner.Backend {
+	return runner.Backend{
 		Ability: ability(b),
 		Idle:    true,
 		Nodes:   len(b.Addrs),
-		Open: func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+		Open: func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
 			w, err := b.Open(ctx, s, seed, sink)
 			if err != nil {
 				return nil, advised(err)
@@ -53,7 +53,7 @@ type addrChoice struct {
 	confirmed    bool
 }
 
-func addrFlags(set *pflag.FlagSet) func() (storm.Backend, error) {
+func addrFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 	var c addrChoice
 	set.StringSliceVar(&c.addrs, "redis", nil, "the servers, `host:port` of each, with commas between: independent masters, one for each node; if there are more, the first ones are used")
 	c.connectFlags(set)
@@ -74,13 +74,13 @@ func (c *addrChoice) connectFlags(set *pflag.FlagSet) {
 
 // backend makes the backend of the flags; an [unreadyError] says what keeps it from being
 // opened.
-func (c *addrChoice) backend() (storm.Backend, error) {
+func (c *addrChoice) backend() (runner.Backend, error) {
 	connect, err := c.connect()
 	if err == nil {
 		err = checkAddrs("redis", c.addrs)
 	}
 	if err != nil {
-		return storm.Backend{}, err
+		return runner.Backend{}, err
 	}
 	b := address.Backend{Addrs: c.addrs, Connect: connect}
 	made := addressed(b)
@@ -181,12 +181,12 @@ var advice = []struct {
 	wrong error
 	flags string
 }{
-	{vetting.ErrTLS, "--redis-tls"},
-	{vetting.ErrPlain, "without --redis-tls"},
-	{vetting.ErrTrust, "--redis-ca"},
-	{vetting.ErrTrustUs, "--redis-cert and --redis-key"},
-	{vetting.ErrPassword, "--redis-password-file, or the variable " + passwordEnv},
-	{vetting.ErrWrongPass, "--redis-user, --redis-password-file"},
+	{preflight.ErrTLS, "--redis-tls"},
+	{preflight.ErrPlain, "without --redis-tls"},
+	{preflight.ErrTrust, "--redis-ca"},
+	{preflight.ErrTrustUs, "--redis-cert and --redis-key"},
+	{preflight.ErrPassword, "--redis-password-file, or the variable " + passwordEnv},
+	{preflight.ErrWrongPass, "--redis-user, --redis-password-file"},
 }
 
 // advised adds the flags to an error, or to each of those that it joins.

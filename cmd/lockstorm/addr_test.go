@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/redisserver"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/internal/servertest"
-	"github.com/lockstorm/lockstorm/internal/tlstest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // ownKeys counts our keys on all servers, and checks that their owner's is there.
@@ -71,7 +71,7 @@ func TestRowOnServersOfTheUsersOwn(t *testing.T) {
 func TestClientsApartSpeakTLS(t *testing.T) {
 	t.Parallel()
 	f, _ := servertest.Lent(t, 5)
-	authority := tlstest.NewAuthority(t)
+	authority := testkit.NewAuthority(t)
 	var list []string
 	for _, s := range f.Servers() {
 		list = append(list, authority.Secure(t, s))

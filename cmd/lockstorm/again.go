@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/table"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // repetition knows how a run of a scenario is repeated.
 type repetition struct {
 	name    string // of the scenario, or of its file
-	backend storm.Backend
+	backend runner.Backend
 	world   string // the flags with which that was chosen, if it is not the default
 	stormy  bool   // the flags asked for the generator that the scenario has
 	inTable bool   // the scenario is one of the table, as a replay string wants it
@@ -23,7 +22,7 @@ type repetition struct {
 // replay returns the replay string of a run with generated faults, or "" where
 // there is none: the scenario is in a file or a sweep, the backend does not repeat
 // runs, or the run was stopped.
-func (a repetition) replay(r storm.Result) string {
+func (a repetition) replay(r runner.Result) string {
 	if !a.stormy || !a.inTable || !a.backend.Exact || r.Interrupted {
 		return ""
 	}
@@ -34,12 +33,12 @@ func (a repetition) replay(r storm.Result) string {
 // not repeat runs it repeats the plan.
 func (a repetition) command(r stored) string {
 	if text := a.replay(r.Result); text != "" {
-		return words.Command("replay", text)
+		return textfmt.Command("replay", text)
 	}
 	if a.backend.Exact && r.dir != "" && !r.Interrupted {
-		return words.Command("replay", r.dir)
+		return textfmt.Command("replay", r.dir)
 	}
-	command := words.Command("run", a.name) + a.world
+	command := textfmt.Command("run", a.name) + a.world
 	if g := r.Scenario.Generate; a.stormy && g != nil {
 		command += fmt.Sprintf(" --faults %s --most %d", g.Faults, g.Most)
 	}
@@ -50,7 +49,7 @@ func (a repetition) command(r stored) string {
 // has a plan of its own, and so has to be found again.
 type failures struct {
 	again repetition
-	list  table.Table
+	list  textfmt.Table
 	more  int
 }
 

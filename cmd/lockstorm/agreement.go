@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/report/account"
+	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -32,18 +32,18 @@ difference; 3 if a row was not decided, or not run.`,
 		if format != asText && format != asMarkdown {
 			return fmt.Errorf("unknown format %q: want %s or %s", format, asText, asMarkdown)
 		}
-		var sides []account.Side
+		var sides []report.Side
 		for _, dir := range dirs {
 			s, err := loadSide(dir)
 			if err != nil {
 				return err
 			}
-			if slices.ContainsFunc(sides, func(other account.Side) bool { return other.Name == s.Name }) {
+			if slices.ContainsFunc(sides, func(other report.Side) bool { return other.Name == s.Name }) {
 				return fmt.Errorf("%s: a debate on %s is there already", dir, s.Name)
 			}
 			sides = append(sides, s)
 		}
-		a := account.Agree(scenarios.Topics(), sides, scenarios.Differences())
+		a := report.Agree(scenarios.Topics(), sides, scenarios.Differences())
 		v := agreementView{a}
 		show := v.text
 		if format == asMarkdown {
@@ -57,15 +57,15 @@ difference; 3 if a row was not decided, or not run.`,
 	return cmd
 }
 
-func loadSide(dir string) (account.Side, error) {
+func loadSide(dir string) (report.Side, error) {
 	reference, err := results.LoadReference(dir, results.DebateFile)
 	if err != nil {
-		return account.Side{}, err
+		return report.Side{}, err
 	}
 	b, err := findBackend(reference.Backend)
 	if err != nil {
-		return account.Side{}, fmt.Errorf("%s: %w", dir, err)
+		return report.Side{}, fmt.Errorf("%s: %w", dir, err)
 	}
-	found, err := account.Recall(reference)
-	return account.Side{Backend: b.Backend, Found: found, Versions: reference.Versions}, err
+	found, err := report.Recall(reference)
+	return report.Side{Backend: b.Backend, Found: found, Versions: reference.Versions}, err
 }

@@ -7,22 +7,22 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // shown is a tally of runs of a row of which each violated some properties, got no verdict
 // on others, and is for the rest as expected.
-func shownBy(t *testing.T, row string, runs int, violated, unknown []checker.Property) storm.Tally {
+func shownBy(t *testing.T, row string, runs int, violated, unknown []checker.Property) runner.Tally {
 	t.Helper()
 	s, err := scenarios.Find(row)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tally := storm.NewTally(s)
+	tally := runner.NewTally(s)
 	tally.Runs = runs
 	for _, p := range checker.Properties() {
 		v := checker.Holds
@@ -56,14 +56,14 @@ func agreementOn(t *testing.T, known ...scenarios.Difference) agreementView {
 	tin.Kinds = slices.DeleteFunc(slices.Clone(tin.Kinds), func(k nemesis.Kind) bool { return k == "crash" })
 	all := []checker.Property{checker.Lease, checker.Section, checker.Effect}
 	late := shownBy(t, "node-pause", 1, nil, nil)
-	late.Slipped, late.Slipping = 1, storm.Result{Scenario: late.Scenario, Slip: 1e9}
-	return agreementView{account.Agree([]scenarios.Topic{topic}, []account.Side{
-		{Backend: sim, Found: account.Tallies{
+	late.Slipped, late.Slipping = 1, runner.Result{Scenario: late.Scenario, Slip: 1e9}
+	return agreementView{report.Agree([]scenarios.Topic{topic}, []report.Side{
+		{Backend: sim, Found: report.Tallies{
 			"calm": shownBy(t, "calm", 100, nil, nil), "crash-restart": shownBy(t, "crash-restart", 100, all, nil),
 			"evicted-key":      shownBy(t, "evicted-key", 100, all, nil),
 			"pause-then-write": shownBy(t, "pause-then-write", 100, all[1:], nil), "node-pause": shownBy(t, "node-pause", 100, nil, nil),
 		}, Versions: map[string]string{"go": "1"}},
-		{Backend: tin, Found: account.Tallies{
+		{Backend: tin, Found: report.Tallies{
 			"calm":             shownBy(t, "calm", 3, []checker.Property{checker.Cleanup}, nil), // which tin cannot judge
 			"evicted-key":      shownBy(t, "evicted-key", 3, all[:2], nil),
 			"pause-then-write": shownBy(t, "pause-then-write", 3, all[1:2], all[2:]), "node-pause": late,
@@ -96,14 +96,14 @@ func TestAgreementTellsEveryDifference(t *testing.T) {
 		"- pause-then-write on tin: V3 unknown, and violated on sim; NO REASON IS KNOWN",
 		"- node-pause on tin: the machine was too slow in 1 of 1 run, 1s late where 20ms are allowed",
 	)
-	want(t, "a difference without a reason", a.Conclusion(), storm.Contradiction)
+	want(t, "a difference without a reason", a.Conclusion(), runner.Contradiction)
 
 	open := scenarios.Difference{Row: "pause-then-write", Backend: "tin", Property: checker.Effect, Reason: "tin forgets"}
-	want(t, "all have one, and a row is open", agreementOn(t, effect, open).Conclusion(), storm.Undecided)
+	want(t, "all have one, and a row is open", agreementOn(t, effect, open).Conclusion(), runner.Undecided)
 
 	stray := scenarios.Difference{Row: "calm", Backend: "tin", Property: checker.Lease, Reason: "tin rattles"}
 	a = agreementOn(t, effect, open, stray)
-	want(t, "a reason without a difference", a.Conclusion(), storm.Contradiction)
+	want(t, "a reason without a difference", a.Conclusion(), runner.Contradiction)
 	out.Reset()
 	if err := a.text(&out); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestAgreementTellsEveryDifference(t *testing.T) {
 	wantIn(t, out.String(), "Reasons for no difference:\n- calm, V1 on tin: tin rattles\n")
 
 	absent := scenarios.Difference{Row: "calm", Backend: "zinc", Property: checker.Lease, Reason: "nobody asked"}
-	want(t, "a reason of a backend that is not there", agreementOn(t, effect, open, absent).Conclusion(), storm.Undecided)
+	want(t, "a reason of a backend that is not there", agreementOn(t, effect, open, absent).Conclusion(), runner.Undecided)
 }
 
 // What is known of differences is of rows that there are, and says something.

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/report/account"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // agreementView is an agreement as it is printed.
-type agreementView struct{ account.Agreement }
+type agreementView struct{ report.Agreement }
 
 // text prints the agreement for a terminal.
 func (a agreementView) text(out io.Writer) error {
@@ -24,7 +24,7 @@ func (a agreementView) text(out io.Writer) error {
 	a.decidable(p)
 	p.say("")
 	printTable(p, a.table())
-	p.say("\n%s.\n%s.", agreementLegend, account.CodesWithin(terminal.On(out).Prose()))
+	p.say("\n%s.\n%s.", agreementLegend, report.CodesWithin(terminal.On(out).Prose()))
 	a.open(p, "\n%s:")
 	return p.err
 }
@@ -46,7 +46,7 @@ Each backend runs each row of [the debate](debate.md) from the same scenario wit
 	a.decidable(p)
 	p.say("\n## Row by row")
 	p.table(a.table())
-	p.say("%s. %s.", agreementLegend, account.Codes())
+	p.say("%s. %s.", agreementLegend, report.Codes())
 	a.open(p, "\n## %s\n")
 	return p.err
 }
@@ -54,25 +54,25 @@ Each backend runs each row of [the debate](debate.md) from the same scenario wit
 const agreementLegend = `✗ or ? with the number of runs in which the properties before it were violated or left open; ✓: everything expected of the row holds; ·: nothing to judge`
 
 // shares says of how many rows each side has decided, and how.
-func (a agreementView) shares() *table.Table {
-	t := &table.Table{Head: []string{"backend", "rows", "can be run", "can be decided", "agree", "differ", "too slow, or not run"}}
+func (a agreementView) shares() *textfmt.Table {
+	t := &textfmt.Table{Head: []string{"backend", "rows", "can be run", "can be decided", "agree", "differ", "too slow, or not run"}}
 	for i, s := range a.Sides {
 		rows := len(a.Rows)
-		able := rows - a.Count(i, account.Refused)
-		decidable := able - a.Count(i, account.Differs, account.Unexplained)
-		t.Add(s.Name, fmt.Sprint(rows), share(able, rows), share(decidable, rows), share(a.Count(i, account.Agrees), rows),
-			fmt.Sprint(a.Count(i, account.Differs, account.Unexplained)), fmt.Sprint(a.Count(i, account.TooSlow, account.NotRun)))
+		able := rows - a.Count(i, report.Refused)
+		decidable := able - a.Count(i, report.Differs, report.Unexplained)
+		t.Add(s.Name, fmt.Sprint(rows), share(able, rows), share(decidable, rows), share(a.Count(i, report.Agrees), rows),
+			fmt.Sprint(a.Count(i, report.Differs, report.Unexplained)), fmt.Sprint(a.Count(i, report.TooSlow, report.NotRun)))
 	}
 	return t
 }
 
 func share(n, of int) string {
-	return fmt.Sprintf("%d, %s", n, storm.Rate{K: n, N: of}.Percent())
+	return fmt.Sprintf("%d, %s", n, runner.Rate{K: n, N: of}.Percent())
 }
 
 // table has a line for each row: what each side has shown, and how they compare.
-func (a agreementView) table() *table.Table {
-	t := &table.Table{Head: []string{"row"}}
+func (a agreementView) table() *textfmt.Table {
+	t := &textfmt.Table{Head: []string{"row"}}
 	for _, s := range a.Sides {
 		t.Head = append(t.Head, s.Name)
 	}
@@ -98,13 +98,13 @@ func (a agreementView) decidable(p *page) {
 			p.say("\nNot judged on %s, whose histories lack what it takes: %s.", s.Name, strings.Join(missing, ", "))
 		}
 	}
-	a.list(p, "\n%s\n", "What cannot be run:", func(c account.Cell) []string {
-		if c.Standing != account.Refused {
+	a.list(p, "\n%s\n", "What cannot be run:", func(c report.Cell) []string {
+		if c.Standing != report.Refused {
 			return nil
 		}
 		return []string{c.Refusal.Error()}
 	})
-	a.list(p, "\n%s\n", "What differs:", func(c account.Cell) (all []string) {
+	a.list(p, "\n%s\n", "What differs:", func(c report.Cell) (all []string) {
 		for _, d := range c.Differences {
 			text := fmt.Sprintf("%s %s, and %s on %s", d.Code(), d.Here, d.There, a.Sides[0].Name)
 			if d.Reason == "" {
@@ -122,7 +122,7 @@ func (a agreementView) decidable(p *page) {
 func (a agreementView) notJudged(side int) (list []string) {
 	for _, p := range checker.Properties() {
 		judged := func(i int) bool {
-			return slices.ContainsFunc(a.Rows, func(r account.ComparedRow) bool { return slices.Contains(r.Cells[i].Judged, p) })
+			return slices.ContainsFunc(a.Rows, func(r report.ComparedRow) bool { return slices.Contains(r.Cells[i].Judged, p) })
 		}
 		if judged(0) && !judged(side) {
 			list = append(list, p.Code()+" "+p.Title())
@@ -134,11 +134,11 @@ func (a agreementView) notJudged(side int) (list []string) {
 // open tells what is to be done: rows to be run again, reasons to be taken back. heading
 // is how a title is printed.
 func (a agreementView) open(p *page, heading string) {
-	a.list(p, heading, "What is undecided", func(c account.Cell) []string {
+	a.list(p, heading, "What is undecided", func(c report.Cell) []string {
 		switch c.Standing {
-		case account.TooSlow:
-			return []string{account.Slowness(c.Tally)}
-		case account.NotRun:
+		case report.TooSlow:
+			return []string{report.Slowness(c.Tally)}
+		case report.NotRun:
 			return []string{"was not run"}
 		}
 		return nil
@@ -152,7 +152,7 @@ func (a agreementView) open(p *page, heading string) {
 }
 
 // list lists what there is to say of cells.
-func (a agreementView) list(p *page, heading, title string, say func(account.Cell) []string) {
+func (a agreementView) list(p *page, heading, title string, say func(report.Cell) []string) {
 	said := false
 	for _, r := range a.Rows {
 		for i, c := range r.Cells {

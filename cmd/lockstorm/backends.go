@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockstorm/lockstorm/cluster/address"
-	"github.com/lockstorm/lockstorm/cluster/container"
-	"github.com/lockstorm/lockstorm/cluster/process"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/servers/address"
+	"github.com/lockstorm/lockstorm/internal/servers/container"
+	"github.com/lockstorm/lockstorm/internal/servers/process"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
-	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 // backendKind is one sort of world in which an experiment can run.
@@ -24,16 +24,16 @@ type backendKind struct {
 	what string
 
 	// Backend is what it is without flags of its own.
-	storm.Backend
+	runner.Backend
 
 	// flags declares the flags that only this backend has, and returns what makes the
 	// backend of them, or says what is wrong with them; nil: there are none.
-	flags func(*pflag.FlagSet) func() (storm.Backend, error)
+	flags func(*pflag.FlagSet) func() (runner.Backend, error)
 }
 
 // unreadyError says why a backend may not be opened. What it can is known all the same.
 type unreadyError struct {
-	storm.Backend
+	runner.Backend
 	why error
 }
 
@@ -48,7 +48,7 @@ var backends = []backendKind{
 	},
 	{
 		what:    "real redis-server processes on this machine, behind proxies in this process",
-		Backend: storm.Backend{Ability: ability(servers), Idle: true, Open: storm.Opener(servers.Open), Versions: ofLocalServer},
+		Backend: runner.Backend{Ability: ability(servers), Idle: true, Open: runner.Opener(servers.Open), Versions: ofLocalServer},
 	},
 	{
 		what:    "real redis-servers in Docker containers on this machine, behind the same proxies",
@@ -95,8 +95,8 @@ type backendChoice struct {
 	set     *pflag.FlagSet
 	name    *string
 	clients *string
-	own     map[string][]string                      // the flags of a backend, by its name
-	made    map[string]func() (storm.Backend, error) // what makes it of them
+	own     map[string][]string                       // the flags of a backend, by its name
+	made    map[string]func() (runner.Backend, error) // what makes it of them
 }
 
 func backendFlags(cmd *cobra.Command) *backendChoice {
@@ -105,7 +105,7 @@ func backendFlags(cmd *cobra.Command) *backendChoice {
 		name:    cmd.Flags().String("backend", backends[0].Name, "world to run in: "+backendNames()),
 		clients: clientsFlag(cmd.Flags()),
 		own:     map[string][]string{},
-		made:    map[string]func() (storm.Backend, error){},
+		made:    map[string]func() (runner.Backend, error){},
 	}
 	for _, b := range backends {
 		if b.flags == nil {
@@ -123,21 +123,21 @@ func backendFlags(cmd *cobra.Command) *backendChoice {
 }
 
 // backend returns what the flags ask for.
-func (c *backendChoice) backend() (storm.Backend, error) {
+func (c *backendChoice) backend() (runner.Backend, error) {
 	b, err := findBackend(*c.name)
 	if err != nil {
-		return storm.Backend{}, err
+		return runner.Backend{}, err
 	}
 	for _, other := range backends {
 		for _, flag := range c.own[other.Name] {
 			if other.Name != b.Name && c.set.Changed(flag) {
-				return storm.Backend{}, fmt.Errorf("--%s is for --backend %s, and not for %s", flag, other.Name, b.Name)
+				return runner.Backend{}, fmt.Errorf("--%s is for --backend %s, and not for %s", flag, other.Name, b.Name)
 			}
 		}
 	}
 	if made := c.made[b.Name]; made != nil {
 		if b.Backend, err = made(); err != nil {
-			return storm.Backend{}, err
+			return runner.Backend{}, err
 		}
 	}
 	return withClients(b.Backend, *c.clients)
@@ -145,7 +145,7 @@ func (c *backendChoice) backend() (storm.Backend, error) {
 
 // able returns what the flags ask for, for somebody who opens no world: it need not be
 // ready for that.
-func (c *backendChoice) able() (storm.Backend, error) {
+func (c *backendChoice) able() (runner.Backend, error) {
 	b, err := c.backend()
 	var unready *unreadyError
 	if errors.As(err, &unready) {
@@ -169,7 +169,7 @@ func (c *backendChoice) words() string {
 		}
 		text += " --" + f.Name
 		if f.Value.Type() != "bool" {
-			text += " " + words.Quoted(strings.Trim(f.Value.String(), "[]"))
+			text += " " + textfmt.Quoted(strings.Trim(f.Value.String(), "[]"))
 		}
 	})
 	return text
@@ -177,11 +177,11 @@ func (c *backendChoice) words() string {
 
 // prepareOn prepares a scenario. Where the backend cannot run it, the error names those
 // that can.
-func prepareOn(b storm.Backend, s scenarios.Scenario) (storm.Experiment, error) {
-	e, err := storm.Prepare(b, s)
-	var unfit *storm.UnfitError
+func prepareOn(b runner.Backend, s scenarios.Scenario) (runner.Experiment, error) {
+	e, err := runner.Prepare(b, s)
+	var unfit *runner.UnfitError
 	if errors.As(err, &unfit) {
-		err = &storm.UnfitError{Path: unfit.Path, Reason: fmt.Errorf("%w (%s)", unfit.Reason, whoCan(b.Name, s))}
+		err = &runner.UnfitError{Path: unfit.Path, Reason: fmt.Errorf("%w (%s)", unfit.Reason, whoCan(b.Name, s))}
 	}
 	return e, err
 }
@@ -191,7 +191,7 @@ func prepareOn(b storm.Backend, s scenarios.Scenario) (storm.Experiment, error) 
 func whoCan(unable string, s scenarios.Scenario) string {
 	var able []string
 	for _, b := range backends {
-		if _, err := storm.Prepare(b.Backend, s); err != nil {
+		if _, err := runner.Prepare(b.Backend, s); err != nil {
 			continue
 		}
 		if b.Name == unable {

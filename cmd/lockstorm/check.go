@@ -18,13 +18,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/jepsen"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/jepsen"
-	"github.com/lockstorm/lockstorm/report"
-	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // checkOptions are the flags of check.
@@ -120,7 +119,7 @@ func findProperties(names []string) ([]checker.Property, error) {
 			return strings.EqualFold(name, p.Code()) || name == p.String()
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("--property: unknown property %q: want %s", name, account.Codes())
+			return nil, fmt.Errorf("--property: unknown property %q: want %s", name, report.Codes())
 		}
 		found = append(found, checker.Properties()[i])
 	}
@@ -207,8 +206,8 @@ type judged struct {
 	name    string
 	header  history.Header
 	bare    bool // it is no run's directory
-	result  storm.Result
-	tally   storm.Tally
+	result  runner.Result
+	tally   runner.Tally
 	differs []string // the verdicts that were stored with the run, where they were others
 	drawn   []results.Drawn
 }
@@ -256,8 +255,8 @@ func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verd
 		s = scenarios.Scenario{Name: cmp.Or(header.Scenario, in.title())}
 	}
 	s.Expect = c.expected(s.Expect)
-	r := storm.Result{Scenario: s, Backend: header.Backend, Seed: header.Seed, Report: report, Slip: in.run.Slip, Interrupted: in.run.Cut || stopped}
-	j := judged{name: in.name, header: header, bare: in.run.Version == 0, result: r, tally: storm.NewTally(s)}
+	r := runner.Result{Scenario: s, Backend: header.Backend, Seed: header.Seed, Report: report, Slip: in.run.Slip, Interrupted: in.run.Cut || stopped}
+	j := judged{name: in.name, header: header, bare: in.run.Version == 0, result: r, tally: runner.NewTally(s)}
 	j.tally.Add(r)
 	if stopped {
 		return j, nil // what is drawn goes on behind the violation
@@ -338,9 +337,9 @@ func (c checking) free(path string) string {
 
 func (j judged) code() int {
 	switch {
-	case len(j.differs) > 0 || j.tally.Conclusion() == storm.Contradiction:
+	case len(j.differs) > 0 || j.tally.Conclusion() == runner.Contradiction:
 		return exitContradiction
-	case j.tally.Conclusion() == storm.AsExpected:
+	case j.tally.Conclusion() == runner.AsExpected:
 		return exitAsExpected
 	}
 	return exitUndecided

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/jepsen"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/jepsen"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -84,7 +84,7 @@ func (c checking) drawJepsen(j *jepsenJudged, in input, f jepsen.Finding) error 
 
 func (j jepsenJudged) tell(out io.Writer) {
 	_, _ = fmt.Fprintf(out, "A history of Jepsen, workload %s: %d operations, %d of unknown outcome, keys: %d\n\n", j.Workload, j.Operations, j.Infos, j.Keys)
-	verdicts := &table.Table{Head: []string{"model", "verdict"}}
+	verdicts := &textfmt.Table{Head: []string{"model", "verdict"}}
 	for _, f := range j.Findings {
 		verdicts.Add(f.Model, fmt.Sprint(f.Verdict))
 	}

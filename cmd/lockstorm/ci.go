@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // ciOptions are the flags of ci.
@@ -24,7 +24,7 @@ type ciOptions struct {
 	cases       []string
 	rows        []string
 	runs        int
-	backend     storm.Backend
+	backend     runner.Backend
 	world       string // the flags that chose the backend
 	hunt        huntOptions
 	out         string
@@ -105,10 +105,10 @@ undecided: something was left open, or the time was over before everything was r
 
 // flags tells the command of the flags.
 func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
-	o.hunt = huntOptions{faults: string(nemesis.AllKinds), most: usualMost, guidance: string(hunt.Full)}
+	o.hunt = huntOptions{faults: string(nemesis.AllKinds), most: usualMost, guidance: string(fuzz.Full)}
 	f := cmd.Flags()
 	f.DurationVar(&o.budget, "budget", 5*time.Minute, "how long all of it may take")
-	f.Lookup("budget").DefValue = words.Whole(o.budget)
+	f.Lookup("budget").DefValue = textfmt.Whole(o.budget)
 	f.StringSliceVar(&o.suites, "suites", []string{casesSuite, debateSuite, huntSuite}, "what is run")
 	f.StringSliceVar(&o.cases, "cases", nil, "files of cases, and directories of them (default "+usualCases+", if it is there)")
 	f.StringSliceVar(&o.rows, "rows", nil, "rows and series of the debate, and files of scenarios (default: the whole debate)")

@@ -17,15 +17,14 @@ import (
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
+	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/hunt/cases"
-	"github.com/lockstorm/lockstorm/hunt/score"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/report/ci"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // elsewhere goes into an empty directory, where no CI system is.
@@ -216,11 +215,11 @@ func TestCIOutOfTime(t *testing.T) {
 }
 
 // stoppedAt is the simulator, which calls stop before it opens the n-th world.
-func stoppedAt(n int32, stop func()) storm.Backend {
+func stoppedAt(n int32, stop func()) runner.Backend {
 	b := backends[0].Backend
 	open := b.Open
 	var opened atomic.Int32
-	b.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+	b.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
 		if opened.Add(1) == n {
 			stop()
 		}
@@ -266,17 +265,17 @@ func TestCIIsStopped(t *testing.T) {
 
 // What the hunt says of a property in which it has found nothing.
 func TestCIOfAHuntThatFindsNothing(t *testing.T) {
-	tested := hunt.Bag{Counts: score.Counts{Runs: 50, Tested: map[checker.Property]int{checker.Lease: 7}}}
+	tested := fuzz.Results{Counts: fuzz.Counts{Runs: 50, Tested: map[checker.Property]int{checker.Lease: 7}}}
 	for says, c := range map[string]struct {
 		haul
 		most    int
 		outcome ci.Outcome
 	}{
-		"7 runs put it to the test":                                              {haul{Bag: tested}, 50, ci.AsExpected},
-		"7 runs put it to the test, then it was stopped":                         {haul{Bag: tested, stopped: true}, 0, ci.Undecided},
-		"7 runs put it to the test, and there was time for 50 of 60 runs":        {haul{Bag: tested}, 60, ci.Undecided},
+		"7 runs put it to the test":                                              {haul{Results: tested}, 50, ci.AsExpected},
+		"7 runs put it to the test, then it was stopped":                         {haul{Results: tested, stopped: true}, 0, ci.Undecided},
+		"7 runs put it to the test, and there was time for 50 of 60 runs":        {haul{Results: tested}, 60, ci.Undecided},
 		"no run put it to the test, nor anything else":                           {haul{}, 0, ci.Undecided},
-		"no run put it to the test: it is not promised, what was run is outside": {haul{Bag: hunt.Bag{Counts: score.Counts{Tested: map[checker.Property]int{checker.Section: 1}}}}, 0, ci.NotApplicable},
+		"no run put it to the test: it is not promised, what was run is outside": {haul{Results: fuzz.Results{Counts: fuzz.Counts{Tested: map[checker.Property]int{checker.Section: 1}}}}, 0, ci.NotApplicable},
 	} {
 		got := unbroken(ci.Check{}, checker.Lease, quest{most: c.most}, c.haul)
 		want(t, says, got.Outcome, c.outcome)
@@ -362,7 +361,7 @@ func TestCITellsOfWhatBreaks(t *testing.T) {
 	elsewhere(t)
 	o := ciOptions{budget: time.Hour, suites: []string{debateSuite}, rows: []string{"calm"}, runs: 2, out: "kept", junit: "junit.xml"}
 	o.backend = backends[0].Backend
-	o.backend.Open = func(context.Context, nemesis.Setting, uint64, history.Sink) (storm.World, error) {
+	o.backend.Open = func(context.Context, nemesis.Setting, uint64, history.Sink) (runner.World, error) {
 		return nil, errors.New("rust")
 	}
 	stages, err := o.stages()
@@ -396,7 +395,7 @@ func TestCIOfARowThatWasNotFinished(t *testing.T) {
 	}
 }
 
-func prepared(t *testing.T, s scenarios.Scenario) storm.Experiment {
+func prepared(t *testing.T, s scenarios.Scenario) runner.Experiment {
 	t.Helper()
 	e, err := prepareOn(backends[0].Backend, s)
 	if err != nil {
@@ -408,7 +407,7 @@ func prepared(t *testing.T, s scenarios.Scenario) storm.Experiment {
 // A find that could not be shrunk is a violation all the same.
 func TestCIOfAFindThatIsNotShrunk(t *testing.T) {
 	o := ciOptions{hunt: huntOptions{lock: "redlock", assumed: promisedWord, seed: 3}}
-	c := o.broken(huntCheck(checker.Lease), checker.Lease, hunt.Shot{Number: 7})
+	c := o.broken(huntCheck(checker.Lease), checker.Lease, fuzz.Run{Number: 7})
 	want(t, "outcome", c.Outcome, ci.Contradiction)
 	want(t, "headline", c.Headline(), `lease exclusion violated in run 7 of the hunt. Again: lockstorm hunt --lock redlock --assume promised --seed 3 --runs 7`)
 }
@@ -496,7 +495,7 @@ func TestCIOfACaseThatWasMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Shows = checker.Violated // as it was before the defect was mended
-	path, err := cases.Keep("mine", c)
+	path, err := cases.Save("mine", c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,17 +10,17 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/cases"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/ci"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // savedCase is a case that is ready to be run.
 type savedCase struct {
 	replay
-	experiment storm.Experiment
+	experiment runner.Experiment
 }
 
 // caseStage makes the stage of saved cases.
@@ -106,7 +106,7 @@ func casesIn(dir string) (paths []string, err error) {
 // checkCase runs a case, and keeps the run if it does not show what the case says.
 func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writer) (ci.Check, error) {
 	path := s.again.name
-	check := ci.Check{Name: filepath.Base(path), File: path, Again: words.Command("replay", path)}
+	check := ci.Check{Name: filepath.Base(path), File: path, Again: textfmt.Command("replay", path)}
 	if ctx.Err() != nil {
 		return leftOut(ctx, check), nil
 	}
@@ -120,7 +120,7 @@ func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writ
 	conclusion, finding := s.kept.Judge(result), result.Report.Finding(s.kept.Property)
 	check.Outcome = ci.Of(conclusion)
 	switch {
-	case conclusion == storm.AsExpected:
+	case conclusion == runner.AsExpected:
 		return check, nil
 	case result.Interrupted:
 		check.Says = "not run to its end: " + whyEnded(ctx)

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/ci"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // huntStage makes the stage of the hunt.
@@ -66,11 +66,11 @@ func huntCheck(p checker.Property) ci.Check {
 
 // unbroken is a property of which no violation was found.
 func unbroken(c ci.Check, p checker.Property, q quest, h haul) ci.Check {
-	c.Says = words.Count(h.Tested[p], "run") + " put it to the test"
+	c.Says = textfmt.Count(h.Tested[p], "run") + " put it to the test"
 	switch {
 	case h.stopped:
 		c.Outcome, c.Says = ci.Undecided, c.Says+", then it was stopped"
-	case q.most > h.Runs && !q.enough(&h.Bag):
+	case q.most > h.Runs && !q.enough(&h.Results):
 		c.Outcome, c.Says = ci.Undecided, fmt.Sprintf("%s, and there was time for %d of %d runs", c.Says, h.Runs, q.most)
 	case h.Tested[p] > 0:
 		c.Outcome = ci.AsExpected
@@ -84,10 +84,10 @@ func unbroken(c ci.Check, p checker.Property, q quest, h haul) ci.Check {
 
 // broken is a property that was violated, and the hunt that finds that again, for as long
 // as nothing shorter is known that does.
-func (o *ciOptions) broken(c ci.Check, p checker.Property, shot hunt.Shot) ci.Check {
+func (o *ciOptions) broken(c ci.Check, p checker.Property, shot fuzz.Run) ci.Check {
 	c.Outcome = ci.Contradiction
 	c.Says = fmt.Sprintf("%s violated in run %d of the hunt", p.Title(), shot.Number)
-	c.Again = words.Command("hunt", "--lock", o.hunt.lock, "--assume", o.hunt.assumed, "--seed", fmt.Sprint(o.hunt.seed), "--runs", fmt.Sprint(shot.Number))
+	c.Again = textfmt.Command("hunt", "--lock", o.hunt.lock, "--assume", o.hunt.assumed, "--seed", fmt.Sprint(o.hunt.seed), "--runs", fmt.Sprint(shot.Number))
 	return c
 }
 
@@ -98,7 +98,7 @@ func (o *ciOptions) found(ctx context.Context, c ci.Check, f find, problems io.W
 	if f.path == "" { // it could not be kept, which is told by itself
 		return c, nil
 	}
-	c.Again, c.Kept = words.Command("replay", f.path), []string{f.path}
+	c.Again, c.Kept = textfmt.Command("replay", f.path), []string{f.path}
 	saved, err := loadCases(f.path)
 	if err != nil {
 		return c, err

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/results"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // runsDir is where the runs are kept that tell of failures.
@@ -15,7 +15,7 @@ func (o *ciOptions) runsDir() string { return filepath.Join(o.out, "runs") }
 
 // keepRun makes a run again, which is exact, and keeps it with its pictures, also when ctx
 // has ended: it is one run, and what was found is worth it.
-func (o *ciOptions) keepRun(ctx context.Context, e storm.Experiment, again repetition, seed uint64, problems io.Writer) ([]string, error) {
+func (o *ciOptions) keepRun(ctx context.Context, e runner.Experiment, again repetition, seed uint64, problems io.Writer) ([]string, error) {
 	done, err := runOptions{seed: seed, runs: 1, out: o.runsDir()}.run(context.WithoutCancel(ctx), e, again, io.Discard, problems)
 	if err != nil {
 		return nil, err

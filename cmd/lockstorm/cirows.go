@@ -8,11 +8,11 @@ import (
 	"io"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/account"
-	"github.com/lockstorm/lockstorm/report/ci"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // rowChecks are rows and points of the debate, and scenarios in files, ready to be run.
@@ -75,7 +75,7 @@ func (r rowChecks) run(ctx context.Context, d deadline, problems io.Writer) (ci.
 		return suite, err
 	}
 	r.each = w.see
-	var found account.Tallies
+	var found report.Tallies
 	var refused []refusal
 	var failed error
 	if ctx.Err() == nil { // otherwise a run might still begin, and say that it was cut short
@@ -105,11 +105,11 @@ func (r rowChecks) again(s scenarios.Scenario) repetition {
 }
 
 // check says what the runs of a scenario amount to, of which none need be known.
-func (r rowChecks) check(ctx context.Context, t task, tally storm.Tally, refused []refusal) ci.Check {
+func (r rowChecks) check(ctx context.Context, t task, tally runner.Tally, refused []refusal) ci.Check {
 	again := r.again(t.scenario)
 	check := ci.Check{
 		Name: again.name, File: r.files[t.scenario.Name],
-		Again: words.Command("run", again.name) + again.world + fmt.Sprintf(" --runs %d", t.runs),
+		Again: textfmt.Command("run", again.name) + again.world + fmt.Sprintf(" --runs %d", t.runs),
 	}
 	if i := slices.IndexFunc(refused, func(no refusal) bool { return no.scenario == t.scenario.Name }); i >= 0 {
 		check.Outcome, check.Says, check.Again = ci.NotApplicable, refused[i].why.Error(), ""
@@ -126,7 +126,7 @@ func (r rowChecks) check(ctx context.Context, t task, tally storm.Tally, refused
 	case check.Outcome == ci.AsExpected:
 		check.Says, check.Again = verdictsIn(tally), ""
 	case tally.Slipped > 0:
-		check.Says = account.Slowness(tally)
+		check.Says = report.Slowness(tally)
 	default:
 		check.Says = notShown(tally)
 	}

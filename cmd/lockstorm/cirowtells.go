@@ -5,19 +5,19 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/account"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // verdictsIn says what runs have shown, in signs.
-func verdictsIn(t storm.Tally) string {
-	return fmt.Sprintf("%s in %s", account.Signs(t), words.Count(t.Runs, "run"))
+func verdictsIn(t runner.Tally) string {
+	return fmt.Sprintf("%s in %s", report.Signs(t), textfmt.Count(t.Runs, "run"))
 }
 
 // notShown says which violations are expected that no run has shown.
-func notShown(t storm.Tally) string {
+func notShown(t runner.Tally) string {
 	var titles []string
 	for _, p := range checker.Properties() {
 		if want, _ := t.Scenario.Expect.Want(p); want == checker.Violated && t.Seen[p][checker.Violated] == 0 {
@@ -29,7 +29,7 @@ func notShown(t storm.Tally) string {
 
 // telling are the findings of a run by which its scenario is not as expected: those that
 // contradict, or else those that were left open.
-func telling(r storm.Result) (list []checker.Finding) {
+func telling(r runner.Result) (list []checker.Finding) {
 	for _, f := range r.Report.Findings {
 		if r.Scenario.Expect.Judge(f.Property, f.Verdict) == scenarios.Contradicted {
 			list = append(list, f)
@@ -48,7 +48,7 @@ func telling(r storm.Result) (list []checker.Finding) {
 
 // tellRun tells of a run by which its scenario is not as expected, in a line and in a
 // story.
-func tellRun(r storm.Result) (says, story string) {
+func tellRun(r runner.Result) (says, story string) {
 	var stands, stories []string // what is said of some properties, once
 	titles := map[string][]string{}
 	var before checker.Finding
@@ -74,7 +74,7 @@ func tellRun(r storm.Result) (says, story string) {
 }
 
 // standingOf says how a verdict compares with what was expected.
-func standingOf(r storm.Result, f checker.Finding) string {
+func standingOf(r runner.Result, f checker.Finding) string {
 	if want, wanted := r.Scenario.Expect.Want(f.Property); wanted {
 		return fmt.Sprintf("%v, where %v is expected", f.Verdict, want)
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/ci"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // stage is one suite of ci, ready to be run: whatever is wrong with its input has been
@@ -43,7 +43,7 @@ type deadline struct {
 
 // limit returns a context that ends with ctx or when the budget is spent.
 func (d deadline) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %s was spent: a longer --budget, or fewer --runs, make room", words.Whole(d.budget)))
+	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %s was spent: a longer --budget, or fewer --runs, make room", textfmt.Whole(d.budget)))
 }
 
 // whyEnded says why a context has ended, and with it what was run under it.

@@ -7,10 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/ci"
-	"github.com/lockstorm/lockstorm/report/github"
-	"github.com/lockstorm/lockstorm/report/junit"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // printSuite prints what came of a suite as soon as that is known.
@@ -29,16 +27,16 @@ func printReport(out io.Writer, r ci.Report) {
 	for _, o := range []ci.Outcome{ci.NotRun, ci.NotApplicable} {
 		for _, s := range r.Suites {
 			if reasons, names := s.Left(o); len(names) > 0 {
-				_, _ = fmt.Fprintf(out, "\n%s: %s, %v: %s\n", s.Name, words.Count(len(names), "check"), o, reasons)
+				_, _ = fmt.Fprintf(out, "\n%s: %s, %v: %s\n", s.Name, textfmt.Count(len(names), "check"), o, reasons)
 			}
 		}
 	}
-	_, _ = fmt.Fprintf(out, "\nci: %v (%s, %s)\n", r.Conclusion(), words.Count(r.Checks(), "check"), seconds(r.Took))
+	_, _ = fmt.Fprintf(out, "\nci: %v (%s, %s)\n", r.Conclusion(), textfmt.Count(r.Checks(), "check"), seconds(r.Took))
 }
 
 // with says what it was checked with.
 func (o ciOptions) with() string {
-	return fmt.Sprintf("lockstorm %s, budget %s, seed of the hunt %d", version(), words.Whole(o.budget), o.hunt.seed)
+	return fmt.Sprintf("lockstorm %s, budget %s, seed of the hunt %d", version(), textfmt.Whole(o.budget), o.hunt.seed)
 }
 
 // write writes the files that were asked for, and the annotations. What cannot be written
@@ -46,13 +44,13 @@ func (o ciOptions) with() string {
 func (o ciOptions) write(r ci.Report, out io.Writer) error {
 	var failed error
 	if o.junit != "" {
-		failed = named("--junit", junit.Save(o.junit, r))
+		failed = named("--junit", ci.SaveJUnit(o.junit, r))
 	}
 	if o.summary != "" {
 		failed = errors.Join(failed, named("--summary", appendSummary(o.summary, r)))
 	}
 	if o.annotations {
-		failed = errors.Join(failed, github.Annotate(out, r))
+		failed = errors.Join(failed, ci.AnnotateGitHub(out, r))
 	}
 	return failed
 }
@@ -67,11 +65,11 @@ func appendSummary(path string, r ci.Report) error {
 	if err != nil {
 		return err
 	}
-	room := github.MostSummary
+	room := ci.MaxSummary
 	if info, err := f.Stat(); err == nil {
 		room -= int(info.Size())
 	}
-	_, err = io.WriteString(f, github.Summary(r, room))
+	_, err = io.WriteString(f, ci.GitHubSummary(r, room))
 	return errors.Join(err, f.Close())
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/pflag"
 
-	"github.com/lockstorm/lockstorm/cluster/live"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
 )
 
 // What clients are on real servers.
@@ -27,7 +27,7 @@ var whatClientsAre = []struct{ name, what string }{
 func beClient() {
 	redis.SetLogger(quiet{})
 	live.BeClient(func(world *live.Remote, brief []byte) (func(), error) {
-		return storm.Client(world, world.Number(), brief)
+		return runner.Client(world, world.Number(), brief)
 	})
 }
 
@@ -36,7 +36,7 @@ func clientsFlag(set *pflag.FlagSet) *string {
 }
 
 // withClients returns the backend with clients of that sort.
-func withClients(b storm.Backend, what string) (storm.Backend, error) {
+func withClients(b runner.Backend, what string) (runner.Backend, error) {
 	switch {
 	case what == asGoroutines:
 		return b, nil

@@ -1,16 +1,16 @@
 package main
 
 import (
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // coloured is what is said of a conclusion, in its colour.
-func coloured(on terminal.Screen, o storm.Conclusion, text string) string {
+func coloured(on terminal.Screen, o runner.Conclusion, text string) string {
 	switch o {
-	case storm.AsExpected:
+	case runner.AsExpected:
 		return on.Good(text)
-	case storm.Contradiction:
+	case runner.Contradiction:
 		return on.Bad(text)
 	}
 	return on.Strong(text)

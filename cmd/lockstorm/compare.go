@@ -9,9 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report"
-	"github.com/lockstorm/lockstorm/report/account"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -97,7 +96,7 @@ func (o compareOptions) check(part bool) error {
 
 // comparison is some locks in some trials, and what is known of them.
 type comparison struct {
-	account.Comparison
+	report.Comparison
 	format  string
 	byTrial bool
 	known
@@ -109,7 +108,7 @@ func (c *comparison) learn(now known) { c.known, c.Found = now, now.found }
 // compared returns the comparison of the locks that are named, or of all, in one
 // trial or in all.
 func compared(locks []string, trial string) (comparison, error) {
-	c := comparison{Comparison: account.Comparison{Locks: scenarios.Contenders(), Trials: scenarios.Trials()}}
+	c := comparison{Comparison: report.Comparison{Locks: scenarios.Contenders(), Trials: scenarios.Trials()}}
 	if len(locks) > 0 {
 		all := c.Locks
 		name := func(l scenarios.Contender) string { return l.Name }
@@ -140,7 +139,7 @@ func names[T any](list []T, name func(T) string) []string {
 func allKnown(what string, some, known []string) error {
 	for _, n := range some {
 		if !slices.Contains(known, n) {
-			return &words.UnknownError{What: what, Name: n, Known: known}
+			return &textfmt.UnknownError{What: what, Name: n, Known: known}
 		}
 	}
 	return nil

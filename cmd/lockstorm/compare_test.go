@@ -10,16 +10,16 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/report/account"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // Every lock can be run in every trial.
 func TestEveryContenderCanRun(t *testing.T) {
 	for _, trial := range scenarios.Trials() {
 		for _, c := range scenarios.Contenders() {
-			if _, err := storm.Prepare(backends[0].Backend, trial.Enter(c)); err != nil {
+			if _, err := runner.Prepare(backends[0].Backend, trial.Enter(c)); err != nil {
 				t.Errorf("%s in %s: %v", c.Name, trial.Name, err)
 			}
 		}
@@ -84,36 +84,36 @@ func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (com
 // trial, what it breaks in all of them together.
 func TestDeviations(t *testing.T) {
 	c, out := compareSome(t, scenarios.Expectations{checker.Lease: checker.Holds}, "crash")
-	want(t, "conclusion", c.Conclusion(), storm.Contradiction)
+	want(t, "conclusion", c.Conclusion(), runner.Contradiction)
 	wantIn(t, out, "redlock violates lease exclusion, which it is said to keep: ✗ 100 % [34.2, 100]\n")
 
 	c, out = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "")
-	want(t, "conclusion", c.Conclusion(), storm.Undecided)
+	want(t, "conclusion", c.Conclusion(), runner.Undecided)
 	wantIn(t, out, "redlock was not seen to violate contract, which it is said not to keep: ✓\n")
 
 	c, _ = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "crash")
-	want(t, "conclusion of one trial, which need not show it", c.Conclusion(), storm.AsExpected)
+	want(t, "conclusion of one trial, which need not show it", c.Conclusion(), runner.AsExpected)
 }
 
 func TestCells(t *testing.T) {
-	tally := func(counts map[checker.Verdict]int) storm.Tally {
-		t := storm.NewTally(scenarios.Scenario{})
+	tally := func(counts map[checker.Verdict]int) runner.Tally {
+		t := runner.NewTally(scenarios.Scenario{})
 		t.Seen[checker.Lease], t.Runs = counts, 1
 		return t
 	}
 	cases := []struct {
-		shown []storm.Tally
+		shown []runner.Tally
 		want  string
 	}{
-		{[]storm.Tally{tally(map[checker.Verdict]int{checker.NotApplicable: 10})}, "·"},
-		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 10}), tally(map[checker.Verdict]int{checker.Holds: 5, checker.NotApplicable: 5})}, "✓"},
-		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Unknown: 1})}, "? in 1 of 10 runs"},
-		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 9}), tally(map[checker.Verdict]int{checker.Violated: 1, checker.Unknown: 5})}, "✗ in 1 of 2"},
-		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Violated: 1})}, "✗ 10.0 % [1.8, 40.4]"},
-		{[]storm.Tally{tally(map[checker.Verdict]int{checker.Unknown: 3})}, "?"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.NotApplicable: 10})}, "·"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 10}), tally(map[checker.Verdict]int{checker.Holds: 5, checker.NotApplicable: 5})}, "✓"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Unknown: 1})}, "? in 1 of 10 runs"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9}), tally(map[checker.Verdict]int{checker.Violated: 1, checker.Unknown: 5})}, "✗ in 1 of 2"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Violated: 1})}, "✗ 10.0 % [1.8, 40.4]"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Unknown: 3})}, "?"},
 	}
 	for _, c := range cases {
-		want(t, c.want, account.Record{Shown: c.shown}.Cell(checker.Lease), c.want)
+		want(t, c.want, report.Record{Shown: c.shown}.Cell(checker.Lease), c.want)
 	}
 }
 

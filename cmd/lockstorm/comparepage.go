@@ -4,8 +4,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/account"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -19,13 +19,13 @@ Made by "make reference" from the results in results/reference; %s.
 All locks go through the same trials on the %s backend: the same clients, and the same plan as far as what the lock is kept on allows.`, madeWith(reference.Versions), reference.Backend)
 	p.say("\n## All trials together")
 	records := c.Records(c.Trials)
-	p.table(account.Matrix(records))
+	p.table(report.Matrix(records))
 	for l := range strings.Lines(c.Legend()) {
 		p.say("- %s", strings.TrimSpace(l))
 	}
-	p.table(account.Firsts(records))
+	p.table(report.Firsts(records))
 	for _, d := range c.Deviations() {
-		p.say("\n%s.", words.Sentence(d.Text))
+		p.say("\n%s.", textfmt.Sentence(d.Text))
 	}
 	p.contenders(c.Locks)
 	for _, t := range c.Trials {
@@ -51,8 +51,8 @@ func after(remark string) string {
 }
 
 // trial is the section on one trial; the plan is that of the first lock.
-func (p *page) trial(t scenarios.Trial, records []account.Record) {
-	p.say("\n## Trial: %s\n\n%s.", t.Name, words.Sentence(t.Summary))
+func (p *page) trial(t scenarios.Trial, records []report.Record) {
+	p.say("\n## Trial: %s\n\n%s.", t.Name, textfmt.Sentence(t.Summary))
 	if len(records) == 0 {
 		return
 	}
@@ -61,5 +61,5 @@ func (p *page) trial(t scenarios.Trial, records []account.Record) {
 		p.plan("Plan for "+records[0].Lock.Name, plan)
 	}
 	p.say("")
-	account.Matrix(records).Markdown(p)
+	report.Matrix(records).Markdown(p)
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -22,14 +22,14 @@ func (c comparison) print(out io.Writer, reference results.Reference) error {
 	if c.byTrial {
 		for _, t := range c.Trials {
 			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Name, t.Summary)
-			printGroups(out, account.Matrix(c.Records([]scenarios.Trial{t})))
+			printGroups(out, report.Matrix(c.Records([]scenarios.Trial{t})))
 			_, _ = fmt.Fprintln(out)
 		}
 	} else {
 		records := c.Records(c.Trials)
-		printGroups(out, account.Matrix(records))
+		printGroups(out, report.Matrix(records))
 		_, _ = fmt.Fprintln(out)
-		printTable(out, account.Firsts(records))
+		printTable(out, report.Firsts(records))
 		_, _ = fmt.Fprintln(out)
 	}
 	_, _ = fmt.Fprintln(out, c.Legend())

@@ -7,13 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/hunt/unscripted"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/mutants"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // candidates is what may stand in a place of the command line.
@@ -49,7 +48,7 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"property":    listed(properties),
 	"faults":      listed(faultKinds),
 	"model":       listed(fixedChoice("ownerless", "owner-aware", "fenced", "register")),
-	"guidance":    offers(fixedChoice(texts(hunt.Guidances)...), cobra.ShellCompDirectiveNoFileComp),
+	"guidance":    offers(fixedChoice(texts(fuzz.Guidances)...), cobra.ShellCompDirectiveNoFileComp),
 	"persistence": offers(fixedChoice(texts(nemesis.Persistences)...), cobra.ShellCompDirectiveNoFileComp),
 	"format":      offers(formats, cobra.ShellCompDirectiveNoFileComp),
 	"assume":      offers(fixedChoice(promisedWord), cobra.ShellCompDirectiveDefault),
@@ -213,7 +212,7 @@ func scenarioNames(cmd *cobra.Command) []cobra.Completion {
 func rowNames(*cobra.Command) []cobra.Completion { return debate{topics: scenarios.Topics()}.names() }
 
 func huntedRows(cmd *cobra.Command) []cobra.Completion {
-	return described(unscripted.Rows(), func(r unscripted.Row) (string, string) { return r.Name, r.Summary })(cmd)
+	return described(fuzz.Rediscoveries(), func(r fuzz.Rediscovery) (string, string) { return r.Name, r.Summary })(cmd)
 }
 
 func sweepNames(cmd *cobra.Command) []cobra.Completion {
@@ -245,7 +244,7 @@ func clientChoices(*cobra.Command) (list []cobra.Completion) {
 }
 
 func lockKinds(cmd *cobra.Command) []cobra.Completion {
-	names, what := storm.Locks()
+	names, what := runner.Locks()
 	return described(names, func(n string) (string, string) { return n, what[n] })(cmd)
 }
 

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/enginetest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // These tests run the command on Redis in containers. Those that need an engine are
@@ -21,7 +21,7 @@ import (
 // Rows of the debate show on containers what they show elsewhere. On a machine that is
 // busy the lock may not be had at all, and then a run says nothing.
 func TestContainerRowsOfTheDebate(t *testing.T) {
-	enginetest.Need(t)
+	testkit.NeedEngine(t)
 	for row, violates := range map[string]bool{
 		"crash-restart": true, "delayed-restart": false, "node-pause": false, "node-clock-jump": true,
 		"aof-everysec": true, "aof-always": false, "rdb-restart": true, "failover": true,
@@ -51,7 +51,7 @@ func lease(t *testing.T, row string, seed int) string {
 
 // A run says what it was made with.
 func TestContainerVersionsAreStored(t *testing.T) {
-	enginetest.Need(t)
+	testkit.NeedEngine(t)
 	b, err := findBackend("container")
 	if err != nil {
 		t.Fatal(err)
@@ -66,13 +66,13 @@ func TestContainerVersionsAreStored(t *testing.T) {
 
 // Whatever ends the command, its containers, its image and its files end as well.
 func TestContainerDoesNotSurviveTheCommand(t *testing.T) {
-	enginetest.Need(t)
+	testkit.NeedEngine(t)
 	for signal, wantCode := range map[syscall.Signal]int{syscall.SIGINT: exitUndecided, syscall.SIGTERM: exitUndecided, syscall.SIGKILL: -1} {
 		t.Run(signal.String(), func(t *testing.T) {
 			temp := t.TempDir()
-			before := enginetest.Ours(t)
+			before := testkit.OurContainers(t)
 			ours := func() []string {
-				return slices.DeleteFunc(enginetest.Ours(t), func(n string) bool { return slices.Contains(before, n) })
+				return slices.DeleteFunc(testkit.OurContainers(t), func(n string) bool { return slices.Contains(before, n) })
 			}
 			cmd := exec.Command(os.Args[0], "run", "slow-acquire", "--backend", "container", "--out", t.TempDir())
 			cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+temp)

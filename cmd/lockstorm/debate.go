@@ -9,16 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/report"
-	"github.com/lockstorm/lockstorm/report/account"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // debateOptions are the flags of debate.
 type debateOptions struct {
-	backend storm.Backend
+	backend runner.Backend
 	again   string // the flags that chose the backend
 	runs    int    // of each row
 	points  int    // of each point of a series; 0: no series
@@ -93,7 +92,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 		s, kept := o.suite(d), keptRuns{}
 		s.each = kept.see
 		err = o.run(cmd.Context(), &d, s, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		return d.reported(cmd, o.report, account.Side{Backend: o.backend, Found: d.found, Versions: versions(o.backend)}, kept.dir, err)
+		return d.reported(cmd, o.report, report.Side{Backend: o.backend, Found: d.found, Versions: versions(o.backend)}, kept.dir, err)
 	}
 	return cmd
 }
@@ -214,20 +213,20 @@ func (o debateOptions) run(ctx context.Context, d *debate, s suite, out, problem
 }
 
 // reported makes the page of what was found on a side.
-func (d debate) reported(cmd *cobra.Command, to reportFile, s account.Side, kept func(scenario, backend string, seed uint64) string, err error) error {
+func (d debate) reported(cmd *cobra.Command, to reportFile, s report.Side, kept func(scenario, backend string, seed uint64) string, err error) error {
 	return to.after(cmd, err, "the debate on "+s.Name, func(ctx context.Context, r *report.Report) error {
-		return r.Debate(ctx, report.Debate{Topics: d.topics, Sides: []account.Side{s}, Kept: kept, Stopped: d.stopped})
+		return r.Debate(ctx, report.Debate{Topics: d.topics, Sides: []report.Side{s}, Kept: kept, Stopped: d.stopped})
 	})
 }
 
 // finding is a row, and what is known of it.
 type finding struct {
 	row   scenarios.Row
-	tally storm.Tally
+	tally runner.Tally
 }
 
 // findings returns the rows and the series of topics of which something is known.
-func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []account.Curve) {
+func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []report.Curve) {
 	for _, topic := range topics {
 		for _, r := range topic.Rows {
 			if t, ok := d.found[r.Name]; ok {
@@ -244,8 +243,8 @@ func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []ac
 }
 
 // Conclusion is the worst of all rows; a debate without a row decides nothing.
-func (d debate) Conclusion() storm.Conclusion {
-	var known []storm.Tally
+func (d debate) Conclusion() runner.Conclusion {
+	var known []runner.Tally
 	rows, curves := d.findings(d.topics...)
 	for _, r := range rows {
 		known = append(known, r.tally)
@@ -253,5 +252,5 @@ func (d debate) Conclusion() storm.Conclusion {
 	for _, c := range curves {
 		known = append(known, c.Tallies...)
 	}
-	return account.Worst(known)
+	return report.Worst(known)
 }

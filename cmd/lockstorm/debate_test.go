@@ -15,10 +15,10 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // delays is delayed-restart at several delays.
@@ -72,7 +72,7 @@ func TestSeriesOfTheDebate(t *testing.T) {
 	}
 	rows.topics[0].Series = []scenarios.Series{series}
 	d, out := held(t, rows, asText)
-	want(t, "outcome", d.Conclusion(), storm.AsExpected)
+	want(t, "outcome", d.Conclusion(), runner.AsExpected)
 	wantIn(t, out,
 		"delays (series): how long the node has to stay away\nDELAY  V1 VIOLATED  SHARE  95 % INTERVAL  EXPECTED  VIOLATIONS PER 10⁶ GRANTS",
 		"300ms  5/5          100 %  [56.6, 100]    ✗ ", "1.1s   0/5          0 %    [0, 43.4]      ✓ ",
@@ -94,7 +94,7 @@ func TestSeriesThatContradicts(t *testing.T) {
 	s := delays(t, 0, 2*time.Second)
 	s.Points[0].Expect = s.Points[1].Expect
 	d, out := held(t, debate{topics: []scenarios.Topic{{Series: []scenarios.Series{s}}}}, asText)
-	want(t, "outcome", d.Conclusion(), storm.Contradiction)
+	want(t, "outcome", d.Conclusion(), runner.Contradiction)
 	wantIn(t, out, "V1 ✗ at 0s only", "1/2 contradiction  –\n", "[56.6, 100]    ✓, was ✗")
 }
 
@@ -176,7 +176,7 @@ func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
 	}
 	b := backends[0].Backend
 	opened, open := 0, b.Open
-	b.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+	b.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
 		if opened++; opened == 3 {
 			stop()
 		}

@@ -5,12 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/table"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/account"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // page is the debate as a page of documentation.
@@ -33,7 +32,7 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 		}
 	}
 	p.table(all)
-	p.say("%s. %s.\n\n%s", account.SignLegend, account.Codes(), account.ShownLegend)
+	p.say("%s. %s.\n\n%s", report.SignLegend, report.Codes(), report.ShownLegend)
 	for _, t := range d.topics {
 		p.say("\n## %s", t.Name)
 		rows, curves := d.findings(t)
@@ -44,7 +43,7 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 			p.series(c)
 		}
 	}
-	p.say("\n## The columns of series\n\n%s", account.SeriesLegend)
+	p.say("\n## The columns of series\n\n%s", report.SeriesLegend)
 	return p.err
 }
 
@@ -60,11 +59,11 @@ func anchor(heading string) string {
 }
 
 // row is the section on one scenario.
-func (p *page) row(t storm.Tally) {
+func (p *page) row(t runner.Tally) {
 	s := t.Scenario
 	p.heading(s.Name, s.Summary, s.Claims)
 	p.setting(s)
-	p.say("\nFound, %s in %d runs: %s.", t.Conclusion(), t.Runs, account.Found(t))
+	p.say("\nFound, %s in %d runs: %s.", t.Conclusion(), t.Runs, report.Found(t))
 	p.say("\nMeasured over all runs: %s.", inWords(t.Measured.Figures()))
 	p.stories(t)
 	p.say("\n`lockstorm run %s --seed %d`", s.Name, t.Witness)
@@ -72,8 +71,8 @@ func (p *page) row(t storm.Tally) {
 }
 
 // stories tells the first violation of each property.
-func (p *page) stories(t storm.Tally) {
-	for i, s := range account.Stories(t) {
+func (p *page) stories(t runner.Tally) {
+	for i, s := range report.Stories(t) {
 		if i == 0 {
 			p.say("")
 		}
@@ -83,16 +82,16 @@ func (p *page) stories(t storm.Tally) {
 
 // heading begins the section on a row or a series.
 func (p *page) heading(name, summary string, c scenarios.Claims) {
-	p.say("\n### %s\n\n%s.\n", name, words.Sentence(summary))
+	p.say("\n### %s\n\n%s.\n", name, textfmt.Sentence(summary))
 	if c != (scenarios.Claims{}) {
-		p.say("- Kleppmann: %s", table.Dash(c.Kleppmann))
-		p.say("- antirez, redis.io: %s", table.Dash(c.Antirez))
+		p.say("- Kleppmann: %s", textfmt.Dash(c.Kleppmann))
+		p.say("- antirez, redis.io: %s", textfmt.Dash(c.Antirez))
 	}
 }
 
 // setting tells of the lock, the clients, the world and the plan.
 func (p *page) setting(s scenarios.Scenario) {
-	for _, f := range account.Setting(s) {
+	for _, f := range report.Setting(s) {
 		if f.Code {
 			f.Text = "`" + f.Text + "`"
 		}
@@ -101,8 +100,8 @@ func (p *page) setting(s scenarios.Scenario) {
 }
 
 // series is the section on one series.
-func (p *page) series(c account.Curve) {
-	p.heading(account.SeriesName(c.Series), c.Summary, c.Claims)
+func (p *page) series(c report.Curve) {
+	p.heading(report.SeriesName(c.Series), c.Summary, c.Claims)
 	first := c.Tallies[0].Scenario
 	p.say("- At the first value, `lockstorm show %s`:", first.Name)
 	p.setting(first)

@@ -5,12 +5,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/report/account"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // print prints what is known of the debate.
@@ -25,8 +25,8 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	}
 	terminal.Fit(out)
 	printTable(out, d.table(cellWidth(asText), whole))
-	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", account.SignLegend, account.CodesWithin(terminal.On(out).Prose()))
-	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", account.ShownLegend, d.again)
+	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", report.SignLegend, report.CodesWithin(terminal.On(out).Prose()))
+	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", report.ShownLegend, d.again)
 	if !d.show.short {
 		rows, curves := d.findings(d.topics...)
 		printRates(out, rows)
@@ -45,7 +45,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 // printSlipped names the scenarios of which runs slipped.
 func (d debate) printSlipped(out io.Writer) {
 	rows, curves := d.findings(d.topics...)
-	var all []storm.Tally
+	var all []runner.Tally
 	for _, r := range rows {
 		all = append(all, r.tally)
 	}
@@ -54,7 +54,7 @@ func (d debate) printSlipped(out io.Writer) {
 	}
 	for _, t := range all {
 		if t.Slipped > 0 {
-			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Scenario.Name, account.Slowness(t))
+			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Scenario.Name, report.Slowness(t))
 		}
 	}
 }
@@ -71,32 +71,32 @@ func cellWidth(format string) int {
 // sides say.
 type columns struct {
 	head     []string
-	row      func(storm.Tally) []string
-	series   func(account.Curve) []string
+	row      func(runner.Tally) []string
+	series   func(report.Curve) []string
 	variants bool // have lines, too
 }
 
 // whole is the columns of the main table.
 var whole = columns{
 	head: []string{"found", "shown", "seed"},
-	row: func(t storm.Tally) []string {
-		return []string{account.Signs(t), account.Showing(t), account.Witness(t)}
+	row: func(t runner.Tally) []string {
+		return []string{report.Signs(t), report.Showing(t), report.Witness(t)}
 	},
-	series: func(c account.Curve) []string { return []string{c.Short(), c.Showing(), "–"} },
+	series: func(c report.Curve) []string { return []string{c.Short(), c.Showing(), "–"} },
 
 	variants: true,
 }
 
 // table has a line for each row and each series that is found, under their topics.
 // Claims are clipped to so many characters.
-func (d debate) table(width int, columns columns) *table.Table {
-	t := &table.Table{Head: append([]string{"row", "Kleppmann", "antirez, redis.io"}, columns.head...)}
+func (d debate) table(width int, columns columns) *textfmt.Table {
+	t := &textfmt.Table{Head: append([]string{"row", "Kleppmann", "antirez, redis.io"}, columns.head...)}
 	for _, topic := range d.topics {
 		add := func(name string, c scenarios.Claims, cells []string) {
 			if len(d.topics) > 1 {
 				t.Section(topic.Name)
 			}
-			t.Add(append([]string{name, table.Clip(table.Dash(c.Kleppmann), width), table.Clip(table.Dash(c.Antirez), width)}, cells...)...)
+			t.Add(append([]string{name, textfmt.Clip(textfmt.Dash(c.Kleppmann), width), textfmt.Clip(textfmt.Dash(c.Antirez), width)}, cells...)...)
 		}
 		rows, curves := d.findings(topic)
 		for _, r := range rows {
@@ -105,7 +105,7 @@ func (d debate) table(width int, columns columns) *table.Table {
 			}
 		}
 		for _, c := range curves {
-			add(account.SeriesName(c.Series), c.Claims, columns.series(c))
+			add(report.SeriesName(c.Series), c.Claims, columns.series(c))
 		}
 	}
 	return t
@@ -113,11 +113,11 @@ func (d debate) table(width int, columns columns) *table.Table {
 
 // printRates prints how often what was violated was so.
 func printRates(out io.Writer, rows []finding) {
-	t := &table.Table{Head: []string{"row", "violated", "runs", "share", "95 % interval"}}
-	clean := storm.Rate{}
+	t := &textfmt.Table{Head: []string{"row", "violated", "runs", "share", "95 % interval"}}
+	clean := runner.Rate{}
 	for _, r := range rows {
-		clean = storm.Rate{N: max(clean.N, r.tally.Runs)}
-		for _, g := range account.Rates(r.tally) {
+		clean = runner.Rate{N: max(clean.N, r.tally.Runs)}
+		for _, g := range report.Rates(r.tally) {
 			t.Add(r.row.Name, strings.Join(g.Codes, " "), g.Rate.String(), g.Rate.Percent(), g.Rate.Interval())
 		}
 	}
@@ -132,14 +132,14 @@ func printRates(out io.Writer, rows []finding) {
 }
 
 // printSeries prints a table for each series.
-func printSeries(out io.Writer, curves []account.Curve) {
+func printSeries(out io.Writer, curves []report.Curve) {
 	for _, c := range curves {
-		_, _ = fmt.Fprintf(out, "\n%s: %s\n", account.SeriesName(c.Series), c.Summary)
+		_, _ = fmt.Fprintf(out, "\n%s: %s\n", report.SeriesName(c.Series), c.Summary)
 		printTable(out, c.Table())
 		_, _ = fmt.Fprintln(out, c.Threshold())
 		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s\".\n", c.Points[0].Value, c.Points[0].Name)
 	}
 	if len(curves) > 0 {
-		_, _ = fmt.Fprintf(out, "\n%s\n", terminal.Flow(out, account.SeriesLegend))
+		_, _ = fmt.Fprintf(out, "\n%s\n", terminal.Flow(out, report.SeriesLegend))
 	}
 }

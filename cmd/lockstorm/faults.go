@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // givenFaults are the flags that ask for generated faults.
@@ -24,7 +24,7 @@ func (g *givenFaults) flags(cmd *cobra.Command) {
 // generator returns the generator that the flags ask for, in a setting on a
 // backend, or nil if they ask for none. It names the kinds that it draws, so
 // that a run can be repeated by a program that has more.
-func (g *givenFaults) generator(cmd *cobra.Command, s nemesis.Setting, b storm.Backend) (*nemesis.Generator, error) {
+func (g *givenFaults) generator(cmd *cobra.Command, s nemesis.Setting, b runner.Backend) (*nemesis.Generator, error) {
 	if !cmd.Flags().Changed("faults") {
 		if cmd.Flags().Changed("most") {
 			return nil, errors.New("--most says how many faults --faults draws: name some kinds, or all")

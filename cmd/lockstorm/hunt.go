@@ -10,11 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/hunt/assume"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // huntOptions are the flags of hunt.
@@ -124,7 +123,7 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first")
 	f.IntVar(&o.hunts, "hunts", 0, "repeat the hunt so many times and count runs and seconds (default 50 with --debate)")
 	f.BoolVar(&o.first, "first", false, "end with the first find")
-	f.StringVar(&o.guidance, "guidance", string(hunt.Full), "what helps chance: full, aim (what is drawn is aimed, and nothing is changed that came close), none")
+	f.StringVar(&o.guidance, "guidance", string(fuzz.Full), "what helps chance: full, aim (what is drawn is aimed, and nothing is changed that came close), none")
 	f.BoolVar(&o.debate, "debate", false, "hunt each row of the debate without its plan; SCENARIO can be several rows then")
 	f.StringVar(&o.out, "out", "cases", "directory that gets a case for each find; empty: none is kept")
 	o.report.flag(cmd)
@@ -164,7 +163,7 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 	case given("format") && !o.debate:
 		return errors.New("--format is that of the table of --debate")
 	}
-	if err := hunt.Guidance(o.guidance).Validate(); err != nil {
+	if err := fuzz.Guidance(o.guidance).Validate(); err != nil {
 		return fmt.Errorf("--guidance: %w", err)
 	}
 	if o.budget == 0 && o.runs == 0 {
@@ -178,7 +177,7 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 
 // quest is a hunt as the flags ask for it.
 type quest struct {
-	hunt.Hunt
+	fuzz.Hunt
 	budget time.Duration // 0: as long as it takes
 	most   int           // runs; 0: as many as there are
 	first  bool
@@ -187,7 +186,7 @@ type quest struct {
 // quest makes the hunt that the flags ask for. What is wrong with them is found here.
 func (o *huntOptions) quest(args []string) (q quest, err error) {
 	q = quest{
-		Hunt:   hunt.Hunt{Backend: backends[0].Backend, Most: o.most, Seed: o.seed, Guidance: hunt.Guidance(o.guidance)},
+		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, Most: o.most, Seed: o.seed, Guidance: fuzz.Guidance(o.guidance)},
 		budget: o.budget, most: o.runs, first: o.first,
 	}
 	if q.Wanted, err = findProperties(o.properties); err != nil {
@@ -212,33 +211,33 @@ func (o *huntOptions) quest(args []string) (q quest, err error) {
 }
 
 // ground is where the hunt takes place.
-func (o *huntOptions) ground(args []string, q quest) (hunt.Ground, error) {
+func (o *huntOptions) ground(args []string, q quest) (fuzz.SearchSpace, error) {
 	if len(args) == 0 {
-		g, err := hunt.OfLock(o.lock)
+		g, err := fuzz.SpaceOfLock(o.lock)
 		if err != nil {
 			return nil, fmt.Errorf("--lock: %w", err)
 		}
 		return g, nil
 	}
 	s, err := findAnd(args[0], func(s scenarios.Scenario) error {
-		_, err := storm.Prepare(q.Backend, s)
+		_, err := runner.Prepare(q.Backend, s)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return hunt.Around(s), nil
+	return fuzz.SpaceAround(s), nil
 }
 
 // terms are what is promised of the lock, as the hunt sees it.
-func (o *huntOptions) terms() (func(scenarios.Scenario) assume.Terms, error) {
+func (o *huntOptions) terms() (func(scenarios.Scenario) fuzz.Terms, error) {
 	switch o.assumed {
 	case "":
-		return assume.Anything, nil
+		return fuzz.AnyTerms, nil
 	case promisedWord:
-		return assume.Promised, nil
+		return fuzz.PromisedTerms, nil
 	}
-	terms, err := assume.Load(o.assumed)
+	terms, err := fuzz.LoadTerms(o.assumed)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("--assume %s: there is no such file: want one, or %q", o.assumed, promisedWord)
@@ -257,6 +256,6 @@ func (q quest) hunted() []checker.Property {
 }
 
 // enough reports whether the hunt may end.
-func (q quest) enough(b *hunt.Bag) bool {
+func (q quest) enough(b *fuzz.Results) bool {
 	return q.most > 0 && b.Runs >= q.most || q.first && len(b.First) > 0 || b.Has(q.hunted())
 }

@@ -13,12 +13,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // Law: a hunt of so many runs prints the same whenever it is repeated, and keeps what it
@@ -192,7 +192,7 @@ func TestHuntLine(t *testing.T) {
 	_, problems := terminal.Outputs(io.Discard, screen{columns: 60}, os.Getenv)
 	line := newHuntLine(problems, "crash-restart")
 	defer line.Done()
-	line.see(q, &h.Bag, time.Second)
+	line.see(q, &h.Results, time.Second)
 	if n := utf8.RuneCountInString(line.String()); n > 60 {
 		t.Errorf("%d characters: %q", n, line)
 	}
@@ -231,7 +231,7 @@ func TestStoppedHuntShrinks(t *testing.T) {
 		}
 		var opened atomic.Int32
 		open := q.Backend.Open
-		q.Backend.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+		q.Backend.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
 			if opened.Add(1) == 300 { // by then something is found
 				stop()
 			}

@@ -12,21 +12,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt/cases"
-	"github.com/lockstorm/lockstorm/hunt/score"
-	"github.com/lockstorm/lockstorm/hunt/shrink"
-	"github.com/lockstorm/lockstorm/hunt/trophy"
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
+	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/report"
 )
 
 // find is a trophy, and where it is kept.
 type find struct {
-	trophy.Trophy
+	shrink.Finding
 	after time.Duration
 	path  string // of its case; empty: none is kept
 	cut   bool   // whoever started the hunt has stopped it before it was shrunk to the end
@@ -55,7 +53,7 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 		return err
 	}
 	return o.report.after(cmd, h.ended(q), "hunt of "+q.Ground.Name(), func(ctx context.Context, r *report.Report) error {
-		r.Lead = fmt.Sprintf("Ground: %s. %s (%s).", q.Ground.Name(), words.Sentence(h.headline()), h.figures(q.budget > 0))
+		r.Lead = fmt.Sprintf("Ground: %s. %s (%s).", q.Ground.Name(), textfmt.Sentence(h.headline()), h.figures(q.budget > 0))
 		var kept []report.Kept
 		for _, f := range finds {
 			kept = append(kept, report.Kept{Case: cases.New(f.Small, f.Property), Path: f.path, Title: f.Property.Code(), Says: f.standing(o.assumed) + "; " + f.shrunk()})
@@ -78,18 +76,18 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 	defer line.Done()
 	for i, p := range found {
 		taker := shrinking.share(len(found) - i)
-		taker.Progress = func(r shrink.Result) {
+		taker.Progress = func(r shrink.Reduced) {
 			if line.Due() {
-				line.Say(": %s, %v after %s (Ctrl-C keeps that)", p.Code(), trophy.ExtentOf(r.Scenario), words.Count(r.Runs, "run"))
+				line.Say(": %s, %v after %s (Ctrl-C keeps that)", p.Code(), shrink.ExtentOf(r.Scenario), textfmt.Count(r.Runs, "run"))
 			}
 		}
 		t, err := taker.Take(ctx, p, h.First[p])
 		if err != nil {
 			return finds, err
 		}
-		f := find{Trophy: t, after: h.after[p], cut: ctx.Err() != nil}
+		f := find{Finding: t, after: h.after[p], cut: ctx.Err() != nil}
 		if o.out != "" {
-			if f.path, err = cases.Keep(o.out, cases.New(t.Small, p)); err != nil {
+			if f.path, err = cases.Save(o.out, cases.New(t.Small, p)); err != nil {
 				failed = cmp.Or(failed, fmt.Errorf("--out: the case of %s is not kept: %w", p.Title(), err))
 			}
 		}
@@ -113,12 +111,12 @@ func (o *huntOptions) printHaul(out io.Writer, q quest, h haul) {
 		return
 	}
 	_, _ = fmt.Fprintln(out)
-	t := &table.Table{Head: []string{"property", "", "violated in", "first in"}}
+	t := &textfmt.Table{Head: []string{"property", "", "violated in", "first in"}}
 	if q.budget > 0 {
 		t.Head = append(t.Head, "after")
 	}
 	for _, p := range h.Found() {
-		cells := []string{p.Code(), p.Title(), words.Count(h.Violations[p], "run"), fmt.Sprintf("run %d", h.First[p].Number)}
+		cells := []string{p.Code(), p.Title(), textfmt.Count(h.Violations[p], "run"), fmt.Sprintf("run %d", h.First[p].Number)}
 		if q.budget > 0 {
 			cells = append(cells, seconds(h.after[p]))
 		}
@@ -143,7 +141,7 @@ func (h haul) coloured(on terminal.Screen) string {
 func (h haul) headline() string {
 	switch n := len(h.First); {
 	case n > 0:
-		return words.Count(n, "property") + " violated"
+		return textfmt.Count(n, "property") + " violated"
 	case h.Runs == 0:
 		return "nothing is known"
 	}
@@ -170,7 +168,7 @@ func (h haul) tests(q quest) string {
 
 // figures tells how much was done.
 func (h haul) figures(timed bool) string {
-	text := fmt.Sprintf("%s, %s, %s", words.Count(h.Runs, "run"), words.Count(h.Grants, "grant"), words.Count(h.Faults, "fault"))
+	text := fmt.Sprintf("%s, %s, %s", textfmt.Count(h.Runs, "run"), textfmt.Count(h.Grants, "grant"), textfmt.Count(h.Faults, "fault"))
 	if h.Runs > 0 {
 		text += fmt.Sprintf("; a fault within a contended hold in %.0f %% of the runs", 100*float64(h.Contended)/float64(h.Runs))
 	}
@@ -188,7 +186,7 @@ func (f find) print(out io.Writer, assumed string) {
 	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
 	tell(out, f.Small.Report.Finding(f.Property).Lines()...)
 	if f.path != "" {
-		_, _ = fmt.Fprintf(out, "%s   (--trace: step by step; --go: as a Go test)\n", words.Command("replay", f.path))
+		_, _ = fmt.Fprintf(out, "%s   (--trace: step by step; --go: as a Go test)\n", textfmt.Command("replay", f.path))
 	}
 }
 
@@ -217,7 +215,7 @@ func limit(excuse error) string {
 
 // shrunk says how much was found, and what is left of it.
 func (f find) shrunk() string {
-	found, small := trophy.ExtentOf(f.Found.Result.Done()), trophy.ExtentOf(f.Small.Done())
+	found, small := shrink.ExtentOf(f.Found.Result.Done()), shrink.ExtentOf(f.Small.Done())
 	switch {
 	case !f.cut && f.Shrunk.Unfinished != "":
 		return fmt.Sprintf("shrunk from %v to %v; not fully shrunk: %s (--shrink)", found, small, f.Shrunk.Unfinished)
@@ -242,7 +240,7 @@ func printAdvice(out io.Writer, assumed string, finds []find) {
 	}
 	if limits := len(finds) - defects; limits > 0 && assumed == "" {
 		_, _ = fmt.Fprintf(out, "\n%s, %s: what the lock does not promise to withstand. To hunt defects alone: --assume %s\n",
-			words.Count(defects, "defect"), words.Count(limits, "limit"), promisedWord)
+			textfmt.Count(defects, "defect"), textfmt.Count(limits, "limit"), promisedWord)
 	}
 }
 
@@ -251,7 +249,7 @@ type haulScore struct {
 	Ground string             `json:"ground"`
 	Hunted []checker.Property `json:"hunted"`
 	Seed   uint64             `json:"seed"`
-	score.Counts
+	fuzz.Counts
 	Seconds float64      `json:"seconds"`
 	Finds   []scoredFind `json:"finds"`
 	Stopped bool         `json:"stopped"`
@@ -259,11 +257,11 @@ type haulScore struct {
 
 // scoredFind is one find in the score.
 type scoredFind struct {
-	score.Find               // its story is that of the shrunk run
+	fuzz.Find                // its story is that of the shrunk run
 	Defect     bool          `json:"defect"`
 	Limit      string        `json:"limit,omitempty"` // the assumption that was left
-	Found      trophy.Extent `json:"found"`
-	Shrunk     trophy.Extent `json:"shrunk"`
+	Found      shrink.Extent `json:"found"`
+	Shrunk     shrink.Extent `json:"shrunk"`
 	Unfinished string        `json:"unfinished,omitempty"` // why it could be smaller still
 	Case       string        `json:"case,omitempty"`
 }
@@ -275,11 +273,11 @@ func scoreOf(q quest, h haul, finds []find) haulScore {
 	}
 	for _, f := range finds {
 		one := scoredFind{
-			Find: score.Find{
+			Find: fuzz.Find{
 				Property: f.Property, Run: f.Found.Number, Seconds: f.after.Seconds(),
 				Story: f.Small.Report.Finding(f.Property).Story(),
 			},
-			Defect: f.Excuse == nil, Found: trophy.ExtentOf(f.Found.Result.Done()), Shrunk: trophy.ExtentOf(f.Small.Done()), Unfinished: f.Shrunk.Unfinished, Case: f.path,
+			Defect: f.Excuse == nil, Found: shrink.ExtentOf(f.Found.Result.Done()), Shrunk: shrink.ExtentOf(f.Small.Done()), Unfinished: f.Shrunk.Unfinished, Case: f.path,
 		}
 		if f.Excuse != nil {
 			one.Limit = f.Excuse.Error()

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 )
 
 // haul is what one hunt has brought in.
 type haul struct {
-	hunt.Bag
+	fuzz.Results
 	took    time.Duration
 	after   map[checker.Property]time.Duration // until each property was first found
 	stopped bool                               // by whoever started it
@@ -42,12 +42,12 @@ func (h haul) ended(q quest) error {
 func (q quest) run(ctx context.Context, watch huntLine) (haul, error) {
 	began := time.Now()
 	h := haul{after: map[checker.Property]time.Duration{}}
-	q.Each = func(s hunt.Shot) bool {
+	q.Each = func(s fuzz.Run) bool {
 		for _, p := range h.Add(s) {
 			h.after[p] = time.Since(began)
 		}
-		watch.see(q, &h.Bag, time.Since(began))
-		return !q.enough(&h.Bag)
+		watch.see(q, &h.Results, time.Since(began))
+		return !q.enough(&h.Results)
 	}
 	budgeted := ctx
 	if q.budget > 0 {
@@ -74,7 +74,7 @@ func newHuntLine(problems io.Writer, what string) huntLine {
 	return huntLine{terminal.NewBar(problems, what, 0, terminal.Told)}
 }
 
-func (l huntLine) see(q quest, b *hunt.Bag, took time.Duration) {
+func (l huntLine) see(q quest, b *fuzz.Results, took time.Duration) {
 	if !l.Due() {
 		return
 	}

@@ -11,17 +11,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/hunt/unscripted"
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // chased is a row, and what the hunts for it have shown.
 type chased struct {
-	unscripted.Row
-	hunt.Chases
+	fuzz.Rediscovery
+	fuzz.Chases
 }
 
 // rows hunts rows of the debate without their plans, and tells how long that takes.
@@ -48,8 +47,8 @@ func (o *huntOptions) rows(cmd *cobra.Command, names []string) error {
 }
 
 // chooseRows returns the rows that are named, or all.
-func chooseRows(names []string) ([]unscripted.Row, error) {
-	rows := unscripted.Rows()
+func chooseRows(names []string) ([]fuzz.Rediscovery, error) {
+	rows := fuzz.Rediscoveries()
 	if len(names) == 0 {
 		return rows, nil
 	}
@@ -60,10 +59,10 @@ func chooseRows(names []string) ([]unscripted.Row, error) {
 	if err := allKnown("row that violates something", names, known); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(rows, func(r unscripted.Row) bool { return !slices.Contains(names, r.Name) }), nil
+	return slices.DeleteFunc(rows, func(r fuzz.Rediscovery) bool { return !slices.Contains(names, r.Name) }), nil
 }
 
-func (o *huntOptions) chaseRows(ctx context.Context, rows []unscripted.Row, problems io.Writer) ([]chased, error) {
+func (o *huntOptions) chaseRows(ctx context.Context, rows []fuzz.Rediscovery, problems io.Writer) ([]chased, error) {
 	var all []chased
 	for _, r := range rows {
 		if ctx.Err() != nil {
@@ -73,7 +72,7 @@ func (o *huntOptions) chaseRows(ctx context.Context, rows []unscripted.Row, prob
 		if err != nil {
 			return nil, err
 		}
-		h.Guidance = hunt.Guidance(o.guidance)
+		h.Guidance = fuzz.Guidance(o.guidance)
 		chases, err := quest{Hunt: h, budget: o.budget, most: o.runs}.chase(ctx, o.hunts, problems)
 		if err != nil {
 			return nil, err
@@ -101,18 +100,18 @@ func (o *huntOptions) printRows(out io.Writer, found []chased, stopped bool) err
 }
 
 // rowsTable is a line for each row.
-func rowsTable(found []chased) *table.Table {
-	t := &table.Table{Head: []string{"row", "violates", "kinds of its plan", "found by", "runs", "seconds"}}
+func rowsTable(found []chased) *textfmt.Table {
+	t := &textfmt.Table{Head: []string{"row", "violates", "kinds of its plan", "found by", "runs", "seconds"}}
 	for _, c := range found {
 		t.Section(c.Topic)
-		t.Add(c.Name, joined(c.Wanted(), checker.Property.Code), table.Dash(joined(c.Kinds, func(k nemesis.Kind) string { return string(k) })),
+		t.Add(c.Name, joined(c.Wanted(), checker.Property.Code), textfmt.Dash(joined(c.Kinds, func(k nemesis.Kind) string { return string(k) })),
 			fmt.Sprintf("%d of %d", c.Found(), len(c.Chases)), spread(c.Chases, runsText), spread(c.Chases, tookText))
 	}
 	return t
 }
 
 // spread is the quantiles of a figure in one cell.
-func spread(c hunt.Chases, text func(hunt.Chases, float64) string) string {
+func spread(c fuzz.Chases, text func(fuzz.Chases, float64) string) string {
 	var parts []string
 	for _, s := range shares {
 		parts = append(parts, text(c, s.percent))

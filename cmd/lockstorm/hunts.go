@@ -10,10 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // repeated hunts again and again, each time with the next seed, and tells how long it
@@ -50,8 +49,8 @@ func (o *huntOptions) repeated(cmd *cobra.Command, q quest) error {
 
 // chase repeats a hunt so many times, each to what it is after. What ctx cuts short is
 // left out.
-func (q quest) chase(ctx context.Context, n int, problems io.Writer) (hunt.Chases, error) {
-	var chases hunt.Chases
+func (q quest) chase(ctx context.Context, n int, problems io.Writer) (fuzz.Chases, error) {
+	var chases fuzz.Chases
 	line := newHuntLine(problems, "")
 	defer line.Done()
 	for first := q.Seed; len(chases) < n; q.Seed = first + uint64(len(chases)) {
@@ -60,7 +59,7 @@ func (q quest) chase(ctx context.Context, n int, problems io.Writer) (hunt.Chase
 		if err != nil || h.stopped {
 			return chases, err
 		}
-		chases = append(chases, hunt.Chase{Found: q.satisfied(h), Runs: h.Runs, Took: h.took})
+		chases = append(chases, fuzz.Chase{Found: q.satisfied(h), Runs: h.Runs, Took: h.took})
 	}
 	return chases, nil
 }
@@ -76,9 +75,9 @@ var shares = []struct {
 	percent float64
 }{{"median", 50}, {"p90", 90}, {"p99", 99}}
 
-func printChases(out io.Writer, q quest, c hunt.Chases) {
-	_, _ = fmt.Fprintf(out, "%s: found by %d of %s\n\n", q.Ground.Name(), c.Found(), words.Count(len(c), "hunt"))
-	t := &table.Table{Head: []string{"", "runs", "seconds"}}
+func printChases(out io.Writer, q quest, c fuzz.Chases) {
+	_, _ = fmt.Fprintf(out, "%s: found by %d of %s\n\n", q.Ground.Name(), c.Found(), textfmt.Count(len(c), "hunt"))
+	t := &textfmt.Table{Head: []string{"", "runs", "seconds"}}
 	for _, s := range shares {
 		t.Add(s.name, runsText(c, s.percent), tookText(c, s.percent))
 	}
@@ -86,19 +85,19 @@ func printChases(out io.Writer, q quest, c hunt.Chases) {
 }
 
 // runsText is how many runs so many percent of the hunts needed, for a cell.
-func runsText(c hunt.Chases, percent float64) string {
+func runsText(c fuzz.Chases, percent float64) string {
 	if n, found := c.Runs(percent); found {
 		return fmt.Sprint(n)
 	}
-	return table.Dash("")
+	return textfmt.Dash("")
 }
 
 // tookText is how many seconds so many percent of the hunts took, for a cell.
-func tookText(c hunt.Chases, percent float64) string {
+func tookText(c fuzz.Chases, percent float64) string {
 	if d, found := c.Took(percent); found {
 		return fmt.Sprintf("%.2f", d.Seconds())
 	}
-	return table.Dash("")
+	return textfmt.Dash("")
 }
 
 // chasesScore is what --json prints of hunts for one thing.
@@ -119,7 +118,7 @@ type chaseScore struct {
 	Seconds map[string]*float64 `json:"seconds_to_find"`
 }
 
-func scoreChases(c hunt.Chases) chaseScore {
+func scoreChases(c fuzz.Chases) chaseScore {
 	s := chaseScore{Hunts: len(c), FoundBy: c.Found(), Runs: map[string]*int{}, Seconds: map[string]*float64{}}
 	for _, share := range shares {
 		s.Runs[share.name], s.Seconds[share.name] = nil, nil

@@ -3,8 +3,8 @@ package main
 import (
 	"time"
 
-	"github.com/lockstorm/lockstorm/hunt/assume"
-	"github.com/lockstorm/lockstorm/hunt/trophy"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
 )
 
 // shrinkShare is the part of a hunt's budget that the shrinking of its finds may take on
@@ -23,12 +23,12 @@ func (o *huntOptions) shrinkTime() time.Duration {
 
 // shrinking gives out the time for shrinking.
 type shrinking struct {
-	taker trophy.Taker
+	taker shrink.Minimizer
 	end   time.Time // when it is used up; zero: never
 }
 
 func (o *huntOptions) shrinking(q quest) shrinking {
-	s := shrinking{taker: trophy.Taker{Backend: q.Backend, Terms: q.Terms, Promised: assume.Promised}}
+	s := shrinking{taker: shrink.Minimizer{Backend: q.Backend, Terms: q.Terms, Promised: fuzz.PromisedTerms}}
 	if all := o.shrinkTime(); all > 0 {
 		s.end = time.Now().Add(all)
 	}
@@ -37,7 +37,7 @@ func (o *huntOptions) shrinking(q quest) shrinking {
 
 // share returns who shrinks the next find: its time is an equal share of what is left for
 // so many.
-func (s shrinking) share(finds int) trophy.Taker {
+func (s shrinking) share(finds int) shrink.Minimizer {
 	t := s.taker
 	if !s.end.IsZero() {
 		t.Time = max(time.Until(s.end)/time.Duration(finds), time.Nanosecond)

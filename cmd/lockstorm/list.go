@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 func newList() *cobra.Command {
@@ -30,11 +30,11 @@ func newList() *cobra.Command {
 
 func list(out io.Writer) error {
 	terminal.Fit(out)
-	gap, t := "", &table.Table{}
+	gap, t := "", &textfmt.Table{}
 	title := func(s string) {
 		printTable(out, t)
 		_, _ = fmt.Fprintf(out, "%s%s\n", gap, terminal.On(out).Strong(s))
-		gap, t = "\n", &table.Table{}
+		gap, t = "\n", &textfmt.Table{}
 	}
 	entry := func(cells ...string) { t.Add(append([]string{"  " + cells[0]}, cells[1:]...)...) }
 
@@ -69,9 +69,9 @@ func list(out io.Writer) error {
 		entry(c.Name, c.Summary)
 	}
 	title("Locks")
-	described(storm.Locks())
+	described(runner.Locks())
 	title("Workloads")
-	described(storm.Workloads())
+	described(runner.Workloads())
 	title("Faults")
 	kinds, does := nemesis.Kinds()
 	for _, k := range kinds {

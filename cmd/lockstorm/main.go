@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // The exit codes.
@@ -35,11 +35,11 @@ func (e verdictError) Error() string { return fmt.Sprintf("exit code %d", int(e)
 
 // exitFor returns the error that makes the program end with the conclusion's
 // code.
-func exitFor(o storm.Conclusion) error {
+func exitFor(o runner.Conclusion) error {
 	switch o {
-	case storm.AsExpected:
+	case runner.AsExpected:
 		return nil
-	case storm.Contradiction:
+	case runner.Contradiction:
 		return verdictError(exitContradiction)
 	}
 	return verdictError(exitUndecided)
@@ -98,7 +98,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 // complain says in one line what is wrong.
 func complain(problems io.Writer, err error) {
 	text := oneLine.Replace(strings.TrimSpace(err.Error()))
-	if unknown := new(words.UnknownError); errors.As(err, &unknown) && !unknown.Few() {
+	if unknown := new(textfmt.UnknownError); errors.As(err, &unknown) && !unknown.Few() {
 		text += ` ("lockstorm list" names all)`
 	}
 	_, _ = fmt.Fprintln(problems, "lockstorm:", text)

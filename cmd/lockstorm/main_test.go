@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // command runs a command line and returns what it printed.
@@ -283,7 +283,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"replay", "--package", "p", "calm"}, "--package is that of the test of --go"},
 		{[]string{"replay", "calm"}, `the replay string "calm" does not begin with v1.`},
 		{[]string{"replay", "v1.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
-		{[]string{"replay", storm.Replay{Scenario: "clam"}.String()}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm ("lockstorm list" names all)`, len(scenarios.All()))},
+		{[]string{"replay", runner.Replay{Scenario: "clam"}.String()}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm ("lockstorm list" names all)`, len(scenarios.All()))},
 		{[]string{"replay", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
 		{[]string{"validate"}, "requires at least 1 arg"},
 		{[]string{"validate", "--backend", "tin", "mine.yaml"}, `unknown backend "tin": there is sim`},

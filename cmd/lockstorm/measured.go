@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/table"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // printMeasured prints a short block of measurements.
-func printMeasured(out io.Writer, a *storm.Aggregate) {
-	t := &table.Table{}
+func printMeasured(out io.Writer, a *runner.Aggregate) {
+	t := &textfmt.Table{}
 	for _, f := range a.Figures() {
 		t.Add(f.Name, strings.Join(f.Parts, ", "))
 	}

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
 func TestMeasurementsAreShort(t *testing.T) {
-	var a storm.Aggregate
+	var a runner.Aggregate
 	a.Add(checker.Measurements{Work: checker.Work{Tries: 2}})
 	var b strings.Builder
 	printMeasured(&b, &a)

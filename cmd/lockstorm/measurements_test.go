@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/sweep"
+	"github.com/lockstorm/lockstorm/internal/sweep"
 )
 
 // thinSweep is how a sweep is measured again: so many of its points, spread over it, with

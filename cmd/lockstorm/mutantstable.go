@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/mutants"
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // mutantScore is what became of some mutants.
@@ -83,15 +83,15 @@ func (s *mutantScore) words() string {
 	return strings.Join(parts, " ")
 }
 
-func (s *mutantScore) table() *table.Table {
-	t := &table.Table{Head: []string{"number", "defect", "should break", "found", "runs", "seconds", "build"}}
+func (s *mutantScore) table() *textfmt.Table {
+	t := &textfmt.Table{Head: []string{"number", "defect", "should break", "found", "runs", "seconds", "build"}}
 	for _, trial := range s.trials {
 		r := recordOf(trial)
 		runs, seconds := trial.Runs, trial.Seconds
 		if f := trial.Caught(); f != nil {
 			runs, seconds = f.Run, f.Seconds
 		}
-		t.Add(r.Number, r.Title, table.Dash(strings.Join(mutants.Codes(trial.Names), ", ")), foundBy(trial),
+		t.Add(r.Number, r.Title, textfmt.Dash(strings.Join(mutants.Codes(trial.Names), ", ")), foundBy(trial),
 			fmt.Sprint(runs), fmt.Sprintf("%.1f", seconds), fmt.Sprintf("%.1f", r.BuildSeconds))
 	}
 	return t

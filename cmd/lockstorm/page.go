@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -25,7 +25,7 @@ func (p *page) say(format string, args ...any) {
 }
 
 // table is a table between two blank lines.
-func (p *page) table(t *table.Table) {
+func (p *page) table(t *textfmt.Table) {
 	p.say("")
 	t.Markdown(p)
 	p.say("")

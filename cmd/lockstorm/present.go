@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/lockstorm/lockstorm/report/account"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/results"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // subject is what a suite is about: the debate, or the comparison.
@@ -16,12 +16,12 @@ type subject interface {
 	// learn takes in what is known of the suite.
 	learn(known)
 	print(out io.Writer, reference results.Reference) error
-	Conclusion() storm.Conclusion
+	Conclusion() runner.Conclusion
 }
 
 // known is what is known of a suite.
 type known struct {
-	found   account.Tallies
+	found   report.Tallies
 	refused []refusal // by the backend
 	stopped bool      // before the end
 }
@@ -68,8 +68,8 @@ func (s suite) present(ctx context.Context, of subject, save location, out, prob
 		return err
 	}
 	conclusion := of.Conclusion()
-	if stopped && conclusion == storm.AsExpected { // which is not that of all runs
-		conclusion = storm.Undecided
+	if stopped && conclusion == runner.AsExpected { // which is not that of all runs
+		conclusion = runner.Undecided
 	}
 	return exitFor(conclusion)
 }
@@ -80,7 +80,7 @@ func presentStored(from location, of subject, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	found, err := account.Recall(reference)
+	found, err := report.Recall(reference)
 	if err != nil {
 		return err
 	}

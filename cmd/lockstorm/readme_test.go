@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/goldentest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // said is a command that a page shows, with its output. A line "…" in the output, at most
@@ -63,18 +63,18 @@ func showsWhatIsPrinted(t *testing.T, path, page string) {
 		dir := scene(t)
 		for _, s := range block {
 			is := said{s.command, cutLike(s.printed(t, dir), s.output)}
-			difference := goldentest.Difference(took.ReplaceAllString(s.output, ""), took.ReplaceAllString(is.output, ""))
+			difference := testkit.FirstDifference(took.ReplaceAllString(s.output, ""), took.ReplaceAllString(is.output, ""))
 			if difference == "" {
 				continue
 			}
-			if !goldentest.Update() {
-				t.Errorf("%s, what %q prints, %s\n%s", path, s.command, difference, goldentest.Advice("The page shows what is printed no more."))
+			if !testkit.UpdateGolden() {
+				t.Errorf("%s, what %q prints, %s\n%s", path, s.command, difference, testkit.GoldenAdvice("The page shows what is printed no more."))
 			}
 			page = strings.Replace(page, s.String(), is.String(), 1)
 		}
 	}
-	if goldentest.Update() {
-		goldentest.Write(t, path, page)
+	if testkit.UpdateGolden() {
+		testkit.WriteGolden(t, path, page)
 	}
 }
 
@@ -87,7 +87,7 @@ func scene(t *testing.T) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	links := map[string]string{"lockstorm": self, "docs": filepath.Join(sources, "docs"), "jepsen": filepath.Join(sources, "jepsen")}
+	links := map[string]string{"lockstorm": self, "docs": filepath.Join(sources, "docs"), "internal": filepath.Join(sources, "internal")}
 	for name, to := range links {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/goldentest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -80,7 +80,7 @@ func TestAgreementIsOfWhatIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := goldentest.Difference(string(have), should); text != "" {
+	if text := testkit.FirstDifference(string(have), should); text != "" {
 		t.Errorf(`docs/evidence/agreement.md is not what the stored results give, %s; renew it with "make agreement"`, text)
 	}
 }
@@ -106,7 +106,7 @@ func TestPagesAreOfTheReference(t *testing.T) {
 	}
 	same := func(what, have, should string) {
 		t.Helper()
-		if text := goldentest.Difference(have, should); text != "" {
+		if text := testkit.FirstDifference(have, should); text != "" {
 			t.Errorf("%s is not what the stored results give, %s%s", what, text, renew)
 		}
 	}

@@ -11,16 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt/cases"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/report/sequence"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/trace"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/report/sequence"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
-	"github.com/lockstorm/lockstorm/trace"
 )
 
 // replayOptions are the flags of replay.
@@ -98,7 +98,7 @@ type replay struct {
 	again    repetition
 	scenario scenarios.Scenario
 	seed     uint64
-	same     func(storm.Result) bool
+	same     func(runner.Result) bool
 	trace    string      // of the first run, or its begin
 	kept     *cases.Case // nil: nobody has said what the run shows
 }
@@ -113,7 +113,7 @@ func findReplay(arg string) (replay, error) {
 	case strings.ContainsRune(arg, filepath.Separator): // in no replay string
 		return replay{}, err
 	}
-	text, err := storm.ParseReplay(arg)
+	text, err := runner.ParseReplay(arg)
 	if err != nil {
 		return replay{}, err
 	}
@@ -149,13 +149,13 @@ func replayOfDir(dir string) (replay, error) {
 		again:    repetition{name: dir, backend: b.Backend},
 		scenario: run.Scenario.Scenario,
 		seed:     run.Seed,
-		same:     func(r storm.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
+		same:     func(r runner.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
 		trace:    run.TraceHash,
 	}, nil
 }
 
 // prepare prepares the run.
-func (r replay) prepare() (storm.Experiment, error) {
+func (r replay) prepare() (runner.Experiment, error) {
 	e, err := prepareOn(r.again.backend, r.scenario)
 	if err != nil && r.kept != nil {
 		err = fmt.Errorf("%s: %w", r.again.name, nemesis.InField("scenario", err))
@@ -219,14 +219,14 @@ func (r replay) printSame(out io.Writer, done ran) error {
 }
 
 // traces are that of the repetition and that of the first run, as far as that is known.
-func (r replay) traces(result storm.Result) (is, was string) {
+func (r replay) traces(result runner.Result) (is, was string) {
 	hash := results.Hash(result.TraceHash)
 	return hash[:min(len(hash), len(r.trace))], r.trace
 }
 
 // about returns the finding that a trace of the run is read for: that of the case, or the
 // first violation.
-func (r replay) about(result storm.Result) checker.Finding {
+func (r replay) about(result runner.Result) checker.Finding {
 	if r.kept != nil {
 		return result.Report.Finding(r.kept.Property)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
 var pasted = regexp.MustCompile(`lockstorm replay (\S+)`)
@@ -21,7 +21,7 @@ func TestReplay(t *testing.T) {
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "crash-restart: violations in ", " of 3 runs; with generated faults nothing is expected", "lease exclusion violated (seed 5):\n  ")
 	found := pasted.FindStringSubmatch(out)
-	if found == nil || len(found[1]) > storm.MaxReplay {
+	if found == nil || len(found[1]) > runner.MaxReplay {
 		t.Fatalf("no replay string in\n%s", out)
 	}
 	story := func(text string) string {
@@ -70,7 +70,7 @@ func TestStoredStorm(t *testing.T) {
 }
 
 func TestReplayOfAnotherRun(t *testing.T) {
-	code, out, _ := command(t, "replay", storm.Replay{Scenario: "calm", Seed: 1, Trace: 1}.String(), "--out", "")
+	code, out, _ := command(t, "replay", runner.Replay{Scenario: "calm", Seed: 1, Trace: 1}.String(), "--out", "")
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "calm: as expected (1 run)", "not the same run: its trace is ", ", and was 00000001. This program or the scenario is not the one that it was.")
 }
@@ -105,7 +105,7 @@ func TestReplayStringsInJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(l), &o); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := storm.ParseReplay(o.Replay); err != nil {
+		if _, err := runner.ParseReplay(o.Replay); err != nil {
 			t.Error(err)
 		}
 	}
@@ -171,7 +171,7 @@ func TestReplayOfACase(t *testing.T) {
 
 // The trace is told of strings and of directories as well, before the verdict.
 func TestTraceOfAReplay(t *testing.T) {
-	code, out, _ := command(t, "replay", "--trace", "--out", "", storm.Replay{Scenario: "calm", Seed: 1, Trace: 1}.String())
+	code, out, _ := command(t, "replay", "--trace", "--out", "", runner.Replay{Scenario: "calm", Seed: 1, Trace: 1}.String())
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "calm: redlock, 3 clients, 5 nodes, seed 1.\n", "client 1  → nodes 1-5: set ", "\ncalm: as expected (1 run)\n")
 
@@ -211,7 +211,7 @@ func TestGoTestOfAReplay(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "package lockstorm_test\n", "func TestSectionExclusionOfPauseThenWrite(t *testing.T) {")
 
-	code, _, problems := command(t, "replay", "--go", storm.Replay{Scenario: "calm", Seed: 1, Trace: 1}.String())
+	code, _, problems := command(t, "replay", "--go", runner.Replay{Scenario: "calm", Seed: 1, Trace: 1}.String())
 	want(t, "exit code of another run", code, exitBadInput)
 	wantIn(t, problems, "calm: not the same run: its trace is ")
 

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/report"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // isCase reports whether a name can only be that of a file.
@@ -70,15 +70,15 @@ func (r replay) printCase(out io.Writer, done ran) error {
 
 // againstCase says in a line how what was found compares with what the case shows, and
 // what to do about it.
-func againstCase(c cases.Case, f checker.Finding, conclusion storm.Conclusion) string {
+func againstCase(c cases.Case, f checker.Finding, conclusion runner.Conclusion) string {
 	is := fmt.Sprintf("%s is %v", f.Property.Title(), f.Verdict)
 	if f.Verdict == checker.Holds {
 		is = f.Property.Title() + " holds"
 	}
 	switch {
-	case conclusion == storm.AsExpected:
+	case conclusion == runner.AsExpected:
 		return "as the case says, " + is
-	case conclusion == storm.Undecided:
+	case conclusion == runner.Undecided:
 		return fmt.Sprintf("undecided: %s, and the case says %v", is, c.Shows)
 	case f.Verdict == checker.Holds:
 		return fmt.Sprintf("%s, and the case says %v. If the lock was mended, and the file is as it was, write %q into the case: it guards the lock then", is, c.Shows, "shows: holds")

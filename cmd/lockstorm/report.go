@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 const asHTML = "html"
@@ -102,7 +102,7 @@ func (f *reportFile) details(cmd *cobra.Command) {
 // options are those of the page.
 func (f reportFile) options() report.Options {
 	return report.Options{
-		Backend: func(name string) (storm.Backend, error) {
+		Backend: func(name string) (runner.Backend, error) {
 			b, err := findBackend(name)
 			return b.Backend, err
 		},
@@ -128,7 +128,7 @@ func typed(cmd *cobra.Command) string {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		args = append(args, "--"+f.Name+"="+strings.Trim(f.Value.String(), "[]"))
 	})
-	return words.Command(args...)
+	return textfmt.Command(args...)
 }
 
 // save writes the page, whole.

@@ -69,7 +69,7 @@ func TestReportOfAStoredDebate(t *testing.T) {
 // What cannot be judged, or is not shown, is told once; the page shows the others.
 func TestReportOfWhatCouldBeChecked(t *testing.T) {
 	dir := t.TempDir()
-	file, theirs, none := filepath.Join(dir, "r.html"), "../../jepsen/testdata/given-away.edn", filepath.Join(dir, "none")
+	file, theirs, none := filepath.Join(dir, "r.html"), "../../internal/jepsen/testdata/given-away.edn", filepath.Join(dir, "none")
 	code, _, _ := command(t, "run", "calm", "--out", dir)
 	want(t, "exit code of a run", code, exitAsExpected)
 	ours := filepath.Join(dir, "calm-sim-1")

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // runOptions are the flags of run.
@@ -94,7 +94,7 @@ is 3 unless something was.`,
 			return err
 		}
 		if generator != nil {
-			if e, err = prepareOn(b, storm.InStorm(s, *generator)); err != nil {
+			if e, err = prepareOn(b, runner.InStorm(s, *generator)); err != nil {
 				return err
 			}
 		}
@@ -114,14 +114,14 @@ is 3 unless something was.`,
 
 // stored is a result and the directory that it was stored in.
 type stored struct {
-	storm.Result
+	runner.Result
 	dir string
 }
 
 // ran is what has come of runs.
 type ran struct {
 	options runOptions
-	tally   storm.Tally
+	tally   runner.Tally
 	last    stored
 	list    failures
 	drawn   []results.Drawn
@@ -133,14 +133,14 @@ type ran struct {
 func (r ran) reported(cmd *cobra.Command, err error) error {
 	return r.options.report.after(cmd, err, r.tally.Scenario.Name, func(_ context.Context, page *report.Report) error {
 		if r.tally.Runs != 1 {
-			page.Lead = words.Sentence(r.tally.Scenario.Name + ": " + headline(r.tally) + ".")
+			page.Lead = textfmt.Sentence(r.tally.Scenario.Name + ": " + headline(r.tally) + ".")
 		}
 		return page.Runs(r.subjects)
 	})
 }
 
 // run runs the experiment. With --json it prints each run.
-func (o runOptions) run(ctx context.Context, e storm.Experiment, again repetition, out, problems io.Writer) (ran, error) {
+func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetition, out, problems io.Writer) (ran, error) {
 	unit := terminal.Pieces
 	if o.runs == 1 {
 		unit = terminal.Steps
@@ -204,39 +204,39 @@ func storedIn(o runOptions, last stored) string {
 	return o.out
 }
 
-// batch is a [storm.Batch] whose runs are stored, if out is not empty.
+// batch is a [runner.Batch] whose runs are stored, if out is not empty.
 type batch struct {
-	experiment storm.Experiment
+	experiment runner.Experiment
 	first      uint64
 	runs       int
 	out        string
 	each       func(stored)
 }
 
-func (b batch) run(ctx context.Context) (storm.Tally, error) {
+func (b batch) run(ctx context.Context) (runner.Tally, error) {
 	batch, err := b.prepare()
 	if err != nil {
-		return storm.Tally{}, err
+		return runner.Tally{}, err
 	}
 	return batch.Run(ctx)
 }
 
-// prepare makes the [storm.Batch].
-func (b batch) prepare() (storm.Batch, error) {
+// prepare makes the [runner.Batch].
+func (b batch) prepare() (runner.Batch, error) {
 	var dirs sync.Map // by seed
-	batch := storm.Batch{Experiment: b.experiment, First: b.first, Runs: b.runs}
+	batch := runner.Batch{Experiment: b.experiment, First: b.first, Runs: b.runs}
 	if b.out != "" {
 		keeper, err := results.NewKeeper(b.out, b.experiment, versions(b.experiment.Backend()))
 		if err != nil {
 			return batch, err
 		}
-		batch.One = func(ctx context.Context, seed uint64) (storm.Result, error) {
+		batch.One = func(ctx context.Context, seed uint64) (runner.Result, error) {
 			r, dir, err := keeper.Run(ctx, seed)
 			dirs.Store(seed, dir)
 			return r, err
 		}
 	}
-	batch.Each = func(r storm.Result) {
+	batch.Each = func(r runner.Result) {
 		dir, _ := dirs.LoadAndDelete(r.Seed)
 		path, _ := dir.(string)
 		b.each(stored{r, path})

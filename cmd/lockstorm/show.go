@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/hunt/cases"
+	"github.com/lockstorm/lockstorm/cases"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 func newShow() *cobra.Command {
@@ -36,7 +36,7 @@ func findScenario(name string) (scenarios.Scenario, error) {
 }
 
 // prepare finds a scenario and prepares it for the backend.
-func prepare(name string, b storm.Backend) (e storm.Experiment, err error) {
+func prepare(name string, b runner.Backend) (e runner.Experiment, err error) {
 	_, err = findAnd(name, func(s scenarios.Scenario) (err error) {
 		e, err = prepareOn(b, s)
 		return err

@@ -8,17 +8,17 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/report/account"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // suite is many scenarios, run side by side on one backend.
 type suite struct {
 	what       string // that the progress is of
-	backend    storm.Backend
+	backend    runner.Backend
 	sideBySide int    // runs at a time; 0: see [sideBySide]
 	out        string // directory for the runs; empty: they are not stored
 	tasks      []task
@@ -26,7 +26,7 @@ type suite struct {
 }
 
 // sideBySide is how many runs of a backend go side by side where nobody says how many.
-func sideBySide(b storm.Backend) int {
+func sideBySide(b runner.Backend) int {
 	cores := runtime.GOMAXPROCS(0)
 	if b.Idle {
 		return 2 * cores
@@ -73,7 +73,7 @@ const stoppedNote = "Stopped before the end: this is what is known, and nothing 
 
 // run runs the suite and returns what is known when it is done, or ctx ends, and
 // why some of the scenarios do not fit the backend.
-func (s suite) run(ctx context.Context, problems io.Writer) (found account.Tallies, refused []refusal, err error) {
+func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallies, refused []refusal, err error) {
 	bar := terminal.NewBar(problems, s.what, s.runs(), terminal.Pieces)
 	defer bar.Done()
 	each := func(r stored) {
@@ -82,16 +82,16 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found account.Talli
 			s.each(r)
 		}
 	}
-	var batches []storm.Batch
+	var batches []runner.Batch
 	for _, t := range s.tasks {
 		e, err := prepareOn(s.backend, t.scenario)
-		var unfit *storm.UnfitError
+		var unfit *runner.UnfitError
 		if errors.As(err, &unfit) {
 			bar.Add(-t.runs)
 			refused = append(refused, refusal{t.scenario.Name, unfit.Reason})
 			continue
 		}
-		var b storm.Batch
+		var b runner.Batch
 		if err == nil {
 			b, err = batch{experiment: e, first: t.first, runs: t.runs, out: s.out, each: each}.prepare()
 		}
@@ -101,8 +101,8 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found account.Talli
 		b.Name = t.scenario.Name
 		batches = append(batches, b)
 	}
-	all, err := storm.RunBatches(ctx, cmp.Or(s.sideBySide, sideBySide(s.backend)), batches)
-	found = account.Tallies{}
+	all, err := runner.RunBatches(ctx, cmp.Or(s.sideBySide, sideBySide(s.backend)), batches)
+	found = report.Tallies{}
 	for _, t := range all {
 		if t.Runs > 0 {
 			found[t.Scenario.Name] = t
@@ -120,7 +120,7 @@ func (s suite) runs() (n int64) {
 }
 
 // reference returns what is stored of the suite.
-func (s suite) reference(found account.Tallies) results.Reference {
+func (s suite) reference(found report.Tallies) results.Reference {
 	f := results.Reference{Backend: s.backend.Name, Versions: lastingVersions(s.backend)}
 	for _, t := range s.tasks {
 		if tally, ok := found[t.scenario.Name]; ok {

@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // What does not fit a backend is told and left out: a fault, a lock that needs a store.
 // What cannot be run anywhere ends the suite.
 func TestWhatDoesNotFitIsNotRun(t *testing.T) {
-	tin := storm.Backend{Ability: nemesis.Ability{Name: "tin"}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (storm.World, error) {
+	tin := runner.Backend{Ability: nemesis.Ability{Name: "tin"}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (runner.World, error) {
 		return nil, errors.New("rust")
 	}}
 	s := suite{backend: tin}
@@ -46,17 +46,17 @@ func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 
 // lateWorld is a simulated world of which somebody says that it was late.
 type lateWorld struct {
-	storm.World
+	runner.World
 	slip time.Duration
 }
 
 func (w lateWorld) Slip() time.Duration { return w.slip }
 
 // late is the simulator on a machine that is late by so much, in every world.
-func late(by time.Duration) storm.Backend {
+func late(by time.Duration) runner.Backend {
 	b := backends[0].Backend
 	open := b.Open
-	b.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (storm.World, error) {
+	b.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
 		w, err := open(c, s, seed, sink)
 		return lateWorld{w, by}, err
 	}

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report"
-	"github.com/lockstorm/lockstorm/storm"
-	"github.com/lockstorm/lockstorm/sweep"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // sweepOptions are the flags of sweep.
@@ -110,7 +110,7 @@ func (o *sweepOptions) flags(cmd *cobra.Command) {
 }
 
 // campaign makes the campaign that the flags ask for. What is wrong with them is found here.
-func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b storm.Backend) (sweep.Campaign, error) {
+func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b runner.Backend) (sweep.Campaign, error) {
 	given := cmd.Flags().Changed
 	for flag, n := range map[string]int{"runs": o.runs, "parallel": o.sideBySide} {
 		if given(flag) && n < 1 {
@@ -154,7 +154,7 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems 
 		defer func() { _ = journal.Close() }() // what is written is on the disk
 		found.Outcomes, keep = slices.Clone(journal.Outcomes()), journal.Add
 		if n := len(found.Outcomes); n > 0 {
-			_, _ = fmt.Fprintf(problems, "%s has %d of %s already\n", o.out, n, words.Count(head.Units(), "point"))
+			_, _ = fmt.Fprintf(problems, "%s has %d of %s already\n", o.out, n, textfmt.Count(head.Units(), "point"))
 		}
 	}
 	if err := measure(ctx, c, &found, keep, problems); err != nil && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
@@ -230,20 +230,20 @@ func (o *sweepOptions) present(r sweep.Results, out io.Writer) error {
 }
 
 // fitting is how the results compare with the formulas.
-func fitting(r sweep.Results) storm.Conclusion {
-	conclusion := storm.AsExpected
+func fitting(r sweep.Results) runner.Conclusion {
+	conclusion := runner.AsExpected
 	if !r.Complete() {
-		conclusion = storm.Undecided
+		conclusion = runner.Undecided
 	}
 	if !r.Fit().Good() {
-		return storm.Contradiction
+		return runner.Contradiction
 	}
 	for _, o := range r.Outcomes {
 		switch {
 		case o.Point != nil && o.Point.Undecided > 0, o.Boundary != nil && o.Boundary.Open():
-			conclusion = storm.Undecided
+			conclusion = runner.Undecided
 		case o.Boundary != nil && !o.Boundary.Met():
-			return storm.Contradiction
+			return runner.Contradiction
 		}
 	}
 	return conclusion

@@ -4,40 +4,40 @@ import (
 	"io"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/campaign"
-	"github.com/lockstorm/lockstorm/sweep"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // sweepPage is the summary of a campaign that is done, with its pictures.
 func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
 	p := &page{out: out}
 	p.say("# %s\n\nWhat is swept: %s.\n", r.Sweep, strings.TrimSuffix(r.Summary, "."))
-	p.say("Made by `%s`; %s. What is counted is the runs in which %s (%s) is violated.\n", campaign.Command(r.Head), madeWith(r.Versions), r.Property.Title(), r.Property.Code())
+	p.say("Made by `%s`; %s. What is counted is the runs in which %s (%s) is violated.\n", report.SweepCommand(r.Head), madeWith(r.Versions), r.Property.Title(), r.Property.Code())
 	for _, one := range r.Params {
 		p.say("- %s: %s", one.Head(), one.Summary)
 	}
 	p.say("\nWhat was found:\n")
-	for _, l := range campaign.Lines(r) {
+	for _, l := range report.CampaignLines(r) {
 		p.say("- %s", l)
 	}
 	p.say("")
 	for _, name := range pictures {
 		p.say("![%s](%s)\n", strings.TrimSuffix(strings.TrimSuffix(name, ".svg"), ".png"), name)
 	}
-	for _, c := range campaign.ByCurve(r.Points()) {
+	for _, c := range report.CampaignCurves(r.Points()) {
 		p.say("## %s", c.Name)
-		p.table(campaign.Points(r, c.Outcomes, true))
+		p.table(report.PointsTable(r, c.Outcomes, true))
 	}
 	if len(r.Points()) > 0 {
-		p.say("%s a point, a tenth of them but no fewer than 100 where the formula is 0 or 1. Intervals are Wilson's of 95 %%, of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it. The longest are those of all runs, and acquire p50 and p99 the medians of what they are in a run.\n", words.Count(r.Runs, "run"))
+		p.say("%s a point, a tenth of them but no fewer than 100 where the formula is 0 or 1. Intervals are Wilson's of 95 %%, of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it. The longest are those of all runs, and acquire p50 and p99 the medians of what they are in a run.\n", textfmt.Count(r.Runs, "run"))
 	}
-	for _, c := range campaign.ByCurve(r.Boundaries()) {
+	for _, c := range report.CampaignCurves(r.Boundaries()) {
 		p.say("## Boundary: %s", c.Name)
-		p.table(campaign.Boundaries(r, c.Outcomes))
+		p.table(report.BoundariesTable(r, c.Outcomes))
 	}
 	if len(r.Boundaries()) > 0 {
-		p.say("In %s. Violated at: the largest value tried below the boundary, shown by a run; holds at: the smallest above it, at which %s showed nothing. The formula and the rules of thumb are followed by what was found there: ✓ holds, ✗ violated, ? left open. Met: neither side is farther from the formula than what the search was to be exact to.", r.Params[0].Head(), words.Count(r.Runs, "run"))
+		p.say("In %s. Violated at: the largest value tried below the boundary, shown by a run; holds at: the smallest above it, at which %s showed nothing. The formula and the rules of thumb are followed by what was found there: ✓ holds, ✗ violated, ? left open. Met: neither side is farther from the formula than what the search was to be exact to.", r.Params[0].Head(), textfmt.Count(r.Runs, "run"))
 	}
 	return p.err
 }

@@ -3,16 +3,16 @@ package main
 import (
 	"io"
 
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/sweep/plots"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/report/campaign"
-	"github.com/lockstorm/lockstorm/sweep"
-	"github.com/lockstorm/lockstorm/sweep/plots"
 )
 
 // drawPictures draws the results into their directory and returns the names of the files
 // that the summary shows.
 func drawPictures(dir string, r sweep.Results, problems io.Writer) ([]string, error) {
-	pictures, err := campaign.Pictures(r)
+	pictures, err := report.CampaignPictures(r)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/report/campaign"
-	"github.com/lockstorm/lockstorm/sweep"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/sweep"
 )
 
 // madeUp are results of a sweep of which nothing was run: at every point one run of ten
@@ -51,7 +51,7 @@ func TestEverySweepHasPictures(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range campaign.Captioned() {
+	for _, name := range report.CaptionedPictures() {
 		if !known[name] {
 			t.Errorf("something is said of %s, and there is no such sweep", name)
 		}

@@ -6,13 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/sweep/drift"
+	"github.com/lockstorm/lockstorm/internal/sweep/restart"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/sweep"
-	"github.com/lockstorm/lockstorm/sweep/drift"
-	"github.com/lockstorm/lockstorm/sweep/restart"
 )
 
 // namedSweep is a sweep by the name that it gives itself.
@@ -45,7 +44,7 @@ func findSweep(name string) (sweep.Sweep, error) {
 		}
 		known = append(known, s.name)
 	}
-	return sweep.Sweep{}, &words.UnknownError{What: "sweep", Name: name, Known: known}
+	return sweep.Sweep{}, &textfmt.UnknownError{What: "sweep", Name: name, Known: known}
 }
 
 // findPoint finds a point of any sweep by the name of its scenario.
@@ -95,7 +94,7 @@ func showUnit(name, which string, out io.Writer) error {
 // listSweeps prints what can be swept.
 func listSweeps(out io.Writer) error {
 	terminal.Fit(out)
-	t := &table.Table{Head: []string{"sweep", "points", "boundaries", "what it shows"}}
+	t := &textfmt.Table{Head: []string{"sweep", "points", "boundaries", "what it shows"}}
 	for _, known := range sweeps {
 		s, err := known.make()
 		if err != nil {

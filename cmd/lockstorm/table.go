@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/internal/table"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // The formats in which tables are printed.
@@ -24,7 +24,7 @@ func checkFormat(format string) error {
 }
 
 // printTable prints a table: on a terminal as wide as that is, elsewhere as wide as it has to be.
-func printTable(out io.Writer, t *table.Table) {
+func printTable(out io.Writer, t *textfmt.Table) {
 	width := 0
 	if s := terminal.On(out); s.Terminal {
 		width = s.Width
@@ -33,9 +33,9 @@ func printTable(out io.Writer, t *table.Table) {
 }
 
 // printGroups prints a table likewise, and elsewhere than on a terminal in groups of columns, too.
-func printGroups(out io.Writer, t *table.Table) { printWithin(out, t, terminal.On(out).Width) }
+func printGroups(out io.Writer, t *textfmt.Table) { printWithin(out, t, terminal.On(out).Width) }
 
-func printWithin(out io.Writer, t *table.Table, width int) {
+func printWithin(out io.Writer, t *textfmt.Table, width int) {
 	s := terminal.On(out)
-	t.Text(out, table.Look{Width: width, Head: s.Strong, Cell: s.Verdicts})
+	t.Text(out, textfmt.Look{Width: width, Head: s.Strong, Cell: s.Verdicts})
 }

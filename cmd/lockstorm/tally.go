@@ -6,20 +6,19 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/account"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // printTally prints what the runs of one scenario amount to, what was measured, the
 // story of the first violation of every property, and why the first run left open what is
 // unknown.
-func printTally(out io.Writer, t storm.Tally) {
+func printTally(out io.Writer, t runner.Tally) {
 	on := terminal.On(out)
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, coloured(on, t.Conclusion(), headline(t)))
-	verdicts := &table.Table{Head: []string{"property", "", "expected", "observed", "runs"}}
+	verdicts := &textfmt.Table{Head: []string{"property", "", "expected", "observed", "runs"}}
 	properties := judgedIn(t)
 	for _, p := range properties {
 		expected := "-"
@@ -60,12 +59,12 @@ func printTally(out io.Writer, t storm.Tally) {
 }
 
 // printSlipped says why runs say nothing, and what was found in the first of them.
-func printSlipped(out io.Writer, t storm.Tally) {
+func printSlipped(out io.Writer, t runner.Tally) {
 	if t.Slipped == 0 {
 		return
 	}
 	r := t.Slipping
-	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run says nothing.\n", seeded(r), account.Slowness(t))
+	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run says nothing.\n", seeded(r), report.Slowness(t))
 	for _, f := range r.Report.Findings {
 		if f.Verdict == checker.Violated {
 			_, _ = fmt.Fprintf(out, "\n%s violated in it, which may be the machine's doing:\n", f.Property.Title())
@@ -76,7 +75,7 @@ func printSlipped(out io.Writer, t storm.Tally) {
 
 // seeded names the seed of a run, unless it is a history of somebody else's, which has
 // none.
-func seeded(r storm.Result) string {
+func seeded(r runner.Result) string {
 	if r.Backend == "" {
 		return ""
 	}
@@ -84,21 +83,21 @@ func seeded(r storm.Result) string {
 }
 
 // judgedIn lists the properties that were judged; before the first run, all.
-func judgedIn(t storm.Tally) []checker.Property {
+func judgedIn(t runner.Tally) []checker.Property {
 	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return t.Runs > 0 && len(t.Seen[p]) == 0 })
 }
 
 // headline says what the runs amount to. Where nothing was expected, nothing
 // can be as expected.
-func headline(t storm.Tally) string {
-	runs, conclusion, why := words.Count(t.Runs, "run"), t.Conclusion(), "nothing was expected"
+func headline(t runner.Tally) string {
+	runs, conclusion, why := textfmt.Count(t.Runs, "run"), t.Conclusion(), "nothing was expected"
 	if t.Scenario.Generate != nil {
 		why = "with generated faults nothing is expected"
 	}
 	switch {
-	case len(t.Scenario.Expect) > 0 || conclusion == storm.Undecided:
+	case len(t.Scenario.Expect) > 0 || conclusion == runner.Undecided:
 		return fmt.Sprintf("%s (%s%s)", conclusion, runs, faultless(t))
-	case conclusion == storm.Contradiction:
+	case conclusion == runner.Contradiction:
 		return fmt.Sprintf("violations in %d of %s; %s", t.Against, runs, why)
 	}
 	return fmt.Sprintf("no violation in %s%s; %s", runs, faultless(t), why)
@@ -106,7 +105,7 @@ func headline(t storm.Tally) string {
 
 // faultless says in how many runs with generated faults none took place: some wait
 // for a step that is never reached.
-func faultless(t storm.Tally) string {
+func faultless(t runner.Tally) string {
 	if t.Scenario.Generate == nil || t.Faultless == 0 {
 		return ""
 	}

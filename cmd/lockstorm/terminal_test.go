@@ -51,7 +51,7 @@ func TestNarrowTerminals(t *testing.T) {
 		{"hunt", "crash-restart", "--runs", "60", "--out", ""},
 		{"replay", "../../testdata/cases/redlock-lease-crash-restart.yaml", "--out", ""},
 		{"check", "--picture", "none", "../../docs/two-holders.jsonl"},
-		{"check", "--picture", "none", "../../jepsen/testdata/given-away.edn"},
+		{"check", "--picture", "none", "../../internal/jepsen/testdata/given-away.edn"},
 		{"list"},
 		{"sweep"},
 	}

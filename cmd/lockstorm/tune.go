@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/report"
-	"github.com/lockstorm/lockstorm/storm/simulated"
-	"github.com/lockstorm/lockstorm/tune"
+	"github.com/lockstorm/lockstorm/internal/tune"
 )
 
 // tuneOptions are the flags of tune that say how.
@@ -38,7 +38,7 @@ restart delay for what is known (in a YAML file, or by flags, which count before
 and for what is wanted. It tells which assumption each figure rests on and how sure it
 is, and the settings among which there is a choice; or why no setting meets the wish.
 What it recommends has been validated by runs in the simulator with other seeds than
-those that chose it. How it reckons says "go doc ./tune".
+those that chose it. How it reckons says "go doc ./internal/tune".
 
 A distribution is {min: 1ms, max: 5ms} (uniform; for a flag 1ms..5ms or 500us, too),
 {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}, {max: 2s, pareto: {scale: 5ms,

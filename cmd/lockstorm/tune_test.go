@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/tune"
+	"github.com/lockstorm/lockstorm/internal/tune"
 )
 
 // smallTune is what has an answer soon.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/lockstorm/lockstorm/internal/tune"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/tune"
 )
 
 // knownFlag is a flag of tune that says one thing of a question.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockstorm/lockstorm/cluster/sampling"
+	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/tune"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/tune"
 )
 
 // measuring is the flags of tune that have round trips measured.
@@ -72,7 +72,7 @@ func (m *measuring) into(ctx context.Context, q *tune.Question, out io.Writer) e
 		return err
 	}
 	bar := terminal.NewBar(out, "measuring", int64(m.samples*len(m.addrs)), terminal.Pieces)
-	times, err := sampling.RoundTrips(ctx, m.addrs, connect, sampling.Options{Samples: m.samples, Every: m.every, Asked: bar.Step})
+	times, err := preflight.RoundTrips(ctx, m.addrs, connect, preflight.SamplingOptions{Samples: m.samples, Every: m.every, Asked: bar.Step})
 	bar.Done()
 	if err != nil {
 		return advised(err)
@@ -87,7 +87,7 @@ func (m *measuring) into(ctx context.Context, q *tune.Question, out io.Writer) e
 	}
 	_, _ = fmt.Fprintln(out, "that is how long they took now, from here; what is rarer, or comes at other hours, is not in it")
 	if len(m.addrs) != q.Nodes {
-		_, _ = fmt.Fprintf(out, "%s measured, and the advice is for %s (nodes)\n", words.Count(len(m.addrs), "server"), words.Count(q.Nodes, "node"))
+		_, _ = fmt.Fprintf(out, "%s measured, and the advice is for %s (nodes)\n", textfmt.Count(len(m.addrs), "server"), textfmt.Count(q.Nodes, "node"))
 	}
 	q.RoundTrip = nemesis.Distribution{Samples: all}
 	return nil
@@ -95,7 +95,7 @@ func (m *measuring) into(ctx context.Context, q *tune.Question, out io.Writer) e
 
 func printQuantiles(out io.Writer, name string, times []time.Duration) {
 	times = slices.Sorted(slices.Values(times))
-	at := func(perMille int) string { return words.Duration(times[(len(times)-1)*perMille/1000]) }
+	at := func(perMille int) string { return textfmt.Duration(times[(len(times)-1)*perMille/1000]) }
 	_, _ = fmt.Fprintf(out, "%s: %s, least %s, p50 %s, p90 %s, p99 %s, most %s\n",
-		name, words.Count(len(times), "sample"), at(0), at(500), at(900), at(990), at(1000))
+		name, textfmt.Count(len(times), "sample"), at(0), at(500), at(900), at(990), at(1000))
 }

@@ -9,12 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/table"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/sweep/plots"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
-	"github.com/lockstorm/lockstorm/report/choice"
-	"github.com/lockstorm/lockstorm/sweep/plots"
-	"github.com/lockstorm/lockstorm/tune"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/tune"
 )
 
 // printTuning prints an advice for a person.
@@ -23,7 +22,7 @@ func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 	width := terminal.On(out).Prose()
 	if a.Refusal != "" {
 		p("no setting is recommended\n\n")
-		for _, l := range words.Lines(a.Refusal, width) {
+		for _, l := range textfmt.Lines(a.Refusal, width) {
 			p("%s\n", l)
 		}
 	} else {
@@ -46,7 +45,7 @@ func printUnfinished(out io.Writer, a tune.Advice) {
 // printRejected prints the settings that runs contradicted.
 func printRejected(out io.Writer, a tune.Advice) {
 	for _, r := range a.Rejected {
-		_, _ = fmt.Fprintf(out, "\nrejected: a TTL of %v, extended: %s, retries after %v to %v\n", r.TTL, choice.Every(r.ExtendEvery), r.RetryMin, r.RetryMax)
+		_, _ = fmt.Fprintf(out, "\nrejected: a TTL of %v, extended: %s, retries after %v to %v\n", r.TTL, report.ReadableInterval(r.ExtendEvery), r.RetryMin, r.RetryMax)
 		for _, c := range r.Contradictions {
 			_, _ = fmt.Fprintf(out, "  %s\n", c)
 		}
@@ -63,18 +62,18 @@ func printRecommended(out io.Writer, a tune.Advice) {
 	}
 	if s := a.Shorter; s != nil {
 		p("\n")
-		for _, l := range words.Lines(fmt.Sprintf("Extended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for %v at most: a longest_ttl of %v has it recommended.",
-			s.ExtendEvery, s.TTL, words.Duration(s.BlockedByDead), s.TTL), width) {
+		for _, l := range textfmt.Lines(fmt.Sprintf("Extended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for %v at most: a longest_ttl of %v has it recommended.",
+			s.ExtendEvery, s.TTL, textfmt.Duration(s.BlockedByDead), s.TTL), width) {
 			p("%s\n", l)
 		}
 	}
 	p("\nwhat each rests on, and how sure it is\n")
 	for _, b := range a.Basis {
 		p("\n%s: %s\n", b.Figure, b.Sure)
-		for _, l := range words.Lines("if: "+b.Rests, width-2) {
+		for _, l := range textfmt.Lines("if: "+b.Rests, width-2) {
 			p("  %s\n", l)
 		}
-		for _, l := range words.Lines(b.How, width-2) {
+		for _, l := range textfmt.Lines(b.How, width-2) {
 			p("  %s\n", l)
 		}
 	}
@@ -85,8 +84,8 @@ func printRecommended(out io.Writer, a tune.Advice) {
 			what = "grant"
 		}
 		text := fmt.Sprintf("%s: %s. %d of %s violated %s exclusion: %.2g to %.2g at 95 %%, and %.2g at most by the model",
-			t.Name, t.What, t.K, words.Count(t.N, what), t.Property, t.Low, t.High, t.Predicted)
-		for n, l := range words.Lines(text, width-4) {
+			t.Name, t.What, t.K, textfmt.Count(t.N, what), t.Property, t.Low, t.High, t.Predicted)
+		for n, l := range textfmt.Lines(text, width-4) {
 			p("%s%s\n", []string{"  ", "    "}[min(n, 1)], l)
 		}
 	}
@@ -137,10 +136,10 @@ func thinned(list []tune.Weighed) (some []tune.Weighed) {
 
 // printFront prints settings, the recommended one first and marked.
 func printFront(out io.Writer, list []tune.Weighed, recommended *tune.Weighed) {
-	t := &table.Table{Head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s"}}
+	t := &textfmt.Table{Head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s"}}
 	add := func(mark string, w tune.Weighed) {
-		t.Add(mark, w.TTL.String(), choice.Every(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
-			fmt.Sprintf("%.6f", w.Availability), words.Duration(w.AcquireP99), fmt.Sprintf("%.3g", w.Risk.PerBillion()),
+		t.Add(mark, w.TTL.String(), report.ReadableInterval(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
+			fmt.Sprintf("%.6f", w.Availability), textfmt.Duration(w.AcquireP99), fmt.Sprintf("%.3g", w.Risk.PerBillion()),
 			fmt.Sprintf("%.3g", w.RequestsPerSecond))
 	}
 	if recommended != nil {
@@ -174,7 +173,7 @@ func storeAdvice(dir string, a tune.Advice) error {
 	if len(a.Front) == 0 && a.Recommended == nil {
 		return nil
 	}
-	return plots.Save(dir, "front", choice.Picture(a))
+	return plots.Save(dir, "front", report.FrontPicture(a))
 }
 
 // writeNew writes a file that is not there yet.

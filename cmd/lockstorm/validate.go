@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 func newValidate() *cobra.Command {
@@ -61,7 +61,7 @@ schema.`,
 }
 
 // validate reads a file, or standard input, and checks it for a backend.
-func validate(name string, input io.Reader, b storm.Backend) (e storm.Experiment, err error) {
+func validate(name string, input io.Reader, b runner.Backend) (e runner.Experiment, err error) {
 	check := func(s scenarios.Scenario) (err error) {
 		e, err = prepareOn(b, s)
 		return err
@@ -90,11 +90,11 @@ func printMistakes(out io.Writer, name string, err error) {
 
 // inShort says what a scenario holds.
 func inShort(s scenarios.Scenario) string {
-	text := fmt.Sprintf("%s, %s, %s, %s", s.Lock.Kind, words.Count(len(s.Clients), "client"), words.Count(s.Nodes, "node"), words.Count(len(s.Plan), "fault"))
+	text := fmt.Sprintf("%s, %s, %s, %s", s.Lock.Kind, textfmt.Count(len(s.Clients), "client"), textfmt.Count(s.Nodes, "node"), textfmt.Count(len(s.Plan), "fault"))
 	if s.Generate != nil {
 		text += fmt.Sprintf(" and up to %d drawn", s.Generate.Most)
 	}
-	text += fmt.Sprintf(", %s expected", words.Count(len(s.Expect), "verdict"))
+	text += fmt.Sprintf(", %s expected", textfmt.Count(len(s.Expect), "verdict"))
 	if list := checker.Unasked(s.Bounds); len(list) > 0 {
 		text += fmt.Sprintf("; not judged, for want of a bound: %v", list)
 	}

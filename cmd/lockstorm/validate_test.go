@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -35,7 +35,7 @@ func TestValidateWhatShowPrints(t *testing.T) {
 	wantIn(t, out, filepath.Join(dir, "crash-restart.yaml")+": ok (redlock, 2 clients, 5 nodes, 2 faults, ",
 		"minority-partition.yaml: ok (redlock, 2 clients, 5 nodes, 1 fault, ")
 	for _, s := range scenarios.All() {
-		said := ", " + words.Count(len(s.Expect), "verdict") + " expected"
+		said := ", " + textfmt.Count(len(s.Expect), "verdict") + " expected"
 		if list := checker.Unasked(s.Bounds); len(list) > 0 {
 			said += fmt.Sprintf("; not judged, for want of a bound: %v", list)
 		}

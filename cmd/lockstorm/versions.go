@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/cluster/redisserver"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
 // version is that of this program.
@@ -28,7 +28,7 @@ const judgeModule = "github.com/anishathalye/porcupine"
 var serverModules = []string{"github.com/redis/go-redis/v9", "github.com/Shopify/toxiproxy/v2"}
 
 // versions says what a run on the backend is made with.
-func versions(b storm.Backend) map[string]string {
+func versions(b runner.Backend) map[string]string {
 	v := map[string]string{"go": runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v["lockstorm"] = info.Main.Version
@@ -55,7 +55,7 @@ func versions(b storm.Backend) map[string]string {
 // lastingVersions says the same of results that are to be the same wherever and whenever
 // they are made: with the kind of processor, and without this program, whose version the
 // place of the file in the project's history says.
-func lastingVersions(b storm.Backend) map[string]string {
+func lastingVersions(b runner.Backend) map[string]string {
 	v := versions(b)
 	maps.DeleteFunc(v, func(what, _ string) bool { return strings.HasPrefix(what, "lockstorm") })
 	v["arch"] = runtime.GOARCH
@@ -64,5 +64,5 @@ func lastingVersions(b storm.Backend) map[string]string {
 
 // ofLocalServer tells which redis-server PATH has.
 func ofLocalServer() map[string]string {
-	return map[string]string{"redis-server": cmp.Or(redisserver.VersionOf(context.Background(), "redis-server"), "(unknown)")}
+	return map[string]string{"redis-server": cmp.Or(redisserver.ServerVersion(context.Background(), "redis-server"), "(unknown)")}
 }

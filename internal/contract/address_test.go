@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/address"
-	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/address"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/internal/servertest"
 	"github.com/lockstorm/lockstorm/nemesis"
 )

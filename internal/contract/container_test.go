@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/container"
-	"github.com/lockstorm/lockstorm/internal/enginetest"
+	"github.com/lockstorm/lockstorm/internal/servers/container"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -24,7 +24,7 @@ func startsFew(script []step) bool {
 // Law: a server in a container answers as one that is a process of this machine, whatever
 // is done to it.
 func TestContainerSuffersAsSimulatedNode(t *testing.T) {
-	enginetest.Need(t)
+	testkit.NeedEngine(t)
 	all := scripts(asked, restarts, shutDown, evicts, evictsAll, evictsKey, twice, flushes, stalled, full, follows).Filter(startsFew)
 	const servers, each = 3, 2
 	const boot = time.Second

@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/memory"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/memory"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 

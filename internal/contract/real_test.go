@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/live"
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 

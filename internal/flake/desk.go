@@ -23,16 +23,16 @@ type desk struct {
 	held     *os.File
 	kept     *store
 	binaries string
-	runner   runner
+	stressor stressor
 }
 
 // open opens a folder that nobody else works in, makes it if need be, and builds the tool
 // that reads the output of tests.
 func open(ctx context.Context, dir string) (*desk, error) {
-	d := &desk{binaries: filepath.Join(dir, "bin"), runner: runner{
+	d := &desk{binaries: filepath.Join(dir, "bin"), stressor: stressor{
 		tool: filepath.Join(dir, "bin", "test2json"), output: filepath.Join(dir, "failed"), grace: 30 * time.Second,
 	}}
-	for _, folder := range []string{d.binaries, d.runner.output} {
+	for _, folder := range []string{d.binaries, d.stressor.output} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func open(ctx context.Context, dir string) (*desk, error) {
 	if d.held, err = files.Hold(dir); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if out, err := command(ctx, dir, "go", "build", "-o", d.runner.tool, "cmd/test2json").CombinedOutput(); err != nil {
+	if out, err := command(ctx, dir, "go", "build", "-o", d.stressor.tool, "cmd/test2json").CombinedOutput(); err != nil {
 		d.close()
 		return nil, fmt.Errorf("build test2json: %w\n%s", err, out)
 	}
@@ -62,7 +62,7 @@ func (d *desk) close() {
 // work makes the runs that are left, until the budget is used up, ctx ends, or one cannot
 // be made.
 func (d *desk) work(ctx context.Context, jobs []*job, o options, progress io.Writer) error {
-	d.runner.limit = o.limit
+	d.stressor.limit = o.limit
 	p := resume(jobs, d.kept, o.runs)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -88,7 +88,7 @@ func (d *desk) work(ctx context.Context, jobs []*job, o options, progress io.Wri
 		slots.Go(func() {
 			runtime.LockOSThread() // see command; the thread ends with us
 			for j := take(); j != nil; j = take() {
-				r, err := d.runner.do(ctx, *j, slot, rand.Int64())
+				r, err := d.stressor.do(ctx, *j, slot, rand.Int64())
 				if err == nil {
 					err = keep(r)
 				}

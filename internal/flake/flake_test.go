@@ -170,8 +170,8 @@ func TestHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk.runner.limit = o.limit
-	r, err := desk.runner.do(t.Context(), *jobs[0], 0, 7)
+	desk.stressor.limit = o.limit
+	r, err := desk.stressor.do(t.Context(), *jobs[0], 0, 7)
 	if err != nil || r.Ended == "" || !slices.Equal(r.Failed, []string{"TestHangs"}) {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -213,10 +213,10 @@ func TestStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk.runner.limit, desk.runner.grace = time.Hour, time.Hour
+	desk.stressor.limit, desk.stressor.grace = time.Hour, time.Hour
 	ctx, stop := context.WithCancel(t.Context())
 	heard := &listener{stop: stop}
-	if _, _, err := desk.runner.start(ctx, *jobs[0], 0, 7, heard); !errors.Is(err, context.Canceled) {
+	if _, _, err := desk.stressor.start(ctx, *jobs[0], 0, 7, heard); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if err := desk.work(ctx, jobs, o, io.Discard); err != nil || len(desk.kept.all) != 0 {

@@ -65,7 +65,7 @@ func parse() (o options) {
 	flag.StringVar(&o.chosen.others, "race-only", "", "a regular `expression`: tests of other packages that it sees")
 	modules := flag.String("modules", ". bench", "`folders` of modules, with spaces between")
 	flag.Usage = func() {
-		fmt.Fprint(os.Stderr, "usage: flake [flags] [packages, such as ./locks and ./cluster/...]\n\nruns the tests of packages under stress, and counts how often each fails\n\n")
+		fmt.Fprint(os.Stderr, "usage: flake [flags] [packages, such as ./internal/rivals and ./internal/servers/...]\n\nruns the tests of packages under stress, and counts how often each fails\n\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/table"
-	"github.com/lockstorm/lockstorm/storm"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // tally is how often a package was run under a stress, and which tests failed how often.
@@ -50,7 +50,7 @@ func share(failures, runs int) string {
 }
 
 func bound(failures, runs int) float64 {
-	_, hi := storm.Rate{K: failures, N: runs}.Wilson()
+	_, hi := runner.Rate{K: failures, N: runs}.Wilson()
 	return hi
 }
 
@@ -61,7 +61,7 @@ func pages(w io.Writer, jobs []*job, kept *store) {
 	for _, s := range stresses {
 		head = append(head, s.name)
 	}
-	packages, failures := table.Table{Head: head}, table.Table{Head: []string{"test", "stress", "failed"}}
+	packages, failures := textfmt.Table{Head: head}, textfmt.Table{Head: []string{"test", "stress", "failed"}}
 	tallies := map[string]map[string]tally{}
 	for _, j := range jobs {
 		if tallies[j.tested.name] == nil {

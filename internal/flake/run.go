@@ -27,8 +27,8 @@ type job struct {
 	takes  time.Duration // as long as it took last; 0: not known
 }
 
-// runner runs jobs.
-type runner struct {
+// stressor runs jobs.
+type stressor struct {
 	tool   string        // test2json
 	output string        // the folder for the output of what failed
 	limit  time.Duration // a run may last so long
@@ -36,7 +36,7 @@ type runner struct {
 }
 
 // words are the command of a job, but for what makes it stressed.
-func (r *runner) words(j job, seed int64) []string {
+func (r *stressor) words(j job, seed int64) []string {
 	words := []string{j.binary, "-test.v=test2json", fmt.Sprintf("-test.shuffle=%d", seed), fmt.Sprintf("-test.timeout=%s", r.limit)}
 	if j.run != "" {
 		words = append(words, "-test.run="+j.run)
@@ -49,7 +49,7 @@ func (r *runner) words(j job, seed int64) []string {
 
 // do runs a job on a slot, of which each has one run at a time, and returns its result. The
 // error is that of ctx, or says that the run could not be made. No process is left.
-func (r *runner) do(ctx context.Context, j job, slot int, seed int64) (result, error) {
+func (r *stressor) do(ctx context.Context, j job, slot int, seed int64) (result, error) {
 	if j.busy {
 		stop, err := keepBusy()
 		if err != nil {
@@ -82,7 +82,7 @@ func (r *runner) do(ctx context.Context, j job, slot int, seed int64) (result, e
 
 // start runs the binary to its end and follows its events. ended is how it ended, nil if
 // it passed; err is that it could not be run to its end.
-func (r *runner) start(ctx context.Context, j job, slot int, seed int64, output io.Writer) (ended error, p progress, err error) {
+func (r *stressor) start(ctx context.Context, j job, slot int, seed int64, output io.Writer) (ended error, p progress, err error) {
 	words := j.stress.command(slot%runtime.NumCPU(), r.words(j, seed)...)
 	cmd := command(ctx, j.dir, words[0], words[1:]...)
 	marked := fmt.Sprintf("%s=%d-%d", mark, os.Getpid(), slot)
@@ -127,7 +127,7 @@ func (r *runner) start(ctx context.Context, j job, slot int, seed int64, output 
 
 // wait waits for a binary. One that does not end by itself when its time is over is asked for
 // its stacks, and is then killed.
-func (r *runner) wait(cmd *exec.Cmd) error {
+func (r *stressor) wait(cmd *exec.Cmd) error {
 	ask := time.AfterFunc(r.limit+r.grace, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 	defer ask.Stop()
 	kill := time.AfterFunc(r.limit+2*r.grace, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })

@@ -60,7 +60,7 @@ func list(ctx context.Context, root string, modules []string) (all []tested, err
 }
 
 // matches reports whether a package is meant by one of some patterns, such as ./locks and
-// ./cluster/...; none mean all.
+// ./internal/servers/...; none mean all.
 func (p tested) matches(patterns []string) bool {
 	for _, pattern := range patterns {
 		pattern, below := strings.CutSuffix(path.Clean(pattern), "...")

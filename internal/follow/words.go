@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // String says what went on, and how it ended.
@@ -45,7 +45,7 @@ func (c *Course) What() string {
 	case history.Apply:
 		return fmt.Sprintf("takes %d from client %d", e.Value, e.Client)
 	}
-	return e.Kind.String() + " " + words.Token(e.Token)
+	return e.Kind.String() + " " + textfmt.Token(e.Token)
 }
 
 // How says how it ended; empty: there is nothing to say of that.
@@ -80,12 +80,12 @@ func nodes(list []int) string {
 	for i, n := range list {
 		all[i] = fmt.Sprint(n)
 	}
-	return words.Plural(len(all), "node") + " " + words.List(all)
+	return textfmt.Plural(len(all), "node") + " " + textfmt.List(all)
 }
 
 func keyOf(e *history.Event) string {
 	if e.Client == 0 {
-		return "key of " + words.Token(e.Token)
+		return "key of " + textfmt.Token(e.Token)
 	}
-	return fmt.Sprintf("key of client %d (%s)", e.Client, words.Token(e.Token))
+	return fmt.Sprintf("key of client %d (%s)", e.Client, textfmt.Token(e.Token))
 }

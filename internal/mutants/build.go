@@ -92,7 +92,7 @@ type Quarry struct {
 	Budget time.Duration // of time
 	Runs   int           // at most; 0: as many as there is time for
 
-	// Guidance is that of the hunt, as hunt.Guidance has it.
+	// Guidance is that of the hunt, as fuzz.Guidance has it.
 	Guidance string
 
 	// Named are properties of which one has to be found for the hunt to end before

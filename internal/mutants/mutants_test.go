@@ -101,7 +101,7 @@ func functionsIn(t *testing.T, e edit) (names []string) {
 		}
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			names = append(names, path.Dir(e.file)+"."+nameOf(d))
+			names = append(names, path.Base(path.Dir(e.file))+"."+nameOf(d))
 		case *ast.GenDecl:
 			if d.Tok == token.IMPORT {
 				names = append(names, imports)

@@ -13,12 +13,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/goldentest"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
-	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 const historyFile = root + "/docs/history-format.md"
@@ -46,7 +46,7 @@ func TestHistoryPageIsCurrent(t *testing.T) {
 			t.Errorf("the page has no place for %s", name)
 		}
 	}
-	goldentest.File(t, historyFile, made, "A field of a history, a kind of event or a comment is now another.")
+	testkit.GoldenFile(t, historyFile, made, "A field of a history, a kind of event or a comment is now another.")
 }
 
 func historyExample(t *testing.T, page string) string {
@@ -126,7 +126,7 @@ func TestKindsNameTheFieldsThatRunsWrite(t *testing.T) {
 	}
 	b := simulated.Backend()
 	for _, s := range manyScenarios() {
-		e, err := storm.Prepare(b, s)
+		e, err := runner.Prepare(b, s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
-	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 // simulator is the backend that files are checked for.
@@ -18,7 +18,7 @@ var simulator = simulated.Backend()
 // read reads a scenario as the command does.
 func read(text string) (scenarios.Scenario, error) {
 	return scenarios.Read(strings.NewReader(text), ".", func(s scenarios.Scenario) error {
-		_, err := storm.Prepare(simulator, s)
+		_, err := runner.Prepare(simulator, s)
 		return err
 	})
 }
@@ -44,7 +44,7 @@ func TestExampleOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(10) {
-		r, err := storm.Run(t.Context(), simulator, s, seed, nil)
+		r, err := runner.Run(t.Context(), simulator, s, seed, nil)
 		if err != nil || !r.AsExpected() {
 			t.Errorf("seed %d: %v, %v", seed, r.Report.Verdicts(), err)
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
-	"github.com/lockstorm/lockstorm/storm"
 )
 
 // Format is what scenario files are: the types in them, the scenario first.
@@ -154,9 +154,9 @@ func (f *Format) table(field string) *Type {
 	var what map[string]string
 	switch field {
 	case "Kind":
-		names, what = storm.Locks()
+		names, what = runner.Locks()
 	case "Workload":
-		names, what = storm.Workloads()
+		names, what = runner.Workloads()
 	default:
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/goldentest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 const (
@@ -30,7 +30,7 @@ func TestSchemaIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goldentest.File(t, jsonFile, string(made), ofTheTypes)
+	testkit.GoldenFile(t, jsonFile, string(made), ofTheTypes)
 }
 
 // The page has a table for everything that a file can hold; what the kinds of
@@ -45,7 +45,7 @@ func TestPageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goldentest.File(t, pageFile, made, ofTheTypes)
+	testkit.GoldenFile(t, pageFile, made, ofTheTypes)
 	for _, d := range f.Types {
 		if ofFaults := d.Kind != "" || slices.Contains([]string{"group", "heal", "first", "error-name", "eviction-policy", "torn-tail", "guest-clock", "weights"}, d.Name); !ofFaults && !slices.Contains(names, d.Name) {
 			t.Errorf("the page does not say what a %s is", d.Name)

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/cluster/redisserver"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
 // Open starts servers that are gone when the test ends.
 func Open(t testing.TB, o redisserver.Options) *redisserver.Fleet {
 	t.Helper()
-	fleet, err := redisserver.Open(t.Context(), o)
+	fleet, err := redisserver.OpenFleet(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

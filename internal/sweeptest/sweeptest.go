@@ -4,21 +4,21 @@ package sweeptest
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/storm"
-	"github.com/lockstorm/lockstorm/storm/simulated"
-	"github.com/lockstorm/lockstorm/sweep"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/sweep"
 )
 
 // Measure makes so many runs of the point with the index i, in the simulator. Points share
 // no seeds: what is drawn alike at all of them would make all of them wrong at once.
-func Measure(t *testing.T, s sweep.Sweep, i, runs int) storm.Tally {
+func Measure(t *testing.T, s sweep.Sweep, i, runs int) runner.Tally {
 	t.Helper()
 	p := s.Points[i]
-	e, err := storm.Prepare(simulated.Backend(), p.Scenario)
+	e, err := runner.Prepare(simulated.Backend(), p.Scenario)
 	if err != nil {
 		t.Fatalf("%s: %v", p.Scenario.Name, err)
 	}
-	tally, err := storm.Batch{Experiment: e, First: uint64(1 + i*runs), Runs: runs}.Run(t.Context())
+	tally, err := runner.Batch{Experiment: e, First: uint64(1 + i*runs), Runs: runs}.Run(t.Context())
 	if err != nil {
 		t.Fatalf("%s: %v", p.Scenario.Name, err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/lockstorm/lockstorm/internal/words"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Output is a stream of the program: what it prints, or what it says of problems. A line
@@ -127,12 +127,12 @@ func fit(text string, width int) string {
 	for l := range strings.Lines(text) {
 		line := strings.TrimSuffix(l, "\n")
 		plain := strings.TrimLeft(line, " ")
-		if ansi.StringWidth(line) <= width || words.IsCommand(plain) {
+		if ansi.StringWidth(line) <= width || textfmt.IsCommand(plain) {
 			b.WriteString(l)
 			continue
 		}
 		indent := strings.Repeat(" ", min(len(line)-len(plain), width/2))
-		for i, part := range words.LinesOf(plain, width-len(indent)-hanging, ansi.StringWidth) {
+		for i, part := range textfmt.LinesOf(plain, width-len(indent)-hanging, ansi.StringWidth) {
 			b.WriteString(indent)
 			if i > 0 {
 				b.WriteString(strings.Repeat(" ", hanging))

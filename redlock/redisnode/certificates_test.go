@@ -6,13 +6,13 @@ import (
 	"os"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/tlstest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // Options that another process was told speak TLS by the same certificates.
 func TestCertificatesCanBeTold(t *testing.T) {
-	authority := tlstest.NewAuthority(t)
+	authority := testkit.NewAuthority(t)
 	read := func(name string) []byte {
 		text, err := os.ReadFile(authority.File(name))
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/wire"
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )

@@ -13,8 +13,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )

@@ -14,8 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -37,7 +37,7 @@ func newBench(t *testing.T, nodes int, o redisnode.Options) *bench {
 
 func newBenchOf(t *testing.T, servers redisserver.Options, o redisnode.Options) *bench {
 	t.Helper()
-	fleet, err := redisserver.Open(t.Context(), servers)
+	fleet, err := redisserver.OpenFleet(t.Context(), servers)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/cluster/redisserver"
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -106,7 +106,7 @@ func anys(words []string) (all []any) {
 
 // What it costs to ask for the run, on one connection at a time.
 func BenchmarkSet(b *testing.B) {
-	fleet, err := redisserver.Open(context.Background(), redisserver.Options{Nodes: 1})
+	fleet, err := redisserver.OpenFleet(context.Background(), redisserver.Options{Nodes: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,10 +13,10 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redlockotel"
-	"github.com/lockstorm/lockstorm/sim"
 )
 
 // The trace of one grant over five nodes, of which node 5 is dead and node 4 answers 20 ms

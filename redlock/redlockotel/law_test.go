@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
-	"github.com/lockstorm/lockstorm/sim"
 )
 
 // storms draws a plan of faults of every kind that the simulator has.

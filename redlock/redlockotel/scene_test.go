@@ -18,10 +18,10 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redlockotel"
-	"github.com/lockstorm/lockstorm/sim"
 )
 
 const ms = time.Millisecond

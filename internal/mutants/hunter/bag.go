@@ -6,28 +6,27 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/hunt/score"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/mutants"
 )
 
 // bag is what has been found so far.
 type bag struct {
-	hunt.Bag
+	fuzz.Results
 	began time.Time
 	finds []mutants.Find
 }
 
 // take looks at one more run, and reports whether it is the first to break one of some
 // properties.
-func (b *bag) take(s hunt.Shot, named []checker.Property) (found bool, err error) {
+func (b *bag) take(s fuzz.Run, named []checker.Property) (found bool, err error) {
 	for _, p := range b.Add(s) {
 		done, err := json.Marshal(s.Result.Done())
 		if err != nil {
 			return false, err
 		}
 		b.finds = append(b.finds, mutants.Find{
-			Find: score.Find{
+			Find: fuzz.Find{
 				Property: p, Run: s.Number, Seconds: time.Since(b.began).Seconds(),
 				Story: s.Result.Report.Finding(p).Story(),
 			},

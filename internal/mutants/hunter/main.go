@@ -13,11 +13,10 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/lockstorm/lockstorm/hunt"
-	"github.com/lockstorm/lockstorm/hunt/assume"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/mutants"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/storm/simulated"
 )
 
 // gcPercent lets the collector run as seldom as it does in the command.
@@ -53,16 +52,16 @@ func sent(order io.Reader) (mutants.Report, error) {
 // hunted is what is found until it is one of the named properties, the runs have been
 // made or ctx ends.
 func hunted(ctx context.Context, q mutants.Quarry) (mutants.Report, error) {
-	ground, err := hunt.OfLock(q.Lock)
+	ground, err := fuzz.SpaceOfLock(q.Lock)
 	if err != nil {
 		return mutants.Report{}, err
 	}
 	b := bag{began: time.Now(), finds: []mutants.Find{}}
 	var failed error
-	err = hunt.Hunt{
-		Backend: simulated.Backend(), Ground: ground, Terms: assume.Promised,
-		Faults: usual, Most: most, Seed: q.Seed, Guidance: hunt.Guidance(q.Guidance),
-		Each: func(s hunt.Shot) bool {
+	err = fuzz.Hunt{
+		Backend: simulated.Backend(), Ground: ground, Terms: fuzz.PromisedTerms,
+		Faults: usual, Most: most, Seed: q.Seed, Guidance: fuzz.Guidance(q.Guidance),
+		Each: func(s fuzz.Run) bool {
 			found, err := b.take(s, q.Named)
 			failed = err
 			return err == nil && !found && s.Number != q.Runs

@@ -1,0 +1,204 @@
+package cases
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Version is the version of the form of the files that this package writes and reads.
+const Version = 1
+
+// form is what a file holds, in its order.
+type form struct {
+	Version  int                `yaml:"version"`
+	Replay   string             `yaml:"replay"`
+	Property checker.Property   `yaml:"property"`
+	Shows    checker.Verdict    `yaml:"shows"`
+	Story    string             `yaml:"story,omitempty"`
+	Notes    string             `yaml:"notes,omitempty"`
+	Scenario scenarios.Scenario `yaml:"scenario"`
+}
+
+// maxText is more than a case may be long; what is longer is refused when it is read.
+const maxText = 33 << 20
+
+// Load reads the case in a file. An error names the file and, where it is known, the
+// line.
+func Load(path string) (Case, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Case{}, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, maxText))
+	if err != nil {
+		return Case{}, err
+	}
+	c, err := Parse(text)
+	if err != nil {
+		return Case{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// Parse is [Load] of a text that has no name.
+func Parse(text []byte) (Case, error) {
+	if err := recognise(text); err != nil {
+		return Case{}, err
+	}
+	if !ended(text) {
+		return Case{}, fmt.Errorf("the last line is not %q: the file is cut off, or no case", strings.TrimSpace(tail))
+	}
+	var f form
+	if err := scenarios.Decode(text, "case", &f); err != nil {
+		return Case{}, err
+	}
+	c, err := f.complete()
+	if err != nil {
+		return Case{}, scenarios.Locate(text, err)
+	}
+	return c, nil
+}
+
+// recognise says what a text is that is something else than a case of this version,
+// where that can be told: what its fields are would be of no help then.
+func recognise(text []byte) error {
+	if at := notText(text); at >= 0 {
+		return fmt.Errorf("line %d: this is no text, so it is no case", 1+bytes.Count(text[:at], []byte("\n")))
+	}
+	if bytes.HasPrefix(text, []byte(`{"format":"lockstorm-history"`)) {
+		return errors.New("line 1: a history, and not a case: lockstorm check judges it")
+	}
+	var top map[string]yaml.Node
+	if yaml.Unmarshal(text, &top) != nil {
+		return nil // to be told with its line
+	}
+	has := func(name string) bool { _, has := top[name]; return has }
+	version := top["version"]
+	switch {
+	case has("trace_hash"):
+		return errors.New("line 1: what a directory of a run holds, and not a case: lockstorm replay repeats it by the name of the directory")
+	case has("lock") && !has("scenario"):
+		return errors.New("line 1: a scenario, and not a case: lockstorm run runs it")
+	case len(top) > 0 && !has("version"):
+		return fmt.Errorf("line 1: there is no version, so it is no case: want version: %d", Version)
+	case has("version") && version.ShortTag() == "!!int" && version.Value != fmt.Sprint(Version):
+		return fmt.Errorf("line %d: version %s of a case; this program reads version %d", version.Line, version.Value, Version)
+	}
+	return nil
+}
+
+// ended reports whether a text that says something has the end of a case: much of what is
+// cut off is a smaller case otherwise, with fewer faults, and would be run as if that had
+// been kept.
+func ended(text []byte) bool {
+	text = bytes.TrimRight(text, " \t\r\n")
+	return len(text) == 0 || bytes.HasSuffix(text, []byte("\n"+strings.TrimSpace(tail)))
+}
+
+// notText returns where a text has a byte that no text has, or -1.
+func notText(text []byte) int {
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 || r == 0 {
+			return at
+		}
+		at += size
+	}
+	return -1
+}
+
+// complete checks what depends on more than one field.
+func (f form) complete() (Case, error) {
+	c := Case{Property: f.Property, Shows: f.Shows, Story: f.Story, Notes: f.Notes, Scenario: f.Scenario}
+	for _, required := range []struct {
+		name    string
+		missing bool
+	}{
+		{"replay", f.Replay == ""}, {"property", f.Property == ""}, {"shows", f.Shows == 0}, {"scenario", f.Scenario.Name == "" && f.Scenario.Clients == nil},
+	} {
+		if required.missing {
+			return c, fmt.Errorf("there is no %s", required.name)
+		}
+	}
+	if err := c.Scenario.Validate(); err != nil {
+		return c, nemesis.InField("scenario", err)
+	}
+	r, err := runner.ParseReplay(f.Replay)
+	switch {
+	case err != nil:
+		return c, wrong("replay", "%w", err)
+	case r.Scenario != c.Scenario.Name:
+		return c, wrong("replay", "it is of the scenario %q, and that of the case is %q", r.Scenario, c.Scenario.Name)
+	case r.Generator != nil:
+		return c, wrong("replay", "it draws faults, and the plan of a case is all that happens")
+	}
+	c.Seed, c.Trace = r.Seed, r.Trace
+	return c, c.check()
+}
+
+// check says what cannot be written, nor read.
+func (c Case) check() error {
+	switch {
+	case c.Shows != checker.Violated && c.Shows != checker.Holds:
+		return wrong("shows", "%v: want %v or %v", c.Shows, checker.Violated, checker.Holds)
+	case c.Scenario.Generate != nil:
+		return wrong("scenario.generate", "the plan of a case is all that happens: nothing is drawn beside it")
+	case c.Scenario.Expect != nil:
+		return wrong("scenario.expect", "what is expected of a case is what it shows: take this out")
+	}
+	return nil
+}
+
+func wrong(path, format string, args ...any) error {
+	return &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
+}
+
+// head stands above every case that is written.
+const head = "# A run that was kept. To run it again: lockstorm replay FILE [--trace]\n"
+
+// tail stands below it: YAML's mark for the end of a document.
+const tail = "...\n"
+
+// Write writes the case as [Load] reads it.
+func (c Case) Write(to io.Writer) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	b.WriteString(fmt.Sprintf("version: %d\nreplay: %s\nproperty: %s\nshows: %s\n", Version, c.Replay(), c.Property, c.Shows))
+	for _, t := range []struct{ name, text string }{{"story", c.Story}, {"notes", c.Notes}} {
+		if t.text == "" {
+			continue
+		}
+		text, err := wrapped(t.name, t.text)
+		if err != nil {
+			return err
+		}
+		b.WriteString(text)
+	}
+	b.WriteString("scenario:\n")
+	var scenario strings.Builder
+	if err := c.Scenario.Print(&scenario); err != nil {
+		return err
+	}
+	for l := range strings.Lines(scenario.String()) {
+		b.WriteString("  " + l)
+	}
+	b.WriteString(tail)
+	_, err := io.WriteString(to, b.String())
+	return err
+}

@@ -1,0 +1,99 @@
+package cases
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"go/token"
+	"io"
+	"strings"
+	"text/template"
+	"unicode"
+
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// GoPackage is the package that [Case.GoTest] writes a test of.
+const GoPackage = "lockstorm_test"
+
+// GoTest writes a file with a Go test of the case, to be pasted into a module that has
+// Lockstorm among what it requires. The test holds the case, and fails unless the
+// property holds: as long as the lock is broken it is red.
+func (c Case) GoTest(to io.Writer) error { return c.GoTestIn(to, GoPackage) }
+
+// GoTestIn is [Case.GoTest] for a package of another name.
+func (c Case) GoTestIn(to io.Writer, pkg string) error {
+	if !token.IsIdentifier(pkg) {
+		return fmt.Errorf("%q is no name of a Go package", pkg)
+	}
+	var file, source bytes.Buffer
+	if err := c.Write(&file); err != nil {
+		return err
+	}
+	err := goTest.Execute(&source, map[string]string{
+		"Package": pkg,
+		"Name":    exported(c.Property.Title()) + "Of" + exported(c.Scenario.Name),
+		"Title":   c.Property.Title(),
+		"Story":   comment(c.Story),
+		"File":    raw(file.String()),
+	})
+	if err != nil {
+		return err
+	}
+	text, err := format.Source(source.Bytes())
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(text)
+	return err
+}
+
+// exported makes a part of a Go name of words, as in "LeaseExclusion".
+func exported(text string) string {
+	var b strings.Builder
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		b.WriteString(strings.ToUpper(w[:1]) + w[1:])
+	}
+	return b.String()
+}
+
+// comment puts a text behind the marks of a comment.
+func comment(text string) string {
+	all := textfmt.Lines(strings.Join(strings.Fields(text), " "), width)
+	return "//\t" + strings.Join(all, "\n//\t")
+}
+
+// raw writes a text as a Go string that can be read.
+func raw(text string) string { return "`" + strings.ReplaceAll(text, "`", "` + \"`\" + `") + "`" }
+
+var goTest = template.Must(template.New("").Parse(`package {{.Package}}
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cases"
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// Test{{.Name}} repeats a run in the simulator and wants
+// {{.Title}} to hold in it. When it was kept, this was told:
+//
+{{.Story}}
+//
+// lockstorm replay --trace of a file with the case below shows it step by step.
+func Test{{.Name}}(t *testing.T) {
+	c, err := cases.Parse([]byte(kept{{.Name}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := c.Simulate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := report.Finding(c.Property); f.Verdict != checker.Holds {
+		t.Errorf("%s is %v: %s", c.Property.Title(), f.Verdict, f.Story())
+	}
+}
+
+const kept{{.Name}} = {{.File}}
+`))

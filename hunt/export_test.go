@@ -1,4 +1,0 @@
-package hunt
-
-// Plan draws what goes wrong in a scenario.
-var Plan = Hunt{}.plan

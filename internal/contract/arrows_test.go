@@ -1,0 +1,344 @@
+package contract
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/lockstorm/lockstorm"
+
+const root = "../.."
+
+// rule says what the packages below a folder may import of the project.
+type rule struct {
+	folder string
+	may    []string // folders, relative to the module; their parents are not included
+	why    string
+}
+
+// rules lists every folder that holds packages. The first whose folder fits
+// counts.
+var rules = []rule{
+	{"env", nil, "env is what a lock may ask of any world"},
+	{"history", nil, "a history outlives the program that wrote it"},
+	{"guard", nil, "the guarded resource is the same state machine in every world"},
+	{"model", nil, "a specification shares no code with the program that it specifies"},
+	{"nemesis", []string{"env", "guard"}, "a plan is data for any backend"},
+	{"redlock/redisnode", []string{"env"}, "a node client carries requests and knows no lock"},
+	{"redlock/redlockotel", []string{"env", "redlock"}, "telemetry observes the lock from outside"},
+	{"redlock", []string{"env"}, "the simulated lock is the one that production uses"},
+	{"checker", []string{"history", "model", "internal/textfmt"}, "the checker sees nothing but the history"},
+	{"scenarios", []string{"internal/textfmt", "env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
+	{"results", []string{"internal/files", "history", "checker", "internal/counterexample", "scenarios", "internal/runner"}, "stored runs know no backend"},
+	{"cases", []string{"internal/textfmt", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/runner/simulated"}, "a case is a file, whoever found it"},
+	{"locktest", []string{"internal/files", "internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/servers/live", "internal/servers/memory", "internal/servers/process", "results", "internal/fuzz"}, "it connects a lock of the user's to a backend, and imports no lock and no Redis client"},
+	{"docs", nil, "pages that the command prints"},
+	{"bench", []string{"*"}, "it measures from outside, in a module of its own; nothing imports it"},
+	{"cmd", []string{"*"}, "the command connects everything"},
+
+	{"internal/rivals", []string{"env"}, "the simulated lock is the one that runs on real servers"},
+	{"internal/world", []string{"env", "nemesis", "history"}, "what the worlds share knows none of them"},
+	{"internal/sim", []string{"env", "nemesis", "history", "guard", "internal/world"}, "a world knows no lock"},
+	{"internal/servers", []string{"env", "nemesis", "history", "guard", "internal/world", "redlock/redisnode", "internal/servers"}, "a world knows no lock; redisnode only carries its requests"},
+	{"internal/runner/simulated", []string{"nemesis", "internal/sim", "internal/runner"}, "it connects the simulator to the runner"},
+	{"internal/runner", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "internal/rivals"}, "the runner sees worlds only through the interface that it defines"},
+	{"internal/jepsen", []string{"model", "checker", "internal/page"}, "histories of Jepsen need specifications and verdicts, and nothing else of ours"},
+	{"internal/counterexample", []string{"history", "model", "checker", "internal/follow", "internal/page", "internal/textfmt"}, "a picture shows a finding in a history, whoever recorded it"},
+	{"internal/trace", []string{"env", "history", "checker", "internal/runner", "internal/textfmt"}, "a trace prints a run, whatever lock or world it was"},
+	{"internal/fuzz/shrink", []string{"internal/textfmt", "env", "guard", "nemesis", "checker", "scenarios", "internal/runner", "internal/fuzz"}, "shrinking runs scenarios again, on any world"},
+	{"internal/fuzz", []string{"internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner"}, "a hunt knows worlds only through the runner"},
+	{"internal/sweep/plots", []string{"internal/files", "internal/sweep"}, "a picture shows points, whoever measured them"},
+	{"internal/sweep/restart", []string{"env", "nemesis", "checker", "scenarios", "internal/sweep"}, "a sweep is data"},
+	{"internal/sweep/drift", []string{"env", "nemesis", "checker", "scenarios", "internal/sweep"}, "a sweep is data"},
+	{"internal/sweep", []string{"internal/files", "internal/textfmt", "nemesis", "checker", "scenarios", "internal/runner"}, "a campaign knows worlds only through the runner"},
+	{"internal/tune", []string{"internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner"}, "advice rests on formulas and runs, and knows worlds only through the runner"},
+	{"internal/report/document", []string{"internal/textfmt"}, "a page knows how things look, and nothing of what they are about"},
+	{"internal/report/sequence", []string{"env", "history", "checker", "internal/trace", "internal/report/document", "internal/textfmt"}, "a diagram shows a run, whoever ran it"},
+	{"internal/report/timeline", []string{"env", "nemesis", "history", "internal/world", "checker", "scenarios", "internal/follow", "internal/textfmt", "internal/report/document"}, "a timeline is drawn from history, findings and plan; world says what a fault does to clocks"},
+	{"internal/report/ci", []string{"internal/files", "internal/textfmt", "internal/runner"}, "a CI report knows nothing of what was checked"},
+	{"internal/report", []string{"internal/packed", "internal/textfmt", "history", "checker", "scenarios", "internal/runner", "internal/runner/simulated", "results", "cases", "internal/jepsen", "internal/sweep", "internal/sweep/plots", "internal/sweep/restart", "internal/sweep/drift", "internal/tune", "internal/trace", "internal/report/document", "internal/report/timeline", "internal/report/sequence"}, "a page shows what is stored; it repeats only runs that repeat exactly"},
+	{"internal/textfmt", nil, "text formatting knows nothing of the things it prints"},
+	{"internal/terminal", []string{"internal/textfmt"}, "a terminal shows whatever it is given"},
+	{"internal/follow", []string{"history", "internal/textfmt"}, "operations are paired by their events alone"},
+	{"internal/files", nil, "files are written atomically, whatever their content"},
+	{"internal/page", nil, "the page knows porcupine and nothing of the operations"},
+	{"internal/packed", nil, "compressed input is read, whatever its content"},
+	{"internal/flake", []string{"internal/files", "internal/textfmt", "internal/runner"}, "it runs any package's tests, and takes the interval of a rate from the runner"},
+	{"internal/mutants/hunter", []string{"nemesis", "checker", "internal/runner/simulated", "internal/fuzz", "internal/mutants"}, "it is built anew for each defect, and knows none"},
+	{"internal/mutants", []string{"internal/files", "checker", "internal/fuzz"}, "a separate program, built with the defect, tells whether it was found"},
+	{"internal", []string{"*"}, "tests of the whole"},
+}
+
+// source is one Go file that is not a test.
+type source struct {
+	folder string // relative to the module
+	name   string
+	file   *ast.File
+	fset   *token.FileSet
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	err := filepath.WalkDir(root, func(p string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && p != root) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, p, nil, 0)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{folder: filepath.ToSlash(filepath.Dir(rel)), name: filepath.ToSlash(rel), file: f, fset: fset})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 50 {
+		t.Fatalf("only %d files found: this test looks in the wrong place", len(all))
+	}
+	return all
+}
+
+func (s source) imports() []string {
+	var list []string
+	for _, i := range s.file.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		list = append(list, p)
+	}
+	return list
+}
+
+func (s source) at(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", s.name, s.fset.Position(n.Pos()).Line)
+}
+
+func within(folder, parent string) bool {
+	return parent == "" || folder == parent || strings.HasPrefix(folder, parent+"/")
+}
+
+func TestArrows(t *testing.T) {
+	for _, s := range sources(t) {
+		i := slices.IndexFunc(rules, func(r rule) bool { return within(s.folder, r.folder) })
+		if i < 0 {
+			t.Errorf("%s: no rule says what the packages in %s may import; add one", s.name, s.folder)
+			continue
+		}
+		r := rules[i]
+		for _, imported := range s.imports() {
+			folder, ours := strings.CutPrefix(imported, module+"/")
+			if !ours || folder == s.folder || slices.Contains(r.may, "*") {
+				continue
+			}
+			allowed := slices.Contains(r.may, folder) ||
+				r.folder == "internal/servers" && within(folder, "internal/servers")
+			if !allowed {
+				t.Errorf("%s imports %s: %s may import only %v, because %s", s.name, folder, r.folder, r.may, r.why)
+			}
+		}
+	}
+}
+
+// ban is an import from outside that some folders must do without.
+type ban struct {
+	folders []string
+	imports []string // a trailing slash means everything below
+	except  []string // files
+	why     string
+}
+
+var bans = []ban{
+	{
+		folders: []string{"redlock", "internal/rivals"},
+		imports: []string{"math/rand", "math/rand/v2", "crypto/rand", "net", "os"},
+		except:  []string{"redlock/redisnode/"},
+		why:     "time and randomness come through env, or the lock cannot be simulated",
+	},
+	{
+		folders: []string{"internal/sim", "internal/world"},
+		imports: []string{"net", "os", "sync", "crypto/rand"},
+		why:     "a simulated world is one thread and follows from its seed",
+	},
+	{
+		folders: []string{"env", "redlock", "history", "guard", "model", "checker", "nemesis", "scenarios", "results", "cmd", "internal/rivals", "internal/counterexample", "internal/jepsen", "internal/world", "internal/sim", "internal/servers", "internal/runner", "internal/fuzz", "internal/trace", "internal/report"},
+		imports: []string{"testing"},
+		why:     "what a command line must be able to call does not need a test",
+	},
+	{
+		folders: []string{"env"},
+		imports: []string{"github.com/", "golang.org/", "go.yaml.in/", "pgregory.net/"},
+		why:     "env is imported by every lock and brings nothing with it",
+	},
+	{
+		folders: []string{"redlock", "internal/rivals"},
+		imports: []string{"github.com/redis/"},
+		except:  []string{"redlock/redisnode/"},
+		why:     "the lock knows no Redis client",
+	},
+	{
+		folders: []string{"locktest"},
+		imports: []string{"github.com/redis/"},
+		why:     "which client a lock of the user's has is the user's affair",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"go.opentelemetry.io/"},
+		except:  []string{"redlock/redlockotel/"},
+		why:     "who does not look at traces brings none of it into a program",
+	},
+	{
+		folders: []string{"redlock/redlockotel"},
+		imports: []string{"go.opentelemetry.io/otel/sdk/"},
+		why:     "where spans and measurements go is for the program to say",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"github.com/testcontainers/", "github.com/moby/"},
+		except:  []string{"internal/servers/container/"},
+		why:     "an engine of containers is one backend's affair",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"github.com/alicebob/miniredis/"},
+		except:  []string{"internal/servers/memory/"},
+		why:     "a Redis in memory is one backend's affair",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"github.com/chromedp/"},
+		except:  []string{"internal/browsertest/"},
+		why:     "only tests drive a browser",
+	},
+}
+
+func TestBannedImports(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, b := range bans {
+			if !slices.ContainsFunc(b.folders, func(f string) bool { return within(s.folder, f) }) ||
+				slices.ContainsFunc(b.except, func(e string) bool { return strings.HasPrefix(s.name, e) }) {
+				continue
+			}
+			for _, imported := range s.imports() {
+				for _, banned := range b.imports {
+					if imported == banned || strings.HasSuffix(banned, "/") && strings.HasPrefix(imported, banned) {
+						t.Errorf("%s imports %s: %s", s.name, imported, b.why)
+					}
+				}
+			}
+		}
+	}
+}
+
+// waiting lists the folders and files in which nothing may wait but through
+// env, and spawning those in which no goroutine may start.
+var waiting = []string{"redlock", "internal/rivals", "internal/runner/workloads.go", "internal/runner/sections.go", "internal/runner/recorder.go", "internal/runner/redlock.go", "internal/runner/onekeylocks.go", "internal/runner/storelocks.go", "internal/world", "internal/sim"}
+
+const waitingWhy = "whatever waits, waits through env, or it cannot run in the simulator"
+
+// timers are the functions of the standard library that wait or read a clock.
+var timers = map[string][]string{
+	"time":    {"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"},
+	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause", "AfterFunc"},
+	"sync":    {"WaitGroup", "Cond", "NewCond"},
+}
+
+func TestWaitingThroughEnv(t *testing.T) {
+	for _, s := range sources(t) {
+		if strings.HasPrefix(s.name, "redlock/redisnode/") ||
+			!slices.ContainsFunc(waiting, func(w string) bool { return within(s.folder, w) || s.name == w }) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if what := waitingCode(n); what != "" {
+				t.Errorf("%s: %s: %s", s.at(n), what, waitingWhy)
+			}
+			return true
+		})
+	}
+}
+
+func waitingCode(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return "a go statement"
+	case *ast.SelectStmt:
+		return "a select"
+	case *ast.ChanType:
+		return "a channel"
+	case *ast.SendStmt:
+		return "a send to a channel"
+	case *ast.UnaryExpr:
+		if n.Op == token.ARROW {
+			return "a receive from a channel"
+		}
+	case *ast.SelectorExpr:
+		if pkg, ok := n.X.(*ast.Ident); ok && slices.Contains(timers[pkg.Name], n.Sel.Name) {
+			return path.Base(pkg.Name) + "." + n.Sel.Name
+		}
+	}
+	return ""
+}
+
+// The clock of the machine is read in one place below the locks.
+func TestOneClock(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.folder != "env" || s.name == "env/system.go" || strings.HasPrefix(s.name, "env/clock_") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if what := waitingCode(n); what != "" {
+				t.Errorf("%s: %s: the machine's clock and goroutines stand in env/system.go", s.at(n), what)
+			}
+			return true
+		})
+	}
+}
+
+// A rule about a folder or a file that is there no more bans nothing: it has to follow
+// what was renamed.
+func TestEveryRuleIsAboutSomething(t *testing.T) {
+	all := sources(t)
+	is := func(what, name string) {
+		if !slices.ContainsFunc(all, func(s source) bool {
+			return within(s.folder, name) || s.name == name || strings.HasPrefix(s.name, name)
+		}) {
+			t.Errorf("%s is about %s, and there is no such folder or file", what, name)
+		}
+	}
+	for _, r := range rules {
+		is("a rule on arrows", r.folder)
+		for _, name := range r.may {
+			if name != "*" {
+				is("what "+r.folder+" may import", name)
+			}
+		}
+	}
+	for _, b := range bans {
+		for _, name := range append(slices.Clone(b.folders), b.except...) {
+			is("a ban", name)
+		}
+	}
+	for _, name := range waiting {
+		is("the rule on waiting", name)
+	}
+}

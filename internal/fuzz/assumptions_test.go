@@ -1,0 +1,214 @@
+package fuzz_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// calm is a scenario in which nothing goes wrong.
+func calm(t *testing.T) scenarios.Scenario {
+	t.Helper()
+	s, err := scenarios.Find("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Plan = nil
+	return s
+}
+
+// planned is a scenario with a plan, and other changes, in YAML.
+func planned(t *testing.T, text string) scenarios.Scenario {
+	t.Helper()
+	s := calm(t)
+	if err := yaml.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return s
+}
+
+func assumed(t *testing.T, text string) fuzz.Assumptions {
+	t.Helper()
+	terms, err := load(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return terms(scenarios.Scenario{})[checker.Lease]
+}
+
+// Each assumption rules out what it speaks of, and just that. What is ruled out is
+// named after its fault.
+func TestEachAssumptionRulesOut(t *testing.T) {
+	const (
+		drift = "clock_rate_ppm: 1000"
+		delay = "restart_delay: 1s"
+	)
+	for _, c := range []struct {
+		assumed, scenario string
+		outside           string // empty: the scenario is inside
+	}{
+		{"{}", "plan: [{evict: {node: 1}}]", ""},
+		{"without: [crash, evict]", "plan: [{shutdown: {node: 1}}, {evict: {node: 1}}]", "plan[1]: evict is assumed not to happen"},
+		{"no_pauses: true", "plan: [{node-pause: {node: 1}}, {pause: {client: 1}}]", "plan[1]: no client is assumed to stand still, as by pause"},
+		{"no_pauses: true", "plan: [{suspend: {client: 1}}]", "plan[0]: no client"},
+		{"no_pauses: true", "plan: [{snapshot: {client: 1}}]", "plan[0]: no client"},
+
+		{"faults_end: true", "plan: [{crash: {node: 1}}, {kill: {client: 1}}, {partition: {nodes: [2]}}, {loss: {percent: 9}, end: {after: 1s}}, {clock-jump: {node: 1, by: 1s}}]", ""},
+		{"faults_end: true", "plan: [{loss: {percent: 9}}]", "plan[0]: faults are assumed to end, and this loss may last for ever"},
+		{"faults_end: true", "plan: [{clock-freeze: {node: 1}, end: {client: 1, step: granted}}]", "plan[0]: faults are assumed to end, and this clock-freeze may last for ever"},
+		{"faults_end: true", "plan: [{partition: {way: replies}}]", "plan[0]: faults are assumed to end, and replies may be cut off for ever while what goes the other way arrives"},
+		{"faults_end: true", "plan: [{partition: {clients: [1], nodes: [2]}, end: {after: 1s}}, {partition: {clients: [1]}, start: {at: 2s}}]", ""},
+		{"faults_end: true", "plan: [{partition: {clients: [1], nodes: [2]}}]", "plan[0]: faults are assumed to end, and a client may be cut off for ever from nodes that another reaches"},
+		{"faults_end: true", "plan: [{split: {groups: [{clients: [1, 2], nodes: [1, 2, 3]}, {nodes: [4, 5]}]}}]", ""},
+		{"faults_end: true", "plan: [{split: {groups: [{clients: [1], nodes: [1, 2, 3]}, {clients: [2], nodes: [4, 5]}]}}]", "plan[0]: faults are assumed to end, and a client"},
+
+		{delay, "plan: [{crash: {node: 3}, end: {after: 1s}}]", ""},
+		{delay, "plan: [{crash: {node: 3}, end: {after: 999ms}}]", "plan[0]: node 3 can be back after 999ms without something that it had acknowledged, and is assumed to stay away for 1s"},
+		{delay, "plan: [{crash: {node: 3}, start: {at: 2s}, end: {at: 2999ms}}]", "plan[0]: node 3 can be back after 999ms"},
+		{delay, "plan: [{crash: {node: 3}, start: {at: 2s}, end: {at: 3s}}]", ""},
+		{delay, "plan: [{crash: {node: 3}}]", ""},
+		{delay, "plan: [{crash: {node: 3}, end: {client: 1, step: granted, plus: 20s}}]", "plan[0]: node 3 can be back after 0s"},
+		{delay, "plan: [{crash: {node: 3}, start: {client: 1, step: granted}, end: {at: 50s}}]", "plan[0]: node 3 can be back after 0s"},
+		{delay, "{persistence: aof-everysec, plan: [{crash: {node: 3}, end: {after: 0s}}, {shutdown: {node: 3}, start: {at: 1s}, end: {after: 0s}}]}", ""},
+		{delay, "{persistence: aof-everysec, plan: [{power-loss: {node: 3}, end: {after: 0s}}]}", "plan[0]: node 3"},
+		{delay, "{persistence: aof-always, plan: [{power-loss: {node: 3}, end: {after: 0s}}]}", ""},
+		{delay, "{persistence: aof-always, plan: [{old-snapshot: {node: 3, age: 1s}, end: {after: 0s}}]}", "plan[0]: node 3"},
+		{delay, "{persistence: aof-everysec, plan: [{power-loss: {node: 3, torn_tail: refuse}}]}", ""},
+		{delay, "{persistence: aof-always, plan: [{power-loss: {node: 3, torn_tail: load}, end: {after: 0s}}]}", ""},
+		{delay, "plan: [{vm-restore: {node: 3, age: 1s}, end: {after: 1s}}]", ""},
+		{delay, "plan: [{vm-restore: {node: 3, age: 1s}, end: {after: 0s}}]", "plan[0]: node 3 can be back after 0s without something that it had acknowledged"},
+		{"node_clock_step: 1s", "plan: [{vm-restore: {node: 1, age: 1s}, end: {after: 1s}}]", ""},
+		{"node_clock_step: 1s", "plan: [{vm-restore: {node: 1, age: 600ms, clock: restored}, end: {after: 400ms}}]", ""},
+		{"node_clock_step: 1s", "plan: [{vm-restore: {node: 1, age: 600ms, clock: restored}, end: {after: 401ms}}]", "plan[0]: with it steps can take the wall clock of node 1 1.001s away"},
+		{"away: 0", "{replication: {max: 1s}, plan: [{split-brain: {node: 3}}]}", "plan[0]: with it nodes [3] can be away at a time"},
+		{"without: [split-brain]", "{replication: {max: 1s}, plan: [{split-brain: {node: 3}}]}", "plan[0]: split-brain is assumed not to happen"},
+		{delay, "{persistence: aof-always, replication: {max: 1s}, plan: [{failover: {node: 3}, end: {after: 0s}}]}", "plan[0]: node 3"},
+		{delay, "plan: [{shutdown: {node: 3}, end: {after: 0s}}]", "plan[0]: node 3"},
+		{delay, "plan: [{crash: {node: 3, restart_delay: 1s}}]", ""},
+		{delay, "plan: [{crash: {node: 3, restart_delay: 999ms}}]", "plan[0]: node 3 can be back after 999ms"},
+		{delay, "plan: [{crash: {node: 3, restart_delay: 1s}}, {clock-rate: {node: 3, ppm: -9}}, {clock-jump: {node: 2, by: 1s}}]", ""},
+		{delay, "plan: [{crash: {node: 3, restart_delay: 1s}}, {clock-rate: {node: 3, ppm: 250000}}]", "plan[0]: node 3 can be back after 800ms"},
+		{delay, "plan: [{crash: {node: 3, restart_delay: 1s}}, {clock-jump: {node: 3, by: 250ms}, start: {at: 9s}}]", "plan[0]: node 3 can be back after 750ms"},
+		{"nothing_forgotten: true", "plan: [{crash: {node: 3}, end: {after: 1h}}]", "plan[0]: node 3 comes back without something that it had acknowledged, and is assumed to forget nothing"},
+		{"nothing_forgotten: true", "plan: [{crash: {node: 3}}]", ""},
+
+		{drift, "plan: [{clock-rate: {node: 1, ppm: 1000}}, {clock-rate: {client: 1, ppm: -1000}}]", ""},
+		{drift, "plan: [{clock-rate: {node: 1, ppm: 1001}}]", "plan[0]: with it the clocks of node 1 can be wrong by 1001 ppm, and are assumed to run within 1000"},
+		{drift, "plan: [{clock-rate: {node: 1, ppm: 600}, end: {at: 1s}}, {clock-slew: {node: 1, by: 1ms, ppm: 500}, start: {at: 2s}}]", "plan[1]: with it the clocks of node 1 can be wrong by 1100 ppm"},
+		{drift, "plan: [{clock-rate: {node: 1, ppm: 600}, end: {at: 1s}}, {clock-slew: {node: 1, by: -1ms, ppm: 500}, start: {at: 2s}}]", ""},
+		{drift, "plan: [{clock-rate: {node: 1, ppm: -600, heal: slew}, end: {at: 1s}}, {clock-rate: {node: 1, ppm: 501}, start: {at: 9s}}]", "plan[1]: with it the clocks of node 1 can be wrong by 1001 ppm"},
+		{drift, "plan: [{clock-jump: {client: 1, by: -1s, heal: slew, heal_ppm: 1001}, end: {at: 1s}}]", "plan[0]: with it the clocks of client 1 can be wrong by 1001 ppm"},
+		{drift, "plan: [{clock-jump: {client: 1, by: -1s, heal: step}, end: {at: 1s}}, {clock-strobe: {node: 1, by: 1s, period: 1s}}]", ""},
+		{drift, "plan: [{clock-freeze: {node: 1}}]", "plan[0]: with it the clocks of node 1 can be wrong by 1000000 ppm"},
+		{drift, "plan: [{clock-freeze: {client: 1}}]", ""},
+		{drift, "{lock: {clock: wall}, plan: [{clock-freeze: {client: 1}}]}", "plan[0]: with it the clocks of client 1 can be wrong by 1000000 ppm"},
+		{drift, "{lock: {tokens: time}, plan: [{clock-freeze: {client: 1}}]}", "plan[0]: with it the clocks of client 1 can be wrong by 1000000 ppm"},
+		{drift, "plan: [{snapshot: {client: 1, heal: slew, heal_ppm: 1001}, end: {after: 1s}}]", "plan[0]: with it the clocks of client 1 can be wrong by 1001 ppm"},
+
+		{"node_clock_step: 0s", "plan: [{clock-jump: {client: 1, by: 1s}}, {clock-rate: {node: 1, ppm: 9}}]", ""},
+		{"node_clock_step: 1s", "plan: [{clock-jump: {node: 1, by: 600ms}}, {clock-jump: {node: 2, by: 600ms}}]", ""},
+		{"node_clock_step: 1s", "plan: [{clock-jump: {node: 1, by: 600ms}}, {clock-jump: {node: 1, by: -600ms}, start: {at: 1s}}]", "plan[1]: with it steps can take the wall clock of node 1 1.2s away, and are assumed to take it 1s at most"},
+		{"node_clock_step: 1s", "plan: [{clock-jump: {node: 1, by: 1s, heal: step}, end: {at: 1s}}]", ""},
+		{"node_clock_step: 1s", "plan: [{clock-strobe: {node: 1, by: -1001ms, period: 1s}}]", "plan[0]: with it steps can take the wall clock of node 1 1.001s away"},
+		{"node_clock_step: 1s", "plan: [{clock-rate: {node: 1, ppm: 500000, heal: step}, end: {after: 2s}}]", ""},
+		{"node_clock_step: 1s", "plan: [{clock-rate: {node: 1, ppm: 500000, heal: step}, end: {after: 2001ms}}]", "plan[0]: with it steps can take the wall clock of node 1 1.0005s away"},
+		{"node_clock_step: 1s", "plan: [{clock-freeze: {node: 1, heal: step}, end: {client: 1, step: granted}}]", "plan[0]: with it steps can take the wall clock of node 1 262800h0m0s away"},
+		{"client_clock_step: 0s", "plan: [{clock-jump: {node: 1, by: 1s}}, {clock-strobe: {client: 2, by: 1ms, period: 1s}}]", "plan[1]: with it steps can take the wall clock of client 2 1ms away"},
+		{"client_clock_step: 1s", "plan: [{snapshot: {client: 1, heal: step}, end: {after: 1001ms}}]", "plan[0]: with it steps can take the wall clock of client 1 1.001s away"},
+
+		{"clock_goes_on: true", "plan: [{suspend: {client: 1}}]", "plan[0]: the clock that the lock reads, monotonic, is assumed to go on, and suspend stops it"},
+		{"clock_goes_on: true", "{lock: {clock: boottime}, plan: [{suspend: {client: 1}}, {pause: {client: 2}}]}", ""},
+		{"clock_goes_on: true", "{lock: {clock: boottime}, plan: [{snapshot: {client: 1}}]}", "plan[0]: the clock that the lock reads, boottime, is assumed"},
+
+		{"away: 2", "plan: [{crash: {node: 1}}, {node-pause: {node: 2}}, {evict: {node: 3}}, {partition: {clients: [1], nodes: [1, 2]}}]", ""},
+		{"away: 2", "plan: [{crash: {node: 1}}, {node-error: {nodes: [2], error: oom}}, {loss: {nodes: [3], percent: 1}}]", "plan[2]: with it nodes [1 2 3] can be away at a time, and 2 are assumed to be at most"},
+		{"away: 2", "plan: [{crash: {node: 1}, end: {at: 1s}}, {crash: {node: 2}}, {crash: {node: 3}, start: {at: 1001ms}}]", ""},
+		{"away: 2", "plan: [{crash: {node: 3}, start: {at: 1s}}, {crash: {node: 2}}, {crash: {node: 1}, end: {at: 1s}}]", "plan[2]: with it nodes [1 2 3]"},
+		{"away: 2", "plan: [{crash: {node: 1}, end: {client: 1, step: granted}}, {crash: {node: 2}}, {crash: {node: 3}, start: {at: 50s}}]", "plan[2]: with it nodes [1 2 3]"},
+		{"away: 2", "plan: [{crash: {node: 1}, start: {client: 1, step: granted}, end: {after: 1ms}}, {crash: {node: 2}}, {crash: {node: 3}, start: {at: 50s}}]", "plan[2]: with it nodes [1 2 3]"},
+		{"away: 0", "plan: [{reset: {nodes: [4], way: replies}}]", "plan[0]: with it nodes [4]"},
+		{"away: 0", "plan: [{bandwidth: {nodes: [4], bytes_per_second: 9}}]", "plan[0]: with it nodes [4]"},
+		{"away: 4", "plan: [{latency: {add: {max: 1ms}}}]", "plan[0]: with it nodes [1 2 3 4 5]"},
+		{"away: 1", "plan: [{split: {groups: [{clients: [1], nodes: [1, 2, 3, 4, 5]}, {clients: [2, 3], nodes: [1, 2, 3]}]}}]", "plan[0]: with it nodes [4 5]"},
+
+		{"fence_checked: true", "guard: fenced", ""},
+		{"fence_checked: true", "guard: fenced-writes", "guard: fences are assumed to be checked on reads and writes"},
+	} {
+		a, s := assumed(t, c.assumed), planned(t, c.scenario)
+		err := a.Outside(s)
+		switch {
+		case c.outside == "" && err != nil:
+			t.Errorf("under %s\n%s\nis inside, but: %v", c.assumed, c.scenario, err)
+		case c.outside != "" && (err == nil || !strings.HasPrefix(err.Error(), c.outside)):
+			t.Errorf("under %s\n%s\nis outside: %v, want %s", c.assumed, c.scenario, err, c.outside)
+		case err != nil && !errors.As(err, new(*nemesis.FieldError)):
+			t.Errorf("%v has no path", err)
+		}
+	}
+}
+
+// sets are assumptions of all sorts.
+func sets(t *testing.T) (list []fuzz.Assumptions) {
+	for _, s := range deployed(t) {
+		for _, a := range fuzz.PromisedTerms(s) {
+			list = append(list, a)
+		}
+	}
+	for _, text := range []string{
+		"{}", "away: 2", "nothing_forgotten: true", "clock_rate_ppm: 70000", "node_clock_step: 500ms",
+		"client_clock_step: 1s", "{without: [latency, loss], away: 3, restart_delay: 300ms}",
+	} {
+		list = append(list, assumed(t, text))
+	}
+	return list
+}
+
+// Law: each fault of a plan that is inside is admitted by itself; of a plan of one fault
+// both say the same; and what is kept of a plan is inside, and all of one that is.
+func TestAdmitsAgreesWithOutside(t *testing.T) {
+	s := calm(t)
+	s.Guard = guard.Fenced
+	inside, outside := 0, 0
+	for i, a := range sets(t) {
+		for n := range uint64(300) {
+			s.Plan = nemesis.Generator{Most: 5}.Plan(s.World(), s.Lock.TTL, rand.NewPCG(n, uint64(i)))
+			kept := a.Keep(s)
+			if err := a.Outside(kept); err != nil {
+				t.Errorf("what is kept is outside: %v", err)
+			}
+			if a.Outside(s) != nil {
+				outside++
+				if len(kept.Plan) == len(s.Plan) {
+					t.Errorf("a plan that is outside is kept: %v", s.Plan)
+				}
+			} else {
+				inside++
+				if len(kept.Plan) != len(s.Plan) {
+					t.Errorf("of a plan that is inside not all is kept: %v", s.Plan)
+				}
+			}
+			for _, f := range s.Plan {
+				alone := s
+				alone.Plan = nemesis.Plan{f}
+				if admitted := a.Admits(f, s); admitted != (a.Outside(alone) == nil) || !admitted && a.Outside(s) == nil {
+					t.Errorf("%v is admitted: %v; alone: %v; with others: %v", f, admitted, a.Outside(alone), a.Outside(s))
+				}
+			}
+		}
+	}
+	if inside < 1000 || outside < 1000 {
+		t.Errorf("%d plans are inside and %d outside: that says little", inside, outside)
+	}
+}

@@ -1,0 +1,34 @@
+package fuzz_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+)
+
+// A hunt that found nothing counts as one that takes longer than any other, however
+// soon it was given up.
+func TestChasesThatFoundNothingAreTheLongest(t *testing.T) {
+	var c fuzz.Chases
+	for i := 10; i >= 1; i-- {
+		c = append(c, fuzz.Chase{Found: i != 3, Runs: i, Took: time.Duration(i) * time.Second})
+	}
+	for _, q := range []struct {
+		percent float64
+		runs    int
+		found   bool
+	}{{0, 1, true}, {10, 1, true}, {30, 4, true}, {50, 6, true}, {90, 10, true}, {99, 0, false}} {
+		runs, found := c.Runs(q.percent)
+		took, _ := c.Took(q.percent)
+		if runs != q.runs || found != q.found || took != time.Duration(q.runs)*time.Second {
+			t.Errorf("%v %%: %d runs in %v, %v: want %d, %v", q.percent, runs, took, found, q.runs, q.found)
+		}
+	}
+	if c.Found() != 9 {
+		t.Errorf("%d of them have found something: want 9", c.Found())
+	}
+	if _, found := (fuzz.Chases{}).Runs(50); found {
+		t.Error("no hunt has found something")
+	}
+}

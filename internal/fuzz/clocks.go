@@ -1,0 +1,170 @@
+package fuzz
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// tampering is what the faults of a plan can do to the clocks of one machine at most,
+// were they all at work at a time.
+type tampering struct {
+	fast, slow int64         // ppm; what is fast does not make up for what is slow, which may come at another time
+	step       time.Duration // how far steps of the wall clock take it, either way
+}
+
+type tamperings map[nemesis.Machine]tampering
+
+// stopped is the rate of a clock that stands still.
+const stopped = 1_000_000
+
+// add puts down what a fault does. A healing by a step takes the clock back to where
+// it would be, and so no further than the fault has taken it; how far a rate has taken
+// it is a step only then.
+func (t tamperings) add(f *nemesis.Fault, s scenarios.Scenario) {
+	switch a := f.Action.(type) {
+	case *nemesis.ClockJump:
+		t.stepped(a.Machine, a.By)
+		t.healed(f, a.Machine, a.Healing, -int64(a.By), 0)
+	case *nemesis.ClockStrobe:
+		t.stepped(a.Machine, a.By)
+	case *nemesis.ClockRate:
+		t.ran(a.Machine, a.PPM)
+		t.healed(f, a.Machine, a.Healing, -a.PPM, a.PPM)
+	case *nemesis.ClockSlew:
+		t.ran(a.Machine, signed(a.PPM, int64(a.By)))
+	case *nemesis.ClockFreeze:
+		if a.Client == 0 || readsWall(s.Lock) {
+			t.ran(a.Machine, -stopped)
+		}
+		t.healed(f, a.Machine, a.Healing, 1, stopped)
+	case *nemesis.VMRestore:
+		if a.Clock == nemesis.ClockRestored {
+			t.stepped(nemesis.Machine{Node: a.Node}, min(a.Age+longestClock(f), nemesis.MaxDuration))
+		}
+	case *nemesis.Snapshot:
+		t.healed(f, nemesis.Machine{Client: a.Client}, a.Healing, 1, stopped)
+	}
+}
+
+// readsWall reports whether a lock asks what time of day it is: for its validity, or for
+// its tokens.
+func readsWall(l scenarios.Lock) bool { return l.ReadsClock() == env.Wall || l.Tokens == "time" }
+
+// healed puts down how a fault heals: the clock has to gain if way is above 0, and has
+// gone wrong by ppm for as long as the fault lasted.
+func (t tamperings) healed(f *nemesis.Fault, m nemesis.Machine, h nemesis.Healing, way, ppm int64) {
+	switch h.Heal {
+	case nemesis.HealSlew:
+		t.ran(m, signed(h.SlewPPM(), way))
+	case nemesis.HealStep:
+		t.stepped(m, scaled(longestClock(f), ppm))
+	}
+}
+
+func (t tamperings) ran(m nemesis.Machine, ppm int64) {
+	now := t[m]
+	now.fast, now.slow = now.fast+max(ppm, 0), now.slow+max(-ppm, 0)
+	t[m] = now
+}
+
+func (t tamperings) stepped(m nemesis.Machine, by time.Duration) {
+	now := t[m]
+	if by = max(by, -by); now.step > math.MaxInt64-by {
+		by = math.MaxInt64 - now.step
+	}
+	now.step += by
+	t[m] = now
+}
+
+// signed gives a size the sign of another number.
+func signed(size, as int64) int64 {
+	if as < 0 {
+		return -size
+	}
+	return size
+}
+
+// scaled is by how much a clock goes wrong that is wrong by ppm for so long, rounded up.
+func scaled(d time.Duration, ppm int64) time.Duration {
+	return time.Duration(math.Ceil(float64(d) / 1e6 * float64(max(ppm, -ppm))))
+}
+
+// lasts returns how long a fault lasts, if that is known before the run.
+func lasts(f *nemesis.Fault) (time.Duration, bool) {
+	switch {
+	case f.End == nil:
+		return 0, false
+	case f.End.After != nil:
+		return *f.End.After, true
+	case f.End.Client == 0 && f.Start.Client == 0:
+		return f.End.At - f.Start.At, true
+	}
+	return 0, false
+}
+
+// longestClock is how long a fault lasts at most.
+func longestClock(f *nemesis.Fault) time.Duration {
+	if d, known := lasts(f); known {
+		return d
+	}
+	return nemesis.MaxDuration
+}
+
+// machine returns the machine whose clocks an action is at work on, the zero value if
+// on none.
+func machine(a nemesis.Action) nemesis.Machine {
+	switch a := a.(type) {
+	case *nemesis.ClockJump:
+		return a.Machine
+	case *nemesis.ClockStrobe:
+		return a.Machine
+	case *nemesis.ClockRate:
+		return a.Machine
+	case *nemesis.ClockSlew:
+		return a.Machine
+	case *nemesis.ClockFreeze:
+		return a.Machine
+	case *nemesis.VMRestore:
+		if a.Clock == nemesis.ClockRestored {
+			return nemesis.Machine{Node: a.Node}
+		}
+	case *nemesis.Snapshot:
+		return nemesis.Machine{Client: a.Client}
+	}
+	return nemesis.Machine{}
+}
+
+// clocks says why the clocks of the machine that a fault is at work on go too wrong,
+// if they do.
+func (a Assumptions) clocks(t tamperings, f *nemesis.Fault) error {
+	m := machine(f.Action)
+	if m == (nemesis.Machine{}) {
+		return nil
+	}
+	step := a.ClientClockStep
+	if m.Client == 0 {
+		step = a.NodeClockStep
+	}
+	switch now := t[m]; {
+	case a.ClockRatePPM != nil && max(now.fast, now.slow) > *a.ClockRatePPM:
+		return fmt.Errorf("with it the clocks of %v can be wrong by %d ppm, and are assumed to run within %d", m, max(now.fast, now.slow), *a.ClockRatePPM)
+	case step != nil && now.step > *step:
+		return fmt.Errorf("with it steps can take the wall clock of %v %v away, and are assumed to take it %v at most", m, now.step, *step)
+	}
+	return nil
+}
+
+// goesOn says why the clock that the lock reads stands still, if it does.
+func (a Assumptions) goesOn(action nemesis.Action, s scenarios.Scenario) error {
+	_, suspended := action.(*nemesis.Suspend)
+	_, restored := action.(*nemesis.Snapshot)
+	if clock := s.Lock.ReadsClock(); a.ClockGoesOn && (restored || suspended && clock == env.Monotonic) {
+		return fmt.Errorf("the clock that the lock reads, %v, is assumed to go on, and %s stops it", clock, action.Kind())
+	}
+	return nil
+}

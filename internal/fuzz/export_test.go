@@ -1,0 +1,4 @@
+package fuzz
+
+// Plan draws what goes wrong in a scenario.
+var Plan = Hunt{}.plan

@@ -1,0 +1,59 @@
+package fuzz
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// at is an event of client 1 or 2 about the resource r; its token is called after the
+// client.
+func at(t time.Duration, kind history.Kind, client, node int) history.Event {
+	return history.Event{Time: history.Time(t), Kind: kind, Client: client, Node: node, Resource: "r", Token: string(rune('a' + client))}
+}
+
+// votes says what a run lacked: so many votes, at such a time of a hold of a second.
+func votes(n int, after time.Duration) int64 { return int64(n)<<timeBits + share(after, time.Second) }
+
+func TestCloseness(t *testing.T) {
+	then := func(before []history.Event, more ...history.Event) []history.Event {
+		return slices.Concat(before, more)
+	}
+	calm := []history.Event{
+		at(0, history.Acquire, 1, 0),
+		at(1*ms, history.KeySet, 1, 1), at(1*ms, history.KeySet, 1, 2), at(1*ms, history.KeySet, 1, 3),
+		at(2*ms, history.Granted, 1, 0),
+	}
+	lapsed := then(calm, at(900*ms, history.Lapse, 1, 0), at(910*ms, history.Acquire, 2, 0), at(950*ms, history.Granted, 2, 0))
+	refused := then(calm, at(3*ms, history.Acquire, 2, 0), at(5*ms, history.KeySet, 2, 4), at(8*ms, history.Refused, 2, 0))
+	cases := map[string]struct {
+		events []history.Event
+		of     measure
+		want   int64
+	}{
+		"a holder with a bare quorum":    {calm, ownVotes, votes(3, 0)},
+		"one that loses a key":           {then(calm, at(7*ms, history.KeyGone, 1, 2)), ownVotes, votes(2, 5*ms)},
+		"no rival":                       {calm, rivalVotes, far},
+		"a rival with one vote of three": {refused, rivalVotes, votes(2, 3*ms)},
+		"votes after the release":        {then(calm, at(5*ms, history.Release, 1, 0), at(6*ms, history.Acquire, 2, 0), at(7*ms, history.KeySet, 2, 4)), rivalVotes, far},
+		"a grant after a lapse":          {lapsed, gap, int64(50 * ms)},
+		"a grant after a release":        {then(calm, at(5*ms, history.Release, 1, 0), at(6*ms, history.Acquire, 2, 0), at(7*ms, history.Granted, 2, 0)), gap, far},
+		"a key that is left":             {then(refused, at(28*ms, history.KeyGone, 2, 4)), leftKey, share(30*ms, 50*ms)},
+		"a key that stays":               {then(refused, at(38*ms, history.End, 0, 0)), leftKey, share(20*ms, 50*ms)},
+		"nobody granted":                 {[]history.Event{at(0, history.Acquire, 2, 0), at(80*ms, history.End, 0, 0)}, waiting, share(120*ms, 200*ms)},
+	}
+	for name, c := range cases {
+		shown := newCloseness(history.Header{
+			Nodes: 5, Clients: 2, LongestTTL: time.Second, Keys: true,
+			Bounds: history.Bounds{Acquire: 100 * ms, Release: 100 * ms, Cleanup: 50 * ms, Tries: 5, Grant: 200 * ms},
+		})
+		for _, e := range c.events {
+			shown.Record(&e)
+		}
+		if got := shown.near[c.of]; got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

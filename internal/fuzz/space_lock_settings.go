@@ -1,0 +1,180 @@
+package fuzz
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+const ms = time.Millisecond
+
+// drawTTL draws the scale of everything: short mostly, since what a run costs goes by
+// how many tries there are in a TTL.
+func drawTTL(d dice, l *scenarios.Lock) {
+	l.TTL = one(d, 20*ms, 50*ms, 50*ms, 100*ms, 100*ms, 100*ms, 200*ms, 300*ms, 500*ms, time.Second, 2*time.Second)
+	l.DriftFactor = one(d, 0, 0.01, 0.01, 0.01, 0.01, 0.02, 0.05, 0.1)
+	if d.chance(25) {
+		l.Clock = one(d, "boottime", "boottime", "wall")
+	}
+	if d.chance(50) {
+		l.Margin = l.TTL / one(d, time.Duration(10), 20, 50, 100)
+	}
+	if d.chance(12) {
+		l.Tries = 1 + d.IntN(8)
+	}
+}
+
+// validity is what is left of a TTL when the allowance for clock error is taken off it:
+// the drift factor's share, and 2 ms.
+func validity(l scenarios.Lock) time.Duration {
+	return l.TTL - time.Duration(float64(l.TTL)*l.DriftFactor) - 2*ms
+}
+
+// drawPatience draws how long nodes are waited for: often just long enough, now and then
+// far too long.
+func drawPatience(d dice, s *scenarios.Scenario) {
+	l := &s.Lock
+	shares := []time.Duration{200, 100, 100, 60, 60, 60, 30, 30, 20, 10, 5, 3, 2}
+	l.NodeTimeout = max(l.TTL/one(d, shares...), 5*roundTrip(*s)/2)
+	if d.chance(6) {
+		l.NodeTimeout = l.TTL * one(d, time.Duration(1), 2, 3) * 5 / 4
+	}
+	if familyOf(l.Kind).keeps == onMajority {
+		l.Linger = l.NodeTimeout * one(d, time.Duration(0), 1, 1, 2, 4)
+	}
+}
+
+// drawRetry draws the time between two tries. Who is quick finds the smallest gap between
+// two holds; who draws from a wide range does not collide for long. Where a try fails of
+// itself there are few.
+func drawRetry(d dice, s *scenarios.Scenario) {
+	l, allowance := &s.Lock, s.Lock.TTL-validity(s.Lock)
+	room := roomToTry(*s)
+	switch k := d.IntN(10); {
+	case k < 2 && allowance >= l.TTL/50:
+		l.Retry, l.Tries = d.within(allowance/8, allowance/2), 30+d.IntN(50)
+	case k < 9 && room <= 3*l.TTL:
+		l.Retry.Min = d.between(0, room/8)
+		l.Retry.Max = l.Retry.Min + d.between(room, max(room, l.TTL/2))
+	case k < 9:
+		l.Retry = d.within(l.TTL/20, l.TTL)
+	default:
+		l.Retry = exactly(d.between(l.TTL/20, l.TTL/2))
+	}
+	l.Retry.Max = max(l.Retry.Max, time.Microsecond)
+	if !effortOf(*s).ample(*s) {
+		l.Tries = 1 + d.IntN(8)
+	}
+}
+
+// roomToTry is from how wide a range the time between two tries is drawn where one of those
+// who spin is granted the lock in the end.
+func roomToTry(s scenarios.Scenario) time.Duration {
+	return time.Duration(4*len(s.Clients)) * occupation(s)
+}
+
+// drawRedlock draws what Redlock alone has.
+func drawRedlock(d dice, s *scenarios.Scenario) {
+	l := &s.Lock
+	if d.chance(25) {
+		room := validity(*l) - l.Margin
+		l.Watchdog.Every = d.between(room/6, room*2/3)
+		if d.chance(30) { // so late that little of the validity is left
+			l.Watchdog.Every = d.between(room*2/3, room*19/20)
+		}
+		if d.chance(50) {
+			l.Watchdog.Limit = 1 + d.IntN(4)
+		}
+	}
+	if d.chance(20) {
+		l.Quarantine = l.TTL * one(d, time.Duration(1), 1, 2, 3)
+	}
+	if d.chance(12) {
+		l.Fence = one(d, "quorum", "quorum", "increment", "one-node")
+	}
+	if d.chance(8) && l.NodeTimeout <= l.TTL/10 {
+		l.Sequential = true
+	}
+	if d.chance(10) {
+		l.Tokens = "time"
+	}
+}
+
+// outwork lets a holder work on when it, or its watchdog, has had enough of extending, so
+// that a validity that was extended runs to its end; and others come shortly before and
+// ask often, who see a gap that is too small. Or it releases while its watchdog extends.
+func outwork(d dice, s *scenarios.Scenario) {
+	l, c := &s.Lock, &s.Clients[0]
+	var last time.Duration // when it was extended for the last time, from the grant
+	switch w := l.Watchdog; {
+	case w.Limit > 0 && d.chance(70):
+		last = time.Duration(w.Limit) * w.Every
+	case w.Every == 0 && l.Quarantine == 0 && d.chance(15): // a quarantine takes long extensions
+		c.ExtendEvery = d.between(l.TTL/3, validity(*l)*9/10)
+		c.ExtendTTL = d.within(l.TTL/5, c.ExtendEvery*9/10) // over before the next
+		last = c.ExtendEvery
+	case w.Every > 0 && w.Limit == 0 && d.chance(40):
+		c.Work = d.within(w.Every, w.Every+roundTrip(*s))
+		return
+	default:
+		return
+	}
+	c.Start, c.Work = nemesis.Range{}, exactly(last+2*l.TTL)
+	for i := range s.Clients[1:] {
+		s.Clients[1+i].Start = d.within(last, last+l.TTL/5)
+	}
+	l.Tries, l.Retry = 0, d.within(l.TTL/200, l.TTL/20)
+}
+
+// runsOut reports whether a holder works on when its watchdog has stopped, so that a
+// validity that was extended runs to its end while others want the lock.
+func runsOut(s scenarios.Scenario) bool {
+	w := s.Lock.Watchdog
+	return w.Limit > 0 && len(s.Clients) > 1 && s.Clients[0].Work.Min >= time.Duration(w.Limit)*w.Every+s.Lock.TTL
+}
+
+// outlast makes a quarantine outlast what clients ask for, as it has to; and mostly lets
+// one ask for more than the lock does, and hold it long after its first TTL, on nodes that
+// forget.
+func outlast(d dice, s *scenarios.Scenario) {
+	l := &s.Lock
+	if l.Quarantine == 0 {
+		return
+	}
+	if d.chance(70) {
+		c := &s.Clients[0]
+		c.ExtendEvery = d.between(l.TTL/10, l.TTL*2/3)
+		c.ExtendTTL = d.within(2*l.TTL, 4*l.TTL)
+		c.Work = d.within(l.TTL, 4*l.TTL)
+		s.Persistence = one(d, nemesis.Nothing, nemesis.Nothing, s.Persistence)
+		if d.chance(30) { // and others ask all the while, who see at once when nodes have come back
+			c.Start = nemesis.Range{}
+			l.Tries, l.Retry = 0, d.within(l.TTL/50, l.TTL/5)
+		}
+	}
+	l.Quarantine = max(l.Quarantine, s.LongestTTL().Round(ms)+ms)
+}
+
+func drawHeartbeat(d dice, s *scenarios.Scenario) {
+	room := validity(s.Lock) - s.Lock.Margin
+	s.Lock.Heartbeat = d.between(room/8, room*2/3)
+}
+
+func drawChubby(d dice, s *scenarios.Scenario) {
+	drawHeartbeat(d, s)
+	l := &s.Lock
+	if d.chance(40) {
+		l.Grace = d.between(l.TTL/4, 2*l.TTL)
+	}
+	if d.chance(40) {
+		l.LockDelay = d.between(l.TTL/10, l.TTL)
+	}
+}
+
+func drawFenced(d dice, s *scenarios.Scenario) {
+	drawHeartbeat(d, s)
+	if d.chance(30) {
+		s.Lock.Entries = 1 + d.IntN(3)
+	}
+}

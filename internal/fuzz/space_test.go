@@ -1,0 +1,165 @@
+package fuzz_test
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// grounds are those of all locks.
+func grounds(t *testing.T) (all []fuzz.SearchSpace) {
+	t.Helper()
+	list, _ := runner.Locks()
+	for _, kind := range list {
+		g, err := fuzz.SpaceOfLock(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// Law: whatever a ground draws can be run, has no plan and expects nothing, and the same
+// randomness draws the same.
+func TestWhatIsDrawnCanBeRun(t *testing.T) {
+	for _, g := range grounds(t) {
+		t.Run(g.Name(), func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(500) {
+				s := g.Draw(rand.New(rand.NewPCG(seed, 0)))
+				if _, err := runner.Prepare(simulated.Backend(), s); err != nil {
+					t.Fatalf("seed %d: %v\n%s", seed, err, printedScenario(t, s))
+				}
+				if s.Plan != nil || s.Generate != nil || s.Expect != nil {
+					t.Fatalf("seed %d: there is a plan, a generator, or something is expected", seed)
+				}
+			}
+		})
+	}
+}
+
+func printedScenario(t *testing.T, s scenarios.Scenario) string {
+	t.Helper()
+	var text strings.Builder
+	if err := s.Print(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// Law: where nothing goes wrong a lock that is right does nothing wrong, whatever a ground
+// draws, and so no bound of a ground is too tight. (Who looks at no clock can still lose
+// an update.)
+func TestNoAlarmInTheCalm(t *testing.T) {
+	const draws = 300
+	for _, kind := range []string{"redlock", "single-node", "database-row", "zookeeper", "etcd", "chubby", "fenced"} {
+		g, err := fuzz.SpaceOfLock(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			seen := map[checker.Property]map[checker.Verdict]int{}
+			for seed := range uint64(draws) {
+				s := g.Draw(rand.New(rand.NewPCG(seed, 1)))
+				r, err := runner.Run(t.Context(), simulated.Backend(), s, seed, nil)
+				if err != nil {
+					t.Fatalf("seed %d: %v\n%s", seed, err, printedScenario(t, s))
+				}
+				for _, f := range r.Report.Findings {
+					if seen[f.Property] == nil {
+						seen[f.Property] = map[checker.Verdict]int{}
+					}
+					seen[f.Property][f.Verdict]++
+					if f.Verdict == checker.Violated && f.Property != checker.Effect {
+						t.Errorf("seed %d: %s\n%s", seed, f.Story(), printedScenario(t, s))
+					}
+				}
+			}
+			for _, p := range []checker.Property{checker.Lease, checker.Section, checker.Contract, checker.DeadlockFreedom} {
+				if seen[p][checker.Holds]*20 < 3*draws {
+					t.Errorf("%s is judged in too few of %d runs: %v", p.Title(), draws, seen[p])
+				}
+			}
+		})
+	}
+}
+
+// Law: what is drawn about a scenario can be run, has its lock and its world, and in half
+// of the cases its clients. Where nothing goes wrong other clients raise no alarm either.
+func TestAroundAScenario(t *testing.T) {
+	for _, s := range scenarios.Every() {
+		if s.Lock.Kind != "redlock" || s.Lock.Fence == "increment" {
+			continue // of which there are more than enough, and which do not grow by themselves
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			g, own := fuzz.SpaceAround(s), 0
+			for seed := range uint64(16) {
+				drawn := g.Draw(rand.New(rand.NewPCG(seed, 2)))
+				if !reflect.DeepEqual(drawn.Lock, s.Lock) || drawn.Nodes != s.Nodes || drawn.Plan != nil {
+					t.Fatalf("seed %d: another lock, another world, or a plan\n%s", seed, printedScenario(t, drawn))
+				}
+				if alike(drawn.Clients, s.Clients) {
+					own++
+				}
+				if reflect.DeepEqual(drawn.Clients, s.Clients) {
+					continue
+				}
+				r, err := runner.Run(t.Context(), simulated.Backend(), drawn, seed, nil)
+				if err != nil {
+					t.Fatalf("seed %d: %v\n%s", seed, err, printedScenario(t, drawn))
+				}
+				for _, f := range r.Report.Findings {
+					if f.Verdict == checker.Violated && f.Property != checker.Effect {
+						t.Errorf("seed %d: %s\n%s", seed, f.Story(), printedScenario(t, drawn))
+					}
+				}
+			}
+			if own == 0 || own == 16 {
+				t.Errorf("%d of 16 draws have the scenario's own clients, want about half", own)
+			}
+		})
+	}
+}
+
+// alike reports whether clients differ in nothing but when they come.
+func alike(a, b []scenarios.Client) bool {
+	return slices.EqualFunc(a, b, func(x, y scenarios.Client) bool {
+		x.Start = y.Start
+		return x == y
+	})
+}
+
+// Law: clients that are made to come late do not come later than a scenario may say.
+func TestWhoComesLateComesWithinTheLongestDuration(t *testing.T) {
+	s, err := scenarios.Find("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Latency, s.Lock.Retry = nemesis.Distribution{}, nemesis.Range{} // each try takes no time, and a run makes many
+	s.Clients[0].Start.Max = nemesis.MaxDuration
+	g, late := fuzz.SpaceAround(s), 0
+	for seed := range uint64(100) {
+		drawn := g.Draw(rand.New(rand.NewPCG(seed, 0)))
+		if err := drawn.Validate(); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, printedScenario(t, drawn))
+		}
+		if drawn.Clients[1].Start.Max == nemesis.MaxDuration {
+			late++
+		}
+	}
+	if late == 0 {
+		t.Error("nobody comes as late as can be: the test shows nothing")
+	}
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/tune"
+)
+
+// Advice adds what was asked, the setting that is recommended, what it rests on, and the
+// settings among which there is a choice.
+func (r *Report) Advice(a tune.Advice) error {
+	blocks := []document.Block{verdictOn(a)}
+	for _, rejected := range a.Rejected {
+		blocks = append(blocks, document.Notice{Mark: document.Open, Text: fmt.Sprintf("rejected: a TTL of %v, extended: %s, retries after %v to %v: %s",
+			rejected.TTL, ReadableInterval(rejected.ExtendEvery), rejected.RetryMin, rejected.RetryMax, strings.Join(rejected.Contradictions, "; "))})
+	}
+	if len(a.Basis) > 0 {
+		t := document.Table{Columns: document.Named("figure", "value", "how sure", "it rests on", "how it was found")}
+		for _, b := range a.Basis {
+			t.Add(document.Text(b.Figure), document.Text(b.Value), document.Text(string(b.Sure)), document.Text(b.Rests), document.Text(b.How))
+		}
+		blocks = append(blocks, document.Heading("What is recommended, and what each figure rests on"), t)
+	}
+	if s := a.Shorter; s != nil {
+		blocks = append(blocks, document.Prose(fmt.Sprintf("Extended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for %v at most.", s.ExtendEvery, s.TTL, textfmt.Duration(s.BlockedByDead))))
+	}
+	if v := a.Validation; v != nil {
+		blocks = append(blocks, document.Heading(fmt.Sprintf("Validated by runs with seeds %d to %d", v.Seeds.First, v.Seeds.Last)), trialTable(*v))
+	}
+	if len(a.Front) > 0 || a.Recommended != nil {
+		figure, err := figureOf(FrontPicture(a))
+		if err != nil {
+			return err
+		}
+		blocks = append(blocks, document.Heading("The choice"), document.Prose(fmt.Sprintf("%d settings were weighed; %d of those that last for the work are such that no other is better in every way.", a.WeighedSettings, len(a.Front))),
+			figure, document.Fold{Summary: "every setting of the front", Blocks: []document.Block{frontTable(a)}})
+	}
+	asked, err := yaml.Marshal(a.Question)
+	if err != nil {
+		return err
+	}
+	blocks = append(blocks, document.Heading("What was asked"), document.Code(asked))
+	r.Add("Advice", blocks...)
+	r.made(fmt.Sprintf("The advice, %s a trial, seed %d", textfmt.Count(a.Runs, "run"), a.Seed), nil,
+		fmt.Sprintf("lockstorm tune FILE --runs %d --seed %d, with what was asked in FILE,", a.Runs, a.Seed))
+	return nil
+}
+
+// verdictOn says whether there is a setting.
+func verdictOn(a tune.Advice) document.Block {
+	switch {
+	case a.Refusal != "":
+		return document.Notice{Mark: document.Bad, Text: "No setting is recommended: " + a.Refusal}
+	case a.Recommended == nil:
+		return document.Notice{Mark: document.Open, Text: "Stopped before a setting was validated by runs: none is recommended."}
+	}
+	s := a.Recommended
+	return document.Notice{Mark: document.Good, Text: fmt.Sprintf("Recommended: a TTL of %v, extended: %s; drift factor %g; node timeout %v; retries after %v to %v.",
+		s.TTL, ReadableInterval(s.ExtendEvery), s.DriftFactor, s.NodeTimeout, s.RetryMin, s.RetryMax)}
+}
+
+// trialTable has a line for each trial of a validation.
+func trialTable(v tune.Validation) document.Table {
+	t := document.Table{Columns: document.Named("trial", "what", "property", "violated", "of", "95 % interval", "at most by the model")}
+	for _, trial := range v.Trials {
+		what := "run"
+		if trial.PerGrant {
+			what = "grant"
+		}
+		t.Add(document.Text(trial.Name), document.Text(trial.What), document.Text(trial.Property.Code()+" "+trial.Property.Title()), document.Count(trial.K),
+			document.Number(float64(trial.N), textfmt.Count(trial.N, what)), document.Text(fmt.Sprintf("%.2g to %.2g", trial.Low, trial.High)), document.Number(trial.Predicted, fmt.Sprintf("%.2g", trial.Predicted)))
+	}
+	return t
+}
+
+// frontTable has a line for each setting of the front, the recommended one marked.
+func frontTable(a tune.Advice) document.Table {
+	t := document.Table{Filters: true, Columns: document.Named("", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s", "blocked by a death")}
+	for _, w := range a.Front {
+		mark := document.Cell{}
+		if a.Recommended != nil && w == *a.Recommended {
+			mark = document.Cell{Text: "recommended", Mark: document.Good}
+		}
+		seconds := func(text string, v float64) document.Cell { return document.Number(v, text) }
+		t.Add(mark, seconds(w.TTL.String(), w.TTL.Seconds()), seconds(ReadableInterval(w.ExtendEvery), w.ExtendEvery.Seconds()), seconds(w.NodeTimeout.String(), w.NodeTimeout.Seconds()),
+			seconds(fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax), w.RetryMax.Seconds()), document.Number(w.Availability, fmt.Sprintf("%.6f", w.Availability)),
+			seconds(textfmt.Duration(w.AcquireP99), w.AcquireP99.Seconds()), document.Number(w.Risk.PerBillion(), fmt.Sprintf("%.3g", w.Risk.PerBillion())),
+			document.Number(w.RequestsPerSecond, fmt.Sprintf("%.3g", w.RequestsPerSecond)), seconds(textfmt.Duration(w.BlockedByDead), w.BlockedByDead.Seconds()))
+	}
+	return t
+}

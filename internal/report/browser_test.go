@@ -1,0 +1,287 @@
+package report_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/browsertest"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/tune"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
+
+// file writes a page.
+func file(t *testing.T, r *report.Report) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = out.Close() }()
+	if err := r.Write(out); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// found is the file of the page of names.
+func found(t *testing.T, names ...string) string {
+	t.Helper()
+	r, err := report.Of(t.Context(), names, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file(t, r)
+}
+
+// fits checks what is so of every page on every screen: in the dark its ground is dark, and
+// on a phone nothing is wider than the window but what scrolls in a box of its own. That
+// nobody complains is checked when the test ends.
+func fits(t *testing.T, p *browsertest.Page) {
+	t.Helper()
+	const ground = `getComputedStyle(document.body).backgroundColor`
+	light := browsertest.Eval[string](p, ground)
+	p.Resize(browsertest.Dark)
+	if dark := browsertest.Eval[string](p, ground); dark == light {
+		t.Errorf("the ground is %s in light and dark", dark)
+	}
+	p.Resize(browsertest.Phone)
+	p.Until(`innerWidth <= 390`)
+	if wide := browsertest.Eval[int](p, `document.documentElement.scrollWidth`); wide > 390 {
+		t.Errorf("the page is %d pixels wide on a phone of 390; what sticks out: %v", wide, browsertest.Eval[[]string](p,
+			`[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll") && e.getBoundingClientRect().right > 391).slice(0, 5).map((e) => e.outerHTML.slice(0, 120))`))
+	}
+	p.Resize(browsertest.Desktop)
+}
+
+func click(p *browsertest.Page, selector string) {
+	browsertest.Eval[any](p, `document.querySelector(`+"`"+selector+"`"+`).click()`)
+	p.Settle()
+}
+
+func inSight(p *browsertest.Page) (from, to float64) {
+	r := browsertest.Eval[[2]float64](p, `lockstorm.timelines[0].range()`)
+	return r[0], r[1]
+}
+
+// place is where something is on the window, and when it was.
+type place struct{ X, Y, Width, Height, From, To float64 }
+
+func placed(t *testing.T, p *browsertest.Page, span string) place {
+	t.Helper()
+	b := browsertest.Eval[*place](p, `lockstorm.timelines[0].box(`+span+`)`)
+	if b == nil {
+		t.Fatalf("there is no span %s", span)
+	}
+	return *b
+}
+
+func TestBrowserARunThatHolds(t *testing.T) {
+	p := browsertest.Open(t, found(t, filepath.Join(kept(t, "calm", 1), "calm-sim-1")), browsertest.Desktop)
+	if from, to := inSight(p); from != 0 || to <= 0 {
+		t.Errorf("in sight is %v to %v, and not the whole run", from, to)
+	}
+	if browsertest.Eval[bool](p, `lockstorm.timelines[0].box({ state: "clash" }) !== null || document.querySelector("[data-find]") !== null`) {
+		t.Error("something is found in a run that holds")
+	}
+	fits(t, p)
+}
+
+// What the page draws is what the checker has said.
+func TestBrowserARunThatViolates(t *testing.T) {
+	dir := filepath.Join(kept(t, "crash-restart", 1), "crash-restart-sim-1")
+	run, err := results.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := run.Report.Finding(checker.Lease).First
+	if pair == nil {
+		t.Fatal("the run violates nothing")
+	}
+	p := browsertest.Open(t, found(t, dir), browsertest.Desktop)
+	atFind := func(how string) {
+		t.Helper()
+		if from, to := inSight(p); from > float64(pair.From) || to < float64(pair.To) || to-from > 1e9 {
+			t.Errorf("%s: in sight is %v to %v, the violation from %v to %v", how, from, to, pair.From, pair.To)
+		}
+	}
+	atFind("at first")
+	if !browsertest.Eval[bool](p, `document.querySelector("#find-V1").closest("article") === document.querySelector("#find-V2").closest("article")`) {
+		t.Error("two cards tell of one overlap")
+	}
+	for how, jump := range map[string]func(){
+		"by n":                  func() { p.Press("n") },
+		"by the button":         func() { click(p, ".tl-next") },
+		"by show":               func() { click(p, "article:has(#find-V2) .tl-show") },
+		"by a link to the same": func() { click(p, "a[href='#find-V2']") },
+	} {
+		browsertest.Eval[any](p, `lockstorm.timelines[0].select([]) || lockstorm.timelines[0].show(0, 1e6) || document.querySelector(".tl-lanes").focus()`)
+		jump()
+		atFind(how)
+	}
+	browsertest.Eval[any](p, `scrollTo(0, 0)`)
+
+	clash := placed(t, p, `{ state: "clash" }`)
+	if clash.From != float64(pair.From) || clash.To != float64(pair.To) {
+		t.Errorf("two hold from %v to %v, and the checker says %v to %v", clash.From, clash.To, pair.From, pair.To)
+	}
+	canvas := browsertest.Eval[place](p, `(({ x, y, width, height }) => ({ x, y, width, height }))(document.querySelector(".tl-lanes").getBoundingClientRect())`)
+	from, to := inSight(p)
+	x := func(at float64) float64 { return canvas.X + (at-from)/(to-from)*canvas.Width }
+	if math.Abs(x(float64(pair.From))-clash.X) > .5 || math.Abs(x(float64(pair.To))-clash.X-clash.Width) > .5 {
+		t.Errorf("it is drawn at %v to %v; by the axis it is %v to %v", clash.X, clash.X+clash.Width, x(float64(pair.From)), x(float64(pair.To)))
+	}
+	for i, g := range []checker.Grant{pair.First, pair.Second} {
+		click(p, fmt.Sprintf(".tl-find .tl-grant:nth-of-type(%d)", i+2)) // the first is "show"
+		selected := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`)
+		if len(selected) != 1 {
+			t.Fatalf("its button selects %v", selected)
+		}
+		held := placed(t, p, fmt.Sprintf(`{ grant: %d, state: "holding" }`, selected[0]))
+		p.Point(held.X+3, held.Y+held.Height/2)
+		tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip:not([hidden])")?.innerText || ""`)
+		if !strings.Contains(tip, g.Token) {
+			t.Errorf("on the grant of client %d the pointer is told %q, and not the token %s", g.Client, tip, g.Token)
+		}
+	}
+	fits(t, p)
+}
+
+// A page of everything: debates, sweeps, a case, advice. What is folded away is drawn when
+// it is opened.
+func TestBrowserAPageOfAll(t *testing.T) {
+	r, err := report.Of(t.Context(), []string{reference, "../../results/process", "../../testdata/cases/redlock-lease-crash-restart.yaml"}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := tune.Load("../../docs/service.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := tune.Advise(t.Context(), q, tune.Options{Backend: simulated.Backend(), Runs: 5, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Advice(a); err != nil {
+		t.Fatal(err)
+	}
+	p := browsertest.Open(t, file(t, r), browsertest.Desktop)
+
+	// The case stands open, with its messages.
+	if wide := browsertest.Eval[float64](p, `document.querySelector("details[open] svg.sequence").getBoundingClientRect().width`); wide < 300 {
+		t.Errorf("the diagram of the case is %v pixels wide", wide)
+	}
+	const names = `[...document.querySelectorAll("table.filters")][0]`
+	rows := func() []string {
+		return browsertest.Eval[[]string](p, `[...`+names+`.tBodies[0].rows].filter((r) => !r.hidden && !r.classList.contains("head")).map((r) => r.cells[0].textContent)`)
+	}
+	before := rows()
+	sort := func() { browsertest.Eval[any](p, names+`.tHead.rows[0].cells[0].querySelector("button").click()`) }
+	sort()
+	up := rows()
+	sort()
+	down := rows()
+	sort()
+	if slices.Equal(before, up) || slices.Equal(up, down) || !slices.Equal(rows(), before) {
+		t.Errorf("sorted up the rows begin %.5q, down %.5q, and before %.5q", up, down, before)
+	}
+	browsertest.Eval[any](p, `((box) => { box.value = "crash-restart"; box.dispatchEvent(new Event("input")); })(document.querySelector(".filter input"))`)
+	if left := rows(); len(left) == 0 || len(left) >= len(before) {
+		t.Errorf("the filter leaves %d rows of %d", len(left), len(before))
+	}
+
+	// A link to a witness opens all that it is folded into.
+	browsertest.Eval[any](p, `document.querySelector("a[href^='#witness']").click()`)
+	p.Until(`document.querySelector("[id^=witness]").open`)
+	p.Until(`document.querySelector("[id^=witness] .tl-lanes").clientWidth > 500`)
+	p.Settle()
+	drawn := `((c) => c.width > 500 && new Set(c.getContext("2d").getImageData(0, 0, c.width, c.height).data).size)(document.querySelector("[id^=witness] .tl-lanes"))`
+	if colours := browsertest.Eval[any](p, drawn); colours == false || colours.(float64) < 10 {
+		t.Errorf("the timeline of the witness is not drawn: %v", colours)
+	}
+
+	// What a picture shows can be sorted as a table, too.
+	ordered := browsertest.Eval[[]float64](p, `(() => {
+		for (const table of document.querySelectorAll("figure table.sorts")) for (const [i, head] of [...table.tHead.rows[0].cells].entries()) {
+			const values = () => [...table.tBodies[0].rows].map((r) => Number(r.cells[i].dataset.sort)), down = () => values().every((v, k, all) => k === 0 || v <= all[k - 1]);
+			if (values().some(Number.isNaN) || down()) continue;
+			head.querySelector("button").click();
+			head.querySelector("button").click();
+			return values();
+		}
+	})()`)
+	if len(ordered) < 2 || !slices.IsSortedFunc(ordered, func(a, b float64) int { return cmp.Compare(b, a) }) {
+		t.Errorf("sorted down, a column of the table of a sweep is %v", ordered)
+	}
+
+	// Pictures have the colours of the page.
+	const ink = `[...document.querySelectorAll("figure svg:not(.sequence) text")].map((e) => getComputedStyle(e).fill)`
+	light := browsertest.Eval[[]string](p, ink)
+	p.Resize(browsertest.Dark)
+	dark := browsertest.Eval[[]string](p, ink)
+	if len(light) == 0 || slices.Contains(dark, light[0]) {
+		t.Errorf("the ink of %d texts of pictures is %.3q in the dark, and %.3q in the light", len(light), dark, light)
+	}
+	p.Resize(browsertest.Desktop)
+	fits(t, p)
+}
+
+// However long the run, no picture is drawn of more than can be seen.
+func TestBrowserAHugeRun(t *testing.T) {
+	s, err := scenarios.Find("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Clients = slices.Clone(s.Clients)
+	s.Horizon = time.Hour
+	for i := range s.Clients {
+		s.Clients[i].Rounds = 10_000 / len(s.Clients) // of about five events each
+	}
+	dir := filepath.Join(keptOf(t, s, 1), "calm-sim-1")
+	p := browsertest.Open(t, found(t, dir), browsertest.Desktop)
+	n := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`)
+	history, err := os.ReadFile(filepath.Join(dir, results.HistoryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if events := bytes.Count(history, []byte("\n")); events < 40_000 {
+		t.Errorf("the run has %d events, which is not huge", events)
+	}
+	t.Logf("first seen after %.0f ms, drawn of %d things", browsertest.Eval[float64](p, `lockstorm.timelines[0].ready`), n)
+	if n == 0 || n > 20_000 {
+		t.Errorf("it is drawn of %d things", n)
+	}
+	fits(t, p)
+}
+
+// A name with markup in it is shown, and not run.
+func TestBrowserShowsMarkup(t *testing.T) {
+	const markup = `<img src=x onerror="window.ran = 1">`
+	s, err := scenarios.Find("crash-restart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Clients = slices.Clone(s.Clients)
+	for i := range s.Clients {
+		s.Clients[i].Resource = markup
+	}
+	p := browsertest.Open(t, found(t, filepath.Join(keptOf(t, s, 1), "crash-restart-sim-1")), browsertest.Desktop)
+	if !browsertest.Eval[bool](p, `document.querySelector("[data-find]").innerText.includes("<img src=x") && document.images.length === 0 && !("ran" in window)`) {
+		t.Error("the name of the resource is not shown as it is")
+	}
+	fits(t, p)
+}

@@ -1,0 +1,144 @@
+package report_test
+
+import (
+	"bytes"
+	"cmp"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/browsertest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
+	"github.com/lockstorm/lockstorm/results"
+)
+
+// A picture of the documents is small enough to be loaded with them.
+const (
+	pictures    = "../../docs/img"
+	mostPicture = 200 << 10
+)
+
+// shown is a picture of a page.
+type shown struct {
+	file   string
+	page   string // its name among the pages
+	at     string // what stands at the top of the picture: a selector
+	width  int64
+	height int64
+	dark   bool
+}
+
+var shots = []shown{
+	{"timeline.png", "run", "body", 1200, 890, false},
+	{"timeline-dark.png", "run", "body", 1200, 890, true},
+	{"sequence.png", "case", "details[open] h3", 1400, 1000, false},
+	{"scoreboard.png", "debate", "#s-scoreboard", 1480, 760, false},
+	{"sweep.png", "sweep", "figure", 1200, 820, false},
+}
+
+// TestPictures checks the pictures of the documents, or takes them anew ("make pictures").
+// They are taken, and not compared: where fonts are others every pixel is.
+func TestPictures(t *testing.T) {
+	if testkit.UpdateGolden() {
+		take(t)
+	}
+	for _, s := range shots {
+		path := filepath.Join(pictures, s.file)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Errorf("%v: make pictures takes it", err)
+			continue
+		}
+		c, err := png.DecodeConfig(bytes.NewReader(text))
+		if err != nil || int64(c.Width) != s.width || len(text) > mostPicture {
+			t.Errorf("%s: %d pixels wide, %d bytes: %v", path, c.Width, len(text), err)
+		}
+	}
+}
+
+// take makes the pages and keeps pictures of them.
+func take(t *testing.T) {
+	t.Helper()
+	debate := t.TempDir()
+	text, err := os.ReadFile(filepath.Join(reference, results.DebateFile))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(debate, results.DebateFile), text, 0o644)
+	}
+	if err == nil {
+		err = os.MkdirAll(pictures, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{
+		"run":    found(t, filepath.Join(kept(t, "crash-restart", 1), "crash-restart-sim-1")),
+		"case":   found(t, "../../testdata/cases/redlock-lease-crash-restart.yaml"),
+		"debate": found(t, debate),
+		"sweep":  found(t, filepath.Join(reference, "restart-delay")),
+	}
+	for _, s := range shots {
+		p := browsertest.Open(t, pages[s.page], browsertest.Screen{Width: s.width, Height: s.height, Dark: s.dark})
+		browsertest.Eval[any](p, `Object.assign(document.documentElement.style, { scrollbarWidth: "none", scrollPaddingTop: "0" })`)
+		p.Settle()
+		browsertest.Eval[any](p, `document.querySelector("`+s.at+`").scrollIntoView()`)
+		if s.page == "debate" { // its rows on restarts
+			browsertest.Eval[any](p, `((box) => { box.value = "restart"; box.dispatchEvent(new Event("input")); })(document.querySelector(".filter input"))`)
+		}
+		p.Settle()
+		path := filepath.Join(pictures, s.file)
+		p.Shot(path)
+		shrink(t, path)
+	}
+}
+
+// shrink writes a picture anew with the 256 colours that it has most of, and in place of
+// each other one the closest.
+func shrink(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := png.Decode(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[color.RGBA]int{}
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(full.At(x, y)).(color.RGBA) }
+	b := full.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			count[at(x, y)]++
+		}
+	}
+	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
+		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
+	})
+	var few color.Palette
+	for _, c := range colours[:min(len(colours), 256)] {
+		few = append(few, c)
+	}
+	index := map[color.RGBA]uint8{}
+	for c := range count {
+		index[c] = uint8(few.Index(c))
+	}
+	small := image.NewPaletted(b, few)
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			small.SetColorIndex(x, y, index[at(x, y)])
+		}
+	}
+	var out bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small)
+	if err == nil {
+		err = os.WriteFile(path, out.Bytes(), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

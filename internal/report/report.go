@@ -1,0 +1,58 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/runner"
+)
+
+// Options are what a report knows beside what is stored.
+type Options struct {
+	// Backend returns the backend of a name.
+	Backend func(name string) (runner.Backend, error)
+
+	// Simulator is the backend on which a run repeats exactly from its seed.
+	Simulator runner.Backend
+
+	// Most is how many runs are shown with their history, each kind of thing by itself:
+	// those that violate something, the first of them. The others are in tables.
+	Most int
+}
+
+// DefaultMost is Most where nobody says how many.
+const DefaultMost = 12
+
+// stoppedNote says that what is on the page is not all that was asked for.
+const stoppedNote = "Stopped before the end: this is what is known."
+
+// Report is a page in the making.
+type Report struct {
+	document.Document
+	options Options
+
+	timelines int // there are, up to now
+}
+
+// New returns a page without a section.
+func New(title string, o Options) *Report {
+	return &Report{Document: document.Document{Title: title}, options: o}
+}
+
+// made says in the foot how something was made.
+func (r *Report) made(what string, versions map[string]string, command string) {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(versions)) {
+		parts = append(parts, k+" "+versions[k])
+	}
+	text := what
+	if len(parts) > 0 {
+		text += ": made with " + strings.Join(parts, ", ")
+	}
+	if command != "" {
+		text += "; " + command + " repeats it"
+	}
+	r.Foot = append(r.Foot, text+".")
+}

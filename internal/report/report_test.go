@@ -1,0 +1,333 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/lockstorm/lockstorm/cases"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/servers/process"
+	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/tune"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+var options = report.Options{
+	Backend: func(name string) (runner.Backend, error) {
+		switch b := simulated.Backend(); name {
+		case b.Name:
+			return b, nil
+		case "process":
+			var p process.Backend
+			b.Name, b.Kinds, b.Features, b.Keys, b.Exact = name, p.Faults(), p.Features(), false, false
+			return b, nil
+		}
+		return runner.Backend{}, fmt.Errorf("unknown backend %q", name)
+	},
+	Simulator: simulated.Backend(),
+	Most:      3,
+}
+
+// page makes the page of names and checks what is so of every page: it is whole, its anchors
+// differ, each link within it has its target, and it says the same as text.
+func page(t *testing.T, names ...string) string {
+	t.Helper()
+	r, err := report.Of(t.Context(), names, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sound(t, r)
+}
+
+func sound(t *testing.T, r *report.Report) string {
+	t.Helper()
+	var text, plain bytes.Buffer
+	if err := r.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteText(&plain, 100); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range r.Sections {
+		if !strings.Contains(plain.String(), s.Title) {
+			t.Errorf("as text there is no %q", s.Title)
+		}
+	}
+	root, err := html.Parse(bytes.NewReader(text.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, links := map[string]bool{}, map[string]bool{}
+	for n := range root.Descendants() {
+		for _, a := range n.Attr {
+			switch {
+			case a.Key == "id" && ids[a.Val]:
+				t.Errorf("the anchor %s is there twice", a.Val)
+			case a.Key == "id":
+				ids[a.Val] = true
+			case a.Key == "href" && strings.HasPrefix(a.Val, "#"):
+				links[a.Val[1:]] = true
+			case a.Key == "src", a.Key == "href" && !strings.HasPrefix(a.Val, "data:"), strings.HasPrefix(a.Key, "on"):
+				t.Errorf("%s has %s=%q", n.Data, a.Key, a.Val)
+			}
+		}
+	}
+	for link := range links {
+		if !ids[link] {
+			t.Errorf("a link leads to %s, and there is none", link)
+		}
+	}
+	return text.String()
+}
+
+func wantIn(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("no %q on the page", p)
+		}
+	}
+}
+
+// kept makes runs of a scenario and stores them.
+func kept(t *testing.T, scenario string, runs int) string {
+	t.Helper()
+	s, err := scenarios.Find(scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keptOf(t, s, runs)
+}
+
+func keptOf(t *testing.T, s scenarios.Scenario, runs int) string {
+	t.Helper()
+	e, err := runner.Prepare(simulated.Backend(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	k, err := results.NewKeeper(dir, e, map[string]string{"go": "go1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(runs) {
+		if _, _, err := k.Run(t.Context(), seed+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const (
+	reference = "../../results/reference"
+	processes = "../../results/process"
+)
+
+// Every row of the debate is on the page, with both sides' claims, whole, and what was found
+// on each backend; the first that violate something have their witness.
+func TestDebate(t *testing.T) {
+	text := page(t, reference, processes)
+	for _, s := range scenarios.All() {
+		wantIn(t, text, `id="row-`+s.Name+`"`)
+		wantIn(t, html.UnescapeString(text), s.Claims.Kleppmann, s.Claims.Antirez, s.Summary)
+	}
+	wantIn(t, text, "found on sim", "found on process", fmt.Sprintf("on sim %d of %[1]d rows and %d of %[2]d series are as expected", len(scenarios.All()), len(scenarios.AllSeries())), "lockstorm run crash-restart --backend process --seed ",
+		`id="witness-`, "Sweep: drift-edge", "The locks compared", "95 %")
+	if n := strings.Count(text, `<details id="witness-`); n != options.Most {
+		t.Errorf("%d witnesses; want %d", n, options.Most)
+	}
+	if n := strings.Count(text, "no reason is known"); n > 0 {
+		t.Errorf("%d differences without a reason: what a backend cannot judge is none", n)
+	}
+}
+
+func TestRun(t *testing.T) {
+	dir := kept(t, "crash-restart", 1)
+	one := filepath.Join(dir, "crash-restart-sim-1")
+	wantIn(t, page(t, one), "V1 lease exclusion", "nodes 4 and 5 are cut off", "their windows overlap by", "lockstorm replay "+one, "kind: redlock", "as expected")
+	bare := page(t, filepath.Join(one, results.HistoryFile))
+	wantIn(t, bare, "nothing was expected, and something is violated", "their windows overlap by")
+}
+
+func TestManyRuns(t *testing.T) {
+	dir := kept(t, "crash-restart", options.Most+2)
+	if err := os.Remove(filepath.Join(dir, "crash-restart-sim-2", results.RunFile)); err != nil {
+		t.Fatal(err)
+	}
+	text := page(t, dir)
+	wantIn(t, text, fmt.Sprintf("The first %d of %d runs that violate something.", options.Most, options.Most+1), "crash-restart-sim-2 has a history and no run.json: the run was cut off.", `class="sorts filters"`)
+}
+
+// Law: every case of the project is on the page, and still shows what it says.
+func TestCases(t *testing.T) {
+	text := page(t, "../../testdata/cases")
+	paths, _ := filepath.Glob("../../testdata/cases/*" + cases.Extension)
+	for _, p := range paths {
+		wantIn(t, text, strings.TrimSuffix(filepath.Base(p), cases.Extension))
+	}
+	if n := strings.Count(text, `<p class="notice good">The case says`); n != len(paths) || n == 0 {
+		t.Errorf("%d of %d cases show what they say", n, len(paths))
+	}
+	page(t, paths[0])
+}
+
+// Every stored sweep has its pictures, each as a table too, in the page's colours.
+func TestCampaigns(t *testing.T) {
+	dirs, _ := filepath.Glob(filepath.Join(reference, "*", sweep.JournalFile))
+	for _, d := range dirs {
+		dir := filepath.Dir(d)
+		text := page(t, dir)
+		stored, _ := filepath.Glob(filepath.Join(dir, "*.svg"))
+		if n := strings.Count(text, "<svg "); n != len(stored) || n == 0 {
+			t.Errorf("%s: %d pictures; want %d", dir, n, len(stored))
+		}
+		if n := strings.Count(text, "<summary>as a table</summary>"); n != len(stored) {
+			t.Errorf("%s: %d pictures as tables; want %d", dir, n, len(stored))
+		}
+		wantIn(t, text, "lockstorm sweep "+filepath.Base(dir))
+	}
+	if len(dirs) == 0 {
+		t.Error("no sweep is stored")
+	}
+}
+
+// A campaign that was stopped says so.
+func TestCampaignThatWasStopped(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(reference, "drift-edge", sweep.JournalFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	if err := os.WriteFile(filepath.Join(dir, sweep.JournalFile), bytes.Join(lines[:4], nil), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, page(t, dir), "Not complete: 3 of ")
+}
+
+func TestAdvice(t *testing.T) {
+	q, err := tune.Load("../../docs/service.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := tune.Advise(t.Context(), q, tune.Options{Backend: simulated.Backend(), Runs: 20, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := report.New("advice", options)
+	if err := r.Advice(a); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, sound(t, r), "What was asked", "violations_per_billion: 1", "lockstorm tune FILE --runs 20 --seed 1", "Pareto front", "<svg ")
+	refused := report.New("advice", options)
+	if err := refused.Advice(tune.Advice{Question: q, Refusal: "too wishful"}); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, sound(t, refused), "No setting is recommended: too wishful")
+	stopped := report.New("advice", options)
+	if err := stopped.Advice(tune.Advice{Question: q, Front: a.Front, WeighedSettings: a.WeighedSettings}); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, sound(t, stopped), "Stopped before a setting was validated by runs: none is recommended.", "The choice", "<svg ")
+}
+
+// Law: whatever stored files say is shown and not run.
+func TestHostileNames(t *testing.T) {
+	const hostile = `</script><script>alert("x")</script><img src=x onerror=alert(1)>`
+	dir := kept(t, "calm", 1)
+	one := filepath.Join(dir, "calm-sim-1")
+	run, err := results.Load(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := report.Subject{Title: hostile, Run: run, Again: hostile}
+	s.Run.Report = checker.Report{Cut: hostile, Findings: []checker.Finding{checker.Told(checker.Lease, checker.Violated, hostile)}}
+	s.Run.Scenario.Summary, s.Run.Versions = hostile, map[string]string{hostile: hostile}
+	r := report.New(hostile, options)
+	if err := r.Runs([]report.Subject{s, s}); err != nil {
+		t.Fatal(err)
+	}
+	found := sweep.Results{Head: sweep.Head{Sweep: "a <b> & \"c\"", Summary: "<img src=x>", Property: checker.Lease, Params: []sweep.Param{{Name: "x<y", Summary: hostile}}, Total: 1, Runs: 1},
+		Outcomes: []sweep.Outcome{{Unit: 1, Curve: `"></svg><script>`, At: []float64{1}, Runs: 1, Point: &sweep.Measured{Scenario: hostile, Held: 1}}}}
+	if err := r.Campaign(found); err != nil {
+		t.Fatal(err)
+	}
+	text := sound(t, r)
+	if strings.Contains(text, "<img") || strings.Contains(text, `alert("x")</script>`) || strings.Count(text, "<script>") != 1 {
+		t.Error("a text has become markup")
+	}
+}
+
+// A command that is shown is one that can be copied, whatever files are called.
+func TestCommandsAreQuoted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "my runs")
+	if err := os.Rename(filepath.Join(kept(t, "calm", 1), "calm-sim-1"), dir); err != nil {
+		t.Fatal(err)
+	}
+	run, err := report.LoadRun(dir)
+	if want := "lockstorm replay '" + dir + "'"; err != nil || run.Again != want {
+		t.Errorf("a run: %s, %v; want %s", run.Again, err, want)
+	}
+	file := filepath.Join(dir, results.HistoryFile)
+	bare, err := report.LoadHistory(file)
+	if want := "lockstorm check '" + file + "'"; err != nil || bare.Again != want {
+		t.Errorf("a history: %s, %v; want %s", bare.Again, err, want)
+	}
+}
+
+// Law: what cannot be shown is refused in words that name it.
+func TestBadInput(t *testing.T) {
+	empty := t.TempDir()
+	cut := kept(t, "calm", 1)
+	one := filepath.Join(cut, "calm-sim-1")
+	if err := os.Remove(filepath.Join(one, results.RunFile)); err != nil {
+		t.Fatal(err)
+	}
+	with := func(file string, text []byte) string {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, file), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	half := func(path string) []byte {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text[:len(text)/2]
+	}
+	caseFile := "../../testdata/cases/redlock-lease-suspend.yaml"
+	for name, c := range map[string]struct {
+		names []string
+		want  string
+	}{
+		"no such directory":             {[]string{"nowhere"}, "nowhere"},
+		"an empty directory":            {[]string{empty}, empty + ": nothing that a report is made of: no run.json, debate.json"},
+		"a run that was cut off":        {[]string{one}, "has a history and no run.json: the run was cut off"},
+		"a debate that was cut off":     {[]string{with(results.DebateFile, half(filepath.Join(reference, results.DebateFile)))}, results.DebateFile + ": unexpected end of JSON input"},
+		"a run.json that was cut off":   {[]string{with(results.RunFile, []byte(`{"version":1,`))}, results.RunFile + ": "},
+		"a case that was cut off":       {[]string{with("a.yaml", half(caseFile))}, "a.yaml: "},
+		"a history that was cut off":    {[]string{filepath.Join(with("h.jsonl", half(filepath.Join(one, results.HistoryFile))), "h.jsonl")}, "h.jsonl: "},
+		"a history of Jepsen":           {[]string{"../../internal/jepsen/testdata/given-away.edn"}, "given-away.edn: a history of Jepsen, and reports show those of Lockstorm: lockstorm check "},
+		"two debates on one backend":    {[]string{reference, reference}, "a debate on sim is there already"},
+		"a debate on nobody's backend":  {[]string{with(results.DebateFile, []byte(`{"format":"lockstorm-reference","version":2,"backend":"lead","rows":[]}`))}, `unknown backend "lead"`},
+		"a journal of something else":   {[]string{with(sweep.JournalFile, []byte("{}\n"))}, "it is not the file of a campaign"},
+		"an advice of an older version": {[]string{with(tune.AdviceFile, []byte("{}"))}, "it does not say what was asked"},
+	} {
+		if _, err := report.Of(context.Background(), c.names, options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/jepsen"
+	"github.com/lockstorm/lockstorm/internal/packed"
+	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/timeline"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Subject is one run that is shown.
+type Subject struct {
+	Title string // what the page calls it
+	Dir   string // where it is stored; may be empty
+
+	// Run is what run.json says of it; of a bare history what its header and its judges
+	// do, and Bare is set: nobody has said what was expected.
+	Run  results.Run
+	Bare bool
+
+	// History opens its history, plain. Nil: it was not stored, and the run does not repeat.
+	History func() (io.ReadCloser, error)
+
+	Again string // the command that repeats it; empty: nobody can
+}
+
+// LoadRun loads the run of a directory.
+func LoadRun(dir string) (Subject, error) {
+	run, err := results.Load(dir)
+	if err != nil {
+		return Subject{}, err
+	}
+	path, err := results.HistoryPath(dir)
+	if err != nil {
+		return Subject{}, err
+	}
+	s := Subject{Title: titleOf(run), Dir: dir, Run: run, History: plain(path)}
+	if run.TraceHash != "" && !run.Cut {
+		s.Again = textfmt.Command("replay", dir)
+	}
+	return s, nil
+}
+
+// titleOf names a run.
+func titleOf(r results.Run) string {
+	return fmt.Sprintf("%s, %s, seed %d", r.Scenario.Name, r.Backend, r.Seed)
+}
+
+// LoadHistory judges a history that stands by itself in a file.
+func LoadHistory(path string) (Subject, error) {
+	s := Subject{Title: Named([]string{path}), Bare: true, History: plain(path), Again: textfmt.Command("check", path)}
+	text, err := s.History()
+	if err != nil {
+		return s, err
+	}
+	defer func() { _ = text.Close() }()
+	read := bufio.NewReader(text)
+	if begin, _ := read.Peek(512); jepsen.Looks(begin) {
+		return s, fmt.Errorf("%s: a history of Jepsen, and reports show those of Lockstorm: %s judges it, and draws a picture", path, s.Again)
+	}
+	h, report, err := results.Judge(read)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	s.Run = results.Run{Backend: h.Backend, Seed: h.Seed, Verdicts: report.Verdicts(), Report: report}
+	s.Run.Scenario.Name = h.Scenario
+	return s, nil
+}
+
+// plain opens a file that may be compressed.
+func plain(path string) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) {
+		raw, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		text, err := packed.Opened(raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return text, nil
+	}
+}
+
+// Replayed runs a scenario in the simulator to have its history, in memory.
+func Replayed(ctx context.Context, simulator runner.Backend, s scenarios.Scenario, seed uint64, again string) (Subject, error) {
+	e, err := runner.Prepare(simulator, s)
+	if err != nil {
+		return Subject{}, err
+	}
+	return replayed(ctx, e, seed, again)
+}
+
+// replayed runs an experiment that repeats exactly, to have its history in memory.
+func replayed(ctx context.Context, e runner.Experiment, seed uint64, again string) (Subject, error) {
+	var text bytes.Buffer
+	w := history.NewWriter(&text, e.Header(seed))
+	result, err := e.Run(ctx, seed, w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil && result.Interrupted {
+		err = context.Cause(ctx)
+	}
+	run := results.RunOf(result, nil)
+	return Subject{
+		Title: titleOf(run), Run: run, Again: again,
+		History: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil },
+	}, err
+}
+
+// SubjectOf is a run that has just been made, stored in dir or, where that is empty, to be
+// made again for its history if it repeats.
+func SubjectOf(e runner.Experiment, result runner.Result, dir string, versions map[string]string, again string) Subject {
+	run := results.RunOf(result, versions)
+	s := Subject{Title: titleOf(run), Dir: dir, Run: run, Again: again}
+	switch {
+	case dir != "":
+		s.History = plain(filepath.Join(dir, results.HistoryFile))
+	case e.Backend().Exact && !result.Interrupted:
+		s.History = func() (io.ReadCloser, error) {
+			again, err := Replayed(context.Background(), e.Backend(), result.Done(), result.Seed, "")
+			if err != nil {
+				return nil, err
+			}
+			return again.History()
+		}
+	}
+	return s
+}
+
+// tally is the run as a batch of one.
+func (s Subject) tally() runner.Tally {
+	t := runner.NewTally(s.Run.Scenario.Scenario)
+	t.Add(runner.Result{
+		Scenario: s.Run.Scenario.Scenario, Plan: s.Run.Scenario.Plan, Backend: s.Run.Backend, Seed: s.Run.Seed,
+		Report: s.Run.Report, Slip: s.Run.Slip, Interrupted: s.Run.Cut,
+	})
+	return t
+}
+
+// violates reports whether the run shows a violation.
+func (s Subject) violates() bool { return len(Violated(s.tally())) > 0 }
+
+// Runs adds what runs of any scenarios have shown: of one all there is to say; of several a
+// table, and all there is to say of the first that violate something.
+func (r *Report) Runs(list []Subject) error {
+	if len(list) == 1 {
+		blocks, err := r.runBlocks(list[0])
+		if err != nil {
+			return err
+		}
+		r.Add("The run: "+list[0].Title, blocks...)
+		r.made("The run", list[0].Run.Versions, list[0].Again)
+		return nil
+	}
+	shown := map[int]string{} // anchors
+	for i, s := range list {
+		if len(shown) < r.options.Most && s.violates() {
+			shown[i] = r.Anchor("run", s.Title)
+		}
+	}
+	t := document.Table{Columns: document.Named("run", "seed", "found", "as expected", "grants", "again"), Filters: true}
+	violating := 0
+	var details []document.Block
+	for i, s := range list {
+		tally := s.tally()
+		name := document.Text(s.Title)
+		if s.violates() {
+			violating++
+		}
+		if id := shown[i]; id != "" {
+			name.Link = "#" + id
+			blocks, err := r.runBlocks(s)
+			if err != nil {
+				return err
+			}
+			details = append(details, document.Fold{ID: id, Summary: s.Title, Blocks: blocks})
+		}
+		t.Add(name, document.Number(float64(s.Run.Seed), fmt.Sprint(s.Run.Seed)), document.Text(verdictsOf(s)),
+			document.Cell{Text: tally.Conclusion().String(), Mark: markOf(tally.Conclusion())},
+			document.Count(s.Run.Report.Measurements.Grants), document.Text(textfmt.Dash(s.Again)))
+	}
+	r.Add("Runs", t, document.Prose(SignLegend+". "+Codes()+"."))
+	if len(details) > 0 {
+		text := "Each run that violates something."
+		if violating > len(details) {
+			text = fmt.Sprintf("The first %d of %d runs that violate something.", len(details), violating)
+		}
+		r.Add("Runs that violate something", append([]document.Block{document.Prose(text)}, details...)...)
+	}
+	r.made("The runs", list[0].Run.Versions, "")
+	return nil
+}
+
+// verdictsOf are the verdicts of a run, by their signs.
+func verdictsOf(s Subject) string {
+	return grouped(func(p checker.Property) (checker.Verdict, bool) {
+		v, judged := s.Run.Verdicts[p]
+		return v, judged && v != checker.NotApplicable
+	})
+}
+
+// runBlocks is all there is to say of one run.
+func (r *Report) runBlocks(s Subject) ([]document.Block, error) {
+	run := s.Run
+	course, err := r.course(s)
+	if err != nil {
+		return nil, err
+	}
+	blocks := slices.Concat([]document.Block{conclusionOf(s)}, course, []document.Block{document.Heading("Verdicts"), verdictTable(s)})
+	if s.Again != "" {
+		blocks = append(blocks, document.Code(s.Again))
+	}
+	blocks = append(blocks, figuresOf(run.Report.Measurements.Figures(1)))
+	if len(run.Scenario.Clients) > 0 {
+		var yaml strings.Builder
+		if err := run.Scenario.Print(&yaml); err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, factsOf(Setting(run.Scenario.Scenario)),
+			document.Fold{Summary: "the scenario with the plan that was carried out, as YAML", Blocks: []document.Block{document.Code(yaml.String())}})
+	}
+	return blocks, nil
+}
+
+// course is how the run went: its timeline, with what was found beside it. Of a run whose
+// history is not there it is what was found alone.
+func (r *Report) course(s Subject) ([]document.Block, error) {
+	if s.History == nil {
+		return stories(s.Run.Report), nil
+	}
+	run := timeline.Run{Open: s.History, Report: s.Run.Report}
+	if len(s.Run.Scenario.Clients) > 0 {
+		run.Scenario = &s.Run.Scenario.Scenario
+	}
+	m, err := timeline.Read(run)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Title, err)
+	}
+	if r.timelines++; r.timelines > 1 {
+		m.Anchor = fmt.Sprintf("run-%d-", r.timelines)
+	}
+	return []document.Block{m.Block()}, nil
+}
+
+// stories tell what is violated, or left open.
+func stories(found checker.Report) (all []document.Block) {
+	for _, f := range found.Findings {
+		mark := document.Bad
+		switch f.Verdict {
+		case checker.Unknown:
+			mark = document.Open
+		case checker.Violated:
+		default:
+			continue
+		}
+		all = append(all, document.Notice{Mark: mark, Text: fmt.Sprintf("%s %s %v: %s", f.Property.Code(), f.Property.Title(), f.Verdict, f.Story())})
+	}
+	return all
+}
+
+// conclusionOf is how a run compares with what was expected of it.
+func conclusionOf(s Subject) document.Block {
+	t := s.tally()
+	violated := len(Violated(t))
+	switch {
+	case s.Run.Report.Cut != "":
+		return document.Notice{Mark: document.Open, Text: "cut short: " + s.Run.Report.Cut}
+	case s.Run.Cut:
+		return document.Notice{Mark: document.Open, Text: "stopped before its end: what was not violated so far is unknown"}
+	case t.Slipped > 0:
+		return document.Notice{Mark: document.Open, Text: Slowness(t) + ": such a run says nothing"}
+	case len(s.Run.Scenario.Expect) > 0:
+		return document.Notice{Mark: markOf(t.Conclusion()), Text: t.Conclusion().String()}
+	case violated > 0:
+		return document.Notice{Mark: document.Bad, Text: "nothing was expected, and something is violated"}
+	}
+	return document.Notice{Text: "nothing was expected, and nothing is violated"}
+}
+
+// verdictTable has a line for each property that was judged.
+func verdictTable(s Subject) document.Table {
+	t := document.Table{Columns: document.Named("", "property", "expected", "found", "violations")}
+	for _, f := range s.Run.Report.Findings {
+		expected, mark := "–", document.Plain
+		if want, wanted := s.Run.Scenario.Expect.Want(f.Property); wanted {
+			expected = Sign(want) + " " + want.String()
+			if want != f.Verdict {
+				mark = document.Bad
+			} else {
+				mark = document.Good
+			}
+		} else if f.Verdict == checker.Violated {
+			mark = document.Bad
+		}
+		if f.Verdict == checker.Unknown {
+			mark = document.Open
+		}
+		t.Add(document.Text(f.Property.Code()), document.Text(f.Property.Title()), document.Text(expected),
+			document.Cell{Text: Sign(f.Verdict) + " " + f.Verdict.String(), Mark: mark}, document.Count(f.Count))
+	}
+	if s.Run.Slip > 0 {
+		t.Caption = fmt.Sprintf("Things came late by %v at most.", s.Run.Slip.Round(time.Microsecond))
+	}
+	return t
+}

@@ -1,0 +1,381 @@
+package sequence
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/cases"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/testkit"
+	"github.com/lockstorm/lockstorm/internal/trace"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// heard runs a scenario, and returns what was heard and what was found.
+func heard(t *testing.T, s scenarios.Scenario, seed uint64) (*trace.Trace, checker.Report) {
+	t.Helper()
+	e, err := runner.Prepare(simulated.Backend(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, told := trace.Of(e)
+	r, err := e.Run(t.Context(), seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return told, r.Report
+}
+
+func load(t *testing.T, path string) cases.Case {
+	t.Helper()
+	c, err := cases.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+const saved = "../../../testdata/cases/"
+
+// ofCase draws a saved case.
+func ofCase(t *testing.T, name string) Diagram {
+	t.Helper()
+	c := load(t, saved+name+cases.Extension)
+	told, report := heard(t, c.Scenario, c.Seed)
+	return Of(told, report.Finding(c.Property))
+}
+
+// eachCase draws every saved case.
+func eachCase(t *testing.T, look func(t *testing.T, d Diagram)) {
+	t.Helper()
+	all, err := filepath.Glob(saved + "*" + cases.Extension)
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d cases, %v", len(all), err)
+	}
+	for _, path := range all {
+		name := strings.TrimSuffix(filepath.Base(path), cases.Extension)
+		t.Run(name, func(t *testing.T) { look(t, ofCase(t, name)) })
+	}
+}
+
+// shapes reads an SVG as XML, and counts its elements by name and class.
+func shapes(t *testing.T, drawing []byte) map[string]int {
+	t.Helper()
+	count := map[string]int{}
+	for read := xml.NewDecoder(bytes.NewReader(drawing)); ; {
+		token, err := read.Token()
+		if errors.Is(err, io.EOF) {
+			return count
+		}
+		if err != nil {
+			t.Fatalf("no XML: %v", err)
+		}
+		e, is := token.(xml.StartElement)
+		if !is {
+			continue
+		}
+		count[e.Name.Local]++
+		for _, a := range e.Attr {
+			if a.Name.Local == "class" {
+				for _, c := range strings.Fields(a.Value) {
+					count[e.Name.Local+"."+c]++
+				}
+			}
+		}
+	}
+}
+
+// Law: what is drawn of a run is XML, has every message once, no label that covers
+// another, and nothing outside of the drawing.
+func TestEveryCaseIsDrawn(t *testing.T) { eachCase(t, check) }
+
+func check(t *testing.T, d Diagram) {
+	t.Helper()
+	l := d.layout()
+	if drawn := shapes(t, d.SVG()); drawn["line.message"] != len(d.Messages) {
+		t.Errorf("%d arrows are drawn of %d messages", drawn["line.message"], len(d.Messages))
+	}
+	of := map[int]int{}
+	for _, a := range l.arrows {
+		of[a.message]++
+	}
+	for i, m := range d.Messages {
+		if of[i] != 1 {
+			t.Errorf("%d arrows of message %d, %+v", of[i], i, m)
+		}
+	}
+	checkLabels(t, l)
+	checkTimes(t, d, l)
+}
+
+func checkLabels(t *testing.T, l layout) {
+	t.Helper()
+	for i, a := range l.labels {
+		if a.x < 0 || a.y < 0 || a.x+a.wide > l.wide || a.y+a.high > l.high {
+			t.Errorf("%q is outside of the drawing", a.lines)
+		}
+		for _, b := range l.labels[i+1:] {
+			if a.meets(b.box) {
+				t.Errorf("%q and %q overlap", a.lines, b.lines)
+			}
+		}
+		for lane, x := range l.lanes {
+			if lane != a.lane && a.x < x && x < a.x+a.wide {
+				t.Errorf("%q is written across the lifeline of another", a.lines)
+			}
+		}
+		for _, r := range l.rows {
+			if (r.gap || r.cut) && a.y+a.high > r.y && a.y < r.y+r.high {
+				t.Errorf("%q is written where nothing happens", a.lines)
+			}
+		}
+	}
+}
+
+// checkTimes: what is later is lower, as far as it is known when it was.
+func checkTimes(t *testing.T, d Diagram, l layout) {
+	t.Helper()
+	for _, a := range l.arrows {
+		if m := d.Messages[a.message]; !m.Lost && (m.Sent.At < m.Came.At || m.Sent == m.Came) && a.y1 >= a.y2 {
+			t.Errorf("a message that came later than it was sent does not slant downwards: %+v", m)
+		}
+	}
+	type way struct{ round, node int }
+	came := map[way]float64{}
+	for _, a := range l.arrows {
+		switch m := d.Messages[a.message]; {
+		case m.Round == 0 || m.Lost:
+		case !m.Reply:
+			came[way{m.Round, m.To}] = a.y2
+		case came[way{m.Round, m.From}] > a.y1:
+			t.Errorf("a reply leaves before its request has come: %+v", m)
+		}
+	}
+	y := map[int]float64{}
+	for _, label := range l.labels {
+		if label.dot == 0 {
+			continue
+		}
+		if label.dot <= y[label.lane] {
+			t.Errorf("%q is not below what was before it", label.lines)
+		}
+		y[label.lane] = label.dot
+	}
+	for i := 1; i < len(l.rows); i++ {
+		if l.rows[i].y < l.rows[i-1].y+l.rows[i-1].high {
+			t.Errorf("row %q begins before the one above it ends", l.rows[i].text)
+		}
+	}
+}
+
+// Law: whatever lock and fault, a storm can be drawn.
+func TestEveryStormIsDrawn(t *testing.T) {
+	for _, s := range scenarios.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			told, report := heard(t, runner.InStorm(s, nemesis.Generator{Most: 4}), 1)
+			for _, f := range report.Findings {
+				if f.Verdict == checker.Violated {
+					check(t, Of(told, f))
+					return
+				}
+			}
+			check(t, Of(told, report.Finding(checker.Lease)))
+		})
+	}
+}
+
+// Law: the frame of an overlap goes from the grant of the second to the end of the first
+// hold that ends, as the judge has them, and no further.
+func TestFrameIsTheOverlap(t *testing.T) {
+	framed := 0
+	eachCase(t, func(t *testing.T, d Diagram) {
+		f := d.Finding
+		is := f.Verdict == checker.Violated && (f.Property == checker.Lease || f.Property == checker.Section)
+		if is != (d.Overlap != nil) {
+			t.Fatalf("%s is %v, and an overlap is drawn: %v", f.Property, f.Verdict, d.Overlap != nil)
+		}
+		if !is {
+			return
+		}
+		framed++
+		o, l := d.Overlap, d.layout()
+		if o.From.At != f.First.From || o.To.At != f.First.To {
+			t.Errorf("the overlap is from %v to %v, and the judge's from %v to %v", o.From.At, o.To.At, f.First.From, f.First.To)
+		}
+		for i, who := range []int{o.First, o.Second} {
+			if want := []checker.Grant{f.First.First, f.First.Second}[i].Client; d.Participants[who].Number != want {
+				t.Errorf("the frame is of %s, and the judge means client %d", d.Participants[who].Name, want)
+			}
+		}
+		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.From && e.Who == o.Second && e.Mood == Good }) {
+			t.Error("the overlap does not begin with the grant of the second")
+		}
+		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.To && (e.Who == o.First || e.Who == o.Second) }) {
+			t.Error("the overlap does not end with something that happened to one of both")
+		}
+		begin, end := 0.0, l.high
+		for _, b := range l.bars {
+			if s := d.Spans[b.span]; (s.Who == o.First || s.Who == o.Second) && (s.State == Holding || s.State == Overdue) &&
+				s.From.At <= o.From.At && s.To.At >= o.To.At {
+				begin, end = max(begin, b.y), min(end, b.y+b.high)
+			}
+		}
+		if l.band.y != begin || l.band.y+l.band.high != end {
+			t.Errorf("the frame is drawn from %v to %v, and the bars of both holds from %v to %v", l.band.y, l.band.y+l.band.high, begin, end)
+		}
+	})
+	if framed == 0 {
+		t.Error("no overlap among all cases")
+	}
+}
+
+// Law: the shortest crash-restart is made into this model.
+func TestGoldenModel(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the traces are those of amd64: floating point may differ between architectures")
+	}
+	testkit.GoldenFile(t, "testdata/crash-restart.txt", ofCase(t, "redlock-lease-crash-restart").String(),
+		"Something else is drawn of a run, or it is another run.")
+}
+
+// Law: when messages came is what the nodes tell, and nothing is made up where they do
+// not.
+func TestWhatIsKnownOfMessages(t *testing.T) {
+	for name, want := range map[string][]string{
+		"redlock-cleanup-late-straggler": {
+			"message 0 client 1 → 130.376 node 4: SET r c1-1 NX PX 2000", // long after it was given up
+			"message 130.376 node 4 → 203.216 client 1: OK",
+			"message 60 client 1 → 131.482 node 2: DEL r if c1-1", // of two that might have, the one that no No answers
+			"message 131.482 node 2 → client 1: ✗",
+			"message 120 client 1 → node 2: DEL r if c1-1",
+			"message 60 client 1 → node 5: DEL r if c1-1 ✗ F1",
+			"plain 120 client 1: nodes 1-3, 5: no answer",
+		},
+		"redlock-section-pause-then-write": {
+			"message 14 client 1 → 1301 resource: write 1",
+			"message 1301 resource → 1302 client 1: written",
+			"message 2 client 1 → resource: read",
+			"overdue 988–1300 client 1: c1-1",
+			"paused 14–1300 client 1: ",
+		},
+		"redlock-lease-crash-restart": {"message node 1 → 202 client 2: held by c1-1"},
+		"zookeeper-contract-validity-at-the-check": {
+			"message 7.048 client 1 → store: create r/c1-1- in session 1",
+			"message store → 14.442 client 1: r/c1-1-0000000003",
+			"plain 507.473 store: entry of c2-1 gone: session over",
+		},
+		"redlock-lease-wall-step": {"fault 100 client 1: its wall clock is 1s behind the ground clock"},
+	} {
+		got := ofCase(t, name).String()
+		for _, line := range want {
+			if !strings.Contains(got, "\n"+line) {
+				t.Errorf("%s: no %q in\n%s", name, line, got)
+			}
+		}
+	}
+}
+
+// Law: the same run gives the same drawing.
+func TestSameRunSameDrawing(t *testing.T) {
+	a, b := ofCase(t, "redlock-fence-increment"), ofCase(t, "redlock-fence-increment")
+	if !bytes.Equal(a.SVG(), b.SVG()) {
+		t.Error("the same run is drawn in two ways")
+	}
+}
+
+// Law: of a long run the overlap is kept, what is left out is counted, and is said.
+func TestLongRunIsCut(t *testing.T) {
+	c := load(t, saved+"redlock-lease-crash-restart"+cases.Extension)
+	told, report := heard(t, c.Scenario, c.Seed)
+	f := report.Finding(c.Property)
+	whole := Of(told, f)
+	for _, most := range []int{3, 6, 9, 12} {
+		d := of(told, f, most)
+		check(t, d)
+		left, events := 0, 0
+		for _, cut := range d.Cuts {
+			left, events = left+cut.Messages, events+cut.Events
+			if !strings.Contains(d.Caption(), cut.words()) {
+				t.Errorf("the caption does not say that %s", cut.words())
+			}
+		}
+		if left == 0 || left+len(d.Messages) != len(whole.Messages) || events+len(d.Events) != len(whole.Events) {
+			t.Errorf("at most %d messages: %d are kept and %d left out, of %d; of events %d and %d, of %d",
+				most, len(d.Messages), left, len(whole.Messages), len(d.Events), events, len(whole.Events))
+		}
+		if l := d.layout(); d.Overlap == nil || l.band == nil || !strings.Contains(d.String(), "BOTH HOLD") {
+			t.Errorf("at most %d messages: the overlap is not shown", most)
+		}
+	}
+	if len(whole.Cuts) != 0 {
+		t.Errorf("of a short run %d parts are left out", len(whole.Cuts))
+	}
+}
+
+// hostile is a name that somebody gave to a resource, or to a token.
+const hostile = "<script>]]>&\"'\x00\u202e</text>"
+
+// Law: texts are shown and not run, in the file and in the page.
+func TestTextsAreShownAndNotRun(t *testing.T) {
+	told := trace.New(env.Monotonic)
+	told.Open(history.Header{Nodes: 1, Clients: 2}, nil)
+	told.Record(&history.Event{Kind: history.FaultStart, Fault: 1, Detail: hostile})
+	told.Record(&history.Event{Kind: history.Acquire, Client: 1, Resource: hostile, Token: hostile})
+	told.Sent(1, 1, env.SetOf(1), env.Command{Op: env.OpSet, Key: hostile, Token: hostile})
+	told.Record(&history.Event{Time: 1e6, Kind: history.KeySet, Node: 1, Client: 1, Resource: hostile, Token: hostile})
+	told.Replied(1, 1, env.Reply{Node: 1, Answer: env.Failed, Err: errors.New(hostile)})
+	told.Record(&history.Event{Time: 2e6, Kind: history.Refused, Client: 1, Resource: hostile, Token: hostile, Reason: hostile})
+	told.Record(&history.Event{Time: 3e6, Kind: history.End, Reason: hostile})
+	d := Of(told, checker.Told(checker.Lease, checker.Violated, hostile))
+	check(t, d)
+	if n := shapes(t, d.SVG())["script"]; n != 0 {
+		t.Errorf("%d scripts in a drawing", n)
+	}
+	var page strings.Builder
+	doc := document.Document{Title: "hostile"}
+	doc.Add("diagram", d.Block())
+	if err := doc.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(page.String(), "<script>"); n != 1 {
+		t.Errorf("%d scripts in the page; want its own", n)
+	}
+	if strings.Contains(page.String(), "]]>&\"") {
+		t.Error("a text stands in the page as it is")
+	}
+}
+
+// A run in which nothing was heard gives a drawing of nothing.
+func TestNothingHeard(t *testing.T) {
+	told := trace.New(env.Monotonic)
+	told.Open(history.Header{Nodes: 1, Clients: 1}, nil)
+	check(t, Of(told, checker.Finding{Property: checker.Lease}))
+}
+
+// Law: in a page the drawing brings no styles, and its colours are those of the page.
+func TestPageHasTheStyles(t *testing.T) {
+	d := ofCase(t, "redlock-lease-crash-restart")
+	html, err := d.Block().HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(html), "<style") || !strings.Contains(string(html), "<svg") {
+		t.Error("the drawing in a page has styles of its own, or is none")
+	}
+	if n := shapes(t, d.SVG())["style"]; n != 1 {
+		t.Errorf("a file of its own has %d styles", n)
+	}
+}

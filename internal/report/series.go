@@ -1,0 +1,236 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Tallies are what scenarios have shown, by their names.
+type Tallies map[string]runner.Tally
+
+// Curve is what the points of a series have shown, as far as they are known.
+type Curve struct {
+	scenarios.Series
+	Values  []string
+	Tallies []runner.Tally
+}
+
+// Curve returns what is known of the points of a series.
+func (found Tallies) Curve(s scenarios.Series) Curve {
+	c := Curve{Series: s}
+	for _, p := range s.Points {
+		if t, ok := found[p.Name]; ok {
+			c.Values = append(c.Values, p.Value)
+			c.Tallies = append(c.Tallies, t)
+		}
+	}
+	return c
+}
+
+// course is how violations go along the points.
+type course uint8
+
+const (
+	never     course = iota + 1 // no point shows one
+	always                      // every point does
+	rising                      // those from some point on
+	falling                     // those up to some point
+	scattered                   // others
+)
+
+// course returns how violations go and, where they begin or end once, the first
+// point on the other side. A point that left the property open without a
+// violation shows none, which [Curve.open] tells.
+func (c Curve) course() (course, int) {
+	broken := make([]bool, len(c.Tallies))
+	for i, t := range c.Tallies {
+		broken[i] = t.Rate(c.Property).K > 0
+	}
+	switch turns := switches(broken); {
+	case len(broken) == 0 || len(turns) == 0 && !broken[0]:
+		return never, 0
+	case len(turns) == 0:
+		return always, 0
+	case len(turns) > 1:
+		return scattered, 0
+	case broken[0]:
+		return falling, turns[0]
+	default:
+		return rising, turns[0]
+	}
+}
+
+// switches lists where a list changes.
+func switches(list []bool) []int {
+	var at []int
+	for i := 1; i < len(list); i++ {
+		if list[i] != list[i-1] {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// Short says in a few words where the property breaks.
+func (c Curve) Short() string {
+	code, broken := c.Property.Code(), c.broken()
+	course, at := c.course()
+	switch {
+	case course == never:
+		return fmt.Sprintf("%s ✓ at all %d values", code, len(c.Values))
+	case course == always:
+		return fmt.Sprintf("%s ✗ at all %d values", code, len(c.Values))
+	case len(broken) == 1:
+		return fmt.Sprintf("%s ✗ at %s only", code, broken[0])
+	case course == scattered || c.Unordered:
+		return fmt.Sprintf("%s ✗ at %d of %d values", code, len(broken), len(c.Values))
+	case course == rising:
+		return fmt.Sprintf("%s ✗ from %s on", code, c.Values[at])
+	}
+	return fmt.Sprintf("%s ✗ up to %s", code, c.Values[at-1])
+}
+
+// broken lists the values at which a run shows a violation.
+func (c Curve) broken() []string {
+	var list []string
+	for i, t := range c.Tallies {
+		if t.Rate(c.Property).K > 0 {
+			list = append(list, c.Values[i])
+		}
+	}
+	return list
+}
+
+// Threshold says where the property breaks, and where it should by a formula.
+func (c Curve) Threshold() string {
+	text := c.turn() + c.open() + "."
+	if c.Formula != "" {
+		text += "\nBy formula it turns at " + c.Formula + "."
+	}
+	return text
+}
+
+func (c Curve) turn() string {
+	title := c.Property.Title()
+	course, at := c.course()
+	switch {
+	case course == never:
+		return fmt.Sprintf("No value shows a violation of %s", title)
+	case course == always:
+		return fmt.Sprintf("Every value shows violations of %s", title)
+	case course == scattered || c.Unordered:
+		broken := c.broken()
+		rest := len(c.Values) - len(broken)
+		return fmt.Sprintf("%s breaks at %s; no run shows it at the other %d", textfmt.Sentence(title), strings.Join(broken, ", "), rest)
+	}
+	point := func(i int) string {
+		r := c.Tallies[i].Rate(c.Property)
+		return fmt.Sprintf("%s (%v of the runs, %s)", c.Values[i], r, r.Interval())
+	}
+	return fmt.Sprintf("%s turns between %s and %s", textfmt.Sentence(title), point(at-1), point(at))
+}
+
+// open says at which values the property was left open.
+func (c Curve) open() string {
+	var list []string
+	for i, t := range c.Tallies {
+		if t.Observed(c.Property) == checker.Unknown {
+			list = append(list, c.Values[i])
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "; undecided at " + strings.Join(list, ", ")
+}
+
+// Table has a line for each point.
+func (c Curve) Table() *textfmt.Table {
+	code := c.Property.Code()
+	t := &textfmt.Table{Head: []string{c.Varied, code + " violated", "share", "95 % interval", "expected"}}
+	for _, m := range c.Measures {
+		t.Head = append(t.Head, figures[m].title)
+	}
+	t.Head = append(t.Head, "seed")
+	for i, tally := range c.Tallies {
+		rate := tally.Rate(c.Property)
+		line := []string{c.Values[i], rate.String(), rate.Percent(), rate.Interval(), agreed(tally, c.Property)}
+		measured := tally.Measured.All()
+		for _, m := range c.Measures {
+			line = append(line, figures[m].of(measured, tally.PerGrant(c.Property)))
+		}
+		t.Add(append(line, seedOf(tally, c.Property))...)
+	}
+	return t
+}
+
+// figures are how measures are shown, of what was measured and of the violations per
+// grant.
+var figures = map[scenarios.Measure]struct {
+	title string
+	of    func(m checker.Measurements, perGrant runner.Rate) string
+}{
+	scenarios.PerMillion: {"violations per 10⁶ grants", func(_ checker.Measurements, perGrant runner.Rate) string {
+		return perGrant.PerMillion()
+	}},
+	scenarios.TriesPerGrant: {"tries per grant", func(m checker.Measurements, _ runner.Rate) string {
+		return textfmt.Each(m.Tries, m.Grants)
+	}},
+	scenarios.RequestsPerGrant: {"requests per grant", func(m checker.Measurements, _ runner.Rate) string {
+		return textfmt.Each(m.Requests, m.Grants)
+	}},
+	scenarios.RoundsToGrant: {"rounds to 1st grant", func(m checker.Measurements, _ runner.Rate) string {
+		if m.Grants == 0 {
+			return "–"
+		}
+		return fmt.Sprint(m.MedianRounds)
+	}},
+	scenarios.Blocked: {"blocked by a death", func(m checker.Measurements, _ runner.Rate) string {
+		return textfmt.Duration(m.NextGrantAfterDeath)
+	}},
+}
+
+// SeriesLegend explains the columns of a series.
+const SeriesLegend = `Share: of the runs that could be judged, with its Wilson interval in percent. Expected "–": too rare for few runs to
+be relied on to show it. Seed: of the first violation, or else of the first run. Violations per 10⁶ grants: with their
+interval. Rounds: the tries with which the first client to be granted the lock got it, in the middle one of the
+runs. Blocked by a death: the longest time from a holder's death to the next grant.`
+
+// agreed is what was expected, and what came of it if that is something else.
+func agreed(t runner.Tally, p checker.Property) string {
+	want, wanted := t.Scenario.Expect.Want(p)
+	switch {
+	case !wanted:
+		return "–"
+	case want != t.Observed(p):
+		return fmt.Sprintf("%s, was %s", Sign(want), Sign(t.Observed(p)))
+	}
+	return Sign(want)
+}
+
+// seedOf is the seed of the first violation, or of the witness.
+func seedOf(t runner.Tally, p checker.Property) string {
+	if first, ok := t.First[p]; ok {
+		return fmt.Sprint(first.Seed)
+	}
+	return Witness(t)
+}
+
+// Showing says at how many values what was expected was shown.
+func (c Curve) Showing() string {
+	shown := 0
+	for _, t := range c.Tallies {
+		if t.Conclusion() == runner.AsExpected {
+			shown++
+		}
+	}
+	return amounting(shown, len(c.Points), Worst(c.Tallies))
+}
+
+// SeriesName tells a series from a row of the same name.
+func SeriesName(s scenarios.Series) string { return s.Name + " (series)" }

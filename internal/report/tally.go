@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Showing says how many runs showed what was expected, and what that amounts to
+// if it is not enough.
+func Showing(t runner.Tally) string {
+	return amounting(t.Shown, t.Runs, t.Conclusion())
+}
+
+func amounting(shown, runs int, o runner.Conclusion) string {
+	text := fmt.Sprintf("%d/%d", shown, runs)
+	if o != runner.AsExpected {
+		text += " " + o.String()
+	}
+	return text
+}
+
+// Witness is the seed of the run that shows what the row found.
+func Witness(t runner.Tally) string {
+	if t.Shown+t.Against == 0 {
+		return "–"
+	}
+	return fmt.Sprint(t.Witness)
+}
+
+// ShownLegend explains the last columns of the main table.
+const ShownLegend = `Shown: the runs whose every verdict was the expected one; of a series, the values that are as expected.
+Seed: that of the first such run, or of the first that contradicts.`
+
+// Worst is the worst conclusion of some tallies; none of them decide nothing.
+func Worst(known []runner.Tally) runner.Conclusion {
+	worst := runner.AsExpected
+	if len(known) == 0 {
+		worst = runner.Undecided
+	}
+	for _, t := range known {
+		switch t.Conclusion() {
+		case runner.Contradiction:
+			return runner.Contradiction
+		case runner.Undecided:
+			worst = runner.Undecided
+		}
+	}
+	return worst
+}
+
+// Rated is properties that were violated equally often.
+type Rated struct {
+	Codes []string
+	Rate  runner.Rate
+}
+
+// Rates lists the properties that were violated.
+func Rates(t runner.Tally) []Rated {
+	var list []Rated
+next:
+	for _, p := range checker.Properties() {
+		rate := t.Rate(p)
+		if rate.K == 0 {
+			continue
+		}
+		for i := range list {
+			if list[i].Rate == rate {
+				list[i].Codes = append(list[i].Codes, p.Code())
+				continue next
+			}
+		}
+		list = append(list, Rated{[]string{p.Code()}, rate})
+	}
+	return list
+}
+
+// Found says in words which verdicts the runs got.
+func Found(t runner.Tally) string {
+	var parts []string
+	for _, g := range Rates(t) {
+		parts = append(parts, fmt.Sprintf("%s violated in %s, %s %s", strings.Join(g.Codes, " "), g.Rate, g.Rate.Percent(), g.Rate.Interval()))
+	}
+	for _, v := range []struct {
+		checker.Verdict
+		verb string
+	}{{checker.Holds, "kept in all"}, {checker.Unknown, "left open in some"}} {
+		var codes []string
+		for _, p := range checker.Properties() {
+			if t.Observed(p) == v.Verdict {
+				codes = append(codes, p.Code())
+			}
+		}
+		if len(codes) > 0 {
+			parts = append(parts, strings.Join(codes, " ")+" "+v.verb)
+		}
+	}
+	for _, p := range checker.Properties() {
+		if want, wanted := t.Scenario.Expect.Want(p); wanted && want != t.Observed(p) {
+			parts = append(parts, fmt.Sprintf("%s was expected to be %s", p.Code(), want))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Violated lists the properties that some run violated, in their order.
+func Violated(t runner.Tally) []checker.Property {
+	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool {
+		_, ok := t.First[p]
+		return !ok
+	})
+}
+
+// Slowness says how slow the machine was, and how slow it may be.
+func Slowness(t runner.Tally) string {
+	r := t.Slipping
+	return fmt.Sprintf("the machine was too slow in %d of %s, %v late where %v are allowed",
+		t.Slipped, textfmt.Count(t.Runs, "run"), r.Slip.Round(time.Millisecond), r.Scenario.AllowedSlip())
+}
+
+// Fact is one thing that is told of a scenario.
+type Fact struct {
+	Name, Text string
+	Code       bool // the text is what a file says
+}
+
+// Setting tells of the lock, the clients, the world and the plan of a scenario.
+func Setting(s scenarios.Scenario) []Fact {
+	list := []Fact{{"Lock", s.Lock.Words(), true}}
+	for i := 0; i < len(s.Clients); {
+		who, next := fmt.Sprintf("Client %d", i+1), i+1
+		for next < len(s.Clients) && s.Clients[next] == s.Clients[i] {
+			next++
+		}
+		if next > i+1 {
+			who = fmt.Sprintf("Clients %d to %d", i+1, next)
+			if next == i+2 {
+				who = fmt.Sprintf("Clients %d and %d", i+1, next)
+			}
+		}
+		list = append(list, Fact{who, s.Clients[i].Words(), true})
+		i = next
+	}
+	world := fmt.Sprintf("%s, persistence %s", textfmt.Count(s.Nodes, "node"), s.Persistence)
+	if s.Store != nil {
+		world += ", " + s.Store.String()
+	}
+	if s.Replication != nil {
+		world += ", asynchronous replicas"
+	}
+	list = append(list, Fact{"World", fmt.Sprintf("%s, resource %s", world, s.Guard), false})
+	for _, f := range s.Plan {
+		list = append(list, Fact{"Plan", fmt.Sprint(f), false})
+	}
+	if s.Generate != nil {
+		list = append(list, Fact{"Plan", fmt.Sprintf("up to %d faults, drawn from each run's seed", s.Generate.Most), false})
+	}
+	return list
+}
+
+// Story is what the first violation of some property tells.
+type Story struct {
+	Property checker.Property
+	Seed     uint64
+	Text     string
+}
+
+// Stories tells the first violation of each property; of one that is the same conflict as
+// the one before, that.
+func Stories(t runner.Tally) (list []Story) {
+	var before checker.Finding
+	for _, p := range Violated(t) {
+		first := t.First[p]
+		finding := first.Report.Finding(p)
+		text := finding.Story()
+		if checker.SameOverlap(before, finding) {
+			text = "the same overlap, of sections"
+		}
+		list = append(list, Story{p, first.Seed, text})
+		before = finding
+	}
+	return list
+}

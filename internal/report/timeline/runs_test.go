@@ -1,0 +1,134 @@
+package timeline_test
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/historytest"
+	"github.com/lockstorm/lockstorm/internal/report/timeline"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// tester is what a test and a property of rapid have in common.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// told is a history as it is stored, and what is known of its run.
+type told struct {
+	text string
+	timeline.Run
+}
+
+func newTold(text string, report checker.Report, s *scenarios.Scenario) told {
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
+	return told{text, timeline.Run{Open: open, Report: report, Scenario: s}}
+}
+
+// write stores a history and judges it.
+func write(h history.Header, events ...history.Event) told {
+	panel := checker.New(h)
+	for i := range events {
+		panel.Record(&events[i])
+	}
+	return newTold(historytest.Text(h, events), panel.Finish(), nil)
+}
+
+var simulator = simulated.Backend()
+
+// run runs a scenario once and keeps its history; watch, unless it is nil, hears it.
+func run(t tester, s scenarios.Scenario, seed uint64, watch runner.Watcher) told {
+	t.Helper()
+	e, err := runner.Prepare(simulator, s)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	if watch != nil {
+		e = e.Watched(watch)
+	}
+	var b bytes.Buffer
+	w := history.NewWriter(&b, e.Header(seed))
+	r, err := e.Run(background, seed, w)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	done := r.Done()
+	return newTold(b.String(), r.Report, &done)
+}
+
+func read(t tester, h told) timeline.Model {
+	t.Helper()
+	m, err := timeline.Read(h.Run)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return m
+}
+
+func find(t tester, name string) scenarios.Scenario {
+	t.Helper()
+	s, err := scenarios.Find(name)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return s
+}
+
+// lane returns the lane of a name in a group, or an empty one.
+func lane(m timeline.Model, group timeline.Group, name string) timeline.Lane {
+	for _, l := range m.Lanes {
+		if l.Group == group && l.Name == name {
+			return l
+		}
+	}
+	return timeline.Lane{}
+}
+
+// spans are those of a state.
+func spans(l timeline.Lane, state timeline.State) (all []timeline.Span) {
+	for _, s := range l.Spans {
+		if s.State == state {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// events reads the history back.
+func (h told) events(t tester) (history.Header, []history.Event) {
+	t.Helper()
+	r, err := history.NewReader(strings.NewReader(h.text))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	defer func() { _ = r.Close() }()
+	var all []history.Event
+	for {
+		e, err := r.Next()
+		if err != nil {
+			return r.Header(), all
+		}
+		all = append(all, *e)
+	}
+}
+
+// text is the model as text.
+func text(t testing.TB, m timeline.Model) string {
+	t.Helper()
+	var out strings.Builder
+	if err := m.Text(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}

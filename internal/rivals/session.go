@@ -1,0 +1,202 @@
+package rivals
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// session is one session in the store.
+//
+// Its deadline is when the store may declare it over at the earliest, as the
+// client's clock tells: the TTL after the last heartbeat that was acknowledged was
+// sent, less the allowance.
+type session struct {
+	*sessions
+	mutex *Mutex
+	id    uint64
+
+	// Guarded by the mutex's mu.
+	deadline env.Instant // on the lock's clock
+	next     env.Instant // when a heartbeat is due, on the monotonic clock
+	over     bool
+	beating  bool // a task sees to the heartbeats
+	members  []*member
+}
+
+// member is a try, and the hold that becomes of it.
+type member struct {
+	session *session
+	cancel  context.CancelCauseFunc // of the try
+	hold    *Hold                   // nil: not yet
+}
+
+// idle reports whether nobody has needed the session for so long that it is past
+// its deadline. The mutex's mu is held.
+func (s *session) idle() bool { return !s.beating && s.mutex.now() >= s.deadline }
+
+// gone reports whether the session is over, or about to be because nobody keeps it.
+func (s *session) gone() bool {
+	s.mutex.mu.Lock()
+	defer s.mutex.mu.Unlock()
+	return s.over || s.idle()
+}
+
+// leave ends the need of a session, if there was one.
+func (m *member) leave() {
+	if m == nil {
+		return
+	}
+	s := m.session
+	s.mutex.mu.Lock()
+	defer s.mutex.mu.Unlock()
+	if i := slices.Index(s.members, m); i >= 0 {
+		s.members = slices.Delete(s.members, i, i+1)
+	}
+}
+
+// retire keeps further tries out of the session: it ends when the last that hangs on
+// it does. Otherwise a client whose heartbeats get through now and then, and little
+// else, would keep everybody out with what its tries have left.
+func (m *member) retire() {
+	if m == nil {
+		return
+	}
+	s := m.session
+	s.mutex.mu.Lock()
+	defer s.mutex.mu.Unlock()
+	if s.current == s {
+		s.current = nil
+	}
+}
+
+// adopt makes the hold of a try that was granted hang on the try's session, if it
+// has one.
+func (m *member) adopt(h *Hold) {
+	if m == nil {
+		return
+	}
+	s := m.session
+	s.mutex.mu.Lock()
+	m.hold = h
+	over := s.over
+	s.mutex.mu.Unlock()
+	if over {
+		s.end(ErrSession) // for this member too
+	}
+}
+
+// needs reports whether the session is needed. The mutex's mu is held.
+func (m *member) needs() bool { return m.hold == nil || m.hold.lives() }
+
+func (s *session) until() env.Instant {
+	s.mutex.mu.Lock()
+	defer s.mutex.mu.Unlock()
+	return s.deadline
+}
+
+// beat sends the heartbeats, as long as somebody needs the session.
+func (s *session) beat() {
+	ctx, m := context.Background(), s.mutex
+	for {
+		due, needed := s.due()
+		switch {
+		case !needed:
+			return
+		case m.mono() < due:
+			_ = m.Runtime.Sleep(ctx, due)
+			continue
+		}
+		if s.extend(ctx) != nil {
+			s.endIfHopeless()
+		}
+	}
+}
+
+// endIfHopeless ends a session that is past its deadline and the grace period. Its
+// heartbeats end with it: were they to reach a store that cannot answer, they would
+// keep everybody out for ever.
+func (s *session) endIfHopeless() bool {
+	hopeless := s.mutex.now() >= s.until().Add(s.grace)
+	if hopeless {
+		s.end(ErrSession)
+	}
+	return hopeless
+}
+
+// due says when the next heartbeat is, and whether anybody needs it; if not the
+// task is about to end.
+func (s *session) due() (at env.Instant, needed bool) {
+	s.mutex.mu.Lock()
+	defer s.mutex.mu.Unlock()
+	s.beating = !s.over && slices.ContainsFunc(s.members, (*member).needs)
+	return s.next, s.beating
+}
+
+// extend sends a heartbeat, and tells of it as an extension of every hold.
+func (s *session) extend(ctx context.Context) error {
+	ttl, holds := s.mutex.config.TTL, s.holds()
+	for _, h := range holds {
+		h.extending(ttl)
+	}
+	until, err := s.keep(ctx)
+	for _, h := range holds {
+		_ = h.extended(ttl, until, err)
+	}
+	return err
+}
+
+// holds returns those that are worth a heartbeat.
+func (s *session) holds() (list []*Hold) {
+	s.mutex.mu.Lock()
+	defer s.mutex.mu.Unlock()
+	for _, m := range s.members {
+		if m.hold != nil && m.needs() {
+			list = append(list, m.hold)
+		}
+	}
+	return list
+}
+
+// keep sends a heartbeat and returns the deadline that it gives. If the store says
+// that the session is over, so it is.
+func (s *session) keep(ctx context.Context) (env.Instant, error) {
+	m := s.mutex
+	sent, deadline := m.mono(), m.validUntil(m.config.TTL)
+	reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreKeep, Session: s.id})
+	if err == nil && !reply.Done {
+		s.end(ErrSession)
+		return 0, ErrSession
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil {
+		s.next = m.mono().Add(m.retryDelay())
+		return 0, err
+	}
+	s.next = max(s.next, sent.Add(s.heartbeat))
+	s.deadline = max(s.deadline, deadline)
+	return s.deadline, nil
+}
+
+// end tells all that hangs on the session of its end.
+func (s *session) end(cause error) {
+	s.mutex.mu.Lock()
+	s.over = true
+	members := s.members
+	if s.unchecked {
+		members = nil
+	}
+	var holds []*Hold
+	for _, m := range members {
+		m.cancel(cause)
+		if m.hold != nil {
+			holds = append(holds, m.hold)
+		}
+	}
+	s.mutex.mu.Unlock()
+	for _, h := range holds {
+		h.lose(cause)
+	}
+}

@@ -1,0 +1,174 @@
+package rivals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// newStoreMutex is newMutex for a lock in a store.
+func newStoreMutex(c Config, p Ports, s scheme) (*Mutex, error) {
+	if c.RetryMax == 0 {
+		return nil, fmt.Errorf("%w: no retry delay: a store that has no leader is asked again after it", ErrConfig)
+	}
+	return newMutex(c, p, s)
+}
+
+// path is the name of a resource in the store: one step, so that no resource's
+// entries lie below another's.
+func path(resource string) string { return pathEscaper.Replace(resource) }
+
+var pathEscaper = strings.NewReplacer("%", "%25", "/", "%2F")
+
+// ask hands a request to the store, again while that has no leader, and for no
+// longer than the timeout. If the error is [env.ErrNoLeader] too the request has no
+// effect; else it may have, or may get one later.
+func (m *Mutex) ask(ctx context.Context, r env.StoreRequest) (env.StoreReply, error) {
+	giveUp := m.mono().Add(m.config.NodeTimeout)
+	for {
+		reply, err := m.Store.Ask(ctx, r, giveUp)
+		if err == nil {
+			return reply, nil
+		}
+		if !errors.Is(err, env.ErrNoLeader) || m.mono() >= giveUp || m.wait(ctx, giveUp) != nil {
+			return reply, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+		}
+	}
+}
+
+// wait waits for a retry delay, and until an instant at most.
+func (m *Mutex) wait(ctx context.Context, until env.Instant) error {
+	return m.Runtime.Sleep(ctx, min(m.mono().Add(m.retryDelay()), until))
+}
+
+// create creates the entry of the try, whose value is its token. Where the reply
+// is lost it looks whether the entry is there. With [ErrTaken] it returns the entry
+// that is there in its place, if there is one.
+func (a *attempt) create(ctx context.Context, r env.StoreRequest) (instead env.Entry, err error) {
+	r.Op, r.Value = env.StoreCreate, a.token
+	a.entry = env.Entry{Key: r.Key}
+	reply, err := a.mutex.ask(ctx, r)
+	switch {
+	case errors.Is(err, env.ErrNoLeader):
+		a.entry = env.Entry{}
+		return instead, err
+	case err != nil:
+		found, looking := a.mutex.find(ctx, r.Key, a.token)
+		if looking != nil || found.Revision == 0 {
+			return instead, err // the entry may still come: see leftover
+		}
+		a.entry = found
+	case reply.Done:
+		a.entry = reply.Entries[0]
+	default:
+		a.entry = env.Entry{}
+		if len(reply.Entries) > 0 {
+			instead = reply.Entries[0]
+		}
+		return instead, ErrTaken
+	}
+	a.fence = a.entry.Revision
+	return instead, nil
+}
+
+// find looks for the entry with that value; its revision is 0 if there is none.
+func (m *Mutex) find(ctx context.Context, key, value string) (env.Entry, error) {
+	reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreList, Key: key})
+	for _, e := range reply.Entries {
+		if e.Value == value {
+			return e, err
+		}
+	}
+	return env.Entry{}, err
+}
+
+// await waits until the entry is gone, and tells that it does.
+func (a *attempt) await(ctx context.Context, e env.Entry) error {
+	m := a.mutex
+	m.Observer.Observe(a.event(env.StepQueued))
+	for {
+		// A store that has gone silent is asked again from time to time.
+		_, err := m.Store.Ask(ctx, env.StoreRequest{Op: env.StoreAwait, Key: e.Key, Revision: e.Revision}, m.mono().Add(m.config.TTL))
+		if err == nil {
+			m.Observer.Observe(a.event(env.StepWoken))
+			return nil
+		}
+		if err := m.wait(ctx, env.Never); err != nil {
+			return err
+		}
+	}
+}
+
+// drop deletes the entry of a hold; where nobody can tell whether it is gone, in
+// the background.
+func (a *attempt) drop(ctx context.Context) (env.Answer, error) {
+	reply, err := a.mutex.ask(ctx, env.StoreRequest{Op: env.StoreDelete, Key: a.entry.Key, Revision: a.entry.Revision})
+	switch {
+	case err != nil:
+		a.clear()
+		return env.Lost, err
+	case !reply.Done:
+		return env.No, ErrLost
+	}
+	return env.Yes, nil
+}
+
+// clear deletes in the background what the try has left in the store, or may have,
+// and asks again until it is answered. An entry that is not there yet may still
+// come: it is looked for at intervals that double, and so found after twice the time
+// that it took, at the latest. Who has got no answer for a TTL retires the session,
+// so that the entry goes with it.
+func (a *attempt) clear() {
+	if a.entry.Key == "" {
+		return
+	}
+	m := a.mutex
+	m.Runtime.Go("clear", func() {
+		ctx, begin, pause := context.Background(), m.mono(), m.config.NodeTimeout
+		for {
+			err := m.delete(ctx, &a.entry, a.token)
+			if err == nil || a.expired(begin) {
+				return
+			}
+			if errors.Is(err, errAbsent) {
+				pause *= 2
+			} else if m.mono() >= begin.Add(m.config.TTL) {
+				a.member.retire()
+			}
+			_ = m.Runtime.Sleep(ctx, m.mono().Add(pause))
+		}
+	})
+}
+
+// expired reports whether the try's entry will go without anybody's doing, if it is
+// there, or comes: a row by its TTL, any other with its session.
+func (a *attempt) expired(begin env.Instant) bool {
+	m := a.mutex
+	if a.member == nil {
+		return m.mono() >= begin.Add(m.config.TTL)
+	}
+	return a.member.session.gone()
+}
+
+// errAbsent: the entry is not there, and nobody has seen it.
+var errAbsent = errors.New("there is no such entry yet")
+
+// delete deletes the entry, which it looks for by its value if it is not known. It
+// returns nil if the store has answered that the entry is gone.
+func (m *Mutex) delete(ctx context.Context, e *env.Entry, value string) error {
+	if e.Revision == 0 {
+		found, err := m.find(ctx, e.Key, value)
+		switch {
+		case err != nil:
+			return err
+		case found.Revision == 0:
+			return errAbsent
+		}
+		*e = found
+	}
+	_, err := m.ask(ctx, env.StoreRequest{Op: env.StoreDelete, Key: e.Key, Revision: e.Revision})
+	return err
+}

@@ -1,0 +1,103 @@
+package runner
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Keys of a foreign lock are told under the names of the calls that have set them.
+func TestAliases(t *testing.T) {
+	acquire := func(at history.Time, client int, token string) history.Event {
+		return history.Event{Time: at, Kind: history.Acquire, Client: client, Resource: "stock", Token: token}
+	}
+	set := func(at, sent history.Time, client, node int, name, value string) history.Event {
+		return history.Event{Time: at, Kind: history.KeySet, Sent: sent, Client: client, Node: node, Resource: name, Token: value}
+	}
+	gone := func(at history.Time, client, node int, name, value string) history.Event {
+		return history.Event{Time: at, Kind: history.KeyGone, Client: client, Node: node, Resource: name, Token: value, Reason: history.Deleted}
+	}
+	for _, c := range []struct {
+		name   string
+		events []history.Event
+		want   string
+	}{
+		{
+			"a key is that of the call",
+			[]history.Event{acquire(1, 1, "1.1"), set(3, 2, 1, 1, "lock:stock", "x"), gone(5, 1, 1, "lock:stock", "x")},
+			"1 acquire 1.1, 3 key-set 1.1 on 1, 5 key-gone 1.1 on 1",
+		},
+		{
+			"one that comes late is that of the call in which it was sent",
+			[]history.Event{acquire(1, 1, "1.1"), acquire(9, 1, "1.2"), set(10, 2, 1, 1, "k", "x"), set(12, 11, 1, 2, "k", "y")},
+			"1 acquire 1.1, 9 acquire 1.2, 10 key-set 1.1 on 1, 12 key-set 1.2 on 2",
+		},
+		{
+			"two of one call on a node are one",
+			[]history.Event{acquire(1, 1, "1.1"), set(2, 1, 1, 1, "a", "x"), set(3, 1, 1, 1, "b", "x"), gone(4, 1, 1, "a", "x"), gone(5, 1, 1, "b", "x")},
+			"1 acquire 1.1, 2 key-set 1.1 on 1, 5 key-gone 1.1 on 1",
+		},
+		{
+			"an earlier try is none of the hold",
+			[]history.Event{
+				acquire(1, 1, "1.1"), set(2, 1, 1, 1, "k", "x"), set(5, 4, 1, 2, "k", "y"),
+				{Time: 6, Kind: history.Granted, Client: 1, Resource: "stock", Token: "1.1"},
+				gone(7, 1, 1, "k", "x"), set(8, 2, 1, 3, "k", "x"), gone(9, 1, 2, "k", "y"),
+			},
+			"1 acquire 1.1, 2 key-set 1.1 on 1, 5 key-gone 1.1 on 1, 5 key-set 1.1, try 1 on 1, 5 key-set 1.1 on 2, 6 granted 1.1, 7 key-gone 1.1, try 1 on 1, 8 key-set 1.1, try 1 on 3, 9 key-gone 1.1 on 2",
+		},
+		{
+			"an earlier try of several keys on a node is none of the hold, whichever of them are there",
+			[]history.Event{
+				acquire(1, 1, "1.1"), set(2, 1, 1, 1, "a", "x"), set(3, 1, 1, 1, "b", "x"), set(3, 1, 1, 1, "c", "x"), gone(4, 1, 1, "a", "x"),
+				set(6, 5, 1, 1, "a", "y"), gone(7, 1, 1, "b", "x"), gone(7, 1, 1, "c", "x"), gone(8, 1, 1, "a", "y"),
+			},
+			"1 acquire 1.1, 2 key-set 1.1 on 1, 6 key-gone 1.1 on 1, 6 key-set 1.1, try 1 on 1, 6 key-set 1.1 on 1, 7 key-gone 1.1, try 1 on 1, 8 key-gone 1.1 on 1",
+		},
+		{
+			"a try whose key comes behind that of a later one is an earlier one",
+			[]history.Event{acquire(1, 1, "1.1"), set(5, 4, 1, 1, "k", "y"), set(6, 2, 1, 2, "k", "x")},
+			"1 acquire 1.1, 5 key-set 1.1 on 1, 6 key-set 1.1, try 1 on 2",
+		},
+		{
+			"what a node takes back is that of whom it was",
+			[]history.Event{
+				acquire(1, 1, "1.1"), set(2, 1, 1, 1, "k", "x"), gone(3, 1, 1, "k", "x"),
+				{Time: 4, Kind: history.KeySet, Node: 1, Resource: "k", Token: "x"},
+			},
+			"1 acquire 1.1, 2 key-set 1.1 on 1, 3 key-gone 1.1 on 1, 4 key-set 1.1 on 1",
+		},
+		{
+			"what is there without a call is no lock's",
+			[]history.Event{set(1, 1, 1, 1, "config", "x"), gone(2, 1, 1, "config", "x"), acquire(3, 1, "1.1")},
+			"3 acquire 1.1",
+		},
+		{
+			"a deletion by another is told as such",
+			[]history.Event{acquire(1, 1, "1.1"), set(2, 1, 1, 1, "k", "x"), acquire(3, 2, "2.1"), gone(4, 2, 1, "k", "x")},
+			"1 acquire 1.1, 2 key-set 1.1 on 1, 3 acquire 2.1, 4 key-gone 1.1 on 1",
+		},
+	} {
+		var log history.Log
+		a := newAliases(&log)
+		for i := range c.events {
+			a.Record(&c.events[i])
+		}
+		var got []string
+		for _, e := range log {
+			line := fmt.Sprintf("%d %v %s", int64(e.Time), e.Kind, e.Token)
+			if e.Node != 0 {
+				line += fmt.Sprintf(" on %d", e.Node)
+				if e.Resource != "stock" {
+					t.Errorf("%s: a key is told under its own name, %q", c.name, e.Resource)
+				}
+			}
+			got = append(got, line)
+		}
+		if joined := strings.Join(got, ", "); joined != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, joined, c.want)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Experiment is a scenario that a backend can run, with all that is the same in
+// each of its runs. Only [Prepare] makes one, so whoever has one need not ask again
+// whether it can be run. Its runs may go side by side.
+type Experiment struct {
+	cast
+	backend   Backend
+	world     nemesis.Setting // the scenario's, made ready
+	generator *nemesis.Generator
+	header    history.Header // but for the seed
+	watcher   Watcher        // nil: nobody watches
+}
+
+// Prepare checks that a scenario can be run on a backend, without starting
+// anything. It returns an [UnfitError] for a scenario that another backend might
+// run.
+func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) { return prepare(b, s, findLock) }
+
+// prepare is Prepare with the lock that find knows by its name.
+func prepare(b Backend, s scenarios.Scenario, find func(name string) (lockKind, error)) (Experiment, error) {
+	if err := s.Validate(); err != nil {
+		return Experiment{}, err
+	}
+	c, err := castOf(b, s, find)
+	if err != nil {
+		return Experiment{}, err
+	}
+	if b.Nodes > 0 && s.Nodes > b.Nodes {
+		return Experiment{}, &UnfitError{"nodes", fmt.Errorf("the %s backend has too few servers: %d for %d nodes", b.Name, b.Nodes, s.Nodes)}
+	}
+	if err := carriedOut(b, s.Plan); err != nil {
+		return Experiment{}, err
+	}
+	generator, err := generatorOn(b, s)
+	if err != nil {
+		return Experiment{}, err
+	}
+	c.scenario = judgeable(b, s)
+	e := Experiment{
+		cast: c, backend: b, world: s.World().Ready(), generator: generator,
+		header: history.Header{
+			Format:     history.Format,
+			Version:    history.Version,
+			Scenario:   s.Name,
+			Lock:       s.Lock.Kind,
+			Backend:    b.Name,
+			Nodes:      s.Nodes,
+			Clients:    len(s.Clients),
+			LongestTTL: s.LongestTTL(),
+			Keys:       b.Keys,
+			Bounds:     s.Bounds,
+		},
+	}
+	c.lock.describe(&e.header, s.Lock)
+	return e, nil
+}
+
+// UnfitError is a scenario that a backend cannot run, though there is nothing wrong
+// with it.
+type UnfitError struct {
+	Path   string // of the field that the backend cannot do what it says
+	Reason error
+}
+
+func (e *UnfitError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the [nemesis.FieldError] that it is as well.
+func (e *UnfitError) Unwrap() error { return &nemesis.FieldError{Path: e.Path, Err: e.Reason} }
+
+// carriedOut says which fault of a plan the backend cannot carry out, with its place.
+func carriedOut(b Backend, p nemesis.Plan) error {
+	err := b.Refuse(p)
+	var r *nemesis.RefusedError
+	if errors.As(err, &r) {
+		return &UnfitError{fmt.Sprintf("plan[%d].%s", r.Fault-1, r.Kind), r}
+	}
+	return err
+}
+
+// judgeable returns the scenario without what it expects of properties that
+// cannot be judged on the backend: without the nodes' keys there is no clean-up
+// to see.
+func judgeable(b Backend, s scenarios.Scenario) scenarios.Scenario {
+	if !b.Keys && s.Expect != nil {
+		s.Expect = maps.Clone(s.Expect)
+		delete(s.Expect, checker.Cleanup)
+	}
+	return s
+}
+
+// Backend returns the backend that the experiment runs on.
+func (e Experiment) Backend() Backend { return e.backend }
+
+// Scenario returns the scenario that is run, with those of its expectations that
+// can be judged on the backend.
+func (e Experiment) Scenario() scenarios.Scenario { return e.scenario }
+
+// Within returns the experiment with a bound on the events of its runs, if it has none that
+// is lower. It is no part of the scenario: what a run has shown by then it shows without the
+// bound.
+func (e Experiment) Within(events int) Experiment {
+	e.world.MaxEvents = min(events, e.world.EventLimit())
+	return e
+}
+
+// Header returns what the judges of a run must know beside its events.
+func (e Experiment) Header(seed uint64) history.Header {
+	h := e.header
+	h.Seed = seed
+	return h
+}
+
+// Run runs the experiment once and judges it while it runs. The history goes to
+// keep as well, unless that is nil. An error says that there was no proper run;
+// when ctx ends the run is judged as far as it came.
+func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Result, error) {
+	panel := checker.New(e.Header(seed))
+	sink := history.Sink(panel)
+	if keep != nil {
+		sink = history.Tee(keep, panel)
+	}
+	if e.watcher != nil {
+		sink = history.Tee(sink, e.watcher)
+	}
+	drawn := e.draw(seed)
+	setting := e.world
+	setting.Plan = slices.Concat(setting.Plan, drawn)
+	world, err := e.backend.Open(ctx, setting, seed, sink)
+	if err != nil {
+		return Result{}, err
+	}
+	e.watch(world, e.Header(seed))
+	result, err := e.drive(ctx, world)
+	err = errors.Join(err, world.Close()) // what is left behind is worth telling in any case
+	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
+	result.Backend, result.Seed = e.backend.Name, seed
+	result.Report = panel.Finish()
+	return result, cmp.Or(err, selfContradiction(panel))
+}
+
+// selfContradiction is the error of a run whose own history cannot be true: it is a
+// defect of the harness, and says nothing of the lock. One that is too much to judge is
+// left open, as its report says.
+func selfContradiction(p *checker.Checker) error {
+	var c *checker.Contradiction
+	if errors.As(p.Err(), &c) && !c.TooMuch {
+		return fmt.Errorf("the history of the run contradicts itself, so the run is worth nothing: event %d: %w", c.Event, c)
+	}
+	return nil
+}
+
+// drive lets the clients loose in the world.
+func (e Experiment) drive(ctx context.Context, world World) (result Result, err error) {
+	if e.backend.Apart {
+		err = e.runApart(ctx, world)
+	} else {
+		err = e.runHere(ctx, world)
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		result.Interrupted, err = true, nil
+	}
+	if hash, exact := world.Trace(); exact {
+		result.TraceHash = hash
+	}
+	if counts, ok := world.(Counting); ok {
+		result.Events = counts.Events()
+	}
+	result.Slip = world.Slip()
+	return result, err
+}
+
+// runHere runs the experiment with clients in this process.
+func (e Experiment) runHere(ctx context.Context, world World) error {
+	users, rounds := make([]*user, 0, len(e.roles)), new(atomic.Int64)
+	var err error
+	for client := 1; client <= cap(users) && err == nil; client++ {
+		var u *user
+		if u, err = e.newUser(world, client, func(p ports) ports { return watched(p, e.watcher, rounds) }); err == nil {
+			users = append(users, u)
+		}
+	}
+	if err == nil {
+		err = world.Run(ctx, func(client int) { users[client-1].run() })
+	}
+	for _, u := range users {
+		err = errors.Join(err, u.close())
+	}
+	return err
+}
+
+// runApart runs the experiment with clients that are processes of their own. Nobody can
+// watch these.
+func (e Experiment) runApart(ctx context.Context, world World) error {
+	apart, ok := world.(Apart)
+	if !ok || e.watcher != nil {
+		return fmt.Errorf("on the %s backend clients cannot be processes of their own, or be watched there", e.backend.Name)
+	}
+	brief, err := json.Marshal(e.scenario)
+	if err != nil {
+		return err
+	}
+	return apart.RunApart(ctx, brief)
+}

@@ -1,0 +1,207 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/rivals"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Lock is a lock as workloads use it.
+type Lock interface {
+	// Lock waits until the resource is acquired, the lock gives up or ctx
+	// ends.
+	Lock(ctx context.Context, resource string) (Hold, error)
+}
+
+// Hold is one grant as workloads use it.
+type Hold interface {
+	Resource() string
+	Token() string
+	// Context ends when the holder is told that the lock is lost or about to
+	// expire.
+	Context() context.Context
+	// Check reads the clock and returns nil if the lock is held.
+	Check() error
+	// Fence is the number that the lock has drawn with the grant; 0: none.
+	Fence() uint64
+	Extend(ctx context.Context, ttl time.Duration) error
+	Release(ctx context.Context) error
+}
+
+// adapter makes a [Lock] of one whose holds have a type of their own.
+type adapter[H Hold] struct {
+	lock interface {
+		Lock(ctx context.Context, resource string) (H, error)
+	}
+}
+
+func (a adapter[H]) Lock(ctx context.Context, resource string) (Hold, error) {
+	hold, err := a.lock.Lock(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	return hold, nil
+}
+
+// ports are what a lock is built on: one client's view of a world.
+type ports struct {
+	client   int // its number
+	runtime  env.Runtime
+	nodes    env.Nodes
+	store    env.Store // nil: the world has none
+	observer env.Observer
+
+	members int                                          // how many nodes there are
+	dial    func(context.Context, int) (net.Conn, error) // connects to one of them; nil: the world cannot
+}
+
+// lockKind builds the locks of one kind. [building] completes one.
+type lockKind struct {
+	name string
+	what string
+	// quorum says which nodes hold the lock with their keys. Nil: none, for it needs a
+	// store.
+	quorum func(scenarios.Lock) env.Quorum
+	// fields are the names, in a file, of those fields of a lock that this one
+	// reads beside what all do: see [sharedFields]. A law holds them to what config
+	// makes of each field.
+	fields string
+	// config is what a lock of this kind makes of a scenario's parameters, the
+	// same for every client; build makes one client's lock of it.
+	config func(scenarios.Lock) config
+	build  func(config, ports) (Lock, error)
+}
+
+// config is the configuration of a lock, as the package that has the lock knows it.
+type config interface {
+	// Validate refuses parameters that cannot be.
+	Validate() error
+}
+
+// building returns the kind with its two functions, of which build takes what made
+// returns.
+func building[C config](k lockKind, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
+	k.config = func(l scenarios.Lock) config { return made(l) }
+	k.build = func(c config, p ports) (Lock, error) { return build(c.(C), p) }
+	return k
+}
+
+// sharedFields are those that every lock reads.
+const sharedFields = "kind ttl drift_factor clock node_timeout margin retry tries"
+
+// lockKinds lists the locks that a scenario can name.
+var lockKinds = []lockKind{
+	redlockKind("redlock", "keys on a majority of independent nodes", "", nil),
+	oneKey("check-then-set", "GET, then SET, on one node; released by DEL", rivals.NewCheckThenSet),
+	oneKey("setnx-then-expire", "SETNX, then EXPIRE, on one node; released by DEL", rivals.NewSetNXThenExpire),
+	oneKey("setnx-del", "SET NX PX on one node, released by DEL", rivals.NewSetNXDel),
+	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", rivals.NewGetThenDel),
+	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
+	storeKind("database-row", "a row with a time to live, which others sweep", "", locksConfig, plain(rivals.NewRow)),
+	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", "heartbeat", sessionConfig, plain(rivals.NewZooKeeper)),
+	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", "heartbeat", sessionConfig, plain(rivals.NewEtcd)),
+	storeKind("etcd-unchecked", "the same without a look at the session after the wait", "heartbeat", sessionConfig, plain(rivals.NewEtcdUnchecked)),
+	storeKind("chubby", "a node of the session, with a sequencer, a grace period and a lock-delay", "heartbeat grace lock_delay", chubbyConfig, plain(rivals.NewChubby)),
+	storeKind("fenced", "a fenced lock on consensus, which its owner may enter again", "heartbeat entries", fencedConfig, newFenced),
+}
+
+// Locks returns the names of the locks with a line on each.
+func Locks() (list []string, what map[string]string) {
+	what = make(map[string]string, len(lockKinds))
+	for _, k := range lockKinds {
+		what[k.name] = k.what
+	}
+	return names(lockKinds, func(k lockKind) string { return k.name }), what
+}
+
+func findLock(name string) (lockKind, error) {
+	for _, k := range lockKinds {
+		if k.name == name {
+			return k, nil
+		}
+	}
+	list, _ := Locks()
+	return lockKind{}, fmt.Errorf("unknown lock %q: there is %v", name, list)
+}
+
+// configured returns the configuration of a scenario's locks, if the backend and the
+// setting have what the lock needs, and the lock has a use for all that the scenario
+// says of it.
+func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
+	wrong := func(path string, format string, args ...any) (config, error) {
+		return nil, &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
+	}
+	switch {
+	case k.stored() && !b.Stores:
+		return nil, &UnfitError{"lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name)}
+	case k.stored() && s.Lock.Retry.Max == 0:
+		return wrong("lock.retry", "0s: %s needs more than 0: a store that has no leader is asked again after it", k.name)
+	case k.stored() && s.Store == nil:
+		return wrong("lock.kind", "%s needs a store, which the setting has not: see the field store", k.name)
+	}
+	if field := k.useless(s.Lock); field != "" {
+		return wrong("lock."+field, "%s has no use for it", k.name)
+	}
+	if s.Lock.Heartbeat <= 0 && slices.Contains(strings.Fields(k.fields), "heartbeat") {
+		return wrong("lock.heartbeat", "%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name)
+	}
+	c := k.config(s.Lock)
+	if err := c.Validate(); err != nil || k.stored() {
+		return c, nemesis.InField("lock", err)
+	}
+	return c, nemesis.InField("lock", k.quorum(s.Lock).Validate(s.Nodes))
+}
+
+// stored says that the lock is kept in a store, and not on the nodes.
+func (k lockKind) stored() bool { return k.quorum == nil }
+
+// describe says in the header of a history what judges have to know of the lock.
+func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
+	h.Allowance = allowance(h.LongestTTL, l)
+	if k.stored() {
+		h.Keepers = -1
+		return
+	}
+	q := k.quorum(l).Among(h.Nodes)
+	first := q.Voters.Len()
+	switch {
+	case q.Weights != nil || q.Voters != env.AllNodes(first):
+		h.Votes = make([]int, h.Nodes)
+		for _, node := range q.Voters.List() {
+			h.Votes[node-1] = q.Weight(node)
+		}
+	case first < h.Nodes:
+		h.Keepers = first
+	}
+}
+
+// useless names a field that is set and that the lock does not read.
+func (k lockKind) useless(l scenarios.Lock) string {
+	known := strings.Fields(sharedFields + " " + k.fields)
+	v := reflect.ValueOf(l)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		if !slices.Contains(known, name) && !v.Field(i).IsZero() {
+			return name
+		}
+	}
+	return ""
+}
+
+func names[T any](table []T, name func(T) string) []string {
+	list := make([]string, len(table))
+	for i, entry := range table {
+		list[i] = name(entry)
+	}
+	return list
+}

@@ -1,0 +1,182 @@
+package runner_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// An extension that was not synced is lost with the power: the key is still
+// there, and expires when it would have without.
+func TestLostExtensionRestoresTheOldExpiry(t *testing.T) {
+	s := find(t, "aof-everysec-extension")
+	for seed := uint64(1); seed <= 50; seed++ {
+		var log history.Log
+		r, err := runner.Run(context.Background(), simulator, s, seed, &log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rolledBack := slices.ContainsFunc(log, func(e history.Event) bool { return e.Kind == history.KeyGone && e.Reason == "rolled back" })
+		if rolledBack && r.Report.Finding(checker.Lease).Verdict == checker.Violated {
+			t.Errorf("seed %d: the key itself was lost", seed)
+		}
+	}
+}
+
+// While a majority is away nobody gets the lock; afterwards somebody does.
+func TestMajorityCrashCostsTheDelay(t *testing.T) {
+	const work, think, retry = 20 * ms, 60 * ms, 80 * ms
+	s := find(t, "majority-crash")
+	delay := *s.Plan[0].End.After
+	for seed := uint64(1); seed <= 50; seed++ {
+		if got := outage(t, s, seed); got < delay-work-think || got > delay+2*retry {
+			t.Errorf("a majority was away for %v, and nobody held the lock for %v: lockstorm run majority-crash --seed %d", delay, got, seed)
+		}
+	}
+}
+
+// A node whose clock steps back keeps the key of a holder who has died for so
+// much longer.
+func TestOrphanLivesLongerByTheStep(t *testing.T) {
+	const slack = 200 * ms // retries, and a failed try that meets another's keys
+	s := find(t, "node-clock-back-orphan")
+	alone := s
+	alone.Plan = s.Plan[:2]
+	step := -s.Plan[2].Action.(*nemesis.ClockJump).By
+	for seed := uint64(1); seed <= 50; seed++ {
+		if got := outage(t, s, seed) - outage(t, alone, seed); got < step-slack || got > step+slack {
+			t.Errorf("a clock that steps back by %v should keep the dead holder's key for so much longer, but the lock comes later by %v: lockstorm run node-clock-back-orphan --seed %d", step, got, seed)
+		}
+	}
+}
+
+func outage(t *testing.T, s scenarios.Scenario, seed uint64) time.Duration {
+	t.Helper()
+	return measurementsOf(t, s, seed).LongestOutage
+}
+
+func measurementsOf(t *testing.T, s scenarios.Scenario, seed uint64) checker.Measurements {
+	t.Helper()
+	r, err := runner.Run(context.Background(), simulator, s, seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Report.Measurements
+}
+
+// On a node whose clock stands still the key of a holder who has died never
+// expires; on the others it does.
+func TestOrphansOfAFrozenClockNeverExpire(t *testing.T) {
+	s := find(t, "frozen-clock")
+	for seed := uint64(1); seed <= 20; seed++ {
+		var log history.Log
+		if _, err := runner.Run(context.Background(), simulator, s, seed, &log); err != nil {
+			t.Fatal(err)
+		}
+		keys := map[int]string{} // by node
+		dead := ""
+		for _, e := range log {
+			switch e.Kind {
+			case history.Granted:
+				if e.Client == 1 {
+					dead = e.Token
+				}
+			case history.KeySet:
+				keys[e.Node] = e.Token
+			case history.KeyGone:
+				delete(keys, e.Node)
+			}
+		}
+		if len(keys) != 1 || keys[3] != dead {
+			t.Errorf("seed %d: at the end there are the keys %v, and %s is the dead holder's", seed, keys, dead)
+		}
+	}
+}
+
+// A node that syncs before it answers makes every acquisition wait for its disk.
+func TestSyncingCostsLatency(t *testing.T) {
+	s := find(t, "aof-always")
+	quick := s
+	quick.Sync = nil
+	for seed := uint64(1); seed <= 20; seed++ {
+		slow, fast := measurementsOf(t, s, seed).AcquireP50, measurementsOf(t, quick, seed).AcquireP50
+		if slow < fast+s.Sync.Min {
+			t.Errorf("seed %d: acquired in %v with a slow disk, in %v without", seed, slow, fast)
+		}
+	}
+}
+
+// Law: whatever its nodes lose, the lock tells the truth: nobody's key is
+// deleted, and extend and release say what is so. And it is to be had wherever
+// a quiet majority does its work. The same seed shows the same again.
+func TestContractHoldsWhateverNodesLose(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, err := scenarios.Find("calm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Bounds.Tries = 3
+		s.Persistence = rapid.SampledFrom([]nemesis.Persistence{nemesis.Nothing, nemesis.EverySecond, nemesis.Always}).Draw(t, "persistence")
+		s.Sync = &nemesis.Distribution{Range: nemesis.Range{Max: time.Duration(rapid.IntRange(0, 10).Draw(t, "sync")) * ms}}
+		s.Replication = &nemesis.Distribution{Range: nemesis.Range{Max: time.Duration(rapid.IntRange(0, 200).Draw(t, "lag")) * ms}}
+		for node := 1; node <= s.Nodes; node++ {
+			s.Plan = append(s.Plan, losses(t, node)...)
+		}
+		seed := rapid.Uint64().Draw(t, "seed")
+		r, err := runner.Run(context.Background(), simulator, s, seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := runner.Run(context.Background(), simulator, s, seed, nil); again.TraceHash != r.TraceHash {
+			t.Fatal("the same seed gives another trace")
+		}
+		if f := r.Report.Finding(checker.Contract); f.Verdict != checker.Holds {
+			t.Fatalf("%v: %s", f.Verdict, f.Story())
+		}
+		if f := r.Report.Finding(checker.FaultTolerance); f.Verdict == checker.Violated {
+			t.Fatal(f.Story())
+		}
+	})
+}
+
+// losses draws what happens to a node, one thing after another.
+func losses(t *rapid.T, node int) (plan nemesis.Plan) {
+	from := time.Duration(0)
+	for range rapid.IntRange(0, 4).Draw(t, "faults") {
+		from += time.Duration(rapid.IntRange(1, 800).Draw(t, "quiet")) * ms
+		length := time.Duration(rapid.IntRange(0, 300).Draw(t, "length")) * ms
+		f := nemesis.Fault{Start: nemesis.At(from), End: nemesis.After(length)}
+		switch rapid.IntRange(1, 9).Draw(t, "kind") {
+		case 1:
+			f.Action = &nemesis.Crash{Node: node}
+		case 2:
+			f.Action = &nemesis.PowerLoss{Node: node}
+		case 3:
+			f.Action = &nemesis.Shutdown{Node: node}
+		case 4:
+			f.Action = &nemesis.Failover{Node: node}
+		case 5:
+			f.Action = &nemesis.OldSnapshot{Node: node, Age: 1 + length}
+		case 6:
+			f.Action = &nemesis.NodePause{Node: node}
+		case 7:
+			f.Action = &nemesis.NodeError{Nodes: []int{node}, Error: rapid.SampledFrom([]nemesis.ErrorName{nemesis.Loading, nemesis.OOM, nemesis.ReadOnly}).Draw(t, "error")}
+		case 8:
+			f.Action, f.End = &nemesis.Evict{Node: node}, nil
+		case 9:
+			f.Action, f.End = &nemesis.ScriptFlush{Node: node}, nil
+		}
+		plan = append(plan, f)
+		from += length
+	}
+	return plan
+}

@@ -1,0 +1,93 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Warnings returns what keeps simulated runs of the experiment from coming to their
+// horizon, as far as that is clear beforehand, each with the field that it is about. Such a
+// scenario can be run: the run then ends at a bound, and what it has not violated by then is
+// unknown. On real servers everything takes time, so nothing is said there.
+func (e Experiment) Warnings() []*nemesis.FieldError {
+	if !e.backend.Exact {
+		return nil
+	}
+	var list []*nemesis.FieldError
+	for _, warn := range []func(scenarios.Scenario) []*nemesis.FieldError{spins, hurries, crawls} {
+		list = append(list, warn(e.scenario)...)
+	}
+	return list
+}
+
+// spins warns of clients that would try again and again at one instant.
+func spins(s scenarios.Scenario) []*nemesis.FieldError {
+	if s.Store != nil || s.Lock.Retry.Max > 0 || !immediate(s) || s.Lock.Tries > 0 && s.Lock.Tries < manyAtInstant || !contended(s) {
+		return nil
+	}
+	return []*nemesis.FieldError{{Path: "lock.retry", Err: errors.New("0s, and messages take no time either: a client that finds the lock taken tries again at the same instant, so time does not move while it waits, and the run ends there")}}
+}
+
+// manyAtInstant is about how many tries, or rounds, have room in one instant.
+const manyAtInstant = 500
+
+// hurries warns of clients of which all rounds are at one instant.
+func hurries(s scenarios.Scenario) (list []*nemesis.FieldError) {
+	if s.Store != nil || !immediate(s) {
+		return nil
+	}
+	for i, c := range s.Clients {
+		if c.Rounds >= manyAtInstant && c.Work.Max == 0 && c.Think.Max == 0 {
+			list = append(list, &nemesis.FieldError{Path: fmt.Sprintf("clients[%d].rounds", i), Err: fmt.Errorf("%d without work or think time, and messages take no time either: all of them are at one instant, which has room for about %d", c.Rounds, manyAtInstant)})
+		}
+	}
+	return list
+}
+
+// immediate reports whether no message between clients and nodes takes any time.
+func immediate(s scenarios.Scenario) bool {
+	return s.Latency.Max == 0 && !slices.ContainsFunc(s.Links, func(l nemesis.LinkLatency) bool { return l.Latency.Max > 0 })
+}
+
+// contended reports whether two clients may want one resource.
+func contended(s scenarios.Scenario) bool {
+	for i, c := range s.Clients {
+		if slices.ContainsFunc(s.Clients[:i], func(other scenarios.Client) bool { return other.Resource == c.Resource }) {
+			return true
+		}
+	}
+	return false
+}
+
+// crawls warns of what would come so often that a run ends long before its horizon.
+func crawls(s scenarios.Scenario) (list []*nemesis.FieldError) {
+	most := s.EventLimit()
+	often := func(path string, every, lasts time.Duration) {
+		turn := every + 2*s.Latency.Max
+		if every <= 0 || int64(lasts/turn) <= int64(most) {
+			return
+		}
+		list = append(list, &nemesis.FieldError{Path: path, Err: fmt.Errorf("%v: %v has room for %d of them, and a run ends after %d events (max_events)", every, lasts, int64(lasts/turn), most)})
+	}
+	often("lock.watchdog.every", s.Lock.Watchdog.Every, s.Horizon)
+	often("lock.heartbeat", s.Lock.Heartbeat, s.Horizon)
+	if contended(s) && s.Lock.Tries == 0 {
+		often("lock.retry", s.Lock.Retry.Max, s.Horizon)
+	}
+	for i, c := range s.Clients {
+		often(fmt.Sprintf("clients[%d].extend_every", i), c.ExtendEvery, min(s.Horizon, c.Work.Max))
+	}
+	for i, f := range s.Plan {
+		f.EachValue(func(name string, value any) {
+			if d, ok := value.(*time.Duration); ok && name == "period" {
+				often(fmt.Sprintf("plan[%d].%s.%s", i, f.Action.Kind(), name), *d, s.Horizon)
+			}
+		})
+	}
+	return list
+}

@@ -1,0 +1,87 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/rivals"
+	"github.com/lockstorm/lockstorm/redlock"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// allowance is what a lock sets aside of a TTL for clock error; every one does as
+// Redlock.
+func allowance(ttl time.Duration, l scenarios.Lock) time.Duration {
+	return redlock.Allowance(ttl, l.DriftFactor)
+}
+
+// tokens are the ways to make tokens, as scenarios name them: which names there are
+// is in the tag of the scenario's field, and checked by it.
+var tokens = map[string]redlock.Tokens{"": redlock.RandomTokens, "random": redlock.RandomTokens, "time": redlock.TimeTokens}
+
+// fenceSources are the ways to draw fences, as scenarios name them likewise; nil is
+// the lock's own.
+var fenceSources = map[string]func(rivals.Fences) redlock.FenceSource{
+	"": nil, "quorum": nil,
+	"increment": func(f rivals.Fences) redlock.FenceSource { return f.IncrementEverywhere },
+	"one-node":  func(f rivals.Fences) redlock.FenceSource { return f.OneNode },
+}
+
+// redlockSetup is the configuration of the first client's Redlock, but for the source
+// of its fences, which is built on its ports and only named here.
+type redlockSetup struct {
+	redlock.Config
+	source string // see fenceSources
+}
+
+func redlockConfig(l scenarios.Lock) redlockSetup {
+	return redlockSetup{source: l.Fence, Config: redlock.Config{
+		TTL:         l.TTL,
+		DriftFactor: l.DriftFactor,
+		Clock:       l.ReadsClock(),
+		Watchdog:    redlock.Watchdog{Every: l.Watchdog.Every, Limit: l.Watchdog.Limit},
+		Quarantine:  l.Quarantine,
+		Fence:       l.Fence != "",
+		Sequential:  l.Sequential,
+		Tokens:      tokens[l.Tokens],
+		Client:      clientName(1),
+		NodeTimeout: l.NodeTimeout,
+		Linger:      l.Linger,
+		Margin:      l.Margin,
+		RetryMin:    l.Retry.Min,
+		RetryMax:    l.Retry.Max,
+		Tries:       l.Tries,
+	}}
+}
+
+// redlockFields are the names, in a file, of the fields of a lock that Redlock and
+// its variants read.
+const redlockFields = "linger watchdog quarantine fence sequential tokens"
+
+// redlockKind is Redlock, or a variant of it that adjusts the configuration as the
+// lock's further fields say; nil: it does not.
+func redlockKind(name, what, fields string, adjust func(scenarios.Lock, *redlock.Config)) lockKind {
+	config := func(l scenarios.Lock) redlockSetup {
+		c := redlockConfig(l)
+		if adjust != nil {
+			adjust(l, &c.Config)
+		}
+		return c
+	}
+	return building(lockKind{
+		name: name, what: what, fields: redlockFields + " " + fields,
+		quorum: func(l scenarios.Lock) env.Quorum { return config(l).Quorum },
+	}, config, newRedlock)
+}
+
+func clientName(number int) string { return fmt.Sprintf("client-%d", number) }
+
+func newRedlock(c redlockSetup, p ports) (Lock, error) {
+	c.Client = clientName(p.client)
+	if source := fenceSources[c.source]; source != nil {
+		c.FenceFrom = source(rivals.Fences{Runtime: p.runtime, Nodes: p.nodes, Quorum: c.Quorum, NodeTimeout: c.NodeTimeout})
+	}
+	mutex, err := redlock.New(c.Config, p.runtime, p.nodes, p.observer)
+	return adapter[*redlock.Hold]{mutex}, err
+}

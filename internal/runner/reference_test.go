@@ -1,0 +1,228 @@
+package runner_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// This is the one place where the debate and the comparison are run whole. What else
+// looks at them prints what is stored, or runs a few rows a few times.
+
+const (
+	referenceDir = "../../results/reference"
+
+	// exactArch is the architecture on which runs follow from their seeds alone: the
+	// drift factor is a float64.
+	exactArch = "amd64"
+
+	// newRuns is how often a row is run that is not stored yet.
+	newRuns = 100
+)
+
+// Law: every row of the debate, and every point of its series, shows what it expects,
+// and to the last count and trace what is stored of it.
+func TestDebate(t *testing.T) {
+	stored := storedRows(t, results.DebateFile)
+	for _, s := range scenarios.Every() {
+		row, isStored := stored[s.Name]
+		delete(stored, s.Name)
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			tally := rerun(t, s, row, isStored)
+			if got := tally.Conclusion(); got != runner.AsExpected {
+				t.Errorf("%d runs of %s are not as its \"expect:\" says, but %v: %s\nrepeat one with: lockstorm run %[2]s --seed %d",
+					tally.Runs, s.Name, got, unexpected(tally), tally.Witness)
+			}
+		})
+	}
+	noneLeft(t, stored)
+}
+
+// Law: every lock shows in every trial what is stored of it. (What is said of a lock
+// is said of all its trials together: the command judges that from what is stored.)
+func TestComparison(t *testing.T) {
+	stored := storedRows(t, results.CompareFile)
+	for _, trial := range scenarios.Trials() {
+		for _, c := range scenarios.Contenders() {
+			s := trial.Enter(c)
+			row, isStored := stored[s.Name]
+			delete(stored, s.Name)
+			t.Run(s.Name, func(t *testing.T) {
+				t.Parallel()
+				rerun(t, s, row, isStored)
+			})
+		}
+	}
+	noneLeft(t, stored)
+}
+
+// storedRows returns the rows of a reference by the names of their scenarios.
+func storedRows(t *testing.T, file string) map[string]results.Row {
+	t.Helper()
+	f, err := results.LoadReference(referenceDir, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]results.Row{}
+	for _, r := range f.Rows {
+		rows[r.Scenario] = r
+	}
+	return rows
+}
+
+// noneLeft wants every stored row to be one of a scenario.
+func noneLeft(t *testing.T, stored map[string]results.Row) {
+	t.Helper()
+	if len(stored) > 0 {
+		t.Errorf("results are stored of %v, and there are no such scenarios any more: make reference", slices.Sorted(maps.Keys(stored)))
+	}
+}
+
+// rerun runs a scenario with the seeds that are stored of it, and compares.
+func rerun(t *testing.T, s scenarios.Scenario, stored results.Row, isStored bool) runner.Tally {
+	t.Helper()
+	if !isStored {
+		t.Errorf("nothing is stored of %s: when it shows what you expect, make reference", s.Name)
+		stored.First, stored.Runs = 1, newRuns
+	}
+	tally, err := runner.Batch{Experiment: prepared(t, simulator, s), First: stored.First, Runs: stored.Runs}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fresh := results.RowOf(tally, stored.First); isStored {
+		if text := difference(stored, fresh, runtime.GOARCH == exactArch); text != "" {
+			t.Errorf("the runs of %s are no longer those of results/reference:%s\nif that was meant: make reference, and say why in CHANGELOG.md", s.Name, text)
+		}
+	}
+	return tally
+}
+
+// unexpected lists the properties that got other verdicts than were expected, and
+// tells the first violation of those that were not to be violated.
+func unexpected(t runner.Tally) string {
+	var b strings.Builder
+	for _, p := range checker.Properties() {
+		want, stated := t.Scenario.Expect[p]
+		seen := t.Seen[p]
+		switch {
+		case want == checker.Unknown && stated,
+			want == checker.Violated && seen[want] > 0,
+			want != checker.Violated && stated && seen[want] == t.Runs,
+			!stated && seen[checker.Violated]+seen[checker.Unknown] == 0:
+			continue
+		case stated:
+			fmt.Fprintf(&b, "\n%s: want %v, seen %v", p, want, seen)
+		default:
+			fmt.Fprintf(&b, "\n%s: nothing is expected, seen %v", p, seen)
+		}
+		if r, broken := t.First[p]; broken && want != checker.Violated {
+			fmt.Fprintf(&b, "; seed %d: %s", r.Seed, r.Report.Finding(p).Story())
+		}
+	}
+	return b.String()
+}
+
+// difference says how a fresh row differs from the stored one: in anything, or else
+// in a verdict.
+func difference(stored, fresh results.Row, exact bool) string {
+	if exact {
+		if reflect.DeepEqual(stored, fresh) {
+			return ""
+		}
+		return differing("", fields(stored), fields(fresh))
+	}
+	var b strings.Builder
+	was, is := stored.Tally(scenarios.Scenario{}), fresh.Tally(scenarios.Scenario{})
+	for _, p := range checker.Properties() {
+		if was.Observed(p) != is.Observed(p) {
+			fmt.Fprintf(&b, "\n%s was %v and is %v", p, was.Observed(p), is.Observed(p))
+		}
+	}
+	return b.String()
+}
+
+// fields is a row as its file has it.
+func fields(r results.Row) (all map[string]any) {
+	text, err := json.Marshal(r)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return all
+}
+
+// differing names the fields that are not the same, each with what it was and is.
+func differing(path string, was, is map[string]any) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(union(was, is))) {
+		old, now := was[name], is[name]
+		a, nested1 := old.(map[string]any)
+		c, nested2 := now.(map[string]any)
+		switch {
+		case nested1 && nested2:
+			b.WriteString(differing(path+name+".", a, c))
+		case !reflect.DeepEqual(old, now):
+			fmt.Fprintf(&b, "\n%s%s was %v and is %v", path, name, old, now)
+		}
+	}
+	return b.String()
+}
+
+func union(a, b map[string]any) map[string]any {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// Law: a row that differs in one count, one story or one trace is noticed, and its
+// field named; on other architectures one that differs in a verdict.
+func TestDifferencesFromWhatIsStoredAreNoticed(t *testing.T) {
+	s := find(t, "crash-restart")
+	row := func(first uint64) results.Row {
+		tally, err := runner.Batch{Experiment: prepared(t, simulator, s), First: first, Runs: 2}.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results.RowOf(tally, first)
+	}
+	stored := row(1)
+	changed := func(change func(*results.Row)) results.Row {
+		r := row(1)
+		change(&r)
+		return r
+	}
+	for _, c := range []struct {
+		what  string
+		fresh results.Row
+		exact bool
+		want  string // part of what is said; empty: nothing is
+	}{
+		{"the same", row(1), true, ""},
+		{"other seeds, exactly", row(2), true, "\nfirst_seed was 1 and is 2"},
+		{"other seeds, by verdict", row(2), false, ""},
+		{"a story", changed(func(r *results.Row) { r.Violations[0].Story += "." }), true, "\nviolations was "},
+		{"a trace", changed(func(r *results.Row) { r.Trace = results.Hash(7) }), true, " and is 0000000000000007"},
+		{"a count", changed(func(r *results.Row) { r.Measured.Requests++ }), true, "\nmeasured.requests was "},
+		{"a verdict", changed(func(r *results.Row) {
+			r.Seen[checker.Lease] = map[checker.Verdict]int{checker.Holds: 2}
+		}), false, "\nlease was violated and is holds"},
+	} {
+		got := difference(stored, c.fresh, c.exact)
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: said %q, want %q", c.what, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package runner
+
+import (
+	"fmt"
+	"hash/crc32"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Replay is what it takes to repeat one run of a named scenario on a backend
+// whose runs are exact, and to see whether the repetition is the same run. As
+// a string it is short enough to paste: at most [MaxReplay] bytes for the named
+// scenarios, none of which means anything to a shell.
+type Replay struct {
+	Scenario string // the name of a scenario of the table
+	Seed     uint64
+
+	// Generator draws further faults beside the scenario's plan. Without it the
+	// scenario is run as it stands in the table.
+	Generator *nemesis.Generator
+
+	// Trace is the upper half of the run's trace hash.
+	Trace uint32
+}
+
+// MaxReplay is the greatest length of a replay string.
+const MaxReplay = 100
+
+// replayFormat is the version of the string's form. The string has, between
+// dots: this version; the scenario; the seed (see shortSeed); if there is a generator, its
+// version, the largest number of faults and the weights; eight digits of the
+// trace hash; four digits of a checksum of everything before.
+const replayFormat = "v1"
+
+// longestNames is the greatest length of weights that are written with the
+// names of the kinds. Longer ones are written as a code, which is no longer than this
+// with all kinds in it: so a row's name can have 31 bytes.
+const longestNames = 23
+
+// noSwarm follows the number of faults of a generator without swarms.
+const noSwarm = "n"
+
+// Replay returns the replay of a result whose scenario is one of the table, as it
+// stands there or [InStorm].
+func (r Result) Replay() Replay {
+	return Replay{Scenario: r.Scenario.Name, Seed: r.Seed, Generator: r.Scenario.Generate, Trace: upper(r.TraceHash)}
+}
+
+func upper(hash uint64) uint32 { return uint32(hash >> 32) }
+
+// Same reports whether a result is that of the same run.
+func (r Replay) Same(result Result) bool { return upper(result.TraceHash) == r.Trace }
+
+// Find returns the scenario that is to be run.
+func (r Replay) Find() (scenarios.Scenario, error) {
+	s, err := scenarios.Find(r.Scenario)
+	if err == nil && r.Generator != nil {
+		s = InStorm(s, *r.Generator)
+	}
+	return s, err
+}
+
+// String writes what [ParseReplay] reads, as in
+// "v1.calm.7.g1.4.crash,partition:3.5f06eaf2.1c9e".
+func (r Replay) String() string {
+	text := fmt.Sprintf("%s.%s.%s.", replayFormat, r.Scenario, seedText(r.Seed))
+	if g := r.Generator; g != nil {
+		swarm := ""
+		if g.NoSwarm {
+			swarm = noSwarm
+		}
+		weights := g.Faults.String()
+		if len(weights) > longestNames {
+			weights = g.Faults.Code()
+		}
+		text += fmt.Sprintf("g%d.%d%s.%s.", nemesis.GeneratorVersion, g.Most, swarm, weights)
+	}
+	text += fmt.Sprintf("%08x.", r.Trace)
+	return text + checksum(text)
+}
+
+// shortSeed is the number of digits up to which a seed is written as people do. A longer
+// one is written to base 36, behind a mark, so that there is room for more kinds of
+// faults.
+const (
+	shortSeed = 10
+	seedMark  = "x"
+)
+
+func seedText(seed uint64) string {
+	if text := strconv.FormatUint(seed, 10); len(text) <= shortSeed {
+		return text
+	}
+	return seedMark + strconv.FormatUint(seed, 36)
+}
+
+func parseSeed(text string) (uint64, error) {
+	if digits, marked := strings.CutPrefix(text, seedMark); marked {
+		return strconv.ParseUint(digits, 36, 64)
+	}
+	return strconv.ParseUint(text, 10, 64)
+}
+
+func checksum(text string) string {
+	return fmt.Sprintf("%04x", uint16(crc32.ChecksumIEEE([]byte(text))))
+}
+
+var replayVersion = regexp.MustCompile(`^v[0-9]+\.`)
+
+// ParseReplay reads a replay string. The error says what is wrong with it.
+func ParseReplay(text string) (Replay, error) {
+	r, err := parseReplay(text)
+	if err != nil {
+		return Replay{}, fmt.Errorf("the replay string %q %w", text, err)
+	}
+	return r, nil
+}
+
+func parseReplay(text string) (r Replay, err error) {
+	version := replayVersion.FindString(text)
+	switch {
+	case version == "":
+		return r, fmt.Errorf("does not begin with %s.: it is not what lockstorm run prints", replayFormat)
+	case version != replayFormat+".":
+		return r, fmt.Errorf("has the form %sthis program reads %s", strings.Replace(version, ".", "; ", 1), replayFormat)
+	}
+	last := strings.LastIndexByte(text, '.') + 1
+	if text[last:] != checksum(text[:last]) {
+		return r, fmt.Errorf("is cut off or mistyped: its last four characters do not fit the others")
+	}
+	parts := strings.Split(text, ".")
+	switch len(parts) {
+	case 5:
+	case 8:
+		if r.Generator, err = parseGenerator(parts[3], parts[4], parts[5]); err != nil {
+			return r, err
+		}
+	default:
+		return r, fmt.Errorf("has %d parts: want 5, or 8 with generated faults", len(parts))
+	}
+	r.Scenario = parts[1]
+	if r.Seed, err = parseSeed(parts[2]); err != nil {
+		return r, fmt.Errorf("has the seed %q: want a number", parts[2])
+	}
+	trace, err := strconv.ParseUint(parts[len(parts)-2], 16, 32)
+	if err != nil {
+		return r, fmt.Errorf("has the trace %q: want eight hexadecimal digits", parts[len(parts)-2])
+	}
+	r.Trace = uint32(trace)
+	return r, nil
+}
+
+func parseGenerator(version, most, weights string) (*nemesis.Generator, error) {
+	if own := fmt.Sprintf("g%d", nemesis.GeneratorVersion); version != own {
+		return nil, fmt.Errorf("is of the generator %s; this program has %s, whose plans are others", version, own)
+	}
+	g := new(nemesis.Generator)
+	number, off := strings.CutSuffix(most, noSwarm)
+	g.NoSwarm = off
+	var err error
+	if g.Most, err = strconv.Atoi(number); err != nil {
+		return nil, fmt.Errorf("has the number of faults %q: want a number", most)
+	}
+	if g.Faults, err = nemesis.ParseWeights(weights); err != nil {
+		return nil, fmt.Errorf("has weights that cannot be: %w", err)
+	}
+	if err := g.Validate(); err != nil {
+		return nil, fmt.Errorf("has a generator that cannot be: %w", err)
+	}
+	return g, nil
+}

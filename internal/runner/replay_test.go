@@ -1,0 +1,129 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// plainText has no character that a shell reads as anything but itself.
+var plainText = regexp.MustCompile(`^[a-zA-Z0-9.,:-]+$`)
+
+// Law: a replay of a named scenario is read as it was written, is short, and
+// can be pasted.
+func TestAReplayIsReadAsItWasWritten(t *testing.T) {
+	kinds, _ := nemesis.Kinds()
+	rapid.Check(t, func(t *rapid.T) {
+		r := runner.Replay{
+			Scenario: rapid.SampledFrom(scenarios.Every()).Draw(t, "scenario").Name,
+			Seed:     rapid.OneOf(rapid.Uint64(), rapid.Just[uint64](math.MaxUint64)).Draw(t, "seed"),
+			Trace:    rapid.Uint32().Draw(t, "trace"),
+		}
+		if rapid.Bool().Draw(t, "generated") {
+			r.Generator = &nemesis.Generator{
+				Faults:  rapid.MapOfN(rapid.SampledFrom(kinds), rapid.IntRange(1, nemesis.MaxWeight), 1, len(kinds)).Draw(t, "faults"),
+				Most:    rapid.IntRange(1, nemesis.MostFaults).Draw(t, "most"),
+				NoSwarm: rapid.Bool().Draw(t, "no swarm"),
+			}
+		}
+		text := r.String()
+		if len(text) > runner.MaxReplay || !plainText.MatchString(text) {
+			t.Errorf("%s: %d bytes", text, len(text))
+		}
+		if got, err := runner.ParseReplay(text); err != nil || !reflect.DeepEqual(got, r) {
+			t.Errorf("%s: got %+v (%v), want %+v", text, got, err, r)
+		}
+	})
+}
+
+// Law: a replay string has room for every scenario's name, the largest seed and weights
+// of all kinds of faults, and for some kinds more.
+func TestLongestReplay(t *testing.T) {
+	const kindsToCome = 8 // a little more than half a character each
+	kinds, _ := nemesis.Kinds()
+	r := runner.Replay{Seed: math.MaxUint64, Trace: math.MaxUint32, Generator: &nemesis.Generator{Faults: nemesis.Weights{}, Most: nemesis.MostFaults, NoSwarm: true}}
+	for _, k := range kinds {
+		r.Generator.Faults[k] = nemesis.MaxWeight
+	}
+	for _, s := range scenarios.Every() {
+		r.Scenario = s.Name
+		if text := r.String(); len(text)+kindsToCome*5/8 > runner.MaxReplay {
+			t.Errorf("%s has %d bytes, of %d: there is no room for %d kinds of faults more", text, len(text), runner.MaxReplay, kindsToCome)
+		}
+	}
+}
+
+func TestParseReplayRefuses(t *testing.T) {
+	sealed := func(body string) string {
+		return body + fmt.Sprintf("%04x", uint16(crc32.ChecksumIEEE([]byte(body))))
+	}
+	good := runner.Replay{Scenario: "calm", Seed: 7, Generator: &nemesis.Generator{Faults: nemesis.Weights{"crash": 2}, Most: 3}}.String()
+	cases := map[string]string{
+		"":                                         "does not begin with v1.: it is not what lockstorm run prints",
+		"crash-restart":                            "does not begin with v1.",
+		"v2.calm.7":                                "has the form v2; this program reads v1",
+		good[:len(good)-1]:                         "is cut off or mistyped: its last four characters do not fit the others",
+		good[:20]:                                  "is cut off or mistyped",
+		strings.Replace(good, "7", "8", 1):         "is cut off or mistyped",
+		sealed("v1.calm.7."):                       "has 4 parts: want 5, or 8 with generated faults",
+		sealed("v1.calm.x.00000000."):              `has the seed "x": want a number`,
+		sealed("v1.calm.7.0000000g."):              `has the trace "0000000g"`,
+		sealed("v1.calm.7.g0.3.crash.00000000."):   "is of the generator g0; this program has g3, whose plans are others",
+		sealed("v1.calm.7.g3.x.crash.00000000."):   `has the number of faults "x"`,
+		sealed("v1.calm.7.g3.100.crash.00000000."): "has a generator that cannot be: most: 100: want 1 to 99",
+		sealed("v1.calm.7.g3.3.burn.00000000."):    `has weights that cannot be: burn: unknown kind of fault "burn"`,
+	}
+	for text, want := range cases {
+		_, err := runner.ParseReplay(text)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), fmt.Sprintf("the replay string %q ", text)) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Law: a run in a storm, the repetition of its replay string, and that of the
+// scenario with the plan that was drawn, are the same run.
+func TestReplayIsTheSameRun(t *testing.T) {
+	g := nemesis.Generator{Faults: nemesis.Weights{"crash": 1, "partition": 1, "pause": 2, "clock-jump": 1}, Most: 5}
+	run := func(s scenarios.Scenario, seed uint64) runner.Result {
+		t.Helper()
+		r, err := runner.Run(context.Background(), simulator, s, seed, nil)
+		if err != nil {
+			t.Fatalf("%s, seed %d: %v", s.Name, seed, err)
+		}
+		return r
+	}
+	for _, s := range scenarios.All() {
+		for seed := range uint64(5) {
+			first := run(runner.InStorm(s, g), seed)
+			replay, err := runner.ParseReplay(first.Replay().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := replay.Find()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := run(again, replay.Seed); !replay.Same(got) || got.TraceHash != first.TraceHash {
+				t.Errorf("%v: another run", replay)
+			}
+			if got := run(first.Done(), seed); got.TraceHash != first.TraceHash {
+				t.Errorf("%s, seed %d: another run with the plan that was drawn", s.Name, seed)
+			}
+			if replay.Same(run(again, replay.Seed+1)) {
+				t.Errorf("%v: the next seed gives the same run", replay)
+			}
+		}
+	}
+}

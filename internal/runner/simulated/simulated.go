@@ -1,0 +1,20 @@
+// Package simulated is the simulator as storm knows it: the backend whose runs take
+// place in virtual time and follow from their seeds.
+package simulated
+
+import (
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/sim"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Backend returns the simulator, with all that it can do.
+func Backend() runner.Backend {
+	return runner.Backend{
+		Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()},
+		Exact:   true,
+		Keys:    true,
+		Stores:  true,
+		Open:    runner.Opener(sim.Open),
+	}
+}

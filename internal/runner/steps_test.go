@@ -1,0 +1,130 @@
+package runner_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// stepper is a simulated world that tells of the steps of client 1. around is
+// given what carries the step on.
+type stepper struct {
+	runner.World
+	around func(step env.Step, on func())
+}
+
+func (w stepper) Reach(client int, step env.Step, k int) {
+	on := func() { w.World.Reach(client, step, k) }
+	if client == 1 {
+		w.around(step, on)
+	} else {
+		on()
+	}
+}
+
+// stepping runs a scenario in such a world and returns its history.
+func stepping(t *testing.T, s scenarios.Scenario, around func(log *history.Log, step env.Step, on func())) *history.Log {
+	t.Helper()
+	log := new(history.Log)
+	backend := simulator
+	backend.Open = func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
+		w, err := simulator.Open(ctx, setting, seed, sink)
+		return stepper{w, func(step env.Step, on func()) { around(log, step, on) }}, err
+	}
+	if _, err := runner.Run(context.Background(), backend, s, 1, log); err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// ways are scenarios that between them lead client 1 through every step.
+func ways(t *testing.T) map[string]scenarios.Scenario {
+	works := alone(t)
+	works.Clients[0].Workload = "section"
+	overstays := alone(t)
+	overstays.Clients[0].ExtendEvery = 0
+	var gone, going nemesis.Plan
+	for n := 1; n <= 3; n++ {
+		gone = append(gone, nemesis.Fault{Action: &nemesis.Crash{Node: n}, Start: nemesis.At(0), End: nemesis.After(time.Second)})
+		going = append(going, nemesis.Fault{Action: &nemesis.Crash{Node: n}, Start: nemesis.At(500 * ms), End: nemesis.After(10 * ms)})
+	}
+	return map[string]scenarios.Scenario{
+		"works": works, "overstays": overstays, "is refused": alone(t, gone...), "loses": alone(t, going...),
+	}
+}
+
+// reaching returns, for every step, a scenario that leads client 1 to it.
+func reaching(t *testing.T) map[env.Step]scenarios.Scenario {
+	to := map[env.Step]scenarios.Scenario{}
+	for _, s := range ways(t) {
+		stepping(t, s, func(_ *history.Log, step env.Step, on func()) {
+			to[step] = s
+			on()
+		})
+	}
+	return to
+}
+
+// A pause can be had at every step: it begins as the client comes there, and
+// until its end the client does nothing.
+func TestPauseAtEveryStep(t *testing.T) {
+	to := reaching(t)
+	for _, step := range env.Steps() {
+		s, ok := to[step]
+		if step == env.StepQueued || step == env.StepWoken {
+			continue // steps of locks that wait to be woken
+		}
+		if !ok {
+			t.Errorf("no client of this test reaches the step %s: nothing shows that it can be paused there", step)
+			continue
+		}
+		for _, first := range []nemesis.First{nemesis.RepliesFirst, nemesis.TimersFirst} {
+			t.Run(step.String()+", then "+string(first), func(t *testing.T) { pauseAt(t, s, step, first) })
+		}
+	}
+}
+
+func pauseAt(t *testing.T, s scenarios.Scenario, step env.Step, first nemesis.First) {
+	const length = 50 * ms
+	s.Plan = append(slices.Clone(s.Plan), nemesis.Fault{
+		Action: &nemesis.Pause{Client: 1, First: first}, Start: nemesis.When(1, step, 0), End: nemesis.After(length),
+	})
+	paused := false
+	stepping(t, s, func(log *history.Log, at env.Step, on func()) {
+		before := len(*log)
+		on()
+		during := (*log)[before:]
+		if at != step || paused {
+			return
+		}
+		paused = true
+		resumed := slices.IndexFunc(during, func(e history.Event) bool { return e.Kind == history.Resume })
+		if resumed < 0 || during[0].Kind != history.FaultStart || during[1].Kind != history.Pause {
+			t.Fatalf("at %s the history tells %+v", step, during)
+		}
+		if got := during[resumed].Time.Sub(during[1].Time); got != length {
+			t.Errorf("the client stood still for %v", got)
+		}
+		for _, e := range during[:resumed] {
+			if e.Client == 1 && told(e.Kind) {
+				t.Errorf("the client went on in its pause: %+v", e)
+			}
+		}
+	})
+	if !paused {
+		t.Error("with the pause in its plan the client does not come there")
+	}
+}
+
+// told reports whether it is the client that tells of such an event, not the
+// world.
+func told(k history.Kind) bool {
+	return k <= history.WriteDone && k != history.Lapse || k == history.Step
+}

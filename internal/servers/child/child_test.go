@@ -1,0 +1,90 @@
+//go:build linux
+
+package child
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+const childPatience = 2 * time.Minute
+
+func startSleeper(t *testing.T, f *Forker) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("sleep", "600")
+	if err := f.Start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+// A process dies with the forker's thread, as it does with us, even if it stands still.
+func TestNobodyOutlivesTheForker(t *testing.T) {
+	f := NewForker()
+	running, standing := startSleeper(t, f), startSleeper(t, f)
+	if err := Stop(standing.Process); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	mustBeKilled(t, running)
+	mustBeKilled(t, standing)
+}
+
+// Whichever thread the runtime gives a forker first, closing it ends a thread: every
+// other new goroutine finds itself on the process's first one, which never ends.
+func TestForkerIsNeverOnTheFirstThread(t *testing.T) {
+	for range 32 {
+		f := NewForker()
+		cmd := startSleeper(t, f)
+		f.Close()
+		mustBeKilled(t, cmd)
+	}
+}
+
+func mustBeKilled(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	died := make(chan error, 1)
+	go func() { died <- cmd.Wait() }()
+	select {
+	case err := <-died:
+		if err == nil || err.Error() != "signal: killed" {
+			t.Errorf("it ended: %v", err)
+		}
+	case <-time.After(childPatience):
+		_ = cmd.Process.Kill()
+		t.Fatal("it lives")
+	}
+}
+
+// All threads of a process stand still when Stop returns, and go on afterwards.
+func TestStop(t *testing.T) {
+	f := NewForker()
+	defer f.Close()
+	cmd := startSleeper(t, f)
+	for range 3 {
+		if err := Stop(cmd.Process); err != nil {
+			t.Fatal(err)
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
+		if err != nil || !bytes.Contains(stat, []byte(") T ")) {
+			t.Errorf("%s, %v", stat, err)
+		}
+		if err := Continue(cmd.Process); err != nil {
+			t.Fatal(err)
+		}
+		for last := time.Now().Add(childPatience); Still(cmd.Process.Pid); time.Sleep(time.Millisecond) {
+			if time.Now().After(last) {
+				t.Fatal("it does not go on")
+			}
+		}
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if !Still(cmd.Process.Pid) {
+		t.Error("somebody who is gone moves")
+	}
+}

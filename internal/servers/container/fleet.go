@@ -1,0 +1,176 @@
+//go:build linux
+
+package container
+
+import (
+	"context"
+	_ "embed" // the script
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/lockstorm/lockstorm/internal/servers/aof"
+	"github.com/lockstorm/lockstorm/internal/servers/child"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
+)
+
+//go:embed remove.sh
+var removeScript string
+
+// closePatience is how long it may take to remove all containers.
+const closePatience = time.Minute
+
+// Fleet is a number of servers, each in a container.
+type Fleet struct {
+	options Options
+	image   string
+	preload string // what lets the servers have clocks of their own
+	engine  *engine
+	reaper  *child.Reaper
+	servers []*Server // by node, from 0
+	died    chan error
+
+	user  string     // that the servers are, as the engine has it; empty: the image's
+	watch *aof.Watch // of their files
+
+	closing sync.Once
+	err     error
+}
+
+// OpenFleet starts the servers and returns when all of them answer. After an error
+// nothing is left of them.
+func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
+	f := &Fleet{options: o, died: make(chan error, 1), watch: aof.NewWatch()}
+	var err error
+	if f.preload, err = o.preload(); err != nil {
+		return nil, err
+	}
+	if f.engine, err = connect(ctx); err != nil {
+		return nil, err
+	}
+	if f.user, err = f.engine.admit(ctx, o); err != nil {
+		return nil, err
+	}
+	f.image = o.Image
+	if o.Image == "" {
+		f.image, err = f.engine.own(ctx)
+	} else {
+		err = f.engine.named(ctx, o.Image)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.reaper, err = child.StartReaper(removeScript, f.engine.socket); err != nil {
+		return nil, err
+	}
+	if err := f.start(ctx); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// preload is what the servers have to preload; nothing: their clocks are the machine's.
+func (o Options) preload() (string, error) {
+	switch {
+	case !o.Clocks:
+		return "", nil
+	case o.Image != "":
+		return o.Preload, nil
+	}
+	return redisserver.FindFakeTime()
+}
+
+func (f *Fleet) start(ctx context.Context) error {
+	for node := 1; node <= f.options.Nodes; node++ {
+		s, err := f.server(node)
+		if err != nil {
+			return err
+		}
+		f.servers = append(f.servers, s)
+		if err := s.furnish(); err != nil {
+			return err
+		}
+	}
+	err := f.each(func(s *Server) error {
+		if err := s.create(ctx); err != nil {
+			return err
+		}
+		if err := s.Start(ctx); err != nil {
+			return err
+		}
+		return s.vet(ctx)
+	})
+	if err == nil && f.options.Journal {
+		f.keepJournals()
+	}
+	return err
+}
+
+// server returns that of a node, which has nothing yet but a port.
+func (f *Fleet) server(node int) (*Server, error) {
+	port, err := redisserver.ReservePort()
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("node-%d", node)
+	dir := filepath.Join(f.reaper.Dir(), name)
+	return &Server{
+		fleet: f, port: port, dir: dir, name: filepath.Base(f.reaper.Dir()) + "-" + name,
+		linked: slices.Contains(f.options.Linked, node),
+		file:   aof.In(filepath.Join(dir, dataDir)),
+	}, nil
+}
+
+func (f *Fleet) keepJournals() {
+	var files []*aof.File
+	for _, s := range f.servers {
+		files = append(files, s.file)
+	}
+	f.watch.Journal(files)
+}
+
+// each does something to all servers at once and returns the first of the errors, when
+// all is done.
+func (f *Fleet) each(do func(*Server) error) error {
+	var all errgroup.Group
+	for _, s := range f.servers {
+		all.Go(func() error { return do(s) })
+	}
+	return all.Wait()
+}
+
+// report tells of a server that died of itself; the first one is enough.
+func (f *Fleet) report(death error) {
+	select {
+	case f.died <- death:
+	default:
+	}
+}
+
+// Servers are the servers of all nodes, in their order.
+func (f *Fleet) Servers() []*Server { return f.servers }
+
+// Server is the server of a node, from 1.
+func (f *Fleet) Server(node int) *Server { return f.servers[node-1] }
+
+// Died delivers an error when a container has ended that nobody ended through its
+// [Server]. The error has the end of its log.
+func (f *Fleet) Died() <-chan error { return f.died }
+
+// Close removes all containers with what they have written. Nobody may use them any
+// more. A second Close does nothing and returns the same error.
+func (f *Fleet) Close() error {
+	f.closing.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+		defer cancel()
+		f.watch.Close()
+		err := f.each(func(s *Server) error { return s.remove(ctx) })
+		f.err = errors.Join(err, f.reaper.Close())
+	})
+	return f.err
+}

@@ -1,0 +1,132 @@
+package live
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
+	"github.com/lockstorm/lockstorm/internal/world"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+var messageFaults = FaultHandlers{
+	// One handler injects every kind that only affects messages between clients and
+	// nodes, by its rule.
+	handler[nemesis.Traffic]{
+		Begin: func(w *World, f injection[nemesis.Traffic]) error {
+			r := f.Action.Rule(draws(w.seed, f.Stream()))
+			over, way := f.Action.Over(w.setting)
+			for _, links := range over {
+				w.disturb(links, way, func(l *wire.Direction) { l.Impose(f.Number, r) })
+			}
+			return nil
+		},
+		End: func(w *World, f injection[nemesis.Traffic]) error {
+			over, way := f.Action.Over(w.setting)
+			for _, links := range over {
+				w.mend(links, way, func(l *wire.Direction) { l.Lift(f.Number) })
+			}
+			return nil
+		},
+	},
+	// TCP turns loss into delay: the time until a retransmission succeeds. The whole delay is
+	// drawn when the message is sent, and no connection is reset.
+	handler[*nemesis.Loss]{
+		Begin: func(w *World, f injection[*nemesis.Loss]) error {
+			rule := nemesis.Rule{Delay: retransmission(f.Action, draws(w.seed, f.Stream()))}
+			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Impose(f.Number, rule) })
+			return nil
+		},
+		End: func(w *World, f injection[*nemesis.Loss]) error {
+			w.mend(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Lift(f.Number) })
+			return nil
+		},
+	},
+	handler[*nemesis.Reset]{
+		Begin: func(w *World, f injection[*nemesis.Reset]) error {
+			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Reset(true) })
+			return nil
+		},
+		End: func(w *World, f injection[*nemesis.Reset]) error {
+			w.mend(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Reset(false) })
+			return nil
+		},
+	},
+	handler[*nemesis.Bandwidth]{
+		Begin: func(w *World, f injection[*nemesis.Bandwidth]) error {
+			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Narrow(f.Action.BytesPerSecond) })
+			return nil
+		},
+		End: func(w *World, f injection[*nemesis.Bandwidth]) error {
+			w.mend(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Narrow(0) })
+			return nil
+		},
+	},
+	handler[*nemesis.GuardLatency]{
+		Begin: func(w *World, f injection[*nemesis.GuardLatency]) error {
+			rule := f.Action.Rule(draws(w.seed, f.Stream()))
+			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
+				w.resource.change(client, func(l world.Rules) world.Rules { return l.With(rule, f.Number, f.ForGood) })
+			}
+			return nil
+		},
+		End: func(w *World, f injection[*nemesis.GuardLatency]) error {
+			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
+				w.resource.change(client, func(l world.Rules) world.Rules { return l.Without(f.Number) })
+			}
+			return nil
+		},
+	},
+}
+
+// retransmission draws how much later a message arrives because of lost transmissions.
+func retransmission(l *nemesis.Loss, draw func() uint64) func(nemesis.Message) time.Duration {
+	return func(nemesis.Message) (late time.Duration) {
+		for again := range nemesis.Retransmissions {
+			if percent, _ := bits.Mul64(draw(), 100); int(percent) >= l.Percent {
+				break
+			}
+			late += l.Timeout(again)
+		}
+		return late
+	}
+}
+
+// disturb applies change to one direction, or both, of every selected link, on behalf of
+// a fault that begins.
+func (w *World) disturb(which nemesis.Links, way nemesis.Direction, change func(*wire.Direction)) {
+	w.links.Disturb(which, func(client, node int) { w.network.Link(client, node).Each(way, change) })
+}
+
+// mend applies restore to them when the fault ends.
+func (w *World) mend(which nemesis.Links, way nemesis.Direction, restore func(*wire.Direction)) {
+	w.links.Mend(which, func(client, node int) { w.network.Link(client, node).Each(way, restore) })
+}
+
+// Duplicates returns the handler for a fleet of servers without authentication and TLS:
+// the connections that carry copies use neither.
+func Duplicates() FaultHandlers {
+	return FaultHandlers{
+		handler[*nemesis.Duplicate]{
+			Begin: func(w *World, f injection[*nemesis.Duplicate]) error {
+				table, draw := f.Action.After.Table(), draws(w.seed, f.Stream())
+				w.copy(f.Action, func() time.Duration { return table.Draw(draw()) })
+				return nil
+			},
+			End: func(w *World, f injection[*nemesis.Duplicate]) error {
+				w.copy(f.Action, nil)
+				return nil
+			},
+		},
+	}
+}
+
+// copy sends the requests of a fault's links once more, after a delay; nil ends that. The
+// links stay up.
+func (w *World) copy(d *nemesis.Duplicate, after func() time.Duration) {
+	for _, client := range nemesis.Each(d.Clients, w.setting.Clients) {
+		for _, node := range nemesis.Each(d.Nodes, w.setting.Nodes) {
+			w.network.Link(client, node).Each(nemesis.Requests, func(l *wire.Direction) { l.Copy(after) })
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/aof"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// Fleet describes the servers of a world.
+type Fleet struct {
+	// Servers are the nodes' servers, by node, from 0.
+	Servers []Server
+
+	// Connect says how clients talk to them. Its Runtime is the machine on which this world
+	// is: its clocks are the ground clock, and those of clients and nodes that no fault has
+	// touched. Its Dial is the network's to set.
+	Connect redisnode.Options
+
+	// Network makes the links of so many clients to the servers. nil: proxies on loopback do,
+	// which is a network that takes its own time. Another one takes that of the setting.
+	Network func(clients int) (*wire.Network, error)
+
+	// Keys is given what has to be told of each change of the nodes' keys, before anybody
+	// asks anything of them: an event, and when the request was sent that brought it about,
+	// by the Runtime of Connect. nil: nobody knows of them.
+	Keys func(tell func(e history.Event, sent env.Instant))
+
+	// Died delivers an error when a server has died of itself: of no fault of ours.
+	// Nothing: nobody can know.
+	Died <-chan error
+
+	// Close takes the servers back, or lets them go. Nobody uses them any more.
+	Close func() error
+}
+
+// FleetOf makes a fleet of servers of whatever type.
+func FleetOf[S Server](servers []S, died <-chan error, closing func() error) Fleet {
+	f := Fleet{Died: died, Close: closing}
+	for _, s := range servers {
+		f.Servers = append(f.Servers, s)
+	}
+	return f
+}
+
+// network makes the links of so many clients.
+func (f Fleet) network(clients int) (*wire.Network, error) {
+	if f.Network != nil {
+		return f.Network(clients)
+	}
+	addrs := make([]string, len(f.Servers))
+	for i, server := range f.Servers {
+		addrs[i] = server.Addr()
+	}
+	return wire.Open(clients, addrs, f.Connect.Prefix)
+}
+
+// Server is a node's server. The interfaces that its type implements say which faults
+// it supports: a [Crasher] can be killed.
+type Server interface {
+	// Addr is its host:port. It stays the same over restarts.
+	Addr() string
+}
+
+// Crasher is a server that can be killed, or shut down, and started.
+type Crasher interface {
+	// Kill kills the server, and returns when the process is gone.
+	Kill()
+
+	// Quit shuts the server down cleanly, and returns when the process is gone.
+	Quit()
+
+	// Start starts the server again with the keys that it has kept, and returns when
+	// it answers.
+	Start(ctx context.Context) error
+}
+
+// Stopper is a server that can be stopped, as by SIGSTOP, and continued.
+type Stopper interface {
+	Stop() error
+	Continue() error
+}
+
+// Commander is a server that accepts commands of the nemesis, over a connection that
+// bypasses the clients' network.
+type Commander interface {
+	Do(ctx context.Context, command ...string) (reply any, err error)
+}
+
+// Clocked is a server whose wall clock can be set. From then on it is ahead of the
+// machine's clock, and runs ppm parts per million too fast.
+type Clocked interface {
+	SetClock(ahead time.Duration, ppm int64) error
+}
+
+// Powered is a server on a machine that can lose power.
+type Powered interface {
+	Crasher
+
+	// SyncFrom makes the server sync its writes to the disk once a second, starting at
+	// phase. Only the first call counts.
+	SyncFrom(phase time.Duration)
+
+	// LosePower ends the server, which keeps what was on its disk.
+	LosePower(aof.Loss) error
+}
+
+// Refuser is a [Powered] server that can be made to refuse a torn file.
+type Refuser interface {
+	Powered
+
+	// Refuse starts the server with aof-load-truncated no, and returns when it has refused
+	// its file and is gone. It is an error if it does not.
+	Refuse(ctx context.Context) error
+}
+
+// Restorer is a server that can be taken back to a time before.
+type Restorer interface {
+	Crasher
+
+	// Restore ends the server, which is to start with what it had then.
+	Restore(age time.Duration) error
+}
+
+// Rewinder is a server whose memory can be taken back to a time before while it runs.
+type Rewinder interface {
+	Stopper
+
+	// Rewind gives a stopped server the keys that it had then, and continues it, with the
+	// same run id.
+	Rewind(ctx context.Context, then time.Time) error
+}
+
+// Replicated is a master with an asynchronous replica, which answer as one server.
+type Replicated interface {
+	Server
+
+	// LoseMaster kills the master. Changes under way to the replica are lost.
+	LoseMaster() error
+
+	// Part disconnects the replica from the master, which stays up. Changes under way are
+	// lost.
+	Part()
+
+	// Demote makes the previous master, which has stayed up, a replica of this one. Changes
+	// that only it has are lost. No client may reach it any more.
+	Demote(ctx context.Context) error
+
+	// Promote makes the replica the master, and returns what answers for the node from
+	// now on.
+	Promote(ctx context.Context) (Replicated, error)
+
+	// Rejoin starts the previous master again as a replica of this one. No client may
+	// reach it as a master any more.
+	Rejoin(ctx context.Context) error
+}

@@ -1,0 +1,161 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Own is a server of our own, with all that can be done to one.
+type Own interface {
+	Server
+	Powered
+	Restorer
+	Stopper
+	Commander
+	Clocked
+}
+
+// pair is a node that can fail over: a master, which is the server that answers, and its
+// asynchronous replica. What the master tells the replica takes as long as the setting
+// says, over a link of their own.
+type pair struct {
+	Own     // the master
+	replica Own
+	stream  *wire.Link // from the replica to the master
+}
+
+// The numbers of what is imposed on the stream, which no fault of a plan is.
+const (
+	replicating = iota
+	cutting
+)
+
+// LoseMaster implements [Replicated].
+func (p *pair) LoseMaster() error {
+	p.Part()
+	p.Kill()
+	return nil
+}
+
+// Part implements [Replicated].
+func (p *pair) Part() { p.stream.Replies.Impose(cutting, nemesis.HoldAll()) }
+
+// Promote implements [Replicated]. The replica follows nobody any more: it is a master,
+// with what had come to it.
+func (p *pair) Promote(ctx context.Context) (Replicated, error) {
+	_, err := p.replica.Do(ctx, "REPLICAOF", "NO", "ONE")
+	return &pair{p.replica, p.Own, p.stream}, err
+}
+
+// Refuse implements [Refuser], and Rewind [Rewinder], for masters that are.
+func (p *pair) Refuse(ctx context.Context) error { return p.Own.(Refuser).Refuse(ctx) }
+
+func (p *pair) Rewind(ctx context.Context, then time.Time) error {
+	return p.Own.(Rewinder).Rewind(ctx, then)
+}
+
+// Rejoin implements [Replicated].
+func (p *pair) Rejoin(ctx context.Context) error {
+	if err := p.replica.Start(ctx); err != nil {
+		return err
+	}
+	return p.Demote(ctx)
+}
+
+// Demote implements [Replicated].
+func (p *pair) Demote(ctx context.Context) error {
+	p.stream.Replies.Lift(cutting)
+	if err := p.stream.Lead(p.Addr()); err != nil {
+		return err
+	}
+	return p.follow(ctx)
+}
+
+// followPatience is how long a replica may take to be in step, and followEvery the time
+// between two looks at whether it is.
+const (
+	followPatience = 10 * time.Second
+	followEvery    = 2 * time.Millisecond
+)
+
+// follow makes the replica one, and returns when it is in step.
+func (p *pair) follow(ctx context.Context) error {
+	host, port, err := net.SplitHostPort(p.stream.Addr())
+	if err != nil {
+		return err
+	}
+	if _, err := p.replica.Do(ctx, "REPLICAOF", host, port); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, followPatience, fmt.Errorf("waited for %v", followPatience))
+	defer cancel()
+	for {
+		role, err := p.replica.Do(ctx, "ROLE") // "slave", host, port, state, offset
+		if err != nil {
+			return err
+		}
+		if told, ok := role.([]any); ok && len(told) == 5 && told[3] == "connected" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("redis-server on %s has not become a replica of %s: %w", p.replica.Addr(), p.Addr(), context.Cause(ctx))
+		case <-time.After(followEvery):
+		}
+	}
+}
+
+// WithReplicas makes pairs of the nodes that the plan lets fail over, out of a fleet of
+// servers ([Own]) of all nodes and, behind them, one for each of [FailingOver], which all
+// reach each other on loopback. After an error the fleet is as it was.
+func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fleet) (Fleet, error) {
+	failing := FailingOver(s.Plan)
+	if len(failing) == 0 {
+		return fleet, nil
+	}
+	masters := make([]string, len(failing))
+	for i, node := range failing {
+		masters[i] = fleet.Servers[node-1].Addr()
+	}
+	streams, err := wire.Open(1, masters, "")
+	if err != nil {
+		return fleet, err
+	}
+	paired := fleet
+	paired.Servers = slices.Clone(fleet.Servers[:s.Nodes])
+	paired.Close = func() error { streams.Close(); return fleet.Close() }
+	lag := (&nemesis.Latency{Add: *s.Replication}).Rule(draws(seed, "replication"))
+	for i, node := range failing {
+		p := &pair{fleet.Servers[node-1].(Own), fleet.Servers[s.Nodes+i].(Own), streams.Link(1, i+1)}
+		if err := p.follow(ctx); err != nil {
+			streams.Close()
+			return fleet, err
+		}
+		p.stream.Replies.Impose(replicating, lag)
+		paired.Servers[node-1] = p
+	}
+	return paired, nil
+}
+
+// FailingOver are the nodes that a plan lets fail over, each once.
+func FailingOver(p nemesis.Plan) (nodes []int) {
+	for _, f := range p {
+		node := 0
+		switch a := f.Action.(type) {
+		case *nemesis.Failover:
+			node = a.Node
+		case *nemesis.SplitBrain:
+			node = a.Node
+		}
+		if node != 0 && !slices.Contains(nodes, node) {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}

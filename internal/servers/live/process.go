@@ -1,0 +1,232 @@
+package live
+
+import (
+	"cmp"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockstorm/lockstorm/internal/servers/child"
+)
+
+// process is a client that is a process of its own, as the world sees it.
+type process struct {
+	world  *World
+	number int
+	clocks *clocks
+	common common
+	cmd    *exec.Cmd
+	said   tail
+
+	ready  chan struct{} // closed when it could begin
+	doomed atomic.Bool   // we have killed it
+	gone   chan struct{} // closed when it is dead, and all that it has told is heard
+
+	mu     sync.Mutex // of orders
+	orders *gob.Encoder
+}
+
+// startProcess starts the process of a client and tells it what to do.
+func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*process, error) {
+	connect, err := json.Marshal(w.fleet.Connect)
+	if err != nil {
+		return nil, err
+	}
+	common, err := newCommon()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{
+		world: w, number: c.number, clocks: c.clocks, common: common,
+		ready: make(chan struct{}), gone: make(chan struct{}),
+		orders: gob.NewEncoder(common.orders.write),
+	}
+	p.clocks.show(common.page)
+	p.cmd = exec.Command("/proc/self/exe") // what runs, whatever has become of its file
+	p.cmd.Args = []string{os.Args[0], fmt.Sprintf("client %d", p.number)}
+	p.cmd.Env = append(os.Environ(), clientEnv+"=1")
+	p.cmd.ExtraFiles = []*os.File{ordersFile: common.orders.read, reportsFile: common.reports.write, pageFile: common.page.file}
+	p.cmd.Stderr = &p.said
+	err = forker.Start(p.cmd)
+	common.closeTheirs() // it has its own
+	if err != nil {
+		p.forget()
+		return nil, err
+	}
+	go p.watch()
+	p.tell(setup{
+		Client: p.number, Seed: w.seed, Zero: w.ground.zero,
+		Nodes: w.addrs(p.number), Connect: connect,
+		Awaited: w.setting.Plan.StepsOf(p.number), Brief: brief,
+	})
+	return p, nil
+}
+
+// watch hears what the process says, and sees it die.
+func (p *process) watch() {
+	defer close(p.gone)
+	nonsense := p.listen()
+	if nonsense != nil {
+		_ = p.cmd.Process.Kill()
+	}
+	err := cmp.Or(nonsense, p.cmd.Wait())
+	if !p.doomed.Load() {
+		p.world.fail(fmt.Errorf("client %d: its process died of itself (%w); the end of what it said:\n%s", p.number, cmp.Or(err, errDone), &p.said))
+	}
+}
+
+var errDone = errors.New("exit status 0")
+
+// listen hears all reports, until there can be no more. One that was cut off is none.
+func (p *process) listen() error {
+	for from := gob.NewDecoder(p.common.reports.read); ; {
+		var r report
+		switch err := from.Decode(&r); {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		p.hear(r)
+	}
+}
+
+// hear takes a report. Nothing in it takes time: whoever kills the process waits until all
+// is heard.
+func (p *process) hear(r report) {
+	history := p.world.history
+	switch {
+	case r.Ready:
+		close(p.ready)
+	case r.Returned:
+		p.world.finish(p.number)
+	case r.Event != nil:
+		history.ofClient(r.Stamp, *r.Event)
+	case r.Watch != nil:
+		history.watch(r.Stamp, p.number, *r.Watch)
+	case r.Unwatch != "":
+		history.unwatch(r.Stamp, p.number, r.Unwatch)
+	case r.Reach != nil:
+		p.answer(r.Ask, "step", func() (answer, bool) {
+			p.world.plan.step(p.number, r.Reach.Step, r.Reach.K)
+			return answer{}, true
+		})
+	case r.Access != nil:
+		delay := p.world.resource.delay(p.number)
+		p.answer(r.Ask, "access on its way", func() (answer, bool) { return p.world.deliver(p.number, delay, *r.Access) })
+	}
+}
+
+// answer answers a question in its time, unless the run is over before.
+func (p *process) answer(ask uint64, what string, find func() (answer, bool)) {
+	p.world.tasks.start(p.world.client(p.number).named(what), func() {
+		if found, ok := find(); ok {
+			p.tell(order{Ask: ask, Answer: found})
+		}
+	}, p.world.fail)
+}
+
+// tell tells the process something, if it lives: a setup or an order. The pipe has room
+// for all that there can be to tell to one that stands still.
+func (p *process) tell(what any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.orders.Encode(what) // fails only if nobody hears
+}
+
+// These are what faults do to it: see [clientHost].
+
+func (p *process) pause() error  { return p.signal(child.Stop) }
+func (p *process) resume() error { return p.signal(child.Continue) }
+
+func (p *process) signal(how func(*os.Process) error) error {
+	if err := how(p.cmd.Process); err != nil && !p.doomed.Load() {
+		return fmt.Errorf("client %d: %w", p.number, err)
+	}
+	return nil
+}
+
+func (p *process) kill() {
+	p.doomed.Store(true)
+	_ = p.cmd.Process.Kill() // fails only if it is dead
+	<-p.gone
+}
+
+func (p *process) cancel(fault int) { p.tell(order{Cancel: fault}) }
+
+func (p *process) clocksChanged() {
+	if p.common.page.ring() {
+		p.tell(order{Turned: true})
+	}
+}
+
+func (p *process) draws(stream string) { p.tell(order{Draws: stream}) }
+
+func (p *process) leave() { p.kill() }
+
+// forget takes back what there was of ours. The process has gone.
+func (p *process) forget() {
+	p.clocks.show(nil)
+	p.common.closeOurs()
+}
+
+// common is what the world and the process of a client have in common.
+type common struct {
+	page    *page
+	orders  pipe // to the process
+	reports pipe // from it
+}
+
+type pipe struct{ read, write *os.File }
+
+func newCommon() (c common, err error) {
+	if c.page, err = newPage(); err != nil {
+		return c, err
+	}
+	for _, p := range []*pipe{&c.orders, &c.reports} {
+		if p.read, p.write, err = os.Pipe(); err != nil {
+			c.closeTheirs()
+			c.closeOurs()
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func (c *common) closeTheirs() {
+	_ = c.orders.read.Close() // fails only if it was never opened
+	_ = c.reports.write.Close()
+}
+
+func (c *common) closeOurs() {
+	_ = c.orders.write.Close()
+	_ = c.reports.read.Close()
+	c.page.close()
+}
+
+// tail keeps the end of what is written.
+type tail struct{ text []byte }
+
+// tailLength is how much it keeps, in bytes.
+const tailLength = 4096
+
+// Write implements [io.Writer].
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	t.text = t.text[max(0, len(t.text)-tailLength):]
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	if text := strings.TrimSpace(string(t.text)); text != "" {
+		return text
+	}
+	return "(nothing)"
+}

@@ -1,0 +1,162 @@
+package live
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/world"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// resource is the guarded resource, which all clients share.
+type resource struct {
+	mu    sync.Mutex
+	state *guard.Guard
+	ways  []world.Rules // what faults do to the accesses of each client, from 0
+	tell  func(history.Event)
+}
+
+// serve carries an access out. What tells of its effect is told before another access
+// can come in between.
+func (r *resource) serve(client int, a access) (got answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch a.Op {
+	case toRead:
+		got.Value, got.Accepted = r.state.Read(a.Resource, a.Token, a.Fence)
+	case toWrite:
+		if got.Accepted = r.state.Write(a.Resource, a.Token, a.Fence, a.Value); got.Accepted {
+			r.tell(history.Event{
+				Kind: history.Apply, Client: client,
+				Resource: a.Resource, Token: a.Token, Value: a.Value, Fence: a.Fence,
+			})
+		}
+	case toDraw:
+		got.Fence, got.Accepted = r.state.Draw(a.Resource), true
+	}
+	return got
+}
+
+// change has the accesses of a client come under other rules from now on.
+func (r *resource) change(client int, how func(world.Rules) world.Rules) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ways[client-1] = how(r.ways[client-1])
+}
+
+// delay is how long an access of a client takes on its way.
+func (r *resource) delay(client int) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ways[client-1].Delay(nemesis.Message{Client: client, Way: nemesis.Requests})
+}
+
+// access is what a client wants of the resource, decided when it arrives.
+type access struct {
+	Op accessOp
+	env.Access
+	Value int64
+}
+
+type accessOp uint8
+
+const (
+	toRead accessOp = iota + 1
+	toWrite
+	toDraw // a fence
+)
+
+type answer struct {
+	Value    int64
+	Fence    uint64
+	Accepted bool
+}
+
+// send implements [sender]. What is on its way arrives even if nobody waits for it any
+// more.
+func (i localHost) send(ctx context.Context, a access) (answer, error) {
+	i.gate.pass()
+	if err := ctx.Err(); err != nil {
+		return answer{}, err
+	}
+	var got answer
+	var err error
+	if delay := i.world.resource.delay(i.number); delay == 0 {
+		got = i.world.resource.serve(i.number, a)
+	} else {
+		got, err = i.late(ctx, delay, a)
+	}
+	i.gate.pass()
+	return got, err
+}
+
+// late is send for an access that takes its time.
+func (i localHost) late(ctx context.Context, delay time.Duration, a access) (answer, error) {
+	arrived := make(chan answer, 1)
+	m := i.tasks.start(i.named("access on its way"), func() {
+		if got, ok := i.world.deliver(i.number, delay, a); ok {
+			arrived <- got
+		}
+	}, i.fail)
+	if m == nil {
+		runtime.Goexit() // the run is over
+	}
+	select {
+	case got := <-arrived:
+		return got, nil
+	case <-ctx.Done():
+		return answer{}, ctx.Err()
+	case <-i.over.Done():
+		return answer{}, context.Cause(i.over) // the gate is the way out
+	}
+}
+
+// deliver lets an access of a client go its way, and returns when it has been carried out;
+// not ok, if the run is over before that.
+func (w *World) deliver(client int, delay time.Duration, a access) (got answer, ok bool) {
+	select {
+	case <-time.After(delay):
+		return w.resource.serve(client, a), true
+	case <-w.over.Done():
+		return answer{}, false
+	}
+}
+
+// register is a client's [env.Register], wherever the resource is.
+type register struct{ sender }
+
+// sender brings an access to the resource, and waits for the answer or the end of ctx.
+type sender interface {
+	send(ctx context.Context, a access) (answer, error)
+}
+
+func (r register) ask(ctx context.Context, a access) (answer, error) {
+	got, err := r.send(ctx, a)
+	if err == nil && !got.Accepted {
+		err = env.ErrFenced
+	}
+	return got, err
+}
+
+// Read implements [env.Register].
+func (r register) Read(ctx context.Context, a env.Access) (int64, error) {
+	got, err := r.ask(ctx, access{Op: toRead, Access: a})
+	return got.Value, err
+}
+
+// Write implements [env.Register].
+func (r register) Write(ctx context.Context, a env.Access, value int64) error {
+	_, err := r.ask(ctx, access{Op: toWrite, Access: a, Value: value})
+	return err
+}
+
+// Fence implements [env.Register].
+func (r register) Fence(ctx context.Context, resource string) (uint64, error) {
+	got, err := r.ask(ctx, access{Op: toDraw, Access: env.Access{Resource: resource}})
+	return got.Fence, err
+}

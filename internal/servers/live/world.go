@@ -1,0 +1,269 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
+	"github.com/lockstorm/lockstorm/internal/world"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// World is one place where an experiment runs, once, on real servers. Clients
+// are numbered from 1.
+//
+// A call to a client's ports from outside Run's main functions and their tasks
+// is possible before Run, to set a client up, and not after it.
+type World struct {
+	setting nemesis.Setting
+	seed    uint64
+	ground  ground
+
+	fleet      Fleet
+	network    *wire.Network
+	clients    []*client    // from 0; where they are processes of their own, their clocks
+	hosts      []clientHost // likewise
+	resource   resource
+	history    *recorder
+	calls      *world.Calls
+	tasks      taskGroup
+	probe      probe
+	clocks     *world.Clocks
+	plan       *planRunner
+	injector   *world.Injector // used under the lock of plan, as are links, states and the fields below
+	links      *world.Links
+	states     []state       // of the nodes' servers, from 0
+	walls      []world.Clock // of the nodes, from 0
+	recoveries []recovery    // likewise
+	standing   []int         // by client, from 0: how many faults pause it
+	dead       []bool        // likewise
+
+	over   context.Context // ends with the run
+	end    context.CancelFunc
+	broken chan error    // the first reason why the run cannot go on
+	done   chan struct{} // closed when every client has returned or died
+
+	mu       sync.Mutex
+	finished []bool // the clients that have returned or died, from 0
+
+	closing sync.Once
+	err     error // of Close
+}
+
+// Open makes the world of a setting, which must be valid and ask for no other faults
+// than those of the handlers, over a fleet with a server for each node; the
+// setting's sync is ignored, for these disks are real, and so is its latency, unless the
+// fleet has a network of its own. Pipelined connections are refused. The world's history goes to sink, one event at a time. The fleet is the world's
+// from now on, also after an error.
+func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
+	w, err := newWorld(s, seed, sink, fleet, faults)
+	if err != nil {
+		return nil, errors.Join(err, fleet.Close())
+	}
+	return w, nil
+}
+
+func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
+	if s.Connections.Pipelined {
+		return nil, errors.New("connections: pipelined: the clients of real servers have no such connections (batched and limit can be had)")
+	}
+	network, err := fleet.network(s.Clients)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{
+		setting:    s,
+		seed:       seed,
+		fleet:      fleet,
+		network:    network,
+		resource:   resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
+		ground:     newGround(fleet.Connect.Runtime),
+		calls:      world.NewCalls(s.Clients),
+		broken:     make(chan error, 1),
+		done:       make(chan struct{}),
+		finished:   make([]bool, s.Clients),
+		states:     make([]state, len(fleet.Servers)),
+		recoveries: make([]recovery, len(fleet.Servers)),
+		standing:   make([]int, s.Clients),
+		dead:       make([]bool, s.Clients),
+	}
+	w.history = newRecorder(sink, w.ground)
+	w.resource.tell = w.history.ofWorld
+	if fleet.Keys != nil {
+		fleet.Keys(w.history.ofKeys)
+	}
+	w.clocks = world.NewClocks(clockWorld{w})
+	w.walls = newWalls(w.ground, len(fleet.Servers))
+	w.over, w.end = context.WithCancel(context.Background())
+	w.injector = world.NewInjector(w, s.Plan, faults, w.history.ofWorld)
+	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
+	w.plan = newPlanRunner(w)
+	if err := w.injector.Prepare(); err != nil {
+		network.Close()
+		return nil, err
+	}
+	if fleet.Network != nil {
+		w.setLatencies()
+	}
+	for number := 1; number <= s.Clients; number++ {
+		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), w.connect(number), w.over, &w.tasks, w.fail)
+		if err != nil {
+			network.Close()
+			return nil, err
+		}
+		w.clients, w.hosts = append(w.clients, c), append(w.hosts, localHost{c, w})
+		w.history.hands = append(w.history.hands, c.clocks.hands)
+	}
+	return w, nil
+}
+
+// connect is how a client talks to the nodes: over a network that is the fleet's own only
+// that can dial.
+func (w *World) connect(client int) redisnode.Options {
+	connect := w.fleet.Connect
+	switch c := w.setting.Connections; {
+	case c.Batched: // as the options have it
+	case c.Limit > 0:
+		connect.PoolSize, connect.MaxInFlight = c.Limit, c.Limit
+	default: // each message is one request
+		connect.MaxInFlight = math.MaxInt
+	}
+	if w.fleet.Network != nil {
+		connect.Dial = w.network.Dialer(client)
+	}
+	return connect
+}
+
+// addrs are where a client finds the nodes, from 0.
+func (w *World) addrs(client int) []string {
+	addrs := make([]string, len(w.fleet.Servers))
+	for i := range addrs {
+		addrs[i] = w.network.Link(client, i+1).Addr()
+	}
+	return addrs
+}
+
+// state says whether a server runs.
+type state uint8
+
+const (
+	up      state = iota
+	down          // it does not run
+	stopped       // it stands still
+)
+
+func (w *World) client(number int) *client { return w.clients[number-1] }
+
+func (w *World) host(client int) clientHost { return w.hosts[client-1] }
+
+func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
+
+// Runtime returns what the client has of its machine.
+func (w *World) Runtime(client int) env.Runtime { return machine{w.client(client)} }
+
+// Nodes returns the nodes as the client sees them.
+func (w *World) Nodes(client int) env.Nodes { return nodes{w.client(client)} }
+
+// Register returns the guarded resource as the client sees it. It is in this
+// process, so that an access takes next to no time and no fault hinders it.
+func (w *World) Register(client int) env.Register { return register{localHost{w.client(client), w}} }
+
+// Store returns nil: there is none.
+func (w *World) Store(int) env.Store { return nil }
+
+// Record stamps the event with the ground clock and writes it into the
+// history. Before and after the run, and for a client that is dead, it does
+// nothing.
+func (w *World) Record(e history.Event) { w.history.ofClient(justNow, e) }
+
+// Reach tells that the client takes a step, k being the position of the reply
+// at [env.StepReply]. Faults that wait for this step, and for nothing else,
+// have begun or ended when Reach returns; a client that is paused or killed by
+// them stays in it.
+func (w *World) Reach(client int, step env.Step, k int) {
+	c := w.client(client)
+	c.gate.pass()
+	w.plan.step(client, step, k)
+	c.gate.pass()
+}
+
+// Watch asks for a lapse event once the client's clock has come to until, in
+// place of what was asked for that token before.
+func (w *World) Watch(client int, clock env.Clock, resource, token string, until env.Instant) {
+	w.history.watch(justNow, client, watch{clock, resource, token, until})
+}
+
+// Unwatch withdraws what was asked for the token, unless it has come due.
+func (w *World) Unwatch(client int, token string) { w.history.unwatch(justNow, client, token) }
+
+// Call returns the context for a call of the client's lock that begins now, and
+// what to do when it has returned. It ends with the run, too: a lock that waits for
+// something else than its ports, because it is not ours, hears of the end by it alone.
+func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	withRun := context.AfterFunc(w.over, cancel)
+	calling, done := w.calls.Begin(ctx, client)
+	return calling, func() {
+		done()
+		withRun()
+		cancel()
+	}
+}
+
+// Trace says that a run cannot be repeated exactly.
+func (w *World) Trace() (hash uint64, exact bool) { return 0, false }
+
+// finish says that a client has returned or died.
+func (w *World) finish(client int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.finished[client-1] {
+		w.finished[client-1] = true
+		if !slices.Contains(w.finished, false) {
+			close(w.done)
+		}
+	}
+}
+
+// must ends the run with an error, if there is one.
+func (w *World) must(err error) {
+	if err != nil {
+		w.fail(err)
+	}
+}
+
+// fail ends the run with an error; the first one counts.
+func (w *World) fail(err error) {
+	select {
+	case w.broken <- err:
+	default:
+	}
+}
+
+// Close kills the servers and takes back everything that the world has made.
+// It must not be called during Run. A second Close does nothing and returns
+// the same error.
+func (w *World) Close() error {
+	w.closing.Do(func() {
+		w.end()
+		err := w.closeNodes()
+		w.network.Close()
+		w.err = errors.Join(err, w.fleet.Close())
+	})
+	return w.err
+}
+
+func (w *World) closeNodes() error {
+	var errs []error
+	for _, c := range w.clients {
+		errs = append(errs, c.nodes.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,546 @@
+//go:build linux
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// patience bounds what is expected to happen at once.
+const patience = 2 * time.Minute
+
+// trial is a world and its history.
+type trial struct {
+	t *testing.T
+	*World
+	log  *history.Log
+	ears *ears
+}
+
+// ears hear which kinds of events are told, while a run goes on.
+type ears struct {
+	mu    sync.Mutex
+	kinds map[history.Kind]bool
+}
+
+// Record implements [history.Sink].
+func (e *ears) Record(event *history.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.kinds[event.Kind] = true
+}
+
+// heard reports whether an event of the kind has been told.
+func (w *trial) heard(kind history.Kind) bool {
+	w.ears.mu.Lock()
+	defer w.ears.mu.Unlock()
+	return w.ears.kinds[kind]
+}
+
+// newTrial opens a world for the setting, with a node, a client and a horizon
+// unless it says otherwise. In the end it checks that nothing is left.
+func newTrial(t *testing.T, s nemesis.Setting) *trial {
+	t.Helper()
+	s.Nodes, s.Clients = max(s.Nodes, 1), max(s.Clients, 1)
+	if s.Persistence == "" {
+		s.Persistence = nemesis.Nothing
+	}
+	if s.Horizon == 0 {
+		s.Horizon = 2 * patience
+	}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	before := runtime.NumGoroutine()
+	log, heard := new(history.Log), &ears{kinds: map[history.Kind]bool{}}
+	w, err := openOn(t.Context(), s, history.Tee(log, heard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(tmp, "*")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+		noMoreGoroutines(t, before)
+	})
+	return &trial{t, w, log, heard}
+}
+
+// openOn opens a world over servers of its own.
+func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, error) {
+	rewinds := slices.Contains(s.Plan.Kinds(), "vm-restore")
+	servers, err := redisserver.OpenFleet(ctx, redisserver.Options{
+		Nodes: s.Nodes, AppendOnly: s.Persistence != nemesis.Nothing, EverySecond: s.Persistence == nemesis.EverySecond,
+		Journal: slices.Contains(s.Plan.Kinds(), "old-snapshot") || rewinds, Rewind: rewinds, Clocks: s.Plan.AsksFor(nemesis.NodeClockFeature),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), OldSnapshots(), VMRestores(), Stops(), Commands(), Duplicates()))
+}
+
+// pid is the process of a node's server.
+func (w *trial) pid(node int) int { return w.server(node).(*redisserver.Server).Pid() }
+
+// slower plays a scene that can fail for nothing but that the machine is too slow for its
+// unit of time, and so again and again with a longer one. It fails with what a scene says
+// that had a minute.
+func slower(t *testing.T, scene func(unit time.Duration) error) {
+	t.Helper()
+	for unit := 50 * time.Millisecond; ; unit *= 4 {
+		err := scene(unit)
+		if err == nil {
+			return
+		}
+		if unit > time.Minute {
+			t.Error(err)
+			return
+		}
+		t.Logf("with %v: %v; once more, with more time", unit, err)
+	}
+}
+
+func noMoreGoroutines(t *testing.T, than int) {
+	t.Helper()
+	for end := time.Now().Add(patience); runtime.NumGoroutine() > than; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), than, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}
+
+// run lets the clients run, and checks the history.
+func (w *trial) run(main func(client int)) error {
+	w.t.Helper()
+	err := w.Run(w.t.Context(), main)
+	w.check()
+	return err
+}
+
+// check checks what holds of any history.
+func (w *trial) check() {
+	w.t.Helper()
+	var last history.Time
+	for i, e := range *w.log {
+		if e.Time < last {
+			w.t.Errorf("event %d, %v, at %v comes after one at %v", i+1, e.Kind, e.Time, last)
+		}
+		last = e.Time
+		if (e.Kind == history.End) != (i == len(*w.log)-1) {
+			w.t.Errorf("event %d of %d is %v", i+1, len(*w.log), e.Kind)
+		}
+	}
+}
+
+func (w *trial) mustRun(main func(client int)) {
+	w.t.Helper()
+	if err := w.run(main); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// kinds lists the history's kinds of events, without the end.
+func (w *trial) kinds() []history.Kind {
+	var kinds []history.Kind
+	for _, e := range *w.log {
+		kinds = append(kinds, e.Kind)
+	}
+	return kinds[:len(kinds)-1]
+}
+
+func (w *trial) wantKinds(want ...history.Kind) {
+	w.t.Helper()
+	if got := w.kinds(); !slices.Equal(got, want) {
+		w.t.Errorf("the history tells\n%v, want\n%v", got, want)
+	}
+}
+
+func (w *trial) event(kind history.Kind) history.Event {
+	w.t.Helper()
+	for _, e := range *w.log {
+		if e.Kind == kind {
+			return e
+		}
+	}
+	w.t.Errorf("no %v in the history", kind)
+	return history.Event{}
+}
+
+// ask sends a command to all nodes, waits for them at most for the time given,
+// and returns the answers by node from 0.
+func (w *trial) ask(client int, op env.Op, token string, wait time.Duration) []env.Answer {
+	nodes, giveUp := w.Nodes(client), w.Runtime(client).Now(env.Monotonic).Add(wait)
+	answers := make([]env.Answer, nodes.Len())
+	cmd := env.Command{Op: op, Key: "key", Token: token}
+	if op != env.OpDelete {
+		cmd.TTL = time.Hour
+	}
+	for r := nodes.Send(env.AllNodes(nodes.Len()), cmd, giveUp); ; {
+		reply, err := r.Next(context.Background(), env.Never)
+		if err != nil {
+			return answers
+		}
+		answers[reply.Node-1] = reply.Answer
+	}
+}
+
+// askBriefly sends a command to a node that does not answer, and waits for it no longer than
+// a moment. One that had not been sent by then is sent once more.
+func (w *trial) askBriefly(client, node int, op env.Op, token string) (answer env.Answer) {
+	m := w.Runtime(client)
+	cmd := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
+	for last := m.Now(env.Monotonic).Add(patience); ; {
+		giveUp := m.Now(env.Monotonic).Add(50 * time.Millisecond)
+		reply, err := w.Nodes(client).Send(env.SetOf(node), cmd, giveUp).Next(context.Background(), env.Never)
+		if err != nil || reply.Answer != env.Failed || m.Now(env.Monotonic) > last {
+			return reply.Answer
+		}
+	}
+}
+
+// askOne sends a command to a node that is expected to answer.
+func (w *trial) askOne(client, node int, op env.Op, token string) env.Answer {
+	m := w.Runtime(client)
+	cmd := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
+	reply, _ := w.Nodes(client).Send(env.SetOf(node), cmd, m.Now(env.Monotonic).Add(patience)).Next(context.Background(), env.Never)
+	return reply.Answer
+}
+
+// comesToHold waits until a node has the key.
+func (w *trial) comesToHold(client, node int) {
+	w.t.Helper()
+	m := w.Runtime(client)
+	for last := m.Now(env.Monotonic).Add(patience); ; w.sleep(client, time.Millisecond) {
+		probe := env.Command{Op: env.OpGet, Key: "key"}
+		reply, _ := w.Nodes(client).Send(env.SetOf(node), probe, last).Next(context.Background(), env.Never)
+		if reply.Answer == env.Yes {
+			return
+		}
+		if m.Now(env.Monotonic) > last {
+			w.t.Errorf("node %d has no key", node)
+			return
+		}
+	}
+}
+
+// isDown stands for what is heard of a server that is down: its last connection ends under
+// a request, or no new one can be made.
+const isDown env.Answer = 100
+
+func (w *trial) wantAnswers(what string, got []env.Answer, want ...env.Answer) {
+	w.t.Helper()
+	if !slices.EqualFunc(got, want, func(got, want env.Answer) bool {
+		return got == want || want == isDown && (got == env.Lost || got == env.Failed)
+	}) {
+		w.t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+func (w *trial) sleep(client int, d time.Duration) {
+	m := w.Runtime(client)
+	_ = m.Sleep(context.Background(), m.Now(env.Monotonic).Add(d))
+}
+
+func TestClientsShareTheServers(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Nodes: 5, Clients: 2})
+	set := make(chan struct{})
+	w.mustRun(func(client int) {
+		if client == 1 {
+			w.wantAnswers("the first", w.ask(1, env.OpSet, "one", patience), env.Yes, env.Yes, env.Yes, env.Yes, env.Yes)
+			close(set)
+			return
+		}
+		<-set
+		w.wantAnswers("the second", w.ask(2, env.OpSet, "two", patience), env.No, env.No, env.No, env.No, env.No)
+	})
+}
+
+func TestRunEndsAtTheHorizonAndUnwindsWhoeverIsLeft(t *testing.T) {
+	slower(t, func(unit time.Duration) error { return unwindsAll(t, 2*unit) })
+}
+
+// unwindsAll returns an error if a client had not begun when the run ended.
+func unwindsAll(t *testing.T, horizon time.Duration) error {
+	w := newTrial(t, nemesis.Setting{Clients: 4, Horizon: horizon})
+	var begun, unwound atomic.Int32
+	w.mustRun(func(client int) {
+		begun.Add(1)
+		defer unwound.Add(1)
+		m := w.Runtime(client)
+		defer m.Now(env.Monotonic) // a port call while it is unwound
+		switch client {
+		case 1:
+			_ = m.Sleep(context.Background(), env.Never)
+		case 2:
+			for {
+				m.Now(env.Monotonic)
+			}
+		case 3:
+			_ = m.Go("background", func() { _ = m.Sleep(context.Background(), env.Never) }).Wait(context.Background())
+		case 4:
+			for {
+				w.ask(4, env.OpSet, "four", patience)
+			}
+		}
+		t.Error("a client came back from its last call")
+	})
+	if begun, unwound := begun.Load(), unwound.Load(); unwound < begun {
+		t.Errorf("%d of %d clients have been unwound", unwound, begun)
+	} else if begun < 4 {
+		return fmt.Errorf("only %d of 4 clients have begun", begun)
+	}
+	if end := w.event(history.End); end.Time < history.Time(horizon) || end.Reason != "" {
+		t.Errorf("the run ended at %v because of %q", end.Time, end.Reason)
+	}
+	w.Record(history.Event{Kind: history.Step})
+	w.wantKinds()
+	return nil
+}
+
+func TestBackgroundTasksEndWithTheRun(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	var ended bool
+	started := make(chan struct{})
+	w.mustRun(func(int) {
+		m := w.Runtime(1)
+		m.Go("for ever", func() {
+			defer func() { ended = true }()
+			close(started)
+			_ = m.Sleep(context.Background(), env.Never)
+		})
+		<-started
+		if err := m.Go("short", func() {}).Wait(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if !ended {
+		t.Error("the task is still there")
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	ctx, cancel := context.WithCancel(t.Context())
+	err := w.Run(ctx, func(int) {
+		cancel()
+		w.sleep(1, time.Hour)
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	w.wantKinds()
+	if got := w.event(history.End).Reason; got != "stopped: context canceled" {
+		t.Errorf("the history ends because of %q", got)
+	}
+	if err := w.Run(t.Context(), func(int) {}); err == nil {
+		t.Error("a world ran twice")
+	}
+}
+
+func TestPanicOfAClientIsAnError(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Clients: 2})
+	err := w.run(func(client int) {
+		if client == 2 {
+			panic("out of luck")
+		}
+		w.sleep(1, time.Hour)
+	})
+	if err == nil || !strings.Contains(err.Error(), "client 2, main: panic: out of luck") {
+		t.Error(err)
+	}
+	if got := w.event(history.End).Reason; got != "client 2, main: panic: out of luck" {
+		t.Errorf("the history ends because of %q", got)
+	}
+}
+
+func TestGoroutineThatDoesNotEndIsNamed(t *testing.T) {
+	stop := make(chan struct{})
+	var c taskGroup
+	ended := c.start("client 1, main", func() {}, nil)
+	c.start("client 2, main", func() { <-stop }, nil)
+	<-ended.gone
+	err := c.wait(50 * time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "client 2, main") || strings.Contains(err.Error(), "client 1") {
+		t.Error(err)
+	}
+	if c.start("late", func() {}, nil) != nil {
+		t.Error("a task was started in a closed group")
+	}
+	close(stop)
+	if err := c.wait(patience); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServerThatDiesOfItselfEndsTheRun(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Nodes: 3})
+	err := w.run(func(int) {
+		_ = syscall.Kill(w.pid(2), syscall.SIGTERM)
+		w.sleep(1, time.Hour)
+	})
+	if err == nil || !strings.Contains(err.Error(), w.server(2).Addr()) {
+		t.Error(err)
+	}
+}
+
+func TestFaultThatCannotBeCarriedOutEndsTheRun(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(0)},
+		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepAcquire, 0)},
+	}})
+	err := w.run(func(int) {
+		w.Reach(1, env.StepAcquire, 0)
+		w.sleep(1, time.Hour)
+	})
+	if err == nil || !strings.Contains(err.Error(), "fault 2") || w.event(history.End).Reason != err.Error() {
+		t.Errorf("%v; the history ends because of %q", err, w.event(history.End).Reason)
+	}
+}
+
+func TestLapsesAreInTheOrderOfTime(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	m := w.Runtime(1)
+	w.mustRun(func(int) {
+		begin := m.Now(env.Monotonic)
+		in := func(ms int) env.Instant { return begin.Add(time.Duration(ms) * time.Millisecond) }
+		w.Watch(1, env.Monotonic, "r", "late", in(600))
+		w.Watch(1, env.Monotonic, "r", "early", in(20))
+		w.Watch(1, env.Monotonic, "r", "moved", in(30))
+		w.Watch(1, env.Monotonic, "r", "moved", in(700))
+		w.Watch(1, env.Monotonic, "r", "released", in(40))
+		w.Unwatch(1, "released")
+		w.Watch(1, env.Monotonic, "r", "never", in(3_600_000))
+		w.Record(history.Event{Kind: history.Acquire, Client: 1})
+		w.sleep(1, 50*time.Millisecond)
+		w.Record(history.Event{Kind: history.Release, Client: 1})
+		w.Watch(1, env.Monotonic, "r", "over", in(10))
+		w.Record(history.Event{Kind: history.Released, Client: 1})
+		w.sleep(1, 700*time.Millisecond)
+	})
+	var told []string
+	for _, e := range *w.log {
+		told = append(told, strings.TrimSpace(e.Kind.String()+" "+e.Token))
+		if e.Kind == history.Lapse && e.Token != "over" && w.history.origin.Add(time.Duration(e.Time)) != env.Instant(e.Until) {
+			t.Errorf("the lapse of %q at %v is written at %v", e.Token, e.Until, e.Time)
+		}
+	}
+	want := []string{"acquire", "lapse early", "release", "lapse over", "released", "lapse late", "lapse moved", "end"}
+	if !slices.Equal(told, want) {
+		t.Errorf("the history tells\n%q, want\n%q", told, want)
+	}
+}
+
+func TestRegisterTellsOfEveryEffect(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Guard: guard.Fenced})
+	r := w.Register(1)
+	w.mustRun(func(int) {
+		ctx := context.Background()
+		for want := uint64(1); want <= 2; want++ {
+			if fence, err := r.Fence(ctx, "r"); err != nil || fence != want {
+				t.Errorf("fence %d, %v", fence, err)
+			}
+		}
+		if err := r.Write(ctx, env.Access{Resource: "r", Token: "new", Fence: 2}, 7); err != nil {
+			t.Error(err)
+		}
+		if err := r.Write(ctx, env.Access{Resource: "r", Token: "old", Fence: 1}, 8); !errors.Is(err, env.ErrFenced) {
+			t.Error(err)
+		}
+		if v, err := r.Read(ctx, env.Access{Resource: "r", Fence: 2}); err != nil || v != 7 {
+			t.Error(v, err)
+		}
+	})
+	w.wantKinds(history.Apply)
+	got := w.event(history.Apply)
+	got.Time = 0
+	if want := (history.Event{Kind: history.Apply, Client: 1, Resource: "r", Token: "new", Fence: 2, Value: 7}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestRegisterChecksTokens(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Guard: guard.Token})
+	r := w.Register(1)
+	w.mustRun(func(int) {
+		ctx := context.Background()
+		a, b := env.Access{Resource: "r", Token: "a"}, env.Access{Resource: "r", Token: "b"}
+		for _, reader := range []env.Access{a, b} {
+			if _, err := r.Read(ctx, reader); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := r.Write(ctx, a, 1); !errors.Is(err, env.ErrFenced) {
+			t.Error(err)
+		}
+		if err := r.Write(ctx, b, 2); err != nil {
+			t.Error(err)
+		}
+	})
+	w.wantKinds(history.Apply)
+}
+
+func TestRandomnessFollowsFromTheSeed(t *testing.T) {
+	draw := func(seed uint64, name string) string {
+		p := make([]byte, 20)
+		newRandom(seed, name).fill(p)
+		return fmt.Sprintf("%x", p)
+	}
+	once, again := draw(1, "client 1"), draw(1, "client 1")
+	if once != again {
+		t.Error("the same stream differs")
+	}
+	if draw(1, "client 1") == draw(2, "client 1") || draw(1, "client 1") == draw(1, "client 2") {
+		t.Error("different streams are the same")
+	}
+}
+
+// Validity on the wall clock, or on the one that counts suspension, lapses by
+// that clock.
+func TestLapsesOnOtherClocks(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	w.mustRun(func(int) {
+		for _, c := range []env.Clock{env.Boottime, env.Wall} {
+			w.Watch(1, c, "r", c.String(), w.Runtime(1).Now(c).Add(20*time.Millisecond))
+			w.Watch(1, c, "r", "never", w.Runtime(1).Now(c).Add(time.Hour))
+		}
+		w.Record(history.Event{Kind: history.Acquire, Client: 1})
+		w.sleep(1, 50*time.Millisecond)
+	})
+	acquired := w.event(history.Acquire).Time
+	var lapsed []string
+	for _, e := range *w.log {
+		if e.Kind != history.Lapse {
+			continue
+		}
+		lapsed = append(lapsed, e.Token)
+		if after := e.Time.Sub(acquired); after > 20*time.Millisecond {
+			t.Errorf("%s lapsed %v after", e.Token, after)
+		}
+	}
+	if !slices.Equal(lapsed, []string{"boottime", "wall"}) {
+		t.Errorf("lapsed: %v", lapsed)
+	}
+}

@@ -1,0 +1,80 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// Backend makes worlds of nodes in memory.
+type Backend struct{}
+
+// handlers lists how each kind of fault is injected.
+var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.Stops(), live.Commands(), live.Duplicates())
+
+// Name is what a user calls this backend.
+func (Backend) Name() string { return "memory" }
+
+// Faults lists the kinds of faults that its worlds can inject.
+func (Backend) Faults() []nemesis.Kind { return handlers.Kinds() }
+
+// Features lists the features of those kinds that they support.
+func (Backend) Features() []nemesis.Feature { return handlers.Features() }
+
+// Keys says that its worlds record every change of the nodes' keys.
+func (Backend) Keys() bool { return true }
+
+// Open makes the nodes and the network of a setting, which must be valid and ask for no
+// other faults than [Backend.Faults] and [Backend.Features]. The network takes the latency
+// of the setting; its sync is ignored, for there is no disk. The world's history goes to
+// sink, one event at a time.
+func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	forget()
+	m := newMachine()
+	var nodes []*node
+	var hosts []wire.Host
+	for number := 1; number <= s.Nodes; number++ {
+		n := newNode(m, number, s.Persistence != nemesis.Nothing)
+		if err := n.Start(ctx); err != nil {
+			return nil, errors.Join(err, endAll(nodes))
+		}
+		nodes, hosts = append(nodes, n), append(hosts, n)
+	}
+	fleet := live.FleetOf(nodes, nil, func() error { return endAll(nodes) })
+	fleet.Connect = redisnode.Options{Runtime: m}
+	fleet.Keys = func(tell func(history.Event, env.Instant)) {
+		for _, n := range nodes {
+			n.keys.tell = tell
+		}
+	}
+	fleet.Network = func(clients int) (*wire.Network, error) { return wire.OpenInMemory(clients, hosts, "") }
+	return live.Open(s, seed, sink, fleet, handlers)
+}
+
+// forget empties the sync.Pools of all packages, which takes two collections. go-redis
+// pools timers, and a timer from one synctest bubble crashes the program when it is used
+// in the next.
+func forget() {
+	runtime.GC()
+	runtime.GC()
+}
+
+// endAll ends nodes for good.
+func endAll(nodes []*node) error {
+	for _, n := range nodes {
+		n.Kill()
+		n.keys.stop()
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package memory
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/alicebob/miniredis/v2/server"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
+)
+
+// Connect implements [wire.Host]. A server that stands still has a kernel that accepts. A
+// machine without power says nothing; its links are silent until it is back and knows
+// nothing of the connection.
+func (n *node) Connect(client int) (wire.Session, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	ours, its := net.Pipe()
+	switch {
+	case n.dark:
+		return refusedConn{ours}, its.Close()
+	case n.life == nil:
+		return nil, syscall.ECONNREFUSED
+	}
+	n.life.server.ServeConn(its)
+	return &conn{Conn: ours, client: client, node: n, life: n.life, closed: make(chan struct{})}, nil
+}
+
+// refusedConn is a connection to a node that does not answer.
+type refusedConn struct{ net.Conn }
+
+// Ask implements [wire.Session].
+func (s refusedConn) Ask([]byte, time.Time) error { return syscall.ECONNRESET }
+
+// conn is a client's end of a connection to a server.
+type conn struct {
+	net.Conn
+	client int
+	node   *node
+	life   *serverRun
+
+	known  bool    // to the server: it has been told whose the connection is
+	frames framing // of what is asked
+
+	mu     sync.Mutex
+	coming []env.Instant // when the commands were sent that the server has not begun
+
+	sent env.Instant // when that was sent which the server carries out; for who does so
+
+	closing sync.Once
+	closed  chan struct{}
+}
+
+// Ask implements [wire.Session]: it lets the server do something, when it does not stand
+// still, by its clock.
+func (c *conn) Ask(piece []byte, sent time.Time) error {
+	if err := c.runs(); err != nil {
+		return err
+	}
+	if !c.known {
+		c.known = true
+		if err := c.introduce(); err != nil {
+			return err
+		}
+	}
+	c.expect(c.frames.ends(piece), sent)
+	c.node.clock.tick()
+	c.node.sync(c.life)
+	_, err := c.Write(piece)
+	return err
+}
+
+// runs returns when the server does not stand still.
+func (c *conn) runs() error {
+	for still := c.node.stands(c.life); still != nil; still = c.node.stands(c.life) {
+		select {
+		case <-still:
+		case <-c.life.over:
+			return syscall.ECONNRESET
+		case <-c.closed:
+			return net.ErrClosed
+		}
+	}
+	return nil
+}
+
+// Read hears what the server says, which it does not while it stands still.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if still := c.runs(); still != nil {
+		return 0, still
+	}
+	return n, err
+}
+
+// expect takes down when so many commands were sent. The server reads on while it carries out
+// one, so that what has come last is not what it is about.
+func (c *conn) expect(commands int, sent time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := max(env.Instant(sent.Sub(c.node.clock.machine.began)), 1)
+	c.coming = append(c.coming, slices.Repeat([]env.Instant{at}, commands)...)
+}
+
+// begin takes note that the server begins with the next command.
+func (c *conn) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.coming) > 0 {
+		c.sent, c.coming = c.coming[0], c.coming[1:]
+	}
+}
+
+// introduction is a command of ours, by which a server learns which of its peers is the other
+// end of a connection: miniredis does not tell.
+const introduction = "LOCKSTORM-INTRODUCTION"
+
+// introduce has the server know whose the connection is. It does not answer.
+func (c *conn) introduce() error {
+	c.node.mu.Lock()
+	c.life.coming = append(c.life.coming, c)
+	number := strconv.Itoa(len(c.life.coming))
+	c.node.mu.Unlock()
+	_, err := fmt.Fprintf(c, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(introduction), introduction, len(number), number)
+	return err
+}
+
+// meet takes down who a peer is.
+func (n *node) meet(l *serverRun, c *server.Peer, words []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if number, err := strconv.Atoi(strings.Join(words, "")); err == nil && number >= 1 && number <= len(l.coming) {
+		l.peers[c], l.coming[number-1] = l.coming[number-1], nil
+	}
+	c.OnDisconnect(func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(l.peers, c)
+	})
+}
+
+// Close implements [net.Conn].
+func (c *conn) Close() error {
+	c.closing.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}

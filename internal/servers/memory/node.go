@@ -1,0 +1,152 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+)
+
+// node is a Redis server in memory, over all its runs.
+type node struct {
+	addr  string
+	keeps bool // its keys outlive it
+
+	redis  *miniredis.Miniredis
+	clock  *clock
+	keys   *keys
+	disk   disk
+	thread sync.Mutex // held while a command is processed, or the keys and the disk are updated
+
+	mu    sync.Mutex
+	lives int
+	life  *serverRun // nil while it is down
+	dark  bool       // and so is its machine
+}
+
+// serverRun is one run of a node's server, from a start to the next end.
+type serverRun struct {
+	run    string // its run id
+	server *server.Server
+	over   chan struct{} // closed at its end
+
+	// Under the lock of the node.
+	stopped chan struct{} // closed when it continues; nil: it is not stopped
+	state   configuration
+	coming  []*conn                   // those that are about to introduce themselves, and nil for those that have
+	peers   map[*server.Peer]*conn    // whose the server's ends of connections are
+	own     map[*server.Peer]struct{} // peers whom miniredis answers as it does
+}
+
+// Addr is the address of a node, which is what errors call it. It is no name, for a bubble in
+// which one is looked up leaves a channel of the resolver behind; and it is of the multicast
+// network for examples (RFC 6676), to which no connection can be made: who dials it otherwise
+// than by the world hears of it at once.
+func Addr(node int) string { return fmt.Sprintf("233.252.0.%d:6379", node) }
+
+// newNode returns a node that has not been started. keeps says that its keys outlive it.
+func newNode(m machine, number int, keeps bool) *node {
+	redis := miniredis.NewMiniRedis()
+	n := &node{addr: Addr(number), keeps: keeps, redis: redis, clock: newClock(m, redis)}
+	n.keys = newKeys(number, n.expire)
+	return n
+}
+
+// Addr implements [live.Server].
+func (n *node) Addr() string { return n.addr }
+
+// Start implements [live.Crasher]. What goes with a server are its connections, its scripts
+// and, unless they are kept, its keys.
+func (n *node) Start(context.Context) error {
+	if n.now() != nil {
+		return fmt.Errorf("%s is already running", n.addr)
+	}
+	n.redis.Ctx, n.redis.CtxCancel = context.WithCancel(context.Background()) // ends what blocks
+	first, err := n.redis.Dial()                                              // starts it
+	if err != nil {
+		return err
+	}
+	_ = first.Close()
+	n.lives++
+	l := &serverRun{
+		run: fmt.Sprintf("%s, life %d", n.addr, n.lives), server: n.redis.Server(), over: make(chan struct{}),
+		peers: map[*server.Peer]*conn{}, own: map[*server.Peer]struct{}{},
+	}
+	if _, err := l.dispatch("SCRIPT", "FLUSH"); err != nil {
+		return err
+	}
+	l.server.SetPreHook(func(c *server.Peer, command string, words ...string) bool { return n.answer(l, c, command, words) })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.life, n.dark = l, false
+	return nil
+}
+
+// now is the life that the node is in, nil while it is down.
+func (n *node) now() *serverRun {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.life
+}
+
+// Kill implements [live.Crasher].
+func (n *node) Kill() {
+	l := n.now()
+	if l == nil {
+		return
+	}
+	n.mu.Lock()
+	n.life = nil
+	n.mu.Unlock()
+	close(l.over)
+	n.redis.Close()
+	n.thread.Lock()
+	defer n.thread.Unlock()
+	if !n.keeps {
+		n.redis.FlushAll()
+		n.look(cause{reason: history.Forgotten})
+	}
+}
+
+// Quit implements [live.Crasher].
+func (n *node) Quit() { n.Kill() }
+
+// Stop implements [live.Stopper].
+func (n *node) Stop() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life != nil && n.life.stopped == nil {
+		n.life.stopped = make(chan struct{})
+	}
+	return nil
+}
+
+// Continue implements [live.Stopper].
+func (n *node) Continue() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life != nil && n.life.stopped != nil {
+		close(n.life.stopped)
+		n.life.stopped = nil
+	}
+	return nil
+}
+
+// stands returns what is closed when the node goes on, nil if it does not stand still.
+func (n *node) stands(l *serverRun) <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return l.stopped
+}
+
+var _ interface {
+	live.Powered
+	live.Stopper
+	live.Commander
+	live.Clocked
+} = (*node)(nil)

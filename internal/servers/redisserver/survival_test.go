@@ -1,0 +1,86 @@
+//go:build linux
+
+package redisserver
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
+)
+
+func TestMain(m *testing.M) {
+	testkit.OrphanMain(m, func(_ string, tell func(...any)) error {
+		f, err := OpenFleet(context.Background(), Options{Nodes: 3, AppendOnly: true})
+		if err == nil {
+			tell(f.Server(1).Pid(), f.Server(2).Pid(), f.Server(3).Pid(), f.reaper.Pid())
+		}
+		return err
+	})
+}
+
+// Of a program that is killed neither servers are left, nor the reaper, nor their files;
+// also where whoever started it ignores what comes from the terminal.
+func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
+	interrupt := func(pid int) error { return syscall.Kill(-pid, syscall.SIGINT) }
+	for name, c := range map[string]struct {
+		strike  func(pid int) error
+		ignored bool
+	}{
+		"SIGKILL":                        {func(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }, false},
+		"SIGINT from a terminal":         {interrupt, false},
+		"SIGINT, which somebody ignores": {interrupt, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tmp := ownTemp(t)
+			if c.ignored {
+				signal.Ignore(syscall.SIGINT)
+				defer signal.Reset(syscall.SIGINT)
+			}
+			o := testkit.StartOrphan(t, "")
+			if len(entries(t, tmp)) != 1 || len(o.Told) != 4 {
+				t.Fatalf("one directory and four processes are wanted, there are %v and %v", entries(t, tmp), o.Told)
+			}
+			o.End(t, c.strike)
+			for _, told := range o.Told {
+				pid, err := strconv.Atoi(told)
+				if err != nil {
+					t.Fatal(err)
+				}
+				eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !alive(pid) })
+			}
+			eventually(t, "the directory is gone", func() bool { return len(entries(t, tmp)) == 0 })
+		})
+	}
+}
+
+func TestTerminalReachesNeitherServersNorReaper(t *testing.T) {
+	f := openFleet(t, Options{Nodes: 1})
+	own := syscall.Getpgrp()
+	for what, pid := range map[string]int{"the server": f.Server(1).Pid(), "the reaper": f.reaper.Pid()} {
+		group, err := syscall.Getpgid(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if group == own {
+			t.Errorf("%s is in our process group", what)
+		}
+	}
+}
+
+func TestReaperKillsAServerThatOutlivesUs(t *testing.T) {
+	tmp := ownTemp(t)
+	f := openFleet(t, Options{Nodes: 1})
+	pid := f.Server(1).Pid()
+	f.Server(1).now.doomed.Store(true)
+	if err := f.reaper.Close(); err != nil { // as if we had died, but the server had not
+		t.Fatal(err)
+	}
+	eventually(t, "the server is gone", func() bool { return !alive(pid) })
+	mustBeEmpty(t, tmp)
+	f.closing.Do(func() { f.Server(1).port.Free(); f.forker.Close() })
+}

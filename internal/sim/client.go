@@ -1,0 +1,179 @@
+package sim
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/world"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// epoch is what every wall clock shows when a run begins: an arbitrary instant
+// that no clock fault brings near to zero.
+const epoch = int64(1_600_000_000_000_000_000)
+
+// client is one lock user's machine. It is the user's env.Runtime, env.Nodes,
+// env.Register and env.Store.
+type client struct {
+	world      *World
+	id         int
+	clocks     [3]world.Clock // by env.Clock
+	random     *rand.PCG
+	coroutines []*coroutine
+	unsent     []int32 // messages that it would have sent while it stood still
+	paused     bool
+	dead       bool
+	deferred   deferredDeliveries
+
+	calls   int64 // that it has made
+	earlier int64 // those before instant, which is the last at which it made one
+	instant int64
+
+	connected int      // to this node, as one of the store
+	asking    []*round // what it has asked the store
+}
+
+func newClient(w *World, id int, seed uint64) *client {
+	return &client{
+		world:  w,
+		id:     id,
+		clocks: [3]world.Clock{env.Wall: world.ClockShowing(epoch)},
+		random: nemesis.Stream(seed, fmt.Sprintf("client %d", id)),
+
+		// As ZooKeeper's clients, which shuffle their lists: so every node is the
+		// way to the leader for some client, and its loss concerns somebody.
+		connected: (id-1)%w.setting.Nodes + 1,
+	}
+}
+
+// enter is called by every port call that can wait or send.
+func (c *client) enter() *coroutine {
+	if c.world.sealed {
+		panic(errEnded)
+	}
+	c.count()
+	return c.world.current
+}
+
+func (c *client) stopped() bool { return c.paused || c.dead }
+
+func (c *client) forget(co *coroutine) {
+	if i := slices.Index(c.coroutines, co); i >= 0 {
+		c.coroutines = slices.Delete(c.coroutines, i, i+1)
+	}
+}
+
+// Now implements [env.Runtime]. Who waits by looking at the clock again and again waits
+// for ever.
+func (c *client) Now(which env.Clock) env.Instant {
+	if !c.world.sealed {
+		c.count()
+	}
+	return c.shows(which)
+}
+
+// shows reads a clock.
+func (c *client) shows(which env.Clock) env.Instant {
+	return env.Instant(c.clocks[which].At(c.world.now))
+}
+
+// mono reads the clock on which everything waits.
+func (c *client) mono() env.Instant { return c.shows(env.Monotonic) }
+
+// clocksChanged works out anew when those wake up who wait for the client's
+// clocks.
+func (c *client) clocksChanged() {
+	c.world.catchUp()
+	c.world.leaseExpiries.ClockChanged(c.world.time(), c.id)
+	for _, co := range c.coroutines {
+		if co.parked {
+			co.setTimer()
+		}
+	}
+}
+
+// Sleep implements [env.Runtime].
+func (c *client) Sleep(ctx context.Context, until env.Instant) error {
+	co := c.enter()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if c.mono() >= until {
+			return nil
+		}
+		co.park(ctx, until, awaitsTime)
+	}
+}
+
+// Go implements [env.Runtime].
+func (c *client) Go(name string, f func()) env.Task {
+	c.enter()
+	return c.world.start(c, name, f)
+}
+
+// Random implements [env.Runtime].
+func (c *client) Random(p []byte) {
+	var word [8]byte
+	for len(p) > 0 {
+		binary.LittleEndian.PutUint64(word[:], c.random.Uint64())
+		p = p[copy(p, word[:]):]
+	}
+}
+
+// Reach tells the plan that the client takes a step. If it is paused or killed
+// by that, Reach returns when it goes on.
+func (w *World) Reach(client int, step env.Step, k int) {
+	c := w.clients[client-1]
+	co := c.enter()
+	w.trace.words(uint64(step), uint64(client), uint64(k))
+	if err := w.scheduler.Step(time.Duration(w.now), client, step, k); err != nil {
+		w.fail(err)
+		co.park(context.Background(), env.Never, awaitsResumption)
+	}
+	for c.stopped() {
+		co.missed = true
+		co.park(context.Background(), env.Never, awaitsResumption)
+	}
+}
+
+// pause and resume stop and continue the client's code; its clocks run on, and
+// messages go on arriving. With a client that is dead they do nothing.
+func (c *client) pause(first nemesis.First) {
+	if c.dead {
+		return
+	}
+	c.paused = true
+	c.deferred.shut = first == nemesis.TimersFirst
+	c.world.injector.Record(history.Event{Kind: history.Pause, Client: c.id})
+}
+
+func (c *client) resume() {
+	if c.dead {
+		return
+	}
+	c.world.injector.Record(history.Event{Kind: history.Resume, Client: c.id})
+	c.paused = false
+	c.releaseDeferred()
+	c.sendUnsent()
+	for _, co := range c.coroutines {
+		if co.missed {
+			co.missed = false
+			c.world.wake(co)
+		}
+	}
+}
+
+func (c *client) kill() {
+	if c.dead {
+		return
+	}
+	c.dead = true
+	c.world.injector.Record(history.Event{Kind: history.Kill, Client: c.id})
+}

@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/world"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Ground is the time of the world itself.
+func (w *World) Ground() history.Time { return w.time() }
+
+// ClientClock is what a clock of the client shows.
+func (w *World) ClientClock(client int, which env.Clock) env.Instant {
+	return w.clients[client-1].shows(which)
+}
+
+// NodeClock is what the wall clock of the node shows.
+func (w *World) NodeClock(node int) env.Instant { return env.Instant(w.node(node).wall.At(w.now)) }
+
+// clockWorld is the part of the world that clock faults act on.
+type clockWorld struct{ world *World }
+
+// GroundTime implements [world.Clockwork].
+func (k clockWorld) GroundTime() int64 { return k.world.now }
+
+// Missed implements [world.Clockwork].
+func (k clockWorld) Missed(m nemesis.Machine) int64 {
+	return k.clocks(m, world.WallClock)[0].Behind(k.world.now)
+}
+
+// Change implements [world.Clockwork]. What has come due by the clocks as they were
+// comes first.
+func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how func(*world.Clock)) {
+	k.world.catchUp()
+	for _, c := range k.clocks(m, which) {
+		how(c)
+	}
+	if m.Client != 0 {
+		k.world.clients[m.Client-1].clocksChanged()
+	} else {
+		k.world.clockChanged(k.world.node(m.Node))
+	}
+}
+
+// clocks returns those of a machine that are meant. A node has two: keys live by its
+// wall clock, and sessions of a store by its monotonic one.
+func (k clockWorld) clocks(m nemesis.Machine, which world.ClockSelection) []*world.Clock {
+	if m.Client == 0 {
+		n := k.world.node(m.Node)
+		if heir := n.peer; heir != nil {
+			return append(which.Of(&n.wall, &n.mono), which.Of(&heir.wall, &heir.mono)...)
+		}
+		return which.Of(&n.wall, &n.mono)
+	}
+	clocks := &k.world.clients[m.Client-1].clocks
+	return which.Of(&clocks[env.Wall], &clocks[env.Monotonic], &clocks[env.Boottime])
+}
+
+// Later implements [world.Clockwork].
+func (k clockWorld) Later(at int64, move func()) { k.world.moveLater(at, move) }
+
+// PauseClient implements [world.ClockWorld].
+func (k clockWorld) PauseClient(client int) { k.world.clients[client-1].pause(nemesis.RepliesFirst) }
+
+// ResumeClient implements [world.ClockWorld].
+func (k clockWorld) ResumeClient(client int) { k.world.clients[client-1].resume() }
+
+// Watch makes the world record a lapse when the client's clock first reaches until.
+// It replaces an earlier request for the same token.
+func (w *World) Watch(client int, clock env.Clock, resource, token string, until env.Instant) {
+	if !w.sealed {
+		w.catchUp()
+		w.leaseExpiries.Watch(w.time(), client, clock, resource, token, until)
+	}
+}
+
+// Unwatch cancels the request for the token, unless the lease has expired.
+func (w *World) Unwatch(client int, token string) {
+	if !w.sealed {
+		w.catchUp()
+		w.leaseExpiries.Unwatch(w.time(), client, token)
+	}
+}
+
+// expiryTime returns when the client's clock reaches until, or reached it.
+func (w *World) expiryTime(client int, clock env.Clock, until env.Instant) history.Time {
+	return history.Time(w.clients[client-1].clocks[clock].When(int64(until)))
+}

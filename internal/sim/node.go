@@ -1,0 +1,179 @@
+package sim
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/world"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// node is one Redis master: a key store whose keys expire by its wall clock,
+// behind a server.
+type node struct {
+	id       int
+	wall     world.Clock
+	mono     world.Clock // of the store
+	keys     map[string]key
+	dirty    bool                          // a key has changed since this was last reset
+	run      uint64                        // of its server, from 1
+	attested map[time.Duration]attestation // that somebody has watched a run for so long
+	journal  *journal                      // nil: no fault of the plan takes its changes back
+	peer     *node                         // the other of two masters; nil: there is one
+	split    *nemesis.SplitBrain           // which of them a client reaches, in the old one
+	server
+}
+
+// key is what a node keeps under a name: the token of a lock, or a counter.
+type key struct {
+	token   string // in a counter, its digits
+	expiry  int64  // the last millisecond of the node's wall clock in which it lives, or unending
+	counter bool   // it is one
+}
+
+// unending is the expiry of a key without a time to live.
+const unending int64 = math.MaxInt64
+
+func newNode(id int, s nemesis.Setting, seed uint64) node {
+	return node{
+		id: id, run: 1, wall: world.ClockShowing(epoch), keys: map[string]key{},
+		server: newServer(id, s, seed),
+	}
+}
+
+// millis reads the node's clock as Redis does, in whole milliseconds.
+func (n *node) millis(now int64) int64 { return n.wall.At(now) / int64(time.Millisecond) }
+
+// execute carries out the command of a message.
+func (w *World) execute(n *node, m *message) env.Answer {
+	command := &m.round.command
+	if n.failing != 0 && n.failing.meets(command.Op) {
+		return env.Failed
+	}
+	w.expireKeys()
+	held, exists := n.keys[command.Key]
+	mine := exists && held.token == command.Token
+	switch command.Op {
+	case env.OpSet:
+		return w.set(n, m, exists)
+	case env.OpDelete:
+		return w.erase(n, m, mine)
+	case env.OpExtend:
+		return w.extend(n, m, held, mine)
+	case env.OpCount:
+		return w.count(m, held)
+	case env.OpRaise:
+		return w.raise(n, m, held)
+	case env.OpVouch:
+		n.attest(command, w.now)
+		return env.Yes
+	}
+	return w.executePlain(n, m, held, exists)
+}
+
+func (w *World) set(n *node, m *message, exists bool) env.Answer {
+	command := &m.round.command
+	if command.Vouched > 0 {
+		m.setDetail(replyDetail{number: n.runID(command.Vouched)})
+	}
+	if exists {
+		return env.No
+	}
+	w.create(n, m, n.expiry(w.now, command.TTL))
+	return env.Yes
+}
+
+// create makes a lock's key as the message asks.
+func (w *World) create(n *node, m *message, expiry int64) {
+	command := &m.round.command
+	w.put(n, command.Key, key{token: command.Token, expiry: expiry})
+	w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent)})
+}
+
+func (w *World) erase(n *node, m *message, mine bool) env.Answer {
+	switch command := &m.round.command; {
+	case !mine:
+		return env.No
+	case n.failing == readOnly:
+		return env.Failed
+	default:
+		w.forget(n, history.Event{Resource: command.Key, Token: command.Token, Reason: history.Deleted, Client: int(m.client)})
+		return env.Yes
+	}
+}
+
+func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
+	command := &m.round.command
+	if !mine {
+		return env.No
+	}
+	if expiry := n.expiry(w.now, command.TTL); held.expiry < expiry {
+		if n.failing == readOnly {
+			return env.Failed
+		}
+		held.expiry = expiry
+		w.put(n, command.Key, held)
+	}
+	w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client)})
+	return env.Yes
+}
+
+// expiry is the last millisecond in which a key lives that is set now.
+func (n *node) expiry(now int64, ttl time.Duration) int64 {
+	return n.millis(now) + ttl.Milliseconds()
+}
+
+// put and drop are the only ones that change the keys.
+func (w *World) put(n *node, resource string, k key) {
+	if n.journal != nil {
+		w.enter(n, resource)
+	}
+	n.keys[resource] = k
+	n.dirty = true
+	if k.volatile() {
+		w.nextExpiry = min(w.nextExpiry, n.expires(k))
+	}
+}
+
+func (w *World) drop(n *node, resource string) {
+	if n.journal != nil {
+		w.enter(n, resource)
+	}
+	delete(n.keys, resource)
+	n.dirty = true
+}
+
+// forget takes a key away. That a counter is gone is not told: the history has
+// keys of locks.
+func (w *World) forget(n *node, gone history.Event) {
+	counter := n.keys[gone.Resource].counter
+	w.drop(n, gone.Resource)
+	if !counter {
+		gone.Kind, gone.Node = history.KeyGone, n.id
+		w.injector.Record(gone)
+		w.showPeer(n, gone.Resource, gone.Token)
+	}
+}
+
+// volatile reports whether the key has a time to live.
+func (k key) volatile() bool { return k.expiry != unending }
+
+func anyKey(string, key) bool { return true }
+
+// forgetEvery takes away every key of a sort, in an order that does not depend
+// on the map's.
+func (w *World) forgetEvery(n *node, sort func(resource string, k key) bool, reason string) {
+	resources := make([]string, 0, len(n.keys))
+	for r, k := range n.keys {
+		if sort(r, k) {
+			resources = append(resources, r)
+		}
+	}
+	slices.Sort(resources)
+	for _, r := range resources {
+		w.forget(n, history.Event{Resource: r, Token: n.keys[r].token, Reason: reason})
+	}
+}

@@ -1,0 +1,261 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/world"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// World is one simulated world. It is used by one goroutine.
+type World struct {
+	setting nemesis.Setting
+	seed    uint64
+	sink    history.Sink
+	event   history.Event // see Record
+
+	now    int64 // ground time, ns
+	limits limits
+	queue  queue
+	trace  trace
+
+	nodes   []node
+	clients []*client
+	network network
+	store   *ensemble // nil: there is none
+	guard   *guard.Guard
+
+	scheduler *nemesis.Scheduler
+	injector  *world.Injector
+	links     *world.Links
+	faultAt   int64 // ground time of the earliest faultDue in the queue
+	clocks    *world.Clocks
+
+	coroutines []*coroutine
+	idle       []*coroutine
+	ready      []*coroutine
+	current    *coroutine
+
+	delayed       arena[delayedAction]
+	calls         arena[call]
+	leaseExpiries *world.LeaseExpiries
+
+	nextExpiry int64 // ground time before which no key expires
+
+	underWay *world.Calls // of the clients' locks
+
+	sealed bool
+	err    error
+}
+
+// Open builds the world of a setting, which must be valid and ask for no other
+// faults than [Faults] and [Features]. Everything random in it follows from the
+// seed; its history goes to sink.
+func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
+	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64}
+	w.leaseExpiries = world.NewLeaseExpiries(w.expiryTime, w.write)
+	w.limits = newLimits(s)
+	w.network = newNetwork(s, seed)
+	w.store = newEnsemble(s, seed)
+	w.injector = world.NewInjector(w, s.Plan, faultHandlers, w.Record)
+	w.underWay = world.NewCalls(s.Clients)
+	w.clocks = world.NewClocks(clockWorld{w})
+	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
+	w.scheduler = nemesis.NewScheduler(s, w.injector)
+	for n := 1; n <= s.Nodes; n++ {
+		w.nodes = append(w.nodes, newNode(n, s, seed))
+	}
+	for c := 1; c <= s.Clients; c++ {
+		w.clients = append(w.clients, newClient(w, c, seed))
+	}
+	if err := w.injector.Prepare(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Runtime returns what the client has of its machine.
+func (w *World) Runtime(client int) env.Runtime { return w.clients[client-1] }
+
+// Nodes returns the nodes as the client sees them.
+func (w *World) Nodes(client int) env.Nodes { return w.clients[client-1] }
+
+// Register returns the guarded resource as the client sees it.
+func (w *World) Register(client int) env.Register { return w.clients[client-1] }
+
+// Store returns the store that the nodes replicate as the client sees it; nil:
+// there is none.
+func (w *World) Store(client int) env.Store {
+	if w.store == nil {
+		return nil
+	}
+	return w.clients[client-1]
+}
+
+// Call returns the context for a call of the client's lock that begins now, and
+// what to do when it has returned.
+func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
+	return w.underWay.Begin(ctx, client)
+}
+
+func (w *World) node(id int) *node { return &w.nodes[id-1] }
+
+// Trace returns a hash of everything that happened. A world with the same
+// setting, seed and clients has the same.
+func (w *World) Trace() (hash uint64, exact bool) { return uint64(w.trace), true }
+
+// Slip returns 0: in virtual time nothing is late.
+func (w *World) Slip() time.Duration { return 0 }
+
+// Record stamps the event and writes it into the history.
+//
+// All events are passed on from one place, for a sink keeps none: an event
+// whose address is taken at each call would be allocated each time.
+func (w *World) Record(e history.Event) {
+	if w.sealed {
+		return
+	}
+	w.catchUp()
+	w.event = e
+	w.event.Time = w.time()
+	w.write(&w.event)
+}
+
+// write passes an event on with the time that it bears.
+func (w *World) write(e *history.Event) {
+	w.trace.event(e)
+	w.sink.Record(e)
+}
+
+func (w *World) time() history.Time { return history.Time(w.now) }
+
+// pollEvery is the number of events between two looks at the caller's context.
+const pollEvery = 4096
+
+// Run runs main for every client until all that still live have returned or
+// the horizon has come, and closes the history. An error is that of ctx, of a
+// fault that could not be carried out, or a panic of a client's code. A world
+// that cannot go on before that, or comes to a bound, has no error: the reason in
+// the end event of its history says which, and who keeps it from going on.
+func (w *World) Run(ctx context.Context, main func(client int)) error {
+	if w.sealed {
+		return errors.New("sim: a world runs once")
+	}
+	tasks := make([]*task, len(w.clients))
+	for i, c := range w.clients {
+		tasks[i] = w.start(c, "main", func() { main(c.id) })
+	}
+	if w.store != nil {
+		w.Record(history.Event{Kind: history.Leader, Node: w.store.leader})
+	}
+	w.fail(w.scheduler.Advance(0))
+	for events := 0; w.err == nil; events++ {
+		w.settle()
+		if w.err != nil || w.finished(tasks) || !w.next() {
+			break
+		}
+		if events%pollEvery == 0 {
+			w.fail(ctx.Err())
+		}
+	}
+	if w.err == nil && !w.finished(tasks) {
+		w.endIfStuck(tasks)
+		w.now = int64(w.setting.Horizon)
+	}
+	w.seal(world.End(ctx, w.err))
+	if errors.Is(w.err, errNoProgress) || errors.Is(w.err, errBound) {
+		return nil
+	}
+	return w.err
+}
+
+// next carries out the next event and reports whether there was one before the
+// horizon.
+func (w *World) next() bool {
+	w.armScheduler()
+	if len(w.queue.heap) == 0 || w.queue.heap[0].at > int64(w.setting.Horizon) {
+		return false
+	}
+	e := w.queue.pop()
+	if e.at > w.now {
+		w.now = e.at
+		w.limits.moves()
+	}
+	w.tick()
+	w.limitPending()
+	w.trace.words(uint64(e.at), uint64(e.class()), uint64(e.index()))
+	switch e.class() {
+	case faultDue:
+		w.faultAt = math.MaxInt64
+		w.fail(w.scheduler.Advance(time.Duration(w.now)))
+	case delayedActions:
+		w.runDelayed(e.index())
+	case requestArrives:
+		w.requestArrives(e.index())
+	case replyArrives:
+		w.replyArrives(e.index())
+	case callArrives:
+		w.callArrives(e.index())
+	case callReturns:
+		w.callReturns(e.index())
+	case timerFires:
+		w.coroutines[e.index()].timer(e.at)
+	case deferredArrive:
+		w.clients[e.index()].deliverDeferred()
+	default:
+		panic(fmt.Sprintf("sim: event of class %d", e.class()))
+	}
+	return true
+}
+
+// armScheduler makes sure that the queue holds the plan's next known instant.
+func (w *World) armScheduler() {
+	if at, ok := w.scheduler.Next(); ok && int64(at) < w.faultAt {
+		w.faultAt = int64(at)
+		w.queue.push(w.faultAt, faultDue, 0)
+	}
+}
+
+// finished reports whether the main task of every living client has returned.
+func (w *World) finished(mains []*task) bool {
+	for i, t := range mains {
+		if !t.done && !w.clients[i].dead {
+			return false
+		}
+	}
+	return true
+}
+
+// fail ends the run with the first error.
+func (w *World) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// seal closes the history first, and then unwinds the clients' code: what that
+// does on its way out has not happened.
+func (w *World) seal(end *history.Event) {
+	w.Record(*end)
+	w.unwind()
+}
+
+// Close unwinds a world that has not run. It is not needed after Run.
+func (w *World) Close() error {
+	w.unwind()
+	return nil
+}
+
+func (w *World) unwind() {
+	w.sealed = true
+	for _, co := range w.coroutines {
+		co.stop()
+	}
+}

@@ -1,0 +1,386 @@
+package sweep_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// away is the row on delayed restarts with a node that stays away for x TTLs (which are
+// seconds): the crash comes when almost all of the validity of 0.988 is left.
+func away(x float64) scenarios.Scenario {
+	s, err := scenarios.Find("delayed-restart")
+	if err != nil {
+		panic(err)
+	}
+	s.Plan = slices.Clone(s.Plan)
+	for i := range s.Plan {
+		if s.Plan[i].Action.Kind() == "crash" {
+			s.Plan[i].End = nemesis.After(time.Duration(x * float64(time.Second)))
+		}
+	}
+	s.Name = fmt.Sprintf("away-for-%.0fus", 1e6*x)
+	s.Expect = nil
+	return s
+}
+
+// small is a sweep of a few points of the series on delayed restarts, and a boundary.
+func small() sweep.Sweep {
+	s := sweep.Sweep{
+		Name: "small", Summary: "a node that stays away", Property: checker.Lease,
+		Params: []sweep.Param{
+			{Name: "restart_delay", Unit: "TTL", Summary: "how long the node stays away"},
+			{Name: "crashes", Summary: "how many nodes crash"},
+		},
+		Boundaries: []sweep.Boundary{{
+			Curve: "one holder", At: []float64{1}, Scenario: away,
+			Low: 0.5, High: 1.3, Within: 0.1, Predicted: 0.94, Rules: map[string]float64{"TTL": 1, "half, or so": 0.5},
+		}},
+	}
+	for _, series := range scenarios.AllSeries() {
+		if series.Name != "delayed-restart" {
+			continue
+		}
+		for _, i := range []int{0, 5, 9, 14} {
+			x := []float64{5: 0.5, 9: 0.9, 14: 1.2}[i]
+			p := max(0, 1-x/0.988)
+			s.Points = append(s.Points, sweep.Point{Curve: `plain, "no" persistence`, At: []float64{x, 1}, Scenario: series.Points[i].Scenario, Predicted: &p})
+		}
+	}
+	return s
+}
+
+func campaign() sweep.Campaign {
+	return sweep.Campaign{Sweep: small(), Backend: simulated.Backend(), Runs: 6, First: 1, SideBySide: 2, Versions: map[string]string{"go": "one"}}
+}
+
+func head(t *testing.T, c sweep.Campaign) sweep.Head {
+	t.Helper()
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := c.Head(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// run goes on with a campaign in a directory, until ctx ends, and saves what is done.
+func run(ctx context.Context, t *testing.T, c sweep.Campaign, dir string) sweep.Results {
+	t.Helper()
+	h := head(t, c)
+	j, err := sweep.OpenJournal(dir, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := c.Run(ctx, len(j.Outcomes()), j.Add); err != nil {
+		t.Fatal(err)
+	}
+	r := sweep.Results{Head: h, Outcomes: j.Outcomes()}
+	if r.Complete() && r.Shard.Of == 0 {
+		if err := r.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// content is all files of a directory, one after another.
+func content(t *testing.T, dir string) string {
+	t.Helper()
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, f := range all {
+		b.WriteString("== " + f.Name() + "\n" + read(t, filepath.Join(dir, f.Name())))
+	}
+	return b.String()
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Law: what is found does not depend on how many runs go at a time.
+func TestSameBytesSideBySide(t *testing.T) {
+	var first string
+	for _, n := range []int{1, 3, 8} {
+		c, dir := campaign(), t.TempDir()
+		c.SideBySide = n
+		if r := run(t.Context(), t, c, dir); !r.Complete() || len(r.Points()) != 4 || len(r.Boundaries()) != 1 {
+			t.Fatalf("%d outcomes", len(r.Outcomes))
+		}
+		got := content(t, dir)
+		if first == "" {
+			first = got
+		}
+		if got != first {
+			t.Errorf("%d side by side:\n%s\nand one:\n%s", n, got, first)
+		}
+	}
+}
+
+// Law: a campaign that is gone on with after any number of lines, and some bytes of the
+// next, ends with the bytes of one that was never stopped.
+func TestResumedAnywhere(t *testing.T) {
+	whole := t.TempDir()
+	run(t.Context(), t, campaign(), whole)
+	want := content(t, whole)
+	lines := strings.SplitAfter(read(t, filepath.Join(whole, sweep.JournalFile)), "\n")
+	for k := range lines {
+		dir := t.TempDir()
+		torn := lines[k][:max(0, len(lines[k])-1)*(k%4)/3] // nothing of it, or all but its end, or between
+		write(t, filepath.Join(dir, sweep.JournalFile), strings.Join(lines[:k], "")+torn)
+		run(t.Context(), t, campaign(), dir)
+		if got := content(t, dir); got != want {
+			t.Fatalf("after %d lines and %d bytes:\n%s\nand not:\n%s", k, len(torn), got, want)
+		}
+	}
+}
+
+// Law: a campaign that is stopped after any unit keeps those before, and ends as if
+// nothing had been.
+func TestStoppedAfterAnyUnit(t *testing.T) {
+	whole := t.TempDir()
+	run(t.Context(), t, campaign(), whole)
+	want := content(t, whole)
+	for k := range campaign().Units() {
+		c, dir := campaign(), t.TempDir()
+		ctx, stop := context.WithCancel(t.Context())
+		j, err := sweep.OpenJournal(dir, head(t, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.Run(ctx, 0, func(o sweep.Outcome) error {
+			if o.Unit == k+1 {
+				stop()
+			}
+			return j.Add(o)
+		})
+		stop()
+		if n := len(j.Outcomes()); err != nil || n != k+1 {
+			t.Errorf("stopped after %d units: %d are there, %v", k+1, n, err)
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+		run(t.Context(), t, campaign(), dir)
+		if got := content(t, dir); got != want {
+			t.Errorf("stopped after %d units:\n%s\nand never:\n%s", k+1, got, want)
+		}
+	}
+}
+
+// A unit that is stopped in its middle is none: with so many runs some are not begun yet
+// when the first is told of.
+func TestStoppedWithinAUnit(t *testing.T) {
+	for unit, runs := range map[int]int{2: 60, 5: 200} {
+		c := campaign()
+		c.Runs, c.Only, c.SideBySide = runs, []int{unit}, 1
+		ctx, stop := context.WithCancel(t.Context())
+		c.Step = func(int) { stop() }
+		if unit == 5 { // whose first trial ends early in any case
+			c.Sweep.Boundaries[0].Scenario = func(float64) scenarios.Scenario { return away(1.2) }
+		}
+		if r := run(ctx, t, c, t.TempDir()); len(r.Outcomes) != 0 {
+			t.Errorf("unit %d: %s", unit, encoded(t, r.Outcomes))
+		}
+	}
+}
+
+// Law: shards, put together in any order, are what one run finds.
+func TestShardsMakeTheWhole(t *testing.T) {
+	whole := t.TempDir()
+	run(t.Context(), t, campaign(), whole)
+	want := content(t, whole)
+	for _, n := range []int{1, 2, 3, 7} { // 7: more than there are units
+		var dirs []string
+		for i := n; i >= 1; i-- {
+			c, dir := campaign(), t.TempDir()
+			c.Shard = sweep.Shard{I: i, Of: n}
+			run(t.Context(), t, c, dir)
+			dirs = append(dirs, dir)
+		}
+		r, err := sweep.Merge(dirs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		for range 2 { // once more changes nothing
+			if err := r.Keep(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Save(dir); err != nil {
+			t.Fatal(err)
+		}
+		if got := content(t, dir); got != want {
+			t.Errorf("%d shards:\n%s\nand not:\n%s", n, got, want)
+		}
+	}
+}
+
+// Points that are chosen are measured as in the whole sweep.
+func TestChosenPointsAreTheSame(t *testing.T) {
+	all := run(t.Context(), t, campaign(), t.TempDir())
+	c := campaign()
+	c.Only = []int{2, 5}
+	some := run(t.Context(), t, c, t.TempDir())
+	if len(some.Outcomes) != 2 {
+		t.Fatalf("%d outcomes", len(some.Outcomes))
+	}
+	for i, want := range []sweep.Outcome{all.Outcomes[1], all.Outcomes[4]} {
+		if got := some.Outcomes[i]; encoded(t, got) != encoded(t, want) {
+			t.Errorf("unit %d alone is\n%s\nand not\n%s", want.Unit, encoded(t, got), encoded(t, want))
+		}
+	}
+}
+
+func encoded(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The counts of a point add up, no two units have a seed in common, and the witness is a
+// run that violates the property.
+func TestOutcomesAddUp(t *testing.T) {
+	c := campaign()
+	r := run(t.Context(), t, c, t.TempDir())
+	next := c.First
+	for _, o := range r.Outcomes {
+		if o.First != next || o.LastSeed() != next+uint64(c.Runs)-1 {
+			t.Errorf("unit %d: seeds %d to %d, want them from %d on", o.Unit, o.First, o.LastSeed(), next)
+		}
+		next = o.LastSeed() + 1
+		p := o.Point
+		if p == nil {
+			continue
+		}
+		if n := p.Violated + p.Held + p.Undecided; n != c.Runs {
+			t.Errorf("unit %d: %d verdicts in %d runs", o.Unit, n, c.Runs)
+		}
+		if (p.Violated > 0) != (p.Witness != nil) || p.Violations < p.Violated {
+			t.Errorf("unit %d: %d violations in %d runs, witness %v", o.Unit, p.Violations, p.Violated, p.Witness)
+		}
+		if p.Witness != nil {
+			rerun, one := campaign(), sweep.Point{At: o.At, Scenario: c.Sweep.Points[o.Unit-1].Scenario}
+			rerun.Sweep.Points, rerun.Sweep.Boundaries, rerun.Runs, rerun.First = []sweep.Point{one}, nil, 1, p.Witness.Seed
+			again := run(t.Context(), t, rerun, t.TempDir()).Outcomes[0].Point
+			if again.Violated != 1 || again.Witness.Trace != p.Witness.Trace || again.Witness.Story != p.Witness.Story {
+				t.Errorf("unit %d: the run of its witness is another one", o.Unit)
+			}
+		}
+	}
+	if first, last := r.Outcomes[0].Point, r.Outcomes[3].Point; first.Violated == 0 || last.Violated != 0 {
+		t.Errorf("violated in %d runs without a delay, and in %d with more than a TTL", first.Violated, last.Violated)
+	}
+}
+
+// What cannot be measured is named before anything runs.
+func TestCampaignsThatCannotBe(t *testing.T) {
+	two, nan := 2.0, math.NaN()
+	for want, change := range map[string]func(*sweep.Campaign){
+		"-3 runs: want at least 1":                     func(c *sweep.Campaign) { c.Runs = -3 },
+		"the shard 3/2: want i/n":                      func(c *sweep.Campaign) { c.Shard = sweep.Shard{I: 3, Of: 2} },
+		"0 runs side by side":                          func(c *sweep.Campaign) { c.SideBySide = 0 },
+		"no point 6: want 1 to 5":                      func(c *sweep.Campaign) { c.Only = []int{1, 6} },
+		"no point 0":                                   func(c *sweep.Campaign) { c.Only = []int{0} },
+		"point 2 is named twice":                       func(c *sweep.Campaign) { c.Only = []int{2, 2} },
+		"30 seeds are needed":                          func(c *sweep.Campaign) { c.First = math.MaxUint64 - 5 },
+		"want a name":                                  func(c *sweep.Campaign) { c.Sweep.Name = "a/b" },
+		"no property":                                  func(c *sweep.Campaign) { c.Sweep.Property = "" },
+		"no parameter":                                 func(c *sweep.Campaign) { c.Sweep.Params = nil },
+		"the parameter \"two words\"":                  func(c *sweep.Campaign) { c.Sweep.Params[1].Name = "two words" },
+		"neither points nor boundaries":                func(c *sweep.Campaign) { c.Sweep.Points, c.Sweep.Boundaries = nil, nil },
+		"1 values for 2 parameters":                    func(c *sweep.Campaign) { c.Sweep.Points[1].At = []float64{1} },
+		"want finite numbers":                          func(c *sweep.Campaign) { c.Sweep.Points[1].At = []float64{nan, 1} },
+		"a predicted probability of 2":                 func(c *sweep.Campaign) { c.Sweep.Points[1].Predicted = &two },
+		"a predicted probability of NaN":               func(c *sweep.Campaign) { c.Sweep.Points[1].Predicted = &nan },
+		"point 2 (delayed-restart-at-0ms): another":    func(c *sweep.Campaign) { c.Sweep.Points[1].Scenario = c.Sweep.Points[0].Scenario },
+		"2 fixed values for 2 parameters":              func(c *sweep.Campaign) { c.Sweep.Boundaries[0].At = []float64{1, 2} },
+		"from 1.3 to 1.3":                              func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Low = 1.3 },
+		"within 0: want":                               func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Within = 0 },
+		"boundary 5 (one holder): no scenario":         func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Scenario = nil },
+		"boundary 5 (one holder): plan[1].end":         func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Rules["TTL"] = -1 },
+		"boundary 5 (one holder): values [":            func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Rules["TTL"] = math.Inf(1) },
+		"point 1 (delayed-restart-at-0ms): lock.ttl":   func(c *sweep.Campaign) { c.Sweep.Points[0].Scenario.Lock.TTL = 0 },
+		"point 3 (delayed-restart-at-900ms): lock.kin": func(c *sweep.Campaign) { c.Sweep.Points[2].Scenario.Lock.Kind = "none" },
+	} {
+		c := campaign()
+		change(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestShardsAreRead(t *testing.T) {
+	for _, text := range []string{"3/2", "0/2", "1/0", "-1/2", "2", "", "/", "1/2/3", "a/b", "1/b", "1.5/2"} {
+		if s, err := sweep.ParseShard(text); err == nil || !strings.Contains(err.Error(), "want i/n") {
+			t.Errorf("%q is %v, %v", text, s, err)
+		}
+	}
+	if s, err := sweep.ParseShard("2/3"); err != nil || s != (sweep.Shard{I: 2, Of: 3}) || s.String() != "2/3" {
+		t.Errorf("2/3 is %v, %v", s, err)
+	}
+}
+
+// Where a formula is certain a tenth of the runs says more than all of them about a half.
+func TestRunsOfAPoint(t *testing.T) {
+	for _, c := range []struct {
+		runs      int
+		predicted *float64
+		want      int
+	}{
+		{9604, nil, 9604}, {9604, new(0.5), 9604}, {9604, new(0.0), 960}, {9604, new(1.0), 960},
+		{500, new(0.0), 100}, {100, new(1.0), 100}, {7, new(0.0), 7},
+	} {
+		got := sweep.Runs(c.runs, c.predicted)
+		if got != c.want {
+			t.Errorf("of %d runs, predicted %v: got %d, want %d", c.runs, c.predicted, got, c.want)
+		}
+		lo, hi := runner.Rate{K: 0, N: got}.Wilson()
+		low, high := runner.Rate{K: c.runs / 2, N: c.runs}.Wilson()
+		if hi-lo > high-low {
+			t.Errorf("of %d runs, predicted %v: %v is wider than %v", c.runs, c.predicted, hi-lo, high-low)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package drift_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/sweep/drift"
+	"github.com/lockstorm/lockstorm/internal/sweeptest"
+)
+
+var perPoint = flag.Int("runs", 60, "runs of each point about the line; at 10,000 intervals are ±0.01 at most")
+
+// On the covered side of the line no run violates exclusion, and farther beyond it than
+// the reach every run does.
+func TestMapFollowsTheLine(t *testing.T) {
+	t.Parallel()
+	const runs = 4
+	var covered, beyond int
+	s := drift.Map()
+	for i, p := range s.Points {
+		line := drift.Line(p.Curve)(p.At[0])
+		if p.At[1] < line && p.At[1] > line-drift.Reach*1.15 { // a fast clock counts more of a reach
+			continue
+		}
+		r, want := sweeptest.Measure(t, s, i, runs).Rate(s.Property), 0
+		if p.At[1] < line {
+			want = runs
+			beyond++
+		} else {
+			covered++
+		}
+		if r.K != want {
+			t.Errorf("%s at %v: %v violated, want %d, for an allowance of %.4f is needed", p.Curve, p.At, r, want, line)
+		}
+		if float64(want/runs) != *p.Predicted {
+			t.Errorf("%s at %v: %.4f is predicted, want %d", p.Curve, p.At, *p.Predicted, want/runs)
+		}
+	}
+	if covered < 100 || beyond < 100 {
+		t.Errorf("%d points are covered and %d are beyond, want 100 of each", covered, beyond)
+	}
+}
+
+// About the line the probability is what the formula says: at nine points of ten, or more,
+// the Wilson interval contains it. Before the line it is 0, and 0.4 % beyond it 1.
+func TestEdgeFollowsItsFormula(t *testing.T) {
+	t.Parallel()
+	s := drift.Edge()
+	inside, uncertain := 0, 0
+	for i, p := range s.Points {
+		r := sweeptest.Measure(t, s, i, *perPoint).Rate(s.Property)
+		lo, hi := r.Wilson()
+		if lo <= *p.Predicted && *p.Predicted <= hi {
+			inside++
+		} else {
+			t.Logf("%s at %v: %v violated, %.4f to %.4f, predicted %.4f", p.Curve, p.At, r, lo, hi, *p.Predicted)
+		}
+		if q := *p.Predicted; q > 0 && q < 1 {
+			uncertain++
+		}
+		if p.At[1] >= drift.Line(p.Curve)(p.At[0]) && r.K > 0 {
+			t.Errorf("%s at %v: %v violated, and the allowance is enough", p.Curve, p.At, r)
+		}
+	}
+	t.Logf("%d of %d intervals contain what is predicted, %d of which is neither 0 nor 1", inside, len(s.Points), uncertain)
+	if uncertain < 20 || 10*inside < 9*len(s.Points) {
+		t.Errorf("%d of %d intervals contain what is predicted, %d of which is neither 0 nor 1: want nine of ten, and 20", inside, len(s.Points), uncertain)
+	}
+}
+
+func TestSweepsCanBeRun(t *testing.T) {
+	t.Parallel()
+	sweeptest.Runnable(t, drift.Map(), drift.Edge())
+}
+
+func TestOnlyCurvesOfTheSweepsHaveLines(t *testing.T) {
+	if drift.Line("no such curve") != nil {
+		t.Error("a curve that is none has a line")
+	}
+}

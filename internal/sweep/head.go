@@ -1,0 +1,171 @@
+package sweep
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+)
+
+// The format of a campaign's file and its version.
+const (
+	Format  = "lockstorm-campaign"
+	Version = 1
+)
+
+// Head says which campaign a file is of. It is its first line, and holds nothing of when
+// and where: the same campaign has the same head. Two heads that differ in anything but
+// the shard are those of different campaigns, whose outcomes must not be mixed. The tag
+// differs says so of hashes, which mean nothing to people.
+type Head struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+
+	Sweep    string           `json:"sweep"` // its name
+	Summary  string           `json:"summary"`
+	Property checker.Property `json:"property"`
+	Params   []Param          `json:"params"`
+
+	Total int    `json:"units"`            // how many points and boundaries the campaign is about, in all shards
+	Only  []int  `json:"chosen,omitempty"` // their numbers; none: those of the whole sweep
+	Runs  int    `json:"runs"`             // see [Campaign]
+	First uint64 `json:"first_seed"`
+
+	Backend  string            `json:"backend"`
+	Versions map[string]string `json:"versions"` // of what it is made with, beside this program
+
+	// Contents is a hash of the scenarios and numbers of all units. Traces is one of the
+	// traces of the first run of each, where these repeat: another program may make
+	// something else of the same scenarios.
+	Contents string `json:"contents" differs:"its scenarios or numbers are others"`
+	Traces   string `json:"traces,omitempty" differs:"the same seeds give other runs, so another program has made it"`
+
+	Shard Shard `json:"shard,omitzero"`
+}
+
+// Head returns what the file of the campaign begins with. For that it makes a run of each
+// unit, where runs repeat. When ctx ends that is its error.
+func (c Campaign) Head(ctx context.Context) (Head, error) {
+	h := Head{
+		Format: Format, Version: Version,
+		Sweep: c.Sweep.Name, Summary: c.Sweep.Summary, Property: c.Sweep.Property, Params: c.Sweep.Params,
+		Total: len(c.chosen()), Only: c.Only, Runs: c.Runs, First: c.First,
+		Backend: c.Backend.Name, Versions: c.Versions, Shard: c.Shard,
+	}
+	var err error
+	if h.Contents, err = c.contents(); err == nil && c.Backend.Exact {
+		h.Traces, err = c.traces(ctx)
+	}
+	return h, err
+}
+
+// contents is the hash of all that is run, and what is predicted of it.
+func (c Campaign) contents() (string, error) {
+	hash := sha256.New()
+	enc := json.NewEncoder(hash)
+	for _, u := range c.chosen() {
+		numbers, curve, at := any(nil), "", []float64(nil)
+		if b := u.boundary; b != nil {
+			curve, at = b.Curve, b.At
+			numbers = []any{b.Low, b.High, b.Within, b.Predicted, b.Rules}
+		} else {
+			curve, at = u.point.Curve, u.point.At
+			numbers = u.point.Predicted
+		}
+		if err := enc.Encode([]any{u.number, curve, at, numbers, u.scenarios()}); err != nil {
+			return "", fmt.Errorf("%s: %w", u.name(), err)
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// traces is the hash of the first run's trace of each unit.
+func (c Campaign) traces(ctx context.Context) (string, error) {
+	hash := sha256.New()
+	var batches []runner.Batch
+	for _, u := range c.chosen() {
+		b, err := c.batch(u, u.scenarios()[0])
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", u.name(), err)
+		}
+		b.Runs, b.Name = 1, u.name()
+		b.Each = func(r runner.Result) {
+			_ = binary.Write(hash, binary.BigEndian, r.TraceHash) // a hash takes everything
+		}
+		batches = append(batches, b)
+	}
+	_, err := runner.RunBatches(ctx, c.SideBySide, batches)
+	return hex.EncodeToString(hash.Sum(nil)), cmp.Or(err, ctx.Err())
+}
+
+// hexadecimal writes the hash of a trace.
+func hexadecimal(hash uint64) string { return fmt.Sprintf("%016x", hash) }
+
+// Whole returns the head of the campaign of which this is a shard.
+func (h Head) Whole() Head {
+	h.Shard = Shard{}
+	return h
+}
+
+// units returns the numbers of the units whose outcomes follow.
+func (h Head) units() []int {
+	all := h.Only
+	if all == nil {
+		for n := 1; n <= h.Total; n++ {
+			all = append(all, n)
+		}
+	}
+	return of(h.Shard, all)
+}
+
+// Units returns how many outcomes follow when all is done.
+func (h Head) Units() int { return len(h.units()) }
+
+// differences says in what two heads differ, field by field; that of a hash only where
+// nothing explains it.
+func (h Head) differences(other Head) []string {
+	if h.Sweep != other.Sweep { // from which the rest follows
+		return []string{fmt.Sprintf("sweep %s, and not %s", h.Sweep, other.Sweep)}
+	}
+	var list []string
+	a, b := reflect.ValueOf(h), reflect.ValueOf(other)
+	for i := range a.NumField() {
+		if reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			continue
+		}
+		f := a.Type().Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		text := f.Tag.Get("differs")
+		switch {
+		case text != "" && len(list) > 0: // it follows from the others
+			continue
+		case text == "":
+			text = fmt.Sprintf("%s %s, and not %s", strings.ReplaceAll(name, "_", " "), plain(a.Field(i)), plain(b.Field(i)))
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// plain writes a field of a head for people.
+func plain(v reflect.Value) string {
+	if s, ok := v.Interface().(Shard); ok && s.Of == 0 {
+		return "none"
+	}
+	if v.Kind() == reflect.Slice && v.IsNil() {
+		return "all"
+	}
+	text, err := json.Marshal(v.Interface())
+	if err != nil { // which a head has been before
+		panic(err)
+	}
+	return strings.Trim(string(text), `"`)
+}

@@ -1,0 +1,203 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lockstorm/lockstorm/internal/sweep"
+)
+
+// Picture is a chart and the name of its files.
+type Picture struct {
+	Name  string
+	Chart Chart
+}
+
+// Say is what the results of a sweep do not say of their pictures.
+type Say struct {
+	// Show is what is shown of the points, each in pictures of its own; none is [Share].
+	Show []Quantity
+
+	// Marks are in all curves over the first parameter.
+	Marks []Mark
+
+	// Line is drawn over the map of a curve: the second parameter as a function of the
+	// first. Where it is nil, or is so of a curve, nothing is. LineName stands in the
+	// legend.
+	Line     func(curve string) func(x float64) (y float64)
+	LineName string
+}
+
+// Of returns the pictures of results: those of the points, and those of the boundaries.
+//
+// Of the points there is a map for each curve along which two parameters change, and
+// curves over the first parameter where nothing else does. Curves whose names differ in
+// numbers only, as "all nodes, 1 crash" and "all nodes, 2 crash", stand together; of the
+// others those whose names begin alike, up to a comma; and the rest.
+func Of(r sweep.Results, say Say) ([]Picture, error) {
+	if len(r.Params) == 0 {
+		return nil, fmt.Errorf("sweep %s has no parameters", r.Sweep)
+	}
+	var pictures []Picture
+	for _, q := range say.show() {
+		some, err := pointsOf(r, q, say)
+		if err != nil {
+			return nil, fmt.Errorf("sweep %s: %w", r.Sweep, err)
+		}
+		pictures = append(pictures, some...)
+	}
+	some, err := boundariesOf(r)
+	if err != nil {
+		return nil, fmt.Errorf("sweep %s: %w", r.Sweep, err)
+	}
+	return named(r.Sweep, append(pictures, some...)), nil
+}
+
+func (s Say) show() []Quantity {
+	if len(s.Show) == 0 {
+		return []Quantity{Share}
+	}
+	return s.Show
+}
+
+// pointsOf are the pictures of a quantity at the points.
+func pointsOf(r sweep.Results, q Quantity, say Say) ([]Picture, error) {
+	var pictures []Picture
+	curves := grouped(r.Points(), func(o sweep.Outcome) string { return o.Curve })
+	var lines []string
+	for _, g := range curves {
+		area, err := changes(r, g.members)
+		if err == nil && area {
+			var h HeatMap
+			h, err = mapOf(r, g, q, say)
+			pictures = append(pictures, Picture{q.Name + " " + g.name, h})
+		}
+		if err != nil {
+			return nil, fmt.Errorf("curve %q: %w", g.name, err)
+		}
+		if !area {
+			lines = append(lines, g.name)
+		}
+	}
+	for _, f := range grouped(lines, families(lines)) {
+		c := Curves{Title: title(r, f.name), X: axis(r.Params[0]), Y: q.Axis, Interval: q.Interval, Marks: say.Marks}
+		for _, g := range curves {
+			if slices.Contains(f.members, g.name) {
+				c.Curves = append(c.Curves, q.curve(g))
+			}
+		}
+		trimHeads(c.Curves)
+		pictures = append(pictures, Picture{q.Name + " " + f.name, c})
+	}
+	if len(pictures) == 1 {
+		pictures[0].Name = q.Name
+	}
+	return pictures, nil
+}
+
+// group is what belongs together, in the order in which it came.
+type group[T any] struct {
+	name    string
+	members []T
+}
+
+// grouped sorts into groups, in the order of their first members.
+func grouped[T any](all []T, name func(T) string) (groups []group[T]) {
+	for _, one := range all {
+		n := name(one)
+		i := slices.IndexFunc(groups, func(g group[T]) bool { return g.name == n })
+		if i < 0 {
+			i, groups = len(groups), append(groups, group[T]{name: n})
+		}
+		groups[i].members = append(groups[i].members, one)
+	}
+	return groups
+}
+
+// changes says whether a second parameter changes along a curve. A picture has no place for
+// a third.
+func changes(r sweep.Results, curve []sweep.Outcome) (bool, error) {
+	changing := false
+	for _, o := range curve {
+		if len(o.At) != len(r.Params) {
+			return false, fmt.Errorf("a point has %d values for %d parameters", len(o.At), len(r.Params))
+		}
+		for i, v := range o.At[1:] {
+			if v == curve[0].At[i+1] {
+				continue
+			}
+			if i > 0 {
+				return false, fmt.Errorf("%s changes along it, and a picture shows the first two parameters", r.Params[i+1].Name)
+			}
+			changing = true
+		}
+	}
+	return changing, nil
+}
+
+// axis is what a parameter looks like.
+func axis(p sweep.Param) Axis { return Axis{Name: strings.ReplaceAll(p.Name, "_", " "), Unit: p.Unit} }
+
+// title says what the sweep shows, and which part of it the picture.
+func title(r sweep.Results, part string) string {
+	text := strings.TrimSuffix(cmp.Or(r.Summary, r.Sweep)+": "+part, ": ")
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// lineCorners is of how many corners a line over a map is made.
+const lineCorners = 201
+
+// mapOf makes the map of a curve.
+func mapOf(r sweep.Results, g group[sweep.Outcome], q Quantity, say Say) (HeatMap, error) {
+	h := HeatMap{
+		Title: title(r, g.name), X: axis(r.Params[0]), Y: axis(r.Params[1]),
+		Value: q.Axis.label(), Zero: q.Zero, LineName: say.LineName,
+	}
+	for _, o := range g.members {
+		h.Xs, h.Ys = append(h.Xs, o.At[0]), append(h.Ys, o.At[1])
+	}
+	h.Xs, h.Ys = distinct(h.Xs), distinct(h.Ys)
+	for range h.Ys {
+		h.Values = append(h.Values, slices.Repeat([]float64{math.NaN()}, len(h.Xs)))
+	}
+	taken := map[[2]float64]bool{}
+	for _, o := range g.members {
+		place := [2]float64{o.At[0], o.At[1]}
+		if taken[place] {
+			return h, fmt.Errorf("there are two points at %v", o.At)
+		}
+		taken[place] = true
+		if v, known := q.Of(*o.Point); known {
+			h.Values[slices.Index(h.Ys, o.At[1])][slices.Index(h.Xs, o.At[0])] = v.Y
+		}
+	}
+	if say.Line != nil {
+		h.Line = corners(say.Line(g.name), h.Xs)
+	}
+	return h, nil
+}
+
+// corners are those of a line over a map; no function has none.
+func corners(line func(float64) float64, xs []float64) (list []XY) {
+	if line == nil {
+		return nil
+	}
+	from, to := xs[0], xs[len(xs)-1]
+	for i := range lineCorners {
+		x := from + (to-from)*float64(i)/(lineCorners-1)
+		list = append(list, XY{x, line(x)})
+	}
+	return list
+}
+
+// distinct are the values, ascending.
+func distinct(values []float64) []float64 {
+	slices.Sort(values)
+	return slices.Compact(values)
+}

@@ -1,0 +1,22 @@
+package restart_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/sweep/restart"
+)
+
+// A TTL of 10 s with a drift factor of 1 % leaves an allowance of 102 ms. The holders'
+// clocks are slow by 0.1 % at most, and the clock that counts the delay is fast by 0.1 %.
+func ExampleSafeDelay() {
+	fmt.Println(restart.SafeDelay(10*time.Second, 102*time.Millisecond, 0.001, 0.001).Round(time.Millisecond))
+	// Output: 9.918s
+}
+
+// A node that is back after half of the validity, 5 ms before a rival asks it, breaks
+// every second lease that rests on it.
+func ExamplePlain() {
+	fmt.Printf("%.3f\n", restart.Plain(500*time.Millisecond, time.Second, 5*time.Millisecond))
+	// Output: 0.495
+}

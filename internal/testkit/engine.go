@@ -1,0 +1,36 @@
+// Package enginetest is for tests that need a Docker engine: it tells which engine there
+// is, and what of ours is on it.
+package testkit
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// NeedEngine skips the test, and says so, where there is no engine. "make test-container" has
+// one.
+func NeedEngine(t *testing.T) {
+	t.Helper()
+	if out, err := exec.Command("docker", "version").CombinedOutput(); err != nil {
+		t.Skipf("left out, for there is no Docker engine (make test-container starts one): %v: %s", err, bytes.TrimSpace(out))
+	}
+}
+
+// OurContainers lists the names of the containers and images that bear our label.
+func OurContainers(t *testing.T) []string {
+	t.Helper()
+	return append(lines(t, "ps", "--all", "--filter", "label=lockstorm", "--format", "{{.Names}}"),
+		lines(t, "images", "--filter", "label=lockstorm", "--format", "{{.Repository}}:{{.Tag}}")...)
+}
+
+// lines are those that the client of the engine prints.
+func lines(t *testing.T, args ...string) []string {
+	t.Helper()
+	out, err := exec.Command("docker", args...).Output()
+	if err != nil {
+		t.Fatalf("docker %s: %v", strings.Join(args, " "), err)
+	}
+	return strings.Fields(string(out))
+}

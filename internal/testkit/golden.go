@@ -1,0 +1,74 @@
+// Package goldentest compares what tests make with the files that hold what they made
+// before. Every golden file of the project is renewed by the same flag, -update, and
+// "make bless" runs all tests that have it:
+//
+//	File(t, "testdata/plans.yaml", text, "the same seed now draws another plan.")
+package testkit
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew, instead of comparing with them; make bless does so for all")
+
+// UpdateGolden reports whether golden files are to be written and not compared.
+func UpdateGolden() bool { return *update }
+
+// GoldenFile compares a golden file with what has been made anew, or writes it. meaning says
+// in a user's words what a difference means.
+func GoldenFile(t testing.TB, path, made, meaning string) {
+	t.Helper()
+	if *update {
+		WriteGolden(t, path, made)
+		return
+	}
+	was, err := os.ReadFile(path)
+	if err != nil {
+		t.Errorf("%v: make bless writes it", err)
+		return
+	}
+	if text := FirstDifference(string(was), made); text != "" {
+		t.Errorf("%s, %s\n%s", path, text, GoldenAdvice(meaning))
+	}
+}
+
+// WriteGolden writes a golden file, if that changes it.
+func WriteGolden(t testing.TB, path, made string) {
+	t.Helper()
+	if was, err := os.ReadFile(path); err == nil && string(was) == made {
+		return
+	}
+	if err := os.WriteFile(path, []byte(made), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s is written anew", path)
+}
+
+// GoldenAdvice is what to do about a difference, behind what it means.
+func GoldenAdvice(meaning string) string {
+	return meaning + "\nIf that was meant: make bless, and say why in CHANGELOG.md."
+}
+
+// FirstDifference says where two texts differ first; it is empty where they are the same.
+func FirstDifference(was, is string) string {
+	if was == is {
+		return ""
+	}
+	before, after := strings.Split(was, "\n"), strings.Split(is, "\n")
+	n := 0
+	for n < len(before) && n < len(after) && before[n] == after[n] {
+		n++
+	}
+	return fmt.Sprintf("line %d:\nwas  %s\nis   %s", n+1, line(before, n), line(after, n))
+}
+
+func line(lines []string, n int) string {
+	if n >= len(lines) {
+		return "(nothing: the text ends before)"
+	}
+	return lines[n]
+}

@@ -1,0 +1,122 @@
+// Package words prints numbers, and names and texts that are long, as people read them.
+package textfmt
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Count prints a number of things, as in "1 try" and "0 tries".
+func Count(n int, thing string) string { return fmt.Sprintf("%d %s", n, Plural(n, thing)) }
+
+// Plural names one thing, or so many of them.
+func Plural(n int, thing string) string {
+	switch {
+	case n == 1:
+		return thing
+	case strings.HasSuffix(thing, "ss"):
+		return thing + "es"
+	case strings.HasSuffix(thing, "y") && !strings.HasSuffix(thing, "ey"):
+		return strings.TrimSuffix(thing, "y") + "ies"
+	}
+	return thing + "s"
+}
+
+// Grouped prints a number as in "224,995".
+func Grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// List is a list as in "a, b and c".
+func List(all []string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
+}
+
+// Duration prints a duration to three digits or so.
+func Duration(d time.Duration) string {
+	for unit := time.Second; unit > 1; unit /= 10 {
+		if d >= 100*unit {
+			return d.Round(unit).String()
+		}
+	}
+	return d.String()
+}
+
+// Whole prints a duration as a person writes it who gives one: "5m" and not "5m0s".
+func Whole(d time.Duration) string {
+	text := d.String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
+}
+
+// Ratio prints how many there are for each of something, to three digits, as in
+// "2.5 tries a grant". of is not 0.
+func Ratio(n, of int, what string) string {
+	return fmt.Sprintf("%.3g %s", float64(n)/float64(of), what)
+}
+
+// Each prints how many there are for each of something, to two places, as in "2.50";
+// a dash for each of nothing.
+func Each(n, of int) string {
+	if of == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", float64(n)/float64(of))
+}
+
+// Token is as much of a token as a person compares: of one that is drawn at random, in 16
+// hexadecimal digits or more, the first 8; of another of more than 24 characters the begin
+// and the end. What a terminal would not show as a character is escaped.
+func Token(token string) string {
+	if len(token) >= 16 && strings.Trim(token, "0123456789abcdefABCDEF") == "" {
+		return token[:8]
+	}
+	shown := token
+	if runes := []rune(token); len(runes) > 24 {
+		shown = string(runes[:8]) + "…" + string(runes[len(runes)-8:])
+	}
+	quoted := strconv.Quote(shown)
+	return quoted[1 : len(quoted)-1]
+}
+
+// Lines breaks a text between its words into lines of so many bytes at most. A word that
+// is longer has a line of its own.
+func Lines(text string, width int) []string {
+	return LinesOf(text, width, func(text string) int { return len(text) })
+}
+
+// LinesOf breaks a text as [Lines] does, by a length of its parts that is measured
+// otherwise than in bytes.
+func LinesOf(text string, width int, length func(string) int) (list []string) {
+	for length(text) > width {
+		at := -1 // the last space up to which it fits, or else the first
+		for i := 1; i < len(text); i++ {
+			if text[i] != ' ' {
+				continue
+			}
+			if length(text[:i]) > width && at > 0 {
+				break
+			}
+			at = i
+		}
+		if at < 1 {
+			break
+		}
+		list, text = append(list, text[:at]), text[at+1:]
+	}
+	return append(list, text)
+}

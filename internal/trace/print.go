@@ -1,0 +1,99 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// row is a line of the table.
+type row struct {
+	mark      byte
+	at        string
+	who, what string
+}
+
+// The marks at the begin of a line.
+const (
+	plainMark   = ' '
+	whereMark   = '|' // the judge's finding is about this time
+	overlapMark = '!' // the windows of two holders overlap
+)
+
+// Print tells the run line by line, and marks where the judge's finding points to. The
+// windows are those of the property of the finding, if it is one of windows, or else of
+// lease exclusion.
+func (t *Trace) Print(to io.Writer, f checker.Finding) error {
+	of := checker.Lease
+	if f.Property == checker.Section {
+		of = checker.Section
+	}
+	rows := t.rows(of, f)
+	whoWide, atWide := len("WHO"), len("MS")
+	for _, r := range rows {
+		whoWide, atWide = max(whoWide, utf8.RuneCountInString(r.who)), max(atWide, len(r.at))
+	}
+	var b strings.Builder
+	for _, l := range t.legend(of) {
+		b.WriteString(l + "\n")
+	}
+	for _, r := range append([]row{{plainMark, "MS", "WHO", "WHAT"}}, rows...) {
+		line := fmt.Sprintf("%c %*s  %-*s  %s", r.mark, atWide, r.at, whoWide, r.who, r.what)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if t.untold > 0 {
+		fmt.Fprintf(&b, "%s more came after that, for which a trace of %d has no room.\n", textfmt.Count(t.untold, "step"), MostRecords)
+	}
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+func (t *Trace) legend(of checker.Property) []string {
+	h := t.header
+	return []string{
+		fmt.Sprintf("%s: %s, %s, %s, seed %d.", h.Scenario, h.Lock, textfmt.Count(h.Clients, "client"), textfmt.Count(h.Nodes, "node"), h.Seed),
+		"Times are in ms since the begin of the run. → asks, ← takes an answer.",
+		fmt.Sprintf("Windows are those of %s; ! where two overlap, | where else the judge points to.", of.Title()),
+		"",
+	}
+}
+
+// rows are all lines that say something, and the judge's.
+func (t *Trace) rows(of checker.Property, f checker.Finding) (rows []row) {
+	windows := windows(t.Windows(of))
+	overlaps := windows.overlaps()
+	for _, l := range t.lines(windows) {
+		if l.What != "" {
+			rows = append(rows, row{mark(l.At, overlaps, f), inMs(l.At), l.Who, l.What})
+		}
+		for _, o := range overlaps {
+			if o.shows(l) {
+				rows = append(rows, row{overlapMark, inMs(l.At), "judge", o.words(of.Title())})
+			}
+		}
+	}
+	return rows
+}
+
+// mark says whether an instant is one to look at.
+func mark(at history.Time, overlaps []overlap, f checker.Finding) byte {
+	if slices.ContainsFunc(overlaps, func(o overlap) bool { return at >= o.from && at <= o.to }) {
+		return overlapMark
+	}
+	if p := f.Where; p != nil && f.Verdict == checker.Violated && at >= p.From && at <= p.To {
+		return whereMark
+	}
+	return plainMark
+}
+
+// inMs prints an instant in milliseconds, to the microsecond.
+func inMs(at history.Time) string {
+	us := int64(at) / 1000
+	return fmt.Sprintf("%d.%03d", us/1000, us%1000)
+}

@@ -1,0 +1,164 @@
+package trace_test
+
+import (
+	"bytes"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/lockstorm/lockstorm/cases"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/testkit"
+	"github.com/lockstorm/lockstorm/internal/trace"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// traced runs a scenario and tells the run, for one property or, if it is empty, for the
+// first that is violated.
+func traced(t *testing.T, s scenarios.Scenario, seed uint64, p checker.Property) (runner.Result, string) {
+	t.Helper()
+	e, err := runner.Prepare(simulated.Backend(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, told := trace.Of(e)
+	r, err := e.Run(t.Context(), seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := told.Print(&out, r.Report.Finding(p)); err != nil {
+		t.Fatal(err)
+	}
+	return r, out.String()
+}
+
+func find(t *testing.T, name string) scenarios.Scenario {
+	t.Helper()
+	s, err := scenarios.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Law: the shortest crash-restart is told as it was, line by line.
+func TestGoldenTrace(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the traces are those of amd64: floating point may differ between architectures")
+	}
+	c, err := cases.Load("../../testdata/cases/redlock-lease-crash-restart.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text := traced(t, c.Scenario, c.Seed, c.Property)
+	testkit.GoldenFile(t, "testdata/crash-restart.txt", text, "A run is told in other words, or it is another run.")
+}
+
+// Law: whatever happens in a storm has words, on one line, and the windows that it marks
+// overlap if and only if the judge finds that the property of windows is violated.
+func TestEveryRunCanBeTold(t *testing.T) {
+	marked := 0
+	for _, s := range scenarios.All() {
+		r, text := traced(t, runner.InStorm(s, nemesis.Generator{Most: 4}), 1, checker.Lease)
+		overlaps := strings.Contains(text, "  judge ")
+		if is := r.Report.Finding(checker.Lease).Verdict == checker.Violated; is != overlaps {
+			t.Errorf("%s: violated is %v, and overlaps are told is %v", s.Name, is, overlaps)
+		}
+		if overlaps {
+			marked++
+		}
+		for l := range strings.Lines(text) {
+			if !utf8.ValidString(l) || strings.ContainsAny(strings.TrimSuffix(l, "\n"), "\t\r\n") || strings.Contains(l, "%!") {
+				t.Errorf("%s: %q", s.Name, l)
+			}
+		}
+	}
+	if marked == 0 {
+		t.Error("no overlap in all of these storms")
+	}
+}
+
+// What rows are about is told in these words.
+func TestWhatIsTold(t *testing.T) {
+	for _, c := range []struct {
+		row   string
+		parts []string
+	}{
+		{"node-clock-jump", []string{"node 3    its wall clock is 2s ahead of the ground clock"}},
+		{"client-wall-step", []string{"client 1  its wall clock is 1.5s behind the ground clock"}},
+		{"client-suspend", []string{"the machine of client 1 sleeps", "client 1  stands still", "client 1  goes on", "its monotonic clock is 1.5s behind the ground clock"}},
+		{"clock-drift", []string{"client 1  its monotonic clock is "}},
+		{"fence-increment", []string{"→ nodes 1-5: count one up", "← node 2: the counter is 1", ", fence 1; its window ends at "}},
+		{"compare-crash-zookeeper", []string{"store     node 1 leads", "→ store: open for 1s", "← store: open: session 1", "waits in the queue", "is woken"}},
+		{"slow-acquire", []string{", too late to count"}},
+		{"pause-after-step-3", []string{"has come to after-check", "LAPSE: its clock has come to the end of "}},
+		{"quarantine", []string{"which does not count: the node is in quarantine"}},
+		{"watchdog", []string{"extends ", "let ", " longer", "EXTENDED "}},
+		{"fenced-write", []string{"its write of 1 is refused"}},
+		{"compare-one-down-database-row-asynchronous", []string{"nobody leads", "node 2 leads"}},
+	} {
+		t.Run(c.row, func(t *testing.T) {
+			_, text := traced(t, find(t, c.row), 1, checker.Lease)
+			for _, want := range c.parts {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+		})
+	}
+}
+
+// A hold that goes on is marked where another's window lay in between, and told where the
+// extension returns that says so.
+func TestInterruptedHoldIsTold(t *testing.T) {
+	told := trace.New(env.Monotonic)
+	told.Open(history.Header{Nodes: 3, Clients: 2}, nil)
+	panel := checker.New(history.Header{Nodes: 3, Clients: 2}, checker.Lease)
+	for _, e := range []history.Event{
+		{Time: 0, Kind: history.Acquire, Client: 1, Token: "a"},
+		{Time: 1e6, Kind: history.Granted, Client: 1, Token: "a", Until: 5e6, Validity: 4e6},
+		{Time: 5e6, Kind: history.Lapse, Client: 1, Token: "a", Until: 5e6},
+		{Time: 6e6, Kind: history.Acquire, Client: 2, Token: "b"},
+		{Time: 7e6, Kind: history.Granted, Client: 2, Token: "b", Until: 20e6, Validity: 13e6},
+		{Time: 8e6, Kind: history.Release, Client: 2, Token: "b"},
+		{Time: 9e6, Kind: history.Extend, Client: 1, Token: "a", Until: 30e6},
+		{Time: 10e6, Kind: history.Extended, Client: 1, Token: "a", Until: 30e6, Validity: 20e6},
+		{Time: 11e6, Kind: history.End},
+	} {
+		if e.Client != 0 {
+			e.Resource = "r"
+		}
+		told.Record(&e)
+		panel.Record(&e)
+	}
+	var out bytes.Buffer
+	if err := told.Print(&out, panel.Finish().Finding(checker.Lease)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\n!  7.000  client 2", "\n!  8.000  client 2", "\n|  9.000  client 1",
+		`lease exclusion is broken: client 1 goes on holding "r", which was over at 5.000, and client 2 held it to 8.000`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+// Law: of section exclusion the windows are its own.
+func TestWindowsAreThoseOfTheProperty(t *testing.T) {
+	for p, want := range map[checker.Property]bool{checker.Lease: false, checker.Section: true, checker.Effect: false} {
+		if _, text := traced(t, find(t, "pause-then-write"), 1, p); strings.Contains(text, "section exclusion is broken") != want {
+			t.Errorf("for %s a broken section exclusion is told: want %v", p, want)
+		}
+	}
+	_, text := traced(t, find(t, "pause-then-write"), 1, checker.Effect)
+	if !strings.Contains(text, "\n| ") {
+		t.Errorf("nothing is marked of where effect exclusion is violated:\n%s", text)
+	}
+}

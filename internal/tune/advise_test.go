@@ -1,0 +1,380 @@
+package tune
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// small is a question whose answer is soon found.
+func small() Question {
+	return Question{
+		Known: Known{
+			Nodes:      3,
+			RoundTrip:  uniform(500*time.Microsecond, 1500*time.Microsecond),
+			Clocks:     Clocks{RatePPM: 20_000, LargestStep: 20 * ms},
+			Pauses:     Pauses{Bound: ptr(30 * ms)},
+			Hold:       uniform(20*ms, 20*ms),
+			Contention: Contention{Clients: 2, Think: uniform(20*ms, 60*ms)},
+		},
+		Want: Wanted{Availability: 0.99, AcquireP99: 50 * ms, ViolationsPerBillion: ptr(1.0)},
+	}
+}
+
+func options(runs int) Options { return Options{Backend: simulated.Backend(), Runs: runs, Seed: 1} }
+
+func advise(t *testing.T, q Question, runs int) Advice {
+	t.Helper()
+	if err := q.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Advise(t.Context(), q, options(runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// What is recommended has been run, by seeds of its own, and meets the wishes; the same seed
+// gives the same advice.
+func TestAdviceIsValidated(t *testing.T) {
+	q := small()
+	a := advise(t, q, 40)
+	if a.Refusal != "" || len(a.Rejected) > 0 {
+		t.Fatalf("refused: %s, rejected: %+v", a.Refusal, a.Rejected)
+	}
+	w, v := a.Recommended, a.Validation
+	if missed := q.Want.missed(w.Figures, justSo); len(missed) > 0 {
+		t.Errorf("wishes missed: %v", missed)
+	}
+	if v.Seeds.First <= 1+scoutRuns || v.Grants == 0 || v.AcquireP99Min > v.AcquireP99 || v.AcquireP99 > v.AcquireP99Max {
+		t.Errorf("validated by %+v", v)
+	}
+	var names []string
+	for _, one := range v.Trials {
+		names = append(names, one.Name)
+		if one.N == 0 || one.K != 0 || one.Open != 0 || one.High <= 0 {
+			t.Errorf("%+v", one)
+		}
+	}
+	if want := []string{"everyday", "edge", "slips"}; !slices.Equal(names, want) || len(a.Scenarios) != len(want) {
+		t.Errorf("trials %v, and %d scenarios", names, len(a.Scenarios))
+	}
+	again, _ := json.Marshal(advise(t, q, 40))
+	if first, _ := json.Marshal(a); string(first) != string(again) {
+		t.Errorf("the same seed gives another advice:\n%s\n%s", first, again)
+	}
+}
+
+// The longest of few waits is no upper end of the 99th percentile, and is not called one.
+func TestFewGrantsHaveNoUpperEnd(t *testing.T) {
+	for n := fewGrants - 2; n < fewGrants+2; n++ {
+		open := math.Pow(0.99, float64(n)) > 0.025
+		if text := (Validation{Grants: n}).p99Basis(); strings.Contains(text, "too few") != open {
+			t.Errorf("of %d: %q", n, text)
+		}
+	}
+}
+
+// The scenarios of an advice are runs of its validation: they hold what is expected of them.
+func TestScenariosRepeatTheValidation(t *testing.T) {
+	a := advise(t, small(), 5)
+	for i, s := range a.Scenarios {
+		e, err := runner.Prepare(simulated.Backend(), s)
+		if err != nil {
+			t.Fatalf("%s: %v", s.Name, err)
+		}
+		r, err := e.Run(t.Context(), a.Seeds[i], nil)
+		if err != nil || !r.AsExpected() {
+			t.Errorf("%s with seed %d: %v, %v", s.Name, a.Seeds[i], r.Report.Verdicts(), err)
+		}
+	}
+}
+
+// Whatever is weighed and ranked keeps to the formulas, has room for what it has to, and fails
+// no wish by its figures.
+func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := small()
+		q.Clocks = drawClocks(t)
+		q.Nodes = rapid.IntRange(1, 7).Draw(t, "nodes")
+		q.Pauses.Bound = ptr(time.Duration(rapid.IntRange(0, 2000).Draw(t, "bound")) * ms)
+		hold := time.Duration(rapid.IntRange(1, 20_000).Draw(t, "hold")) * ms
+		q.Hold = uniform(hold, hold)
+		q.LongestTTL = time.Minute
+		m := newModel(q.Known)
+		all := m.weigh(map[pace]time.Duration{})
+		for _, w := range q.Want.ranked(all) {
+			s := w.Setting
+			switch {
+			case s.Allowance() < q.Clocks.NeededAllowance(s.TTL):
+				t.Fatalf("%+v: the allowance is too small", s)
+			case s.RestartDelay < q.Clocks.NeededRestartDelay(s.TTL, s.Allowance()):
+				t.Fatalf("%+v: the restart delay is too short", s)
+			case s.slack(hold) < *q.Pauses.Bound:
+				t.Fatalf("%+v: a pause of %v outlasts the lease of a hold of %v", s, *q.Pauses.Bound, hold)
+			case s.ExtendEvery > 0 && s.ExtendEvery+failuresAllowed*s.again()+2*s.NodeTimeout > s.Validity()-s.Margin:
+				t.Fatalf("%+v: %d failed extensions leave no room for another", s, failuresAllowed)
+			case len(q.Want.missed(w.Figures, justSo)) > 0:
+				t.Fatalf("%+v misses %v", w, q.Want.missed(w.Figures, justSo))
+			}
+			lock := s.Lock()
+			if err := nemesis.Bounded(&lock); err != nil {
+				t.Fatalf("%+v: %v", s, err)
+			}
+		}
+	})
+}
+
+// Nothing on the front is beaten, whatever is not on it is matched by what is, and of equals,
+// by all that is compared, one is on it.
+func TestFrontIsThatOfPareto(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var all []Weighed
+		for range rapid.IntRange(1, 12).Draw(t, "n") {
+			all = append(all, Weighed{Figures: Figures{
+				Availability: float64(rapid.IntRange(0, 3).Draw(t, "availability")), AcquireP99: time.Duration(rapid.IntRange(0, 3).Draw(t, "p99")),
+				Risk: Risk{Pauses: float64(rapid.IntRange(0, 3).Draw(t, "risk")) / 4}, Late: float64(rapid.IntRange(0, 1).Draw(t, "late")), // which is not compared
+			}})
+		}
+		got := front(all)
+		for i, a := range got {
+			for _, b := range all {
+				if atLeastAsGood(b.Figures, a.Figures) && !atLeastAsGood(a.Figures, b.Figures) {
+					t.Errorf("%+v is on the front, and %+v beats it", a.Figures, b.Figures)
+				}
+			}
+			if slices.ContainsFunc(got[:i], func(b Weighed) bool { return atLeastAsGood(b.Figures, a.Figures) }) {
+				t.Errorf("%+v is on the front beside what is as good", a.Figures)
+			}
+		}
+		for _, a := range all {
+			if !slices.ContainsFunc(got, func(b Weighed) bool { return atLeastAsGood(b.Figures, a.Figures) }) {
+				t.Errorf("nothing on the front is as good as %+v", a.Figures)
+			}
+		}
+	})
+}
+
+// planted is a setting that a wrong model takes for good.
+func planted(t *testing.T, q Question, change func(*Setting)) (*model, Weighed) {
+	t.Helper()
+	m := newModel(q.Known)
+	for _, s := range m.terms(5 * ms) {
+		if s.ExtendEvery == 0 && s.slack(longest(q.Hold)) > 2**q.Pauses.Bound {
+			s.RetryMin, s.RetryMax = ms, 5*ms
+			w := Weighed{s, m.figures(s)}
+			change(&w.Setting)
+			return m, w
+		}
+	}
+	t.Fatal("no setting is good")
+	return nil, Weighed{}
+}
+
+// Runs contradict each figure that is wrong, and none that is right.
+func TestValidationContradictsWhatIsWrong(t *testing.T) {
+	none := nemesis.Nothing
+	for name, c := range map[string]struct {
+		change func(*Setting)
+		known  func(*Question)
+		trial  string // empty: none
+	}{
+		"nothing":        {func(*Setting) {}, func(*Question) {}, ""},
+		"drift factor":   {func(s *Setting) { s.DriftFactor = 0 }, func(q *Question) { q.Clocks.LargestStep = 0 }, "edge"},
+		"step":           {func(s *Setting) { s.DriftFactor = 0.06 }, func(q *Question) { q.Clocks = Clocks{LargestStep: 60 * ms} }, "edge"},
+		"restart delay":  {func(s *Setting) { s.RestartDelay /= 4 }, func(q *Question) { q.Crashes.Persistence = none }, "edge"},
+		"TTL":            {func(s *Setting) { s.TTL = 50 * ms; s.Margin = 0; s.RestartDelay = 80 * ms }, func(q *Question) { q.Clocks = Clocks{} }, "slips"},
+		"retry delay":    {func(s *Setting) { s.RetryMin, s.RetryMax = 100*ms, 500*ms }, func(*Question) {}, "everyday"},
+		"fence, restart": {func(s *Setting) { s.RestartDelay /= 4 }, func(q *Question) { q.FenceChecked = true }, "edge"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := small()
+			c.known(&q)
+			m, w := planted(t, q, c.change)
+			m.Crashes.RestartDelay = nil
+			if name == "restart delay" || name == "fence, restart" {
+				// The model is not to know of it.
+				m.Crashes.NodeEvery = 0
+			}
+			v, err := m.validate(t.Context(), options(60), w, q.Want, 1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.trial == "" {
+				if len(v.Contradictions) > 0 {
+					t.Errorf("contradicted: %v", v.Contradictions)
+				}
+				return
+			}
+			if !slices.ContainsFunc(v.Contradictions, func(s string) bool { return strings.HasPrefix(s, c.trial+":") }) {
+				t.Errorf("%s does not contradict: %v; %+v", c.trial, v.Contradictions, v.Trials)
+			}
+		})
+	}
+}
+
+// A setting that runs contradict is dropped for the next, and told.
+func TestContradictedSettingsAreDropped(t *testing.T) {
+	q := small()
+	q.Clocks.LargestStep = 0
+	m, good := planted(t, q, func(*Setting) {})
+	bad := good
+	bad.DriftFactor = 0
+	bad.TTL -= ms // preferred
+	a, err := m.answer(t.Context(), q.Want, options(60), []Weighed{bad, good})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Rejected) != 1 || a.Rejected[0].TTL != bad.TTL || a.Recommended == nil || *a.Recommended != good {
+		t.Errorf("rejected %+v, recommended %+v", a.Rejected, a.Recommended)
+	}
+	if a, err = m.answer(t.Context(), q.Want, options(60), []Weighed{bad}); err != nil || a.Recommended != nil || !strings.Contains(a.Refusal, "edge: lease exclusion was violated") {
+		t.Errorf("refused: %q, %v", a.Refusal, err)
+	}
+}
+
+// A model that thinks too well of pauses is found out by slips, in which it can be measured.
+func TestSlipsFindOutAModelThatIsTooGood(t *testing.T) {
+	q := small()
+	q.Clocks = Clocks{}
+	q.Hold = uniform(100*ms, 100*ms)
+	q.Pauses = Pauses{Every: 10 * time.Second, Length: ptr(uniform(10*ms, 300*ms))}
+	m := newModel(q.Known)
+	s := Setting{TTL: time.Second, DriftFactor: leastDrift, NodeTimeout: 5 * ms, RetryMin: ms, RetryMax: 5 * ms, Margin: 50 * ms, RestartDelay: 2 * time.Second}
+	slip, ok := m.slip(Weighed{Setting: s})
+	if !ok || slip.predicted < aimed/3 || slip.TTL >= s.TTL {
+		t.Fatalf("%+v, %v", slip, ok)
+	}
+	for _, wrong := range []bool{false, true} {
+		if wrong {
+			slip.predicted /= 4
+		}
+		v := m.slipTrial(t, slip)
+		if text := v.contradiction(); (text != "") != wrong {
+			t.Errorf("predicted %g: %+v: %q", slip.predicted, v, text)
+		}
+	}
+}
+
+// slipTrial runs a slip.
+func (m *model) slipTrial(t *testing.T, s slip) Trial {
+	t.Helper()
+	c := drawing{simulated.Backend(), 1, func() {}}
+	tally, _, err := c.run(t.Context(), 200, func(d dice) scenarios.Scenario { return m.slips(s, d) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newTrial("slips", "", checker.Effect, false, s.predicted, tally)
+}
+
+// Scenarios are drawn when their runs begin: who stops many waits for none that have not.
+func TestRunsThatAreStoppedAreNotDrawn(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	m := newModel(small().Known)
+	p := m.paces()[0]
+	var drawn atomic.Int64
+	c := drawing{simulated.Backend(), 1, stop}
+	tally, _, err := c.run(ctx, 100_000, func(d dice) scenarios.Scenario {
+		drawn.Add(1)
+		return m.scout(p, d, 2)
+	})
+	if !errors.Is(err, context.Canceled) || tally.Runs == 0 {
+		t.Errorf("%d runs, %v", tally.Runs, err)
+	}
+	if n := drawn.Load(); n > 10_000 {
+		t.Errorf("%d scenarios were drawn for %d runs", n, tally.Runs)
+	}
+}
+
+// What no setting can meet is refused, and the reason names the wish and the cause.
+func TestRefusals(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Question)
+		want   []string
+	}{
+		"too few samples of pauses": {func(q *Question) {
+			q.Pauses = Pauses{Every: time.Second, Length: &nemesis.Distribution{Samples: []time.Duration{ms, 2 * ms}}}
+		}, []string{wishViolations, "2 samples of pauses", "without a stated max"}},
+		"restarts too early": {func(q *Question) {
+			q.Crashes = Crashes{NodeEvery: time.Hour, RestartDelay: ptr(time.Duration(0))}
+		}, []string{wishViolations, "come back without their keys", "fence_checked"}},
+		"nodes that are seldom there": {func(q *Question) {
+			q.Crashes = Crashes{NodeEvery: time.Second, RestartDelay: ptr(10 * time.Second)}
+		}, []string{wishAvailability, "0.99 is wanted"}},
+		"impatience": {func(q *Question) { q.Want.AcquireP99 = 600 * time.Microsecond }, []string{wishAcquire, "600µs is wanted"}},
+		"clocks":     {func(q *Question) { q.Clocks = Clocks{400_000, 90 * ms}; q.LongestTTL = 100 * ms }, []string{"no TTL up to 100ms", "400000 ppm"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := small()
+			c.change(&q)
+			if err := q.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			m, scouted := newModel(q.Known), map[pace]time.Duration{}
+			for _, p := range m.paces() {
+				scouted[p] = 10 * ms
+			}
+			a, err := m.answer(t.Context(), q.Want, options(5), m.weigh(scouted))
+			for _, want := range c.want {
+				if !strings.Contains(a.Refusal, want) {
+					t.Errorf("refused by %q, which does not tell of %q", a.Refusal, want)
+				}
+			}
+			if a.Recommended != nil || err != nil {
+				t.Errorf("recommended: %+v, %v", a.Recommended, err)
+			}
+		})
+	}
+}
+
+// What contradicts itself, or cannot be, is refused by its name before anything runs.
+func TestBadQuestions(t *testing.T) {
+	for want, change := range map[string]func(*Question){
+		"want.availability: 1.5": func(q *Question) { q.Want.Availability = 1.5 },
+		"want.acquire_p99: 100µs is shorter than the fastest round trip":         func(q *Question) { q.Want.AcquireP99 = 100 * time.Microsecond },
+		"want.violations_per_billion: -1":                                        func(q *Question) { q.Want.ViolationsPerBillion = ptr(-1.0) },
+		"want.violations_per_billion: no setting meets it: pauses are unbounded": func(q *Question) { q.Pauses = Pauses{Unbounded: true} },
+		"clocks.rate_ppm: -5":                                      func(q *Question) { q.Clocks.RatePPM = -5 },
+		"clocks.largest_step: -1s is negative":                     func(q *Question) { q.Clocks.LargestStep = -time.Second },
+		"clocks.largest_step: a step of 1h0m0s outlasts every TTL": func(q *Question) { q.Clocks.LargestStep = time.Hour },
+		"nodes: 0":                              func(q *Question) { q.Nodes = 0 },
+		"round_trip: missing":                   func(q *Question) { q.RoundTrip = nemesis.Distribution{} },
+		"round_trip.max: 1ms is below min, 5ms": func(q *Question) { q.RoundTrip = uniform(5*ms, ms) },
+		"hold: missing":                         func(q *Question) { q.Hold = nemesis.Distribution{} },
+		"hold: up to 1h0m0s does not fit into a TTL of 10m0s": func(q *Question) { q.Hold, q.NoExtension = uniform(0, time.Hour), true },
+		"pauses: want one of length":                          func(q *Question) { q.Pauses = Pauses{} },
+		"pauses.every: missing":                               func(q *Question) { q.Pauses = Pauses{Length: ptr(uniform(0, ms))} },
+		"pauses.every: pauses come that often":                func(q *Question) { q.Pauses.Every = time.Second },
+		"pauses.length.max: missing": func(q *Question) {
+			q.Pauses = Pauses{Every: ms, Length: &nemesis.Distribution{Pareto: &nemesis.Pareto{Scale: ms, Alpha: 1}}}
+		},
+		"contention.clients: 0":                     func(q *Question) { q.Contention.Clients = 0 },
+		`crashes.persistence: unknown value "some"`: func(q *Question) { q.Crashes.Persistence = "some" },
+	} {
+		q := small()
+		change(&q)
+		err := q.Validate()
+		var wrong *nemesis.FieldError
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.As(err, &wrong) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

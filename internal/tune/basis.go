@@ -1,0 +1,192 @@
+package tune
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Basis is what one figure of an advice rests on.
+type Basis struct {
+	Figure string    `json:"figure"`
+	Value  string    `json:"value"`
+	Rests  string    `json:"rests_on"`
+	Sure   Certainty `json:"how_sure"`
+	How    string    `json:"how"` // it was found, or confirmed
+}
+
+// Certainty is how sure a figure is.
+type Certainty string
+
+// The degrees of certainty.
+const (
+	Exact    Certainty = "exact"    // follows from what is known, by a formula
+	Modelled Certainty = "modelled" // follows from a model of what is known
+	Measured Certainty = "measured" // in the simulator, with an interval
+	Chosen   Certainty = "chosen"   // a rule of thumb: nothing is violated if it is wrong
+)
+
+// basis says of each figure what it rests on.
+func (m *model) basis(w Weighed, v Validation) []Basis {
+	s := w.Setting
+	list := []Basis{
+		m.ttlBasis(w),
+		{"drift factor", fmt.Sprintf("%g (allowance %v)", s.DriftFactor, textfmt.Duration(s.Allowance())),
+			fmt.Sprintf("clock rates within %d ppm; steps of a node's wall clock within %v while a key lives", m.Clocks.RatePPM, m.Clocks.LargestStep),
+			Exact, fmt.Sprintf("an allowance of at least %v is needed; %s", textfmt.Duration(m.Clocks.NeededAllowance(s.TTL)), v.seen("edge"))},
+		{"node timeout", s.NodeTimeout.String(), m.tripBasis(), Modelled,
+			fmt.Sprintf("%.2g of the answers come later; too short or too long costs time, never exclusion", above(m.RoundTrip, s.NodeTimeout))},
+		{"retry delay", fmt.Sprintf("%v to %v, random", s.RetryMin, s.RetryMax), "the number of clients, their holds and pauses for thought", Measured,
+			"the longest that scouting runs let meet the wish"},
+		m.extensionBasis(s),
+		m.restartBasis(w, v),
+		{"acquire p99", fmt.Sprintf("%v, from %v to %v", textfmt.Duration(v.AcquireP99), textfmt.Duration(v.AcquireP99Min), textfmt.Duration(v.AcquireP99Max)),
+			m.tripBasis() + "; from when the lock is wanted and free", Measured, v.p99Basis() + m.fewerClients()},
+		{"availability", m.availabilityValue(w), m.crashBasis(), Modelled,
+			"crashes as independent of each other, and nodes as back when the restart delay is over: what takes several at once, or a repair that takes longer, is not in it"},
+		m.riskBasis(w, v),
+	}
+	return list
+}
+
+// fewGrants is how many it takes for the longest wait to be an upper end, with 97.5 %: the
+// chance that n of them are all below the 99th percentile is 0.99ⁿ.
+const fewGrants = 368
+
+// p99Basis says how sure the p99 is.
+func (v Validation) p99Basis() string {
+	text := fmt.Sprintf("95 %% interval of %d grants", v.Grants)
+	if v.Grants < fewGrants {
+		text += ", which are too few for an upper end: that is the longest that was seen"
+	}
+	return text
+}
+
+// seen tells what a trial has shown, as in "edge: 0 of 300 runs violated it, so at most 1 %".
+func (v Validation) seen(name string) string {
+	for _, t := range v.Trials {
+		if t.Name != name {
+			continue
+		}
+		text := fmt.Sprintf("%s: %d of %d violated %s exclusion", t.Name, t.K, t.N, t.Property)
+		if t.Open > 0 {
+			text += fmt.Sprintf(" (%d runs left it open)", t.Open)
+		}
+		if t.K == 0 {
+			return text + fmt.Sprintf(", at most %.2g at 95 %%", t.High)
+		}
+		return text + fmt.Sprintf(", %.2g to %.2g at 95 %%; the model has %.2g at most", t.Low, t.High, t.Predicted)
+	}
+	return name + ": not run"
+}
+
+func (m *model) ttlBasis(w Weighed) Basis {
+	s, how := w.Setting, "with an extension, as none does without"
+	if s.ExtendEvery == 0 {
+		how = "without an extension"
+	}
+	b := Basis{"TTL", fmt.Sprintf("%v (validity %v)", s.TTL, textfmt.Duration(s.Validity())), "holds of up to " + longest(m.Hold).String() + ", and " + m.pauseBasis(), Modelled,
+		fmt.Sprintf("the shortest of those weighed that meet the wishes %s; a dead holder blocks the others for up to %v", how, textfmt.Duration(w.BlockedByDead))}
+	if s.ExtendEvery == 0 {
+		b.How = fmt.Sprintf("room for pauses beside the longest hold: %v; ", textfmt.Duration(s.slack(longest(m.Hold)))) + b.How
+	}
+	return b
+}
+
+func (m *model) extensionBasis(s Setting) Basis {
+	if s.ExtendEvery == 0 {
+		return Basis{"extension", "none", "holds of up to " + longest(m.Hold).String(), Chosen, "holds fit into the validity; without extensions nothing has to run in the background"}
+	}
+	return Basis{"extension", fmt.Sprintf("every %v, limited to what work is worth", s.ExtendEvery), m.pauseBasis(), Modelled,
+		fmt.Sprintf("%d may fail one after another; pauses of %v in an interval do no harm", s.spareExtensions(), textfmt.Duration(s.slack(0)))}
+}
+
+func (m *model) restartBasis(w Weighed, v Validation) Basis {
+	s := w.Setting
+	b := Basis{"restart delay", s.RestartDelay.String(), fmt.Sprintf("clock rates within %d ppm; no extension asks for more than the TTL; persistence %s", m.Clocks.RatePPM, m.persistence()),
+		Exact, fmt.Sprintf("at least %v from the crash is needed, or a quarantine of the TTL; %s", textfmt.Duration(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())), v.seen("edge"))}
+	switch {
+	case !m.forgets():
+		b.Rests = "persistence aof-always: disks keep what they have synced, and nobody restores an old file"
+		b.How = "a node that keeps its keys may be back at once; " + v.seen("edge")
+	case m.earlyRestart(w.Setting) > 0:
+		b.Sure, b.How = Modelled, fmt.Sprintf("it is given, and shorter than the %v that are needed: an upper bound of %.2g for each grant",
+			m.Clocks.NeededRestartDelay(s.TTL, s.Allowance()), w.Risk.Restarts)
+	}
+	return b
+}
+
+func (m *model) riskBasis(w Weighed, v Validation) Basis {
+	value := fmt.Sprintf("%.3g", w.Risk.PerBillion())
+	if w.Risk.Total() == 0 && m.Pauses.Length != nil {
+		value = fmt.Sprintf("less than %.3g", 1e9*noise)
+	}
+	b := Basis{"violations per 10⁹ grants", value, m.pauseBasis() + "; a resource that answers as soon as a node", Modelled,
+		fmt.Sprintf("an upper bound: late holders %.2g, extensions %.2g, restarts %.2g; %s; %s", 1e9*w.Risk.Pauses, 1e9*w.Risk.Extensions, 1e9*w.Risk.Restarts, v.seen("everyday"), v.seen("slips"))}
+	switch {
+	case m.FenceChecked:
+		vain := fmt.Sprintf("%.2g of the holds are in vain", w.Late)
+		if m.Pauses.Unbounded {
+			vain = "how many holds are in vain nobody can say of pauses without a bound"
+		}
+		b.Value, b.Rests = "0", "the resource checks fences on reads and writes, and fences never go back"
+		b.Sure, b.How = Exact, fmt.Sprintf("leases may fail all the same: %s; %s", vain, v.seen("slips"))
+	case m.Pauses.Unbounded:
+		b.Value = "unknown: any number"
+		b.How = "a holder that stands still for longer than its lease writes after it, and nobody stops it: a lock to save work, not to rely on, whatever the setting. Bound the pauses, or have the resource check fences (fence_checked)"
+	}
+	return b
+}
+
+func (m *model) pauseBasis() string {
+	switch p := m.Pauses; {
+	case p.Unbounded:
+		return "pauses that may take any time"
+	case p.Bound != nil:
+		return fmt.Sprintf("pauses of no more than %v in a hold", *p.Bound)
+	default:
+		return fmt.Sprintf("a pause every %v, %s, independent of each other", p.Every, shown(*p.Length))
+	}
+}
+
+// fewerClients says so where runs have fewer clients than were stated.
+func (m *model) fewerClients() string {
+	if m.Contention.Clients <= mostClients {
+		return ""
+	}
+	return fmt.Sprintf(", with %d clients, the most that runs have: %d of them may wait longer", mostClients, m.Contention.Clients)
+}
+
+func (m *model) tripBasis() string { return "round trips of " + shown(m.RoundTrip) }
+
+// availabilityValue is the share, of which nothing is known where nothing crashes.
+func (m *model) availabilityValue(w Weighed) string {
+	if m.Crashes.NodeEvery == 0 && m.Crashes.ClientEvery == 0 {
+		return "unknown: no crashes were stated"
+	}
+	return fmt.Sprintf("%.6f", w.Availability)
+}
+
+func (m *model) crashBasis() string {
+	c := m.Crashes
+	every := func(what string, d time.Duration) string {
+		if d == 0 {
+			return "no crash of " + what
+		}
+		return fmt.Sprintf("a crash of %s every %v", what, d)
+	}
+	if c.NodeEvery == 0 && c.ClientEvery == 0 {
+		return "neither nodes nor clients crash: nothing was said of it"
+	}
+	return every("a node", c.NodeEvery) + ", " + every("a client", c.ClientEvery)
+}
+
+// shown is a distribution in words; of samples there is a range without one being given.
+func shown(d nemesis.Distribution) string {
+	if len(d.Samples) > 0 && d.Range == (nemesis.Range{}) {
+		return fmt.Sprintf("%v to %v (as in %d samples: of now, and of nothing rarer than 3 in as many)", textfmt.Duration(quantile(d, 0)), textfmt.Duration(longest(d)), len(d.Samples))
+	}
+	return d.String()
+}
