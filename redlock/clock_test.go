@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/rivals"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 )
@@ -15,6 +16,16 @@ func reading(clock env.Clock) redlock.Config {
 	c := config()
 	c.Clock = clock
 	return c
+}
+
+// onClock returns the variant of a lock that counts its validity on a clock.
+func onClock(clock env.Clock) variant {
+	return func(c *redlock.Config, runtime *env.Runtime, _ *env.Nodes) {
+		c.Clock = clock
+		if clock == env.Wall {
+			c.Clock, *runtime = env.Boottime, rivals.OnWallClock(*runtime)
+		}
+	}
 }
 
 // wallJump steps client 1's wall clock when it has held the lock for a while.
@@ -48,7 +59,7 @@ func TestWarningFollowsTheLocksClock(t *testing.T) {
 		"boottime, suspended past its end":  {env.Boottime, lasting(&nemesis.Suspend{Client: 1}, nemesis.At(100*ms), nemesis.After(2*time.Second)), "2.127s"},
 		"boottime, wall stepped back":       {env.Boottime, nemesis.Plan{wallJump(-300 * ms)}, "900ms"},
 	} {
-		b := playWith(t, reading(c.clock), 5, c.plan, func(b *bench, m *redlock.Mutex) {
+		b := playVariant(t, onClock(c.clock), config(), 5, c.plan, func(b *bench, m *redlock.Mutex) {
 			h := lock(b, m)
 			b.sleep(1, 5*time.Second)
 			if c.want != "" && !errors.Is(context.Cause(h.Context()), redlock.ErrExpiring) {
@@ -88,9 +99,10 @@ func TestOnlyBoottimeCountsSuspension(t *testing.T) {
 }
 
 func TestUnknownClockIsRefused(t *testing.T) {
-	c := reading(env.Wall + 1)
-	if err := c.Validate(); !errors.Is(err, redlock.ErrConfig) {
-		t.Errorf("got %v", err)
+	for _, clock := range []env.Clock{env.Wall, env.Wall + 1} {
+		if err := reading(clock).Validate(); !errors.Is(err, redlock.ErrConfig) {
+			t.Errorf("%v: got %v", clock, err)
+		}
 	}
 }
 

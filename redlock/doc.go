@@ -12,24 +12,21 @@
 //	defer hold.Release(ctx)
 //	work(hold.Context()) // ends when the lock is lost or about to expire
 //
-// Beside Lock there are [Mutex.WithLock], which releases by itself,
-// [Mutex.LockAll], for several resources at once, and a [Watchdog], which extends
-// in the background. A failure to find a quorum is a [QuorumError] with each
-// node's answer; [Logged] writes to log/slog what an operator wants to know, and
-// package redlockotel tells it to OpenTelemetry.
+// [Mutex.WithLock] also releases the lock, [Mutex.LockAll] acquires several resources, and a
+// [Watchdog] extends holds in the background. An operation without a quorum returns a
+// [QuorumError] with the reply of each node. [Logged] logs with log/slog, and package redlockotel
+// exports traces and metrics with OpenTelemetry.
 //
-// Use an odd number of nodes, 3 or 5: an even one tolerates no more failures than
-// the odd one below it.
+// Use an odd number of nodes, 3 or 5. One more node tolerates no more failures.
 //
-// What a hold promises: nobody else is granted the resource between the return
-// of Lock and the end of validity, [Hold.Until], provided that the clocks of
-// nodes and client drift apart by less than the drift factor, do not jump, and
-// that a node which forgets its keys stays away longer than the longest TTL, or
-// the lock has a [Config.Quarantine]. It promises nothing to a holder who goes on
-// past the validity, because it was paused, say; a resource that must survive this
-// has to check fences, which come from the resource's own store or, if the nodes
-// keep their counters, from [Config.Fence].
+// The promise: nobody else is granted the resource between the return of Lock and the end of
+// validity, [Hold.Until]. It requires that the clocks of nodes and client drift apart by less than
+// the drift factor and do not jump, and that a node that forgets its keys stays away for longer
+// than the longest TTL or the lock has a [Config.Quarantine]. It does not protect a holder that
+// goes on past the validity, for instance after a pause. A resource that must be safe from that
+// has to check fences, which come from the resource's own store or, if the nodes keep their
+// counters, from [Config.Fence].
 //
-// The package waits only through env and knows no Redis client: the same code
-// runs in production (redlock/redisnode) and, byte for byte, in a simulator.
+// The package waits only through env and imports no Redis client: the same code runs in production
+// (redlock/redisnode) and in a simulator.
 package redlock

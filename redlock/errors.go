@@ -8,53 +8,52 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// What callers branch on. Errors are wrapped with their circumstances; use
-// errors.Is.
+// The errors of this package. They are wrapped with details; use errors.Is.
 var (
-	// ErrConfig: the configuration or a TTL cannot be. Nothing was sent.
+	// ErrConfig means that the configuration or a TTL is invalid. Nothing was sent.
 	ErrConfig = errors.New("redlock: impossible setting")
-	// ErrTaken: so many nodes hold another token that no quorum was left.
+	// ErrTaken means that so many nodes hold another token that no quorum is possible.
 	ErrTaken = errors.New("redlock: taken by another holder")
-	// ErrNoQuorum: too few nodes answered in time.
+	// ErrNoQuorum means that too few nodes replied in time.
 	ErrNoQuorum = errors.New("redlock: no quorum of nodes answered")
-	// ErrValidity: a quorum agreed, but so late that no validity was left.
+	// ErrValidity means that a quorum agreed so late that no validity was left.
 	ErrValidity = errors.New("redlock: acquired too late, no validity is left")
-	// ErrNoFence: a quorum agreed, but no fence could be drawn.
+	// ErrNoFence means that a quorum agreed but no fence could be drawn.
 	ErrNoFence = errors.New("redlock: no fence")
-	// ErrQuarantined: a node had restarted too recently for its vote to count,
-	// see [Config.Quarantine]. Why a node failed, in a [QuorumError].
+	// ErrQuarantined means that a node restarted too recently for its vote to count, see
+	// [Config.Quarantine]. It is the error of a node within a [QuorumError].
 	ErrQuarantined = errors.New("the node is in quarantine after a restart")
-	// ErrClosed: the mutex has been closed.
+	// ErrClosed means that the mutex is closed.
 	ErrClosed = errors.New("redlock: mutex is closed")
 
-	// ErrLost: the lock is held no more: its keys have gone, or its validity
-	// has ended.
+	// ErrLost means that the lock is no longer held: its keys are gone or its validity has
+	// ended.
 	ErrLost = errors.New("redlock: the lock is lost")
-	// ErrExpiring: the validity ends within the margin. The cause of a hold's
-	// context.
+	// ErrExpiring means that the validity ends within the margin. It is a cause of the end of
+	// a hold's context.
 	ErrExpiring = errors.New("redlock: the validity is about to end")
-	// ErrReleased: the hold has been released. The cause of a hold's context.
+	// ErrReleased means that the hold has been released. It is a cause of the end of a hold's
+	// context.
 	ErrReleased = errors.New("redlock: the lock has been released")
-	// ErrExtending: another extension of the same hold is under way.
+	// ErrExtending means that another extension of the same hold is under way.
 	ErrExtending = errors.New("redlock: an extension is under way")
 )
 
-// QuorumError is an operation that found no quorum, with what each node made of
-// it. Use errors.As; errors.Is finds Err.
+// QuorumError is the error of an operation without a quorum, with the reply of each node. Use
+// errors.As; errors.Is finds Err.
 type QuorumError struct {
 	// Err is [ErrTaken], [ErrLost] or [ErrNoQuorum].
 	Err error
 
-	// Replies holds a reply for each node that votes, in the order of the nodes. Where the
-	// Answer is 0 the node had not been heard of when it was decided.
+	// Replies has one reply for each node that votes, in order. An Answer of 0 means that the
+	// node had not replied when the outcome was certain.
 	Replies []env.Reply
 }
 
 // Unwrap returns Err.
 func (e *QuorumError) Unwrap() error { return e.Err }
 
-// Error counts the nodes that agreed and declined, and says of each other one why
-// it did neither.
+// Error counts the nodes that agreed and declined, and gives the reason of each other node.
 func (e *QuorumError) Error() string {
 	agreed, declined := 0, 0
 	var others strings.Builder
@@ -82,7 +81,7 @@ func (t *tally) quorumError(cause error) *QuorumError {
 	return e
 }
 
-// reply is what a node has made of the round.
+// reply returns the reply of a node.
 func (t *tally) reply(node int) env.Reply {
 	switch {
 	case t.yes.Has(node):
@@ -98,7 +97,7 @@ func (t *tally) reply(node int) env.Reply {
 	return env.Reply{Node: node}
 }
 
-// failure is the error of a try that was not granted.
+// failure returns the error of a try that was not granted.
 func (t *tally) failure() error {
 	if t.denied() {
 		return t.quorumError(ErrTaken)

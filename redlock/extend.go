@@ -9,14 +9,12 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Extend asks the nodes to keep the lock for another ttl from now. It never
-// shortens the validity, creates no key and, when it fails, leaves the old end
-// of validity, unless a quorum has become impossible because nodes hold the
-// lock no more: then it is lost. ttl is in whole milliseconds and more than its
-// [Allowance]; it may be longer than [Config.TTL], and is then the longest TTL of
-// which the package's promise speaks. Errors are [ErrConfig], [ErrLost],
-// [ErrExpiring] (the holder has been warned, which is final), [ErrReleased],
-// [ErrNoQuorum], [ErrExtending] or that of ctx.
+// Extend extends the lock to ttl from now. It never shortens the validity and never creates a
+// key. If it fails, the old end of validity stays, unless so many nodes no longer hold the key
+// that no quorum is possible: then the lock is lost. ttl is in whole milliseconds and more than
+// its [Allowance]. It may be longer than [Config.TTL]; then it counts as the longest TTL in the
+// promise of the package. The error is [ErrConfig], [ErrLost], [ErrExpiring] (the holder has been
+// warned, which is final), [ErrReleased], [ErrNoQuorum], [ErrExtending] or the error of ctx.
 func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 	m := h.attempt.mutex
 	if err := m.config.validateTTL(ttl); err != nil {
@@ -41,8 +39,8 @@ func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// beginExtend makes sure that extensions come one at a time: a reply must not
-// be counted for another extension than its own.
+// beginExtend allows one extension at a time, so that no reply counts for another extension than
+// its own.
 func (h *Hold) beginExtend() (until env.Instant, err error) {
 	h.attempt.mutex.mu.Lock()
 	defer h.attempt.mutex.mu.Unlock()
@@ -56,8 +54,8 @@ func (h *Hold) beginExtend() (until env.Instant, err error) {
 	return h.until, nil
 }
 
-// endExtend lets the next extension begin, now that observers have heard of this one:
-// who pauses a client while it tells must not see another begin meanwhile.
+// endExtend allows the next extension, after the observer has seen this one. An observer that
+// pauses the client must not see another extension begin meanwhile.
 func (h *Hold) endExtend() {
 	h.attempt.mutex.mu.Lock()
 	defer h.attempt.mutex.mu.Unlock()
@@ -69,15 +67,15 @@ type extension struct {
 	hold  *Hold
 	ttl   time.Duration
 	old   env.Instant // the end of validity before
-	until env.Instant // and the one that is asked for
+	until env.Instant // the end of validity if it is granted
 }
 
-// run asks the nodes and returns the validity that is left.
+// run asks the nodes and returns the remaining validity.
 func (x *extension) run(ctx context.Context) (time.Duration, error) {
 	h, m := x.hold, x.hold.attempt.mutex
-	// Replies count only within the validity that there is: what comes later
-	// may speak of keys that have expired and were acquired by another.
-	wait := min(m.patience, x.old.Sub(m.now()))
+	// Replies count only within the present validity. A later reply may be about a key
+	// that expired and was acquired by somebody else.
+	wait := min(m.config.NodeTimeout, x.old.Sub(m.now()))
 	if wait <= 0 {
 		return 0, h.finishExtend(x, errEnded)
 	}
@@ -97,7 +95,7 @@ func (x *extension) run(ctx context.Context) (time.Duration, error) {
 
 var errEnded = fmt.Errorf("%w: its validity has ended", ErrLost)
 
-// outcome is what the votes amount to; nil means extended.
+// outcome returns nil if the votes extend the hold.
 func (x *extension) outcome(v tally, err error, now env.Instant) error {
 	switch {
 	case now >= x.old:
@@ -112,10 +110,9 @@ func (x *extension) outcome(v tally, err error, now env.Instant) error {
 	return v.quorumError(ErrNoQuorum)
 }
 
-// finishExtend ends an extension: with the new end of validity if it was
-// granted and the hold has not ended meanwhile, with the news of the loss, or
-// with the warning that it has held back. It returns the error of the
-// extension.
+// finishExtend ends an extension. It sets the new end of validity if the extension was granted
+// and the hold has not ended meanwhile, reports a loss, or gives the warning that the extension
+// had delayed. It returns the error of the extension.
 func (h *Hold) finishExtend(x *extension, outcome error) error {
 	m := h.attempt.mutex
 	now := m.now()

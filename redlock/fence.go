@@ -8,32 +8,28 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// A fence is drawn from counters on the nodes: the highest of a quorum is read,
-// and the next number is entered at a quorum, where a counter takes it only if
-// it is lower. Two quorums have a node in common, so
+// Fences come from counters on the nodes. The client reads the counters of a quorum and raises
+// those of a quorum to the highest plus one; a counter accepts only a higher number. Two quorums
+// share a node, so
 //
-//   - no number is entered by two, since that node takes it once, and
-//   - whoever reads after a number has been entered reads that, or a higher one:
-//     who is called after another was granted the lock gets a higher fence.
+//   - no two clients draw the same number, because that node accepts it only once, and
+//   - a client that reads after a number was drawn reads that number or a higher one.
 //
-// It is drawn when a quorum has already granted the lock, and the validity is
-// checked again afterwards: so a holder drew its fence while it held the lock, and
-// its successor, whose votes come later, reads later, even if both were called at
-// once. That needs the lock to exclude; all of it needs that nodes forget no
-// counter. (To increment every counter, and take the highest of a quorum, does
-// not grow: the quorums {1,2,3}, {1,4,5}, {2,3,4} give 1, 2, 2.)
+// So a call that begins after a grant draws a higher fence. The fence is drawn after a quorum has
+// granted the lock, and the validity is checked again afterwards. So if two calls overlap, the
+// later holder reads after the earlier one has drawn, as long as the lock excludes them. All of
+// this requires that nodes forget no counter. (Incrementing every counter and taking the highest
+// of a quorum does not grow: the quorums {1,2,3}, {1,4,5}, {2,3,4} give 1, 2, 2.)
 
-// FenceSource draws a fence for a resource on which a quorum has just granted the
-// lock. What it returns must be above all that it has returned for the resource to
-// calls that ended before this one began, and not 0, which means none. After an
-// error there is no grant, and the try is given up as for want of a quorum.
+// FenceSource draws a fence for a resource after a quorum has granted the lock. The fence must be
+// higher than every fence of the resource whose call ended before this one began, and not 0. If
+// it returns an error, the try fails with [ErrNoFence].
 //
-// The try waits for it: it should give up when ctx ends, at the latest when the
-// validity does, at the instant until on [Config.Clock], and after a fraction of
-// the TTL. In code that is to run in a simulator it waits through env, as all does.
+// The try waits for it, so it should return when ctx ends, and at the latest at the end of
+// validity: the instant until on [Config.Clock]. Code for the simulator waits through env.
 type FenceSource func(ctx context.Context, resource string, until env.Instant) (uint64, error)
 
-// fence draws a fence from wherever the configuration says.
+// fence draws a fence from the source of the configuration.
 func (a *attempt) fence(ctx context.Context, until env.Instant) (uint64, error) {
 	source := a.mutex.config.FenceFrom
 	if source == nil {
@@ -44,7 +40,7 @@ func (a *attempt) fence(ctx context.Context, until env.Instant) (uint64, error) 
 	case err == nil && fence > 0:
 		return fence, nil
 	case err == nil:
-		err = errors.New("the source of fences gave 0")
+		err = errors.New("the source returned fence 0")
 	case ctx.Err() != nil:
 		return 0, ctx.Err()
 	}
@@ -68,17 +64,17 @@ func (a *attempt) drawFence(ctx context.Context, until env.Instant) (uint64, err
 		if err == nil || raised.no == 0 {
 			return next, err
 		}
-		next = raised.highest + 1 // others have entered higher ones meanwhile
+		next = raised.highest + 1 // somebody else has drawn a higher one meanwhile
 	}
 }
 
-// count sends one command to the counters and hears a quorum.
+// count sends one command to the counters and returns the votes of a quorum.
 func (a *attempt) count(ctx context.Context, command env.Command) (tally, error) {
 	m := a.mutex
 	command.Key, command.Token = counterKey(a.resource), a.token
 	r := m.send(m.all, command, m.config.NodeTimeout)
 	r.about = &subject{a.resource, a.token}
-	votes, err := m.gather(ctx, r, r.sent.Add(m.patience))
+	votes, err := m.gather(ctx, r, r.sent.Add(m.config.NodeTimeout))
 	m.drainRest("drain fence", r)
 	switch {
 	case votes.decide() == won:

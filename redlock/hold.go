@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Hold is a granted lock. It may be used concurrently.
+// Hold is a granted lock. It is safe for concurrent use.
 type Hold struct {
 	attempt *attempt
 	fence   uint64
@@ -17,21 +17,20 @@ type Hold struct {
 	// Guarded by the mutex's mu.
 	state     holdState
 	until     env.Instant
-	extending bool // the outcome is open, and with it whether a warning is due
-	asking    bool // a call of Extend has not told its outcome yet
+	extending bool // an extension is under way: the warning waits for its outcome
+	asking    bool // a call of Extend has not returned yet
 }
 
 type holdState uint8
 
 const (
 	held     holdState = iota + 1
-	warned             // its validity is about to end, and the holder has been told
-	gone               // it is held no more, and the holder has been told
+	warned             // the holder was warned that the validity is about to end
+	gone               // the holder was informed that the lock is lost
 	released           // by the holder
 )
 
-// ended returns the error of an operation that needs a hold which has not
-// ended.
+// ended returns the error of an operation on a hold that has ended.
 func (s holdState) ended() error {
 	switch s {
 	case warned:
@@ -42,54 +41,48 @@ func (s holdState) ended() error {
 	return ErrLost
 }
 
-// newHold returns a hold whose context is derived from base. For most callers
-// that has the values of their own context and not its end, which limited the
-// acquisition and not the work.
+// newHold returns a hold whose context derives from base.
 func newHold(base context.Context, a *attempt, until env.Instant, fence uint64) *Hold {
 	ctx, end := context.WithCancelCause(base)
 	return &Hold{attempt: a, fence: fence, ctx: ctx, end: end, state: held, until: until}
 }
 
-// Resource returns the name of what is locked.
+// Resource returns the locked resource.
 func (h *Hold) Resource() string { return h.attempt.resource }
 
-// Token returns the value under which the lock is held, a secret: whoever knows it
-// and reaches the nodes can release the lock.
+// Token returns the value of the lock's keys. It is a secret: whoever knows it and reaches the
+// nodes can release the lock.
 func (h *Hold) Token() string { return h.attempt.token }
 
-// Fence returns the number that was drawn with the grant, above those of all
-// holds before; see [Config.Fence], without which it is 0. A resource that has to
-// survive a holder who goes on past its validity takes it with every read and
-// every write, and refuses whoever comes with a lower one than it has seen.
+// Fence returns the number that was drawn with the grant, higher than those of all earlier holds;
+// see [Config.Fence], without which it is 0. To be safe from a holder that goes on past its
+// validity, the resource must receive the fence with every read and write, and reject every
+// fence that is lower than the highest it has seen.
 func (h *Hold) Fence() uint64 { return h.fence }
 
-// Left returns how much of the validity is left, by the clock that the lock reads;
-// none, or less, means that it has ended.
+// Left returns the remaining validity on the lock's clock. Zero or less means that it has ended.
 func (h *Hold) Left() time.Duration { return h.Until().Sub(h.attempt.mutex.now()) }
 
-// Until returns the end of validity, on the clock that the lock reads,
-// [Config.Clock], whose origin is arbitrary; see [Hold.Left].
+// Until returns the end of validity on the lock's clock, [Config.Clock], whose origin is
+// arbitrary; see [Hold.Left].
 func (h *Hold) Until() env.Instant {
 	h.attempt.mutex.mu.Lock()
 	defer h.attempt.mutex.mu.Unlock()
 	return h.until
 }
 
-// Context returns a context that ends when the lock is lost, when it is
-// released, and at the latest [Config.Margin] before the end of validity; an
-// extension that is under way then may use the margin up. context.Cause tells
-// which: [ErrLost], [ErrReleased], [ErrExpiring], [ErrClosed]. It ends only
-// while the client runs: a paused client finds it ended when it wakes, if it
-// looks. Where the lock does not read the monotonic clock it can end late: that
-// the other clock went on in suspension, or was stepped forward, is noticed
-// within a sixteenth of the TTL of running; [Hold.Check] notices at once.
+// Context returns a context that ends when the lock is lost or released, and at the latest
+// [Config.Margin] before the end of validity; an extension that is under way then may use up the
+// margin. context.Cause returns [ErrLost], [ErrReleased], [ErrExpiring] or [ErrClosed]. The
+// context ends only while the client runs: a paused client finds it ended when it wakes up, if
+// it checks. With [env.Boottime] a suspension is noticed within a sixteenth of the TTL after the
+// machine wakes up; [Hold.Check] notices it at once.
 func (h *Hold) Context() context.Context { return h.ctx }
 
-// Check reads the clock and returns nil if the lock is held and more of its
-// validity is left than the margin; else [ErrLost], [ErrExpiring] or
-// [ErrReleased]. To check before each effect shortens the time in which a client
-// that was paused or suspended goes on believing; only a fence ends it, for a
-// client can be paused between the check and the effect.
+// Check reads the clock and returns nil if the lock is held and more validity than the margin is
+// left; otherwise [ErrLost], [ErrExpiring] or [ErrReleased]. A check before each effect shortens
+// the time in which a client that was paused goes on without the lock. Only a fence ends it,
+// because a client can be paused between the check and the effect.
 func (h *Hold) Check() error {
 	m := h.attempt.mutex
 	now := m.now()
@@ -108,8 +101,7 @@ func (h *Hold) Check() error {
 	return nil
 }
 
-// watch warns the holder before the validity ends, and extends the hold until
-// then if there is a watchdog.
+// watch warns the holder before the validity ends. With a watchdog it extends the hold until then.
 func (h *Hold) watch() {
 	m, dog := h.attempt.mutex, newRenewer(h)
 	for warning := h.Until().Add(-m.config.Margin); ; {
@@ -125,9 +117,9 @@ func (h *Hold) watch() {
 	}
 }
 
-// nextWarning returns when the holder has to be warned, or that it has to be
-// now. While an extension is under way its outcome is waited for, to the end of
-// the validity and no longer; if it fails, [Hold.finishExtend] warns.
+// nextWarning returns when to warn the holder, or that the warning is due now. While an extension
+// is under way the warning waits for its outcome, but not past the end of validity. If the
+// extension fails, [Hold.finishExtend] warns.
 func (h *Hold) nextWarning() (at env.Instant, due bool) {
 	m := h.attempt.mutex
 	now := m.now()
@@ -140,13 +132,11 @@ func (h *Hold) nextWarning() (at env.Instant, due bool) {
 	return at, now >= at
 }
 
-// warn tells the holder that the validity is about to end, unless the hold has
-// ended already.
+// warn informs the holder that the validity is about to end, unless the hold has ended.
 func (h *Hold) warn() { h.tell(warned, env.StepExpiring, ErrExpiring) }
 
-// lose tells the holder that the lock is lost, unless the hold has ended
-// already. It deletes nothing: only the holder's release does. It returns the
-// cause.
+// lose informs the holder that the lock is lost, unless the hold has ended, and returns the cause.
+// It deletes nothing: only the holder's release does.
 func (h *Hold) lose(cause error) error {
 	h.tell(gone, env.StepLost, cause)
 	return cause

@@ -10,20 +10,17 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Holds are several granted locks, of which one is worth nothing without the
-// others.
+// Holds are several locks that were acquired together.
 type Holds struct {
 	list []*Hold // in the order of their resources
 }
 
-// LockAll acquires several resources, or none: if one cannot be had, those that
-// were acquired before it are released again. It acquires them in the order of
-// their names, as everybody does who uses LockAll, so that two who want the same
-// ones do not wait for each other. A resource that is named twice is acquired
-// once. The error names the resource.
+// LockAll acquires all of the resources or none: if one cannot be acquired, it releases the
+// others. It acquires them in the order of their names, so that two callers never wait for each
+// other. A resource that is named twice is acquired once. The error names the resource.
 //
-// The validity of the first runs while the last are being acquired: with many
-// resources, or much contention, use a long TTL or a watchdog.
+// The validity of the first lock is running while the last is acquired. With many resources or
+// much contention, use a long TTL or a watchdog.
 func (m *Mutex) LockAll(ctx context.Context, resources ...string) (*Holds, error) {
 	return m.lockAll(ctx, context.WithoutCancel(ctx), resources)
 }
@@ -34,8 +31,8 @@ func (m *Mutex) lockAll(ctx, base context.Context, resources []string) (*Holds, 
 	}
 	h := &Holds{}
 	for _, resource := range slices.Compact(slices.Sorted(slices.Values(resources))) {
-		// Each hold's context hangs on that of the one before, so that the last
-		// ends with the first that does.
+		// Each hold's context derives from the previous one, so the last context ends
+		// when any of the locks ends.
 		hold, err := m.lock(ctx, base, resource)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%q: %w", resource, err), ignoreLost(h.Release(context.WithoutCancel(ctx))))
@@ -49,7 +46,7 @@ func (m *Mutex) lockAll(ctx, base context.Context, resources []string) (*Holds, 
 	return h, nil
 }
 
-// ignoreLost leaves out that what is given back was lost: it is given back.
+// ignoreLost drops the error of a release whose lock was already lost.
 func ignoreLost(err error) error {
 	if errors.Is(err, ErrLost) {
 		return nil
@@ -60,8 +57,7 @@ func ignoreLost(err error) error {
 // Each returns the holds, in the order of their resources.
 func (h *Holds) Each() []*Hold { return slices.Clone(h.list) }
 
-// Context returns a context that ends when the first of the holds does; see
-// [Hold.Context].
+// Context returns a context that ends when the first of the holds ends; see [Hold.Context].
 func (h *Holds) Context() context.Context { return h.list[len(h.list)-1].ctx }
 
 // Until returns the earliest end of validity; see [Hold.Until].
@@ -73,8 +69,7 @@ func (h *Holds) Until() env.Instant {
 	return until
 }
 
-// Extend extends all of them, in turn; see [Hold.Extend]. It stops at the first
-// that cannot be extended.
+// Extend extends the holds one after another; see [Hold.Extend]. It stops at the first error.
 func (h *Holds) Extend(ctx context.Context, ttl time.Duration) error {
 	for _, hold := range h.list {
 		if err := hold.Extend(ctx, ttl); err != nil {
@@ -84,8 +79,7 @@ func (h *Holds) Extend(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// Release releases all of them, the last acquired first; see [Hold.Release]. Its
-// error joins theirs.
+// Release releases all holds, the last acquired first, and joins the errors; see [Hold.Release].
 func (h *Holds) Release(ctx context.Context) error {
 	var errs []error
 	for _, hold := range slices.Backward(h.list) {

@@ -5,48 +5,43 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Logged returns an observer for [New] that writes to the logger what an
-// operator wants to know of a lock, and passes every event on to next, unchanged
-// and after its record has been written. next may be nil; logger may not.
+// Logged returns an observer for [New] that logs what an operator wants to know about a lock. It
+// passes every event on to next, after its record has been written. next may be nil; logger may
+// not.
 //
 //	level  message                          when
-//	Info   lock granted, lock released      a hold begins, and ends as it should
+//	Info   lock granted, lock released      a hold begins and ends normally
 //	Warn   lock expiring                    the holder was warned that the validity is about to end
-//	Error  lock lost                        the holder was told that the lock is gone
+//	Error  lock lost                        the holder was informed that the lock is lost
 //	Warn   lock lost                        … because the mutex was closed before the release
-//	Error  lock was lost before release     too few nodes held the keys still when it was released
-//	Warn   lock release not confirmed       no quorum told; keys may stay until they expire
+//	Error  lock was lost before release     at the release too few nodes still held the keys
+//	Warn   lock release not confirmed       no quorum replied; keys may stay until they expire
 //	Warn   lock refused, lock not extended  for a reason that is not routine, see below
-//	Debug  lock refused, lock not extended  for one that is
+//	Debug  lock refused, lock not extended  for a routine reason
 //	Debug  lock extended                    by its holder or a watchdog
-//	Debug  node replied                     to a request of any kind, until the outcome was clear
+//	Debug  node replied                     to any request, until the outcome was certain
 //
-// Grants and releases are Info, one record each for a hold: they are what tells
-// afterwards who held what, and when. Debug is what comes again and again while
-// all is well: extensions, and the routine reasons of a failure, which are that
-// another holds the lock ([ErrTaken]; Lock tries on), that the caller's context
-// has ended, and that the hold was released meanwhile ([ErrReleased]). Any other
-// reason is a Warn, at each try: nothing is lost yet, but somebody should look at
-// the nodes or the network. An Error says that another may have been granted the
-// lock before the work under it was done, so that the work should be checked.
+// Grants and releases have level Info, one record each per hold: they show who held what, and
+// when. Debug is for what happens all the time: extensions, and failures for a routine reason
+// ([Routine]). Any other failure is a Warn at each try: nothing is lost yet, but somebody should
+// check the nodes or the network. An Error means that somebody else may have been granted the
+// lock before the work under it was done, so the work should be checked.
 //
-// The attributes are resource and token and, where they say something, ttl,
-// validity (what is left of it), fence, op, node and answer (of a reply), error, and nodes,
-// a group with the answer of each node where no quorum was found: yes, no,
-// failed, lost or, of a node that had not been heard of, unheard.
+// The attributes are resource and token and, where they apply, ttl, validity (the remaining one),
+// fence, op, node and answer (of a reply), error, and nodes: a group with the answer of each node
+// if no quorum was found, which is yes, no, failed, lost or, without a reply, unheard.
 //
-// Whoever knows a token can release the lock. So a record bears only the first 8
-// of its 40 digits, enough to find the records of one hold, and an error that
-// quotes the token is written with those in its place.
+// Whoever knows a token can release the lock. So a record has only the first 8 of its 40 digits,
+// enough to find the records of one hold, also where an error quotes the token.
 //
-// The handler is called with a background context, on the goroutine that uses
-// the lock or, in a watchdog's extension, on the one that warns its holder. So it
-// must not block: the validity runs on, and the warning comes late. A level that
-// is not enabled costs no allocation.
+// The handler is called with a background context, on the goroutine that uses the lock or, for a
+// watchdog's extension, on the one that warns its holder. It must not block: the validity is
+// running, and the warning would be late. A level that is not enabled allocates nothing.
 func Logged(logger *slog.Logger, next env.Observer) env.Observer {
 	if next == nil {
 		next = silent{}
@@ -67,8 +62,7 @@ func (l *logged) Observe(e env.Event) {
 	l.next.Observe(e)
 }
 
-// headline is the level and the message of an event. A step that is not worth a
-// record has no message.
+// headline returns the level and the message of an event. A step without a record has no message.
 func headline(e *env.Event) (slog.Level, string) {
 	switch e.Step {
 	case env.StepReply:
@@ -98,8 +92,8 @@ func failureLevel(err error) slog.Level {
 	return slog.LevelWarn
 }
 
-// lossLevel tells a program that closes its mutex too early, but has the lock
-// still, from a lock that is gone.
+// lossLevel separates a lock that is lost from one whose program closed its mutex too early and
+// still has the lock.
 func lossLevel(err error) slog.Level {
 	if errors.Is(err, ErrClosed) {
 		return slog.LevelWarn
@@ -117,8 +111,7 @@ func releaseHeadline(held env.Answer) (slog.Level, string) {
 	return slog.LevelWarn, "lock release not confirmed"
 }
 
-// attributes are those fields of an event that say something at its step, which
-// are those that are not zero.
+// attributes returns the fields of an event that are not zero.
 func attributes(e *env.Event) []slog.Attr {
 	list := []slog.Attr{slog.String("resource", e.Resource), slog.String("token", ShortToken(e.Token))}
 	if e.TTL != 0 {
@@ -144,8 +137,8 @@ func attributes(e *env.Event) []slog.Attr {
 	return list
 }
 
-// errorAttr leaves the error as a value that a handler can look into, unless
-// that would tell the token.
+// errorAttr returns the error as a value, which a handler can inspect, or as a text if the value
+// would reveal the token.
 func errorAttr(err error, token string) slog.Attr {
 	if text := ErrorText(err, token); text != err.Error() {
 		return slog.String("error", text)
@@ -163,4 +156,38 @@ func nodesAttr(replies []env.Reply) slog.Attr {
 		answers[i] = slog.String(strconv.Itoa(r.Node), answer)
 	}
 	return slog.GroupAttrs("nodes", answers...)
+}
+
+// The following functions keep tokens out of logs and traces, and separate routine errors from
+// others.
+
+// routine lists the errors of daily work. An error that is not listed is trouble, so that an
+// unexpected one is seen.
+var routine = [...]error{ErrTaken, ErrReleased, context.Canceled, context.DeadlineExceeded}
+
+// Routine reports whether an acquisition or an extension has failed for a reason of daily work:
+// somebody else holds the lock ([ErrTaken]), the caller's context has ended, or the hold was
+// released meanwhile ([ErrReleased]). Any other failure is a reason to check the nodes or the
+// network.
+func Routine(err error) bool {
+	for _, known := range routine {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// shownDigits is the number of digits of a token that are shown: enough to tell holds apart, and
+// far too few to act as their holder.
+const shownDigits = 8
+
+// ShortToken returns the part of a token that may be shown, which identifies the records of one
+// hold: the first 8 of 40 digits, or a fifth of a shorter token.
+func ShortToken(token string) string { return token[:min(shownDigits, len(token)/5)] }
+
+// ErrorText returns the text of an error with the token replaced by its [ShortToken]. Redis quotes
+// the arguments of a command that it does not know.
+func ErrorText(err error, token string) string {
+	return strings.ReplaceAll(err.Error(), token, ShortToken(token))
 }

@@ -11,16 +11,14 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Mutex acquires locks on a set of nodes for one client. It may be used
-// concurrently.
+// Mutex acquires locks on a set of nodes for one client. It is safe for concurrent use.
 type Mutex struct {
 	config   Config
 	runtime  env.Runtime
 	nodes    env.Nodes
 	quorum   env.Quorum
-	all      env.NodeSet // that vote
+	all      env.NodeSet // the nodes that vote
 	observer env.Observer
-	patience time.Duration   // with one round of all nodes
 	open     context.Context // ends with Close
 	close    context.CancelFunc
 
@@ -31,10 +29,10 @@ type Mutex struct {
 	incarnations   []incarnation // of the nodes' runs, by node from 0
 }
 
-// New returns a mutex over the nodes. In production the runtime is [env.System]
-// and the nodes are those of package redisnode; neither may be nil. The observer
-// hears of every step, see [Logged]; nil means none. An impossible configuration
-// is an [ErrConfig]. Close the mutex before the nodes.
+// New returns a mutex over the nodes. In production the runtime is [env.System] and the nodes
+// come from package redisnode; neither may be nil. The observer is called at every step, see
+// [Logged]; nil means none. The error for an invalid configuration wraps [ErrConfig]. Close the
+// mutex before the nodes.
 func New(config Config, runtime env.Runtime, nodes env.Nodes, observer env.Observer) (*Mutex, error) {
 	n := nodes.Len()
 	if n < 1 || n > env.MaxNodes {
@@ -51,34 +49,38 @@ func New(config Config, runtime env.Runtime, nodes env.Nodes, observer env.Obser
 	if observer == nil {
 		observer = silent{}
 	}
-	m := &Mutex{config: config, runtime: runtime, nodes: nodes, quorum: quorum, all: quorum.Voters, observer: observer, patience: config.NodeTimeout}
+	m := &Mutex{config: config, runtime: runtime, nodes: nodes, quorum: quorum, all: quorum.Voters, observer: observer}
 	m.open, m.close = context.WithCancel(context.Background())
-	if config.Sequential {
-		m.patience *= time.Duration(quorum.Voters.Len())
-	}
 	if config.Quarantine > 0 {
 		m.incarnations = make([]incarnation, n)
 	}
 	return m, nil
 }
 
+// now reads the clock that validity is counted on, [Config.Clock].
+func (m *Mutex) now() env.Instant { return m.runtime.Now(m.config.Clock) }
+
+// observe reports a further step of the same operation.
+func (m *Mutex) observe(e env.Event, step env.Step) {
+	e.Step = step
+	m.observer.Observe(e)
+}
+
 type silent struct{}
 
 func (silent) Observe(env.Event) {}
 
-// Lock acquires the resource as [Mutex.TryLock] does, and tries again after a
-// random delay while it is taken, no quorum answers, the validity is over or there
-// is no fence ([ErrTaken], [ErrNoQuorum], [ErrValidity], [ErrNoFence]). It gives
-// up with the last try's error after [Config.Tries], and when ctx ends, with its
-// error and the last try's.
+// Lock acquires the resource as [Mutex.TryLock] does. After [ErrTaken], [ErrNoQuorum],
+// [ErrValidity] or [ErrNoFence] it tries again, after a random delay. It returns the last try's
+// error after [Config.Tries] tries, and the errors of ctx and of the last try when ctx ends.
 //
-// A lock is not re-entrant, not even for one Mutex, and not fair: who has waited
-// longest has no precedence.
+// A lock is not re-entrant, not even for one Mutex, and not fair: a client that has waited
+// longer has no precedence.
 func (m *Mutex) Lock(ctx context.Context, resource string) (*Hold, error) {
 	return m.lock(ctx, context.WithoutCancel(ctx), resource)
 }
 
-// lock acquires the resource. ctx limits that, and base the hold.
+// lock acquires the resource. ctx limits the acquisition, base the hold.
 func (m *Mutex) lock(ctx, base context.Context, resource string) (*Hold, error) {
 	for try := 1; ; try++ {
 		hold, err := m.tryLock(ctx, base, resource)
@@ -95,142 +97,21 @@ func retryable(err error) bool {
 	return errors.Is(err, ErrTaken) || errors.Is(err, ErrNoQuorum) || errors.Is(err, ErrValidity) || errors.Is(err, ErrNoFence)
 }
 
-// randomDelay is drawn anew for each try, so that clients that collided once
-// do not collide for ever.
+// randomDelay returns a new random delay for each try, so that clients that collided once do
+// not collide for ever.
 func (m *Mutex) randomDelay() time.Duration {
 	var bits [8]byte
 	m.runtime.Random(bits[:])
 	return retryDelay(m.config.RetryMin, m.config.RetryMax, binary.LittleEndian.Uint64(bits[:]))
 }
 
-// Close refuses further work, tells holders of this mutex that their locks are
-// lost ([ErrClosed] is the cause), and waits for what is under way: calls of
-// others and work in the background; or until ctx ends. It does not wait for a Lock
-// that sleeps between two tries, which then returns [ErrClosed]. It releases no lock: the
-// keys of unreleased holds expire, unless their holders release them still. Close
-// the nodes after it.
-func (m *Mutex) Close(ctx context.Context) error {
-	m.mu.Lock()
-	m.closed = true
-	m.mu.Unlock()
-	m.close()
-	for {
-		holds, task, idle := m.underWay()
-		if idle {
-			return nil
-		}
-		for _, h := range holds {
-			_ = h.lose(ErrClosed)
-		}
-		if err := m.await(ctx, task); err != nil {
-			return err
-		}
-	}
-}
-
-// underWay returns the holds that have to end, and the task of some job that is under way.
-// They are all holds, and not that of one job: while a hold is extended again and again there
-// is always a call that is younger, and whoever waited for that first would wait for ever.
-func (m *Mutex) underWay() (holds []*Hold, task env.Task, idle bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for j := m.jobs.first; j != nil; j = j.next {
-		if j.hold != nil {
-			holds = append(holds, j.hold)
-		}
-	}
-	if j := m.jobs.first; j != nil {
-		return holds, j.task, false
-	}
-	return nil, nil, true
-}
-
-// await waits for a task to end, or for a while if there is none: a call runs
-// on its caller's goroutine, for which env has no way to wait.
-func (m *Mutex) await(ctx context.Context, task env.Task) error {
-	if task != nil {
-		return task.Wait(ctx)
-	}
-	return m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(callPoll))
-}
-
-// callPoll is how often Close looks whether a call is over.
-const callPoll = time.Millisecond
-
-// begin enters a call into the list of what is under way.
-func (m *Mutex) begin() *job {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.jobs.add()
-}
-
-// beginTry is begin, unless the mutex is closed.
-func (m *Mutex) beginTry() (*job, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
-		return nil, ErrClosed
-	}
-	return m.jobs.add(), nil
-}
-
-// end takes a job out of that list.
-func (m *Mutex) end(j *job) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.jobs.remove(j)
-}
-
-// job is something under way that Close waits for.
-type job struct {
-	task       env.Task // nil: a call, or not known yet
-	hold       *Hold    // whose end ends the job; nil if the job ends by itself
-	prev, next *job
-}
-
-// jobs is a list of what is under way.
-type jobs struct{ first *job }
-
-func (l *jobs) add() *job {
-	j := &job{next: l.first}
-	if l.first != nil {
-		l.first.prev = j
-	}
-	l.first = j
-	return j
-}
-
-func (l *jobs) remove(j *job) {
-	if j.prev == nil {
-		l.first = j.next
-	} else {
-		j.prev.next = j.next
-	}
-	if j.next != nil {
-		j.next.prev = j.prev
-	}
-}
-
-// background runs f as a task of the client.
-func (m *Mutex) background(name string, hold *Hold, f func()) {
-	j := m.begin()
-	task := m.runtime.Go(name, func() {
-		f()
-		m.end(j)
-	})
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	j.hold, j.task = hold, task
-}
-
-// WithLock acquires the resource as [Mutex.Lock] does, calls work, and releases
-// the resource, whatever becomes of work. The context of work ends when ctx does,
-// when the lock is lost, and a margin before its validity ends.
+// WithLock acquires the resource as [Mutex.Lock] does, calls work, and releases the resource,
+// even if work fails or panics. The context of work ends when ctx ends, when the lock is lost,
+// and a margin before its validity ends.
 //
-// The error is that of acquiring, and then work was not called; or those of
-// work and of the release, joined. If the lock was lost while work went on, or
-// its validity was about to end, the error is also [ErrLost] or [ErrExpiring],
-// even if work has not noticed.
+// If the acquisition fails, work is not called and its error is returned. Otherwise the errors
+// of work and of the release are joined. If the lock was lost or about to expire during work,
+// the error is also [ErrLost] or [ErrExpiring], even if work did not notice.
 func (m *Mutex) WithLock(ctx context.Context, resource string, work func(ctx context.Context) error) (err error) {
 	hold, err := m.lock(ctx, ctx, resource)
 	if err != nil {
@@ -240,8 +121,8 @@ func (m *Mutex) WithLock(ctx context.Context, resource string, work func(ctx con
 	return work(hold.Context())
 }
 
-// close releases the hold, and says if it had ended before. Whoever acquired it
-// may have been cancelled meanwhile; the release must not be.
+// close releases the hold, and reports if it had ended before. The caller's context may have
+// ended meanwhile; the release must not end with it.
 func (h *Hold) close(ctx context.Context) error {
 	var ended error
 	if h.ctx.Err() != nil && ctx.Err() == nil {

@@ -41,6 +41,14 @@ func play(t *testing.T, plan nemesis.Plan, mains ...func(*bench, *redlock.Mutex)
 
 func playWith(t *testing.T, c redlock.Config, nodes int, plan nemesis.Plan, mains ...func(*bench, *redlock.Mutex)) *bench {
 	t.Helper()
+	return playVariant(t, func(*redlock.Config, *env.Runtime, *env.Nodes) {}, c, nodes, plan, mains...)
+}
+
+// variant changes what a lock is built on.
+type variant func(*redlock.Config, *env.Runtime, *env.Nodes)
+
+func playVariant(t *testing.T, v variant, c redlock.Config, nodes int, plan nemesis.Plan, mains ...func(*bench, *redlock.Mutex)) *bench {
+	t.Helper()
 	s := nemesis.Setting{
 		Nodes: nodes, Clients: len(mains), Persistence: nemesis.Nothing,
 		Latency: nemesis.Distribution{Range: nemesis.Range{Min: ms, Max: ms}}, Horizon: 20 * time.Second, Plan: plan,
@@ -55,7 +63,9 @@ func playWith(t *testing.T, c redlock.Config, nodes int, plan nemesis.Plan, main
 	}
 	b.World = w
 	err = w.Run(context.Background(), func(client int) {
-		m, err := redlock.New(c, w.Runtime(client), w.Nodes(client), observer{w, client})
+		config, runtime, nodes := c, env.Runtime(w.Runtime(client)), env.Nodes(w.Nodes(client))
+		v(&config, &runtime, &nodes)
+		m, err := redlock.New(config, runtime, nodes, observer{w, client})
 		if err != nil {
 			t.Error(err)
 			return

@@ -6,9 +6,8 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// pendingDelete is a deletion that nodes have refused or not answered, because they are
-// down or cannot be reached. It is sent again, at intervals that double, until the
-// keys have expired.
+// pendingDelete is a delete that failed or got no reply, because nodes are down or out of reach.
+// It is sent again, after pauses that double, until the keys have expired.
 type pendingDelete struct {
 	attempt *attempt
 	command env.Command
@@ -18,15 +17,15 @@ type pendingDelete struct {
 	expired env.Instant   // when the keys have expired
 }
 
-// pendingDeletes are those of one mutex. One task sends all of them, however many tries
-// fail while a node is down.
+// pendingDeletes are the pending deletes of one mutex. One task sends all of them, however many
+// tries fail while a node is down.
 type pendingDeletes struct {
 	list    []pendingDelete
 	running bool
 }
 
-// maxPendingDeletes is the largest number of them. Beyond it the oldest, which expire
-// first, are dropped.
+// maxPendingDeletes is the largest number of pending deletes. Beyond it the oldest, which
+// expires first, is dropped.
 const maxPendingDeletes = 1024
 
 // deleteLater schedules a pending delete, unless the mutex is closed or the keys expire
@@ -56,8 +55,8 @@ func (m *Mutex) enter(r pendingDelete) (start bool) {
 	return start
 }
 
-// runPendingDeletes sends what is due, every linger time, until the list is empty or the
-// mutex is closed.
+// runPendingDeletes sends the deletes that are due, every linger time, until the list is empty or
+// the mutex is closed.
 func (m *Mutex) runPendingDeletes() {
 	for m.anyPendingDelete() {
 		if m.runtime.Sleep(m.open, m.runtime.Now(env.Monotonic).Add(m.config.Linger)) != nil {
@@ -66,7 +65,7 @@ func (m *Mutex) runPendingDeletes() {
 		due := m.duePendingDeletes()
 		rounds := make([]*round, len(due))
 		for i, r := range due {
-			rounds[i] = m.sendAtOnce(r.nodes, r.command, m.config.Linger)
+			rounds[i] = m.send(r.nodes, r.command, m.config.Linger)
 		}
 		for i, r := range due {
 			rounds[i].drain(nil)
@@ -77,7 +76,7 @@ func (m *Mutex) runPendingDeletes() {
 	}
 }
 
-// anyPendingDelete reports whether the list is not empty; if it is, the task ends.
+// anyPendingDelete reports whether the list has deletes. If not, the task ends.
 func (m *Mutex) anyPendingDelete() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,15 +84,15 @@ func (m *Mutex) anyPendingDelete() bool {
 	return m.pendingDeletes.running
 }
 
-// duePendingDeletes removes from the list, and returns, what is due. It drops deletes whose
-// nodes are known by now not to have set the key.
+// duePendingDeletes removes the deletes that are due from the list and returns them. It drops
+// nodes that are known by now not to have set the key.
 func (m *Mutex) duePendingDeletes() (due []pendingDelete) {
 	now := m.runtime.Now(env.Monotonic)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var later []pendingDelete
 	for _, r := range m.pendingDeletes.list {
-		r.nodes &^= r.attempt.late.without // as is known by now
+		r.nodes &^= r.attempt.late.without
 		switch {
 		case r.nodes == 0:
 		case r.next <= now:

@@ -7,25 +7,20 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// A node that has restarted may have forgotten keys, and must not help anybody
-// to a quorum before every lock has run out that those keys stood for. The
-// algorithm leaves it to whoever runs the node to keep it away for that long; a
-// quarantine holds even if nobody thinks of it. It asks, with each SET, in which
-// run of the node that was carried out, and counts a yes only if the run had been
-// known for the quarantine when the SET was sent: so it had been going on for
-// at least that long when the SET came.
+// A node that has restarted may have forgotten keys. It must not vote until every lock has expired
+// that those keys stood for. The algorithm leaves it to the operator to keep the node away for
+// that long; a quarantine works without the operator. Each SET also asks for the run id of the
+// node, and a yes counts only if this run had been known for the quarantine when the SET was
+// sent.
 //
-// The age counts from when this client first saw the run, on the clock that
-// counts suspension: what Redis tells of its uptime follows a wall clock. A
-// client that has just started has seen nothing yet, so clients tell each other:
-// who has watched a run for long enough leaves a note on the node, which names the
-// run and so says nothing of the next.
+// The age of a run counts from when this client first saw it, on the clock that counts suspension;
+// the uptime that Redis reports follows a wall clock. A new client has seen nothing yet. So a
+// client that has watched a run for long enough leaves a note with the run id on the node.
 //
-// A yes to an extension counts only from a node whose yes to SET did. Another one
-// can have forgotten the vote of a contender who is still counting, and have let us
-// set our key there after it.
+// A yes to an extension counts only from a node whose yes to SET counted. Another node may have
+// forgotten a contender's key whose vote still counts, and set ours afterwards.
 
-// incarnation is the run of a node, and since when it is known.
+// incarnation is a run of a node's server, and when this client first saw it.
 type incarnation struct {
 	run   string
 	first env.Instant // on env.Boottime
@@ -41,7 +36,7 @@ func (c Config) validateQuarantine() error {
 	return nil
 }
 
-// voteCounter returns what the replies to a SET count as that is about to be sent.
+// voteCounter returns a function that maps replies to votes, for a SET that is about to be sent.
 func (m *Mutex) voteCounter() func(env.Reply) env.Reply {
 	if m.config.Quarantine == 0 {
 		return func(r env.Reply) env.Reply { return r }
@@ -50,8 +45,7 @@ func (m *Mutex) voteCounter() func(env.Reply) env.Reply {
 	return func(r env.Reply) env.Reply { return m.weigh(r, sent) }
 }
 
-// weigh lets the yes of a node in quarantine count as a failure. Its no counts:
-// the key is there.
+// weigh counts the yes of a node in quarantine as a failure. Its no counts, because the key exists.
 func (m *Mutex) weigh(r env.Reply, sent env.Instant) env.Reply {
 	if r.Answer != env.Yes && r.Answer != env.No {
 		return r
@@ -67,7 +61,7 @@ func (m *Mutex) weigh(r env.Reply, sent env.Instant) env.Reply {
 	return env.Reply{Node: r.Node, Answer: env.Failed, Err: fmt.Errorf("%w: its run is known for %v, not yet for %v", ErrQuarantined, max(age, 0), m.config.Quarantine)}
 }
 
-// observeRun returns when the run of a reply was first seen.
+// observeRun returns when the run of a reply was first seen by this client.
 func (m *Mutex) observeRun(r env.Reply) env.Instant {
 	now := m.runtime.Now(env.Boottime)
 	m.mu.Lock()
@@ -79,8 +73,8 @@ func (m *Mutex) observeRun(r env.Reply) env.Instant {
 	return s.first
 }
 
-// attest leaves a note for other clients. It is not missed if it gets lost: the
-// next reply from the node tells.
+// attest leaves a note for other clients. A lost note does no harm: it is sent again after the
+// next reply.
 func (m *Mutex) attest(r env.Reply) {
 	note := m.send(env.SetOf(r.Node), env.Command{Op: env.OpVouch, Token: r.Run, TTL: m.config.Quarantine}, m.config.NodeTimeout)
 	m.background("vouch", nil, func() { note.drain(nil) })

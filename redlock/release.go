@@ -8,12 +8,11 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Release gives the lock up on every node. It returns nil when a quorum of
-// nodes deleted its keys, [ErrLost] when so many held them no more that a
-// quorum is impossible, and [ErrNoQuorum] or the error of ctx when nobody could
-// tell in time; the nodes are asked to delete the keys in any case, also if ctx
-// has ended. Work up to an [ErrLost] may not have been alone. Releasing twice is
-// [ErrReleased].
+// Release releases the lock on every node. It returns nil if a quorum of nodes deleted the keys,
+// [ErrLost] if so many nodes no longer held them that no quorum is possible, and [ErrNoQuorum]
+// or the error of ctx if too few nodes replied. The deletes are sent in any case, even if ctx has
+// ended. After ErrLost, somebody else may have held the lock during the work. A second release
+// returns [ErrReleased].
 func (h *Hold) Release(ctx context.Context) error {
 	m, a := h.attempt.mutex, h.attempt
 	defer m.end(m.begin())
@@ -26,14 +25,14 @@ func (h *Hold) Release(ctx context.Context) error {
 
 	keys := a.erase(m.all)
 	r := keys.round
-	votes, err := m.gather(ctx, r, r.sent.Add(m.patience))
+	votes, err := m.gather(ctx, r, r.sent.Add(m.config.NodeTimeout))
 	event.Answer, event.Err = releaseOutcome(votes, err)
 	m.observe(event, env.StepReleased)
 	a.finishRelease(keys)
 	return event.Err
 }
 
-// giveUp ends the hold by the holder's wish.
+// markReleased ends the hold for its holder.
 func (h *Hold) markReleased() error {
 	h.attempt.mutex.mu.Lock()
 	defer h.attempt.mutex.mu.Unlock()
@@ -44,12 +43,11 @@ func (h *Hold) markReleased() error {
 	return nil
 }
 
-// finishRelease hears the release out in the background, as far as there is
-// something to hear, and deletes the keys that it has overtaken: those that are
-// known to be set as soon as that is known, those of nodes whose answer to SET never
-// came a linger time later. A SET that is even later leaves its key until it expires.
-// Only now that the release has been answered can the second delete no longer
-// make that answer untrue.
+// finishRelease waits for the remaining replies in the background, and deletes the keys that were
+// set after their delete: at once on nodes that replied that they set the key, a linger time
+// later on nodes that never replied to SET. A key that is set even later stays until it expires.
+// The second delete is sent only now, because before the release has returned it would make the
+// release's result wrong.
 func (a *attempt) finishRelease(keys deletion) {
 	r := keys.round
 	overtaken, unheard := a.abandon(r.silent, r.votes.yes)
@@ -77,8 +75,8 @@ func releaseOutcome(v tally, err error) (env.Answer, error) {
 	return env.Lost, v.quorumError(ErrNoQuorum)
 }
 
-// deletion is the deletion of a token's keys from some nodes. A key that stays keeps
-// others out for what is left of its life.
+// deletion is a delete of a token's keys on some nodes. A key that stays keeps others out until
+// it expires.
 type deletion struct {
 	attempt *attempt
 	round   *round
@@ -90,8 +88,7 @@ func (a *attempt) erase(from env.NodeSet) deletion {
 	return deletion{a, m.send(from, env.Command{Op: env.OpDelete, Key: a.resource, Token: a.token}, m.config.NodeTimeout)}
 }
 
-// deleteAfterLinger asks nodes to delete the keys a linger time from now, if there are
-// any nodes, because they may set them still.
+// deleteAfterLinger asks nodes that may still set the key to delete it a linger time from now.
 func (a *attempt) deleteAfterLinger(from env.NodeSet) {
 	m := a.mutex
 	if from != 0 {
@@ -100,9 +97,9 @@ func (a *attempt) deleteAfterLinger(from env.NodeSet) {
 	}
 }
 
-// finish hears the nodes out. Those of which no answer came are asked again at
-// once, with the patience of a linger time; what is left after that is a remnant,
-// but for nodes that are known not to have set the key.
+// finish waits for all replies. Nodes that did not reply are asked again at once, and get a linger
+// time to reply. What is still left becomes a pending delete, except on nodes that are known not
+// to have set the key.
 func (e deletion) finish() {
 	r := e.round
 	r.drain(nil)
@@ -117,14 +114,14 @@ func (e deletion) finish() {
 	}
 }
 
-// longestTTL is the longest life that the keys were given.
+// longestTTL returns the longest TTL that the keys were given.
 func (a *attempt) longestTTL() time.Duration {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
 	return a.longest
 }
 
-// ask takes note that the keys are about to be given a life.
+// ask records the TTL that the keys are about to get.
 func (a *attempt) ask(ttl time.Duration) {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()

@@ -10,11 +10,11 @@ import "github.com/lockstorm/lockstorm/env"
 // stragglerState records which nodes may have set the key late, under the mutex's mu.
 type stragglerState struct {
 	stage   stage
-	set     env.NodeSet // who said that it has set the key when the key had to go
-	unheard env.NodeSet // whose answer to SET was given up: the key may still be set
-	without env.NodeSet // who has said that it did not set the key, and never will
-	asked   env.NodeSet // who has not answered the first deletion yet
-	deleted env.NodeSet // who has said that it deleted the key
+	set     env.NodeSet // replied that they set the key, after it had become unwanted
+	unheard env.NodeSet // their reply to SET was given up: they may still set the key
+	without env.NodeSet // replied that they did not set the key, and never will
+	asked   env.NodeSet // have not replied to the first delete yet
+	deleted env.NodeSet // replied that they deleted the key
 }
 
 // stage says what to do with a key that is set late.
@@ -22,21 +22,14 @@ type stage uint8
 
 const (
 	wanted    stage = iota // it counts for the lock
-	releasing              // it has to go, but not before the release has been answered, or the answer would be untrue
-	abandoned              // it has to go
+	releasing              // it must be deleted, but only after the release has returned, or its result would be wrong
+	abandoned              // it must be deleted
 )
 
-// isWanted reports whether a key that is set now still counts for the lock.
-func (a *attempt) isWanted() bool {
-	a.mutex.mu.Lock()
-	defer a.mutex.mu.Unlock()
-	return a.late.stage == wanted
-}
-
-// abandon says that every key that is set from now on has to go. The first deletion is
-// under way to the nodes of asked, and those of deleted have said that they deleted the
-// key. It returns the nodes whose key the deletion has overtaken, and those whose key may
-// come still.
+// abandon records that every key that is set from now on must be deleted. asked are the nodes to
+// which the first delete is under way, deleted those that replied that they deleted the key.
+// It returns the nodes where the delete has overtaken the SET, and those that may still set the
+// key.
 func (a *attempt) abandon(asked, deleted env.NodeSet) (overtaken, unheard env.NodeSet) {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()

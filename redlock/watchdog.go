@@ -9,20 +9,19 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Watchdog extends a hold in the background, by the TTL each time, until it is
-// released or lost. While no quorum answers it tries again every node timeout, or
-// a quarter of Every if that is less, until the holder has to be warned.
+// Watchdog extends a hold in the background to a full TTL each time, until it is released or lost.
+// While no quorum replies it tries again every node timeout, or every quarter of Every if that is
+// shorter, until the holder is warned.
 //
-// It makes a lock outlive the work that it was taken for, if that goes on and
-// on: nobody else is ever granted it. A limit puts an end to that.
+// If the work hangs, a watchdog without a limit keeps the lock for ever.
 type Watchdog struct {
-	// Every is the time from the grant, and from each extension, to the next
-	// extension, on the lock's clock; below the validity less the margin. A
-	// third of the TTL leaves room for a second try. 0 means no watchdog.
+	// Every is the time from the grant, and from each extension, to the next extension, on
+	// the lock's clock: less than the validity minus the margin. A third of the TTL leaves
+	// time for a second try. 0 means no watchdog.
 	Every time.Duration
 
-	// Limit is how often it extends a hold at most; 0 means no limit. When it
-	// is reached, the hold ends as one without a watchdog does.
+	// Limit is the largest number of extensions of a hold; 0 means no limit. After the last
+	// one the hold ends like one without a watchdog.
 	Limit int
 }
 
@@ -45,7 +44,7 @@ func (c Config) validateWatchdog() error {
 // renewer is the watchdog of one hold.
 type renewer struct {
 	hold *Hold
-	next env.Instant // when it extends, on the lock's clock; Never: no more
+	next env.Instant // when it extends next, on the lock's clock; Never: not any more
 	done int
 }
 
@@ -57,9 +56,8 @@ func newRenewer(h *Hold) renewer {
 	return p
 }
 
-// extend extends the hold if it is time to. What becomes of it the hold knows:
-// a loss, or the end of validity, has been told by then. While nobody can tell
-// (no quorum answered) it is tried again soon, for as long as the validity lasts.
+// extend extends the hold if it is time. Extend has reported a loss or the end of validity to the
+// holder. If no quorum replied, the next try comes soon.
 func (p *renewer) extend(ctx context.Context) {
 	m := p.hold.attempt.mutex
 	if m.now() < p.next {

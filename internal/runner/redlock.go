@@ -16,9 +16,9 @@ func allowance(ttl time.Duration, l scenarios.Lock) time.Duration {
 	return redlock.Allowance(ttl, l.DriftFactor)
 }
 
-// tokens are the ways to make tokens, as scenarios name them: which names there are
-// is in the tag of the scenario's field, and checked by it.
-var tokens = map[string]redlock.Tokens{"": redlock.RandomTokens, "random": redlock.RandomTokens, "time": redlock.TimeTokens}
+// tokens are the kinds of tokens, as scenarios name them: the tag of the scenario's field lists
+// and checks the names. nil is the lock's own.
+var tokens = map[string]func(env.Runtime, string) func() string{"": nil, "random": nil, "time": rivals.TimeTokens}
 
 // fenceSources are the ways to draw fences, as scenarios name them likewise; nil is
 // the lock's own.
@@ -28,24 +28,24 @@ var fenceSources = map[string]func(rivals.Fences) redlock.FenceSource{
 	"one-node":  func(f rivals.Fences) redlock.FenceSource { return f.OneNode },
 }
 
-// redlockSetup is the configuration of the first client's Redlock, but for the source
-// of its fences, which is built on its ports and only named here.
+// redlockSetup is the configuration of a Redlock, and what it is built on.
 type redlockSetup struct {
 	redlock.Config
-	source string // see fenceSources
+	wallClock  bool   // validity is counted on the wall clock
+	sequential bool   // nodes are asked one after another
+	tokens     string // see tokens
+	source     string // of fences, see fenceSources
 }
 
 func redlockConfig(l scenarios.Lock) redlockSetup {
-	return redlockSetup{source: l.Fence, Config: redlock.Config{
+	wall := l.ReadsClock() == env.Wall
+	return redlockSetup{wallClock: wall, sequential: l.Sequential, tokens: l.Tokens, source: l.Fence, Config: redlock.Config{
 		TTL:         l.TTL,
 		DriftFactor: l.DriftFactor,
-		Clock:       l.ReadsClock(),
+		Clock:       lockClock(l.ReadsClock()),
 		Watchdog:    redlock.Watchdog{Every: l.Watchdog.Every, Limit: l.Watchdog.Limit},
 		Quarantine:  l.Quarantine,
 		Fence:       l.Fence != "",
-		Sequential:  l.Sequential,
-		Tokens:      tokens[l.Tokens],
-		Client:      clientName(1),
 		NodeTimeout: l.NodeTimeout,
 		Linger:      l.Linger,
 		Margin:      l.Margin,
@@ -53,6 +53,15 @@ func redlockConfig(l scenarios.Lock) redlockSetup {
 		RetryMax:    l.Retry.Max,
 		Tries:       l.Tries,
 	}}
+}
+
+// lockClock returns the clock that Redlock reads. It does not accept the wall clock, so that
+// takes the place of boottime, see [rivals.OnWallClock].
+func lockClock(c env.Clock) env.Clock {
+	if c == env.Wall {
+		return env.Boottime
+	}
+	return c
 }
 
 // redlockFields are the names, in a file, of the fields of a lock that Redlock and
@@ -78,9 +87,18 @@ func redlockKind(name, what, fields string, adjust func(scenarios.Lock, *redlock
 func clientName(number int) string { return fmt.Sprintf("client-%d", number) }
 
 func newRedlock(c redlockSetup, p ports) (Lock, error) {
-	c.Client = clientName(p.client)
+	if source := tokens[c.tokens]; source != nil {
+		c.NewToken = source(p.runtime, clientName(p.client))
+	}
 	if source := fenceSources[c.source]; source != nil {
 		c.FenceFrom = source(rivals.Fences{Runtime: p.runtime, Nodes: p.nodes, Quorum: c.Quorum, NodeTimeout: c.NodeTimeout})
+	}
+	if c.wallClock {
+		p.runtime = rivals.OnWallClock(p.runtime)
+	}
+	if c.sequential {
+		p.nodes = &rivals.Sequential{Nodes: p.nodes, Runtime: p.runtime, Timeout: c.NodeTimeout}
+		c.NodeTimeout *= time.Duration(c.Quorum.Among(p.nodes.Len()).Voters.Len())
 	}
 	mutex, err := redlock.New(c.Config, p.runtime, p.nodes, p.observer)
 	return adapter[*redlock.Hold]{mutex}, err

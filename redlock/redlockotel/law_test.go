@@ -32,7 +32,6 @@ func storms(t *rapid.T, s nemesis.Setting) nemesis.Plan {
 func settings(t *rapid.T) redlock.Config {
 	c := config()
 	c.Tries = 3
-	c.Sequential = rapid.Bool().Draw(t, "sequential")
 	c.Fence = rapid.Bool().Draw(t, "fence")
 	if rapid.Bool().Draw(t, "watchdog") {
 		c.Watchdog = redlock.Watchdog{Every: 300 * ms, Limit: 4}
@@ -115,6 +114,7 @@ func everySpanEnds(t *testing.T, rt *rapid.T) (died bool) {
 	s.Plan = storms(rt, s)
 	acts := rapid.SliceOfN(rapid.IntRange(0, 20), 1, 25).Draw(rt, "acts")
 	c, lived := open(t, s), false
+	c.sequential = rapid.Bool().Draw(rt, "sequential")
 	c.run(settings(rt), func(m *redlock.Mutex) {
 		u := &user{scene: c, m: m}
 		for _, what := range acts {

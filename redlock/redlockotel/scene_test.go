@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/rivals"
 	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
@@ -38,6 +39,8 @@ type scene struct {
 	provider *sdk.TracerProvider
 	reader   *metric.ManualReader
 	client   *redlockotel.Telemetry // of the one client
+
+	sequential bool // the lock asks one node after another
 }
 
 // config has a validity of 1000 − 10 − 2 = 988 ms.
@@ -86,7 +89,12 @@ func (r reach) Observe(e env.Event) { r.Reach(1, e.Step, e.K) }
 func (c *scene) run(config redlock.Config, main func(*redlock.Mutex)) {
 	c.Helper()
 	err := c.Run(context.Background(), func(int) {
-		m, err := redlock.New(config, c.Runtime(1), c.client.Nodes(c.Nodes(1)), c.client.Observer(reach{c.World}))
+		nodes := c.client.Nodes(c.Nodes(1))
+		if c.sequential {
+			nodes = &rivals.Sequential{Nodes: nodes, Runtime: c.Runtime(1), Timeout: config.NodeTimeout}
+			config.NodeTimeout *= time.Duration(nodes.Len())
+		}
+		m, err := redlock.New(config, c.Runtime(1), nodes, c.client.Observer(reach{c.World}))
 		if err != nil {
 			c.Error(err)
 			return

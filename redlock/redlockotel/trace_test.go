@@ -344,7 +344,7 @@ request [2ms..48ms]
 func TestTraceOfAFence(t *testing.T) {
 	c := open(t, setting(3, nil))
 	s := config()
-	s.Fence, s.Sequential = true, true
+	s.Fence, c.sequential = true, true
 	c.run(s, func(m *redlock.Mutex) {
 		c.lock(m)
 		c.ok(m.Close(context.Background()))

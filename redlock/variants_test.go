@@ -8,20 +8,21 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/rivals"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-func sequential() redlock.Config {
-	c := config()
-	c.Sequential = true
-	return c
+// sequential makes the lock ask one node after another.
+func sequential(c *redlock.Config, runtime *env.Runtime, nodes *env.Nodes) {
+	*nodes = &rivals.Sequential{Nodes: *nodes, Runtime: *runtime, Timeout: c.NodeTimeout}
+	c.NodeTimeout *= time.Duration((*nodes).Len())
 }
 
 // Each node is asked when the one before has answered; three of five, 2 ms away
 // and back each, make a quorum. The other two are asked in the background.
 func TestSequenceAsksOneAfterAnother(t *testing.T) {
-	b := playWith(t, sequential(), 5, nil, func(b *bench, m *redlock.Mutex) {
+	b := playVariant(t, sequential, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)
 		b.want("granted at", b.at(), 6*ms)
 		b.sleep(1, 10*ms)
@@ -38,14 +39,14 @@ func TestSequenceAsksOneAfterAnother(t *testing.T) {
 // A node that does not answer costs its node timeout, 50 ms, and no more; what it
 // answers after that counts if the others leave it time to.
 func TestSequenceGoesOnWithoutAnAnswer(t *testing.T) {
-	playWith(t, sequential(), 5, nemesis.Plan{partition([]int{1}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
+	playVariant(t, sequential, config(), 5, nemesis.Plan{partition([]int{1}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)
 		b.want("granted at", b.at(), 56*ms)
 		b.wantError("release", h.Release(context.Background()), nil)
 	})
 	for wait, want := range map[time.Duration]error{60 * ms: nil, 300 * ms: redlock.ErrNoQuorum} {
 		plan := nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(0), nemesis.After(wait))}
-		b := playWith(t, sequential(), 5, plan, func(b *bench, m *redlock.Mutex) {
+		b := playVariant(t, sequential, config(), 5, plan, func(b *bench, m *redlock.Mutex) {
 			h, err := m.TryLock(context.Background(), "r")
 			b.wantError("a majority answers after "+wait.String(), err, want)
 			if h != nil {
@@ -60,7 +61,7 @@ func TestSequenceGoesOnWithoutAnAnswer(t *testing.T) {
 // A try that is over asks no more nodes, and neither does one whose hold is
 // released meanwhile.
 func TestSequenceStopsWhenNothingIsWantedAnyMore(t *testing.T) {
-	b := playWith(t, sequential(), 5, nil, func(b *bench, m *redlock.Mutex) {
+	b := playVariant(t, sequential, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
 		ctx, cancel := context.WithCancel(context.Background())
 		b.Runtime(1).Go("cancel", func() {
 			b.sleep(1, 3*ms)
@@ -79,7 +80,7 @@ func TestSequenceStopsWhenNothingIsWantedAnyMore(t *testing.T) {
 
 // Extensions and releases go in turn as well.
 func TestSequenceExtends(t *testing.T) {
-	playWith(t, sequential(), 5, nil, func(b *bench, m *redlock.Mutex) {
+	playVariant(t, sequential, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)
 		b.sleep(1, 94*ms)
 		b.wantError("extend", h.Extend(context.Background(), time.Second), nil)
@@ -108,14 +109,14 @@ func TestSequenceExcludes(t *testing.T) {
 			}
 		}
 	}
-	playWith(t, sequential(), 5, nil, round, round)
+	playVariant(t, sequential, config(), 5, nil, round, round)
 }
 
 // What slow nodes have answered counts when the last has had its turn, whichever of
 // them is still silent.
 func TestSequenceCountsSlowAnswers(t *testing.T) {
 	plan := nemesis.Plan{partition([]int{1, 4}, nemesis.At(0), nil), partition([]int{2}, nemesis.At(0), nemesis.After(110*ms))}
-	playWith(t, sequential(), 5, plan, func(b *bench, m *redlock.Mutex) {
+	playVariant(t, sequential, config(), 5, plan, func(b *bench, m *redlock.Mutex) {
 		_, err := m.TryLock(context.Background(), "r")
 		b.wantError("nodes 2, 3 and 5 said yes", err, nil)
 	})
@@ -126,8 +127,8 @@ func TestSequenceCountsSlowAnswers(t *testing.T) {
 // a whole round may take, with their keys in hand: a hunt has found nobody granted
 // anything for 13 s.)
 func TestSequenceDoesNotWaitTwice(t *testing.T) {
-	c := sequential()
-	playWith(t, c, 3, nemesis.Plan{partition([]int{1, 2}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
+	c := config()
+	playVariant(t, sequential, c, 3, nemesis.Plan{partition([]int{1, 2}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
 		began := b.at()
 		_, err := m.TryLock(context.Background(), "r")
 		if took := b.at() - began; err == nil || took > 2*c.NodeTimeout+20*ms {
@@ -139,9 +140,9 @@ func TestSequenceDoesNotWaitTwice(t *testing.T) {
 // Deletes that are repeated go out at once, so that Close waits for one linger time
 // and not for one each.
 func TestSequenceClosesInTime(t *testing.T) {
-	c := sequential()
+	c := config()
 	c.TTL = 100 * time.Second
-	playWith(t, c, 5, nemesis.Plan{partition([]int{5}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
+	playVariant(t, sequential, c, 5, nemesis.Plan{partition([]int{5}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
 		for range 100 {
 			b.wantError("release", lock(b, m).Release(context.Background()), nil)
 		}
@@ -152,4 +153,43 @@ func TestSequenceClosesInTime(t *testing.T) {
 			t.Errorf("close took %v", took)
 		}
 	})
+}
+
+func randomTokens(*redlock.Config, *env.Runtime, *env.Nodes) {}
+
+func timeTokens(c *redlock.Config, runtime *env.Runtime, _ *env.Nodes) {
+	c.NewToken = rivals.TimeTokens(*runtime, "web-3")
+}
+
+// A token of time and client is the microsecond in which its try began, on the
+// wall clock, which begins at the world's epoch.
+func TestTimeToken(t *testing.T) {
+	playVariant(t, timeTokens, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
+		first := lock(b, m)
+		b.want("token", first.Token(), "1600000000000000-web-3")
+		b.wantError("release", first.Release(context.Background()), nil)
+		b.want("the next, 4 ms later", lock(b, m).Token(), "1600000000004000-web-3")
+	})
+}
+
+// What the algorithm's page proposes as the simpler token lets a client release
+// its own other lock: here its wall clock was stepped back to the microsecond of
+// the first try. A refused try deletes the keys of its token, which are those of
+// the hold. Random tokens know no such case.
+func TestTimeTokenComesTwice(t *testing.T) {
+	for _, c := range []struct {
+		tokens variant
+		left   int
+	}{{randomTokens, 5}, {timeTokens, 0}} {
+		back := nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: -100 * ms}, Start: nemesis.At(100*ms - 1)}
+		b := playVariant(t, c.tokens, config(), 5, nemesis.Plan{back}, func(b *bench, m *redlock.Mutex) {
+			lock(b, m)
+			b.sleep(1, 98*ms)
+			_, err := m.TryLock(context.Background(), "r")
+			b.wantError("second try", err, redlock.ErrTaken)
+			b.sleep(1, 10*ms)
+			b.want("keys of the hold", b.keys(), c.left)
+		})
+		_ = b
+	}
 }
