@@ -16,38 +16,36 @@ browser: ## install these and Chromium, for tests of pages (skipped without it)
 build: ## build the command into ./lockstorm
 	$(GO) build -o lockstorm ./cmd/lockstorm
 
-# A simulated world is one thread, in which the race detector has nothing to find. Packages
-# that run on goroutines are tested under it, and not a second time without it. Of the
-# packages that run many worlds at a time only the tests of that are. The command is linked
-# out of everything else, so building it for the race detector costs more than all that the
-# detector could find in it: make test-race does so.
+# Packages with goroutines are tested under the race detector, and not a second time without
+# it. A simulated world is one thread, so of the packages that run many worlds at a time only
+# the tests that do so are raced. Building the whole command for the race detector is expensive:
+# make test-race does it.
 CONCURRENT = ./internal/servers/... ./redlock/... ./env ./history ./internal/rivals/...
 RACED = $$($(GO) list $(CONCURRENT) | grep -v '/internal/servers/container$$')
 BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
 EXACT = ^TestGoldenTraces$$
 FOREIGN = ^(TestWhatNoLockMayIsTold|TestDefectsAreFound|TestLossIsToldInTime)$$
 
-# The tests of the command in which goroutines of its own run: real servers, clients in
-# processes of their own, signals, the moving line of a terminal, a hunt on all cores.
+# The tests of the command with goroutines: real servers, clients as processes, signals, progress
+# on a terminal, a hunt on all cores.
 OWN = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsProcesses.*|RowOnServersOfTheUsersOwn|HuntIsRepeatable|CIIsStopped|StoppedHuntShrinks)$$
 
 # These tests need a Docker engine.
 CONTAINERS = ^TestContainer
 CONTAINED = ./internal/servers/container ./internal/contract ./cmd/lockstorm
 
-# What lives in a simulated world is a megabyte or two: the collector may run as seldom
-# as in the command. FRESH=-count=1 asks for tests that Go has passed before. lint vets the
-# code. By the command's profile the compiler would make the command, all that is below it
-# and the standard library once more, and for the race detector again: 1,700 packages.
+# FRESH=-count=1 also runs tests whose results are cached. -vet=off because lint vets the code.
+# -pgo=off because with the command's profile everything would be compiled again, 1,700 packages
+# with the race detector. Live heaps are a megabyte or two, so GOGC=800 saves collections.
 TEST = $(GO) test -vet=off -pgo=off $(FRESH)
 
-# The plain tests and the raced ones are built and run side by side: each alone leaves a core
-# idle while it waits for a server, or links.
+# Plain and raced tests run side by side, because each alone leaves a core idle while it links or
+# waits for a server.
 test: export GOGC ?= 800
-test: browser ## run all tests, concurrent code under the race detector (6 minutes; unchanged packages are cached)
+test: browser ## run all tests, packages with goroutines under the race detector (6 minutes; unchanged packages are cached)
 	$(MAKE) --no-print-directory -j2 test-plain test-raced
-	@sh scripts/browser.sh >/dev/null || echo "left out: the tests that look at pages in a browser, which need Chromium (make browser)"
-	@echo "left out: the tests on containers, which need a Docker engine (make test-container)"
+	@sh scripts/browser.sh >/dev/null || echo "not run: tests of pages in a browser, which need Chromium (make browser)"
+	@echo "not run: tests on containers, which need a Docker engine (make test-container)"
 
 test-plain:
 	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)' $$($(GO) list ./... | grep -vxF "$(RACED)")
@@ -77,7 +75,7 @@ bless: ## renew golden files: testdata, pages generated from types, command outp
 	$(GO) test ./checker ./cases ./internal/fuzz ./internal/jepsen ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
 
-pictures: browser ## renew the pictures of reports in docs/img
+pictures: browser ## renew the screenshots in docs/img
 	$(GO) test ./internal/report -run '^TestPictures$$' -args -update
 
 TOOLS = $(GO) tool -modfile=tools/go.mod
@@ -105,9 +103,9 @@ scoreboard: deps ## run redsync, redislock, rueidislock and this lock in the sam
 	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
 
 pgo: ## renew the compiler's profile for the command
-	$(GO) test -trimpath ./internal/runner -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile storm.pgo -o /dev/null
+	$(GO) test -trimpath ./internal/runner -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile runner.pgo -o /dev/null
 	$(GO) test -trimpath ./checker -run '^$$' -bench 'Lease|All' -benchtime 2s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile checker.pgo -o /dev/null
-	cd cmd/lockstorm && $(GO) tool pprof -proto storm.pgo checker.pgo >default.pgo && rm storm.pgo checker.pgo
+	cd cmd/lockstorm && $(GO) tool pprof -proto runner.pgo checker.pgo >default.pgo && rm runner.pgo checker.pgo
 
 speed: speed-checker ## measure the simulator and the checker; commit docs/evidence/speed.md and checker-speed.md
 	sh scripts/speed.sh simulator >docs/evidence/speed.md.new && mv docs/evidence/speed.md.new docs/evidence/speed.md
@@ -130,7 +128,7 @@ hunt: ## hunt the debate's violations without its plans, fifty times per row (9 
 mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/mutants.md
 	sh scripts/mutants.sh
 
-campaign: deps ## run what takes longer than a test may; commit docs/evidence/campaign.md, hunt.md and mutants.md
+campaign: deps ## run the checks that take longer than tests may; commit docs/evidence/campaign.md, hunt.md and mutants.md
 	sh scripts/campaign.sh
 	sh scripts/mutants.sh 1000000
 

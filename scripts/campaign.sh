@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs what takes longer than a test may, and writes docs/evidence/campaign.md.
+# Runs the checks that take longer than tests may, and writes docs/evidence/campaign.md.
 set -eu
 
 out=$PWD/docs/evidence/campaign.md

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs redis-server and libfaketime, and what its arguments name (docker.io, chromium),
-# from the distribution's packages if they are missing and we may; otherwise prints the line
-# to run. Without Chromium tests are left out, and nothing fails: why it could not be
-# installed is told in a line.
+# Installs redis-server and libfaketime, and the packages in the arguments (docker.io, chromium),
+# from the distribution's packages if they are missing. Without the rights to do so it prints the
+# command to run. If Chromium cannot be installed, it prints the reason and does not fail: the
+# tests that need it are skipped.
 set -eu
 
 missing= wished=

@@ -1,11 +1,10 @@
 #!/bin/sh
-# sh scripts/engine.sh COMMAND...: runs a command beside a Docker engine. If none runs and
-# we are root it has one of its own, of the distribution's packages, and no network but
-# loopback and the engine's.
+# sh scripts/engine.sh COMMAND...: runs a command with a Docker engine. If no engine runs, root
+# starts one from the distribution's packages, without any network but loopback and the engine's
+# own.
 #
-# That engine lives in namespaces and in memory: its processes, containers, bridge, packet
-# filter and files go when this script ends, because the kernel takes them back, however
-# it ends.
+# That engine lives in namespaces and in memory. However this script ends, the kernel removes the
+# engine's processes, containers, bridge, packet filter and files.
 set -eu
 
 runs() { [ -n "${DOCKER_HOST:-}" ] || [ -S /var/run/docker.sock ]; }

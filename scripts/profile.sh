@@ -1,13 +1,12 @@
 #!/bin/sh
-# Where the time of a simulated cycle goes: the benchmark of cycles under the
-# profiler, its samples summed up by what they were taken in.
+# Profiles the benchmark of simulated cycles, and prints the share of time of each part.
 set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 go test -pgo="$PWD/cmd/lockstorm/default.pgo" ./internal/runner -run '^$' -bench "${1:-Cycles/ten-clients-64}" -benchtime 1000000x -cpu 1 \
-	-cpuprofile "$work/cpu" -o "$work/storm.test" | grep cycles/s
-go tool pprof -top -nodecount 100000 -nodefraction 0 "$work/storm.test" "$work/cpu" 2>/dev/null | awk '
+	-cpuprofile "$work/cpu" -o "$work/runner.test" | grep cycles/s
+go tool pprof -top -nodecount 100000 -nodefraction 0 "$work/runner.test" "$work/cpu" 2>/dev/null | awk '
 	function part(name) {
 		if (name ~ /runtime.*(malloc|newobject|gc|GC|scan|mark|sweep|mspan|mcache|mcentral|mheap|heap|wb|bulkBarrier|memclr|nextFree|greyobject|findObject|typePointers|gcw|lfstack|tryDefer|spanOf|divRoundUp|madvise|copystack|newstack|stack)/) return "memory: allocation and its collection"
 		if (name ~ /runtime.*(coro|mcall|gogo|casg|guintptr|schedule|execute|dropg|lock2|unlock2|systemstack|gosave|park|ready)|runtime\/atomic|^iter\./) return "coroutines: switching between them"
@@ -15,8 +14,8 @@ go tool pprof -top -nodecount 100000 -nodefraction 0 "$work/storm.test" "$work/c
 		if (name ~ /\/sim\.(\(\*?trace\)|longText|text|word)/) return "sim: the trace hash"
 		if (name ~ /\/sim\.|\/world\.|\/nemesis\./) return "sim: network, nodes, clients, clocks"
 		if (name ~ /\/redlock\./) return "redlock: the lock itself"
-		if (name ~ /\/checker\./) return "checker: the judges"
-		if (name ~ /\/storm\.|\/history\./) return "storm: the workload and the recorder"
+		if (name ~ /\/checker\./) return "checker: the properties"
+		if (name ~ /\/runner\.|\/history\./) return "runner: the workload and the recorder"
 		if (name ~ /maps|aeshash|strhash|mapaccess|mapassign|mapdelete/) return "maps"
 		return "rest: copying, locking, contexts, tokens"
 	}
