@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -79,35 +78,9 @@ var promptLock = func() Lock {
 	return l
 }()
 
-// patientLock waits for a node for longer than the TTL, so that replies can
-// come when the validity is over.
-var patientLock = func() Lock {
-	l := quickLock
-	l.NodeTimeout, l.Linger = 3*time.Second, 4*time.Second
-	return l
-}()
-
-// lasting is a lock of another TTL.
-func lasting(l Lock, ttl time.Duration) Lock {
-	l.TTL = ttl
-	return l
-}
-
 var (
-	quickBounds   = history.Bounds{Acquire: 300 * ms, Extend: 300 * ms, Release: 300 * ms, Cleanup: 100 * ms, Grant: 2 * time.Second}
-	patientBounds = history.Bounds{Acquire: 3300 * ms, Extend: 3300 * ms, Release: 3300 * ms, Cleanup: 100 * ms, Grant: 10 * time.Second}
+	quickBounds = history.Bounds{Acquire: 300 * ms, Extend: 300 * ms, Release: 300 * ms, Cleanup: 100 * ms, Grant: 2 * time.Second}
 )
-
-// tellingBounds ask as well that a holder who runs learns in time that its hold is over: a
-// lock of that TTL looks at its clock every 63 ms, and waits 50 ms for its nodes.
-var tellingBounds = func() history.Bounds {
-	b := quickBounds
-	b.Notice = 250 * ms
-	return b
-}()
-
-// silent expects that a holder learns too late.
-func silent(e Expectations) Expectations { return but(e, checker.Contract, violated) }
 
 // tries adds the bound of fault tolerance.
 func tries(b history.Bounds, n int) history.Bounds {
@@ -187,9 +160,6 @@ func pause(client int, start nemesis.Trigger, length time.Duration) nemesis.Faul
 // afterGrant is so long after client 1 was granted the lock for the first time.
 func afterGrant(d time.Duration) nemesis.Trigger { return nemesis.When(1, env.StepGranted, d) }
 
-// afterExtension is d after client 1 has extended its hold for the first time.
-func afterExtension(d time.Duration) nemesis.Trigger { return nemesis.When(1, env.StepExtended, d) }
-
 // nth is the n-th time that a client comes to a step.
 func nth(n int, m nemesis.Trigger) nemesis.Trigger {
 	m.Count = n
@@ -203,21 +173,18 @@ var keepers = []Client{
 	holding(1, span(10*ms, 20*ms), span(20*ms, 50*ms), exactly(0)),
 }
 
-// later is clients that start later.
-func later(by time.Duration, clients []Client) []Client {
-	clients = slices.Clone(clients)
-	for i := range clients {
-		clients[i].Start = span(clients[i].Start.Min+by, clients[i].Start.Max+by)
-	}
-	return clients
+// drawing is a lock that draws a fence from somewhere with every grant.
+func drawing(l Lock, from string) Lock {
+	l.Fence = from
+	return l
 }
 
-// heirs are a holder, and two others who want the lock when that is dead.
-var heirs = append(rivals[:2:2], rivals[1])
+func quarantined(l Lock) Lock {
+	l.Quarantine = l.TTL
+	return l
+}
 
-// rivals are a holder who works for most of the validity, and another client
-// that wants the lock meanwhile.
-var rivals = []Client{
-	once(exactly(0), span(850*ms, 920*ms)),
-	once(span(100*ms, 200*ms), span(20*ms, 50*ms)),
+func watched(l Lock) Lock {
+	l.Watchdog.Every = l.TTL / 3
+	return l
 }

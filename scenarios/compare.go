@@ -14,6 +14,7 @@ type Contender struct {
 	Family  Family
 	Name    string
 	Summary string
+	Remark  string // what a reader should know beside the verdicts
 	Waits   Waiting
 	Lock    Lock
 	Deployment

@@ -33,7 +33,8 @@ var quorums = []Contender{
 	},
 	{
 		Name: "redlock-sequential", Summary: "Redlock that asks one node after another", Waits: WaitingSpins,
-		Lock: sequential(quickLock), Deployment: independent(),
+		Remark: "A release waits for one node after another: in the trial cut-off it takes three node timeouts instead of one.",
+		Lock:   sequential(quickLock), Deployment: independent(),
 		Expect: leased,
 	},
 	{
@@ -43,7 +44,8 @@ var quorums = []Contender{
 	},
 	{
 		Name: "redlock-quarantine", Summary: "Redlock that lets no node vote which has restarted less than a TTL ago, nor one that it has not watched for so long", Waits: WaitingSpins,
-		Lock: quarantined(quickLock), Deployment: independent(),
+		Remark: "A restart of a node that the holder's majority needs costs the validity of a hold: the longest outage of the trial crash is about a TTL, and not some tens of milliseconds.",
+		Lock:   quarantined(quickLock), Deployment: independent(),
 		Expect: leased,
 	},
 	{
@@ -65,7 +67,8 @@ var quorums = []Contender{
 var oneKeys = []Contender{
 	{
 		Name: "check-then-set", Summary: "GET, then SET without a time to live", Waits: WaitingSpins,
-		Lock: rival("check-then-set"), Deployment: durable(),
+		Remark: "Its holds never end, so after a race somebody always competes: fault tolerance cannot be judged.",
+		Lock:   rival("check-then-set"), Deployment: durable(),
 		Expect: Expectations{ // a hold without an end competes for ever: L2 is not judged
 			checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
 			checker.DeadlockFreedom: violated, checker.Contract: violated,
@@ -73,22 +76,26 @@ var oneKeys = []Contender{
 	},
 	{
 		Name: "setnx-then-expire", Summary: "SETNX, then EXPIRE", Waits: WaitingSpins,
-		Lock: rival("setnx-then-expire"), Deployment: durable(),
+		Remark: "A try that failed between its two commands is not cleaned up: its key never expires.",
+		Lock:   rival("setnx-then-expire"), Deployment: durable(),
 		Expect: live(alone(violated), violated),
 	},
 	{
 		Name: "setnx-del", Summary: "SET NX PX, released by DEL, whoever's key it is", Waits: WaitingSpins,
-		Lock: rival("setnx-del"), Deployment: durable(),
+		Remark: "A try without a reply is not cleaned up: DEL would not know whose key it deletes.",
+		Lock:   rival("setnx-del"), Deployment: durable(),
 		Expect: alone(violated),
 	},
 	{
 		Name: "get-then-del", Summary: "SET NX PX, released by GET, a look at the token, and DEL", Waits: WaitingSpins,
-		Lock: rival("get-then-del"), Deployment: durable(),
+		Remark: "A holder that is merely late finds another's token and leaves the key alone (trial pause). It deletes another's key when the pause falls between GET and DEL (pause-halfway).",
+		Lock:   rival("get-then-del"), Deployment: durable(),
 		Expect: alone(violated),
 	},
 	{
 		Name: "single-node", Summary: "SET NX PX, released by compare-and-delete, on a node that syncs every write", Waits: WaitingSpins,
-		Lock: rival("single-node"), Deployment: durable(),
+		Remark: "In the storm with seed 4 its node crashes for ever: nobody gets the lock again, which Redlock survives. That is fault tolerance; L1 requires a node in reach, and is left open there.",
+		Lock:   rival("single-node"), Deployment: durable(),
 		Expect: alone(holds), // its node keeps everything; its clock can be wrong
 	},
 	{
@@ -102,7 +109,8 @@ var oneKeys = []Contender{
 var stored = []Contender{
 	{
 		Name: "database-row", Summary: "a row with a time to live, which others sweep, in a database with synchronous replicas", Waits: WaitingSpins,
-		Lock: rival("database-row"), Deployment: agreed(guard.Fenced),
+		Remark: "Rows expire by the leader's wall clock, so synchronous replicas do not help when that clock is stepped (trial clock-jump). Their ids go on growing, so a resource that checks them is safe.",
+		Lock:   rival("database-row"), Deployment: agreed(guard.Fenced),
 		Expect: Expectations{
 			checker.Lease: violated, checker.Section: violated, checker.Effect: holds, checker.Fence: holds,
 			checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
@@ -133,7 +141,8 @@ var stored = []Contender{
 	},
 	{
 		Name: "etcd-unchecked", Summary: "the etcd mutex, without a look at the session after the wait, and a resource that checks nothing", Waits: WaitingWatches,
-		Lock: session("etcd-unchecked"), Deployment: agreed(guard.Plain),
+		Remark: "A client that has waited past the end of its session holds a key that is gone: its revision is older than the holder's, so V4 breaks as well.",
+		Lock:   session("etcd-unchecked"), Deployment: agreed(guard.Plain),
 		Expect: Expectations{
 			checker.Lease: violated, checker.Section: violated, checker.Effect: violated, checker.Fence: violated,
 			checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,

@@ -51,14 +51,17 @@ func ReadText(r io.Reader) ([]byte, error) {
 }
 
 func parse(text []byte, dir string, check func(Scenario) error) (Scenario, error) {
-	s, err := decode(text)
+	f, err := decodeFile(text)
 	if err == nil {
-		err = Locate(text, s.complete(dir, check))
+		err = Locate(text, f.complete(dir, check))
+	}
+	if err == nil {
+		err = Locate(text, f.validateDebate())
 	}
 	if err != nil {
 		return Scenario{}, err
 	}
-	return s, nil
+	return f.Scenario, nil
 }
 
 // complete puts the samples of files into a scenario, and checks it.

@@ -24,6 +24,9 @@ type Series struct {
 	// printed beside what was found. "" if there is none.
 	Formula string
 
+	// Remark is what a reader should know beside the verdicts.
+	Remark string
+
 	// Measures are what else is shown of each point.
 	Measures []Measure
 

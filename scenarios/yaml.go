@@ -28,20 +28,34 @@ func (s Scenario) Print(w io.Writer) error {
 // Parse reads one scenario in YAML, or in JSON, which is a part of it. An
 // error names the line; unknown fields are errors.
 func Parse(text []byte) (Scenario, error) {
-	s, err := decode(text)
-	if err != nil {
-		return Scenario{}, err
-	}
-	if err := s.Validate(); err != nil {
-		return Scenario{}, Locate(text, err)
-	}
-	return s, nil
+	f, err := ParseFile(text)
+	return f.Scenario, err
 }
 
-// decode reads a scenario whose values may be impossible.
-func decode(text []byte) (s Scenario, err error) {
-	err = Decode(text, "scenario", &s)
-	return s, err
+// ParseFile is [Parse] for all that a scenario file holds.
+func ParseFile(text []byte) (File, error) {
+	f, err := decodeFile(text)
+	if err == nil {
+		err = Locate(text, f.Validate())
+	}
+	if err == nil {
+		err = Locate(text, f.validateDebate())
+	}
+	if err != nil {
+		return File{}, err
+	}
+	return f, nil
+}
+
+// decode reads a scenario whose values may be invalid.
+func decode(text []byte) (Scenario, error) {
+	f, err := decodeFile(text)
+	return f.Scenario, err
+}
+
+func decodeFile(text []byte) (f File, err error) {
+	err = Decode(text, "scenario", &f)
+	return f, err
 }
 
 // Decode reads the one document of a text, in YAML, into what value points to: a struct
@@ -193,4 +207,31 @@ func child(n *yaml.Node, part string) *yaml.Node {
 		}
 	}
 	return nil
+}
+
+// Words describes the lock on one line, by the fields that a file would set.
+func (l Lock) Words() string { return flow(l) }
+
+// Words describes the client on one line, by the fields that a file would set.
+func (c Client) Words() string { return flow(c) }
+
+// flow prints a value on one line, as in "kind: redlock, ttl: 1s".
+func flow(v any) string {
+	var n yaml.Node
+	if err := n.Encode(v); err != nil {
+		return fmt.Sprint(err)
+	}
+	n.Style = yaml.FlowStyle
+	for _, child := range n.Content {
+		child.Style &^= yaml.LiteralStyle
+		if child.Kind == yaml.MappingNode {
+			child.Style = yaml.FlowStyle
+		}
+	}
+	text, err := yaml.Marshal(&n)
+	if err != nil {
+		return fmt.Sprint(err)
+	}
+	line := strings.Join(strings.Fields(string(text)), " ") // the printer breaks long lines
+	return strings.TrimSuffix(strings.TrimPrefix(line, "{"), "}")
 }

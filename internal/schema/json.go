@@ -83,9 +83,12 @@ func (f *Format) JSON() ([]byte, error) {
 	root.Title = "Lockstorm scenario"
 	root.Defs = durations()
 	for _, t := range f.Types[1:] {
-		if t.Fields != nil {
+		switch {
+		case t.Fields != nil:
 			root.Defs.add(t.Name, f.mapping(t))
-		} else {
+		case t.Words == nil: // any fields of a scenario
+			root.Defs.add(t.Name, &node{Description: t.Text, Type: "object"})
+		default:
 			root.Defs.add(t.Name, &node{Description: described(t), Type: "string", Enum: wordNames(t)})
 		}
 	}

@@ -58,7 +58,9 @@ func Read(root string) (*Format, error) {
 		return nil, err
 	}
 	f := &Format{comments: c, byType: map[reflect.Type]*Type{}}
-	f.typeOf(reflect.TypeFor[scenarios.Scenario]())
+	scenario := f.typeOf(reflect.TypeFor[scenarios.Scenario]())
+	debate, _ := reflect.TypeFor[scenarios.File]().FieldByName("Debate")
+	scenario.Fields = append(scenario.Fields, f.field("debate", f.words(c.text["scenarios.File.Debate"], "Debate", "debate"), debate, true))
 	return f, nil
 }
 
@@ -70,12 +72,14 @@ func (f *Format) typeOf(t reflect.Type) *Type {
 	}
 	name := path.Base(t.PkgPath()) + "." + t.Name()
 	d := &Type{Name: hyphened(t.Name()), Text: f.words(f.comments.text[name], t.Name(), hyphened(t.Name()))}
-	if t == reflect.TypeFor[guard.Mode]() {
-		d.Name = "guard"
+	if name, ok := otherNames[t]; ok {
+		d.Name = name
 	}
 	switch {
-	case t == reflect.TypeFor[time.Duration]() || t.PkgPath() == "" || t == reflect.TypeFor[nemesis.Plan]():
+	case t == reflect.TypeFor[time.Duration]() || t.PkgPath() == "" || t == reflect.TypeFor[nemesis.Plan]() || t == reflect.TypeFor[nemesis.Kind]():
 		return nil
+	case t == reflect.TypeFor[checker.Property]():
+		d.Words = f.named(name, texts(checker.Properties()...))
 	case t == reflect.TypeFor[nemesis.StepName]():
 		d.Words = f.steps()
 	case t == reflect.TypeFor[checker.Verdict]():
@@ -103,6 +107,13 @@ func (f *Format) typeOf(t reflect.Type) *Type {
 		f.fields(d, t)
 	}
 	return d
+}
+
+// otherNames are the types that a file calls otherwise than Go.
+var otherNames = map[reflect.Type]string{
+	reflect.TypeFor[guard.Mode]():           "guard",
+	reflect.TypeFor[scenarios.Breakage]():   "damage",
+	reflect.TypeFor[scenarios.Divergence](): "difference",
 }
 
 // fields adds the fields of a struct. Those of one that is inline stand beside

@@ -55,6 +55,9 @@ func (t *Type) table() string {
 		}
 		return b.String()
 	}
+	if len(t.Fields) == 0 {
+		return b.String()
+	}
 	b.WriteString("| field | value | if left out | meaning |\n|---|---|---|---|\n")
 	for _, d := range t.Fields {
 		without, text := d.without(), d.Text
