@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -106,19 +107,13 @@ func (f *form) items(n *yaml.Node, t reflect.Type, at *place) {
 	}
 }
 
-// fields looks at a mapping that is a struct. What it can have is told with the first field that
-// it cannot have, and not again.
+// fields checks a mapping that is a struct.
 func (f *form) fields(n *yaml.Node, t reflect.Type, at *place) {
-	known, told := fieldsOf(t), false
+	known := fieldsOf(t)
 	f.pairs(n, at, func(key, value *yaml.Node) {
 		i := slices.IndexFunc(known, func(k reflect.StructField) bool { return nameOf(k) == key.Value })
 		if i < 0 {
-			if told {
-				f.wrong(key, at, "unknown field %s", shortened(key.Value))
-				return
-			}
-			told = true
-			f.wrong(key, at, "unknown field %s: want %s", shortened(key.Value), alternatives(known))
+			f.wrong(key, at, "unknown field %s%s", shortened(key.Value), alternatives(key.Value, known))
 			return
 		}
 		f.value(value, known[i].Type, &place{in: at, name: key.Value})
@@ -325,10 +320,15 @@ func emptyOf(t reflect.Type) string {
 	return sortWanted(t)
 }
 
-func alternatives(fields []reflect.StructField) string {
+// alternatives lists the fields that there are, or of many fields the ones that the name
+// resembles.
+func alternatives(name string, fields []reflect.StructField) string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = nameOf(f)
 	}
-	return strings.Join(names, ", ")
+	if len(names) <= 8 {
+		return ": want " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("; the nearest of %d: %s", len(names), strings.Join(textfmt.Nearest(name, names, 3), ", "))
 }

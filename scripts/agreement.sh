@@ -2,7 +2,7 @@
 # Runs the debate on each backend with real servers that this machine supports, or on those
 # in BACKENDS, and renews results/<backend> and docs/evidence/agreement.md. Other backends keep
 # their stored results. ROWS limits the run to some rows. If a row differs from the simulator
-# without a known reason (scenarios/differences.go), the script fails and renews nothing.
+# without a known reason (differences in the row's file), the script fails and renews nothing.
 set -eu
 
 work=$(mktemp -d)

@@ -64,7 +64,7 @@ func TestValidateGoesOn(t *testing.T) {
 		{"many.yaml", changed("ttl: 1s", "ttl: 1", "nodes: 5", "nodes: many", "horizon", "hurizon"), []string{
 			fmt.Sprintf("line %d: lock.ttl: 1 is not a duration: ", lineOf("ttl: 1s")),
 			fmt.Sprintf(`line %d: nodes: "many" is not a whole number`, lineOf("nodes: 5")),
-			fmt.Sprintf("line %d: unknown field hurizon: want name, ", lineOf("horizon")),
+			fmt.Sprintf("line %d: unknown field hurizon; the nearest of ", lineOf("horizon")),
 		}},
 		{"good.yaml", []byte(good), []string{"ok (redlock, "}},
 		{"drawn.yaml", changed("plan:", "generate: {most: 1}\nplan:"), []string{"ok (redlock, 2 clients, 5 nodes, 2 faults and up to 1 drawn, "}},
