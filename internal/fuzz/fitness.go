@@ -1,11 +1,48 @@
 package fuzz
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
+
+// measure is one of the ways in which a run can come close to a violation. Each has a
+// scale of its own, on which less is closer.
+type measure int
+
+const (
+	rivalVotes measure = iota // how many votes another token lacked of a quorum, while somebody held the lock
+	ownVotes                  // how many votes a holder was left with
+	gap                       // from the end of a hold that was not released to the next grant
+	remaining                 // that was left at a grant
+	leftKey                   // how much was left of the bound for keys of what was given up
+	waiting                   // how much was left of the bound until somebody is granted a free lock
+	measures
+)
+
+// guides says which measures tell something of which properties, and which are times that
+// are compared by their shares of the TTL; the others are shares already, or counts. What
+// else was tried led nowhere that is not found sooner by drawing anew: docs/evidence/hunt.md.
+var guides = [measures]struct {
+	timed bool
+	to    []checker.Property
+}{
+	rivalVotes: {false, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract}},
+	ownVotes:   {false, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract}},
+	gap:        {true, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence}},
+	remaining:  {true, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Contract}},
+	leftKey:    {false, []checker.Property{checker.Cleanup, checker.DeadlockFreedom}},
+	waiting:    {false, []checker.Property{checker.DeadlockFreedom}},
+}
+
+// far is what nothing was measured of.
+const far = math.MaxInt64
 
 // closeness is a sink that measures how close a run came to violations, which need not
 // be exact: judges judge, it only says where to look on.
@@ -260,4 +297,57 @@ func (c *closeness) finish() {
 			c.neared(waiting, c.header.Bounds.Grant, c.now.Sub(r.free))
 		}
 	}
+}
+
+// Near is how close runs came to granting a lock twice, in what people can follow of
+// what guides a hunt. The zero value says that nothing was measured.
+type Near struct {
+	votes, gap, validity distance
+}
+
+// distance is how far something was from a violation: one more than that, so that 0 is
+// nothing measured.
+type distance int64
+
+// told tells of one run.
+func (c *closeness) told() (n Near) {
+	for _, one := range []struct {
+		to      *distance
+		measure measure
+		unit    int64
+	}{{&n.votes, rivalVotes, 1 << timeBits}, {&n.gap, gap, 1}, {&n.validity, remaining, 1}} {
+		if d := c.near[one.measure]; d < far {
+			*one.to = distance(max(d/one.unit, 0) + 1)
+		}
+	}
+	return n
+}
+
+// closer is the closer one of both, each way by itself.
+func (n Near) closer(than Near) Near {
+	return Near{n.votes.closer(than.votes), n.gap.closer(than.gap), n.validity.closer(than.validity)}
+}
+
+func (d distance) closer(than distance) distance {
+	if d == 0 || than != 0 && than < d {
+		return than
+	}
+	return d
+}
+
+// String tells it as in "1 vote short, 3ms apart, validity 5ms": votes that a
+// second holder lacked, the time between two holds, the least validity at a grant; empty: nothing
+// was measured.
+func (n Near) String() string {
+	var parts []string
+	if n.votes > 0 {
+		parts = append(parts, textfmt.Count(int(n.votes-1), "vote")+" short")
+	}
+	if n.gap > 0 {
+		parts = append(parts, fmt.Sprintf("%s apart", textfmt.Duration(time.Duration(n.gap-1))))
+	}
+	if n.validity > 0 {
+		parts = append(parts, fmt.Sprintf("validity %s", textfmt.Duration(time.Duration(n.validity-1))))
+	}
+	return strings.Join(parts, ", ")
 }

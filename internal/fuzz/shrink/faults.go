@@ -1,9 +1,12 @@
 package shrink
 
 import (
+	"reflect"
 	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // fewerFaults leaves out faults, by delta debugging (Zeller and Hildebrandt, 2002):
@@ -40,4 +43,210 @@ func (k *shrinking) withFault(i int, f nemesis.Fault) bool {
 	s.Plan = slices.Clone(s.Plan)
 	s.Plan[i] = f
 	return k.try(s)
+}
+
+// cutsInstead puts a cut from the beginning to the end, which shapes the world, in the
+// place of a fault that happens in it: where two nodes have to fail because a client
+// has its keys on all of them, one is enough for a client that reaches a bare quorum.
+// Where two clients have, each of them needs a cut.
+func cutsInstead(k *shrinking) {
+	for i := 0; i < len(k.best.Plan); i++ {
+		if !Shapes(k.best.Plan[i]) && !k.tryCut(i) {
+			k.tryTwoCuts(i)
+		}
+	}
+}
+
+// tryCut tries to cut a client off from some nodes, fewer than half of them.
+func (k *shrinking) tryCut(i int) bool {
+	nodes := k.best.Nodes
+	for size := 1; 2*size < nodes; size++ {
+		for off := range k.going(choose(nodes, size)) {
+			for c := range k.best.Clients {
+				if k.withFault(i, cut(c+1, off...)) {
+					return true
+				}
+			}
+		}
+		if nodes > manySubsets {
+			break
+		}
+	}
+	return false
+}
+
+// tryTwoCuts tries to cut two clients off from a node each, if another fault remains: two
+// cuts by themselves are for those who have tried one.
+func (k *shrinking) tryTwoCuts(i int) {
+	if k.size.Causes < 2 || k.best.Nodes < 3 || k.best.Nodes > manySubsets {
+		return
+	}
+	for clients := range k.going(choose(len(k.best.Clients), 2)) {
+		for a := range k.best.Nodes {
+			for b := range k.best.Nodes {
+				s := k.best
+				s.Plan = append(slices.Delete(slices.Clone(s.Plan), i, i+1), cut(clients[0], a+1), cut(clients[1], b+1))
+				if k.try(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// cut cuts a client off from some nodes for good.
+func cut(client int, nodes ...int) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{client}, Nodes: nodes}}}
+}
+
+// simplerKinds puts a fault of a simpler kind in the place of one: it takes away the
+// same server, stops the same client, cuts the same links. For the same to come of it
+// it may have to last longer.
+func simplerKinds(k *shrinking) {
+	for i := range k.best.Plan {
+		f := k.best.Plan[i]
+		simpler := simplerKind(f, k.best)
+		if simpler == nil {
+			continue
+		}
+		f.Action = simpler
+		ttl := k.best.Lock.TTL
+		for _, end := range []*nemesis.Trigger{f.End, nil, nemesis.After(ttl), nemesis.After(2 * ttl)} {
+			if f.End = end; k.withFault(i, f) {
+				break
+			}
+		}
+	}
+}
+
+// simplerKind returns what is simpler than the action of a fault and most like it, nil
+// if there is nothing.
+func simplerKind(f nemesis.Fault, s scenarios.Scenario) nemesis.Action {
+	switch a := f.Action.(type) {
+	case *nemesis.PowerLoss:
+		return &nemesis.Crash{Node: a.Node, RestartDelay: a.RestartDelay}
+	case *nemesis.Shutdown:
+		return &nemesis.Crash{Node: a.Node, RestartDelay: a.RestartDelay}
+	case *nemesis.Failover:
+		return &nemesis.Crash{Node: a.Node}
+	case *nemesis.OldSnapshot:
+		return &nemesis.Crash{Node: a.Node}
+	case *nemesis.Evict:
+		if usual := (nemesis.Evict{Node: a.Node}); *a != usual {
+			return &usual
+		}
+	case *nemesis.SplitBrain:
+		return &nemesis.Failover{Node: a.Node}
+	case *nemesis.VMRestore:
+		return &nemesis.OldSnapshot{Node: a.Node, Age: a.Age}
+	case *nemesis.Suspend:
+		return &nemesis.Pause{Client: a.Client}
+	case *nemesis.Snapshot:
+		return &nemesis.Pause{Client: a.Client}
+	case *nemesis.ClockStrobe:
+		return &nemesis.ClockJump{Machine: a.Machine, By: a.By}
+	case *nemesis.Loss:
+		return &nemesis.Partition{Links: a.Links, Way: a.Way}
+	case *nemesis.Latency:
+		return &nemesis.Partition{Links: a.Links, Way: a.Way}
+	case *nemesis.Bandwidth:
+		return &nemesis.Partition{Links: a.Links, Way: a.Way}
+	case *nemesis.Reset:
+		return &nemesis.Partition{Links: a.Links, Way: a.Way}
+	case *nemesis.Split:
+		if cuts, _ := a.Over(s.World()); len(cuts) == 1 {
+			return &nemesis.Partition{Links: cuts[0]}
+		}
+	}
+	return nil
+}
+
+// simplerMoments lets faults start and end at times that are easier to tell: from the
+// start of the run, or when a client comes to a step; without an end, or so long after
+// the start.
+func simplerMoments(k *shrinking) {
+	for i := range k.best.Plan {
+		for _, m := range k.starts() {
+			f := k.best.Plan[i]
+			if f.Start = m; k.withFault(i, f) {
+				break
+			}
+		}
+		k.tryEnds(i)
+	}
+}
+
+// starts lists the moments that a fault might start at, the simplest first.
+func (k *shrinking) starts() []nemesis.Trigger {
+	list := []nemesis.Trigger{{}}
+	for _, step := range steps {
+		for c := range k.best.Clients {
+			list = append(list, nemesis.Trigger{Client: c + 1, Step: nemesis.StepName(step)})
+		}
+	}
+	for c := range k.best.Clients {
+		for count := 2; count <= 3; count++ {
+			list = append(list, nemesis.Trigger{Client: c + 1, Step: nemesis.StepName(steps[0]), Count: count})
+		}
+	}
+	return list
+}
+
+// tryEnds lets a fault have no end, or one by a time; a server that starts again by its
+// own clock is started again by that as well.
+func (k *shrinking) tryEnds(i int) {
+	if k.tryWithoutHealing(i) {
+		return
+	}
+	f := k.best.Plan[i]
+	if f.End == nil && !startsItself(f) {
+		return
+	}
+	f = nemesis.Plan{f}.Clone()[0]
+	f.EachValue(func(name string, value any) {
+		if d, ok := value.(*time.Duration); ok && name == restartDelay {
+			*d = 0
+		}
+	})
+	for _, end := range k.ends(f) {
+		if f.End = end; k.withFault(i, f) {
+			return
+		}
+	}
+}
+
+// tryWithoutHealing lets a clock stay wrong. Who heals has to end, and a jump that
+// ends has to heal: the two go together.
+func (k *shrinking) tryWithoutHealing(i int) bool {
+	f := nemesis.Plan{k.best.Plan[i]}.Clone()[0]
+	healing := reflect.ValueOf(f.Action).Elem().FieldByName("Healing")
+	if !healing.IsValid() || healing.IsZero() {
+		return false
+	}
+	healing.SetZero()
+	f.End = nil
+	return k.withFault(i, f)
+}
+
+// restartDelay is the field of a fault that stands in place of its end.
+const restartDelay = "restart_delay"
+
+func startsItself(f nemesis.Fault) (itself bool) {
+	f.EachValue(func(name string, value any) {
+		d, ok := value.(*time.Duration)
+		itself = itself || ok && name == restartDelay && *d > 0
+	})
+	return itself
+}
+
+// ends lists the ends that a fault might have, the simplest first.
+func (k *shrinking) ends(f nemesis.Fault) []*nemesis.Trigger {
+	list := []*nemesis.Trigger{nil}
+	if startsItself(f) {
+		return list
+	}
+	for _, d := range rounder(int64(2*k.best.Horizon), int64(time.Millisecond)) {
+		list = append(list, nemesis.After(time.Duration(d)))
+	}
+	return slices.Clip(list)
 }

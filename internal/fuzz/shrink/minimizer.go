@@ -2,6 +2,7 @@ package shrink
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -110,4 +111,125 @@ func (t Minimizer) leastNodes(s scenarios.Scenario) (int, error) {
 
 func (t Minimizer) excuse(p checker.Property, done scenarios.Scenario) error {
 	return t.Promised(done).Excuse(p, done)
+}
+
+// exclusions are the properties that say that one holder excludes another, each with
+// what lies behind it: whose leases overlap has overlapping sections as well, and these
+// spoil what is written.
+var exclusions = []checker.Property{checker.Lease, checker.Section, checker.Effect}
+
+// cause is what has to stay the same of a run that breaks a property. An eviction that
+// lets two clients hold a lock spoils what they write, and so does a client that works
+// for longer than its lease; in the second case no two leases overlap. So an exclusion
+// that was broken stays broken with those which it entails, no assumption may be left
+// that the run had not left, no bound may become one that cannot be kept, and what was due to its faults stays due to some of them.
+type cause struct {
+	broken []checker.Property
+	due    []checker.Property            // those of them that are not broken without the faults
+	left   map[checker.Property][]string // names of assumptions
+	bounds []string                      // that a correct lock keeps: what a smaller one could not keep shows nothing
+	defect bool
+	ended  bool // the run that was found came to its end
+}
+
+func (t Minimizer) cause(ctx context.Context, p checker.Property, r runner.Result) (cause, error) {
+	done := r.Done()
+	c := cause{broken: []checker.Property{p}, left: map[checker.Property][]string{}, bounds: fuzz.BoundsKept(done), defect: t.excuse(p, done) == nil, ended: r.Report.Cut == ""}
+	if i := slices.Index(exclusions, p); i > 0 {
+		for _, q := range exclusions[:i] {
+			if r.Report.Finding(q).Verdict == checker.Violated {
+				c.broken = append(c.broken, q)
+			}
+		}
+	}
+	promised := t.Promised(done)
+	for _, q := range c.broken {
+		c.left[q] = promised[q].Left(done)
+	}
+	var err error
+	c.due, err = t.due(ctx, r, c.broken)
+	return c, err
+}
+
+// due returns those of some properties that a run violates by its faults.
+func (t Minimizer) due(ctx context.Context, r runner.Result, violated []checker.Property) ([]checker.Property, error) {
+	return fuzz.Candidate{Scenario: r.Done(), Seed: r.Seed}.Due(ctx, t.Backend, t.Causes, violated)
+}
+
+// same reports whether a run breaks what another has broken, by the same cause. A limit
+// may turn out to be a defect: that is worth more.
+func (t Minimizer) same(ctx context.Context, c cause, r runner.Result) (bool, error) {
+	done := r.Done()
+	promised := t.Promised(done)
+	for _, q := range c.broken {
+		if r.Report.Finding(q).Verdict != checker.Violated || !subset(promised[q].Left(done), c.left[q]) {
+			return false, nil
+		}
+	}
+	if !subset(c.bounds, fuzz.BoundsKept(done)) {
+		return false, nil
+	}
+	p := c.broken[0]
+	if t.Terms(done).Excuse(p, done) != nil || c.defect && promised.Excuse(p, done) != nil {
+		return false, nil
+	}
+	if len(c.due) == 0 {
+		return true, nil
+	}
+	due, err := t.due(ctx, r, c.due) // last, for it takes another run
+	return len(due) == len(c.due), err
+}
+
+func subset(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
+}
+
+// DefaultMaxEvents is how many events the shrinking of one run may cost where a [Minimizer] says
+// nothing else: about ten seconds of one core. Finds of the debate take a tenth of it.
+const DefaultMaxEvents = 50_000_000
+
+// mostOfFound is how many times the events of the run that was found a candidate may have,
+// and mostOfAny how many it may have in any case. One that needs more is no smaller story;
+// where nothing takes time any more it would have none that ends.
+const (
+	mostOfFound = 16
+	mostOfAny   = 200_000
+)
+
+// budget is what is left of the events of one shrinking.
+type budget struct {
+	each  int // of one run
+	spent int
+}
+
+func budgetOf(found runner.Result) *budget {
+	return &budget{each: max(mostOfFound*found.Events, mostOfAny)}
+}
+
+// run runs a candidate within its bound.
+func (b *budget) run(ctx context.Context, backend runner.Backend, s scenarios.Scenario, seed uint64) (runner.Result, error) {
+	e, err := runner.Prepare(backend, s)
+	if err != nil {
+		return runner.Result{}, err
+	}
+	r, err := e.Within(b.each).Run(ctx, seed, nil)
+	b.spent += r.Events
+	return r, err
+}
+
+// shrinker returns the shrinker of one run.
+func (t Minimizer) shrinker(least int, b *budget) Shrinker {
+	events := t.Events
+	if events == 0 {
+		events = DefaultMaxEvents
+	}
+	return Shrinker{LeastNodes: least, Progress: t.Progress, Events: events, Spent: func() int { return b.spent }}
+}
+
+// limited returns the context under which one run is shrunk.
+func (t Minimizer) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if t.Time == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, max(t.Time, time.Nanosecond))
 }

@@ -3,6 +3,9 @@ package shrink
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -148,4 +151,90 @@ func (k *shrinking) shown(s scenarios.Scenario, seed uint64) bool {
 
 func (k *shrinking) result() Reduced {
 	return Reduced{Scenario: k.best, Seed: k.seeds[0], Seeds: k.seeds, Runs: k.runs, Unfinished: k.unfinished()}
+}
+
+// few is how many seeds, from 1 on, a scenario should show the same with. One that
+// does so with all of them does not hang by the chance of a delay.
+const few = 5
+
+// settle looks with which of the first seeds the scenario shows the same by now. What
+// has once been reached is kept: each further scenario has to show it with all of
+// them. A seed that was drawn goes as soon as there is a small one.
+func (k *shrinking) settle() {
+	for seed := uint64(1); seed <= few; seed++ {
+		if !slices.Contains(k.seeds, seed) && k.shown(k.best, seed) {
+			k.seeds = append(k.seeds, seed)
+		}
+	}
+	if !k.KeepSeed && len(k.seeds) > 1 && k.seeds[0] > few {
+		k.seeds = k.seeds[1:]
+	}
+	if !k.KeepSeed {
+		slices.Sort(k.seeds)
+	}
+}
+
+// showing returns the seeds with which a scenario shows the same as the best does: all
+// of those. What has one seed alone hangs by chance already, and with a client less all
+// chances are others: then another of the first seeds does as well.
+func (k *shrinking) showing(s scenarios.Scenario) (seeds []uint64, shows bool) {
+	failed := slices.ContainsFunc(k.seeds, func(seed uint64) bool { return !k.shown(s, seed) })
+	if !failed {
+		return k.seeds, true
+	}
+	if k.KeepSeed || len(k.seeds) > 1 {
+		return nil, false
+	}
+	for seed := uint64(1); seed <= few; seed++ {
+		if seed != k.seeds[0] && k.shown(s, seed) {
+			return []uint64{seed}, true
+		}
+	}
+	return nil, false
+}
+
+// over reports whether nothing further may be tried, and takes note of the end of ctx.
+func (k *shrinking) over() bool {
+	if k.err == nil {
+		k.err = k.ctx.Err()
+	}
+	return k.err != nil || k.Runs > 0 && k.runs >= k.Runs || k.Events > 0 && k.spent() >= k.Events
+}
+
+// spent is how many events the shrinking has cost: those of its runs, and what it took to
+// make the candidates. Most candidates are never run; of a scenario with thousands of
+// clients to make one costs more than a run of two clients.
+func (k *shrinking) spent() int {
+	spent := k.made
+	if k.Spent != nil {
+		spent += k.Spent()
+	}
+	return spent
+}
+
+// going yields what there is to try until nothing further may be tried.
+func (k *shrinking) going(list iter.Seq[[]int]) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		for one := range list {
+			if k.over() || !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// unfinished says why the shrinking has ended before nothing made the scenario smaller;
+// empty: it has not.
+func (k *shrinking) unfinished() string {
+	switch {
+	case errors.Is(k.err, context.DeadlineExceeded):
+		return "time limit"
+	case k.err != nil:
+		return "stopped"
+	case k.Runs > 0 && k.runs >= k.Runs:
+		return fmt.Sprintf("limit of %d runs", k.Runs)
+	case k.Events > 0 && k.spent() >= k.Events:
+		return fmt.Sprintf("limit of %d events", k.Events)
+	}
+	return ""
 }

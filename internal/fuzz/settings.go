@@ -3,6 +3,7 @@ package fuzz
 import (
 	"time"
 
+	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -176,5 +177,176 @@ func drawFenced(d dice, s *scenarios.Scenario) {
 	drawHeartbeat(d, s)
 	if d.chance(30) {
 		s.Lock.Entries = 1 + d.IntN(3)
+	}
+}
+
+// drawNetwork draws latencies between nothing to speak of and what takes a part of the
+// TTL away; now and then more than that, where a grant should be rare.
+func drawNetwork(d dice, s *scenarios.Scenario) {
+	ttl := s.Lock.TTL
+	longest := max(ttl/one(d, time.Duration(1000), 1000, 1000, 500, 500, 200, 200, 100, 100, 50, 30, 20, 10, 5), 10*time.Microsecond)
+	if d.chance(2) {
+		longest = ttl * 5 / 4
+	}
+	s.Latency.Range = upTo(longest)
+	switch d.IntN(4) {
+	case 0:
+		s.Latency.Min = longest
+	case 1:
+		s.Latency.Min = longest / 2
+	}
+	if longest <= ttl/50 { // who waits for a connection waits for its answers
+		switch d.IntN(8) {
+		case 0:
+			s.Connections.Limit = 1 + d.IntN(3)
+		case 1, 2:
+			s.Connections.Pipelined = true
+		case 3, 4, 5:
+			s.Connections.Batched = true
+		}
+	}
+	if d.chance(12) {
+		drawFar(d, s)
+	}
+	if d.chance(10) {
+		s.GuardLatency = &nemesis.Distribution{Range: d.within(0, ttl/4)}
+	}
+}
+
+// drawFar puts a node far from everybody, by ways that are long now and then: what is sent
+// there is overtaken by what is sent later, when all others have answered.
+func drawFar(d dice, s *scenarios.Scenario) {
+	far := min(s.Latency.Max*one(d, time.Duration(5), 10, 20), max(s.Lock.TTL/100, s.Latency.Max))
+	links := nemesis.Links{Nodes: []int{1 + d.IntN(s.Nodes)}}
+	s.Links = []nemesis.LinkLatency{{Links: links, Latency: nemesis.Distribution{Range: upTo(far)}}}
+}
+
+func drawDisks(d dice, s *scenarios.Scenario) {
+	s.Persistence = one(d, nemesis.Nothing, nemesis.Nothing, nemesis.EverySecond, nemesis.Always, nemesis.Always)
+	if s.Persistence == nemesis.Always && d.chance(30) {
+		s.Sync = &nemesis.Distribution{Range: upTo(s.Latency.Max / 10)}
+	}
+	if d.chance(10) {
+		s.Replication = &nemesis.Distribution{Range: upTo(s.Lock.TTL / one(d, time.Duration(100), 10, 2))}
+	}
+}
+
+func drawStore(d dice, s *scenarios.Scenario) {
+	ttl := s.Lock.TTL
+	s.Store = &nemesis.Store{
+		Election:     nemesis.Distribution{Range: d.within(ttl/50, ttl/2)},
+		Commit:       nemesis.Distribution{Range: d.within(0, s.Latency.Max)},
+		Asynchronous: s.Lock.Kind == "database-row" && d.chance(20),
+	}
+}
+
+func drawGuard(d dice, s *scenarios.Scenario) {
+	s.Guard = one(d, guard.Plain, guard.Plain, guard.Plain, guard.Fenced, guard.Fenced, guard.FencedWrites, guard.Token)
+}
+
+// drawCamps makes each client near to nodes of its own and far from the others, all by
+// the same: clients that begin at once then split the votes, and do so again if they
+// wait for equally long.
+func drawCamps(d dice, s *scenarios.Scenario) {
+	if len(s.Clients) < 2 || s.Nodes < 2 || len(s.Links) > 0 || !d.chance(12) {
+		return
+	}
+	far := s.Latency.Max
+	s.Latency.Range = exactly(far)
+	first := d.IntN(len(s.Clients))
+	for node := 1; node <= s.Nodes; node++ {
+		near := nemesis.Links{Clients: []int{1 + (first+node)%len(s.Clients)}, Nodes: []int{node}}
+		s.Links = append(s.Links, nemesis.LinkLatency{Links: near, Latency: nemesis.Distribution{Range: exactly(far / 4)}})
+	}
+	for i := range s.Clients {
+		s.Clients[i].Start = nemesis.Range{}
+	}
+}
+
+// allWorkloads are what clients do, those more often that show more.
+var allWorkloads = []string{"hold", "hold", "hold", "section", "section", "section", "section", "checked", "posted", "misuse"}
+
+// drawClients draws the users of a lock in a world, who do some of these workloads: all
+// alike, or one that holds for long and others that want it meanwhile.
+func drawClients(d dice, s scenarios.Scenario, n int, workloads []string) []scenarios.Client {
+	clients := make([]scenarios.Client, n)
+	likeFirst := d.chance(40)
+	resources := 0
+	if d.chance(6) {
+		resources = 2
+	}
+	fences := s.Lock.Fence == "" && (s.Guard == guard.Fenced || s.Guard == guard.FencedWrites) && d.chance(70)
+	for i := range clients {
+		c := drawClient(d, s.Lock.TTL, one(d, workloads...))
+		if likeFirst && i > 0 {
+			c = clients[0]
+		}
+		c.Resource, c.Resources, c.Fence = "r", resources, fences
+		clients[i] = c
+	}
+	if !likeFirst && n > 1 {
+		drawHolder(d, s.Lock.TTL, clients)
+	}
+	return clients
+}
+
+// drawHolder makes the first client one that has the lock and keeps it, and lets the
+// others come later.
+func drawHolder(d dice, ttl time.Duration, clients []scenarios.Client) {
+	clients[0].Start = nemesis.Range{}
+	clients[0].Rounds = 1
+	clients[0].Work = d.within(ttl/2, 2*ttl)
+	for i := range clients[1:] {
+		c := &clients[1+i]
+		c.Start = d.within(ttl/100, ttl)
+		c.Work = upTo(ttl / one(d, time.Duration(50), 10, 3))
+	}
+}
+
+func drawClient(d dice, ttl time.Duration, workload string) scenarios.Client {
+	c := scenarios.Client{Workload: workload, Rounds: one(d, 1, 1, 2, 2, 3)}
+	if d.chance(60) {
+		c.Start = d.within(0, ttl/one(d, time.Duration(20), 2, 1))
+	}
+	switch d.IntN(6) {
+	case 0: // so short that requests are under way when it is over
+	case 1, 2:
+		c.Work = d.within(ttl/100, ttl/5)
+	case 3:
+		c.Work = d.within(ttl/2, ttl)
+	case 4:
+		c.Work = d.within(ttl*9/10, ttl*11/10)
+	default:
+		c.Work = d.within(ttl, 5*ttl/2)
+	}
+	if d.chance(60) {
+		c.Think = d.within(0, ttl/one(d, time.Duration(50), 5, 1))
+	}
+	if d.chance(35) {
+		drawExtensions(d, ttl, &c)
+	}
+	return c
+}
+
+// drawExtensions lets a client extend while it works, sometimes by more than the lock's
+// own TTL, by less, or by what cannot be.
+func drawExtensions(d dice, ttl time.Duration, c *scenarios.Client) {
+	c.ExtendEvery = d.between(ttl/10, ttl/one(d, time.Duration(3), 2, 1))
+	if d.chance(10) {
+		c.ExtendEvery = d.between(ttl, ttl*3/2)
+	}
+	if d.chance(50) { // there has to be time for it
+		c.Work = d.within(2*c.ExtendEvery, max(4*c.ExtendEvery, 2*ttl))
+	}
+	if d.chance(20) { // and then releases while the last nodes have still to hear of it
+		c.Work = d.within(c.ExtendEvery+time.Microsecond, c.ExtendEvery+ttl/100)
+	}
+	switch d.IntN(8) {
+	case 0, 1:
+		c.ExtendTTL = d.within(ttl, 4*ttl)
+	case 2:
+		c.ExtendTTL = d.within(ttl/5, ttl)
+	case 3:
+		c.ExtendTTL = nemesis.Range{Min: 1, Max: ms - 1}
 	}
 }
