@@ -2,11 +2,13 @@ package mutants
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 )
 
 // Trial is one lock that was built and hunted.
@@ -80,4 +82,21 @@ func Codes(properties []checker.Property) []string {
 		codes[i] = p.Code()
 	}
 	return codes
+}
+
+// Report is what a hunter has found.
+type Report struct {
+	Ground string `json:"ground"`
+	Seed   uint64 `json:"seed"`
+	fuzz.Counts
+	Seconds float64 `json:"seconds"` // of the hunt
+	Finds   []Find  `json:"finds"`   // the first of each property, in the order of their runs
+}
+
+// Find is a run that broke a promise inside its assumptions, and what repeats it in a
+// program with the same defect.
+type Find struct {
+	fuzz.Find
+	Seed     uint64          `json:"seed"`
+	Scenario json.RawMessage `json:"scenario"` // with the plan that was carried out
 }

@@ -3,9 +3,14 @@ package tune
 import (
 	"context"
 	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -147,4 +152,117 @@ func (v *Validation) judge(want Wanted) {
 		v.Contradictions = append(v.Contradictions, fmt.Sprintf("everyday: acquire p99 was %v, from %v to %v at 95 %%, more than the %v wanted",
 			v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max, want.AcquireP99))
 	}
+}
+
+// drawing is runs of scenarios that differ from run to run.
+type drawing struct {
+	backend runner.Backend
+	seed    uint64 // of the first run
+	told    func() // after each run
+}
+
+// run runs n scenarios, each with a seed of its own, which it is drawn from. The tally has the
+// first of them. A scenario is drawn when its run begins: of a million, drawn beforehand,
+// nothing would be seen for a minute, nor could it be stopped.
+func (d drawing) run(ctx context.Context, n int, scenario func(dice) scenarios.Scenario) (runner.Tally, waits, error) {
+	draw := func(seed uint64) (runner.Experiment, error) {
+		return runner.Prepare(d.backend, scenario(newDice(seed)))
+	}
+	first, err := draw(d.seed)
+	if err != nil {
+		return runner.Tally{}, nil, err
+	}
+	var all waits // in no order
+	var mutex sync.Mutex
+	one := func(ctx context.Context, seed uint64) (runner.Result, error) {
+		e, err := draw(seed)
+		if err != nil {
+			return runner.Result{}, err
+		}
+		meter := newWaitMeter()
+		r, err := e.Run(ctx, seed, meter)
+		mutex.Lock()
+		defer mutex.Unlock()
+		all = append(all, meter.whole()...)
+		return r, err
+	}
+	tallies, err := runner.RunBatches(ctx, runtime.GOMAXPROCS(0), []runner.Batch{{
+		Experiment: first, First: d.seed, Runs: n, One: one,
+		Each: func(runner.Result) { d.told() },
+	}})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return tallies[0], all, err
+}
+
+// waits are how long grants took from when the lock was wanted and free.
+type waits []time.Duration
+
+// waitMeter takes the waits of one run, in which there is one resource.
+type waitMeter struct {
+	waits
+	wanted map[int]history.Time // since when, by client
+	still  map[int]bool         // it was paused meanwhile: no setting helps
+	held   map[string]bool      // by token
+	free   history.Time         // since when
+	last   history.Time         // event
+}
+
+func newWaitMeter() *waitMeter {
+	return &waitMeter{wanted: map[int]history.Time{}, still: map[int]bool{}, held: map[string]bool{}}
+}
+
+// Record is for a [history.Sink].
+func (w *waitMeter) Record(e *history.Event) {
+	w.last = e.Time
+	switch e.Kind {
+	case history.Acquire:
+		if _, waits := w.wanted[e.Client]; !waits {
+			w.wanted[e.Client] = e.Time
+		}
+	case history.Granted:
+		if !w.still[e.Client] {
+			w.waits = append(w.waits, e.Time.Sub(max(w.wanted[e.Client], w.free)))
+		}
+		delete(w.wanted, e.Client)
+		delete(w.still, e.Client)
+		w.held[e.Token] = true
+	case history.Release, history.Lapse, history.Lost:
+		if w.held[e.Token] {
+			delete(w.held, e.Token)
+			w.free = e.Time
+		}
+	case history.Pause:
+		if _, waits := w.wanted[e.Client]; waits {
+			w.still[e.Client] = true
+		}
+	}
+}
+
+// whole returns all waits at the end of the run, also those that have not ended: without them
+// a setting under which somebody starves would look quick. They are as long as they were seen.
+func (w *waitMeter) whole() waits {
+	all := slices.Clone(w.waits)
+	for client, since := range w.wanted {
+		if !w.still[client] && len(w.held) == 0 {
+			all = append(all, w.last.Sub(max(since, w.free)))
+		}
+	}
+	return all
+}
+
+// p99 is the 99th percentile and its 95 % interval, by the order of the values: how many of n
+// lie below it is binomial. Of none all are 0.
+func (w waits) p99() (value, lo, hi time.Duration) {
+	if len(w) == 0 {
+		return 0, 0, 0
+	}
+	list := slices.Sorted(slices.Values(w))
+	n := float64(len(list))
+	half := 1.96 * math.Sqrt(n*0.99*0.01)
+	at := func(rank float64) time.Duration {
+		return list[min(max(int(math.Ceil(rank))-1, 0), len(list)-1)]
+	}
+	return at(0.99 * n), at(0.99*n - half), at(0.99*n + half + 1)
 }

@@ -11,8 +11,10 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/mutants"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
@@ -80,3 +82,30 @@ var usual = nemesis.Weights{nemesis.AllKinds: 1, "pause": 4, "latency": 2, "part
 // most is how many faults a plan has at most: enough that two of them, and what
 // hides them, can fall together.
 const most = 6
+
+// bag is what has been found so far.
+type bag struct {
+	fuzz.Results
+	began time.Time
+	finds []mutants.Find
+}
+
+// take looks at one more run, and reports whether it is the first to break one of some
+// properties.
+func (b *bag) take(s fuzz.Run, named []checker.Property) (found bool, err error) {
+	for _, p := range b.Add(s) {
+		done, err := json.Marshal(s.Result.Done())
+		if err != nil {
+			return false, err
+		}
+		b.finds = append(b.finds, mutants.Find{
+			Find: fuzz.Find{
+				Property: p, Run: s.Number, Seconds: time.Since(b.began).Seconds(),
+				Story: s.Result.Report.Finding(p).Story(),
+			},
+			Seed: s.Seed, Scenario: done,
+		})
+		found = found || slices.Contains(named, p)
+	}
+	return found, nil
+}

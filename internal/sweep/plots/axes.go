@@ -1,9 +1,177 @@
 package plots
 
 import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
+
+// scale is an axis with the range that it shows.
+type scale struct {
+	Axis
+	min, max float64
+}
+
+// margin is what is left free at both ends of an axis, as a part of its length, so that no
+// marker is cut by the frame.
+const margin = 0.03
+
+// over makes the scale on which all of the values, each of which the axis has a place
+// for, stand inside a margin.
+func (a Axis) over(values []float64) (scale, error) {
+	s, err := a.tight(values)
+	if err != nil {
+		return s, err
+	}
+	if a.Log {
+		ratio := math.Pow(s.max/s.min, margin)
+		s.min, s.max = s.min/ratio, s.max*ratio
+		return s, nil
+	}
+	width := s.max - s.min
+	s.min, s.max = s.min-margin*width, s.max+margin*width
+	return s, nil
+}
+
+// tight makes the scale from the lowest to the highest of the values.
+func (a Axis) tight(values []float64) (scale, error) {
+	s := scale{Axis: a, min: math.Inf(1), max: math.Inf(-1)}
+	if a.From != 0 || a.To != 0 {
+		values = append([]float64{a.From, a.To}, values...)
+	}
+	for _, v := range values {
+		if err := a.check(v); err != nil {
+			return s, err
+		}
+		s.min, s.max = math.Min(s.min, v), math.Max(s.max, v)
+	}
+	if s.min >= s.max {
+		s.min, s.max = around(s.min, a.Log)
+	}
+	// A range cannot be divided if neighbouring numbers are as far apart as ticks: relative to
+	// its ends, or because it is so narrow that steps are not normal floating-point numbers.
+	if width := s.max - s.min; math.IsInf(width, 0) || width < narrowest || width < 1e-9*math.Max(math.Abs(s.min), math.Abs(s.max)) {
+		return s, fmt.Errorf("the axis %q cannot be divided from %v to %v", a.Name, s.min, s.max)
+	}
+	return s, nil
+}
+
+// narrowest leaves room for steps above the smallest normal number, 2e-308.
+const narrowest = 1e-300
+
+// around is a range about a single value.
+func around(v float64, log bool) (low, high float64) {
+	switch {
+	case log:
+		return v / 2, v * 2
+	case v == 0:
+		return -1, 1
+	}
+	return v - math.Abs(v)/2, v + math.Abs(v)/2
+}
+
+// wanted is how many ticks with a number an axis has, more or less.
+const wanted = 8
+
+// ticks are round numbers within the range; those without a label are short.
+func (s scale) ticks() []tick {
+	if s.Log {
+		if ticks := decades(s.min, s.max); labelled(ticks) >= 2 {
+			return ticks
+		}
+	}
+	step := round((s.max - s.min) / wanted)
+	var ticks []tick
+	first := math.Ceil(s.min/step - 1e-9)
+	for i := first; i <= math.Floor(s.max/step+1e-9); i++ {
+		ticks = append(ticks, tick{i * step, number(i*step, step)})
+	}
+	return ticks
+}
+
+func labelled(ticks []tick) (n int) {
+	for _, t := range ticks {
+		if t.label != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// round is the least of 1, 2, 2.5 and 5 times a power of ten that is not below the step.
+func round(step float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(step)))
+	for _, m := range []float64{1, 2, 2.5, 5} {
+		if m*power >= step*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// number prints a multiple of a step with as many digits as the step needs.
+func number(v, step float64) string {
+	if math.Abs(v) < step/2 {
+		v = 0
+	}
+	if step >= 1e6 || step < 1e-4 {
+		return minus(strconv.FormatFloat(v, 'g', 4, 64))
+	}
+	digits := 0
+	for ; digits < 6 && math.Abs(step*math.Pow10(digits)-math.Round(step*math.Pow10(digits))) > 1e-6; digits++ {
+	}
+	return minus(strconv.FormatFloat(v, 'f', digits, 64))
+}
+
+// minus is a number with the sign that is as wide as a plus, instead of the hyphen.
+func minus(number string) string { return strings.ReplaceAll(number, "-", "\u2212") }
+
+// decades are the ticks of a logarithmic axis: powers of ten, and over few of them twice
+// and five times these; where they are many not every one has its number.
+func decades(from, to float64) (ticks []tick) {
+	low, high := int(math.Floor(math.Log10(from))), int(math.Ceil(math.Log10(to)))
+	every := 1 + (high-low)/(wanted+1)
+	long := low < -4 || high > 7
+	for e := low; e <= high; e++ {
+		for m := 1; m < 10; m++ {
+			v := float64(m) * math.Pow10(e)
+			if v < from*(1-1e-9) || v > to*(1+1e-9) {
+				continue
+			}
+			t := tick{value: v}
+			if m == 1 && e%every == 0 || high-low <= 2 && (m == 2 || m == 5) {
+				t.label = power(m, e, long)
+			}
+			if t.label != "" || every == 1 {
+				ticks = append(ticks, t)
+			}
+		}
+	}
+	return ticks
+}
+
+// power prints m times ten to the e, with the power as such if the axis has long numbers.
+func power(m, e int, long bool) string {
+	if !long || e == 0 {
+		return strconv.FormatFloat(float64(m)*math.Pow10(e), 'f', max(0, -e), 64)
+	}
+	return strconv.Itoa(m) + "e" + minus(strconv.Itoa(e))
+}
+
+// norm is where on the axis a value stands, from 0 to 1.
+func (s scale) norm(v float64) float64 {
+	if s.Log {
+		return math.Log(v/s.min) / math.Log(s.max/s.min)
+	}
+	return (v - s.min) / (s.max - s.min)
+}
+
+// within is the same, at an end of the axis for what lies beyond it.
+func (s scale) within(v float64) float64 { return s.norm(min(max(v, s.min), s.max)) }
 
 // tick is a place on an axis. One without a label is short.
 type tick struct {

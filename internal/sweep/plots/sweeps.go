@@ -201,3 +201,146 @@ func distinct(values []float64) []float64 {
 	slices.Sort(values)
 	return slices.Compact(values)
 }
+
+// families says of each curve to which picture it belongs: to that of all whose names
+// differ from its own in numbers only, if there are others; else to that of all whose
+// names have the same words before the first comma, if there are others; and else to that
+// of the rest.
+func families(curves []string) func(curve string) string {
+	return func(curve string) string {
+		for _, family := range []func(string) string{withoutNumbers, firstAttribute} {
+			others := func(other string) bool { return other != curve && family(other) == family(curve) }
+			if slices.ContainsFunc(curves, others) {
+				return family(curve)
+			}
+		}
+		return ""
+	}
+}
+
+// attribute stands between what is said of a curve, one after another.
+const attribute = ", "
+
+func firstAttribute(name string) string {
+	first, _, _ := strings.Cut(name, attribute)
+	return first
+}
+
+// withoutNumbers has an n for every number.
+func withoutNumbers(name string) string {
+	var b strings.Builder
+	inside := false
+	for _, r := range name {
+		digit := unicode.IsDigit(r)
+		if !digit {
+			b.WriteRune(r)
+		} else if !inside {
+			b.WriteRune('n')
+		}
+		inside = digit
+	}
+	return b.String()
+}
+
+// trimHeads leaves out of the names of curves what all of them begin with: the title has
+// it.
+func trimHeads(curves []Curve) {
+	for {
+		head, _, found := strings.Cut(curves[0].Name, attribute)
+		head += attribute
+		if !found || len(curves) == 1 || slices.ContainsFunc(curves, func(c Curve) bool { return !strings.HasPrefix(c.Name, head) }) {
+			return
+		}
+		for i := range curves {
+			curves[i].Name = strings.TrimPrefix(curves[i].Name, head)
+		}
+	}
+}
+
+// named gives every picture the name of its files: that of the sweep, and what the picture
+// is about.
+func named(sweep string, pictures []Picture) []Picture {
+	taken := map[string]int{}
+	for i, p := range pictures {
+		name := strings.TrimSuffix(sweep+"-"+slug(p.Name), "-")
+		taken[name]++
+		if n := taken[name]; n > 1 {
+			name = fmt.Sprintf("%s-%d", name, n)
+		}
+		pictures[i].Name = name
+	}
+	return pictures
+}
+
+// slug is as much of a text as the name of a file can have everywhere.
+func slug(text string) string {
+	text = strings.ReplaceAll(strings.ToLower(text), "'", "")
+	words := strings.FieldsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return strings.Join(words, "-")
+}
+
+// Quantity is what can be shown of the points of a sweep.
+type Quantity struct {
+	Name string // in the names of files; "" of what a sweep is about
+	Axis Axis
+
+	// Interval and Zero stand in the legends, see [Curves] and [HeatMap].
+	Interval, Zero string
+
+	// Of returns the value, and the interval in which it lies; X is set by who asks.
+	// Known: there is one.
+	Of func(sweep.Measured) (p Point, known bool)
+
+	// Predicted says that the formula of the sweep is for this quantity.
+	Predicted bool
+}
+
+// Share is the probability that a run violates the property of the sweep.
+var Share = Quantity{
+	Axis:     Axis{Name: "probability of a violation", From: 0, To: 1},
+	Interval: "95 % interval (Wilson)",
+	Zero:     "no run violates it",
+	Of: func(m sweep.Measured) (Point, bool) {
+		lo, hi := m.Interval()
+		return Point{Y: m.Rate().Share(), Lo: lo, Hi: hi}, m.Rate().N > 0
+	},
+	Predicted: true,
+}
+
+// Availability is the share of the time in which somebody held the resource, of that in
+// which somebody wanted it. Nothing is known of how sure it is.
+var Availability = Quantity{
+	Name: "availability",
+	Axis: Axis{Name: "availability", From: 0, To: 1},
+	Zero: "never available",
+	Of: func(m sweep.Measured) (Point, bool) {
+		v := m.Measurements.Availability
+		return Point{Y: v, Lo: v, Hi: v}, m.Measurements.Wanted > 0
+	},
+}
+
+// Outage is the longest outage of a run, the median of all runs.
+var Outage = Quantity{
+	Name: "outage",
+	Axis: Axis{Name: "longest outage of a run, median", Unit: "s"},
+	Of: func(m sweep.Measured) (Point, bool) {
+		v := m.Measurements.MedianOutage.Seconds()
+		return Point{Y: v, Lo: v, Hi: v}, m.Measurements.Wanted > 0
+	},
+}
+
+// curve makes a curve of its points, from left to right.
+func (q Quantity) curve(g group[sweep.Outcome]) Curve {
+	c := Curve{Name: g.name}
+	sorted := slices.SortedStableFunc(slices.Values(g.members), func(a, b sweep.Outcome) int { return cmp.Compare(a.At[0], b.At[0]) })
+	for _, o := range sorted {
+		if p, known := q.Of(*o.Point); known {
+			p.X = o.At[0]
+			c.Points = append(c.Points, p)
+		}
+		if q.Predicted && o.Point.Predicted != nil {
+			c.Formula = append(c.Formula, XY{o.At[0], *o.Point.Predicted})
+		}
+	}
+	return c
+}

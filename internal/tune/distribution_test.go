@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/lockstorm/lockstorm/nemesis"
+	"pgregory.net/rapid"
 )
 
 const ms = time.Millisecond

@@ -1,11 +1,19 @@
 package tune
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Question is what an operator knows and wants.
@@ -211,7 +219,8 @@ func (k Known) longestTTL() time.Duration {
 
 // quorum is how many nodes hold the lock, and spare how many may be down.
 func (k Known) quorum() int { return k.Nodes/2 + 1 }
-func (k Known) spare() int  { return k.Nodes - k.quorum() }
+
+func (k Known) spare() int { return k.Nodes - k.quorum() }
 
 // forgets reports whether a node that crashes comes back without a key.
 func (k Known) forgets() bool { return k.Crashes.Persistence != nemesis.Always }
@@ -221,4 +230,138 @@ func (k Known) persistence() nemesis.Persistence {
 		return nemesis.Nothing
 	}
 	return k.Crashes.Persistence
+}
+
+// Load reads a question from a YAML file; files of samples are named relative to it. It may
+// leave out what a flag will say: whoever has the whole calls [Question.Validate]. An error
+// names the file, and where it can the line.
+func Load(path string) (q Question, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return q, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := scenarios.ReadText(file)
+	if err == nil {
+		err = scenarios.Decode(text, "question", &q)
+	}
+	if err == nil {
+		err = scenarios.Locate(text, nemesis.Bounded(&q))
+	}
+	if err == nil {
+		err = scenarios.Locate(text, q.readSamples(filepath.Dir(path)))
+	}
+	if err != nil {
+		return q, fmt.Errorf("%s: %w", path, err)
+	}
+	return q, nil
+}
+
+// readSamples puts the samples of the files that are named into their distributions.
+func (q *Question) readSamples(dir string) error {
+	for _, d := range q.distributions() {
+		if d.of.SamplesFrom == "" {
+			continue
+		}
+		path := d.of.SamplesFrom
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		samples, err := ReadSamples(path)
+		if err != nil {
+			return nemesis.InField(d.name+".samples_from", err)
+		}
+		d.of.Samples, d.of.SamplesFrom = append(d.of.Samples, samples...), ""
+	}
+	return nil
+}
+
+// ReadSamples reads a file of durations, one a line: as in 1.2ms, or a mere number of
+// milliseconds, as ping prints them. What stands behind a # does not count. An error names the
+// file and the line.
+func ReadSamples(path string) ([]time.Duration, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return scenarios.ReadSamples(path, file, parseSample)
+}
+
+// parseSample reads a duration or a number of milliseconds.
+func parseSample(text string) (time.Duration, error) {
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return time.ParseDuration(text)
+	}
+	ns := number * float64(time.Millisecond)
+	if math.IsNaN(ns) || math.Abs(ns) > float64(nemesis.MaxDuration) {
+		return 0, fmt.Errorf("%s is no time", text)
+	}
+	return time.Duration(ns), nil
+}
+
+// ParseDistribution reads a distribution as a flag has it: 500us, always as long; 1ms..5ms,
+// uniform between both; or in braces as in a file, {max: 5ms, log_normal: {median: 500us,
+// sigma: 0.4}}. A file of samples that it names has a name relative to where the program runs.
+func ParseDistribution(text string) (d nemesis.Distribution, err error) {
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		if err := scenarios.Decode([]byte(text), "distribution", &d); err != nil {
+			return d, err
+		}
+		if d.SamplesFrom != "" {
+			d.Samples, err = ReadSamples(d.SamplesFrom)
+			d.SamplesFrom = ""
+		}
+		return d, err
+	}
+	low, high, isRange := strings.Cut(text, "..")
+	if !isRange {
+		high = low
+	}
+	var bad error
+	d.Min, err = time.ParseDuration(low)
+	d.Max, bad = time.ParseDuration(high)
+	if errors.Join(err, bad) != nil {
+		return d, fmt.Errorf("%q is no distribution: want 500us, 1ms..5ms or {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}", text)
+	}
+	return d, nil
+}
+
+// AdviceFile is the file of an advice in its directory.
+const AdviceFile = "tune.json"
+
+// MarshalJSON writes what a file says in YAML as JSON, which [Load] reads too.
+func (q Question) MarshalJSON() ([]byte, error) {
+	type plain Question // without this method
+	return scenarios.AsJSON(plain(q))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (q *Question) UnmarshalJSON(text []byte) error {
+	type plain Question
+	var p plain
+	err := scenarios.Decode(text, "question", &p)
+	*q = Question(p)
+	return err
+}
+
+// LoadAdvice reads the advice in a directory: all but the scenarios, which are files of their
+// own. An error names the file.
+func LoadAdvice(dir string) (a Advice, err error) {
+	path := filepath.Join(dir, AdviceFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, fmt.Errorf("%s has no %s: it is not the directory of an advice", dir, AdviceFile)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &a)
+	}
+	if err == nil && a.Question.Nodes == 0 {
+		err = errors.New("it does not say what was asked: an older version of this program has made it")
+	}
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // Hunter is a program that hunts one lock.
@@ -127,4 +129,93 @@ func (h Hunter) Hunt(ctx context.Context, q Quarry) (Report, error) {
 		return Report{}, fmt.Errorf("the hunter's report: %w", err)
 	}
 	return r, nil
+}
+
+// workdirs is what the names of temporary directories of ours begin with.
+const workdirs = "lockstorm-mutant-"
+
+// workdir is a temporary directory that goes with whoever made it: with Close, or, if
+// there was no time for that, when the next one is made.
+type workdir struct {
+	path string
+	held *os.File // the directory, locked; the system lets go of it however we end
+}
+
+func newWorkdir() (workdir, error) {
+	removeForsaken()
+	for {
+		path, err := os.MkdirTemp("", workdirs)
+		if err != nil {
+			return workdir{}, err
+		}
+		held, err := files.Hold(path)
+		if err == nil || errors.Is(err, errors.ErrUnsupported) {
+			return workdir{path, held}, nil
+		}
+		if !errors.Is(err, files.ErrHeld) && !errors.Is(err, fs.ErrNotExist) {
+			return workdir{}, errors.Join(err, os.Remove(path))
+		}
+		// Somebody else took it for forsaken before we could hold it.
+	}
+}
+
+// removeForsaken removes the directories that nobody holds. What cannot be removed is
+// left to the next time.
+func removeForsaken() {
+	all, _ := filepath.Glob(filepath.Join(os.TempDir(), workdirs+"*"))
+	for _, path := range all {
+		if held, err := files.Hold(path); err == nil {
+			_ = os.RemoveAll(path)
+			_ = held.Close()
+		}
+	}
+}
+
+func (w workdir) remove() (err error) {
+	for range 50 { // killed compilers may still be writing there
+		if err = os.RemoveAll(w.path); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	_ = w.held.Close() // where nothing can be held it is nil, and refuses
+	return err
+}
+
+// module is the path of the module that mutants are planted in.
+const module = "github.com/lockstorm/lockstorm"
+
+// Checkout is a checkout of the project, and what builds it.
+type Checkout struct {
+	root   string
+	goTool string
+}
+
+// FindCheckout returns the checkout that a directory lies in. Without one, or without
+// the Go toolchain, no mutant can be built.
+func FindCheckout(dir string) (Checkout, error) {
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		return Checkout{}, errors.New("mutants are built from source, and there is no Go toolchain in PATH (https://go.dev/dl)")
+	}
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return Checkout{}, err
+	}
+	for {
+		if text, err := os.ReadFile(filepath.Join(at, "go.mod")); err == nil && strings.HasPrefix(string(text), "module "+module+"\n") {
+			return Checkout{root: at, goTool: goTool}, nil
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return Checkout{}, fmt.Errorf("mutants are built from source, and %s is not in a checkout of %s", dir, module)
+		}
+		at = up
+	}
+}
+
+// Check returns a [MovedOnError] if a mutant can no longer be planted.
+func (c Checkout) Check(m Mutant) error {
+	_, err := m.sources(c.root)
+	return err
 }

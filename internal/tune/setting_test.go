@@ -4,11 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/lockstorm/lockstorm/internal/sweep/drift"
 	"github.com/lockstorm/lockstorm/internal/sweep/restart"
 	"github.com/lockstorm/lockstorm/redlock"
+	"pgregory.net/rapid"
 )
 
 func drawClocks(t *rapid.T) Clocks {
