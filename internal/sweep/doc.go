@@ -9,5 +9,5 @@
 //	journal, err := OpenJournal(dir, head)
 //	err = c.Run(ctx, len(journal.Outcomes()), journal.Add)
 //
-// What is swept stands in packages of its own: sweep/restart, sweep/drift.
+// The sweeps of this project are defined in package series.
 package sweep

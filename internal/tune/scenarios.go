@@ -253,7 +253,7 @@ func (m *model) slip(w Weighed) (slip, bool) {
 	found.pauses.Every = min(m.Pauses.Every, time.Duration(m.hold))
 	fast := *m
 	fast.late.pauses = found.pauses
-	for _, ttl := range slices.Backward(series(leastTTL/10, s.TTL, time.Millisecond)) {
+	for _, ttl := range slices.Backward(preferredNumbers(leastTTL/10, s.TTL, time.Millisecond)) {
 		short := s.shortened(m.Clocks, ttl)
 		if !short.possible() || found.predicted >= aimed {
 			break

@@ -90,8 +90,8 @@ func (s Setting) Lock() scenarios.Lock {
 	}
 }
 
-// series are the numbers 1, 1.5, 2, 3, 5, 7 times powers of ten, of a unit, from lo to hi.
-func series(lo, hi, unit time.Duration) (list []time.Duration) {
+// preferredNumbers are the numbers 1, 1.5, 2, 3, 5, 7 times powers of ten, of a unit, from lo to hi.
+func preferredNumbers(lo, hi, unit time.Duration) (list []time.Duration) {
 	for ; unit <= hi; unit *= 10 {
 		for _, tenths := range []time.Duration{10, 15, 20, 30, 50, 70} {
 			if d := unit * tenths / 10; d >= lo && d <= hi {
@@ -108,7 +108,7 @@ const leastTTL = 50 * time.Millisecond
 // terms are the pairs of TTL and extension interval that are weighed, with what follows from
 // the TTL; the node timeout is the longest of those that are.
 func (k Known) terms(timeout time.Duration) (list []Setting) {
-	for _, ttl := range series(leastTTL, k.longestTTL(), time.Millisecond) {
+	for _, ttl := range preferredNumbers(leastTTL, k.longestTTL(), time.Millisecond) {
 		every := []time.Duration{0}
 		if !k.NoExtension {
 			every = append(every, ttl/2, ttl/3, ttl/4, ttl/6)
@@ -151,7 +151,7 @@ func (k Known) paces() (list []pace) {
 	most := max(quantile(k.Hold, 0.5), 20*quantile(k.RoundTrip, 0.99))
 	for _, timeout := range k.timeouts() {
 		least := 2 * quantile(k.RoundTrip, 0.5)
-		for _, hi := range series(least, most, time.Millisecond) {
+		for _, hi := range preferredNumbers(least, most, time.Millisecond) {
 			if first := strconv.Itoa(int(hi))[0]; first != '3' && first != '7' { // 1, 1.5, 2 and 5 are enough
 				list = append(list, pace{timeout, hi / 5, hi})
 			}
@@ -168,7 +168,7 @@ func (k Known) timeouts() (list []time.Duration) {
 	for _, d := range []time.Duration{
 		2 * quantile(k.RoundTrip, 0.99), 2 * quantile(k.RoundTrip, 0.999), longest(k.RoundTrip) * 5 / 4,
 	} {
-		d = series(max(d, leastTimeout), 100*max(d, leastTimeout), time.Millisecond)[0]
+		d = preferredNumbers(max(d, leastTimeout), 100*max(d, leastTimeout), time.Millisecond)[0]
 		if len(list) == 0 || d > list[len(list)-1] {
 			list = append(list, d)
 		}

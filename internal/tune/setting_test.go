@@ -4,8 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/sweep/drift"
-	"github.com/lockstorm/lockstorm/internal/sweep/restart"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
 	"github.com/lockstorm/lockstorm/redlock"
 	"pgregory.net/rapid"
 )
@@ -85,17 +84,17 @@ func TestFormulasAreThoseOfTheSweeps(t *testing.T) {
 		c, ttl := drawClocks(t), drawTTL(t)
 		c.LargestStep = min(c.LargestStep, ttl)
 		rho, a := float64(c.RatePPM)/1e6, c.NeededAllowance(ttl)
-		if by := drift.Overlap(ttl, a, rho, rho, c.LargestStep).Abs(); by > 3*rounded { // of what is divided by 1 − ρ
+		if by := series.Overlap(ttl, a, rho, rho, c.LargestStep).Abs(); by > 3*rounded { // of what is divided by 1 − ρ
 			t.Errorf("an allowance of %v is %v off", a, by)
 		}
 		still := Clocks{RatePPM: c.RatePPM}
-		if by := still.NeededAllowance(ttl) - time.Duration(drift.Covering(rho, rho)*float64(ttl)); by.Abs() > rounded {
+		if by := still.NeededAllowance(ttl) - time.Duration(series.NeededAllowance(rho, rho)*float64(ttl)); by.Abs() > rounded {
 			t.Errorf("without steps: %v off", by)
 		}
-		if by := c.NeededRestartDelay(ttl, a) - restart.SafeDelay(ttl, a, rho, rho) - c.LargestStep; by.Abs() > rounded {
+		if by := c.NeededRestartDelay(ttl, a) - series.SafeDelay(ttl, a, rho, rho) - c.LargestStep; by.Abs() > rounded {
 			t.Errorf("the restart delay that is needed is %v off", by)
 		}
-		if by := c.RestartDelay(ttl) - restart.ClockRule(ttl, rho) - c.LargestStep; by < 0 || by > time.Millisecond {
+		if by := c.RestartDelay(ttl) - series.ClockRule(ttl, rho) - c.LargestStep; by < 0 || by > time.Millisecond {
 			t.Errorf("the restart delay that is recommended is %v off the rule of thumb", by)
 		}
 	})

@@ -1,4 +1,4 @@
-package drift
+package series
 
 import (
 	"fmt"
@@ -13,22 +13,15 @@ import (
 )
 
 const (
-	ms = time.Millisecond
-	us = time.Microsecond
+	grain      = 1 * ms             // of expiry in Redis
+	driftRetry = 800 * us           // between two tries of the rival
+	driftStep  = 2*way + driftRetry // from one try to the next
+	nodes      = 5
 )
 
-const (
-	ttl   = time.Second
-	grain = 1 * ms        // of expiry in Redis
-	way   = 100 * us      // one way between a client and a node
-	pause = 800 * us      // between two tries of the rival
-	step  = 2*way + pause // from one try to the next
-	nodes = 5
-)
-
-// Reach is how far beyond the line, as a share of the TTL, a rival has surely been granted
-// the lock in time.
-const Reach = float64(2*way+grain+step) / float64(ttl)
+// DriftReach is how far beyond the line of [DriftLine] the allowance has to be, as a share of
+// the TTL, for every run to violate exclusion.
+const DriftReach = float64(2*way+grain+driftStep) / float64(ttl)
 
 // wrong is a way in which clocks are wrong, by a share of a TTL.
 type wrong struct {
@@ -40,24 +33,26 @@ type wrong struct {
 	by         func(ppm int64) time.Duration
 }
 
-func itself(ppm int64) int64         { return ppm }
-func none(int64) int64               { return 0 }
-func noStep(int64) time.Duration     { return 0 }
-func ofTTL(ppm int64) time.Duration  { return ttl / 1e6 * time.Duration(ppm) }
-func ofPPM(ppm int64) (rate float64) { return float64(ppm) / 1e6 }
+func itself(ppm int64) int64 { return ppm }
+
+func none(int64) int64 { return 0 }
+
+func noStep(int64) time.Duration { return 0 }
+
+func stepOf(ppm int64) time.Duration { return ttl / 1e6 * time.Duration(ppm) }
 
 // wrongs are the maps, each a curve of its own.
 var wrongs = []wrong{
 	{"holder", "the holder's clock is slow", none, itself, noStep},
 	{"nodes", "the nodes' clocks are fast", itself, none, noStep},
 	{"both", "the nodes' clocks are fast and the holder's is slow, by as much", itself, itself, noStep},
-	{"step", "the nodes' clocks step forward", none, none, ofTTL},
+	{"step", "the nodes' clocks step forward", none, none, stepOf},
 }
 
-// Map is the probability that a lease outlives its keys, over how wrong clocks are and
+// Drift is the probability that a lease outlives its keys, over how wrong clocks are and
 // how much the lock sets aside: 15 by 12 points for each way of being wrong. Each has a
 // formula, [Granted].
-func Map() sweep.Sweep {
+func Drift() sweep.Sweep {
 	return swept("drift", "a holder believes in its lease for longer than the nodes do", func(w wrong, add func(ppm, percent int64)) {
 		for percent := range int64(12) {
 			for ppm := int64(0); ppm <= 140_000; ppm += 10_000 {
@@ -67,14 +62,14 @@ func Map() sweep.Sweep {
 	})
 }
 
-// Edge is a cut through [Map] across its line, at the drift factor of 1 %: from 0.1 % of
+// DriftEdge is a cut through [Drift] across its line, at the drift factor of 1 %: from 0.1 % of
 // the TTL before it to 0.4 % beyond. Most points of the map are 0 or 1; these are where
 // the probability turns.
-func Edge() sweep.Sweep {
+func DriftEdge() sweep.Sweep {
 	return swept("drift-edge", "a holder believes in its lease for longer than the nodes do, about where a drift factor of 1 % begins to fall short", func(w wrong, add func(ppm, percent int64)) {
 		const percent = 1
-		covered := allowance(percent).Seconds() / ttl.Seconds()
-		line := int64(sort.Search(1e6, func(ppm int) bool { return w.covering(int64(ppm)) > covered }))
+		covered := allowance(ttl, float64(percent)/100).Seconds() / ttl.Seconds()
+		line := int64(sort.Search(1e6, func(ppm int) bool { return w.needed(int64(ppm)) > covered }))
 		for ppm := line - 1000; ppm <= line+4000; ppm += 250 {
 			add(ppm, percent)
 		}
@@ -103,35 +98,30 @@ func swept(name, summary string, over func(w wrong, add func(ppm, percent int64)
 	return s
 }
 
-// allowance is what a lock sets aside whose drift factor is in percent.
-func allowance(percent int64) time.Duration {
-	return scenarios.Lock{DriftFactor: float64(percent) / 100}.Allowance(ttl)
-}
-
-// Line returns the line of a curve of [Map] or [Edge]: the least allowance that covers a
+// DriftLine returns the line of a curve of [Drift] or [DriftEdge]: the least allowance that covers a
 // clock error. Of another curve it is nil.
-func Line(curve string) func(wrong float64) (allowance float64) {
+func DriftLine(curve string) func(wrong float64) (allowance float64) {
 	for _, w := range wrongs {
 		if w.name == curve {
-			return func(x float64) float64 { return w.covering(int64(math.Round(1e6 * x))) }
+			return func(x float64) float64 { return w.needed(int64(math.Round(1e6 * x))) }
 		}
 	}
 	return nil
 }
 
-func (w wrong) covering(ppm int64) float64 {
-	return Covering(ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm))) + CoveringStep(w.by(ppm).Seconds()/ttl.Seconds())
+func (w wrong) needed(ppm int64) float64 {
+	return NeededAllowance(ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm))) + NeededForStep(w.by(ppm).Seconds()/ttl.Seconds())
 }
 
 // point is clocks that are so wrong, and a drift factor in percent.
 func (w wrong) point(ppm, percent int64) sweep.Point {
-	overlap := Overlap(ttl, allowance(percent), ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm)), w.by(ppm))
+	overlap := Overlap(ttl, allowance(ttl, float64(percent)/100), ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm)), w.by(ppm))
 	grain := time.Duration(float64(grain) / (1 + ofPPM(w.fast(ppm)))) // a fast clock's
 	return sweep.Point{
 		Curve:     w.name,
-		At:        []float64{ofPPM(ppm), allowance(percent).Seconds() / ttl.Seconds()},
+		At:        []float64{ofPPM(ppm), allowance(ttl, float64(percent)/100).Seconds() / ttl.Seconds()},
 		Scenario:  w.scenario(ppm, percent),
-		Predicted: new(Granted(overlap, way, grain, step)),
+		Predicted: new(Granted(overlap, way, grain, driftStep)),
 	}
 }
 
@@ -142,17 +132,17 @@ func (w wrong) scenario(ppm, percent int64) scenarios.Scenario {
 	fast, slow := ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm))
 	starts := time.Duration(float64(grain) / (1 + fast) * (1 - slow)) // on the holder's clock
 	expires := way + time.Duration(float64(ttl-w.by(ppm))/(1+fast))
-	asks := expires - way - 2*step
+	asks := expires - way - 2*driftStep
 	return scenarios.Scenario{
 		Name:    fmt.Sprintf("%s-%d-%d", w.id, ppm, percent),
 		Summary: fmt.Sprintf("%s, by %v of the TTL, and the drift factor is %v", w.name, ofPPM(ppm), ofPPM(10_000*percent)),
 		Lock: scenarios.Lock{
 			Kind: "redlock", TTL: ttl, DriftFactor: float64(percent) / 100,
-			NodeTimeout: 50 * ms, Linger: 200 * ms, Retry: nemesis.Range{Min: pause, Max: pause},
+			NodeTimeout: 50 * ms, Linger: 200 * ms, Retry: nemesis.Range{Min: driftRetry, Max: driftRetry},
 		},
 		Clients: []scenarios.Client{
 			client(nemesis.Range{Max: starts - 1}, 2*ttl),
-			client(nemesis.Range{Min: asks, Max: asks + step - 1}, 1*ms),
+			client(nemesis.Range{Min: asks, Max: asks + driftStep - 1}, 1*ms),
 		},
 		Setting: nemesis.Setting{
 			Nodes: nodes, Persistence: nemesis.Nothing,

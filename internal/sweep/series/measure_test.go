@@ -1,5 +1,4 @@
-// Package sweeptest runs points of sweeps for tests of their formulas.
-package sweeptest
+package series_test
 
 import (
 	"testing"
@@ -9,9 +8,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep"
 )
 
-// Measure makes so many runs of the point with the index i, in the simulator. Points share
+// measure makes so many runs of the point with the index i, in the simulator. Points share
 // no seeds: what is drawn alike at all of them would make all of them wrong at once.
-func Measure(t *testing.T, s sweep.Sweep, i, runs int) runner.Tally {
+func measure(t *testing.T, s sweep.Sweep, i, runs int) runner.Tally {
 	t.Helper()
 	p := s.Points[i]
 	e, err := runner.Prepare(simulated.Backend(), p.Scenario)
@@ -25,9 +24,9 @@ func Measure(t *testing.T, s sweep.Sweep, i, runs int) runner.Tally {
 	return tally
 }
 
-// Runnable holds sweeps to this: every point, and every boundary at its ends, can be run in
+// runnable holds sweeps to this: every point, and every boundary at its ends, can be run in
 // the simulator, and no name of a scenario is used twice, since points are run by theirs.
-func Runnable(t *testing.T, sweeps ...sweep.Sweep) {
+func runnable(t *testing.T, sweeps ...sweep.Sweep) {
 	t.Helper()
 	names := map[string]bool{}
 	for _, s := range sweeps {

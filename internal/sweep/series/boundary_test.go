@@ -1,4 +1,4 @@
-package restart_test
+package series_test
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/sweep"
-	"github.com/lockstorm/lockstorm/internal/sweep/restart"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
 )
 
 // violated runs a boundary's scenario at x, once: nothing in it is drawn that matters.
@@ -48,7 +48,7 @@ func located(t *testing.T, b sweep.Boundary) float64 {
 func TestBoundariesAreWhereTheFormulaSays(t *testing.T) {
 	t.Parallel()
 	fails := map[string]int{}
-	for _, b := range restart.Boundaries().Boundaries {
+	for _, b := range series.RestartBoundary().Boundaries {
 		if got := located(t, b); math.Abs(got-b.Predicted) > b.Within {
 			t.Errorf("%s at %v: exclusion turns at %.4f of the TTL, want %.4f", b.Curve, b.At, got, b.Predicted)
 		}
@@ -62,22 +62,22 @@ func TestBoundariesAreWhereTheFormulaSays(t *testing.T) {
 			}
 		}
 	}
-	if fails[restart.ExactRule] > 0 || fails[restart.ByRestart] == 0 || fails[restart.ByDrift] == 0 {
+	if fails[series.ExactRule] > 0 || fails[series.ByRestart] == 0 || fails[series.ByDrift] == 0 {
 		t.Errorf("rules fail at %v of the grid: want the exact one nowhere, and either rule of thumb somewhere", fails)
 	}
-	t.Logf("rules fail at: %v of %d", fails, len(restart.Boundaries().Boundaries))
+	t.Logf("rules fail at: %v of %d", fails, len(series.RestartBoundary().Boundaries))
 }
 
 // The rule T (1 + ρr) fails only where the allowance does not cover the holder's clock, and
 // T (1 + d) only where the errors of both clocks come to more than d.
 func TestWhereRulesOfThumbFail(t *testing.T) {
 	t.Parallel()
-	for _, b := range restart.Boundaries().Boundaries {
+	for _, b := range series.RestartBoundary().Boundaries {
 		slow, fast, d := b.At[0], b.At[1], b.At[2]
-		if b.Rules[restart.ByRestart] < b.Predicted && d >= slow {
+		if b.Rules[series.ByRestart] < b.Predicted && d >= slow {
 			t.Errorf("%s at %v: T (1 + ρr) fails, though the allowance covers the holder's clock", b.Curve, b.At)
 		}
-		if b.Rules[restart.ByDrift] < b.Predicted && slow+fast <= d {
+		if b.Rules[series.ByDrift] < b.Predicted && slow+fast <= d {
 			t.Errorf("%s at %v: T (1 + d) fails, though the drift factor covers both clocks", b.Curve, b.At)
 		}
 	}

@@ -1,14 +1,11 @@
-package drift_test
+package series_test
 
 import (
-	"flag"
+	"cmp"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/sweep/drift"
-	"github.com/lockstorm/lockstorm/internal/sweeptest"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
 )
-
-var perPoint = flag.Int("runs", 60, "runs of each point about the line; at 10,000 intervals are ±0.01 at most")
 
 // On the covered side of the line no run violates exclusion, and farther beyond it than
 // the reach every run does.
@@ -16,13 +13,13 @@ func TestMapFollowsTheLine(t *testing.T) {
 	t.Parallel()
 	const runs = 4
 	var covered, beyond int
-	s := drift.Map()
+	s := series.Drift()
 	for i, p := range s.Points {
-		line := drift.Line(p.Curve)(p.At[0])
-		if p.At[1] < line && p.At[1] > line-drift.Reach*1.15 { // a fast clock counts more of a reach
+		line := series.DriftLine(p.Curve)(p.At[0])
+		if p.At[1] < line && p.At[1] > line-series.DriftReach*1.15 { // a fast clock counts more of a reach
 			continue
 		}
-		r, want := sweeptest.Measure(t, s, i, runs).Rate(s.Property), 0
+		r, want := measure(t, s, i, runs).Rate(s.Property), 0
 		if p.At[1] < line {
 			want = runs
 			beyond++
@@ -45,10 +42,10 @@ func TestMapFollowsTheLine(t *testing.T) {
 // the Wilson interval contains it. Before the line it is 0, and 0.4 % beyond it 1.
 func TestEdgeFollowsItsFormula(t *testing.T) {
 	t.Parallel()
-	s := drift.Edge()
+	s := series.DriftEdge()
 	inside, uncertain := 0, 0
 	for i, p := range s.Points {
-		r := sweeptest.Measure(t, s, i, *perPoint).Rate(s.Property)
+		r := measure(t, s, i, cmp.Or(*perPoint, 60)).Rate(s.Property)
 		lo, hi := r.Wilson()
 		if lo <= *p.Predicted && *p.Predicted <= hi {
 			inside++
@@ -58,7 +55,7 @@ func TestEdgeFollowsItsFormula(t *testing.T) {
 		if q := *p.Predicted; q > 0 && q < 1 {
 			uncertain++
 		}
-		if p.At[1] >= drift.Line(p.Curve)(p.At[0]) && r.K > 0 {
+		if p.At[1] >= series.DriftLine(p.Curve)(p.At[0]) && r.K > 0 {
 			t.Errorf("%s at %v: %v violated, and the allowance is enough", p.Curve, p.At, r)
 		}
 	}
@@ -68,13 +65,8 @@ func TestEdgeFollowsItsFormula(t *testing.T) {
 	}
 }
 
-func TestSweepsCanBeRun(t *testing.T) {
-	t.Parallel()
-	sweeptest.Runnable(t, drift.Map(), drift.Edge())
-}
-
 func TestOnlyCurvesOfTheSweepsHaveLines(t *testing.T) {
-	if drift.Line("no such curve") != nil {
+	if series.DriftLine("no such curve") != nil {
 		t.Error("a curve that is none has a line")
 	}
 }

@@ -1,4 +1,4 @@
-package restart
+package series
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Reference is twenty points of [Delay] for real servers: a few delays of each kind, far
+// RestartDelayReference is twenty points of [RestartDelay] for real servers: a few delays of each kind, far
 // enough from where the verdict turns that a machine which is late by [slipMargin] does not
 // change it. There a run takes seconds, so that each has to tell by itself: the crash comes
 // at a fixed time of the validity, the rival tries all along, and what is predicted is 0
 // or 1. By luck alone, and seldom, a loss of power shows nothing, if the one sync of that
 // second comes in the moment between the vote and the loss.
-func Reference() sweep.Sweep {
+func RestartDelayReference() sweep.Sweep {
 	s := sweep.Sweep{
 		Name:     "restart-delay-reference",
 		Summary:  "a node comes back before a lease has ended that it voted for, or after, on real servers",
@@ -47,7 +47,8 @@ type fixture struct {
 
 // atGrant and atExtension are so long after client 1 was granted the lock, or has extended
 // its hold.
-func atGrant(d time.Duration) nemesis.Trigger     { return nemesis.When(1, env.StepGranted, d) }
+func atGrant(d time.Duration) nemesis.Trigger { return nemesis.When(1, env.StepGranted, d) }
+
 func atExtension(d time.Duration) nemesis.Trigger { return nemesis.When(1, env.StepExtended, d) }
 
 var fixtures = []fixture{

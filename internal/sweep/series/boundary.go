@@ -1,4 +1,4 @@
-package restart
+package series
 
 import (
 	"fmt"
@@ -18,11 +18,11 @@ const (
 	ExactRule   = "(1 + ρr)(T − a)/(1 − ρc)"
 	ByRestart   = "T (1 + ρr)"
 	ByDrift     = "T (1 + d)"
-	ofTTL       = "one TTL"
+	oneTTL      = "one TTL"
 	ofExtension = "an extension by two TTLs"
 )
 
-// Boundaries are where a restart delay becomes safe, in the worst case, over a grid of
+// RestartBoundary is where a restart delay becomes safe, in the worst case, over a grid of
 // clock errors and drift factors. What is looked for is the delay as the node's machine
 // counts it, on its own clock, as a share of the longest TTL, to 0.1 %.
 //
@@ -34,7 +34,7 @@ const (
 //
 // which with perfect clocks is T − a − ℓ, counted from the request. All is fixed in these
 // scenarios, and one run tells.
-func Boundaries() sweep.Sweep {
+func RestartBoundary() sweep.Sweep {
 	s := sweep.Sweep{
 		Name:     "restart-boundary",
 		Summary:  "how long a node must stay away in the worst case, with clocks that are wrong, and what rules of thumb say",
@@ -105,7 +105,7 @@ func (w worst) name() string {
 	if w.longest > ttl {
 		return ofExtension
 	}
-	return ofTTL
+	return oneTTL
 }
 
 // scenario is the run in which the node's machine counts so many of the longest TTLs.
