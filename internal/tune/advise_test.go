@@ -60,7 +60,7 @@ func TestAdviceIsValidated(t *testing.T) {
 		t.Fatalf("refused: %s, rejected: %+v", a.Refusal, a.Rejected)
 	}
 	w, v := a.Recommended, a.Validation
-	if missed := q.Want.missed(w.Figures, justSo); len(missed) > 0 {
+	if missed := q.Want.missed(w.Figures, noHeadroom); len(missed) > 0 {
 		t.Errorf("wishes missed: %v", missed)
 	}
 	if v.Seeds.First <= 1+scoutRuns || v.Grants == 0 || v.AcquireP99Min > v.AcquireP99 || v.AcquireP99 > v.AcquireP99Max {
@@ -119,7 +119,7 @@ func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 		q.Hold = uniform(hold, hold)
 		q.LongestTTL = time.Minute
 		m := newModel(q.Known)
-		all := m.weigh(map[pace]time.Duration{})
+		all := m.weigh(map[timing]time.Duration{})
 		for _, w := range q.Want.ranked(all) {
 			s := w.Setting
 			switch {
@@ -129,10 +129,10 @@ func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 				t.Fatalf("%+v: the restart delay is too short", s)
 			case s.slack(hold) < *q.Pauses.Bound:
 				t.Fatalf("%+v: a pause of %v outlasts the lease of a hold of %v", s, *q.Pauses.Bound, hold)
-			case s.ExtendEvery > 0 && s.ExtendEvery+failuresAllowed*s.again()+2*s.NodeTimeout > s.Validity()-s.Margin:
+			case s.ExtendEvery > 0 && s.ExtendEvery+failuresAllowed*s.retryAfter()+2*s.NodeTimeout > s.Validity()-s.Margin:
 				t.Fatalf("%+v: %d failed extensions leave no room for another", s, failuresAllowed)
-			case len(q.Want.missed(w.Figures, justSo)) > 0:
-				t.Fatalf("%+v misses %v", w, q.Want.missed(w.Figures, justSo))
+			case len(q.Want.missed(w.Figures, noHeadroom)) > 0:
+				t.Fatalf("%+v misses %v", w, q.Want.missed(w.Figures, noHeadroom))
 			}
 			lock := s.Lock()
 			if err := nemesis.Bounded(&lock); err != nil {
@@ -153,7 +153,7 @@ func TestFrontIsThatOfPareto(t *testing.T) {
 				Risk: Risk{Pauses: float64(rapid.IntRange(0, 3).Draw(t, "risk")) / 4}, Late: float64(rapid.IntRange(0, 1).Draw(t, "late")), // which is not compared
 			}})
 		}
-		got := front(all)
+		got := paretoFront(all)
 		for i, a := range got {
 			for _, b := range all {
 				if atLeastAsGood(b.Figures, a.Figures) && !atLeastAsGood(a.Figures, b.Figures) {
@@ -176,7 +176,7 @@ func TestFrontIsThatOfPareto(t *testing.T) {
 func planted(t *testing.T, q Question, change func(*Setting)) (*model, Weighed) {
 	t.Helper()
 	m := newModel(q.Known)
-	for _, s := range m.terms(5 * ms) {
+	for _, s := range m.candidates(5 * ms) {
 		if s.ExtendEvery == 0 && s.slack(longest(q.Hold)) > 2**q.Pauses.Bound {
 			s.RetryMin, s.RetryMax = ms, 5*ms
 			w := Weighed{s, m.figures(s)}
@@ -276,8 +276,8 @@ func TestSlipsFindOutAModelThatIsTooGood(t *testing.T) {
 // slipTrial runs a slip.
 func (m *model) slipTrial(t *testing.T, s slip) Trial {
 	t.Helper()
-	c := drawing{simulated.Backend(), 1, func() {}}
-	tally, _, err := c.run(t.Context(), 200, func(d dice) scenarios.Scenario { return m.slips(s, d) })
+	c := batch{simulated.Backend(), 1, func() {}}
+	tally, _, err := c.run(t.Context(), 200, func(d rng) scenarios.Scenario { return m.slips(s, d) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,10 +289,10 @@ func TestRunsThatAreStoppedAreNotDrawn(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	m := newModel(small().Known)
-	p := m.paces()[0]
+	p := m.timings()[0]
 	var drawn atomic.Int64
-	c := drawing{simulated.Backend(), 1, stop}
-	tally, _, err := c.run(ctx, 100_000, func(d dice) scenarios.Scenario {
+	c := batch{simulated.Backend(), 1, stop}
+	tally, _, err := c.run(ctx, 100_000, func(d rng) scenarios.Scenario {
 		drawn.Add(1)
 		return m.scout(p, d, 2)
 	})
@@ -328,8 +328,8 @@ func TestRefusals(t *testing.T) {
 			if err := q.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			m, scouted := newModel(q.Known), map[pace]time.Duration{}
-			for _, p := range m.paces() {
+			m, scouted := newModel(q.Known), map[timing]time.Duration{}
+			for _, p := range m.timings() {
 				scouted[p] = 10 * ms
 			}
 			a, err := m.answer(t.Context(), q.Want, options(5), m.weigh(scouted))

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// quantile is the duration that a share p of all does not exceed, as runs draw it.
+// quantile returns the duration that a share p of all does not exceed, as runs draw it.
 func quantile(d nemesis.Distribution, p float64) time.Duration { return inTable(d.Table(), p) }
 
 func inTable(t *nemesis.Table, p float64) time.Duration {
@@ -18,11 +18,11 @@ func inTable(t *nemesis.Table, p float64) time.Duration {
 	return t.Draw(uint64(p*(1<<53)) << 11)
 }
 
-// longest is the longest duration that can be.
+// longest returns the maximum of a distribution.
 func longest(d nemesis.Distribution) time.Duration { return quantile(d, 1) }
 
-// above is the share that takes longer than x: by the shape itself, since the tail of the
-// tables that runs draw from is straight beyond one in a million.
+// above returns the share of durations above x. It uses the shape itself, because the tables
+// that runs draw from are linear beyond one in a million.
 func above(d nemesis.Distribution, x time.Duration) float64 {
 	if x < 0 {
 		return 1
@@ -44,7 +44,7 @@ func above(d nemesis.Distribution, x time.Duration) float64 {
 	return float64(d.Max-x) / float64(d.Max-d.Min)
 }
 
-// aboveSamples is above of samples, which are in their order.
+// aboveSamples is above for samples, which are sorted.
 func aboveSamples(d nemesis.Distribution, x time.Duration) float64 {
 	if d.Range != (nemesis.Range{}) && x >= d.Max {
 		return 0
@@ -53,8 +53,8 @@ func aboveSamples(d nemesis.Distribution, x time.Duration) float64 {
 	return float64(len(d.Samples)-i) / float64(len(d.Samples))
 }
 
-// pausesAbove is above of the lengths of pauses, of which samples leave open what lies beyond
-// the longest: three in n at 95 %, up to the max if one is stated.
+// pausesAbove is above for the lengths of pauses. Samples do not show what lies beyond the
+// longest: 3 in n at 95 %, up to the max if one is stated.
 func pausesAbove(d nemesis.Distribution, x time.Duration) float64 {
 	share := above(d, x)
 	if n := len(d.Samples); n > 0 && (d.Range == (nemesis.Range{}) || x < d.Max) {
@@ -63,7 +63,7 @@ func pausesAbove(d nemesis.Distribution, x time.Duration) float64 {
 	return share
 }
 
-// mean is the mean of strata.
+// mean returns the mean of strata.
 func mean(of []stratum) (sum float64) {
 	for _, s := range of {
 		sum += s.share * float64(s.value)
@@ -78,13 +78,15 @@ type stratum struct {
 }
 
 // strataBody and strataTail are how many strata there are: of equal shares, and of halves of
-// what is left, so that one in 10¹¹ is still told apart.
+// what is left, so that one in 10¹¹ is still told seedGap.
 const (
+	// strataBody strata have equal shares. strataTail strata halve the rest again and again,
+	// so that a share of 10⁻¹¹ is still distinguished.
 	strataBody = 16
 	strataTail = 33
 )
 
-// strata cuts a distribution into shares, each as if it were the longest in it.
+// strata divides a distribution into shares, each represented by its longest duration.
 func strata(d nemesis.Distribution) []stratum {
 	if quantile(d, 0) == longest(d) {
 		return []stratum{{1, longest(d)}}
@@ -105,7 +107,7 @@ func strata(d nemesis.Distribution) []stratum {
 	return list
 }
 
-// sorted returns a distribution whose samples are in their order.
+// sorted returns a distribution with sorted samples.
 func sorted(d nemesis.Distribution) nemesis.Distribution {
 	if len(d.Samples) > 0 {
 		d.Samples = slices.Sorted(slices.Values(d.Samples))
@@ -116,14 +118,17 @@ func sorted(d nemesis.Distribution) nemesis.Distribution {
 // grid is into how many cells a slack is cut, and fine into how many each of these: values are
 // rounded up to a fine cell and then shared out to the two neighbouring grid points.
 const (
+	// grid is the number of cells of a slack, and fine that of the parts of a cell. Values are
+	// rounded up to a part and then divided between the two neighbouring grid points.
 	grid = 256
 	fine = 8
 )
 
-// masses are probabilities of the grid points 0, …, grid; what is missing to 1 is beyond.
+// masses are the probabilities of the grid points 0, …, grid. The rest to 1 lies beyond the
+// slack.
 type masses [grid + 1]float64
 
-// discretise puts a distribution on the grid, given what share of it is above a duration.
+// discretise puts a distribution on the grid. above returns the share above a duration.
 func discretise(slack time.Duration, above func(time.Duration) float64) (m masses) {
 	m[0] = 1 - above(0)
 	step := float64(slack) / (grid * fine)
@@ -140,7 +145,7 @@ func discretise(slack time.Duration, above func(time.Duration) float64) (m masse
 	return m
 }
 
-// plus is the distribution of the sum.
+// plus returns the distribution of the sum.
 func (m *masses) plus(o *masses) (sum masses) {
 	for i, a := range m {
 		if a == 0 {
@@ -153,7 +158,7 @@ func (m *masses) plus(o *masses) (sum masses) {
 	return sum
 }
 
-// beyond is what is missing to 1.
+// beyond returns the probability beyond the slack.
 func (m *masses) beyond() float64 {
 	sum := 0.0
 	for _, p := range m {
@@ -162,14 +167,14 @@ func (m *masses) beyond() float64 {
 	return min(1, max(0, 1-sum))
 }
 
-// mostAtOnce bounds the expected count for which Panjer's recursion begins with a number that
-// can be told from 0.
-const mostAtOnce = 32
+// maxExpected bounds the expected count. Above it, the first number of Panjer's recursion
+// would underflow.
+const maxExpected = 32
 
-// compound is the distribution of the sum of a Poisson number of independent values.
+// compound returns the distribution of the sum of a Poisson number of independent values.
 func compound(expected float64, value *masses) (sum masses) {
 	halvings := 0
-	for ; expected > mostAtOnce; halvings++ {
+	for ; expected > maxExpected; halvings++ {
 		expected /= 2
 	}
 	sum[0] = math.Exp(expected * (value[0] - 1))
@@ -185,15 +190,15 @@ func compound(expected float64, value *masses) (sum masses) {
 	return sum
 }
 
-// lateness is what makes a holder late.
+// lateness is what makes a holder late: pauses, and round trips of the resource.
 type lateness struct {
 	pauses Pauses
 	trip   nemesis.Distribution
 	trips  int // round trips of the resource
 }
 
-// beyond is the probability that pauses while it runs so long, and the round trips, take longer
-// together than a slack.
+// beyond returns the probability that the round trips, and the pauses in a running time, take
+// longer than a slack.
 func (l lateness) beyond(running, slack time.Duration) float64 {
 	if slack < 0 {
 		return 1
@@ -220,5 +225,5 @@ func (l lateness) beyond(running, slack time.Duration) float64 {
 	return 0
 }
 
-// noise is what rounding leaves of 1 minus a sum of so many numbers.
+// noise is the rounding error of 1 minus a sum of so many numbers.
 const noise = 1e-13

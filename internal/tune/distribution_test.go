@@ -22,7 +22,7 @@ var shapes = map[string]nemesis.Distribution{
 	"pareto":     {Range: nemesis.Range{Max: time.Second}, Pareto: &nemesis.Pareto{Scale: 10 * ms, Alpha: 1.3}},
 }
 
-// The model agrees with throwing dice: it is never below by more than their noise, and above
+// The model agrees with throwing rng: it is never below by more than their noise, and above
 // by no more than what its grid rounds up.
 func TestLatenessAgreesWithDice(t *testing.T) {
 	const throws = 40_000
@@ -30,7 +30,7 @@ func TestLatenessAgreesWithDice(t *testing.T) {
 		table := length.Table()
 		for _, every := range []time.Duration{20 * ms, 300 * ms, 5 * time.Second} {
 			const running, slack = 200 * ms, 150 * ms
-			d := dice{rand.New(rand.NewPCG(1, 2))}
+			d := rng{rand.New(rand.NewPCG(1, 2))}
 			late := 0
 			for range throws {
 				sum := time.Duration(0)
@@ -44,7 +44,7 @@ func TestLatenessAgreesWithDice(t *testing.T) {
 			seen := float64(late) / throws
 			got := lateness{pauses: Pauses{Every: every, Length: &length}}.beyond(running, slack)
 			if noise := 4 * math.Sqrt(seen*(1-seen)/throws); got < seen-noise-1e-4 || got > 1.1*seen+noise+1e-3 {
-				t.Errorf("%s every %v: the model has %.4f, dice show %.4f", name, every, got, seen)
+				t.Errorf("%s every %v: the model has %.4f, rng show %.4f", name, every, got, seen)
 			}
 		}
 	}

@@ -10,32 +10,32 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// why says why none of the settings meets the wish.
-func (m *model) why(w Wanted, all []Weighed) string {
+// refusal says why no setting meets the wishes.
+func (m *model) refusal(w Wanted, all []Weighed) string {
 	if len(all) == 0 {
 		return fmt.Sprintf("no TTL up to %v leaves any validity: clocks that may be %d ppm off, and step by %v, take all of it", m.longestTTL(), m.Clocks.RatePPM, m.Clocks.LargestStep)
 	}
 	var reasons []string
 	for _, wish := range []string{wishHold, wishViolations, wishAvailability, wishAcquire} {
 		never := !slices.ContainsFunc(all, func(one Weighed) bool {
-			return !slices.Contains(w.missed(one.Figures, justSo), wish)
+			return !slices.Contains(w.missed(one.Figures, noHeadroom), wish)
 		})
 		if never {
-			reasons = append(reasons, wish+": "+m.whyNever(wish, w, all))
+			reasons = append(reasons, wish+": "+m.whyUnmet(wish, w, all))
 		}
 	}
 	if len(reasons) > 0 {
 		return strings.Join(reasons, "; ")
 	}
 	closest := slices.MinFunc(all, func(a, b Weighed) int {
-		return len(w.missed(a.Figures, justSo)) - len(w.missed(b.Figures, justSo))
+		return len(w.missed(a.Figures, noHeadroom)) - len(w.missed(b.Figures, noHeadroom))
 	})
 	return fmt.Sprintf("each wish can be met by itself, but not all at once: a TTL of %v misses only %s (violations per 10⁹ grants %.3g, availability %.6f, acquire p99 %v)",
-		closest.TTL, strings.Join(w.missed(closest.Figures, justSo), ", "), closest.Risk.PerBillion(), closest.Availability, textfmt.Duration(closest.AcquireP99))
+		closest.TTL, strings.Join(w.missed(closest.Figures, noHeadroom), ", "), closest.Risk.PerBillion(), closest.Availability, textfmt.Duration(closest.AcquireP99))
 }
 
-// whyNever says why no setting meets one wish.
-func (m *model) whyNever(wish string, w Wanted, all []Weighed) string {
+// whyUnmet says why no setting meets one wish.
+func (m *model) whyUnmet(wish string, w Wanted, all []Weighed) string {
 	best := func(of func(Weighed) float64) Weighed {
 		return slices.MinFunc(all, func(a, b Weighed) int {
 			switch {
@@ -59,10 +59,10 @@ func (m *model) whyNever(wish string, w Wanted, all []Weighed) string {
 		return fmt.Sprintf("holds of up to %v, with pauses, outlive their leases too often whatever the setting: in %.2g of the cases with a TTL of %v, and TTLs longer than %v are not wanted", longest(m.Hold), b.Late, b.TTL, m.longestTTL())
 	}
 	b := best(func(s Weighed) float64 { return s.Risk.Total() })
-	return fmt.Sprintf("%g are wanted, and %.3g is the least, with a TTL of %v%s: %s%s. %s", *w.ViolationsPerBillion, b.Risk.PerBillion(), b.TTL, extended(b.Setting), m.cause(b), m.longerAway(w, all), remedy)
+	return fmt.Sprintf("%g are wanted, and %.3g is the least, with a TTL of %v%s: %s%s. %s", *w.ViolationsPerBillion, b.Risk.PerBillion(), b.TTL, extended(b.Setting), m.mainCause(b), m.longerAway(w, all), remedy)
 }
 
-// longerAway names a TTL that would do if nodes stayed away for long enough, where they do not.
+// longerAway names a TTL that would do if nodes stayed away long enough.
 func (m *model) longerAway(w Wanted, all []Weighed) string {
 	for _, one := range all {
 		if r := one.Risk; r.Restarts > 0 && 1e9*(r.Pauses+r.Extensions) <= *w.ViolationsPerBillion {
@@ -82,8 +82,8 @@ func extended(s Setting) string {
 	return fmt.Sprintf(" that is extended every %v", s.ExtendEvery)
 }
 
-// cause names what most of a risk comes from.
-func (m *model) cause(w Weighed) string {
+// mainCause names the largest part of a risk.
+func (m *model) mainCause(w Weighed) string {
 	r := w.Risk
 	switch largest := max(r.Pauses, r.Extensions, r.Restarts); {
 	case largest == r.Restarts:
@@ -105,27 +105,27 @@ func (m *model) cause(w Weighed) string {
 	return fmt.Sprintf("a pause or a hold is too often too long for the %v that are left for it", w.slack(time.Duration(m.hold)).Round(time.Millisecond))
 }
 
-// Basis is what one figure of an advice rests on.
+// Basis says what one figure of an advice rests on.
 type Basis struct {
 	Figure string    `json:"figure"`
 	Value  string    `json:"value"`
 	Rests  string    `json:"rests_on"`
 	Sure   Certainty `json:"how_sure"`
-	How    string    `json:"how"` // it was found, or confirmed
+	How    string    `json:"how"` // how it was found or confirmed
 }
 
-// Certainty is how sure a figure is.
+// Certainty says how sure a figure is.
 type Certainty string
 
 // The degrees of certainty.
 const (
-	Exact    Certainty = "exact"    // follows from what is known, by a formula
-	Modelled Certainty = "modelled" // follows from a model of what is known
-	Measured Certainty = "measured" // in the simulator, with an interval
-	Chosen   Certainty = "chosen"   // a rule of thumb: nothing is violated if it is wrong
+	Exact    Certainty = "exact"    // follows from the known facts by a formula
+	Modelled Certainty = "modelled" // follows from a model of the known facts
+	Measured Certainty = "measured" // measured in the simulator, with an interval
+	Chosen   Certainty = "chosen"   // a rule of thumb: a wrong one violates nothing
 )
 
-// basis says of each figure what it rests on.
+// basis says what each figure rests on.
 func (m *model) basis(w Weighed, v Validation) []Basis {
 	s := w.Setting
 	list := []Basis{
@@ -148,8 +148,8 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 	return list
 }
 
-// fewGrants is how many it takes for the longest wait to be an upper end, with 97.5 %: the
-// chance that n of them are all below the 99th percentile is 0.99ⁿ.
+// fewGrants is the number of grants from which on the longest wait is an upper end at 97.5 %:
+// the probability that n of them are all below the 99th percentile is 0.99ⁿ.
 const fewGrants = 368
 
 // p99Basis says how sure the p99 is.
@@ -161,7 +161,7 @@ func (v Validation) p99Basis() string {
 	return text
 }
 
-// seen tells what a trial has shown, as in "edge: 0 of 300 runs violated it, so at most 1 %".
+// seen says what a trial has shown, as in "edge: 0 of 300 runs violated it, so at most 1 %".
 func (v Validation) seen(name string) string {
 	for _, t := range v.Trials {
 		if t.Name != name {
@@ -244,21 +244,21 @@ func (m *model) pauseBasis() string {
 	case p.Bound != nil:
 		return fmt.Sprintf("pauses of no more than %v in a hold", *p.Bound)
 	default:
-		return fmt.Sprintf("a pause every %v, %s, independent of each other", p.Every, shown(*p.Length))
+		return fmt.Sprintf("a pause every %v, %s, independent of each other", p.Every, describe(*p.Length))
 	}
 }
 
-// fewerClients says so where runs have fewer clients than were stated.
+// fewerClients says so if runs have fewer clients than stated.
 func (m *model) fewerClients() string {
-	if m.Contention.Clients <= mostClients {
+	if m.Contention.Clients <= maxClients {
 		return ""
 	}
-	return fmt.Sprintf(", with %d clients, the most that runs have: %d of them may wait longer", mostClients, m.Contention.Clients)
+	return fmt.Sprintf(", with %d clients, the most that runs have: %d of them may wait longer", maxClients, m.Contention.Clients)
 }
 
-func (m *model) tripBasis() string { return "round trips of " + shown(m.RoundTrip) }
+func (m *model) tripBasis() string { return "round trips of " + describe(m.RoundTrip) }
 
-// availabilityValue is the share, of which nothing is known where nothing crashes.
+// availabilityValue is the share, or "unknown" if no crashes were stated.
 func (m *model) availabilityValue(w Weighed) string {
 	if m.Crashes.NodeEvery == 0 && m.Crashes.ClientEvery == 0 {
 		return "unknown: no crashes were stated"
@@ -280,8 +280,8 @@ func (m *model) crashBasis() string {
 	return every("a node", c.NodeEvery) + ", " + every("a client", c.ClientEvery)
 }
 
-// shown is a distribution in words; of samples there is a range without one being given.
-func shown(d nemesis.Distribution) string {
+// describe describes a distribution. Samples without a stated range are described by theirs.
+func describe(d nemesis.Distribution) string {
 	if len(d.Samples) > 0 && d.Range == (nemesis.Range{}) {
 		return fmt.Sprintf("%v to %v (as in %d samples: of now, and of nothing rarer than 3 in as many)", textfmt.Duration(quantile(d, 0)), textfmt.Duration(longest(d)), len(d.Samples))
 	}

@@ -7,41 +7,41 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Figures are what a setting costs and gives, by the model.
+// Figures are the costs and benefits of a setting, according to the model.
 type Figures struct {
 	Risk Risk `json:"risk"`
 
-	// Late is the probability that a hold outlives its lease: with a fence, work in vain. Of
-	// pauses that are unbounded nothing can be said; they are left out.
+	// Late is the probability that a hold outlives its lease. With a fence that is wasted
+	// work. Unbounded pauses are left out: nothing can be said of them.
 	Late float64 `json:"late"`
 
 	Availability float64 `json:"availability"`
 
-	// AcquireP99 is from scouting runs.
+	// AcquireP99 is measured by scouting runs.
 	AcquireP99 time.Duration `json:"acquire_p99"`
 
-	// BlockedByDead is how long a dead holder blocks the others at most.
+	// BlockedByDead is the longest time for which a dead holder blocks the others.
 	BlockedByDead time.Duration `json:"blocked_by_dead"`
 
-	// RequestsPerSecond is how many requests each client that waits sends to the nodes, and
-	// a holder that extends.
+	// RequestsPerSecond is the rate at which each waiting client, and a holder that extends,
+	// sends requests to the nodes.
 	RequestsPerSecond float64 `json:"requests_per_second"`
 }
 
-// Risk is the probability of a violation for each grant, by its cause.
+// Risk is the probability of a violation per grant, by its cause.
 type Risk struct {
 	Pauses     float64 `json:"pauses"`     // the holder is late
 	Extensions float64 `json:"extensions"` // it could not extend in time
-	Restarts   float64 `json:"restarts"`   // a node was back too early without its keys
+	Restarts   float64 `json:"restarts"`   // a node returned too early without its keys
 }
 
-// Total is the sum: at most one.
+// Total returns the sum, at most 1.
 func (r Risk) Total() float64 { return min(1, r.Pauses+r.Extensions+r.Restarts) }
 
-// PerBillion is the total for 10⁹ grants.
+// PerBillion returns the expected number of violations in 10⁹ grants.
 func (r Risk) PerBillion() float64 { return 1e9 * r.Total() }
 
-// model is what is known, made ready for figures.
+// model is what is known, prepared for computing figures.
 type model struct {
 	Known
 	late  lateness
@@ -50,13 +50,13 @@ type model struct {
 	think float64       // mean, ns
 	trip  time.Duration // median round trip
 
-	asking time.Duration // that a holder waits for the resource, but for one hold in a hundred
+	asking time.Duration // how long a holder waits for the resource in 99 of 100 holds
 
-	tables struct{ hold, think, pause *nemesis.Table } // from which runs are drawn; pause: nil, if pauses have no lengths
+	tables struct{ hold, think, pause *nemesis.Table } // from which runs draw; pause is nil if pauses have no lengths
 }
 
-// resourceTrips is how many round trips of the resource a hold has beside itself: a read
-// before its work and a write after it.
+// resourceTrips is how many round trips of the resource a hold has besides the work: a read
+// before it and a write after it.
 const resourceTrips = 2
 
 func newModel(k Known) *model {
@@ -75,7 +75,7 @@ func newModel(k Known) *model {
 	return m
 }
 
-// figures weighs a setting, all but its p99.
+// figures returns the figures of a setting, except its p99.
 func (m *model) figures(s Setting) Figures {
 	f := Figures{
 		Availability:      m.availability(s),
@@ -94,9 +94,9 @@ func (m *model) figures(s Setting) Figures {
 	return f
 }
 
-// lateHolder is the probability that a holder goes on beyond its validity for what pauses and
-// the resource's round trips take. A lease counts from its request, so that a pause takes of it
-// just as well while the holder waits for nodes or for the resource.
+// lateHolder returns the probability that a holder continues beyond its validity because of
+// pauses and the resource's round trips. A lease counts from its request, so pauses while the
+// holder waits for nodes or the resource count too.
 func (m *model) lateHolder(s Setting) float64 {
 	if s.ExtendEvery > 0 {
 		one := m.late.beyond(s.ExtendEvery+2*s.NodeTimeout+m.asking, s.slack(0))
@@ -109,8 +109,8 @@ func (m *model) lateHolder(s Setting) float64 {
 	return sum
 }
 
-// lostExtensions is the probability that a hold is lost because extensions found no quorum,
-// as often as there is time for, or because no majority was there.
+// lostExtensions returns the probability that a hold is lost because too many extensions in a
+// row found no quorum, or no majority was up.
 func (m *model) lostExtensions(s Setting) float64 {
 	if s.ExtendEvery == 0 {
 		return 0
@@ -121,8 +121,8 @@ func (m *model) lostExtensions(s Setting) float64 {
 	return min(1, intervals*math.Pow(fails, float64(s.spareExtensions()+1))+m.majorityLost(s))
 }
 
-// majorityLost is the probability that during a hold too many nodes are down, one of them
-// since then.
+// majorityLost returns the probability that during a hold too many nodes are down, one of them
+// having crashed in that time.
 func (m *model) majorityLost(s Setting) float64 {
 	if m.Crashes.NodeEvery == 0 {
 		return 0
@@ -131,8 +131,8 @@ func (m *model) majorityLost(s Setting) float64 {
 	return min(1, rate*(m.hold+float64(s.TTL))*atLeast(m.Nodes-1, m.spare(), m.away(s)))
 }
 
-// earlyRestart is an upper bound of the probability that a node crashes and is back without
-// its keys while they were needed.
+// earlyRestart returns an upper bound of the probability that a node crashes and returns
+// without its keys while they are needed.
 func (m *model) earlyRestart(s Setting) float64 {
 	if !m.forgets() || m.Crashes.NodeEvery == 0 || s.RestartDelay >= m.Clocks.NeededRestartDelay(s.TTL, s.Allowance()) {
 		return 0
@@ -140,7 +140,7 @@ func (m *model) earlyRestart(s Setting) float64 {
 	return min(1, float64(m.Nodes)/float64(m.Crashes.NodeEvery)*(m.hold+float64(s.TTL)))
 }
 
-// away is the share of the time that a node is down for its restart delay.
+// away returns the share of the time for which a node is down.
 func (m *model) away(s Setting) float64 {
 	if m.Crashes.NodeEvery == 0 {
 		return 0
@@ -148,8 +148,8 @@ func (m *model) away(s Setting) float64 {
 	return float64(s.RestartDelay) / float64(s.RestartDelay+m.Crashes.NodeEvery)
 }
 
-// availability is 1 less the shares of the time in which no majority is up, and in which a
-// dead holder has the lock.
+// availability returns 1 minus the shares of the time in which no majority is up, and in which
+// a dead holder has the lock.
 func (m *model) availability(s Setting) float64 {
 	lost := atLeast(m.Nodes, m.spare()+1, m.away(s))
 	if every := m.Crashes.ClientEvery; every > 0 {
@@ -158,19 +158,19 @@ func (m *model) availability(s Setting) float64 {
 	return max(0, 1-lost)
 }
 
-// blocked is how long keys can outlive their holder, on the slowest clock of a node, which may
-// be stepped back, too.
+// blocked returns how long keys can outlive their holder, on the slowest clock of a node,
+// which may be stepped back too.
 func (m *model) blocked(s Setting) time.Duration {
 	return time.Duration(math.Ceil(float64(s.TTL+m.Clocks.LargestStep) / (1 - m.Clocks.rho())))
 }
 
-// used is the share of the time in which somebody holds the lock, at most.
+// used returns the share of the time in which somebody holds the lock, at most.
 func (m *model) used() float64 {
 	return min(1, float64(m.Contention.Clients)*m.hold/(m.hold+m.think))
 }
 
-// requests is what a waiting client and a holder who extends ask of the nodes: a try is a SET
-// and, since it fails, a delete on each.
+// requests returns the rate of requests of a waiting client and a holder that extends. A
+// failed attempt sends a SET and a delete to each node.
 func (m *model) requests(s Setting) float64 {
 	perSecond := 0.0
 	if m.Contention.Clients > 1 {
@@ -183,7 +183,7 @@ func (m *model) requests(s Setting) float64 {
 	return perSecond
 }
 
-// atLeast is the probability that at least so many of n happen, each with probability p.
+// atLeast returns the probability that at least k of n events happen, each with probability p.
 func atLeast(n, k int, p float64) (sum float64) {
 	if p <= 0 {
 		if k <= 0 {
@@ -197,7 +197,7 @@ func atLeast(n, k int, p float64) (sum float64) {
 	return min(1, sum)
 }
 
-// choose is the number of ways to take k of n.
+// choose returns the number of ways to choose k of n.
 func choose(n, k int) float64 {
 	ways := 1.0
 	for i := 1; i <= k; i++ {

@@ -27,13 +27,13 @@ type Known struct {
 	// Nodes is the number of independent nodes.
 	Nodes int `yaml:"nodes" json:"nodes" want:"1..64"`
 
-	// RoundTrip is how long a node takes to answer, there and back.
+	// RoundTrip is the time from a request to a node's reply.
 	RoundTrip nemesis.Distribution `yaml:"round_trip" json:"-"`
 
 	Clocks Clocks `yaml:"clocks" json:"clocks"`
 
-	// Pauses is how clients stand still: garbage collection, scheduling, a machine that is
-	// moved. Exactly one of its forms is given.
+	// Pauses are times at which clients do not run: garbage collection, scheduling, a machine
+	// that is migrated. Exactly one of its forms is given.
 	Pauses Pauses `yaml:"pauses" json:"-"`
 
 	Crashes Crashes `yaml:"crashes,omitempty" json:"-"`
@@ -43,12 +43,12 @@ type Known struct {
 
 	Contention Contention `yaml:"contention" json:"-"`
 
-	// FenceChecked says that the resource takes no read and no write with a fence below
-	// the highest that it has seen, and that fences never go back.
+	// FenceChecked says that the resource rejects reads and writes with a fence below the
+	// highest that it has seen, and that fences never go back.
 	FenceChecked bool `yaml:"fence_checked,omitempty" json:"fence_checked"`
 
-	// LongestTTL is the longest TTL that is acceptable: how long a dead holder may block
-	// the others. Nothing means 10 minutes.
+	// LongestTTL is the longest acceptable TTL: how long a dead holder may block the others. 0
+	// means 10 minutes.
 	LongestTTL time.Duration `yaml:"longest_ttl,omitempty" json:"-" want:"0s.."`
 
 	// NoExtension says that holds cannot be extended.
@@ -57,62 +57,60 @@ type Known struct {
 
 // Clocks are the bounds of all clocks, of clients and of nodes.
 type Clocks struct {
-	// RatePPM is by how much a clock may run fast or slow, in parts per million: NTP
-	// slews by up to 500, chrony by up to 83,333 unless told otherwise.
+	// RatePPM is the bound of a clock's rate error, in parts per million: NTP slews by up to
+	// 500, chrony by up to 83,333 by default.
 	RatePPM int64 `yaml:"rate_ppm" json:"rate_ppm" want:"0..499999"`
 
-	// LargestStep is by how much the wall clock of a node may be stepped while a key
-	// lives, all steps together.
+	// LargestStep bounds the sum of the steps of a node's wall clock while a key lives.
 	LargestStep time.Duration `yaml:"largest_step,omitempty" json:"largest_step" want:"0s.."`
 }
 
-// Pauses is how clients stand still.
+// Pauses are times at which a client does not run.
 type Pauses struct {
-	// Every is the mean time between two pauses of a client, and Length how long one is.
+	// Every is the mean time between two pauses of a client, and Length the length of one.
 	Every  time.Duration         `yaml:"every,omitempty" want:"0s.."`
 	Length *nemesis.Distribution `yaml:"length,omitempty"`
 
-	// Bound is a time that all pauses of one hold together do not exceed (of one extension
-	// interval, if the lock is extended).
+	// Bound is a time that all pauses of one hold together (of one extension interval, if the
+	// lock is extended) do not exceed.
 	Bound *time.Duration `yaml:"bound,omitempty" want:"0s.."`
 
-	// Unbounded says that nothing is known.
+	// Unbounded says that nothing is known about pauses.
 	Unbounded bool `yaml:"unbounded,omitempty"`
 }
 
-// Crashes is what goes down.
+// Crashes says how often nodes and clients crash.
 type Crashes struct {
-	// NodeEvery is the mean time between two crashes of one node; 0: none are expected,
-	// and nobody counts on that for the restart delay.
+	// NodeEvery is the mean time between two crashes of one node. 0: none are expected, though
+	// the restart delay still covers them.
 	NodeEvery time.Duration `yaml:"node_every,omitempty" want:"0s.."`
 
-	// ClientEvery is the mean time between two deaths of one client; 0: none.
+	// ClientEvery is the mean time between two crashes of one client. 0: none.
 	ClientEvery time.Duration `yaml:"client_every,omitempty" want:"0s.."`
 
-	// RestartDelay is how long a crashed node stays away at least, where that cannot be
-	// chosen. Nothing: it can.
+	// RestartDelay is how long a crashed node stays away at least, if that cannot be chosen.
+	// Omitted: it can.
 	RestartDelay *time.Duration `yaml:"restart_delay,omitempty" want:"0s.."`
 
-	// Persistence is what nodes keep. Nothing means none.
+	// Persistence is what nodes keep on disk. Omitted: nothing.
 	Persistence nemesis.Persistence `yaml:"persistence,omitempty" want:"none|aof-everysec|aof-always"`
 }
 
-// Contention is who wants the same lock.
+// Contention is the clients of the same lock.
 type Contention struct {
 	Clients int `yaml:"clients" want:"1..1000"`
 
-	// Think is how long a client does without the lock between two holds.
+	// Think is the time between two holds of a client.
 	Think nemesis.Distribution `yaml:"think,omitempty"`
 }
 
-// Wanted is what is wished for. What is left out is not.
+// Wanted is what is wished for. Omitted wishes are ignored.
 type Wanted struct {
-	// Availability is the share of the time in which the lock can be had: a majority of
+	// Availability is the share of the time in which the lock can be acquired: a majority of
 	// the nodes is up, and no dead holder has it.
 	Availability float64 `yaml:"availability,omitempty" json:"availability,omitempty" want:"0..1"`
 
-	// AcquireP99 is within which time 99 of 100 grants come, from when the lock is wanted
-	// and nobody has it.
+	// AcquireP99 is the time within which 99 of 100 clients acquire a free lock.
 	AcquireP99 time.Duration `yaml:"acquire_p99,omitempty" json:"acquire_p99,omitempty" want:"0s.."`
 
 	// ViolationsPerBillion is how many of 10⁹ grants may end in a violation of effect
@@ -122,12 +120,11 @@ type Wanted struct {
 
 const defaultLongestTTL = 10 * time.Minute
 
-// longestHold bounds holds and thinking, lest runs of many of them last for longer than a
-// scenario may.
+// longestHold bounds holds and thinking, so that runs with many of them fit into a scenario.
 const longestHold = 240 * time.Hour
 
-// Validate names the first value that cannot be, by itself or beside others, in a
-// [nemesis.FieldError].
+// Validate returns a [nemesis.FieldError] for the first value that is invalid, by itself or
+// with others.
 func (q Question) Validate() error {
 	if err := nemesis.Bounded(&q); err != nil {
 		return err
@@ -149,13 +146,13 @@ func (q Question) Validate() error {
 	return q.contradiction()
 }
 
-// distribution is one of a question, and the name of its field.
+// distribution is a distribution of a question, and the name of its field.
 type distribution struct {
 	name string
 	of   *nemesis.Distribution
 }
 
-// distributions are all that are given.
+// distributions returns all given distributions.
 func (q *Question) distributions() []distribution {
 	list := []distribution{{"round_trip", &q.RoundTrip}, {"hold", &q.Hold}, {"contention.think", &q.Contention.Think}}
 	if q.Pauses.Length != nil {
@@ -182,8 +179,8 @@ func (p Pauses) validate() error {
 	return nil
 }
 
-// contradiction is a wish that cannot be met, whatever the setting, as can be told before
-// anything runs.
+// contradiction returns an error for a wish that no setting can meet, as far as that is known
+// without runs.
 func (q Question) contradiction() error {
 	k := q.Known
 	switch least := quantile(k.RoundTrip, 0); {
@@ -222,7 +219,7 @@ func (k Known) quorum() int { return k.Nodes/2 + 1 }
 
 func (k Known) spare() int { return k.Nodes - k.quorum() }
 
-// forgets reports whether a node that crashes comes back without a key.
+// forgets reports whether a crashed node may return without a key.
 func (k Known) forgets() bool { return k.Crashes.Persistence != nemesis.Always }
 
 func (k Known) persistence() nemesis.Persistence {
@@ -232,9 +229,9 @@ func (k Known) persistence() nemesis.Persistence {
 	return k.Crashes.Persistence
 }
 
-// Load reads a question from a YAML file; files of samples are named relative to it. It may
-// leave out what a flag will say: whoever has the whole calls [Question.Validate]. An error
-// names the file, and where it can the line.
+// Load reads a question from a YAML file. Files of samples are relative to it. The question
+// may be incomplete if flags complete it: call [Question.Validate] afterwards. Errors name the
+// file and, if possible, the line.
 func Load(path string) (q Question, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -257,7 +254,7 @@ func Load(path string) (q Question, err error) {
 	return q, nil
 }
 
-// readSamples puts the samples of the files that are named into their distributions.
+// readSamples reads the files of samples into their distributions.
 func (q *Question) readSamples(dir string) error {
 	for _, d := range q.distributions() {
 		if d.of.SamplesFrom == "" {
@@ -276,9 +273,8 @@ func (q *Question) readSamples(dir string) error {
 	return nil
 }
 
-// ReadSamples reads a file of durations, one a line: as in 1.2ms, or a mere number of
-// milliseconds, as ping prints them. What stands behind a # does not count. An error names the
-// file and the line.
+// ReadSamples reads a file with one duration a line: as in 1.2ms, or a number of milliseconds,
+// as ping prints them. A # begins a comment. Errors name the file and the line.
 func ReadSamples(path string) ([]time.Duration, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -301,9 +297,9 @@ func parseSample(text string) (time.Duration, error) {
 	return time.Duration(ns), nil
 }
 
-// ParseDistribution reads a distribution as a flag has it: 500us, always as long; 1ms..5ms,
-// uniform between both; or in braces as in a file, {max: 5ms, log_normal: {median: 500us,
-// sigma: 0.4}}. A file of samples that it names has a name relative to where the program runs.
+// ParseDistribution reads a distribution from a flag: 500us, constant; 1ms..5ms, uniform; or
+// in braces as in a file, {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}. A file of
+// samples is relative to the working directory.
 func ParseDistribution(text string) (d nemesis.Distribution, err error) {
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		if err := scenarios.Decode([]byte(text), "distribution", &d); err != nil {
@@ -328,10 +324,10 @@ func ParseDistribution(text string) (d nemesis.Distribution, err error) {
 	return d, nil
 }
 
-// AdviceFile is the file of an advice in its directory.
+// AdviceFile is the name of the advice's file in its directory.
 const AdviceFile = "tune.json"
 
-// MarshalJSON writes what a file says in YAML as JSON, which [Load] reads too.
+// MarshalJSON writes the YAML form of the question as JSON, which [Load] reads too.
 func (q Question) MarshalJSON() ([]byte, error) {
 	type plain Question // without this method
 	return scenarios.AsJSON(plain(q))
@@ -346,8 +342,8 @@ func (q *Question) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// LoadAdvice reads the advice in a directory: all but the scenarios, which are files of their
-// own. An error names the file.
+// LoadAdvice reads the advice in a directory, except its scenarios, which are separate files.
+// Errors name the file.
 func LoadAdvice(dir string) (a Advice, err error) {
 	path := filepath.Join(dir, AdviceFile)
 	text, err := os.ReadFile(path)

@@ -14,29 +14,29 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// dice draws what is the same throughout a run, and another in the next.
-type dice struct{ *rand.Rand }
+// rng draws what is constant in a run and differs between runs.
+type rng struct{ *rand.Rand }
 
-func newDice(seed uint64) dice { return dice{rand.New(nemesis.Stream(seed, "tune"))} }
+func newRNG(seed uint64) rng { return rng{rand.New(nemesis.Stream(seed, "tune"))} }
 
-func (d dice) of(what *nemesis.Table) time.Duration { return what.Draw(d.Uint64()) }
+func (d rng) of(what *nemesis.Table) time.Duration { return what.Draw(d.Uint64()) }
 
-func (d dice) upTo(most time.Duration) time.Duration {
+func (d rng) upTo(most time.Duration) time.Duration {
 	return nemesis.Range{Max: max(most, 0)}.Draw(d.Uint64())
 }
 
-// wait is the time to the next event of those that come every so often.
-func (d dice) wait(every time.Duration) time.Duration {
+// wait draws the time to the next event of a Poisson process with a mean interval.
+func (d rng) wait(every time.Duration) time.Duration {
 	return time.Duration(min(d.ExpFloat64()*float64(every), float64(nemesis.MaxDuration)))
 }
 
 func exactly(d time.Duration) nemesis.Range { return nemesis.Range{Min: d, Max: d} }
 
-// resource is what clients lock.
+// resource is the name of the lock.
 const resource = "job"
 
-// world is what is known of the nodes, with the whole of a round trip on one way: a SET that
-// arrives late keeps others out for longer, one that arrives at once expires first.
+// world returns the known nodes, with all of the round trip on one way: a late SET blocks
+// others for longer, a prompt one expires first.
 func (m *model) world(late nemesis.Direction) nemesis.Setting {
 	prompt := nemesis.Replies
 	if late == nemesis.Replies {
@@ -57,7 +57,7 @@ func (m *model) world(late nemesis.Direction) nemesis.Setting {
 	return s
 }
 
-// halved is a distribution of half the durations.
+// halved returns a distribution of half the durations.
 func halved(d nemesis.Distribution) nemesis.Distribution {
 	d.Min, d.Max = d.Min/2, d.Max/2
 	if d.LogNormal != nil {
@@ -73,7 +73,7 @@ func halved(d nemesis.Distribution) nemesis.Distribution {
 	return d
 }
 
-// rates makes the clocks of all nodes fast, and those of a client slow, by as much as may be.
+// rates makes the clocks of all nodes fast and those of some clients slow, by the bound.
 func (m *model) rates(clients ...int) (plan nemesis.Plan) {
 	if m.Clocks.RatePPM == 0 {
 		return nil
@@ -90,18 +90,19 @@ func (m *model) rates(clients ...int) (plan nemesis.Plan) {
 	return plan
 }
 
-// mostClients and mostFaults bound what a run costs.
+// maxClients and maxFaults bound what a run costs.
 const (
-	mostClients = 32
-	mostFaults  = 100
+	// maxClients and maxFaults bound the cost of a run.
+	maxClients = 32
+	maxFaults  = 100
 )
 
-// everyday is the clients as they are said to be. Without faults it is what a pace is scouted
-// in: holds and thinking may then be shorter by a factor, where they are long against retry
-// delays, for that changes nothing in who comes when to a lock that is free.
-func (m *model) everyday(s Setting, d dice, rounds int, faults bool, factor float64) scenarios.Scenario {
+// everyday draws a scenario with the clients as stated. Timings are scouted without faults.
+// Holds and thinking may then be shortened by a factor if they are long compared to retry
+// delays: that does not change who arrives when at a free lock.
+func (m *model) everyday(s Setting, d rng, rounds int, faults bool, factor float64) scenarios.Scenario {
 	scaled := func(t time.Duration) nemesis.Range { return exactly(time.Duration(float64(t) * factor)) }
-	n := min(m.Contention.Clients, mostClients)
+	n := min(m.Contention.Clients, maxClients)
 	busy, slowest := time.Duration(0), time.Duration(0)
 	var clients []scenarios.Client
 	for range n {
@@ -127,18 +128,18 @@ func (m *model) everyday(s Setting, d dice, rounds int, faults bool, factor floa
 	}
 }
 
-// everydayPlan is clocks at their bounds, and pauses and crashes at their rates.
-func (m *model) everydayPlan(s Setting, d dice, clients int, length time.Duration) nemesis.Plan {
+// everydayPlan draws clocks at their bounds, and pauses and crashes at their rates.
+func (m *model) everydayPlan(s Setting, d rng, clients int, length time.Duration) nemesis.Plan {
 	plan := m.rates(1)
 	for c := 1; c <= clients && m.Pauses.Length != nil; c++ {
-		for at := d.wait(m.Pauses.Every); at < length && len(plan) < mostFaults; {
+		for at := d.wait(m.Pauses.Every); at < length && len(plan) < maxFaults; {
 			pause := d.of(m.tables.pause)
 			plan = append(plan, nemesis.Fault{Action: &nemesis.Pause{Client: c}, Start: nemesis.At(at), End: nemesis.After(pause)})
 			at += pause + 1 + d.wait(m.Pauses.Every)
 		}
 	}
 	for n := 1; n <= m.Nodes && m.Crashes.NodeEvery > 0; n++ {
-		for at := d.wait(m.Crashes.NodeEvery); at < length && len(plan) < mostFaults; {
+		for at := d.wait(m.Crashes.NodeEvery); at < length && len(plan) < maxFaults; {
 			plan = append(plan, m.crash(s, n, nemesis.At(at)))
 			at += 2*s.RestartDelay + time.Second + d.wait(m.Crashes.NodeEvery)
 		}
@@ -146,8 +147,8 @@ func (m *model) everydayPlan(s Setting, d dice, clients int, length time.Duratio
 	return plan
 }
 
-// crash takes a node away, with whatever its persistence does not keep in the worst case, for
-// the restart delay.
+// crash takes a node down for the restart delay, with the worst loss that its persistence
+// allows.
 func (m *model) crash(s Setting, node int, at nemesis.Trigger) nemesis.Fault {
 	f := nemesis.Fault{Action: &nemesis.Crash{Node: node, RestartDelay: s.RestartDelay}, Start: at}
 	if m.persistence() == nemesis.EverySecond {
@@ -159,13 +160,13 @@ func (m *model) crash(s Setting, node int, at nemesis.Trigger) nemesis.Fault {
 	return f
 }
 
-// edgeExtensions is how often the holder of an edge extends.
+// edgeExtensions is how often the holder of an edge trial extends.
 const edgeExtensions = 2
 
-// edge is a holder with a bare quorum who keeps the lock to the last instant, and a client who
-// asks for it all the time when its end comes near. The lock tells its holder at the very end
-// and tries again at once, or a gap would be missed; its other settings are those of s.
-func (m *model) edge(s Setting, d dice) scenarios.Scenario {
+// edge draws a scenario with a holder that has a bare quorum and keeps the lock to the last
+// instant, and a client that asks all the time near the end. The lock warns its holder at the
+// very end and retries at once, or a gap would be missed. Other settings are those of s.
+func (m *model) edge(s Setting, d rng) scenarios.Scenario {
 	lock := s.Lock()
 	lock.Margin, lock.Retry = 0, often(s.TTL/8)
 	lease := s.TTL
@@ -209,13 +210,13 @@ func (m *model) edge(s Setting, d dice) scenarios.Scenario {
 	}
 }
 
-// often is a retry delay of which a thousand go into a time.
+// often returns a retry delay of about a thousandth of a time.
 func often(within time.Duration) nemesis.Range {
 	d := max(within/1000, 50*time.Microsecond)
 	return nemesis.Range{Min: d / 2, Max: 3 * d / 2}
 }
 
-// minority are the nodes that a bare quorum does without.
+// minority returns the nodes outside a bare quorum.
 func minority(k Known) (nodes []int) {
 	for n := k.quorum() + 1; n <= k.Nodes; n++ {
 		nodes = append(nodes, n)
@@ -226,18 +227,18 @@ func minority(k Known) (nodes []int) {
 // slip is how holders are made late.
 type slip struct {
 	Setting
-	pauses    Pauses         // in place of those that are known
-	lengths   *nemesis.Table // theirs, if they are drawn
-	predicted float64        // the share of runs that violate effect exclusion, at most
+	pauses    Pauses         // instead of the known ones
+	lengths   *nemesis.Table // of the pauses, if they are drawn
+	predicted float64        // upper bound of the share of runs that violate effect exclusion
 }
 
-// aimed is the share of runs in which a violation is aimed at.
+// aimed is the share of runs that should violate effect exclusion.
 const aimed = 0.25
 
-// slip finds what is run to check the model of lateness: pauses so often that one falls into
-// a hold or an interval, and a TTL so short that some are too long for it. A pause whose bound
-// is known is tried as it is; with a fence, one that outlasts every lease. Not ok: no pause is
-// long enough for any TTL.
+// slip returns a test of the model of lateness: pauses so frequent that one falls into a hold
+// or an interval, and a TTL short enough that some are too long for it. A bounded pause is
+// tried as it is. With a fence, pauses outlast every lease. It returns false if no pause is
+// too long for any TTL.
 func (m *model) slip(w Weighed) (slip, bool) {
 	s := w.Setting
 	switch {
@@ -263,7 +264,7 @@ func (m *model) slip(w Weighed) (slip, bool) {
 	return found, found.predicted > 0.01
 }
 
-// shortened is the setting with another TTL, and an extension interval of the same share.
+// shortened returns the setting with another TTL, and an extension interval of the same share.
 func (s Setting) shortened(c Clocks, ttl time.Duration) Setting {
 	share := float64(ttl) / float64(s.TTL)
 	s.TTL, s.DriftFactor, s.Margin = ttl, c.DriftFactor(ttl), ttl/20
@@ -271,11 +272,11 @@ func (s Setting) shortened(c Clocks, ttl time.Duration) Setting {
 	return s
 }
 
-// slips is a holder that is paused as a slip says, and a client who wants the lock all the time.
-func (m *model) slips(s slip, d dice) scenarios.Scenario {
+// slips draws a scenario with a paused holder and a client that wants the lock all the time.
+func (m *model) slips(s slip, d rng) scenarios.Scenario {
 	hold := d.of(m.tables.hold)
 	setting := m.world(nemesis.Requests)
-	setting.Plan = append(m.rates(1), s.drawn(d, hold)...)
+	setting.Plan = append(m.rates(1), s.plan(d, hold)...)
 	setting.Horizon = 10*(hold+s.TTL) + time.Minute
 	for _, f := range setting.Plan {
 		if f.End != nil {
@@ -298,11 +299,10 @@ func (m *model) slips(s slip, d dice) scenarios.Scenario {
 	}
 }
 
-// drawn are the pauses of one holder. In the simulator work is a time that goes by during
-// pauses too, and in the model one that has to be run. So without an extension all its pauses
-// are one, before it writes; with one they are where they fall, since the timer of an extension
-// goes on as well.
-func (s slip) drawn(d dice, hold time.Duration) (plan nemesis.Plan) {
+// plan draws the pauses of one holder. In the simulator, work continues during pauses; in the
+// model it does not. So without an extension all pauses are one, before the write. With one
+// they stay where they are, since the timer of an extension continues as well.
+func (s slip) plan(d rng, hold time.Duration) (plan nemesis.Plan) {
 	pause := func(start nemesis.Trigger, length time.Duration) {
 		if length > 0 {
 			plan = append(plan, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: start, End: nemesis.After(length)})
@@ -317,7 +317,7 @@ func (s slip) drawn(d dice, hold time.Duration) (plan nemesis.Plan) {
 		return plan
 	}
 	stood := time.Duration(0)
-	for ran := d.wait(s.pauses.Every); ran < hold && len(plan) < mostFaults; ran += 1 + d.wait(s.pauses.Every) {
+	for ran := d.wait(s.pauses.Every); ran < hold && len(plan) < maxFaults; ran += 1 + d.wait(s.pauses.Every) {
 		length := d.of(s.lengths)
 		if s.ExtendEvery > 0 {
 			pause(nemesis.When(1, env.StepGranted, ran+stood), length)
@@ -330,8 +330,9 @@ func (s slip) drawn(d dice, hold time.Duration) (plan nemesis.Plan) {
 	return plan
 }
 
-// scout is how a pace is tried: with a TTL that nothing depends on, and clocks that are right.
-func (m *model) scout(p pace, d dice, rounds int) scenarios.Scenario {
+// scout draws a scenario that tests a timing, with a TTL that does not matter and perfect
+// clocks.
+func (m *model) scout(p timing, d rng, rounds int) scenarios.Scenario {
 	factor := min(1, 10*float64(p.retryMax)/math.Max(1, float64(quantile(m.Hold, 0.5))))
 	ttl := roundUp(4*longest(m.Hold)+20*p.timeout, time.Second)
 	s := Setting{TTL: ttl, DriftFactor: leastDrift, NodeTimeout: p.timeout, RetryMin: p.retryMin, RetryMax: p.retryMax, Margin: ttl / 20}
