@@ -228,7 +228,7 @@ func TestWhatIsLeftIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fuzz.PromisedTerms(s)[checker.Lease].Left(s); !slices.Equal(got, want) {
+		if got := fuzz.PromisedTerms(s)[checker.Lease].BrokenBy(s); !slices.Equal(got, want) {
 			t.Errorf("%s leaves %v: want %v", row, got, want)
 		}
 	}
@@ -243,7 +243,7 @@ func edgeOf(t *testing.T, a fuzz.Assumptions, s scenarios.Scenario, name string)
 	s.Plan = s.Plan[:last]
 	f.EachValue(func(n string, value any) {
 		if n == name {
-			inside, outside, ok = a.Edge(s, &f, value)
+			inside, outside, ok = a.Boundary(s, &f, value)
 		}
 	})
 	return inside, outside, ok

@@ -51,7 +51,7 @@ func wantDue(t *testing.T, s scenarios.Scenario, want []checker.Property) {
 		if blamed != "" {
 			kinds = []nemesis.Kind{blamed}
 		}
-		if due, err := c.Due(t.Context(), simulated.Backend(), kinds, violated); err != nil || !slices.Equal(due, want) {
+		if due, err := c.CausedBy(t.Context(), simulated.Backend(), kinds, violated); err != nil || !slices.Equal(due, want) {
 			t.Errorf("work for %v: due to %q are %v, %v: want %v", s.Clients[0].Work, blamed, due, err, want)
 		}
 	}

@@ -35,17 +35,17 @@ func TestCloseness(t *testing.T) {
 	}{
 		"a holder with a bare quorum":    {calm, ownVotes, votes(3, 0)},
 		"one that loses a key":           {then(calm, at(7*ms, history.KeyGone, 1, 2)), ownVotes, votes(2, 5*ms)},
-		"no rival":                       {calm, rivalVotes, far},
+		"no rival":                       {calm, rivalVotes, unmeasured},
 		"a rival with one vote of three": {refused, rivalVotes, votes(2, 3*ms)},
-		"votes after the release":        {then(calm, at(5*ms, history.Release, 1, 0), at(6*ms, history.Acquire, 2, 0), at(7*ms, history.KeySet, 2, 4)), rivalVotes, far},
+		"votes after the release":        {then(calm, at(5*ms, history.Release, 1, 0), at(6*ms, history.Acquire, 2, 0), at(7*ms, history.KeySet, 2, 4)), rivalVotes, unmeasured},
 		"a grant after a lapse":          {lapsed, gap, int64(50 * ms)},
-		"a grant after a release":        {then(calm, at(5*ms, history.Release, 1, 0), at(6*ms, history.Acquire, 2, 0), at(7*ms, history.Granted, 2, 0)), gap, far},
+		"a grant after a release":        {then(calm, at(5*ms, history.Release, 1, 0), at(6*ms, history.Acquire, 2, 0), at(7*ms, history.Granted, 2, 0)), gap, unmeasured},
 		"a key that is left":             {then(refused, at(28*ms, history.KeyGone, 2, 4)), leftKey, share(30*ms, 50*ms)},
 		"a key that stays":               {then(refused, at(38*ms, history.End, 0, 0)), leftKey, share(20*ms, 50*ms)},
 		"nobody granted":                 {[]history.Event{at(0, history.Acquire, 2, 0), at(80*ms, history.End, 0, 0)}, waiting, share(120*ms, 200*ms)},
 	}
 	for name, c := range cases {
-		shown := newCloseness(history.Header{
+		shown := newFitness(history.Header{
 			Nodes: 5, Clients: 2, LongestTTL: time.Second, Keys: true,
 			Bounds: history.Bounds{Acquire: 100 * ms, Release: 100 * ms, Cleanup: 50 * ms, Tries: 5, Grant: 200 * ms},
 		})
@@ -61,23 +61,23 @@ func TestCloseness(t *testing.T) {
 // The closest of many runs is the smallest that was measured of any, and what was not
 // measured is not told.
 func TestTheClosestIsTold(t *testing.T) {
-	measured := func(votes, gapped, left int64) Near {
-		c := closeness{}
+	measured := func(votes, gapped, left int64) NearMiss {
+		c := fitness{}
 		for m := range c.near {
-			c.near[m] = far
+			c.near[m] = unmeasured
 		}
 		c.near[rivalVotes], c.near[gap], c.near[remaining] = votes, gapped, left
-		return c.told()
+		return c.nearMiss()
 	}
-	best := Near{}
+	best := NearMiss{}
 	for _, c := range []struct {
-		next Near
+		next NearMiss
 		want string
 	}{
-		{measured(far, far, far), ""},
-		{measured(2<<timeBits+7, far, int64(5*ms)), "2 votes short, validity 5ms"},
-		{measured(far, int64(30*ms), int64(9*ms)), "2 votes short, 30ms apart, validity 5ms"},
-		{measured(1<<timeBits, 0, far), "1 vote short, 0s apart, validity 5ms"},
+		{measured(unmeasured, unmeasured, unmeasured), ""},
+		{measured(2<<timeBits+7, unmeasured, int64(5*ms)), "2 votes short, validity 5ms"},
+		{measured(unmeasured, int64(30*ms), int64(9*ms)), "2 votes short, 30ms apart, validity 5ms"},
+		{measured(1<<timeBits, 0, unmeasured), "1 vote short, 0s apart, validity 5ms"},
 	} {
 		if best = best.closer(c.next); best.String() != c.want {
 			t.Errorf("%q: want %q", best, c.want)

@@ -30,7 +30,7 @@ var subjects = []string{
 }
 
 // chaser hunts with a seed until something is found, or for so many runs.
-type chaser func(t *testing.T, seed uint64, g fuzz.Guidance) fuzz.Chase
+type chaser func(t *testing.T, seed uint64, g fuzz.Guidance) fuzz.Attempt
 
 // chaserOf returns what hunts a subject.
 func chaserOf(t *testing.T, subject string) chaser {
@@ -52,7 +52,7 @@ func chaserOf(t *testing.T, subject string) chaser {
 
 // chaseRow hunts what a row of the debate shows, as the table of docs/evidence/hunt.md has it.
 func chaseRow(r fuzz.Rediscovery) chaser {
-	return func(t *testing.T, seed uint64, g fuzz.Guidance) (c fuzz.Chase) {
+	return func(t *testing.T, seed uint64, g fuzz.Guidance) (c fuzz.Attempt) {
 		h, err := r.Hunt(t.Context(), simulated.Backend(), mostFaults, seed)
 		if err != nil {
 			t.Fatal(err)
@@ -86,14 +86,14 @@ func chaseMutant(t *testing.T, m mutants.Mutant) chaser {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = hunter.Close() })
-	return func(t *testing.T, seed uint64, g fuzz.Guidance) fuzz.Chase {
+	return func(t *testing.T, seed uint64, g fuzz.Guidance) fuzz.Attempt {
 		r, err := hunter.Hunt(t.Context(), mutants.Quarry{
 			Lock: m.Lock, Seed: seed, Budget: math.MaxInt64, Runs: *patience, Guidance: string(g), Named: m.Names,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fuzz.Chase{Runs: r.Runs, Found: mutants.Trial{Mutant: m, Report: r}.AsNamed()}
+		return fuzz.Attempt{Runs: r.Runs, Found: mutants.Trial{Mutant: m, Report: r}.AsNamed()}
 	}
 }
 
@@ -112,7 +112,7 @@ func TestGuidanceGains(t *testing.T) {
 	fmt.Fprintln(os.Stderr, "|---|---|---|---|---|---|")
 	for _, subject := range subjects {
 		chase := chaserOf(t, subject)
-		var none, aim, full fuzz.Chases
+		var none, aim, full fuzz.Attempts
 		for seed := *first; seed < *first+uint64(*hunts); seed++ {
 			none = append(none, chase(t, seed, fuzz.None))
 			aim = append(aim, chase(t, seed, fuzz.Aim))
@@ -131,7 +131,7 @@ func named(subject string) string {
 	return subject
 }
 
-func quantiles(list fuzz.Chases) string {
+func quantiles(list fuzz.Attempts) string {
 	parts := []string{fmt.Sprintf("%.0f", mean(list))}
 	for _, percent := range []float64{50, 90, 99} {
 		part := "–"
@@ -143,7 +143,7 @@ func quantiles(list fuzz.Chases) string {
 	return strings.Join(parts, ", ")
 }
 
-func mean(list fuzz.Chases) float64 {
+func mean(list fuzz.Attempts) float64 {
 	sum := 0
 	for _, c := range list {
 		sum += c.Runs
@@ -152,16 +152,16 @@ func mean(list fuzz.Chases) float64 {
 }
 
 // gain is the ratio of the means, with its interval.
-func gain(without, with fuzz.Chases) string {
+func gain(without, with fuzz.Attempts) string {
 	low, high := interval(without, with)
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", mean(without)/mean(with), low, high)
 }
 
 // interval is that of the ratio of the means, at 95 %, by bootstrap.
-func interval(without, with fuzz.Chases) (low, high float64) {
+func interval(without, with fuzz.Attempts) (low, high float64) {
 	random := rand.New(rand.NewPCG(1, 1))
-	again := func(list fuzz.Chases) fuzz.Chases {
-		drawn := make(fuzz.Chases, len(list))
+	again := func(list fuzz.Attempts) fuzz.Attempts {
+		drawn := make(fuzz.Attempts, len(list))
 		for i := range drawn {
 			drawn[i] = list[random.IntN(len(list))]
 		}

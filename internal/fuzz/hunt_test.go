@@ -25,8 +25,8 @@ func TestFindsCrashRestart(t *testing.T) {
 	for seed := uint64(1); seed <= 3; seed++ {
 		var found fuzz.Run
 		err := fuzz.Hunt{
-			Backend: simulated.Backend(), Ground: fuzz.SpaceAround(s), Terms: fuzz.AnyTerms,
-			Wanted: []checker.Property{checker.Lease}, Most: 6, Seed: seed,
+			Backend: simulated.Backend(), Space: fuzz.SpaceAround(s), Terms: fuzz.AnyTerms,
+			Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: seed,
 			Each: func(s fuzz.Run) bool {
 				if len(s.Broken) > 0 {
 					found = s
@@ -49,8 +49,8 @@ func small(t *testing.T, each func(fuzz.Run) bool) fuzz.Hunt {
 		t.Fatal(err)
 	}
 	return fuzz.Hunt{
-		Backend: simulated.Backend(), Ground: fuzz.SpaceAround(row), Terms: fuzz.AnyTerms,
-		Wanted: []checker.Property{checker.Lease}, Most: 6, Seed: 1, Each: each,
+		Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: fuzz.AnyTerms,
+		Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: 1, Each: each,
 	}
 }
 
@@ -127,8 +127,8 @@ func TestHuntsAroundHostileScenariosAreBounded(t *testing.T) {
 			return
 		}
 		h := fuzz.Hunt{
-			Backend: simulated.Backend(), Ground: fuzz.SpaceAround(s), Terms: fuzz.AnyTerms,
-			Faults: nemesis.Weights{nemesis.AllKinds: 1}, Most: 3, Seed: rapid.Uint64Range(1, 100).Draw(t, "seed"),
+			Backend: simulated.Backend(), Space: fuzz.SpaceAround(s), Terms: fuzz.AnyTerms,
+			Faults: nemesis.Weights{nemesis.AllKinds: 1}, MaxFaults: 3, Seed: rapid.Uint64Range(1, 100).Draw(t, "seed"),
 		}
 		h.Each = func(shot fuzz.Run) bool {
 			if shot.Result.Events > 2*s.MaxEvents {
@@ -159,8 +159,8 @@ func BenchmarkRuns(b *testing.B) {
 	for _, guidance := range []fuzz.Guidance{fuzz.None, fuzz.Aim, fuzz.Full} {
 		b.Run(string(guidance), func(b *testing.B) {
 			err := fuzz.Hunt{
-				Backend: simulated.Backend(), Ground: fuzz.SpaceAround(row), Terms: fuzz.AnyTerms,
-				Wanted: []checker.Property{checker.Lease}, Most: 6, Seed: 1, Guidance: guidance,
+				Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: fuzz.AnyTerms,
+				Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: 1, Guidance: guidance,
 				Each: func(s fuzz.Run) bool { return s.Number < b.N },
 			}.Run(b.Context())
 			if err != nil {

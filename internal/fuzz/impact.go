@@ -10,69 +10,67 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// tampering is what the faults of a plan can do to the clocks of one machine at most,
-// were they all at work at a time.
-type tampering struct {
-	fast, slow int64         // ppm; what is fast does not make up for what is slow, which may come at another time
-	step       time.Duration // how far steps of the wall clock take it, either way
+// clockError bounds what the faults of a plan can do to the clocks of one machine, if all are
+// active at once.
+type clockError struct {
+	fast, slow int64         // ppm; the two do not cancel, since they may come at different times
+	step       time.Duration // of the wall clock, in either direction
 }
 
-type tamperings map[nemesis.Machine]tampering
+type clockErrors map[nemesis.Machine]clockError
 
-// stopped is the rate of a clock that stands still.
+// stopped is the rate error of a stopped clock.
 const stopped = 1_000_000
 
-// add puts down what a fault does. A healing by a step takes the clock back to where
-// it would be, and so no further than the fault has taken it; how far a rate has taken
-// it is a step only then.
-func (t tamperings) add(f *nemesis.Fault, s scenarios.Scenario) {
+// add adds the effect of a fault. A healing by a step sets the clock back to where it would
+// be, so no further than the fault has taken it. The effect of a rate is a step only then.
+func (t clockErrors) add(f *nemesis.Fault, s scenarios.Scenario) {
 	switch a := f.Action.(type) {
 	case *nemesis.ClockJump:
-		t.stepped(a.Machine, a.By)
-		t.healed(f, a.Machine, a.Healing, -int64(a.By), 0)
+		t.addStep(a.Machine, a.By)
+		t.addHealing(f, a.Machine, a.Healing, -int64(a.By), 0)
 	case *nemesis.ClockStrobe:
-		t.stepped(a.Machine, a.By)
+		t.addStep(a.Machine, a.By)
 	case *nemesis.ClockRate:
-		t.ran(a.Machine, a.PPM)
-		t.healed(f, a.Machine, a.Healing, -a.PPM, a.PPM)
+		t.addRate(a.Machine, a.PPM)
+		t.addHealing(f, a.Machine, a.Healing, -a.PPM, a.PPM)
 	case *nemesis.ClockSlew:
-		t.ran(a.Machine, signed(a.PPM, int64(a.By)))
+		t.addRate(a.Machine, signed(a.PPM, int64(a.By)))
 	case *nemesis.ClockFreeze:
 		if a.Client == 0 || readsWall(s.Lock) {
-			t.ran(a.Machine, -stopped)
+			t.addRate(a.Machine, -stopped)
 		}
-		t.healed(f, a.Machine, a.Healing, 1, stopped)
+		t.addHealing(f, a.Machine, a.Healing, 1, stopped)
 	case *nemesis.VMRestore:
 		if a.Clock == nemesis.ClockRestored {
-			t.stepped(nemesis.Machine{Node: a.Node}, min(a.Age+longestClock(f), nemesis.MaxDuration))
+			t.addStep(nemesis.Machine{Node: a.Node}, min(a.Age+maxDuration(f), nemesis.MaxDuration))
 		}
 	case *nemesis.Snapshot:
-		t.healed(f, nemesis.Machine{Client: a.Client}, a.Healing, 1, stopped)
+		t.addHealing(f, nemesis.Machine{Client: a.Client}, a.Healing, 1, stopped)
 	}
 }
 
-// readsWall reports whether a lock asks what time of day it is: for its validity, or for
-// its tokens.
+// readsWall reports whether a lock reads the wall clock, for its validity or for its tokens.
 func readsWall(l scenarios.Lock) bool { return l.ReadsClock() == env.Wall || l.Tokens == "time" }
 
-// healed puts down how a fault heals: the clock has to gain if way is above 0, and has
-// gone wrong by ppm for as long as the fault lasted.
-func (t tamperings) healed(f *nemesis.Fault, m nemesis.Machine, h nemesis.Healing, way, ppm int64) {
+// addHealing adds the healing of a fault: the clock is set forward if way is positive, and was
+// wrong by ppm while the fault lasted.
+func (t clockErrors) addHealing(f *nemesis.Fault, m nemesis.Machine, h nemesis.Healing, way, ppm int64) {
 	switch h.Heal {
 	case nemesis.HealSlew:
-		t.ran(m, signed(h.SlewPPM(), way))
+		t.addRate(m, signed(h.SlewPPM(), way))
 	case nemesis.HealStep:
-		t.stepped(m, scaled(longestClock(f), ppm))
+		t.addStep(m, scaled(maxDuration(f), ppm))
 	}
 }
 
-func (t tamperings) ran(m nemesis.Machine, ppm int64) {
+func (t clockErrors) addRate(m nemesis.Machine, ppm int64) {
 	now := t[m]
 	now.fast, now.slow = now.fast+max(ppm, 0), now.slow+max(-ppm, 0)
 	t[m] = now
 }
 
-func (t tamperings) stepped(m nemesis.Machine, by time.Duration) {
+func (t clockErrors) addStep(m nemesis.Machine, by time.Duration) {
 	now := t[m]
 	if by = max(by, -by); now.step > math.MaxInt64-by {
 		by = math.MaxInt64 - now.step
@@ -89,13 +87,13 @@ func signed(size, as int64) int64 {
 	return size
 }
 
-// scaled is by how much a clock goes wrong that is wrong by ppm for so long, rounded up.
+// scaled returns how far a clock with an error of ppm is off after a time, rounded up.
 func scaled(d time.Duration, ppm int64) time.Duration {
 	return time.Duration(math.Ceil(float64(d) / 1e6 * float64(max(ppm, -ppm))))
 }
 
-// lasts returns how long a fault lasts, if that is known before the run.
-func lasts(f *nemesis.Fault) (time.Duration, bool) {
+// knownDuration returns how long a fault lasts, if that is known before the run.
+func knownDuration(f *nemesis.Fault) (time.Duration, bool) {
 	switch {
 	case f.End == nil:
 		return 0, false
@@ -107,17 +105,16 @@ func lasts(f *nemesis.Fault) (time.Duration, bool) {
 	return 0, false
 }
 
-// longestClock is how long a fault lasts at most.
-func longestClock(f *nemesis.Fault) time.Duration {
-	if d, known := lasts(f); known {
+// maxDuration returns how long a fault lasts at most.
+func maxDuration(f *nemesis.Fault) time.Duration {
+	if d, known := knownDuration(f); known {
 		return d
 	}
 	return nemesis.MaxDuration
 }
 
-// machine returns the machine whose clocks an action is at work on, the zero value if
-// on none.
-func machine(a nemesis.Action) nemesis.Machine {
+// machineOf returns the machine whose clocks an action affects, or the zero value.
+func machineOf(a nemesis.Action) nemesis.Machine {
 	switch a := a.(type) {
 	case *nemesis.ClockJump:
 		return a.Machine
@@ -139,10 +136,10 @@ func machine(a nemesis.Action) nemesis.Machine {
 	return nemesis.Machine{}
 }
 
-// clocks says why the clocks of the machine that a fault is at work on go too wrong,
-// if they do.
-func (a Assumptions) clocks(t tamperings, f *nemesis.Fault) error {
-	m := machine(f.Action)
+// checkClocks returns an error if the clocks of the machine that a fault affects exceed their
+// bounds.
+func (a Assumptions) checkClocks(t clockErrors, f *nemesis.Fault) error {
+	m := machineOf(f.Action)
 	if m == (nemesis.Machine{}) {
 		return nil
 	}
@@ -159,8 +156,8 @@ func (a Assumptions) clocks(t tamperings, f *nemesis.Fault) error {
 	return nil
 }
 
-// goesOn says why the clock that the lock reads stands still, if it does.
-func (a Assumptions) goesOn(action nemesis.Action, s scenarios.Scenario) error {
+// checkClockRuns returns an error if the clock that the lock reads stops and that is excluded.
+func (a Assumptions) checkClockRuns(action nemesis.Action, s scenarios.Scenario) error {
 	_, suspended := action.(*nemesis.Suspend)
 	_, restored := action.(*nemesis.Snapshot)
 	if clock := s.Lock.ReadsClock(); a.ClockGoesOn && (restored || suspended && clock == env.Monotonic) {
@@ -172,8 +169,8 @@ func (a Assumptions) goesOn(action nemesis.Action, s scenarios.Scenario) error {
 // outage is a fault that takes a node's server down.
 type outage struct {
 	node    int
-	loses   bool          // something that it had acknowledged
-	restart time.Duration // by its own wall clock; 0: the end of the fault says
+	loses   bool          // loses something that it had acknowledged
+	restart time.Duration // by its own wall clock; 0: at the end of the fault
 }
 
 func outageOf(action nemesis.Action, p nemesis.Persistence) (o outage, ok bool) {
@@ -194,8 +191,8 @@ func outageOf(action nemesis.Action, p nemesis.Persistence) (o outage, ok bool) 
 	return outage{}, false
 }
 
-// restart says why a node comes back too soon without something, if it does.
-func (a Assumptions) restart(f *nemesis.Fault, s scenarios.Scenario, clocks tamperings) error {
+// checkRestart returns an error if a node returns too early without something.
+func (a Assumptions) checkRestart(f *nemesis.Fault, s scenarios.Scenario, clocks clockErrors) error {
 	o, ok := outageOf(f.Action, s.Persistence)
 	if !ok || !o.loses || a.RestartDelay == 0 && !a.NothingForgotten {
 		return nil
@@ -212,8 +209,8 @@ func (a Assumptions) restart(f *nemesis.Fault, s scenarios.Scenario, clocks tamp
 	return nil
 }
 
-// away returns how long the node stays away at least, and whether it comes back.
-func (o outage) away(f *nemesis.Fault, clock tampering) (least time.Duration, back bool) {
+// away returns how long the node stays away at least, and whether it returns.
+func (o outage) away(f *nemesis.Fault, clock clockError) (least time.Duration, back bool) {
 	if o.restart > 0 {
 		left := max(o.restart-clock.step, 0)
 		return time.Duration(float64(left) / (1 + float64(clock.fast)/1e6)), true
@@ -221,14 +218,13 @@ func (o outage) away(f *nemesis.Fault, clock tampering) (least time.Duration, ba
 	if f.End == nil {
 		return 0, false
 	}
-	least, _ = lasts(f)
+	least, _ = knownDuration(f)
 	return least, true
 }
 
-// away says which nodes are away when some fault begins, if with the fault of that
-// number they are too many. Of a fault that begins or ends at a step it is not known
-// when, and so it may be at work all the time.
-func (a Assumptions) away(s scenarios.Scenario, number int) error {
+// checkAway returns an error if too many nodes are away when some fault begins, with the fault
+// of that number. A fault that begins or ends at a step may be active at any time.
+func (a Assumptions) checkAway(s scenarios.Scenario, number int) error {
 	if a.Away == nil || unreachable(&s.Plan[number], s).Len() == 0 {
 		return nil
 	}
@@ -247,19 +243,19 @@ func (a Assumptions) away(s scenarios.Scenario, number int) error {
 	return nil
 }
 
-// period returns from when until when a fault can be at work, as far as that is known.
+// period returns from when to when a fault can be active, as far as that is known.
 func period(f *nemesis.Fault) (from, to time.Duration) {
 	if f.Start.Client != 0 {
 		return 0, nemesis.MaxDuration
 	}
-	d, known := lasts(f)
+	d, known := knownDuration(f)
 	if !known {
 		return f.Start.At, nemesis.MaxDuration
 	}
 	return f.Start.At, f.Start.At + d
 }
 
-// unreachable returns the nodes that some client may not reach while a fault is at work.
+// unreachable returns the nodes that some client may not reach while a fault is active.
 func unreachable(f *nemesis.Fault, s scenarios.Scenario) (gone env.NodeSet) {
 	if o, ok := outageOf(f.Action, s.Persistence); ok {
 		return env.SetOf(o.node)

@@ -10,22 +10,20 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// changing is how often a change is tried that comes to nothing, or to something that
-// cannot be.
-const changing = 10
+// mutationTries is how often a mutation is tried that changes nothing or is invalid.
+const mutationTries = 10
 
-// change makes another candidate out of one. It can be run, and is as much inside the
-// assumptions of something promised as one that is drawn. It fails if no change was found
-// to be possible.
-func (h Hunt) change(parent Candidate, random *rand.Rand) (Candidate, runner.Experiment, bool) {
-	for range changing {
+// mutate makes a candidate out of another. It keeps the assumptions of a promised property,
+// like a newly drawn one. It returns false if it finds no valid mutation.
+func (h Hunt) mutate(parent Candidate, random *rand.Rand) (Candidate, runner.Experiment, bool) {
+	for range mutationTries {
 		m := mutation{hunt: h, random: random, Candidate: parent}
 		m.Scenario.Plan = m.Scenario.Plan.Clone()
-		m.assumed, m.bound = h.assumed(m.Scenario, random)
-		if !m.some() || reflect.DeepEqual(m.Candidate, parent) || !m.fits() {
+		m.assumed, m.limited = h.assumed(m.Scenario, random)
+		if !m.apply() || reflect.DeepEqual(m.Candidate, parent) || !m.fits() {
 			continue
 		}
-		m.Scenario = h.promisedOnly(m.Scenario)
+		m.Scenario = h.withPromisedBounds(m.Scenario)
 		if e, err := runner.Prepare(h.Backend, m.Scenario); err == nil {
 			return m.Candidate, e, true
 		}
@@ -33,37 +31,36 @@ func (h Hunt) change(parent Candidate, random *rand.Rand) (Candidate, runner.Exp
 	return Candidate{}, runner.Experiment{}, false
 }
 
-// mutation is a candidate that is being changed. Its plan is its own.
+// mutation is a candidate being mutated. It owns its plan.
 type mutation struct {
 	Candidate
 	hunt   Hunt
 	random *rand.Rand
 
-	assumed Assumptions // that it keeps to
-	bound   bool        // there are any
+	assumed Assumptions // that it keeps
+	limited bool        // there are any
 }
 
-// changes are the ways in which a candidate can be changed, each with how often it is
-// taken. They report whether they have changed anything. A part of what came close is
-// kept, and the rest drawn as for any candidate, which is aimed: small changes of faults
-// find less than that (docs/evidence/hunt.md).
-var changes = []struct {
+// mutations are the kinds of mutations with their weights. They report whether they have
+// changed anything. The heaviest keeps a part of the plan and draws the rest as for any
+// candidate, which is aimed: small changes of faults find less (docs/evidence/hunt.md).
+var mutations = []struct {
 	weight int
 	make   func(*mutation) bool
 }{
 	{8, (*mutation).regrow},
-	{2, (*mutation).move},
-	{1, (*mutation).turn},
+	{2, (*mutation).changeScenario},
+	{1, (*mutation).changeValue},
 }
 
-// some makes one of the changes.
-func (m *mutation) some() bool {
+// apply makes one of the mutations.
+func (m *mutation) apply() bool {
 	sum := 0
-	for _, c := range changes {
+	for _, c := range mutations {
 		sum += c.weight
 	}
-	at := m.below(sum)
-	for _, c := range changes {
+	at := m.intN(sum)
+	for _, c := range mutations {
 		if at -= c.weight; at < 0 {
 			return c.make(m)
 		}
@@ -71,68 +68,68 @@ func (m *mutation) some() bool {
 	return false
 }
 
-// fits reports whether the plan can be drawn too: it has neither too few faults nor too
-// many, they stand beside each other, and the assumptions admit them.
+// fits reports whether the plan is valid: not empty, not too long, its faults compatible with
+// each other, and inside the assumptions.
 func (m *mutation) fits() bool {
 	s := m.Scenario
-	if len(s.Plan) == 0 || len(s.Plan) > m.hunt.Most || !s.Plan.Disjoint(s.World()) {
+	if len(s.Plan) == 0 || len(s.Plan) > m.hunt.MaxFaults || !s.Plan.Disjoint(s.World()) {
 		return false
 	}
-	return !m.bound || m.assumed.Outside(s) == nil
+	return !m.limited || m.assumed.Outside(s) == nil
 }
 
-func (m *mutation) below(n int) int { return m.random.IntN(n) }
+func (m *mutation) intN(n int) int { return m.random.IntN(n) }
 
-// fault returns one of the faults, nil if there is none.
+// fault returns one of the faults, or nil if there is none.
 func (m *mutation) fault() *nemesis.Fault {
 	if len(m.Scenario.Plan) == 0 {
 		return nil
 	}
-	return &m.Scenario.Plan[m.below(len(m.Scenario.Plan))]
+	return &m.Scenario.Plan[m.intN(len(m.Scenario.Plan))]
 }
 
-// regrow keeps some of the faults, and draws what goes wrong besides as for a candidate
-// that is drawn anew.
+// regrow keeps some of the faults, and draws others as for a new candidate.
 func (m *mutation) regrow() bool {
 	s := m.Scenario
 	m.random.Shuffle(len(s.Plan), func(i, j int) { s.Plan[i], s.Plan[j] = s.Plan[j], s.Plan[i] })
-	s.Plan = slices.Clip(s.Plan[:m.below(len(s.Plan)+1)])
+	s.Plan = slices.Clip(s.Plan[:m.intN(len(s.Plan)+1)])
 	g, err := m.hunt.generator(s)
 	if err != nil {
 		return false
 	}
-	admits := func(f nemesis.Fault) bool { return !m.bound || m.assumed.Admits(f, s) }
-	if s.Plan = m.hunt.plan(g, s, admits, m.random); m.bound {
+	admits := func(f nemesis.Fault) bool { return !m.limited || m.assumed.Admits(f, s) }
+	if s.Plan = m.hunt.plan(g, s, admits, m.random); m.limited {
 		s = m.assumed.Keep(s)
 	}
 	m.Scenario = s
 	return true
 }
 
-// move takes the plan to another scenario of the ground: other lock times, other clients.
-func (m *mutation) move() bool {
+// changeScenario moves the plan to another scenario of the search space, with other lock times
+// and clients.
+func (m *mutation) changeScenario() bool {
 	plan := m.Scenario.Plan
-	m.Scenario = m.hunt.Ground.Draw(m.random)
+	m.Scenario = m.hunt.Space.Draw(m.random)
 	m.Scenario.Plan = plan
 	return true
 }
 
-// turn changes one value of a fault, a time, whom it hits, a rate, and mostly that of
-// faults that are like it in this: what befalls many nodes alike still does.
-func (m *mutation) turn() bool {
+// changeValue changes one value of a fault: a time, a target, a rate. It mostly changes the
+// same value of similar faults too, so that a common cause stays common.
+func (m *mutation) changeValue() bool {
 	f := m.fault()
 	if f == nil {
 		return false
 	}
 	before := nemesis.Plan{*f}.Clone()[0]
 	own, old := valuesOf(f), valuesOf(&before)
-	i := m.below(len(own))
-	turn := m.turning(own[i].name, own[i].at.Interface())
+	i := m.intN(len(own))
+	turn := m.valueChange(own[i].name, own[i].at.Interface())
 	if turn == nil {
 		return false
 	}
 	turn()
-	if m.numbers(own[i].name) > 0 || m.below(4) == 0 {
+	if m.population(own[i].name) > 0 || m.intN(4) == 0 {
 		return true
 	}
 	for j := range m.Scenario.Plan {
@@ -144,7 +141,7 @@ func (m *mutation) turn() bool {
 	return true
 }
 
-// value is one of a fault.
+// value is a value of a fault.
 type value struct {
 	name string
 	at   reflect.Value // a pointer to it
@@ -159,47 +156,47 @@ func valuesOf(f *nemesis.Fault) (all []value) {
 	return all
 }
 
-// turning returns what changes a value of a fault, nil where there is nothing to
-// change: what is 0 stands for nothing, or for the usual.
-func (m *mutation) turning(name string, value any) func() {
+// valueChange returns a function that changes a value of a fault, or nil: a value of 0 means
+// none, or the default.
+func (m *mutation) valueChange(name string, value any) func() {
 	switch v := value.(type) {
 	case *int:
-		of := m.numbers(name)
+		of := m.population(name)
 		switch {
 		case of == 0:
-			return turnNumber(m, v, 1)
+			return changeNumber(m, v, 1)
 		case of > 1 && *v > 0:
-			return func() { *v = 1 + (*v+m.below(of-1))%of }
+			return func() { *v = 1 + (*v+m.intN(of-1))%of }
 		}
 	case *int64:
-		return turnNumber(m, v, 1)
+		return changeNumber(m, v, 1)
 	case *time.Duration:
 		if *v == 0 && name == "after" {
-			return func() { *v = m.Scenario.Lock.TTL >> m.below(8) }
+			return func() { *v = m.Scenario.Lock.TTL >> m.intN(8) }
 		}
-		return turnNumber(m, v, time.Microsecond)
+		return changeNumber(m, v, time.Microsecond)
 	case *[]int:
-		if of := m.numbers(name); of > 1 {
-			return func() { *v = m.others(*v, of) }
+		if of := m.population(name); of > 1 {
+			return func() { *v = m.toggled(*v, of) }
 		}
 	}
 	return nil
 }
 
-// turnNumber returns what halves or doubles a number, or makes it a little larger or
-// smaller, by steps of unit.
-func turnNumber[T int | int64 | time.Duration](m *mutation, v *T, unit T) func() {
+// changeNumber returns a function that halves or doubles a number, or changes it slightly, by
+// multiples of unit.
+func changeNumber[T int | int64 | time.Duration](m *mutation, v *T, unit T) func() {
 	if *v == 0 {
 		return nil
 	}
 	return func() {
-		switch old := *v; m.below(5) {
+		switch old := *v; m.intN(5) {
 		case 0, 1:
 			*v = old / 2
 		case 2, 3:
 			*v = old * 2
 		default:
-			*v = old + max(old/8, unit)*T(2*m.below(2)-1)
+			*v = old + max(old/8, unit)*T(2*m.intN(2)-1)
 		}
 		if abs := max(*v, -*v); abs > unit {
 			*v -= *v % unit // times that are easy to read
@@ -207,9 +204,9 @@ func turnNumber[T int | int64 | time.Duration](m *mutation, v *T, unit T) func()
 	}
 }
 
-// numbers returns how many there are of whom a number or a list of numbers names; 0: it
-// names nobody.
-func (m *mutation) numbers(name string) int {
+// population returns how many nodes or clients a field of that name can name; 0: it names
+// neither.
+func (m *mutation) population(name string) int {
 	switch name {
 	case "node", "nodes":
 		return m.Scenario.Nodes
@@ -219,10 +216,10 @@ func (m *mutation) numbers(name string) int {
 	return 0
 }
 
-// others returns a list of numbers out of 1 to n with one more or one less than the
-// given, of which an empty one means all.
-func (m *mutation) others(list []int, n int) []int {
-	if i := 1 + m.below(n); slices.Contains(list, i) {
+// toggled returns a list of numbers out of 1 to n with one added or removed. An empty list
+// means all.
+func (m *mutation) toggled(list []int, n int) []int {
+	if i := 1 + m.intN(n); slices.Contains(list, i) {
 		return slices.DeleteFunc(slices.Clone(list), func(j int) bool { return i == j })
 	} else if list = append(slices.Clone(list), i); len(list) < n {
 		slices.Sort(list)

@@ -22,7 +22,7 @@ func TestChangesAreCandidates(t *testing.T) {
 	}
 	row.Replication = &nemesis.Distribution{Range: nemesis.Range{Max: time.Millisecond}}
 	assumed := Assumptions{Without: []nemesis.Kind{"evict", "clock-jump", "crash"}}
-	h := Hunt{Backend: simulated.Backend(), Ground: SpaceAround(row), Terms: SameTerms(assumed), Most: 5}
+	h := Hunt{Backend: simulated.Backend(), Space: SpaceAround(row), Terms: SameTerms(assumed), MaxFaults: 5}
 	random := rand.New(rand.NewPCG(1, 2))
 	kinds := map[nemesis.Kind]int{}
 	changed := 0
@@ -34,7 +34,7 @@ func TestChangesAreCandidates(t *testing.T) {
 		c := first
 		for range 100 {
 			before := copied(c)
-			next, _, ok := h.change(c, random)
+			next, _, ok := h.mutate(c, random)
 			if !ok {
 				continue
 			}
@@ -43,7 +43,7 @@ func TestChangesAreCandidates(t *testing.T) {
 			if err := assumed.Outside(s); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Validate(); err != nil || !s.Plan.Disjoint(s.World()) || len(s.Plan) > h.Most || len(s.Plan) == 0 {
+			if err := s.Validate(); err != nil || !s.Plan.Disjoint(s.World()) || len(s.Plan) > h.MaxFaults || len(s.Plan) == 0 {
 				t.Fatalf("%v: %v", err, s.Plan)
 			}
 			if !reflect.DeepEqual(before, c) {
@@ -77,9 +77,9 @@ func TestEachChangeChangesSomething(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := Hunt{Backend: simulated.Backend(), Ground: varied{row}, Terms: AnyTerms, Most: 5}
+	h := Hunt{Backend: simulated.Backend(), Space: varied{row}, Terms: AnyTerms, MaxFaults: 5}
 	random := rand.New(rand.NewPCG(1, 2))
-	for i, change := range changes {
+	for i, change := range mutations {
 		shows := slices.ContainsFunc(make([]struct{}, 50), func(struct{}) bool {
 			c, err := h.draw(random)
 			if err != nil {

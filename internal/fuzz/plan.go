@@ -10,45 +10,44 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// plan draws what goes wrong in a scenario: as the generator does, and in some draws
-// aimed. What the scenario's plan has already stays, and is a part of what is returned.
+// plan draws the faults of a scenario: with the generator and, in some draws, aimed. The
+// faults of the scenario's plan stay.
 func (h Hunt) plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
 	p := planner{
-		dice: dice{random}, admits: admits, left: g.Most - len(s.Plan), world: s.World(),
-		scale: max(s.LongestTTL(), s.Lock.Quarantine), // before that nobody need have been granted anything
-		edges: h.edges(s),
+		rng: rng{random}, admits: admits, left: g.Most - len(s.Plan), world: s.World(),
+		scale:      max(s.LongestTTL(), s.Lock.Quarantine), // before that nobody need have been granted anything
+		boundaries: h.boundaries(s),
 	}
 	if h.Guidance != None {
 		p.aim(g, s)
 	}
 	if len(p.world.Plan) == 0 || p.chance(65) { // what else goes wrong can hide it
-		p.add(p.drawn(g, p.left, anyFault)...)
+		p.add(p.draw(g, p.left, anyFault)...)
 	}
 	return p.world.Plan
 }
 
-// planner is a plan that is being drawn: that of its world.
+// planner draws a plan, which is that of its world.
 type planner struct {
-	dice
-	admits func(nemesis.Fault) bool
-	world  nemesis.Setting
-	scale  time.Duration // as [nemesis.Generator.Plan] wants it
-	left   int           // faults that may still be added
-	edges  edges
+	rng
+	admits     func(nemesis.Fault) bool
+	world      nemesis.Setting
+	scale      time.Duration // see [nemesis.Generator.Plan]
+	left       int           // number of faults that may be added
+	boundaries boundaries
 }
 
-// aim draws faults that go together. One fault rarely shows anything of a lock on a
-// majority of the nodes, where the others make up for it; an aimed plan leaves clients no
-// more nodes than they need, or half of an even number, or lets most nodes suffer the
-// same, or one be wrong from the outset, and lets another fault begin at a moment that
-// matters.
+// aim draws faults that belong together. A lock on a majority of nodes rarely shows anything
+// under a single fault, since the other nodes make up for it. An aimed plan leaves clients
+// with a bare majority, or with half of an even number of nodes; or gives most nodes the same
+// fault; or has a fault from the start; and lets another fault begin at a decisive step.
 func (p *planner) aim(g nemesis.Generator, s scenarios.Scenario) {
-	nodal, some := onlyThose(g, ofNodes)
+	nodal, some := onlyKinds(g, nodeKinds)
 	if s.Lock.Quarantine > 0 && len(p.world.Plan) == 0 && p.chance(40) {
 		p.restartMost(g, s)
 	} else if most := s.Nodes/2 + 1; p.chance(12) && s.Nodes > 1 && p.left > most && some {
-		for _, f := range p.drawn(nodal, 1, func(f nemesis.Fault) bool { return nodeOf(&f) != nil }) {
-			p.add(commonCause(p.dice, f, p.world, one(p.dice, most, most, most, s.Nodes/2, max(most-2, 1)))...)
+		for _, f := range p.draw(nodal, 1, func(f nemesis.Fault) bool { return nodeOf(&f) != nil }) {
+			p.add(commonCause(p.rng, f, p.world, pick(p.rng, most, most, most, s.Nodes/2, max(most-2, 1)))...)
 		}
 	}
 	edgewise := 20
@@ -56,63 +55,63 @@ func (p *planner) aim(g nemesis.Generator, s scenarios.Scenario) {
 		edgewise = 60
 	}
 	if p.chance(edgewise) {
-		p.addEdgewise(g)
+		p.addAtBoundaries(g)
 	}
 	if p.chance(35) && p.left > 2 && len(p.world.Plan) == 0 {
-		p.add(drawCuts(p.dice, g, s)...)
+		p.add(drawCuts(p.rng, g, s)...)
 	}
 	if p.chance(20) && some {
-		for _, f := range p.drawn(nodal, 1, anyFault) {
-			p.add(fromOutset(p.dice, f, p.world))
+		for _, f := range p.draw(nodal, 1, anyFault) {
+			p.add(fromStart(p.rng, f, p.world))
 		}
 	}
 	if p.chance(35) {
 		from := g
-		if clients, some := onlyThose(g, ofClients); some && p.chance(50) {
+		if clients, some := onlyKinds(g, clientKinds); some && p.chance(50) {
 			from = clients
 		}
-		p.add(p.drawn(from, 1, func(f nemesis.Fault) bool {
-			return slices.Contains(decisive, f.Start.Step) && hitsWhoSteps(f) && comesUp(f.Start, s)
+		p.add(p.draw(from, 1, func(f nemesis.Fault) bool {
+			return slices.Contains(decisiveSteps, f.Start.Step) && hitsSameClient(f) && stepOccurs(f.Start, s)
 		})...)
 	}
 }
 
-// restartMost lets most nodes restart alike, and soon come back, when a client has just been
-// granted something: that is what a quarantine is there for.
+// restartMost lets most nodes restart and soon return, just after a client was granted
+// something. That is what a quarantine is for.
 func (p *planner) restartMost(g nemesis.Generator, s scenarios.Scenario) {
 	most := s.Nodes/2 + 1
-	crashes, some := onlyThose(g, map[nemesis.Kind]bool{"crash": true})
+	crashes, some := onlyKinds(g, map[nemesis.Kind]bool{"crash": true})
 	if !some || p.left < most {
 		return
 	}
 	soon := *p
 	soon.scale = s.Lock.TTL / 2
-	after := one(p.dice, stepExtended, stepExtended, stepGranted)
-	for _, f := range soon.drawn(crashes, 1, func(f nemesis.Fault) bool { return f.Start.Step == after && comesUp(f.Start, s) }) {
-		p.add(inNodes(p.dice, f, p.world, most)...)
+	after := pick(p.rng, stepExtended, stepExtended, stepGranted)
+	for _, f := range soon.draw(crashes, 1, func(f nemesis.Fault) bool { return f.Start.Step == after && stepOccurs(f.Start, s) }) {
+		p.add(inNodes(p.rng, f, p.world, most)...)
 	}
 }
 
 func anyFault(nemesis.Fault) bool { return true }
 
-// drawn are faults as a generator draws them, beside those of the plan.
-func (p *planner) drawn(g nemesis.Generator, most int, fit func(nemesis.Fault) bool) nemesis.Plan {
+// draw draws faults with a generator, compatible with those of the plan.
+func (p *planner) draw(g nemesis.Generator, most int, fit func(nemesis.Fault) bool) nemesis.Plan {
 	if g.Most = min(most, p.left); g.Most <= 0 {
 		return nil
 	}
 	admitting := g.Admitting(func(f nemesis.Fault) bool { return p.admits(f) && fit(f) })
 	plan := admitting.Plan(p.world, p.scale, nemesis.Stream(p.Uint64(), nemesis.PlanStream))
 	for i := range plan {
-		if p.edges.near && p.chance(15) {
+		if p.boundaries.near && p.chance(15) {
 			beside := p.world
 			beside.Plan = slices.Concat(p.world.Plan, plan[:i], plan[i+1:])
-			plan[i] = p.edges.moved(p.dice, plan[i], beside)
+			plan[i] = p.boundaries.moveTo(p.rng, plan[i], beside)
 		}
 	}
 	return plan
 }
 
-// add adds those of the faults that are admitted.
+// add adds the admitted faults.
 func (p *planner) add(faults ...nemesis.Fault) {
 	for _, f := range faults {
 		if p.admits(f) {
@@ -122,9 +121,9 @@ func (p *planner) add(faults ...nemesis.Fault) {
 	}
 }
 
-// hitsWhoSteps reports whether a fault that befalls a client befalls the one at whose step
-// it begins: of another that step says little.
-func hitsWhoSteps(f nemesis.Fault) bool {
+// hitsSameClient reports whether a fault of a client hits the client at whose step it begins.
+// The step says little about other clients.
+func hitsSameClient(f nemesis.Fault) bool {
 	client := f.Start.Client
 	switch a := f.Action.(type) {
 	case *nemesis.Pause:
@@ -139,8 +138,9 @@ func hitsWhoSteps(f nemesis.Fault) bool {
 	return true
 }
 
-// comesUp reports whether a client takes such a step at all: not all extend, or write.
-func comesUp(m nemesis.Trigger, s scenarios.Scenario) bool {
+// stepOccurs reports whether the client takes such a step at all. Not all clients extend or
+// write.
+func stepOccurs(m nemesis.Trigger, s scenarios.Scenario) bool {
 	c := s.Clients[max(m.Client, 1)-1]
 	switch m.Step {
 	case stepExtend, stepExtended:
@@ -158,9 +158,9 @@ var (
 	stepBeforeWrite = nemesis.StepName(env.StepBeforeWrite.String())
 )
 
-// drawCuts cuts one client, or two, off from as many nodes as they can do without or, less
-// often, from one more.
-func drawCuts(d dice, g nemesis.Generator, s scenarios.Scenario) (cuts nemesis.Plan) {
+// drawCuts cuts off one or two clients from as many nodes as they can spare or, less often,
+// from one more.
+func drawCuts(d rng, g nemesis.Generator, s scenarios.Scenario) (cuts nemesis.Plan) {
 	spare := (s.Nodes - 1) / 2
 	if s.Nodes%2 == 0 && d.chance(50) {
 		spare = s.Nodes / 2
@@ -187,47 +187,46 @@ func drawCuts(d dice, g nemesis.Generator, s scenarios.Scenario) (cuts nemesis.P
 	return cuts
 }
 
-// drawEnd lets what is cut stay so, or ends it some time.
-func drawEnd(d dice, ttl time.Duration) *nemesis.Trigger {
+// drawEnd draws when a cut ends, or never.
+func drawEnd(d rng, ttl time.Duration) *nemesis.Trigger {
 	if d.chance(60) {
 		return nil
 	}
 	return nemesis.After(d.between(ttl/4, 3*min(ttl, nemesis.MaxDuration/3)))
 }
 
-// fromOutset lets a fault be there from the outset, so that all that is asked for and
-// granted is so in its presence: for good, or until a client takes a decisive step.
-func fromOutset(d dice, f nemesis.Fault, s nemesis.Setting) nemesis.Fault {
+// fromStart lets a fault begin with the run, so that all requests and grants are affected: for
+// good, or until a client takes a decisive step.
+func fromStart(d rng, f nemesis.Fault, s nemesis.Setting) nemesis.Fault {
 	early := f
 	early.Start = nemesis.At(0)
 	if d.chance(50) {
-		return lasting(valid(early, f, s), s)
+		return withoutEnd(orElse(early, f, s), s)
 	}
 	step := nemesis.StepName(env.StepGranted.String())
 	if d.chance(40) {
-		step = one(d, decisive...)
+		step = pick(d, decisiveSteps...)
 	}
 	early.End = &nemesis.Trigger{Client: 1 + d.IntN(s.Clients), Step: step}
-	return valid(early, f, s)
+	return orElse(early, f, s)
 }
 
-// valid is the first of two faults if it can be in a setting, beside its plan, and else
-// the other.
-func valid(f, otherwise nemesis.Fault, s nemesis.Setting) nemesis.Fault {
+// orElse returns f if it fits into the setting, and otherwise the other fault.
+func orElse(f, otherwise nemesis.Fault, s nemesis.Setting) nemesis.Fault {
 	if fits(f, s) {
 		return f
 	}
 	return otherwise
 }
 
-// fits reports whether a fault can be in a setting, beside its plan.
+// fits reports whether a fault is valid in a setting, together with its plan.
 func fits(f nemesis.Fault, s nemesis.Setting) bool {
 	s.Plan = append(slices.Clone(s.Plan), f)
 	return s.Validate() == nil && s.Plan.Disjoint(s)
 }
 
-// decisive are the steps of a client between which something can come.
-var decisive = stepNames(
+// decisiveSteps are the steps of a client between which a fault can matter.
+var decisiveSteps = stepNames(
 	env.StepBeforeSend, env.StepReply, env.StepQuorum, env.StepAfterCheck, env.StepGranted,
 	env.StepExtend, env.StepExtended, env.StepBeforeWrite, env.StepBeforeRelease,
 )
@@ -239,17 +238,17 @@ func stepNames(steps ...env.Step) (names []nemesis.StepName) {
 	return names
 }
 
-// nodeOf returns where a fault names the one node that it befalls; nil: it names none, or
-// several.
+// nodeOf returns a pointer to the number of the one node that a fault hits, or nil.
 func nodeOf(f *nemesis.Fault) *int {
-	if node := numberOf(f.Action, "node"); node != nil && *node > 0 {
+	if node := targetOf(f.Action, "node"); node != nil && *node > 0 {
 		return node
 	}
 	return nil
 }
 
-// numberOf returns where an action names one node, or one client; nil: it cannot.
-func numberOf(a nemesis.Action, whom string) (number *int) {
+// targetOf returns a pointer to the number of the node, or of the client, that an action
+// names, or nil.
+func targetOf(a nemesis.Action, whom string) (number *int) {
 	f := nemesis.Fault{Action: a}
 	f.EachValue(func(name string, value any) {
 		if n, ok := value.(*int); ok && name == whom && (whom != "client" || n != &f.Start.Client) {
@@ -259,20 +258,19 @@ func numberOf(a nemesis.Action, whom string) (number *int) {
 	return number
 }
 
-// ofNodes are the kinds of faults that can befall one node, ofClients those that befall
-// one client and cannot befall a node, ofClocks those that befall the machine of either.
-var ofNodes, ofClients, ofClocks = func() (nodes, clients, clocks map[nemesis.Kind]bool) {
+// nodeKinds are the kinds of faults that can hit one node, clientKinds those that hit a client
+// and never a node, clockKinds those that hit the machine of either.
+var nodeKinds, clientKinds, clockKinds = func() (nodes, clients, clocks map[nemesis.Kind]bool) {
 	nodes, clients, clocks = map[nemesis.Kind]bool{}, map[nemesis.Kind]bool{}, map[nemesis.Kind]bool{}
 	for _, a := range nemesis.Actions() {
-		node, client := numberOf(a, "node") != nil, numberOf(a, "client") != nil
+		node, client := targetOf(a, "node") != nil, targetOf(a, "client") != nil
 		nodes[a.Kind()], clients[a.Kind()], clocks[a.Kind()] = node, client && !node, client && node
 	}
 	return nodes, clients, clocks
 }()
 
-// onlyThose draws of these kinds alone, if any of them has a weight: the others are many,
-// and would mostly be drawn instead.
-func onlyThose(g nemesis.Generator, kinds map[nemesis.Kind]bool) (nemesis.Generator, bool) {
+// onlyKinds limits a generator to some kinds, and reports whether any of them has a weight.
+func onlyKinds(g nemesis.Generator, kinds map[nemesis.Kind]bool) (nemesis.Generator, bool) {
 	those := nemesis.Weights{}
 	for k, weight := range g.Faults {
 		if kinds[k] && weight > 0 {
@@ -283,28 +281,28 @@ func onlyThose(g nemesis.Generator, kinds map[nemesis.Kind]bool) (nemesis.Genera
 	return g, len(those) > 0
 }
 
-// lasting is a fault that does not end, if it can be that.
-func lasting(f nemesis.Fault, s nemesis.Setting) nemesis.Fault {
+// withoutEnd returns the fault without an end, if that is valid.
+func withoutEnd(f nemesis.Fault, s nemesis.Setting) nemesis.Fault {
 	endless := f
 	endless.End = nil
-	return valid(endless, f, s)
+	return orElse(endless, f, s)
 }
 
-// commonCause lets a fault of one node befall so many nodes alike, as a clock server does
-// that is wrong, or a power cut: a lock that withstands any minority may not withstand
-// that, and by chance faults are never alike.
-func commonCause(d dice, f nemesis.Fault, s nemesis.Setting, many int) (alike nemesis.Plan) {
+// commonCause applies a fault of one node to several nodes, as a wrong clock server does, or a
+// power cut. A lock that withstands any minority may not withstand that, and independent draws
+// are never alike.
+func commonCause(d rng, f nemesis.Fault, s nemesis.Setting, many int) (alike nemesis.Plan) {
 	switch d.IntN(3) {
 	case 0:
-		f = lasting(f, s)
+		f = withoutEnd(f, s)
 	case 1:
-		f = fromOutset(d, f, s)
+		f = fromStart(d, f, s)
 	}
 	return inNodes(d, f, s, many)
 }
 
-// inNodes lets a fault of one node befall so many nodes at once.
-func inNodes(d dice, f nemesis.Fault, s nemesis.Setting, many int) (alike nemesis.Plan) {
+// inNodes applies a fault of one node to several nodes at once.
+func inNodes(d rng, f nemesis.Fault, s nemesis.Setting, many int) (alike nemesis.Plan) {
 	for _, n := range d.Perm(s.Nodes)[:many] {
 		again := nemesis.Plan{f}.Clone()
 		*nodeOf(&again[0]) = n + 1

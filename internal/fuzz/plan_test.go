@@ -12,7 +12,7 @@ func TestACommonCauseBefallsNodesAlike(t *testing.T) {
 	s := nemesis.Setting{Nodes: 5, Clients: 2, Horizon: 1000 * ms, Persistence: nemesis.Nothing}
 	for seed := range uint64(100) {
 		f := nemesis.Fault{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 4}}, Start: nemesis.At(3 * ms), End: nemesis.After(5 * ms)}
-		alike := commonCause(dice{rand.New(nemesis.Stream(seed, "test"))}, f, s, 3)
+		alike := commonCause(rng{rand.New(nemesis.Stream(seed, "test"))}, f, s, 3)
 		if len(alike) != 3 || !alike.Disjoint(s) {
 			t.Fatalf("%v: want three nodes, each once", alike)
 		}
@@ -34,7 +34,7 @@ func TestWhomFaultsBefall(t *testing.T) {
 	for kind, want := range map[nemesis.Kind][2]bool{
 		"crash": {true, false}, "clock-rate": {true, false}, "kill": {false, true}, "pause": {false, true}, "loss": {false, false},
 	} {
-		if got := [2]bool{ofNodes[kind], ofClients[kind]}; got != want {
+		if got := [2]bool{nodeKinds[kind], clientKinds[kind]}; got != want {
 			t.Errorf("%s befalls one node, a client alone: %v, want %v", kind, got, want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestFromTheOutset(t *testing.T) {
 	s := nemesis.Setting{Nodes: 5, Clients: 2, Horizon: 1000 * ms, Persistence: nemesis.Nothing}
 	f := nemesis.Fault{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 4}}, Start: nemesis.At(3 * ms), End: nemesis.After(5 * ms)}
 	for seed := range uint64(100) {
-		early := fromOutset(dice{rand.New(nemesis.Stream(seed, "test"))}, f, s)
+		early := fromStart(rng{rand.New(nemesis.Stream(seed, "test"))}, f, s)
 		s.Plan = nemesis.Plan{early}
 		if err := s.Validate(); err != nil || early.Start != nemesis.At(0) {
 			t.Errorf("%v: %v; want it from the start", early, err)

@@ -100,7 +100,7 @@ func TestPromisesHold(t *testing.T) {
 			all := seen{judged: map[checker.Property]int{}}
 			for seed := uint64(1); all.runs < *promiseRuns; seed++ {
 				err := fuzz.Hunt{
-					Backend: simulated.Backend(), Ground: ground, Terms: fuzz.PromisedTerms, Most: 10, Seed: seed,
+					Backend: simulated.Backend(), Space: ground, Terms: fuzz.PromisedTerms, MaxFaults: 10, Seed: seed,
 					Each: func(h fuzz.Run) bool {
 						all.add(h)
 						for _, p := range h.Broken {
@@ -139,7 +139,7 @@ func TestCrashRestartIsFoundWithoutTheDelay(t *testing.T) {
 		for seed := uint64(1); seed <= hunts; seed++ {
 			runs := 0
 			err := fuzz.Hunt{
-				Backend: simulated.Backend(), Ground: groundOf(t, "redlock"), Wanted: []checker.Property{checker.Lease}, Most: 10, Seed: seed,
+				Backend: simulated.Backend(), Space: groundOf(t, "redlock"), Wanted: []checker.Property{checker.Lease}, MaxFaults: 10, Seed: seed,
 				Terms: func(s scenarios.Scenario) fuzz.Terms {
 					a := fuzz.PromisedTerms(s)[checker.Lease]
 					a.Without = slices.Concat(a.Without, without)
@@ -177,8 +177,8 @@ func TestFencesOfAStoreNeedTheClock(t *testing.T) {
 	for _, kind := range []string{"etcd", "database-row"} {
 		found := 0
 		err := fuzz.Hunt{
-			Backend: simulated.Backend(), Ground: groundOf(t, kind), Wanted: []checker.Property{checker.Fence},
-			Terms: fuzz.AnyTerms, Faults: nemesis.Weights{"snapshot": 1}, Most: 6, Seed: 4,
+			Backend: simulated.Backend(), Space: groundOf(t, kind), Wanted: []checker.Property{checker.Fence},
+			Terms: fuzz.AnyTerms, Faults: nemesis.Weights{"snapshot": 1}, MaxFaults: 6, Seed: 4,
 			Each: func(h fuzz.Run) bool {
 				if len(h.Broken) > 0 {
 					found = h.Number

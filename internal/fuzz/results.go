@@ -10,44 +10,43 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Counts are what the runs of a hunt amount to.
+// Counts are the totals of the runs of a hunt.
 type Counts struct {
 	Runs   int `json:"runs"`
 	Grants int `json:"grants"`
 	Faults int `json:"faults"`
 
-	// Contended counts the runs in which a fault began within a contended hold.
+	// Contended counts the runs in which a fault began during a contended hold.
 	Contended int `json:"contended"`
 
-	// Tested counts, for each property, the runs that put it to the test: it is
-	// promised, could have been seen to break, and nothing was outside what is assumed
-	// for it.
+	// Tested counts, for each property, the runs that tested it: it is promised, it could have
+	// been violated, and the run kept its assumptions.
 	Tested map[checker.Property]int `json:"tested,omitempty"`
 
-	// Violations counts, for each property, the runs that break it. Nil: none does.
+	// Violations counts, for each property, the runs that violate it. Nil: none does.
 	Violations map[checker.Property]int `json:"violations,omitempty"`
 }
 
 // Find is the first run of a hunt that breaks a property.
 type Find struct {
 	Property checker.Property `json:"property"`
-	Run      int              `json:"run"`     // its number in the hunt, from 1
-	Seconds  float64          `json:"seconds"` // from the begin of the hunt
+	Run      int              `json:"run"`     // number of the run, from 1
+	Seconds  float64          `json:"seconds"` // since the start of the hunt
 	Story    string           `json:"story"`
 }
 
-// Results is what a hunt has brought in so far.
+// Results are what a hunt has found so far.
 type Results struct {
 	Counts
 
-	// Near is how close the runs came that broke nothing.
-	Near Near
+	// Near is how close the runs without violations came.
+	Near NearMiss
 
 	// First is the first run that breaks each property.
 	First map[checker.Property]Run
 }
 
-// Add puts a run into the bag, and returns the properties that it is the first to break.
+// Add adds a run and returns the properties that it is the first to violate.
 func (b *Results) Add(s Run) (first []checker.Property) {
 	b.Runs++
 	b.Grants += s.Result.Report.Measurements.Grants
@@ -76,33 +75,33 @@ func (b *Results) Add(s Run) (first []checker.Property) {
 	return first
 }
 
-// Has reports whether all of some properties are broken by a run of the bag.
+// Has reports whether all of some properties were violated.
 func (b *Results) Has(all []checker.Property) bool {
 	return !slices.ContainsFunc(all, func(p checker.Property) bool { return b.Violations[p] == 0 })
 }
 
-// Found lists the properties that are broken by a run of the bag, in their order.
+// Found returns the violated properties, in their order.
 func (b *Results) Found() []checker.Property {
 	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return b.Violations[p] == 0 })
 }
 
-// contention tells of a run whether some fault began while a client held a resource
-// that another wanted: where none did, that nothing was broken says little.
+// contentionSink is a [history.Sink] that finds out whether some fault began while a client
+// held a resource that another wanted. If none did, a run without violations says little.
 //
-// A hold is what lease exclusion means by it. A client wants a resource from its first
-// try until it is granted, or its call is cancelled: also between two tries.
-type contention struct {
+// A hold is defined as for lease exclusion. A client wants a resource from its first attempt
+// until it is granted, or its call is cancelled, including the time between attempts.
+type contentionSink struct {
 	holders map[string]map[string]bool // by resource, the tokens that hold it
 	wants   map[int]string             // by client, the resource
 	seen    bool
 }
 
-func newContention() *contention {
-	return &contention{holders: map[string]map[string]bool{}, wants: map[int]string{}}
+func newContention() *contentionSink {
+	return &contentionSink{holders: map[string]map[string]bool{}, wants: map[int]string{}}
 }
 
 // Record implements [history.Sink].
-func (c *contention) Record(e *history.Event) {
+func (c *contentionSink) Record(e *history.Event) {
 	switch e.Kind {
 	case history.Acquire:
 		c.wants[e.Client] = e.Resource
@@ -122,7 +121,7 @@ func (c *contention) Record(e *history.Event) {
 }
 
 // contended reports whether somebody wants what another holds.
-func (c *contention) contended() bool {
+func (c *contentionSink) contended() bool {
 	for _, resource := range c.wants {
 		if len(c.holders[resource]) > 0 {
 			return true
@@ -131,18 +130,18 @@ func (c *contention) contended() bool {
 	return false
 }
 
-// Chase is what it took one hunt to find what it was after.
-type Chase struct {
+// Attempt is one hunt for a given violation.
+type Attempt struct {
 	Found bool          // false: it ended without
-	Runs  int           // that it made
-	Took  time.Duration // on the clock of whoever waited
+	Runs  int           // number of runs
+	Took  time.Duration // wall-clock time
 }
 
-// Chases are hunts for the same thing with other seeds.
-type Chases []Chase
+// Attempts are hunts for the same violation with different seeds.
+type Attempts []Attempt
 
-// Found counts the hunts that have found what they were after.
-func (c Chases) Found() (n int) {
+// Found counts the successful hunts.
+func (c Attempts) Found() (n int) {
 	for _, one := range c {
 		if one.Found {
 			n++
@@ -151,20 +150,19 @@ func (c Chases) Found() (n int) {
 	return n
 }
 
-// Runs is how many runs so many percent of the hunts needed at most; false: so many of
-// them found nothing.
-func (c Chases) Runs(percent float64) (int, bool) {
-	return quantile(c, percent, func(one Chase) int { return one.Runs })
+// Runs returns a percentile of the number of runs. It is false if too few hunts were
+// successful.
+func (c Attempts) Runs(percent float64) (int, bool) {
+	return quantile(c, percent, func(one Attempt) int { return one.Runs })
 }
 
-// Took is as [Chases.Runs], and how long they took.
-func (c Chases) Took(percent float64) (time.Duration, bool) {
-	return quantile(c, percent, func(one Chase) time.Duration { return one.Took })
+// Took returns a percentile of the duration, as [Attempts.Runs].
+func (c Attempts) Took(percent float64) (time.Duration, bool) {
+	return quantile(c, percent, func(one Attempt) time.Duration { return one.Took })
 }
 
-// quantile returns the smallest value that so many percent of the hunts do not exceed. A
-// hunt that found nothing would have needed more than any other.
-func quantile[T cmp.Ordered](c Chases, percent float64, of func(Chase) T) (value T, found bool) {
+// quantile returns a percentile. An unsuccessful hunt counts as longer than any other.
+func quantile[T cmp.Ordered](c Attempts, percent float64, of func(Attempt) T) (value T, found bool) {
 	var values []T
 	for _, one := range c {
 		if one.Found {

@@ -10,9 +10,9 @@ import (
 // A hunt that found nothing counts as one that takes longer than any other, however
 // soon it was given up.
 func TestChasesThatFoundNothingAreTheLongest(t *testing.T) {
-	var c fuzz.Chases
+	var c fuzz.Attempts
 	for i := 10; i >= 1; i-- {
-		c = append(c, fuzz.Chase{Found: i != 3, Runs: i, Took: time.Duration(i) * time.Second})
+		c = append(c, fuzz.Attempt{Found: i != 3, Runs: i, Took: time.Duration(i) * time.Second})
 	}
 	for _, q := range []struct {
 		percent float64
@@ -28,7 +28,7 @@ func TestChasesThatFoundNothingAreTheLongest(t *testing.T) {
 	if c.Found() != 9 {
 		t.Errorf("%d of them have found something: want 9", c.Found())
 	}
-	if _, found := (fuzz.Chases{}).Runs(50); found {
+	if _, found := (fuzz.Attempts{}).Runs(50); found {
 		t.Error("no hunt has found something")
 	}
 }

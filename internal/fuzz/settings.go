@@ -10,16 +10,16 @@ import (
 
 const ms = time.Millisecond
 
-// drawTTL draws the scale of everything: short mostly, since what a run costs goes by
-// how many tries there are in a TTL.
-func drawTTL(d dice, l *scenarios.Lock) {
-	l.TTL = one(d, 20*ms, 50*ms, 50*ms, 100*ms, 100*ms, 100*ms, 200*ms, 300*ms, 500*ms, time.Second, 2*time.Second)
-	l.DriftFactor = one(d, 0, 0.01, 0.01, 0.01, 0.01, 0.02, 0.05, 0.1)
+// drawTTL draws the time scale. It is mostly short, since the cost of a run depends on the
+// number of attempts per TTL.
+func drawTTL(d rng, l *scenarios.Lock) {
+	l.TTL = pick(d, 20*ms, 50*ms, 50*ms, 100*ms, 100*ms, 100*ms, 200*ms, 300*ms, 500*ms, time.Second, 2*time.Second)
+	l.DriftFactor = pick(d, 0, 0.01, 0.01, 0.01, 0.01, 0.02, 0.05, 0.1)
 	if d.chance(25) {
-		l.Clock = one(d, "boottime", "boottime", "wall")
+		l.Clock = pick(d, "boottime", "boottime", "wall")
 	}
 	if d.chance(50) {
-		l.Margin = l.TTL / one(d, time.Duration(10), 20, 50, 100)
+		l.Margin = l.TTL / pick(d, time.Duration(10), 20, 50, 100)
 	}
 	if d.chance(12) {
 		l.Tries = 1 + d.IntN(8)
@@ -32,26 +32,25 @@ func validity(l scenarios.Lock) time.Duration {
 	return l.TTL - time.Duration(float64(l.TTL)*l.DriftFactor) - 2*ms
 }
 
-// drawPatience draws how long nodes are waited for: often just long enough, now and then
+// drawNodeTimeout draws how long the lock waits for nodes: often just long enough, sometimes
 // far too long.
-func drawPatience(d dice, s *scenarios.Scenario) {
+func drawNodeTimeout(d rng, s *scenarios.Scenario) {
 	l := &s.Lock
 	shares := []time.Duration{200, 100, 100, 60, 60, 60, 30, 30, 20, 10, 5, 3, 2}
-	l.NodeTimeout = max(l.TTL/one(d, shares...), 5*roundTrip(*s)/2)
+	l.NodeTimeout = max(l.TTL/pick(d, shares...), 5*roundTrip(*s)/2)
 	if d.chance(6) {
-		l.NodeTimeout = l.TTL * one(d, time.Duration(1), 2, 3) * 5 / 4
+		l.NodeTimeout = l.TTL * pick(d, time.Duration(1), 2, 3) * 5 / 4
 	}
-	if familyOf(l.Kind).keeps == onMajority {
-		l.Linger = l.NodeTimeout * one(d, time.Duration(0), 1, 1, 2, 4)
+	if familyFor(l.Kind).storedOn == onMajority {
+		l.Linger = l.NodeTimeout * pick(d, time.Duration(0), 1, 1, 2, 4)
 	}
 }
 
-// drawRetry draws the time between two tries. Who is quick finds the smallest gap between
-// two holds; who draws from a wide range does not collide for long. Where a try fails of
-// itself there are few.
-func drawRetry(d dice, s *scenarios.Scenario) {
+// drawRetry draws the time between two attempts. Short delays find small gaps between two
+// holds; wide ranges avoid repeated collisions. If attempts fail without faults there are few.
+func drawRetry(d rng, s *scenarios.Scenario) {
 	l, allowance := &s.Lock, s.Lock.TTL-validity(s.Lock)
-	room := roomToTry(*s)
+	room := retryRoom(*s)
 	switch k := d.IntN(10); {
 	case k < 2 && allowance >= l.TTL/50:
 		l.Retry, l.Tries = d.within(allowance/8, allowance/2), 30+d.IntN(50)
@@ -64,19 +63,19 @@ func drawRetry(d dice, s *scenarios.Scenario) {
 		l.Retry = exactly(d.between(l.TTL/20, l.TTL/2))
 	}
 	l.Retry.Max = max(l.Retry.Max, time.Microsecond)
-	if !effortOf(*s).ample(*s) {
+	if !callTimesOf(*s).feasible(*s) {
 		l.Tries = 1 + d.IntN(8)
 	}
 }
 
-// roomToTry is from how wide a range the time between two tries is drawn where one of those
-// who spin is granted the lock in the end.
-func roomToTry(s scenarios.Scenario) time.Duration {
-	return time.Duration(4*len(s.Clients)) * occupation(s)
+// retryRoom returns the width of the range of retry delays with which one of several retrying
+// clients is granted the lock in the end.
+func retryRoom(s scenarios.Scenario) time.Duration {
+	return time.Duration(4*len(s.Clients)) * failedTryTime(s)
 }
 
-// drawRedlock draws what Redlock alone has.
-func drawRedlock(d dice, s *scenarios.Scenario) {
+// drawRedlock draws the settings that only Redlock has.
+func drawRedlock(d rng, s *scenarios.Scenario) {
 	l := &s.Lock
 	if d.chance(25) {
 		room := validity(*l) - l.Margin
@@ -89,10 +88,10 @@ func drawRedlock(d dice, s *scenarios.Scenario) {
 		}
 	}
 	if d.chance(20) {
-		l.Quarantine = l.TTL * one(d, time.Duration(1), 1, 2, 3)
+		l.Quarantine = l.TTL * pick(d, time.Duration(1), 1, 2, 3)
 	}
 	if d.chance(12) {
-		l.Fence = one(d, "quorum", "quorum", "increment", "one-node")
+		l.Fence = pick(d, "quorum", "quorum", "increment", "one-node")
 	}
 	if d.chance(8) && l.NodeTimeout <= l.TTL/10 {
 		l.Sequential = true
@@ -102,10 +101,10 @@ func drawRedlock(d dice, s *scenarios.Scenario) {
 	}
 }
 
-// outwork lets a holder work on when it, or its watchdog, has had enough of extending, so
-// that a validity that was extended runs to its end; and others come shortly before and
-// ask often, who see a gap that is too small. Or it releases while its watchdog extends.
-func outwork(d dice, s *scenarios.Scenario) {
+// workPastExtensions lets a holder keep working after its last extension, so that an extended
+// validity runs to its end. Other clients arrive shortly before and ask often, to see a gap
+// that is too small. Or the holder releases while its watchdog extends.
+func workPastExtensions(d rng, s *scenarios.Scenario) {
 	l, c := &s.Lock, &s.Clients[0]
 	var last time.Duration // when it was extended for the last time, from the grant
 	switch w := l.Watchdog; {
@@ -128,17 +127,16 @@ func outwork(d dice, s *scenarios.Scenario) {
 	l.Tries, l.Retry = 0, d.within(l.TTL/200, l.TTL/20)
 }
 
-// runsOut reports whether a holder works on when its watchdog has stopped, so that a
-// validity that was extended runs to its end while others want the lock.
+// runsOut reports whether a holder keeps working after its watchdog has stopped, so that an
+// extended validity runs to its end while others want the lock.
 func runsOut(s scenarios.Scenario) bool {
 	w := s.Lock.Watchdog
 	return w.Limit > 0 && len(s.Clients) > 1 && s.Clients[0].Work.Min >= time.Duration(w.Limit)*w.Every+s.Lock.TTL
 }
 
-// outlast makes a quarantine outlast what clients ask for, as it has to; and mostly lets
-// one ask for more than the lock does, and hold it long after its first TTL, on nodes that
-// forget.
-func outlast(d dice, s *scenarios.Scenario) {
+// extendQuarantine makes a quarantine longer than any TTL, as required. Mostly it also lets a
+// client ask for more than the lock's TTL and hold it long after that, on nodes that forget.
+func extendQuarantine(d rng, s *scenarios.Scenario) {
 	l := &s.Lock
 	if l.Quarantine == 0 {
 		return
@@ -148,7 +146,7 @@ func outlast(d dice, s *scenarios.Scenario) {
 		c.ExtendEvery = d.between(l.TTL/10, l.TTL*2/3)
 		c.ExtendTTL = d.within(2*l.TTL, 4*l.TTL)
 		c.Work = d.within(l.TTL, 4*l.TTL)
-		s.Persistence = one(d, nemesis.Nothing, nemesis.Nothing, s.Persistence)
+		s.Persistence = pick(d, nemesis.Nothing, nemesis.Nothing, s.Persistence)
 		if d.chance(30) { // and others ask all the while, who see at once when nodes have come back
 			c.Start = nemesis.Range{}
 			l.Tries, l.Retry = 0, d.within(l.TTL/50, l.TTL/5)
@@ -157,12 +155,12 @@ func outlast(d dice, s *scenarios.Scenario) {
 	l.Quarantine = max(l.Quarantine, s.LongestTTL().Round(ms)+ms)
 }
 
-func drawHeartbeat(d dice, s *scenarios.Scenario) {
+func drawHeartbeat(d rng, s *scenarios.Scenario) {
 	room := validity(s.Lock) - s.Lock.Margin
 	s.Lock.Heartbeat = d.between(room/8, room*2/3)
 }
 
-func drawChubby(d dice, s *scenarios.Scenario) {
+func drawChubby(d rng, s *scenarios.Scenario) {
 	drawHeartbeat(d, s)
 	l := &s.Lock
 	if d.chance(40) {
@@ -173,18 +171,18 @@ func drawChubby(d dice, s *scenarios.Scenario) {
 	}
 }
 
-func drawFenced(d dice, s *scenarios.Scenario) {
+func drawFenced(d rng, s *scenarios.Scenario) {
 	drawHeartbeat(d, s)
 	if d.chance(30) {
 		s.Lock.Entries = 1 + d.IntN(3)
 	}
 }
 
-// drawNetwork draws latencies between nothing to speak of and what takes a part of the
-// TTL away; now and then more than that, where a grant should be rare.
-func drawNetwork(d dice, s *scenarios.Scenario) {
+// drawNetwork draws latencies between negligible and a part of the TTL; sometimes more, so
+// that a grant should be rare.
+func drawNetwork(d rng, s *scenarios.Scenario) {
 	ttl := s.Lock.TTL
-	longest := max(ttl/one(d, time.Duration(1000), 1000, 1000, 500, 500, 200, 200, 100, 100, 50, 30, 20, 10, 5), 10*time.Microsecond)
+	longest := max(ttl/pick(d, time.Duration(1000), 1000, 1000, 500, 500, 200, 200, 100, 100, 50, 30, 20, 10, 5), 10*time.Microsecond)
 	if d.chance(2) {
 		longest = ttl * 5 / 4
 	}
@@ -206,32 +204,32 @@ func drawNetwork(d dice, s *scenarios.Scenario) {
 		}
 	}
 	if d.chance(12) {
-		drawFar(d, s)
+		drawFarNode(d, s)
 	}
 	if d.chance(10) {
 		s.GuardLatency = &nemesis.Distribution{Range: d.within(0, ttl/4)}
 	}
 }
 
-// drawFar puts a node far from everybody, by ways that are long now and then: what is sent
-// there is overtaken by what is sent later, when all others have answered.
-func drawFar(d dice, s *scenarios.Scenario) {
-	far := min(s.Latency.Max*one(d, time.Duration(5), 10, 20), max(s.Lock.TTL/100, s.Latency.Max))
+// drawFarNode makes one node far away: a request to it can be overtaken by a later one, after
+// all other nodes have replied.
+func drawFarNode(d rng, s *scenarios.Scenario) {
+	far := min(s.Latency.Max*pick(d, time.Duration(5), 10, 20), max(s.Lock.TTL/100, s.Latency.Max))
 	links := nemesis.Links{Nodes: []int{1 + d.IntN(s.Nodes)}}
 	s.Links = []nemesis.LinkLatency{{Links: links, Latency: nemesis.Distribution{Range: upTo(far)}}}
 }
 
-func drawDisks(d dice, s *scenarios.Scenario) {
-	s.Persistence = one(d, nemesis.Nothing, nemesis.Nothing, nemesis.EverySecond, nemesis.Always, nemesis.Always)
+func drawDisks(d rng, s *scenarios.Scenario) {
+	s.Persistence = pick(d, nemesis.Nothing, nemesis.Nothing, nemesis.EverySecond, nemesis.Always, nemesis.Always)
 	if s.Persistence == nemesis.Always && d.chance(30) {
 		s.Sync = &nemesis.Distribution{Range: upTo(s.Latency.Max / 10)}
 	}
 	if d.chance(10) {
-		s.Replication = &nemesis.Distribution{Range: upTo(s.Lock.TTL / one(d, time.Duration(100), 10, 2))}
+		s.Replication = &nemesis.Distribution{Range: upTo(s.Lock.TTL / pick(d, time.Duration(100), 10, 2))}
 	}
 }
 
-func drawStore(d dice, s *scenarios.Scenario) {
+func drawStore(d rng, s *scenarios.Scenario) {
 	ttl := s.Lock.TTL
 	s.Store = &nemesis.Store{
 		Election:     nemesis.Distribution{Range: d.within(ttl/50, ttl/2)},
@@ -240,14 +238,13 @@ func drawStore(d dice, s *scenarios.Scenario) {
 	}
 }
 
-func drawGuard(d dice, s *scenarios.Scenario) {
-	s.Guard = one(d, guard.Plain, guard.Plain, guard.Plain, guard.Fenced, guard.Fenced, guard.FencedWrites, guard.Token)
+func drawGuard(d rng, s *scenarios.Scenario) {
+	s.Guard = pick(d, guard.Plain, guard.Plain, guard.Plain, guard.Fenced, guard.Fenced, guard.FencedWrites, guard.Token)
 }
 
-// drawCamps makes each client near to nodes of its own and far from the others, all by
-// the same: clients that begin at once then split the votes, and do so again if they
-// wait for equally long.
-func drawCamps(d dice, s *scenarios.Scenario) {
+// drawNearNodes puts each client near some nodes and equally far from the others. Clients that
+// begin at once then split the votes, and do so again if they wait equally long.
+func drawNearNodes(d rng, s *scenarios.Scenario) {
 	if len(s.Clients) < 2 || s.Nodes < 2 || len(s.Links) > 0 || !d.chance(12) {
 		return
 	}
@@ -263,12 +260,12 @@ func drawCamps(d dice, s *scenarios.Scenario) {
 	}
 }
 
-// allWorkloads are what clients do, those more often that show more.
+// allWorkloads are the workloads of clients, repeated by weight.
 var allWorkloads = []string{"hold", "hold", "hold", "section", "section", "section", "section", "checked", "posted", "misuse"}
 
-// drawClients draws the users of a lock in a world, who do some of these workloads: all
-// alike, or one that holds for long and others that want it meanwhile.
-func drawClients(d dice, s scenarios.Scenario, n int, workloads []string) []scenarios.Client {
+// drawClients draws the clients of a lock: all alike, or one that holds for long and others
+// that want it meanwhile.
+func drawClients(d rng, s scenarios.Scenario, n int, workloads []string) []scenarios.Client {
 	clients := make([]scenarios.Client, n)
 	likeFirst := d.chance(40)
 	resources := 0
@@ -277,7 +274,7 @@ func drawClients(d dice, s scenarios.Scenario, n int, workloads []string) []scen
 	}
 	fences := s.Lock.Fence == "" && (s.Guard == guard.Fenced || s.Guard == guard.FencedWrites) && d.chance(70)
 	for i := range clients {
-		c := drawClient(d, s.Lock.TTL, one(d, workloads...))
+		c := drawClient(d, s.Lock.TTL, pick(d, workloads...))
 		if likeFirst && i > 0 {
 			c = clients[0]
 		}
@@ -290,23 +287,22 @@ func drawClients(d dice, s scenarios.Scenario, n int, workloads []string) []scen
 	return clients
 }
 
-// drawHolder makes the first client one that has the lock and keeps it, and lets the
-// others come later.
-func drawHolder(d dice, ttl time.Duration, clients []scenarios.Client) {
+// drawHolder makes the first client a long holder, and lets the others arrive later.
+func drawHolder(d rng, ttl time.Duration, clients []scenarios.Client) {
 	clients[0].Start = nemesis.Range{}
 	clients[0].Rounds = 1
 	clients[0].Work = d.within(ttl/2, 2*ttl)
 	for i := range clients[1:] {
 		c := &clients[1+i]
 		c.Start = d.within(ttl/100, ttl)
-		c.Work = upTo(ttl / one(d, time.Duration(50), 10, 3))
+		c.Work = upTo(ttl / pick(d, time.Duration(50), 10, 3))
 	}
 }
 
-func drawClient(d dice, ttl time.Duration, workload string) scenarios.Client {
-	c := scenarios.Client{Workload: workload, Rounds: one(d, 1, 1, 2, 2, 3)}
+func drawClient(d rng, ttl time.Duration, workload string) scenarios.Client {
+	c := scenarios.Client{Workload: workload, Rounds: pick(d, 1, 1, 2, 2, 3)}
 	if d.chance(60) {
-		c.Start = d.within(0, ttl/one(d, time.Duration(20), 2, 1))
+		c.Start = d.within(0, ttl/pick(d, time.Duration(20), 2, 1))
 	}
 	switch d.IntN(6) {
 	case 0: // so short that requests are under way when it is over
@@ -320,7 +316,7 @@ func drawClient(d dice, ttl time.Duration, workload string) scenarios.Client {
 		c.Work = d.within(ttl, 5*ttl/2)
 	}
 	if d.chance(60) {
-		c.Think = d.within(0, ttl/one(d, time.Duration(50), 5, 1))
+		c.Think = d.within(0, ttl/pick(d, time.Duration(50), 5, 1))
 	}
 	if d.chance(35) {
 		drawExtensions(d, ttl, &c)
@@ -328,10 +324,10 @@ func drawClient(d dice, ttl time.Duration, workload string) scenarios.Client {
 	return c
 }
 
-// drawExtensions lets a client extend while it works, sometimes by more than the lock's
-// own TTL, by less, or by what cannot be.
-func drawExtensions(d dice, ttl time.Duration, c *scenarios.Client) {
-	c.ExtendEvery = d.between(ttl/10, ttl/one(d, time.Duration(3), 2, 1))
+// drawExtensions lets a client extend while it works, sometimes by more than the lock's TTL,
+// by less, or by an invalid time.
+func drawExtensions(d rng, ttl time.Duration, c *scenarios.Client) {
+	c.ExtendEvery = d.between(ttl/10, ttl/pick(d, time.Duration(3), 2, 1))
 	if d.chance(10) {
 		c.ExtendEvery = d.between(ttl, ttl*3/2)
 	}

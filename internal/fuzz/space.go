@@ -11,23 +11,22 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// SearchSpace is where a hunt takes place: it draws the scenarios.
+// SearchSpace draws the scenarios of a hunt.
 type SearchSpace interface {
-	// Name is what the scenarios are called.
+	// Name is the name of the scenarios.
 	Name() string
-	// Draw draws a scenario that is valid and has no plan, no generator and no
-	// expectations.
+	// Draw draws a valid scenario without a plan, a generator or expectations.
 	Draw(random *rand.Rand) scenarios.Scenario
 }
 
-// ofLock is the ground of a kind of lock.
-type ofLock struct{ family }
+// lockSpace is the search space of a kind of lock.
+type lockSpace struct{ lockFamily }
 
-// SpaceOfLock returns the ground of a kind of lock: clients, times, settings of the lock and
-// worlds of all sorts. Each draw does without most of what there is, so that what shows
-// only where something else does not happen is seen too.
+// SpaceOfLock returns the search space of a kind of lock: clients, times, settings of the lock
+// and worlds of all sorts. Each draw leaves out most features, so that violations are found
+// that need the absence of something.
 func SpaceOfLock(kind string) (SearchSpace, error) {
-	i := slices.IndexFunc(families, func(f family) bool { return f.kind == kind })
+	i := slices.IndexFunc(families, func(f lockFamily) bool { return f.kind == kind })
 	if i < 0 {
 		var known []string
 		for _, f := range families {
@@ -35,30 +34,30 @@ func SpaceOfLock(kind string) (SearchSpace, error) {
 		}
 		return nil, fmt.Errorf("nothing is known of where to hunt a lock %q: there is %v", kind, known)
 	}
-	return ofLock{families[i]}, nil
+	return lockSpace{families[i]}, nil
 }
 
-// family is what tells the ground of one kind of lock from that of another.
-type family struct {
+// lockFamily describes the search space of one kind of lock.
+type lockFamily struct {
 	kind string
 
-	// keeps is where the lock is kept.
-	keeps keeping
+	// storedOn says where the lock is stored.
+	storedOn storage
 
-	// options draws what the lock has beside what all locks have; nil: nothing.
-	options func(d dice, s *scenarios.Scenario)
+	// options draws the settings that only this lock has, or is nil.
+	options func(d rng, s *scenarios.Scenario)
 }
 
-type keeping uint8
+type storage uint8
 
 const (
-	onMajority keeping = iota + 1 // of the nodes
+	onMajority storage = iota + 1 // of the nodes
 	onOneNode
 	inStore
 )
 
 // families are the kinds of locks, in the order of [runner.Locks].
-var families = []family{
+var families = []lockFamily{
 	{"redlock", onMajority, drawRedlock},
 	{"check-then-set", onOneNode, nil},
 	{"setnx-then-expire", onOneNode, nil},
@@ -73,95 +72,94 @@ var families = []family{
 	{"fenced", inStore, drawFenced},
 }
 
-// familyOf returns that of a lock; of a kind that is not known the one of which least
-// is promised.
-func familyOf(kind string) family {
+// familyFor returns the family of a lock. An unknown kind has one that promises the least.
+func familyFor(kind string) lockFamily {
 	for _, f := range families {
 		if f.kind == kind {
 			return f
 		}
 	}
-	return family{kind: kind}
+	return lockFamily{kind: kind}
 }
 
-func (o ofLock) Name() string { return "hunt-" + o.kind }
+func (o lockSpace) Name() string { return "hunt-" + o.kind }
 
-func (o ofLock) Draw(random *rand.Rand) scenarios.Scenario {
-	d := dice{random}
+func (o lockSpace) Draw(random *rand.Rand) scenarios.Scenario {
+	d := rng{random}
 	s := scenarios.Scenario{Name: o.Name(), Lock: scenarios.Lock{Kind: o.kind}}
-	s.Clients = make([]scenarios.Client, one(d, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 4, 5, 6, 7, 8))
+	s.Clients = make([]scenarios.Client, pick(d, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 4, 5, 6, 7, 8))
 	s.Nodes = o.nodes(d)
 	drawTTL(d, &s.Lock)
 	drawNetwork(d, &s)
 	drawDisks(d, &s)
-	if o.keeps == inStore {
+	if o.storedOn == inStore {
 		drawStore(d, &s)
 	}
-	drawPatience(d, &s)
+	drawNodeTimeout(d, &s)
 	if o.options != nil {
 		o.options(d, &s)
 	}
 	drawRetry(d, &s)
 	drawGuard(d, &s)
 	s.Clients = drawClients(d, s, len(s.Clients), allWorkloads)
-	outlast(d, &s)
-	save(&s, oneRound, fewClients(4), shortWork, fewClients(3), fewClients(2), slowRetry)
-	outwork(d, &s)
-	drawCamps(d, &s)
+	extendQuarantine(d, &s)
+	reduceCost(&s, oneRound, fewClients(4), shortWork, fewClients(3), fewClients(2), slowRetry)
+	workPastExtensions(d, &s)
+	drawNearNodes(d, &s)
 	s.Bounds = bounds(s)
 	s.Horizon = horizon(s)
 	return s
 }
 
-func (o ofLock) nodes(d dice) int {
-	switch o.keeps {
+func (o lockSpace) nodes(d rng) int {
+	switch o.storedOn {
 	case onOneNode:
-		return one(d, 1, 1, 1, 3)
+		return pick(d, 1, 1, 1, 3)
 	case inStore:
-		return one(d, 3, 3, 3, 5)
+		return pick(d, 3, 3, 3, 5)
 	}
-	return one(d, 1, 2, 3, 3, 3, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 5, 6, 7)
+	return pick(d, 1, 2, 3, 3, 3, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 5, 6, 7)
 }
 
-// horizon leaves faults the time that they may take, and then that in which somebody
-// has to be granted the lock. Most runs end long before, when all clients are done.
+// horizon allows for the duration of faults, and then for the time within which somebody has
+// to be granted the lock. Most runs end long before, when all clients are done.
 func horizon(s scenarios.Scenario) time.Duration {
 	const ofFaults = 6 // TTLs: see nemesis.Generator
 	b := s.Bounds
 	return ofFaults*s.Lock.TTL + s.LongestTTL() + 2*s.Lock.Quarantine + max(2*b.Acquire, b.Grant*5/4)
 }
 
-// around is the ground about one scenario.
-type around struct{ scenario scenarios.Scenario }
+// scenarioSpace is the search space around one scenario.
+type scenarioSpace struct{ scenario scenarios.Scenario }
 
-// SpaceAround returns the ground of one scenario: its lock and its world stay as they are,
-// and its plan is forgotten, with what is said of it. In half of the draws its clients are
-// drawn anew, who lock the same and touch it as its own do; bounds are then such that the
-// lock can keep them. Where its own clients make a run dear they mostly come late.
+// SpaceAround returns the search space around a scenario, which keeps its lock and its world
+// but not its plan. In half of the draws the clients are drawn anew, with the same resource
+// and similar workloads, and the bounds are adapted. If the scenario's own clients make runs
+// expensive, they mostly start late.
 func SpaceAround(s scenarios.Scenario) SearchSpace {
 	s.Plan, s.Generate, s.Expect = nil, nil, nil
 	s.Summary, s.Claims, s.SlipMargin = "", scenarios.Claims{}, 0 // which are about that plan
-	return around{s}
+	return scenarioSpace{s}
 }
 
-func (a around) Name() string { return a.scenario.Name }
+func (a scenarioSpace) Name() string { return a.scenario.Name }
 
-func (a around) Draw(random *rand.Rand) scenarios.Scenario {
-	d, s := dice{random}, a.scenario
+func (a scenarioSpace) Draw(random *rand.Rand) scenarios.Scenario {
+	d, s := rng{random}, a.scenario
 	if d.chance(50) {
-		if tries(s) > 2*mostTries && d.chance(75) {
+		if estimatedTries(s) > 2*maxTries && d.chance(75) {
 			s.Clients = slices.Clone(s.Clients)
-			comeLate(&s)
+			startLate(&s)
 		}
 		return s
 	}
 	first := s.Clients[0]
-	s.Clients = drawClients(d, s, len(s.Clients)+one(d, 0, 0, 0, 1), a.workloads(d))
+	s.Clients = drawClients(d, s, len(s.Clients)+pick(d, 0, 0, 0, 1), a.workloads(d))
 	for i := range s.Clients {
 		c := &s.Clients[i]
 		c.Resource, c.Resources, c.Fence = first.Resource, first.Resources, first.Fence
 	}
-	save(&s, oneRound, shortWork, comeLate)
+	reduceCost(&s, oneRound, shortWork, startLate)
 	if q := s.Lock.Quarantine; q > 0 && q < s.LongestTTL() {
 		return a.scenario
 	}
@@ -172,8 +170,8 @@ func (a around) Draw(random *rand.Rand) scenarios.Scenario {
 	return s
 }
 
-// workloads are those of the scenario's own clients, or all that touch what they do.
-func (a around) workloads(d dice) (own []string) {
+// workloads returns those of the scenario's own clients, or all that access the same things.
+func (a scenarioSpace) workloads(d rng) (own []string) {
 	touching := []string{"section", "checked", "posted"}
 	touches := false
 	for _, c := range a.scenario.Clients {
@@ -189,8 +187,8 @@ func (a around) workloads(d dice) (own []string) {
 	return []string{"hold", "hold", "misuse"}
 }
 
-// widened returns the bounds that a scenario states, as wide as other clients need them.
-// For what nothing follows from its settings there is none.
+// widened returns the stated bounds, wide enough for other clients. Where nothing follows from
+// the settings there is none.
 func widened(stated, needed history.Bounds) history.Bounds {
 	wide := func(a, b time.Duration) time.Duration {
 		if a == 0 || b == 0 {
@@ -212,18 +210,20 @@ func widened(stated, needed history.Bounds) history.Bounds {
 // A hunt lives on the number of its runs, and a run costs what its tries cost. Nearly all
 // of those are made in vain, by who waits for somebody who holds for long.
 
-// mostTries is about how many a run may make.
-const mostTries = 20
+// A hunt depends on the number of its runs, and a run costs as much as its attempts. Nearly
+// all attempts are made in vain, by clients that wait for a long hold.
+//
+// maxTries is about how many attempts a run may make.
+const maxTries = 20
 
-// mostEvents is how many events a run may have. Those of the debate have some thousands, and
-// one of them 130,000; one that goes on and on costs the hunt all others.
-const mostEvents = 1_000_000
+// maxEvents is how many events a run may have. Runs of the debate have some thousands, and one
+// of them 130,000. A run that does not end would cost the hunt all others.
+const maxEvents = 1_000_000
 
-// save makes a scenario cheaper until it is cheap, in one way after another: each takes
-// away what a run most often shows with less of it too.
-func save(s *scenarios.Scenario, ways ...func(*scenarios.Scenario)) {
+// reduceCost makes a scenario cheaper, in one way after another, until it is cheap enough.
+func reduceCost(s *scenarios.Scenario, ways ...func(*scenarios.Scenario)) {
 	for _, less := range ways {
-		if tries(*s) <= mostTries {
+		if estimatedTries(*s) <= maxTries {
 			return
 		}
 		less(s)
@@ -249,10 +249,9 @@ func shortWork(s *scenarios.Scenario) {
 	}
 }
 
-// comeLate lets those who wait begin shortly before the first lets go, or its TTL is over:
-// what nodes forgot they have forgotten for who comes then too, and what they let go too
-// early is seen.
-func comeLate(s *scenarios.Scenario) {
+// startLate lets waiting clients begin shortly before the first releases, or its TTL ends.
+// They still see what nodes forgot, and holds that end too early.
+func startLate(s *scenarios.Scenario) {
 	first := s.Clients[0]
 	from := min((first.Start.Max + min(mean(first.Work), s.Lock.TTL)*9/10).Truncate(ms), nemesis.MaxDuration)
 	for i := range s.Clients[1:] {
@@ -263,19 +262,19 @@ func comeLate(s *scenarios.Scenario) {
 
 func slowRetry(s *scenarios.Scenario) {
 	r := &s.Lock.Retry
-	times := min(time.Duration(tries(*s)/mostTries+1), nemesis.MaxDuration/max(1, r.Max))
+	times := min(time.Duration(estimatedTries(*s)/maxTries+1), nemesis.MaxDuration/max(1, r.Max))
 	r.Min, r.Max = r.Min*times, r.Max*times
 }
 
-// tries estimates how many a run makes if nothing goes wrong.
-func tries(s scenarios.Scenario) int {
+// estimatedTries estimates how many attempts a run makes without faults.
+func estimatedTries(s scenarios.Scenario) int {
 	var held time.Duration
 	sum := 0
 	for _, c := range s.Clients {
 		sum += c.Rounds
 		held += time.Duration(c.Rounds) * heldBy(s, c)
 	}
-	if familyOf(s.Lock.Kind).keeps == inStore { // who waits is woken
+	if familyFor(s.Lock.Kind).storedOn == inStore { // who waits is woken
 		return sum
 	}
 	for _, c := range s.Clients[1:] {
@@ -289,7 +288,7 @@ func tries(s scenarios.Scenario) int {
 	return sum
 }
 
-// heldBy is about how long a client holds what it is granted.
+// heldBy returns about how long a client keeps the lock.
 func heldBy(s scenarios.Scenario, c scenarios.Client) time.Duration {
 	return min(mean(c.Work), s.Lock.TTL*5/4)
 }

@@ -10,13 +10,11 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Terms are the assumptions under which each property is promised. What is not
-// named is not promised.
+// Terms are the promised properties, each with its assumptions.
 type Terms map[checker.Property]Assumptions
 
-// Tests returns the properties that a run has put to the test: what is promised, could be
-// seen to hold or not, and for which the scenario, with the plan that was carried out, is
-// inside the assumptions. In the order of the properties.
+// Tests returns the properties that a run has tested, in their order: promised, decided, and
+// with their assumptions kept by the scenario with the plan that was carried out.
 func (t Terms) Tests(done scenarios.Scenario, r checker.Report) (tested []checker.Property) {
 	for _, f := range r.Findings {
 		a, promised := t[f.Property]
@@ -28,8 +26,8 @@ func (t Terms) Tests(done scenarios.Scenario, r checker.Report) (tested []checke
 	return tested
 }
 
-// AnyTerms promises every property, whatever happens: so what a lock does not
-// withstand is found too.
+// AnyTerms promises every property without assumptions, so that limits of a lock are found
+// too.
 func AnyTerms(scenarios.Scenario) Terms { return SameTerms(Assumptions{})(scenarios.Scenario{}) }
 
 // SameTerms promises every property under the same assumptions.
@@ -43,11 +41,11 @@ func SameTerms(a Assumptions) func(scenarios.Scenario) Terms {
 	}
 }
 
-// ErrNotPromised excuses a lock from a property that it promises under no assumptions.
+// ErrNotPromised excuses a lock from a property that it does not promise.
 var ErrNotPromised = errors.New("the lock does not promise it")
 
-// Excuse says why a violation of a property in a scenario, with the plan that was
-// carried out, is a limit of the lock; nil: nothing excuses it, and it is a defect.
+// Excuse says why a violation of a property in a scenario, with the plan that was carried out,
+// is a limit of the lock. It returns nil if it is a defect.
 func (t Terms) Excuse(p checker.Property, done scenarios.Scenario) error {
 	a, promised := t[p]
 	if !promised {
@@ -56,19 +54,18 @@ func (t Terms) Excuse(p checker.Property, done scenarios.Scenario) error {
 	return a.Outside(done)
 }
 
-// file is what a file of assumptions can say: one set of them, under which every
-// property is taken to be promised, or a set for each property that is.
-type file struct {
+// termsFile is a file of assumptions: one set for all properties, or a set for each promised
+// property.
+type termsFile struct {
 	Assumptions `yaml:",inline"`
 
-	// Properties are the assumptions of each property that is promised. They stand
-	// alone.
+	// Properties are the assumptions of each promised property. They exclude common
+	// assumptions.
 	Properties map[checker.Property]Assumptions `yaml:"properties,omitempty"`
 }
 
-// LoadTerms reads the assumptions in a file: in YAML, as docs/assumptions.md has it. What it
-// returns says the same of every scenario. An error names the file, the line and the
-// field.
+// LoadTerms reads a YAML file of assumptions (docs/assumptions.md). The terms are the same for
+// every scenario. Errors name the file, the line and the field.
 func LoadTerms(path string) (func(scenarios.Scenario) Terms, error) {
 	opened, err := os.Open(path)
 	if err != nil {
@@ -79,15 +76,15 @@ func LoadTerms(path string) (func(scenarios.Scenario) Terms, error) {
 	if err != nil {
 		return nil, err
 	}
-	terms, err := parse(text)
+	terms, err := parseTerms(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return terms, nil
 }
 
-func parse(text []byte) (func(scenarios.Scenario) Terms, error) {
-	var f file
+func parseTerms(text []byte) (func(scenarios.Scenario) Terms, error) {
+	var f termsFile
 	if err := scenarios.Decode(text, "set of assumptions", &f); err != nil {
 		return nil, err
 	}
@@ -100,14 +97,14 @@ func parse(text []byte) (func(scenarios.Scenario) Terms, error) {
 	return func(scenarios.Scenario) Terms { return f.Properties }, nil
 }
 
-func (f file) validate() error {
+func (f termsFile) validate() error {
 	if f.Properties == nil {
 		return f.Assumptions.Validate()
 	}
 	if len(f.Properties) == 0 {
 		return &nemesis.FieldError{Path: "properties", Err: errors.New("there is none: name those that are promised, as in {lease: {}}")}
 	}
-	if f.Assumptions.some() {
+	if f.Assumptions.any() {
 		return &nemesis.FieldError{Path: "properties", Err: errors.New("they stand alone: put what is assumed for all of them into each")}
 	}
 	for _, p := range checker.Properties() {

@@ -14,17 +14,17 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// separated writes rows as CSV (RFC 4180, but for lines that end with a line feed alone).
-func separated(rows [][]string) ([]byte, error) {
+// csvText writes rows as CSV (RFC 4180, but lines end with a line feed alone).
+func csvText(rows [][]string) ([]byte, error) {
 	var b bytes.Buffer
 	err := csv.NewWriter(&b).WriteAll(rows)
 	return b.Bytes(), err
 }
 
-// Head returns what stands above the parameter's values, as in "restart_delay [TTL]".
-func (p Param) Head() string { return headed(p.Name, p.Unit) }
+// Head returns the parameter's column head, as in "restart_delay [TTL]".
+func (p Param) Head() string { return withUnit(p.Name, p.Unit) }
 
-func headed(name, unit string) string {
+func withUnit(name, unit string) string {
 	if unit == "" {
 		return name
 	}
@@ -38,7 +38,7 @@ func heads(params []Param) (list []string) {
 	return list
 }
 
-// pointRows is the table of all points, with its head. What is not known is empty.
+// pointRows returns the table of all points with its head. Unknown values are empty.
 func (r Results) pointRows() [][]string {
 	head := slices.Concat([]string{"unit", "curve"}, heads(r.Params), []string{
 		"scenario", "runs", "first_seed", "last_seed", "violated_runs", "held_runs", "undecided_runs", "slipped_runs",
@@ -51,7 +51,7 @@ func (r Results) pointRows() [][]string {
 		rows = append(rows, slices.Concat([]string{strconv.Itoa(o.Unit), o.Curve}, numbers(o.At...), []string{
 			p.Scenario, strconv.Itoa(o.Runs), seed(o.First), seed(o.LastSeed()),
 			strconv.Itoa(p.Violated), strconv.Itoa(p.Held), strconv.Itoa(p.Undecided), strconv.Itoa(p.Slipped),
-			strconv.Itoa(p.Violations), number(p.Rate().Share()), number(lo), number(hi), maybe(p.Predicted), inside(p), p.Witness.seed(),
+			strconv.Itoa(p.Violations), number(p.Rate().Share()), number(lo), number(hi), optional(p.Predicted), inside(p), p.Witness.seed(),
 		}, figures(p.Measurements)))
 	}
 	return rows
@@ -64,10 +64,10 @@ func inside(m *Measured) string {
 	return ""
 }
 
-// boundaryRows is the table of all boundaries, with its head. What is not known is empty.
+// boundaryRows returns the table of all boundaries with its head. Unknown values are empty.
 func (r Results) boundaryRows() [][]string {
 	x := r.Params[0]
-	at := func(name string) string { return headed(name, x.Unit) }
+	at := func(name string) string { return withUnit(name, x.Unit) }
 	head := slices.Concat([]string{"unit", "curve", "parameter"}, heads(r.Params[1:]), []string{
 		"runs", "first_seed", "last_seed",
 		at("last_violated"), at("first_holding"), at("within"), at("predicted"), "predicted_met", "predicted_verdict", "open",
@@ -81,7 +81,7 @@ func (r Results) boundaryRows() [][]string {
 		b := o.Boundary
 		row := slices.Concat([]string{strconv.Itoa(o.Unit), o.Curve, x.Name}, numbers(o.At...), []string{
 			strconv.Itoa(o.Runs), seed(o.First), seed(o.LastSeed()),
-			maybe(b.LastViolated), maybe(b.FirstHolding), number(b.Within),
+			optional(b.LastViolated), optional(b.FirstHolding), number(b.Within),
 			number(b.Formula.X), strconv.FormatBool(b.Met()), b.Formula.Verdict.String(), strconv.FormatBool(b.Open()),
 		})
 		for _, name := range rules {
@@ -96,7 +96,7 @@ func (r Results) boundaryRows() [][]string {
 	return rows
 }
 
-// Rules returns the names of all rules of thumb, in their order.
+// Rules returns the sorted names of all rules of thumb.
 func (r Results) Rules() []string {
 	seen := map[string]bool{}
 	for _, o := range r.Boundaries() {
@@ -107,7 +107,7 @@ func (r Results) Rules() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Rule returns what was found of a rule of thumb.
+// Rule returns the result of a rule of thumb.
 func (l Located) Rule(name string) (Rule, bool) {
 	i := slices.IndexFunc(l.Rules, func(r Rule) bool { return r.Name == name })
 	if i < 0 {
@@ -116,7 +116,7 @@ func (l Located) Rule(name string) (Rule, bool) {
 	return l.Rules[i], true
 }
 
-// number writes the shortest text that is read as the same number.
+// number returns the shortest text that reads back as the same number.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func numbers(list ...float64) (texts []string) {
@@ -126,7 +126,7 @@ func numbers(list ...float64) (texts []string) {
 	return texts
 }
 
-func maybe(x *float64) string {
+func optional(x *float64) string {
 	if x == nil {
 		return ""
 	}
@@ -142,11 +142,10 @@ func (w *Witness) seed() string {
 	return seed(w.Seed)
 }
 
-// figureFields are the places of all measurements, and figureHeads their names as their
-// JSON has them.
+// figureFields are the indices of all measurements, and figureHeads their JSON names.
 var figureFields, figureHeads = readFigures(reflect.TypeFor[checker.Measurements]())
 
-// readFigures finds all measurements, topic after topic.
+// readFigures finds all measurements.
 func readFigures(t reflect.Type) (fields [][]int, heads []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -157,12 +156,12 @@ func readFigures(t reflect.Type) (fields [][]int, heads []string) {
 		if f.Type == reflect.TypeFor[time.Duration]() {
 			unit = "ms"
 		}
-		fields, heads = append(fields, f.Index), append(heads, headed(name, unit))
+		fields, heads = append(fields, f.Index), append(heads, withUnit(name, unit))
 	}
 	return fields, heads
 }
 
-// figures writes the measurements, durations in ms.
+// figures formats the measurements, durations in ms.
 func figures(m checker.Measurements) (texts []string) {
 	v := reflect.ValueOf(m)
 	for _, f := range figureFields {
@@ -178,32 +177,32 @@ func figures(m checker.Measurements) (texts []string) {
 	return texts
 }
 
-// printed is what points.json holds beside its outcomes.
+// printed is the JSON of results, except the outcomes.
 type printed struct {
 	Head
-	Complete bool       `json:"complete"` // all points are there
+	Complete bool       `json:"complete"` // all points are measured
 	Fit      printedFit `json:"fit"`
 }
 
 type printedFit struct {
-	Compared  int     `json:"compared"` // points of which a formula says something
-	Inside    int     `json:"inside"`   // of which the interval contains that
-	Between   int     `json:"between"`  // of those compared: the formula says neither 0 nor 1
-	Hit       int     `json:"hit"`      // of these: the interval contains it
+	Compared  int     `json:"compared"` // points with a prediction
+	Inside    int     `json:"inside"`   // whose interval contains it
+	Between   int     `json:"between"`  // predictions other than 0 and 1
+	Hit       int     `json:"hit"`      // of these, the interval contains it
 	HalfWidth float64 `json:"widest_half_width"`
 }
 
-// printedPoint is the outcome at a point with what follows from it.
+// printedPoint is the outcome at a point with derived values.
 type printedPoint struct {
 	Outcome
 	LastSeed  uint64     `json:"last_seed"`
 	Share     float64    `json:"share"`
 	Interval  [2]float64 `json:"interval"` // Wilson, 95 %
 	HalfWidth float64    `json:"half_width"`
-	Inside    *bool      `json:"inside,omitempty"` // absent: no formula says anything
+	Inside    *bool      `json:"inside,omitempty"` // absent: no prediction
 }
 
-// printedBoundary is the outcome of a boundary with what follows from it.
+// printedBoundary is the outcome of a boundary with derived values.
 type printedBoundary struct {
 	Outcome
 	LastSeed uint64 `json:"last_seed"`
@@ -211,8 +210,8 @@ type printedBoundary struct {
 	Open     bool   `json:"open"`
 }
 
-// Print writes the results as JSON: one value, with each outcome on a line of its own, so
-// that a difference shows those that differ.
+// Print writes the results as one JSON value, with each outcome on a line of its own so that a
+// diff shows which differ.
 func (r Results) Print(to io.Writer) error {
 	fit := r.Fit()
 	head, err := encode(printed{r.Head, r.Complete(), printedFit{fit.Compared, fit.Inside, fit.Between, fit.Hit, fit.HalfWidth}})

@@ -13,18 +13,17 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Outcome is what a campaign has found at one unit of its sweep: at a point, or else of a
-// boundary. It is a line of the campaign's file.
+// Outcome is the result of one unit of a sweep: a point or a boundary. It is a line of the
+// campaign's file.
 type Outcome struct {
 	Unit  int    `json:"unit"` // its number, see [Sweep.Units]
 	Curve string `json:"curve"`
 
-	// At is the value of each parameter; of a boundary, of all but the first.
+	// At is the value of each parameter; for a boundary, of all but the first.
 	At []float64 `json:"at"`
 
-	// Runs is how many runs were asked for at the point, or wherever the boundary was
-	// looked for, and First the seed of the first of them. The others are the numbers
-	// after it.
+	// Runs is how many runs were planned at the point, or at each x of the boundary. First is
+	// the seed of the first run, and the others follow.
 	Runs  int    `json:"runs"`
 	First uint64 `json:"first_seed"`
 
@@ -35,7 +34,7 @@ type Outcome struct {
 // LastSeed returns the seed of the last run.
 func (o Outcome) LastSeed() uint64 { return o.First + uint64(o.Runs) - 1 }
 
-// validate names what cannot be in a campaign.
+// validate returns an error for what no campaign writes.
 func (o Outcome) validate(h Head) error {
 	switch p := o.Point; {
 	case (p == nil) == (o.Boundary == nil):
@@ -48,7 +47,7 @@ func (o Outcome) validate(h Head) error {
 	return nil
 }
 
-// wanted is how many runs it should have.
+// wanted returns how many runs the outcome should have.
 func (o Outcome) wanted(h Head) int {
 	if o.Point == nil {
 		return h.Runs
@@ -56,39 +55,38 @@ func (o Outcome) wanted(h Head) int {
 	return Runs(h.Runs, o.Point.Predicted)
 }
 
-// Measured is what the runs of a point amount to.
+// Measured is the result of the runs of a point.
 type Measured struct {
 	Scenario string `json:"scenario"` // its name
 
-	// Violated and Held are the numbers of runs in which the property was violated, and
-	// in which it held, Undecided of those that left it open, of which Slipped did because
-	// the machine was too slow. In the others there was nothing to judge.
+	// Violated, Held and Undecided are the numbers of runs with these verdicts. Slipped counts
+	// the undecided runs in which the machine was too slow. The other runs did not test the
+	// property.
 	Violated  int `json:"violated"`
 	Held      int `json:"held"`
 	Undecided int `json:"undecided"`
 	Slipped   int `json:"slipped,omitempty"`
 
-	Violations int      `json:"violations"` // in all runs; one may show several
+	Violations int      `json:"violations"` // in all runs, each of which may have several
 	Witness    *Witness `json:"witness,omitempty"`
 
-	// Predicted is the formula's probability that a run violates the property; nil: there
-	// is none.
+	// Predicted is the probability of a violation according to a formula; nil: there is none.
 	Predicted *float64 `json:"predicted,omitempty"`
 
-	// Measurements are those of all runs, see [runner.Aggregate].
+	// Measurements aggregates all runs: see [runner.Aggregate].
 	Measurements checker.Measurements `json:"measurements"`
 }
 
-// Witness is a run that violated the property: the first.
+// Witness is the first run that violated the property.
 type Witness struct {
 	Seed  uint64 `json:"seed"`
-	Trace string `json:"trace,omitempty"` // the hash of its trace, where a repetition has the same
-	Story string `json:"story,omitempty"` // at a point
+	Trace string `json:"trace,omitempty"` // hash of its trace, if runs are repeatable
+	Story string `json:"story,omitempty"` // only at a point
 }
 
-// measured makes what is kept of a tally.
+// measured converts a tally.
 func measured(t runner.Tally, p checker.Property) Measured {
-	m := Measured{
+	return Measured{
 		Scenario:     t.Scenario.Name,
 		Violated:     t.Seen[p][checker.Violated],
 		Held:         t.Seen[p][checker.Holds],
@@ -98,7 +96,6 @@ func measured(t runner.Tally, p checker.Property) Measured {
 		Witness:      witness(t, p),
 		Measurements: t.Measured.All(),
 	}
-	return m
 }
 
 func witness(t runner.Tally, p checker.Property) *Witness {
@@ -108,16 +105,15 @@ func witness(t runner.Tally, p checker.Property) *Witness {
 	}
 	w := &Witness{Seed: r.Seed, Story: r.Report.Finding(p).Story()}
 	if r.TraceHash != 0 {
-		w.Trace = hexadecimal(r.TraceHash)
+		w.Trace = fmt.Sprintf("%016x", r.TraceHash)
 	}
 	return w
 }
 
-// Rate is the share of runs that violated the property, of those in which that was
-// decided.
+// Rate returns the share of runs that violated the property among those with a verdict.
 func (m Measured) Rate() runner.Rate { return runner.Rate{K: m.Violated, N: m.Violated + m.Held} }
 
-// Interval returns the 95 % interval of the probability, see [runner.Rate.Wilson].
+// Interval returns the 95 % interval of the probability: see [runner.Rate.Wilson].
 func (m Measured) Interval() (lo, hi float64) { return m.Rate().Wilson() }
 
 // HalfWidth returns half the width of the interval.
@@ -126,8 +122,8 @@ func (m Measured) HalfWidth() float64 {
 	return (hi - lo) / 2
 }
 
-// Inside reports whether the interval contains what a formula says; known: there is one,
-// and some run was decided.
+// Inside reports whether the interval contains the prediction. It is known if there is a
+// prediction and a decided run.
 func (m Measured) Inside() (inside, known bool) {
 	if m.Predicted == nil || m.Rate().N == 0 {
 		return false, false
@@ -136,21 +132,21 @@ func (m Measured) Inside() (inside, known bool) {
 	return lo <= *m.Predicted && *m.Predicted <= hi, true
 }
 
-// Located is what was found of a boundary.
+// Located is the result for a boundary.
 type Located struct {
-	// LastViolated is the largest x tried below the boundary, and FirstHolding the
-	// smallest above it. Without the one the property holds at the low end of the search,
-	// without the other it is violated at its high end; or the search was left open.
+	// LastViolated is the largest x at which the property was violated, and FirstHolding the
+	// smallest at which it held. Without LastViolated it holds at the low end, without
+	// FirstHolding it is violated at the high end, or the search was left open.
 	LastViolated *float64 `json:"last_violated,omitempty"`
 	FirstHolding *float64 `json:"first_holding,omitempty"`
 	Within       float64  `json:"within"`
 
-	// Search is where the property was tried, in that order. A last one that is unknown
-	// has left the search open.
+	// Search lists the x that were tried, in order. If the last verdict is unknown, it ended
+	// the search.
 	Search []Trial `json:"search"`
 
-	// Formula is the property at the x that a formula says, Rules at those that rules of
-	// thumb say, in the order of their names.
+	// Formula is the verdict at the x of the formula, Rules those at the x of rules of thumb,
+	// sorted by name.
 	Formula Trial  `json:"formula"`
 	Rules   []Rule `json:"rules,omitempty"`
 }
@@ -182,7 +178,7 @@ func (l Located) Met() bool {
 	return l.Bracketed() && math.Abs(*l.LastViolated-p) <= l.Within && math.Abs(*l.FirstHolding-p) <= l.Within
 }
 
-// Open reports whether something could not be decided.
+// Open reports whether some verdict is unknown.
 func (l Located) Open() bool {
 	for _, t := range l.trials() {
 		if t.Verdict != checker.Violated && t.Verdict != checker.Holds {
@@ -192,7 +188,7 @@ func (l Located) Open() bool {
 	return false
 }
 
-// trials are all of them.
+// trials returns all trials.
 func (l Located) trials() []Trial {
 	all := append(l.Search[:len(l.Search):len(l.Search)], l.Formula)
 	for _, r := range l.Rules {
@@ -203,53 +199,53 @@ func (l Located) trials() []Trial {
 
 // The files of the results in the directory of a campaign.
 const (
-	PointsFile     = "points.csv"     // a row a point
-	BoundariesFile = "boundaries.csv" // a row a boundary
-	ResultsFile    = "points.json"    // all of it
+	PointsFile     = "points.csv"     // one row per point
+	BoundariesFile = "boundaries.csv" // one row per boundary
+	ResultsFile    = "points.json"    // all results
 	SummaryFile    = "summary.md"     // for people
 )
 
 var resultFiles = []string{PointsFile, BoundariesFile, ResultsFile, SummaryFile}
 
-// Results is a campaign and what it has found, in the order of the units.
+// Results are the outcomes of a campaign, in the order of the units.
 type Results struct {
 	Head
 	Outcomes []Outcome
 }
 
-// Complete reports whether all is there that the campaign, or this shard, is about.
+// Complete reports whether all outcomes of the campaign, or of this shard, are there.
 func (r Results) Complete() bool { return len(r.Outcomes) == r.Units() }
 
 // Points returns the outcomes at points.
 func (r Results) Points() []Outcome {
-	return r.those(func(o Outcome) bool { return o.Point != nil })
+	return r.where(func(o Outcome) bool { return o.Point != nil })
 }
 
 // Boundaries returns the outcomes of boundaries.
 func (r Results) Boundaries() []Outcome {
-	return r.those(func(o Outcome) bool { return o.Boundary != nil })
+	return r.where(func(o Outcome) bool { return o.Boundary != nil })
 }
 
-func (r Results) those(are func(Outcome) bool) (some []Outcome) {
+func (r Results) where(keep func(Outcome) bool) (some []Outcome) {
 	for _, o := range r.Outcomes {
-		if are(o) {
+		if keep(o) {
 			some = append(some, o)
 		}
 	}
 	return some
 }
 
-// Fit is how the measured points compare with their formula, and how exact they are.
+// Fit compares the measured points with their predictions.
 type Fit struct {
-	Points    int     // that were measured
-	Compared  int     // of which a formula says something
-	Inside    int     // of which the interval contains that
-	Between   int     // of those compared: the formula says neither 0 nor 1
-	Hit       int     // of these: the interval contains it
+	Points    int     // measured points
+	Compared  int     // points with a prediction
+	Inside    int     // whose interval contains it
+	Between   int     // predictions other than 0 and 1
+	Hit       int     // of these, the interval contains it
 	HalfWidth float64 // of the widest interval
 }
 
-// Fit compares the points with their formula.
+// Fit compares the points with their predictions.
 func (r Results) Fit() Fit {
 	var f Fit
 	for _, o := range r.Points() {
@@ -261,32 +257,30 @@ func (r Results) Fit() Fit {
 		}
 		between := 0 < *o.Point.Predicted && *o.Point.Predicted < 1
 		f.Compared++
-		f.Inside += one(inside)
-		f.Between += one(between)
-		f.Hit += one(between && inside)
+		if inside {
+			f.Inside++
+		}
+		if between {
+			f.Between++
+		}
+		if between && inside {
+			f.Hit++
+		}
 	}
 	return f
 }
 
-func one(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
-}
-
-// Good reports whether the formula is inside at least 90 % of the intervals, of few of
-// them in all but one: of all, and of those where it says neither 0 nor 1. Of a formula
-// that is right 95 % of the latter are expected.
+// Good reports whether the intervals miss at most a tenth of the predictions (rounded up),
+// among all and among those other than 0 and 1. With a correct formula 5 % of the latter are
+// expected.
 func (f Fit) Good() bool {
-	return few(f.Compared-f.Inside, f.Compared) && few(f.Between-f.Hit, f.Between)
+	return fewMissed(f.Compared-f.Inside, f.Compared) && fewMissed(f.Between-f.Hit, f.Between)
 }
 
-// few reports whether no more than a tenth was missed, rounded up.
-func few(missed, of int) bool { return missed <= (of+9)/10 }
+// fewMissed reports whether no more than a tenth was missed, rounded up.
+func fewMissed(missed, of int) bool { return missed <= (of+9)/10 }
 
-// Save writes the results into their files, all but the summary. Each is there whole, or
-// as it was.
+// Save writes the result files, except the summary. Each file is replaced atomically.
 func (r Results) Save(dir string) error {
 	tables := []struct {
 		name string
@@ -296,7 +290,7 @@ func (r Results) Save(dir string) error {
 		if len(t.rows) == 1 { // the head alone
 			continue
 		}
-		text, err := separated(t.rows)
+		text, err := csvText(t.rows)
 		if err == nil {
 			err = files.WriteWhole(filepath.Join(dir, t.name), text)
 		}

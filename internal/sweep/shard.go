@@ -9,8 +9,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Shard is the units i, i+n, i+2n, … of those that a campaign is about: part I of Of, 1 ≤
-// I ≤ Of. The zero value is all of them.
+// Shard is the units i, i+n, i+2n, … of a campaign: part I of Of, 1 ≤ I ≤ Of. The zero value
+// is all of them.
 type Shard struct{ I, Of int }
 
 // ParseShard reads "i/n".
@@ -27,7 +27,7 @@ func ParseShard(text string) (Shard, error) {
 
 func (s Shard) valid() bool { return s == Shard{} || 1 <= s.I && s.I <= s.Of }
 
-// String writes "i/n", and nothing of all.
+// String returns "i/n", or "" for all.
 func (s Shard) String() string {
 	if s.Of == 0 {
 		return ""
@@ -35,10 +35,10 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%d/%d", s.I, s.Of)
 }
 
-// MarshalText writes what String does.
+// MarshalText implements [encoding.TextMarshaler].
 func (s Shard) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText implements [encoding.TextUnmarshaler].
 func (s *Shard) UnmarshalText(text []byte) (err error) {
 	if len(text) == 0 {
 		*s = Shard{}
@@ -48,8 +48,8 @@ func (s *Shard) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// of returns the part of a list.
-func of[T any](s Shard, all []T) []T {
+// shardOf returns the part of a list that belongs to a shard.
+func shardOf[T any](s Shard, all []T) []T {
 	if s.Of == 0 {
 		return all
 	}
@@ -60,9 +60,9 @@ func of[T any](s Shard, all []T) []T {
 	return part
 }
 
-// Merge puts the shards in some directories together to what one run of the whole
-// campaign would have found. It refuses shards of different campaigns, and wants each of
-// them once and whole.
+// Merge combines the shards in some directories to the results of the whole campaign. It
+// returns an error for shards of different campaigns, and unless each shard is there once and
+// complete.
 func Merge(dirs []string) (Results, error) {
 	shards := map[int]Results{}
 	at := map[int]string{}
@@ -94,7 +94,7 @@ func Merge(dirs []string) (Results, error) {
 	return whole, nil
 }
 
-// mergeable says why a shard cannot be put together with the first.
+// mergeable returns an error if a shard does not fit the first.
 func mergeable(firstDir, dir string, first, r Results) error {
 	switch d := first.Whole().differences(r.Whole()); {
 	case r.Shard.Of == 0:
@@ -109,7 +109,7 @@ func mergeable(firstDir, dir string, first, r Results) error {
 	return nil
 }
 
-// missing names the parts that are not there.
+// missing returns the names of the missing shards.
 func (s Shard) missing(there map[int]string) (list []string) {
 	for i := 1; i <= s.Of; i++ {
 		if _, ok := there[i]; !ok {
@@ -119,14 +119,14 @@ func (s Shard) missing(there map[int]string) (list []string) {
 	return list
 }
 
-// Keep writes the journal of results that were put together, as one run would have
-// written it. It goes on with one that is there if that says the same.
+// Keep writes the journal of merged results, as a single campaign would have written it. An
+// existing journal is continued if it agrees.
 func (r Results) Keep(dir string) error {
 	j, err := OpenJournal(dir, r.Head)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = j.Close() }() // what is written is on the disk
+	defer func() { _ = j.Close() }() // Add has synced
 	for i, o := range r.Outcomes {
 		if i >= len(j.Outcomes()) {
 			if err := j.Add(o); err != nil {

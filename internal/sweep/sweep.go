@@ -12,73 +12,71 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Sweep is points, in which the same property is counted, and boundaries, at which it
-// turns. Either may be missing.
+// Sweep has points, at which a property is measured, and boundaries, at which its verdict
+// changes. Either may be missing.
 type Sweep struct {
-	Name       string // as in "restart-delay": what the name of a scenario may be
-	Summary    string // a line on what it shows
+	Name       string // as in "restart-delay"; valid as a scenario's name
+	Summary    string // one line
 	Property   checker.Property
-	Params     []Param // at least one; the first is what a curve is drawn over
+	Params     []Param // at least one; the first is the x axis of curves
 	Points     []Point
 	Boundaries []Boundary
 
-	// Runs is how many runs each point, and each x of a boundary, should get where nobody
-	// says how many, in virtual time: 1 where nothing is drawn. 0: as many as usual.
+	// Runs is the default number of runs of each point, and of each x of a boundary, in
+	// virtual time: 1 if nothing is random, 0 for the general default.
 	Runs int
 }
 
 // Param is a number in which points differ.
 type Param struct {
-	Name    string `json:"name"`           // in a table's head and in files, as in "restart_delay"
-	Unit    string `json:"unit,omitempty"` // as in "TTL"; "" of a mere number
-	Summary string `json:"summary"`        // a line on what it means
+	Name    string `json:"name"`           // as in "restart_delay"
+	Unit    string `json:"unit,omitempty"` // as in "TTL"; empty: none
+	Summary string `json:"summary"`        // one line
 }
 
-// Point is one place of a sweep.
+// Point is one point of a sweep.
 type Point struct {
-	// Curve names the points that belong together in a picture, in words, as in "plain,
-	// no persistence".
+	// Curve names the points that form a curve, as in "plain, no persistence".
 	Curve string
 
-	// At is the value of each parameter, in their order.
+	// At has the value of each parameter, in their order.
 	At []float64
 
-	// Scenario is what is run there. Its name is another at every point.
+	// Scenario is what is run. Its name is different at every point.
 	Scenario scenarios.Scenario
 
-	// Predicted is the probability, 0 to 1, that a run violates the property, by a
-	// formula; nil: there is none.
+	// Predicted is the probability that a run violates the property, according to a formula;
+	// nil: there is none.
 	Predicted *float64
 }
 
-// Boundary is looked for where a property turns with one number x, the sweep's first
-// parameter, everything else being fixed: it is violated below, and holds above.
+// Boundary is where a property changes with one number x, the sweep's first parameter,
+// everything else being fixed: it is violated below, and holds above.
 type Boundary struct {
 	Curve string
-	At    []float64 // the values of the parameters that are fixed: all but the first
+	At    []float64 // the values of the fixed parameters: all but the first
 
-	// Scenario is what is run at x.
+	// Scenario returns the scenario at x.
 	Scenario func(x float64) scenarios.Scenario
 
-	// Low and High are where the search begins, violated at the one and not at the other:
-	// where that is not so, the boundary lies outside. It ends when what is violated and
-	// what holds are no farther apart than Within, which is more than 0.
+	// The search begins with Low, where the property should be violated, and High, where it
+	// should hold. It ends when the boundary is known to Within, which is positive.
 	Low, High, Within float64
 
-	// Predicted is where a formula has the boundary; Rules are what rules of thumb say, by
-	// name. At each of them it is tried whether the property holds.
+	// Predicted is the boundary according to a formula. Rules has what rules of thumb say, by
+	// name. The property is tried at each of them.
 	Predicted float64
 	Rules     map[string]float64
 }
 
-// unit is what a campaign does as one piece: a point, or else a boundary.
+// unit is what a campaign measures as one piece: a point or a boundary.
 type unit struct {
 	number   int // from 1: the points of the sweep, and then its boundaries
 	point    *Point
 	boundary *Boundary
 }
 
-// units lists the units of a sweep.
+// units returns the units of a sweep.
 func (s Sweep) units() []unit {
 	var all []unit
 	for i := range s.Points {
@@ -90,14 +88,13 @@ func (s Sweep) units() []unit {
 	return all
 }
 
-// Units returns how many points and boundaries there are. They have numbers from 1: the
-// points, and then the boundaries.
+// Units returns the number of points and boundaries. They are numbered from 1, points first.
 func (s Sweep) Units() int { return len(s.Points) + len(s.Boundaries) }
 
-// At returns the scenario of a unit, by its number; of a boundary, that at x.
+// At returns the scenario of a unit; for a boundary, the one at x.
 func (s Sweep) At(number int, x float64) (scenarios.Scenario, error) {
 	if number < 1 || number > s.Units() {
-		return scenarios.Scenario{}, s.noUnit(number)
+		return scenarios.Scenario{}, s.unknownUnit(number)
 	}
 	u := s.units()[number-1]
 	if u.point != nil {
@@ -106,12 +103,12 @@ func (s Sweep) At(number int, x float64) (scenarios.Scenario, error) {
 	return u.boundary.Scenario(x), nil
 }
 
-func (s Sweep) noUnit(number int) error {
+func (s Sweep) unknownUnit(number int) error {
 	return fmt.Errorf("the sweep %s has no point %d: want 1 to %d", s.Name, number, s.Units())
 }
 
-// scenarios returns what is run at a unit for certain: of a boundary at both ends, and
-// where the formula and the rules of thumb have it.
+// scenarios returns the scenarios that are certainly run: for a boundary those at both ends,
+// and at the x of the formula and the rules of thumb.
 func (u unit) scenarios() []scenarios.Scenario {
 	if u.point != nil {
 		return []scenarios.Scenario{u.point.Scenario}
@@ -124,7 +121,7 @@ func (u unit) scenarios() []scenarios.Scenario {
 	return all
 }
 
-// name is what an error calls the unit.
+// name returns the name of the unit for errors.
 func (u unit) name() string {
 	if u.point != nil {
 		return fmt.Sprintf("point %d (%s)", u.number, u.point.Scenario.Name)
@@ -134,7 +131,7 @@ func (u unit) name() string {
 
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
-// Validate says what is wrong with a sweep, but for its scenarios.
+// Validate returns an error if the sweep is invalid. It does not validate the scenarios.
 func (s Sweep) Validate() error {
 	switch {
 	case !names.MatchString(s.Name):
@@ -169,7 +166,7 @@ func (s Sweep) Validate() error {
 	return nil
 }
 
-// validate says what is wrong with a unit of a sweep that has so many parameters.
+// validate returns an error if a unit does not fit a sweep with so many parameters.
 func (u unit) validate(params int) error {
 	if p := u.point; p != nil {
 		switch {

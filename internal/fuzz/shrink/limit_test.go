@@ -92,8 +92,8 @@ func findCareless(t *testing.T, c *careless, p checker.Property) fuzz.Run {
 	}
 	var found fuzz.Run
 	h := fuzz.Hunt{
-		Backend: c.backend(), Ground: ground, Terms: fuzz.AnyTerms, Wanted: []checker.Property{p},
-		Faults: nemesis.Weights{nemesis.AllKinds: 1}, Most: 6, Seed: 1,
+		Backend: c.backend(), Space: ground, Terms: fuzz.AnyTerms, Wanted: []checker.Property{p},
+		Faults: nemesis.Weights{nemesis.AllKinds: 1}, MaxFaults: 6, Seed: 1,
 	}
 	h.Each = func(s fuzz.Run) bool {
 		found = s

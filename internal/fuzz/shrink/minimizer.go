@@ -134,7 +134,7 @@ type cause struct {
 
 func (t Minimizer) cause(ctx context.Context, p checker.Property, r runner.Result) (cause, error) {
 	done := r.Done()
-	c := cause{broken: []checker.Property{p}, left: map[checker.Property][]string{}, bounds: fuzz.BoundsKept(done), defect: t.excuse(p, done) == nil, ended: r.Report.Cut == ""}
+	c := cause{broken: []checker.Property{p}, left: map[checker.Property][]string{}, bounds: fuzz.AchievableBounds(done), defect: t.excuse(p, done) == nil, ended: r.Report.Cut == ""}
 	if i := slices.Index(exclusions, p); i > 0 {
 		for _, q := range exclusions[:i] {
 			if r.Report.Finding(q).Verdict == checker.Violated {
@@ -144,7 +144,7 @@ func (t Minimizer) cause(ctx context.Context, p checker.Property, r runner.Resul
 	}
 	promised := t.Promised(done)
 	for _, q := range c.broken {
-		c.left[q] = promised[q].Left(done)
+		c.left[q] = promised[q].BrokenBy(done)
 	}
 	var err error
 	c.due, err = t.due(ctx, r, c.broken)
@@ -153,7 +153,7 @@ func (t Minimizer) cause(ctx context.Context, p checker.Property, r runner.Resul
 
 // due returns those of some properties that a run violates by its faults.
 func (t Minimizer) due(ctx context.Context, r runner.Result, violated []checker.Property) ([]checker.Property, error) {
-	return fuzz.Candidate{Scenario: r.Done(), Seed: r.Seed}.Due(ctx, t.Backend, t.Causes, violated)
+	return fuzz.Candidate{Scenario: r.Done(), Seed: r.Seed}.CausedBy(ctx, t.Backend, t.Causes, violated)
 }
 
 // same reports whether a run breaks what another has broken, by the same cause. A limit
@@ -162,11 +162,11 @@ func (t Minimizer) same(ctx context.Context, c cause, r runner.Result) (bool, er
 	done := r.Done()
 	promised := t.Promised(done)
 	for _, q := range c.broken {
-		if r.Report.Finding(q).Verdict != checker.Violated || !subset(promised[q].Left(done), c.left[q]) {
+		if r.Report.Finding(q).Verdict != checker.Violated || !subset(promised[q].BrokenBy(done), c.left[q]) {
 			return false, nil
 		}
 	}
-	if !subset(c.bounds, fuzz.BoundsKept(done)) {
+	if !subset(c.bounds, fuzz.AchievableBounds(done)) {
 		return false, nil
 	}
 	p := c.broken[0]

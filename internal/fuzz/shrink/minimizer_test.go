@@ -126,9 +126,9 @@ func TestShrinkingLeavesBoundsThatCanBeKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := fuzz.Hunt{
-			Backend: simulated.Backend(), Ground: ground, Terms: fuzz.AnyTerms,
+			Backend: simulated.Backend(), Space: ground, Terms: fuzz.AnyTerms,
 			Wanted: []checker.Property{checker.DeadlockFreedom, checker.FaultTolerance, checker.Cleanup, checker.Contract},
-			Faults: nemesis.Weights{nemesis.AllKinds: 1}, Most: 6, Seed: 1,
+			Faults: nemesis.Weights{nemesis.AllKinds: 1}, MaxFaults: 6, Seed: 1,
 		}
 		var found fuzz.Run
 		h.Each = func(s fuzz.Run) bool {
@@ -146,7 +146,7 @@ func TestShrinkingLeavesBoundsThatCanBeKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, after := fuzz.BoundsKept(found.Scenario), fuzz.BoundsKept(got.Small.Done())
+		before, after := fuzz.AchievableBounds(found.Scenario), fuzz.AchievableBounds(got.Small.Done())
 		for _, b := range before {
 			bound++
 			if !slices.Contains(after, b) {

@@ -61,8 +61,8 @@ func hunted(ctx context.Context, q mutants.Quarry) (mutants.Report, error) {
 	b := bag{began: time.Now(), finds: []mutants.Find{}}
 	var failed error
 	err = fuzz.Hunt{
-		Backend: simulated.Backend(), Ground: ground, Terms: fuzz.PromisedTerms,
-		Faults: usual, Most: most, Seed: q.Seed, Guidance: fuzz.Guidance(q.Guidance),
+		Backend: simulated.Backend(), Space: ground, Terms: fuzz.PromisedTerms,
+		Faults: usual, MaxFaults: most, Seed: q.Seed, Guidance: fuzz.Guidance(q.Guidance),
 		Each: func(s fuzz.Run) bool {
 			found, err := b.take(s, q.Named)
 			failed = err

@@ -12,8 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// The rules by which a restart delay is chosen; see [SafeDelay], [ClockRule] and
-// [DriftRule].
+// The rules by which a restart delay is chosen: [SafeDelay], [ClockRule] and [DriftRule].
 const (
 	ExactRule   = "(1 + ρr)(T − a)/(1 − ρc)"
 	ByRestart   = "T (1 + ρr)"
@@ -23,17 +22,17 @@ const (
 )
 
 // RestartBoundary is where a restart delay becomes safe, in the worst case, over a grid of
-// clock errors and drift factors. What is looked for is the delay as the node's machine
-// counts it, on its own clock, as a share of the longest TTL, to 0.1 %.
+// clock errors and drift factors. The delay is counted by the node's own clock, as a share of
+// the longest TTL, and is located to 0.1 %.
 //
-// The worst crash comes just after the vote: then the whole lease is still to come. So it
-// is, but for the way of the request to the node, a delay from the begin of the lease, and
-// the boundary lies below [SafeDelay] by that way and by the rival's: predicted is
+// The worst crash comes just after the vote, when the whole lease is still to come. So the
+// delay counts from the begin of the lease, but for the way of the request to the node, and
+// the boundary lies below [SafeDelay] by that way and by the rival's grant. The prediction is
 //
 //	SafeDelay − (1 + ρr)(way + ℓ)
 //
-// which with perfect clocks is T − a − ℓ, counted from the request. All is fixed in these
-// scenarios, and one run tells.
+// which with perfect clocks is T − a − ℓ, counted from the request. Nothing is random in these
+// scenarios, so one run is enough.
 func RestartBoundary() sweep.Sweep {
 	s := sweep.Sweep{
 		Name:     "restart-boundary",
@@ -64,21 +63,21 @@ var rates = []int64{0, 10_000, 50_000, 100_000}
 
 // worst is a crash just after a vote.
 type worst struct {
-	longest    time.Duration // the TTL that the vote was for: above ttl, an extension
+	longest    time.Duration // the TTL that the vote was for; above ttl: an extension
 	factor     float64
 	slow, fast int64 // ppm
 }
 
 const (
-	// after is how long after a request has come to a node the node crashes, and how
-	// long after its return the rival asks. The formula leaves the second out, so that
-	// what it says is safe whichever way nanoseconds are rounded.
+	// after is the time from a request's arrival to the crash of its node, and from the node's
+	// return to the rival's request. The formula leaves the second out, so that its result is
+	// safe however nanoseconds are rounded.
 	after = 1 * us
 
 	// returns is ℓ: the rival asks at once.
 	returns = 2 * way
 
-	// extendAfter is how long a holder waits who extends.
+	// extendAfter is when the holder extends, after the grant.
 	extendAfter = 100 * ms
 )
 
@@ -108,7 +107,7 @@ func (w worst) name() string {
 	return oneTTL
 }
 
-// scenario is the run in which the node's machine counts so many of the longest TTLs.
+// scenario returns the run in which the node's clock counts x of the longest TTL.
 func (w worst) scenario(x float64) scenarios.Scenario {
 	delay := time.Duration(math.Round(x * float64(w.longest)))
 	crash := nemesis.When(1, env.StepBeforeSend, way+after)
@@ -148,7 +147,7 @@ func (w worst) scenario(x float64) scenarios.Scenario {
 	return s
 }
 
-// onGround is how long a clock takes that runs so fast to count a time.
+// onGround returns how long a clock that runs fast by ppm takes to count a time.
 func onGround(counted time.Duration, ppm int64) time.Duration {
 	return time.Duration(math.Ceil(float64(counted) / (1 + ofPPM(ppm))))
 }

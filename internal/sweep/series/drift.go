@@ -19,11 +19,11 @@ const (
 	nodes      = 5
 )
 
-// DriftReach is how far beyond the line of [DriftLine] the allowance has to be, as a share of
+// DriftReach is how far below the line of [DriftLine] the allowance has to be, as a share of
 // the TTL, for every run to violate exclusion.
 const DriftReach = float64(2*way+grain+driftStep) / float64(ttl)
 
-// wrong is a way in which clocks are wrong, by a share of a TTL.
+// wrong is a kind of clock error.
 type wrong struct {
 	id, name string
 
@@ -41,7 +41,7 @@ func noStep(int64) time.Duration { return 0 }
 
 func stepOf(ppm int64) time.Duration { return ttl / 1e6 * time.Duration(ppm) }
 
-// wrongs are the maps, each a curve of its own.
+// wrongs are the kinds of errors, each a curve of its own.
 var wrongs = []wrong{
 	{"holder", "the holder's clock is slow", none, itself, noStep},
 	{"nodes", "the nodes' clocks are fast", itself, none, noStep},
@@ -49,9 +49,8 @@ var wrongs = []wrong{
 	{"step", "the nodes' clocks step forward", none, none, stepOf},
 }
 
-// Drift is the probability that a lease outlives its keys, over how wrong clocks are and
-// how much the lock sets aside: 15 by 12 points for each way of being wrong. Each has a
-// formula, [Granted].
+// Drift is the probability that a lease outlives its keys, by clock error and allowance: 15 by
+// 12 points for each kind of error. [Granted] is the formula.
 func Drift() sweep.Sweep {
 	return swept("drift", "a holder believes in its lease for longer than the nodes do", func(w wrong, add func(ppm, percent int64)) {
 		for percent := range int64(12) {
@@ -62,9 +61,9 @@ func Drift() sweep.Sweep {
 	})
 }
 
-// DriftEdge is a cut through [Drift] across its line, at the drift factor of 1 %: from 0.1 % of
-// the TTL before it to 0.4 % beyond. Most points of the map are 0 or 1; these are where
-// the probability turns.
+// DriftEdge is a cut through [Drift] across its line, at a drift factor of 1 %: from 0.1 % of
+// the TTL before it to 0.4 % beyond. Most points of the map are 0 or 1; these are where the
+// probability changes.
 func DriftEdge() sweep.Sweep {
 	return swept("drift-edge", "a holder believes in its lease for longer than the nodes do, about where a drift factor of 1 % begins to fall short", func(w wrong, add func(ppm, percent int64)) {
 		const percent = 1
@@ -76,8 +75,8 @@ func DriftEdge() sweep.Sweep {
 	})
 }
 
-// swept is a sweep over points of each way of being wrong, by ppm and by the drift factor
-// in percent.
+// swept returns a sweep over points of each kind of error, by ppm and by drift factor in
+// percent.
 func swept(name, summary string, over func(w wrong, add func(ppm, percent int64))) sweep.Sweep {
 	s := sweep.Sweep{
 		Name:     name,
@@ -98,8 +97,8 @@ func swept(name, summary string, over func(w wrong, add func(ppm, percent int64)
 	return s
 }
 
-// DriftLine returns the line of a curve of [Drift] or [DriftEdge]: the least allowance that covers a
-// clock error. Of another curve it is nil.
+// DriftLine returns the line of a curve of [Drift] or [DriftEdge]: the least allowance that
+// covers a clock error. It returns nil for other curves.
 func DriftLine(curve string) func(wrong float64) (allowance float64) {
 	for _, w := range wrongs {
 		if w.name == curve {
@@ -113,7 +112,7 @@ func (w wrong) needed(ppm int64) float64 {
 	return NeededAllowance(ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm))) + NeededForStep(w.by(ppm).Seconds()/ttl.Seconds())
 }
 
-// point is clocks that are so wrong, and a drift factor in percent.
+// point returns the point of a clock error and a drift factor in percent.
 func (w wrong) point(ppm, percent int64) sweep.Point {
 	overlap := Overlap(ttl, allowance(ttl, float64(percent)/100), ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm)), w.by(ppm))
 	grain := time.Duration(float64(grain) / (1 + ofPPM(w.fast(ppm)))) // a fast clock's
@@ -125,9 +124,9 @@ func (w wrong) point(ppm, percent int64) sweep.Point {
 	}
 }
 
-// scenario is a holder and a rival who asks from just before the end of the holder's keys
-// on: sooner it would be refused. The holder starts at any time of a millisecond of the
-// nodes' clocks, the rival at any time of a step.
+// scenario has a holder, and a rival that asks from just before the end of the holder's keys
+// on, since earlier attempts would be refused. The holder starts uniformly within a
+// millisecond of the nodes' clocks, the rival within one of its retries.
 func (w wrong) scenario(ppm, percent int64) scenarios.Scenario {
 	fast, slow := ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm))
 	starts := time.Duration(float64(grain) / (1 + fast) * (1 - slow)) // on the holder's clock
@@ -156,7 +155,7 @@ func client(start nemesis.Range, work time.Duration) scenarios.Client {
 	return scenarios.Client{Workload: "hold", Resource: "invoice-7", Start: start, Work: nemesis.Range{Min: work, Max: work}, Rounds: 1}
 }
 
-// plan is what makes clocks wrong.
+// plan returns the clock faults.
 func (w wrong) plan(ppm int64) (plan nemesis.Plan) {
 	runs := func(m nemesis.Machine, ppm int64) {
 		if ppm != 0 {

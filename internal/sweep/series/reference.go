@@ -11,12 +11,12 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// RestartDelayReference is twenty points of [RestartDelay] for real servers: a few delays of each kind, far
-// enough from where the verdict turns that a machine which is late by [slipMargin] does not
-// change it. There a run takes seconds, so that each has to tell by itself: the crash comes
-// at a fixed time of the validity, the rival tries all along, and what is predicted is 0
-// or 1. By luck alone, and seldom, a loss of power shows nothing, if the one sync of that
-// second comes in the moment between the vote and the loss.
+// RestartDelayReference has twenty points of [RestartDelay] for real servers: a few delays of
+// each kind, far enough from where the verdict changes that a machine that is late by
+// [slipMargin] does not matter. A run takes seconds there, so each has to have a verdict: the
+// crash comes at a fixed time of the validity, the rival tries all the time, and the
+// prediction is 0 or 1. In rare cases a loss of power shows nothing, if the one sync of that
+// second comes between the vote and the loss.
 func RestartDelayReference() sweep.Sweep {
 	s := sweep.Sweep{
 		Name:     "restart-delay-reference",
@@ -32,21 +32,21 @@ func RestartDelayReference() sweep.Sweep {
 	return s
 }
 
-// fixture is nodes that go down at a fixed time of a lease.
+// fixture is nodes that crash at a fixed time of a lease.
 type fixture struct {
 	id, name string
 	every    time.Duration // between two extensions; 0: none
 	bare     bool
 	kept     nemesis.Persistence
-	power    bool // it is the power that is lost, and not the process
+	power    bool // they lose power, not only the process
 	nodes    []int
 	at       nemesis.Trigger
 	left     time.Duration   // of the validity, at the crash; 0: the nodes lose nothing that matters
-	delays   []time.Duration // until the nodes are back
+	delays   []time.Duration // until the nodes return
 }
 
-// atGrant and atExtension are so long after client 1 was granted the lock, or has extended
-// its hold.
+// atGrant and atExtension are instants after client 1 was granted the lock, or has extended
+// it.
 func atGrant(d time.Duration) nemesis.Trigger { return nemesis.When(1, env.StepGranted, d) }
 
 func atExtension(d time.Duration) nemesis.Trigger { return nemesis.When(1, env.StepExtended, d) }
@@ -68,8 +68,8 @@ var fixtures = []fixture{
 		[]time.Duration{200 * ms}},
 }
 
-// slipMargin is by how much a real machine may be late. Between a return and the end of a
-// validity lie at least three times as much.
+// slipMargin is how late a real machine may be. Between a return and the end of a validity are
+// at least three times as much.
 const slipMargin = 50 * ms
 
 func (f fixture) point(away time.Duration) sweep.Point {

@@ -22,32 +22,31 @@ const (
 	nodeTimeout = 50 * ms
 
 	way   = 100 * us         // one way between a client and a node
-	pause = 9800 * us        // between two tries of the rival
-	step  = 2*way + pause    // from one try of the rival to the next
+	pause = 9800 * us        // between two attempts of the rival
+	step  = 2*way + pause    // from one attempt of the rival to the next
 	back  = 2*way + step/2   // ℓ, on average: the rival asks within a step of the return
 	sync  = 1 * time.Second  // between two syncs of aof-everysec
-	hour  = 10 * time.Second // no run takes so long
+	hour  = 10 * time.Second // longer than any run
 )
 
-// crashAt is when nodes crash. The holder starts so long before as the crash is to find
-// its lease old.
+// crashAt is when nodes crash. The start of the holder determines how old its lease is then.
 const crashAt = ttl
 
-// allowance is what a lock with this drift factor sets aside of a time to live.
+// allowance returns what a lock with this drift factor subtracts from a time to live.
 func allowance(ttl time.Duration, factor float64) time.Duration {
 	return scenarios.Lock{DriftFactor: factor}.Allowance(ttl)
 }
 
-// life is how long a lease lives from the begin of the request for it.
+// life is how long a lease lives from the request for it.
 var life = ttl - allowance(ttl, factor)
 
-// pair is a holder, client 1, and a rival who wants the lock when nodes that crashed at
-// crashAt are back.
+// pair is a holder, client 1, and a rival that wants the lock when the nodes return that
+// crashed at crashAt.
 type pair struct {
-	age   nemesis.Range // of the holder's first request at the crash
+	age   nemesis.Range // of the holder's first request, at the crash
 	every time.Duration // between two extensions; 0: none
 	away  time.Duration // from the crash to the return
-	bare  bool          // the holder reaches nodes 1 to 3 alone
+	bare  bool          // the holder reaches only nodes 1 to 3
 	kept  nemesis.Persistence
 	lost  []nemesis.Action // what happens at the crash
 }
@@ -79,8 +78,8 @@ func (p pair) scenario(name, summary string) scenarios.Scenario {
 	return s
 }
 
-// lock is a Redlock that tells its holder at the very end of the validity, so that the
-// holder holds to the end.
+// lock returns a Redlock that warns its holder at the very end of the validity, so that the
+// holder keeps it to the end.
 func lock(retry nemesis.Range) scenarios.Lock {
 	return scenarios.Lock{
 		Kind: "redlock", TTL: ttl, DriftFactor: factor,
@@ -100,22 +99,22 @@ func between(lo, hi time.Duration) nemesis.Range { return nemesis.Range{Min: lo,
 
 func exactly(d time.Duration) nemesis.Range { return between(d, d) }
 
-// curve is what is the same along one curve of [RestartDelay].
+// curve is what the points of one curve of [RestartDelay] have in common.
 type curve struct {
 	id, name string
-	nodes    int // that go down
+	nodes    int // that crash
 	run      func(away time.Duration) pair
 
-	// predicted is the formula; nil: there is none.
+	// predicted is the formula, or nil.
 	predicted func(away time.Duration) float64
 }
 
-// RestartDelay is the probability that a node, or several, come back too soon, against how long
-// they stay away: 0 to 1.5 of the TTL.
+// RestartDelay is the probability that one or more nodes return too early, by how long they
+// stay away: 0 to 1.5 of the TTL.
 //
-// One formula is missing. A holder who extends and reaches all nodes is told that it has
-// lost the lock if an extension comes after the nodes' return and before the rival's
-// grant: with three nodes or more the curve stays below [ExtendedRisk], by up to ℓ/e.
+// One formula is missing. A holder that extends and reaches all nodes notices that it has lost
+// the lock if an extension comes after the return and before the rival's grant: with three
+// nodes or more the curve stays below [ExtendedRisk], by up to ℓ/e.
 func RestartDelay() sweep.Sweep {
 	s := sweep.Sweep{
 		Name:     "restart-delay",
@@ -137,7 +136,7 @@ var params = []sweep.Param{
 	{Name: "crashing_nodes", Summary: "how many of the five nodes crash, all at once"},
 }
 
-// delays goes from 0 to 1.5 TTL in steps of 0.05.
+// delays yields 0 to 1.5 TTL in steps of 0.05.
 func delays(yield func(away time.Duration) bool) {
 	for away := time.Duration(0); away <= 3*ttl/2; away += ttl / 20 {
 		if !yield(away) {
@@ -160,8 +159,8 @@ func (c curve) point(away time.Duration) sweep.Point {
 	return p
 }
 
-// curves are first those of a bare quorum, one node of which goes down, and then those of
-// a holder who reaches all nodes.
+// curves returns the curves of a bare quorum with one crashing node, and then those of a
+// holder that reaches all nodes.
 func curves() []curve {
 	crash := func(node int) nemesis.Action { return &nemesis.Crash{Node: node} }
 	powerLoss := func(node int) nemesis.Action { return &nemesis.PowerLoss{Node: node} }
@@ -193,7 +192,7 @@ func curves() []curve {
 	return list
 }
 
-// quorum of the five nodes: so many a rival needs.
+// quorum of the five nodes.
 const quorum = 3
 
 const (
@@ -204,17 +203,18 @@ const (
 // validity is what is left of a lease at its grant, and extendedValidity when its
 // extension has come to the node.
 var (
+	// validity is what is left of a lease at its grant, and extendedValidity when its
+	// extension reaches the node.
 	validity         = life - 2*way
 	extendedValidity = life - way
 )
 
 var (
-	// plain holds a bare quorum, and the crash comes at any time from its grant to the
-	// end of its validity.
+	// plain has a bare quorum. The crash is uniform from its grant to the end of its validity.
 	plain = pair{age: between(2*way, life), bare: true, kept: nemesis.Nothing}
 
-	// extended does so too, and the crash comes at any time from the last extension's
-	// coming to the node to that of the next.
+	// extended has one too. The crash is uniform from when the last extension reaches the node
+	// to when the next would.
 	extended = pair{age: between(renewals*every+way, (renewals+1)*every+way-1), every: every, bare: true, kept: nemesis.Nothing}
 )
 
@@ -229,7 +229,7 @@ func mended(away time.Duration) float64 {
 	return r.Unsynced(away, back, sync)
 }
 
-// unsynced is the formula of nodes that lose power, of which so many have to lose votes.
+// unsynced is the formula of nodes that lose power, needed of which have to lose votes.
 func unsynced(nodes, needed int) func(away time.Duration) float64 {
 	return func(away time.Duration) float64 { return UnsyncedRisk(away, validity, back, sync, nodes, needed) }
 }
@@ -244,7 +244,7 @@ func (p pair) reachingAll() pair {
 	return p
 }
 
-// losing completes the pair with what happens to some nodes, but for how long.
+// losing completes the pair with what happens to some nodes. How long is left open.
 func (p pair) losing(loss func(node int) nemesis.Action, nodes ...int) func(away time.Duration) pair {
 	for _, n := range nodes {
 		p.lost = append(p.lost, loss(n))
@@ -263,15 +263,14 @@ func first(k int) []int {
 	return nodes
 }
 
-// RestartDelayPrice is what the delay costs: three clients want the lock all the time, each for a short
-// while, and 1 to 5 of the five nodes crash and stay away. Of interest are the
-// measurements: availability and the outages, of which the longest is, with three nodes or
-// more, the time from the crash to the next grant. They are those of four TTLs in which
-// this happens once. There is no formula, and in [RestartDelay] these figures mean little: its
-// holder holds on while others starve, as it is meant to.
+// RestartDelayPrice is what the delay costs: three clients want the lock all the time, each
+// for a short while, and 1 to 5 of the five nodes crash and stay away. The results are the
+// measurements: availability and outages. With three nodes or more the longest outage is the
+// time from the crash to the next grant. They cover four TTLs, with one crash. There is no
+// formula. The same measurements of [RestartDelay] mean little: its holder keeps the lock
+// while others starve, as intended.
 //
-// A run takes some milliseconds, ten times as long as one of Delay, and its figures vary
-// little.
+// A run takes some milliseconds, ten times as long as one of RestartDelay, and varies little.
 func RestartDelayPrice() sweep.Sweep {
 	s := sweep.Sweep{
 		Name:     "restart-delay-price",
@@ -292,7 +291,7 @@ func RestartDelayPrice() sweep.Sweep {
 	return s
 }
 
-// contended is clients who share the lock, while k nodes crash and stay away.
+// contended has clients that share the lock, while k nodes crash and stay away.
 func contended(k int, away time.Duration) scenarios.Scenario {
 	s := scenarios.Scenario{
 		Name:    fmt.Sprintf("restart-delay-price-%d-%d", k, away/ms),
