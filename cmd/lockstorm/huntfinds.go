@@ -81,7 +81,7 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 				line.Say(": %s, %v after %s (Ctrl-C keeps that)", p.Code(), shrink.ExtentOf(r.Scenario), textfmt.Count(r.Runs, "run"))
 			}
 		}
-		t, err := taker.Take(ctx, p, h.First[p])
+		t, err := taker.Minimize(ctx, p, h.First[p])
 		if err != nil {
 			return finds, err
 		}

@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// calm is a scenario in which nothing goes wrong.
+// calm returns a scenario without faults.
 func calm(t *testing.T) scenarios.Scenario {
 	t.Helper()
 	s, err := scenarios.Find("calm")
@@ -28,7 +28,7 @@ func calm(t *testing.T) scenarios.Scenario {
 	return s
 }
 
-// planned is a scenario with a plan, and other changes, in YAML.
+// planned returns a scenario with a plan, and other changes, in YAML.
 func planned(t *testing.T, text string) scenarios.Scenario {
 	t.Helper()
 	s := calm(t)
@@ -50,8 +50,7 @@ func assumed(t *testing.T, text string) fuzz.Assumptions {
 	return terms(scenarios.Scenario{})[checker.Lease]
 }
 
-// Each assumption rules out what it speaks of, and just that. What is ruled out is
-// named after its fault.
+// Each assumption excludes exactly the faults that it describes. The error names the fault.
 func TestEachAssumptionRulesOut(t *testing.T) {
 	const (
 		drift = "clock_rate_ppm: 1000"
@@ -161,7 +160,7 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 	}
 }
 
-// sets are assumptions of all sorts.
+// sets returns a variety of assumptions.
 func sets(t *testing.T) (list []fuzz.Assumptions) {
 	for _, s := range deployed(t) {
 		for _, a := range fuzz.PromisedTerms(s) {
@@ -177,8 +176,9 @@ func sets(t *testing.T) (list []fuzz.Assumptions) {
 	return list
 }
 
-// Law: each fault of a plan that is inside is admitted by itself; of a plan of one fault
-// both say the same; and what is kept of a plan is inside, and all of one that is.
+// Law: each fault of a plan inside the assumptions is admitted by itself; for a plan of one
+// fault Admits and Outside agree; and Keep returns a plan inside the assumptions, and all of
+// one that already is.
 func TestAdmitsAgreesWithOutside(t *testing.T) {
 	s := calm(t)
 	s.Guard = guard.Fenced
@@ -215,7 +215,7 @@ func TestAdmitsAgreesWithOutside(t *testing.T) {
 	}
 }
 
-// What a row leaves of what makes the lease exclude is what it is about.
+// The assumptions that a row breaks are what the row is about.
 func TestWhatIsLeftIsNamed(t *testing.T) {
 	for row, want := range map[string][]string{
 		"calm":            nil,
@@ -234,8 +234,7 @@ func TestWhatIsLeftIsNamed(t *testing.T) {
 	}
 }
 
-// edgeOf is the edge of the value of that name in the last fault of a plan, beside the
-// others.
+// edgeOf returns the boundary of a value of the last fault of a plan, given the others.
 func edgeOf(t *testing.T, a fuzz.Assumptions, s scenarios.Scenario, name string) (inside, outside int64, ok bool) {
 	t.Helper()
 	last := len(s.Plan) - 1
@@ -249,7 +248,7 @@ func edgeOf(t *testing.T, a fuzz.Assumptions, s scenarios.Scenario, name string)
 	return inside, outside, ok
 }
 
-// The edge is where an assumption turns from admitting a fault to ruling it out.
+// The boundary is where an assumption stops admitting a fault.
 func TestEdge(t *testing.T) {
 	ms := int64(time.Millisecond)
 	for _, c := range []struct {

@@ -8,12 +8,12 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// breaking is a trial that broke some properties.
+// breaking returns a trial that broke some properties.
 func breaking(number int, broken ...checker.Property) *trial {
 	return &trial{run: Run{Number: number, Candidate: Candidate{Seed: uint64(number)}, Broken: broken}, fitness: &fitness{}}
 }
 
-// What broke once is gone on from as often as what breaks all the time.
+// Rare violations are mutated as often as frequent ones.
 func TestWhatSeldomBreaksIsNotForgotten(t *testing.T) {
 	p := newCorpus(Hunt{Wanted: []checker.Property{checker.Cleanup, checker.Contract, checker.DeadlockFreedom}})
 	p.add(breaking(1, checker.Cleanup))
@@ -30,7 +30,8 @@ func TestWhatSeldomBreaksIsNotForgotten(t *testing.T) {
 	}
 }
 
-// Nobody goes on for ever from what leads nowhere, nor from what broke all that is wanted.
+// An entry that leads nowhere is dropped, and one that broke all wanted properties is not
+// kept.
 func TestParentsAreGivenUp(t *testing.T) {
 	p := newCorpus(Hunt{Wanted: []checker.Property{checker.Cleanup, checker.Contract}})
 	p.add(breaking(1, checker.Cleanup))
@@ -46,7 +47,8 @@ func TestParentsAreGivenUp(t *testing.T) {
 	}
 }
 
-// The closest come first, one of each kinds of faults; of two as close the later stays.
+// The closest come first, one for each set of kinds of faults. Of two equally close ones the
+// later stays.
 func TestTheClosestAreKept(t *testing.T) {
 	var list []*corpusEntry
 	for n, d := range []int64{5, 9, 7, 5, 3, 8, 6, 5} {

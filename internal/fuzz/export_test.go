@@ -5,7 +5,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Plan draws what goes wrong in a scenario.
+// Plan draws faults for a scenario.
 var Plan = Hunt{}.plan
 
 // MarshalYAML writes the properties in their order, as under "properties" in a file.

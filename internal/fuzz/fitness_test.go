@@ -8,16 +8,16 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// at is an event of client 1 or 2 about the resource r; its token is called after the
+// at returns an event of client 1 or 2 for the resource r. Its token is named after the
 // client.
 func at(t time.Duration, kind history.Kind, client, node int) history.Event {
 	return history.Event{Time: history.Time(t), Kind: kind, Client: client, Node: node, Resource: "r", Token: string(rune('a' + client))}
 }
 
-// votes says what a run lacked: so many votes, at such a time of a hold of a second.
+// votes returns the measure of missing votes at a time of a hold of one second.
 func votes(n int, after time.Duration) int64 { return int64(n)<<timeBits + share(after, time.Second) }
 
-func TestCloseness(t *testing.T) {
+func TestFitness(t *testing.T) {
 	then := func(before []history.Event, more ...history.Event) []history.Event {
 		return slices.Concat(before, more)
 	}
@@ -58,8 +58,7 @@ func TestCloseness(t *testing.T) {
 	}
 }
 
-// The closest of many runs is the smallest that was measured of any, and what was not
-// measured is not told.
+// The near miss of many runs is the smallest of any. What was not measured is not mentioned.
 func TestTheClosestIsTold(t *testing.T) {
 	measured := func(votes, gapped, left int64) NearMiss {
 		c := fitness{}
@@ -85,8 +84,7 @@ func TestTheClosestIsTold(t *testing.T) {
 	}
 }
 
-// A fault counts if it begins while one client holds what another wants, and at no
-// other time.
+// A fault counts if and only if it begins while one client holds what another wants.
 func TestContention(t *testing.T) {
 	event := func(k history.Kind, client int, resource, token string) history.Event {
 		return history.Event{Kind: k, Client: client, Resource: resource, Token: token}

@@ -29,15 +29,15 @@ var subjects = []string{
 	"8b", "14", "22",
 }
 
-// chaser hunts with a seed until something is found, or for so many runs.
-type chaser func(t *testing.T, seed uint64, g fuzz.Guidance) fuzz.Attempt
+// repeatedHunt hunts with a seed until something is found, or for so many runs.
+type repeatedHunt func(t *testing.T, seed uint64, g fuzz.Guidance) fuzz.Attempt
 
-// chaserOf returns what hunts a subject.
-func chaserOf(t *testing.T, subject string) chaser {
+// huntOf returns the hunt for a subject.
+func huntOf(t *testing.T, subject string) repeatedHunt {
 	t.Helper()
 	rows := fuzz.Rediscoveries()
 	if i := slices.IndexFunc(rows, func(r fuzz.Rediscovery) bool { return r.Name == subject }); i >= 0 {
-		return chaseRow(rows[i])
+		return huntRow(rows[i])
 	}
 	all, err := mutants.All()
 	if err != nil {
@@ -47,11 +47,11 @@ func chaserOf(t *testing.T, subject string) chaser {
 	if i < 0 {
 		t.Fatalf("%q is neither a row nor a mutant", subject)
 	}
-	return chaseMutant(t, all[i])
+	return huntMutant(t, all[i])
 }
 
-// chaseRow hunts what a row of the debate shows, as the table of docs/evidence/hunt.md has it.
-func chaseRow(r fuzz.Rediscovery) chaser {
+// huntRow hunts what a row of the debate shows, as in the table of docs/evidence/hunt.md.
+func huntRow(r fuzz.Rediscovery) repeatedHunt {
 	return func(t *testing.T, seed uint64, g fuzz.Guidance) (c fuzz.Attempt) {
 		h, err := r.Hunt(t.Context(), simulated.Backend(), mostFaults, seed)
 		if err != nil {
@@ -71,11 +71,11 @@ func chaseRow(r fuzz.Rediscovery) chaser {
 	}
 }
 
-// mostFaults is how many a plan has at most, as the command has it.
+// mostFaults is the default of the command.
 const mostFaults = 6
 
-// chaseMutant hunts a defect, as the table of docs/evidence/mutants.md has it.
-func chaseMutant(t *testing.T, m mutants.Mutant) chaser {
+// huntMutant hunts a defect, as in the table of docs/evidence/mutants.md.
+func huntMutant(t *testing.T, m mutants.Mutant) repeatedHunt {
 	t.Helper()
 	checkout, err := mutants.FindCheckout(".")
 	if err != nil {
@@ -97,9 +97,9 @@ func chaseMutant(t *testing.T, m mutants.Mutant) chaser {
 	}
 }
 
-// TestGuidanceGains prints the table of docs/evidence/hunt.md, which has the command. A hunt that
-// is given up counts as if it had found something then, which is to the advantage of the
-// worse.
+// TestGuidanceGains prints the table of docs/evidence/hunt.md, which has the command. An
+// unsuccessful hunt counts as if it had succeeded at its end, which favours the worse
+// guidance.
 func TestGuidanceGains(t *testing.T) {
 	if *hunts == 0 {
 		t.Skip("without -hunts nothing is measured")
@@ -111,7 +111,7 @@ func TestGuidanceGains(t *testing.T) {
 	fmt.Fprintln(os.Stderr, "| subject | none | aim | full | gain of aim | of full over aim |")
 	fmt.Fprintln(os.Stderr, "|---|---|---|---|---|---|")
 	for _, subject := range subjects {
-		chase := chaserOf(t, subject)
+		chase := huntOf(t, subject)
 		var none, aim, full fuzz.Attempts
 		for seed := *first; seed < *first+uint64(*hunts); seed++ {
 			none = append(none, chase(t, seed, fuzz.None))
@@ -123,7 +123,7 @@ func TestGuidanceGains(t *testing.T) {
 	}
 }
 
-// named is what a subject is called in the table.
+// named returns the name of a subject in the table.
 func named(subject string) string {
 	if subject[0] >= '0' && subject[0] <= '9' {
 		return "mutant " + subject
@@ -157,7 +157,7 @@ func gain(without, with fuzz.Attempts) string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", mean(without)/mean(with), low, high)
 }
 
-// interval is that of the ratio of the means, at 95 %, by bootstrap.
+// interval is the 95 % interval of the ratio of the means, by bootstrap.
 func interval(without, with fuzz.Attempts) (low, high float64) {
 	random := rand.New(rand.NewPCG(1, 1))
 	again := func(list fuzz.Attempts) fuzz.Attempts {

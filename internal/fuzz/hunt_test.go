@@ -41,7 +41,7 @@ func TestFindsCrashRestart(t *testing.T) {
 	}
 }
 
-// small is a hunt that takes a few runs to find something.
+// small is a hunt that finds something within a few runs.
 func small(t *testing.T, each func(fuzz.Run) bool) fuzz.Hunt {
 	t.Helper()
 	row, err := scenarios.Find("crash-restart")
@@ -54,7 +54,7 @@ func small(t *testing.T, each func(fuzz.Run) bool) fuzz.Hunt {
 	}
 }
 
-// Law: a hunt follows from its seed, however many runs go side by side.
+// Law: the seed determines a hunt, on any number of cores.
 func TestHuntDoesNotDependOnTheNumberOfCores(t *testing.T) {
 	const runs = 200 // of each hunt
 	for _, guidance := range []fuzz.Guidance{fuzz.None, fuzz.Aim, fuzz.Full} {
@@ -83,7 +83,7 @@ func TestHuntDoesNotDependOnTheNumberOfCores(t *testing.T) {
 	}
 }
 
-// Law: what a hunt tells of after it was stopped is nothing.
+// Law: a stopped hunt reports no further runs.
 func TestHuntEndsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	told := 0
@@ -101,8 +101,8 @@ func TestHuntEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Law: what Each is told of is what comes of the candidate by itself.
-func TestShotsAreRunsOfTheirCandidates(t *testing.T) {
+// Law: Each gets the same result as the candidate run by itself.
+func TestRunsAreThoseOfTheirCandidates(t *testing.T) {
 	err := small(t, func(s fuzz.Run) bool {
 		again, err := s.Candidate.Run(t.Context(), simulated.Backend(), nil)
 		if err != nil || again.TraceHash != s.Result.TraceHash || s.Scenario.Generate != nil {
@@ -115,9 +115,9 @@ func TestShotsAreRunsOfTheirCandidates(t *testing.T) {
 	}
 }
 
-// Law: around whatever scenario can be run a hunt can go: it ends without an error, and no
-// run of it has more events than a million and some. (Where nothing takes time it divided by
-// zero; where it estimated too many tries it made retries of a negative time.)
+// Law: a hunt around any valid scenario ends without an error, and no run has many more events
+// than a million. (Where nothing took time it once divided by zero, and where it overestimated
+// the attempts it made negative retry delays.)
 func TestHuntsAroundHostileScenariosAreBounded(t *testing.T) {
 	hunted := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -130,11 +130,11 @@ func TestHuntsAroundHostileScenariosAreBounded(t *testing.T) {
 			Backend: simulated.Backend(), Space: fuzz.SpaceAround(s), Terms: fuzz.AnyTerms,
 			Faults: nemesis.Weights{nemesis.AllKinds: 1}, MaxFaults: 3, Seed: rapid.Uint64Range(1, 100).Draw(t, "seed"),
 		}
-		h.Each = func(shot fuzz.Run) bool {
-			if shot.Result.Events > 2*s.MaxEvents {
-				t.Fatalf("%d events: %s", shot.Result.Events, hostiletest.Describe(s))
+		h.Each = func(run fuzz.Run) bool {
+			if run.Result.Events > 2*s.MaxEvents {
+				t.Fatalf("%d events: %s", run.Result.Events, hostiletest.Describe(s))
 			}
-			return shot.Number < 3
+			return run.Number < 3
 		}
 		if err := h.Validate(); err != nil {
 			return
@@ -149,7 +149,7 @@ func TestHuntsAroundHostileScenariosAreBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkRuns measures a run of a hunt, all that goes with it included, on one core.
+// BenchmarkRuns measures a run of a hunt with everything that belongs to it, on one core.
 func BenchmarkRuns(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	row, err := scenarios.Find("crash-restart")

@@ -12,9 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Laws of thousands of changes, one upon another: what comes of them is inside the
-// assumptions, has no faults that could get in each other's way, and can be run; and
-// what they were made of stays as it was.
+// Laws of thousands of successive mutations: each is inside the assumptions, has compatible
+// faults, and can be run; and its parent is unchanged.
 func TestChangesAreCandidates(t *testing.T) {
 	row, err := scenarios.Find("crash-restart")
 	if err != nil {
@@ -71,7 +70,7 @@ func TestChangesAreCandidates(t *testing.T) {
 	}
 }
 
-// Each way of changing changes something, sooner or later.
+// Each kind of mutation eventually changes something.
 func TestEachChangeChangesSomething(t *testing.T) {
 	row, err := scenarios.Find("crash-restart")
 	if err != nil {
@@ -94,7 +93,7 @@ func TestEachChangeChangesSomething(t *testing.T) {
 	}
 }
 
-// varied is a ground whose locks differ.
+// varied is a search space whose locks differ.
 type varied struct{ scenarios.Scenario }
 
 func (v varied) Name() string { return v.Scenario.Name }
@@ -105,7 +104,7 @@ func (v varied) Draw(random *rand.Rand) scenarios.Scenario {
 	return s
 }
 
-// copied returns a candidate whose plan and clients nobody else has.
+// copied returns a candidate that shares no memory.
 func copied(c Candidate) Candidate {
 	c.Scenario.Plan, c.Scenario.Clients = c.Scenario.Plan.Clone(), slices.Clone(c.Scenario.Clients)
 	return c

@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// What has a common cause befalls so many nodes, each once, and differs in nothing else.
+// A common cause hits the right number of nodes, each once, and they differ in nothing else.
 func TestACommonCauseBefallsNodesAlike(t *testing.T) {
 	s := nemesis.Setting{Nodes: 5, Clients: 2, Horizon: 1000 * ms, Persistence: nemesis.Nothing}
 	for seed := range uint64(100) {
@@ -29,7 +29,7 @@ func TestACommonCauseBefallsNodesAlike(t *testing.T) {
 	}
 }
 
-// Which kinds befall one node, and which a client alone, follows from their fields.
+// The fields of a fault determine whether it hits a node or only clients.
 func TestWhomFaultsBefall(t *testing.T) {
 	for kind, want := range map[nemesis.Kind][2]bool{
 		"crash": {true, false}, "clock-rate": {true, false}, "kill": {false, true}, "pause": {false, true}, "loss": {false, false},
@@ -40,8 +40,7 @@ func TestWhomFaultsBefall(t *testing.T) {
 	}
 }
 
-// What is there from the outset is so before any client has asked for anything, and is
-// still a fault that can be.
+// A fault from the start begins before any request, and is still valid.
 func TestFromTheOutset(t *testing.T) {
 	s := nemesis.Setting{Nodes: 5, Clients: 2, Horizon: 1000 * ms, Persistence: nemesis.Nothing}
 	f := nemesis.Fault{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 4}}, Start: nemesis.At(3 * ms), End: nemesis.After(5 * ms)}

@@ -20,7 +20,7 @@ import (
 
 var promiseRuns = flag.Int("runs", 400, "how many runs the promises of each kind of lock are tried in; the campaign's are twenty thousand")
 
-// mixed is a ground of others: each run takes place on one of them.
+// mixed is a union of search spaces: each run draws from one of them.
 type mixed struct {
 	name string
 	all  []fuzz.SearchSpace
@@ -32,9 +32,9 @@ func (m mixed) Draw(random *rand.Rand) scenarios.Scenario {
 	return m.all[random.IntN(len(m.all))].Draw(random)
 }
 
-// groundOf returns the ground of a kind of lock: its own in half of the runs, and
-// otherwise wherever it stands in the debate and in the comparison.
-func groundOf(t *testing.T, kind string) fuzz.SearchSpace {
+// spaceOf returns the search space of a kind of lock: its own in half of the runs, and
+// otherwise one around a scenario of the debate or the comparison.
+func spaceOf(t *testing.T, kind string) fuzz.SearchSpace {
 	t.Helper()
 	own, err := fuzz.SpaceOfLock(kind)
 	if err != nil {
@@ -55,7 +55,7 @@ func groundOf(t *testing.T, kind string) fuzz.SearchSpace {
 	return mixed{kind, []fuzz.SearchSpace{own, known}}
 }
 
-// seen is what many runs of a hunt amount to.
+// seen is the totals of many runs of a hunt.
 type seen struct {
 	runs, contended, faults, grants int
 	judged                          map[checker.Property]int // runs inside the assumptions that had something to judge
@@ -86,13 +86,12 @@ func (s *seen) String() string {
 	return text
 }
 
-// Law: no lock breaks what it promises inside the assumptions under which it promises
-// it, whatever else happens. Otherwise the lock is broken, the promise too generous, a
-// bound too tight, or the judge wrong.
+// Law: no lock breaks a promise inside its assumptions, whatever else happens. Otherwise the
+// lock is broken, the promise too generous, a bound too tight, or the checker wrong.
 func TestPromisesHold(t *testing.T) {
 	kinds, _ := runner.Locks()
 	for _, kind := range kinds {
-		ground := groundOf(t, kind)
+		ground := spaceOf(t, kind)
 		if len(fuzz.PromisedTerms(ground.Draw(rand.New(rand.NewPCG(1, 1))))) == 0 {
 			continue
 		}
@@ -122,9 +121,9 @@ func TestPromisesHold(t *testing.T) {
 	}
 }
 
-// And the same generators find what the assumptions rule out: Redlock promises lease
-// exclusion as long as a node that forgets stays away for a TTL, and otherwise breaks it
-// soon, by outages and bad networks alone.
+// The same generators find what the assumptions exclude: Redlock promises lease exclusion as
+// long as a node that forgets stays away for a TTL. Without that it is soon violated, by
+// outages and network faults alone.
 func TestCrashRestartIsFoundWithoutTheDelay(t *testing.T) {
 	kinds, _ := nemesis.Kinds()
 	without := slices.DeleteFunc(kinds, func(k nemesis.Kind) bool {
@@ -139,7 +138,7 @@ func TestCrashRestartIsFoundWithoutTheDelay(t *testing.T) {
 		for seed := uint64(1); seed <= hunts; seed++ {
 			runs := 0
 			err := fuzz.Hunt{
-				Backend: simulated.Backend(), Space: groundOf(t, "redlock"), Wanted: []checker.Property{checker.Lease}, MaxFaults: 10, Seed: seed,
+				Backend: simulated.Backend(), Space: spaceOf(t, "redlock"), Wanted: []checker.Property{checker.Lease}, MaxFaults: 10, Seed: seed,
 				Terms: func(s scenarios.Scenario) fuzz.Terms {
 					a := fuzz.PromisedTerms(s)[checker.Lease]
 					a.Without = slices.Concat(a.Without, without)
@@ -170,14 +169,14 @@ func TestCrashRestartIsFoundWithoutTheDelay(t *testing.T) {
 	}
 }
 
-// Nor do fences of a store grow whatever happens: who wakes up in its own past takes an
-// entry for its own that is gone, and whose number is older than the last holder's.
+// Fences of a store can go back, too: a client that resumes from a snapshot takes a deleted
+// entry for its own, whose number is older than the last holder's.
 func TestFencesOfAStoreNeedTheClock(t *testing.T) {
 	const most = 2000 // runs of a hunt
 	for _, kind := range []string{"etcd", "database-row"} {
 		found := 0
 		err := fuzz.Hunt{
-			Backend: simulated.Backend(), Space: groundOf(t, kind), Wanted: []checker.Property{checker.Fence},
+			Backend: simulated.Backend(), Space: spaceOf(t, kind), Wanted: []checker.Property{checker.Fence},
 			Terms: fuzz.AnyTerms, Faults: nemesis.Weights{"snapshot": 1}, MaxFaults: 6, Seed: 4,
 			Each: func(h fuzz.Run) bool {
 				if len(h.Broken) > 0 {
@@ -195,9 +194,9 @@ func TestFencesOfAStoreNeedTheClock(t *testing.T) {
 	}
 }
 
-// Law: no lock promises anything of clones, whose tokens are the same. A resource does
-// that checks fences of its own, and none that checks tokens. Where a token is the time,
-// clones have different ones; they still draw the same delays before they try again.
+// Law: no lock promises anything with clones, whose tokens are the same. A resource that
+// checks its own fences does, and none that checks tokens. If tokens are times, clones have
+// different ones; but they draw the same retry delays.
 func TestNoLockPromisesAnythingOfClones(t *testing.T) {
 	for _, s := range deployed(t) {
 		noPromiseOfClones(t, s)
@@ -226,9 +225,9 @@ func noPromiseOfClones(t *testing.T, s scenarios.Scenario) {
 
 var cloned = nemesis.Fault{Action: &nemesis.Clone{}, Start: nemesis.At(0)}
 
-// Law: of a lock of which nothing is known no more is asked than of Redlock, and in these
-// plans as much: but that no clock is wrong, and that who tells no end of validity need not
-// look at a clock.
+// Law: an unknown lock is asked for no more than Redlock, and in these plans for as much,
+// except that clocks are perfect, and that a lock without an end of validity need not look at
+// a clock.
 func TestWhatIsAskedOfForeignLocks(t *testing.T) {
 	after := nemesis.After
 	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, End: after(time.Minute)}
@@ -266,8 +265,8 @@ func TestWhatIsAskedOfForeignLocks(t *testing.T) {
 	}
 }
 
-// A holder is told in time where the clock that the lock reads counts the time: that is
-// assumed where a bound of notice is stated, and for the contract alone.
+// A holder is warned in time if the clock that the lock reads is right. That is assumed if a
+// bound of notice is stated, and only for the contract.
 func TestNoticeAssumesAClockThatCounts(t *testing.T) {
 	client := nemesis.Machine{Client: 1}
 	fault := func(a nemesis.Action) nemesis.Fault {

@@ -7,9 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 )
 
-// A hunt that found nothing counts as one that takes longer than any other, however
-// soon it was given up.
-func TestChasesThatFoundNothingAreTheLongest(t *testing.T) {
+// An unsuccessful hunt counts as longer than any other, however soon it ended.
+func TestUnsuccessfulHuntsAreTheLongest(t *testing.T) {
 	var c fuzz.Attempts
 	for i := 10; i >= 1; i-- {
 		c = append(c, fuzz.Attempt{Found: i != 3, Runs: i, Took: time.Duration(i) * time.Second})

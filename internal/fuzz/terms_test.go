@@ -82,8 +82,8 @@ func readPage(t *testing.T) string {
 	return string(text)
 }
 
-// deployed returns a lock of each kind as the comparison deploys it, in the order of
-// the locks.
+// deployed returns a lock of each kind as deployed in the comparison, in the order of the
+// locks.
 func deployed(t *testing.T) (list []scenarios.Scenario) {
 	t.Helper()
 	kinds, _ := runner.Locks()
@@ -102,7 +102,7 @@ func deployed(t *testing.T) (list []scenarios.Scenario) {
 	return list
 }
 
-// Law: of every lock that there is it is known what it promises.
+// Law: the promises of every lock are known.
 func TestPromisesOfEveryLockAreKnown(t *testing.T) {
 	for _, s := range deployed(t) {
 		if fuzz.PromisedTerms(s) == nil {
@@ -139,8 +139,8 @@ func TestAssumptionsPageIsCurrent(t *testing.T) {
 
 var example = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// Law: the examples of the page can be read, and what is printed of a lock's promises
-// says the same when it is read.
+// Law: the examples of the page can be read, and the printed promises of a lock read back the
+// same.
 func TestExamplesOfThePage(t *testing.T) {
 	examples := example.FindAllStringSubmatch(readPage(t), -1)
 	if len(examples) < 3 {
@@ -167,7 +167,7 @@ func TestExamplesOfThePage(t *testing.T) {
 	}
 }
 
-// Law: the page says what each field means.
+// Law: the page explains each field.
 func TestThePageHasEveryField(t *testing.T) {
 	text := readPage(t)
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[fuzz.Assumptions]()) {

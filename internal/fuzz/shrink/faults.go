@@ -9,9 +9,9 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// fewerFaults leaves out faults, by delta debugging (Zeller and Hildebrandt, 2002):
-// large parts of the plan first, then smaller ones, down to single faults.
-func fewerFaults(k *shrinking) {
+// fewerFaults removes faults by delta debugging (Zeller and Hildebrandt, 2002): large parts of
+// the plan first, then smaller ones, down to single faults.
+func fewerFaults(k *reduction) {
 	for size := len(k.best.Plan); size > 0; size /= 2 {
 		for i := 0; i < len(k.best.Plan); {
 			if !k.withoutFaults(i, min(i+size, len(k.best.Plan))) {
@@ -21,15 +21,15 @@ func fewerFaults(k *shrinking) {
 	}
 }
 
-// withoutFaults tries to do without the faults from one place to another. What only
-// made one client come before another is not needed if they change places.
-func (k *shrinking) withoutFaults(from, to int) bool {
+// withoutFaults tries to remove some faults. A fault that only made one client come before
+// another is not needed if the two are swapped.
+func (k *reduction) withoutFaults(from, to int) bool {
 	s := k.best
 	s.Plan = slices.Delete(slices.Clone(s.Plan), from, to)
 	if k.try(s) {
 		return true
 	}
-	for order := range k.going(swaps(len(s.Clients))) {
+	for order := range k.untilExhausted(swaps(len(s.Clients))) {
 		if k.try(onlyClients(s, order)) {
 			return true
 		}
@@ -38,30 +38,29 @@ func (k *shrinking) withoutFaults(from, to int) bool {
 }
 
 // withFault tries another fault in a place of the plan.
-func (k *shrinking) withFault(i int, f nemesis.Fault) bool {
+func (k *reduction) withFault(i int, f nemesis.Fault) bool {
 	s := k.best
 	s.Plan = slices.Clone(s.Plan)
 	s.Plan[i] = f
 	return k.try(s)
 }
 
-// cutsInstead puts a cut from the beginning to the end, which shapes the world, in the
-// place of a fault that happens in it: where two nodes have to fail because a client
-// has its keys on all of them, one is enough for a client that reaches a bare quorum.
-// Where two clients have, each of them needs a cut.
-func cutsInstead(k *shrinking) {
+// cutsInstead replaces a fault with a partition from the beginning to the end: two nodes have
+// to fail if a client has its keys on both, but one is enough for a client that reaches a bare
+// quorum. If two clients have, each needs a partition.
+func cutsInstead(k *reduction) {
 	for i := 0; i < len(k.best.Plan); i++ {
-		if !Shapes(k.best.Plan[i]) && !k.tryCut(i) {
+		if !IsLastingCut(k.best.Plan[i]) && !k.tryCut(i) {
 			k.tryTwoCuts(i)
 		}
 	}
 }
 
-// tryCut tries to cut a client off from some nodes, fewer than half of them.
-func (k *shrinking) tryCut(i int) bool {
+// tryCut tries to cut off a client from fewer than half of the nodes.
+func (k *reduction) tryCut(i int) bool {
 	nodes := k.best.Nodes
 	for size := 1; 2*size < nodes; size++ {
-		for off := range k.going(choose(nodes, size)) {
+		for off := range k.untilExhausted(choose(nodes, size)) {
 			for c := range k.best.Clients {
 				if k.withFault(i, cut(c+1, off...)) {
 					return true
@@ -75,13 +74,13 @@ func (k *shrinking) tryCut(i int) bool {
 	return false
 }
 
-// tryTwoCuts tries to cut two clients off from a node each, if another fault remains: two
-// cuts by themselves are for those who have tried one.
-func (k *shrinking) tryTwoCuts(i int) {
+// tryTwoCuts tries to cut off two clients from a node each, if another fault remains.
+// Otherwise a single cut has been tried.
+func (k *reduction) tryTwoCuts(i int) {
 	if k.size.Causes < 2 || k.best.Nodes < 3 || k.best.Nodes > manySubsets {
 		return
 	}
-	for clients := range k.going(choose(len(k.best.Clients), 2)) {
+	for clients := range k.untilExhausted(choose(len(k.best.Clients), 2)) {
 		for a := range k.best.Nodes {
 			for b := range k.best.Nodes {
 				s := k.best
@@ -94,15 +93,14 @@ func (k *shrinking) tryTwoCuts(i int) {
 	}
 }
 
-// cut cuts a client off from some nodes for good.
+// cut cuts off a client from some nodes for good.
 func cut(client int, nodes ...int) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{client}, Nodes: nodes}}}
 }
 
-// simplerKinds puts a fault of a simpler kind in the place of one: it takes away the
-// same server, stops the same client, cuts the same links. For the same to come of it
-// it may have to last longer.
-func simplerKinds(k *shrinking) {
+// simplifyKinds replaces a fault with one of a simpler kind, which takes down the same server,
+// stops the same client, or cuts the same links. It may have to last longer.
+func simplifyKinds(k *reduction) {
 	for i := range k.best.Plan {
 		f := k.best.Plan[i]
 		simpler := simplerKind(f, k.best)
@@ -119,8 +117,7 @@ func simplerKinds(k *shrinking) {
 	}
 }
 
-// simplerKind returns what is simpler than the action of a fault and most like it, nil
-// if there is nothing.
+// simplerKind returns the simpler action that is most similar to that of a fault, or nil.
 func simplerKind(f nemesis.Fault, s scenarios.Scenario) nemesis.Action {
 	switch a := f.Action.(type) {
 	case *nemesis.PowerLoss:
@@ -161,10 +158,9 @@ func simplerKind(f nemesis.Fault, s scenarios.Scenario) nemesis.Action {
 	return nil
 }
 
-// simplerMoments lets faults start and end at times that are easier to tell: from the
-// start of the run, or when a client comes to a step; without an end, or so long after
-// the start.
-func simplerMoments(k *shrinking) {
+// simplifyTriggers lets faults start and end at simpler moments: at a time, or when a client
+// takes a step; without an end, or some time after the start.
+func simplifyTriggers(k *reduction) {
 	for i := range k.best.Plan {
 		for _, m := range k.starts() {
 			f := k.best.Plan[i]
@@ -176,8 +172,8 @@ func simplerMoments(k *shrinking) {
 	}
 }
 
-// starts lists the moments that a fault might start at, the simplest first.
-func (k *shrinking) starts() []nemesis.Trigger {
+// starts lists possible starts of a fault, the simplest first.
+func (k *reduction) starts() []nemesis.Trigger {
 	list := []nemesis.Trigger{{}}
 	for _, step := range steps {
 		for c := range k.best.Clients {
@@ -192,9 +188,9 @@ func (k *shrinking) starts() []nemesis.Trigger {
 	return list
 }
 
-// tryEnds lets a fault have no end, or one by a time; a server that starts again by its
-// own clock is started again by that as well.
-func (k *shrinking) tryEnds(i int) {
+// tryEnds tries no end, or an end after some time. A server that restarts by its own clock is
+// restarted that way as well.
+func (k *reduction) tryEnds(i int) {
 	if k.tryWithoutHealing(i) {
 		return
 	}
@@ -215,9 +211,9 @@ func (k *shrinking) tryEnds(i int) {
 	}
 }
 
-// tryWithoutHealing lets a clock stay wrong. Who heals has to end, and a jump that
-// ends has to heal: the two go together.
-func (k *shrinking) tryWithoutHealing(i int) bool {
+// tryWithoutHealing leaves a clock wrong. A healing fault needs an end, and a jump with an end
+// needs healing: the two are removed together.
+func (k *reduction) tryWithoutHealing(i int) bool {
 	f := nemesis.Plan{k.best.Plan[i]}.Clone()[0]
 	healing := reflect.ValueOf(f.Action).Elem().FieldByName("Healing")
 	if !healing.IsValid() || healing.IsZero() {
@@ -228,7 +224,7 @@ func (k *shrinking) tryWithoutHealing(i int) bool {
 	return k.withFault(i, f)
 }
 
-// restartDelay is the field of a fault that stands in place of its end.
+// restartDelay is the field of a fault that takes the place of its end.
 const restartDelay = "restart_delay"
 
 func startsItself(f nemesis.Fault) (itself bool) {
@@ -239,13 +235,13 @@ func startsItself(f nemesis.Fault) (itself bool) {
 	return itself
 }
 
-// ends lists the ends that a fault might have, the simplest first.
-func (k *shrinking) ends(f nemesis.Fault) []*nemesis.Trigger {
+// ends lists possible ends of a fault, the simplest first.
+func (k *reduction) ends(f nemesis.Fault) []*nemesis.Trigger {
 	list := []*nemesis.Trigger{nil}
 	if startsItself(f) {
 		return list
 	}
-	for _, d := range rounder(int64(2*k.best.Horizon), int64(time.Millisecond)) {
+	for _, d := range rounderNumbers(int64(2*k.best.Horizon), int64(time.Millisecond)) {
 		list = append(list, nemesis.After(time.Duration(d)))
 	}
 	return slices.Clip(list)

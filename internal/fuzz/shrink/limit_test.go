@@ -113,7 +113,7 @@ func findCareless(t *testing.T, c *careless, p checker.Property) fuzz.Run {
 func TestCandidatesAreBounded(t *testing.T) {
 	found := findCareless(t, &careless{}, checker.Lease)
 	var cost careless
-	got, err := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.Take(t.Context(), checker.Lease, found)
+	got, err := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.Minimize(t.Context(), checker.Lease, found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,11 +134,11 @@ func TestCandidatesAreBounded(t *testing.T) {
 func TestShrinkingEndsWithItsEvents(t *testing.T) {
 	var cost careless
 	found := findCareless(t, &cost, checker.Lease)
-	taker := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Events: 20_000}
+	minimizer := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Events: 20_000}
 	var first shrink.Finding
 	for n := range 2 {
 		cost.events = 0
-		got, err := taker.Take(t.Context(), checker.Lease, found)
+		got, err := minimizer.Minimize(t.Context(), checker.Lease, found)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestShrinkingEndsWithItsEvents(t *testing.T) {
 			t.Errorf("repeated it comes to another run, after %d runs and %d", got.Shrunk.Runs, first.Shrunk.Runs)
 		}
 	}
-	all, err := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.Take(t.Context(), checker.Lease, found)
+	all, err := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.Minimize(t.Context(), checker.Lease, found)
 	if err != nil || all.Shrunk.Runs <= first.Shrunk.Runs {
 		t.Errorf("%d runs with all events, %d with few (%v)", all.Shrunk.Runs, first.Shrunk.Runs, err)
 	}
@@ -160,9 +160,9 @@ func TestShrinkingEndsWithItsEvents(t *testing.T) {
 
 // What there is no time to shrink is kept as it was found, and says why.
 func TestShrinkingEndsWithItsTime(t *testing.T) {
-	taker := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Time: time.Nanosecond}
+	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Time: time.Nanosecond}
 	found := crash(t)
-	got, err := taker.Take(t.Context(), checker.Lease, found)
+	got, err := minimizer.Minimize(t.Context(), checker.Lease, found)
 	if err != nil || got.Small.TraceHash != found.Result.TraceHash || got.Shrunk.Unfinished != "time limit" {
 		t.Errorf("%v, %q, %v: want what was found", got.Small.Plan, got.Shrunk.Unfinished, err)
 	}
@@ -189,8 +189,8 @@ func TestShrinkingHostileScenariosIsBounded(t *testing.T) {
 		}
 		cost = careless{}
 		p := r.Report.Findings[broken].Property
-		taker := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Events: events}
-		got, err := taker.Take(t.Context(), p, fuzz.Run{Number: 1, Candidate: c, Result: r, Broken: []checker.Property{p}})
+		minimizer := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Events: events}
+		got, err := minimizer.Minimize(t.Context(), p, fuzz.Run{Number: 1, Candidate: c, Result: r, Broken: []checker.Property{p}})
 		if err != nil {
 			t.Fatalf("%v: %s", err, hostiletest.Describe(s))
 		}

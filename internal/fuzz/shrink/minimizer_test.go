@@ -31,12 +31,12 @@ func crash(t *testing.T) fuzz.Run {
 	return fuzz.Run{Number: 7, Candidate: c, Result: r, Broken: []checker.Property{checker.Lease}}
 }
 
-// Law: a trophy is smaller than what was found, breaks the same property, and is the run
+// Law: a finding is smaller than what was found, breaks the same property, and is the run
 // that its scenario and its seed give.
-func TestTrophiesAreSmallerAndShowTheSame(t *testing.T) {
-	taker := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
+func TestMinimizedRunsAreSmallerAndShowTheSame(t *testing.T) {
+	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
 	found := crash(t)
-	got, err := taker.Take(t.Context(), checker.Lease, found)
+	got, err := minimizer.Minimize(t.Context(), checker.Lease, found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,8 @@ func TestDefectsAndLimits(t *testing.T) {
 		"nothing":                {func(scenarios.Scenario) fuzz.Terms { return nil }, fuzz.ErrNotPromised.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			taker := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: c.promised}
-			got, err := taker.Take(t.Context(), checker.Lease, crash(t))
+			minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: c.promised}
+			got, err := minimizer.Minimize(t.Context(), checker.Lease, crash(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,12 +80,12 @@ func TestDefectsAndLimits(t *testing.T) {
 }
 
 // What is interrupted is kept as it was found.
-func TestInterruptedTrophies(t *testing.T) {
+func TestInterruptedMinimizing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	taker := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
+	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
 	found := crash(t)
-	got, err := taker.Take(ctx, checker.Lease, found)
+	got, err := minimizer.Minimize(ctx, checker.Lease, found)
 	if err != nil || got.Small.TraceHash != found.Result.TraceHash {
 		t.Errorf("%v, %v: want what was found", got.Small.Plan, err)
 	}
@@ -94,7 +94,7 @@ func TestInterruptedTrophies(t *testing.T) {
 // Law: what an eviction has spoiled is not blamed on clients that work for longer than
 // their leases, although they do as well and no fault is a smaller story than one. Only
 // leases that do not overlap leave that as the cause.
-func TestTrophiesKeepTheCause(t *testing.T) {
+func TestMinimizingKeepsTheCause(t *testing.T) {
 	s, err := scenarios.Find("evicted-key")
 	if err != nil {
 		t.Fatal(err)
@@ -105,12 +105,12 @@ func TestTrophiesKeepTheCause(t *testing.T) {
 	}
 	for lease, plan := range map[checker.Verdict]nemesis.Plan{checker.Violated: s.Plan, checker.Holds: s.Plan[1:]} {
 		s.Plan = plan
-		shot := byItself(t, s, checker.Effect)
-		if got := shot.Result.Report.Finding(checker.Lease).Verdict; got != lease {
+		run := byItself(t, s, checker.Effect)
+		if got := run.Result.Report.Finding(checker.Lease).Verdict; got != lease {
 			t.Fatalf("with %v lease exclusion is %v: want %v", plan, got, lease)
 		}
 		want := map[checker.Verdict]string{checker.Violated: "evict", checker.Holds: "no fault"}[lease]
-		if got := blamed(taken(t, taker, checker.Effect, shot).Small.Done()); got != want {
+		if got := blamed(minimized(t, minimizer, checker.Effect, run).Small.Done()); got != want {
 			t.Errorf("%v is shrunk to %s: want %s", plan, got, want)
 		}
 	}
@@ -142,7 +142,7 @@ func TestShrinkingLeavesBoundsThatCanBeKept(t *testing.T) {
 			continue
 		}
 		got, err := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.
-			Take(t.Context(), found.Broken[0], found)
+			Minimize(t.Context(), found.Broken[0], found)
 		if err != nil {
 			t.Fatal(err)
 		}

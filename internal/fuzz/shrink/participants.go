@@ -9,11 +9,11 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// fewerClients keeps as few clients as it can. With a client the faults go that name
-// it; or else what began at its steps begins at those of one that stays. Where a third
-// client is there for one more grant, one that stays can ask twice.
-func fewerClients(k *shrinking) {
-	for kept := range k.going(subsets(len(k.best.Clients), 1)) {
+// fewerClients keeps as few clients as possible. A client is removed with the faults that name
+// it, or what began at its steps begins at those of another client. If a third client is there
+// for one more grant, another one can ask twice.
+func fewerClients(k *reduction) {
+	for kept := range k.untilExhausted(subsets(len(k.best.Clients), 1)) {
 		s := onlyClients(k.best, kept)
 		if k.try(s) || k.tryStepsOf(kept) || k.tryRounds(s, kept) {
 			return
@@ -24,7 +24,7 @@ func fewerClients(k *shrinking) {
 // onlyClients keeps some clients, in the order of the list.
 func onlyClients(s scenarios.Scenario, kept []int) scenarios.Scenario {
 	all := s.Clients
-	s = renumbered(s, keeping(kept, len(all)), nil)
+	s = renumbered(s, keepOnly(kept, len(all)), nil)
 	s.Clients = nil
 	for _, c := range kept {
 		s.Clients = append(s.Clients, all[c-1])
@@ -32,9 +32,9 @@ func onlyClients(s scenarios.Scenario, kept []int) scenarios.Scenario {
 	return s
 }
 
-// tryStepsOf lets what begins or ends at the steps of clients that go do so at those of
-// one that stays.
-func (k *shrinking) tryStepsOf(kept []int) bool {
+// tryStepsOf moves what begins or ends at the steps of removed clients to those of a remaining
+// one.
+func (k *reduction) tryStepsOf(kept []int) bool {
 	for _, c := range kept {
 		s := k.best
 		s.Setting = s.Clone()
@@ -52,9 +52,9 @@ func (k *shrinking) tryStepsOf(kept []int) bool {
 	return false
 }
 
-// tryRounds lets a client that stays do the rounds of those that go as well. s is the
-// scenario without them.
-func (k *shrinking) tryRounds(s scenarios.Scenario, kept []int) bool {
+// tryRounds adds the rounds of the removed clients to a remaining one. s is the scenario
+// without them.
+func (k *reduction) tryRounds(s scenarios.Scenario, kept []int) bool {
 	gone := 0
 	for i, c := range k.best.Clients {
 		if !slices.Contains(kept, i+1) {
@@ -72,11 +72,11 @@ func (k *shrinking) tryRounds(s scenarios.Scenario, kept []int) bool {
 	return false
 }
 
-// fewerRounds lets clients lock less often. What happens in a later round is brought
-// forward with it.
-func fewerRounds(k *shrinking) {
+// fewerRounds lets clients lock less often. What happens in a later round is moved to an
+// earlier one.
+func fewerRounds(k *reduction) {
 	for i := range k.best.Clients {
-		for rounds := 1; rounds < k.best.Clients[i].Rounds && !k.over(); rounds++ {
+		for rounds := 1; rounds < k.best.Clients[i].Rounds && !k.exhausted(); rounds++ {
 			if k.tryRoundsOf(i, rounds, 0) || k.tryRoundsOf(i, rounds, k.best.Clients[i].Rounds-rounds) {
 				break
 			}
@@ -84,9 +84,9 @@ func fewerRounds(k *shrinking) {
 	}
 }
 
-// tryRoundsOf tries so many rounds of one client, and what would happen at its steps
-// so many times earlier.
-func (k *shrinking) tryRoundsOf(i, rounds, earlier int) bool {
+// tryRoundsOf tries fewer rounds of one client. Triggers at its steps are moved earlier times
+// occurrences earlier.
+func (k *reduction) tryRoundsOf(i, rounds, earlier int) bool {
 	s := k.best
 	s.Clients = slices.Clone(s.Clients)
 	s.Clients[i].Rounds = rounds
@@ -109,10 +109,10 @@ func bringForward(m *nemesis.Trigger, client, times int) {
 	}
 }
 
-// fewerNodes keeps as few nodes as it can: which, is tried. To leave out one alone is
-// seldom enough, for two quorums then come to have more nodes in common, or none is left.
-func fewerNodes(k *shrinking) {
-	for kept := range k.going(subsets(k.best.Nodes, k.LeastNodes)) {
+// fewerNodes keeps as few nodes as possible, by trying subsets. Removing a single one is
+// seldom enough, since two quorums then have more nodes in common, or there is none.
+func fewerNodes(k *reduction) {
+	for kept := range k.untilExhausted(subsets(k.best.Nodes, k.LeastNodes)) {
 		if s := onlyNodes(k.best, kept); k.try(s) || k.tryLate(s) {
 			return
 		}
@@ -121,14 +121,14 @@ func fewerNodes(k *shrinking) {
 
 // onlyNodes keeps some nodes, in the order of the list.
 func onlyNodes(s scenarios.Scenario, kept []int) scenarios.Scenario {
-	s = renumbered(s, nil, keeping(kept, s.Nodes))
+	s = renumbered(s, nil, keepOnly(kept, s.Nodes))
 	s.Nodes = len(kept)
 	return s
 }
 
-// tryLate lets one of the clients come later who come at once. Where two do, a delay says
-// who of them is first, and with fewer nodes it may say something else.
-func (k *shrinking) tryLate(s scenarios.Scenario) bool {
+// tryLate lets one of the clients that start at once start later. If two start at once, a
+// random delay decides who is first, and with fewer nodes it may decide otherwise.
+func (k *reduction) tryLate(s scenarios.Scenario) bool {
 	for i, c := range s.Clients {
 		if c.Start.Max > 0 {
 			continue
@@ -143,19 +143,18 @@ func (k *shrinking) tryLate(s scenarios.Scenario) bool {
 	return false
 }
 
-// lowerNumbers changes the places of two clients, or of two nodes, so that those come
-// first of whom the plan tells.
-func lowerNumbers(k *shrinking) {
-	for order := range k.going(swaps(len(k.best.Clients))) {
+// swapNumbers swaps two clients, or two nodes, so that those in the plan come first.
+func swapNumbers(k *reduction) {
+	for order := range k.untilExhausted(swaps(len(k.best.Clients))) {
 		k.try(onlyClients(k.best, order))
 	}
-	for order := range k.going(swaps(k.best.Nodes)) {
+	for order := range k.untilExhausted(swaps(k.best.Nodes)) {
 		k.try(onlyNodes(k.best, order))
 	}
 }
 
-// swaps yields the orders of 1 to n in which two have changed places. They are made one by
-// one: of a thousand clients there are half a million.
+// swaps yields the orders of 1 to n with two swapped. A thousand clients have half a million,
+// so they are made one by one.
 func swaps(n int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		for i := range n {
@@ -173,12 +172,12 @@ func swaps(n int) iter.Seq[[]int] {
 	}
 }
 
-// numbering says which number each client, or node, has by now: 0 for one that is
-// gone. What is not in the map keeps its number.
+// numbering maps the old numbers of clients or nodes to new ones, 0 for a removed one. Missing
+// ones keep their numbers.
 type numbering map[int]int
 
-// keeping numbers those anew, of 1 to n, that are kept: the first of the list is 1.
-func keeping(kept []int, n int) numbering {
+// keepOnly renumbers those of 1 to n that are kept: the first of the list becomes 1.
+func keepOnly(kept []int, n int) numbering {
 	to := numbering{}
 	for old := 1; old <= n; old++ {
 		to[old] = slices.Index(kept, old) + 1
@@ -193,8 +192,8 @@ func (to numbering) of(old int) int {
 	return old
 }
 
-// list renumbers a list, and reports whether somebody is left. An empty one, which
-// means all or none, stays empty.
+// list renumbers a list, and reports whether somebody is left. An empty list, which means all
+// or none, stays empty.
 func (to numbering) list(old []int) ([]int, bool) {
 	var list []int
 	for _, o := range old {
@@ -206,8 +205,8 @@ func (to numbering) list(old []int) ([]int, bool) {
 	return list, len(list) > 0 || len(old) == 0
 }
 
-// renumbered returns a scenario in which clients and nodes have other numbers, of which
-// their lists know nothing yet. What names nobody any more goes.
+// renumbered returns a scenario whose plan and links have other numbers of clients and nodes.
+// Faults and links that name nobody any more are removed.
 func renumbered(s scenarios.Scenario, clients, nodes numbering) scenarios.Scenario {
 	s.Setting = s.Clone()
 	var plan nemesis.Plan
@@ -230,8 +229,8 @@ func renumbered(s scenarios.Scenario, clients, nodes numbering) scenarios.Scenar
 	return s
 }
 
-// renumberFault gives those whom a fault names their new numbers, and reports whether
-// all are left that it cannot do without.
+// renumberFault renumbers the targets of a fault, and reports whether all required ones are
+// left.
 func renumberFault(f *nemesis.Fault, clients, nodes numbering) bool {
 	split, isSplit := f.Action.(*nemesis.Split)
 	left := true
@@ -260,12 +259,12 @@ func renumberFault(f *nemesis.Fault, clients, nodes numbering) bool {
 	return left
 }
 
-// manySubsets is up to how many things all subsets are tried. Of more only those of a
-// single one, or that lack one or two.
+// manySubsets is up to how many elements all subsets are tried. Of more, only those with one
+// element, or without one or two.
 const manySubsets = 6
 
-// subsets yields the proper subsets of 1 to n that have at least so many members, the
-// smallest first: which to keep. They are made one by one, for there can be many.
+// subsets yields the proper subsets of 1 to n with at least so many elements, the smallest
+// first. They are made one by one, since there can be many.
 func subsets(n, least int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		for size := max(least, 1); size < n; size++ {
@@ -282,8 +281,8 @@ func subsets(n, least int) iter.Seq[[]int] {
 	}
 }
 
-// choose yields the ways to choose so many of the numbers from 1 to n, in the order of a
-// dictionary. Each is a slice of its own.
+// choose yields the subsets of 1 to n with size elements, in lexical order. Each is a new
+// slice.
 func choose(n, size int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		way := make([]int, size)

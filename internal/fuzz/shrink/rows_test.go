@@ -28,8 +28,8 @@ var (
 	told     = flag.String("told", "", "a file for the scenarios themselves")
 )
 
-// taker takes what a hunt of nothing assumed finds.
-var taker = shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
+// minimizer takes what a hunt of nothing assumed finds.
+var minimizer = shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
 
 // needs is how many clients and causes a violation takes.
 type needs struct {
@@ -75,7 +75,7 @@ func TestRowsAreShrunkToAStory(t *testing.T) {
 		for _, p := range r.Wanted() {
 			t.Run(r.Name+"/"+p.String(), func(t *testing.T) {
 				t.Parallel()
-				wantStory(t, r.Name, taken(t, taker, p, byItself(t, r.Scenario, p)).Small.Done())
+				wantStory(t, r.Name, minimized(t, minimizer, p, byItself(t, r.Scenario, p)).Small.Done())
 			})
 		}
 	}
@@ -96,7 +96,7 @@ func byItself(t *testing.T, s scenarios.Scenario, p checker.Property) fuzz.Run {
 	t.Helper()
 	for seed := uint64(1); seed <= 100; seed++ {
 		c := fuzz.Candidate{Scenario: s, Seed: seed}
-		r, err := c.Run(t.Context(), taker.Backend, nil)
+		r, err := c.Run(t.Context(), minimizer.Backend, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,9 +108,9 @@ func byItself(t *testing.T, s scenarios.Scenario, p checker.Property) fuzz.Run {
 	return fuzz.Run{}
 }
 
-func taken(t *testing.T, taker shrink.Minimizer, p checker.Property, shot fuzz.Run) shrink.Finding {
+func minimized(t *testing.T, minimizer shrink.Minimizer, p checker.Property, run fuzz.Run) shrink.Finding {
 	t.Helper()
-	got, err := taker.Take(t.Context(), p, shot)
+	got, err := minimizer.Minimize(t.Context(), p, run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,11 +129,11 @@ func TestFindsAreShrunkToAStory(t *testing.T) {
 			wanted += len(r.Wanted()) * *hunts
 			for seed := range uint64(*hunts) {
 				finds, causes := found(t, r, seed+1)
-				taker := taker
-				taker.Causes = causes
+				minimizer := minimizer
+				minimizer.Causes = causes
 				for _, p := range r.Wanted() {
-					if shot, ok := finds[p]; ok {
-						got := taken(t, taker, p, shot)
+					if run, ok := finds[p]; ok {
+						got := minimized(t, minimizer, p, run)
 						wantSameCause(t, got)
 						wantBlamed(t, got.Small.Done(), causes)
 						wantStory(t, r.Name, got.Small.Done())
@@ -189,7 +189,7 @@ func wantBlamed(t *testing.T, s scenarios.Scenario, causes []nemesis.Kind) {
 	}
 }
 
-// wantOneMinimum checks that trophies of one cause have as many clients and nodes. One
+// wantOneMinimum checks that findings of one cause have as many clients and nodes. One
 // that hangs by a delay, so that not all of the first seeds show it, may need more.
 func wantOneMinimum(t *testing.T, of finding, all []shrink.Finding) {
 	t.Helper()
@@ -207,7 +207,7 @@ func wantOneMinimum(t *testing.T, of finding, all []shrink.Finding) {
 // itself among those and what else a network does.
 func found(t *testing.T, r fuzz.Rediscovery, seed uint64) (map[checker.Property]fuzz.Run, []nemesis.Kind) {
 	t.Helper()
-	h, err := r.Hunt(t.Context(), taker.Backend, 6, seed)
+	h, err := r.Hunt(t.Context(), minimizer.Backend, 6, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func spread(list []int) string {
 func blamed(s scenarios.Scenario) string {
 	var kinds []string
 	for _, f := range s.Plan {
-		if !shrink.Shapes(f) {
+		if !shrink.IsLastingCut(f) {
 			kinds = append(kinds, string(f.Action.Kind()))
 		}
 	}

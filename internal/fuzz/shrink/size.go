@@ -13,37 +13,35 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Size is how large a scenario is: how much somebody has to be told who wants to know
-// what happens in it. Of two sizes the one is smaller whose first field that differs is
-// smaller.
+// Size is how large a scenario is: how much somebody has to read to understand it. Sizes are
+// compared field by field, in order.
 type Size struct {
 	Clients int
-	Causes  int // faults, but for those that shape the world: see [Shapes]
-	Cuts    int // faults that shape the world
+	Causes  int // faults, except lasting cuts: see [IsLastingCut]
+	Cuts    int // lasting cuts
 	Nodes   int
 	Rounds  int // of all clients
 
-	// Kinds counts faults of which a simpler kind is known: a crash is simpler than
-	// a power loss, a partition simpler than a split.
+	// Kinds counts faults of which a simpler kind is known: a crash is simpler than a power
+	// loss, a partition simpler than a split.
 	Kinds int
 
-	// Features counts what has to be said at all: each value that is not the usual
-	// one, once more for a range that is not one value, each member of a list. What
-	// starts at an instant hides what it has to do with, and counts as more than what
-	// starts at a step.
+	// Features counts values other than the default, with one more for a range that is not a
+	// single value, and members of lists. A fault that starts at a time counts more than one
+	// that starts at a step, since the time hides what it depends on.
 	Features int
 
-	// Digits counts the significant digits of all numbers that are not the usual ones,
-	// twice, less one where it is 1, 2 or 5 and zeros.
+	// Digits counts the significant digits of all other numbers, doubled, less one for 1, 2 or
+	// 5 followed by zeros.
 	Digits int
 
-	// Magnitude is how large these numbers are: the sum of their places in 1, 2, 5,
-	// 10, 20, 50, …
+	// Magnitude is the sum of the magnitudes of these numbers: their indices in 1, 2, 5, 10,
+	// 20, 50, …
 	Magnitude int
 
-	// Order is the sum of the numbers by which the plan names clients and nodes, and
-	// of the places of steps in a list that begins with granted: so that of scenarios
-	// which differ in nothing else one is the smallest.
+	// Order is the sum of the numbers of clients and nodes in the plan, and of the indices of
+	// steps in a list that begins with granted. It makes one of otherwise equal scenarios the
+	// smallest.
 	Order int
 }
 
@@ -60,10 +58,9 @@ func (z Size) compare(than Size) int {
 	return 0
 }
 
-// Shapes reports whether a fault is part of the world and not something that happens
-// in it: a partition from the beginning to the end, which leaves a client a bare
-// quorum. By itself it breaks nothing.
-func Shapes(f nemesis.Fault) bool {
+// IsLastingCut reports whether a fault is a partition from the beginning to the end, which
+// leaves a client a bare quorum. It is part of the world: by itself it violates nothing.
+func IsLastingCut(f nemesis.Fault) bool {
 	_, partition := f.Action.(*nemesis.Partition)
 	return partition && f.Start == nemesis.At(0) && f.End == nil
 }
@@ -72,7 +69,7 @@ func Shapes(f nemesis.Fault) bool {
 func SizeOf(s scenarios.Scenario) Size {
 	z := Size{Clients: len(s.Clients), Nodes: s.Nodes}
 	for _, f := range s.Plan {
-		if Shapes(f) {
+		if IsLastingCut(f) {
 			z.Cuts++
 		} else {
 			z.Causes++
@@ -90,9 +87,9 @@ func SizeOf(s scenarios.Scenario) Size {
 	return z
 }
 
-// add counts one value.
+// add counts a value.
 func (z *Size) add(l leaf) {
-	if l.usual() {
+	if l.isDefault() {
 		return
 	}
 	switch v := l.v.Interface().(type) {
@@ -103,7 +100,7 @@ func (z *Size) add(l leaf) {
 	case nemesis.Distribution:
 		z.distribution(v)
 	case nemesis.Trigger:
-		z.moment(v, strings.HasSuffix(l.path, ".end"))
+		z.trigger(v, strings.HasSuffix(l.path, ".end"))
 	case []int:
 		z.Features += len(v)
 		for _, n := range v {
@@ -116,7 +113,7 @@ func (z *Size) add(l leaf) {
 
 func (z *Size) other(l leaf) {
 	switch {
-	case l.v.CanInt() && l.numbers():
+	case l.v.CanInt() && l.isTarget():
 		z.Order += int(l.v.Int())
 	case l.v.CanInt():
 		z.number(l.v.Int())
@@ -125,7 +122,7 @@ func (z *Size) other(l leaf) {
 	case l.v.Kind() == reflect.Slice:
 		z.Features += l.v.Len()
 	case l.name() == "workload":
-		z.Features += placeOf(l.v.String(), workloads)
+		z.Features += indexIn(l.v.String(), workloads)
 	default:
 		z.Features++
 	}
@@ -152,7 +149,7 @@ func (z *Size) distribution(d nemesis.Distribution) {
 	z.Features += len(d.Samples)
 }
 
-func (z *Size) moment(m nemesis.Trigger, end bool) {
+func (z *Size) trigger(m nemesis.Trigger, end bool) {
 	switch {
 	case m.After != nil:
 		z.Features++
@@ -169,7 +166,7 @@ func (z *Size) moment(m nemesis.Trigger, end bool) {
 		return
 	}
 	z.Features++
-	z.Order += m.Client + placeOf(string(m.Step), steps)
+	z.Order += m.Client + indexIn(string(m.Step), steps)
 	for _, n := range []int64{int64(m.K), int64(m.Count), int64(m.Plus)} {
 		if n != 0 {
 			z.number(n)
@@ -177,14 +174,13 @@ func (z *Size) moment(m nemesis.Trigger, end bool) {
 	}
 }
 
-// Extent is how much of a scenario there is to read, for people. (What is smaller than
-// what a shrinker tells by a [Size], which has more in it.)
+// Extent describes the size of a scenario for people. ([Size] decides what is smaller.)
 type Extent struct {
 	Clients int `json:"clients"`
 	Rounds  int `json:"rounds"` // of all clients together
 	Nodes   int `json:"nodes"`
 	Faults  int `json:"faults"`
-	Causes  int `json:"causes"` // faults, but for partitions that last for the whole run
+	Causes  int `json:"causes"` // faults, except lasting partitions
 }
 
 // ExtentOf measures a scenario.
@@ -204,10 +200,10 @@ func (z Extent) String() string {
 	return text
 }
 
-// digits weighs the significant digits of a number: two for each, one less for 1, 2
-// and 5 with nothing but zeros behind them; none for 0.
+// digits weighs the significant digits of a number: two for each, one less for 1, 2 and 5
+// followed by zeros, none for 0.
 func digits(n int64) int {
-	if n = size(n); n == 0 {
+	if n = abs(n); n == 0 {
 		return 0
 	}
 	for n%10 == 0 {
@@ -223,9 +219,9 @@ func digits(n int64) int {
 	return weight
 }
 
-// magnitude is how many of 1, 2, 5, 10, 20, 50, … are not above a number.
+// magnitude returns how many of 1, 2, 5, 10, 20, 50, … do not exceed a number.
 func magnitude(n int64) int {
-	n, below := size(n), 0
+	n, below := abs(n), 0
 	for r := range roundNumbers(1) {
 		if r > n {
 			break
@@ -235,7 +231,7 @@ func magnitude(n int64) int {
 	return below
 }
 
-// roundNumbers yields 1, 2, 5, 10, … times a unit, as long as they are numbers.
+// roundNumbers yields 1, 2, 5, 10, … times a unit.
 func roundNumbers(unit int64) func(yield func(int64) bool) {
 	return func(yield func(int64) bool) {
 		for ; ; unit *= 10 {
@@ -248,16 +244,16 @@ func roundNumbers(unit int64) func(yield func(int64) bool) {
 	}
 }
 
-// rounder lists numbers that may stand for n, in the order in which they should be
-// tried: 0, the round ones from a unit on up to the first above n, which are the
-// smallest first; then n with fewer digits. A number below 0 has such itself.
-func rounder(n, unit int64) []int64 {
+// rounderNumbers lists replacements of n in the order in which to try them: 0; the round
+// numbers from a unit up to the first above n, smallest first; n with fewer digits. For a
+// negative number it lists positive ones, too.
+func rounderNumbers(n, unit int64) []int64 {
 	if n < 0 {
-		list := rounder(-n, unit)
+		list := rounderNumbers(-n, unit)
 		for i := range list {
 			list[i] = -list[i]
 		}
-		return append(rounder(-n, unit), list...)
+		return append(rounderNumbers(-n, unit), list...)
 	}
 	list := []int64{0}
 	for r := range roundNumbers(unit) {
@@ -274,7 +270,7 @@ func rounder(n, unit int64) []int64 {
 	return list
 }
 
-func size(n int64) int64 {
+func abs(n int64) int64 {
 	if n < 0 {
 		return -n
 	}

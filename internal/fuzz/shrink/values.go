@@ -13,13 +13,13 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// simplerValues makes each value by itself simpler: what an ordinary scenario has, or
-// nothing; one value in place of a range; shorter lists; round numbers.
-func simplerValues(k *shrinking) {
+// simplifyValues simplifies each value by itself: the default or nothing, one value instead of
+// a range, shorter lists, round numbers.
+func simplifyValues(k *reduction) {
 	for i := 0; ; i++ {
 		list := leavesOf(&k.best)
 		k.made += len(list)
-		if i >= len(list) || k.over() {
+		if i >= len(list) || k.exhausted() {
 			return
 		}
 		for _, v := range list[i].simpler() {
@@ -30,8 +30,8 @@ func simplerValues(k *shrinking) {
 	}
 }
 
-// tryValue tries another value in the place of a leaf.
-func (k *shrinking) tryValue(i int, v reflect.Value) bool {
+// tryValue tries another value of a leaf.
+func (k *reduction) tryValue(i int, v reflect.Value) bool {
 	s := k.best
 	s.Clients = slices.Clone(s.Clients)
 	s.Setting = s.Clone()
@@ -39,10 +39,10 @@ func (k *shrinking) tryValue(i int, v reflect.Value) bool {
 	return k.try(s)
 }
 
-// simpler lists what might stand in the place of a value, in the order in which it
-// should be tried. Some of it is no smaller, and some impossible.
+// simpler lists replacements of a value in the order in which to try them. Some are no
+// smaller, and some are invalid.
 func (l leaf) simpler() (list []reflect.Value) {
-	if l.usual() {
+	if l.isDefault() {
 		return nil
 	}
 	add := func(values ...any) {
@@ -52,22 +52,22 @@ func (l leaf) simpler() (list []reflect.Value) {
 	}
 	switch v := l.v.Interface().(type) {
 	case time.Duration:
-		add(l.ordinary().Interface())
+		add(l.defaultValue().Interface())
 		for _, d := range l.durations(v) {
 			add(d)
 		}
 	case nemesis.Range:
-		add(l.ordinary().Interface())
+		add(l.defaultValue().Interface())
 		for _, r := range ranges(v) {
 			add(r)
 		}
 	case nemesis.Distribution:
-		add(l.ordinary().Interface())
+		add(l.defaultValue().Interface())
 		for _, r := range ranges(v.Range) {
 			add(nemesis.Distribution{Range: r})
 		}
 	case nemesis.Trigger:
-		for _, m := range moments(v) {
+		for _, m := range simplerTriggers(v) {
 			add(m)
 		}
 	case []int:
@@ -81,14 +81,14 @@ func (l leaf) simpler() (list []reflect.Value) {
 	return list
 }
 
-// others is simpler for words, numbers, what can be left out, and lists of such.
+// others is simpler for words, numbers, pointers and lists.
 func (l leaf) others() (list []reflect.Value) {
 	switch {
-	case l.v.CanInt() && l.numbers():
+	case l.v.CanInt() && l.isTarget():
 		return nil
 	case l.v.CanInt():
-		list = append(list, l.ordinary())
-		for _, n := range rounder(l.v.Int(), 1) {
+		list = append(list, l.defaultValue())
+		for _, n := range rounderNumbers(l.v.Int(), 1) {
 			list = append(list, reflect.ValueOf(n).Convert(l.v.Type()))
 		}
 	case l.v.Kind() == reflect.Slice:
@@ -102,15 +102,15 @@ func (l leaf) others() (list []reflect.Value) {
 			list = append(list, reflect.ValueOf(w))
 		}
 	default:
-		list = append(list, l.ordinary())
+		list = append(list, l.defaultValue())
 	}
 	return list
 }
 
-// durations are what a duration can be made of. A time of the lock's own stays about
-// what it is: a lock with a tenth of it is another one, and the bounds do not fit it.
+// durations lists replacements of a duration. A time of the lock stays about as long: with a
+// tenth of it, it would be another lock, and the bounds would not fit.
 func (l leaf) durations(d time.Duration) (list []time.Duration) {
-	for _, n := range rounder(int64(d), int64(time.Millisecond)) {
+	for _, n := range rounderNumbers(int64(d), int64(time.Millisecond)) {
 		if v := time.Duration(n); !strings.HasPrefix(l.path, "lock.") || v <= d && v >= d/2 {
 			list = append(list, v)
 		}
@@ -118,11 +118,11 @@ func (l leaf) durations(d time.Duration) (list []time.Duration) {
 	return list
 }
 
-// ranges are what a range can be made of. It is never made longer: clients that work
-// for longer than their lease would be another story, and need no fault.
+// ranges lists replacements of a range, which are no longer: clients that work for longer than
+// their lease would be another cause, and need no fault.
 func ranges(r nemesis.Range) (list []nemesis.Range) {
 	list = append(list, nemesis.Range{})
-	for _, n := range append(rounder(int64(r.Max), int64(time.Millisecond)), int64(r.Min), int64(r.Max)) {
+	for _, n := range append(rounderNumbers(int64(r.Max), int64(time.Millisecond)), int64(r.Min), int64(r.Max)) {
 		if d := time.Duration(n); d <= r.Max {
 			list = append(list, nemesis.Range{Min: d, Max: d})
 		}
@@ -130,10 +130,10 @@ func ranges(r nemesis.Range) (list []nemesis.Range) {
 	if r.Min == r.Max {
 		return list
 	}
-	for _, n := range rounder(int64(r.Min), int64(time.Millisecond)) {
+	for _, n := range rounderNumbers(int64(r.Min), int64(time.Millisecond)) {
 		list = append(list, nemesis.Range{Min: time.Duration(n), Max: r.Max})
 	}
-	for _, n := range rounder(int64(r.Max), int64(time.Millisecond)) {
+	for _, n := range rounderNumbers(int64(r.Max), int64(time.Millisecond)) {
 		if d := time.Duration(n); d <= r.Max {
 			list = append(list, nemesis.Range{Min: r.Min, Max: d})
 		}
@@ -141,10 +141,10 @@ func ranges(r nemesis.Range) (list []nemesis.Range) {
 	return list
 }
 
-// moments are the same moment, told with less.
-func moments(m nemesis.Trigger) (list []nemesis.Trigger) {
+// simplerTriggers lists simpler triggers for the same moment.
+func simplerTriggers(m nemesis.Trigger) (list []nemesis.Trigger) {
 	if m.After != nil {
-		for _, n := range rounder(int64(*m.After), int64(time.Millisecond)) {
+		for _, n := range rounderNumbers(int64(*m.After), int64(time.Millisecond)) {
 			list = append(list, *nemesis.After(time.Duration(n)))
 		}
 		return list
@@ -159,12 +159,12 @@ func moments(m nemesis.Trigger) (list []nemesis.Trigger) {
 			list = append(list, less)
 		}
 	}
-	for _, n := range rounder(int64(m.Plus), int64(time.Millisecond)) {
+	for _, n := range rounderNumbers(int64(m.Plus), int64(time.Millisecond)) {
 		less := m
 		less.Plus = time.Duration(n)
 		list = append(list, less)
 	}
-	for _, n := range rounder(int64(m.At), int64(time.Millisecond)) {
+	for _, n := range rounderNumbers(int64(m.At), int64(time.Millisecond)) {
 		less := m
 		less.At = time.Duration(n)
 		list = append(list, less)
@@ -172,28 +172,27 @@ func moments(m nemesis.Trigger) (list []nemesis.Trigger) {
 	return list
 }
 
-// leaf is a value of a scenario that can be made simpler by itself, and by which path
-// a file leads to it.
+// leaf is a value of a scenario that can be simplified by itself, with its path in a file.
 type leaf struct {
 	path string
 	v    reflect.Value
 }
 
-// name is that of the field.
+// name returns the name of the field.
 func (l leaf) name() string { return l.path[strings.LastIndexByte(l.path, '.')+1:] }
 
-// numbers reports whether the value says who is meant, and not how many or how much.
-func (l leaf) numbers() bool { return l.name() == "node" || l.name() == "client" }
+// isTarget reports whether the value is the number of a node or a client.
+func (l leaf) isTarget() bool { return l.name() == "node" || l.name() == "client" }
 
-// whole are the types of values that are made simpler as a whole.
-var whole = map[reflect.Type]bool{
+// atomicTypes are the types of values that are simplified as a whole.
+var atomicTypes = map[reflect.Type]bool{
 	reflect.TypeFor[nemesis.Range]():        true,
 	reflect.TypeFor[nemesis.Distribution](): true,
 	reflect.TypeFor[nemesis.Trigger]():      true,
 }
 
-// leavesOf lists the values of a scenario, always in the same order. How many nodes,
-// clients and rounds there are is no affair of theirs, nor are the words and the bounds.
+// leavesOf lists the values of a scenario, always in the same order. It leaves out the numbers
+// of nodes, clients and rounds, texts and bounds.
 func leavesOf(s *scenarios.Scenario) []leaf {
 	var list leaves
 	list.walk("lock", reflect.ValueOf(&s.Lock).Elem())
@@ -213,8 +212,8 @@ func leavesOf(s *scenarios.Scenario) []leaf {
 
 type leaves []leaf
 
-// apart are fields with passes of their own, or that stay.
-var apart = map[string]bool{
+// skippedFields have passes of their own, or stay.
+var skippedFields = map[string]bool{
 	"lock.kind": true, "clients.resource": true, "clients.rounds": true,
 	"setting.nodes": true, "setting.clients": true, "setting.plan": true,
 }
@@ -227,7 +226,7 @@ func (l *leaves) walk(path string, v reflect.Value) {
 			*l = append(*l, leaf{path, v})
 		}
 		l.walk(path, v.Elem())
-	case v.Kind() == reflect.Struct && !whole[v.Type()]:
+	case v.Kind() == reflect.Struct && !atomicTypes[v.Type()]:
 		l.fields(path, v)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
 		*l = append(*l, leaf{path, v})
@@ -240,10 +239,10 @@ func (l *leaves) walk(path string, v reflect.Value) {
 }
 
 func (l *leaves) fields(path string, v reflect.Value) {
-	topic := general(path)
+	topic := genericPath(path)
 	for _, m := range nemesis.MembersOf(v.Type()) {
 		switch {
-		case m.Name == "-" || apart[topic+"."+m.Name]:
+		case m.Name == "-" || skippedFields[topic+"."+m.Name]:
 		case m.Name == "": // its fields stand beside the others
 			l.walk(path, v.Field(m.Index))
 		default:
@@ -252,20 +251,21 @@ func (l *leaves) fields(path string, v reflect.Value) {
 	}
 }
 
-// general is a path for whichever client, or fault, it is.
-func general(path string) string {
+// genericPath returns a path without the index of the client or fault.
+func genericPath(path string) string {
 	before, rest, _ := strings.Cut(path, "[")
 	_, after, _ := strings.Cut(rest, "]")
 	return before + after
 }
 
-// usual reports whether a value need not be mentioned.
-func (l leaf) usual() bool { return reflect.DeepEqual(l.v.Interface(), l.ordinary().Interface()) }
+// isDefault reports whether the value is the default.
+func (l leaf) isDefault() bool {
+	return reflect.DeepEqual(l.v.Interface(), l.defaultValue().Interface())
+}
 
-// ordinary is the value that need not be mentioned: that of an ordinary scenario, or
-// else nothing.
-func (l leaf) ordinary() reflect.Value {
-	if v, ok := ordinary[general(l.path)]; ok {
+// defaultValue returns the default of the value, or its zero value.
+func (l leaf) defaultValue() reflect.Value {
+	if v, ok := defaults[genericPath(l.path)]; ok {
 		return v
 	}
 	if l.name() == "percent" {
@@ -274,10 +274,10 @@ func (l leaf) ordinary() reflect.Value {
 	return reflect.Zero(l.v.Type())
 }
 
-// ordinary are the values of an ordinary lock in an ordinary world, by their general
-// paths. The lock is that of most rows of the debate. Clients have something to do
-// meanwhile: of holds that are over at once no story is told.
-var ordinary = func() map[string]reflect.Value {
+// defaults are the values of an ordinary lock in an ordinary world, by generic path. The lock
+// is that of most rows of the debate. Clients work for a while, since holds that are over at
+// once show little.
+var defaults = func() map[string]reflect.Value {
 	const ms = time.Millisecond
 	s := &scenarios.Scenario{
 		Lock: scenarios.Lock{
@@ -292,15 +292,15 @@ var ordinary = func() map[string]reflect.Value {
 	}
 	all := map[string]reflect.Value{}
 	for _, l := range leavesOf(s) {
-		all[general(l.path)] = l.v
+		all[genericPath(l.path)] = l.v
 	}
 	return all
 }()
 
-// workloads are those that are known to be simple, the simplest first.
+// workloads are the simple ones, the simplest first.
 var workloads = []string{"hold", "section"}
 
-// steps are all steps. Whoever tells a story begins with the grant.
+// steps are all steps, beginning with the grant.
 var steps = func() (names []string) {
 	names = []string{env.StepGranted.String()}
 	for _, s := range env.Steps() {
@@ -311,12 +311,10 @@ var steps = func() (names []string) {
 	return names
 }()
 
-// placeOf is where a word stands in a list, the length of the list if it does not.
-func placeOf(word string, list []string) int {
-	for i, w := range list {
-		if w == word {
-			return i
-		}
+// indexIn returns the index of a word in a list, or the length of the list.
+func indexIn(word string, list []string) int {
+	if i := slices.Index(list, word); i >= 0 {
+		return i
 	}
 	return len(list)
 }

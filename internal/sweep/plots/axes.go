@@ -20,10 +20,10 @@ type scale struct {
 // marker is cut by the frame.
 const margin = 0.03
 
-// over makes the scale on which all of the values, each of which the axis has a place
+// paddedScale makes the scale on which all of the values, each of which the axis has a place
 // for, stand inside a margin.
-func (a Axis) over(values []float64) (scale, error) {
-	s, err := a.tight(values)
+func (a Axis) paddedScale(values []float64) (scale, error) {
+	s, err := a.scaleOf(values)
 	if err != nil {
 		return s, err
 	}
@@ -37,8 +37,8 @@ func (a Axis) over(values []float64) (scale, error) {
 	return s, nil
 }
 
-// tight makes the scale from the lowest to the highest of the values.
-func (a Axis) tight(values []float64) (scale, error) {
+// scaleOf makes the scale from the lowest to the highest of the values.
+func (a Axis) scaleOf(values []float64) (scale, error) {
 	s := scale{Axis: a, min: math.Inf(1), max: math.Inf(-1)}
 	if a.From != 0 || a.To != 0 {
 		values = append([]float64{a.From, a.To}, values...)
@@ -50,21 +50,21 @@ func (a Axis) tight(values []float64) (scale, error) {
 		s.min, s.max = math.Min(s.min, v), math.Max(s.max, v)
 	}
 	if s.min >= s.max {
-		s.min, s.max = around(s.min, a.Log)
+		s.min, s.max = rangeAround(s.min, a.Log)
 	}
 	// A range cannot be divided if neighbouring numbers are as far apart as ticks: relative to
 	// its ends, or because it is so narrow that steps are not normal floating-point numbers.
-	if width := s.max - s.min; math.IsInf(width, 0) || width < narrowest || width < 1e-9*math.Max(math.Abs(s.min), math.Abs(s.max)) {
+	if width := s.max - s.min; math.IsInf(width, 0) || width < minRange || width < 1e-9*math.Max(math.Abs(s.min), math.Abs(s.max)) {
 		return s, fmt.Errorf("the axis %q cannot be divided from %v to %v", a.Name, s.min, s.max)
 	}
 	return s, nil
 }
 
-// narrowest leaves room for steps above the smallest normal number, 2e-308.
-const narrowest = 1e-300
+// minRange leaves room for steps above the smallest normal number, 2e-308.
+const minRange = 1e-300
 
-// around is a range about a single value.
-func around(v float64, log bool) (low, high float64) {
+// rangeAround is a range about a single value.
+func rangeAround(v float64, log bool) (low, high float64) {
 	switch {
 	case log:
 		return v / 2, v * 2
@@ -74,8 +74,8 @@ func around(v float64, log bool) (low, high float64) {
 	return v - math.Abs(v)/2, v + math.Abs(v)/2
 }
 
-// wanted is how many ticks with a number an axis has, more or less.
-const wanted = 8
+// tickCount is how many ticks with a number an axis has, more or less.
+const tickCount = 8
 
 // ticks are round numbers within the range; those without a label are short.
 func (s scale) ticks() []tick {
@@ -84,7 +84,7 @@ func (s scale) ticks() []tick {
 			return ticks
 		}
 	}
-	step := round((s.max - s.min) / wanted)
+	step := round((s.max - s.min) / tickCount)
 	var ticks []tick
 	first := math.Ceil(s.min/step - 1e-9)
 	for i := first; i <= math.Floor(s.max/step+1e-9); i++ {
@@ -134,7 +134,7 @@ func minus(number string) string { return strings.ReplaceAll(number, "-", "\u221
 // and five times these; where they are many not every one has its number.
 func decades(from, to float64) (ticks []tick) {
 	low, high := int(math.Floor(math.Log10(from))), int(math.Ceil(math.Log10(to)))
-	every := 1 + (high-low)/(wanted+1)
+	every := 1 + (high-low)/(tickCount+1)
 	long := low < -4 || high > 7
 	for e := low; e <= high; e++ {
 		for m := 1; m < 10; m++ {
@@ -170,8 +170,8 @@ func (s scale) norm(v float64) float64 {
 	return (v - s.min) / (s.max - s.min)
 }
 
-// within is the same, at an end of the axis for what lies beyond it.
-func (s scale) within(v float64) float64 { return s.norm(min(max(v, s.min), s.max)) }
+// clampedNorm is the same, at an end of the axis for what lies beyond it.
+func (s scale) clampedNorm(v float64) float64 { return s.norm(min(max(v, s.min), s.max)) }
 
 // tick is a place on an axis. One without a label is short.
 type tick struct {
@@ -189,7 +189,7 @@ var axisLine = draw.LineStyle{Color: ink, Width: 0.75}
 // inside is what the labels of the ticks leave of a canvas for the data. They stand left of
 // the data and below; those at the ends may reach beyond the data, but not beyond the canvas.
 func (f *figure) inside(c draw.Canvas) draw.Canvas {
-	style, xs, ys := letters(textSize), f.x.ticks(), f.y.ticks()
+	style, xs, ys := textStyle(textSize), f.x.ticks(), f.y.ticks()
 	edge, widest := c.Max, vg.Length(0)
 	for _, t := range ys {
 		widest = max(widest, style.Width(t.label))
@@ -218,13 +218,13 @@ func longest(low, high, limit vg.Length, part float64) vg.Length {
 
 // drawAxes draws the ticks with their labels, and a line of the grid for each label.
 func (f *figure) drawAxes(data draw.Canvas) {
-	style, grid := letters(textSize), draw.LineStyle{Color: rule, Width: 0.5}
+	style, grid := textStyle(textSize), draw.LineStyle{Color: gridColor, Width: 0.5}
 	for _, t := range f.x.ticks() {
 		x, length := data.X(f.x.norm(t.value)), tickLength/2
 		if t.label != "" {
 			length = tickLength
 			data.StrokeLine2(grid, x, data.Min.Y, x, data.Max.Y)
-			write(data, style, x, data.Min.Y-tickLength-textSize, draw.XCenter, t.label)
+			drawText(data, style, x, data.Min.Y-tickLength-textSize, draw.XCenter, t.label)
 		}
 		data.StrokeLine2(axisLine, x, data.Min.Y-length, x, data.Min.Y)
 	}
@@ -233,21 +233,21 @@ func (f *figure) drawAxes(data draw.Canvas) {
 		if t.label != "" {
 			length = tickLength
 			data.StrokeLine2(grid, data.Min.X, y, data.Max.X, y)
-			write(data, style, data.Min.X-tickLength-tickGap, y-0.35*textSize, draw.XRight, t.label)
+			drawText(data, style, data.Min.X-tickLength-tickGap, y-0.35*textSize, draw.XRight, t.label)
 		}
 		data.StrokeLine2(axisLine, data.Min.X-length, y, data.Min.X, y)
 	}
 }
 
-// places are functions from values to where they are on the canvas.
-func (f *figure) places(c draw.Canvas) (x, y func(float64) vg.Length) {
+// transforms are functions from values to where they are on the canvas.
+func (f *figure) transforms(c draw.Canvas) (x, y func(float64) vg.Length) {
 	x = func(v float64) vg.Length { return c.X(f.x.norm(v)) }
 	y = func(v float64) vg.Length { return c.Y(f.y.norm(v)) }
 	return x, y
 }
 
-// at is where a value is on the canvas; what lies outside, as the low end of an interval
-// on a logarithmic axis, is at the edge.
-func (f *figure) at(c draw.Canvas, v XY) vg.Point {
-	return vg.Point{X: c.X(f.x.within(v.X)), Y: c.Y(f.y.within(v.Y))}
+// point is where a value is on the canvas; what lies outside, as the low end of an interval
+// on a logarithmic axis, is point the edge.
+func (f *figure) point(c draw.Canvas, v XY) vg.Point {
+	return vg.Point{X: c.X(f.x.clampedNorm(v.X)), Y: c.Y(f.y.clampedNorm(v.Y))}
 }

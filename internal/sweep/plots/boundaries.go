@@ -53,8 +53,8 @@ func boundariesOf(r sweep.Results) ([]Picture, error) {
 	if len(r.Params) == 1 {
 		return pictures, nil
 	}
-	for _, g := range grouped(all, func(b boundary) string { return b.picture(r) }) {
-		pictures = append(pictures, Picture{about + g.name, over(r, g)})
+	for _, g := range groupBy(all, func(b boundary) string { return b.picture(r) }) {
+		pictures = append(pictures, Picture{about + g.name, overSecondParam(r, g)})
 	}
 	return pictures, nil
 }
@@ -71,7 +71,7 @@ func agreement(r sweep.Results, all []boundary) Curves {
 	x.Name += ", boundary by the formula"
 	y.Name += ", boundary measured or by a rule"
 	c := Curves{Title: title(r, ""), X: x, Y: y, Interval: bracket}
-	for _, g := range grouped(all, func(b boundary) string { return b.curve }) {
+	for _, g := range groupBy(all, func(b boundary) string { return b.curve }) {
 		one := Curve{Name: "measured, " + g.name, Scattered: true}
 		for _, b := range g.members {
 			one.Points = append(one.Points, b.middle(b.predicted))
@@ -108,21 +108,21 @@ func rules(all []boundary) []string {
 func (b boundary) picture(r sweep.Results) string {
 	parts := []string{b.curve}
 	for i := 2; i < len(b.at); i++ {
-		parts = append(parts, setTo(r.Params[i+1], b.at[i]))
+		parts = append(parts, valueText(r.Params[i+1], b.at[i]))
 	}
 	return strings.Join(parts, attribute)
 }
 
-// setTo says which value a parameter has.
-func setTo(p sweep.Param, v float64) string {
+// valueText says which value a parameter has.
+func valueText(p sweep.Param, v float64) string {
 	a := axis(p)
 	return strings.TrimSpace(a.Name + " " + minus(strconv.FormatFloat(v, 'g', -1, 64)) + " " + a.Unit)
 }
 
-// over is boundaries over the second parameter.
-func over(r sweep.Results, g group[boundary]) Curves {
+// overSecondParam is boundaries overSecondParam the second parameter.
+func overSecondParam(r sweep.Results, g group[boundary]) Curves {
 	c := Curves{Title: title(r, g.name), X: axis(r.Params[1]), Y: axis(r.Params[0]), Interval: bracket}
-	for _, one := range grouped(g.members, func(b boundary) string { return b.line(r) }) {
+	for _, one := range groupBy(g.members, func(b boundary) string { return b.line(r) }) {
 		slices.SortStableFunc(one.members, func(a, b boundary) int { return cmp.Compare(a.at[0], b.at[0]) })
 		curve := Curve{Name: one.name}
 		for _, b := range one.members {
@@ -144,7 +144,7 @@ func (b boundary) line(r sweep.Results) string {
 	if len(b.at) == 1 {
 		return "measured"
 	}
-	return setTo(r.Params[2], b.at[1])
+	return valueText(r.Params[2], b.at[1])
 }
 
 // common is a rule over the second parameter; nil where it says different things of the

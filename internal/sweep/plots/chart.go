@@ -64,7 +64,7 @@ func printable(text string) error {
 	if !utf8.ValidString(text) {
 		return fmt.Errorf("the text %q is not UTF-8", text)
 	}
-	face := fonts().Lookup(letters(textSize).Font, textSize).Face
+	face := fonts().Lookup(textStyle(textSize).Font, textSize).Face
 	for _, r := range text {
 		if glyph, err := face.GlyphIndex(nil, r); err != nil || glyph == 0 || unicode.IsControl(r) {
 			return fmt.Errorf("the text %q has the character %q (%U), which cannot be drawn", text, r, r)

@@ -48,16 +48,16 @@ func (c Curves) figure() (*figure, error) {
 		return nil, err
 	}
 	f := &figure{title: c.Title, marks: c.Marks}
-	if f.x, err = c.X.over(xs); err != nil {
+	if f.x, err = c.X.paddedScale(xs); err != nil {
 		return nil, err
 	}
-	if f.y, err = c.Y.over(ys); err != nil {
+	if f.y, err = c.Y.paddedScale(ys); err != nil {
 		return nil, err
 	}
 	// Bands below all lines, and these below all points, so that none hides another's.
-	for _, draws := range []func(Curve, look) layer{Curve.band, Curve.lines, Curve.bars, Curve.markers} {
+	for _, draws := range []func(Curve, curveStyle) layer{Curve.band, Curve.lines, Curve.bars, Curve.markers} {
 		for i, one := range c.Curves {
-			f.layers = append(f.layers, draws(one, lookOf(i)))
+			f.layers = append(f.layers, draws(one, curveStyleOf(i)))
 		}
 	}
 	f.legend = c.entries()
@@ -120,36 +120,36 @@ func (p Point) check(x, y Axis) error {
 	return nil
 }
 
-// wide says whether a point has an interval to show.
-func (p Point) wide() bool { return p.Lo < p.Hi }
+// hasInterval says whether a point has an interval to show.
+func (p Point) hasInterval() bool { return p.Lo < p.Hi }
 
 // intervals says whether a curve has any, crowded whether too many for bars, and joined
 // whether its points are.
-func (c Curve) intervals() bool { return slices.ContainsFunc(c.Points, Point.wide) }
+func (c Curve) intervals() bool { return slices.ContainsFunc(c.Points, Point.hasInterval) }
 
 func (c Curve) crowded() bool { return len(c.Points) > mostBars && !c.Scattered }
 
 func (c Curve) joined() bool { return len(c.Points) > 1 && len(c.Formula) == 0 && !c.Scattered }
 
 // band fills the intervals of a crowded curve.
-func (c Curve) band(l look) layer {
+func (c Curve) band(l curveStyle) layer {
 	return func(canvas draw.Canvas, f *figure) {
 		if !c.crowded() || !c.intervals() {
 			return
 		}
 		var around []vg.Point
 		for _, v := range c.Points {
-			around = append(around, f.at(canvas, XY{v.X, v.Hi}))
+			around = append(around, f.point(canvas, XY{v.X, v.Hi}))
 		}
 		for _, v := range slices.Backward(c.Points) {
-			around = append(around, f.at(canvas, XY{v.X, v.Lo}))
+			around = append(around, f.point(canvas, XY{v.X, v.Lo}))
 		}
-		canvas.FillPolygon(wash(l.color, 0x38), around)
+		canvas.FillPolygon(translucent(l.color, 0x38), around)
 	}
 }
 
 // lines draws the formula, or joins the points.
-func (c Curve) lines(l look) layer {
+func (c Curve) lines(l curveStyle) layer {
 	return func(canvas draw.Canvas, f *figure) {
 		style, corners := l.line(1.4), c.Formula
 		if c.joined() {
@@ -160,7 +160,7 @@ func (c Curve) lines(l look) layer {
 		}
 		var line []vg.Point
 		for _, v := range corners {
-			line = append(line, f.at(canvas, v))
+			line = append(line, f.point(canvas, v))
 		}
 		if len(line) > 1 {
 			canvas.StrokeLines(style, line)
@@ -172,14 +172,14 @@ func (c Curve) lines(l look) layer {
 const capWidth = 2.5
 
 // bars draws the interval of each point.
-func (c Curve) bars(l look) layer {
+func (c Curve) bars(l curveStyle) layer {
 	return func(canvas draw.Canvas, f *figure) {
 		if c.crowded() {
 			return
 		}
 		for _, v := range c.Points {
-			if v.wide() {
-				low, high := f.at(canvas, XY{v.X, v.Lo}), f.at(canvas, XY{v.X, v.Hi})
+			if v.hasInterval() {
+				low, high := f.point(canvas, XY{v.X, v.Lo}), f.point(canvas, XY{v.X, v.Hi})
 				drawBar(canvas, l.color, low, high)
 			}
 		}
@@ -198,7 +198,7 @@ func drawBar(c draw.Canvas, hue color.Color, low, high vg.Point) {
 const radius = vg.Length(2.5)
 
 // glyph is how a point of the curve is drawn: smaller where there are many.
-func (c Curve) glyph(l look) draw.GlyphStyle {
+func (c Curve) glyph(l curveStyle) draw.GlyphStyle {
 	g := draw.GlyphStyle{Color: l.color, Radius: radius, Shape: l.marker}
 	if c.crowded() {
 		g.Radius = radius / 2
@@ -207,10 +207,10 @@ func (c Curve) glyph(l look) draw.GlyphStyle {
 }
 
 // markers draws the points.
-func (c Curve) markers(l look) layer {
+func (c Curve) markers(l curveStyle) layer {
 	return func(canvas draw.Canvas, f *figure) {
 		for _, v := range c.Points {
-			canvas.DrawGlyph(c.glyph(l), f.at(canvas, XY{v.X, v.Y}))
+			canvas.DrawGlyph(c.glyph(l), f.point(canvas, XY{v.X, v.Y}))
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (c Curve) markers(l look) layer {
 func (c Curves) entries() (list []entry) {
 	var bars, bands, formulas bool
 	for i, one := range c.Curves {
-		l, e := lookOf(i), entry{name: one.Name, end: one.end()}
+		l, e := curveStyleOf(i), entry{name: one.Name, end: one.end()}
 		if len(one.Points) > 0 {
 			e.thumbs = append(e.thumbs, dot(one.glyph(l)))
 		}
@@ -265,22 +265,22 @@ var barSample = thumb(func(c *draw.Canvas) {
 	drawBar(*c, faint, low, high)
 })
 
-var bandSample = patch(func(c *draw.Canvas, corners []vg.Point) { c.FillPolygon(wash(faint, 0x58), corners) })
+var bandSample = patch(func(c *draw.Canvas, corners []vg.Point) { c.FillPolygon(translucent(faint, 0x58), corners) })
 
 const (
-	// apart is how far from each other curves have to end, for their names to stand
+	// minGap is how far from each other curves have to end, for their names to stand
 	// there, and shift how far from there a name may be.
-	apart = vg.Length(3)
-	shift = 1.5 * entryHeight
+	minGap = vg.Length(3)
+	maxShift = 1.5 * entryHeight
 
 	besideGap = vg.Length(16) // between the data and the names, for thin lines from the one to the other
 )
 
-// beside splits the legend in what stands right of the data, each curve's name where it
-// ends, and what stands below. Either all curves have their names beside them, or none:
+// splitLegend splits the legend in what stands right of the data, each curve's name where it
+// ends, and what stands below. Either all curves have their names splitLegend them, or none:
 // that is so where two end at the same place, or one far from the edge, or many close
 // together, or where names are long.
-func (f *figure) beside(c draw.Canvas) (right, below []entry) {
+func (f *figure) splitLegend(c draw.Canvas) (right, below []entry) {
 	for _, e := range f.legend {
 		switch {
 		case e.key:
@@ -296,7 +296,7 @@ func (f *figure) beside(c draw.Canvas) (right, below []entry) {
 	c.Max.Y -= (c.Max.Y - c.Min.Y) * 0.4
 	ends, names := f.ends(c, right)
 	for i := range right {
-		if i > 0 && ends[i]-ends[i-1] < apart || max(ends[i]-names[i], names[i]-ends[i]) > shift {
+		if i > 0 && ends[i]-ends[i-1] < minGap || max(ends[i]-names[i], names[i]-ends[i]) > maxShift {
 			return nil, f.legend
 		}
 	}

@@ -31,7 +31,7 @@ const (
 	border     = vg.Length(12)              // around everything
 	gap        = vg.Length(8)               // between title, data, legend
 	besideAxis = vg.Length(labelSize * 1.7) // for its label
-	least      = vg.Length(150)             // of the data, in each direction
+	minDataSize      = vg.Length(150)             // of the data, in each direction
 )
 
 // figure is a checked chart, ready to be drawn: data in a frame, and around it what is
@@ -71,17 +71,17 @@ func (f *figure) draw(c draw.Canvas) error {
 	c.Fill(c.Path())
 	c = draw.Crop(c, border, -border, border, -border)
 	c = f.drawTitle(c)
-	right, below := f.beside(c)
+	right, below := f.splitLegend(c)
 	c = drawLegend(c, below)
 	c.Max.X -= rightWidth(right)
 	if f.bar != nil {
 		c = draw.Crop(c, 0, -f.bar.width(), 0, 0)
 	}
 	c = draw.Crop(c, besideAxis, 0, besideAxis, 0)
-	flags, rows := hoist(f.marks, f.x, f.inside(c))
+	flags, rows := placeMarkLabels(f.marks, f.x, f.inside(c))
 	c.Max.Y -= vg.Length(rows) * markHeight
 	data := f.inside(c) // as wide as before
-	if data.Max.Y-data.Min.Y < least || data.Max.X-data.Min.X < least {
+	if data.Max.Y-data.Min.Y < minDataSize || data.Max.X-data.Min.X < minDataSize {
 		return fmt.Errorf("title, legend and labels leave no room for the data: %d entries and %d marks are too many, or their texts too long", len(f.legend), len(f.marks))
 	}
 	f.drawAxes(data)
@@ -104,10 +104,10 @@ func (f *figure) drawTitle(c draw.Canvas) draw.Canvas {
 	if f.title == "" {
 		return c
 	}
-	s := letters(titleSize)
+	s := textStyle(titleSize)
 	for _, line := range wrap(s, f.title, c.Max.X-c.Min.X) {
 		c.Max.Y -= titleSize * 1.25
-		write(c, s, c.Min.X, c.Max.Y+0.25*titleSize, 0, line)
+		drawText(c, s, c.Min.X, c.Max.Y+0.25*titleSize, 0, line)
 	}
 	c.Max.Y -= gap
 	return c
@@ -115,8 +115,8 @@ func (f *figure) drawTitle(c draw.Canvas) draw.Canvas {
 
 // drawLabels writes beside the axes what they show.
 func (f *figure) drawLabels(data, c draw.Canvas) {
-	style := letters(labelSize)
-	write(c, style, data.Center().X, c.Min.Y-besideAxis+3, draw.XCenter, f.x.label())
+	style := textStyle(labelSize)
+	drawText(c, style, data.Center().X, c.Min.Y-besideAxis+3, draw.XCenter, f.x.label())
 	style = aligned(style, draw.XCenter, draw.YTop)
 	style.Rotation = math.Pi / 2
 	c.FillText(style, vg.Point{X: c.Min.X - besideAxis, Y: data.Center().Y}, f.y.label())

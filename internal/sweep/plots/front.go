@@ -35,10 +35,10 @@ func (f Front) figure() (*figure, error) {
 		return nil, err
 	}
 	fig := &figure{title: f.Title, marks: f.Marks, legend: f.entries()}
-	if fig.x, err = f.X.over(xs); err != nil {
+	if fig.x, err = f.X.paddedScale(xs); err != nil {
 		return nil, err
 	}
-	if fig.y, err = f.Y.over(ys); err != nil {
+	if fig.y, err = f.Y.paddedScale(ys); err != nil {
 		return nil, err
 	}
 	fig.layers = []layer{f.join, f.dots, f.labels}
@@ -92,7 +92,7 @@ var joined = draw.LineStyle{Color: hues[0], Width: 1.4}
 func (f Front) join(c draw.Canvas, fig *figure) {
 	var line []vg.Point
 	for _, s := range f.best() {
-		line = append(line, fig.at(c, XY{s.X, s.Y}))
+		line = append(line, fig.point(c, XY{s.X, s.Y}))
 	}
 	if len(line) > 1 {
 		c.StrokeLines(joined, line)
@@ -125,24 +125,24 @@ func (f Front) byWeight() []Setting {
 
 func (f Front) dots(c draw.Canvas, fig *figure) {
 	for _, s := range f.byWeight() {
-		c.DrawGlyph(s.glyph(), fig.at(c, XY{s.X, s.Y}))
+		c.DrawGlyph(s.glyph(), fig.point(c, XY{s.X, s.Y}))
 	}
 }
 
 // labels writes the labels where they cover neither points nor lines nor each other, the
 // most important first.
 func (f Front) labels(c draw.Canvas, fig *figure) {
-	room := room{bounds: c.Rectangle}
+	room := labelPlacer{bounds: c.Rectangle}
 	for _, s := range f.Settings {
-		room.dot(fig.at(c, XY{s.X, s.Y}), s.glyph().Radius+1)
+		room.dot(fig.point(c, XY{s.X, s.Y}), s.glyph().Radius+1)
 	}
 	line := f.best()
 	for i := 1; i < len(line); i++ {
-		room.line(fig.at(c, XY{line[i-1].X, line[i-1].Y}), fig.at(c, XY{line[i].X, line[i].Y}))
+		room.line(fig.point(c, XY{line[i-1].X, line[i-1].Y}), fig.point(c, XY{line[i].X, line[i].Y}))
 	}
 	for _, s := range slices.Backward(f.byWeight()) {
 		if s.Label != "" {
-			room.label(c, s.Label, fig.at(c, XY{s.X, s.Y}), s.glyph().Radius)
+			room.label(c, s.Label, fig.point(c, XY{s.X, s.Y}), s.glyph().Radius)
 		}
 	}
 }
@@ -163,14 +163,14 @@ func (f Front) entries() (list []entry) {
 	return list
 }
 
-// room is a picture's area with what is taken of it.
-type room struct {
+// labelPlacer is a picture's area with what is taken of it.
+type labelPlacer struct {
 	bounds vg.Rectangle
 	taken  []vg.Rectangle
 	labels []vg.Rectangle // of these, the labels
 }
 
-func (r *room) dot(at vg.Point, radius vg.Length) {
+func (r *labelPlacer) dot(at vg.Point, radius vg.Length) {
 	r.taken = append(r.taken, vg.Rectangle{
 		Min: vg.Point{X: at.X - radius, Y: at.Y - radius},
 		Max: vg.Point{X: at.X + radius, Y: at.Y + radius},
@@ -178,7 +178,7 @@ func (r *room) dot(at vg.Point, radius vg.Length) {
 }
 
 // line takes what is beneath a line, as dots that are closer than a letter is wide.
-func (r *room) line(from, to vg.Point) {
+func (r *labelPlacer) line(from, to vg.Point) {
 	const step = 2
 	way := to.Sub(from)
 	n := int(max(way.X, -way.X, way.Y, -way.Y)/step) + 1
@@ -187,60 +187,60 @@ func (r *room) line(from, to vg.Point) {
 	}
 }
 
-// free says whether a text has its place inside, and nothing is in its way; a line that
+// isFree says whether a text has its place inside, and nothing is in its way; a line that
 // leads to it may cross anything but other texts.
-func (r *room) free(box, lead vg.Rectangle) bool {
+func (r *labelPlacer) isFree(box, lead vg.Rectangle) bool {
 	inside := box.Min.X >= r.bounds.Min.X && box.Max.X <= r.bounds.Max.X && box.Min.Y >= r.bounds.Min.Y && box.Max.Y <= r.bounds.Max.Y
-	return inside && !meet(box, r.taken) && !meet(lead, r.labels)
+	return inside && !overlaps(box, r.taken) && !overlaps(lead, r.labels)
 }
 
-func meet(box vg.Rectangle, others []vg.Rectangle) bool {
+func overlaps(box vg.Rectangle, others []vg.Rectangle) bool {
 	return slices.ContainsFunc(others, func(o vg.Rectangle) bool {
 		return box.Min.X < o.Max.X && o.Min.X < box.Max.X && box.Min.Y < o.Max.Y && o.Min.Y < box.Max.Y
 	})
 }
 
-// between is the box with two points in its corners.
-func between(a, b vg.Point) vg.Rectangle {
+// boxAround is the box with two points in its corners.
+func boxAround(a, b vg.Point) vg.Rectangle {
 	return vg.Rectangle{
 		Min: vg.Point{X: min(a.X, b.X) - 0.5, Y: min(a.Y, b.Y) - 0.5},
 		Max: vg.Point{X: max(a.X, b.X) + 0.5, Y: max(a.Y, b.Y) + 0.5},
 	}
 }
 
-// ways are the directions in which a label is tried, and how far, in points from the edge
+// directions are the directions in which a label is tried, and how far, in points from the edge
 // of what it names.
 var (
-	ways = []vg.Point{{X: 1, Y: 0}, {X: 1, Y: 1}, {X: 1, Y: -1}, {X: -1, Y: 1}, {X: -1, Y: 0}, {X: -1, Y: -1}, {X: 0, Y: 1}, {X: 0, Y: -1}}
-	away = []vg.Length{3, 8, 14, 22, 32, 45}
+	directions = []vg.Point{{X: 1, Y: 0}, {X: 1, Y: 1}, {X: 1, Y: -1}, {X: -1, Y: 1}, {X: -1, Y: 0}, {X: -1, Y: -1}, {X: 0, Y: 1}, {X: 0, Y: -1}}
+	distances = []vg.Length{3, 8, 14, 22, 32, 45}
 )
 
 // label writes a text in the nearest free place beside a point, with a thin line to it
 // where it is not close. A text for which there is no place is left out: what it names is
 // then told apart by its marker alone.
-func (r *room) label(c draw.Canvas, text string, at vg.Point, radius vg.Length) {
-	style := letters(textSize)
+func (r *labelPlacer) label(c draw.Canvas, text string, at vg.Point, radius vg.Length) {
+	style := textStyle(textSize)
 	width := style.Width(text)
-	for _, far := range away {
-		for _, way := range ways {
+	for _, far := range distances {
+		for _, way := range directions {
 			end := at.Add(way.Scale(radius + far))
-			box := beside(end, way, width)
-			if !r.free(box, between(at, end)) {
+			box := textBox(end, way, width)
+			if !r.isFree(box, boxAround(at, end)) {
 				continue
 			}
 			r.taken, r.labels = append(r.taken, box), append(r.labels, box)
-			if far > away[0] {
+			if far > distances[0] {
 				c.StrokeLine2(draw.LineStyle{Color: faint, Width: 0.5}, at.X+way.X*radius, at.Y+way.Y*radius, end.X, end.Y)
 			}
-			write(c, style, box.Min.X+1, box.Min.Y+0.25*textSize, draw.XLeft, text)
+			drawText(c, style, box.Min.X+1, box.Min.Y+0.25*textSize, draw.XLeft, text)
 			return
 		}
 	}
 }
 
-// beside is the box of a text that begins, ends or is centred at a place, seen from the
+// textBox is the box of a text that begins, ends or is centred at a place, seen from the
 // way that leads there.
-func beside(end, way vg.Point, width vg.Length) vg.Rectangle {
+func textBox(end, way vg.Point, width vg.Length) vg.Rectangle {
 	const height = vg.Length(textSize * 1.15)
 	low := vg.Point{X: end.X - width/2, Y: end.Y - height/2}
 	switch {

@@ -49,10 +49,10 @@ func (h HeatMap) figure() (*figure, error) {
 	// From and To would leave an empty rim.
 	x, y := h.X, h.Y
 	x.From, x.To, y.From, y.To = 0, 0, 0, 0
-	if f.x, err = x.tight(columns); err != nil {
+	if f.x, err = x.scaleOf(columns); err != nil {
 		return nil, err
 	}
-	if f.y, err = y.tight(rows); err != nil {
+	if f.y, err = y.scaleOf(rows); err != nil {
 		return nil, err
 	}
 	f.layers = []layer{func(c draw.Canvas, f *figure) { h.cells(c, f, columns, rows) }, h.line}
@@ -102,7 +102,7 @@ func (a Axis) edges(places []float64) ([]float64, error) {
 	}
 	n := len(places)
 	if n == 1 {
-		low, high := around(places[0], a.Log)
+		low, high := rangeAround(places[0], a.Log)
 		return []float64{low, high}, nil
 	}
 	edges := make([]float64, n+1)
@@ -116,7 +116,7 @@ func (a Axis) edges(places []float64) ([]float64, error) {
 
 // cells fills a rectangle for each value.
 func (h HeatMap) cells(c draw.Canvas, f *figure, columns, rows []float64) {
-	x, y := f.places(c)
+	x, y := f.transforms(c)
 	for j, row := range h.Values {
 		for i, v := range row {
 			cell(c, v, vg.Point{X: x(columns[i]), Y: y(rows[j])}, vg.Point{X: x(columns[i+1]), Y: y(rows[j+1])})
@@ -136,26 +136,26 @@ func cell(c draw.Canvas, v float64, low, high vg.Point) {
 		hatch(&c, corners)
 		return
 	}
-	c.FillPolygon(heat(v), corners)
+	c.FillPolygon(heatColor(v), corners)
 }
 
 // hatch is how a cell looks of which nothing is known.
 func hatch(c *draw.Canvas, corners []vg.Point) {
 	s := draw.LineStyle{Color: faint, Width: 0.5}
-	c.FillPolygon(rule, corners)
+	c.FillPolygon(gridColor, corners)
 	c.StrokeLines(s, []vg.Point{corners[0], corners[2]}, []vg.Point{corners[1], corners[3]})
 }
 
 // blank is how a cell looks of value 0, with an outline that it has in the legend only.
 func blank(c *draw.Canvas, corners []vg.Point) {
-	c.FillPolygon(heat(0), corners)
+	c.FillPolygon(heatColor(0), corners)
 	c.StrokeLines(draw.LineStyle{Color: faint, Width: 0.5}, append(corners, corners[0]))
 }
 
 // line draws the line over the cells, as far as it is on the map, with a white rim that
 // parts it from whatever colour is beneath.
 func (h HeatMap) line(c draw.Canvas, f *figure) {
-	x, y := f.places(c)
+	x, y := f.transforms(c)
 	var corners []vg.Point
 	for _, v := range h.Line {
 		corners = append(corners, vg.Point{X: x(v.X), Y: y(v.Y)})

@@ -24,7 +24,7 @@ func TestTicks(t *testing.T) {
 				values[i] = math.Pow(10, e/1e11) // 1e-10 to 1e10
 			}
 		}
-		s, err := Axis{Name: "x", Log: log}.over(values)
+		s, err := Axis{Name: "x", Log: log}.paddedScale(values)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -52,7 +52,7 @@ func TestTicks(t *testing.T) {
 
 // A range of subnormal numbers has no ticks: it is an error.
 func TestSubnormalRangeIsRefused(t *testing.T) {
-	if s, err := (Axis{Name: "x"}).over([]float64{8.691694759794e-311}); err == nil {
+	if s, err := (Axis{Name: "x"}).paddedScale([]float64{8.691694759794e-311}); err == nil {
 		t.Errorf("an axis from %v to %v", s.min, s.max)
 	}
 }
@@ -75,7 +75,7 @@ func TestRoundTicks(t *testing.T) {
 		{Axis{Log: true}, []float64{1e-9, 1}, "1e\u22128 1e\u22126 1e\u22124 1e\u22122 1"},
 		{Axis{Log: true}, []float64{11, 13}, "11.0 11.5 12.0 12.5 13.0"},
 	} {
-		s, err := of.axis.over(of.values)
+		s, err := of.axis.paddedScale(of.values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestFlagsDoNotMeet(t *testing.T) {
 		marks := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Mark {
 			return Mark{rapid.Float64Range(0, 1).Draw(t, "x"), strings.Repeat("m", rapid.IntRange(1, 15).Draw(t, "length"))}
 		}), 0, 6).Draw(t, "marks")
-		flags, rows := hoist(marks, x, data)
+		flags, rows := placeMarkLabels(marks, x, data)
 		if len(flags) != len(marks) {
 			t.Fatalf("%d labels for %d marks", len(flags), len(marks))
 		}
@@ -113,7 +113,7 @@ func TestFlagsDoNotMeet(t *testing.T) {
 					t.Errorf("%+v touches %+v", f, o)
 				}
 				right := f.from > f.at && o.from > o.at
-				if right && f.meets(o) {
+				if right && f.overlaps(o) {
 					t.Errorf("%+v meets %+v", f, o)
 				}
 			}
@@ -129,7 +129,7 @@ func TestLabelsHaveRoom(t *testing.T) {
 		points := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) vg.Point {
 			return vg.Point{X: vg.Length(coordinate.Draw(t, "x")), Y: vg.Length(coordinate.Draw(t, "y"))}
 		}), 1, 20).Draw(t, "points")
-		r := room{bounds: c.Rectangle}
+		r := labelPlacer{bounds: c.Rectangle}
 		for _, p := range points {
 			r.dot(p, 3)
 		}
@@ -141,7 +141,7 @@ func TestLabelsHaveRoom(t *testing.T) {
 			t.Error("there was room for the label, and it is not there")
 		}
 		for i, box := range r.labels {
-			if meet(box, r.taken[:dots]) || meet(box, r.labels[:i]) {
+			if overlaps(box, r.taken[:dots]) || overlaps(box, r.labels[:i]) {
 				t.Errorf("label %d is in the way", i+1)
 			}
 		}
@@ -171,7 +171,7 @@ func TestNamesBesideCurves(t *testing.T) {
 // Law: the more, the darker; what was not seen at all is lighter than anything.
 func TestHeatDarkens(t *testing.T) {
 	luminance := func(v float64) float64 {
-		c := heat(v)
+		c := heatColor(v)
 		return 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B)
 	}
 	last := luminance(0)
@@ -188,7 +188,7 @@ func TestHeatDarkens(t *testing.T) {
 func TestLooksDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range 50 {
-		l := fmt.Sprint(lookOf(i).color, lookOf(i).marker)
+		l := fmt.Sprint(curveStyleOf(i).color, curveStyleOf(i).marker)
 		if seen[l] {
 			t.Fatalf("curve %d looks like another", i+1)
 		}

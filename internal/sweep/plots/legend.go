@@ -57,7 +57,7 @@ func drawLegend(c draw.Canvas, entries []entry) draw.Canvas {
 
 // width is that of the entry with the gap to the next.
 func (e entry) width() vg.Length {
-	return thumbWidth + 5 + letters(textSize).Width(e.name) + entryGap
+	return thumbWidth + 5 + textStyle(textSize).Width(e.name) + entryGap
 }
 
 // draw draws the entry, given its lower left corner.
@@ -67,7 +67,7 @@ func (e entry) draw(c draw.Canvas, at vg.Point) {
 	for _, t := range e.thumbs {
 		t(&small)
 	}
-	write(c, letters(textSize), small.Max.X+5, small.Center().Y-0.35*textSize, draw.XLeft, e.name)
+	drawText(c, textStyle(textSize), small.Max.X+5, small.Center().Y-0.35*textSize, draw.XLeft, e.name)
 }
 
 // thumb draws a picture in the legend.
@@ -114,42 +114,42 @@ type Mark struct {
 
 const markHeight = vg.Length(textSize * 1.4)
 
-// flag is a label that hangs on the line of its mark, in a row above the data.
-type flag struct {
+// markLabel is a label that hangs on the line of its mark, in a row above the data.
+type markLabel struct {
 	label        string
 	at, from, to vg.Length // the line, and the ends of the text
 	row          int       // the lowest is 0
 }
 
-// meets says whether two labels in one row touch, or one is crossed by the other's line.
-func (f flag) meets(o flag) bool {
-	crossed := func(f, line flag) bool { return f.row <= line.row && f.from < line.at && line.at < f.to }
+// overlaps says whether two labels in one row touch, or one is crossed by the other's line.
+func (f markLabel) overlaps(o markLabel) bool {
+	crossed := func(f, line markLabel) bool { return f.row <= line.row && f.from < line.at && line.at < f.to }
 	touch := f.row == o.row && f.from < o.to+textSize && o.from < f.to+textSize
 	return touch || crossed(f, o) || crossed(o, f)
 }
 
-// hoist gives every label the lowest row in which it meets no other. Labels hang to the
+// placeMarkLabels gives every label the lowest row in which it meets no other. Labels hang to the
 // right of their lines, and are placed from the right: then none is in the way of a line
 // that is still to come. Those with no room on the right hang to the left, and are placed
 // from the left.
-func hoist(marks []Mark, x scale, data draw.Canvas) (flags []flag, rows int) {
-	var left []flag
+func placeMarkLabels(marks []Mark, x scale, data draw.Canvas) (flags []markLabel, rows int) {
+	var left []markLabel
 	for _, m := range marks {
-		width := letters(textSize).Width(m.Label)
+		width := textStyle(textSize).Width(m.Label)
 		at := data.X(x.norm(m.X))
 		if at+3+width <= data.Max.X {
-			flags = append(flags, flag{m.Label, at, at + 3, at + 3 + width, 0})
+			flags = append(flags, markLabel{m.Label, at, at + 3, at + 3 + width, 0})
 		} else {
-			left = append(left, flag{m.Label, at, at - 3 - width, at - 3, 0})
+			left = append(left, markLabel{m.Label, at, at - 3 - width, at - 3, 0})
 		}
 	}
-	slices.SortStableFunc(flags, func(a, b flag) int { return cmp.Compare(b.at, a.at) })
-	slices.SortStableFunc(left, func(a, b flag) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(flags, func(a, b markLabel) int { return cmp.Compare(b.at, a.at) })
+	slices.SortStableFunc(left, func(a, b markLabel) int { return cmp.Compare(a.at, b.at) })
 	flags = append(flags, left...)
 	for i := range flags {
 		// A line may have to cross a label after all: no row is then free of that, and it
 		// is enough to be above all others.
-		for flags[i].row < rows && slices.ContainsFunc(flags[:i], flags[i].meets) {
+		for flags[i].row < rows && slices.ContainsFunc(flags[:i], flags[i].overlaps) {
 			flags[i].row++
 		}
 		rows = max(rows, flags[i].row+1)
@@ -169,16 +169,16 @@ func (f *figure) drawLines(data draw.Canvas) {
 
 // drawFlags draws what is above the data: the lines, and then the labels, which are on top
 // of what lines cross them.
-func drawFlags(flags []flag, data draw.Canvas) {
+func drawFlags(flags []markLabel, data draw.Canvas) {
 	for _, f := range flags {
-		data.StrokeLine2(markLine, f.at, data.Max.Y, f.at, f.foot(data)+textSize)
+		data.StrokeLine2(markLine, f.at, data.Max.Y, f.at, f.base(data)+textSize)
 	}
 	for _, f := range flags {
-		low, high := f.foot(data)+1, f.foot(data)+textSize+1
+		low, high := f.base(data)+1, f.base(data)+textSize+1
 		data.FillPolygon(color.White, []vg.Point{{X: f.from, Y: low}, {X: f.to, Y: low}, {X: f.to, Y: high}, {X: f.from, Y: high}})
-		write(data, letters(textSize), f.from, f.foot(data)+4, draw.XLeft, f.label)
+		drawText(data, textStyle(textSize), f.from, f.base(data)+4, draw.XLeft, f.label)
 	}
 }
 
-// foot is the lower end of the flag's row.
-func (f flag) foot(data draw.Canvas) vg.Length { return data.Max.Y + vg.Length(f.row)*markHeight }
+// base is the lower end of the flag's row.
+func (f markLabel) base(data draw.Canvas) vg.Length { return data.Max.Y + vg.Length(f.row)*markHeight }

@@ -13,10 +13,10 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// onPage are the custom properties of a page (report/document has them) that stand there
+// pageColors are the custom properties of a page (report/document has them) that stand there
 // for the colours in which pictures are drawn.
-var onPage = map[color.NRGBA]string{
-	ink: "--ink", faint: "--soft", rule: "--line", white: "--ground",
+var pageColors = map[color.NRGBA]string{
+	ink: "--ink", faint: "--soft", gridColor: "--line", white: "--ground",
 	hues[0]: "--series-1", hues[1]: "--series-6", hues[2]: "--series-3", hues[3]: "--series-4",
 	hues[4]: "--series-2", hues[5]: "--series-5", hues[6]: "--ink",
 }
@@ -45,7 +45,7 @@ func stops(at func(int) int) string {
 }
 
 var (
-	styled    = regexp.MustCompile(`style="[^"]*"`)
+	styleAttribute    = regexp.MustCompile(`style="[^"]*"`)
 	colours   = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
 	fixedSize = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
 )
@@ -66,46 +66,46 @@ func Page(c Chart) ([]byte, error) {
 		return nil, err
 	}
 	var unknown error
-	svg = styled.ReplaceAllFunc(svg, func(style []byte) []byte {
+	svg = styleAttribute.ReplaceAllFunc(svg, func(style []byte) []byte {
 		return colours.ReplaceAllFunc(style, func(text []byte) []byte {
-			paint, err := paintOf(string(text))
+			paint, err := pageColor(string(text))
 			if err != nil {
 				unknown = err
 			}
 			return []byte(paint)
 		})
 	})
-	svg = lettered.ReplaceAllFunc(svg, measured)
+	svg = textElement.ReplaceAllFunc(svg, withTextLength)
 	label := `<svg class="plot" role="img" aria-label="` + html.EscapeString(f.title) + `"`
 	svg = fixedSize.ReplaceAll(svg, []byte(strings.ReplaceAll(label, "$", "$$")))
 	return bytes.TrimSpace(svg), unknown
 }
 
-// lettered is a text of a picture: its style with the size of its letters, and what it says.
-var lettered = regexp.MustCompile(`<text ([^>]*font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
+// textElement is a text of a picture: its style with the size of its letters, and what it says.
+var textElement = regexp.MustCompile(`<text ([^>]*font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
 
-// measured gives a text the length that it was laid out for, whatever letters the reader's
+// withTextLength gives a text the length that it was laid out for, whatever letters the reader's
 // machine has.
-func measured(element []byte) []byte {
-	m := lettered.FindSubmatch(element)
+func withTextLength(element []byte) []byte {
+	m := textElement.FindSubmatch(element)
 	size, err := strconv.ParseFloat(string(m[2]), 64)
 	says := html.UnescapeString(string(m[3]))
 	if err != nil || says == "" {
 		return element
 	}
-	width := letters(vg.Length(size)).Width(says)
+	width := textStyle(vg.Length(size)).Width(says)
 	return fmt.Appendf(nil, `<text %s textLength="%.4g" lengthAdjust="spacingAndGlyphs">%s</text>`, m[1], float64(width), m[3])
 }
 
-// paintOf is what a page has in the place of a fixed colour.
-func paintOf(text string) (string, error) {
+// pageColor is what a page has in the place of a fixed colour.
+func pageColor(text string) (string, error) {
 	bits, err := strconv.ParseUint(text[1:], 16, 32)
 	if err != nil {
 		return "", err
 	}
 	c := color.NRGBA{R: uint8(bits >> 16), G: uint8(bits >> 8), B: uint8(bits), A: 0xff}
-	for own, name := range onPage { // none is close to another
-		if alike(own, c) {
+	for own, name := range pageColors { // none is close to another
+		if sameColor(own, c) {
 			return "var(" + name + ")", nil
 		}
 	}
@@ -135,9 +135,9 @@ func mixed(from, to, c color.NRGBA) (share float64, ok bool) {
 	return share, 0 <= share && share <= 1
 }
 
-// alike reports whether two colours are one, which the library has rounded where it is
+// sameColor reports whether two colours are one, which the library has rounded where it is
 // partly transparent.
-func alike(a, b color.NRGBA) bool {
+func sameColor(a, b color.NRGBA) bool {
 	x, y := channels(a), channels(b)
 	for i := range x {
 		if math.Abs(x[i]-y[i]) > 2 {

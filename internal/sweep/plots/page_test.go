@@ -36,13 +36,13 @@ func TestPageHasNoColoursOfItsOwn(t *testing.T) {
 
 func TestHeatIsAStopOfThePage(t *testing.T) {
 	for i := range 1001 {
-		c := heat(float64(i) / 1000)
+		c := heatColor(float64(i) / 1000)
 		text := "#" + hex(c.R) + hex(c.G) + hex(c.B)
-		if paint, err := paintOf(text); err != nil || !strings.HasPrefix(paint, "color-mix(") && i > 0 {
+		if paint, err := pageColor(text); err != nil || !strings.HasPrefix(paint, "color-mix(") && i > 0 {
 			t.Fatalf("%v is %q, %v", c, paint, err)
 		}
 	}
-	if _, err := paintOf("#123456"); err == nil {
+	if _, err := pageColor("#123456"); err == nil {
 		t.Error("a colour of nobody is taken")
 	}
 }

@@ -192,7 +192,7 @@ func TestAsManyCellsAsValues(t *testing.T) {
 		Values: [][]float64{{0.31, 0.62, math.NaN()}, {0.62, 0, 0.62}}}
 	text := svg(t, h)
 	for value, n := range map[float64]int{0.31: 1, 0.62: 3} {
-		hue := heat(value)
+		hue := heatColor(value)
 		if got := strings.Count(text, fmt.Sprintf("#%02X%02X%02X", hue.R, hue.G, hue.B)); got != n {
 			t.Errorf("%d areas are of %v; want %d", got, value, n)
 		}

@@ -16,7 +16,7 @@ import (
 var (
 	ink   = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff} // text and axes
 	faint = color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff} // what is beside the data
-	rule  = color.NRGBA{R: 0xe6, G: 0xe6, B: 0xe6, A: 0xff} // the lines of the grid
+	gridColor  = color.NRGBA{R: 0xe6, G: 0xe6, B: 0xe6, A: 0xff} // the lines of the grid
 )
 
 // hues are the colours of Okabe and Ito (https://jfly.uni-koeln.de/color/), without the
@@ -91,24 +91,24 @@ func (m filled) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	c.Fill(m.outline(at, s.Radius))
 }
 
-// look is how one curve is drawn, each unlike the others.
-type look struct {
+// curveStyle is how one curve is drawn, each unlike the others.
+type curveStyle struct {
 	color  color.NRGBA
 	marker marker
 	dashes []vg.Length
 }
 
-func lookOf(i int) look {
-	return look{hues[i%len(hues)], markers[i%len(markers)], dashes[i%len(dashes)]}
+func curveStyleOf(i int) curveStyle {
+	return curveStyle{hues[i%len(hues)], markers[i%len(markers)], dashes[i%len(dashes)]}
 }
 
 // line is the style of a line in the curve's look.
-func (l look) line(width vg.Length) draw.LineStyle {
+func (l curveStyle) line(width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: l.color, Width: width, Dashes: l.dashes}
 }
 
-// wash is the colour of an area behind data.
-func wash(c color.NRGBA, alpha uint8) color.NRGBA {
+// translucent is the colour of an area behind data.
+func translucent(c color.NRGBA, alpha uint8) color.NRGBA {
 	c.A = alpha
 	return c
 }
@@ -131,9 +131,9 @@ var fonts = sync.OnceValue(func() *font.Cache {
 	return font.NewCache(font.Collection{{Font: typeface, Face: face}})
 })
 
-// letters is how text of a size is set. Its place is the base line: what the library
+// textStyle is how text of a size is set. Its place is the base line: what the library
 // calls the bottom depends on the font.
-func letters(size vg.Length) text.Style {
+func textStyle(size vg.Length) text.Style {
 	return text.Style{
 		Color:   ink,
 		Font:    font.From(typeface, size),
@@ -141,9 +141,9 @@ func letters(size vg.Length) text.Style {
 	}
 }
 
-// write sets one line of text with its base line at y; align is 0 where x is its left
+// drawText sets one line of text with its base line at y; align is 0 where x is its left
 // end, -0.5 its middle, -1 its right end.
-func write(c draw.Canvas, s text.Style, x, y vg.Length, align text.XAlignment, line string) {
+func drawText(c draw.Canvas, s text.Style, x, y vg.Length, align text.XAlignment, line string) {
 	s.XAlign = align
 	y -= s.Font.Size - s.FontExtents().Ascent
 	c.FillText(s, vg.Point{X: x, Y: y}, line)
@@ -165,9 +165,9 @@ var viridis = []color.NRGBA{
 	{R: 0x44, G: 0x01, B: 0x54, A: 0xff},
 }
 
-// heat is the colour of a value from 0 to 1. Zero is white: that nothing was found is
+// heatColor is the colour of a value from 0 to 1. Zero is white: that nothing was found is
 // what a reader looks for, and differs from little.
-func heat(v float64) color.NRGBA {
+func heatColor(v float64) color.NRGBA {
 	if v == 0 {
 		return color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
 	}
@@ -203,9 +203,9 @@ func (b bar) draw(data draw.Canvas) {
 	for i := range 6 {
 		v := float64(i) / 5
 		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.75}, c.Max.X, c.Y(v), c.Max.X+3, c.Y(v))
-		write(c, letters(textSize), c.Max.X+6, c.Y(v)-0.35*textSize, draw.XLeft, number(v, 0.2))
+		drawText(c, textStyle(textSize), c.Max.X+6, c.Y(v)-0.35*textSize, draw.XLeft, number(v, 0.2))
 	}
-	s := aligned(letters(labelSize), draw.XCenter, draw.YTop)
+	s := aligned(textStyle(labelSize), draw.XCenter, draw.YTop)
 	s.Rotation = math.Pi / 2
 	c.FillText(s, vg.Point{X: c.Max.X + 6 + 2*textSize, Y: c.Center().Y}, b.label)
 }

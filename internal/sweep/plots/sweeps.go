@@ -55,7 +55,7 @@ func Of(r sweep.Results, say Say) ([]Picture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sweep %s: %w", r.Sweep, err)
 	}
-	return named(r.Sweep, append(pictures, some...)), nil
+	return nameFiles(r.Sweep, append(pictures, some...)), nil
 }
 
 func (s Say) show() []Quantity {
@@ -68,10 +68,10 @@ func (s Say) show() []Quantity {
 // pointsOf are the pictures of a quantity at the points.
 func pointsOf(r sweep.Results, q Quantity, say Say) ([]Picture, error) {
 	var pictures []Picture
-	curves := grouped(r.Points(), func(o sweep.Outcome) string { return o.Curve })
+	curves := groupBy(r.Points(), func(o sweep.Outcome) string { return o.Curve })
 	var lines []string
 	for _, g := range curves {
-		area, err := changes(r, g.members)
+		area, err := isMap(r, g.members)
 		if err == nil && area {
 			var h HeatMap
 			h, err = mapOf(r, g, q, say)
@@ -84,14 +84,14 @@ func pointsOf(r sweep.Results, q Quantity, say Say) ([]Picture, error) {
 			lines = append(lines, g.name)
 		}
 	}
-	for _, f := range grouped(lines, families(lines)) {
+	for _, f := range groupBy(lines, pictureOf(lines)) {
 		c := Curves{Title: title(r, f.name), X: axis(r.Params[0]), Y: q.Axis, Interval: q.Interval, Marks: say.Marks}
 		for _, g := range curves {
 			if slices.Contains(f.members, g.name) {
 				c.Curves = append(c.Curves, q.curve(g))
 			}
 		}
-		trimHeads(c.Curves)
+		trimCommonPrefix(c.Curves)
 		pictures = append(pictures, Picture{q.Name + " " + f.name, c})
 	}
 	if len(pictures) == 1 {
@@ -106,8 +106,8 @@ type group[T any] struct {
 	members []T
 }
 
-// grouped sorts into groups, in the order of their first members.
-func grouped[T any](all []T, name func(T) string) (groups []group[T]) {
+// groupBy sorts into groups, in the order of their first members.
+func groupBy[T any](all []T, name func(T) string) (groups []group[T]) {
 	for _, one := range all {
 		n := name(one)
 		i := slices.IndexFunc(groups, func(g group[T]) bool { return g.name == n })
@@ -119,9 +119,9 @@ func grouped[T any](all []T, name func(T) string) (groups []group[T]) {
 	return groups
 }
 
-// changes says whether a second parameter changes along a curve. A picture has no place for
+// isMap says whether a second parameter isMap along a curve. A picture has no place for
 // a third.
-func changes(r sweep.Results, curve []sweep.Outcome) (bool, error) {
+func isMap(r sweep.Results, curve []sweep.Outcome) (bool, error) {
 	changing := false
 	for _, o := range curve {
 		if len(o.At) != len(r.Params) {
@@ -202,11 +202,11 @@ func distinct(values []float64) []float64 {
 	return slices.Compact(values)
 }
 
-// families says of each curve to which picture it belongs: to that of all whose names
+// pictureOf says of each curve to which picture it belongs: to that of all whose names
 // differ from its own in numbers only, if there are others; else to that of all whose
 // names have the same words before the first comma, if there are others; and else to that
 // of the rest.
-func families(curves []string) func(curve string) string {
+func pictureOf(curves []string) func(curve string) string {
 	return func(curve string) string {
 		for _, family := range []func(string) string{withoutNumbers, firstAttribute} {
 			others := func(other string) bool { return other != curve && family(other) == family(curve) }
@@ -242,9 +242,9 @@ func withoutNumbers(name string) string {
 	return b.String()
 }
 
-// trimHeads leaves out of the names of curves what all of them begin with: the title has
+// trimCommonPrefix leaves out of the names of curves what all of them begin with: the title has
 // it.
-func trimHeads(curves []Curve) {
+func trimCommonPrefix(curves []Curve) {
 	for {
 		head, _, found := strings.Cut(curves[0].Name, attribute)
 		head += attribute
@@ -257,9 +257,9 @@ func trimHeads(curves []Curve) {
 	}
 }
 
-// named gives every picture the name of its files: that of the sweep, and what the picture
+// nameFiles gives every picture the name of its files: that of the sweep, and what the picture
 // is about.
-func named(sweep string, pictures []Picture) []Picture {
+func nameFiles(sweep string, pictures []Picture) []Picture {
 	taken := map[string]int{}
 	for i, p := range pictures {
 		name := strings.TrimSuffix(sweep+"-"+slug(p.Name), "-")
