@@ -126,7 +126,7 @@ func (a Assumptions) firstExcluded(s scenarios.Scenario) (fault int, why error) 
 			}
 		}
 	}
-	for i := range s.Plan { // the delay may be counted on a clock that a later fault steps
+	for i := range s.Plan { // a later fault may step the clock that counts the delay
 		if err := a.checkRestart(&s.Plan[i], s, clocks); err != nil {
 			return i, err
 		}

@@ -67,7 +67,7 @@ func (p *planner) addAtBoundaries(g nemesis.Generator) {
 func (p *planner) variants(f nemesis.Fault) []nemesis.Fault {
 	most := p.boundaries.scenario.Nodes/2 + 1
 	other, clock := opposite(f)
-	if clock && slows(f) && p.chance(50) { // what is set by a fast clock ends first for one that is slow
+	if clock && slows(f) && p.chance(50) { // a fast clock before a slow one
 		f, other = other, f
 	}
 	switch node := nodeOf(&f); {

@@ -18,7 +18,7 @@ func bounds(s scenarios.Scenario) history.Bounds {
 	b := history.Bounds{Acquire: withSlack(e.acquire), Extend: withSlack(e.extend), Release: withSlack(e.release)}
 	b.Notice = withSlack(e.notice(s.Lock))
 	if e.storedOn == inStore && e.nodeWait >= validity(s.Lock) {
-		b.Acquire = 0 // each session is over before it is known
+		b.Acquire = 0 // each session ends before its client learns of it
 	}
 	if !e.feasible(s) {
 		return b
@@ -67,10 +67,11 @@ func callTimesOf(s scenarios.Scenario) callTimes {
 	e.acquire, e.extend, e.release = e.nodeWait, e.nodeWait, e.nodeWait
 	switch {
 	case e.storedOn == onOneNode:
-		e.acquire, e.release = 2*e.nodeWait, 2*e.nodeWait // two commands, with some
+		e.acquire, e.release = 2*e.nodeWait, 2*e.nodeWait // some locks need two commands
 	case e.storedOn == inStore:
-		// A session is opened or saved, an entry created, and looked for if the answer
-		// is lost. Then the list is read, and again whenever one before it is gone.
+		// The client opens or renews a session, creates an entry, and looks for it if the
+		// reply is lost. Then it reads the list, and again whenever an entry before its own
+		// is removed.
 		e.acquire = time.Duration(6+2*len(s.Clients)) * e.nodeWait
 		e.release = 2 * e.nodeWait
 	case l.Fence == "quorum":
@@ -115,7 +116,8 @@ func (e callTimes) tries(s scenarios.Scenario) int {
 		return 0
 	}
 	if e.storedOn == inStore {
-		// Nobody leads during an election, and a try asks for as long as it has patience.
+		// During an election there is no leader, and an attempt repeats its requests until it
+		// times out.
 		return 4 + int(4*longest(s.Store.Election)/e.nodeWait)
 	}
 	return 4
@@ -133,7 +135,7 @@ func (e callTimes) grant(s scenarios.Scenario) time.Duration {
 	case e.storedOn == inStore:
 		return 4*l.TTL + l.LockDelay + l.Grace + 4*longest(s.Store.Election) + 20*spins
 	case e.storedOn == onOneNode:
-		if gives || l.Kind == "check-then-set" || l.Kind == "setnx-then-expire" { // keys that stay for ever
+		if gives || l.Kind == "check-then-set" || l.Kind == "setnx-then-expire" { // keys without expiry
 			return 0
 		}
 		return 20 * spins

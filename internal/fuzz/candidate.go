@@ -36,7 +36,7 @@ const controls = 3
 // such as clients that work for longer than their leases. If ctx ends it returns its error.
 func (c Candidate) CausedBy(ctx context.Context, b runner.Backend, kinds []nemesis.Kind, violated []checker.Property) (due []checker.Property, err error) {
 	control := c.without(kinds)
-	if len(control.Scenario.Plan) == len(c.Scenario.Plan) { // it would be the same run
+	if len(control.Scenario.Plan) == len(c.Scenario.Plan) { // the same run
 		return nil, nil
 	}
 	due = slices.Clone(violated)
@@ -102,7 +102,7 @@ func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
 	admits := func(f nemesis.Fault) bool { return !promised || a.Admits(f, s) }
 	s.Plan = h.plan(g, s, admits, random)
 	if promised {
-		s = a.Keep(s) // faults can be outside together
+		s = a.Keep(s) // faults can be excluded together
 	}
 	return Candidate{h.withPromisedBounds(s), seed}, nil
 }

@@ -199,7 +199,7 @@ func changeNumber[T int | int64 | time.Duration](m *mutation, v *T, unit T) func
 			*v = old + max(old/8, unit)*T(2*m.intN(2)-1)
 		}
 		if abs := max(*v, -*v); abs > unit {
-			*v -= *v % unit // times that are easy to read
+			*v -= *v % unit // readable times
 		}
 	}
 }

@@ -15,13 +15,13 @@ import (
 func (h Hunt) plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
 	p := planner{
 		rng: rng{random}, admits: admits, left: g.Most - len(s.Plan), world: s.World(),
-		scale:      max(s.LongestTTL(), s.Lock.Quarantine), // before that nobody need have been granted anything
+		scale:      max(s.LongestTTL(), s.Lock.Quarantine), // earlier, nobody may have been granted anything
 		boundaries: h.boundaries(s),
 	}
 	if h.Guidance != None {
 		p.aim(g, s)
 	}
-	if len(p.world.Plan) == 0 || p.chance(65) { // what else goes wrong can hide it
+	if len(p.world.Plan) == 0 || p.chance(65) { // other faults can hide it
 		p.add(p.draw(g, p.left, anyFault)...)
 	}
 	return p.world.Plan
@@ -165,7 +165,7 @@ func drawCuts(d rng, g nemesis.Generator, s scenarios.Scenario) (cuts nemesis.Pl
 	if s.Nodes%2 == 0 && d.chance(50) {
 		spare = s.Nodes / 2
 	} else if d.chance(20) {
-		spare++ // one too many: nobody there may be granted anything
+		spare++ // one too many: no grant
 	}
 	if spare == 0 || g.Faults["partition"] == 0 {
 		return nil
@@ -182,7 +182,7 @@ func drawCuts(d rng, g nemesis.Generator, s scenarios.Scenario) (cuts nemesis.Pl
 		slices.Sort(off)
 		links := nemesis.Links{Clients: []int{clients[i] + 1}, Nodes: off}
 		cuts = append(cuts, nemesis.Fault{Action: &nemesis.Partition{Links: links}, Start: nemesis.At(0), End: drawEnd(d, s.Lock.TTL)})
-		slices.Reverse(nodes) // the other has its majority elsewhere
+		slices.Reverse(nodes) // the other client has another majority
 	}
 	return cuts
 }

@@ -132,7 +132,7 @@ func independentDelays(a Assumptions) Assumptions {
 
 func redlockTerms(s scenarios.Scenario) Terms {
 	excludes := withOwnClock(leaseAssumptions(s), s)
-	if s.Lock.Quarantine >= s.LongestTTL() { // it goes by the run id, which a restored machine keeps
+	if s.Lock.Quarantine >= s.LongestTTL() { // the quarantine relies on the run id, which a restored machine keeps
 		excludes.RestartDelay = 0
 		excludes.Without = slices.Concat(excludes.Without, []nemesis.Kind{"vm-restore"})
 	}
@@ -150,7 +150,7 @@ func redlockTerms(s scenarios.Scenario) Terms {
 	if s.Lock.Fence == "quorum" || s.Lock.Fence == "one-node" {
 		t[checker.Fence] = withoutForgetting(excludes)
 	}
-	if s.Lock.Fence == "one-node" { // without which there is no fence, and no lock
+	if s.Lock.Fence == "one-node" { // without that node there is no fence, and no lock
 		delete(t, checker.DeadlockFreedom)
 		delete(t, checker.FaultTolerance)
 	}
@@ -196,13 +196,13 @@ func storeTerms(s scenarios.Scenario, excludes Assumptions) Terms {
 	excludes = excludes.without(tokens.Without...)
 	progress := tokens
 	progress.FaultsEnd = true
-	if s.Store != nil && s.Store.Asynchronous { // what makes another node lead, which lacks the last changes
+	if s.Store != nil && s.Store.Asynchronous { // a new leader may lack the last changes
 		excludes = excludes.without("crash", "power-loss", "shutdown", "failover", "old-snapshot", "node-pause", "vm-restore")
 	}
 	return Terms{
 		checker.Lease:           excludes,
 		checker.Section:         withoutPauses(excludes),
-		checker.Fence:           excludes, // who is granted the lock late has an old one
+		checker.Fence:           excludes, // a late grant has an old fence
 		checker.DeadlockFreedom: progress,
 		checker.FaultTolerance:  tokens,
 		checker.Contract:        tokens,

@@ -80,7 +80,7 @@ func drawRedlock(d rng, s *scenarios.Scenario) {
 	if d.chance(25) {
 		room := validity(*l) - l.Margin
 		l.Watchdog.Every = d.between(room/6, room*2/3)
-		if d.chance(30) { // so late that little of the validity is left
+		if d.chance(30) { // late, with little validity left
 			l.Watchdog.Every = d.between(room*2/3, room*19/20)
 		}
 		if d.chance(50) {
@@ -106,13 +106,13 @@ func drawRedlock(d rng, s *scenarios.Scenario) {
 // that is too small. Or the holder releases while its watchdog extends.
 func workPastExtensions(d rng, s *scenarios.Scenario) {
 	l, c := &s.Lock, &s.Clients[0]
-	var last time.Duration // when it was extended for the last time, from the grant
+	var last time.Duration // of the last extension, after the grant
 	switch w := l.Watchdog; {
 	case w.Limit > 0 && d.chance(70):
 		last = time.Duration(w.Limit) * w.Every
 	case w.Every == 0 && l.Quarantine == 0 && d.chance(15): // a quarantine takes long extensions
 		c.ExtendEvery = d.between(l.TTL/3, validity(*l)*9/10)
-		c.ExtendTTL = d.within(l.TTL/5, c.ExtendEvery*9/10) // over before the next
+		c.ExtendTTL = d.within(l.TTL/5, c.ExtendEvery*9/10) // ends before the next
 		last = c.ExtendEvery
 	case w.Every > 0 && w.Limit == 0 && d.chance(40):
 		c.Work = d.within(w.Every, w.Every+roundTrip(*s))
@@ -147,7 +147,7 @@ func extendQuarantine(d rng, s *scenarios.Scenario) {
 		c.ExtendTTL = d.within(2*l.TTL, 4*l.TTL)
 		c.Work = d.within(l.TTL, 4*l.TTL)
 		s.Persistence = pick(d, nemesis.Nothing, nemesis.Nothing, s.Persistence)
-		if d.chance(30) { // and others ask all the while, who see at once when nodes have come back
+		if d.chance(30) { // other clients ask all the time, and notice when nodes return
 			c.Start = nemesis.Range{}
 			l.Tries, l.Retry = 0, d.within(l.TTL/50, l.TTL/5)
 		}
@@ -193,7 +193,7 @@ func drawNetwork(d rng, s *scenarios.Scenario) {
 	case 1:
 		s.Latency.Min = longest / 2
 	}
-	if longest <= ttl/50 { // who waits for a connection waits for its answers
+	if longest <= ttl/50 { // a wait for a connection includes its replies
 		switch d.IntN(8) {
 		case 0:
 			s.Connections.Limit = 1 + d.IntN(3)
@@ -331,10 +331,10 @@ func drawExtensions(d rng, ttl time.Duration, c *scenarios.Client) {
 	if d.chance(10) {
 		c.ExtendEvery = d.between(ttl, ttl*3/2)
 	}
-	if d.chance(50) { // there has to be time for it
+	if d.chance(50) { // time for an extension
 		c.Work = d.within(2*c.ExtendEvery, max(4*c.ExtendEvery, 2*ttl))
 	}
-	if d.chance(20) { // and then releases while the last nodes have still to hear of it
+	if d.chance(20) { // release while the extension is still arriving
 		c.Work = d.within(c.ExtendEvery+time.Microsecond, c.ExtendEvery+ttl/100)
 	}
 	switch d.IntN(8) {

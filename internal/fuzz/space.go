@@ -124,7 +124,7 @@ func (o lockSpace) nodes(d rng) int {
 // horizon allows for the duration of faults, and then for the time within which somebody has
 // to be granted the lock. Most runs end long before, when all clients are done.
 func horizon(s scenarios.Scenario) time.Duration {
-	const ofFaults = 6 // TTLs: see nemesis.Generator
+	const ofFaults = 6 // in TTLs: see nemesis.Generator
 	b := s.Bounds
 	return ofFaults*s.Lock.TTL + s.LongestTTL() + 2*s.Lock.Quarantine + max(2*b.Acquire, b.Grant*5/4)
 }
@@ -138,7 +138,7 @@ type scenarioSpace struct{ scenario scenarios.Scenario }
 // expensive, they mostly start late.
 func SpaceAround(s scenarios.Scenario) SearchSpace {
 	s.Plan, s.Generate, s.Expect = nil, nil, nil
-	s.Summary, s.Claims, s.SlipMargin = "", scenarios.Claims{}, 0 // which are about that plan
+	s.Summary, s.Claims, s.SlipMargin = "", scenarios.Claims{}, 0 // they describe that plan
 	return scenarioSpace{s}
 }
 
@@ -164,7 +164,7 @@ func (a scenarioSpace) Draw(random *rand.Rand) scenarios.Scenario {
 		return a.scenario
 	}
 	s.Bounds = widened(s.Bounds, bounds(s))
-	if s.Validate() != nil { // with a TTL of decades what is drawn by it may be too long
+	if s.Validate() != nil { // with a TTL of decades, times may be too long
 		return a.scenario
 	}
 	return s
@@ -274,11 +274,11 @@ func estimatedTries(s scenarios.Scenario) int {
 		sum += c.Rounds
 		held += time.Duration(c.Rounds) * heldBy(s, c)
 	}
-	if familyFor(s.Lock.Kind).storedOn == inStore { // who waits is woken
+	if familyFor(s.Lock.Kind).storedOn == inStore { // waiting clients are notified
 		return sum
 	}
 	for _, c := range s.Clients[1:] {
-		turn := max(1, mean(s.Lock.Retry)+mean(s.Latency.Range)*2) // nothing may take any time
+		turn := max(1, mean(s.Lock.Retry)+mean(s.Latency.Range)*2) // latency may be 0
 		waits := int(max(0, held-mean(c.Start)) / turn)
 		if s.Lock.Tries > 0 {
 			waits = min(waits, c.Rounds*s.Lock.Tries)

@@ -18,7 +18,7 @@ type Terms map[checker.Property]Assumptions
 func (t Terms) Tests(done scenarios.Scenario, r checker.Report) (tested []checker.Property) {
 	for _, f := range r.Findings {
 		a, promised := t[f.Property]
-		decided := f.Verdict == checker.Holds || f.Verdict == checker.Violated // where nothing is gone, no fault is tolerated
+		decided := f.Verdict == checker.Holds || f.Verdict == checker.Violated // without a lost node, fault tolerance is not decided
 		if promised && decided && a.Outside(done) == nil {
 			tested = append(tested, f.Property)
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/internal/sweep"
-	"github.com/lockstorm/lockstorm/internal/sweep/series"
 	"github.com/lockstorm/lockstorm/internal/sweep/plots"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
 )
 
 // captions are what the results of a sweep do not say of their pictures, by its name.

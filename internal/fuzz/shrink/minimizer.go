@@ -64,7 +64,7 @@ func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.
 	if err != nil {
 		return finding, err
 	}
-	of, err := t.signature(context.WithoutCancel(ctx), p, found.Result) // without it nothing can be shrunk a little
+	of, err := t.signature(context.WithoutCancel(ctx), p, found.Result) // needed even after ctx has ended
 	if err != nil {
 		return finding, err
 	}
@@ -88,8 +88,8 @@ func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.
 		return finding, err
 	}
 	finding.Shrunk = small
-	// The run is made once more, whoever is in a hurry: what was asked of last need not
-	// be what remained.
+	// The run is made once more even after the limits: the last candidate need not be the
+	// one that was kept.
 	finding.Small, err = runner.Run(context.WithoutCancel(ctx), t.Backend, small.Scenario, small.Seed, nil)
 	finding.Excuse = t.excuse(p, finding.Small.Done())
 	return finding, err
@@ -101,7 +101,7 @@ func (t Minimizer) leastNodes(s scenarios.Scenario) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if e.Header(0).Keepers == 1 { // the others are not the lock's
+	if e.Header(0).Keepers == 1 { // the lock uses no other
 		return 1, nil
 	}
 	return leastNodes, nil
@@ -173,7 +173,7 @@ func (t Minimizer) matches(ctx context.Context, c signature, r runner.Result) (b
 	if len(c.causedByFaults) == 0 {
 		return true, nil
 	}
-	due, err := t.causedByFaults(ctx, r, c.causedByFaults) // last, for it takes another run
+	due, err := t.causedByFaults(ctx, r, c.causedByFaults) // last, since it takes another run
 	return len(due) == len(c.causedByFaults), err
 }
 

@@ -270,7 +270,7 @@ var bandSample = patch(func(c *draw.Canvas, corners []vg.Point) { c.FillPolygon(
 const (
 	// minGap is how far from each other curves have to end, for their names to stand
 	// there, and shift how far from there a name may be.
-	minGap = vg.Length(3)
+	minGap   = vg.Length(3)
 	maxShift = 1.5 * entryHeight
 
 	besideGap = vg.Length(16) // between the data and the names, for thin lines from the one to the other
@@ -334,8 +334,8 @@ func rightWidth(entries []entry) (widest vg.Length) {
 	return widest
 }
 
-// drawBeside writes the entries where their curves end.
-func (f *figure) drawBeside(data draw.Canvas, entries []entry) {
+// drawNamesBesideCurves writes the entries where their curves end.
+func (f *figure) drawNamesBesideCurves(data draw.Canvas, entries []entry) {
 	ends, names := f.ends(data, entries)
 	for i, e := range entries {
 		from := vg.Point{X: data.X(f.x.norm(e.end.X)), Y: ends[i]}

@@ -28,10 +28,10 @@ const (
 const pixel = vg.Length(72.0 / 96)
 
 const (
-	border     = vg.Length(12)              // around everything
-	gap        = vg.Length(8)               // between title, data, legend
-	besideAxis = vg.Length(labelSize * 1.7) // for its label
-	minDataSize      = vg.Length(150)             // of the data, in each direction
+	border      = vg.Length(12)              // around everything
+	gap         = vg.Length(8)               // between title, data, legend
+	besideAxis  = vg.Length(labelSize * 1.7) // for its label
+	minDataSize = vg.Length(150)             // of the data, in each direction
 )
 
 // figure is a checked chart, ready to be drawn: data in a frame, and around it what is
@@ -92,7 +92,7 @@ func (f *figure) draw(c draw.Canvas) error {
 	frame(data)
 	drawFlags(flags, data)
 	f.drawLabels(data, c)
-	f.drawBeside(data, right)
+	f.drawNamesBesideCurves(data, right)
 	if f.bar != nil {
 		f.bar.draw(data)
 	}

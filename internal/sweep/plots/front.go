@@ -212,7 +212,7 @@ func boxAround(a, b vg.Point) vg.Rectangle {
 // of what it names.
 var (
 	directions = []vg.Point{{X: 1, Y: 0}, {X: 1, Y: 1}, {X: 1, Y: -1}, {X: -1, Y: 1}, {X: -1, Y: 0}, {X: -1, Y: -1}, {X: 0, Y: 1}, {X: 0, Y: -1}}
-	distances = []vg.Length{3, 8, 14, 22, 32, 45}
+	distances  = []vg.Length{3, 8, 14, 22, 32, 45}
 )
 
 // label writes a text in the nearest free place beside a point, with a thin line to it

@@ -45,9 +45,9 @@ func stops(at func(int) int) string {
 }
 
 var (
-	styleAttribute    = regexp.MustCompile(`style="[^"]*"`)
-	colours   = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
-	fixedSize = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
+	styleAttribute = regexp.MustCompile(`style="[^"]*"`)
+	colours        = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
+	fixedSize      = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
 )
 
 // Page draws the chart as SVG for a page that has its own colours, light and dark: those of

@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	ink   = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff} // text and axes
-	faint = color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff} // what is beside the data
-	gridColor  = color.NRGBA{R: 0xe6, G: 0xe6, B: 0xe6, A: 0xff} // the lines of the grid
+	ink       = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff} // text and axes
+	faint     = color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff} // what is beside the data
+	gridColor = color.NRGBA{R: 0xe6, G: 0xe6, B: 0xe6, A: 0xff} // the lines of the grid
 )
 
 // hues are the colours of Okabe and Ito (https://jfly.uni-koeln.de/color/), without the
