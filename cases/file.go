@@ -59,7 +59,7 @@ func Parse(text []byte) (Case, error) {
 		return Case{}, err
 	}
 	if !ended(text) {
-		return Case{}, fmt.Errorf("the last line is not %q: the file is cut off, or no case", strings.TrimSpace(tail))
+		return Case{}, fmt.Errorf("the last line is not %q: the file is truncated, or not a case", strings.TrimSpace(tail))
 	}
 	var f form
 	if err := scenarios.Decode(text, "case", &f); err != nil {
@@ -76,10 +76,10 @@ func Parse(text []byte) (Case, error) {
 // where that can be told: what its fields are would be of no help then.
 func recognise(text []byte) error {
 	if at := notText(text); at >= 0 {
-		return fmt.Errorf("line %d: this is no text, so it is no case", 1+bytes.Count(text[:at], []byte("\n")))
+		return fmt.Errorf("line %d: not a text file, so not a case", 1+bytes.Count(text[:at], []byte("\n")))
 	}
 	if bytes.HasPrefix(text, []byte(`{"format":"lockstorm-history"`)) {
-		return errors.New("line 1: a history, and not a case: lockstorm check judges it")
+		return errors.New("line 1: a history, not a case (see lockstorm check)")
 	}
 	var top map[string]yaml.Node
 	if yaml.Unmarshal(text, &top) != nil {
@@ -89,9 +89,9 @@ func recognise(text []byte) error {
 	version := top["version"]
 	switch {
 	case has("trace_hash"):
-		return errors.New("line 1: what a directory of a run holds, and not a case: lockstorm replay repeats it by the name of the directory")
+		return errors.New("line 1: the record of a stored run, not a case (see lockstorm replay DIRECTORY)")
 	case has("lock") && !has("scenario"):
-		return errors.New("line 1: a scenario, and not a case: lockstorm run runs it")
+		return errors.New("line 1: a scenario, not a case (see lockstorm run)")
 	case len(top) > 0 && !has("version"):
 		return fmt.Errorf("line 1: there is no version, so it is no case: want version: %d", Version)
 	case has("version") && version.ShortTag() == "!!int" && version.Value != fmt.Sprint(Version):

@@ -83,7 +83,7 @@ func (a Assumptions) any() bool { return !reflect.ValueOf(a).IsZero() }
 // excluded if it is possible.
 func (a Assumptions) Outside(s scenarios.Scenario) error {
 	if a.FenceChecked && s.Guard != guard.Fenced {
-		return &nemesis.FieldError{Path: "guard", Err: errors.New("fences are assumed to be checked on reads and writes")}
+		return &nemesis.FieldError{Path: "guard", Err: errors.New("fences are not checked on reads and writes, which is excluded (fence_checked)")}
 	}
 	if i, err := a.firstExcluded(s); err != nil {
 		return &nemesis.FieldError{Path: fmt.Sprintf("plan[%d]", i), Err: err}
@@ -137,9 +137,9 @@ func (a Assumptions) firstExcluded(s scenarios.Scenario) (fault int, why error) 
 func (a Assumptions) checkKind(k nemesis.Kind) error {
 	switch {
 	case slices.Contains(a.Without, k):
-		return fmt.Errorf("%s is assumed not to happen", k)
+		return fmt.Errorf("%s is excluded (without)", k)
 	case a.NoPauses && slices.Contains([]nemesis.Kind{"pause", "suspend", "snapshot"}, k):
-		return fmt.Errorf("no client is assumed to stand still, as by %s", k)
+		return fmt.Errorf("%s stops a client, which is excluded (no_pauses)", k)
 	}
 	return nil
 }
@@ -151,14 +151,14 @@ func (a Assumptions) checkEnds(f *nemesis.Fault, s scenarios.Scenario) error {
 	}
 	switch k := f.Action.Kind(); k {
 	case "latency", "loss", "reset", "bandwidth", "guard-latency", "node-error", "clock-rate", "clock-strobe", "clock-freeze":
-		return fmt.Errorf("faults are assumed to end, and this %s may last for ever", k)
+		return fmt.Errorf("this %s may last for ever, which is excluded (faults_end)", k)
 	case "partition", "split":
 		over, way := f.Action.(nemesis.Traffic).Over(s.World())
 		if way != nemesis.Both {
-			return fmt.Errorf("faults are assumed to end, and %s may be cut off for ever while what goes the other way arrives", way)
+			return fmt.Errorf("%s may be cut off for ever while the other direction works, which is excluded (faults_end)", way)
 		}
 		if !sameForAll(over, s) {
-			return errors.New("faults are assumed to end, and a client may be cut off for ever from nodes that another reaches")
+			return errors.New("a client may be cut off for ever from nodes that another reaches, which is excluded (faults_end)")
 		}
 	}
 	return nil

@@ -143,15 +143,15 @@ func (a Assumptions) checkClocks(t clockErrors, f *nemesis.Fault) error {
 	if m == (nemesis.Machine{}) {
 		return nil
 	}
-	step := a.ClientClockStep
+	step, name := a.ClientClockStep, "client_clock_step"
 	if m.Client == 0 {
-		step = a.NodeClockStep
+		step, name = a.NodeClockStep, "node_clock_step"
 	}
 	switch now := t[m]; {
 	case a.ClockRatePPM != nil && max(now.fast, now.slow) > *a.ClockRatePPM:
-		return fmt.Errorf("with it the clocks of %v can be wrong by %d ppm, and are assumed to run within %d", m, max(now.fast, now.slow), *a.ClockRatePPM)
+		return fmt.Errorf("the clocks of %v can be wrong by %d ppm, more than %d (clock_rate_ppm)", m, max(now.fast, now.slow), *a.ClockRatePPM)
 	case step != nil && now.step > *step:
-		return fmt.Errorf("with it steps can take the wall clock of %v %v away, and are assumed to take it %v at most", m, now.step, *step)
+		return fmt.Errorf("steps can move the wall clock of %v by %v, more than %v (%s)", m, now.step, *step, name)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (a Assumptions) checkClockRuns(action nemesis.Action, s scenarios.Scenario)
 	_, suspended := action.(*nemesis.Suspend)
 	_, restored := action.(*nemesis.Snapshot)
 	if clock := s.Lock.ReadsClock(); a.ClockGoesOn && (restored || suspended && clock == env.Monotonic) {
-		return fmt.Errorf("the clock that the lock reads, %v, is assumed to go on, and %s stops it", clock, action.Kind())
+		return fmt.Errorf("%s stops the clock that the lock reads (%v), which is excluded (clock_goes_on)", action.Kind(), clock)
 	}
 	return nil
 }
@@ -202,9 +202,9 @@ func (a Assumptions) checkRestart(f *nemesis.Fault, s scenarios.Scenario, clocks
 	case !back:
 		return nil
 	case a.NothingForgotten:
-		return fmt.Errorf("node %d comes back without something that it had acknowledged, and is assumed to forget nothing", o.node)
+		return fmt.Errorf("node %d returns without something that it had acknowledged, which is excluded (nothing_forgotten)", o.node)
 	case away < a.RestartDelay:
-		return fmt.Errorf("node %d can be back after %v without something that it had acknowledged, and is assumed to stay away for %v", o.node, away, a.RestartDelay)
+		return fmt.Errorf("node %d can return after %v without something that it had acknowledged, sooner than %v (restart_delay)", o.node, away, a.RestartDelay)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (a Assumptions) checkAway(s scenarios.Scenario, number int) error {
 			}
 		}
 		if gone.Len() > *a.Away {
-			return fmt.Errorf("with it nodes %v can be away at a time, and %d are assumed to be at most", gone.List(), *a.Away)
+			return fmt.Errorf("nodes %v can be away at a time, more than %d (away)", gone.List(), *a.Away)
 		}
 	}
 	return nil

@@ -102,10 +102,10 @@ func (f termsFile) validate() error {
 		return f.Assumptions.Validate()
 	}
 	if len(f.Properties) == 0 {
-		return &nemesis.FieldError{Path: "properties", Err: errors.New("there is none: name those that are promised, as in {lease: {}}")}
+		return &nemesis.FieldError{Path: "properties", Err: errors.New("empty: name those that are promised, as in {lease: {}}")}
 	}
 	if f.Assumptions.any() {
-		return &nemesis.FieldError{Path: "properties", Err: errors.New("they stand alone: put what is assumed for all of them into each")}
+		return &nemesis.FieldError{Path: "properties", Err: errors.New("not allowed beside other assumptions: repeat these for each property")}
 	}
 	for _, p := range checker.Properties() {
 		if err := f.Properties[p].Validate(); err != nil {
