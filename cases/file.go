@@ -17,10 +17,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Version is the version of the form of the files that this package writes and reads.
+// Version is the version of the file format.
 const Version = 1
 
-// form is what a file holds, in its order.
+// form is the content of a file, in its order.
 type form struct {
 	Version  int                `yaml:"version"`
 	Replay   string             `yaml:"replay"`
@@ -31,11 +31,10 @@ type form struct {
 	Scenario scenarios.Scenario `yaml:"scenario"`
 }
 
-// maxText is more than a case may be long; what is longer is refused when it is read.
+// maxText limits the size of a case.
 const maxText = 33 << 20
 
-// Load reads the case in a file. An error names the file and, where it is known, the
-// line.
+// Load reads a case from a file. Errors name the file and, if known, the line.
 func Load(path string) (Case, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -53,7 +52,7 @@ func Load(path string) (Case, error) {
 	return c, nil
 }
 
-// Parse is [Load] of a text that has no name.
+// Parse is [Load] for a text without a name.
 func Parse(text []byte) (Case, error) {
 	if err := recognise(text); err != nil {
 		return Case{}, err
@@ -72,8 +71,8 @@ func Parse(text []byte) (Case, error) {
 	return c, nil
 }
 
-// recognise says what a text is that is something else than a case of this version,
-// where that can be told: what its fields are would be of no help then.
+// recognise returns an error for a text that is recognisably something else than a case of
+// this version. A list of unknown fields would not help then.
 func recognise(text []byte) error {
 	if at := notText(text); at >= 0 {
 		return fmt.Errorf("line %d: not a text file, so not a case", 1+bytes.Count(text[:at], []byte("\n")))
@@ -100,15 +99,14 @@ func recognise(text []byte) error {
 	return nil
 }
 
-// ended reports whether a text that says something has the end of a case: much of what is
-// cut off is a smaller case otherwise, with fewer faults, and would be run as if that had
-// been kept.
+// ended reports whether a text has the end mark of a case, or is empty. Most truncated cases
+// would be valid otherwise, with fewer faults.
 func ended(text []byte) bool {
 	text = bytes.TrimRight(text, " \t\r\n")
 	return len(text) == 0 || bytes.HasSuffix(text, []byte("\n"+strings.TrimSpace(tail)))
 }
 
-// notText returns where a text has a byte that no text has, or -1.
+// notText returns the position of the first byte that is not text, or -1.
 func notText(text []byte) int {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRune(text[at:])
@@ -149,7 +147,7 @@ func (f form) complete() (Case, error) {
 	return c, c.check()
 }
 
-// check says what cannot be written, nor read.
+// check returns an error if the case is invalid.
 func (c Case) check() error {
 	switch {
 	case c.Shows != checker.Violated && c.Shows != checker.Holds:
@@ -166,13 +164,13 @@ func wrong(path, format string, args ...any) error {
 	return &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 }
 
-// head stands above every case that is written.
+// head is the first line of a case.
 const head = "# A run that was kept. To run it again: lockstorm replay FILE [--trace]\n"
 
-// tail stands below it: YAML's mark for the end of a document.
+// tail is the last line: YAML's mark for the end of a document.
 const tail = "...\n"
 
-// Write writes the case as [Load] reads it.
+// Write writes the case in the format of [Load].
 func (c Case) Write(to io.Writer) error {
 	if err := c.check(); err != nil {
 		return err
@@ -203,11 +201,11 @@ func (c Case) Write(to io.Writer) error {
 	return err
 }
 
-// width is how long a line of a story may become, its indentation not counted.
+// width is the width of a line of the story, without its indentation.
 const width = 90
 
-// wrapped writes a field with a long text: folded into lines, which YAML joins again;
-// or quoted, if it is a text that would not come back as it was.
+// wrapped formats a field with a long text: folded into lines, which YAML joins again, or
+// quoted if folding would change it.
 func wrapped(name, text string) (string, error) {
 	var b strings.Builder
 	b.WriteString(name + ": >-\n")

@@ -68,7 +68,7 @@ func TestTree(t *testing.T) {
 func tried(t *testing.T, root string) options {
 	return options{
 		root: root, modules: []string{"."}, keep: filepath.Join(t.TempDir(), "keep"), runs: 2, abreast: 2, limit: 5 * time.Minute,
-		chosen: choice{skip: "^TestContainer", raced: "./green", others: "^TestNobody$"},
+		chosen: selection{skip: "^TestContainer", raced: "./green", others: "^TestNobody$"},
 	}
 }
 
@@ -157,12 +157,12 @@ func TestHangs(t *testing.T) {
 `, pids)})
 	o := tried(t, root)
 	o.runs, o.limit = 1, 3*time.Second
-	desk, err := open(t.Context(), o.keep)
+	desk, err := openWorkspace(t.Context(), o.keep)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer desk.close()
-	packages, err := list(t.Context(), root, o.modules)
+	packages, err := listPackages(t.Context(), root, o.modules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	desk.stressor.limit = o.limit
-	r, err := desk.stressor.do(t.Context(), *jobs[0], 0, 7)
+	r, err := desk.stressor.runJob(t.Context(), *jobs[0], 0, 7)
 	if err != nil || r.Ended == "" || !slices.Equal(r.Failed, []string{"TestHangs"}) {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -201,11 +201,11 @@ func runs(pid string) bool {
 func TestStopped(t *testing.T) {
 	root := module(t, map[string]string{"waits/waits_test.go": "package waits\nimport \"testing\"\nfunc TestWaits(t *testing.T) { println(\"waits\"); select {} }\n"})
 	o := tried(t, root)
-	desk, err := open(t.Context(), o.keep)
+	desk, err := openWorkspace(t.Context(), o.keep)
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages, err := list(t.Context(), root, o.modules)
+	packages, err := listPackages(t.Context(), root, o.modules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,13 +216,13 @@ func TestStopped(t *testing.T) {
 	desk.stressor.limit, desk.stressor.grace = time.Hour, time.Hour
 	ctx, stop := context.WithCancel(t.Context())
 	heard := &listener{stop: stop}
-	if _, _, err := desk.stressor.start(ctx, *jobs[0], 0, 7, heard); !errors.Is(err, context.Canceled) {
+	if _, _, err := desk.stressor.runBinary(ctx, *jobs[0], 0, 7, heard); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if err := desk.work(ctx, jobs, o, io.Discard); err != nil || len(desk.kept.all) != 0 {
 		t.Errorf("%v, %d results", err, len(desk.kept.all))
 	}
-	if _, err := open(t.Context(), o.keep); err == nil {
+	if _, err := openWorkspace(t.Context(), o.keep); err == nil {
 		t.Error("two work in one folder")
 	}
 	desk.close()

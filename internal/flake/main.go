@@ -1,12 +1,12 @@
 //go:build linux
 
-// Command flake runs the tests of the project again and again under stress, and counts how
-// often each fails. "make flake" starts it.
+// Command flake runs the tests of the project repeatedly under stress, and counts how often
+// each fails. "make flake" starts it.
 //
-// It compiles the tests of each package once, and once more for the race detector, and runs
-// each binary in its package's folder, under each stress once, then again. Results are kept
-// in a file by the hash of the binary, so that it goes on where it was stopped and begins
-// anew with what has changed.
+// It compiles the tests of each package once, and once more for the race detector. It runs
+// each binary in its package's directory, once under each stress, then again. Results are
+// stored in a file by the hash of the binary, so that a stopped command can be resumed, and
+// changed tests start anew.
 package main
 
 import (
@@ -36,7 +36,7 @@ type options struct {
 	abreast  int
 	budget   time.Duration
 	limit    time.Duration
-	chosen   choice
+	chosen   selection
 }
 
 func main() {
@@ -72,12 +72,12 @@ func parse() (o options) {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	o.patterns, o.root, o.modules = flag.Args(), ".", fields(*modules)
+	o.patterns, o.root, o.modules = flag.Args(), ".", strings.Fields(*modules)
 	return o
 }
 
-// flake runs what there is time for and writes the tables. failures is how many of the
-// runs that count have failed.
+// flake runs the tests until the budget is used up and prints the tables. failures is how many
+// of the counted runs failed.
 func flake(ctx context.Context, o options, progress io.Writer) (failures int, err error) {
 	root, err := filepath.Abs(o.root)
 	if err != nil {
@@ -87,12 +87,12 @@ func flake(ctx context.Context, o options, progress io.Writer) (failures int, er
 	if err != nil {
 		return 0, err
 	}
-	desk, err := open(ctx, keep)
+	desk, err := openWorkspace(ctx, keep)
 	if err != nil {
 		return 0, err
 	}
 	defer desk.close()
-	packages, err := list(ctx, root, o.modules)
+	packages, err := listPackages(ctx, root, o.modules)
 	if err != nil {
 		return 0, err
 	}
@@ -113,14 +113,14 @@ func flake(ctx context.Context, o options, progress io.Writer) (failures int, er
 	for _, j := range jobs {
 		failures += count(desk.kept.of(*j)).failures
 	}
-	return failures, show(o, root, jobs, left, desk.kept)
+	return failures, publish(o, root, jobs, left, desk.kept)
 }
 
-// show prints the tables of the results and puts them into the page, if there is one.
-func show(o options, root string, jobs []*job, left []string, kept *store) error {
+// publish prints the tables and replaces those of the page, if there is one.
+func publish(o options, root string, jobs []*job, left []string, kept *store) error {
 	var text strings.Builder
-	about(&text, o, root, left)
-	pages(&text, jobs, kept)
+	writeHeader(&text, o, root, left)
+	writeTables(&text, jobs, kept)
 	if _, err := os.Stdout.WriteString(text.String()); err != nil || o.page == "" {
 		return err
 	}
@@ -128,15 +128,15 @@ func show(o options, root string, jobs []*job, left []string, kept *store) error
 	if err != nil {
 		return err
 	}
-	whole, err := between(string(page), text.String())
+	whole, err := replaceSection(string(page), text.String())
 	if err != nil {
 		return err
 	}
 	return files.WriteWhole(o.page, []byte(whole))
 }
 
-// about says what the tables are of.
-func about(text *strings.Builder, o options, root string, left []string) {
+// writeHeader describes the tables.
+func writeHeader(text *strings.Builder, o options, root string, left []string) {
 	fmt.Fprintf(text, "Commit %s, %s, %s, %d binaries at a time:\n\n```\n$ make flake", commit(root), runtime.Version(), machine(), o.abreast)
 	if len(o.patterns) > 0 {
 		fmt.Fprintf(text, " PACKAGES='%s'", strings.Join(o.patterns, " "))
@@ -157,7 +157,7 @@ func about(text *strings.Builder, o options, root string, left []string) {
 	text.WriteString("\n\n")
 }
 
-// commit names the commit of the checkout, and whether files differ from it.
+// commit returns the commit of the checkout, and whether files differ from it.
 func commit(root string) string {
 	text, err := command(context.Background(), root, "git", "describe", "--always", "--abbrev=12", "--dirty").Output()
 	if err != nil {
@@ -166,7 +166,7 @@ func commit(root string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// machine names the class of the machine.
+// machine describes the machine.
 func machine() string {
 	model := "unknown processor"
 	text, _ := os.ReadFile(filepath.FromSlash("/proc/cpuinfo"))

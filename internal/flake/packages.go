@@ -22,21 +22,21 @@ import (
 	"strings"
 )
 
-// tested is a package with tests.
-type tested struct {
-	name   string // its folder below the root, with slashes
+// testPackage is a package with tests.
+type testPackage struct {
+	name   string // its directory below the root, with slashes
 	dir    string // where its tests run
-	module string // the folder of its module
-	path   string // by which it is imported
+	module string // the directory of its module
+	path   string // its import path
 }
 
-// list returns the packages with tests of the modules in some folders below root.
-func list(ctx context.Context, root string, modules []string) (all []tested, err error) {
+// listPackages returns the packages with tests of the modules in some directories below root.
+func listPackages(ctx context.Context, root string, modules []string) (all []testPackage, err error) {
 	for _, module := range modules {
 		dir := filepath.Join(root, module)
 		text, err := command(ctx, dir, "go", "list", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles", "./...").Output()
 		if err != nil {
-			return nil, fmt.Errorf("list the packages in %s: %w", dir, explained(err))
+			return nil, fmt.Errorf("list the packages in %s: %w", dir, withStderr(err))
 		}
 		for d := json.NewDecoder(bytes.NewReader(text)); ; {
 			var p struct {
@@ -55,15 +55,15 @@ func list(ctx context.Context, root string, modules []string) (all []tested, err
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, tested{name: filepath.ToSlash(name), dir: p.Dir, module: dir, path: p.ImportPath})
+			all = append(all, testPackage{name: filepath.ToSlash(name), dir: p.Dir, module: dir, path: p.ImportPath})
 		}
 	}
 	return all, nil
 }
 
-// matches reports whether a package is meant by one of some patterns, such as ./locks and
-// ./internal/servers/...; none mean all.
-func (p tested) matches(patterns []string) bool {
+// matches reports whether a package matches a pattern such as ./locks and
+// ./internal/servers/...; without patterns, all match.
+func (p testPackage) matches(patterns []string) bool {
 	for _, pattern := range patterns {
 		pattern, below := strings.CutSuffix(path.Clean(pattern), "...")
 		pattern = strings.TrimSuffix(pattern, "/")
@@ -74,8 +74,8 @@ func (p tested) matches(patterns []string) bool {
 	return len(patterns) == 0
 }
 
-// compile builds a package's tests into a file in a folder, and returns that.
-func (p tested) compile(ctx context.Context, folder string, race bool) (string, error) {
+// compile builds a package's test binary in a directory, and returns its path.
+func (p testPackage) compile(ctx context.Context, folder string, race bool) (string, error) {
 	name := strings.ReplaceAll(p.name, "/", "_")
 	flags := []string{"test", "-c", "-vet=off", "-pgo=off"}
 	if race {
@@ -89,9 +89,9 @@ func (p tested) compile(ctx context.Context, folder string, race bool) (string, 
 	return binary, nil
 }
 
-// fingerprint is the hash of a binary and of the files in the package's testdata: results
-// of the same are results of the same tests.
-func (p tested) fingerprint(binary string) (string, error) {
+// hash returns the hash of a binary and of the package's testdata: results with the same hash
+// are of the same tests.
+func (p testPackage) hash(binary string) (string, error) {
 	h := sha256.New()
 	if err := add(h, binary); err != nil {
 		return "", err
@@ -119,28 +119,27 @@ func add(h hash.Hash, file string) error {
 	return err
 }
 
-func explained(err error) error {
+func withStderr(err error) error {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		return fmt.Errorf("%w\n%s", err, exit.Stderr)
 	}
 	return err
 }
 
-// choice is which tests run.
-type choice struct {
-	skip   string // not at all
-	raced  string // packages whose tests run under the race detector
-	others string // tests of other packages that do
+// selection says which tests run.
+type selection struct {
+	skip   string // tests that do not run
+	raced  string // packages all of whose tests run under the race detector
+	others string // tests of other packages that run under it
 }
 
-func fields(text string) []string { return strings.Fields(text) }
-
-// of completes the job of a package under a stress; it is false if there is nothing to run.
-func (c choice) of(j *job) bool {
+// apply completes the job of a package under a stress. It returns false if there is nothing to
+// run.
+func (c selection) apply(j *job) bool {
 	j.skip = c.skip
 	switch {
 	case !j.race:
-	case c.raced == "" || j.matches(fields(c.raced)):
+	case c.raced == "" || j.matches(strings.Fields(c.raced)):
 	case c.others == "":
 		return false
 	default:
@@ -149,9 +148,9 @@ func (c choice) of(j *job) bool {
 	return true
 }
 
-// compileAll compiles the tests of the packages that are asked for, and returns what is to
-// run of them. left are the packages of which all tests are left out.
-func compileAll(ctx context.Context, packages []tested, o options, folder string, progress io.Writer) (jobs []*job, left []string, err error) {
+// compileAll compiles the tests of the selected packages and returns their jobs. left are the
+// packages all of whose tests are skipped.
+func compileAll(ctx context.Context, packages []testPackage, o options, folder string, progress io.Writer) (jobs []*job, left []string, err error) {
 	for _, p := range packages {
 		if !p.matches(o.patterns) {
 			continue
@@ -173,11 +172,10 @@ func compileAll(ctx context.Context, packages []tested, o options, folder string
 	return jobs, left, nil
 }
 
-// jobs compiles a package's tests, with the race detector or without, and returns what is to
-// run of them.
-func (p tested) jobs(ctx context.Context, c choice, folder string, race bool) (list []*job, err error) {
+// jobs compiles a package's tests, with the race detector or without, and returns their jobs.
+func (p testPackage) jobs(ctx context.Context, c selection, folder string, race bool) (list []*job, err error) {
 	for _, s := range stresses {
-		if j := (&job{tested: p, stress: s}); s.race == race && c.of(j) {
+		if j := (&job{testPackage: p, stress: s}); s.race == race && c.apply(j) {
 			list = append(list, j)
 		}
 	}
@@ -191,7 +189,7 @@ func (p tested) jobs(ctx context.Context, c choice, folder string, race bool) (l
 	if some, err := list[0].some(ctx, binary); err != nil || !some {
 		return nil, err
 	}
-	hash, err := p.fingerprint(binary)
+	hash, err := p.hash(binary)
 	if err != nil {
 		return nil, err
 	}
@@ -201,21 +199,21 @@ func (p tested) jobs(ctx context.Context, c choice, folder string, race bool) (l
 	return list, nil
 }
 
-// some reports whether a binary has tests that run.
+// some reports whether any test of a binary runs.
 func (j *job) some(ctx context.Context, binary string) (bool, error) {
-	wanted, err := listed(ctx, j.dir, binary, cmp.Or(j.run, "^(Test|Example|Fuzz)"))
+	wanted, err := listTests(ctx, j.dir, binary, cmp.Or(j.run, "^(Test|Example|Fuzz)"))
 	if err != nil || j.skip == "" {
 		return len(wanted) > 0, err
 	}
-	skipped, err := listed(ctx, j.dir, binary, j.skip)
+	skipped, err := listTests(ctx, j.dir, binary, j.skip)
 	return slices.ContainsFunc(wanted, func(name string) bool { return !slices.Contains(skipped, name) }), err
 }
 
-// listed returns the tests whose names match an expression.
-func listed(ctx context.Context, dir, binary, expression string) ([]string, error) {
+// listTests returns the tests whose names match an expression.
+func listTests(ctx context.Context, dir, binary, expression string) ([]string, error) {
 	text, err := command(ctx, dir, binary, "-test.list="+expression).Output()
 	if err != nil {
-		return nil, fmt.Errorf("list the tests of %s: %w", binary, explained(err))
+		return nil, fmt.Errorf("list the tests of %s: %w", binary, withStderr(err))
 	}
 	var names []string
 	for name := range strings.Lines(string(text)) {

@@ -36,15 +36,15 @@ func TestWhoFailed(t *testing.T) {
 // Breadth first, and of those that have run as often the one that takes least.
 func TestOrder(t *testing.T) {
 	of := func(name string, begun int, takes time.Duration) *job {
-		return &job{tested: tested{name: name}, begun: begun, takes: takes}
+		return &job{testPackage: testPackage{name: name}, begun: begun, takes: takes}
 	}
-	p := &plan{jobs: []*job{of("slow", 0, time.Hour), of("quick", 0, time.Second), of("ahead", 1, 0)}, target: 2}
+	p := &schedule{jobs: []*job{of("slow", 0, time.Hour), of("quick", 0, time.Second), of("ahead", 1, 0)}, target: 2}
 	if n := p.left(); n != 5 {
 		t.Errorf("%d runs are left, want 5", n)
 	}
 	var got []string
 	for j := p.next(); j != nil; j = p.next() {
-		got = append(got, j.tested.name)
+		got = append(got, j.testPackage.name)
 	}
 	if want := []string{"quick", "slow", "ahead", "quick", "slow"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -57,7 +57,7 @@ func TestPatterns(t *testing.T) {
 	} {
 		var got []string
 		for _, name := range []string{"cluster/live", "cluster", "clusters"} {
-			if (tested{name: name}).matches([]string{pattern}) {
+			if (testPackage{name: name}).matches([]string{pattern}) {
 				got = append(got, name)
 			}
 		}

@@ -21,13 +21,13 @@ import (
 	"syscall"
 )
 
-// mark is a variable in the environment of all processes of a run, by which those that a
-// test left behind are found.
+// mark is an environment variable of all processes of a run, to find those that a test left
+// behind.
 const mark = "LOCKSTORM_FLAKE_RUN"
 
-// command is a command in a process group of its own, so that Ctrl-C reaches us alone, and
-// which is killed with its children when ctx ends. The kernel kills it when the thread ends
-// that started it, at the latest with us; who calls Start is locked to a thread.
+// command returns a command in its own process group, so that Ctrl-C reaches only this
+// process. It is killed with its children when ctx ends. The kernel kills it when the thread
+// ends that started it, so the caller of Start has to lock its thread.
 func command(ctx context.Context, dir, name string, words ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, words...)
 	cmd.Dir = dir
@@ -36,8 +36,8 @@ func command(ctx context.Context, dir, name string, words ...string) *exec.Cmd {
 	return cmd
 }
 
-// sweep kills the processes that have a mark, and returns how many there were.
-func sweep(marked string) (n int) {
+// killMarked kills the processes with a mark, and returns how many there were.
+func killMarked(marked string) (n int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -52,10 +52,10 @@ func sweep(marked string) (n int) {
 	return n
 }
 
-// spinning is the word that makes this program one that keeps a core busy.
+// spinning is the argument that makes this program keep a core busy.
 const spinning = "spin"
 
-// spin keeps a core busy until stdin ends, which it does when whoever started us does.
+// spin keeps a core busy until stdin ends, as it does when the parent process ends.
 func spin(stdin io.Reader) {
 	go func() {
 		_, _ = io.Copy(io.Discard, stdin)
@@ -66,7 +66,7 @@ func spin(stdin io.Reader) {
 	}
 }
 
-var spun atomic.Uint64 // so that the loop is one
+var spun atomic.Uint64 // keeps the loop from being optimised away
 
 // keepBusy starts a process for each core that keeps it busy until stop is called.
 func keepBusy() (stop func(), err error) {
@@ -97,15 +97,15 @@ func keepBusy() (stop func(), err error) {
 	return stop, nil
 }
 
-// stress is what makes a machine slow, or its schedule unusual, while a test binary runs.
-// The tests are shuffled under every stress.
+// stress slows the machine down, or makes its schedule unusual, while a test binary runs. The
+// tests are shuffled under every stress.
 type stress struct {
 	name  string
 	about string // for the page
 	race  bool   // the binary is built with the race detector
-	procs int    // GOMAXPROCS; 0: as the runtime chooses
+	procs int    // GOMAXPROCS; 0: the default
 	busy  bool   // other processes keep every core busy
-	core  bool   // the process may use one core alone
+	core  bool   // the process may use only one core
 }
 
 var stresses = []stress{
@@ -117,8 +117,8 @@ var stresses = []stress{
 	{name: "one-core", about: "one core by affinity (`taskset`)", core: true},
 }
 
-// command returns the words that start a binary under the stress; core is the one that a
-// binary gets which may use one alone.
+// command returns the command line under the stress. core is the core of a binary that may use
+// only one.
 func (s stress) command(core int, words ...string) []string {
 	if s.core {
 		return append([]string{"taskset", "--cpu-list", strconv.Itoa(core)}, words...)
@@ -126,7 +126,7 @@ func (s stress) command(core int, words ...string) []string {
 	return words
 }
 
-// environment is what the stress adds to the variables of the process.
+// environment returns the environment variables of the stress.
 func (s stress) environment() []string {
 	if s.procs > 0 {
 		return []string{fmt.Sprintf("GOMAXPROCS=%d", s.procs)}
@@ -134,7 +134,7 @@ func (s stress) environment() []string {
 	return nil
 }
 
-// environ returns our own variables without those that would be a stress.
+// environ returns the environment without variables that would be a stress.
 func environ() (list []string) {
 	for _, name := range os.Environ() {
 		if len(name) < len("GOMAXPROCS=") || name[:len("GOMAXPROCS=")] != "GOMAXPROCS=" {
@@ -144,7 +144,7 @@ func environ() (list []string) {
 	return list
 }
 
-// wholePackage stands for a test where a binary failed and none of its tests did.
+// wholePackage stands for a test if a binary failed and none of its tests did.
 const wholePackage = "(no single test)"
 
 // event is what test2json prints for each step of a test.
@@ -154,9 +154,9 @@ type event struct {
 	Output string
 }
 
-// progress is what a binary's events amount to so far.
+// progress is the state of a binary's tests.
 type progress struct {
-	last map[string]string // the last action of each test, but for its output
+	last map[string]string // the last action of each test, except output
 }
 
 // follow reads the events of a binary until their end, and writes its output.
@@ -192,9 +192,9 @@ func (p progress) count(action string) (n int) {
 	return n
 }
 
-// failed returns the tests to which a binary's failure is put down: those that failed; if
-// none did, those that were running when it ended. A test of which a subtest is among
-// them is left out.
+// failed returns the tests that caused a binary's failure: those that failed or, if none did,
+// those that were running when it ended. A test is left out if one of its subtests is among
+// them.
 func (p progress) failed() []string {
 	tests := p.ended("fail")
 	if len(tests) == 0 {

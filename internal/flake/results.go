@@ -20,7 +20,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// result is what a run came to: a line of the file in which they are kept.
+// result is the result of a run: a line of the results file.
 type result struct {
 	Package string    `json:"package"`
 	Stress  string    `json:"stress"`
@@ -30,19 +30,19 @@ type result struct {
 	Seconds float64   `json:"seconds"`
 	Passed  int       `json:"passed"` // top-level tests
 	Skipped int       `json:"skipped,omitempty"`
-	Ended   string    `json:"ended,omitempty"`  // how the binary ended; "": all passed
+	Ended   string    `json:"ended,omitempty"`  // how the binary failed; empty: all passed
 	Failed  []string  `json:"failed,omitempty"` // tests and subtests
-	Output  string    `json:"output,omitempty"` // the file that has what they printed
+	Output  string    `json:"output,omitempty"` // the file with the output
 }
 
-// store keeps results in a file, a line each, so that what was stopped can go on.
+// store appends results to a file, one per line, so that a stopped command can be resumed.
 type store struct {
 	file *os.File
 	all  []result
 }
 
-// openStore reads the results that are kept. A last line that was cut off is removed: its
-// run is made again.
+// openStore reads the stored results. An incomplete last line is removed, and its run made
+// again.
 func openStore(name string) (*store, error) {
 	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,7 @@ func openStore(name string) (*store, error) {
 	return s, err
 }
 
-// add keeps a result.
+// add stores a result.
 func (s *store) add(r result) error {
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -83,28 +83,28 @@ func (s *store) add(r result) error {
 	return nil
 }
 
-// of returns the results of a job: those of the same tests under the same stress.
+// of returns the results of a job: of the same tests under the same stress.
 func (s *store) of(j job) (list []result) {
 	for _, r := range s.all {
-		if r.Package == j.tested.name && r.Stress == j.stress.name && r.Hash == j.hash {
+		if r.Package == j.testPackage.name && r.Stress == j.stress.name && r.Hash == j.hash {
 			list = append(list, r)
 		}
 	}
 	return list
 }
 
-// lasted returns how long the package took under the stress last, whatever its tests were
-// then; 0: not known.
-func (s *store) lasted(j job) (d time.Duration) {
+// lastDuration returns the last duration of the package under the stress, whatever its tests
+// were; 0: unknown.
+func (s *store) lastDuration(j job) (d time.Duration) {
 	for _, r := range s.all {
-		if r.Package == j.tested.name && r.Stress == j.stress.name {
+		if r.Package == j.testPackage.name && r.Stress == j.stress.name {
 			d = time.Duration(r.Seconds * float64(time.Second))
 		}
 	}
 	return d
 }
 
-// tally is how often a package was run under a stress, and which tests failed how often.
+// tally counts the runs of a package under a stress, and the failures of each test.
 type tally struct {
 	runs, failures int
 	tests          map[string]int
@@ -123,7 +123,7 @@ func count(results []result) tally {
 	return t
 }
 
-// cell says it in the table of packages: how many runs, if all are green.
+// cell returns the table cell: the number of runs, if all passed.
 func (t tally) cell() string {
 	switch {
 	case t.runs == 0:
@@ -131,11 +131,11 @@ func (t tally) cell() string {
 	case t.failures == 0:
 		return fmt.Sprint(t.runs)
 	}
-	return "**" + share(t.failures, t.runs) + "**"
+	return "**" + failureRate(t.failures, t.runs) + "**"
 }
 
-// share is how often something failed, with the upper end of Wilson's 95 % interval.
-func share(failures, runs int) string {
+// failureRate returns the failures with the upper end of Wilson's 95 % interval.
+func failureRate(failures, runs int) string {
 	return fmt.Sprintf("%d of %d (≤ %.0f %%)", failures, runs, 100*bound(failures, runs))
 }
 
@@ -144,9 +144,9 @@ func bound(failures, runs int) float64 {
 	return hi
 }
 
-// pages writes the tables of the results of some jobs: a line for each package, and one for
-// each test that has failed under a stress.
-func pages(w io.Writer, jobs []*job, kept *store) {
+// writeTables writes the tables of some jobs: a line for each package, and one for each test
+// that failed under a stress.
+func writeTables(w io.Writer, jobs []*job, kept *store) {
 	head := []string{"package"}
 	for _, s := range stresses {
 		head = append(head, s.name)
@@ -154,10 +154,10 @@ func pages(w io.Writer, jobs []*job, kept *store) {
 	packages, failures := textfmt.Table{Head: head}, textfmt.Table{Head: []string{"test", "stress", "failed"}}
 	tallies := map[string]map[string]tally{}
 	for _, j := range jobs {
-		if tallies[j.tested.name] == nil {
-			tallies[j.tested.name] = map[string]tally{}
+		if tallies[j.testPackage.name] == nil {
+			tallies[j.testPackage.name] = map[string]tally{}
 		}
-		tallies[j.tested.name][j.stress.name] = count(kept.of(*j))
+		tallies[j.testPackage.name][j.stress.name] = count(kept.of(*j))
 	}
 	for _, name := range slices.Sorted(maps.Keys(tallies)) {
 		cells := []string{"`" + name + "`"}
@@ -165,7 +165,7 @@ func pages(w io.Writer, jobs []*job, kept *store) {
 			t := tallies[name][s.name]
 			cells = append(cells, t.cell())
 			for _, test := range t.worst() {
-				failures.Add("`"+name+"` "+test, s.name, share(t.tests[test], t.runs))
+				failures.Add("`"+name+"` "+test, s.name, failureRate(t.tests[test], t.runs))
 			}
 		}
 		packages.Add(cells...)
@@ -186,8 +186,8 @@ func (t tally) worst() []string {
 	})
 }
 
-// between replaces what stands between the two marks of a page.
-func between(page, text string) (string, error) {
+// replaceSection replaces the text between the two marks of a page.
+func replaceSection(page, text string) (string, error) {
 	const begin, end = "<!-- flake -->\n", "<!-- /flake -->\n"
 	before, rest, began := strings.Cut(page, begin)
 	_, after, ended := strings.Cut(rest, end)

@@ -20,18 +20,18 @@ import (
 	"github.com/lockstorm/lockstorm/internal/files"
 )
 
-// desk is the folder in which everything is kept, and what works there.
-type desk struct {
+// workspace is the directory with binaries and results, and what uses it.
+type workspace struct {
 	held     *os.File
 	kept     *store
 	binaries string
 	stressor stressor
 }
 
-// open opens a folder that nobody else works in, makes it if need be, and builds the tool
-// that reads the output of tests.
-func open(ctx context.Context, dir string) (*desk, error) {
-	d := &desk{binaries: filepath.Join(dir, "bin"), stressor: stressor{
+// openWorkspace opens and locks a directory, creates it if necessary, and builds the tool that
+// reads the output of tests.
+func openWorkspace(ctx context.Context, dir string) (*workspace, error) {
+	d := &workspace{binaries: filepath.Join(dir, "bin"), stressor: stressor{
 		tool: filepath.Join(dir, "bin", "test2json"), output: filepath.Join(dir, "failed"), grace: 30 * time.Second,
 	}}
 	for _, folder := range []string{d.binaries, d.stressor.output} {
@@ -54,16 +54,16 @@ func open(ctx context.Context, dir string) (*desk, error) {
 	return d, nil
 }
 
-func (d *desk) close() {
+func (d *workspace) close() {
 	if d.kept != nil {
 		_ = d.kept.file.Close()
 	}
 	_ = d.held.Close()
 }
 
-// work makes the runs that are left, until the budget is used up, ctx ends, or one cannot
-// be made.
-func (d *desk) work(ctx context.Context, jobs []*job, o options, progress io.Writer) error {
+// work makes the remaining runs until the budget is used up, ctx ends, or a run cannot be
+// made.
+func (d *workspace) work(ctx context.Context, jobs []*job, o options, progress io.Writer) error {
 	d.stressor.limit = o.limit
 	p := resume(jobs, d.kept, o.runs)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -90,7 +90,7 @@ func (d *desk) work(ctx context.Context, jobs []*job, o options, progress io.Wri
 		slots.Go(func() {
 			runtime.LockOSThread() // see command; the thread ends with us
 			for j := take(); j != nil; j = take() {
-				r, err := d.stressor.do(ctx, *j, slot, rand.Int64())
+				r, err := d.stressor.runJob(ctx, *j, slot, rand.Int64())
 				if err == nil {
 					err = keep(r)
 				}
@@ -107,7 +107,7 @@ func (d *desk) work(ctx context.Context, jobs []*job, o options, progress io.Wri
 	return nil
 }
 
-// String tells a run in a line; of one that failed, how to read more and run it again.
+// String describes a run in a line; for a failed run, with how to read more and repeat it.
 func (r result) String() string {
 	text := fmt.Sprintf("%s %s: ", r.Package, r.Stress)
 	took := time.Duration(r.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
@@ -117,28 +117,28 @@ func (r result) String() string {
 	return text + fmt.Sprintf("FAILED after %v (%s): %s; -test.shuffle=%d, output in %s", took, r.Ended, strings.Join(r.Failed, ", "), r.Seed, r.Output)
 }
 
-// job is a binary that is to run under a stress.
+// job is a binary to run under a stress.
 type job struct {
-	tested
+	testPackage
 	stress
 	binary string
 	hash   string
-	run    string        // which of its tests; "": all
-	skip   string        // which not; "": none
-	begun  int           // runs that are kept or under way
-	takes  time.Duration // as long as it took last; 0: not known
+	run    string        // which of its tests; empty: all
+	skip   string        // which not; empty: none
+	begun  int           // runs that are stored or in progress
+	takes  time.Duration // last duration; 0: unknown
 }
 
 // stressor runs jobs.
 type stressor struct {
 	tool   string        // test2json
-	output string        // the folder for the output of what failed
-	limit  time.Duration // a run may last so long
-	grace  time.Duration // and so much longer to say where it stands
+	output string        // the directory for the output of failed runs
+	limit  time.Duration // duration of a run
+	grace  time.Duration // additional time to print stacks
 }
 
-// words are the command of a job, but for what makes it stressed.
-func (r *stressor) words(j job, seed int64) []string {
+// commandLine returns the command line of a job, without its stress.
+func (r *stressor) commandLine(j job, seed int64) []string {
 	words := []string{j.binary, "-test.v=test2json", fmt.Sprintf("-test.shuffle=%d", seed), fmt.Sprintf("-test.timeout=%s", r.limit)}
 	if j.run != "" {
 		words = append(words, "-test.run="+j.run)
@@ -149,9 +149,9 @@ func (r *stressor) words(j job, seed int64) []string {
 	return words
 }
 
-// do runs a job on a slot, of which each has one run at a time, and returns its result. The
-// error is that of ctx, or says that the run could not be made. No process is left.
-func (r *stressor) do(ctx context.Context, j job, slot int, seed int64) (result, error) {
+// runJob runs a job on a slot, which has one run at a time. The error is that of ctx, or says
+// that the run could not be made. No process is left behind.
+func (r *stressor) runJob(ctx context.Context, j job, slot int, seed int64) (result, error) {
 	if j.busy {
 		stop, err := keepBusy()
 		if err != nil {
@@ -159,7 +159,7 @@ func (r *stressor) do(ctx context.Context, j job, slot int, seed int64) (result,
 		}
 		defer stop()
 	}
-	file := filepath.Join(r.output, fmt.Sprintf("%s.%s.%d.txt", strings.ReplaceAll(j.tested.name, "/", "_"), j.stress.name, seed))
+	file := filepath.Join(r.output, fmt.Sprintf("%s.%s.%d.txt", strings.ReplaceAll(j.testPackage.name, "/", "_"), j.stress.name, seed))
 	output, err := os.Create(file)
 	if err != nil {
 		return result{}, err
@@ -167,12 +167,12 @@ func (r *stressor) do(ctx context.Context, j job, slot int, seed int64) (result,
 	defer func() { _ = output.Close() }()
 
 	began := time.Now()
-	ended, p, err := r.start(ctx, j, slot, seed, output)
+	ended, p, err := r.runBinary(ctx, j, slot, seed, output)
 	if err != nil {
 		return result{}, err
 	}
 	res := result{
-		Package: j.tested.name, Stress: j.stress.name, Hash: j.hash, Seed: seed, Began: began.UTC().Truncate(time.Second),
+		Package: j.testPackage.name, Stress: j.stress.name, Hash: j.hash, Seed: seed, Began: began.UTC().Truncate(time.Second),
 		Seconds: time.Since(began).Seconds(), Passed: p.count("pass"), Skipped: p.count("skip"),
 	}
 	if ended == nil {
@@ -182,10 +182,10 @@ func (r *stressor) do(ctx context.Context, j job, slot int, seed int64) (result,
 	return res, nil
 }
 
-// start runs the binary to its end and follows its events. ended is how it ended, nil if
-// it passed; err is that it could not be run to its end.
-func (r *stressor) start(ctx context.Context, j job, slot int, seed int64, output io.Writer) (ended error, p progress, err error) {
-	words := j.stress.command(slot%runtime.NumCPU(), r.words(j, seed)...)
+// runBinary runs the binary to its end and reads its events. ended says how it failed, nil if
+// it passed. err says that it could not be run to its end.
+func (r *stressor) runBinary(ctx context.Context, j job, slot int, seed int64, output io.Writer) (ended error, p progress, err error) {
+	words := j.stress.command(slot%runtime.NumCPU(), r.commandLine(j, seed)...)
 	cmd := command(ctx, j.dir, words[0], words[1:]...)
 	marked := fmt.Sprintf("%s=%d-%d", mark, os.Getpid(), slot)
 	cmd.Env = append(append(environ(), j.stress.environment()...), marked)
@@ -212,7 +212,7 @@ func (r *stressor) start(ctx context.Context, j job, slot int, seed int64, outpu
 		go func() {
 			defer close(waited)
 			ended = r.wait(cmd)
-			sweep(marked) // who holds the pipe would keep us from its end
+			killMarked(marked) // who holds the pipe would keep us from its end
 		}()
 		p, err = follow(events, output)
 		_, _ = io.Copy(io.Discard, events)
@@ -227,8 +227,7 @@ func (r *stressor) start(ctx context.Context, j job, slot int, seed int64, outpu
 	return ended, p, err
 }
 
-// wait waits for a binary. One that does not end by itself when its time is over is asked for
-// its stacks, and is then killed.
+// wait waits for a binary. After its time limit it is asked for its stacks, and then killed.
 func (r *stressor) wait(cmd *exec.Cmd) error {
 	ask := time.AfterFunc(r.limit+r.grace, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 	defer ask.Stop()
@@ -237,24 +236,24 @@ func (r *stressor) wait(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// plan says which job is next: breadth first, so that what there was time for is a table of
+// schedule chooses the next job, breadth first, so that even an early stop leaves results for
 // everything.
-type plan struct {
+type schedule struct {
 	jobs   []*job
-	target int // runs of each
+	target int // runs of each job
 }
 
-// resume begins a plan with the results that are kept.
-func resume(jobs []*job, kept *store, target int) *plan {
+// resume returns a schedule that takes stored results into account.
+func resume(jobs []*job, kept *store, target int) *schedule {
 	for _, j := range jobs {
-		j.begun, j.takes = len(kept.of(*j)), kept.lasted(*j)
+		j.begun, j.takes = len(kept.of(*j)), kept.lastDuration(*j)
 	}
-	return &plan{jobs, target}
+	return &schedule{jobs, target}
 }
 
-// next returns a job that has begun the fewest times, of those the one that took least, and
-// counts it as begun; nil: all have begun often enough.
-func (p *plan) next() (least *job) {
+// next returns a job with the fewest runs, and among these the shortest, and counts a run of
+// it. It returns nil if all have enough.
+func (p *schedule) next() (least *job) {
 	for _, j := range p.jobs {
 		if j.begun < p.target && (least == nil || j.begun < least.begun || j.begun == least.begun && j.takes < least.takes) {
 			least = j
@@ -267,7 +266,7 @@ func (p *plan) next() (least *job) {
 }
 
 // left returns how many runs have not begun.
-func (p *plan) left() (n int) {
+func (p *schedule) left() (n int) {
 	for _, j := range p.jobs {
 		n += max(0, p.target-j.begun)
 	}

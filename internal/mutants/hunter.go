@@ -20,15 +20,15 @@ import (
 // Hunter is a program that hunts one lock.
 type Hunter struct {
 	program string
-	dir     workdir // that has the program, and nothing of anybody else's
+	dir     workdir // contains only the program
 
-	// Took is how long it took to build.
+	// Took is the duration of the build.
 	Took time.Duration
 }
 
-// Build builds the hunter of the lock with a mutant in it; the zero value is the lock
-// as it is. Close the hunter. When ctx ends nothing of the build is left behind; what those
-// left who were killed is removed.
+// Build builds the hunter of the lock with a mutant, or of the unchanged lock for the zero
+// value. Close the hunter. If ctx ends, nothing of the build is left behind. It also removes
+// what killed processes have left.
 func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
 	dir, err := newWorkdir()
 	if err != nil {
@@ -40,7 +40,7 @@ func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
 			err = errors.Join(err, h.Close())
 		}
 	}()
-	// No names and no line tables, which are a third of the work of the linker.
+	// Omitting symbols and line tables saves a third of the linking time.
 	args := []string{"build", "-ldflags=-s -w", "-o", h.program}
 	if len(m.edits) > 0 {
 		overlay, err := c.overlay(m, dir.path)
@@ -52,17 +52,17 @@ func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, c.goTool, append(args, "./internal/mutants/hunter")...)
 	cmd.Dir = c.root
-	cmd.Env = append(os.Environ(), "GOTMPDIR="+dir.path) // gone with it, however the build ends
-	said := &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr = said, said
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+dir.path) // removed with it, however the build ends
+	output := &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = output, output
 	if err := run(cmd); err != nil {
-		return h, errors.Join(ctx.Err(), fmt.Errorf("go build: %w: %s", err, strings.TrimSpace(said.String())))
+		return h, errors.Join(ctx.Err(), fmt.Errorf("go build: %w: %s", err, strings.TrimSpace(output.String())))
 	}
 	h.Took = time.Since(began)
 	return h, nil
 }
 
-// overlay writes the mutated files, and the file that tells the compiler of them.
+// overlay writes the mutated files, and the file that describes them to the compiler.
 func (c Checkout) overlay(m Mutant, dir string) (file string, err error) {
 	sources, err := m.sources(c.root)
 	if err != nil {
@@ -87,42 +87,41 @@ func (c Checkout) overlay(m Mutant, dir string) (file string, err error) {
 // Close removes the program.
 func (h Hunter) Close() error { return h.dir.remove() }
 
-// Quarry is what a hunter is sent after. It is told so on its input, as JSON.
-type Quarry struct {
+// Task is what a hunter has to find. It is the hunter's input, as JSON.
+type Task struct {
 	Lock   string        // the kind
 	Seed   uint64        // of the hunt
 	Budget time.Duration // of time
-	Runs   int           // at most; 0: as many as there is time for
+	Runs   int           // at most; 0: limited by time only
 
-	// Guidance is that of the hunt, as fuzz.Guidance has it.
+	// Guidance is that of [fuzz.Hunt].
 	Guidance string
 
-	// Named are properties of which one has to be found for the hunt to end before
-	// its budget does; none: it does not.
+	// Named are the properties one of which ends the hunt. Empty: the budget ends it.
 	Named []checker.Property
 }
 
-// Hunt hunts until what is named is found or the budget has been spent.
-func (h Hunter) Hunt(ctx context.Context, q Quarry) (Report, error) {
+// Hunt hunts until a named property is violated or the budget is used up.
+func (h Hunter) Hunt(ctx context.Context, q Task) (Report, error) {
 	order, err := json.Marshal(q)
 	if err != nil {
 		return Report{}, err
 	}
-	// It hunts as long as its input is open: so it ends with us, however we end.
+	// The hunter ends when its input is closed, and so when this process ends.
 	input, open, err := os.Pipe()
 	if err != nil {
 		return Report{}, err
 	}
 	defer func() { _, _ = input.Close(), open.Close() }()
-	if _, err := open.Write(order); err != nil { // a pipe has room for it
+	if _, err := open.Write(order); err != nil { // it fits into the pipe's buffer
 		return Report{}, err
 	}
 	cmd := exec.CommandContext(ctx, h.program)
 	cmd.Dir, cmd.Stdin = h.dir.path, input
-	var out, problems bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &problems
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := run(cmd); err != nil {
-		return Report{}, errors.Join(ctx.Err(), fmt.Errorf("the hunter: %w: %s", err, strings.TrimSpace(problems.String())))
+		return Report{}, errors.Join(ctx.Err(), fmt.Errorf("the hunter: %w: %s", err, strings.TrimSpace(stderr.String())))
 	}
 	var r Report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
@@ -131,20 +130,20 @@ func (h Hunter) Hunt(ctx context.Context, q Quarry) (Report, error) {
 	return r, nil
 }
 
-// workdirs is what the names of temporary directories of ours begin with.
-const workdirs = "lockstorm-mutant-"
+// workdirPrefix is the common prefix of temporary directories.
+const workdirPrefix = "lockstorm-mutant-"
 
-// workdir is a temporary directory that goes with whoever made it: with Close, or, if
-// there was no time for that, when the next one is made.
+// workdir is a temporary directory. It is removed by remove or, if its process was killed,
+// when the next one is created.
 type workdir struct {
 	path string
-	held *os.File // the directory, locked; the system lets go of it however we end
+	held *os.File // the directory, locked; the system unlocks it when the process ends
 }
 
 func newWorkdir() (workdir, error) {
-	removeForsaken()
+	removeStale()
 	for {
-		path, err := os.MkdirTemp("", workdirs)
+		path, err := os.MkdirTemp("", workdirPrefix)
 		if err != nil {
 			return workdir{}, err
 		}
@@ -155,14 +154,14 @@ func newWorkdir() (workdir, error) {
 		if !errors.Is(err, files.ErrHeld) && !errors.Is(err, fs.ErrNotExist) {
 			return workdir{}, errors.Join(err, os.Remove(path))
 		}
-		// Somebody else took it for forsaken before we could hold it.
+		// Another process removed it as stale before it was locked.
 	}
 }
 
-// removeForsaken removes the directories that nobody holds. What cannot be removed is
-// left to the next time.
-func removeForsaken() {
-	all, _ := filepath.Glob(filepath.Join(os.TempDir(), workdirs+"*"))
+// removeStale removes the unlocked directories. What cannot be removed is left for the next
+// time.
+func removeStale() {
+	all, _ := filepath.Glob(filepath.Join(os.TempDir(), workdirPrefix+"*"))
 	for _, path := range all {
 		if held, err := files.Hold(path); err == nil {
 			_ = os.RemoveAll(path)
@@ -178,21 +177,21 @@ func (w workdir) remove() (err error) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	_ = w.held.Close() // where nothing can be held it is nil, and refuses
+	_ = w.held.Close() // nil where locks are not supported
 	return err
 }
 
-// module is the path of the module that mutants are planted in.
+// module is the path of the module into which mutants are planted.
 const module = "github.com/lockstorm/lockstorm"
 
-// Checkout is a checkout of the project, and what builds it.
+// Checkout is a checkout of the project, with the Go tool.
 type Checkout struct {
 	root   string
 	goTool string
 }
 
-// FindCheckout returns the checkout that a directory lies in. Without one, or without
-// the Go toolchain, no mutant can be built.
+// FindCheckout returns the checkout that contains a directory. Mutants cannot be built without
+// one, or without the Go tool.
 func FindCheckout(dir string) (Checkout, error) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {
@@ -214,7 +213,7 @@ func FindCheckout(dir string) (Checkout, error) {
 	}
 }
 
-// Check returns a [MovedOnError] if a mutant can no longer be planted.
+// Check returns a [MovedOnError] if a mutant no longer applies.
 func (c Checkout) Check(m Mutant) error {
 	_, err := m.sources(c.root)
 	return err

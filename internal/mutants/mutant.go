@@ -23,18 +23,16 @@ var planted embed.FS
 type Mutant struct {
 	// Number is its number in the catalogue of defects, as in 7a.
 	Number string
-	// Title is the defect in a few words, and What how it comes about, in a sentence
-	// or two.
+	// Title is a short name of the defect. What describes it in a sentence or two.
 	Title, What string
-	// Names are the properties that the catalogue names: one of them should show it.
+	// Names are the properties that the catalogue names: one of them should be violated.
 	Names []checker.Property
-	// Lock is the kind of the lock that is hunted.
+	// Lock is the kind of the lock to hunt.
 	Lock string
-	// Functions are those that it changes, each as in redlock.(*Hold).Release: behind
-	// the folder.
+	// Functions are the changed functions, with their package, as in redlock.(*Hold).Release.
 	Functions []string
 
-	file  string // where it stands
+	file  string // the file of the diff
 	edits []edit
 }
 
@@ -62,7 +60,7 @@ func All() ([]Mutant, error) {
 	return all, nil
 }
 
-// compareNumbers orders 7a behind 7 and before 7b and 10.
+// compareNumbers orders 7a after 7 and before 7b and 10.
 func compareNumbers(a, b string) int {
 	if n, m := leading(a), leading(b); n != m {
 		return n - m
@@ -70,13 +68,13 @@ func compareNumbers(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// leading is the number that a mutant's number begins with.
+// leading returns the leading digits of a mutant's number.
 func leading(number string) int {
 	n, _ := strconv.Atoi(strings.TrimRight(number, "abcdefghijklmnopqrstuvwxyz"))
 	return n
 }
 
-// parse reads a mutant: lines with a key, and behind them the diff.
+// parse reads a mutant: lines with keys, and then the diff.
 func parse(text []byte) (Mutant, error) {
 	files, preamble, err := gitdiff.Parse(bytes.NewReader(text))
 	if err != nil {
@@ -124,11 +122,11 @@ func parsePreamble(text string) (m Mutant, err error) {
 	return m, nil
 }
 
-// keys are those of the lines before a diff. A line that begins with two spaces
-// belongs to the one before.
+// keys are the keys of the lines before a diff. A line that begins with two spaces continues
+// the one before.
 var keys = []string{"Number", "Title", "What", "Property", "Lock", "Function"}
 
-// edit replaces a passage of a file of the checkout by another.
+// edit replaces a passage of a file of the checkout.
 type edit struct {
 	file     string // from the module's root, with slashes
 	old, new string // whole lines
@@ -149,8 +147,8 @@ func editsOf(files []*gitdiff.File) (list []edit, err error) {
 	return list, nil
 }
 
-// editOf leaves out what a diff shows behind the end of the function: the comment of
-// the next one may change.
+// editOf leaves out the context after the end of the function, since the comment of the next
+// function may change.
 func editOf(file string, hunk *gitdiff.TextFragment) edit {
 	e := edit{file: file}
 	lines := hunk.Lines
@@ -169,7 +167,7 @@ func editOf(file string, hunk *gitdiff.TextFragment) edit {
 	return e
 }
 
-// MovedOnError says that the source is no longer what a mutant changes.
+// MovedOnError says that the source has changed, so that a mutant no longer applies.
 type MovedOnError struct {
 	Mutant Mutant
 	File   string // from the module's root
@@ -180,8 +178,8 @@ func (e *MovedOnError) Error() string {
 		e.Mutant.Number, strings.Join(e.Mutant.Functions, ", "), e.File, e.Mutant.file)
 }
 
-// sources returns the mutated files of the checkout at root by their names from there.
-// A passage may have moved within its file; not a character of it may have changed.
+// sources returns the mutated files of the checkout by their names. A passage may have moved
+// within its file, but must not have changed.
 func (m Mutant) sources(root string) (map[string]string, error) {
 	mutated := map[string]string{}
 	for _, e := range m.edits {

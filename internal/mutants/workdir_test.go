@@ -15,7 +15,7 @@ func TestForsakenDirectoriesAreRemoved(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	there := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	forsaken, foreign := filepath.Join(temp, workdirs+"1"), filepath.Join(temp, "lockstorm.1")
+	forsaken, foreign := filepath.Join(temp, workdirPrefix+"1"), filepath.Join(temp, "lockstorm.1")
 	for _, dir := range []string{forsaken, foreign} {
 		if err := os.MkdirAll(filepath.Join(dir, "go-build1"), 0o700); err != nil {
 			t.Fatal(err)
@@ -62,6 +62,6 @@ func TestDirectoriesSideBySide(t *testing.T) {
 		})
 	}
 	group.Wait()
-	removeForsaken()
+	removeStale()
 	empty(t, temp)
 }

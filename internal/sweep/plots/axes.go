@@ -10,18 +10,16 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// scale is an axis with the range that it shows.
+// scale is an axis with its visible range.
 type scale struct {
 	Axis
 	min, max float64
 }
 
-// margin is what is left free at both ends of an axis, as a part of its length, so that no
-// marker is cut by the frame.
+// margin is the free share of an axis at each end, so that the frame cuts no marker.
 const margin = 0.03
 
-// paddedScale makes the scale on which all of the values, each of which the axis has a place
-// for, stand inside a margin.
+// paddedScale returns a scale for the values with a margin at both ends.
 func (a Axis) paddedScale(values []float64) (scale, error) {
 	s, err := a.scaleOf(values)
 	if err != nil {
@@ -37,7 +35,7 @@ func (a Axis) paddedScale(values []float64) (scale, error) {
 	return s, nil
 }
 
-// scaleOf makes the scale from the lowest to the highest of the values.
+// scaleOf returns a scale from the lowest to the highest of the values.
 func (a Axis) scaleOf(values []float64) (scale, error) {
 	s := scale{Axis: a, min: math.Inf(1), max: math.Inf(-1)}
 	if a.From != 0 || a.To != 0 {
@@ -60,10 +58,10 @@ func (a Axis) scaleOf(values []float64) (scale, error) {
 	return s, nil
 }
 
-// minRange leaves room for steps above the smallest normal number, 2e-308.
+// minRange keeps steps above the smallest normal number, 2e-308.
 const minRange = 1e-300
 
-// rangeAround is a range about a single value.
+// rangeAround returns a range around a single value.
 func rangeAround(v float64, log bool) (low, high float64) {
 	switch {
 	case log:
@@ -74,10 +72,10 @@ func rangeAround(v float64, log bool) (low, high float64) {
 	return v - math.Abs(v)/2, v + math.Abs(v)/2
 }
 
-// tickCount is how many ticks with a number an axis has, more or less.
+// tickCount is the approximate number of labelled ticks of an axis.
 const tickCount = 8
 
-// ticks are round numbers within the range; those without a label are short.
+// ticks returns round numbers in the range. Those without a label are short.
 func (s scale) ticks() []tick {
 	if s.Log {
 		if ticks := decades(s.min, s.max); labelled(ticks) >= 2 {
@@ -102,7 +100,7 @@ func labelled(ticks []tick) (n int) {
 	return n
 }
 
-// round is the least of 1, 2, 2.5 and 5 times a power of ten that is not below the step.
+// round returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below step.
 func round(step float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(step)))
 	for _, m := range []float64{1, 2, 2.5, 5} {
@@ -113,7 +111,7 @@ func round(step float64) float64 {
 	return 10 * power
 }
 
-// number prints a multiple of a step with as many digits as the step needs.
+// number formats a multiple of a step with as many digits as the step needs.
 func number(v, step float64) string {
 	if math.Abs(v) < step/2 {
 		v = 0
@@ -127,11 +125,11 @@ func number(v, step float64) string {
 	return minus(strconv.FormatFloat(v, 'f', digits, 64))
 }
 
-// minus is a number with the sign that is as wide as a plus, instead of the hyphen.
+// minus replaces the hyphen with a minus sign, which is as wide as a plus.
 func minus(number string) string { return strings.ReplaceAll(number, "-", "\u2212") }
 
-// decades are the ticks of a logarithmic axis: powers of ten, and over few of them twice
-// and five times these; where they are many not every one has its number.
+// decades returns the ticks of a logarithmic axis: powers of ten, and over a short range twice
+// and five times these. If there are many, only some are labelled.
 func decades(from, to float64) (ticks []tick) {
 	low, high := int(math.Floor(math.Log10(from))), int(math.Ceil(math.Log10(to)))
 	every := 1 + (high-low)/(tickCount+1)
@@ -154,7 +152,8 @@ func decades(from, to float64) (ticks []tick) {
 	return ticks
 }
 
-// power prints m times ten to the e, with the power as such if the axis has long numbers.
+// power formats m times ten to the e. long says that the axis has long numbers, which are
+// formatted with an exponent.
 func power(m, e int, long bool) string {
 	if !long || e == 0 {
 		return strconv.FormatFloat(float64(m)*math.Pow10(e), 'f', max(0, -e), 64)
@@ -162,7 +161,7 @@ func power(m, e int, long bool) string {
 	return strconv.Itoa(m) + "e" + minus(strconv.Itoa(e))
 }
 
-// norm is where on the axis a value stands, from 0 to 1.
+// norm returns the position of a value on the axis, from 0 to 1.
 func (s scale) norm(v float64) float64 {
 	if s.Log {
 		return math.Log(v/s.min) / math.Log(s.max/s.min)
@@ -170,10 +169,10 @@ func (s scale) norm(v float64) float64 {
 	return (v - s.min) / (s.max - s.min)
 }
 
-// clampedNorm is the same, at an end of the axis for what lies beyond it.
+// clampedNorm is norm, limited to the ends of the axis.
 func (s scale) clampedNorm(v float64) float64 { return s.norm(min(max(v, s.min), s.max)) }
 
-// tick is a place on an axis. One without a label is short.
+// tick is a tick of an axis. Without a label it is short.
 type tick struct {
 	value float64
 	label string
@@ -186,8 +185,8 @@ const (
 
 var axisLine = draw.LineStyle{Color: ink, Width: 0.75}
 
-// inside is what the labels of the ticks leave of a canvas for the data. They stand left of
-// the data and below; those at the ends may reach beyond the data, but not beyond the canvas.
+// inside returns what the tick labels, which are left of the data and below, leave of a canvas
+// for the data. Labels at the ends may extend beyond the data, but not beyond the canvas.
 func (f *figure) inside(c draw.Canvas) draw.Canvas {
 	style, xs, ys := textStyle(textSize), f.x.ticks(), f.y.ticks()
 	edge, widest := c.Max, vg.Length(0)
@@ -207,8 +206,8 @@ func (f *figure) inside(c draw.Canvas) draw.Canvas {
 	return c
 }
 
-// longest is where an axis from low to high may end at most, for the place at a part of its
-// length to lie no further than a limit.
+// longest returns the largest end of an axis from low to high for which the position part does
+// not exceed a limit.
 func longest(low, high, limit vg.Length, part float64) vg.Length {
 	if low+(high-low)*vg.Length(part) <= limit {
 		return high
@@ -216,7 +215,7 @@ func longest(low, high, limit vg.Length, part float64) vg.Length {
 	return low + (limit-low)/vg.Length(part)
 }
 
-// drawAxes draws the ticks with their labels, and a line of the grid for each label.
+// drawAxes draws the ticks with their labels, and a grid line for each label.
 func (f *figure) drawAxes(data draw.Canvas) {
 	style, grid := textStyle(textSize), draw.LineStyle{Color: gridColor, Width: 0.5}
 	for _, t := range f.x.ticks() {
@@ -239,15 +238,15 @@ func (f *figure) drawAxes(data draw.Canvas) {
 	}
 }
 
-// transforms are functions from values to where they are on the canvas.
+// transforms returns functions from values to positions on the canvas.
 func (f *figure) transforms(c draw.Canvas) (x, y func(float64) vg.Length) {
 	x = func(v float64) vg.Length { return c.X(f.x.norm(v)) }
 	y = func(v float64) vg.Length { return c.Y(f.y.norm(v)) }
 	return x, y
 }
 
-// point is where a value is on the canvas; what lies outside, as the low end of an interval
-// on a logarithmic axis, is point the edge.
+// point returns the position of a value on the canvas, limited to its edges (an interval may
+// begin below the range of a logarithmic axis).
 func (f *figure) point(c draw.Canvas, v XY) vg.Point {
 	return vg.Point{X: c.X(f.x.clampedNorm(v.X)), Y: c.Y(f.y.clampedNorm(v.Y))}
 }

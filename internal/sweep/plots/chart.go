@@ -9,34 +9,34 @@ import (
 	"unicode/utf8"
 )
 
-// ErrEmpty is returned of a chart in which there is nothing to draw.
+// ErrEmpty is returned for a chart with nothing to draw.
 var ErrEmpty = errors.New("nothing to draw")
 
-// Chart is what can be drawn: [Curves], [HeatMap], [Front].
+// Chart is something that can be drawn: [Curves], [HeatMap], [Front].
 type Chart interface {
-	// figure checks the chart and lays out all that is to be drawn.
+	// figure validates the chart and lays it out.
 	figure() (*figure, error)
 
-	// words is its title, and data what it shows as a table.
+	// words returns its title, and data its content as a table.
 	words() string
 	data() (head []string, rows [][]string)
 }
 
-// Axis is what one direction of a chart shows.
+// Axis describes one direction of a chart.
 type Axis struct {
 	Name string // in words, as in "restart delay"
-	Unit string // as in "TTL"; "" of a mere number
+	Unit string // as in "TTL"; empty: none
 
-	// From and To are shown in any case, as 0 and 1 of a probability. Where both are zero
-	// the data alone decide.
+	// From and To are always visible, as 0 and 1 of a probability. If both are 0, only the
+	// data count.
 	From, To float64
 
-	// Log shows equal ratios as equal lengths. All values are then above zero; an
-	// interval may begin at zero, and is drawn down to the edge.
+	// Log makes the axis logarithmic. All values have to be positive. An interval may begin at
+	// 0, and is drawn down to the edge.
 	Log bool
 }
 
-// label is the axis's title.
+// label returns the axis's title.
 func (a Axis) label() string {
 	if a.Unit == "" {
 		return a.Name
@@ -44,10 +44,10 @@ func (a Axis) label() string {
 	return a.Name + " [" + a.Unit + "]"
 }
 
-// XY is a place in a chart.
+// XY is a position in a chart.
 type XY struct{ X, Y float64 }
 
-// check says of a value whether it has a place on the axis.
+// check returns an error if a value has no position on the axis.
 func (a Axis) check(v float64) error {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -58,8 +58,8 @@ func (a Axis) check(v float64) error {
 	return nil
 }
 
-// printable says of a text whether it can stand in a picture: XML has no place for most
-// control characters, and the font draws a box for what it does not have.
+// printable returns an error if a text cannot be drawn: XML excludes most control characters,
+// and the font draws a box for missing characters.
 func printable(text string) error {
 	if !utf8.ValidString(text) {
 		return fmt.Errorf("the text %q is not UTF-8", text)
@@ -73,13 +73,13 @@ func printable(text string) error {
 	return nil
 }
 
-// Title returns what stands above a chart.
+// Title returns the title of a chart.
 func Title(c Chart) string { return c.words() }
 
-// Data returns what a chart shows as a table: its head and its rows.
+// Data returns the content of a chart as a table.
 func Data(c Chart) (head []string, rows [][]string) { return c.data() }
 
-// figureText writes a value as people read it.
+// figureText formats a value for people.
 func figureText(v float64) string {
 	if math.IsNaN(v) {
 		return "–"
@@ -93,8 +93,8 @@ func (h HeatMap) words() string { return h.Title }
 
 func (f Front) words() string { return f.Title }
 
-// data has a row for each point. What the formula says stands beside the points at which
-// it has a corner.
+// data has a row for each point. The formula's value is given where it has a corner at the
+// point.
 func (c Curves) data() (head []string, rows [][]string) {
 	head = []string{"curve", c.X.label(), c.Y.label(), "from", "to", "formula"}
 	for _, one := range c.Curves {
@@ -113,7 +113,7 @@ func (c Curves) data() (head []string, rows [][]string) {
 	return head, rows
 }
 
-// data has a row for each row of the map, from its foot to its head.
+// data has a row for each row of the map, from bottom to top.
 func (h HeatMap) data() (head []string, rows [][]string) {
 	head = []string{h.Y.label() + " \\ " + h.X.label()}
 	for _, x := range h.Xs {

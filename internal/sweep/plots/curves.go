@@ -11,35 +11,34 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Curves are measured points with their intervals, curve by curve, and beside them what
-// formulas say.
+// Curves are measured points with their intervals, curve by curve, and formulas.
 type Curves struct {
 	Title  string
 	X, Y   Axis
 	Curves []Curve
 	Marks  []Mark
 
-	// Interval and Formula name in the legend what bars (or bands) and lines are; "" is
-	// "interval" and "formula". They are told only if there are some.
+	// Interval and Formula are the legend's names of bars (or bands) and lines. Empty means
+	// "interval" and "formula".
 	Interval, Formula string
 }
 
-// Curve is points that belong together, a formula for them, or both.
+// Curve is a series of points, a formula for them, or both.
 type Curve struct {
 	Name   string
 	Points []Point
 
-	// Formula is the corners of the line that a formula gives. Where there is none, thin
-	// lines join the points, unless these are Scattered: one beside the other for no reason.
+	// Formula has the corners of the formula's line. Without it, thin lines join the points
+	// unless they are Scattered.
 	Formula   []XY
 	Scattered bool
 }
 
-// Point is a value Y measured at X, with the interval in which the true one lies:
-// Lo ≤ Y ≤ Hi. Where Lo and Hi are equal none is drawn.
+// Point is a value Y measured at X, with its interval: Lo ≤ Y ≤ Hi. If Lo and Hi are equal, no
+// interval is drawn.
 type Point struct{ X, Y, Lo, Hi float64 }
 
-// mostBars is up to how many points a curve has a bar for each; more become a band.
+// mostBars is up to how many points a curve has bars. More are drawn as a band.
 const mostBars = 50
 
 func (c Curves) figure() (*figure, error) {
@@ -64,7 +63,7 @@ func (c Curves) figure() (*figure, error) {
 	return f, nil
 }
 
-// values checks all points and lists where they are.
+// values validates all points and returns their positions.
 func (c Curves) values() (xs, ys []float64, err error) {
 	for _, one := range c.Curves {
 		for i, p := range one.Points {
@@ -102,8 +101,8 @@ func (p XY) check(x, y Axis) error {
 	return y.check(p.Y)
 }
 
-// rounding is by how much of itself an end of an interval may be on the wrong side of its
-// point, as Wilson's is when nothing was found.
+// rounding is the relative error by which an end of an interval may be on the wrong side of
+// its point, as Wilson's is if nothing was found.
 const rounding = 1e-9
 
 func (p Point) check(x, y Axis) error {
@@ -120,11 +119,11 @@ func (p Point) check(x, y Axis) error {
 	return nil
 }
 
-// hasInterval says whether a point has an interval to show.
+// hasInterval reports whether a point has an interval to draw.
 func (p Point) hasInterval() bool { return p.Lo < p.Hi }
 
-// intervals says whether a curve has any, crowded whether too many for bars, and joined
-// whether its points are.
+// intervals reports whether a curve has any, crowded whether it has too many for bars, and
+// joined whether its points are joined.
 func (c Curve) intervals() bool { return slices.ContainsFunc(c.Points, Point.hasInterval) }
 
 func (c Curve) crowded() bool { return len(c.Points) > mostBars && !c.Scattered }
@@ -168,7 +167,7 @@ func (c Curve) lines(l curveStyle) layer {
 	}
 }
 
-// capWidth is half the width of the cap of a bar.
+// capWidth is half the width of a bar's cap.
 const capWidth = 2.5
 
 // bars draws the interval of each point.
@@ -197,7 +196,7 @@ func drawBar(c draw.Canvas, hue color.Color, low, high vg.Point) {
 
 const radius = vg.Length(2.5)
 
-// glyph is how a point of the curve is drawn: smaller where there are many.
+// glyph returns the style of the curve's points, which are smaller if there are many.
 func (c Curve) glyph(l curveStyle) draw.GlyphStyle {
 	g := draw.GlyphStyle{Color: l.color, Radius: radius, Shape: l.marker}
 	if c.crowded() {
@@ -215,7 +214,7 @@ func (c Curve) markers(l curveStyle) layer {
 	}
 }
 
-// entries is the legend: the curves, and then what their parts mean.
+// entries returns the legend: the curves, then their parts.
 func (c Curves) entries() (list []entry) {
 	var bars, bands, formulas bool
 	for i, one := range c.Curves {
@@ -243,7 +242,7 @@ func (c Curves) entries() (list []entry) {
 	return list
 }
 
-// end is where the curve is at its right; nil: it is nowhere.
+// end returns the right end of the curve; nil: it has none.
 func (c Curve) end() *XY {
 	if c.Scattered {
 		return nil
@@ -266,81 +265,3 @@ var barSample = thumb(func(c *draw.Canvas) {
 })
 
 var bandSample = patch(func(c *draw.Canvas, corners []vg.Point) { c.FillPolygon(translucent(faint, 0x58), corners) })
-
-const (
-	// minGap is how far from each other curves have to end, for their names to stand
-	// there, and shift how far from there a name may be.
-	minGap   = vg.Length(3)
-	maxShift = 1.5 * entryHeight
-
-	besideGap = vg.Length(16) // between the data and the names, for thin lines from the one to the other
-)
-
-// splitLegend splits the legend in what stands right of the data, each curve's name where it
-// ends, and what stands below. Either all curves have their names splitLegend them, or none:
-// that is so where two end at the same place, or one far from the edge, or many close
-// together, or where names are long.
-func (f *figure) splitLegend(c draw.Canvas) (right, below []entry) {
-	for _, e := range f.legend {
-		switch {
-		case e.key:
-			below = append(below, e)
-		case e.end == nil || f.x.norm(e.end.X) < 0.9:
-			return nil, f.legend
-		default:
-			right = append(right, e)
-		}
-	}
-	slices.SortStableFunc(right, func(a, b entry) int { return cmp.Compare(a.end.Y, b.end.Y) })
-	// What is above and below the data leaves them this, at least.
-	c.Max.Y -= (c.Max.Y - c.Min.Y) * 0.4
-	ends, names := f.ends(c, right)
-	for i := range right {
-		if i > 0 && ends[i]-ends[i-1] < minGap || max(ends[i]-names[i], names[i]-ends[i]) > maxShift {
-			return nil, f.legend
-		}
-	}
-	if rightWidth(right) > (c.Max.X-c.Min.X)*0.3 {
-		return nil, f.legend
-	}
-	return right, below
-}
-
-// ends are where on the canvas the curves end, from below, and how high their names stand
-// so that they do not touch: half-way between where they would be if they were moved
-// upwards only, and downwards only.
-func (f *figure) ends(c draw.Canvas, entries []entry) (ends, names []vg.Length) {
-	for _, e := range entries {
-		ends = append(ends, c.Y(f.y.norm(e.end.Y)))
-	}
-	up, down := slices.Clone(ends), slices.Clone(ends)
-	for i := 1; i < len(ends); i++ {
-		up[i] = max(up[i], up[i-1]+entryHeight)
-	}
-	for i := len(ends) - 2; i >= 0; i-- {
-		down[i] = min(down[i], down[i+1]-entryHeight)
-	}
-	for i := range ends {
-		names = append(names, (up[i]+down[i])/2)
-	}
-	return ends, names
-}
-
-// rightWidth is what the entries take right of the data.
-func rightWidth(entries []entry) (widest vg.Length) {
-	for _, e := range entries {
-		widest = max(widest, besideGap+e.width()-entryGap)
-	}
-	return widest
-}
-
-// drawNamesBesideCurves writes the entries where their curves end.
-func (f *figure) drawNamesBesideCurves(data draw.Canvas, entries []entry) {
-	ends, names := f.ends(data, entries)
-	for i, e := range entries {
-		from := vg.Point{X: data.X(f.x.norm(e.end.X)), Y: ends[i]}
-		to := vg.Point{X: data.Max.X + besideGap - 2, Y: names[i]}
-		data.StrokeLines(draw.LineStyle{Color: faint, Width: 0.5}, []vg.Point{from, to})
-		e.draw(data, vg.Point{X: data.Max.X + besideGap, Y: names[i] - entryHeight/2})
-	}
-}

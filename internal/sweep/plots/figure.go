@@ -20,32 +20,33 @@ import (
 // Width and Height are the size of every picture in pixels, 96 to the inch: that of a PNG,
 // and that in which a page shows an SVG.
 const (
+	// Width and Height are the size of every picture in pixels, at 96 per inch: of the PNG,
+	// and of an SVG on a page.
 	Width  = 800
 	Height = 560
 )
 
-// pixel is the length of one: a point is a 72nd of an inch.
+// pixel is the length of a pixel. A point is a 72nd of an inch.
 const pixel = vg.Length(72.0 / 96)
 
 const (
 	border      = vg.Length(12)              // around everything
-	gap         = vg.Length(8)               // between title, data, legend
+	gap         = vg.Length(8)               // between title, data and legend
 	besideAxis  = vg.Length(labelSize * 1.7) // for its label
 	minDataSize = vg.Length(150)             // of the data, in each direction
 )
 
-// figure is a checked chart, ready to be drawn: data in a frame, and around it what is
-// said of them.
+// figure is a validated chart, ready to be drawn: data in a frame, with texts around it.
 type figure struct {
 	title  string
 	x, y   scale
 	layers []layer // the first is the lowest
 	marks  []Mark
 	legend []entry
-	bar    *bar // of the colours; nil: there is none
+	bar    *bar // of the colours; nil: none
 }
 
-// check looks for texts that cannot be drawn.
+// check returns an error if a text cannot be drawn.
 func (f *figure) check() error {
 	texts := []string{f.title, f.x.label(), f.y.label()}
 	for _, m := range f.marks {
@@ -78,7 +79,7 @@ func (f *figure) draw(c draw.Canvas) error {
 		c = draw.Crop(c, 0, -f.bar.width(), 0, 0)
 	}
 	c = draw.Crop(c, besideAxis, 0, besideAxis, 0)
-	flags, rows := placeMarkLabels(f.marks, f.x, f.inside(c))
+	labels, rows := placeMarkLabels(f.marks, f.x, f.inside(c))
 	c.Max.Y -= vg.Length(rows) * markHeight
 	data := f.inside(c) // as wide as before
 	if data.Max.Y-data.Min.Y < minDataSize || data.Max.X-data.Min.X < minDataSize {
@@ -90,7 +91,7 @@ func (f *figure) draw(c draw.Canvas) error {
 		l(data, f)
 	}
 	frame(data)
-	drawFlags(flags, data)
+	drawMarkLabels(labels, data)
 	f.drawLabels(data, c)
 	f.drawNamesBesideCurves(data, right)
 	if f.bar != nil {
@@ -99,7 +100,7 @@ func (f *figure) draw(c draw.Canvas) error {
 	return nil
 }
 
-// drawTitle writes the title and returns what is left below it.
+// drawTitle draws the title and returns the rest of the canvas.
 func (f *figure) drawTitle(c draw.Canvas) draw.Canvas {
 	if f.title == "" {
 		return c
@@ -113,7 +114,7 @@ func (f *figure) drawTitle(c draw.Canvas) draw.Canvas {
 	return c
 }
 
-// drawLabels writes beside the axes what they show.
+// drawLabels draws the titles of the axes.
 func (f *figure) drawLabels(data, c draw.Canvas) {
 	style := textStyle(labelSize)
 	drawText(c, style, data.Center().X, c.Min.Y-besideAxis+3, draw.XCenter, f.x.label())
@@ -137,9 +138,8 @@ func frame(c draw.Canvas) {
 	})
 }
 
-// Save writes the chart to name.svg and name.png in a directory, which is made if it is
-// not there. Each file is there whole, or as it was before; a chart that cannot be drawn
-// changes nothing.
+// Save writes the chart to name.svg and name.png in a directory, which it creates if
+// necessary. Each file is replaced atomically. An invalid chart changes nothing.
 func Save(dir, name string, c Chart) error {
 	if name == "" || name == "." || name == ".." || name != filepath.Base(name) {
 		return fmt.Errorf("%q is no name for a picture", name)
@@ -169,9 +169,8 @@ func Save(dir, name string, c Chart) error {
 	return files.WriteWhole(path+".png", bits)
 }
 
-// The library names one font, which few machines have, and not what to take instead: Arial
-// and Helvetica have letters of the same widths. No label can hold these words with such a
-// quote.
+// The library names only one font, which few machines have. Arial and Helvetica have letters
+// of the same widths. No label contains these words with such a quote.
 const (
 	fontAsWritten = `style="font-family:Liberation Sans;`
 	fontOrLike    = `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`

@@ -100,15 +100,15 @@ func TestFlagsDoNotMeet(t *testing.T) {
 		marks := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Mark {
 			return Mark{rapid.Float64Range(0, 1).Draw(t, "x"), strings.Repeat("m", rapid.IntRange(1, 15).Draw(t, "length"))}
 		}), 0, 6).Draw(t, "marks")
-		flags, rows := placeMarkLabels(marks, x, data)
-		if len(flags) != len(marks) {
-			t.Fatalf("%d labels for %d marks", len(flags), len(marks))
+		labels, rows := placeMarkLabels(marks, x, data)
+		if len(labels) != len(marks) {
+			t.Fatalf("%d labels for %d marks", len(labels), len(marks))
 		}
-		for i, f := range flags {
+		for i, f := range labels {
 			if f.row >= rows || f.to > data.Max.X {
 				t.Errorf("%+v is not in the picture", f)
 			}
-			for _, o := range flags[:i] {
+			for _, o := range labels[:i] {
 				if o.row == f.row && o.from < f.to && f.from < o.to {
 					t.Errorf("%+v touches %+v", f, o)
 				}

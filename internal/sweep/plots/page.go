@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// pageColors are the custom properties of a page (report/document has them) that stand there
-// for the colours in which pictures are drawn.
+// pageColors maps the colours of pictures to the custom properties of a page
+// (report/document).
 var pageColors = map[color.NRGBA]string{
 	ink: "--ink", faint: "--soft", gridColor: "--line", white: "--ground",
 	hues[0]: "--series-1", hues[1]: "--series-6", hues[2]: "--series-3", hues[3]: "--series-4",
@@ -23,9 +23,8 @@ var pageColors = map[color.NRGBA]string{
 
 var white = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
 
-// PageStyle is the CSS without which what [Page] draws has no colours for the cells of
-// maps: the colour map from little to much, which on a dark page goes the other way round,
-// so that little is close to the ground there too.
+// PageStyle returns the CSS that [Page] needs for the cells of maps: the colour map, which on
+// a dark page is reversed, so that small values are close to the background there too.
 func PageStyle() string {
 	light, dark := stops(func(i int) int { return i }), stops(func(i int) int { return len(viridis) - 1 - i })
 	return fmt.Sprintf(`:root { %s }
@@ -50,9 +49,8 @@ var (
 	fixedSize      = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
 )
 
-// Page draws the chart as SVG for a page that has its own colours, light and dark: those of
-// the picture are the page's custom properties. It has no ids, and as large as the page
-// lets it be.
+// Page draws the chart as SVG for a page with its own light and dark colours: its colours are
+// the page's custom properties. It has no ids and no fixed size.
 func Page(c Chart) ([]byte, error) {
 	f, err := c.figure()
 	if err == nil {
@@ -81,10 +79,10 @@ func Page(c Chart) ([]byte, error) {
 	return bytes.TrimSpace(svg), unknown
 }
 
-// textElement is a text of a picture: its style with the size of its letters, and what it says.
+// textElement matches a text of a picture: its attributes, the font size, and the text.
 var textElement = regexp.MustCompile(`<text ([^>]*font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
 
-// withTextLength gives a text the length that it was laid out for, whatever letters the reader's
+// withTextLength gives a text the width that it was laid out for, whatever font the reader's
 // machine has.
 func withTextLength(element []byte) []byte {
 	m := textElement.FindSubmatch(element)
@@ -97,7 +95,7 @@ func withTextLength(element []byte) []byte {
 	return fmt.Appendf(nil, `<text %s textLength="%.4g" lengthAdjust="spacingAndGlyphs">%s</text>`, m[1], float64(width), m[3])
 }
 
-// pageColor is what a page has in the place of a fixed colour.
+// pageColor returns the page's colour for a fixed colour.
 func pageColor(text string) (string, error) {
 	bits, err := strconv.ParseUint(text[1:], 16, 32)
 	if err != nil {
@@ -117,7 +115,7 @@ func pageColor(text string) (string, error) {
 	return "", fmt.Errorf("%s is no colour of the pictures' style", text)
 }
 
-// mixed says how far a colour is on the way from one to another, if it lies there.
+// mixed returns how far a colour is on the way from one to another, if it lies there.
 func mixed(from, to, c color.NRGBA) (share float64, ok bool) {
 	a, b, v := channels(from), channels(to), channels(c)
 	widest := 0
@@ -135,8 +133,8 @@ func mixed(from, to, c color.NRGBA) (share float64, ok bool) {
 	return share, 0 <= share && share <= 1
 }
 
-// sameColor reports whether two colours are one, which the library has rounded where it is
-// partly transparent.
+// sameColor reports whether two colours are equal, apart from the library's rounding of
+// transparent ones.
 func sameColor(a, b color.NRGBA) bool {
 	x, y := channels(a), channels(b)
 	for i := range x {

@@ -12,33 +12,32 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep"
 )
 
-// Picture is a chart and the name of its files.
+// Picture is a chart with the name of its files.
 type Picture struct {
 	Name  string
 	Chart Chart
 }
 
-// Say is what the results of a sweep do not say of their pictures.
+// Say has what the results of a sweep lack for their pictures.
 type Say struct {
-	// Show is what is shown of the points, each in pictures of its own; none is [Share].
+	// Show lists the quantities to plot, each in pictures of its own; empty: [Share].
 	Show []Quantity
 
-	// Marks are in all curves over the first parameter.
+	// Marks are drawn in all curves over the first parameter.
 	Marks []Mark
 
-	// Line is drawn over the map of a curve: the second parameter as a function of the
-	// first. Where it is nil, or is so of a curve, nothing is. LineName stands in the
-	// legend.
+	// Line is drawn over the map of a curve: the second parameter as a function of the first.
+	// It may be nil, or return nil. LineName is its name in the legend.
 	Line     func(curve string) func(x float64) (y float64)
 	LineName string
 }
 
 // Of returns the pictures of results: those of the points, and those of the boundaries.
 //
-// Of the points there is a map for each curve along which two parameters change, and
-// curves over the first parameter where nothing else does. Curves whose names differ in
-// numbers only, as "all nodes, 1 crash" and "all nodes, 2 crash", stand together; of the
-// others those whose names begin alike, up to a comma; and the rest.
+// There is a map for each curve along which two parameters change, and curves over the first
+// parameter otherwise. Curves whose names differ only in numbers, as "all nodes, 1 crash" and
+// "all nodes, 2 crash", share a picture; then those whose names are equal up to the first
+// comma; then the rest.
 func Of(r sweep.Results, say Say) ([]Picture, error) {
 	if len(r.Params) == 0 {
 		return nil, fmt.Errorf("sweep %s has no parameters", r.Sweep)
@@ -65,7 +64,7 @@ func (s Say) show() []Quantity {
 	return s.Show
 }
 
-// pointsOf are the pictures of a quantity at the points.
+// pointsOf returns the pictures of a quantity at the points.
 func pointsOf(r sweep.Results, q Quantity, say Say) ([]Picture, error) {
 	var pictures []Picture
 	curves := groupBy(r.Points(), func(o sweep.Outcome) string { return o.Curve })
@@ -100,13 +99,13 @@ func pointsOf(r sweep.Results, q Quantity, say Say) ([]Picture, error) {
 	return pictures, nil
 }
 
-// group is what belongs together, in the order in which it came.
+// group is what belongs together, in its original order.
 type group[T any] struct {
 	name    string
 	members []T
 }
 
-// groupBy sorts into groups, in the order of their first members.
+// groupBy returns groups in the order of their first members.
 func groupBy[T any](all []T, name func(T) string) (groups []group[T]) {
 	for _, one := range all {
 		n := name(one)
@@ -119,8 +118,8 @@ func groupBy[T any](all []T, name func(T) string) (groups []group[T]) {
 	return groups
 }
 
-// isMap says whether a second parameter isMap along a curve. A picture has no place for
-// a third.
+// isMap reports whether a second parameter changes along a curve. A picture has no place for a
+// third.
 func isMap(r sweep.Results, curve []sweep.Outcome) (bool, error) {
 	changing := false
 	for _, o := range curve {
@@ -140,20 +139,20 @@ func isMap(r sweep.Results, curve []sweep.Outcome) (bool, error) {
 	return changing, nil
 }
 
-// axis is what a parameter looks like.
+// axis returns the axis of a parameter.
 func axis(p sweep.Param) Axis { return Axis{Name: strings.ReplaceAll(p.Name, "_", " "), Unit: p.Unit} }
 
-// title says what the sweep shows, and which part of it the picture.
+// title returns the title of a picture: what the sweep shows, and which part.
 func title(r sweep.Results, part string) string {
 	text := strings.TrimSuffix(cmp.Or(r.Summary, r.Sweep)+": "+part, ": ")
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// lineCorners is of how many corners a line over a map is made.
+// lineCorners is the number of corners of a line over a map.
 const lineCorners = 201
 
-// mapOf makes the map of a curve.
+// mapOf returns the map of a curve.
 func mapOf(r sweep.Results, g group[sweep.Outcome], q Quantity, say Say) (HeatMap, error) {
 	h := HeatMap{
 		Title: title(r, g.name), X: axis(r.Params[0]), Y: axis(r.Params[1]),
@@ -183,7 +182,7 @@ func mapOf(r sweep.Results, g group[sweep.Outcome], q Quantity, say Say) (HeatMa
 	return h, nil
 }
 
-// corners are those of a line over a map; no function has none.
+// corners returns the corners of a line over a map; nil without a function.
 func corners(line func(float64) float64, xs []float64) (list []XY) {
 	if line == nil {
 		return nil
@@ -196,16 +195,15 @@ func corners(line func(float64) float64, xs []float64) (list []XY) {
 	return list
 }
 
-// distinct are the values, ascending.
+// distinct returns the distinct values, ascending.
 func distinct(values []float64) []float64 {
 	slices.Sort(values)
 	return slices.Compact(values)
 }
 
-// pictureOf says of each curve to which picture it belongs: to that of all whose names
-// differ from its own in numbers only, if there are others; else to that of all whose
-// names have the same words before the first comma, if there are others; and else to that
-// of the rest.
+// pictureOf returns a function from a curve to its picture: that of all curves whose names
+// differ only in numbers, if there are others; else that of all whose names are equal up to
+// the first comma, if there are others; else that of the rest.
 func pictureOf(curves []string) func(curve string) string {
 	return func(curve string) string {
 		for _, family := range []func(string) string{withoutNumbers, firstAttribute} {
@@ -218,7 +216,7 @@ func pictureOf(curves []string) func(curve string) string {
 	}
 }
 
-// attribute stands between what is said of a curve, one after another.
+// attribute separates the attributes in a curve's name.
 const attribute = ", "
 
 func firstAttribute(name string) string {
@@ -226,7 +224,7 @@ func firstAttribute(name string) string {
 	return first
 }
 
-// withoutNumbers has an n for every number.
+// withoutNumbers replaces every number with n.
 func withoutNumbers(name string) string {
 	var b strings.Builder
 	inside := false
@@ -242,7 +240,7 @@ func withoutNumbers(name string) string {
 	return b.String()
 }
 
-// trimCommonPrefix leaves out of the names of curves what all of them begin with: the title has
+// trimCommonPrefix removes from the names of curves what all begin with, since the title has
 // it.
 func trimCommonPrefix(curves []Curve) {
 	for {
@@ -257,8 +255,8 @@ func trimCommonPrefix(curves []Curve) {
 	}
 }
 
-// nameFiles gives every picture the name of its files: that of the sweep, and what the picture
-// is about.
+// nameFiles gives every picture the name of its files: the sweep's, and what the picture is
+// about.
 func nameFiles(sweep string, pictures []Picture) []Picture {
 	taken := map[string]int{}
 	for i, p := range pictures {
@@ -272,26 +270,25 @@ func nameFiles(sweep string, pictures []Picture) []Picture {
 	return pictures
 }
 
-// slug is as much of a text as the name of a file can have everywhere.
+// slug returns a text reduced to what file names can have everywhere.
 func slug(text string) string {
 	text = strings.ReplaceAll(strings.ToLower(text), "'", "")
 	words := strings.FieldsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	return strings.Join(words, "-")
 }
 
-// Quantity is what can be shown of the points of a sweep.
+// Quantity is a quantity that can be plotted over the points of a sweep.
 type Quantity struct {
-	Name string // in the names of files; "" of what a sweep is about
+	Name string // in file names; empty for the sweep's main quantity
 	Axis Axis
 
-	// Interval and Zero stand in the legends, see [Curves] and [HeatMap].
+	// Interval and Zero are legend texts: see [Curves] and [HeatMap].
 	Interval, Zero string
 
-	// Of returns the value, and the interval in which it lies; X is set by who asks.
-	// Known: there is one.
+	// Of returns the value with its interval, without X, and whether it is known.
 	Of func(sweep.Measured) (p Point, known bool)
 
-	// Predicted says that the formula of the sweep is for this quantity.
+	// Predicted says that the sweep's formula is for this quantity.
 	Predicted bool
 }
 
@@ -307,8 +304,8 @@ var Share = Quantity{
 	Predicted: true,
 }
 
-// Availability is the share of the time in which somebody held the resource, of that in
-// which somebody wanted it. Nothing is known of how sure it is.
+// Availability is the share of the time with a holder, among the time in which somebody wanted
+// the resource. It has no interval.
 var Availability = Quantity{
 	Name: "availability",
 	Axis: Axis{Name: "availability", From: 0, To: 1},
@@ -319,7 +316,7 @@ var Availability = Quantity{
 	},
 }
 
-// Outage is the longest outage of a run, the median of all runs.
+// Outage is the median over all runs of the longest outage.
 var Outage = Quantity{
 	Name: "outage",
 	Axis: Axis{Name: "longest outage of a run, median", Unit: "s"},
@@ -329,7 +326,7 @@ var Outage = Quantity{
 	},
 }
 
-// curve makes a curve of its points, from left to right.
+// curve returns a curve of its points, from left to right.
 func (q Quantity) curve(g group[sweep.Outcome]) Curve {
 	c := Curve{Name: g.name}
 	sorted := slices.SortedStableFunc(slices.Values(g.members), func(a, b sweep.Outcome) int { return cmp.Compare(a.At[0], b.At[0]) })
