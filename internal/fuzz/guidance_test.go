@@ -87,7 +87,7 @@ func huntMutant(t *testing.T, m mutants.Mutant) repeatedHunt {
 	}
 	t.Cleanup(func() { _ = hunter.Close() })
 	return func(t *testing.T, seed uint64, g fuzz.Guidance) fuzz.Attempt {
-		r, err := hunter.Hunt(t.Context(), mutants.Quarry{
+		r, err := hunter.Hunt(t.Context(), mutants.Task{
 			Lock: m.Lock, Seed: seed, Budget: math.MaxInt64, Runs: *patience, Guidance: string(g), Named: m.Names,
 		})
 		if err != nil {
