@@ -147,13 +147,6 @@ func (e callTimes) grant(s scenarios.Scenario) time.Duration {
 	return 20*spins + 2*l.Quarantine
 }
 
-// failedTryTime returns how long a failed attempt keeps other clients from the nodes, if some
-// nodes do not reply.
-func failedTryTime(s scenarios.Scenario) time.Duration {
-	e := callTimesOf(s)
-	return e.acquireAlone() + 2*e.roundTrip
-}
-
 // cleansUp reports whether the lock waits long enough for the reply to each of its requests.
 func (e callTimes) cleansUp(s scenarios.Scenario) bool {
 	return max(s.Lock.Linger, s.Lock.NodeTimeout) >= 2*e.roundTrip

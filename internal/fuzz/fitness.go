@@ -105,7 +105,9 @@ func (c *fitness) Record(e *history.Event) {
 	case history.Lapse, history.Lost:
 		c.expired(e)
 	case history.EntryGone:
-		c.entryGone(e)
+		if t := c.resource(e.Resource).find(e.Token); t != nil && t.holds {
+			c.record(ownVotes, c.early(t))
+		}
 	case history.End:
 		c.finish()
 	}
@@ -238,13 +240,6 @@ func (c *fitness) keyChanged(e *history.Event) {
 func (c *fitness) recordLeftKeys(t *attempt) {
 	if t.over {
 		c.recordBound(leftKey, c.header.Bounds.Cleanup, c.now.Sub(t.ended))
-	}
-}
-
-// entryGone handles a store that drops the entry of a holder.
-func (c *fitness) entryGone(e *history.Event) {
-	if t := c.resource(e.Resource).find(e.Token); t != nil && t.holds {
-		c.record(ownVotes, c.early(t))
 	}
 }
 

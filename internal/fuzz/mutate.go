@@ -134,7 +134,7 @@ func (m *mutation) changeValue() bool {
 	}
 	for j := range m.Scenario.Plan {
 		g := &m.Scenario.Plan[j]
-		if v := valuesOf(g); g.Action.Kind() == f.Action.Kind() && len(v) == len(old) && v[i].equal(old[i]) {
+		if v := valuesOf(g); g.Action.Kind() == f.Action.Kind() && len(v) == len(old) && v[i].name == old[i].name && reflect.DeepEqual(v[i].at.Interface(), old[i].at.Interface()) {
 			v[i].at.Elem().Set(own[i].at.Elem())
 		}
 	}
@@ -145,10 +145,6 @@ func (m *mutation) changeValue() bool {
 type value struct {
 	name string
 	at   reflect.Value // a pointer to it
-}
-
-func (v value) equal(w value) bool {
-	return v.name == w.name && reflect.DeepEqual(v.at.Interface(), w.at.Interface())
 }
 
 func valuesOf(f *nemesis.Fault) (all []value) {

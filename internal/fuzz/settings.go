@@ -71,7 +71,9 @@ func drawRetry(d rng, s *scenarios.Scenario) {
 // retryRoom returns the width of the range of retry delays with which one of several retrying
 // clients is granted the lock in the end.
 func retryRoom(s scenarios.Scenario) time.Duration {
-	return time.Duration(4*len(s.Clients)) * failedTryTime(s)
+	e := callTimesOf(s)
+	failed := e.acquireAlone() + 2*e.roundTrip // how long an attempt keeps others from the nodes, if some do not reply
+	return time.Duration(4*len(s.Clients)) * failed
 }
 
 // drawRedlock draws the settings that only Redlock has.
@@ -236,10 +238,6 @@ func drawStore(d rng, s *scenarios.Scenario) {
 		Commit:       nemesis.Distribution{Range: d.within(0, s.Latency.Max)},
 		Asynchronous: s.Lock.Kind == "database-row" && d.chance(20),
 	}
-}
-
-func drawGuard(d rng, s *scenarios.Scenario) {
-	s.Guard = pick(d, guard.Plain, guard.Plain, guard.Plain, guard.Fenced, guard.Fenced, guard.FencedWrites, guard.Token)
 }
 
 // drawNearNodes puts each client near some nodes and equally far from the others. Clients that

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -100,7 +101,7 @@ func (o lockSpace) Draw(random *rand.Rand) scenarios.Scenario {
 		o.options(d, &s)
 	}
 	drawRetry(d, &s)
-	drawGuard(d, &s)
+	s.Guard = pick(d, guard.Plain, guard.Plain, guard.Plain, guard.Fenced, guard.Fenced, guard.FencedWrites, guard.Token)
 	s.Clients = drawClients(d, s, len(s.Clients), allWorkloads)
 	extendQuarantine(d, &s)
 	reduceCost(&s, oneRound, fewClients(4), shortWork, fewClients(3), fewClients(2), slowRetry)
@@ -272,7 +273,7 @@ func estimatedTries(s scenarios.Scenario) int {
 	sum := 0
 	for _, c := range s.Clients {
 		sum += c.Rounds
-		held += time.Duration(c.Rounds) * heldBy(s, c)
+		held += time.Duration(c.Rounds) * min(mean(c.Work), s.Lock.TTL*5/4)
 	}
 	if familyFor(s.Lock.Kind).storedOn == inStore { // waiting clients are notified
 		return sum
@@ -286,11 +287,6 @@ func estimatedTries(s scenarios.Scenario) int {
 		sum += waits
 	}
 	return sum
-}
-
-// heldBy returns about how long a client keeps the lock.
-func heldBy(s scenarios.Scenario, c scenarios.Client) time.Duration {
-	return min(mean(c.Work), s.Lock.TTL*5/4)
 }
 
 func mean(r nemesis.Range) time.Duration { return (r.Min + r.Max) / 2 }

@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"bytes"
-	"encoding/csv"
 	"io"
 	"maps"
 	"reflect"
@@ -13,13 +12,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 )
-
-// csvText writes rows as CSV (RFC 4180, but lines end with a line feed alone).
-func csvText(rows [][]string) ([]byte, error) {
-	var b bytes.Buffer
-	err := csv.NewWriter(&b).WriteAll(rows)
-	return b.Bytes(), err
-}
 
 // Head returns the parameter's column head, as in "restart_delay [TTL]".
 func (p Param) Head() string { return withUnit(p.Name, p.Unit) }
@@ -181,15 +173,7 @@ func figures(m checker.Measurements) (texts []string) {
 type printed struct {
 	Head
 	Complete bool       `json:"complete"` // all points are measured
-	Fit      printedFit `json:"fit"`
-}
-
-type printedFit struct {
-	Compared  int     `json:"compared"` // points with a prediction
-	Inside    int     `json:"inside"`   // whose interval contains it
-	Between   int     `json:"between"`  // predictions other than 0 and 1
-	Hit       int     `json:"hit"`      // of these, the interval contains it
-	HalfWidth float64 `json:"widest_half_width"`
+	Fit      Fit  `json:"fit"`
 }
 
 // printedPoint is the outcome at a point with derived values.
@@ -213,8 +197,7 @@ type printedBoundary struct {
 // Print writes the results as one JSON value, with each outcome on a line of its own so that a
 // diff shows which differ.
 func (r Results) Print(to io.Writer) error {
-	fit := r.Fit()
-	head, err := encode(printed{r.Head, r.Complete(), printedFit{fit.Compared, fit.Inside, fit.Between, fit.Hit, fit.HalfWidth}})
+	head, err := encode(printed{r.Head, r.Complete(), r.Fit()})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
@@ -237,12 +238,12 @@ func (r Results) where(keep func(Outcome) bool) (some []Outcome) {
 
 // Fit compares the measured points with their predictions.
 type Fit struct {
-	Points    int     // measured points
-	Compared  int     // points with a prediction
-	Inside    int     // whose interval contains it
-	Between   int     // predictions other than 0 and 1
-	Hit       int     // of these, the interval contains it
-	HalfWidth float64 // of the widest interval
+	Points    int     `json:"-"`                 // measured points
+	Compared  int     `json:"compared"`          // points with a prediction
+	Inside    int     `json:"inside"`            // whose interval contains it
+	Between   int     `json:"between"`           // predictions other than 0 and 1
+	Hit       int     `json:"hit"`               // of these, the interval contains it
+	HalfWidth float64 `json:"widest_half_width"` // of the widest interval
 }
 
 // Fit compares the points with their predictions.
@@ -290,11 +291,11 @@ func (r Results) Save(dir string) error {
 		if len(t.rows) == 1 { // the head alone
 			continue
 		}
-		text, err := csvText(t.rows)
-		if err == nil {
-			err = files.WriteWhole(filepath.Join(dir, t.name), text)
+		var b bytes.Buffer
+		if err := csv.NewWriter(&b).WriteAll(t.rows); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := files.WriteWhole(filepath.Join(dir, t.name), b.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.
 	if err != nil {
 		return finding, err
 	}
-	cost := budgetOf(found.Result)
+	cost := &budget{each: max(eventFactor*found.Result.Events, minEventLimit)}
 	shows := func(ctx context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
 		r, err := cost.run(ctx, t.Backend, s, seed)
 		switch {
@@ -199,10 +199,6 @@ const (
 type budget struct {
 	each  int // limit of one run
 	spent int
-}
-
-func budgetOf(found runner.Result) *budget {
-	return &budget{each: max(eventFactor*found.Events, minEventLimit)}
 }
 
 // run runs a candidate within its limit.
