@@ -172,7 +172,7 @@ func figures(m checker.Measurements) (texts []string) {
 // printed is the JSON of results, except the outcomes.
 type printed struct {
 	Head
-	Complete bool       `json:"complete"` // all points are measured
+	Complete bool `json:"complete"` // all points are measured
 	Fit      Fit  `json:"fit"`
 }
 
