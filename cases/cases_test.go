@@ -42,8 +42,7 @@ func written(t testing.TB, c cases.Case) string {
 	return b.String()
 }
 
-// Law: a case is read as it was written, of every scenario of the table and with
-// whatever text.
+// Law: a case reads back as it was written, for every scenario of the table and any text.
 func TestReadAsWritten(t *testing.T) {
 	all := scenarios.All()
 	rapid.Check(t, func(t *rapid.T) {
@@ -72,15 +71,13 @@ func TestReadAsWritten(t *testing.T) {
 	})
 }
 
-// text is what stories look like, and worse: words, long and short, and what YAML may
-// take for something else.
+// text is stories and worse: words, long and short, and what YAML may misread.
 var text = rapid.OneOf(
 	rapid.String(),
 	rapid.StringMatching(`([a-zäé"':#\-\[{>|%&*!]{1,12} {1,2}|\n|\t){0,60}`),
 )
 
-// Law: what is run again from a file is the run that was kept, and is told in the same
-// words.
+// Law: a stored case repeats the same run with the same story.
 func TestRunAgain(t *testing.T) {
 	path, err := cases.Save(t.TempDir(), crashRestart())
 	if err != nil {
@@ -107,7 +104,7 @@ func TestRunAgain(t *testing.T) {
 	}
 }
 
-// Law: no case is written over by another and none is kept twice, nor is anything left beside them.
+// Law: no case overwrites another, none is stored twice, and no other files are left.
 func TestKeepWritesOverNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	var group sync.WaitGroup
@@ -189,8 +186,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Law: a case that lacks its end, however much or little of it, is refused, with the name
-// of the file.
+// Law: a truncated case is an error that names the file.
 func TestCutCasesAreRefused(t *testing.T) {
 	good := written(t, crashRestart())
 	path := filepath.Join(t.TempDir(), "case.yaml")
@@ -209,7 +205,7 @@ func TestCutCasesAreRefused(t *testing.T) {
 	}
 }
 
-// What would be refused when it is read is not written either.
+// A case that could not be read is not written.
 func TestWhatCannotBeWritten(t *testing.T) {
 	c := crashRestart()
 	c.Shows = checker.NotApplicable
@@ -218,7 +214,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// saved are the cases of this project.
+// saved is the directory of the stored cases.
 const saved = "../testdata/cases"
 
 func savedCases(t *testing.T) []string {
@@ -230,8 +226,8 @@ func savedCases(t *testing.T) []string {
 	return all
 }
 
-// Law: every saved case still shows what it says, in the same run and in the same words.
-// What bless renews is the run and the words; a verdict that is another is a failure.
+// Law: every stored case still has its verdict, in the same run with the same story. Bless
+// renews the run and the story; another verdict is a failure.
 func TestGoldenCases(t *testing.T) {
 	for _, path := range savedCases(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), cases.Extension), func(t *testing.T) {
@@ -257,8 +253,7 @@ func TestGoldenCases(t *testing.T) {
 	}
 }
 
-// Law: a case that guards against a defect says so in its notes, and the track record
-// names every one of them.
+// Law: the notes of a regression case name its defect, and the track record lists all of them.
 func TestTrackRecordNamesTheDefects(t *testing.T) {
 	record, err := os.ReadFile("../docs/evidence/track-record.md")
 	if err != nil {

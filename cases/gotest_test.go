@@ -14,8 +14,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 )
 
-// Law: what GoTest writes compiles as it is, is red while the property is violated, with
-// the story of it, and green once it holds.
+// Law: the output of GoTest compiles, fails with the story while the property is violated, and
+// passes once it holds.
 func TestGoTestIsRedWhileTheLockIsBroken(t *testing.T) {
 	red := crashRestart()
 	green := crashRestart()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Law: a directory of ours that nobody holds any more is gone once the next one is made;
-// what is held, and what is somebody else's, stays.
+// Law: creating a directory removes our unlocked directories, but neither locked ones nor
+// those of others.
 func TestForsakenDirectoriesAreRemoved(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -39,7 +39,7 @@ func TestForsakenDirectoriesAreRemoved(t *testing.T) {
 	}
 }
 
-// Law: who makes directories at the same time takes none away from the others.
+// Law: processes that create directories at the same time do not remove each other's.
 func TestDirectoriesSideBySide(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)

@@ -22,7 +22,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// small is a question whose answer is soon found.
+// small is a question with a quick answer.
 func small() Question {
 	return Question{
 		Known: Known{
@@ -51,7 +51,7 @@ func advise(t *testing.T, q Question, runs int) Advice {
 	return a
 }
 
-// What is recommended has been run, by seeds of its own, and meets the wishes; the same seed
+// The recommendation has been run with its own seeds, and meets the wishes. The same seed
 // gives the same advice.
 func TestAdviceIsValidated(t *testing.T) {
 	q := small()
@@ -82,7 +82,7 @@ func TestAdviceIsValidated(t *testing.T) {
 	}
 }
 
-// The longest of few waits is no upper end of the 99th percentile, and is not called one.
+// The longest of few waits is not called an upper end of the 99th percentile.
 func TestFewGrantsHaveNoUpperEnd(t *testing.T) {
 	for n := fewGrants - 2; n < fewGrants+2; n++ {
 		open := math.Pow(0.99, float64(n)) > 0.025
@@ -92,7 +92,7 @@ func TestFewGrantsHaveNoUpperEnd(t *testing.T) {
 	}
 }
 
-// The scenarios of an advice are runs of its validation: they hold what is expected of them.
+// The scenarios of an advice repeat its validation, and meet their expectations.
 func TestScenariosRepeatTheValidation(t *testing.T) {
 	a := advise(t, small(), 5)
 	for i, s := range a.Scenarios {
@@ -107,8 +107,8 @@ func TestScenariosRepeatTheValidation(t *testing.T) {
 	}
 }
 
-// Whatever is weighed and ranked keeps to the formulas, has room for what it has to, and fails
-// no wish by its figures.
+// Every ranked setting satisfies the formulas, has the required headroom, and meets all wishes
+// by its figures.
 func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := small()
@@ -142,8 +142,8 @@ func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 	})
 }
 
-// Nothing on the front is beaten, whatever is not on it is matched by what is, and of equals,
-// by all that is compared, one is on it.
+// No setting of the front is dominated, every other setting is dominated or equalled by one of
+// it, and only one of equal settings is in it.
 func TestFrontIsThatOfPareto(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []Weighed
@@ -172,7 +172,7 @@ func TestFrontIsThatOfPareto(t *testing.T) {
 	})
 }
 
-// planted is a setting that a wrong model takes for good.
+// planted returns a setting that a wrong model considers good.
 func planted(t *testing.T, q Question, change func(*Setting)) (*model, Weighed) {
 	t.Helper()
 	m := newModel(q.Known)
@@ -188,7 +188,7 @@ func planted(t *testing.T, q Question, change func(*Setting)) (*model, Weighed) 
 	return nil, Weighed{}
 }
 
-// Runs contradict each figure that is wrong, and none that is right.
+// Runs contradict each wrong figure, and no right one.
 func TestValidationContradictsWhatIsWrong(t *testing.T) {
 	none := nemesis.Nothing
 	for name, c := range map[string]struct {
@@ -230,7 +230,7 @@ func TestValidationContradictsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A setting that runs contradict is dropped for the next, and told.
+// A contradicted setting is reported and dropped for the next.
 func TestContradictedSettingsAreDropped(t *testing.T) {
 	q := small()
 	q.Clocks.LargestStep = 0
@@ -250,7 +250,7 @@ func TestContradictedSettingsAreDropped(t *testing.T) {
 	}
 }
 
-// A model that thinks too well of pauses is found out by slips, in which it can be measured.
+// Slips, which can be measured, reveal a model that underestimates pauses.
 func TestSlipsFindOutAModelThatIsTooGood(t *testing.T) {
 	q := small()
 	q.Clocks = Clocks{}
@@ -284,7 +284,8 @@ func (m *model) slipTrial(t *testing.T, s slip) Trial {
 	return newTrial("slips", "", checker.Effect, false, s.predicted, tally)
 }
 
-// Scenarios are drawn when their runs begin: who stops many waits for none that have not.
+// Scenarios are drawn when their runs begin, so stopping many runs does not wait for those
+// that have not begun.
 func TestRunsThatAreStoppedAreNotDrawn(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -304,7 +305,7 @@ func TestRunsThatAreStoppedAreNotDrawn(t *testing.T) {
 	}
 }
 
-// What no setting can meet is refused, and the reason names the wish and the cause.
+// Wishes that no setting can meet are refused. The reason names the wish and the cause.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Question)
@@ -345,7 +346,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What contradicts itself, or cannot be, is refused by its name before anything runs.
+// An error names an invalid or contradictory value before anything runs.
 func TestBadQuestions(t *testing.T) {
 	for want, change := range map[string]func(*Question){
 		"want.availability: 1.5": func(q *Question) { q.Want.Availability = 1.5 },

@@ -22,8 +22,8 @@ var shapes = map[string]nemesis.Distribution{
 	"pareto":     {Range: nemesis.Range{Max: time.Second}, Pareto: &nemesis.Pareto{Scale: 10 * ms, Alpha: 1.3}},
 }
 
-// The model agrees with throwing rng: it is never below by more than their noise, and above
-// by no more than what its grid rounds up.
+// The model agrees with simulation: it is never below by more than the noise, and above only
+// by the rounding of its grid.
 func TestLatenessAgreesWithDice(t *testing.T) {
 	const throws = 40_000
 	for name, length := range shapes {
@@ -50,7 +50,7 @@ func TestLatenessAgreesWithDice(t *testing.T) {
 	}
 }
 
-// More room, or less time to be paused in, never makes it worse.
+// More slack, or less running time, is never worse.
 func TestMoreRoomIsNeverWorse(t *testing.T) {
 	length := shapes["log-normal"]
 	l := lateness{pauses: Pauses{Every: time.Second, Length: &length}, trip: uniform(0, 10*ms), trips: resourceTrips}
@@ -67,7 +67,7 @@ func TestMoreRoomIsNeverWorse(t *testing.T) {
 	})
 }
 
-// A sum of pauses that cannot exceed the slack never does; one that must does.
+// A sum of pauses that cannot exceed the slack never does; one that must always does.
 func TestBoundedPauses(t *testing.T) {
 	bound := 100 * ms
 	l := lateness{pauses: Pauses{Bound: &bound}, trip: uniform(0, 5*ms), trips: resourceTrips}
@@ -78,7 +78,7 @@ func TestBoundedPauses(t *testing.T) {
 	}
 }
 
-// What so many samples cannot show is not taken for impossible, unless a max says so.
+// What samples are too few to show is not considered impossible, unless there is a max.
 func TestSamplesLeaveTheirTailOpen(t *testing.T) {
 	d := nemesis.Distribution{Samples: make([]time.Duration, 1000)}
 	for i := range d.Samples {
@@ -99,7 +99,7 @@ func TestSamplesLeaveTheirTailOpen(t *testing.T) {
 	}
 }
 
-// The share above a quantile is what is left of one.
+// The share above a quantile p is 1 − p.
 func TestAboveIsTheInverseOfQuantile(t *testing.T) {
 	for name, d := range shapes {
 		for _, p := range []float64{0.1, 0.5, 0.9, 0.99, 0.9999} {
@@ -110,7 +110,7 @@ func TestAboveIsTheInverseOfQuantile(t *testing.T) {
 	}
 }
 
-// Strata are a whole, in their order, and end with the longest.
+// Strata add up to 1, ascend, and end with the longest duration.
 func TestStrataAreAWhole(t *testing.T) {
 	for name, d := range shapes {
 		sum, last := 0.0, time.Duration(0)

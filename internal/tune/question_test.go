@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// write makes files of a directory and returns the path of the first.
+// write creates files in a directory and returns the path of the first.
 func write(t *testing.T, text, samples string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,8 +33,7 @@ contention: {clients: 4}
 want: {availability: 0.999, acquire_p99: 1s, violations_per_billion: 1}
 `
 
-// A question is read with the samples that it names, whose durations may be milliseconds
-// without a unit.
+// A question is read with its samples, whose durations may be milliseconds without a unit.
 func TestLoad(t *testing.T) {
 	q, err := Load(write(t, asked, "0.5\n1.2ms # noon\n\n2e0\n"))
 	if err != nil {
@@ -51,7 +50,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is told with its name and line.
+// Errors name the file and the line.
 func TestLoadTellsTheLine(t *testing.T) {
 	for want, of := range map[string][2]string{
 		"rtt.txt: there are no samples in it":               {asked, "# nothing\n"},
@@ -89,7 +88,7 @@ func TestParseDistribution(t *testing.T) {
 	}
 }
 
-// Law: an advice is read as it was stored, and says what was asked.
+// Law: an advice is read as it was stored, including the question.
 func TestLoadAdvice(t *testing.T) {
 	q, err := Load("../../docs/service.yaml")
 	if err != nil {

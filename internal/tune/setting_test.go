@@ -21,8 +21,8 @@ func drawTTL(t *rapid.T) time.Duration {
 }
 
 // The recommended drift factor covers the clocks: a validity on the slowest clock ends before
-// the keys on the fastest do, which has been stepped forward; and whoever comes back after
-// the restart delay, by the fastest clock, finds the validity over.
+// the keys on the fastest, which was also stepped forward. A node that returns after the
+// restart delay, by the fastest clock, finds the validity over.
 func TestSettingsCoverTheClocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, ttl := drawClocks(t), drawTTL(t)
@@ -44,7 +44,7 @@ func TestSettingsCoverTheClocks(t *testing.T) {
 	})
 }
 
-// An allowance of a thousandth of the TTL less than is needed does not cover the clocks.
+// An allowance smaller by a thousandth of the TTL does not cover the clocks.
 func TestNeededAllowanceIsTheLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, ttl := drawClocks(t), drawTTL(t)
@@ -55,7 +55,7 @@ func TestNeededAllowanceIsTheLeast(t *testing.T) {
 	})
 }
 
-// Worse clocks never ask for less.
+// Worse clocks never need less.
 func TestWorseClocksNeedMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, ttl := drawClocks(t), drawTTL(t)
@@ -66,7 +66,7 @@ func TestWorseClocksNeedMore(t *testing.T) {
 	})
 }
 
-// The allowance is the lock's own.
+// The allowance is the lock's.
 func TestAllowanceIsThatOfTheLock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ttl, factor := drawTTL(t), rapid.Float64Range(0, 1).Draw(t, "factor")
@@ -76,8 +76,7 @@ func TestAllowanceIsThatOfTheLock(t *testing.T) {
 	})
 }
 
-// What is needed is what the sweeps of clocks and restarts have measured, with all clocks
-// at their bounds.
+// The formulas agree with those of the sweeps, with all clocks at their bounds.
 func TestFormulasAreThoseOfTheSweeps(t *testing.T) {
 	const rounded = 2 // ns
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,7 +10,7 @@ import (
 
 func at(d time.Duration) history.Time { return history.Time(d) }
 
-// A wait counts from when the lock is wanted and free; one that has not ended counts as well,
+// A wait counts from when the lock is wanted and free. An unfinished one counts as well,
 // unless somebody holds the lock, or the client was paused.
 func TestWaits(t *testing.T) {
 	w := newWaitMeter()

@@ -22,8 +22,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// careless is the simulator for clients whose lock deletes without comparing from the
-// second try on, and what its runs cost.
+// careless is a simulator with a lock that deletes without comparing from the second attempt
+// on. It counts the cost of runs.
 type careless struct {
 	mu         sync.Mutex
 	mostEvents int
@@ -82,8 +82,8 @@ func (n *carelessNodes) Send(to env.NodeSet, c env.Command, giveUp env.Instant) 
 	return n.Nodes.Send(to, c, giveUp)
 }
 
-// findCareless hunts with the careless lock until a property is broken. Its shrinking comes
-// to candidates in which nothing takes time, and clients spin.
+// findCareless hunts with the careless lock until a property is violated. Its reduction
+// reaches candidates without any latency, in which clients spin.
 func findCareless(t *testing.T, c *careless, p checker.Property) fuzz.Run {
 	t.Helper()
 	ground, err := fuzz.SpaceOfLock("redlock")
@@ -108,8 +108,8 @@ func findCareless(t *testing.T, c *careless, p checker.Property) fuzz.Run {
 	return found
 }
 
-// Law: no candidate of a shrinking has more events than its bound, nor takes memory without
-// bound, even where nothing takes time: a hunt for this defect was killed at 23.5 GB.
+// Law: no candidate exceeds its limit of events, or uses unlimited memory, even without any
+// latency: a hunt for this defect was once killed at 23.5 GB.
 func TestCandidatesAreBounded(t *testing.T) {
 	found := findCareless(t, &careless{}, checker.Lease)
 	var cost careless
@@ -129,8 +129,8 @@ func TestCandidatesAreBounded(t *testing.T) {
 	}
 }
 
-// Law: what is shrunk with a bound on its events comes to the same whenever it is repeated,
-// is kept as it has become, and says that it is unfinished.
+// Law: a reduction with a limit of events gives the same result whenever it is repeated, keeps
+// the smallest so far, and says that it is unfinished.
 func TestShrinkingEndsWithItsEvents(t *testing.T) {
 	var cost careless
 	found := findCareless(t, &cost, checker.Lease)
@@ -158,7 +158,7 @@ func TestShrinkingEndsWithItsEvents(t *testing.T) {
 	}
 }
 
-// What there is no time to shrink is kept as it was found, and says why.
+// A finding that there is no time to reduce is kept as it was found, with the reason.
 func TestShrinkingEndsWithItsTime(t *testing.T) {
 	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Time: time.Nanosecond}
 	found := crash(t)
@@ -168,9 +168,8 @@ func TestShrinkingEndsWithItsTime(t *testing.T) {
 	}
 }
 
-// Law: whatever scenario violates something, to shrink it costs no more events than were
-// given for it, but for the last run and those that tell what is due to its faults. Some are
-// shrunk to the end within them, and some are not.
+// Law: reducing any violation costs no more than its limit of events, plus the last run and
+// the control runs. Some reductions finish within it, and some do not.
 func TestShrinkingHostileScenariosIsBounded(t *testing.T) {
 	const events, each = 60_000, 10_000
 	finished, unfinished := 0, 0

@@ -14,7 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// crash is crash-restart with a fault that changes nothing, as a hunt would have found it.
+// crash is crash-restart with an additional fault without effect, as a hunt would find it.
 func crash(t *testing.T) fuzz.Run {
 	t.Helper()
 	s, err := scenarios.Find("crash-restart")
@@ -31,8 +31,8 @@ func crash(t *testing.T) fuzz.Run {
 	return fuzz.Run{Number: 7, Candidate: c, Result: r, Broken: []checker.Property{checker.Lease}}
 }
 
-// Law: a finding is smaller than what was found, breaks the same property, and is the run
-// that its scenario and its seed give.
+// Law: a reduced run is smaller, violates the same property, and is the run of its scenario
+// and seed.
 func TestMinimizedRunsAreSmallerAndShowTheSame(t *testing.T) {
 	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
 	found := crash(t)
@@ -52,8 +52,8 @@ func TestMinimizedRunsAreSmallerAndShowTheSame(t *testing.T) {
 	}
 }
 
-// Law: what breaks a promised property inside its assumptions is a defect, and stays one
-// while it is shrunk; anything else is a limit that says why.
+// Law: a violation of a promised property inside its assumptions is a defect, and stays one
+// when reduced. Any other is a limit, with a reason.
 func TestDefectsAndLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		promised func(scenarios.Scenario) fuzz.Terms
@@ -79,7 +79,7 @@ func TestDefectsAndLimits(t *testing.T) {
 	}
 }
 
-// What is interrupted is kept as it was found.
+// An interrupted reduction keeps the run as it was found.
 func TestInterruptedMinimizing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -91,9 +91,8 @@ func TestInterruptedMinimizing(t *testing.T) {
 	}
 }
 
-// Law: what an eviction has spoiled is not blamed on clients that work for longer than
-// their leases, although they do as well and no fault is a smaller story than one. Only
-// leases that do not overlap leave that as the cause.
+// Law: updates lost by an eviction are not blamed on clients that work for longer than their
+// leases, although these do and no fault would be smaller. They are only if no leases overlap.
 func TestMinimizingKeepsTheCause(t *testing.T) {
 	s, err := scenarios.Find("evicted-key")
 	if err != nil {
@@ -116,8 +115,8 @@ func TestMinimizingKeepsTheCause(t *testing.T) {
 	}
 }
 
-// Law: what is shrunk is bound by nothing that a correct lock could not keep with the
-// settings that remain: with node timeouts below a round trip any lock is late.
+// Law: a reduced scenario has no bound that a correct lock could not keep with its settings:
+// with node timeouts below a round trip any lock is late.
 func TestShrinkingLeavesBoundsThatCanBeKept(t *testing.T) {
 	bound := 0
 	for _, lock := range []string{"check-then-set", "setnx-then-expire", "etcd-unchecked"} {

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Law: ticks are numbers within the range, ascending, not too few and not too many, and
-// what stands beside one is its value.
+// Law: ticks are ascending numbers within the range, neither too few nor too many, and each
+// label is its value.
 func TestTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := rapid.Bool().Draw(t, "log")
@@ -50,7 +50,7 @@ func TestTicks(t *testing.T) {
 	})
 }
 
-// A range of subnormal numbers has no ticks: it is an error.
+// A range of subnormal numbers is an error.
 func TestSubnormalRangeIsRefused(t *testing.T) {
 	if s, err := (Axis{Name: "x"}).paddedScale([]float64{8.691694759794e-311}); err == nil {
 		t.Errorf("an axis from %v to %v", s.min, s.max)
@@ -91,8 +91,8 @@ func TestRoundTicks(t *testing.T) {
 	}
 }
 
-// Law: the labels of marks in one row do not touch, and those that hang to the right are
-// crossed by no line.
+// Law: labels of marks in one row do not touch, and no line crosses those to the right of
+// their lines.
 func TestFlagsDoNotMeet(t *testing.T) {
 	data := draw.Canvas{Rectangle: vg.Rectangle{Min: vg.Point{X: 50, Y: 50}, Max: vg.Point{X: 550, Y: 300}}}
 	x := scale{min: 0, max: 1}
@@ -121,7 +121,7 @@ func TestFlagsDoNotMeet(t *testing.T) {
 	})
 }
 
-// Law: the labels of settings touch neither each other nor a setting.
+// Law: labels of settings touch neither each other nor a setting.
 func TestLabelsHaveRoom(t *testing.T) {
 	c := draw.New(vgsvg.New(400, 300))
 	rapid.Check(t, func(t *rapid.T) {
@@ -148,7 +148,7 @@ func TestLabelsHaveRoom(t *testing.T) {
 	})
 }
 
-// Law: names beside curves do not touch, and stay in the order of the curves' ends.
+// Law: names beside curves do not touch, and keep the order of the curves' ends.
 func TestNamesBesideCurves(t *testing.T) {
 	f := &figure{y: scale{min: 0, max: 1}}
 	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 500, Y: 300}}}
@@ -168,7 +168,7 @@ func TestNamesBesideCurves(t *testing.T) {
 	})
 }
 
-// Law: the more, the darker; what was not seen at all is lighter than anything.
+// Law: larger values are darker, and 0 is the lightest.
 func TestHeatDarkens(t *testing.T) {
 	luminance := func(v float64) float64 {
 		c := heatColor(v)
@@ -184,7 +184,7 @@ func TestHeatDarkens(t *testing.T) {
 	}
 }
 
-// Law: no two curves of a picture look alike.
+// Law: no two curves of a picture have the same style.
 func TestLooksDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range 50 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Law: whatever is drawn for a page has the page's colours alone, fits into it, and can be
-// read as a table of as many cells in each row.
+// Law: a chart on a page uses only the page's colours, fits into it, and can be read as a
+// table with rows of equal length.
 func TestPageHasNoColoursOfItsOwn(t *testing.T) {
 	for name, c := range samples {
 		svg, err := Page(c)

@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// samples are charts of all kinds, as they are expected and as they hardly ever are.
+// samples are charts of all kinds, usual and unusual.
 var samples = map[string]Chart{
 	"delays":    delays(400, 31),
 	"bands":     delays(400, 61),
@@ -35,7 +35,7 @@ var samples = map[string]Chart{
 	"all alike":       Front{X: Axis{Name: "x"}, Y: Axis{Name: "y"}, Settings: slices.Repeat([]Setting{{X: 1, Y: 1, Label: "alike", Best: true}}, 30)},
 }
 
-// svg is what a chart is drawn as.
+// svg draws a chart.
 func svg(t *testing.T, c Chart) string {
 	t.Helper()
 	f, err := c.figure()
@@ -52,7 +52,7 @@ func svg(t *testing.T, c Chart) string {
 	return string(text)
 }
 
-// texts are what can be read in a picture. It fails on what is no XML.
+// texts returns the texts of a picture. It fails if that is not XML.
 func texts(t *testing.T, svg string) (list []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
@@ -78,7 +78,7 @@ func texts(t *testing.T, svg string) (list []string) {
 	}
 }
 
-// Law: what is saved are two pictures of the stated size, the same at every time.
+// Law: Save writes two pictures of the stated size, with the same bytes every time.
 func TestSave(t *testing.T) {
 	for _, name := range []string{"delays", "drift-log", "choices"} {
 		var before [2][]byte
@@ -114,8 +114,8 @@ var (
 	place = regexp.MustCompile(`[ML](-?[0-9.e+-]+),(-?[0-9.e+-]+)`)
 )
 
-// Law: all that is drawn is inside the picture, at places that are numbers, and a second
-// time again.
+// Law: everything is drawn inside the picture, at finite coordinates, and the same when
+// repeated.
 func TestInsideThePicture(t *testing.T) {
 	for name, c := range samples {
 		text := svg(t, c)
@@ -140,7 +140,7 @@ func TestInsideThePicture(t *testing.T) {
 	}
 }
 
-// Law: whatever is to be said is said, and no label is taken for markup.
+// Law: every text is in the picture, and none is taken for markup.
 func TestAllTexts(t *testing.T) {
 	odd := `<b>"a" & 'b'</b><!--`
 	c := delays(400, 31)
@@ -199,7 +199,7 @@ func TestAsManyCellsAsValues(t *testing.T) {
 	}
 }
 
-// Law: what cannot be drawn truly is refused in words, and what was there before stays.
+// Law: a chart that cannot be drawn truthfully is an error, and existing files are unchanged.
 func TestRefusals(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	x, y, log := Axis{Name: "x"}, Axis{Name: "y"}, Axis{Name: "y", Log: true}

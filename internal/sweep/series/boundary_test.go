@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep/series"
 )
 
-// violated runs a boundary's scenario at x, once: nothing in it is drawn that matters.
+// violated runs a boundary's scenario at x. Nothing in it is random that matters.
 func violated(t *testing.T, b sweep.Boundary, x float64) bool {
 	t.Helper()
 	s := b.Scenario(x)
@@ -43,8 +43,8 @@ func located(t *testing.T, b sweep.Boundary) float64 {
 	return (low + high) / 2
 }
 
-// A restart becomes safe where the formula says, to 0.1 % of the longest TTL, whatever
-// clocks and allowance; and a rule of thumb is safe exactly where it is not below that.
+// A restart becomes safe where the formula says, to 0.1 % of the longest TTL, for all clocks
+// and allowances. A rule of thumb is safe if and only if it is not below that.
 func TestBoundariesAreWhereTheFormulaSays(t *testing.T) {
 	t.Parallel()
 	fails := map[string]int{}
@@ -68,8 +68,8 @@ func TestBoundariesAreWhereTheFormulaSays(t *testing.T) {
 	t.Logf("rules fail at: %v of %d", fails, len(series.RestartBoundary().Boundaries))
 }
 
-// The rule T (1 + ρr) fails only where the allowance does not cover the holder's clock, and
-// T (1 + d) only where the errors of both clocks come to more than d.
+// The rule T (1 + ρr) fails only if the allowance does not cover the holder's clock, and T (1
+// + d) only if the errors of both clocks add up to more than d.
 func TestWhereRulesOfThumbFail(t *testing.T) {
 	t.Parallel()
 	for _, b := range series.RestartBoundary().Boundaries {

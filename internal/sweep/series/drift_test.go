@@ -7,8 +7,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep/series"
 )
 
-// On the covered side of the line no run violates exclusion, and farther beyond it than
-// the reach every run does.
+// On the covered side of the line no run violates exclusion, and farther than the reach beyond
+// it every run does.
 func TestMapFollowsTheLine(t *testing.T) {
 	t.Parallel()
 	const runs = 4
@@ -38,8 +38,8 @@ func TestMapFollowsTheLine(t *testing.T) {
 	}
 }
 
-// About the line the probability is what the formula says: at nine points of ten, or more,
-// the Wilson interval contains it. Before the line it is 0, and 0.4 % beyond it 1.
+// Near the line at least nine of ten Wilson intervals contain the prediction. Before the line
+// it is 0, and 0.4 % beyond it 1.
 func TestEdgeFollowsItsFormula(t *testing.T) {
 	t.Parallel()
 	s := series.DriftEdge()

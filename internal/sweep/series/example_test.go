@@ -14,8 +14,8 @@ func ExampleSafeDelay() {
 	// Output: 9.918s
 }
 
-// A node that is back after half of the validity, 5 ms before a rival asks it, breaks
-// every second lease that rests on it.
+// A node that returns after half of the validity, 5 ms before a rival asks it, breaks every
+// second lease that needs it.
 func ExamplePlainRisk() {
 	fmt.Printf("%.3f\n", series.PlainRisk(500*time.Millisecond, time.Second, 5*time.Millisecond))
 	// Output: 0.495

@@ -64,8 +64,8 @@ func drawn(t *rapid.T, name string, lo, hi time.Duration) time.Duration {
 	return time.Duration(rapid.Int64Range(int64(lo), int64(hi)).Draw(t, name))
 }
 
-// Who stays away longer risks no more, nor does who meets a slower rival; and a vote that
-// may have been synced is no greater risk than one that cannot have been.
+// A longer delay or a slower rival is no riskier, and a vote that may have been synced is no
+// riskier than one that cannot have been.
 func TestLongerIsNoRiskier(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, e, sync := drawn(t, "validity", ms, time.Hour), drawn(t, "every", ms, time.Hour), drawn(t, "sync", ms, time.Hour)
@@ -95,8 +95,8 @@ func TestLongerIsNoRiskier(t *testing.T) {
 	})
 }
 
-// Who extends once a validity risks what somebody does who never extends, and who extends
-// more often no less. A disk that is never synced keeps nothing.
+// Extending once per validity is as risky as not extending, and extending more often no less
+// risky. A disk that is never synced is as good as none.
 func TestFormulasMeet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, delay, back := drawn(t, "validity", ms, time.Hour), drawn(t, "delay", 0, time.Hour), drawn(t, "back", 0, time.Minute)
@@ -113,8 +113,8 @@ func TestFormulasMeet(t *testing.T) {
 	})
 }
 
-// A delay has to be the longer the worse the clocks are and the smaller the allowance;
-// T (1 + ρr) suffices exactly if the allowance covers the holder's clock.
+// Worse clocks and smaller allowances need a longer delay. T (1 + ρr) is enough if and only if
+// the allowance covers the holder's clock.
 func TestSafeDelayLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		long := drawn(t, "ttl", 100*ms, time.Hour)
@@ -141,10 +141,9 @@ func TestSafeDelayLaws(t *testing.T) {
 	})
 }
 
-// By hand, of a lease that is extended every 300 ms, twice before the crash, with w from 0
-// to 300 ms: at a return at once all but a vote that no sync saw is mended, 1 − 0.6 − w;
-// at one after 650 ms nothing is, 1 − w; at one after 700 ms that is left of the leases
-// that live, up to w = 288 ms.
+// By hand, for a lease that is extended every 300 ms, twice before the crash, with w from 0 to
+// 300 ms: on an immediate return all is repaired except a vote that no sync saw, 1 − 0.6 − w;
+// after 650 ms nothing is, 1 − w; after 700 ms only leases up to w = 288 ms are left.
 func TestRenewals(t *testing.T) {
 	r := series.Renewal{TTL: time.Second, Validity: 988 * ms, Every: 300 * ms, Timeout: 50 * ms, Done: 2}
 	for delay, want := range map[time.Duration]float64{
@@ -159,8 +158,8 @@ func TestRenewals(t *testing.T) {
 	}
 }
 
-// A disk that is synced now and then, and a holder who mends, make nothing worse than a
-// node that keeps nothing.
+// A disk that is synced now and then, and a holder that repairs, are no riskier than a node
+// that keeps nothing.
 func TestRenewalsMend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		long := drawn(t, "ttl", 100*ms, time.Hour)
@@ -216,7 +215,7 @@ func TestGranted(t *testing.T) {
 	}
 }
 
-// An allowance of just what covers the clocks leaves no overlap, a little less does.
+// The needed allowance leaves no overlap; a smaller one does.
 func TestNoOverlapWhereCovered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fast, slow := rapid.Float64Range(0, 0.5).Draw(t, "fast"), rapid.Float64Range(0, 0.3).Draw(t, "slow")
@@ -232,7 +231,7 @@ func TestNoOverlapWhereCovered(t *testing.T) {
 	})
 }
 
-// What is rounded is a probability still.
+// The rounded result is still a probability.
 func TestGrantedIsAProbabilityWhereItIsRounded(t *testing.T) {
 	for overlap := time.Duration(1); overlap < 10; overlap++ {
 		for step := time.Duration(1); step < 10; step++ {
@@ -243,8 +242,8 @@ func TestGrantedIsAProbabilityWhereItIsRounded(t *testing.T) {
 	}
 }
 
-// The longer the overlap the likelier a rival is granted the lock in it; the likelier, too,
-// the less it takes.
+// A longer overlap makes a grant more probable; longer ways and rarer requests make it less
+// probable.
 func TestGrantedGrowsWithTheOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string, lo int64) time.Duration {

@@ -8,8 +8,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep"
 )
 
-// measure makes so many runs of the point with the index i, in the simulator. Points share
-// no seeds: what is drawn alike at all of them would make all of them wrong at once.
+// measure runs the point with index i in the simulator. Points share no seeds, so that their
+// errors are independent.
 func measure(t *testing.T, s sweep.Sweep, i, runs int) runner.Tally {
 	t.Helper()
 	p := s.Points[i]
@@ -24,8 +24,8 @@ func measure(t *testing.T, s sweep.Sweep, i, runs int) runner.Tally {
 	return tally
 }
 
-// runnable holds sweeps to this: every point, and every boundary at its ends, can be run in
-// the simulator, and no name of a scenario is used twice, since points are run by theirs.
+// runnable checks that every point, and every boundary at its ends, can be run in the
+// simulator, and that no name of a scenario repeats, since points are run by name.
 func runnable(t *testing.T, sweeps ...sweep.Sweep) {
 	t.Helper()
 	names := map[string]bool{}

@@ -15,8 +15,8 @@ var (
 	thinning = flag.Int("every", 11, "one of how many points is measured; 1: all are")
 )
 
-// What is measured is what the formulas say: at nine points of ten, or more, the Wilson
-// interval contains what is predicted. No curve is that of another formula.
+// At least nine of ten Wilson intervals contain the prediction, and no curve follows another's
+// formula.
 func TestDelaysFollowTheirFormulas(t *testing.T) {
 	t.Parallel()
 	s := series.RestartDelay()
@@ -48,9 +48,9 @@ func TestDelaysFollowTheirFormulas(t *testing.T) {
 	}
 }
 
-// Who extends and reaches all nodes is told of the loss if it asks in the time that the
-// rival needs: no more of the runs are violated than the formula says of who is not told,
-// and at least as many as are left without these.
+// A holder that extends and reaches all nodes may notice the loss. So no more runs are
+// violated than the formula says of one that does not, and at least as many as are left
+// without these.
 func TestTheNodesTell(t *testing.T) {
 	t.Parallel()
 	const told = 0.02 // of the time between two extensions
@@ -83,8 +83,8 @@ func TestSweepsCanBeRun(t *testing.T) {
 	runnable(t, series.RestartDelay(), series.RestartDelayPrice(), series.RestartDelayReference(), series.RestartBoundary(), series.Drift(), series.DriftEdge())
 }
 
-// Every run of a reference point shows what is predicted, in the simulator too; but of
-// those that lose power under aof-everysec one in fifty, in which a sync came in time.
+// Every run of a reference point shows the prediction, in the simulator too, except one in
+// fifty of those that lose power under aof-everysec, in which a sync came in time.
 func TestReferenceIsDecided(t *testing.T) {
 	t.Parallel()
 	s := series.RestartDelayReference()
@@ -110,8 +110,8 @@ func TestReferenceIsDecided(t *testing.T) {
 	}
 }
 
-// The longer a majority stays away the longer nobody gets the lock; a minority costs next
-// to nothing.
+// The longer a majority stays away, the longer nobody gets the lock. A minority costs next to
+// nothing.
 func TestPriceGrowsWithTheDelay(t *testing.T) {
 	t.Parallel()
 	const (

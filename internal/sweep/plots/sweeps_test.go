@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep"
 )
 
-// at is an outcome at a point: k of 100 runs violate.
+// at100 is an outcome at a point with k violations in 100 runs.
 func at100(curve string, k int, predicted *float64, at ...float64) sweep.Outcome {
 	m := &sweep.Measured{Violated: k, Held: 100 - k, Predicted: predicted}
 	return sweep.Outcome{Curve: curve, At: at, Point: m}
@@ -22,7 +22,8 @@ func results(params []sweep.Param, outcomes ...sweep.Outcome) sweep.Results {
 
 var delayAndNodes = []sweep.Param{{Name: "restart_delay", Unit: "TTL"}, {Name: "crashing_nodes"}}
 
-// Law: curves stand in pictures as their names say, from left to right, with their formula.
+// Law: curves are grouped into pictures by their names, from left to right, with their
+// formula.
 func TestOfCurves(t *testing.T) {
 	var outcomes []sweep.Outcome
 	for _, c := range []string{"plain, no persistence", "plain, aof-always", "extended, no persistence", "slow", "plain, all nodes, 1 crash", "plain, all nodes, 2 crash"} {
@@ -72,8 +73,8 @@ func TestOfCurves(t *testing.T) {
 	}
 }
 
-// Law: a curve along which two parameters change is a map; what was not measured, or not
-// decided, has no value.
+// Law: a curve along which two parameters change becomes a map. A cell that was not measured
+// or decided has no value.
 func TestOfMaps(t *testing.T) {
 	outcomes := []sweep.Outcome{at100("nodes", 40, nil, 2, 0.1), at100("nodes", 100, nil, 1, 0), at100("nodes", 0, nil, 1, 0.1)}
 	outcomes[1].Point.Violated = 0
@@ -111,15 +112,15 @@ func TestOfMaps(t *testing.T) {
 	}
 }
 
-// located is a boundary that was found between lo and hi.
+// located is a boundary between lo and hi.
 func located(curve string, lo, hi, predicted float64, rules []sweep.Rule, at ...float64) sweep.Outcome {
 	l := &sweep.Located{LastViolated: &lo, FirstHolding: &hi, Rules: rules}
 	l.Formula.X = predicted
 	return sweep.Outcome{Curve: curve, At: at, Boundary: l}
 }
 
-// Law: boundaries are shown against their formula, and over the second parameter; a rule
-// that says the same of all curves is a line there.
+// Law: boundaries are shown against their formula, and over the second parameter. A rule that
+// is the same for all curves is a line there.
 func TestOfBoundaries(t *testing.T) {
 	params := []sweep.Param{{Name: "delay", Unit: "TTL"}, {Name: "slow"}, {Name: "fast"}, {Name: "factor"}}
 	var outcomes []sweep.Outcome
@@ -164,7 +165,7 @@ func TestOfBoundaries(t *testing.T) {
 	}
 }
 
-// What has no picture is an error, and no results have none.
+// Results that cannot be drawn are an error, and empty results have no pictures.
 func TestOfRefuses(t *testing.T) {
 	three := append(slices.Clone(delayAndNodes), sweep.Param{Name: "third"})
 	for name, of := range map[string]struct {

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// most is more runs than a hunt needs, which follows from its seed: so it finds what it
-// finds in the same run, however busy the machine.
+// most is more runs than a hunt needs. The seed determines in which run it finds something,
+// however busy the machine is.
 const most = 100_000
 
-// Four of the mutants are hunted, others with each commit, and each must be caught by a
+// Four of the mutants are hunted, different ones for each commit, and each must violate a
 // property that the catalogue names.
 func TestFourMutants(t *testing.T) {
 	commit, err := exec.Command("git", "-C", root, "rev-parse", "HEAD").Output()
@@ -39,7 +39,7 @@ func TestFourMutants(t *testing.T) {
 	}
 }
 
-// The same hunt finds nothing where there is no defect.
+// The same hunt finds nothing without a defect.
 func TestControl(t *testing.T) {
 	trial, err := checkout(t).Control(t.Context(), "redlock", 1, 0, 500, nil)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// What does not compile is told with what the compiler says.
+// A mutant that does not compile is reported with the compiler's output.
 func TestMutantThatDoesNotCompile(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -82,8 +82,8 @@ func TestInterruptedTrial(t *testing.T) {
 	}
 }
 
-// checkout also looks at every directory that the hunters are built from, by which go test
-// knows to run these tests again: nothing else of the sources goes into them.
+// checkout also reads every directory that the hunters are built from, so that go test runs
+// these tests again when one changes: the tests use the sources only through the compiler.
 func checkout(t *testing.T) Checkout {
 	t.Helper()
 	c, err := FindCheckout(".")
