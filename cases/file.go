@@ -82,7 +82,7 @@ func recognise(text []byte) error {
 	}
 	var top map[string]yaml.Node
 	if yaml.Unmarshal(text, &top) != nil {
-		return nil // to be told with its line
+		return nil // Decode reports the line
 	}
 	has := func(name string) bool { _, has := top[name]; return has }
 	version := top["version"]
@@ -141,7 +141,7 @@ func (f form) complete() (Case, error) {
 	case r.Scenario != c.Scenario.Name:
 		return c, wrong("replay", "it is of the scenario %q, and that of the case is %q", r.Scenario, c.Scenario.Name)
 	case r.Generator != nil:
-		return c, wrong("replay", "it draws faults, and the plan of a case is all that happens")
+		return c, wrong("replay", "it generates faults, and a case has a plan")
 	}
 	c.Seed, c.Trace = r.Seed, r.Trace
 	return c, c.check()
@@ -153,9 +153,9 @@ func (c Case) check() error {
 	case c.Shows != checker.Violated && c.Shows != checker.Holds:
 		return wrong("shows", "%v: want %v or %v", c.Shows, checker.Violated, checker.Holds)
 	case c.Scenario.Generate != nil:
-		return wrong("scenario.generate", "the plan of a case is all that happens: nothing is drawn beside it")
+		return wrong("scenario.generate", "not allowed in a case, which has a plan: remove it")
 	case c.Scenario.Expect != nil:
-		return wrong("scenario.expect", "what is expected of a case is what it shows: take this out")
+		return wrong("scenario.expect", "not allowed in a case, whose expectation is shows: remove it")
 	}
 	return nil
 }

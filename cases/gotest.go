@@ -74,12 +74,12 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// Test{{.Name}} repeats a run in the simulator and wants
-// {{.Title}} to hold in it. When it was kept, this was told:
+// Test{{.Name}} repeats a run in the simulator, in which
+// {{.Title}} has to hold. The finding when the case was stored:
 //
 {{.Story}}
 //
-// lockstorm replay --trace of a file with the case below shows it step by step.
+// To see it step by step, write the case below to a file: lockstorm replay --trace FILE.
 func Test{{.Name}}(t *testing.T) {
 	c, err := cases.Parse([]byte(kept{{.Name}}))
 	if err != nil {

@@ -105,7 +105,7 @@ func flake(ctx context.Context, o options, progress io.Writer) (failures int, er
 	}
 	err = desk.work(ctx, jobs, o, progress)
 	if ctx.Err() != nil {
-		err = nil // what there is, is shown; the rest is made next time
+		err = nil // show the results so far
 	}
 	if err != nil {
 		return 0, err

@@ -212,7 +212,7 @@ func (r *stressor) runBinary(ctx context.Context, j job, slot int, seed int64, o
 		go func() {
 			defer close(waited)
 			ended = r.wait(cmd)
-			killMarked(marked) // who holds the pipe would keep us from its end
+			killMarked(marked) // otherwise they keep the pipe open
 		}()
 		p, err = follow(events, output)
 		_, _ = io.Copy(io.Discard, events)

@@ -26,8 +26,8 @@ func drawTTL(d rng, l *scenarios.Lock) {
 	}
 }
 
-// validity is what is left of a TTL when the allowance for clock error is taken off it:
-// the drift factor's share, and 2 ms.
+// validity returns a TTL minus the allowance for clock errors: the drift factor's share, and
+// 2 ms.
 func validity(l scenarios.Lock) time.Duration {
 	return l.TTL - time.Duration(float64(l.TTL)*l.DriftFactor) - 2*ms
 }

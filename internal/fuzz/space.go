@@ -208,13 +208,8 @@ func widened(stated, needed history.Bounds) history.Bounds {
 	}
 }
 
-// A hunt lives on the number of its runs, and a run costs what its tries cost. Nearly all
-// of those are made in vain, by who waits for somebody who holds for long.
-
-// A hunt depends on the number of its runs, and a run costs as much as its attempts. Nearly
-// all attempts are made in vain, by clients that wait for a long hold.
-//
-// maxTries is about how many attempts a run may make.
+// maxTries is about how many attempts a run may make. They determine its cost, and the search
+// needs many runs. Nearly all attempts are made in vain, by clients that wait for a long hold.
 const maxTries = 20
 
 // maxEvents is how many events a run may have. Runs of the debate have some thousands, and one

@@ -77,11 +77,9 @@ type stratum struct {
 	value time.Duration
 }
 
-// strataBody and strataTail are how many strata there are: of equal shares, and of halves of
-// what is left, so that one in 10¹¹ is still told seedGap.
+// strataBody strata have equal shares. strataTail strata halve the rest again and again,
+// so that a share of 10⁻¹¹ is still distinguished.
 const (
-	// strataBody strata have equal shares. strataTail strata halve the rest again and again,
-	// so that a share of 10⁻¹¹ is still distinguished.
 	strataBody = 16
 	strataTail = 33
 )
@@ -115,11 +113,9 @@ func sorted(d nemesis.Distribution) nemesis.Distribution {
 	return d
 }
 
-// grid is into how many cells a slack is cut, and fine into how many each of these: values are
-// rounded up to a fine cell and then shared out to the two neighbouring grid points.
+// grid is the number of cells of a slack, and fine that of the parts of a cell. Values are
+// rounded up to a part and then divided between the two neighbouring grid points.
 const (
-	// grid is the number of cells of a slack, and fine that of the parts of a cell. Values are
-	// rounded up to a part and then divided between the two neighbouring grid points.
 	grid = 256
 	fine = 8
 )

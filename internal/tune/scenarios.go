@@ -90,9 +90,8 @@ func (m *model) rates(clients ...int) (plan nemesis.Plan) {
 	return plan
 }
 
-// maxClients and maxFaults bound what a run costs.
+// maxClients and maxFaults bound the cost of a run.
 const (
-	// maxClients and maxFaults bound the cost of a run.
 	maxClients = 32
 	maxFaults  = 100
 )

@@ -112,7 +112,7 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 	}
 	early := 0.0
 	if m.earlyRestart(w.Setting) > 0 {
-		early = 1 // the given restart delay is known to be too short: clocks are told from it by no run
+		early = 1 // the given restart delay is too short, so violations say nothing of the clocks
 	}
 	v.Trials = append(v.Trials, newTrial("edge", "held to the last instant on the worst clocks, with steps, crashes and restarts", checker.Lease, false, early, tally))
 

@@ -185,12 +185,9 @@ func subset(some, all []string) bool {
 // Findings of the debate need a tenth of it.
 const DefaultMaxEvents = 50_000_000
 
-// eventFactor is how many times the events of the run that was found a candidate may have,
-// and minEventLimit how many it may have in any case. One that needs more is no smaller story;
-// where nothing takes time any more it would have none that ends.
+// A candidate may have eventFactor times the events of the run that was found, and in any
+// case minEventLimit. One that needs more is no smaller; some candidates would never end.
 const (
-	// A candidate may have eventFactor times the events of the run that was found, and in any
-	// case minEventLimit. One that needs more is no smaller; some candidates would never end.
 	eventFactor   = 16
 	minEventLimit = 200_000
 )

@@ -17,11 +17,9 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Width and Height are the size of every picture in pixels, 96 to the inch: that of a PNG,
-// and that in which a page shows an SVG.
+// Width and Height are the size of every picture in pixels, at 96 per inch: of the PNG,
+// and of an SVG on a page.
 const (
-	// Width and Height are the size of every picture in pixels, at 96 per inch: of the PNG,
-	// and of an SVG on a page.
 	Width  = 800
 	Height = 560
 )

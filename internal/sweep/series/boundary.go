@@ -111,7 +111,7 @@ func (w worst) name() string {
 func (w worst) scenario(x float64) scenarios.Scenario {
 	delay := time.Duration(math.Round(x * float64(w.longest)))
 	crash := nemesis.When(1, env.StepBeforeSend, way+after)
-	asked := time.Duration(0) // when the lease was, on the ground clock
+	asked := time.Duration(0) // when the lease was asked for, in true time
 	holder := scenarios.Client{Workload: "hold", Resource: "invoice-7", Work: exactly(2 * w.longest), Rounds: 1}
 	if w.longest > ttl {
 		crash.Step = nemesis.StepName(env.StepExtend.String())

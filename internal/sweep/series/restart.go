@@ -201,10 +201,8 @@ const (
 )
 
 // validity is what is left of a lease at its grant, and extendedValidity when its
-// extension has come to the node.
+// extension reaches the node.
 var (
-	// validity is what is left of a lease at its grant, and extendedValidity when its
-	// extension reaches the node.
 	validity         = life - 2*way
 	extendedValidity = life - way
 )
