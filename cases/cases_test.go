@@ -105,7 +105,7 @@ func TestRunAgain(t *testing.T) {
 }
 
 // Law: no case overwrites another, none is stored twice, and no other files are left.
-func TestKeepWritesOverNothing(t *testing.T) {
+func TestSaveOverwritesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	var group sync.WaitGroup
 	for i := range 16 { // each case twice
@@ -187,7 +187,7 @@ func TestBadInput(t *testing.T) {
 }
 
 // Law: a truncated case is an error that names the file.
-func TestCutCasesAreRefused(t *testing.T) {
+func TestTruncatedCasesAreRefused(t *testing.T) {
 	good := written(t, crashRestart())
 	path := filepath.Join(t.TempDir(), "case.yaml")
 	for n := 1; n < len(good)-1; n++ { // without the last line break it is whole
@@ -206,7 +206,7 @@ func TestCutCasesAreRefused(t *testing.T) {
 }
 
 // A case that could not be read is not written.
-func TestWhatCannotBeWritten(t *testing.T) {
+func TestInvalidCasesAreNotWritten(t *testing.T) {
 	c := crashRestart()
 	c.Shows = checker.NotApplicable
 	if _, err := cases.Save(t.TempDir(), c); err == nil {

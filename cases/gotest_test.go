@@ -16,7 +16,7 @@ import (
 
 // Law: the output of GoTest compiles, fails with the story while the property is violated, and
 // passes once it holds.
-func TestGoTestIsRedWhileTheLockIsBroken(t *testing.T) {
+func TestGoTestFailsWhileTheLockIsBroken(t *testing.T) {
 	red := crashRestart()
 	green := crashRestart()
 	green.Scenario.Name = "crash-restart-mended"

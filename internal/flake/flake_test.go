@@ -108,7 +108,7 @@ func TestTablesOfAModule(t *testing.T) {
 }
 
 // Stored runs are not repeated until something has changed.
-func TestGoesOnWhereItWasStopped(t *testing.T) {
+func TestResumes(t *testing.T) {
 	root := module(t, map[string]string{"green/green_test.go": greenTests, "green/testdata/here": ""})
 	o := tried(t, root)
 	o.runs, o.abreast = 1, 1
@@ -240,7 +240,7 @@ func (l *listener) Write(p []byte) (int, error) {
 
 // A failure is counted for the tests that failed or, if none did, for those that were running;
 // not for their parents, nor for those waiting to run in parallel.
-func TestWhoFailed(t *testing.T) {
+func TestFailedTests(t *testing.T) {
 	for name, c := range map[string]struct {
 		events string
 		want   []string
@@ -294,7 +294,7 @@ func TestPatterns(t *testing.T) {
 }
 
 // The run of an incomplete line is repeated; an invalid line is an error.
-func TestStoreThatWasCutOff(t *testing.T) {
+func TestTruncatedStore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "results.jsonl")
 	for text, want := range map[string]int{"": 0, `{"package":"a"}` + "\n" + `{"pack`: 1} {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {

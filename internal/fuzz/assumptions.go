@@ -75,8 +75,8 @@ func (a Assumptions) Validate() error {
 	return nemesis.Bounded(&a)
 }
 
-// any reports whether anything is assumed.
-func (a Assumptions) any() bool { return !reflect.ValueOf(a).IsZero() }
+// restricts reports whether anything is assumed.
+func (a Assumptions) restricts() bool { return !reflect.ValueOf(a).IsZero() }
 
 // Outside returns a [nemesis.FieldError] for the first part of a scenario, including its plan,
 // that the assumptions exclude, or nil. If that depends on when a client takes a step, it is
@@ -201,7 +201,7 @@ func (a Assumptions) BrokenBy(s scenarios.Scenario) (names []string) {
 // their properties.
 func (t Terms) Restricting() (limited []Assumptions) {
 	for _, p := range checker.Properties() {
-		if a := t[p]; a.any() {
+		if a := t[p]; a.restricts() {
 			limited = append(limited, a)
 		}
 	}

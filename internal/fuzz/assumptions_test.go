@@ -216,7 +216,7 @@ func TestAdmitsAgreesWithOutside(t *testing.T) {
 }
 
 // The assumptions that a row breaks are what the row is about.
-func TestWhatIsLeftIsNamed(t *testing.T) {
+func TestBrokenAssumptionsAreNamed(t *testing.T) {
 	for row, want := range map[string][]string{
 		"calm":            nil,
 		"crash-restart":   {"restart_delay"},
@@ -249,7 +249,7 @@ func edgeOf(t *testing.T, a fuzz.Assumptions, s scenarios.Scenario, name string)
 }
 
 // The boundary is where an assumption stops admitting a fault.
-func TestEdge(t *testing.T) {
+func TestBoundary(t *testing.T) {
 	ms := int64(time.Millisecond)
 	for _, c := range []struct {
 		assumed, scenario, value string

@@ -15,7 +15,7 @@ import (
 // clients hold a lock causes that and the lost updates, and so does the partition that leaves
 // one of them a bare quorum. Neither causes the lost updates of clients that work for longer
 // than their leases, and a fault without effect causes nothing.
-func TestDue(t *testing.T) {
+func TestCausedBy(t *testing.T) {
 	s, err := scenarios.Find("crash-restart")
 	if err != nil {
 		t.Fatal(err)

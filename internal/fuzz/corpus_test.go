@@ -14,7 +14,7 @@ func breaking(number int, broken ...checker.Property) *trial {
 }
 
 // Rare violations are mutated as often as frequent ones.
-func TestWhatSeldomBreaksIsNotForgotten(t *testing.T) {
+func TestRareViolationsAreMutated(t *testing.T) {
 	p := newCorpus(Hunt{Wanted: []checker.Property{checker.Cleanup, checker.Contract, checker.DeadlockFreedom}})
 	p.add(breaking(1, checker.Cleanup))
 	for n := range 1000 {
@@ -32,7 +32,7 @@ func TestWhatSeldomBreaksIsNotForgotten(t *testing.T) {
 
 // An entry that leads nowhere is dropped, and one that broke all wanted properties is not
 // kept.
-func TestParentsAreGivenUp(t *testing.T) {
+func TestEntriesAreDropped(t *testing.T) {
 	p := newCorpus(Hunt{Wanted: []checker.Property{checker.Cleanup, checker.Contract}})
 	p.add(breaking(1, checker.Cleanup))
 	p.add(breaking(2, checker.Cleanup, checker.Contract))

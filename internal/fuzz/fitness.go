@@ -86,8 +86,8 @@ func newFitness(h history.Header) *fitness {
 	return c
 }
 
-// record records a distance.
-func (c *fitness) record(m measure, distance int64) { c.near[m] = min(c.near[m], distance) }
+// update records a distance.
+func (c *fitness) update(m measure, distance int64) { c.near[m] = min(c.near[m], distance) }
 
 // Record implements [history.Sink].
 func (c *fitness) Record(e *history.Event) {
@@ -106,7 +106,7 @@ func (c *fitness) Record(e *history.Event) {
 		c.expired(e)
 	case history.EntryGone:
 		if t := c.resource(e.Resource).find(e.Token); t != nil && t.holds {
-			c.record(ownVotes, c.early(t))
+			c.update(ownVotes, c.early(t))
 		}
 	case history.End:
 		c.finish()
@@ -164,7 +164,7 @@ func (c *fitness) returned(e *history.Event) {
 // recordBound records how close a duration came to its bound.
 func (c *fitness) recordBound(m measure, bound, took time.Duration) {
 	if bound > 0 {
-		c.record(m, share(max(0, bound-took), bound))
+		c.update(m, share(max(0, bound-took), bound))
 	}
 }
 
@@ -179,13 +179,13 @@ func (r *resourceState) held() bool {
 
 func (c *fitness) granted(r *resourceState, t *attempt, e *history.Event) {
 	if e.Validity > 0 {
-		c.record(remaining, int64(e.Validity))
+		c.update(remaining, int64(e.Validity))
 	}
 	for _, other := range r.attempts {
 		switch {
 		case other == t || other.client == t.client:
 		case other.stale:
-			c.record(gap, int64(e.Time.Sub(other.ended)))
+			c.update(gap, int64(e.Time.Sub(other.ended)))
 		}
 	}
 	if !r.held() {
@@ -250,12 +250,12 @@ func (c *fitness) countVotes(r *resourceState) {
 			continue
 		}
 		if !c.voting.None() {
-			c.record(ownVotes, int64(c.voting.Count(holder.keys))<<timeBits+c.early(holder))
+			c.update(ownVotes, int64(c.voting.Count(holder.keys))<<timeBits+c.early(holder))
 		}
 		for _, t := range r.attempts {
 			if t != holder && t.fresh != 0 && !t.over {
 				lacks := max(0, c.voting.Needed()-c.voting.Count(t.keys))
-				c.record(rivalVotes, int64(lacks)<<timeBits+c.early(holder))
+				c.update(rivalVotes, int64(lacks)<<timeBits+c.early(holder))
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func TestFitness(t *testing.T) {
 }
 
 // The near miss of many runs is the smallest of any. What was not measured is not mentioned.
-func TestTheClosestIsTold(t *testing.T) {
+func TestNearMissIsTheClosest(t *testing.T) {
 	measured := func(votes, gapped, left int64) NearMiss {
 		c := fitness{}
 		for m := range c.near {

@@ -8,7 +8,7 @@ import (
 )
 
 // A common cause hits the right number of nodes, each once, and they differ in nothing else.
-func TestACommonCauseBefallsNodesAlike(t *testing.T) {
+func TestCommonCauseHitsNodesAlike(t *testing.T) {
 	s := nemesis.Setting{Nodes: 5, Clients: 2, Horizon: 1000 * ms, Persistence: nemesis.Nothing}
 	for seed := range uint64(100) {
 		f := nemesis.Fault{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 4}}, Start: nemesis.At(3 * ms), End: nemesis.After(5 * ms)}
@@ -30,7 +30,7 @@ func TestACommonCauseBefallsNodesAlike(t *testing.T) {
 }
 
 // The fields of a fault determine whether it hits a node or only clients.
-func TestWhomFaultsBefall(t *testing.T) {
+func TestTargetKinds(t *testing.T) {
 	for kind, want := range map[nemesis.Kind][2]bool{
 		"crash": {true, false}, "clock-rate": {true, false}, "kill": {false, true}, "pause": {false, true}, "loss": {false, false},
 	} {
@@ -41,7 +41,7 @@ func TestWhomFaultsBefall(t *testing.T) {
 }
 
 // A fault from the start begins before any request, and is still valid.
-func TestFromTheOutset(t *testing.T) {
+func TestFromStart(t *testing.T) {
 	s := nemesis.Setting{Nodes: 5, Clients: 2, Horizon: 1000 * ms, Persistence: nemesis.Nothing}
 	f := nemesis.Fault{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 4}}, Start: nemesis.At(3 * ms), End: nemesis.After(5 * ms)}
 	for seed := range uint64(100) {

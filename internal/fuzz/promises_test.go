@@ -228,7 +228,7 @@ var cloned = nemesis.Fault{Action: &nemesis.Clone{}, Start: nemesis.At(0)}
 // Law: an unknown lock is asked for no more than Redlock, and in these plans for as much,
 // except that clocks are perfect, and that a lock without an end of validity need not look at
 // a clock.
-func TestWhatIsAskedOfForeignLocks(t *testing.T) {
+func TestExternalTerms(t *testing.T) {
 	after := nemesis.After
 	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, End: after(time.Minute)}
 	for name, c := range map[string]struct {

@@ -127,7 +127,7 @@ func wantBlamed(t *testing.T, p checker.Property, found fuzz.Run, kinds []nemesi
 
 // Rows blame the faults of their plans on nodes, clients or the resource; network faults if
 // there are no others; and nothing if they need no plan.
-func TestBlamed(t *testing.T) {
+func TestCauses(t *testing.T) {
 	for name, want := range map[string][]nemesis.Kind{
 		"crash-restart":                {"crash"},
 		"pause-then-write-after-check": {"crash", "pause"},
@@ -144,7 +144,7 @@ func TestBlamed(t *testing.T) {
 
 // Law: no violation is found where none is possible: a lease on nodes without clock and
 // machine faults.
-func TestNothingIsFoundWhereNothingIs(t *testing.T) {
+func TestNoFalseFinds(t *testing.T) {
 	r := find(t, "pause-then-write")
 	r.Expect = scenarios.Expectations{checker.Lease: checker.Violated}
 	r.Kinds = []nemesis.Kind{"pause", "kill"}

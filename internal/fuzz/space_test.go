@@ -141,7 +141,7 @@ func alike(a, b []scenarios.Client) bool {
 }
 
 // Law: clients that are made to start late do not start later than a scenario allows.
-func TestWhoComesLateComesWithinTheLongestDuration(t *testing.T) {
+func TestLateStartsAreValid(t *testing.T) {
 	s, err := scenarios.Find("calm")
 	if err != nil {
 		t.Fatal(err)

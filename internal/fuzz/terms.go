@@ -104,7 +104,7 @@ func (f termsFile) validate() error {
 	if len(f.Properties) == 0 {
 		return &nemesis.FieldError{Path: "properties", Err: errors.New("empty: name those that are promised, as in {lease: {}}")}
 	}
-	if f.Assumptions.any() {
+	if f.Assumptions.restricts() {
 		return &nemesis.FieldError{Path: "properties", Err: errors.New("not allowed beside other assumptions: repeat these for each property")}
 	}
 	for _, p := range checker.Properties() {

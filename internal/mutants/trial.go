@@ -85,7 +85,7 @@ func Codes(properties []checker.Property) []string {
 
 // Report is the result of a hunter.
 type Report struct {
-	Ground string `json:"ground"`
+	Space string `json:"ground"`
 	Seed   uint64 `json:"seed"`
 	fuzz.Counts
 	Seconds float64 `json:"seconds"` // of the hunt

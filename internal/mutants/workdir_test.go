@@ -11,7 +11,7 @@ import (
 
 // Law: creating a directory removes our unlocked directories, but neither locked ones nor
 // those of others.
-func TestForsakenDirectoriesAreRemoved(t *testing.T) {
+func TestStaleDirectoriesAreRemoved(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	there := func(path string) bool { _, err := os.Stat(path); return err == nil }

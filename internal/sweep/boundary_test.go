@@ -78,7 +78,7 @@ func TestSearchToTheLastBit(t *testing.T) {
 }
 
 // An unknown verdict ends the search.
-func TestNothingIsMadeOfWhatIsOpen(t *testing.T) {
+func TestUnknownVerdictEndsTheSearch(t *testing.T) {
 	silent := func(x float64) scenarios.Scenario {
 		s := away(1.2)
 		s.Clients = s.Clients[:1] // a lock that nobody else wants

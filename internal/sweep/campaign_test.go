@@ -314,7 +314,7 @@ func TestOutcomesAddUp(t *testing.T) {
 }
 
 // Invalid campaigns fail before anything runs.
-func TestCampaignsThatCannotBe(t *testing.T) {
+func TestInvalidCampaigns(t *testing.T) {
 	two, nan := 2.0, math.NaN()
 	for want, change := range map[string]func(*sweep.Campaign){
 		"-3 runs: want at least 1":                     func(c *sweep.Campaign) { c.Runs = -3 },

@@ -65,7 +65,7 @@ func TestAnotherProgramIsRefused(t *testing.T) {
 }
 
 // An invalid campaign file is an error, and is unchanged.
-func TestSpoiltFilesAreRefused(t *testing.T) {
+func TestInvalidFilesAreRefused(t *testing.T) {
 	whole := t.TempDir()
 	c := campaign()
 	c.Only = []int{3, 4}
@@ -105,7 +105,7 @@ func TestSpoiltFilesAreRefused(t *testing.T) {
 }
 
 // An error names an unusable directory.
-func TestDirectoriesThatCannotBe(t *testing.T) {
+func TestUnusableDirectories(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	write(t, file, "text")

@@ -24,7 +24,7 @@ var shapes = map[string]nemesis.Distribution{
 
 // The model agrees with simulation: it is never below by more than the noise, and above only
 // by the rounding of its grid.
-func TestLatenessAgreesWithDice(t *testing.T) {
+func TestLatenessAgreesWithSimulation(t *testing.T) {
 	const throws = 40_000
 	for name, length := range shapes {
 		table := length.Table()

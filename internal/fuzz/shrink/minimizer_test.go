@@ -117,7 +117,7 @@ func TestMinimizingKeepsTheCause(t *testing.T) {
 
 // Law: a reduced scenario has no bound that a correct lock could not keep with its settings:
 // with node timeouts below a round trip any lock is late.
-func TestShrinkingLeavesBoundsThatCanBeKept(t *testing.T) {
+func TestMinimizingKeepsBoundsAchievable(t *testing.T) {
 	bound := 0
 	for _, lock := range []string{"check-then-set", "setnx-then-expire", "etcd-unchecked"} {
 		ground, err := fuzz.SpaceOfLock(lock)

@@ -241,7 +241,7 @@ func TestEndsOfShrinking(t *testing.T) {
 
 // A fault that names a removed client or node is removed. Others name the remaining ones by
 // their new numbers.
-func TestWhoeverRemainsIsNumberedAnew(t *testing.T) {
+func TestRemainingAreRenumbered(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Clients = append(s.Clients, s.Clients...)[:3]
 	s.Plan = nemesis.Plan{

@@ -69,7 +69,7 @@ func hunt(ctx context.Context, q mutants.Task) (mutants.Report, error) {
 		},
 	}.Run(ctx)
 	return mutants.Report{
-		Ground: ground.Name(), Seed: q.Seed,
+		Space: ground.Name(), Seed: q.Seed,
 		Counts: b.Counts, Seconds: time.Since(b.began).Seconds(), Finds: b.finds,
 	}, errors.Join(err, failed)
 }

@@ -93,7 +93,7 @@ func TestRoundTicks(t *testing.T) {
 
 // Law: labels of marks in one row do not touch, and no line crosses those to the right of
 // their lines.
-func TestFlagsDoNotMeet(t *testing.T) {
+func TestMarkLabelsDoNotOverlap(t *testing.T) {
 	data := draw.Canvas{Rectangle: vg.Rectangle{Min: vg.Point{X: 50, Y: 50}, Max: vg.Point{X: 550, Y: 300}}}
 	x := scale{min: 0, max: 1}
 	rapid.Check(t, func(t *rapid.T) {

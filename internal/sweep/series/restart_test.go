@@ -51,7 +51,7 @@ func TestDelaysFollowTheirFormulas(t *testing.T) {
 // A holder that extends and reaches all nodes may notice the loss. So no more runs are
 // violated than the formula says of one that does not, and at least as many as are left
 // without these.
-func TestTheNodesTell(t *testing.T) {
+func TestHoldersNoticeTheLoss(t *testing.T) {
 	t.Parallel()
 	const told = 0.02 // of the time between two extensions
 	s := series.RestartDelay()
