@@ -86,7 +86,7 @@ func Codes(properties []checker.Property) []string {
 // Report is the result of a hunter.
 type Report struct {
 	Space string `json:"ground"`
-	Seed   uint64 `json:"seed"`
+	Seed  uint64 `json:"seed"`
 	fuzz.Counts
 	Seconds float64 `json:"seconds"` // of the hunt
 	Finds   []Find  `json:"finds"`   // the first of each property, in the order of their runs

@@ -51,9 +51,9 @@ type XY struct{ X, Y float64 }
 func (a Axis) check(v float64) error {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return fmt.Errorf("%v is no place on the axis %q", v, a.Name)
+		return fmt.Errorf("%v is not a finite number (axis %q)", v, a.Name)
 	case a.Log && v <= 0:
-		return fmt.Errorf("%v has no place on the axis %q, which is logarithmic", v, a.Name)
+		return fmt.Errorf("%v is not positive, and the axis %q is logarithmic", v, a.Name)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (p Point) check(x, y Axis) error {
 	}
 	slack := rounding * max(math.Abs(p.Lo), math.Abs(p.Y), math.Abs(p.Hi))
 	if !(p.Lo <= p.Y+slack && p.Y <= p.Hi+slack) || math.IsInf(p.Lo, 0) || math.IsInf(p.Hi, 0) {
-		return fmt.Errorf("the interval from %v to %v does not hold %v", p.Lo, p.Hi, p.Y)
+		return fmt.Errorf("the interval from %v to %v does not contain %v", p.Lo, p.Hi, p.Y)
 	}
 	if y.Log && p.Lo < 0 {
 		return fmt.Errorf("the interval from %v to %v leaves the axis %q, which is logarithmic", p.Lo, p.Hi, y.Name)

@@ -81,7 +81,7 @@ func (f *figure) draw(c draw.Canvas) error {
 	c.Max.Y -= vg.Length(rows) * markHeight
 	data := f.inside(c) // as wide as before
 	if data.Max.Y-data.Min.Y < minDataSize || data.Max.X-data.Min.X < minDataSize {
-		return fmt.Errorf("title, legend and labels leave no room for the data: %d entries and %d marks are too many, or their texts too long", len(f.legend), len(f.marks))
+		return fmt.Errorf("title, legend and labels leave no room for the data: too many entries (%d) or marks (%d), or too long texts", len(f.legend), len(f.marks))
 	}
 	f.drawAxes(data)
 	f.drawLines(data)
@@ -140,7 +140,7 @@ func frame(c draw.Canvas) {
 // necessary. Each file is replaced atomically. An invalid chart changes nothing.
 func Save(dir, name string, c Chart) error {
 	if name == "" || name == "." || name == ".." || name != filepath.Base(name) {
-		return fmt.Errorf("%q is no name for a picture", name)
+		return fmt.Errorf("invalid name of a picture: %q", name)
 	}
 	f, err := c.figure()
 	if err == nil {

@@ -65,7 +65,7 @@ func (f Front) values() (xs, ys []float64, err error) {
 		xs, ys = append(xs, s.X), append(ys, s.Y)
 	}
 	if recommended > 1 {
-		return nil, nil, fmt.Errorf("%d settings are recommended, and one should be", recommended)
+		return nil, nil, fmt.Errorf("%d settings are recommended: want at most 1", recommended)
 	}
 	for _, m := range f.Marks {
 		if err := f.X.check(m.X); err != nil {

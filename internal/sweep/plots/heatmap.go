@@ -64,15 +64,15 @@ func (h HeatMap) check() error {
 		return ErrEmpty
 	}
 	if len(h.Values) != len(h.Ys) {
-		return fmt.Errorf("%d rows of values for %d places on the axis %q", len(h.Values), len(h.Ys), h.Y.Name)
+		return fmt.Errorf("%d rows of values for %d on the axis %q", len(h.Values), len(h.Ys), h.Y.Name)
 	}
 	for j, row := range h.Values {
 		if len(row) != len(h.Xs) {
-			return fmt.Errorf("row %d: %d values for %d places on the axis %q", j+1, len(row), len(h.Xs), h.X.Name)
+			return fmt.Errorf("row %d: %d values for %d on the axis %q", j+1, len(row), len(h.Xs), h.X.Name)
 		}
 		for i, v := range row {
 			if v < 0 || v > 1 {
-				return fmt.Errorf("row %d, column %d: %v is not from 0 to 1", j+1, i+1, v)
+				return fmt.Errorf("row %d, column %d: %v: want 0 to 1", j+1, i+1, v)
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (a Axis) edges(places []float64) ([]float64, error) {
 			return nil, err
 		}
 		if i > 0 && v <= places[i-1] {
-			return nil, fmt.Errorf("the places on the axis %q do not ascend: %v after %v", a.Name, v, places[i-1])
+			return nil, fmt.Errorf("the values on the axis %q do not ascend: %v after %v", a.Name, v, places[i-1])
 		}
 	}
 	n := len(places)

@@ -112,7 +112,7 @@ func pageColor(text string) (string, error) {
 			return fmt.Sprintf("color-mix(in srgb, var(--heat-%d) %.0f%%, var(--heat-%d))", i, 100*share, i-1), nil
 		}
 	}
-	return "", fmt.Errorf("%s is no colour of the pictures' style", text)
+	return "", fmt.Errorf("unknown colour %s", text)
 }
 
 // mixed returns how far a colour is on the way from one to another, if it lies there.

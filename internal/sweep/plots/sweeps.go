@@ -169,7 +169,7 @@ func mapOf(r sweep.Results, g group[sweep.Outcome], q Quantity, say Say) (HeatMa
 	for _, o := range g.members {
 		place := [2]float64{o.At[0], o.At[1]}
 		if taken[place] {
-			return h, fmt.Errorf("there are two points at %v", o.At)
+			return h, fmt.Errorf("two points at %v", o.At)
 		}
 		taken[place] = true
 		if v, known := q.Of(*o.Point); known {
