@@ -57,16 +57,16 @@ func main() {
 }
 
 func parse() (o options) {
-	flag.StringVar(&o.keep, "keep", "runs/flake", "the `folder` for binaries, results and the output of what failed")
+	flag.StringVar(&o.keep, "keep", "runs/flake", "`directory` for binaries, results and the output of failed runs")
 	flag.StringVar(&o.page, "page", "", "the `file` whose table between <!-- flake --> and <!-- /flake --> is replaced; none if empty")
-	flag.IntVar(&o.runs, "runs", 30, "how often each package is run under each stress")
-	flag.IntVar(&o.abreast, "abreast", 1, "how many binaries run at a time")
-	flag.DurationVar(&o.budget, "budget", 0, "begin no run after so long; 0: until all are made")
-	flag.DurationVar(&o.limit, "limit", 30*time.Minute, "a run that lasts longer fails, with the stacks of its goroutines")
-	flag.StringVar(&o.chosen.skip, "skip", "", "a regular `expression`: tests that are left out")
-	flag.StringVar(&o.chosen.raced, "raced", "", "`patterns` of packages of which all tests run under the race detector, with spaces between; all if empty")
-	flag.StringVar(&o.chosen.others, "race-only", "", "a regular `expression`: tests of other packages that it sees")
-	modules := flag.String("modules", ". bench", "`folders` of modules, with spaces between")
+	flag.IntVar(&o.runs, "runs", 30, "number of runs of each package under each stress")
+	flag.IntVar(&o.abreast, "abreast", 1, "number of binaries run in parallel")
+	flag.DurationVar(&o.budget, "budget", 0, "time after which no run begins; 0: no limit")
+	flag.DurationVar(&o.limit, "limit", 30*time.Minute, "time limit of a run; a longer one fails and prints the stacks of its goroutines")
+	flag.StringVar(&o.chosen.skip, "skip", "", "regular `expression` of tests that do not run")
+	flag.StringVar(&o.chosen.raced, "raced", "", "`patterns`, separated by spaces, of packages all of whose tests run under the race detector; empty: all")
+	flag.StringVar(&o.chosen.others, "race-only", "", "regular `expression` of tests of other packages that run under the race detector")
+	modules := flag.String("modules", ". bench", "`directories` of modules, separated by spaces")
 	flag.Usage = func() {
 		fmt.Fprint(os.Stderr, "usage: flake [flags] [packages, such as ./internal/rivals and ./internal/servers/...]\n\nruns the tests of packages under stress, and counts how often each fails\n\n")
 		flag.PrintDefaults()
