@@ -112,7 +112,7 @@ func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighe
 		}
 		a.Rejected = append(a.Rejected, Rejected{w.Setting, v.Contradictions})
 	}
-	a.Refusal = fmt.Sprintf("the model has settings that meet the wish, but runs contradicted the first %d of them: %s", len(a.Rejected), a.Rejected[0].Contradictions[0])
+	a.Refusal = fmt.Sprintf("settings meet the wishes in the model, but runs contradicted the first %d: %s", len(a.Rejected), a.Rejected[0].Contradictions[0])
 	return a, nil
 }
 

@@ -13,7 +13,7 @@ import (
 // refusal says why no setting meets the wishes.
 func (m *model) refusal(w Wanted, all []Weighed) string {
 	if len(all) == 0 {
-		return fmt.Sprintf("no TTL up to %v leaves any validity: clocks that may be %d ppm off, and step by %v, take all of it", m.longestTTL(), m.Clocks.RatePPM, m.Clocks.LargestStep)
+		return fmt.Sprintf("no TTL up to %v leaves any validity with clock errors of %d ppm and steps of %v", m.longestTTL(), m.Clocks.RatePPM, m.Clocks.LargestStep)
 	}
 	var reasons []string
 	for _, wish := range []string{wishHold, wishViolations, wishAvailability, wishAcquire} {
@@ -50,16 +50,16 @@ func (m *model) whyUnmet(wish string, w Wanted, all []Weighed) string {
 	switch wish {
 	case wishAvailability:
 		b := best(func(s Weighed) float64 { return -s.Availability })
-		return fmt.Sprintf("%g is wanted, so that %.2g of the time may be lost, and %.2g is the least, with a TTL of %v: what nodes that stay away for %v and dead holders take cannot be less", w.Availability, 1-w.Availability, 1-b.Availability, b.TTL, b.RestartDelay)
+		return fmt.Sprintf("%g is wanted, so that %.2g of the time may be lost. The least is %.2g, with a TTL of %v: nodes stay away for %v, and dead holders block the lock", w.Availability, 1-w.Availability, 1-b.Availability, b.TTL, b.RestartDelay)
 	case wishAcquire:
 		b := best(func(s Weighed) float64 { return float64(s.AcquireP99) })
-		return fmt.Sprintf("%v is wanted, and %v was the least that scouting runs came to, with retries after %v to %v", w.AcquireP99, textfmt.Duration(b.AcquireP99), b.RetryMin, b.RetryMax)
+		return fmt.Sprintf("%v is wanted, and the least in scouting runs was %v, with retries after %v to %v", w.AcquireP99, textfmt.Duration(b.AcquireP99), b.RetryMin, b.RetryMax)
 	case wishHold:
 		b := best(func(s Weighed) float64 { return s.Late })
-		return fmt.Sprintf("holds of up to %v, with pauses, outlive their leases too often whatever the setting: in %.2g of the cases with a TTL of %v, and TTLs longer than %v are not wanted", longest(m.Hold), b.Late, b.TTL, m.longestTTL())
+		return fmt.Sprintf("holds of up to %v, with pauses, outlive their leases too often with every setting: a share of %.2g with a TTL of %v, and longest_ttl is %v", longest(m.Hold), b.Late, b.TTL, m.longestTTL())
 	}
 	b := best(func(s Weighed) float64 { return s.Risk.Total() })
-	return fmt.Sprintf("%g are wanted, and %.3g is the least, with a TTL of %v%s: %s%s. %s", *w.ViolationsPerBillion, b.Risk.PerBillion(), b.TTL, extended(b.Setting), m.mainCause(b), m.longerAway(w, all), remedy)
+	return fmt.Sprintf("%g are wanted, and the least is %.3g, with a TTL of %v%s: %s%s. %s", *w.ViolationsPerBillion, b.Risk.PerBillion(), b.TTL, extended(b.Setting), m.mainCause(b), m.longerAway(w, all), remedy)
 }
 
 // longerAway names a TTL that would do if nodes stayed away long enough.
@@ -73,7 +73,7 @@ func (m *model) longerAway(w Wanted, all []Weighed) string {
 	return ""
 }
 
-const remedy = "A resource that checks fences (fence_checked) would take no such write"
+const remedy = "A resource that checks fences (fence_checked) would reject such writes"
 
 func extended(s Setting) string {
 	if s.ExtendEvery == 0 {
@@ -87,22 +87,22 @@ func (m *model) mainCause(w Weighed) string {
 	r := w.Risk
 	switch largest := max(r.Pauses, r.Extensions, r.Restarts); {
 	case largest == r.Restarts:
-		return fmt.Sprintf("nodes come back without their keys after %v, which is too early for any TTL that lasts for the work (this one asks for %v)",
+		return fmt.Sprintf("nodes come back without their keys after %v, which is too early for any TTL that is long enough for the work (this one needs %v)",
 			w.RestartDelay, m.Clocks.NeededRestartDelay(w.TTL, w.Allowance()))
 	case largest == r.Extensions:
-		return "extensions fail, for round trips beyond the node timeout or a majority of the nodes that is down"
+		return "extensions fail because of round trips beyond the node timeout, or because a majority of the nodes is down"
 	}
 	if p := m.Pauses.Length; p != nil && len(p.Samples) > 0 {
-		limit := "that are stated to be no longer than " + p.Max.String()
+		limit := "with a stated max of " + p.Max.String()
 		if p.Range == (nemesis.Range{}) {
 			limit = "without a stated max (pauses.length.max)"
 		}
-		return fmt.Sprintf("%d samples of pauses %s cannot show what is rarer than %.2g of them", len(p.Samples), limit, 3/float64(len(p.Samples)))
+		return fmt.Sprintf("%d samples of pauses %s cannot exclude longer ones with a share below %.2g", len(p.Samples), limit, 3/float64(len(p.Samples)))
 	}
 	if m.Pauses.Bound != nil {
 		return fmt.Sprintf("a hold with its pauses of up to %v does not fit", *m.Pauses.Bound)
 	}
-	return fmt.Sprintf("a pause or a hold is too often too long for the %v that are left for it", w.slack(time.Duration(m.hold)).Round(time.Millisecond))
+	return fmt.Sprintf("pauses and holds exceed the %v that are left for them too often", w.slack(time.Duration(m.hold)).Round(time.Millisecond))
 }
 
 // Basis says what one figure of an advice rests on.
@@ -134,15 +134,15 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 			fmt.Sprintf("clock rates within %d ppm; steps of a node's wall clock within %v while a key lives", m.Clocks.RatePPM, m.Clocks.LargestStep),
 			Exact, fmt.Sprintf("an allowance of at least %v is needed; %s", textfmt.Duration(m.Clocks.NeededAllowance(s.TTL)), v.seen("edge"))},
 		{"node timeout", s.NodeTimeout.String(), m.tripBasis(), Modelled,
-			fmt.Sprintf("%.2g of the answers come later; too short or too long costs time, never exclusion", above(m.RoundTrip, s.NodeTimeout))},
-		{"retry delay", fmt.Sprintf("%v to %v, random", s.RetryMin, s.RetryMax), "the number of clients, their holds and pauses for thought", Measured,
-			"the longest that scouting runs let meet the wish"},
+			fmt.Sprintf("a share of %.2g of the replies comes later; a wrong timeout costs time, never exclusion", above(m.RoundTrip, s.NodeTimeout))},
+		{"retry delay", fmt.Sprintf("%v to %v, random", s.RetryMin, s.RetryMax), "the number of clients, their holds and the time between them", Measured,
+			"the longest that meets the wish in scouting runs"},
 		m.extensionBasis(s),
 		m.restartBasis(w, v),
 		{"acquire p99", fmt.Sprintf("%v, from %v to %v", textfmt.Duration(v.AcquireP99), textfmt.Duration(v.AcquireP99Min), textfmt.Duration(v.AcquireP99Max)),
 			m.tripBasis() + "; from when the lock is wanted and free", Measured, v.p99Basis() + m.fewerClients()},
 		{"availability", m.availabilityValue(w), m.crashBasis(), Modelled,
-			"crashes as independent of each other, and nodes as back when the restart delay is over: what takes several at once, or a repair that takes longer, is not in it"},
+			"assumes that crashes are independent, and that nodes return after the restart delay: crashes of several nodes at once and longer repairs are not included"},
 		m.riskBasis(w, v),
 	}
 	return list
@@ -156,7 +156,7 @@ const fewGrants = 368
 func (v Validation) p99Basis() string {
 	text := fmt.Sprintf("95 %% interval of %d grants", v.Grants)
 	if v.Grants < fewGrants {
-		text += ", which are too few for an upper end: that is the longest that was seen"
+		text += ", too few for an upper end: it is the longest wait seen"
 	}
 	return text
 }
@@ -169,23 +169,23 @@ func (v Validation) seen(name string) string {
 		}
 		text := fmt.Sprintf("%s: %d of %d violated %s exclusion", t.Name, t.K, t.N, t.Property)
 		if t.Open > 0 {
-			text += fmt.Sprintf(" (%d runs left it open)", t.Open)
+			text += fmt.Sprintf(" (%d runs without a verdict)", t.Open)
 		}
 		if t.K == 0 {
 			return text + fmt.Sprintf(", at most %.2g at 95 %%", t.High)
 		}
-		return text + fmt.Sprintf(", %.2g to %.2g at 95 %%; the model has %.2g at most", t.Low, t.High, t.Predicted)
+		return text + fmt.Sprintf(", %.2g to %.2g at 95 %%; the model predicts %.2g at most", t.Low, t.High, t.Predicted)
 	}
 	return name + ": not run"
 }
 
 func (m *model) ttlBasis(w Weighed) Basis {
-	s, how := w.Setting, "with an extension, as none does without"
+	s, how := w.Setting, "with an extension (none does without)"
 	if s.ExtendEvery == 0 {
 		how = "without an extension"
 	}
 	b := Basis{"TTL", fmt.Sprintf("%v (validity %v)", s.TTL, textfmt.Duration(s.Validity())), "holds of up to " + longest(m.Hold).String() + ", and " + m.pauseBasis(), Modelled,
-		fmt.Sprintf("the shortest of those weighed that meet the wishes %s; a dead holder blocks the others for up to %v", how, textfmt.Duration(w.BlockedByDead))}
+		fmt.Sprintf("the shortest that meets the wishes %s; a dead holder blocks the others for up to %v", how, textfmt.Duration(w.BlockedByDead))}
 	if s.ExtendEvery == 0 {
 		b.How = fmt.Sprintf("room for pauses beside the longest hold: %v; ", textfmt.Duration(s.slack(longest(m.Hold)))) + b.How
 	}
@@ -196,20 +196,20 @@ func (m *model) extensionBasis(s Setting) Basis {
 	if s.ExtendEvery == 0 {
 		return Basis{"extension", "none", "holds of up to " + longest(m.Hold).String(), Chosen, "holds fit into the validity; without extensions nothing has to run in the background"}
 	}
-	return Basis{"extension", fmt.Sprintf("every %v, limited to what work is worth", s.ExtendEvery), m.pauseBasis(), Modelled,
-		fmt.Sprintf("%d may fail one after another; pauses of %v in an interval do no harm", s.spareExtensions(), textfmt.Duration(s.slack(0)))}
+	return Basis{"extension", fmt.Sprintf("every %v, up to the longest useful hold", s.ExtendEvery), m.pauseBasis(), Modelled,
+		fmt.Sprintf("%d in a row may fail; pauses of %v between two do no harm", s.spareExtensions(), textfmt.Duration(s.slack(0)))}
 }
 
 func (m *model) restartBasis(w Weighed, v Validation) Basis {
 	s := w.Setting
 	b := Basis{"restart delay", s.RestartDelay.String(), fmt.Sprintf("clock rates within %d ppm; no extension asks for more than the TTL; persistence %s", m.Clocks.RatePPM, m.persistence()),
-		Exact, fmt.Sprintf("at least %v from the crash is needed, or a quarantine of the TTL; %s", textfmt.Duration(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())), v.seen("edge"))}
+		Exact, fmt.Sprintf("at least %v after the crash, or a quarantine of the TTL; %s", textfmt.Duration(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())), v.seen("edge"))}
 	switch {
 	case !m.forgets():
-		b.Rests = "persistence aof-always: disks keep what they have synced, and nobody restores an old file"
-		b.How = "a node that keeps its keys may be back at once; " + v.seen("edge")
+		b.Rests = "persistence aof-always: disks keep synced data, and nobody restores an old file"
+		b.How = "a node that keeps its keys may return at once; " + v.seen("edge")
 	case m.earlyRestart(w.Setting) > 0:
-		b.Sure, b.How = Modelled, fmt.Sprintf("it is given, and shorter than the %v that are needed: an upper bound of %.2g for each grant",
+		b.Sure, b.How = Modelled, fmt.Sprintf("given, and shorter than the required %v: an upper bound of %.2g per grant",
 			m.Clocks.NeededRestartDelay(s.TTL, s.Allowance()), w.Risk.Restarts)
 	}
 	return b
@@ -220,19 +220,19 @@ func (m *model) riskBasis(w Weighed, v Validation) Basis {
 	if w.Risk.Total() == 0 && m.Pauses.Length != nil {
 		value = fmt.Sprintf("less than %.3g", 1e9*noise)
 	}
-	b := Basis{"violations per 10⁹ grants", value, m.pauseBasis() + "; a resource that answers as soon as a node", Modelled,
+	b := Basis{"violations per 10⁹ grants", value, m.pauseBasis() + "; a resource that replies as fast as a node", Modelled,
 		fmt.Sprintf("an upper bound: late holders %.2g, extensions %.2g, restarts %.2g; %s; %s", 1e9*w.Risk.Pauses, 1e9*w.Risk.Extensions, 1e9*w.Risk.Restarts, v.seen("everyday"), v.seen("slips"))}
 	switch {
 	case m.FenceChecked:
-		vain := fmt.Sprintf("%.2g of the holds are in vain", w.Late)
+		vain := fmt.Sprintf("a share of %.2g of the holds is wasted", w.Late)
 		if m.Pauses.Unbounded {
-			vain = "how many holds are in vain nobody can say of pauses without a bound"
+			vain = "without a bound of pauses the share of wasted holds is unknown"
 		}
 		b.Value, b.Rests = "0", "the resource checks fences on reads and writes, and fences never go back"
-		b.Sure, b.How = Exact, fmt.Sprintf("leases may fail all the same: %s; %s", vain, v.seen("slips"))
+		b.Sure, b.How = Exact, fmt.Sprintf("leases may still fail: %s; %s", vain, v.seen("slips"))
 	case m.Pauses.Unbounded:
 		b.Value = "unknown: any number"
-		b.How = "a holder that stands still for longer than its lease writes after it, and nobody stops it: a lock to save work, not to rely on, whatever the setting. Bound the pauses, or have the resource check fences (fence_checked)"
+		b.How = "a holder that is paused for longer than its lease writes after it, with every setting: it is a lock to save work, not for correctness. Bound the pauses, or have the resource check fences (fence_checked)"
 	}
 	return b
 }
@@ -240,9 +240,9 @@ func (m *model) riskBasis(w Weighed, v Validation) Basis {
 func (m *model) pauseBasis() string {
 	switch p := m.Pauses; {
 	case p.Unbounded:
-		return "pauses that may take any time"
+		return "pauses of any length"
 	case p.Bound != nil:
-		return fmt.Sprintf("pauses of no more than %v in a hold", *p.Bound)
+		return fmt.Sprintf("pauses of at most %v per hold", *p.Bound)
 	default:
 		return fmt.Sprintf("a pause every %v, %s, independent of each other", p.Every, describe(*p.Length))
 	}
@@ -253,7 +253,7 @@ func (m *model) fewerClients() string {
 	if m.Contention.Clients <= maxClients {
 		return ""
 	}
-	return fmt.Sprintf(", with %d clients, the most that runs have: %d of them may wait longer", maxClients, m.Contention.Clients)
+	return fmt.Sprintf(", with %d clients, the most in a run: %d of them may wait longer", maxClients, m.Contention.Clients)
 }
 
 func (m *model) tripBasis() string { return "round trips of " + describe(m.RoundTrip) }
@@ -275,7 +275,7 @@ func (m *model) crashBasis() string {
 		return fmt.Sprintf("a crash of %s every %v", what, d)
 	}
 	if c.NodeEvery == 0 && c.ClientEvery == 0 {
-		return "neither nodes nor clients crash: nothing was said of it"
+		return "no crashes were stated"
 	}
 	return every("a node", c.NodeEvery) + ", " + every("a client", c.ClientEvery)
 }
@@ -283,7 +283,7 @@ func (m *model) crashBasis() string {
 // describe describes a distribution. Samples without a stated range are described by theirs.
 func describe(d nemesis.Distribution) string {
 	if len(d.Samples) > 0 && d.Range == (nemesis.Range{}) {
-		return fmt.Sprintf("%v to %v (as in %d samples: of now, and of nothing rarer than 3 in as many)", textfmt.Duration(quantile(d, 0)), textfmt.Duration(longest(d)), len(d.Samples))
+		return fmt.Sprintf("%v to %v (%d samples of now; events rarer than 3 in as many are not shown)", textfmt.Duration(quantile(d, 0)), textfmt.Duration(longest(d)), len(d.Samples))
 	}
 	return d.String()
 }

@@ -121,7 +121,7 @@ func (m *model) everyday(s Setting, d rng, rounds int, faults bool, factor float
 		setting.Plan = m.everydayPlan(s, d, n, expected)
 	}
 	return scenarios.Scenario{
-		Name: "tune-everyday", Summary: "clients as they are said to be",
+		Name: "tune-everyday", Summary: "clients as stated",
 		Lock: s.Lock(), Clients: clients, Setting: setting,
 		Expect: scenarios.Expectations{checker.Lease: checker.Holds},
 	}
@@ -199,7 +199,7 @@ func (m *model) edge(s Setting, d rng) scenarios.Scenario {
 	// none the keys go by their own clocks, at the end.
 	near := time.Duration(float64(lease-m.Clocks.LargestStep) / (1 + m.Clocks.rho()) * 0.97)
 	return scenarios.Scenario{
-		Name: "tune-edge", Summary: "a holder keeps the lock to the last instant, on clocks as bad as they may be",
+		Name: "tune-edge", Summary: "a holder keeps the lock to the last instant, with the worst clocks",
 		Lock: lock, Setting: setting,
 		Clients: []scenarios.Client{
 			{Workload: "hold", Resource: resource, Rounds: 1, Work: exactly(3 * lease)},

@@ -72,9 +72,9 @@ func newTrial(name, what string, p checker.Property, perGrant bool, predicted fl
 func (t Trial) contradiction() string {
 	switch {
 	case t.N == 0:
-		return fmt.Sprintf("%s: nothing could be judged in %d runs", t.Name, t.Runs)
+		return fmt.Sprintf("%s: no verdict in %d runs", t.Name, t.Runs)
 	case t.K > 0 && t.Low > t.Predicted:
-		return fmt.Sprintf("%s: %s exclusion was violated %d times in %d, the model has %.3g at most", t.Name, t.Property, t.K, t.N, t.Predicted)
+		return fmt.Sprintf("%s: %s exclusion was violated %d times in %d; the model predicts %.3g at most", t.Name, t.Property, t.K, t.N, t.Predicted)
 	}
 	return ""
 }
@@ -104,7 +104,7 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 	}
 	v.Grants = tally.Measured.All().Grants
 	v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max = took.p99()
-	v.Trials = append(v.Trials, newTrial("everyday", "clients as they are said to be, with pauses and crashes as often", checker.Effect, true, w.Risk.Total(), tally))
+	v.Trials = append(v.Trials, newTrial("everyday", "clients, pauses and crashes as stated", checker.Effect, true, w.Risk.Total(), tally))
 
 	tally, _, err = run("edge", o.Runs, func(d rng) scenarios.Scenario { return m.edge(w.Setting, d) })
 	if err != nil {
@@ -114,7 +114,7 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 	if m.earlyRestart(w.Setting) > 0 {
 		early = 1 // the given restart delay is too short, so violations say nothing of the clocks
 	}
-	v.Trials = append(v.Trials, newTrial("edge", "held to the last instant on the worst clocks, with steps, crashes and restarts", checker.Lease, false, early, tally))
+	v.Trials = append(v.Trials, newTrial("edge", "holds to the last instant with the worst clocks, with steps, crashes and restarts", checker.Lease, false, early, tally))
 
 	if s, ok := m.slip(w); ok {
 		tally, _, err = run("slips", o.Runs, func(d rng) scenarios.Scenario { return m.slips(s, d) })
@@ -131,7 +131,7 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 func (s slip) describe(m *model) string {
 	switch {
 	case m.FenceChecked:
-		return fmt.Sprintf("pauses of %v in every hold, past every lease; the fence has to stop the writes", *s.pauses.Bound)
+		return fmt.Sprintf("pauses of %v in every hold, longer than every lease; the fence has to reject the writes", *s.pauses.Bound)
 	case s.pauses.Bound != nil:
 		return fmt.Sprintf("a pause of %v in every hold", *s.pauses.Bound)
 	}
@@ -148,7 +148,7 @@ func (v *Validation) judge(want Wanted) {
 	}
 	switch {
 	case v.Grants == 0:
-		v.Contradictions = append(v.Contradictions, "everyday: nobody was granted the lock")
+		v.Contradictions = append(v.Contradictions, "everyday: no grants")
 	case want.AcquireP99 > 0 && v.AcquireP99Min > want.AcquireP99:
 		v.Contradictions = append(v.Contradictions, fmt.Sprintf("everyday: acquire p99 was %v, from %v to %v at 95 %%, more than the %v wanted",
 			v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max, want.AcquireP99))
