@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"pgregory.net/rapid"
 )
 
 // crashRestart is a case of the row of that name.
@@ -41,8 +42,7 @@ func written(t testing.TB, c cases.Case) string {
 	return b.String()
 }
 
-// Law: a case is read as it was written, of every scenario of the table and with
-// whatever text.
+// Law: a case reads back as it was written, for every scenario of the table and any text.
 func TestReadAsWritten(t *testing.T) {
 	all := scenarios.All()
 	rapid.Check(t, func(t *rapid.T) {
@@ -71,15 +71,13 @@ func TestReadAsWritten(t *testing.T) {
 	})
 }
 
-// text is what stories look like, and worse: words, long and short, and what YAML may
-// take for something else.
+// text is stories and worse: words, long and short, and what YAML may misread.
 var text = rapid.OneOf(
 	rapid.String(),
 	rapid.StringMatching(`([a-zäé"':#\-\[{>|%&*!]{1,12} {1,2}|\n|\t){0,60}`),
 )
 
-// Law: what is run again from a file is the run that was kept, and is told in the same
-// words.
+// Law: a stored case repeats the same run with the same story.
 func TestRunAgain(t *testing.T) {
 	path, err := cases.Save(t.TempDir(), crashRestart())
 	if err != nil {
@@ -106,8 +104,8 @@ func TestRunAgain(t *testing.T) {
 	}
 }
 
-// Law: no case is written over by another and none is kept twice, nor is anything left beside them.
-func TestKeepWritesOverNothing(t *testing.T) {
+// Law: no case overwrites another, none is stored twice, and no other files are left.
+func TestSaveOverwritesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	var group sync.WaitGroup
 	for i := range 16 { // each case twice
@@ -165,13 +163,13 @@ func TestBadInput(t *testing.T) {
 		"no replay string":      {replace("replay: "+crashRestart().Replay().String()+"\n", ""), "there is no replay"},
 		"a verdict left open":   {replace("shows: violated", "shows: unknown"), "line 5: shows: unknown: want violated or holds"},
 		"an unknown property":   {replace("property: lease", "property: least"), `line 4: property: unknown property "least"`},
-		"what draws":            {replace("\n...", "\n  generate: {most: 2, faults: {latency: 1}}\n..."), "scenario.generate: the plan of a case is all that happens"},
-		"what is expected":      {replace("\n...", "\n  expect: {lease: holds}\n..."), "scenario.expect: what is expected of a case is what it shows"},
+		"what draws":            {replace("\n...", "\n  generate: {most: 2, faults: {latency: 1}}\n..."), "scenario.generate: not allowed in a case"},
+		"what is expected":      {replace("\n...", "\n  expect: {lease: holds}\n..."), "scenario.expect: not allowed in a case"},
 		"two documents":         {good + "---\n" + good, "a second document: a file holds one case"},
-		"a scenario":            {scenario.String(), "line 1: a scenario, and not a case: lockstorm run runs it"},
-		"a history":             {`{"format":"lockstorm-history","version":1,"nodes":1,"clients":2}` + "\n{}\n", "line 1: a history, and not a case: lockstorm check judges it"},
-		"a stored run":          {`{"version":1,"trace_hash":"12","scenario":{}}`, "line 1: what a directory of a run holds, and not a case"},
-		"a picture":             {good + "\x89PNG\x00", "this is no text, so it is no case"},
+		"a scenario":            {scenario.String(), "line 1: a scenario, not a case (see lockstorm run)"},
+		"a history":             {`{"format":"lockstorm-history","version":1,"nodes":1,"clients":2}` + "\n{}\n", "line 1: a history, not a case (see lockstorm check)"},
+		"a stored run":          {`{"version":1,"trace_hash":"12","scenario":{}}`, "line 1: the record of a stored run, not a case"},
+		"a picture":             {good + "\x89PNG\x00", "not a text file, so not a case"},
 		"a list":                {"- 1\n- 2\n...\n", "line 1: there is a list: want a mapping"},
 		"indented with a tab":   {replace("  name:", "\tname:"), "indented with a tab"},
 	} {
@@ -188,9 +186,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Law: a case that lacks its end, however much or little of it, is refused, with the name
-// of the file.
-func TestCutCasesAreRefused(t *testing.T) {
+// Law: a truncated case is an error that names the file.
+func TestTruncatedCasesAreRefused(t *testing.T) {
 	good := written(t, crashRestart())
 	path := filepath.Join(t.TempDir(), "case.yaml")
 	for n := 1; n < len(good)-1; n++ { // without the last line break it is whole
@@ -208,11 +205,71 @@ func TestCutCasesAreRefused(t *testing.T) {
 	}
 }
 
-// What would be refused when it is read is not written either.
-func TestWhatCannotBeWritten(t *testing.T) {
+// A case that could not be read is not written.
+func TestInvalidCasesAreNotWritten(t *testing.T) {
 	c := crashRestart()
 	c.Shows = checker.NotApplicable
 	if _, err := cases.Save(t.TempDir(), c); err == nil {
 		t.Error("a case is kept that shows nothing")
+	}
+}
+
+// saved is the directory of the stored cases.
+const saved = "../testdata/cases"
+
+func savedCases(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(saved, "*"+cases.Extension))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d cases in %s, %v", len(all), saved, err)
+	}
+	return all
+}
+
+// Law: every stored case still has its verdict, in the same run with the same story. Bless
+// renews the run and the story; another verdict is a failure.
+func TestGoldenCases(t *testing.T) {
+	for _, path := range savedCases(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(path), cases.Extension), func(t *testing.T) {
+			c, err := cases.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := c.Run(t.Context(), simulated.Backend(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Judge(r) != runner.AsExpected {
+				f := r.Report.Finding(c.Property)
+				t.Fatalf("%s is %v, and the case says %v: %s\nlockstorm replay --trace %s tells it step by step.", f.Property.Title(), f.Verdict, c.Shows, f.Story(), path)
+			}
+			if runtime.GOARCH != "amd64" {
+				t.Skip("the traces are those of amd64: floating point may differ between architectures")
+			}
+			now := cases.New(r, c.Property)
+			now.Notes = c.Notes
+			testkit.GoldenFile(t, path, written(t, now), "The case still shows what it says, and it is another run now, or told in other words.")
+		})
+	}
+}
+
+// Law: the notes of a regression case name its defect, and the track record lists all of them.
+func TestTrackRecordNamesTheDefects(t *testing.T) {
+	record, err := os.ReadFile("../docs/evidence/track-record.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range savedCases(t) {
+		c, err := cases.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Notes == "" {
+			t.Errorf("%s has no notes: where does it come from?", path)
+		}
+		name := "testdata/cases/" + filepath.Base(path)
+		if c.Shows == checker.Holds && !strings.Contains(string(record), name) {
+			t.Errorf("%s guards against a defect that docs/evidence/track-record.md does not name", name)
+		}
 	}
 }

@@ -9,18 +9,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"go.yaml.in/yaml/v3"
 )
 
-// Version is the version of the form of the files that this package writes and reads.
+// Version is the version of the file format.
 const Version = 1
 
-// form is what a file holds, in its order.
+// form is the content of a file, in its order.
 type form struct {
 	Version  int                `yaml:"version"`
 	Replay   string             `yaml:"replay"`
@@ -31,11 +31,10 @@ type form struct {
 	Scenario scenarios.Scenario `yaml:"scenario"`
 }
 
-// maxText is more than a case may be long; what is longer is refused when it is read.
+// maxText limits the size of a case.
 const maxText = 33 << 20
 
-// Load reads the case in a file. An error names the file and, where it is known, the
-// line.
+// Load reads a case from a file. Errors name the file and, if known, the line.
 func Load(path string) (Case, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -53,13 +52,13 @@ func Load(path string) (Case, error) {
 	return c, nil
 }
 
-// Parse is [Load] of a text that has no name.
+// Parse is [Load] for a text without a name.
 func Parse(text []byte) (Case, error) {
 	if err := recognise(text); err != nil {
 		return Case{}, err
 	}
 	if !ended(text) {
-		return Case{}, fmt.Errorf("the last line is not %q: the file is cut off, or no case", strings.TrimSpace(tail))
+		return Case{}, fmt.Errorf("the last line is not %q: the file is truncated, or not a case", strings.TrimSpace(tail))
 	}
 	var f form
 	if err := scenarios.Decode(text, "case", &f); err != nil {
@@ -72,26 +71,26 @@ func Parse(text []byte) (Case, error) {
 	return c, nil
 }
 
-// recognise says what a text is that is something else than a case of this version,
-// where that can be told: what its fields are would be of no help then.
+// recognise returns an error for a text that is recognisably something else than a case of
+// this version. A list of unknown fields would not help then.
 func recognise(text []byte) error {
 	if at := notText(text); at >= 0 {
-		return fmt.Errorf("line %d: this is no text, so it is no case", 1+bytes.Count(text[:at], []byte("\n")))
+		return fmt.Errorf("line %d: not a text file, so not a case", 1+bytes.Count(text[:at], []byte("\n")))
 	}
 	if bytes.HasPrefix(text, []byte(`{"format":"lockstorm-history"`)) {
-		return errors.New("line 1: a history, and not a case: lockstorm check judges it")
+		return errors.New("line 1: a history, not a case (see lockstorm check)")
 	}
 	var top map[string]yaml.Node
 	if yaml.Unmarshal(text, &top) != nil {
-		return nil // to be told with its line
+		return nil // Decode reports the line
 	}
 	has := func(name string) bool { _, has := top[name]; return has }
 	version := top["version"]
 	switch {
 	case has("trace_hash"):
-		return errors.New("line 1: what a directory of a run holds, and not a case: lockstorm replay repeats it by the name of the directory")
+		return errors.New("line 1: the record of a stored run, not a case (see lockstorm replay DIRECTORY)")
 	case has("lock") && !has("scenario"):
-		return errors.New("line 1: a scenario, and not a case: lockstorm run runs it")
+		return errors.New("line 1: a scenario, not a case (see lockstorm run)")
 	case len(top) > 0 && !has("version"):
 		return fmt.Errorf("line 1: there is no version, so it is no case: want version: %d", Version)
 	case has("version") && version.ShortTag() == "!!int" && version.Value != fmt.Sprint(Version):
@@ -100,15 +99,14 @@ func recognise(text []byte) error {
 	return nil
 }
 
-// ended reports whether a text that says something has the end of a case: much of what is
-// cut off is a smaller case otherwise, with fewer faults, and would be run as if that had
-// been kept.
+// ended reports whether a text has the end mark of a case, or is empty. Most truncated cases
+// would be valid otherwise, with fewer faults.
 func ended(text []byte) bool {
 	text = bytes.TrimRight(text, " \t\r\n")
 	return len(text) == 0 || bytes.HasSuffix(text, []byte("\n"+strings.TrimSpace(tail)))
 }
 
-// notText returns where a text has a byte that no text has, or -1.
+// notText returns the position of the first byte that is not text, or -1.
 func notText(text []byte) int {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRune(text[at:])
@@ -143,21 +141,21 @@ func (f form) complete() (Case, error) {
 	case r.Scenario != c.Scenario.Name:
 		return c, wrong("replay", "it is of the scenario %q, and that of the case is %q", r.Scenario, c.Scenario.Name)
 	case r.Generator != nil:
-		return c, wrong("replay", "it draws faults, and the plan of a case is all that happens")
+		return c, wrong("replay", "it generates faults, and a case has a plan")
 	}
 	c.Seed, c.Trace = r.Seed, r.Trace
 	return c, c.check()
 }
 
-// check says what cannot be written, nor read.
+// check returns an error if the case is invalid.
 func (c Case) check() error {
 	switch {
 	case c.Shows != checker.Violated && c.Shows != checker.Holds:
 		return wrong("shows", "%v: want %v or %v", c.Shows, checker.Violated, checker.Holds)
 	case c.Scenario.Generate != nil:
-		return wrong("scenario.generate", "the plan of a case is all that happens: nothing is drawn beside it")
+		return wrong("scenario.generate", "not allowed in a case, which has a plan: remove it")
 	case c.Scenario.Expect != nil:
-		return wrong("scenario.expect", "what is expected of a case is what it shows: take this out")
+		return wrong("scenario.expect", "not allowed in a case, whose expectation is shows: remove it")
 	}
 	return nil
 }
@@ -166,13 +164,13 @@ func wrong(path, format string, args ...any) error {
 	return &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 }
 
-// head stands above every case that is written.
+// head is the first line of a case.
 const head = "# A run that was kept. To run it again: lockstorm replay FILE [--trace]\n"
 
-// tail stands below it: YAML's mark for the end of a document.
+// tail is the last line: YAML's mark for the end of a document.
 const tail = "...\n"
 
-// Write writes the case as [Load] reads it.
+// Write writes the case in the format of [Load].
 func (c Case) Write(to io.Writer) error {
 	if err := c.check(); err != nil {
 		return err
@@ -201,4 +199,28 @@ func (c Case) Write(to io.Writer) error {
 	b.WriteString(tail)
 	_, err := io.WriteString(to, b.String())
 	return err
+}
+
+// width is the width of a line of the story, without its indentation.
+const width = 90
+
+// wrapped formats a field with a long text: folded into lines, which YAML joins again, or
+// quoted if folding would change it.
+func wrapped(name, text string) (string, error) {
+	var b strings.Builder
+	b.WriteString(name + ": >-\n")
+	for i, paragraph := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteString("\n") // an empty line is a line break
+		}
+		for _, l := range textfmt.Lines(paragraph, width) {
+			b.WriteString("  " + l + "\n")
+		}
+	}
+	var back map[string]string
+	if err := yaml.Unmarshal([]byte(b.String()), &back); err == nil && back[name] == text {
+		return b.String(), nil
+	}
+	quoted, err := yaml.Marshal(map[string]*yaml.Node{name: {Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Style: yaml.DoubleQuotedStyle}})
+	return string(quoted), err
 }

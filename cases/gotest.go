@@ -13,12 +13,11 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// GoPackage is the package that [Case.GoTest] writes a test of.
+// GoPackage is the package of the test that [Case.GoTest] writes.
 const GoPackage = "lockstorm_test"
 
-// GoTest writes a file with a Go test of the case, to be pasted into a module that has
-// Lockstorm among what it requires. The test holds the case, and fails unless the
-// property holds: as long as the lock is broken it is red.
+// GoTest writes a Go test of the case for a module that requires Lockstorm. The test contains
+// the case, and fails unless the property holds: it fails until the lock is repaired.
 func (c Case) GoTest(to io.Writer) error { return c.GoTestIn(to, GoPackage) }
 
 // GoTestIn is [Case.GoTest] for a package of another name.
@@ -48,7 +47,7 @@ func (c Case) GoTestIn(to io.Writer, pkg string) error {
 	return err
 }
 
-// exported makes a part of a Go name of words, as in "LeaseExclusion".
+// exported joins words to a part of an exported Go name, as in "LeaseExclusion".
 func exported(text string) string {
 	var b strings.Builder
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -57,13 +56,13 @@ func exported(text string) string {
 	return b.String()
 }
 
-// comment puts a text behind the marks of a comment.
+// comment formats a text as a comment.
 func comment(text string) string {
 	all := textfmt.Lines(strings.Join(strings.Fields(text), " "), width)
 	return "//\t" + strings.Join(all, "\n//\t")
 }
 
-// raw writes a text as a Go string that can be read.
+// raw formats a text as a readable Go string.
 func raw(text string) string { return "`" + strings.ReplaceAll(text, "`", "` + \"`\" + `") + "`" }
 
 var goTest = template.Must(template.New("").Parse(`package {{.Package}}
@@ -75,12 +74,12 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// Test{{.Name}} repeats a run in the simulator and wants
-// {{.Title}} to hold in it. When it was kept, this was told:
+// Test{{.Name}} repeats a run in the simulator, in which
+// {{.Title}} has to hold. The finding when the case was stored:
 //
 {{.Story}}
 //
-// lockstorm replay --trace of a file with the case below shows it step by step.
+// To see it step by step, write the case below to a file: lockstorm replay --trace FILE.
 func Test{{.Name}}(t *testing.T) {
 	c, err := cases.Parse([]byte(kept{{.Name}}))
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 )
 
-// Law: what GoTest writes compiles as it is, is red while the property is violated, with
-// the story of it, and green once it holds.
-func TestGoTestIsRedWhileTheLockIsBroken(t *testing.T) {
+// Law: the output of GoTest compiles, fails with the story while the property is violated, and
+// passes once it holds.
+func TestGoTestFailsWhileTheLockIsBroken(t *testing.T) {
 	red := crashRestart()
 	green := crashRestart()
 	green.Scenario.Name = "crash-restart-mended"

@@ -41,7 +41,7 @@ func (o *ciOptions) hunted(ctx context.Context, q quest, d deadline, problems io
 	if err != nil {
 		return suite, err
 	}
-	suite.Note = fmt.Sprintf("%s: %s (%s)", q.Ground.Name(), h.headline(), h.figures(true))
+	suite.Note = fmt.Sprintf("%s: %s (%s)", q.Space.Name(), h.headline(), h.figures(true))
 	finds, failed := o.hunt.take(ctx, q, h, problems)
 	for _, p := range q.hunted() {
 		check := huntCheck(p)

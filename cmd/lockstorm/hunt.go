@@ -186,7 +186,7 @@ type quest struct {
 // quest makes the hunt that the flags ask for. What is wrong with them is found here.
 func (o *huntOptions) quest(args []string) (q quest, err error) {
 	q = quest{
-		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, Most: o.most, Seed: o.seed, Guidance: fuzz.Guidance(o.guidance)},
+		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed, Guidance: fuzz.Guidance(o.guidance)},
 		budget: o.budget, most: o.runs, first: o.first,
 	}
 	if q.Wanted, err = findProperties(o.properties); err != nil {
@@ -195,7 +195,7 @@ func (o *huntOptions) quest(args []string) (q quest, err error) {
 	if q.Faults, err = nemesis.ParseWeights(o.faults); err != nil {
 		return q, fmt.Errorf("--faults %q: %w", o.faults, err)
 	}
-	if q.Ground, err = o.ground(args, q); err != nil {
+	if q.Space, err = o.ground(args, q); err != nil {
 		return q, err
 	}
 	if err := q.Validate(); err != nil {

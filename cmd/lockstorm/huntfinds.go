@@ -52,8 +52,8 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 	if err := cmp.Or(err, failed); err != nil { // after everything that is known has been told
 		return err
 	}
-	return o.report.after(cmd, h.ended(q), "hunt of "+q.Ground.Name(), func(ctx context.Context, r *report.Report) error {
-		r.Lead = fmt.Sprintf("Ground: %s. %s (%s).", q.Ground.Name(), textfmt.Sentence(h.headline()), h.figures(q.budget > 0))
+	return o.report.after(cmd, h.ended(q), "hunt of "+q.Space.Name(), func(ctx context.Context, r *report.Report) error {
+		r.Lead = fmt.Sprintf("Ground: %s. %s (%s).", q.Space.Name(), textfmt.Sentence(h.headline()), h.figures(q.budget > 0))
 		var kept []report.Kept
 		for _, f := range finds {
 			kept = append(kept, report.Kept{Case: cases.New(f.Small, f.Property), Path: f.path, Title: f.Property.Code(), Says: f.standing(o.assumed) + "; " + f.shrunk()})
@@ -81,7 +81,7 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 				line.Say(": %s, %v after %s (Ctrl-C keeps that)", p.Code(), shrink.ExtentOf(r.Scenario), textfmt.Count(r.Runs, "run"))
 			}
 		}
-		t, err := taker.Take(ctx, p, h.First[p])
+		t, err := taker.Minimize(ctx, p, h.First[p])
 		if err != nil {
 			return finds, err
 		}
@@ -100,7 +100,7 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 // printHaul prints what the hunt amounts to. Where it had a budget it depends on the
 // machine in any case, and its times are told; otherwise it is the same each time.
 func (o *huntOptions) printHaul(out io.Writer, q quest, h haul) {
-	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", q.Ground.Name(), h.coloured(terminal.On(out)), h.figures(q.budget > 0))
+	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", q.Space.Name(), h.coloured(terminal.On(out)), h.figures(q.budget > 0))
 	if h.stopped {
 		_, _ = fmt.Fprintln(out, stoppedLine)
 	}
@@ -268,7 +268,7 @@ type scoredFind struct {
 
 func scoreOf(q quest, h haul, finds []find) haulScore {
 	s := haulScore{
-		Ground: q.Ground.Name(), Hunted: q.hunted(), Seed: q.Seed, Counts: h.Counts, Seconds: h.took.Seconds(),
+		Ground: q.Space.Name(), Hunted: q.hunted(), Seed: q.Seed, Counts: h.Counts, Seconds: h.took.Seconds(),
 		Finds: []scoredFind{}, Stopped: h.stopped,
 	}
 	for _, f := range finds {

@@ -62,7 +62,7 @@ func (q quest) run(ctx context.Context, watch huntLine) (haul, error) {
 
 // watched is run, with a line that tells how it goes.
 func (q quest) watched(ctx context.Context, problems io.Writer) (haul, error) {
-	line := newHuntLine(problems, q.Ground.Name())
+	line := newHuntLine(problems, q.Space.Name())
 	defer line.Done()
 	return q.run(ctx, line)
 }

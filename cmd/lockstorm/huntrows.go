@@ -20,7 +20,7 @@ import (
 // chased is a row, and what the hunts for it have shown.
 type chased struct {
 	fuzz.Rediscovery
-	fuzz.Chases
+	fuzz.Attempts
 }
 
 // rows hunts rows of the debate without their plans, and tells how long that takes.
@@ -38,7 +38,7 @@ func (o *huntOptions) rows(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	switch {
-	case slices.ContainsFunc(found, func(c chased) bool { return c.Found() < len(c.Chases) }):
+	case slices.ContainsFunc(found, func(c chased) bool { return c.Found() < len(c.Attempts) }):
 		return verdictError(exitContradiction)
 	case stopped:
 		return verdictError(exitUndecided)
@@ -105,13 +105,13 @@ func rowsTable(found []chased) *textfmt.Table {
 	for _, c := range found {
 		t.Section(c.Topic)
 		t.Add(c.Name, joined(c.Wanted(), checker.Property.Code), textfmt.Dash(joined(c.Kinds, func(k nemesis.Kind) string { return string(k) })),
-			fmt.Sprintf("%d of %d", c.Found(), len(c.Chases)), spread(c.Chases, runsText), spread(c.Chases, tookText))
+			fmt.Sprintf("%d of %d", c.Found(), len(c.Attempts)), spread(c.Attempts, runsText), spread(c.Attempts, tookText))
 	}
 	return t
 }
 
 // spread is the quantiles of a figure in one cell.
-func spread(c fuzz.Chases, text func(fuzz.Chases, float64) string) string {
+func spread(c fuzz.Attempts, text func(fuzz.Attempts, float64) string) string {
 	var parts []string
 	for _, s := range shares {
 		parts = append(parts, text(c, s.percent))
@@ -144,7 +144,7 @@ type rowScore struct {
 func scoreRows(seed uint64, found []chased, stopped bool) rowsScore {
 	s := rowsScore{Seed: seed, Stopped: stopped, Rows: []rowScore{}}
 	for _, c := range found {
-		s.Rows = append(s.Rows, rowScore{c.Name, c.Wanted(), scoreChases(c.Chases)})
+		s.Rows = append(s.Rows, rowScore{c.Name, c.Wanted(), scoreChases(c.Attempts)})
 	}
 	return s
 }

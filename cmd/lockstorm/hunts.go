@@ -27,7 +27,7 @@ func (o *huntOptions) repeated(cmd *cobra.Command, q quest) error {
 	out := cmd.OutOrStdout()
 	if o.json {
 		err = json.NewEncoder(out).Encode(chasesScore{
-			Ground: q.Ground.Name(), Hunted: q.hunted(), Seed: o.seed, Stopped: stopped, chaseScore: scoreChases(chases),
+			Ground: q.Space.Name(), Hunted: q.hunted(), Seed: o.seed, Stopped: stopped, chaseScore: scoreChases(chases),
 		})
 	} else {
 		terminal.Fit(out)
@@ -49,17 +49,17 @@ func (o *huntOptions) repeated(cmd *cobra.Command, q quest) error {
 
 // chase repeats a hunt so many times, each to what it is after. What ctx cuts short is
 // left out.
-func (q quest) chase(ctx context.Context, n int, problems io.Writer) (fuzz.Chases, error) {
-	var chases fuzz.Chases
+func (q quest) chase(ctx context.Context, n int, problems io.Writer) (fuzz.Attempts, error) {
+	var chases fuzz.Attempts
 	line := newHuntLine(problems, "")
 	defer line.Done()
 	for first := q.Seed; len(chases) < n; q.Seed = first + uint64(len(chases)) {
-		line.Call("%s, hunt %d of %d", q.Ground.Name(), len(chases)+1, n)
+		line.Call("%s, hunt %d of %d", q.Space.Name(), len(chases)+1, n)
 		h, err := q.run(ctx, line)
 		if err != nil || h.stopped {
 			return chases, err
 		}
-		chases = append(chases, fuzz.Chase{Found: q.satisfied(h), Runs: h.Runs, Took: h.took})
+		chases = append(chases, fuzz.Attempt{Found: q.satisfied(h), Runs: h.Runs, Took: h.took})
 	}
 	return chases, nil
 }
@@ -75,8 +75,8 @@ var shares = []struct {
 	percent float64
 }{{"median", 50}, {"p90", 90}, {"p99", 99}}
 
-func printChases(out io.Writer, q quest, c fuzz.Chases) {
-	_, _ = fmt.Fprintf(out, "%s: found by %d of %s\n\n", q.Ground.Name(), c.Found(), textfmt.Count(len(c), "hunt"))
+func printChases(out io.Writer, q quest, c fuzz.Attempts) {
+	_, _ = fmt.Fprintf(out, "%s: found by %d of %s\n\n", q.Space.Name(), c.Found(), textfmt.Count(len(c), "hunt"))
 	t := &textfmt.Table{Head: []string{"", "runs", "seconds"}}
 	for _, s := range shares {
 		t.Add(s.name, runsText(c, s.percent), tookText(c, s.percent))
@@ -85,7 +85,7 @@ func printChases(out io.Writer, q quest, c fuzz.Chases) {
 }
 
 // runsText is how many runs so many percent of the hunts needed, for a cell.
-func runsText(c fuzz.Chases, percent float64) string {
+func runsText(c fuzz.Attempts, percent float64) string {
 	if n, found := c.Runs(percent); found {
 		return fmt.Sprint(n)
 	}
@@ -93,7 +93,7 @@ func runsText(c fuzz.Chases, percent float64) string {
 }
 
 // tookText is how many seconds so many percent of the hunts took, for a cell.
-func tookText(c fuzz.Chases, percent float64) string {
+func tookText(c fuzz.Attempts, percent float64) string {
 	if d, found := c.Took(percent); found {
 		return fmt.Sprintf("%.2f", d.Seconds())
 	}
@@ -118,7 +118,7 @@ type chaseScore struct {
 	Seconds map[string]*float64 `json:"seconds_to_find"`
 }
 
-func scoreChases(c fuzz.Chases) chaseScore {
+func scoreChases(c fuzz.Attempts) chaseScore {
 	s := chaseScore{Hunts: len(c), FoundBy: c.Found(), Runs: map[string]*int{}, Seconds: map[string]*float64{}}
 	for _, share := range shares {
 		s.Runs[share.name], s.Seconds[share.name] = nil, nil

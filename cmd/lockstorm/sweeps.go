@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/sweep"
-	"github.com/lockstorm/lockstorm/internal/sweep/drift"
-	"github.com/lockstorm/lockstorm/internal/sweep/restart"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -22,12 +21,12 @@ type namedSweep struct {
 
 // sweeps are those that there are, in the order in which they are listed.
 var sweeps = []namedSweep{
-	{"restart-delay", fixed(restart.Delay)},
-	{"restart-delay-price", fixed(restart.Price)},
-	{"restart-delay-reference", fixed(restart.Reference)},
-	{"restart-boundary", fixed(restart.Boundaries)},
-	{"drift", fixed(drift.Map)},
-	{"drift-edge", fixed(drift.Edge)},
+	{"restart-delay", fixed(series.RestartDelay)},
+	{"restart-delay-price", fixed(series.RestartDelayPrice)},
+	{"restart-delay-reference", fixed(series.RestartDelayReference)},
+	{"restart-boundary", fixed(series.RestartBoundary)},
+	{"drift", fixed(series.Drift)},
+	{"drift-edge", fixed(series.DriftEdge)},
 }
 
 // fixed is a sweep that is made of nothing that could be wrong.

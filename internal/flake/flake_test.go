@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// TestMain makes this program one that keeps a core busy, as the command is one.
+// TestMain lets this program keep a core busy, like the command.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == spinning {
 		spin(os.Stdin)
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// module writes a module of which some files are tests, and returns its folder.
+// module writes a module with tests, and returns its directory.
 func module(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -64,16 +64,16 @@ func TestTree(t *testing.T) {
 }
 `
 
-// tried are options for a module, whose keep is beside it.
+// tried returns options for a module, with a workspace beside it.
 func tried(t *testing.T, root string) options {
 	return options{
 		root: root, modules: []string{"."}, keep: filepath.Join(t.TempDir(), "keep"), runs: 2, abreast: 2, limit: 5 * time.Minute,
-		chosen: choice{skip: "^TestContainer", raced: "./green", others: "^TestNobody$"},
+		chosen: selection{skip: "^TestContainer", raced: "./green", others: "^TestNobody$"},
 	}
 }
 
-// Every package runs under every stress, in its own folder; a failure is that of the test
-// that failed, under the stress under which it did.
+// Every package runs under every stress, in its own directory. A failure is counted for the
+// test that failed, under its stress.
 func TestTablesOfAModule(t *testing.T) {
 	root := module(t, map[string]string{
 		"green/green_test.go": greenTests, "green/testdata/here": "", "red/red_test.go": redTests, "without.go": "package tried\n",
@@ -107,8 +107,8 @@ func TestTablesOfAModule(t *testing.T) {
 	}
 }
 
-// What was made is not made again, until something has changed.
-func TestGoesOnWhereItWasStopped(t *testing.T) {
+// Stored runs are not repeated until something has changed.
+func TestResumes(t *testing.T) {
 	root := module(t, map[string]string{"green/green_test.go": greenTests, "green/testdata/here": ""})
 	o := tried(t, root)
 	o.runs, o.abreast = 1, 1
@@ -141,7 +141,7 @@ func made(t *testing.T, o options) int {
 	return strings.Count(progress.String(), " passed, ")
 }
 
-// A test that hangs is ended with the stacks of its goroutines, and what it started is gone.
+// A test that hangs is ended with the stacks of its goroutines, and its processes are killed.
 func TestHangs(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pid")
 	root := module(t, map[string]string{"hangs/hangs_test.go": fmt.Sprintf(`package hangs
@@ -157,12 +157,12 @@ func TestHangs(t *testing.T) {
 `, pids)})
 	o := tried(t, root)
 	o.runs, o.limit = 1, 3*time.Second
-	desk, err := open(t.Context(), o.keep)
+	desk, err := openWorkspace(t.Context(), o.keep)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer desk.close()
-	packages, err := list(t.Context(), root, o.modules)
+	packages, err := listPackages(t.Context(), root, o.modules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	desk.stressor.limit = o.limit
-	r, err := desk.stressor.do(t.Context(), *jobs[0], 0, 7)
+	r, err := desk.stressor.runJob(t.Context(), *jobs[0], 0, 7)
 	if err != nil || r.Ended == "" || !slices.Equal(r.Failed, []string{"TestHangs"}) {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -190,22 +190,22 @@ func TestHangs(t *testing.T) {
 	}
 }
 
-// runs reports whether a process is there that has not ended.
+// runs reports whether a process is still running.
 func runs(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	_, state, _ := strings.Cut(string(stat), ") ")
 	return err == nil && !strings.HasPrefix(state, "Z")
 }
 
-// What is stopped ends at once, and keeps no result of what it was doing.
+// A stopped command ends at once, and stores no result of the interrupted run.
 func TestStopped(t *testing.T) {
 	root := module(t, map[string]string{"waits/waits_test.go": "package waits\nimport \"testing\"\nfunc TestWaits(t *testing.T) { println(\"waits\"); select {} }\n"})
 	o := tried(t, root)
-	desk, err := open(t.Context(), o.keep)
+	desk, err := openWorkspace(t.Context(), o.keep)
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages, err := list(t.Context(), root, o.modules)
+	packages, err := listPackages(t.Context(), root, o.modules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,19 +216,19 @@ func TestStopped(t *testing.T) {
 	desk.stressor.limit, desk.stressor.grace = time.Hour, time.Hour
 	ctx, stop := context.WithCancel(t.Context())
 	heard := &listener{stop: stop}
-	if _, _, err := desk.stressor.start(ctx, *jobs[0], 0, 7, heard); !errors.Is(err, context.Canceled) {
+	if _, _, err := desk.stressor.runBinary(ctx, *jobs[0], 0, 7, heard); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if err := desk.work(ctx, jobs, o, io.Discard); err != nil || len(desk.kept.all) != 0 {
 		t.Errorf("%v, %d results", err, len(desk.kept.all))
 	}
-	if _, err := open(t.Context(), o.keep); err == nil {
+	if _, err := openWorkspace(t.Context(), o.keep); err == nil {
 		t.Error("two work in one folder")
 	}
 	desk.close()
 }
 
-// listener stops a run as soon as its test says something.
+// listener stops a run as soon as its test prints something.
 type listener struct{ stop func() }
 
 func (l *listener) Write(p []byte) (int, error) {
@@ -236,4 +236,87 @@ func (l *listener) Write(p []byte) (int, error) {
 		l.stop()
 	}
 	return len(p), nil
+}
+
+// A failure is counted for the tests that failed or, if none did, for those that were running;
+// not for their parents, nor for those waiting to run in parallel.
+func TestFailedTests(t *testing.T) {
+	for name, c := range map[string]struct {
+		events string
+		want   []string
+	}{
+		"a subtest": {`{"Action":"run","Test":"A"}{"Action":"run","Test":"A/b"}{"Action":"fail","Test":"A/b"}{"Action":"fail","Test":"A"}{"Action":"run","Test":"C"}`, []string{"A/b"}},
+		"a panic":   {`{"Action":"run","Test":"A"}{"Action":"pause","Test":"A"}{"Action":"run","Test":"B"}{"Action":"run","Test":"B/c"}`, []string{"B/c"}},
+		"nobody":    {`{"Action":"run","Test":"A"}{"Action":"pass","Test":"A"}{"Action":"fail"}`, []string{wholePackage}},
+	} {
+		p, err := follow(strings.NewReader(c.events), io.Discard)
+		if got := p.failed(); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
+		}
+	}
+	if _, err := follow(strings.NewReader(`{"Action":`), io.Discard); err == nil {
+		t.Error("events that are cut off are read")
+	}
+}
+
+// Breadth first, and among equals the shortest.
+func TestOrder(t *testing.T) {
+	of := func(name string, begun int, takes time.Duration) *job {
+		return &job{testPackage: testPackage{name: name}, begun: begun, takes: takes}
+	}
+	p := &schedule{jobs: []*job{of("slow", 0, time.Hour), of("quick", 0, time.Second), of("ahead", 1, 0)}, target: 2}
+	if n := p.left(); n != 5 {
+		t.Errorf("%d runs are left, want 5", n)
+	}
+	var got []string
+	for j := p.next(); j != nil; j = p.next() {
+		got = append(got, j.testPackage.name)
+	}
+	if want := []string{"quick", "slow", "ahead", "quick", "slow"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	for pattern, want := range map[string][]string{
+		"./...": {"cluster/live", "cluster", "clusters"}, "./cluster/...": {"cluster/live", "cluster"}, "./cluster": {"cluster"}, "cluster/live": {"cluster/live"},
+	} {
+		var got []string
+		for _, name := range []string{"cluster/live", "cluster", "clusters"} {
+			if (testPackage{name: name}).matches([]string{pattern}) {
+				got = append(got, name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s means %v, want %v", pattern, got, want)
+		}
+	}
+}
+
+// The run of an incomplete line is repeated; an invalid line is an error.
+func TestTruncatedStore(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "results.jsonl")
+	for text, want := range map[string]int{"": 0, `{"package":"a"}` + "\n" + `{"pack`: 1} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := openStore(file)
+		if err != nil || len(s.all) != want {
+			t.Fatalf("%q: %d results, %v", text, len(s.all), err)
+		}
+		if err := s.add(result{Package: "b"}); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.file.Close()
+		if s, err = openStore(file); err != nil || len(s.all) != want+1 || s.all[want].Package != "b" {
+			t.Errorf("%q: afterwards %v, %v", text, s.all, err)
+		}
+		_ = s.file.Close()
+	}
+	if err := os.WriteFile(file, []byte("{}\nno\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openStore(file); err == nil || !strings.Contains(err.Error(), ":2: ") {
+		t.Errorf("got %v, want the number of the line", err)
+	}
 }

@@ -9,29 +9,27 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// bounds returns limits that a correct lock keeps in a scenario's world, as it is when
-// faults have ended, because of what its settings say: they follow from the timeouts and
-// the latencies. What nothing follows for has no bound: a lock that waits for less than a
-// round trip promises nobody anything. They are generous: what breaks a bound breaks it
-// by far, and an alarm about a lock that is right is worse than one that is late.
+// bounds returns time bounds that a correct lock keeps in the scenario's world without faults.
+// They follow from its timeouts and the latencies. Where nothing follows there is no bound: a
+// lock that waits less than a round trip promises nothing. They are generous: what breaks a
+// bound breaks it by far, and a false alarm is worse than a late one.
 func bounds(s scenarios.Scenario) history.Bounds {
-	e := effortOf(s)
-	b := history.Bounds{Acquire: generous(e.acquire), Extend: generous(e.extend), Release: generous(e.release)}
-	b.Notice = generous(e.notice(s.Lock))
-	if e.keeps == inStore && e.patience >= validity(s.Lock) {
-		b.Acquire = 0 // each session is over before it is known
+	e := callTimesOf(s)
+	b := history.Bounds{Acquire: withSlack(e.acquire), Extend: withSlack(e.extend), Release: withSlack(e.release)}
+	b.Notice = withSlack(e.notice(s.Lock))
+	if e.storedOn == inStore && e.nodeWait >= validity(s.Lock) {
+		b.Acquire = 0 // each session ends before its client learns of it
 	}
-	if !e.ample(s) {
+	if !e.feasible(s) {
 		return b
 	}
 	b.Tries, b.Grant, b.Cleanup = e.tries(s), e.grant(s), e.cleanup(s)
 	return b
 }
 
-// BoundsKept lists the bounds of a scenario, by name, that a correct lock keeps because of
-// what its settings say: those that are no shorter than hunts draw them. Of others it is
-// for whoever wrote them to know.
-func BoundsKept(s scenarios.Scenario) (kept []string) {
+// AchievableBounds returns the names of a scenario's bounds that a correct lock keeps: those
+// that are no shorter than hunts set them. Of other bounds only their author knows.
+func AchievableBounds(s scenarios.Scenario) (kept []string) {
 	of, least := s.Bounds, bounds(s)
 	for name, b := range map[string]struct{ has, least int64 }{
 		"acquire": {int64(of.Acquire), int64(least.Acquire)},
@@ -49,49 +47,50 @@ func BoundsKept(s scenarios.Scenario) (kept []string) {
 	return kept
 }
 
-// generous allows for a clock of the client that runs slow.
-func generous(d time.Duration) time.Duration { return (2*d + 5*ms).Round(time.Microsecond) }
+// withSlack allows for a slow clock of the client.
+func withSlack(d time.Duration) time.Duration { return (2*d + 5*ms).Round(time.Microsecond) }
 
-// effort is how long the calls of a lock can take, by its timeouts.
-type effort struct {
-	family
-	trip                     time.Duration // to a node and back, when nothing is wrong
-	patience                 time.Duration // with the nodes, each time that they are asked
+// callTimes are how long the calls of a lock may take, by its timeouts.
+type callTimes struct {
+	lockFamily
+	roundTrip                time.Duration // without faults
+	nodeWait                 time.Duration // for the replies to one request to all nodes
 	acquire, extend, release time.Duration
 }
 
-func effortOf(s scenarios.Scenario) effort {
+func callTimesOf(s scenarios.Scenario) callTimes {
 	l := s.Lock
-	e := effort{family: familyOf(l.Kind), trip: roundTrip(s), patience: l.NodeTimeout}
+	e := callTimes{lockFamily: familyFor(l.Kind), roundTrip: roundTrip(s), nodeWait: l.NodeTimeout}
 	if l.Sequential {
-		e.patience *= time.Duration(s.Nodes)
+		e.nodeWait *= time.Duration(s.Nodes)
 	}
-	e.acquire, e.extend, e.release = e.patience, e.patience, e.patience
+	e.acquire, e.extend, e.release = e.nodeWait, e.nodeWait, e.nodeWait
 	switch {
-	case e.keeps == onOneNode:
-		e.acquire, e.release = 2*e.patience, 2*e.patience // two commands, with some
-	case e.keeps == inStore:
-		// A session is opened or saved, an entry created, and looked for if the answer
-		// is lost. Then the list is read, and again whenever one before it is gone.
-		e.acquire = time.Duration(6+2*len(s.Clients)) * e.patience
-		e.release = 2 * e.patience
+	case e.storedOn == onOneNode:
+		e.acquire, e.release = 2*e.nodeWait, 2*e.nodeWait // some locks need two commands
+	case e.storedOn == inStore:
+		// The client opens or renews a session, creates an entry, and looks for it if the
+		// reply is lost. Then it reads the list, and again whenever an entry before its own
+		// is removed.
+		e.acquire = time.Duration(6+2*len(s.Clients)) * e.nodeWait
+		e.release = 2 * e.nodeWait
 	case l.Fence == "quorum":
 		// Who is overtaken draws again, for as long as there is validity left.
-		e.acquire = 4*e.patience + l.TTL
+		e.acquire = 4*e.nodeWait + l.TTL
 	case l.Fence != "":
-		e.acquire = 2*e.patience + l.NodeTimeout
+		e.acquire = 2*e.nodeWait + l.NodeTimeout
 	}
 	return e
 }
 
-// notice is within what time a holder that runs learns that its hold is over. A lock that
-// does not read the clock that it sleeps on looks at the other sixteen times in a TTL, and
-// where the machine slept meanwhile it may wait for the answers to an extension first.
-func (e effort) notice(l scenarios.Lock) time.Duration { return l.TTL/16 + ms + e.patience }
+// notice returns within what time a running holder learns that its hold is over. A lock that
+// sleeps on another clock than the one it reads looks at that 16 times per TTL; after its
+// machine slept, it may first wait for the replies to an extension.
+func (e callTimes) notice(l scenarios.Lock) time.Duration { return l.TTL/16 + ms + e.nodeWait }
 
-// promisedOnly returns the scenario without those bounds that its lock does not promise to
-// keep under the plan: other bounds are promised there all the same.
-func (h Hunt) promisedOnly(s scenarios.Scenario) scenarios.Scenario {
+// withPromisedBounds returns the scenario without the bounds that its lock does not promise
+// under the plan. The other bounds still apply.
+func (h Hunt) withPromisedBounds(s scenarios.Scenario) scenarios.Scenario {
 	without := s
 	without.Bounds.Notice = 0
 	kept := func(s scenarios.Scenario) bool { return h.Terms(s).Excuse(checker.Contract, s) == nil }
@@ -101,79 +100,72 @@ func (h Hunt) promisedOnly(s scenarios.Scenario) scenarios.Scenario {
 	return s
 }
 
-// ample reports whether the timeouts leave time enough for the answers of nodes, and the
-// TTL for the timeouts: otherwise tries fail of themselves.
-func (e effort) ample(s scenarios.Scenario) bool {
-	return e.keeps != 0 && s.Lock.NodeTimeout >= 2*e.trip && 2*e.acquireAlone() <= validity(s.Lock)
+// feasible reports whether the timeouts allow for round trips, and the TTL for the timeouts.
+// Otherwise attempts fail without any fault.
+func (e callTimes) feasible(s scenarios.Scenario) bool {
+	return e.storedOn != 0 && s.Lock.NodeTimeout >= 2*e.roundTrip && 2*e.acquireAlone() <= validity(s.Lock)
 }
 
-// acquireAlone is how long a try takes at most when no other client overtakes it.
-func (e effort) acquireAlone() time.Duration { return min(e.acquire, 4*e.patience) }
+// acquireAlone returns how long an attempt takes at most without competition.
+func (e callTimes) acquireAlone() time.Duration { return min(e.acquire, 4*e.nodeWait) }
 
-// tries is within how many tries a client that is alone succeeds. A node that has
-// restarted is no help to a lock in quarantine, and one counter is none without its node.
-func (e effort) tries(s scenarios.Scenario) int {
-	if e.keeps == onOneNode || s.Lock.Quarantine > 0 || s.Lock.Fence == "one-node" {
+// tries returns within how many attempts a client without competition succeeds. A restarted
+// node in quarantine does not help, and a single counter needs its node.
+func (e callTimes) tries(s scenarios.Scenario) int {
+	if e.storedOn == onOneNode || s.Lock.Quarantine > 0 || s.Lock.Fence == "one-node" {
 		return 0
 	}
-	if e.keeps == inStore {
-		// Nobody leads during an election, and a try asks for as long as it has patience.
-		return 4 + int(4*longest(s.Store.Election)/e.patience)
+	if e.storedOn == inStore {
+		// During an election there is no leader, and an attempt repeats its requests until it
+		// times out.
+		return 4 + int(4*longest(s.Store.Election)/e.nodeWait)
 	}
 	return 4
 }
 
-// grant is within what time one of those who spin is granted the lock. Each of them keeps
-// nodes busy for a while when it tries; where the time between tries is drawn from far
-// more than all of them take, ten or twenty tries are enough. Where it is not there is no
-// such time.
-func (e effort) grant(s scenarios.Scenario) time.Duration {
+// grant returns within what time one of several retrying clients is granted the lock. A failed
+// attempt occupies nodes for a while. If the delay between attempts is drawn from a far longer
+// range than all of them take, ten or twenty attempts are enough. Otherwise there is no such
+// time.
+func (e callTimes) grant(s scenarios.Scenario) time.Duration {
 	l := s.Lock
 	gives := l.Tries > 0
-	spins := l.Retry.Max + e.acquireAlone() + e.trip
+	spins := l.Retry.Max + e.acquireAlone() + e.roundTrip
 	switch {
-	case e.keeps == inStore:
+	case e.storedOn == inStore:
 		return 4*l.TTL + l.LockDelay + l.Grace + 4*longest(s.Store.Election) + 20*spins
-	case e.keeps == onOneNode:
-		if gives || l.Kind == "check-then-set" || l.Kind == "setnx-then-expire" { // keys that stay for ever
+	case e.storedOn == onOneNode:
+		if gives || l.Kind == "check-then-set" || l.Kind == "setnx-then-expire" { // keys without expiry
 			return 0
 		}
 		return 20 * spins
 	case gives || l.Fence == "one-node" || !e.cleansUp(s):
 		return 0
-	case l.Retry.Max-l.Retry.Min < roomToTry(s):
+	case l.Retry.Max-l.Retry.Min < retryRoom(s):
 		return 0
 	}
 	return 20*spins + 2*l.Quarantine
 }
 
-// occupation is how long a try that fails keeps others from the nodes, if some of those
-// do not answer.
-func occupation(s scenarios.Scenario) time.Duration {
-	e := effortOf(s)
-	return e.acquireAlone() + 2*e.trip
+// cleansUp reports whether the lock waits long enough for the reply to each of its requests.
+func (e callTimes) cleansUp(s scenarios.Scenario) bool {
+	return max(s.Lock.Linger, s.Lock.NodeTimeout) >= 2*e.roundTrip
 }
 
-// cleansUp reports whether the lock listens for long enough to hear of each key that it
-// has set.
-func (e effort) cleansUp(s scenarios.Scenario) bool {
-	return max(s.Lock.Linger, s.Lock.NodeTimeout) >= 2*e.trip
-}
-
-// cleanup is within what time a key is deleted: a late one when it is heard of, one whose
-// answer is lost a linger time later. Beyond the TTL there is nothing to see.
-func (e effort) cleanup(s scenarios.Scenario) time.Duration {
+// cleanup returns within what time a key is deleted: a late one when its reply arrives, one
+// whose reply is lost after another linger time. Beyond the TTL there is nothing to see.
+func (e callTimes) cleanup(s scenarios.Scenario) time.Duration {
 	l := s.Lock
 	linger := max(l.Linger, l.NodeTimeout)
 	var bound time.Duration
 	switch {
-	case e.keeps == onMajority && e.cleansUp(s):
-		bound = 4*linger + 4*e.trip
+	case e.storedOn == onMajority && e.cleansUp(s):
+		bound = 4*linger + 4*e.roundTrip
 		if l.Sequential {
-			bound += e.patience
+			bound += e.nodeWait
 		}
 	case l.Kind == "single-node":
-		bound = 6*l.NodeTimeout + 4*e.trip
+		bound = 6*l.NodeTimeout + 4*e.roundTrip
 	}
 	if bound > l.TTL*4/5 {
 		return 0
@@ -181,9 +173,8 @@ func (e effort) cleanup(s scenarios.Scenario) time.Duration {
 	return bound
 }
 
-// roundTrip is the longest that a request and its answer take together: their latency, the
-// disk for whoever is before it too, and a wait for a connection. In a store a change is
-// replicated before it is answered.
+// roundTrip returns the longest round trip: latency, disk syncs of other clients' requests,
+// and the wait for a connection. A store replicates a change before it replies.
 func roundTrip(s scenarios.Scenario) time.Duration {
 	latency := longest(s.Latency)
 	for _, l := range s.Links {
@@ -202,7 +193,7 @@ func roundTrip(s scenarios.Scenario) time.Duration {
 	return trip
 }
 
-// longest is the longest duration of a distribution.
+// longest returns the longest duration of a distribution.
 func longest(d nemesis.Distribution) time.Duration {
 	longest := d.Max
 	for _, s := range d.Samples {

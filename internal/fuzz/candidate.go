@@ -2,7 +2,10 @@ package fuzz
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -11,31 +14,29 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Candidate is one run that can be made: a scenario whose plan says all that goes
-// wrong, and the seed of the rest.
+// Candidate is a possible run: a scenario whose plan has all faults, and a seed.
 type Candidate struct {
 	Scenario scenarios.Scenario
 	Seed     uint64
 }
 
-// Run makes the run. The history goes to keep as well, unless that is nil.
+// Run makes the run. The history is also recorded in keep, unless that is nil.
 func (c Candidate) Run(ctx context.Context, b runner.Backend, keep history.Sink) (runner.Result, error) {
 	return runner.Run(ctx, b, c.Scenario, c.Seed, keep)
 }
 
-// controls is how many control runs are made, beside the one with the candidate's seed.
-// Without a pause all that is drawn falls out otherwise, and what does not happen then
-// may do so by luck alone.
+// controls is how many control runs are made besides the one with the candidate's seed.
+// Without one fault all later random values are used differently, so a single run may avoid
+// the violation by chance.
 const controls = 3
 
-// Due returns those of some properties, all of which the candidate violates, whose
-// violation is due to its faults of some kinds; none: to its plan. It makes control runs
-// without these faults, with the same seed and some others: what is violated there as
-// well is due to something else, such as clients that work for longer than their leases.
-// When ctx ends that is its error.
-func (c Candidate) Due(ctx context.Context, b runner.Backend, kinds []nemesis.Kind, violated []checker.Property) (due []checker.Property, err error) {
+// CausedBy returns those of the violated properties whose violation is caused by faults of
+// some kinds; without kinds, by any fault of the plan. It makes control runs without these
+// faults, with the same seed and some others. What is violated there too has another cause,
+// such as clients that work for longer than their leases. If ctx ends it returns its error.
+func (c Candidate) CausedBy(ctx context.Context, b runner.Backend, kinds []nemesis.Kind, violated []checker.Property) (due []checker.Property, err error) {
 	control := c.without(kinds)
-	if len(control.Scenario.Plan) == len(c.Scenario.Plan) { // it would be the same run
+	if len(control.Scenario.Plan) == len(c.Scenario.Plan) { // the same run
 		return nil, nil
 	}
 	due = slices.Clone(violated)
@@ -55,19 +56,127 @@ func (c Candidate) Due(ctx context.Context, b runner.Backend, kinds []nemesis.Ki
 	return due, nil
 }
 
-// within makes the run with the bound on events of all runs of a hunt.
+// within makes the run with the limit of events of a hunt.
 func (c Candidate) within(ctx context.Context, b runner.Backend) (runner.Result, error) {
 	e, err := runner.Prepare(b, c.Scenario)
 	if err != nil {
 		return runner.Result{}, err
 	}
-	return e.Within(mostEvents).Run(ctx, c.Seed, nil)
+	return e.Within(maxEvents).Run(ctx, c.Seed, nil)
 }
 
-// without is the candidate without its faults of some kinds; none: without its plan.
+// without returns the candidate without its faults of some kinds; without kinds, without its
+// plan.
 func (c Candidate) without(kinds []nemesis.Kind) Candidate {
 	c.Scenario.Plan = slices.DeleteFunc(slices.Clone(c.Scenario.Plan), func(f nemesis.Fault) bool {
 		return len(kinds) == 0 || slices.Contains(kinds, f.Action.Kind())
 	})
 	return c
+}
+
+// candidate makes the candidate with a number, and its experiment: a mutation of the parent if
+// there is one and a mutation is possible, otherwise a new one.
+func (h Hunt) candidate(number int, parent *Candidate) (Candidate, runner.Experiment, error) {
+	random := rand.New(nemesis.Stream(h.Seed, fmt.Sprintf("hunt %d", number)))
+	if parent != nil {
+		if c, e, ok := h.mutate(*parent, random); ok {
+			return c, e, nil
+		}
+	}
+	c, err := h.draw(random)
+	if err != nil {
+		return c, runner.Experiment{}, err
+	}
+	e, err := runner.Prepare(h.Backend, c.Scenario)
+	return c, e, err
+}
+
+// draw draws a candidate.
+func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
+	s, g, err := h.drawScenario(random)
+	if err != nil {
+		return Candidate{}, err
+	}
+	seed := random.Uint64() >> 32
+	a, promised := h.assumed(s, random)
+	admits := func(f nemesis.Fault) bool { return !promised || a.Admits(f, s) }
+	s.Plan = h.plan(g, s, admits, random)
+	if promised {
+		s = a.Keep(s) // faults can be excluded together
+	}
+	return Candidate{h.withPromisedBounds(s), seed}, nil
+}
+
+// maxScenarios is how many scenarios are drawn until one admits some kind of fault.
+const maxScenarios = 100
+
+// drawScenario draws a scenario in which some of the wanted faults are possible.
+func (h Hunt) drawScenario(random *rand.Rand) (s scenarios.Scenario, g nemesis.Generator, err error) {
+	for range maxScenarios {
+		s = h.Space.Draw(random)
+		if g, err = h.generator(s); err == nil {
+			return s, g, nil
+		}
+	}
+	return s, g, err
+}
+
+// generator returns a generator of the wanted kinds of faults that the scenario's world
+// admits. Worlds differ, so kinds that one does not admit are no error.
+func (h Hunt) generator(s scenarios.Scenario) (nemesis.Generator, error) {
+	world, able := s.World(), h.Backend.Ability
+	return nemesis.Generator{Faults: h.Faults.Among(world, able), Most: h.MaxFaults}.Only(world, able)
+}
+
+// Validate returns an error if no scenario admits the wanted faults.
+func (h Hunt) Validate() error {
+	_, _, err := h.drawScenario(rand.New(nemesis.Stream(h.Seed, "place")))
+	return err
+}
+
+// assumed draws the assumptions that a plan keeps: those of one of the wanted and promised
+// properties.
+func (h Hunt) assumed(s scenarios.Scenario, random *rand.Rand) (Assumptions, bool) {
+	terms := h.Terms(s)
+	var promised []checker.Property
+	for _, p := range checker.Properties() {
+		if _, ok := terms[p]; ok && h.wants(p) {
+			promised = append(promised, p)
+		}
+	}
+	if len(promised) == 0 {
+		return Assumptions{}, false
+	}
+	return terms[promised[random.IntN(len(promised))]], true
+}
+
+// rng draws random values. It uses integers only, so that a hunt is the same on every machine.
+type rng struct{ *rand.Rand }
+
+// chance returns true with a probability in percent.
+func (d rng) chance(percent int) bool { return d.IntN(100) < percent }
+
+// pick returns one of a list. Repeat a value to pick it more often.
+func pick[T any](d rng, of ...T) T { return of[d.IntN(len(of))] }
+
+// between draws a duration in whole microseconds, which are easier to read.
+func (d rng) between(lo, hi time.Duration) time.Duration {
+	if hi <= lo {
+		return lo
+	}
+	return (lo + time.Duration(d.Int64N(int64(hi-lo)+1))).Truncate(time.Microsecond)
+}
+
+// upTo returns a range from 0.
+func upTo(d time.Duration) nemesis.Range { return nemesis.Range{Max: d} }
+
+func exactly(d time.Duration) nemesis.Range { return nemesis.Range{Min: d, Max: d} }
+
+// within draws a range between two ends, sometimes a single value.
+func (d rng) within(lo, hi time.Duration) nemesis.Range {
+	a, b := d.between(lo, hi), d.between(lo, hi)
+	if d.chance(25) {
+		b = a
+	}
+	return nemesis.Range{Min: min(a, b), Max: max(a, b)}
 }

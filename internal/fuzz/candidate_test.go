@@ -11,12 +11,11 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Law: a violation is due to those faults without which it does not happen. A crash that
-// lets two clients hold a lock is to blame for that and for what they spoil, and the cut
-// as well that leaves one of them a bare quorum; neither is to blame for what clients
-// spoil who work for longer than their leases, and a fault that changes nothing for
-// nothing.
-func TestDue(t *testing.T) {
+// Law: faults cause a violation if it does not happen without them. A crash that lets two
+// clients hold a lock causes that and the lost updates, and so does the partition that leaves
+// one of them a bare quorum. Neither causes the lost updates of clients that work for longer
+// than their leases, and a fault without effect causes nothing.
+func TestCausedBy(t *testing.T) {
 	s, err := scenarios.Find("crash-restart")
 	if err != nil {
 		t.Fatal(err)
@@ -31,8 +30,8 @@ func TestDue(t *testing.T) {
 	wantDue(t, s, []checker.Property{checker.Lease})
 }
 
-// wantDue checks which of lease and effect exclusion, which a scenario violates, are
-// due to its plan, and to the crash and to the cut in it.
+// wantDue checks which violations of lease and effect exclusion are caused by the plan, by its
+// crash and by its partition.
 func wantDue(t *testing.T, s scenarios.Scenario, want []checker.Property) {
 	t.Helper()
 	violated := []checker.Property{checker.Lease, checker.Effect}
@@ -51,7 +50,7 @@ func wantDue(t *testing.T, s scenarios.Scenario, want []checker.Property) {
 		if blamed != "" {
 			kinds = []nemesis.Kind{blamed}
 		}
-		if due, err := c.Due(t.Context(), simulated.Backend(), kinds, violated); err != nil || !slices.Equal(due, want) {
+		if due, err := c.CausedBy(t.Context(), simulated.Backend(), kinds, violated); err != nil || !slices.Equal(due, want) {
 			t.Errorf("work for %v: due to %q are %v, %v: want %v", s.Clients[0].Work, blamed, due, err, want)
 		}
 	}

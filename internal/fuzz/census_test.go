@@ -13,9 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// condition is what makes some defect visible that lock libraries have had, as far as it
-// can be read off a scenario and its plan, and in how many of a thousand draws it has to
-// hold at least.
+// condition is what makes a known defect of lock libraries visible, as far as a scenario and
+// its plan show it, and in how many of a thousand draws it has to hold at least.
 type condition struct {
 	what  string
 	least int
@@ -133,7 +132,7 @@ func at(f nemesis.Fault, steps ...env.Step) bool {
 	return slices.ContainsFunc(steps, func(s env.Step) bool { return f.Start.Step == nemesis.StepName(s.String()) })
 }
 
-// stands returns for how long a fault lets a client stand still, and client which.
+// stands returns for how long a fault stops a client, and client which one.
 func stands(f nemesis.Fault) time.Duration {
 	if client(f) == 0 || f.End == nil || f.End.After == nil {
 		return 0
@@ -160,7 +159,7 @@ func jumps(is func(*nemesis.ClockJump) bool) func(scenarios.Scenario) bool {
 	}
 }
 
-// Law: what a Redlock has to be right about happens often enough in a hunt.
+// Law: whatever a Redlock has to handle correctly happens often enough in a hunt.
 func TestCensus(t *testing.T) {
 	const draws = 10_000
 	g, err := fuzz.SpaceOfLock("redlock")

@@ -9,45 +9,45 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// pool keeps the candidates that a hunt goes on from: those that came closest by each
-// measure, and the last that broke a property while others were wanted too: what breaks
-// one promise may break another.
-type pool struct {
+// corpus holds the candidates to mutate: the closest by each measure, and the latest that
+// broke a property while others are wanted too, since a run that breaks one promise may break
+// another.
+type corpus struct {
 	hunt   Hunt
-	close  [measures][]*kept
-	broken []*breakers
-	guides []measure // that matter to what is wanted
+	close  [measures][]*corpusEntry
+	broken []*brokenGroup
+	guides []measure // the measures of wanted properties
 }
 
-// breakers are the last that broke the same properties and no other: so what seldom breaks
-// is gone by as often as what breaks all the time.
-type breakers struct {
-	broken []checker.Property
-	kept   []*kept
+// brokenGroup are the latest that broke exactly the same properties. So rare violations are
+// mutated as often as frequent ones.
+type brokenGroup struct {
+	broken  []checker.Property
+	entries []*corpusEntry
 }
 
-// kept is a candidate of the pool.
-type kept struct {
+// corpusEntry is a candidate of the corpus.
+type corpusEntry struct {
 	Candidate
 	kinds    []nemesis.Kind // of its faults
-	distance int64          // by the measure that it is kept for
-	children int            // that have been made of it
+	distance int64          // by the measure for which it is in the corpus
+	children int            // number of mutations made
 }
 
-// What is drawn is aimed: it finds the most by itself, and soon. Changes come when it has
-// not, and where nothing leads step by step to what is looked for they are runs lost, so
-// that a quarter is all that they may cost (docs/evidence/hunt.md).
+// Newly drawn plans are aimed and find the most, and soon. Mutations come later, when they
+// have not. Where no measure leads to the violation mutations are wasted, so they are at most
+// a quarter of the runs (docs/evidence/hunt.md).
 const (
-	soon      = 300 // is the run until which all are drawn anew
-	freshness = 75  // of a hundred are from then on
-	closest   = 4   // candidates are kept for a measure, each with other kinds of faults
-	latest    = 8   // that broke the same; half of the changes are of what broke something
-	fertile   = 40  // children of a candidate: one that has led nowhere till then is given up
+	firstMutation = 300 // runs before this one are newly drawn
+	freshPercent  = 75  // of the later runs are newly drawn
+	perMeasure    = 4   // candidates for a measure, each with different kinds of faults
+	perGroup      = 8   // candidates that broke the same properties; half of the mutations are of such candidates
+	maxChildren   = 40  // mutations of a candidate until it is dropped
 )
 
-func newPool(h Hunt) *pool {
-	p := &pool{hunt: h}
-	for m, g := range guides {
+func newCorpus(h Hunt) *corpus {
+	p := &corpus{hunt: h}
+	for m, g := range measureInfo {
 		if slices.ContainsFunc(g.to, h.wants) {
 			p.guides = append(p.guides, measure(m))
 		}
@@ -55,14 +55,14 @@ func newPool(h Hunt) *pool {
 	return p
 }
 
-// next returns the trial of a number.
-func (p *pool) next(number int) *trial {
-	t := &trial{shot: Run{Number: number}}
-	if !p.hunt.Guidance.full() || number <= soon {
+// next returns the trial with a number.
+func (p *corpus) next(number int) *trial {
+	t := &trial{run: Run{Number: number}}
+	if !p.hunt.Guidance.full() || number <= firstMutation {
 		return t
 	}
 	random := rand.New(nemesis.Stream(p.hunt.Seed, fmt.Sprintf("guide %d", number)))
-	if random.IntN(100) < freshness {
+	if random.IntN(100) < freshPercent {
 		return t
 	}
 	if k := p.choose(random); k != nil {
@@ -71,15 +71,15 @@ func (p *pool) next(number int) *trial {
 	return t
 }
 
-// choose returns one of those kept, nil if there is none.
-func (p *pool) choose(random *rand.Rand) *kept {
-	var lists []*[]*kept
+// choose returns an entry to mutate, or nil.
+func (p *corpus) choose(random *rand.Rand) *corpusEntry {
+	var lists []*[]*corpusEntry
 	for _, m := range p.guides {
 		if len(p.close[m]) > 0 {
 			lists = append(lists, &p.close[m])
 		}
 	}
-	if broken := p.breaking(); len(broken) > 0 && (len(lists) == 0 || random.IntN(2) == 0) {
+	if broken := p.brokenLists(); len(broken) > 0 && (len(lists) == 0 || random.IntN(2) == 0) {
 		lists = broken
 	}
 	if len(lists) == 0 {
@@ -88,37 +88,36 @@ func (p *pool) choose(random *rand.Rand) *kept {
 	list := lists[random.IntN(len(lists))]
 	i := min(random.IntN(len(*list)), random.IntN(len(*list))) // the closest come first
 	k := (*list)[i]
-	if k.children++; k.children >= fertile {
+	if k.children++; k.children >= maxChildren {
 		*list = slices.Delete(*list, i, i+1)
 	}
 	return k
 }
 
-// breaking returns the lists of what broke something.
-func (p *pool) breaking() (lists []*[]*kept) {
+// brokenLists returns the lists of candidates that broke something.
+func (p *corpus) brokenLists() (lists []*[]*corpusEntry) {
 	for _, b := range p.broken {
-		if len(b.kept) > 0 {
-			lists = append(lists, &b.kept)
+		if len(b.entries) > 0 {
+			lists = append(lists, &b.entries)
 		}
 	}
 	return lists
 }
 
-// learn takes a candidate in that came close. One that broke what is looked for is no
-// more to be looked for, but for what else it may break.
-func (p *pool) learn(t *trial) {
-	if t.shown == nil {
+// add adds a candidate that came close. One that broke all that is wanted is not added.
+func (p *corpus) add(t *trial) {
+	if t.fitness == nil {
 		return
 	}
-	c := kept{Candidate: t.shot.Candidate, kinds: t.shot.Scenario.Plan.Kinds()}
-	if broken := t.shot.Broken; len(broken) > 0 {
+	c := corpusEntry{Candidate: t.run.Candidate, kinds: t.run.Scenario.Plan.Kinds()}
+	if broken := t.run.Broken; len(broken) > 0 {
 		if p.hunt.wantsMore(broken) {
-			p.breaks(broken, &c)
+			p.addBroken(broken, &c)
 		}
 		return
 	}
 	for _, m := range p.guides {
-		if d := t.shown.distance(m); d < far {
+		if d := t.fitness.distance(m); d < unmeasured {
 			near := c
 			near.distance = d
 			p.close[m] = rank(p.close[m], &near)
@@ -126,34 +125,34 @@ func (p *pool) learn(t *trial) {
 	}
 }
 
-// breaks takes a candidate in that broke something.
-func (p *pool) breaks(broken []checker.Property, k *kept) {
-	i := slices.IndexFunc(p.broken, func(b *breakers) bool { return slices.Equal(b.broken, broken) })
+// addBroken adds a candidate that broke properties.
+func (p *corpus) addBroken(broken []checker.Property, k *corpusEntry) {
+	i := slices.IndexFunc(p.broken, func(b *brokenGroup) bool { return slices.Equal(b.broken, broken) })
 	if i < 0 {
 		i = len(p.broken)
-		p.broken = append(p.broken, &breakers{broken: broken})
+		p.broken = append(p.broken, &brokenGroup{broken: broken})
 	}
 	b := p.broken[i]
-	b.kept = append(b.kept, k)
-	b.kept = b.kept[max(0, len(b.kept)-latest):]
+	b.entries = append(b.entries, k)
+	b.entries = b.entries[max(0, len(b.entries)-perGroup):]
 }
 
-// rank puts a candidate among the closest if it is one: in the place of one that has the
-// same kinds of faults, or else of the last. Of two as close the later stays, so that a
+// rank inserts a candidate into the closest ones if it belongs there: in place of one with the
+// same kinds of faults, or of the last. Of two equally close ones the later stays, so that a
 // hunt moves on where nothing comes closer.
-func rank(list []*kept, k *kept) []*kept {
-	if i := slices.IndexFunc(list, func(l *kept) bool { return slices.Equal(l.kinds, k.kinds) }); i >= 0 {
+func rank(list []*corpusEntry, k *corpusEntry) []*corpusEntry {
+	if i := slices.IndexFunc(list, func(l *corpusEntry) bool { return slices.Equal(l.kinds, k.kinds) }); i >= 0 {
 		if list[i].distance < k.distance {
 			return list
 		}
 		list = slices.Delete(list, i, i+1)
 	}
-	i, _ := slices.BinarySearchFunc(list, k, func(l, k *kept) int {
+	i, _ := slices.BinarySearchFunc(list, k, func(l, k *corpusEntry) int {
 		if l.distance < k.distance {
 			return -1
 		}
 		return 1
 	})
 	list = slices.Insert(list, i, k)
-	return list[:min(len(list), closest)]
+	return list[:min(len(list), perMeasure)]
 }

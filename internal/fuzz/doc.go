@@ -1,12 +1,20 @@
-// Package hunt searches for runs in which a lock breaks what it promises, without
-// being told how: it draws clients, times, worlds and plans, runs them side by side,
-// keeps what came close and changes that.
+// Package fuzz searches for runs in which a lock breaks a promise. It draws scenarios and
+// fault plans at random, runs them in parallel, keeps those that came close to a violation,
+// and mutates them.
 //
-// What came close is told by several measures at once (closeness.go), each on a scale of
-// its own: votes that another lacked while somebody held the lock, or that a holder was
-// left with; what was left of a bound. They guide, and prove nothing: what is found is
-// what the judges find.
+//   - A [SearchSpace] draws scenarios (space.go, settings.go). Plans are drawn from the
+//     weights of the faults, and some are aimed (plan.go, boundary.go).
+//   - The corpus holds what is mutated (corpus.go, mutate.go). Its fitness is several
+//     measures, each on a scale of its own (fitness.go): votes that a second holder lacked,
+//     or that a holder was left with; what was left of a bound. They only guide the search.
+//     Violations are found by the checker.
+//   - [Terms] say which properties a lock promises under which [Assumptions]. A promised
+//     property that breaks inside the assumptions is a defect of the lock. One that breaks
+//     outside them is a limit.
+//   - A [Rediscovery] searches for the violation that a row of the debate shows, without
+//     the plan of that row: with its lock, its world, its kinds of faults and those of the
+//     network.
 //
-// A hunt follows from its seed: the same hunt makes the same runs in the same order,
-// however many go side by side.
+// A hunt is determined by its seed: the same seed makes the same runs in the same order on
+// any number of cores.
 package fuzz

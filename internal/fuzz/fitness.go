@@ -1,59 +1,96 @@
 package fuzz
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// closeness is a sink that measures how close a run came to violations, which need not
-// be exact: judges judge, it only says where to look on.
-type closeness struct {
+// measure is a way in which a run can come close to a violation. Each has its own scale, on
+// which less is closer.
+type measure int
+
+const (
+	rivalVotes measure = iota // votes that another token lacked to a quorum while somebody held the lock
+	ownVotes                  // votes that a holder was left with
+	gap                       // from the end of a hold that was not released to the next grant
+	remaining                 // validity left at a grant
+	leftKey                   // time left of the bound for keys of an abandoned token
+	waiting                   // time left of the bound until a free lock is granted
+	measures
+)
+
+// measureInfo has the properties that each measure is evidence for, and whether it is a time,
+// which is compared as a share of the TTL (the others are shares or counts). Other measures
+// led to nothing that new draws do not find sooner: docs/evidence/hunt.md.
+var measureInfo = [measures]struct {
+	timed bool
+	to    []checker.Property
+}{
+	rivalVotes: {false, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract}},
+	ownVotes:   {false, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract}},
+	gap:        {true, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence}},
+	remaining:  {true, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Contract}},
+	leftKey:    {false, []checker.Property{checker.Cleanup, checker.DeadlockFreedom}},
+	waiting:    {false, []checker.Property{checker.DeadlockFreedom}},
+}
+
+// unmeasured is the value of a measure without data.
+const unmeasured = math.MaxInt64
+
+// fitness is a [history.Sink] that measures how close a run came to violations. It need not be
+// exact, since it only guides the search.
+type fitness struct {
 	header history.Header
 	voting history.Electorate
 
 	near [measures]int64
 
-	resources []*claims
+	resources []*resourceState
 	now       history.Time
 }
 
-// claims are the tries and holds of one resource that are not over, or have keys left.
-type claims struct {
+// resourceState is the attempts and holds of a resource that are not over, or have keys left.
+type resourceState struct {
 	resource string
-	tries    []*claim
+	attempts []*attempt
 	free     history.Time // since when nobody holds it
 }
 
-// claim is a try to acquire, and the hold that it brings.
-type claim struct {
+// attempt is an attempt to acquire, and the hold that follows.
+type attempt struct {
 	client  int
 	token   string
 	since   history.Time // the call of acquire
 	granted history.Time
 	ended   history.Time // of the window, if it is not open
-	keys    uint64       // the nodes that have one, as in [history.Electorate]
-	fresh   uint64       // those set since somebody else has held the lock
+	keys    uint64       // nodes that have a key, as in [history.Electorate]
+	fresh   uint64       // keys set since somebody else holds the lock
 
-	holds bool // granted, and relied on
-	stale bool // granted, and not released though its validity is over
+	holds bool // granted and valid
+	stale bool // the validity ended without a release
 	over  bool // refused or released
 }
 
-func newCloseness(h history.Header) *closeness {
-	c := &closeness{header: h, voting: h.Electorate()}
+func newFitness(h history.Header) *fitness {
+	c := &fitness{header: h, voting: h.Electorate()}
 	for m := range c.near {
-		c.near[m] = far
+		c.near[m] = unmeasured
 	}
 	return c
 }
 
-// came takes note that the run came so close.
-func (c *closeness) came(m measure, distance int64) { c.near[m] = min(c.near[m], distance) }
+// update records a distance.
+func (c *fitness) update(m measure, distance int64) { c.near[m] = min(c.near[m], distance) }
 
 // Record implements [history.Sink].
-func (c *closeness) Record(e *history.Event) {
+func (c *fitness) Record(e *history.Event) {
 	if e.Kind == history.Step {
 		return
 	}
@@ -66,41 +103,44 @@ func (c *closeness) Record(e *history.Event) {
 	case history.Granted, history.Refused, history.Released:
 		c.returned(e)
 	case history.Lapse, history.Lost:
-		c.ran(e)
+		c.expired(e)
 	case history.EntryGone:
-		c.entryGone(e)
+		if t := c.resource(e.Resource).find(e.Token); t != nil && t.holds {
+			c.update(ownVotes, c.early(t))
+		}
 	case history.End:
 		c.finish()
 	}
 }
 
-func (c *closeness) of(resource string) *claims {
+// resource returns the state of a resource.
+func (c *fitness) resource(resource string) *resourceState {
 	for _, r := range c.resources {
 		if r.resource == resource {
 			return r
 		}
 	}
-	r := &claims{resource: resource}
+	r := &resourceState{resource: resource}
 	c.resources = append(c.resources, r)
 	return r
 }
 
-// find returns the latest claim with a token.
-func (r *claims) find(token string) *claim {
-	for i := len(r.tries) - 1; i >= 0; i-- {
-		if r.tries[i].token == token {
-			return r.tries[i]
+// find returns the latest attempt with a token.
+func (r *resourceState) find(token string) *attempt {
+	for i := len(r.attempts) - 1; i >= 0; i-- {
+		if r.attempts[i].token == token {
+			return r.attempts[i]
 		}
 	}
 	return nil
 }
 
-func (c *closeness) called(e *history.Event) {
-	r := c.of(e.Resource)
+func (c *fitness) called(e *history.Event) {
+	r := c.resource(e.Resource)
 	switch e.Kind {
 	case history.Acquire:
-		r.tries = slices.DeleteFunc(r.tries, func(t *claim) bool { return t.over && t.keys == 0 })
-		r.tries = append(r.tries, &claim{client: e.Client, token: e.Token, since: e.Time})
+		r.attempts = slices.DeleteFunc(r.attempts, func(t *attempt) bool { return t.over && t.keys == 0 })
+		r.attempts = append(r.attempts, &attempt{client: e.Client, token: e.Token, since: e.Time})
 	case history.Release:
 		if t := r.find(e.Token); t != nil {
 			c.close(r, t)
@@ -109,8 +149,8 @@ func (c *closeness) called(e *history.Event) {
 	}
 }
 
-func (c *closeness) returned(e *history.Event) {
-	r := c.of(e.Resource)
+func (c *fitness) returned(e *history.Event) {
+	r := c.resource(e.Resource)
 	t := r.find(e.Token)
 	switch {
 	case t == nil:
@@ -121,64 +161,63 @@ func (c *closeness) returned(e *history.Event) {
 	}
 }
 
-// neared measures how near a duration came to its bound.
-func (c *closeness) neared(m measure, bound, took time.Duration) {
+// recordBound records how close a duration came to its bound.
+func (c *fitness) recordBound(m measure, bound, took time.Duration) {
 	if bound > 0 {
-		c.came(m, share(max(0, bound-took), bound))
+		c.update(m, share(max(0, bound-took), bound))
 	}
 }
 
-// share is how much of a whole a part is, in parts per million: what times of scenarios
-// that differ are compared by.
+// share returns part/whole in parts per million, to compare times of different scenarios.
 func share(part, whole time.Duration) int64 { return int64(part / max(whole/million, 1)) }
 
 const million = 1_000_000
 
-func (r *claims) held() bool {
-	return slices.ContainsFunc(r.tries, func(t *claim) bool { return t.holds })
+func (r *resourceState) held() bool {
+	return slices.ContainsFunc(r.attempts, func(t *attempt) bool { return t.holds })
 }
 
-func (c *closeness) granted(r *claims, t *claim, e *history.Event) {
+func (c *fitness) granted(r *resourceState, t *attempt, e *history.Event) {
 	if e.Validity > 0 {
-		c.came(remaining, int64(e.Validity))
+		c.update(remaining, int64(e.Validity))
 	}
-	for _, other := range r.tries {
+	for _, other := range r.attempts {
 		switch {
 		case other == t || other.client == t.client:
 		case other.stale:
-			c.came(gap, int64(e.Time.Sub(other.ended)))
+			c.update(gap, int64(e.Time.Sub(other.ended)))
 		}
 	}
 	if !r.held() {
-		c.neared(waiting, c.header.Bounds.Grant, e.Time.Sub(max(r.free, t.since)))
+		c.recordBound(waiting, c.header.Bounds.Grant, e.Time.Sub(max(r.free, t.since)))
 	}
 	t.holds, t.granted = true, e.Time
-	for _, other := range r.tries {
+	for _, other := range r.attempts {
 		if other != t {
 			other.fresh = 0
 		}
 	}
-	c.tally(r)
+	c.countVotes(r)
 }
 
 // close ends the window of a hold.
-func (c *closeness) close(r *claims, t *claim) {
+func (c *fitness) close(r *resourceState, t *attempt) {
 	if t.holds {
 		t.holds, t.ended, r.free = false, c.now, c.now
 	}
 }
 
-// ran is a hold whose validity is over, or that is lost.
-func (c *closeness) ran(e *history.Event) {
-	r := c.of(e.Resource)
+// expired handles a hold whose validity is over, or that is lost.
+func (c *fitness) expired(e *history.Event) {
+	r := c.resource(e.Resource)
 	if t := r.find(e.Token); t != nil && t.holds {
 		c.close(r, t)
 		t.stale = true
 	}
 }
 
-func (c *closeness) keyChanged(e *history.Event) {
-	r := c.of(e.Resource)
+func (c *fitness) keyChanged(e *history.Event) {
+	r := c.resource(e.Resource)
 	t := r.find(e.Token)
 	if t == nil {
 		return
@@ -192,72 +231,117 @@ func (c *closeness) keyChanged(e *history.Event) {
 	} else {
 		t.keys &^= node
 		t.fresh &^= node
-		c.leaves(t)
+		c.recordLeftKeys(t)
 	}
-	c.tally(r)
+	c.countVotes(r)
 }
 
-// leaves measures for how long a token that was given up has had keys.
-func (c *closeness) leaves(t *claim) {
+// recordLeftKeys records how long an abandoned token has had keys.
+func (c *fitness) recordLeftKeys(t *attempt) {
 	if t.over {
-		c.neared(leftKey, c.header.Bounds.Cleanup, c.now.Sub(t.ended))
+		c.recordBound(leftKey, c.header.Bounds.Cleanup, c.now.Sub(t.ended))
 	}
 }
 
-// entryGone is a store that forgets the entry of a holder.
-func (c *closeness) entryGone(e *history.Event) {
-	if t := c.of(e.Resource).find(e.Token); t != nil && t.holds {
-		c.came(ownVotes, c.early(t))
-	}
-}
-
-// tally counts the votes while somebody holds a resource.
-func (c *closeness) tally(r *claims) {
-	for _, holder := range r.tries {
+// countVotes records votes while somebody holds a resource.
+func (c *fitness) countVotes(r *resourceState) {
+	for _, holder := range r.attempts {
 		if !holder.holds {
 			continue
 		}
 		if !c.voting.None() {
-			c.came(ownVotes, int64(c.voting.Count(holder.keys))<<timeBits+c.early(holder))
+			c.update(ownVotes, int64(c.voting.Count(holder.keys))<<timeBits+c.early(holder))
 		}
-		for _, t := range r.tries {
+		for _, t := range r.attempts {
 			if t != holder && t.fresh != 0 && !t.over {
 				lacks := max(0, c.voting.Needed()-c.voting.Count(t.keys))
-				c.came(rivalVotes, int64(lacks)<<timeBits+c.early(holder))
+				c.update(rivalVotes, int64(lacks)<<timeBits+c.early(holder))
 			}
 		}
 	}
 }
 
-// timeBits is where a count stands above a share of the TTL in a measure that goes by both.
+// timeBits is the position of a count above a share of the TTL in measures that combine both.
 const timeBits = 50
 
-// early is less the earlier it is in a hold: what has the rest of it to come to
-// something is closer than what comes at its end.
-func (c *closeness) early(t *claim) int64 {
+// early returns a smaller value the earlier it is in a hold: an event with most of the hold
+// ahead is closer to a violation.
+func (c *fitness) early(t *attempt) int64 {
 	return min(share(max(0, c.now.Sub(t.granted)), c.header.LongestTTL), 1<<timeBits-1)
 }
 
-// distance is how close the run came, on a scale that scenarios of other times have too.
-func (c *closeness) distance(m measure) int64 {
+// distance returns a measure on a scale that is common to scenarios with different times.
+func (c *fitness) distance(m measure) int64 {
 	d := c.near[m]
-	if d < far && guides[m].timed {
+	if d < unmeasured && measureInfo[m].timed {
 		d = share(time.Duration(d), c.header.LongestTTL)
 	}
 	return d
 }
 
-func (c *closeness) finish() {
+func (c *fitness) finish() {
 	for _, r := range c.resources {
 		trying := false
-		for _, t := range r.tries {
+		for _, t := range r.attempts {
 			if t.keys != 0 {
-				c.leaves(t)
+				c.recordLeftKeys(t)
 			}
 			trying = trying || t.granted == 0 && !t.over
 		}
 		if trying && !r.held() {
-			c.neared(waiting, c.header.Bounds.Grant, c.now.Sub(r.free))
+			c.recordBound(waiting, c.header.Bounds.Grant, c.now.Sub(r.free))
 		}
 	}
+}
+
+// NearMiss says how close runs came to granting a lock twice. The zero value means not
+// measured.
+type NearMiss struct {
+	votes, gap, validity distance
+}
+
+// distance is a distance from a violation plus 1. 0 means not measured.
+type distance int64
+
+// nearMiss describes one run.
+func (c *fitness) nearMiss() (n NearMiss) {
+	for _, one := range []struct {
+		to      *distance
+		measure measure
+		unit    int64
+	}{{&n.votes, rivalVotes, 1 << timeBits}, {&n.gap, gap, 1}, {&n.validity, remaining, 1}} {
+		if d := c.near[one.measure]; d < unmeasured {
+			*one.to = distance(max(d/one.unit, 0) + 1)
+		}
+	}
+	return n
+}
+
+// closer returns the closer of both in each respect.
+func (n NearMiss) closer(than NearMiss) NearMiss {
+	return NearMiss{n.votes.closer(than.votes), n.gap.closer(than.gap), n.validity.closer(than.validity)}
+}
+
+func (d distance) closer(than distance) distance {
+	if d == 0 || than != 0 && than < d {
+		return than
+	}
+	return d
+}
+
+// String returns text as in "1 vote short, 3ms apart, validity 5ms": votes that a second
+// holder lacked, the time between two holds, the least validity at a grant. It is empty if
+// nothing was measured.
+func (n NearMiss) String() string {
+	var parts []string
+	if n.votes > 0 {
+		parts = append(parts, textfmt.Count(int(n.votes-1), "vote")+" short")
+	}
+	if n.gap > 0 {
+		parts = append(parts, fmt.Sprintf("%s apart", textfmt.Duration(time.Duration(n.gap-1))))
+	}
+	if n.validity > 0 {
+		parts = append(parts, fmt.Sprintf("validity %s", textfmt.Duration(time.Duration(n.validity-1))))
+	}
+	return strings.Join(parts, ", ")
 }

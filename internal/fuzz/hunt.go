@@ -14,54 +14,54 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Hunt is a search for runs that break what is promised.
+// Hunt searches for runs that break a promise.
 type Hunt struct {
 	Backend runner.Backend
-	Ground  SearchSpace
+	Space   SearchSpace
 
-	// Terms says what of a scenario is promised, and under which assumptions.
+	// Terms says which properties are promised for a scenario, and under which assumptions.
 	Terms func(scenarios.Scenario) Terms
 
-	// Wanted are the properties whose violations are looked for; none: all.
+	// Wanted are the properties whose violations are searched. Empty means all.
 	Wanted []checker.Property
 
-	// Faults are the weights of the kinds of faults, and Most the largest number of
-	// faults of a plan.
+	// Faults are the weights of the kinds of faults.
 	Faults nemesis.Weights
-	Most   int
+	// MaxFaults is the largest number of faults of a plan.
+	MaxFaults int
 
-	// Causes are kinds of faults to which a violation has to be due: what a run breaks
-	// just as well without its faults of these kinds, which is tried, does not count
-	// as broken. None: whatever is broken is found, whoever has done it.
+	// Causes are the kinds of faults that have to cause a violation: a violation that also
+	// occurs without the faults of these kinds (control runs find out) does not count. Empty
+	// means any cause.
 	Causes []nemesis.Kind
 
-	// Seed is what everything follows from.
+	// Seed determines the hunt.
 	Seed uint64
 
-	// Guidance is what helps chance; nothing: [Full].
+	// Guidance says what guides the random draws. Empty means [Full].
 	Guidance Guidance
 
-	// Each is called for every run, in their order, on the caller's goroutine. When it
-	// returns false the hunt ends.
+	// Each is called for every run, in order, on the caller's goroutine. If it returns false
+	// the hunt ends.
 	Each func(Run) bool
 }
 
-// Guidance is what helps chance in a hunt.
+// Guidance says what guides the random draws of a hunt.
 type Guidance string
 
-// From most to least.
+// The guidances, from most to least.
 const (
-	Full Guidance = "full" // what is drawn is aimed, and what came close is changed
-	Aim  Guidance = "aim"  // what is drawn is aimed
-	None Guidance = "none" // every plan is drawn from the weights of its faults alone
+	Full Guidance = "full" // aimed plans, and mutations of runs that came close
+	Aim  Guidance = "aim"  // aimed plans
+	None Guidance = "none" // plans follow the weights of faults alone
 )
 
-// Guidances are all of them.
+// Guidances lists all of them.
 var Guidances = []Guidance{Full, Aim, None}
 
 func (g Guidance) full() bool { return g == Full || g == "" }
 
-// Validate returns an error for what is none of these, nor nothing.
+// Validate returns an error for an unknown guidance. Empty is valid.
 func (g Guidance) Validate() error {
 	if g == "" || slices.Contains(Guidances, g) {
 		return nil
@@ -74,127 +74,128 @@ type Run struct {
 	Number int // from 1
 	Candidate
 	Result runner.Result
-	Broken []checker.Property // of those wanted: what it breaks, by a cause that is wanted
+	Broken []checker.Property // the wanted properties that it breaks by a wanted cause
 
-	// Tested are those of the properties wanted that are promised, that the run could
-	// have broken, and for which it kept to what is assumed.
+	// Tested are the wanted properties that are promised, that the run could have broken, and
+	// whose assumptions it kept.
 	Tested []checker.Property
 
-	// Contended says that some fault began while a client held what another wanted.
+	// Contended says that some fault began while a client held a lock that another wanted.
 	Contended bool
 
-	// Near is how close it came. Without full guidance nothing is measured.
-	Near Near
+	// Near says how close the run came to granting a lock twice. It is measured only with full
+	// guidance.
+	Near NearMiss
 }
 
-// ahead is how many runs are under way, or wait for their turn. Run n is drawn when
-// those up to n-ahead have been told, and goes by what these have shown and no other:
-// so a hunt depends neither on which run ends first nor on how many go side by side.
-// It is enough for as many cores, which need never wait for one another.
-const ahead = 64
+// lookahead is how many runs are in progress or queued. Run n is drawn when Each has seen the
+// runs up to n-lookahead, and depends on no later run. So a hunt does not depend on the order
+// in which runs end, nor on the number of cores. With up to that many cores, no core waits for
+// another.
+const lookahead = 64
 
 // Run hunts until ctx ends, which is no error, or Each returns false.
 func (h Hunt) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
-	field := field{waiting: make(chan *trial, ahead), done: make(chan *trial, ahead)}
-	defer field.clear(stop)
+	exec := executor{waiting: make(chan *trial, lookahead), done: make(chan *trial, lookahead)}
+	defer exec.stop(stop)
 	for range runtime.GOMAXPROCS(0) {
-		field.workers.Go(func() { field.work(ctx, h) })
+		exec.workers.Go(func() { exec.work(ctx, h) })
 	}
-	pool := newPool(h)
-	for n := 1; n <= ahead; n++ {
-		field.waiting <- pool.next(n)
+	corpus := newCorpus(h)
+	for n := 1; n <= lookahead; n++ {
+		exec.waiting <- corpus.next(n)
 	}
 	for n := 1; ; n++ {
-		t := field.await(n)
+		t := exec.await(n)
 		switch {
-		case ctx.Err() != nil || t.shot.Result.Interrupted:
+		case ctx.Err() != nil || t.run.Result.Interrupted:
 			return nil
 		case t.err != nil:
 			return fmt.Errorf("run %d of the hunt with seed %d: %w", n, h.Seed, t.err)
-		case !h.Each(t.shot):
+		case !h.Each(t.run):
 			return nil
 		}
-		pool.learn(t)
-		field.waiting <- pool.next(n + ahead)
+		corpus.add(t)
+		exec.waiting <- corpus.next(n + lookahead)
 	}
 }
 
-// trial is a run from its number to what it has shown.
+// trial is a run and what it has shown.
 type trial struct {
-	shot   Run
-	parent *Candidate // it is a change of this one; nil: it is drawn anew
-	shown  *closeness // nil without full guidance
-	err    error
+	run     Run
+	parent  *Candidate // the candidate to mutate; nil: a new one is drawn
+	fitness *fitness   // nil without full guidance
+	err     error
 }
 
-// field is where the runs of a hunt are made, side by side.
-type field struct {
+// executor makes the runs of a hunt in parallel.
+type executor struct {
 	waiting, done chan *trial
 	workers       sync.WaitGroup
-	early         [ahead]*trial // that ended before their turn
+	early         [lookahead]*trial // finished before an earlier run
 }
 
-func (f *field) work(ctx context.Context, h Hunt) {
-	for t := range f.waiting {
+func (e *executor) work(ctx context.Context, h Hunt) {
+	for t := range e.waiting {
 		if ctx.Err() == nil {
 			t.err = h.try(ctx, t)
 		}
-		f.done <- t
+		e.done <- t
 	}
 }
 
-// await returns the trial of a number.
-func (f *field) await(number int) *trial {
-	turn := &f.early[number%ahead]
-	for *turn == nil {
-		t := <-f.done
-		f.early[t.shot.Number%ahead] = t
+// await returns the trial with a number.
+func (e *executor) await(number int) *trial {
+	slot := &e.early[number%lookahead]
+	for *slot == nil {
+		t := <-e.done
+		e.early[t.run.Number%lookahead] = t
 	}
-	t := *turn
-	*turn = nil
+	t := *slot
+	*slot = nil
 	return t
 }
 
-// clear stops what is under way and waits for it.
-func (f *field) clear(stop func()) {
+// stop stops all runs and waits for them.
+func (e *executor) stop(stop func()) {
 	stop()
-	close(f.waiting)
-	f.workers.Wait()
+	close(e.waiting)
+	e.workers.Wait()
 }
 
-// try makes the candidate of a trial and its run.
+// try makes the candidate of a trial and runs it.
 func (h Hunt) try(ctx context.Context, t *trial) error {
-	c, e, err := h.candidate(t.shot.Number, t.parent)
+	c, e, err := h.candidate(t.run.Number, t.parent)
 	if err != nil {
 		return err
 	}
-	t.shot.Candidate = c
+	t.run.Candidate = c
 	contention := newContention()
 	watch := history.Sink(contention)
 	if h.Guidance.full() {
-		t.shown = newCloseness(e.Header(c.Seed))
-		watch = history.Tee(contention, t.shown)
+		t.fitness = newFitness(e.Header(c.Seed))
+		watch = history.Tee(contention, t.fitness)
 	}
-	t.shot.Result, err = e.Within(mostEvents).Run(ctx, c.Seed, watch)
-	if err != nil || t.shot.Result.Interrupted {
+	t.run.Result, err = e.Within(maxEvents).Run(ctx, c.Seed, watch)
+	if err != nil || t.run.Result.Interrupted {
 		return err
 	}
-	t.shot.Contended = contention.seen
-	if t.shown != nil {
-		t.shot.Near = t.shown.told()
+	t.run.Contended = contention.seen
+	if t.fitness != nil {
+		t.run.Near = t.fitness.nearMiss()
 	}
-	report := t.shot.Result.Report
+	report := t.run.Result.Report
 	for _, p := range h.Terms(c.Scenario).Tests(c.Scenario, report) {
 		if h.wants(p) {
-			t.shot.Tested = append(t.shot.Tested, p)
+			t.run.Tested = append(t.run.Tested, p)
 		}
 	}
-	broken := slices.DeleteFunc(slices.Clone(t.shot.Tested), func(p checker.Property) bool { return report.Finding(p).Verdict != checker.Violated })
+	broken := slices.DeleteFunc(slices.Clone(t.run.Tested), func(p checker.Property) bool { return report.Finding(p).Verdict != checker.Violated })
 	if len(broken) > 0 && len(h.Causes) > 0 {
-		broken, err = c.Due(ctx, h.Backend, h.Causes, broken)
+		broken, err = c.CausedBy(ctx, h.Backend, h.Causes, broken)
 	}
-	t.shot.Broken = broken
+	t.run.Broken = broken
 	return err
 }
 
@@ -202,7 +203,7 @@ func (h Hunt) wants(p checker.Property) bool {
 	return len(h.Wanted) == 0 || slices.Contains(h.Wanted, p)
 }
 
-// wantsMore reports whether a property is wanted that is not among those broken.
+// wantsMore reports whether a wanted property is missing in broken.
 func (h Hunt) wantsMore(broken []checker.Property) bool {
 	return slices.ContainsFunc(checker.Properties(), func(p checker.Property) bool {
 		return h.wants(p) && !slices.Contains(broken, p)

@@ -12,9 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Laws of thousands of changes, one upon another: what comes of them is inside the
-// assumptions, has no faults that could get in each other's way, and can be run; and
-// what they were made of stays as it was.
+// Laws of thousands of successive mutations: each is inside the assumptions, has compatible
+// faults, and can be run; and its parent is unchanged.
 func TestChangesAreCandidates(t *testing.T) {
 	row, err := scenarios.Find("crash-restart")
 	if err != nil {
@@ -22,7 +21,7 @@ func TestChangesAreCandidates(t *testing.T) {
 	}
 	row.Replication = &nemesis.Distribution{Range: nemesis.Range{Max: time.Millisecond}}
 	assumed := Assumptions{Without: []nemesis.Kind{"evict", "clock-jump", "crash"}}
-	h := Hunt{Backend: simulated.Backend(), Ground: SpaceAround(row), Terms: SameTerms(assumed), Most: 5}
+	h := Hunt{Backend: simulated.Backend(), Space: SpaceAround(row), Terms: SameTerms(assumed), MaxFaults: 5}
 	random := rand.New(rand.NewPCG(1, 2))
 	kinds := map[nemesis.Kind]int{}
 	changed := 0
@@ -34,7 +33,7 @@ func TestChangesAreCandidates(t *testing.T) {
 		c := first
 		for range 100 {
 			before := copied(c)
-			next, _, ok := h.change(c, random)
+			next, _, ok := h.mutate(c, random)
 			if !ok {
 				continue
 			}
@@ -43,7 +42,7 @@ func TestChangesAreCandidates(t *testing.T) {
 			if err := assumed.Outside(s); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Validate(); err != nil || !s.Plan.Disjoint(s.World()) || len(s.Plan) > h.Most || len(s.Plan) == 0 {
+			if err := s.Validate(); err != nil || !s.Plan.Disjoint(s.World()) || len(s.Plan) > h.MaxFaults || len(s.Plan) == 0 {
 				t.Fatalf("%v: %v", err, s.Plan)
 			}
 			if !reflect.DeepEqual(before, c) {
@@ -71,15 +70,15 @@ func TestChangesAreCandidates(t *testing.T) {
 	}
 }
 
-// Each way of changing changes something, sooner or later.
+// Each kind of mutation eventually changes something.
 func TestEachChangeChangesSomething(t *testing.T) {
 	row, err := scenarios.Find("crash-restart")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := Hunt{Backend: simulated.Backend(), Ground: varied{row}, Terms: AnyTerms, Most: 5}
+	h := Hunt{Backend: simulated.Backend(), Space: varied{row}, Terms: AnyTerms, MaxFaults: 5}
 	random := rand.New(rand.NewPCG(1, 2))
-	for i, change := range changes {
+	for i, change := range mutations {
 		shows := slices.ContainsFunc(make([]struct{}, 50), func(struct{}) bool {
 			c, err := h.draw(random)
 			if err != nil {
@@ -94,7 +93,7 @@ func TestEachChangeChangesSomething(t *testing.T) {
 	}
 }
 
-// varied is a ground whose locks differ.
+// varied is a search space whose locks differ.
 type varied struct{ scenarios.Scenario }
 
 func (v varied) Name() string { return v.Scenario.Name }
@@ -105,7 +104,7 @@ func (v varied) Draw(random *rand.Rand) scenarios.Scenario {
 	return s
 }
 
-// copied returns a candidate whose plan and clients nobody else has.
+// copied returns a candidate that shares no memory.
 func copied(c Candidate) Candidate {
 	c.Scenario.Plan, c.Scenario.Clients = c.Scenario.Plan.Clone(), slices.Clone(c.Scenario.Clients)
 	return c

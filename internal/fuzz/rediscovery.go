@@ -10,53 +10,50 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Rediscovery is a scenario that expects violations, and is to be found without its plan.
+// Rediscovery is a scenario that expects violations, which are to be found without its plan.
 type Rediscovery struct {
 	scenarios.Scenario
 	Topic string
 
-	// Kinds are the kinds of faults that its plan has, in the order of
-	// [nemesis.Kinds]. None: the violation is the work of the clients, or of the network.
+	// Kinds are the kinds of faults of its plan, in the order of [nemesis.Kinds]. Empty: the
+	// clients or the network cause the violation.
 	Kinds []nemesis.Kind
 }
 
-// Wanted are the properties that the row expects to be violated.
+// Wanted returns the properties that the row expects to be violated.
 func (r Rediscovery) Wanted() []checker.Property {
 	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return r.Expect[p] != checker.Violated })
 }
 
-// Rediscoveries returns the rows of the debate that expect a violation, in their order. Of a
-// series the first point that violates what the series is about stands for all: the
-// others differ from it in the plan, which is forgotten, or in a number.
+// Rediscoveries returns the rows of the debate that expect a violation, in their order. A
+// series is represented by its first point that violates its property: the others differ from
+// it in the plan, which is not used, or in a number.
 func Rediscoveries() []Rediscovery {
 	var all []Rediscovery
+	add := func(topic string, s scenarios.Scenario) {
+		if r := (Rediscovery{Scenario: s, Topic: topic, Kinds: s.Plan.Kinds()}); len(r.Wanted()) > 0 {
+			all = append(all, r)
+		}
+	}
 	for _, t := range scenarios.Topics() {
 		for _, r := range t.Rows {
-			all = add(all, t.Name, r.Scenario)
+			add(t.Name, r.Scenario)
 		}
 		for _, s := range t.Series {
 			i := slices.IndexFunc(s.Points, func(p scenarios.Point) bool { return p.Expect[s.Property] == checker.Violated })
 			if i >= 0 {
-				all = add(all, t.Name, s.Points[i].Scenario)
+				add(t.Name, s.Points[i].Scenario)
 			}
 		}
 	}
 	return all
 }
 
-func add(rows []Rediscovery, topic string, s scenarios.Scenario) []Rediscovery {
-	r := Rediscovery{Scenario: s, Topic: topic, Kinds: s.Plan.Kinds()}
-	if len(r.Wanted()) == 0 {
-		return rows
-	}
-	return append(rows, r)
-}
-
-// network is what the network can do, whatever a row is about.
+// network are the network faults, which every hunt may use.
 var network = []nemesis.Kind{"partition", "latency", "loss", "reset", "bandwidth", "split"}
 
-// Faults are what a hunt for the row draws: the kinds of the row's plan, and whatever
-// the network does. Of all kinds another cause would be found first.
+// Faults returns the kinds that a hunt for the row draws: those of the row's plan, and network
+// faults. With all kinds, another cause would be found first.
 func (r Rediscovery) Faults(able nemesis.Ability) (nemesis.Weights, error) {
 	w := nemesis.Weights{}
 	for _, k := range r.Kinds {
@@ -72,12 +69,12 @@ func (r Rediscovery) Faults(able nemesis.Ability) (nemesis.Weights, error) {
 	return w, nil
 }
 
-// Hunt returns the hunt for what the row expects to be violated: around its lock and
-// its world, with nothing assumed, and by a cause that its plan has too.
+// Hunt returns the hunt for the row's violations: with its lock and its world, without
+// assumptions, and caused by a kind of fault that its plan has too.
 func (r Rediscovery) Hunt(ctx context.Context, b runner.Backend, most int, seed uint64) (Hunt, error) {
 	h := Hunt{
-		Backend: b, Ground: SpaceAround(r.Scenario), Terms: AnyTerms, Wanted: r.Wanted(),
-		Most: most, Seed: seed,
+		Backend: b, Space: SpaceAround(r.Scenario), Terms: AnyTerms, Wanted: r.Wanted(),
+		MaxFaults: most, Seed: seed,
 	}
 	var err error
 	if h.Faults, err = r.Faults(b.Ability); err != nil {
@@ -87,12 +84,12 @@ func (r Rediscovery) Hunt(ctx context.Context, b runner.Backend, most int, seed 
 	return h, err
 }
 
-// causes are the kinds of faults that the row blames: those of its plan, but for what the
-// network does, which prepares the ground, unless it is all that there is. A row that
-// violates something without its plan as well blames none.
+// causes returns the kinds of faults that cause the row's violation: those of its plan,
+// without network faults unless it has no others. It returns none if the violation also occurs
+// without the plan.
 func (r Rediscovery) causes(ctx context.Context, b runner.Backend) ([]nemesis.Kind, error) {
 	itself := Candidate{Scenario: r.Scenario, Seed: 1}
-	due, err := itself.Due(ctx, b, nil, r.Wanted())
+	due, err := itself.CausedBy(ctx, b, nil, r.Wanted())
 	if err != nil || len(due) < len(r.Wanted()) {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Each row of the debate that expects a violation is hunted, and nothing that expects
-// none; of each series that violates what it is about, one point.
+// Each row of the debate that expects a violation is hunted, and no other; of each series that
+// violates its property, one point.
 func TestEveryViolatingRowIsHunted(t *testing.T) {
 	hunted := map[string]bool{}
 	for _, r := range fuzz.Rediscoveries() {
@@ -43,7 +43,7 @@ func TestEveryViolatingRowIsHunted(t *testing.T) {
 	}
 }
 
-// What a hunt draws is what the row is about: the kinds of its plan, and the network.
+// A hunt draws the kinds of faults of the row's plan, and network faults.
 func TestFaultsAreThoseOfTheRow(t *testing.T) {
 	w, err := find(t, "pause-then-write").Faults(simulated.Backend().Ability)
 	if err != nil {
@@ -64,8 +64,8 @@ func find(t *testing.T, name string) fuzz.Rediscovery {
 	return rows[i]
 }
 
-// Law: what rows show is found without their plans, within so many runs. (How many it
-// takes in how many seconds, of all rows and over fifty seeds, stands in docs/evidence/hunt.md.)
+// Law: violations of the rows are found without their plans, within a number of runs.
+// (docs/evidence/hunt.md has the runs and seconds of all rows with fifty seeds.)
 func TestFoundWithoutAScript(t *testing.T) {
 	for name, most := range map[string]int{
 		"crash-restart":       2_000,
@@ -105,8 +105,7 @@ func TestFoundWithoutAScript(t *testing.T) {
 	}
 }
 
-// wantBlamed checks that what is found is not violated without the faults that the row
-// blames.
+// wantBlamed checks that the violation does not happen without the faults that the row blames.
 func wantBlamed(t *testing.T, p checker.Property, found fuzz.Run, kinds []nemesis.Kind) {
 	t.Helper()
 	var others nemesis.Plan
@@ -126,9 +125,9 @@ func wantBlamed(t *testing.T, p checker.Property, found fuzz.Run, kinds []nemesi
 	}
 }
 
-// Rows blame what their plans have that befalls a node, a client or the resource; the
-// network where there is nothing else; and nothing where they need no plan.
-func TestBlamed(t *testing.T) {
+// Rows blame the faults of their plans on nodes, clients or the resource; network faults if
+// there are no others; and nothing if they need no plan.
+func TestCauses(t *testing.T) {
 	for name, want := range map[string][]nemesis.Kind{
 		"crash-restart":                {"crash"},
 		"pause-then-write-after-check": {"crash", "pause"},
@@ -143,9 +142,9 @@ func TestBlamed(t *testing.T) {
 	}
 }
 
-// Law: what no plan can make violate the property is not found: a hunt for a lease that
-// nodes keep and that clocks and machines leave alone comes home with nothing.
-func TestNothingIsFoundWhereNothingIs(t *testing.T) {
+// Law: no violation is found where none is possible: a lease on nodes without clock and
+// machine faults.
+func TestNoFalseFinds(t *testing.T) {
 	r := find(t, "pause-then-write")
 	r.Expect = scenarios.Expectations{checker.Lease: checker.Violated}
 	r.Kinds = []nemesis.Kind{"pause", "kill"}

@@ -1,23 +1,52 @@
 package fuzz
 
 import (
+	"cmp"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 )
 
-// Results is what a hunt has brought in so far.
+// Counts are the totals of the runs of a hunt.
+type Counts struct {
+	Runs   int `json:"runs"`
+	Grants int `json:"grants"`
+	Faults int `json:"faults"`
+
+	// Contended counts the runs in which a fault began during a contended hold.
+	Contended int `json:"contended"`
+
+	// Tested counts, for each property, the runs that tested it: it is promised, it could have
+	// been violated, and the run kept its assumptions.
+	Tested map[checker.Property]int `json:"tested,omitempty"`
+
+	// Violations counts, for each property, the runs that violate it. Nil: none does.
+	Violations map[checker.Property]int `json:"violations,omitempty"`
+}
+
+// Find is the first run of a hunt that breaks a property.
+type Find struct {
+	Property checker.Property `json:"property"`
+	Run      int              `json:"run"`     // number of the run, from 1
+	Seconds  float64          `json:"seconds"` // since the start of the hunt
+	Story    string           `json:"story"`
+}
+
+// Results are what a hunt has found so far.
 type Results struct {
 	Counts
 
-	// Near is how close the runs came that broke nothing.
-	Near Near
+	// Near is how close the runs without violations came.
+	Near NearMiss
 
 	// First is the first run that breaks each property.
 	First map[checker.Property]Run
 }
 
-// Add puts a run into the bag, and returns the properties that it is the first to break.
+// Add adds a run and returns the properties that it is the first to violate.
 func (b *Results) Add(s Run) (first []checker.Property) {
 	b.Runs++
 	b.Grants += s.Result.Report.Measurements.Grants
@@ -46,12 +75,104 @@ func (b *Results) Add(s Run) (first []checker.Property) {
 	return first
 }
 
-// Has reports whether all of some properties are broken by a run of the bag.
+// Has reports whether all of some properties were violated.
 func (b *Results) Has(all []checker.Property) bool {
 	return !slices.ContainsFunc(all, func(p checker.Property) bool { return b.Violations[p] == 0 })
 }
 
-// Found lists the properties that are broken by a run of the bag, in their order.
+// Found returns the violated properties, in their order.
 func (b *Results) Found() []checker.Property {
 	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return b.Violations[p] == 0 })
+}
+
+// contentionSink is a [history.Sink] that finds out whether some fault began while a client
+// held a resource that another wanted. If none did, a run without violations says little.
+//
+// A hold is defined as for lease exclusion. A client wants a resource from its first attempt
+// until it is granted, or its call is cancelled, including the time between attempts.
+type contentionSink struct {
+	holders map[string]map[string]bool // by resource, the tokens that hold it
+	wants   map[int]string             // by client, the resource
+	seen    bool
+}
+
+func newContention() *contentionSink {
+	return &contentionSink{holders: map[string]map[string]bool{}, wants: map[int]string{}}
+}
+
+// Record implements [history.Sink].
+func (c *contentionSink) Record(e *history.Event) {
+	switch e.Kind {
+	case history.Acquire:
+		c.wants[e.Client] = e.Resource
+	case history.Granted:
+		delete(c.wants, e.Client)
+		if c.holders[e.Resource] == nil {
+			c.holders[e.Resource] = map[string]bool{}
+		}
+		c.holders[e.Resource][e.Token] = true
+	case history.Lapse, history.Lost, history.Release:
+		delete(c.holders[e.Resource], e.Token)
+	case history.Kill, history.Cancel:
+		delete(c.wants, e.Client)
+	case history.FaultStart:
+		c.seen = c.seen || c.contended()
+	}
+}
+
+// contended reports whether somebody wants what another holds.
+func (c *contentionSink) contended() bool {
+	for _, resource := range c.wants {
+		if len(c.holders[resource]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Attempt is one hunt for a given violation.
+type Attempt struct {
+	Found bool          // false: it ended without
+	Runs  int           // number of runs
+	Took  time.Duration // wall-clock time
+}
+
+// Attempts are hunts for the same violation with different seeds.
+type Attempts []Attempt
+
+// Found counts the successful hunts.
+func (c Attempts) Found() (n int) {
+	for _, one := range c {
+		if one.Found {
+			n++
+		}
+	}
+	return n
+}
+
+// Runs returns a percentile of the number of runs. It is false if too few hunts were
+// successful.
+func (c Attempts) Runs(percent float64) (int, bool) {
+	return quantile(c, percent, func(one Attempt) int { return one.Runs })
+}
+
+// Took returns a percentile of the duration, as [Attempts.Runs].
+func (c Attempts) Took(percent float64) (time.Duration, bool) {
+	return quantile(c, percent, func(one Attempt) time.Duration { return one.Took })
+}
+
+// quantile returns a percentile. An unsuccessful hunt counts as longer than any other.
+func quantile[T cmp.Ordered](c Attempts, percent float64, of func(Attempt) T) (value T, found bool) {
+	var values []T
+	for _, one := range c {
+		if one.Found {
+			values = append(values, of(one))
+		}
+	}
+	rank := max(int(math.Ceil(percent/100*float64(len(c)))), 1)
+	if rank > len(values) {
+		return value, false
+	}
+	slices.Sort(values)
+	return values[rank-1], true
 }

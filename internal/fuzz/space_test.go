@@ -15,8 +15,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// grounds are those of all locks.
-func grounds(t *testing.T) (all []fuzz.SearchSpace) {
+// spaces returns the search spaces of all locks.
+func spaces(t *testing.T) (all []fuzz.SearchSpace) {
 	t.Helper()
 	list, _ := runner.Locks()
 	for _, kind := range list {
@@ -29,10 +29,10 @@ func grounds(t *testing.T) (all []fuzz.SearchSpace) {
 	return all
 }
 
-// Law: whatever a ground draws can be run, has no plan and expects nothing, and the same
-// randomness draws the same.
+// Law: any scenario that a search space draws can be run, has no plan and no expectations, and
+// the same randomness draws it again.
 func TestWhatIsDrawnCanBeRun(t *testing.T) {
-	for _, g := range grounds(t) {
+	for _, g := range spaces(t) {
 		t.Run(g.Name(), func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(500) {
@@ -57,9 +57,8 @@ func printedScenario(t *testing.T, s scenarios.Scenario) string {
 	return text.String()
 }
 
-// Law: where nothing goes wrong a lock that is right does nothing wrong, whatever a ground
-// draws, and so no bound of a ground is too tight. (Who looks at no clock can still lose
-// an update.)
+// Law: without faults a correct lock violates nothing in any drawn scenario, so no drawn bound
+// is too tight. (Clients that look at no clock can still lose an update.)
 func TestNoAlarmInTheCalm(t *testing.T) {
 	const draws = 300
 	for _, kind := range []string{"redlock", "single-node", "database-row", "zookeeper", "etcd", "chubby", "fenced"} {
@@ -95,8 +94,8 @@ func TestNoAlarmInTheCalm(t *testing.T) {
 	}
 }
 
-// Law: what is drawn about a scenario can be run, has its lock and its world, and in half
-// of the cases its clients. Where nothing goes wrong other clients raise no alarm either.
+// Law: a scenario drawn around another can be run, has its lock and its world, and in half of
+// the draws its clients. Other clients violate nothing either without faults.
 func TestAroundAScenario(t *testing.T) {
 	for _, s := range scenarios.Every() {
 		if s.Lock.Kind != "redlock" || s.Lock.Fence == "increment" {
@@ -133,7 +132,7 @@ func TestAroundAScenario(t *testing.T) {
 	}
 }
 
-// alike reports whether clients differ in nothing but when they come.
+// alike reports whether clients differ only in when they start.
 func alike(a, b []scenarios.Client) bool {
 	return slices.EqualFunc(a, b, func(x, y scenarios.Client) bool {
 		x.Start = y.Start
@@ -141,8 +140,8 @@ func alike(a, b []scenarios.Client) bool {
 	})
 }
 
-// Law: clients that are made to come late do not come later than a scenario may say.
-func TestWhoComesLateComesWithinTheLongestDuration(t *testing.T) {
+// Law: clients that are made to start late do not start later than a scenario allows.
+func TestLateStartsAreValid(t *testing.T) {
 	s, err := scenarios.Find("calm")
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-// Package hostiletest draws scenarios that nobody would write: ordinary ones of which some
-// fields have their least and largest values. They are for laws that say that whatever can
-// be validated can be run, judged and shrunk within bounds.
+// Package hostiletest draws scenarios at the limits of what is valid: ordinary ones with some
+// fields at their least and largest values. With them tests check that every valid scenario
+// can be run, judged and reduced with limited resources.
 package hostiletest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Draw draws a scenario. It may be impossible.
+// Draw draws a scenario, which may be invalid.
 func Draw(t *rapid.T) scenarios.Scenario {
 	s := clone(rapid.SampledFrom(bases()).Draw(t, "base"))
 	if rapid.IntRange(0, 3).Draw(t, "all at once") == 0 {
@@ -36,27 +36,27 @@ func Draw(t *rapid.T) scenarios.Scenario {
 	return s
 }
 
-// bases are the rows of the debate and the contenders in their trials.
+// bases returns the rows of the debate and the contenders in their trials.
 func bases() []scenarios.Scenario { return scenarios.Every() }
 
-// instant takes the time from messages and retries.
+// instant removes all latencies and retry delays.
 func instant(s *scenarios.Scenario) {
 	s.Latency, s.Links, s.Lock.Retry = nemesis.Distribution{}, nil, nemesis.Range{}
 }
 
-// clone copies what a change must not write through.
+// clone copies what changes would share.
 func clone(s scenarios.Scenario) scenarios.Scenario {
 	s.Clients, s.Setting = slices.Clone(s.Clients), s.Clone()
 	return s
 }
 
-// leaf is a field that has a value by itself.
+// leaf is a field with a simple value.
 type leaf struct {
 	value reflect.Value
 	limit *nemesis.Limit
 }
 
-// leavesOf lists the fields of a value and of all in it.
+// leavesOf returns the simple fields of a value and of all in it.
 func leavesOf(v reflect.Value) (list []leaf) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -86,7 +86,7 @@ func ofValue(v reflect.Value) bool {
 	return v.CanInt() || v.CanUint() || v.CanFloat() || v.Kind() == reflect.Bool || v.Kind() == reflect.String
 }
 
-// extreme draws a value at one of the ends of what a field may be, or beyond.
+// extreme draws a value at a limit of a field, or beyond.
 func extreme(t *rapid.T, l leaf) (v reflect.Value, ok bool) {
 	of := func(list ...any) (reflect.Value, bool) {
 		return reflect.ValueOf(list[rapid.IntRange(0, len(list)-1).Draw(t, "value")]), true
@@ -107,7 +107,7 @@ func extreme(t *rapid.T, l leaf) (v reflect.Value, ok bool) {
 	return v, false
 }
 
-// Describe tells a scenario in short, for a message.
+// Describe describes a scenario in a message.
 func Describe(s scenarios.Scenario) string {
 	return fmt.Sprintf("%s: lock %+v, %d clients, the first %+v, %d nodes, latency %v, horizon %v, plan %v",
 		s.Name, s.Lock, len(s.Clients), s.Clients[0], s.Nodes, s.Latency, s.Horizon, s.Plan)

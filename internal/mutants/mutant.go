@@ -3,14 +3,16 @@ package mutants
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
-
 	"github.com/lockstorm/lockstorm/checker"
 )
 
@@ -21,18 +23,16 @@ var planted embed.FS
 type Mutant struct {
 	// Number is its number in the catalogue of defects, as in 7a.
 	Number string
-	// Title is the defect in a few words, and What how it comes about, in a sentence
-	// or two.
+	// Title is a short name of the defect. What describes it in a sentence or two.
 	Title, What string
-	// Names are the properties that the catalogue names: one of them should show it.
+	// Names are the properties that the catalogue names: one of them should be violated.
 	Names []checker.Property
-	// Lock is the kind of the lock that is hunted.
+	// Lock is the kind of the lock to hunt.
 	Lock string
-	// Functions are those that it changes, each as in redlock.(*Hold).Release: behind
-	// the folder.
+	// Functions are the changed functions, with their package, as in redlock.(*Hold).Release.
 	Functions []string
 
-	file  string // where it stands
+	file  string // the file of the diff
 	edits []edit
 }
 
@@ -60,7 +60,7 @@ func All() ([]Mutant, error) {
 	return all, nil
 }
 
-// compareNumbers orders 7a behind 7 and before 7b and 10.
+// compareNumbers orders 7a after 7 and before 7b and 10.
 func compareNumbers(a, b string) int {
 	if n, m := leading(a), leading(b); n != m {
 		return n - m
@@ -68,13 +68,13 @@ func compareNumbers(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// leading is the number that a mutant's number begins with.
+// leading returns the leading digits of a mutant's number.
 func leading(number string) int {
 	n, _ := strconv.Atoi(strings.TrimRight(number, "abcdefghijklmnopqrstuvwxyz"))
 	return n
 }
 
-// parse reads a mutant: lines with a key, and behind them the diff.
+// parse reads a mutant: lines with keys, and then the diff.
 func parse(text []byte) (Mutant, error) {
 	files, preamble, err := gitdiff.Parse(bytes.NewReader(text))
 	if err != nil {
@@ -122,6 +122,82 @@ func parsePreamble(text string) (m Mutant, err error) {
 	return m, nil
 }
 
-// keys are those of the lines before a diff. A line that begins with two spaces
-// belongs to the one before.
+// keys are the keys of the lines before a diff. A line that begins with two spaces continues
+// the one before.
 var keys = []string{"Number", "Title", "What", "Property", "Lock", "Function"}
+
+// edit replaces a passage of a file of the checkout.
+type edit struct {
+	file     string // from the module's root, with slashes
+	old, new string // whole lines
+}
+
+func editsOf(files []*gitdiff.File) (list []edit, err error) {
+	for _, f := range files {
+		if f.OldName == "" || f.OldName != f.NewName || f.IsBinary {
+			return nil, fmt.Errorf("%q becomes %q: want changes of a file that stays", f.OldName, f.NewName)
+		}
+		for _, hunk := range f.TextFragments {
+			list = append(list, editOf(f.OldName, hunk))
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("there is no diff in it")
+	}
+	return list, nil
+}
+
+// editOf leaves out the context after the end of the function, since the comment of the next
+// function may change.
+func editOf(file string, hunk *gitdiff.TextFragment) edit {
+	e := edit{file: file}
+	lines := hunk.Lines
+	context := lines[len(lines)-int(hunk.TrailingContext):]
+	if end := slices.IndexFunc(context, func(l gitdiff.Line) bool { return l.Line == "}\n" || l.Line == ")\n" }); end >= 0 {
+		lines = lines[:len(lines)-len(context)+end+1]
+	}
+	for _, line := range lines {
+		if line.Old() {
+			e.old += line.Line
+		}
+		if line.New() {
+			e.new += line.Line
+		}
+	}
+	return e
+}
+
+// MovedOnError says that the source has changed, so that a mutant no longer applies.
+type MovedOnError struct {
+	Mutant Mutant
+	File   string // from the module's root
+}
+
+func (e *MovedOnError) Error() string {
+	return fmt.Sprintf("mutant %s (%s): %s has moved on: what %s replaces does not stand in it exactly once; plant the defect anew (CONTRIBUTING.md)",
+		e.Mutant.Number, strings.Join(e.Mutant.Functions, ", "), e.File, e.Mutant.file)
+}
+
+// sources returns the mutated files of the checkout by their names. A passage may have moved
+// within its file, but must not have changed.
+func (m Mutant) sources(root string) (map[string]string, error) {
+	mutated := map[string]string{}
+	for _, e := range m.edits {
+		text, ok := mutated[e.file]
+		if !ok {
+			original, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(e.file)))
+			if errors.Is(err, os.ErrNotExist) {
+				return nil, &MovedOnError{m, e.file}
+			}
+			if err != nil {
+				return nil, err
+			}
+			text = string(original)
+		}
+		if strings.Count(text, e.old) != 1 {
+			return nil, &MovedOnError{m, e.file}
+		}
+		mutated[e.file] = strings.Replace(text, e.old, e.new, 1)
+	}
+	return mutated, nil
+}

@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"hash/fnv"
+	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,8 +32,8 @@ func all(t *testing.T) []Mutant {
 	return list
 }
 
-// A mutant is a change to functions as they stand now: who changes one of them plants
-// the defect anew.
+// Every mutant applies to the current source. If you change a function that a mutant changes,
+// plant the defect again.
 func TestNoMutantHasMovedOn(t *testing.T) {
 	for _, m := range all(t) {
 		if err := (Checkout{root: root}).Check(m); err != nil {
@@ -55,8 +57,8 @@ func TestNumbersAreUniqueAndNameTheFiles(t *testing.T) {
 	}
 }
 
-// A diff holds the functions that it names whole, so that no change of theirs goes
-// unnoticed, and changes nothing else but imports.
+// A diff contains its functions completely, so that no change of them goes unnoticed, and
+// changes nothing else but imports.
 func TestDiffsAreOfTheFunctionsThatTheyName(t *testing.T) {
 	for _, m := range all(t) {
 		left := slices.Clone(m.Functions)
@@ -81,8 +83,7 @@ func TestDiffsAreOfTheFunctionsThatTheyName(t *testing.T) {
 // imports stands for a declaration of imports.
 const imports = "imports"
 
-// functionsIn names the functions that an edit changes, and whose text it holds from
-// their first character to their last; or imports.
+// functionsIn returns the functions that an edit changes and contains completely, or imports.
 func functionsIn(t *testing.T, e edit) (names []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, e.file))
@@ -111,7 +112,7 @@ func functionsIn(t *testing.T, e edit) (names []string) {
 	return names
 }
 
-// nameOf is the name of a function as a stack trace has it.
+// nameOf returns the name of a function as in a stack trace.
 func nameOf(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return f.Name.Name
@@ -171,7 +172,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Moved as a whole is not changed; anything else is, and is told with the function.
+// A function that has moved is unchanged. Any other change is reported with the function.
 func TestSources(t *testing.T) {
 	m, err := parse([]byte(example))
 	if err != nil {
@@ -261,4 +262,17 @@ func mustAbs(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return abs
+}
+
+// choose returns n of the mutants, or all if there are fewer. They depend on a text, such as
+// the commit, so that over time all are tested.
+func choose(all []Mutant, n int, by string) []Mutant {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(by))
+	random := rand.New(rand.NewPCG(hash.Sum64(), 0))
+	var chosen []Mutant
+	for _, i := range random.Perm(len(all))[:min(n, len(all))] {
+		chosen = append(chosen, all[i])
+	}
+	return chosen
 }

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// Law: a directory of ours that nobody holds any more is gone once the next one is made;
-// what is held, and what is somebody else's, stays.
-func TestForsakenDirectoriesAreRemoved(t *testing.T) {
+// Law: creating a directory removes our unlocked directories, but neither locked ones nor
+// those of others.
+func TestStaleDirectoriesAreRemoved(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	there := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	forsaken, foreign := filepath.Join(temp, workdirs+"1"), filepath.Join(temp, "lockstorm.1")
+	forsaken, foreign := filepath.Join(temp, workdirPrefix+"1"), filepath.Join(temp, "lockstorm.1")
 	for _, dir := range []string{forsaken, foreign} {
 		if err := os.MkdirAll(filepath.Join(dir, "go-build1"), 0o700); err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestForsakenDirectoriesAreRemoved(t *testing.T) {
 	}
 }
 
-// Law: who makes directories at the same time takes none away from the others.
+// Law: processes that create directories at the same time do not remove each other's.
 func TestDirectoriesSideBySide(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -62,6 +62,6 @@ func TestDirectoriesSideBySide(t *testing.T) {
 		})
 	}
 	group.Wait()
-	removeForsaken()
+	removeStale()
 	empty(t, temp)
 }

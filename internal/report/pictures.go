@@ -5,9 +5,8 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/internal/sweep"
-	"github.com/lockstorm/lockstorm/internal/sweep/drift"
 	"github.com/lockstorm/lockstorm/internal/sweep/plots"
-	"github.com/lockstorm/lockstorm/internal/sweep/restart"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
 )
 
 // captions are what the results of a sweep do not say of their pictures, by its name.
@@ -15,11 +14,11 @@ var captions = map[string]plots.Say{
 	"restart-delay":           {Marks: outwaited},
 	"restart-delay-price":     {Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: outwaited},
 	"restart-delay-reference": {Marks: outwaited},
-	"drift":                   {Line: drift.Line, LineName: "the least allowance that covers the error"},
+	"drift":                   {Line: series.DriftLine, LineName: "the least allowance that covers the error"},
 }
 
 // outwaited is where the delay is long enough.
-var outwaited = []plots.Mark{{X: restart.Safe(), Label: "safe delay by formula"}}
+var outwaited = []plots.Mark{{X: series.SafeDelayShare(), Label: "safe delay by formula"}}
 
 // CampaignPictures are those of the results.
 func CampaignPictures(r sweep.Results) ([]plots.Picture, error) {

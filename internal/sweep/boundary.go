@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// trials is at how many x a unit is run at most.
+// trials returns at how many x a unit is run at most.
 func (u unit) trials() int {
 	b := u.boundary
 	if b == nil {
@@ -21,15 +21,16 @@ func (u unit) trials() int {
 	return ends + u.halvings() + formula + len(b.Rules)
 }
 
-// halvings is how often a search is halved, or once less where that rounds so.
+// halvings returns how often the search interval is halved. Rounding may save one.
 func (u unit) halvings() int {
 	b := u.boundary
 	return int(math.Ceil(max(0, math.Log2((b.High-b.Low)/b.Within))))
 }
 
-// locate looks for a boundary by halving: at every x the same seeds are run, so that what
-// is found follows from them. Then it tries what the formula and the rules of thumb say.
-func (c Campaign) locate(ctx context.Context, u unit) (Located, error) {
+// findBoundary searches a boundary by bisection. The same seeds are run at every x, so that
+// the result is determined by them. Then it tries the x of the formula and of the rules of
+// thumb.
+func (c Campaign) findBoundary(ctx context.Context, u unit) (Located, error) {
 	b := u.boundary
 	l := Located{Within: b.Within}
 	if err := c.search(ctx, u, &l); err != nil {
@@ -50,25 +51,25 @@ func (c Campaign) locate(ctx context.Context, u unit) (Located, error) {
 	return l, nil
 }
 
-// search tries both ends, and then halves what lies between. It ends early where
-// something is left open: what cannot be told is neither side of a boundary.
+// search tries both ends and then bisects. It stops early if a verdict is unknown, since that
+// is neither side of the boundary.
 func (c Campaign) search(ctx context.Context, u unit, l *Located) error {
 	b := u.boundary
 	for _, end := range []struct {
-		x     float64
-		below checker.Verdict // what it has to be for the search to go on
+		x    float64
+		want checker.Verdict // otherwise the search ends
 	}{{b.Low, checker.Violated}, {b.High, checker.Holds}} {
-		v, err := c.look(ctx, u, l, end.x)
-		if err != nil || v != end.below {
+		v, err := c.probe(ctx, u, l, end.x)
+		if err != nil || v != end.want {
 			return err
 		}
 	}
 	for *l.FirstHolding-*l.LastViolated > b.Within {
 		middle := *l.LastViolated + (*l.FirstHolding-*l.LastViolated)/2
-		if middle == *l.LastViolated || middle == *l.FirstHolding { // there is no number between them
+		if middle == *l.LastViolated || middle == *l.FirstHolding { // no number in between
 			return nil
 		}
-		v, err := c.look(ctx, u, l, middle)
+		v, err := c.probe(ctx, u, l, middle)
 		if err != nil || v != checker.Violated && v != checker.Holds {
 			return err
 		}
@@ -76,8 +77,8 @@ func (c Campaign) search(ctx context.Context, u unit, l *Located) error {
 	return nil
 }
 
-// look tries one x and notes which side of the boundary it is on.
-func (c Campaign) look(ctx context.Context, u unit, l *Located, x float64) (checker.Verdict, error) {
+// probe tries one x and records on which side of the boundary it lies.
+func (c Campaign) probe(ctx context.Context, u unit, l *Located, x float64) (checker.Verdict, error) {
 	t, err := c.try(ctx, u, x)
 	if err != nil {
 		return 0, err
@@ -92,7 +93,7 @@ func (c Campaign) look(ctx context.Context, u unit, l *Located, x float64) (chec
 	return t.Verdict, nil
 }
 
-// try runs the scenario at x until a run violates the property, at most as often as it may.
+// try runs the scenario at x until a run violates the property, or all runs are made.
 func (c Campaign) try(ctx context.Context, u unit, x float64) (Trial, error) {
 	property, t := c.Sweep.Property, Trial{X: x}
 	b, err := c.batch(u, u.boundary.Scenario(x))
@@ -104,7 +105,7 @@ func (c Campaign) try(ctx context.Context, u unit, x float64) (Trial, error) {
 	tally := runner.NewTally(b.Experiment.Scenario())
 	found := func() bool { return tally.Seen[property][checker.Violated] > 0 }
 	b.Each = func(r runner.Result) {
-		if found() { // what was under way when it was
+		if found() { // this run was already in progress
 			return
 		}
 		tally.Add(r)
@@ -118,7 +119,7 @@ func (c Campaign) try(ctx context.Context, u unit, x float64) (Trial, error) {
 	switch {
 	case found():
 		t.Verdict, t.Witness = checker.Violated, witness(tally, property)
-		t.Witness.Story = "" // of a dozen trials all tell the same
+		t.Witness.Story = "" // a dozen trials would repeat it
 	case err != nil:
 		return t, fmt.Errorf("at %v: %w", x, err)
 	case tally.Interrupted || tally.Runs < c.Runs:

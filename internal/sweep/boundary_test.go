@@ -9,7 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// located looks for one boundary.
+// located searches one boundary.
 func located(t *testing.T, runs int, b sweep.Boundary) sweep.Located {
 	t.Helper()
 	c := campaign()
@@ -19,8 +19,8 @@ func located(t *testing.T, runs int, b sweep.Boundary) sweep.Located {
 	return *run(t.Context(), t, c, t.TempDir()).Outcomes[0].Boundary
 }
 
-// planted turns at a threshold to the microsecond, whatever the seed is: below it is a
-// scenario that violates the property, above it one that holds.
+// planted returns scenarios that violate the property below a threshold and hold above it,
+// whatever the seed.
 func planted(threshold float64) func(x float64) scenarios.Scenario {
 	return func(x float64) scenarios.Scenario {
 		if x < threshold {
@@ -30,8 +30,8 @@ func planted(threshold float64) func(x float64) scenarios.Scenario {
 	}
 }
 
-// Law: the bracket of a planted threshold contains it, and is as narrow as was asked for;
-// the formula is met only where it is that near.
+// Law: the bracket of a planted threshold contains it, and is as narrow as requested; the
+// formula is met only if it is that close.
 func TestPlantedThresholdIsFound(t *testing.T) {
 	for _, threshold := range []float64{0.5001, 0.77, 1, 1.29} {
 		for off, met := range map[float64]bool{0: true, 0.02: false, -0.02: false} {
@@ -57,7 +57,7 @@ func TestPlantedThresholdIsFound(t *testing.T) {
 	}
 }
 
-// A boundary that lies outside what is searched is said to, by the side that is missing.
+// If a boundary lies outside the search interval, one side is missing.
 func TestThresholdOutsideTheSearch(t *testing.T) {
 	below := located(t, 2, sweep.Boundary{Scenario: planted(0.1), Low: 0.5, High: 1.3, Within: 0.01, Predicted: 0.5})
 	if below.LastViolated != nil || below.FirstHolding == nil || *below.FirstHolding != 0.5 || below.Met() || len(below.Search) != 1 {
@@ -69,7 +69,7 @@ func TestThresholdOutsideTheSearch(t *testing.T) {
 	}
 }
 
-// The search also ends where no number is left between its sides.
+// The search also ends if no number is left in between.
 func TestSearchToTheLastBit(t *testing.T) {
 	l := located(t, 1, sweep.Boundary{Scenario: planted(1), Low: 0.999999999999999, High: 1, Within: 1e-30, Predicted: 1})
 	if l.Bracketed() || l.LastViolated == nil || *l.LastViolated >= 1 || *l.FirstHolding != 1 {
@@ -77,8 +77,8 @@ func TestSearchToTheLastBit(t *testing.T) {
 	}
 }
 
-// What is left open is neither side of a boundary: the search ends there.
-func TestNothingIsMadeOfWhatIsOpen(t *testing.T) {
+// An unknown verdict ends the search.
+func TestUnknownVerdictEndsTheSearch(t *testing.T) {
 	silent := func(x float64) scenarios.Scenario {
 		s := away(1.2)
 		s.Clients = s.Clients[:1] // a lock that nobody else wants
@@ -101,7 +101,7 @@ func TestNothingIsMadeOfWhatIsOpen(t *testing.T) {
 	}
 }
 
-// The real thing: the boundary is where the holder's validity ends, less what the rival
+// With real scenarios the boundary is the end of the holder's validity, less what the rival
 // needs, and each trial's witness violates the property.
 func TestBoundaryOfARestart(t *testing.T) {
 	l := located(t, 10, sweep.Boundary{Scenario: away, Low: 0.5, High: 1.3, Within: 0.02, Predicted: 0.94})

@@ -11,38 +11,37 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Campaign is a sweep that is to be measured on a backend.
+// Campaign measures a sweep on a backend.
 type Campaign struct {
 	Sweep   Sweep
 	Backend runner.Backend
 
-	// Versions is what it is made with, see [Head].
+	// Versions is what it is made with: see [Head].
 	Versions map[string]string
 
-	// Runs is how many runs each point gets, see [Runs], and each x at which a boundary is looked
-	// for; at least 1.
+	// Runs is how many runs each point gets (see [Runs]), and each x at which a boundary is
+	// searched. At least 1.
 	Runs int
 
-	// First is the seed of the first run of the first unit. Unit k has the seeds from
-	// First + (k-1) × Runs on, so that no two units share a run, and what is measured at
-	// them is independent.
+	// First is the seed of the first run of the first unit. Unit k has the seeds from First +
+	// (k-1) × Runs on, so that no two units share a run and their results are independent.
 	First uint64
 
-	// Only is the numbers of the units that it is about; nil: all. Of these it does
-	// Shard.
+	// Only are the numbers of the units to measure. Nil means all. Of these, Shard selects a
+	// part.
 	Only  []int
 	Shard Shard
 
-	// SideBySide is how many runs go at a time; at least 1. In virtual time it changes
-	// nothing but how long it takes.
+	// SideBySide is how many runs are made in parallel, at least 1. In virtual time it does
+	// not affect the results.
 	SideBySide int
 
-	// Step is called as runs are done, or turn out not to be needed, with their number;
-	// nil: nobody is told.
+	// Step, unless nil, is called with the number of runs that are done or turn out not to be
+	// needed.
 	Step func(runs int)
 }
 
-// Validate says what is wrong with the campaign, and whether the backend can run all of
+// Validate returns an error if the campaign is invalid, or if the backend cannot run one of
 // its scenarios.
 func (c Campaign) Validate() error {
 	switch {
@@ -58,7 +57,7 @@ func (c Campaign) Validate() error {
 	}
 	for i, n := range c.Only {
 		if n < 1 || n > c.Sweep.Units() {
-			return c.Sweep.noUnit(n)
+			return c.Sweep.unknownUnit(n)
 		}
 		if slices.Contains(c.Only[:i], n) {
 			return fmt.Errorf("point %d is named twice", n)
@@ -77,8 +76,7 @@ func (c Campaign) Validate() error {
 	return nil
 }
 
-// chosen lists the units that the campaign is about, in their order, whatever shard it
-// does.
+// chosen returns the units to measure, of all shards.
 func (c Campaign) chosen() []unit {
 	all := c.Sweep.units()
 	if c.Only == nil {
@@ -87,24 +85,24 @@ func (c Campaign) chosen() []unit {
 	return slices.DeleteFunc(all, func(u unit) bool { return !slices.Contains(c.Only, u.number) })
 }
 
-// Units returns how many units the campaign does: those of its shard.
-func (c Campaign) Units() int { return len(of(c.Shard, c.chosen())) }
+// Units returns how many units the campaign measures: those of its shard.
+func (c Campaign) Units() int { return len(shardOf(c.Shard, c.chosen())) }
 
-// Work returns how many runs are to be made when so many units are done already: at most,
-// because what a boundary needs shows on the way.
+// Work returns how many runs are left when done units are done. It is an upper bound, since
+// the search of a boundary may need fewer.
 func (c Campaign) Work(done int) int {
 	n := 0
-	for _, u := range of(c.Shard, c.chosen())[done:] {
+	for _, u := range shardOf(c.Shard, c.chosen())[done:] {
 		n += c.runs(u) * u.trials()
 	}
 	return n
 }
 
-// Run measures all units but the first done ones, one after another, and calls take for
-// each. It ends with the first error, and early but without one when ctx ends: what is
-// measured of a unit by then is lost.
+// Run measures the units in order, except the first done ones, and calls take with each
+// outcome. It stops at the first error, and without an error when ctx ends. A unit that is not
+// finished by then is lost.
 func (c Campaign) Run(ctx context.Context, done int, take func(Outcome) error) error {
-	for _, u := range of(c.Shard, c.chosen())[done:] {
+	for _, u := range shardOf(c.Shard, c.chosen())[done:] {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -122,13 +120,13 @@ func (c Campaign) Run(ctx context.Context, done int, take func(Outcome) error) e
 	return nil
 }
 
-// errStopped is of a unit that was not measured to its end.
+// errStopped says that a unit was not measured to its end.
 var errStopped = errors.New("stopped")
 
-// Runs returns how many of a campaign's runs a point gets. Where its formula says that every
-// run violates the property, or none, that is a tenth of them, and at least 100: the interval
-// about 0 or 1 is still narrower than that about a half. The number follows from what is
-// predicted alone; were it to follow from what was found, the intervals would be wrong.
+// Runs returns how many of a campaign's runs a point gets. If its formula predicts 0 or 1, it
+// is a tenth of them, but at least 100: an interval at 0 or 1 is still narrower than one at a
+// half. The number depends on the prediction alone. If it depended on the results, the
+// intervals would be wrong.
 func Runs(runs int, predicted *float64) int {
 	if predicted == nil || *predicted > 0 && *predicted < 1 {
 		return runs
@@ -150,7 +148,7 @@ func (c Campaign) measure(ctx context.Context, u unit) (Outcome, error) {
 	o := Outcome{Unit: u.number, Runs: c.runs(u), First: c.first(u)}
 	if b := u.boundary; b != nil {
 		o.Curve, o.At = b.Curve, b.At
-		l, err := c.locate(ctx, u)
+		l, err := c.findBoundary(ctx, u)
 		o.Boundary = &l
 		return o, err
 	}
@@ -176,7 +174,7 @@ func (c Campaign) runAll(ctx context.Context, u unit) (runner.Tally, error) {
 	return tallies[0], err
 }
 
-// batch is the runs of a scenario of a unit.
+// batch returns the runs of a scenario of a unit.
 func (c Campaign) batch(u unit, s scenarios.Scenario) (runner.Batch, error) {
 	e, err := runner.Prepare(c.Backend, s)
 	return runner.Batch{Experiment: e, First: c.first(u), Runs: c.runs(u)}, err

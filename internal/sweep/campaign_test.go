@@ -20,8 +20,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// away is the row on delayed restarts with a node that stays away for x TTLs (which are
-// seconds): the crash comes when almost all of the validity of 0.988 is left.
+// away is the row on delayed restarts with a node that stays away for x TTLs (of 1 s). The
+// crash comes when almost all of the validity of 0.988 is left.
 func away(x float64) scenarios.Scenario {
 	s, err := scenarios.Find("delayed-restart")
 	if err != nil {
@@ -80,7 +80,7 @@ func head(t *testing.T, c sweep.Campaign) sweep.Head {
 	return h
 }
 
-// run goes on with a campaign in a directory, until ctx ends, and saves what is done.
+// run continues a campaign in a directory until ctx ends, and saves the results.
 func run(ctx context.Context, t *testing.T, c sweep.Campaign, dir string) sweep.Results {
 	t.Helper()
 	h := head(t, c)
@@ -105,7 +105,7 @@ func run(ctx context.Context, t *testing.T, c sweep.Campaign, dir string) sweep.
 	return r
 }
 
-// content is all files of a directory, one after another.
+// content returns all files of a directory, concatenated.
 func content(t *testing.T, dir string) string {
 	t.Helper()
 	all, err := os.ReadDir(dir)
@@ -135,7 +135,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// Law: what is found does not depend on how many runs go at a time.
+// Law: results do not depend on the number of parallel runs.
 func TestSameBytesSideBySide(t *testing.T) {
 	var first string
 	for _, n := range []int{1, 3, 8} {
@@ -154,8 +154,8 @@ func TestSameBytesSideBySide(t *testing.T) {
 	}
 }
 
-// Law: a campaign that is gone on with after any number of lines, and some bytes of the
-// next, ends with the bytes of one that was never stopped.
+// Law: a campaign that is resumed after any number of lines, and some bytes of the next, ends
+// with the same bytes as one that was never stopped.
 func TestResumedAnywhere(t *testing.T) {
 	whole := t.TempDir()
 	run(t.Context(), t, campaign(), whole)
@@ -172,8 +172,7 @@ func TestResumedAnywhere(t *testing.T) {
 	}
 }
 
-// Law: a campaign that is stopped after any unit keeps those before, and ends as if
-// nothing had been.
+// Law: a campaign that is stopped after any unit keeps those before, and can be completed.
 func TestStoppedAfterAnyUnit(t *testing.T) {
 	whole := t.TempDir()
 	run(t.Context(), t, campaign(), whole)
@@ -205,8 +204,8 @@ func TestStoppedAfterAnyUnit(t *testing.T) {
 	}
 }
 
-// A unit that is stopped in its middle is none: with so many runs some are not begun yet
-// when the first is told of.
+// A unit that is stopped in the middle is not stored: it has so many runs that some have not
+// begun when the first ends.
 func TestStoppedWithinAUnit(t *testing.T) {
 	for unit, runs := range map[int]int{2: 60, 5: 200} {
 		c := campaign()
@@ -222,7 +221,7 @@ func TestStoppedWithinAUnit(t *testing.T) {
 	}
 }
 
-// Law: shards, put together in any order, are what one run finds.
+// Law: shards, merged in any order, are the same as a whole campaign.
 func TestShardsMakeTheWhole(t *testing.T) {
 	whole := t.TempDir()
 	run(t.Context(), t, campaign(), whole)
@@ -254,7 +253,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	}
 }
 
-// Points that are chosen are measured as in the whole sweep.
+// Chosen points have the same results as in the whole sweep.
 func TestChosenPointsAreTheSame(t *testing.T) {
 	all := run(t.Context(), t, campaign(), t.TempDir())
 	c := campaign()
@@ -279,8 +278,8 @@ func encoded(t *testing.T, v any) string {
 	return string(text)
 }
 
-// The counts of a point add up, no two units have a seed in common, and the witness is a
-// run that violates the property.
+// The counts of a point add up, no two units share a seed, and the witness violates the
+// property.
 func TestOutcomesAddUp(t *testing.T) {
 	c := campaign()
 	r := run(t.Context(), t, c, t.TempDir())
@@ -314,8 +313,8 @@ func TestOutcomesAddUp(t *testing.T) {
 	}
 }
 
-// What cannot be measured is named before anything runs.
-func TestCampaignsThatCannotBe(t *testing.T) {
+// Invalid campaigns fail before anything runs.
+func TestInvalidCampaigns(t *testing.T) {
 	two, nan := 2.0, math.NaN()
 	for want, change := range map[string]func(*sweep.Campaign){
 		"-3 runs: want at least 1":                     func(c *sweep.Campaign) { c.Runs = -3 },
@@ -363,7 +362,8 @@ func TestShardsAreRead(t *testing.T) {
 	}
 }
 
-// Where a formula is certain a tenth of the runs says more than all of them about a half.
+// A predicted 0 or 1 gets a tenth of the runs, which is still more precise than all of them at
+// a half.
 func TestRunsOfAPoint(t *testing.T) {
 	for _, c := range []struct {
 		runs      int

@@ -1,13 +1,12 @@
-// Package sweep measures how often a property is violated as a function of a few
-// numbers: a [Sweep] is many scenarios, its points, each with its place among these
-// numbers and, where there is a formula, with what the formula says of it. A [Campaign]
-// runs every point many times and keeps what was found in a file, line by line, so that
-// it can be stopped, resumed, and shared out.
+// Package sweep measures how often a property is violated as a function of a few numbers. A
+// [Sweep] has points, each a scenario with the values of these numbers and, if there is a
+// formula, its prediction. A [Campaign] runs every point many times and writes each outcome
+// to a file, so that it can be stopped, resumed, and divided into shards.
 //
 //	c := Campaign{Sweep: s, Backend: simulated.Backend(), Runs: 1000, First: 1, SideBySide: 4}
 //	head, err := c.Head(ctx)
 //	journal, err := OpenJournal(dir, head)
 //	err = c.Run(ctx, len(journal.Outcomes()), journal.Add)
 //
-// What is swept stands in packages of its own: sweep/restart, sweep/drift.
+// The sweeps of this project are defined in package series.
 package sweep

@@ -15,16 +15,16 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// The format of a campaign's file and its version.
+// The format and version of a campaign's file.
 const (
 	Format  = "lockstorm-campaign"
 	Version = 1
 )
 
-// Head says which campaign a file is of. It is its first line, and holds nothing of when
-// and where: the same campaign has the same head. Two heads that differ in anything but
-// the shard are those of different campaigns, whose outcomes must not be mixed. The tag
-// differs says so of hashes, which mean nothing to people.
+// Head identifies a campaign. It is the first line of its file and does not depend on time and
+// place: the same campaign has the same head. Two heads that differ in anything but the shard
+// belong to different campaigns, whose outcomes must not be mixed. The tag "differs" describes
+// a difference of hashes, whose values mean nothing to people.
 type Head struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -34,25 +34,25 @@ type Head struct {
 	Property checker.Property `json:"property"`
 	Params   []Param          `json:"params"`
 
-	Total int    `json:"units"`            // how many points and boundaries the campaign is about, in all shards
-	Only  []int  `json:"chosen,omitempty"` // their numbers; none: those of the whole sweep
+	Total int    `json:"units"`            // the number of units in all shards
+	Only  []int  `json:"chosen,omitempty"` // their numbers; omitted: the whole sweep
 	Runs  int    `json:"runs"`             // see [Campaign]
 	First uint64 `json:"first_seed"`
 
 	Backend  string            `json:"backend"`
-	Versions map[string]string `json:"versions"` // of what it is made with, beside this program
+	Versions map[string]string `json:"versions"` // of what it is made with, besides this program
 
-	// Contents is a hash of the scenarios and numbers of all units. Traces is one of the
-	// traces of the first run of each, where these repeat: another program may make
-	// something else of the same scenarios.
+	// Contents is a hash of the scenarios and numbers of all units. Traces is a hash of the
+	// traces of their first runs, if runs are repeatable: another version of the program may
+	// run the same scenarios differently.
 	Contents string `json:"contents" differs:"its scenarios or numbers are others"`
 	Traces   string `json:"traces,omitempty" differs:"the same seeds give other runs, so another program has made it"`
 
 	Shard Shard `json:"shard,omitzero"`
 }
 
-// Head returns what the file of the campaign begins with. For that it makes a run of each
-// unit, where runs repeat. When ctx ends that is its error.
+// Head returns the head of the campaign's file. It makes a run of each unit if runs are
+// repeatable.
 func (c Campaign) Head(ctx context.Context) (Head, error) {
 	h := Head{
 		Format: Format, Version: Version,
@@ -67,7 +67,7 @@ func (c Campaign) Head(ctx context.Context) (Head, error) {
 	return h, err
 }
 
-// contents is the hash of all that is run, and what is predicted of it.
+// contents returns a hash of all scenarios and predictions.
 func (c Campaign) contents() (string, error) {
 	hash := sha256.New()
 	enc := json.NewEncoder(hash)
@@ -87,7 +87,7 @@ func (c Campaign) contents() (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// traces is the hash of the first run's trace of each unit.
+// traces returns a hash of the trace of each unit's first run.
 func (c Campaign) traces(ctx context.Context) (string, error) {
 	hash := sha256.New()
 	var batches []runner.Batch
@@ -98,7 +98,7 @@ func (c Campaign) traces(ctx context.Context) (string, error) {
 		}
 		b.Runs, b.Name = 1, u.name()
 		b.Each = func(r runner.Result) {
-			_ = binary.Write(hash, binary.BigEndian, r.TraceHash) // a hash takes everything
+			_ = binary.Write(hash, binary.BigEndian, r.TraceHash) // a hash never fails
 		}
 		batches = append(batches, b)
 	}
@@ -106,16 +106,13 @@ func (c Campaign) traces(ctx context.Context) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), cmp.Or(err, ctx.Err())
 }
 
-// hexadecimal writes the hash of a trace.
-func hexadecimal(hash uint64) string { return fmt.Sprintf("%016x", hash) }
-
 // Whole returns the head of the campaign of which this is a shard.
 func (h Head) Whole() Head {
 	h.Shard = Shard{}
 	return h
 }
 
-// units returns the numbers of the units whose outcomes follow.
+// units returns the numbers of the units of the shard.
 func (h Head) units() []int {
 	all := h.Only
 	if all == nil {
@@ -123,16 +120,16 @@ func (h Head) units() []int {
 			all = append(all, n)
 		}
 	}
-	return of(h.Shard, all)
+	return shardOf(h.Shard, all)
 }
 
-// Units returns how many outcomes follow when all is done.
+// Units returns the number of outcomes of a complete file.
 func (h Head) Units() int { return len(h.units()) }
 
-// differences says in what two heads differ, field by field; that of a hash only where
-// nothing explains it.
+// differences describes the fields in which two heads differ. Differing hashes are described
+// only if no other field explains them.
 func (h Head) differences(other Head) []string {
-	if h.Sweep != other.Sweep { // from which the rest follows
+	if h.Sweep != other.Sweep { // then everything else differs too
 		return []string{fmt.Sprintf("sweep %s, and not %s", h.Sweep, other.Sweep)}
 	}
 	var list []string
@@ -145,18 +142,18 @@ func (h Head) differences(other Head) []string {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		text := f.Tag.Get("differs")
 		switch {
-		case text != "" && len(list) > 0: // it follows from the others
+		case text != "" && len(list) > 0: // explained by the others
 			continue
 		case text == "":
-			text = fmt.Sprintf("%s %s, and not %s", strings.ReplaceAll(name, "_", " "), plain(a.Field(i)), plain(b.Field(i)))
+			text = fmt.Sprintf("%s %s, and not %s", strings.ReplaceAll(name, "_", " "), fieldText(a.Field(i)), fieldText(b.Field(i)))
 		}
 		list = append(list, text)
 	}
 	return list
 }
 
-// plain writes a field of a head for people.
-func plain(v reflect.Value) string {
+// fieldText returns the text of a field for people.
+func fieldText(v reflect.Value) string {
 	if s, ok := v.Interface().(Shard); ok && s.Of == 0 {
 		return "none"
 	}
@@ -164,7 +161,7 @@ func plain(v reflect.Value) string {
 		return "all"
 	}
 	text, err := json.Marshal(v.Interface())
-	if err != nil { // which a head has been before
+	if err != nil { // heads have been encoded before
 		panic(err)
 	}
 	return strings.Trim(string(text), `"`)

@@ -15,22 +15,22 @@ import (
 	"github.com/lockstorm/lockstorm/internal/files"
 )
 
-// JournalFile is the file of a campaign in its directory.
+// JournalFile is the name of a campaign's file in its directory.
 const JournalFile = "campaign.jsonl"
 
-// Journal is the file of a campaign that is being made: its head, and a line for each
-// outcome, in the order of the units. A line that was cut off when the program ended is
-// taken away when the journal is opened the next time, and its unit measured again.
+// Journal is the file of a running campaign: its head, and a line for each outcome, in the
+// order of the units. If the program ended in the middle of a line, that line is removed when
+// the journal is next opened, and its unit is measured again.
 type Journal struct {
-	held     *os.File // the directory; nil where that cannot be
+	held     *os.File // the locked directory; nil where locks are not supported
 	file     *os.File
 	outcomes []Outcome
 }
 
-// OpenJournal opens the journal of a campaign in a directory, which it makes if it has to.
-// One that is there is gone on with. It refuses a directory with the journal of another
-// campaign, saying in what that differs, with results but no journal, or which another
-// process is writing to; there it changes nothing.
+// OpenJournal opens or creates the journal of a campaign in a directory, which it creates if
+// necessary. It returns an error, and changes nothing, if the directory has the journal of
+// another campaign (the error says how that differs), if it has results but no journal, or if
+// another process is writing to it.
 func OpenJournal(dir string, h Head) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (j *Journal) open(dir string, h Head) error {
 	return nil
 }
 
-// resume reads the journal of a campaign that is to be gone on with.
+// resume reads the journal of the same campaign.
 func resume(text []byte, h Head) ([]Outcome, error) {
 	was, outcomes, err := parse(text)
 	if err != nil {
@@ -99,8 +99,8 @@ func resume(text []byte, h Head) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// unused refuses a directory in which results of somebody else, or pictures that are called
-// as those of the sweep may be, would be written over.
+// unused returns an error if the campaign would overwrite files of somebody else: results, or
+// pictures with the names of the sweep's.
 func unused(dir, sweep string) error {
 	there, err := os.ReadDir(dir)
 	if err != nil {
@@ -116,10 +116,10 @@ func unused(dir, sweep string) error {
 	return nil
 }
 
-// Outcomes returns what is there, in the order of the units.
+// Outcomes returns the stored outcomes, in the order of the units.
 func (j *Journal) Outcomes() []Outcome { return j.outcomes }
 
-// Add adds the outcome of the next unit. When it returns that is on the disk.
+// Add writes the outcome of the next unit to disk.
 func (j *Journal) Add(o Outcome) error {
 	line, err := encode(o)
 	if err == nil {
@@ -138,7 +138,7 @@ func (j *Journal) write(line []byte) error {
 	return j.file.Sync()
 }
 
-// Close lets go of the directory.
+// Close closes the file and unlocks the directory.
 func (j *Journal) Close() error {
 	var err error
 	if j.file != nil {
@@ -150,7 +150,7 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// ReadJournal reads the journal in a directory, but for a line that was cut off.
+// ReadJournal reads the journal in a directory, except an incomplete last line.
 func ReadJournal(dir string) (Results, error) {
 	path := filepath.Join(dir, JournalFile)
 	text, err := os.ReadFile(path)
@@ -167,7 +167,7 @@ func ReadJournal(dir string) (Results, error) {
 	return Results{h, outcomes}, nil
 }
 
-// parse reads whole lines: a head and the outcomes of its units, in their order.
+// parse reads complete lines: a head and the outcomes of its units, in their order.
 func parse(text []byte) (h Head, outcomes []Outcome, err error) {
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	var kind struct {
@@ -205,7 +205,7 @@ func parse(text []byte) (h Head, outcomes []Outcome, err error) {
 	return h, outcomes, nil
 }
 
-// encode writes a value as one line, without escapes for HTML.
+// encode returns a value as one line of JSON, without escapes for HTML.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -14,7 +14,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// A directory with another campaign is refused, by what differs, and stays as it is.
+// A directory with another campaign is an error, which says what differs, and the directory is
+// unchanged.
 func TestAnotherCampaignIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	c := campaign()
@@ -51,7 +52,7 @@ func TestAnotherCampaignIsRefused(t *testing.T) {
 	}
 }
 
-// A program that makes other runs of the same scenarios has another campaign.
+// If the program runs the same scenarios differently, it is another campaign.
 func TestAnotherProgramIsRefused(t *testing.T) {
 	c, dir := campaign(), t.TempDir()
 	c.Only = []int{4}
@@ -63,8 +64,8 @@ func TestAnotherProgramIsRefused(t *testing.T) {
 	}
 }
 
-// What is not the file of a campaign, or cannot be one, is refused and stays as it is.
-func TestSpoiltFilesAreRefused(t *testing.T) {
+// An invalid campaign file is an error, and is unchanged.
+func TestInvalidFilesAreRefused(t *testing.T) {
 	whole := t.TempDir()
 	c := campaign()
 	c.Only = []int{3, 4}
@@ -103,8 +104,8 @@ func TestSpoiltFilesAreRefused(t *testing.T) {
 	}
 }
 
-// A directory that cannot be used is named.
-func TestDirectoriesThatCannotBe(t *testing.T) {
+// An error names an unusable directory.
+func TestUnusableDirectories(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	write(t, file, "text")
@@ -131,7 +132,7 @@ func TestDirectoriesThatCannotBe(t *testing.T) {
 	}
 }
 
-// Two campaigns do not write to one directory, and who has ended lets go of it.
+// Two campaigns cannot write to the same directory at once. A closed one unlocks it.
 func TestOneAtATime(t *testing.T) {
 	dir, h := t.TempDir(), sweep.Head{Format: sweep.Format, Version: sweep.Version, Property: checker.Lease}
 	first, err := sweep.OpenJournal(dir, h)
@@ -153,7 +154,7 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// Shards that do not belong together are named.
+// An error names shards that do not belong together.
 func TestShardsThatDoNotBelongTogether(t *testing.T) {
 	shard := func(i, of int, change func(*sweep.Campaign)) string {
 		c, dir := campaign(), t.TempDir()
@@ -201,8 +202,8 @@ func TestShardsThatDoNotBelongTogether(t *testing.T) {
 	}
 }
 
-// The intervals and what is said of them follow from the counts. The interval of 5 of 10
-// is that of Wilson's formula by hand: (0.5 + z²/20 ± z √(1/40 + z²/400)) / (1 + z²/10).
+// Intervals follow from the counts. That of 5 of 10 is Wilson's formula by hand: (0.5 + z²/20
+// ± z √(1/40 + z²/400)) / (1 + z²/10).
 func TestIntervalsAndWhatIsInside(t *testing.T) {
 	point := func(violated, held int, predicted float64) sweep.Measured {
 		return sweep.Measured{Violated: violated, Held: held, Undecided: 100, Predicted: &predicted}
@@ -253,7 +254,7 @@ func TestIntervalsAndWhatIsInside(t *testing.T) {
 	}
 }
 
-// The tables can be read as CSV, and have a row a unit, all of them as long as the head.
+// The tables are CSV with a row for each unit, all as long as the head.
 func TestTablesAreCSV(t *testing.T) {
 	dir := t.TempDir()
 	r := run(t.Context(), t, campaign(), dir)
@@ -288,7 +289,7 @@ func TestTablesAreCSV(t *testing.T) {
 	}
 }
 
-// An error of a run ends the campaign with the point's name, and keeps what was before.
+// A failing run ends the campaign. The error names the point, and earlier outcomes are kept.
 func TestBrokenRunsAreNamed(t *testing.T) {
 	c := campaign()
 	c.Sweep.Boundaries = []sweep.Boundary{{

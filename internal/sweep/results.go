@@ -2,60 +2,251 @@ package sweep
 
 import (
 	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
 	"path/filepath"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
+
+// Outcome is the result of one unit of a sweep: a point or a boundary. It is a line of the
+// campaign's file.
+type Outcome struct {
+	Unit  int    `json:"unit"` // its number, see [Sweep.Units]
+	Curve string `json:"curve"`
+
+	// At is the value of each parameter; for a boundary, of all but the first.
+	At []float64 `json:"at"`
+
+	// Runs is how many runs were planned at the point, or at each x of the boundary. First is
+	// the seed of the first run, and the others follow.
+	Runs  int    `json:"runs"`
+	First uint64 `json:"first_seed"`
+
+	Point    *Measured `json:"point,omitempty"`
+	Boundary *Located  `json:"boundary,omitempty"`
+}
+
+// LastSeed returns the seed of the last run.
+func (o Outcome) LastSeed() uint64 { return o.First + uint64(o.Runs) - 1 }
+
+// validate returns an error for what no campaign writes.
+func (o Outcome) validate(h Head) error {
+	switch p := o.Point; {
+	case (p == nil) == (o.Boundary == nil):
+		return errors.New("want a point or a boundary")
+	case o.Runs != o.wanted(h):
+		return fmt.Errorf("%d runs, where %d were asked for", o.Runs, o.wanted(h))
+	case p != nil && (p.Violated < 0 || p.Held < 0 || p.Undecided < 0 || p.Violated+p.Held+p.Undecided > o.Runs):
+		return fmt.Errorf("%d violated, %d held and %d undecided in %s", p.Violated, p.Held, p.Undecided, textfmt.Count(o.Runs, "run"))
+	}
+	return nil
+}
+
+// wanted returns how many runs the outcome should have.
+func (o Outcome) wanted(h Head) int {
+	if o.Point == nil {
+		return h.Runs
+	}
+	return Runs(h.Runs, o.Point.Predicted)
+}
+
+// Measured is the result of the runs of a point.
+type Measured struct {
+	Scenario string `json:"scenario"` // its name
+
+	// Violated, Held and Undecided are the numbers of runs with these verdicts. Slipped counts
+	// the undecided runs in which the machine was too slow. The other runs did not test the
+	// property.
+	Violated  int `json:"violated"`
+	Held      int `json:"held"`
+	Undecided int `json:"undecided"`
+	Slipped   int `json:"slipped,omitempty"`
+
+	Violations int      `json:"violations"` // in all runs, each of which may have several
+	Witness    *Witness `json:"witness,omitempty"`
+
+	// Predicted is the probability of a violation according to a formula; nil: there is none.
+	Predicted *float64 `json:"predicted,omitempty"`
+
+	// Measurements aggregates all runs: see [runner.Aggregate].
+	Measurements checker.Measurements `json:"measurements"`
+}
+
+// Witness is the first run that violated the property.
+type Witness struct {
+	Seed  uint64 `json:"seed"`
+	Trace string `json:"trace,omitempty"` // hash of its trace, if runs are repeatable
+	Story string `json:"story,omitempty"` // only at a point
+}
+
+// measured converts a tally.
+func measured(t runner.Tally, p checker.Property) Measured {
+	return Measured{
+		Scenario:     t.Scenario.Name,
+		Violated:     t.Seen[p][checker.Violated],
+		Held:         t.Seen[p][checker.Holds],
+		Undecided:    t.Seen[p][checker.Unknown],
+		Slipped:      t.Slipped,
+		Violations:   t.Violations[p],
+		Witness:      witness(t, p),
+		Measurements: t.Measured.All(),
+	}
+}
+
+func witness(t runner.Tally, p checker.Property) *Witness {
+	r, ok := t.First[p]
+	if !ok {
+		return nil
+	}
+	w := &Witness{Seed: r.Seed, Story: r.Report.Finding(p).Story()}
+	if r.TraceHash != 0 {
+		w.Trace = fmt.Sprintf("%016x", r.TraceHash)
+	}
+	return w
+}
+
+// Rate returns the share of runs that violated the property among those with a verdict.
+func (m Measured) Rate() runner.Rate { return runner.Rate{K: m.Violated, N: m.Violated + m.Held} }
+
+// Interval returns the 95 % interval of the probability: see [runner.Rate.Wilson].
+func (m Measured) Interval() (lo, hi float64) { return m.Rate().Wilson() }
+
+// HalfWidth returns half the width of the interval.
+func (m Measured) HalfWidth() float64 {
+	lo, hi := m.Interval()
+	return (hi - lo) / 2
+}
+
+// Inside reports whether the interval contains the prediction. It is known if there is a
+// prediction and a decided run.
+func (m Measured) Inside() (inside, known bool) {
+	if m.Predicted == nil || m.Rate().N == 0 {
+		return false, false
+	}
+	lo, hi := m.Interval()
+	return lo <= *m.Predicted && *m.Predicted <= hi, true
+}
+
+// Located is the result for a boundary.
+type Located struct {
+	// LastViolated is the largest x at which the property was violated, and FirstHolding the
+	// smallest at which it held. Without LastViolated it holds at the low end, without
+	// FirstHolding it is violated at the high end, or the search was left open.
+	LastViolated *float64 `json:"last_violated,omitempty"`
+	FirstHolding *float64 `json:"first_holding,omitempty"`
+	Within       float64  `json:"within"`
+
+	// Search lists the x that were tried, in order. If the last verdict is unknown, it ended
+	// the search.
+	Search []Trial `json:"search"`
+
+	// Formula is the verdict at the x of the formula, Rules those at the x of rules of thumb,
+	// sorted by name.
+	Formula Trial  `json:"formula"`
+	Rules   []Rule `json:"rules,omitempty"`
+}
+
+// Trial is the property at one x. It is violated where some run violates it, and no more
+// runs were made after that; it holds where it did in some run, and no run left it open.
+type Trial struct {
+	X       float64         `json:"x"`
+	Verdict checker.Verdict `json:"verdict"`
+	Witness *Witness        `json:"witness,omitempty"`
+}
+
+// Rule is a rule of thumb. It suffices where the property holds.
+type Rule struct {
+	Name string `json:"name"`
+	Trial
+}
+
+// Bracketed reports whether both sides of the boundary were found, as close together as
+// was asked for.
+func (l Located) Bracketed() bool {
+	return l.LastViolated != nil && l.FirstHolding != nil && *l.FirstHolding-*l.LastViolated <= l.Within
+}
+
+// Met reports whether the boundary is where the formula has it: neither side of it is
+// farther from there than Within.
+func (l Located) Met() bool {
+	p := l.Formula.X
+	return l.Bracketed() && math.Abs(*l.LastViolated-p) <= l.Within && math.Abs(*l.FirstHolding-p) <= l.Within
+}
+
+// Open reports whether some verdict is unknown.
+func (l Located) Open() bool {
+	for _, t := range l.trials() {
+		if t.Verdict != checker.Violated && t.Verdict != checker.Holds {
+			return true
+		}
+	}
+	return false
+}
+
+// trials returns all trials.
+func (l Located) trials() []Trial {
+	all := append(l.Search[:len(l.Search):len(l.Search)], l.Formula)
+	for _, r := range l.Rules {
+		all = append(all, r.Trial)
+	}
+	return all
+}
 
 // The files of the results in the directory of a campaign.
 const (
-	PointsFile     = "points.csv"     // a row a point
-	BoundariesFile = "boundaries.csv" // a row a boundary
-	ResultsFile    = "points.json"    // all of it
+	PointsFile     = "points.csv"     // one row per point
+	BoundariesFile = "boundaries.csv" // one row per boundary
+	ResultsFile    = "points.json"    // all results
 	SummaryFile    = "summary.md"     // for people
 )
 
 var resultFiles = []string{PointsFile, BoundariesFile, ResultsFile, SummaryFile}
 
-// Results is a campaign and what it has found, in the order of the units.
+// Results are the outcomes of a campaign, in the order of the units.
 type Results struct {
 	Head
 	Outcomes []Outcome
 }
 
-// Complete reports whether all is there that the campaign, or this shard, is about.
+// Complete reports whether all outcomes of the campaign, or of this shard, are there.
 func (r Results) Complete() bool { return len(r.Outcomes) == r.Units() }
 
 // Points returns the outcomes at points.
 func (r Results) Points() []Outcome {
-	return r.those(func(o Outcome) bool { return o.Point != nil })
+	return r.where(func(o Outcome) bool { return o.Point != nil })
 }
 
 // Boundaries returns the outcomes of boundaries.
 func (r Results) Boundaries() []Outcome {
-	return r.those(func(o Outcome) bool { return o.Boundary != nil })
+	return r.where(func(o Outcome) bool { return o.Boundary != nil })
 }
 
-func (r Results) those(are func(Outcome) bool) (some []Outcome) {
+func (r Results) where(keep func(Outcome) bool) (some []Outcome) {
 	for _, o := range r.Outcomes {
-		if are(o) {
+		if keep(o) {
 			some = append(some, o)
 		}
 	}
 	return some
 }
 
-// Fit is how the measured points compare with their formula, and how exact they are.
+// Fit compares the measured points with their predictions.
 type Fit struct {
-	Points    int     // that were measured
-	Compared  int     // of which a formula says something
-	Inside    int     // of which the interval contains that
-	Between   int     // of those compared: the formula says neither 0 nor 1
-	Hit       int     // of these: the interval contains it
-	HalfWidth float64 // of the widest interval
+	Points    int     `json:"-"`                 // measured points
+	Compared  int     `json:"compared"`          // points with a prediction
+	Inside    int     `json:"inside"`            // whose interval contains it
+	Between   int     `json:"between"`           // predictions other than 0 and 1
+	Hit       int     `json:"hit"`               // of these, the interval contains it
+	HalfWidth float64 `json:"widest_half_width"` // of the widest interval
 }
 
-// Fit compares the points with their formula.
+// Fit compares the points with their predictions.
 func (r Results) Fit() Fit {
 	var f Fit
 	for _, o := range r.Points() {
@@ -67,32 +258,30 @@ func (r Results) Fit() Fit {
 		}
 		between := 0 < *o.Point.Predicted && *o.Point.Predicted < 1
 		f.Compared++
-		f.Inside += one(inside)
-		f.Between += one(between)
-		f.Hit += one(between && inside)
+		if inside {
+			f.Inside++
+		}
+		if between {
+			f.Between++
+		}
+		if between && inside {
+			f.Hit++
+		}
 	}
 	return f
 }
 
-func one(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
-}
-
-// Good reports whether the formula is inside at least 90 % of the intervals, of few of
-// them in all but one: of all, and of those where it says neither 0 nor 1. Of a formula
-// that is right 95 % of the latter are expected.
+// Good reports whether the intervals miss at most a tenth of the predictions (rounded up),
+// among all and among those other than 0 and 1. With a correct formula 5 % of the latter are
+// expected.
 func (f Fit) Good() bool {
-	return few(f.Compared-f.Inside, f.Compared) && few(f.Between-f.Hit, f.Between)
+	return fewMissed(f.Compared-f.Inside, f.Compared) && fewMissed(f.Between-f.Hit, f.Between)
 }
 
-// few reports whether no more than a tenth was missed, rounded up.
-func few(missed, of int) bool { return missed <= (of+9)/10 }
+// fewMissed reports whether no more than a tenth was missed, rounded up.
+func fewMissed(missed, of int) bool { return missed <= (of+9)/10 }
 
-// Save writes the results into their files, all but the summary. Each is there whole, or
-// as it was.
+// Save writes the result files, except the summary. Each file is replaced atomically.
 func (r Results) Save(dir string) error {
 	tables := []struct {
 		name string
@@ -102,11 +291,11 @@ func (r Results) Save(dir string) error {
 		if len(t.rows) == 1 { // the head alone
 			continue
 		}
-		text, err := separated(t.rows)
-		if err == nil {
-			err = files.WriteWhole(filepath.Join(dir, t.name), text)
+		var b bytes.Buffer
+		if err := csv.NewWriter(&b).WriteAll(t.rows); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := files.WriteWhole(filepath.Join(dir, t.name), b.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -1,26 +1,28 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Options are how an advice is found.
+// Options are the parameters of [Advise].
 type Options struct {
 	Backend runner.Backend // the simulator
-	Runs    int            // of each trial that validates a setting; at least 1
+	Runs    int            // of each trial that validates a setting, at least 1
 	Seed    uint64         // the same seed gives the same advice
 
-	// Progress, unless nil, is told of each run: of what, how many there will be, and which
-	// one it was.
+	// Progress, unless nil, is called after each run with the name of the trial, the number of
+	// its runs and the number of those done.
 	Progress func(what string, runs, done int)
 }
 
-// step counts runs for Progress.
+// step returns a function that counts a run and calls Progress.
 func (o Options) step(what string, runs int) func() {
 	done := 0
 	return func() {
@@ -30,39 +32,38 @@ func (o Options) step(what string, runs int) func() {
 	}
 }
 
-// Advice is the answer to a question.
+// Advice answers a question.
 type Advice struct {
-	// Question is what was asked, with the samples in the place of their files; Runs and Seed
-	// are those of the [Options]. With these three the advice repeats.
+	// Question is what was asked, with the samples of the files that it names. Runs and Seed
+	// are those of the [Options]. These three determine the advice.
 	Question Question `json:"question"`
 	Runs     int      `json:"runs"`
 	Seed     uint64   `json:"seed"`
 
-	// Refusal is why no setting is recommended; empty: one is.
+	// Refusal says why no setting is recommended. It is empty if one is.
 	Refusal string `json:"refusal,omitempty"`
 
-	// Recommended is the setting; nil: there is none.
+	// Recommended is the recommended setting, or nil.
 	Recommended *Weighed `json:"recommended,omitempty"`
 
 	Validation *Validation `json:"validation,omitempty"` // of Recommended
 
-	// Shorter is a setting with an extension that would meet the wishes under a shorter TTL,
-	// by the model; nil: there is none, or Recommended has an extension.
+	// Shorter is a setting with an extension that meets the wishes with a shorter TTL,
+	// according to the model. It is nil if there is none, or if Recommended has an extension.
 	Shorter *Weighed `json:"shorter,omitempty"`
 
-	// Basis is what each figure rests on.
+	// Basis says what each figure rests on.
 	Basis []Basis `json:"basis"`
 
-	// Rejected are settings that runs contradicted.
+	// Rejected lists the settings that runs contradicted.
 	Rejected []Rejected `json:"rejected"`
 
-	// Front is the settings under which holds last for the work, and than which no other is
-	// better in every way.
+	// Front lists the Pareto-optimal settings among those whose leases outlast the work.
 	Front []Weighed `json:"front"`
 
 	WeighedSettings int `json:"weighed_settings"`
 
-	// Scenarios repeat one run of each trial of the validation, with the seeds in their place.
+	// Scenarios has one scenario of each trial of the validation, and Seeds their seeds.
 	Scenarios []scenarios.Scenario `json:"-"`
 	Seeds     []uint64             `json:"-"`
 }
@@ -73,15 +74,15 @@ type Rejected struct {
 	Contradictions []string `json:"contradictions"`
 }
 
-// mostTried is how many settings are validated before giving up.
-const mostTried = 5
+// maxTried is how many settings are validated before Advise gives up.
+const maxTried = 5
 
-// Advise answers a question that [Question.Validate] has accepted. An error says that there
-// is no answer; that no setting meets the wish is one. Where ctx ends while a setting is
-// validated, what was weighed and rejected by then comes with the error.
+// Advise answers a question that [Question.Validate] has accepted. If no setting meets the
+// wishes, the advice says so; that is no error. If ctx ends during a validation, the error
+// comes with what is known by then.
 func Advise(ctx context.Context, q Question, o Options) (Advice, error) {
 	m := newModel(q.Known)
-	scouted, err := m.scouts(ctx, o)
+	scouted, err := m.scoutAll(ctx, o)
 	if err != nil {
 		return Advice{}, err
 	}
@@ -90,16 +91,16 @@ func Advise(ctx context.Context, q Question, o Options) (Advice, error) {
 	return a, err
 }
 
-// answer is the advice, given all settings with their figures.
+// answer chooses and validates a setting, given all settings with their figures.
 func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighed) (Advice, error) {
-	a := Advice{Front: front(lasting(all)), WeighedSettings: len(all), Rejected: []Rejected{}, Basis: []Basis{}}
+	a := Advice{Front: paretoFront(longEnough(all)), WeighedSettings: len(all), Rejected: []Rejected{}, Basis: []Basis{}}
 	ranked := want.ranked(all)
 	if len(ranked) == 0 {
-		a.Refusal = m.why(want, all)
+		a.Refusal = m.refusal(want, all)
 		return a, nil
 	}
-	for i, w := range ranked[:min(mostTried, len(ranked))] {
-		v, err := m.validate(ctx, o, w, want, o.Seed+uint64(i+1)*apart)
+	for i, w := range ranked[:min(maxTried, len(ranked))] {
+		v, err := m.validate(ctx, o, w, want, o.Seed+uint64(i+1)*seedGap)
 		if err != nil {
 			return a, err
 		}
@@ -111,12 +112,12 @@ func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighe
 		}
 		a.Rejected = append(a.Rejected, Rejected{w.Setting, v.Contradictions})
 	}
-	a.Refusal = fmt.Sprintf("the model has settings that meet the wish, but runs contradicted the first %d of them: %s", len(a.Rejected), a.Rejected[0].Contradictions[0])
+	a.Refusal = fmt.Sprintf("settings meet the wishes in the model, but runs contradicted the first %d: %s", len(a.Rejected), a.Rejected[0].Contradictions[0])
 	return a, nil
 }
 
-// shorter is the first of the ranked settings that extends where another does not, and has a
-// shorter TTL.
+// shorter returns the first ranked setting that has an extension and a shorter TTL, if than
+// has no extension.
 func shorter(than Weighed, ranked []Weighed) *Weighed {
 	for _, w := range ranked {
 		if than.ExtendEvery == 0 && w.ExtendEvery > 0 && w.TTL < than.TTL {
@@ -126,27 +127,153 @@ func shorter(than Weighed, ranked []Weighed) *Weighed {
 	return nil
 }
 
-// apart is how far the seeds of one validation are from those of the next, and from those
-// that scout.
-const apart = 1_000_000
+// seedGap is the distance between the seeds of two validations, and of the scouting runs.
+const seedGap = 1_000_000
 
 const (
 	scoutRuns   = 8
-	scoutGrants = 640 // of all runs of a pace
+	scoutGrants = 640 // of all runs of a timing
 )
 
-// scouts measures the p99 of each pace.
-func (m *model) scouts(ctx context.Context, o Options) (map[pace]time.Duration, error) {
-	paces := m.paces()
-	found, told := map[pace]time.Duration{}, o.step("scouting", scoutRuns*len(paces))
-	rounds := max(2, scoutGrants/scoutRuns/min(m.Contention.Clients, mostClients))
-	for _, p := range paces {
-		c := drawing{o.Backend, o.Seed, told}
-		_, took, err := c.run(ctx, scoutRuns, func(d dice) scenarios.Scenario { return m.scout(p, d, rounds) })
+// scoutAll measures the acquire p99 of each timing.
+func (m *model) scoutAll(ctx context.Context, o Options) (map[timing]time.Duration, error) {
+	timings := m.timings()
+	found, step := map[timing]time.Duration{}, o.step("scouting", scoutRuns*len(timings))
+	rounds := max(2, scoutGrants/scoutRuns/min(m.Contention.Clients, maxClients))
+	for _, p := range timings {
+		c := batch{o.Backend, o.Seed, step}
+		_, took, err := c.run(ctx, scoutRuns, func(d rng) scenarios.Scenario { return m.scout(p, d, rounds) })
 		if err != nil {
 			return nil, fmt.Errorf("scouting: %w", err)
 		}
 		found[p], _, _ = took.p99()
 	}
 	return found, nil
+}
+
+// Weighed is a setting with its figures.
+type Weighed struct {
+	Setting `json:"setting"`
+	Figures `json:"figures"`
+}
+
+// headroom is the share of each budget that a setting may use up: see the package comment.
+type headroom struct{ availability, violations, p99 float64 }
+
+var (
+	withHeadroom = headroom{0.5, 0.5, 0.8}
+	noHeadroom   = headroom{1, 1, 1}
+)
+
+// missed returns the wishes that are not met.
+func (w Wanted) missed(f Figures, room headroom) (missed []string) {
+	if w.Availability > 0 && 1-f.Availability > (1-w.Availability)*room.availability {
+		missed = append(missed, wishAvailability)
+	}
+	if w.AcquireP99 > 0 && float64(f.AcquireP99) > float64(w.AcquireP99)*room.p99 {
+		missed = append(missed, wishAcquire)
+	}
+	if w.ViolationsPerBillion != nil && f.Risk.PerBillion() > *w.ViolationsPerBillion*room.violations {
+		missed = append(missed, wishViolations)
+	}
+	if f.Late > maxLate {
+		missed = append(missed, wishHold)
+	}
+	return missed
+}
+
+// maxLate is the share of holds that may outlive their lease, whatever is wanted. A lock with
+// more is useless for the work.
+const maxLate = 0.01
+
+// The names of the wishes, as in a question.
+const (
+	wishHold         = "hold"
+	wishAvailability = "availability"
+	wishAcquire      = "acquire_p99"
+	wishViolations   = "violations_per_billion"
+)
+
+// ranked returns the settings that meet all wishes, the one to recommend first.
+func (w Wanted) ranked(all []Weighed) []Weighed {
+	var roomy, tight []Weighed
+	for _, one := range all {
+		switch {
+		case len(w.missed(one.Figures, withHeadroom)) == 0:
+			roomy = append(roomy, one)
+		case len(w.missed(one.Figures, noHeadroom)) == 0:
+			tight = append(tight, one)
+		}
+	}
+	for _, list := range [][]Weighed{roomy, tight} {
+		slices.SortStableFunc(list, func(a, b Weighed) int { return preferred(a.Setting, b.Setting) })
+	}
+	return append(roomy, tight...)
+}
+
+// preferred compares two settings that both meet the wishes.
+func preferred(a, b Setting) int {
+	extends := func(s Setting) int {
+		if s.ExtendEvery > 0 {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(
+		cmp.Compare(extends(a), extends(b)),
+		cmp.Compare(a.TTL, b.TTL),
+		cmp.Compare(b.ExtendEvery, a.ExtendEvery),
+		cmp.Compare(b.RetryMax, a.RetryMax),
+		cmp.Compare(a.NodeTimeout, b.NodeTimeout),
+	)
+}
+
+// longEnough returns the settings whose leases seldom end before the hold.
+func longEnough(all []Weighed) (list []Weighed) {
+	for _, w := range all {
+		if w.Late <= maxLate {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// paretoFront returns the settings that no other setting dominates in risk, availability, p99,
+// requests and the time that a dead holder blocks. Of equal settings the first is kept.
+func paretoFront(all []Weighed) (list []Weighed) {
+	for i, a := range all {
+		beaten := slices.ContainsFunc(all[:i], func(b Weighed) bool { return atLeastAsGood(b.Figures, a.Figures) }) ||
+			slices.ContainsFunc(all[i+1:], func(b Weighed) bool {
+				return atLeastAsGood(b.Figures, a.Figures) && !atLeastAsGood(a.Figures, b.Figures)
+			})
+		if !beaten {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+func atLeastAsGood(a, b Figures) bool {
+	return a.Risk.Total() <= b.Risk.Total() && a.Availability >= b.Availability &&
+		a.AcquireP99 <= b.AcquireP99 && a.RequestsPerSecond <= b.RequestsPerSecond && a.BlockedByDead <= b.BlockedByDead
+}
+
+// weigh returns all settings with their figures. scouted has the p99 of every timing.
+func (m *model) weigh(scouted map[timing]time.Duration) (all []Weighed) {
+	timings := m.timings()
+	for _, timeout := range m.timeouts() {
+		for _, s := range m.candidates(timeout) {
+			f := m.figures(s)
+			for _, p := range timings {
+				if p.timeout != timeout {
+					continue
+				}
+				one := Weighed{s, f}
+				one.RetryMin, one.RetryMax = p.retryMin, p.retryMax
+				one.Figures.AcquireP99, one.Figures.RequestsPerSecond = scouted[p], m.requests(one.Setting)
+				all = append(all, one)
+			}
+		}
+	}
+	return all
 }

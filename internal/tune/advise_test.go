@@ -22,7 +22,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// small is a question whose answer is soon found.
+// small is a question with a quick answer.
 func small() Question {
 	return Question{
 		Known: Known{
@@ -51,7 +51,7 @@ func advise(t *testing.T, q Question, runs int) Advice {
 	return a
 }
 
-// What is recommended has been run, by seeds of its own, and meets the wishes; the same seed
+// The recommendation has been run with its own seeds, and meets the wishes. The same seed
 // gives the same advice.
 func TestAdviceIsValidated(t *testing.T) {
 	q := small()
@@ -60,7 +60,7 @@ func TestAdviceIsValidated(t *testing.T) {
 		t.Fatalf("refused: %s, rejected: %+v", a.Refusal, a.Rejected)
 	}
 	w, v := a.Recommended, a.Validation
-	if missed := q.Want.missed(w.Figures, justSo); len(missed) > 0 {
+	if missed := q.Want.missed(w.Figures, noHeadroom); len(missed) > 0 {
 		t.Errorf("wishes missed: %v", missed)
 	}
 	if v.Seeds.First <= 1+scoutRuns || v.Grants == 0 || v.AcquireP99Min > v.AcquireP99 || v.AcquireP99 > v.AcquireP99Max {
@@ -82,7 +82,7 @@ func TestAdviceIsValidated(t *testing.T) {
 	}
 }
 
-// The longest of few waits is no upper end of the 99th percentile, and is not called one.
+// The longest of few waits is not called an upper end of the 99th percentile.
 func TestFewGrantsHaveNoUpperEnd(t *testing.T) {
 	for n := fewGrants - 2; n < fewGrants+2; n++ {
 		open := math.Pow(0.99, float64(n)) > 0.025
@@ -92,7 +92,7 @@ func TestFewGrantsHaveNoUpperEnd(t *testing.T) {
 	}
 }
 
-// The scenarios of an advice are runs of its validation: they hold what is expected of them.
+// The scenarios of an advice repeat its validation, and meet their expectations.
 func TestScenariosRepeatTheValidation(t *testing.T) {
 	a := advise(t, small(), 5)
 	for i, s := range a.Scenarios {
@@ -107,8 +107,8 @@ func TestScenariosRepeatTheValidation(t *testing.T) {
 	}
 }
 
-// Whatever is weighed and ranked keeps to the formulas, has room for what it has to, and fails
-// no wish by its figures.
+// Every ranked setting satisfies the formulas, has the required headroom, and meets all wishes
+// by its figures.
 func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := small()
@@ -119,7 +119,7 @@ func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 		q.Hold = uniform(hold, hold)
 		q.LongestTTL = time.Minute
 		m := newModel(q.Known)
-		all := m.weigh(map[pace]time.Duration{})
+		all := m.weigh(map[timing]time.Duration{})
 		for _, w := range q.Want.ranked(all) {
 			s := w.Setting
 			switch {
@@ -129,10 +129,10 @@ func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 				t.Fatalf("%+v: the restart delay is too short", s)
 			case s.slack(hold) < *q.Pauses.Bound:
 				t.Fatalf("%+v: a pause of %v outlasts the lease of a hold of %v", s, *q.Pauses.Bound, hold)
-			case s.ExtendEvery > 0 && s.ExtendEvery+failuresAllowed*s.again()+2*s.NodeTimeout > s.Validity()-s.Margin:
+			case s.ExtendEvery > 0 && s.ExtendEvery+failuresAllowed*s.retryAfter()+2*s.NodeTimeout > s.Validity()-s.Margin:
 				t.Fatalf("%+v: %d failed extensions leave no room for another", s, failuresAllowed)
-			case len(q.Want.missed(w.Figures, justSo)) > 0:
-				t.Fatalf("%+v misses %v", w, q.Want.missed(w.Figures, justSo))
+			case len(q.Want.missed(w.Figures, noHeadroom)) > 0:
+				t.Fatalf("%+v misses %v", w, q.Want.missed(w.Figures, noHeadroom))
 			}
 			lock := s.Lock()
 			if err := nemesis.Bounded(&lock); err != nil {
@@ -142,8 +142,8 @@ func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 	})
 }
 
-// Nothing on the front is beaten, whatever is not on it is matched by what is, and of equals,
-// by all that is compared, one is on it.
+// No setting of the front is dominated, every other setting is dominated or equalled by one of
+// it, and only one of equal settings is in it.
 func TestFrontIsThatOfPareto(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []Weighed
@@ -153,7 +153,7 @@ func TestFrontIsThatOfPareto(t *testing.T) {
 				Risk: Risk{Pauses: float64(rapid.IntRange(0, 3).Draw(t, "risk")) / 4}, Late: float64(rapid.IntRange(0, 1).Draw(t, "late")), // which is not compared
 			}})
 		}
-		got := front(all)
+		got := paretoFront(all)
 		for i, a := range got {
 			for _, b := range all {
 				if atLeastAsGood(b.Figures, a.Figures) && !atLeastAsGood(a.Figures, b.Figures) {
@@ -172,11 +172,11 @@ func TestFrontIsThatOfPareto(t *testing.T) {
 	})
 }
 
-// planted is a setting that a wrong model takes for good.
+// planted returns a setting that a wrong model considers good.
 func planted(t *testing.T, q Question, change func(*Setting)) (*model, Weighed) {
 	t.Helper()
 	m := newModel(q.Known)
-	for _, s := range m.terms(5 * ms) {
+	for _, s := range m.candidates(5 * ms) {
 		if s.ExtendEvery == 0 && s.slack(longest(q.Hold)) > 2**q.Pauses.Bound {
 			s.RetryMin, s.RetryMax = ms, 5*ms
 			w := Weighed{s, m.figures(s)}
@@ -188,7 +188,7 @@ func planted(t *testing.T, q Question, change func(*Setting)) (*model, Weighed) 
 	return nil, Weighed{}
 }
 
-// Runs contradict each figure that is wrong, and none that is right.
+// Runs contradict each wrong figure, and no right one.
 func TestValidationContradictsWhatIsWrong(t *testing.T) {
 	none := nemesis.Nothing
 	for name, c := range map[string]struct {
@@ -230,7 +230,7 @@ func TestValidationContradictsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A setting that runs contradict is dropped for the next, and told.
+// A contradicted setting is reported and dropped for the next.
 func TestContradictedSettingsAreDropped(t *testing.T) {
 	q := small()
 	q.Clocks.LargestStep = 0
@@ -250,7 +250,7 @@ func TestContradictedSettingsAreDropped(t *testing.T) {
 	}
 }
 
-// A model that thinks too well of pauses is found out by slips, in which it can be measured.
+// Slips, which can be measured, reveal a model that underestimates pauses.
 func TestSlipsFindOutAModelThatIsTooGood(t *testing.T) {
 	q := small()
 	q.Clocks = Clocks{}
@@ -276,23 +276,24 @@ func TestSlipsFindOutAModelThatIsTooGood(t *testing.T) {
 // slipTrial runs a slip.
 func (m *model) slipTrial(t *testing.T, s slip) Trial {
 	t.Helper()
-	c := drawing{simulated.Backend(), 1, func() {}}
-	tally, _, err := c.run(t.Context(), 200, func(d dice) scenarios.Scenario { return m.slips(s, d) })
+	c := batch{simulated.Backend(), 1, func() {}}
+	tally, _, err := c.run(t.Context(), 200, func(d rng) scenarios.Scenario { return m.slips(s, d) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return newTrial("slips", "", checker.Effect, false, s.predicted, tally)
 }
 
-// Scenarios are drawn when their runs begin: who stops many waits for none that have not.
+// Scenarios are drawn when their runs begin, so stopping many runs does not wait for those
+// that have not begun.
 func TestRunsThatAreStoppedAreNotDrawn(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	m := newModel(small().Known)
-	p := m.paces()[0]
+	p := m.timings()[0]
 	var drawn atomic.Int64
-	c := drawing{simulated.Backend(), 1, stop}
-	tally, _, err := c.run(ctx, 100_000, func(d dice) scenarios.Scenario {
+	c := batch{simulated.Backend(), 1, stop}
+	tally, _, err := c.run(ctx, 100_000, func(d rng) scenarios.Scenario {
 		drawn.Add(1)
 		return m.scout(p, d, 2)
 	})
@@ -304,7 +305,7 @@ func TestRunsThatAreStoppedAreNotDrawn(t *testing.T) {
 	}
 }
 
-// What no setting can meet is refused, and the reason names the wish and the cause.
+// Wishes that no setting can meet are refused. The reason names the wish and the cause.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Question)
@@ -328,8 +329,8 @@ func TestRefusals(t *testing.T) {
 			if err := q.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			m, scouted := newModel(q.Known), map[pace]time.Duration{}
-			for _, p := range m.paces() {
+			m, scouted := newModel(q.Known), map[timing]time.Duration{}
+			for _, p := range m.timings() {
 				scouted[p] = 10 * ms
 			}
 			a, err := m.answer(t.Context(), q.Want, options(5), m.weigh(scouted))
@@ -345,7 +346,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What contradicts itself, or cannot be, is refused by its name before anything runs.
+// An error names an invalid or contradictory value before anything runs.
 func TestBadQuestions(t *testing.T) {
 	for want, change := range map[string]func(*Question){
 		"want.availability: 1.5": func(q *Question) { q.Want.Availability = 1.5 },

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -8,53 +9,53 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Setting is what is recommended, or was weighed. Durations are in nanoseconds in JSON.
+// Setting is a setting of the lock that is weighed or recommended. Durations are in
+// nanoseconds in JSON.
 type Setting struct {
 	TTL         time.Duration `json:"ttl"`
 	DriftFactor float64       `json:"drift_factor"`
 	NodeTimeout time.Duration `json:"node_timeout"`
-	RetryMin    time.Duration `json:"retry_min"` // random, from here
+	RetryMin    time.Duration `json:"retry_min"` // the delay is random, from here
 	RetryMax    time.Duration `json:"retry_max"` // to here
 
-	// ExtendEvery is how long after the grant, and after each extension, the hold is
-	// extended; 0: not at all.
+	// ExtendEvery is the time from the grant to the first extension, and between extensions.
+	// 0: no extensions.
 	ExtendEvery time.Duration `json:"extend_every"`
 
-	// Margin is how long before the end of its validity the holder is told of it.
+	// Margin is how long before the end of its validity the holder is warned.
 	Margin time.Duration `json:"margin"`
 
-	// RestartDelay is how long a node that has crashed stays away, from the crash on; 0:
-	// it may come back at once.
+	// RestartDelay is how long a crashed node stays away, counted from the crash. 0: it may
+	// return at once.
 	RestartDelay time.Duration `json:"restart_delay"`
 }
 
-// Allowance is what is set aside of the TTL.
+// Allowance returns what the lock subtracts from the TTL for clock errors.
 func (s Setting) Allowance() time.Duration { return s.Lock().Allowance(s.TTL) }
 
-// Validity is what is left of the TTL, from before the first request was sent.
+// Validity returns the TTL minus the allowance. It counts from before the first request.
 func (s Setting) Validity() time.Duration { return s.TTL - s.Allowance() }
 
-// again is how long after one extension that found no quorum the next one fails: the lock
-// tries after a quarter of the interval, or a node timeout if that is less.
-func (s Setting) again() time.Duration {
+// retryAfter is the time from an extension without a quorum to the failure of the next: the
+// lock retries after a quarter of the interval, or after a node timeout if that is shorter.
+func (s Setting) retryAfter() time.Duration {
 	return s.NodeTimeout + min(s.ExtendEvery/4, s.NodeTimeout)
 }
 
-// spareExtensions is how many extensions may fail one after another and leave room for one
-// that does not.
+// spareExtensions returns how many extensions may fail in a row and leave time for one that
+// succeeds.
 func (s Setting) spareExtensions() int {
 	room := s.Validity() - s.Margin - s.ExtendEvery - 2*s.NodeTimeout
 	if room < 0 || s.ExtendEvery == 0 {
 		return -1
 	}
-	return int(room / s.again())
+	return int(room / s.retryAfter())
 }
 
-// failuresAllowed is how many extensions a recommended setting lets fail.
+// failuresAllowed is how many extensions of a recommended setting may fail in a row.
 const failuresAllowed = 2
 
-// possible reports whether the lock would take the setting, and whether extensions that fail
-// leave room for another.
+// possible reports whether the lock accepts the setting, and enough extensions may fail.
 func (s Setting) possible() bool {
 	switch {
 	case s.Validity() <= s.Margin+s.NodeTimeout:
@@ -65,8 +66,8 @@ func (s Setting) possible() bool {
 	return true
 }
 
-// slack is what pauses may take of a hold that lasts so long, or of an interval between two
-// extensions, before the holder is late.
+// slack returns how long pauses may be in a hold of that duration, or between two extensions,
+// before the holder is late.
 func (s Setting) slack(hold time.Duration) time.Duration {
 	if s.ExtendEvery > 0 {
 		return s.Validity() - s.Margin - s.ExtendEvery - 2*s.NodeTimeout
@@ -74,7 +75,7 @@ func (s Setting) slack(hold time.Duration) time.Duration {
 	return s.Validity() - s.NodeTimeout - hold
 }
 
-// Lock is the lock of a scenario with these settings.
+// Lock returns the lock of a scenario with these settings.
 func (s Setting) Lock() scenarios.Lock {
 	return scenarios.Lock{
 		Kind:        "redlock",
@@ -89,8 +90,8 @@ func (s Setting) Lock() scenarios.Lock {
 	}
 }
 
-// series are the numbers 1, 1.5, 2, 3, 5, 7 times powers of ten, of a unit, from lo to hi.
-func series(lo, hi, unit time.Duration) (list []time.Duration) {
+// preferredNumbers returns 1, 1.5, 2, 3, 5 and 7 times powers of ten of a unit, from lo to hi.
+func preferredNumbers(lo, hi, unit time.Duration) (list []time.Duration) {
 	for ; unit <= hi; unit *= 10 {
 		for _, tenths := range []time.Duration{10, 15, 20, 30, 50, 70} {
 			if d := unit * tenths / 10; d >= lo && d <= hi {
@@ -104,10 +105,10 @@ func series(lo, hi, unit time.Duration) (list []time.Duration) {
 // leastTTL is the shortest TTL that is weighed.
 const leastTTL = 50 * time.Millisecond
 
-// terms are the pairs of TTL and extension interval that are weighed, with what follows from
-// the TTL; the node timeout is the longest of those that are.
-func (k Known) terms(timeout time.Duration) (list []Setting) {
-	for _, ttl := range series(leastTTL, k.longestTTL(), time.Millisecond) {
+// candidates returns the settings to weigh: each TTL with each extension interval. timeout is
+// the longest node timeout.
+func (k Known) candidates(timeout time.Duration) (list []Setting) {
+	for _, ttl := range preferredNumbers(leastTTL, k.longestTTL(), time.Millisecond) {
 		every := []time.Duration{0}
 		if !k.NoExtension {
 			every = append(every, ttl/2, ttl/3, ttl/4, ttl/6)
@@ -129,7 +130,7 @@ func (k Known) terms(timeout time.Duration) (list []Setting) {
 	return list
 }
 
-// restartDelay is what is recommended for a setting, or what is given.
+// restartDelay returns the given restart delay, or the recommended one.
 func (k Known) restartDelay(s Setting) time.Duration {
 	switch {
 	case k.Crashes.RestartDelay != nil:
@@ -140,37 +141,74 @@ func (k Known) restartDelay(s Setting) time.Duration {
 	return k.Clocks.RestartDelay(s.TTL)
 }
 
-// pace is a pair of node timeout and retry delay.
-type pace struct{ timeout, retryMin, retryMax time.Duration }
+// timing is a node timeout and a range of retry delays.
+type timing struct{ timeout, retryMin, retryMax time.Duration }
 
-// paces are the pairs that are weighed: timeouts from quantiles of the round trip, and random
-// delays that are at least so wide that clients who have split the votes fall out of step.
-func (k Known) paces() (list []pace) {
+// timings returns the timings to weigh: timeouts from quantiles of the round trip, and random
+// delays wide enough that clients that split the votes diverge.
+func (k Known) timings() (list []timing) {
 	// A delay that is long against holds and thinking leaves the lock lying.
 	most := max(quantile(k.Hold, 0.5), 20*quantile(k.RoundTrip, 0.99))
 	for _, timeout := range k.timeouts() {
 		least := 2 * quantile(k.RoundTrip, 0.5)
-		for _, hi := range series(least, most, time.Millisecond) {
+		for _, hi := range preferredNumbers(least, most, time.Millisecond) {
 			if first := strconv.Itoa(int(hi))[0]; first != '3' && first != '7' { // 1, 1.5, 2 and 5 are enough
-				list = append(list, pace{timeout, hi / 5, hi})
+				list = append(list, timing{timeout, hi / 5, hi})
 			}
 		}
 	}
 	return list
 }
 
-// leastTimeout is the shortest node timeout that is weighed: a process may be scheduled late.
+// leastTimeout is the shortest node timeout that is weighed. A process may be scheduled late.
 const leastTimeout = 5 * time.Millisecond
 
-// timeouts are the node timeouts that are weighed.
+// timeouts returns the node timeouts to weigh.
 func (k Known) timeouts() (list []time.Duration) {
 	for _, d := range []time.Duration{
 		2 * quantile(k.RoundTrip, 0.99), 2 * quantile(k.RoundTrip, 0.999), longest(k.RoundTrip) * 5 / 4,
 	} {
-		d = series(max(d, leastTimeout), 100*max(d, leastTimeout), time.Millisecond)[0]
+		d = preferredNumbers(max(d, leastTimeout), 100*max(d, leastTimeout), time.Millisecond)[0]
 		if len(list) == 0 || d > list[len(list)-1] {
 			list = append(list, d)
 		}
 	}
 	return list
 }
+
+// leastDrift is the drift factor of the algorithm's page. Where clocks need less, it costs 1 %
+// of the TTL and covers clocks that are worse than assumed.
+const leastDrift = 0.01
+
+// rho is the bound of the rate as a share.
+func (c Clocks) rho() float64 { return float64(c.RatePPM) / 1e6 }
+
+// NeededAllowance returns the least allowance that covers a slow clock of the holder, fast
+// clocks of the nodes and steps forward. It is the whole TTL if a step is as long.
+func (c Clocks) NeededAllowance(ttl time.Duration) time.Duration {
+	left, rho := float64(max(0, ttl-c.LargestStep)), c.rho() // of the TTL, after the step
+	return time.Duration(math.Ceil(float64(ttl) - left*(1-rho)/(1+rho)))
+}
+
+// DriftFactor returns the recommended drift factor for a TTL: enough for
+// [Clocks.NeededAllowance] without the additional 2 ms, rounded up to thousandths, and at
+// least 0.01.
+func (c Clocks) DriftFactor(ttl time.Duration) float64 {
+	needed := float64(c.NeededAllowance(ttl)) / float64(ttl)
+	return max(leastDrift, math.Ceil(needed*1000-1e-9)/1000)
+}
+
+// NeededRestartDelay returns the least time that a node without its keys has to stay away,
+// from the crash on, by the clock that counts it. ttl is the longest TTL.
+func (c Clocks) NeededRestartDelay(ttl, allowance time.Duration) time.Duration {
+	rho := c.rho()
+	return time.Duration(math.Ceil((1+rho)*float64(ttl-allowance)/(1-rho))) + c.LargestStep
+}
+
+// RestartDelay returns the recommended restart delay: TTL × (1 + ρ) plus one step, rounded up
+// to milliseconds.
+func (c Clocks) RestartDelay(ttl time.Duration) time.Duration {
+	return roundUp(time.Duration(math.Ceil(float64(ttl)*(1+c.rho())))+c.LargestStep, time.Millisecond)
+}
+
+func roundUp(d, unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }

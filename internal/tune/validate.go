@@ -3,14 +3,19 @@ package tune
 import (
 	"context"
 	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Validation is what runs with seeds of their own showed of a setting.
+// Validation is what runs with other seeds showed of a setting.
 type Validation struct {
 	Seeds Seeds `json:"seeds"`
 
@@ -22,20 +27,21 @@ type Validation struct {
 
 	Trials []Trial `json:"trials"`
 
-	// Contradictions is what was seen and should not have been; none: it is validated.
+	// Contradictions is what was seen and should not have been. Empty: the setting is
+	// validated.
 	Contradictions []string `json:"contradictions"`
 
 	scenarios []scenarios.Scenario // the first of each trial
 	seeds     []uint64             // of these
 }
 
-// Seeds are those of the first and the last run.
+// Seeds are the first and the last seed.
 type Seeds struct {
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
 }
 
-// Trial is one way to test a setting: K of N runs, or grants, violated a property.
+// Trial is a test of a setting: K of N runs, or grants, violated a property.
 type Trial struct {
 	Name      string           `json:"name"`
 	What      string           `json:"what"`
@@ -43,11 +49,11 @@ type Trial struct {
 	Runs      int              `json:"runs"`
 	K         int              `json:"violations"`
 	N         int              `json:"of"`
-	Open      int              `json:"left_open,omitempty"` // runs that could not be judged: of these nothing is known
+	Open      int              `json:"left_open,omitempty"` // runs without a verdict
 	PerGrant  bool             `json:"per_grant"`           // N counts grants, not runs
 	Low       float64          `json:"low"`                 // Wilson's 95 % interval
 	High      float64          `json:"high"`
-	Predicted float64          `json:"predicted"` // by the model, at most
+	Predicted float64          `json:"predicted"` // upper bound by the model
 }
 
 // newTrial counts the violations of runs.
@@ -62,13 +68,13 @@ func newTrial(name, what string, p checker.Property, perGrant bool, predicted fl
 	return t
 }
 
-// contradiction says that more was violated than the model has it; empty: it was not.
+// contradiction says that there were more violations than the model allows, or returns "".
 func (t Trial) contradiction() string {
 	switch {
 	case t.N == 0:
-		return fmt.Sprintf("%s: nothing could be judged in %d runs", t.Name, t.Runs)
+		return fmt.Sprintf("%s: no verdict in %d runs", t.Name, t.Runs)
 	case t.K > 0 && t.Low > t.Predicted:
-		return fmt.Sprintf("%s: %s exclusion was violated %d times in %d, the model has %.3g at most", t.Name, t.Property, t.K, t.N, t.Predicted)
+		return fmt.Sprintf("%s: %s exclusion was violated %d times in %d; the model predicts %.3g at most", t.Name, t.Property, t.K, t.N, t.Predicted)
 	}
 	return ""
 }
@@ -76,11 +82,11 @@ func (t Trial) contradiction() string {
 // everydayRounds is how often each client of an everyday run takes the lock.
 const everydayRounds = 10
 
-// validate runs a setting. runs is how many runs each trial has.
+// validate runs the trials of a setting.
 func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted, first uint64) (Validation, error) {
 	v := Validation{Seeds: Seeds{First: first, Last: first - 1}}
-	run := func(name string, runs int, draw func(d dice) scenarios.Scenario) (runner.Tally, waits, error) {
-		c := drawing{o.Backend, v.Seeds.Last + 1, o.step(name, runs)}
+	run := func(name string, runs int, draw func(d rng) scenarios.Scenario) (runner.Tally, waits, error) {
+		c := batch{o.Backend, v.Seeds.Last + 1, o.step(name, runs)}
 		tally, took, err := c.run(ctx, runs, draw)
 		if err != nil {
 			return tally, nil, fmt.Errorf("%s: %w", name, err)
@@ -90,7 +96,7 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 		return tally, took, nil
 	}
 
-	tally, took, err := run("everyday", max(o.Runs/5, 2), func(d dice) scenarios.Scenario {
+	tally, took, err := run("everyday", max(o.Runs/5, 2), func(d rng) scenarios.Scenario {
 		return m.everyday(w.Setting, d, everydayRounds, true, 1)
 	})
 	if err != nil {
@@ -98,41 +104,41 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 	}
 	v.Grants = tally.Measured.All().Grants
 	v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max = took.p99()
-	v.Trials = append(v.Trials, newTrial("everyday", "clients as they are said to be, with pauses and crashes as often", checker.Effect, true, w.Risk.Total(), tally))
+	v.Trials = append(v.Trials, newTrial("everyday", "clients, pauses and crashes as stated", checker.Effect, true, w.Risk.Total(), tally))
 
-	tally, _, err = run("edge", o.Runs, func(d dice) scenarios.Scenario { return m.edge(w.Setting, d) })
+	tally, _, err = run("edge", o.Runs, func(d rng) scenarios.Scenario { return m.edge(w.Setting, d) })
 	if err != nil {
 		return v, err
 	}
 	early := 0.0
 	if m.earlyRestart(w.Setting) > 0 {
-		early = 1 // the given restart delay is known to be too short: clocks are told from it by no run
+		early = 1 // the given restart delay is too short, so violations say nothing of the clocks
 	}
-	v.Trials = append(v.Trials, newTrial("edge", "held to the last instant on the worst clocks, with steps, crashes and restarts", checker.Lease, false, early, tally))
+	v.Trials = append(v.Trials, newTrial("edge", "holds to the last instant with the worst clocks, with steps, crashes and restarts", checker.Lease, false, early, tally))
 
 	if s, ok := m.slip(w); ok {
-		tally, _, err = run("slips", o.Runs, func(d dice) scenarios.Scenario { return m.slips(s, d) })
+		tally, _, err = run("slips", o.Runs, func(d rng) scenarios.Scenario { return m.slips(s, d) })
 		if err != nil {
 			return v, err
 		}
-		v.Trials = append(v.Trials, newTrial("slips", s.what(m), checker.Effect, false, s.predicted, tally))
+		v.Trials = append(v.Trials, newTrial("slips", s.describe(m), checker.Effect, false, s.predicted, tally))
 	}
 	v.judge(want)
 	return v, nil
 }
 
-// what says in words what a slip is.
-func (s slip) what(m *model) string {
+// describe describes a slip.
+func (s slip) describe(m *model) string {
 	switch {
 	case m.FenceChecked:
-		return fmt.Sprintf("pauses of %v in every hold, past every lease; the fence has to stop the writes", *s.pauses.Bound)
+		return fmt.Sprintf("pauses of %v in every hold, longer than every lease; the fence has to reject the writes", *s.pauses.Bound)
 	case s.pauses.Bound != nil:
 		return fmt.Sprintf("a pause of %v in every hold", *s.pauses.Bound)
 	}
 	return fmt.Sprintf("accelerated: a pause every %v, under a TTL of %v", s.pauses.Every.Round(time.Millisecond), s.TTL)
 }
 
-// judge compares what was measured with the model and the wishes.
+// judge compares the measurements with the model and the wishes.
 func (v *Validation) judge(want Wanted) {
 	v.Contradictions = []string{}
 	for _, t := range v.Trials {
@@ -142,9 +148,122 @@ func (v *Validation) judge(want Wanted) {
 	}
 	switch {
 	case v.Grants == 0:
-		v.Contradictions = append(v.Contradictions, "everyday: nobody was granted the lock")
+		v.Contradictions = append(v.Contradictions, "everyday: no grants")
 	case want.AcquireP99 > 0 && v.AcquireP99Min > want.AcquireP99:
 		v.Contradictions = append(v.Contradictions, fmt.Sprintf("everyday: acquire p99 was %v, from %v to %v at 95 %%, more than the %v wanted",
 			v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max, want.AcquireP99))
 	}
+}
+
+// batch is runs of scenarios that are drawn anew for each run.
+type batch struct {
+	backend runner.Backend
+	seed    uint64 // of the first run
+	step    func() // after each run
+}
+
+// run makes n runs, each of a scenario drawn from its own seed. The tally has the first of
+// them. A scenario is drawn when its run begins: drawing a million of them beforehand would
+// take a minute without any sign of progress, and could not be stopped.
+func (d batch) run(ctx context.Context, n int, scenario func(rng) scenarios.Scenario) (runner.Tally, waits, error) {
+	draw := func(seed uint64) (runner.Experiment, error) {
+		return runner.Prepare(d.backend, scenario(newRNG(seed)))
+	}
+	first, err := draw(d.seed)
+	if err != nil {
+		return runner.Tally{}, nil, err
+	}
+	var all waits // in no order
+	var mutex sync.Mutex
+	one := func(ctx context.Context, seed uint64) (runner.Result, error) {
+		e, err := draw(seed)
+		if err != nil {
+			return runner.Result{}, err
+		}
+		meter := newWaitMeter()
+		r, err := e.Run(ctx, seed, meter)
+		mutex.Lock()
+		defer mutex.Unlock()
+		all = append(all, meter.whole()...)
+		return r, err
+	}
+	tallies, err := runner.RunBatches(ctx, runtime.GOMAXPROCS(0), []runner.Batch{{
+		Experiment: first, First: d.seed, Runs: n, One: one,
+		Each: func(runner.Result) { d.step() },
+	}})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return tallies[0], all, err
+}
+
+// waits are the times from when the lock was both wanted and free to the grants.
+type waits []time.Duration
+
+// waitMeter is a [history.Sink] that measures the waits of one run, which has one resource.
+type waitMeter struct {
+	waits
+	wanted map[int]history.Time // since when, by client
+	still  map[int]bool         // the client was paused meanwhile, which no setting prevents
+	held   map[string]bool      // by token
+	free   history.Time         // since when the lock is free
+	last   history.Time         // the last event
+}
+
+func newWaitMeter() *waitMeter {
+	return &waitMeter{wanted: map[int]history.Time{}, still: map[int]bool{}, held: map[string]bool{}}
+}
+
+// Record implements [history.Sink].
+func (w *waitMeter) Record(e *history.Event) {
+	w.last = e.Time
+	switch e.Kind {
+	case history.Acquire:
+		if _, waits := w.wanted[e.Client]; !waits {
+			w.wanted[e.Client] = e.Time
+		}
+	case history.Granted:
+		if !w.still[e.Client] {
+			w.waits = append(w.waits, e.Time.Sub(max(w.wanted[e.Client], w.free)))
+		}
+		delete(w.wanted, e.Client)
+		delete(w.still, e.Client)
+		w.held[e.Token] = true
+	case history.Release, history.Lapse, history.Lost:
+		if w.held[e.Token] {
+			delete(w.held, e.Token)
+			w.free = e.Time
+		}
+	case history.Pause:
+		if _, waits := w.wanted[e.Client]; waits {
+			w.still[e.Client] = true
+		}
+	}
+}
+
+// whole returns all waits at the end of the run. Unfinished ones are included, so that a
+// setting under which a client starves does not look fast.
+func (w *waitMeter) whole() waits {
+	all := slices.Clone(w.waits)
+	for client, since := range w.wanted {
+		if !w.still[client] && len(w.held) == 0 {
+			all = append(all, w.last.Sub(max(since, w.free)))
+		}
+	}
+	return all
+}
+
+// p99 returns the 99th percentile and its 95 % interval. The interval is distribution-free:
+// how many of n values lie below the percentile is binomial. Without values it returns 0.
+func (w waits) p99() (value, lo, hi time.Duration) {
+	if len(w) == 0 {
+		return 0, 0, 0
+	}
+	list := slices.Sorted(slices.Values(w))
+	n := float64(len(list))
+	half := 1.96 * math.Sqrt(n*0.99*0.01)
+	at := func(rank float64) time.Duration {
+		return list[min(max(int(math.Ceil(rank))-1, 0), len(list)-1)]
+	}
+	return at(0.99 * n), at(0.99*n - half), at(0.99*n + half + 1)
 }

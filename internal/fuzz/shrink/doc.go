@@ -1,10 +1,10 @@
-// Package shrink makes a run that shows something into a smaller one that still does:
+// Package shrink reduces a run that shows something to a smaller one that still shows it:
 // fewer clients, faults, nodes and steps, rounder times.
 //
-// Nothing is assumed: every smaller run is made, and kept only if it shows the same.
-// What is smaller says [Size], and nothing else: no pass can make a scenario larger.
+// Every candidate is run, and kept only if it shows the same. [Size] alone decides what
+// smaller means: no pass can make a scenario larger.
 //
-// What a run is shrunk for is the caller's affair ([Shows]). Who does not want a case
-// of one cause to be shrunk into one of another asks for more than the property that
-// was violated.
+// The caller says what a run has to show ([Shows]). A [Minimizer] asks for more than the
+// violated property, so that a violation by one cause is not reduced to one by another, and
+// reports whether it is a defect of the lock or a limit.
 package shrink

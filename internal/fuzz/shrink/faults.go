@@ -1,14 +1,17 @@
 package shrink
 
 import (
+	"reflect"
 	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// fewerFaults leaves out faults, by delta debugging (Zeller and Hildebrandt, 2002):
-// large parts of the plan first, then smaller ones, down to single faults.
-func fewerFaults(k *shrinking) {
+// fewerFaults removes faults by delta debugging (Zeller and Hildebrandt, 2002): large parts of
+// the plan first, then smaller ones, down to single faults.
+func fewerFaults(k *reduction) {
 	for size := len(k.best.Plan); size > 0; size /= 2 {
 		for i := 0; i < len(k.best.Plan); {
 			if !k.withoutFaults(i, min(i+size, len(k.best.Plan))) {
@@ -18,15 +21,15 @@ func fewerFaults(k *shrinking) {
 	}
 }
 
-// withoutFaults tries to do without the faults from one place to another. What only
-// made one client come before another is not needed if they change places.
-func (k *shrinking) withoutFaults(from, to int) bool {
+// withoutFaults tries to remove some faults. A fault that only made one client come before
+// another is not needed if the two are swapped.
+func (k *reduction) withoutFaults(from, to int) bool {
 	s := k.best
 	s.Plan = slices.Delete(slices.Clone(s.Plan), from, to)
 	if k.try(s) {
 		return true
 	}
-	for order := range k.going(swaps(len(s.Clients))) {
+	for order := range k.untilExhausted(swaps(len(s.Clients))) {
 		if k.try(onlyClients(s, order)) {
 			return true
 		}
@@ -35,9 +38,211 @@ func (k *shrinking) withoutFaults(from, to int) bool {
 }
 
 // withFault tries another fault in a place of the plan.
-func (k *shrinking) withFault(i int, f nemesis.Fault) bool {
+func (k *reduction) withFault(i int, f nemesis.Fault) bool {
 	s := k.best
 	s.Plan = slices.Clone(s.Plan)
 	s.Plan[i] = f
 	return k.try(s)
+}
+
+// cutsInstead replaces a fault with a partition from the beginning to the end: two nodes have
+// to fail if a client has its keys on both, but one is enough for a client that reaches a bare
+// quorum. If two clients have, each needs a partition.
+func cutsInstead(k *reduction) {
+	for i := 0; i < len(k.best.Plan); i++ {
+		if !IsLastingCut(k.best.Plan[i]) && !k.tryCut(i) {
+			k.tryTwoCuts(i)
+		}
+	}
+}
+
+// tryCut tries to cut off a client from fewer than half of the nodes.
+func (k *reduction) tryCut(i int) bool {
+	nodes := k.best.Nodes
+	for size := 1; 2*size < nodes; size++ {
+		for off := range k.untilExhausted(choose(nodes, size)) {
+			for c := range k.best.Clients {
+				if k.withFault(i, cut(c+1, off...)) {
+					return true
+				}
+			}
+		}
+		if nodes > manySubsets {
+			break
+		}
+	}
+	return false
+}
+
+// tryTwoCuts tries to cut off two clients from a node each, if another fault remains.
+// Otherwise a single cut has been tried.
+func (k *reduction) tryTwoCuts(i int) {
+	if k.size.Causes < 2 || k.best.Nodes < 3 || k.best.Nodes > manySubsets {
+		return
+	}
+	for clients := range k.untilExhausted(choose(len(k.best.Clients), 2)) {
+		for a := range k.best.Nodes {
+			for b := range k.best.Nodes {
+				s := k.best
+				s.Plan = append(slices.Delete(slices.Clone(s.Plan), i, i+1), cut(clients[0], a+1), cut(clients[1], b+1))
+				if k.try(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// cut cuts off a client from some nodes for good.
+func cut(client int, nodes ...int) nemesis.Fault {
+	return nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{client}, Nodes: nodes}}}
+}
+
+// simplifyKinds replaces a fault with one of a simpler kind, which takes down the same server,
+// stops the same client, or cuts the same links. It may have to last longer.
+func simplifyKinds(k *reduction) {
+	for i := range k.best.Plan {
+		f := k.best.Plan[i]
+		simpler := simplerKind(f, k.best)
+		if simpler == nil {
+			continue
+		}
+		f.Action = simpler
+		ttl := k.best.Lock.TTL
+		for _, end := range []*nemesis.Trigger{f.End, nil, nemesis.After(ttl), nemesis.After(2 * ttl)} {
+			if f.End = end; k.withFault(i, f) {
+				break
+			}
+		}
+	}
+}
+
+// simplerKind returns the simpler action that is most similar to that of a fault, or nil.
+func simplerKind(f nemesis.Fault, s scenarios.Scenario) nemesis.Action {
+	switch a := f.Action.(type) {
+	case *nemesis.PowerLoss:
+		return &nemesis.Crash{Node: a.Node, RestartDelay: a.RestartDelay}
+	case *nemesis.Shutdown:
+		return &nemesis.Crash{Node: a.Node, RestartDelay: a.RestartDelay}
+	case *nemesis.Failover:
+		return &nemesis.Crash{Node: a.Node}
+	case *nemesis.OldSnapshot:
+		return &nemesis.Crash{Node: a.Node}
+	case *nemesis.Evict:
+		if usual := (nemesis.Evict{Node: a.Node}); *a != usual {
+			return &usual
+		}
+	case *nemesis.SplitBrain:
+		return &nemesis.Failover{Node: a.Node}
+	case *nemesis.VMRestore:
+		return &nemesis.OldSnapshot{Node: a.Node, Age: a.Age}
+	case *nemesis.Suspend:
+		return &nemesis.Pause{Client: a.Client}
+	case *nemesis.Snapshot:
+		return &nemesis.Pause{Client: a.Client}
+	case *nemesis.ClockStrobe:
+		return &nemesis.ClockJump{Machine: a.Machine, By: a.By}
+	case *nemesis.Loss:
+		return &nemesis.Partition{Links: a.Links, Way: a.Way}
+	case *nemesis.Latency:
+		return &nemesis.Partition{Links: a.Links, Way: a.Way}
+	case *nemesis.Bandwidth:
+		return &nemesis.Partition{Links: a.Links, Way: a.Way}
+	case *nemesis.Reset:
+		return &nemesis.Partition{Links: a.Links, Way: a.Way}
+	case *nemesis.Split:
+		if cuts, _ := a.Over(s.World()); len(cuts) == 1 {
+			return &nemesis.Partition{Links: cuts[0]}
+		}
+	}
+	return nil
+}
+
+// simplifyTriggers lets faults start and end at simpler moments: at a time, or when a client
+// takes a step; without an end, or some time after the start.
+func simplifyTriggers(k *reduction) {
+	for i := range k.best.Plan {
+		for _, m := range k.starts() {
+			f := k.best.Plan[i]
+			if f.Start = m; k.withFault(i, f) {
+				break
+			}
+		}
+		k.tryEnds(i)
+	}
+}
+
+// starts lists possible starts of a fault, the simplest first.
+func (k *reduction) starts() []nemesis.Trigger {
+	list := []nemesis.Trigger{{}}
+	for _, step := range steps {
+		for c := range k.best.Clients {
+			list = append(list, nemesis.Trigger{Client: c + 1, Step: nemesis.StepName(step)})
+		}
+	}
+	for c := range k.best.Clients {
+		for count := 2; count <= 3; count++ {
+			list = append(list, nemesis.Trigger{Client: c + 1, Step: nemesis.StepName(steps[0]), Count: count})
+		}
+	}
+	return list
+}
+
+// tryEnds tries no end, or an end after some time. A server that restarts by its own clock is
+// restarted that way as well.
+func (k *reduction) tryEnds(i int) {
+	if k.tryWithoutHealing(i) {
+		return
+	}
+	f := k.best.Plan[i]
+	if f.End == nil && !startsItself(f) {
+		return
+	}
+	f = nemesis.Plan{f}.Clone()[0]
+	f.EachValue(func(name string, value any) {
+		if d, ok := value.(*time.Duration); ok && name == restartDelay {
+			*d = 0
+		}
+	})
+	for _, end := range k.ends(f) {
+		if f.End = end; k.withFault(i, f) {
+			return
+		}
+	}
+}
+
+// tryWithoutHealing leaves a clock wrong. A healing fault needs an end, and a jump with an end
+// needs healing: the two are removed together.
+func (k *reduction) tryWithoutHealing(i int) bool {
+	f := nemesis.Plan{k.best.Plan[i]}.Clone()[0]
+	healing := reflect.ValueOf(f.Action).Elem().FieldByName("Healing")
+	if !healing.IsValid() || healing.IsZero() {
+		return false
+	}
+	healing.SetZero()
+	f.End = nil
+	return k.withFault(i, f)
+}
+
+// restartDelay is the field of a fault that takes the place of its end.
+const restartDelay = "restart_delay"
+
+func startsItself(f nemesis.Fault) (itself bool) {
+	f.EachValue(func(name string, value any) {
+		d, ok := value.(*time.Duration)
+		itself = itself || ok && name == restartDelay && *d > 0
+	})
+	return itself
+}
+
+// ends lists possible ends of a fault, the simplest first.
+func (k *reduction) ends(f nemesis.Fault) []*nemesis.Trigger {
+	list := []*nemesis.Trigger{nil}
+	if startsItself(f) {
+		return list
+	}
+	for _, d := range rounderNumbers(int64(2*k.best.Horizon), int64(time.Millisecond)) {
+		list = append(list, nemesis.After(time.Duration(d)))
+	}
+	return slices.Clip(list)
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// careless is the simulator for clients whose lock deletes without comparing from the
-// second try on, and what its runs cost.
+// careless is a simulator with a lock that deletes without comparing from the second attempt
+// on. It counts the cost of runs.
 type careless struct {
 	mu         sync.Mutex
 	mostEvents int
@@ -82,8 +82,8 @@ func (n *carelessNodes) Send(to env.NodeSet, c env.Command, giveUp env.Instant) 
 	return n.Nodes.Send(to, c, giveUp)
 }
 
-// findCareless hunts with the careless lock until a property is broken. Its shrinking comes
-// to candidates in which nothing takes time, and clients spin.
+// findCareless hunts with the careless lock until a property is violated. Its reduction
+// reaches candidates without any latency, in which clients spin.
 func findCareless(t *testing.T, c *careless, p checker.Property) fuzz.Run {
 	t.Helper()
 	ground, err := fuzz.SpaceOfLock("redlock")
@@ -92,8 +92,8 @@ func findCareless(t *testing.T, c *careless, p checker.Property) fuzz.Run {
 	}
 	var found fuzz.Run
 	h := fuzz.Hunt{
-		Backend: c.backend(), Ground: ground, Terms: fuzz.AnyTerms, Wanted: []checker.Property{p},
-		Faults: nemesis.Weights{nemesis.AllKinds: 1}, Most: 6, Seed: 1,
+		Backend: c.backend(), Space: ground, Terms: fuzz.AnyTerms, Wanted: []checker.Property{p},
+		Faults: nemesis.Weights{nemesis.AllKinds: 1}, MaxFaults: 6, Seed: 1,
 	}
 	h.Each = func(s fuzz.Run) bool {
 		found = s
@@ -108,12 +108,12 @@ func findCareless(t *testing.T, c *careless, p checker.Property) fuzz.Run {
 	return found
 }
 
-// Law: no candidate of a shrinking has more events than its bound, nor takes memory without
-// bound, even where nothing takes time: a hunt for this defect was killed at 23.5 GB.
+// Law: no candidate exceeds its limit of events, or uses unlimited memory, even without any
+// latency: a hunt for this defect was once killed at 23.5 GB.
 func TestCandidatesAreBounded(t *testing.T) {
 	found := findCareless(t, &careless{}, checker.Lease)
 	var cost careless
-	got, err := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.Take(t.Context(), checker.Lease, found)
+	got, err := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.Minimize(t.Context(), checker.Lease, found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,16 +129,16 @@ func TestCandidatesAreBounded(t *testing.T) {
 	}
 }
 
-// Law: what is shrunk with a bound on its events comes to the same whenever it is repeated,
-// is kept as it has become, and says that it is unfinished.
+// Law: a reduction with a limit of events gives the same result whenever it is repeated, keeps
+// the smallest so far, and says that it is unfinished.
 func TestShrinkingEndsWithItsEvents(t *testing.T) {
 	var cost careless
 	found := findCareless(t, &cost, checker.Lease)
-	taker := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Events: 20_000}
+	minimizer := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Events: 20_000}
 	var first shrink.Finding
 	for n := range 2 {
 		cost.events = 0
-		got, err := taker.Take(t.Context(), checker.Lease, found)
+		got, err := minimizer.Minimize(t.Context(), checker.Lease, found)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,25 +152,24 @@ func TestShrinkingEndsWithItsEvents(t *testing.T) {
 			t.Errorf("repeated it comes to another run, after %d runs and %d", got.Shrunk.Runs, first.Shrunk.Runs)
 		}
 	}
-	all, err := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.Take(t.Context(), checker.Lease, found)
+	all, err := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.Minimize(t.Context(), checker.Lease, found)
 	if err != nil || all.Shrunk.Runs <= first.Shrunk.Runs {
 		t.Errorf("%d runs with all events, %d with few (%v)", all.Shrunk.Runs, first.Shrunk.Runs, err)
 	}
 }
 
-// What there is no time to shrink is kept as it was found, and says why.
+// A finding that there is no time to reduce is kept as it was found, with the reason.
 func TestShrinkingEndsWithItsTime(t *testing.T) {
-	taker := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Time: time.Nanosecond}
+	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Time: time.Nanosecond}
 	found := crash(t)
-	got, err := taker.Take(t.Context(), checker.Lease, found)
+	got, err := minimizer.Minimize(t.Context(), checker.Lease, found)
 	if err != nil || got.Small.TraceHash != found.Result.TraceHash || got.Shrunk.Unfinished != "time limit" {
 		t.Errorf("%v, %q, %v: want what was found", got.Small.Plan, got.Shrunk.Unfinished, err)
 	}
 }
 
-// Law: whatever scenario violates something, to shrink it costs no more events than were
-// given for it, but for the last run and those that tell what is due to its faults. Some are
-// shrunk to the end within them, and some are not.
+// Law: reducing any violation costs no more than its limit of events, plus the last run and
+// the control runs. Some reductions finish within it, and some do not.
 func TestShrinkingHostileScenariosIsBounded(t *testing.T) {
 	const events, each = 60_000, 10_000
 	finished, unfinished := 0, 0
@@ -189,8 +188,8 @@ func TestShrinkingHostileScenariosIsBounded(t *testing.T) {
 		}
 		cost = careless{}
 		p := r.Report.Findings[broken].Property
-		taker := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Events: events}
-		got, err := taker.Take(t.Context(), p, fuzz.Run{Number: 1, Candidate: c, Result: r, Broken: []checker.Property{p}})
+		minimizer := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Events: events}
+		got, err := minimizer.Minimize(t.Context(), p, fuzz.Run{Number: 1, Candidate: c, Result: r, Broken: []checker.Property{p}})
 		if err != nil {
 			t.Fatalf("%v: %s", err, hostiletest.Describe(s))
 		}

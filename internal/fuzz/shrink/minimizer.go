@@ -2,6 +2,7 @@ package shrink
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -11,65 +12,63 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Finding is a run that breaks a property.
+// Finding is a run that violates a property, reduced.
 type Finding struct {
 	Property checker.Property
 
-	// Found is the run that the hunt has found, Small the smallest that shows the same.
+	// Found is the run of the hunt, Small the smallest that shows the same.
 	Found fuzz.Run
 	Small runner.Result
 
-	// Shrunk says how Small came about.
+	// Shrunk says how Small was found.
 	Shrunk Reduced
 
-	// Excuse says what makes it a limit of the lock; nil: it is a defect.
+	// Excuse says why it is a limit of the lock; nil: it is a defect.
 	Excuse error
 }
 
-// Minimizer makes trophies of what a hunt finds.
+// Minimizer reduces the violations that a hunt finds.
 type Minimizer struct {
 	Backend runner.Backend
 
-	// Terms are those that the hunt goes by, Promised what the lock promises: the two
-	// are the same where nothing but defects is hunted.
+	// Terms are those of the hunt, Promised what the lock promises. They are the same if only
+	// defects are hunted.
 	Terms, Promised func(scenarios.Scenario) fuzz.Terms
 
-	// Causes are those of the hunt: what was due to faults of these kinds stays due to
-	// them. None: what was due to the plan stays due to what is left of it.
+	// Causes are those of the hunt: a violation caused by faults of these kinds keeps that
+	// cause. Empty: by any fault of the plan.
 	Causes []nemesis.Kind
 
-	// Events is how many events it may cost to shrink one run; 0: [DefaultEvents]. They
-	// are used up at the same place on every machine.
+	// Events is how many events the reduction of one run may cost; 0: [DefaultMaxEvents]. It
+	// ends at the same candidate on every machine.
 	Events int
 
-	// Time is how long it may take to shrink one run, for which no two machines come to the
-	// same; 0: as long as it takes.
+	// Time limits the duration of one reduction, with results that depend on the machine; 0:
+	// no limit.
 	Time time.Duration
 
-	// Progress, unless nil, is told of every smaller scenario that shows the same.
+	// Progress, unless nil, is called with every smaller scenario that shows the same.
 	Progress func(Reduced)
 }
 
-// leastNodes is the fewest nodes of which one can fail while the others are still a
-// majority. What a lock on a quorum of nodes shows with fewer is true, and nobody wants
-// to be told of it.
+// leastNodes is the fewest nodes with which one can fail and leave a majority. What a lock on
+// a quorum shows with fewer nodes is of no interest.
 const leastNodes = 3
 
-// Take shrinks a run that breaks a property. What it shrinks to breaks the property
-// by the same cause under the same terms, and is a defect if the run was one. When ctx
-// or the time ends, or the events are used up, the trophy is as small as it has become, and
-// Shrunk.Unfinished says why.
-func (t Minimizer) Take(ctx context.Context, p checker.Property, found fuzz.Run) (Finding, error) {
-	trophy := Finding{Property: p, Found: found, Small: found.Result}
+// Minimize reduces a run that violates a property. The result violates it by the same cause
+// under the same terms, and is a defect if the run was one. If ctx ends or a limit is reached,
+// the result is the smallest so far, and Shrunk.Unfinished says why.
+func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.Run) (Finding, error) {
+	finding := Finding{Property: p, Found: found, Small: found.Result}
 	least, err := t.leastNodes(found.Result.Done())
 	if err != nil {
-		return trophy, err
+		return finding, err
 	}
-	of, err := t.cause(context.WithoutCancel(ctx), p, found.Result) // without it nothing can be shrunk a little
+	of, err := t.signature(context.WithoutCancel(ctx), p, found.Result) // needed even after ctx has ended
 	if err != nil {
-		return trophy, err
+		return finding, err
 	}
-	cost := budgetOf(found.Result)
+	cost := &budget{each: max(eventFactor*found.Result.Events, minEventLimit)}
 	shows := func(ctx context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
 		r, err := cost.run(ctx, t.Backend, s, seed)
 		switch {
@@ -80,29 +79,29 @@ func (t Minimizer) Take(ctx context.Context, p checker.Property, found fuzz.Run)
 		case of.ended && r.Report.Cut != "": // one that comes to no end is another story
 			return false, nil
 		}
-		return t.same(ctx, of, r)
+		return t.matches(ctx, of, r)
 	}
-	limited, cancel := t.limited(ctx)
+	limited, cancel := t.withTimeLimit(ctx)
 	defer cancel()
 	small, err := t.shrinker(least, cost).Shrink(limited, found.Result.Done(), found.Seed, shows)
 	if err != nil && limited.Err() == nil {
-		return trophy, err
+		return finding, err
 	}
-	trophy.Shrunk = small
-	// The run is made once more, whoever is in a hurry: what was asked of last need not
-	// be what remained.
-	trophy.Small, err = runner.Run(context.WithoutCancel(ctx), t.Backend, small.Scenario, small.Seed, nil)
-	trophy.Excuse = t.excuse(p, trophy.Small.Done())
-	return trophy, err
+	finding.Shrunk = small
+	// The run is made once more even after the limits: the last candidate need not be the
+	// one that was kept.
+	finding.Small, err = runner.Run(context.WithoutCancel(ctx), t.Backend, small.Scenario, small.Seed, nil)
+	finding.Excuse = t.excuse(p, finding.Small.Done())
+	return finding, err
 }
 
-// leastNodes is the number of nodes below which a scenario is not shrunk.
+// leastNodes returns the smallest number of nodes for a scenario.
 func (t Minimizer) leastNodes(s scenarios.Scenario) (int, error) {
 	e, err := runner.Prepare(t.Backend, s)
 	if err != nil {
 		return 0, err
 	}
-	if e.Header(0).Keepers == 1 { // the others are not the lock's
+	if e.Header(0).Keepers == 1 { // the lock uses no other
 		return 1, nil
 	}
 	return leastNodes, nil
@@ -110,4 +109,119 @@ func (t Minimizer) leastNodes(s scenarios.Scenario) (int, error) {
 
 func (t Minimizer) excuse(p checker.Property, done scenarios.Scenario) error {
 	return t.Promised(done).Excuse(p, done)
+}
+
+// exclusions are the properties of mutual exclusion, each followed by what it implies:
+// overlapping leases lead to overlapping sections, and these to lost updates.
+var exclusions = []checker.Property{checker.Lease, checker.Section, checker.Effect}
+
+// signature is what a smaller run has to have in common with the run that was found. Two
+// clients lose updates if an eviction lets both hold the lock, and also if one works for
+// longer than its lease; in the second case no leases overlap. So a violated exclusion stays
+// violated together with those that it follows from, no further assumption may be broken, no
+// bound may become unachievable, and a violation that was caused by faults stays so.
+type signature struct {
+	broken            []checker.Property
+	causedByFaults    []checker.Property            // those of broken that need the faults
+	brokenAssumptions map[checker.Property][]string // names of assumptions
+	bounds            []string                      // names of achievable bounds: breaking others shows nothing
+	defect            bool
+	ended             bool // the run was not cut short
+}
+
+func (t Minimizer) signature(ctx context.Context, p checker.Property, r runner.Result) (signature, error) {
+	done := r.Done()
+	c := signature{broken: []checker.Property{p}, brokenAssumptions: map[checker.Property][]string{}, bounds: fuzz.AchievableBounds(done), defect: t.excuse(p, done) == nil, ended: r.Report.Cut == ""}
+	if i := slices.Index(exclusions, p); i > 0 {
+		for _, q := range exclusions[:i] {
+			if r.Report.Finding(q).Verdict == checker.Violated {
+				c.broken = append(c.broken, q)
+			}
+		}
+	}
+	promised := t.Promised(done)
+	for _, q := range c.broken {
+		c.brokenAssumptions[q] = promised[q].BrokenBy(done)
+	}
+	var err error
+	c.causedByFaults, err = t.causedByFaults(ctx, r, c.broken)
+	return c, err
+}
+
+// causedByFaults returns the properties that a run violates because of its faults.
+func (t Minimizer) causedByFaults(ctx context.Context, r runner.Result, violated []checker.Property) ([]checker.Property, error) {
+	return fuzz.Candidate{Scenario: r.Done(), Seed: r.Seed}.CausedBy(ctx, t.Backend, t.Causes, violated)
+}
+
+// matches reports whether a run has a signature. A limit may become a defect: that is worth
+// more.
+func (t Minimizer) matches(ctx context.Context, c signature, r runner.Result) (bool, error) {
+	done := r.Done()
+	promised := t.Promised(done)
+	for _, q := range c.broken {
+		if r.Report.Finding(q).Verdict != checker.Violated || !subset(promised[q].BrokenBy(done), c.brokenAssumptions[q]) {
+			return false, nil
+		}
+	}
+	if !subset(c.bounds, fuzz.AchievableBounds(done)) {
+		return false, nil
+	}
+	p := c.broken[0]
+	if t.Terms(done).Excuse(p, done) != nil || c.defect && promised.Excuse(p, done) != nil {
+		return false, nil
+	}
+	if len(c.causedByFaults) == 0 {
+		return true, nil
+	}
+	due, err := t.causedByFaults(ctx, r, c.causedByFaults) // last, since it takes another run
+	return len(due) == len(c.causedByFaults), err
+}
+
+func subset(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
+}
+
+// DefaultMaxEvents is the default of [Minimizer.Events]: about ten seconds of one core.
+// Findings of the debate need a tenth of it.
+const DefaultMaxEvents = 50_000_000
+
+// A candidate may have eventFactor times the events of the run that was found, and in any
+// case minEventLimit. One that needs more is no smaller; some candidates would never end.
+const (
+	eventFactor   = 16
+	minEventLimit = 200_000
+)
+
+// budget counts the events of one reduction.
+type budget struct {
+	each  int // limit of one run
+	spent int
+}
+
+// run runs a candidate within its limit.
+func (b *budget) run(ctx context.Context, backend runner.Backend, s scenarios.Scenario, seed uint64) (runner.Result, error) {
+	e, err := runner.Prepare(backend, s)
+	if err != nil {
+		return runner.Result{}, err
+	}
+	r, err := e.Within(b.each).Run(ctx, seed, nil)
+	b.spent += r.Events
+	return r, err
+}
+
+// shrinker returns the shrinker of one run.
+func (t Minimizer) shrinker(least int, b *budget) Shrinker {
+	events := t.Events
+	if events == 0 {
+		events = DefaultMaxEvents
+	}
+	return Shrinker{LeastNodes: least, Progress: t.Progress, Events: events, Spent: func() int { return b.spent }}
+}
+
+// withTimeLimit returns the context of one reduction.
+func (t Minimizer) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if t.Time == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, max(t.Time, time.Nanosecond))
 }

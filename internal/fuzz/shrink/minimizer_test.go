@@ -14,7 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// crash is crash-restart with a fault that changes nothing, as a hunt would have found it.
+// crash is crash-restart with an additional fault without effect, as a hunt would find it.
 func crash(t *testing.T) fuzz.Run {
 	t.Helper()
 	s, err := scenarios.Find("crash-restart")
@@ -31,12 +31,12 @@ func crash(t *testing.T) fuzz.Run {
 	return fuzz.Run{Number: 7, Candidate: c, Result: r, Broken: []checker.Property{checker.Lease}}
 }
 
-// Law: a trophy is smaller than what was found, breaks the same property, and is the run
-// that its scenario and its seed give.
-func TestTrophiesAreSmallerAndShowTheSame(t *testing.T) {
-	taker := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
+// Law: a reduced run is smaller, violates the same property, and is the run of its scenario
+// and seed.
+func TestMinimizedRunsAreSmallerAndShowTheSame(t *testing.T) {
+	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
 	found := crash(t)
-	got, err := taker.Take(t.Context(), checker.Lease, found)
+	got, err := minimizer.Minimize(t.Context(), checker.Lease, found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +52,8 @@ func TestTrophiesAreSmallerAndShowTheSame(t *testing.T) {
 	}
 }
 
-// Law: what breaks a promised property inside its assumptions is a defect, and stays one
-// while it is shrunk; anything else is a limit that says why.
+// Law: a violation of a promised property inside its assumptions is a defect, and stays one
+// when reduced. Any other is a limit, with a reason.
 func TestDefectsAndLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		promised func(scenarios.Scenario) fuzz.Terms
@@ -64,8 +64,8 @@ func TestDefectsAndLimits(t *testing.T) {
 		"nothing":                {func(scenarios.Scenario) fuzz.Terms { return nil }, fuzz.ErrNotPromised.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			taker := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: c.promised}
-			got, err := taker.Take(t.Context(), checker.Lease, crash(t))
+			minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: c.promised}
+			got, err := minimizer.Minimize(t.Context(), checker.Lease, crash(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,22 +79,21 @@ func TestDefectsAndLimits(t *testing.T) {
 	}
 }
 
-// What is interrupted is kept as it was found.
-func TestInterruptedTrophies(t *testing.T) {
+// An interrupted reduction keeps the run as it was found.
+func TestInterruptedMinimizing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	taker := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
+	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
 	found := crash(t)
-	got, err := taker.Take(ctx, checker.Lease, found)
+	got, err := minimizer.Minimize(ctx, checker.Lease, found)
 	if err != nil || got.Small.TraceHash != found.Result.TraceHash {
 		t.Errorf("%v, %v: want what was found", got.Small.Plan, err)
 	}
 }
 
-// Law: what an eviction has spoiled is not blamed on clients that work for longer than
-// their leases, although they do as well and no fault is a smaller story than one. Only
-// leases that do not overlap leave that as the cause.
-func TestTrophiesKeepTheCause(t *testing.T) {
+// Law: updates lost by an eviction are not blamed on clients that work for longer than their
+// leases, although these do and no fault would be smaller. They are only if no leases overlap.
+func TestMinimizingKeepsTheCause(t *testing.T) {
 	s, err := scenarios.Find("evicted-key")
 	if err != nil {
 		t.Fatal(err)
@@ -105,13 +104,56 @@ func TestTrophiesKeepTheCause(t *testing.T) {
 	}
 	for lease, plan := range map[checker.Verdict]nemesis.Plan{checker.Violated: s.Plan, checker.Holds: s.Plan[1:]} {
 		s.Plan = plan
-		shot := byItself(t, s, checker.Effect)
-		if got := shot.Result.Report.Finding(checker.Lease).Verdict; got != lease {
+		run := byItself(t, s, checker.Effect)
+		if got := run.Result.Report.Finding(checker.Lease).Verdict; got != lease {
 			t.Fatalf("with %v lease exclusion is %v: want %v", plan, got, lease)
 		}
 		want := map[checker.Verdict]string{checker.Violated: "evict", checker.Holds: "no fault"}[lease]
-		if got := blamed(taken(t, taker, checker.Effect, shot).Small.Done()); got != want {
+		if got := blamed(minimized(t, minimizer, checker.Effect, run).Small.Done()); got != want {
 			t.Errorf("%v is shrunk to %s: want %s", plan, got, want)
 		}
+	}
+}
+
+// Law: a reduced scenario has no bound that a correct lock could not keep with its settings:
+// with node timeouts below a round trip any lock is late.
+func TestMinimizingKeepsBoundsAchievable(t *testing.T) {
+	bound := 0
+	for _, lock := range []string{"check-then-set", "setnx-then-expire", "etcd-unchecked"} {
+		ground, err := fuzz.SpaceOfLock(lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := fuzz.Hunt{
+			Backend: simulated.Backend(), Space: ground, Terms: fuzz.AnyTerms,
+			Wanted: []checker.Property{checker.DeadlockFreedom, checker.FaultTolerance, checker.Cleanup, checker.Contract},
+			Faults: nemesis.Weights{nemesis.AllKinds: 1}, MaxFaults: 6, Seed: 1,
+		}
+		var found fuzz.Run
+		h.Each = func(s fuzz.Run) bool {
+			found = s
+			return len(s.Broken) == 0 && s.Number < 1000
+		}
+		if err := h.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Broken) == 0 {
+			continue
+		}
+		got, err := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.
+			Minimize(t.Context(), found.Broken[0], found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after := fuzz.AchievableBounds(found.Scenario), fuzz.AchievableBounds(got.Small.Done())
+		for _, b := range before {
+			bound++
+			if !slices.Contains(after, b) {
+				t.Errorf("%s, %v: the bound of %s cannot be kept any more:\n%+v", lock, found.Broken, b, got.Small.Done().Lock)
+			}
+		}
+	}
+	if bound == 0 {
+		t.Error("nothing was found that is bound by anything")
 	}
 }

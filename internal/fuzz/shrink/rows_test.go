@@ -28,16 +28,16 @@ var (
 	told     = flag.String("told", "", "a file for the scenarios themselves")
 )
 
-// taker takes what a hunt of nothing assumed finds.
-var taker = shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
+// minimizer reduces findings of a hunt without assumptions.
+var minimizer = shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
 
-// needs is how many clients and causes a violation takes.
+// needs is how many clients and causes a violation needs.
 type needs struct {
 	clients, causes int
 	why             string
 }
 
-// more are the violations that take more than two clients and one cause.
+// more are the violations that need more than two clients and one cause.
 var more = map[string]needs{
 	"fence-increment":       {3, 0, "it takes three quorums of which each two have another node in common, and a cut gives a client one"},
 	"fence-after-loss":      {2, 2, "most nodes have to forget; two clients who are cut off need one crash for it, others two"},
@@ -45,7 +45,7 @@ var more = map[string]needs{
 	"frozen-clock-majority": {2, 2, "a key that does not expire bars the others only if its holder dies: one that lives deletes it"},
 }
 
-// wantStory checks that no more remains than has to be told.
+// wantStory checks that no more than necessary remains.
 func wantStory(t *testing.T, row string, s scenarios.Scenario) {
 	t.Helper()
 	n, known := more[row]
@@ -63,9 +63,9 @@ func wantStory(t *testing.T, row string, s scenarios.Scenario) {
 	}
 }
 
-// Law: what a row of the debate violates by its own plan is shrunk to two clients at
-// most and one fault, beside the partitions that it needs. (A point of a series tells
-// what its neighbours tell, and its many rounds take long.)
+// Law: violations of the debate's rows with their own plans are reduced to at most two clients
+// and one fault, besides the necessary partitions. (Series are left out: a point is like its
+// neighbours, and its many rounds take long.)
 func TestRowsAreShrunkToAStory(t *testing.T) {
 	alone := scenarios.All()
 	for _, r := range sampled() {
@@ -75,13 +75,13 @@ func TestRowsAreShrunkToAStory(t *testing.T) {
 		for _, p := range r.Wanted() {
 			t.Run(r.Name+"/"+p.String(), func(t *testing.T) {
 				t.Parallel()
-				wantStory(t, r.Name, taken(t, taker, p, byItself(t, r.Scenario, p)).Small.Done())
+				wantStory(t, r.Name, minimized(t, minimizer, p, byItself(t, r.Scenario, p)).Small.Done())
 			})
 		}
 	}
 }
 
-// sampled returns some rows that violate something.
+// sampled returns some rows with violations.
 func sampled() (rows []fuzz.Rediscovery) {
 	for i, r := range fuzz.Rediscoveries() {
 		if i%*every == 0 {
@@ -96,7 +96,7 @@ func byItself(t *testing.T, s scenarios.Scenario, p checker.Property) fuzz.Run {
 	t.Helper()
 	for seed := uint64(1); seed <= 100; seed++ {
 		c := fuzz.Candidate{Scenario: s, Seed: seed}
-		r, err := c.Run(t.Context(), taker.Backend, nil)
+		r, err := c.Run(t.Context(), minimizer.Backend, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,19 +108,19 @@ func byItself(t *testing.T, s scenarios.Scenario, p checker.Property) fuzz.Run {
 	return fuzz.Run{}
 }
 
-func taken(t *testing.T, taker shrink.Minimizer, p checker.Property, shot fuzz.Run) shrink.Finding {
+func minimized(t *testing.T, minimizer shrink.Minimizer, p checker.Property, run fuzz.Run) shrink.Finding {
 	t.Helper()
-	got, err := taker.Take(t.Context(), p, shot)
+	got, err := minimizer.Minimize(t.Context(), p, run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
 
-// Law: what a blind hunt finds of a row of the debate is shrunk to two clients at most
-// and one fault, beside the partitions that it needs. All hunts that find the same cause come
-// to the same number of clients and nodes; what two leases that overlap have spoiled is
-// not blamed on somebody else; and what a row blames stays in the story.
+// Law: findings of hunts for the debate's rows are reduced to at most two clients and one
+// fault, besides the necessary partitions. All hunts that find the same cause reach the same
+// number of clients and nodes. Updates lost by overlapping leases are not blamed on anything
+// else, and the causes of the row remain.
 func TestFindsAreShrunkToAStory(t *testing.T) {
 	w := tellers{create(t, *table), create(t, *told)}
 	wanted, all := 0, map[finding][]shrink.Finding{}
@@ -129,11 +129,11 @@ func TestFindsAreShrunkToAStory(t *testing.T) {
 			wanted += len(r.Wanted()) * *hunts
 			for seed := range uint64(*hunts) {
 				finds, causes := found(t, r, seed+1)
-				taker := taker
-				taker.Causes = causes
+				minimizer := minimizer
+				minimizer.Causes = causes
 				for _, p := range r.Wanted() {
-					if shot, ok := finds[p]; ok {
-						got := taken(t, taker, p, shot)
+					if run, ok := finds[p]; ok {
+						got := minimized(t, minimizer, p, run)
 						wantSameCause(t, got)
 						wantBlamed(t, got.Small.Done(), causes)
 						wantStory(t, r.Name, got.Small.Done())
@@ -156,8 +156,7 @@ func TestFindsAreShrunkToAStory(t *testing.T) {
 	}
 }
 
-// finding is what has been found: of which row, what is violated, and by what kinds of
-// faults.
+// finding identifies findings: the row, the property, and the kinds of faults.
 type finding struct {
 	row      string
 	property checker.Property
@@ -170,7 +169,7 @@ func sortedFindings(all map[finding][]shrink.Finding) []finding {
 	})
 }
 
-// wantSameCause checks that where two leases overlapped they still do.
+// wantSameCause checks that overlapping leases still overlap.
 func wantSameCause(t *testing.T, got shrink.Finding) {
 	t.Helper()
 	verdict := func(r runner.Result) checker.Verdict { return r.Report.Finding(checker.Lease).Verdict }
@@ -180,7 +179,7 @@ func wantSameCause(t *testing.T, got shrink.Finding) {
 	}
 }
 
-// wantBlamed checks that what a row blames is still there.
+// wantBlamed checks that the causes of the row are still there.
 func wantBlamed(t *testing.T, s scenarios.Scenario, causes []nemesis.Kind) {
 	t.Helper()
 	blamed := func(f nemesis.Fault) bool { return slices.Contains(causes, f.Action.Kind()) }
@@ -189,8 +188,9 @@ func wantBlamed(t *testing.T, s scenarios.Scenario, causes []nemesis.Kind) {
 	}
 }
 
-// wantOneMinimum checks that trophies of one cause have as many clients and nodes. One
-// that hangs by a delay, so that not all of the first seeds show it, may need more.
+// wantOneMinimum checks that findings with one cause have the same number of clients and
+// nodes. One that depends on a delay, so that not all of the first seeds show it, may need
+// more.
 func wantOneMinimum(t *testing.T, of finding, all []shrink.Finding) {
 	t.Helper()
 	all = slices.DeleteFunc(slices.Clone(all), func(one shrink.Finding) bool { return len(one.Shrunk.Seeds) < 5 })
@@ -202,12 +202,11 @@ func wantOneMinimum(t *testing.T, of finding, all []shrink.Finding) {
 	}
 }
 
-// found returns the first run of a blind hunt that violates each property that a row
-// wants. It is told the kinds of faults in the row's own plan, and looks for the plan
-// itself among those and what else a network does.
+// found returns the first run of a hunt that violates each property that a row wants. The hunt
+// knows the kinds of faults in the row's plan, but not the plan.
 func found(t *testing.T, r fuzz.Rediscovery, seed uint64) (map[checker.Property]fuzz.Run, []nemesis.Kind) {
 	t.Helper()
-	h, err := r.Hunt(t.Context(), taker.Backend, 6, seed)
+	h, err := r.Hunt(t.Context(), minimizer.Backend, 6, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +225,7 @@ func found(t *testing.T, r fuzz.Rediscovery, seed uint64) (map[checker.Property]
 	return bag.First, h.Causes
 }
 
-// tellers are where it is told what finds were shrunk to.
+// tellers are where reduced findings are written to.
 type tellers struct{ table, told io.Writer }
 
 func create(t *testing.T, name string) io.Writer {
@@ -255,7 +254,7 @@ func (w tellers) tell(t *testing.T, of finding, all []shrink.Finding) {
 		spread(was), of.causes, spread(is), spread(nodes), spread(cuts), spread(seeds), spread(runs))
 }
 
-// spread is the smallest and the largest of some numbers.
+// spread formats the smallest and the largest of some numbers.
 func spread(list []int) string {
 	if least, most := slices.Min(list), slices.Max(list); least < most {
 		return fmt.Sprintf("%d to %d", least, most)
@@ -263,11 +262,11 @@ func spread(list []int) string {
 	return fmt.Sprint(list[0])
 }
 
-// blamed lists the kinds of the faults that do not shape the world.
+// blamed lists the kinds of the faults that are not lasting cuts.
 func blamed(s scenarios.Scenario) string {
 	var kinds []string
 	for _, f := range s.Plan {
-		if !shrink.Shapes(f) {
+		if !shrink.IsLastingCut(f) {
 			kinds = append(kinds, string(f.Action.Kind()))
 		}
 	}

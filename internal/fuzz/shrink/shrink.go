@@ -3,119 +3,121 @@ package shrink
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Shows runs a scenario with a seed and reports whether it still shows what it is
-// shrunk for. A scenario that cannot be run, of which a [nemesis.FieldError] tells,
-// does not show it; any other error ends the shrinking.
+// Shows runs a scenario with a seed and reports whether it still shows what it is shrunk for.
+// A scenario that cannot be run (a [nemesis.FieldError]) does not show it. Any other error
+// ends the shrinking.
 type Shows func(ctx context.Context, s scenarios.Scenario, seed uint64) (bool, error)
 
-// Shrink returns the smallest scenario that it finds to show the same with the same
-// seed. The scenario must be valid, and have a plan and no generator; if it does not
-// show it in the first place it is returned as it is.
+// Shrink returns the smallest scenario that it finds to show the same with the same seed. The
+// scenario must be valid, and have a plan and no generator. If it does not show it in the
+// first place, it is returned unchanged.
 func Shrink(ctx context.Context, s scenarios.Scenario, seed uint64, shows Shows) (scenarios.Scenario, error) {
 	r, err := Shrinker{KeepSeed: true}.Shrink(ctx, s, seed, shows)
 	return r.Scenario, err
 }
 
-// Shrinker is how something is shrunk. The zero value tries all that there is.
+// Shrinker has the limits of a reduction. The zero value has none.
 type Shrinker struct {
-	// Runs is how many runs it may make; 0: as many as it takes.
+	// Runs is how many runs it may make; 0: no limit.
 	Runs int
 
-	// Events is how many events its runs, and the making of candidates, may cost; 0: as
-	// many as it takes. Unlike a time it is used up at the same candidate on every machine.
+	// Events is how many events its runs, and the making of candidates, may cost; 0: no limit.
+	// Unlike a time limit it ends at the same candidate on every machine.
 	Events int
 
-	// Spent returns how many events the runs have had by now; nil: they are not counted.
+	// Spent returns how many events the runs have had so far; nil: they are not counted.
 	Spent func() int
 
-	// LeastNodes is the number of nodes below which it does not go; 0: 1. What a lock
-	// on many nodes shows with one is true, and seldom what somebody wants to be told.
+	// LeastNodes is the smallest number of nodes; 0 means 1. A lock on many nodes that fails
+	// with one node is rarely of interest.
 	LeastNodes int
 
-	// KeepSeed makes it show the same with the seed that was given. Otherwise a small
-	// one takes its place, which may be another for a smaller scenario.
+	// KeepSeed keeps the given seed. Otherwise it is replaced by a small one, which may change
+	// with the scenario.
 	KeepSeed bool
 
-	// Progress, unless nil, is told of every scenario that is kept.
+	// Progress, unless nil, is called with every smaller scenario that is kept.
 	Progress func(Reduced)
 }
 
-// Reduced is what has become of a scenario.
+// Reduced is a scenario that was reduced.
 type Reduced struct {
 	Scenario scenarios.Scenario
 	Seed     uint64   // with which it shows the same
-	Seeds    []uint64 // all with which it is known to
-	Runs     int      // that were made
+	Seeds    []uint64 // all seeds with which it is known to show the same
+	Runs     int      // number of runs made
 
-	// Unfinished says why smaller scenarios were left untried, in a few words as in "time
-	// limit"; empty: nothing makes this one smaller.
+	// Unfinished says why smaller scenarios were left untried, as in "time limit". It is empty
+	// if nothing makes this one smaller.
 	Unfinished string
 }
 
-// Shrink makes a scenario smaller until nothing makes it smaller. It returns what it
-// has come to as well when ctx ends or Shows has an error, with that error, and when
-// the runs or the events are used up, which is none.
+// Shrink makes a scenario smaller until no pass makes it smaller. If ctx ends or Shows fails,
+// it returns the smallest so far with that error. If the runs or events are used up, it
+// returns it without an error.
 func (h Shrinker) Shrink(ctx context.Context, s scenarios.Scenario, seed uint64, shows Shows) (Reduced, error) {
-	k := &shrinking{Shrinker: h, ctx: ctx, shows: shows, best: s, size: SizeOf(s), seeds: []uint64{seed}}
+	k := &reduction{Shrinker: h, ctx: ctx, shows: shows, best: s, size: SizeOf(s), seeds: []uint64{seed}}
 	k.disjoint = s.Plan.Disjoint(s.World())
-	if !k.shown(s, seed) {
+	if !k.runShows(s, seed) {
 		return k.result(), k.err
 	}
-	k.settle()
-	for before := (Size{}); before != k.size && !k.over(); {
+	k.updateSeeds()
+	for before := (Size{}); before != k.size && !k.exhausted(); {
 		before = k.size
 		for _, pass := range passes {
 			pass(k)
-			k.settle()
+			k.updateSeeds()
 		}
 	}
 	return k.result(), k.err
 }
 
-// passes are what is tried, in this order, again and again until none of it helps:
-// first what saves most.
-var passes = []func(*shrinking){
+// passes are repeated in this order until none of them helps. The first save the most.
+var passes = []func(*reduction){
 	fewerFaults,
 	fewerClients,
 	fewerNodes,
 	cutsInstead,
 	fewerRounds,
-	simplerKinds,
-	simplerMoments,
-	simplerValues,
-	lowerNumbers,
+	simplifyKinds,
+	simplifyTriggers,
+	simplifyValues,
+	swapNumbers,
 }
 
-// shrinking is the state of one shrinking.
-type shrinking struct {
+// reduction is the state of a reduction.
+type reduction struct {
 	Shrinker
 	ctx      context.Context
 	shows    Shows
 	best     scenarios.Scenario
 	size     Size     // of best
-	disjoint bool     // no two faults of the first scenario could come to hold one target
-	seeds    []uint64 // with which best shows it; what replaces it has to do so with all
+	disjoint bool     // no two faults of the first scenario can hold the same target
+	seeds    []uint64 // with which best shows it; a replacement has to show it with all
 	runs     int
-	made     int // what it cost to make candidates, in events
+	made     int // cost of making candidates, in events
 	err      error
 }
 
-// try keeps a scenario that is smaller and still shows the same.
-func (k *shrinking) try(s scenarios.Scenario) bool {
+// try keeps a scenario if it is smaller and still shows the same.
+func (k *reduction) try(s scenarios.Scenario) bool {
 	k.made += 1 + len(s.Clients) + len(s.Plan)
-	if k.over() {
+	if k.exhausted() {
 		return false
 	}
 	size := SizeOf(s)
 	if !size.Less(k.size) || !k.possible(s) {
 		return false
 	}
-	seeds, shows := k.showing(s)
+	seeds, shows := k.seedsShowing(s)
 	if !shows {
 		return false
 	}
@@ -126,15 +128,15 @@ func (k *shrinking) try(s scenarios.Scenario) bool {
 	return true
 }
 
-// possible reports whether a scenario can be run. Two faults that come to hold one
-// target would end the run with an error.
-func (k *shrinking) possible(s scenarios.Scenario) bool {
+// possible reports whether a scenario can be run. Two faults that hold the same target would
+// end the run with an error.
+func (k *reduction) possible(s scenarios.Scenario) bool {
 	return s.Validate() == nil && (!k.disjoint || s.Plan.Disjoint(s.World()))
 }
 
-// shown makes a run.
-func (k *shrinking) shown(s scenarios.Scenario, seed uint64) bool {
-	if k.over() {
+// runShows makes a run.
+func (k *reduction) runShows(s scenarios.Scenario, seed uint64) bool {
+	if k.exhausted() {
 		return false
 	}
 	k.runs++
@@ -146,6 +148,91 @@ func (k *shrinking) shown(s scenarios.Scenario, seed uint64) bool {
 	return still && err == nil
 }
 
-func (k *shrinking) result() Reduced {
-	return Reduced{Scenario: k.best, Seed: k.seeds[0], Seeds: k.seeds, Runs: k.runs, Unfinished: k.unfinished()}
+func (k *reduction) result() Reduced {
+	return Reduced{Scenario: k.best, Seed: k.seeds[0], Seeds: k.seeds, Runs: k.runs, Unfinished: k.reason()}
+}
+
+// seedCount is with how many seeds, from 1 on, a scenario should show the same. Then it does
+// not depend on the chance of a delay.
+const seedCount = 5
+
+// updateSeeds finds out with which of the first seeds the scenario shows the same. Every
+// further scenario has to show it with all of them. A random seed is dropped when there is a
+// small one.
+func (k *reduction) updateSeeds() {
+	for seed := uint64(1); seed <= seedCount; seed++ {
+		if !slices.Contains(k.seeds, seed) && k.runShows(k.best, seed) {
+			k.seeds = append(k.seeds, seed)
+		}
+	}
+	if !k.KeepSeed && len(k.seeds) > 1 && k.seeds[0] > seedCount {
+		k.seeds = k.seeds[1:]
+	}
+	if !k.KeepSeed {
+		slices.Sort(k.seeds)
+	}
+}
+
+// seedsShowing returns the seeds with which a scenario shows the same as the best: all of
+// those. If the best has a single seed it depends on chance already, and with one client fewer
+// all random values differ, so another of the first seeds will do.
+func (k *reduction) seedsShowing(s scenarios.Scenario) (seeds []uint64, shows bool) {
+	failed := slices.ContainsFunc(k.seeds, func(seed uint64) bool { return !k.runShows(s, seed) })
+	if !failed {
+		return k.seeds, true
+	}
+	if k.KeepSeed || len(k.seeds) > 1 {
+		return nil, false
+	}
+	for seed := uint64(1); seed <= seedCount; seed++ {
+		if seed != k.seeds[0] && k.runShows(s, seed) {
+			return []uint64{seed}, true
+		}
+	}
+	return nil, false
+}
+
+// exhausted reports whether nothing more may be tried. It records the end of ctx.
+func (k *reduction) exhausted() bool {
+	if k.err == nil {
+		k.err = k.ctx.Err()
+	}
+	return k.err != nil || k.Runs > 0 && k.runs >= k.Runs || k.Events > 0 && k.spent() >= k.Events
+}
+
+// spent returns how many events the reduction has cost: those of its runs, and the cost of
+// making candidates. Most candidates are never run, and making one with thousands of clients
+// costs more than a run of two clients.
+func (k *reduction) spent() int {
+	spent := k.made
+	if k.Spent != nil {
+		spent += k.Spent()
+	}
+	return spent
+}
+
+// untilExhausted yields candidates until nothing more may be tried.
+func (k *reduction) untilExhausted(list iter.Seq[[]int]) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		for one := range list {
+			if k.exhausted() || !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// reason says why the reduction ended early, or returns "".
+func (k *reduction) reason() string {
+	switch {
+	case errors.Is(k.err, context.DeadlineExceeded):
+		return "time limit"
+	case k.err != nil:
+		return "stopped"
+	case k.Runs > 0 && k.runs >= k.Runs:
+		return fmt.Sprintf("limit of %d runs", k.Runs)
+	case k.Events > 0 && k.spent() >= k.Events:
+		return fmt.Sprintf("limit of %d events", k.Events)
+	}
+	return ""
 }

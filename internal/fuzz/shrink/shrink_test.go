@@ -17,15 +17,14 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// symptom is something that a scenario shows by what it says alone, and what remains
-// where nothing else is told.
+// symptom is a property of the text of a scenario, with what remains if nothing else does.
 type symptom struct {
 	name  string
 	shows func(s scenarios.Scenario, seed uint64) bool
 	least shrink.Size // of which the fields from Kinds on are not compared
 }
 
-// has reports whether a plan has so many faults of a kind.
+// has reports whether a plan has at least so many faults of a kind.
 func has(s scenarios.Scenario, kind nemesis.Kind, least int) bool {
 	n := 0
 	for _, f := range s.Plan {
@@ -61,8 +60,7 @@ var symptoms = []symptom{
 	{"three nodes, and an odd seed", func(s scenarios.Scenario, seed uint64) bool { return s.Nodes >= 3 && seed%2 == 1 }, shrink.Size{Clients: 1, Nodes: 3, Rounds: 1}},
 }
 
-// showing is what a symptom is shrunk for. It fails the test when it is asked of what
-// cannot be run.
+// showing returns the predicate of a symptom. It fails the test if the scenario cannot be run.
 func (y symptom) showing(t *rapid.T) shrink.Shows {
 	return func(_ context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
 		if err := s.Validate(); err != nil {
@@ -75,7 +73,7 @@ func (y symptom) showing(t *rapid.T) shrink.Shows {
 	}
 }
 
-// drawn is a scenario with clients, a world and a plan of its own that has a symptom.
+// drawn draws a scenario with the symptom and its own clients, world and plan.
 func (y symptom) drawn(t *rapid.T, name string) (scenarios.Scenario, uint64) {
 	type sample struct {
 		scenario scenarios.Scenario
@@ -105,9 +103,8 @@ func (y symptom) drawn(t *rapid.T, name string) (scenarios.Scenario, uint64) {
 	return d.scenario, d.seed
 }
 
-// Law: what a scenario is shrunk to is no larger and still shows it, with every seed
-// that is named; of known symptoms nothing remains but what they need; and what has
-// been shrunk stays as it is.
+// Law: a reduced scenario is no larger and still shows the symptom with every listed seed. Of
+// a known symptom only the necessary parts remain. Reducing it again changes nothing.
 func TestShrinksToWhatIsNeeded(t *testing.T) {
 	for _, y := range symptoms {
 		t.Run(y.name, func(t *testing.T) {
@@ -141,7 +138,7 @@ func TestShrinksToWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// needed is the size but for what depends on how it is told.
+// needed is the size without what depends on the representation.
 func needed(s scenarios.Scenario) shrink.Size {
 	z := shrink.SizeOf(s)
 	return shrink.Size{Clients: z.Clients, Causes: z.Causes, Cuts: z.Cuts, Nodes: z.Nodes, Rounds: z.Rounds}
@@ -155,8 +152,8 @@ func text(t interface{ Fatal(...any) }, s scenarios.Scenario) string {
 	return b.String()
 }
 
-// Law: two scenarios that differ in clients, plan and world, but not in their lock,
-// are shrunk to the same one.
+// Law: two scenarios that differ in clients, plan and world, but not in their lock, are
+// reduced to the same one.
 func TestShrinksToTheSame(t *testing.T) {
 	y := symptoms[1]
 	rapid.Check(t, func(t *rapid.T) {
@@ -177,7 +174,7 @@ func TestShrinksToTheSame(t *testing.T) {
 	})
 }
 
-// With KeepSeed what shows it with one seed alone still does so with that.
+// With KeepSeed a violation that only one seed shows is still shown by that seed.
 func TestKeepsTheSeed(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Plan = nemesis.Plan{
@@ -192,8 +189,8 @@ func TestKeepsTheSeed(t *testing.T) {
 	}
 }
 
-// What one seed alone shows hangs by chance: where other clients make other chances,
-// another seed does as well.
+// A violation that only one seed shows depends on chance: with other clients another seed will
+// do.
 func TestAnotherSeedDoesWhereOneAloneShowsIt(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Plan = nil
@@ -206,8 +203,8 @@ func TestAnotherSeedDoesWhereOneAloneShowsIt(t *testing.T) {
 	}
 }
 
-// What does not show it is left alone; an error of a run ends the shrinking, unless it
-// says that the scenario cannot be run; no more runs are made than were asked for.
+// A scenario that does not show it is unchanged; an error of a run ends the reduction, unless
+// the scenario cannot be run; the number of runs is limited.
 func TestEndsOfShrinking(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 2}, Start: nemesis.At(0)}}
@@ -242,9 +239,9 @@ func TestEndsOfShrinking(t *testing.T) {
 	}
 }
 
-// A fault that names a client or a node which is left out goes; the others name those
-// who remain by their new numbers.
-func TestWhoeverRemainsIsNumberedAnew(t *testing.T) {
+// A fault that names a removed client or node is removed. Others name the remaining ones by
+// their new numbers.
+func TestRemainingAreRenumbered(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Clients = append(s.Clients, s.Clients...)[:3]
 	s.Plan = nemesis.Plan{
@@ -269,8 +266,8 @@ func TestWhoeverRemainsIsNumberedAnew(t *testing.T) {
 	}
 }
 
-// Where nodes can go if a client comes later, it does; and where two faults can be one if
-// two clients are cut off, they are.
+// If nodes can be removed when a client starts later, it does. If two faults can be replaced
+// by one when two clients are cut off, they are.
 func TestShrinksInTwoStepsAtOnce(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Clients = slices.Clone(s.Clients[:2])
@@ -295,8 +292,7 @@ func TestShrinksInTwoStepsAtOnce(t *testing.T) {
 	}
 }
 
-// What begins and ends at the steps of a client goes on doing so when the client gets
-// another number.
+// Triggers at the steps of a client follow its new number.
 func TestStepsGoWithTheirClient(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Clients = append(slices.Clone(s.Clients), s.Clients...)[:3]
@@ -316,8 +312,8 @@ func TestStepsGoWithTheirClient(t *testing.T) {
 	}
 }
 
-// A jump that is taken back is told without that where it does not matter; neither its
-// end nor its healing can go alone.
+// A jump that is healed loses its end and its healing together if they do not matter. Neither
+// can be removed alone.
 func TestHealingGoesWithTheEnd(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Plan = nemesis.Plan{{

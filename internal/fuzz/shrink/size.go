@@ -2,45 +2,46 @@ package shrink
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Size is how large a scenario is: how much somebody has to be told who wants to know
-// what happens in it. Of two sizes the one is smaller whose first field that differs is
-// smaller.
+// Size is how large a scenario is: how much somebody has to read to understand it. Sizes are
+// compared field by field, in order.
 type Size struct {
 	Clients int
-	Causes  int // faults, but for those that shape the world: see [Shapes]
-	Cuts    int // faults that shape the world
+	Causes  int // faults, except lasting cuts: see [IsLastingCut]
+	Cuts    int // lasting cuts
 	Nodes   int
 	Rounds  int // of all clients
 
-	// Kinds counts faults of which a simpler kind is known: a crash is simpler than
-	// a power loss, a partition simpler than a split.
+	// Kinds counts faults of which a simpler kind is known: a crash is simpler than a power
+	// loss, a partition simpler than a split.
 	Kinds int
 
-	// Features counts what has to be said at all: each value that is not the usual
-	// one, once more for a range that is not one value, each member of a list. What
-	// starts at an instant hides what it has to do with, and counts as more than what
-	// starts at a step.
+	// Features counts values other than the default, with one more for a range that is not a
+	// single value, and members of lists. A fault that starts at a time counts more than one
+	// that starts at a step, since the time hides what it depends on.
 	Features int
 
-	// Digits counts the significant digits of all numbers that are not the usual ones,
-	// twice, less one where it is 1, 2 or 5 and zeros.
+	// Digits counts the significant digits of all other numbers, doubled, less one for 1, 2 or
+	// 5 followed by zeros.
 	Digits int
 
-	// Magnitude is how large these numbers are: the sum of their places in 1, 2, 5,
-	// 10, 20, 50, …
+	// Magnitude is the sum of the magnitudes of these numbers: their indices in 1, 2, 5, 10,
+	// 20, 50, …
 	Magnitude int
 
-	// Order is the sum of the numbers by which the plan names clients and nodes, and
-	// of the places of steps in a list that begins with granted: so that of scenarios
-	// which differ in nothing else one is the smallest.
+	// Order is the sum of the numbers of clients and nodes in the plan, and of the indices of
+	// steps in a list that begins with granted. It makes one of otherwise equal scenarios the
+	// smallest.
 	Order int
 }
 
@@ -57,10 +58,9 @@ func (z Size) compare(than Size) int {
 	return 0
 }
 
-// Shapes reports whether a fault is part of the world and not something that happens
-// in it: a partition from the beginning to the end, which leaves a client a bare
-// quorum. By itself it breaks nothing.
-func Shapes(f nemesis.Fault) bool {
+// IsLastingCut reports whether a fault is a partition from the beginning to the end, which
+// leaves a client a bare quorum. It is part of the world: by itself it violates nothing.
+func IsLastingCut(f nemesis.Fault) bool {
 	_, partition := f.Action.(*nemesis.Partition)
 	return partition && f.Start == nemesis.At(0) && f.End == nil
 }
@@ -69,7 +69,7 @@ func Shapes(f nemesis.Fault) bool {
 func SizeOf(s scenarios.Scenario) Size {
 	z := Size{Clients: len(s.Clients), Nodes: s.Nodes}
 	for _, f := range s.Plan {
-		if Shapes(f) {
+		if IsLastingCut(f) {
 			z.Cuts++
 		} else {
 			z.Causes++
@@ -87,9 +87,9 @@ func SizeOf(s scenarios.Scenario) Size {
 	return z
 }
 
-// add counts one value.
+// add counts a value.
 func (z *Size) add(l leaf) {
-	if l.usual() {
+	if l.isDefault() {
 		return
 	}
 	switch v := l.v.Interface().(type) {
@@ -100,7 +100,7 @@ func (z *Size) add(l leaf) {
 	case nemesis.Distribution:
 		z.distribution(v)
 	case nemesis.Trigger:
-		z.moment(v, strings.HasSuffix(l.path, ".end"))
+		z.trigger(v, strings.HasSuffix(l.path, ".end"))
 	case []int:
 		z.Features += len(v)
 		for _, n := range v {
@@ -113,7 +113,7 @@ func (z *Size) add(l leaf) {
 
 func (z *Size) other(l leaf) {
 	switch {
-	case l.v.CanInt() && l.numbers():
+	case l.v.CanInt() && l.isTarget():
 		z.Order += int(l.v.Int())
 	case l.v.CanInt():
 		z.number(l.v.Int())
@@ -122,7 +122,7 @@ func (z *Size) other(l leaf) {
 	case l.v.Kind() == reflect.Slice:
 		z.Features += l.v.Len()
 	case l.name() == "workload":
-		z.Features += placeOf(l.v.String(), workloads)
+		z.Features += indexIn(l.v.String(), workloads)
 	default:
 		z.Features++
 	}
@@ -149,7 +149,7 @@ func (z *Size) distribution(d nemesis.Distribution) {
 	z.Features += len(d.Samples)
 }
 
-func (z *Size) moment(m nemesis.Trigger, end bool) {
+func (z *Size) trigger(m nemesis.Trigger, end bool) {
 	switch {
 	case m.After != nil:
 		z.Features++
@@ -166,10 +166,113 @@ func (z *Size) moment(m nemesis.Trigger, end bool) {
 		return
 	}
 	z.Features++
-	z.Order += m.Client + placeOf(string(m.Step), steps)
+	z.Order += m.Client + indexIn(string(m.Step), steps)
 	for _, n := range []int64{int64(m.K), int64(m.Count), int64(m.Plus)} {
 		if n != 0 {
 			z.number(n)
 		}
 	}
+}
+
+// Extent describes the size of a scenario for people. ([Size] decides what is smaller.)
+type Extent struct {
+	Clients int `json:"clients"`
+	Rounds  int `json:"rounds"` // of all clients together
+	Nodes   int `json:"nodes"`
+	Faults  int `json:"faults"`
+	Causes  int `json:"causes"` // faults, except lasting partitions
+}
+
+// ExtentOf measures a scenario.
+func ExtentOf(s scenarios.Scenario) Extent {
+	z := SizeOf(s)
+	return Extent{Clients: z.Clients, Rounds: z.Rounds, Nodes: z.Nodes, Faults: z.Causes + z.Cuts, Causes: z.Causes}
+}
+
+func (z Extent) String() string {
+	text := strings.Join([]string{
+		textfmt.Count(z.Clients, "client"), textfmt.Count(z.Rounds, "round"),
+		textfmt.Count(z.Nodes, "node"), textfmt.Count(z.Faults, "fault"),
+	}, ", ")
+	if cuts := z.Faults - z.Causes; cuts > 0 {
+		text += fmt.Sprintf(" (%d of them a lasting partition)", cuts)
+	}
+	return text
+}
+
+// digits weighs the significant digits of a number: two for each, one less for 1, 2 and 5
+// followed by zeros, none for 0.
+func digits(n int64) int {
+	if n = abs(n); n == 0 {
+		return 0
+	}
+	for n%10 == 0 {
+		n /= 10
+	}
+	if n == 1 || n == 2 || n == 5 {
+		return 1
+	}
+	weight := 0
+	for ; n > 0; n /= 10 {
+		weight += 2
+	}
+	return weight
+}
+
+// magnitude returns how many of 1, 2, 5, 10, 20, 50, … do not exceed a number.
+func magnitude(n int64) int {
+	n, below := abs(n), 0
+	for r := range roundNumbers(1) {
+		if r > n {
+			break
+		}
+		below++
+	}
+	return below
+}
+
+// roundNumbers yields 1, 2, 5, 10, … times a unit.
+func roundNumbers(unit int64) func(yield func(int64) bool) {
+	return func(yield func(int64) bool) {
+		for ; ; unit *= 10 {
+			for _, first := range []int64{1, 2, 5} {
+				if unit > math.MaxInt64/10 || !yield(first*unit) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// rounderNumbers lists replacements of n in the order in which to try them: 0; the round
+// numbers from a unit up to the first above n, smallest first; n with fewer digits. For a
+// negative number it lists positive ones, too.
+func rounderNumbers(n, unit int64) []int64 {
+	if n < 0 {
+		list := rounderNumbers(-n, unit)
+		for i := range list {
+			list[i] = -list[i]
+		}
+		return append(rounderNumbers(-n, unit), list...)
+	}
+	list := []int64{0}
+	for r := range roundNumbers(unit) {
+		list = append(list, r)
+		if r > n {
+			break
+		}
+	}
+	for place := int64(1e18); place > 1; place /= 10 {
+		if down := n - n%place; down > 0 && down < n {
+			list = append(list, down, down+place)
+		}
+	}
+	return list
+}
+
+func abs(n int64) int64 {
+	if n < 0 {
+		return -n
+	}
+	return n
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep"
 )
 
-// boundary is one of which both sides were found. At is the value of each parameter but
-// the first, on which it lies.
+// boundary is a boundary with both sides known. At has the value of each parameter but the
+// first, which is the boundary's.
 type boundary struct {
 	curve     string
 	at        []float64
@@ -21,11 +21,10 @@ type boundary struct {
 	rules     map[string]float64
 }
 
-// boundariesOf are the pictures of boundaries: first all of them, and all rules of thumb,
-// against the formula; then the boundaries over the second parameter, one curve for each
-// value of the third, in a picture for each curve and the rest of the parameters. In
-// these stand the rules of thumb that say the same of all curves. A boundary of which one
-// side was not found is in none.
+// boundariesOf returns the pictures of boundaries: first all boundaries and rules of thumb
+// against the formula; then, for each curve and each value of the remaining parameters, the
+// boundaries over the second parameter, one curve for each value of the third, with the rules
+// of thumb that are the same for all curves. Boundaries without both sides are left out.
 func boundariesOf(r sweep.Results) ([]Picture, error) {
 	var all []boundary
 	for _, o := range r.Boundaries() {
@@ -53,25 +52,25 @@ func boundariesOf(r sweep.Results) ([]Picture, error) {
 	if len(r.Params) == 1 {
 		return pictures, nil
 	}
-	for _, g := range grouped(all, func(b boundary) string { return b.picture(r) }) {
-		pictures = append(pictures, Picture{about + g.name, over(r, g)})
+	for _, g := range groupBy(all, func(b boundary) string { return b.picture(r) }) {
+		pictures = append(pictures, Picture{about + g.name, overSecondParam(r, g)})
 	}
 	return pictures, nil
 }
 
-// bracket is what the interval of a boundary is.
+// bracket describes the interval of a boundary.
 const bracket = "from the last violated to the first that holds"
 
-// middle is the boundary as a point at x.
+// middle returns the boundary as a point at x.
 func (b boundary) middle(x float64) Point { return Point{x, (b.lo + b.hi) / 2, b.lo, b.hi} }
 
-// agreement is what was measured, and the rules, against the formula.
+// agreement plots the measured boundaries, and the rules, against the formula.
 func agreement(r sweep.Results, all []boundary) Curves {
 	x, y := axis(r.Params[0]), axis(r.Params[0])
 	x.Name += ", boundary by the formula"
 	y.Name += ", boundary measured or by a rule"
 	c := Curves{Title: title(r, ""), X: x, Y: y, Interval: bracket}
-	for _, g := range grouped(all, func(b boundary) string { return b.curve }) {
+	for _, g := range groupBy(all, func(b boundary) string { return b.curve }) {
 		one := Curve{Name: "measured, " + g.name, Scattered: true}
 		for _, b := range g.members {
 			one.Points = append(one.Points, b.middle(b.predicted))
@@ -93,7 +92,7 @@ func agreement(r sweep.Results, all []boundary) Curves {
 	return c
 }
 
-// rules are the names of all rules.
+// rules returns the names of all rules.
 func rules(all []boundary) []string {
 	var names []string
 	for _, b := range all {
@@ -103,26 +102,26 @@ func rules(all []boundary) []string {
 	return slices.Compact(names)
 }
 
-// picture says in which one the boundary stands: that of its curve, and of what is
-// neither the picture's axis nor the curves in it.
+// picture returns the name of the boundary's picture: its curve, and the parameters that are
+// neither on the axis nor distinguish curves.
 func (b boundary) picture(r sweep.Results) string {
 	parts := []string{b.curve}
 	for i := 2; i < len(b.at); i++ {
-		parts = append(parts, setTo(r.Params[i+1], b.at[i]))
+		parts = append(parts, valueText(r.Params[i+1], b.at[i]))
 	}
 	return strings.Join(parts, attribute)
 }
 
-// setTo says which value a parameter has.
-func setTo(p sweep.Param, v float64) string {
+// valueText formats the value of a parameter.
+func valueText(p sweep.Param, v float64) string {
 	a := axis(p)
 	return strings.TrimSpace(a.Name + " " + minus(strconv.FormatFloat(v, 'g', -1, 64)) + " " + a.Unit)
 }
 
-// over is boundaries over the second parameter.
-func over(r sweep.Results, g group[boundary]) Curves {
+// overSecondParam plots boundaries over the second parameter.
+func overSecondParam(r sweep.Results, g group[boundary]) Curves {
 	c := Curves{Title: title(r, g.name), X: axis(r.Params[1]), Y: axis(r.Params[0]), Interval: bracket}
-	for _, one := range grouped(g.members, func(b boundary) string { return b.line(r) }) {
+	for _, one := range groupBy(g.members, func(b boundary) string { return b.line(r) }) {
 		slices.SortStableFunc(one.members, func(a, b boundary) int { return cmp.Compare(a.at[0], b.at[0]) })
 		curve := Curve{Name: one.name}
 		for _, b := range one.members {
@@ -139,16 +138,16 @@ func over(r sweep.Results, g group[boundary]) Curves {
 	return c
 }
 
-// line says on which curve of its picture the boundary is.
+// line returns the name of the boundary's curve in its picture.
 func (b boundary) line(r sweep.Results) string {
 	if len(b.at) == 1 {
 		return "measured"
 	}
-	return setTo(r.Params[2], b.at[1])
+	return valueText(r.Params[2], b.at[1])
 }
 
-// common is a rule over the second parameter; nil where it says different things of the
-// curves, or of some nothing.
+// common returns a rule over the second parameter; nil if it differs between the curves, or is
+// missing for some.
 func common(members []boundary, rule string) (line []XY) {
 	at := map[float64]float64{}
 	for _, b := range members {

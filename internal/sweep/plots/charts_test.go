@@ -14,7 +14,7 @@ func wilson(k, n float64) (lo, hi float64) {
 	return mid - half, mid + half
 }
 
-// delays is a chart as sweep restart-delay gives it: two schemes, three persistences.
+// delays is a chart like those of sweep restart-delay: two schemes, three persistences.
 func delays(runs, points int) Curves {
 	random := rand.New(rand.NewPCG(1, 2))
 	plain := func(d float64) float64 { return max(0, 1-d/0.98) }
@@ -53,7 +53,7 @@ func delays(runs, points int) Curves {
 	}
 }
 
-// drifts is a map as sweep drift gives it.
+// drifts is a map like those of sweep drift.
 func drifts(log bool) HeatMap {
 	h := HeatMap{
 		Title: "V1 (lease exclusion) against clock rate error and drift allowance, client clocks",
@@ -83,7 +83,7 @@ func drifts(log bool) HeatMap {
 	return h
 }
 
-// choices is a front as tune gives it.
+// choices is a front like those of tune.
 func choices() Front {
 	f := Front{
 		Title: "Settings for 5 nodes, round trip p99 12 ms, clocks within 200 ppm",

@@ -11,35 +11,34 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Curves are measured points with their intervals, curve by curve, and beside them what
-// formulas say.
+// Curves are measured points with their intervals, curve by curve, and formulas.
 type Curves struct {
 	Title  string
 	X, Y   Axis
 	Curves []Curve
 	Marks  []Mark
 
-	// Interval and Formula name in the legend what bars (or bands) and lines are; "" is
-	// "interval" and "formula". They are told only if there are some.
+	// Interval and Formula are the legend's names of bars (or bands) and lines. Empty means
+	// "interval" and "formula".
 	Interval, Formula string
 }
 
-// Curve is points that belong together, a formula for them, or both.
+// Curve is a series of points, a formula for them, or both.
 type Curve struct {
 	Name   string
 	Points []Point
 
-	// Formula is the corners of the line that a formula gives. Where there is none, thin
-	// lines join the points, unless these are Scattered: one beside the other for no reason.
+	// Formula has the corners of the formula's line. Without it, thin lines join the points
+	// unless they are Scattered.
 	Formula   []XY
 	Scattered bool
 }
 
-// Point is a value Y measured at X, with the interval in which the true one lies:
-// Lo ≤ Y ≤ Hi. Where Lo and Hi are equal none is drawn.
+// Point is a value Y measured at X, with its interval: Lo ≤ Y ≤ Hi. If Lo and Hi are equal, no
+// interval is drawn.
 type Point struct{ X, Y, Lo, Hi float64 }
 
-// mostBars is up to how many points a curve has a bar for each; more become a band.
+// mostBars is up to how many points a curve has bars. More are drawn as a band.
 const mostBars = 50
 
 func (c Curves) figure() (*figure, error) {
@@ -48,23 +47,23 @@ func (c Curves) figure() (*figure, error) {
 		return nil, err
 	}
 	f := &figure{title: c.Title, marks: c.Marks}
-	if f.x, err = c.X.over(xs); err != nil {
+	if f.x, err = c.X.paddedScale(xs); err != nil {
 		return nil, err
 	}
-	if f.y, err = c.Y.over(ys); err != nil {
+	if f.y, err = c.Y.paddedScale(ys); err != nil {
 		return nil, err
 	}
 	// Bands below all lines, and these below all points, so that none hides another's.
-	for _, draws := range []func(Curve, look) layer{Curve.band, Curve.lines, Curve.bars, Curve.markers} {
+	for _, draws := range []func(Curve, curveStyle) layer{Curve.band, Curve.lines, Curve.bars, Curve.markers} {
 		for i, one := range c.Curves {
-			f.layers = append(f.layers, draws(one, lookOf(i)))
+			f.layers = append(f.layers, draws(one, curveStyleOf(i)))
 		}
 	}
 	f.legend = c.entries()
 	return f, nil
 }
 
-// values checks all points and lists where they are.
+// values validates all points and returns their positions.
 func (c Curves) values() (xs, ys []float64, err error) {
 	for _, one := range c.Curves {
 		for i, p := range one.Points {
@@ -102,8 +101,8 @@ func (p XY) check(x, y Axis) error {
 	return y.check(p.Y)
 }
 
-// rounding is by how much of itself an end of an interval may be on the wrong side of its
-// point, as Wilson's is when nothing was found.
+// rounding is the relative error by which an end of an interval may be on the wrong side of
+// its point, as Wilson's is if nothing was found.
 const rounding = 1e-9
 
 func (p Point) check(x, y Axis) error {
@@ -112,7 +111,7 @@ func (p Point) check(x, y Axis) error {
 	}
 	slack := rounding * max(math.Abs(p.Lo), math.Abs(p.Y), math.Abs(p.Hi))
 	if !(p.Lo <= p.Y+slack && p.Y <= p.Hi+slack) || math.IsInf(p.Lo, 0) || math.IsInf(p.Hi, 0) {
-		return fmt.Errorf("the interval from %v to %v does not hold %v", p.Lo, p.Hi, p.Y)
+		return fmt.Errorf("the interval from %v to %v does not contain %v", p.Lo, p.Hi, p.Y)
 	}
 	if y.Log && p.Lo < 0 {
 		return fmt.Errorf("the interval from %v to %v leaves the axis %q, which is logarithmic", p.Lo, p.Hi, y.Name)
@@ -120,34 +119,36 @@ func (p Point) check(x, y Axis) error {
 	return nil
 }
 
-// wide says whether a point has an interval to show.
-func (p Point) wide() bool { return p.Lo < p.Hi }
+// hasInterval reports whether a point has an interval to draw.
+func (p Point) hasInterval() bool { return p.Lo < p.Hi }
 
-// intervals says whether a curve has any, crowded whether too many for bars, and joined
-// whether its points are.
-func (c Curve) intervals() bool { return slices.ContainsFunc(c.Points, Point.wide) }
-func (c Curve) crowded() bool   { return len(c.Points) > mostBars && !c.Scattered }
-func (c Curve) joined() bool    { return len(c.Points) > 1 && len(c.Formula) == 0 && !c.Scattered }
+// intervals reports whether a curve has any, crowded whether it has too many for bars, and
+// joined whether its points are joined.
+func (c Curve) intervals() bool { return slices.ContainsFunc(c.Points, Point.hasInterval) }
+
+func (c Curve) crowded() bool { return len(c.Points) > mostBars && !c.Scattered }
+
+func (c Curve) joined() bool { return len(c.Points) > 1 && len(c.Formula) == 0 && !c.Scattered }
 
 // band fills the intervals of a crowded curve.
-func (c Curve) band(l look) layer {
+func (c Curve) band(l curveStyle) layer {
 	return func(canvas draw.Canvas, f *figure) {
 		if !c.crowded() || !c.intervals() {
 			return
 		}
 		var around []vg.Point
 		for _, v := range c.Points {
-			around = append(around, f.at(canvas, XY{v.X, v.Hi}))
+			around = append(around, f.point(canvas, XY{v.X, v.Hi}))
 		}
 		for _, v := range slices.Backward(c.Points) {
-			around = append(around, f.at(canvas, XY{v.X, v.Lo}))
+			around = append(around, f.point(canvas, XY{v.X, v.Lo}))
 		}
-		canvas.FillPolygon(wash(l.color, 0x38), around)
+		canvas.FillPolygon(translucent(l.color, 0x38), around)
 	}
 }
 
 // lines draws the formula, or joins the points.
-func (c Curve) lines(l look) layer {
+func (c Curve) lines(l curveStyle) layer {
 	return func(canvas draw.Canvas, f *figure) {
 		style, corners := l.line(1.4), c.Formula
 		if c.joined() {
@@ -158,7 +159,7 @@ func (c Curve) lines(l look) layer {
 		}
 		var line []vg.Point
 		for _, v := range corners {
-			line = append(line, f.at(canvas, v))
+			line = append(line, f.point(canvas, v))
 		}
 		if len(line) > 1 {
 			canvas.StrokeLines(style, line)
@@ -166,18 +167,18 @@ func (c Curve) lines(l look) layer {
 	}
 }
 
-// capWidth is half the width of the cap of a bar.
+// capWidth is half the width of a bar's cap.
 const capWidth = 2.5
 
 // bars draws the interval of each point.
-func (c Curve) bars(l look) layer {
+func (c Curve) bars(l curveStyle) layer {
 	return func(canvas draw.Canvas, f *figure) {
 		if c.crowded() {
 			return
 		}
 		for _, v := range c.Points {
-			if v.wide() {
-				low, high := f.at(canvas, XY{v.X, v.Lo}), f.at(canvas, XY{v.X, v.Hi})
+			if v.hasInterval() {
+				low, high := f.point(canvas, XY{v.X, v.Lo}), f.point(canvas, XY{v.X, v.Hi})
 				drawBar(canvas, l.color, low, high)
 			}
 		}
@@ -195,8 +196,8 @@ func drawBar(c draw.Canvas, hue color.Color, low, high vg.Point) {
 
 const radius = vg.Length(2.5)
 
-// glyph is how a point of the curve is drawn: smaller where there are many.
-func (c Curve) glyph(l look) draw.GlyphStyle {
+// glyph returns the style of the curve's points, which are smaller if there are many.
+func (c Curve) glyph(l curveStyle) draw.GlyphStyle {
 	g := draw.GlyphStyle{Color: l.color, Radius: radius, Shape: l.marker}
 	if c.crowded() {
 		g.Radius = radius / 2
@@ -205,19 +206,19 @@ func (c Curve) glyph(l look) draw.GlyphStyle {
 }
 
 // markers draws the points.
-func (c Curve) markers(l look) layer {
+func (c Curve) markers(l curveStyle) layer {
 	return func(canvas draw.Canvas, f *figure) {
 		for _, v := range c.Points {
-			canvas.DrawGlyph(c.glyph(l), f.at(canvas, XY{v.X, v.Y}))
+			canvas.DrawGlyph(c.glyph(l), f.point(canvas, XY{v.X, v.Y}))
 		}
 	}
 }
 
-// entries is the legend: the curves, and then what their parts mean.
+// entries returns the legend: the curves, then their parts.
 func (c Curves) entries() (list []entry) {
 	var bars, bands, formulas bool
 	for i, one := range c.Curves {
-		l, e := lookOf(i), entry{name: one.Name, end: one.end()}
+		l, e := curveStyleOf(i), entry{name: one.Name, end: one.end()}
 		if len(one.Points) > 0 {
 			e.thumbs = append(e.thumbs, dot(one.glyph(l)))
 		}
@@ -241,7 +242,7 @@ func (c Curves) entries() (list []entry) {
 	return list
 }
 
-// end is where the curve is at its right; nil: it is nowhere.
+// end returns the right end of the curve; nil: it has none.
 func (c Curve) end() *XY {
 	if c.Scattered {
 		return nil
@@ -263,4 +264,4 @@ var barSample = thumb(func(c *draw.Canvas) {
 	drawBar(*c, faint, low, high)
 })
 
-var bandSample = patch(func(c *draw.Canvas, corners []vg.Point) { c.FillPolygon(wash(faint, 0x58), corners) })
+var bandSample = patch(func(c *draw.Canvas, corners []vg.Point) { c.FillPolygon(translucent(faint, 0x58), corners) })

@@ -1,44 +1,50 @@
 package plots
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
+	"image/png"
 	"math"
+	"os"
+	"path/filepath"
 
+	"github.com/lockstorm/lockstorm/internal/files"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Width and Height are the size of every picture in pixels, 96 to the inch: that of a PNG,
-// and that in which a page shows an SVG.
+// Width and Height are the size of every picture in pixels, at 96 per inch: of the PNG,
+// and of an SVG on a page.
 const (
 	Width  = 800
 	Height = 560
 )
 
-// pixel is the length of one: a point is a 72nd of an inch.
+// pixel is the length of a pixel. A point is a 72nd of an inch.
 const pixel = vg.Length(72.0 / 96)
 
 const (
-	border     = vg.Length(12)              // around everything
-	gap        = vg.Length(8)               // between title, data, legend
-	besideAxis = vg.Length(labelSize * 1.7) // for its label
-	least      = vg.Length(150)             // of the data, in each direction
+	border      = vg.Length(12)              // around everything
+	gap         = vg.Length(8)               // between title, data and legend
+	besideAxis  = vg.Length(labelSize * 1.7) // for its label
+	minDataSize = vg.Length(150)             // of the data, in each direction
 )
 
-// figure is a checked chart, ready to be drawn: data in a frame, and around it what is
-// said of them.
+// figure is a validated chart, ready to be drawn: data in a frame, with texts around it.
 type figure struct {
 	title  string
 	x, y   scale
 	layers []layer // the first is the lowest
 	marks  []Mark
 	legend []entry
-	bar    *bar // of the colours; nil: there is none
+	bar    *bar // of the colours; nil: none
 }
 
-// check looks for texts that cannot be drawn.
+// check returns an error if a text cannot be drawn.
 func (f *figure) check() error {
 	texts := []string{f.title, f.x.label(), f.y.label()}
 	for _, m := range f.marks {
@@ -64,18 +70,18 @@ func (f *figure) draw(c draw.Canvas) error {
 	c.Fill(c.Path())
 	c = draw.Crop(c, border, -border, border, -border)
 	c = f.drawTitle(c)
-	right, below := f.beside(c)
+	right, below := f.splitLegend(c)
 	c = drawLegend(c, below)
 	c.Max.X -= rightWidth(right)
 	if f.bar != nil {
 		c = draw.Crop(c, 0, -f.bar.width(), 0, 0)
 	}
 	c = draw.Crop(c, besideAxis, 0, besideAxis, 0)
-	flags, rows := hoist(f.marks, f.x, f.inside(c))
+	labels, rows := placeMarkLabels(f.marks, f.x, f.inside(c))
 	c.Max.Y -= vg.Length(rows) * markHeight
 	data := f.inside(c) // as wide as before
-	if data.Max.Y-data.Min.Y < least || data.Max.X-data.Min.X < least {
-		return fmt.Errorf("title, legend and labels leave no room for the data: %d entries and %d marks are too many, or their texts too long", len(f.legend), len(f.marks))
+	if data.Max.Y-data.Min.Y < minDataSize || data.Max.X-data.Min.X < minDataSize {
+		return fmt.Errorf("title, legend and labels leave no room for the data: too many entries (%d) or marks (%d), or too long texts", len(f.legend), len(f.marks))
 	}
 	f.drawAxes(data)
 	f.drawLines(data)
@@ -83,33 +89,33 @@ func (f *figure) draw(c draw.Canvas) error {
 		l(data, f)
 	}
 	frame(data)
-	drawFlags(flags, data)
+	drawMarkLabels(labels, data)
 	f.drawLabels(data, c)
-	f.drawBeside(data, right)
+	f.drawNamesBesideCurves(data, right)
 	if f.bar != nil {
 		f.bar.draw(data)
 	}
 	return nil
 }
 
-// drawTitle writes the title and returns what is left below it.
+// drawTitle draws the title and returns the rest of the canvas.
 func (f *figure) drawTitle(c draw.Canvas) draw.Canvas {
 	if f.title == "" {
 		return c
 	}
-	s := letters(titleSize)
+	s := textStyle(titleSize)
 	for _, line := range wrap(s, f.title, c.Max.X-c.Min.X) {
 		c.Max.Y -= titleSize * 1.25
-		write(c, s, c.Min.X, c.Max.Y+0.25*titleSize, 0, line)
+		drawText(c, s, c.Min.X, c.Max.Y+0.25*titleSize, 0, line)
 	}
 	c.Max.Y -= gap
 	return c
 }
 
-// drawLabels writes beside the axes what they show.
+// drawLabels draws the titles of the axes.
 func (f *figure) drawLabels(data, c draw.Canvas) {
-	style := letters(labelSize)
-	write(c, style, data.Center().X, c.Min.Y-besideAxis+3, draw.XCenter, f.x.label())
+	style := textStyle(labelSize)
+	drawText(c, style, data.Center().X, c.Min.Y-besideAxis+3, draw.XCenter, f.x.label())
 	style = aligned(style, draw.XCenter, draw.YTop)
 	style.Rotation = math.Pi / 2
 	c.FillText(style, vg.Point{X: c.Min.X - besideAxis, Y: data.Center().Y}, f.y.label())
@@ -128,4 +134,62 @@ func frame(c draw.Canvas) {
 	c.StrokeLines(axisLine, []vg.Point{
 		c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}, c.Min,
 	})
+}
+
+// Save writes the chart to name.svg and name.png in a directory, which it creates if
+// necessary. Each file is replaced atomically. An invalid chart changes nothing.
+func Save(dir, name string, c Chart) error {
+	if name == "" || name == "." || name == ".." || name != filepath.Base(name) {
+		return fmt.Errorf("invalid name of a picture: %q", name)
+	}
+	f, err := c.figure()
+	if err == nil {
+		err = f.check()
+	}
+	if err != nil {
+		return fmt.Errorf("chart %s: %w", name, err)
+	}
+	svg, err := f.svg()
+	if err != nil {
+		return fmt.Errorf("chart %s: %w", name, err)
+	}
+	bits, err := f.png()
+	if err != nil {
+		return fmt.Errorf("chart %s: %w", name, err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, name)
+	if err := files.WriteWhole(path+".svg", svg); err != nil {
+		return err
+	}
+	return files.WriteWhole(path+".png", bits)
+}
+
+// The library names only one font, which few machines have. Arial and Helvetica have letters
+// of the same widths. No label contains these words with such a quote.
+const (
+	fontAsWritten = `style="font-family:Liberation Sans;`
+	fontOrLike    = `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`
+)
+
+func (f *figure) svg() ([]byte, error) {
+	c := vgsvg.New(Width*pixel, Height*pixel)
+	if err := f.draw(draw.New(c)); err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	_, err := c.WriteTo(&text)
+	return bytes.ReplaceAll(text.Bytes(), []byte(fontAsWritten), []byte(fontOrLike)), err
+}
+
+func (f *figure) png() ([]byte, error) {
+	c := vgimg.New(Width*pixel, Height*pixel)
+	if err := f.draw(draw.New(c)); err != nil {
+		return nil, err
+	}
+	var bits bytes.Buffer
+	err := png.Encode(&bits, c.Image())
+	return bits.Bytes(), err
 }

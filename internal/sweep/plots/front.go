@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Front is settings to choose from, each at what it costs in two respects.
+// Front is settings to choose from, each with two costs.
 type Front struct {
 	Title    string
 	X, Y     Axis
@@ -17,15 +17,15 @@ type Front struct {
 	Marks    []Mark
 }
 
-// Setting is one that can be chosen.
+// Setting is one choice.
 type Setting struct {
 	X, Y float64
 
-	// Label stands beside it, as far as there is room; "" is none.
+	// Label is drawn beside it if there is room.
 	Label string
 
-	// Best is of a setting that no other beats in all respects: these are joined, in the
-	// order of X. Recommended is of the one that is advised, and there is one at most.
+	// Best marks a Pareto-optimal setting. These are joined, in the order of X. Recommended
+	// marks the recommended one; there is one at most.
 	Best, Recommended bool
 }
 
@@ -35,10 +35,10 @@ func (f Front) figure() (*figure, error) {
 		return nil, err
 	}
 	fig := &figure{title: f.Title, marks: f.Marks, legend: f.entries()}
-	if fig.x, err = f.X.over(xs); err != nil {
+	if fig.x, err = f.X.paddedScale(xs); err != nil {
 		return nil, err
 	}
-	if fig.y, err = f.Y.over(ys); err != nil {
+	if fig.y, err = f.Y.paddedScale(ys); err != nil {
 		return nil, err
 	}
 	fig.layers = []layer{f.join, f.dots, f.labels}
@@ -65,7 +65,7 @@ func (f Front) values() (xs, ys []float64, err error) {
 		xs, ys = append(xs, s.X), append(ys, s.Y)
 	}
 	if recommended > 1 {
-		return nil, nil, fmt.Errorf("%d settings are recommended, and one should be", recommended)
+		return nil, nil, fmt.Errorf("%d settings are recommended: want at most 1", recommended)
 	}
 	for _, m := range f.Marks {
 		if err := f.X.check(m.X); err != nil {
@@ -76,7 +76,7 @@ func (f Front) values() (xs, ys []float64, err error) {
 	return xs, ys, nil
 }
 
-// best are the settings on the front, by X.
+// best returns the settings on the front, by X.
 func (f Front) best() (list []Setting) {
 	for _, s := range f.Settings {
 		if s.Best {
@@ -92,7 +92,7 @@ var joined = draw.LineStyle{Color: hues[0], Width: 1.4}
 func (f Front) join(c draw.Canvas, fig *figure) {
 	var line []vg.Point
 	for _, s := range f.best() {
-		line = append(line, fig.at(c, XY{s.X, s.Y}))
+		line = append(line, fig.point(c, XY{s.X, s.Y}))
 	}
 	if len(line) > 1 {
 		c.StrokeLines(joined, line)
@@ -105,7 +105,7 @@ var (
 	recommended = draw.GlyphStyle{Color: hues[1], Radius: 5.5, Shape: filled{markers[3]}}
 )
 
-// glyph is how a setting is drawn.
+// glyph returns the style of a setting.
 func (s Setting) glyph() draw.GlyphStyle {
 	switch {
 	case s.Recommended:
@@ -116,7 +116,7 @@ func (s Setting) glyph() draw.GlyphStyle {
 	return beaten
 }
 
-// byWeight are the settings with those last that should lie on top.
+// byWeight returns the settings in the order of drawing.
 func (f Front) byWeight() []Setting {
 	list := slices.Clone(f.Settings)
 	slices.SortStableFunc(list, func(a, b Setting) int { return cmp.Compare(a.glyph().Radius, b.glyph().Radius) })
@@ -125,24 +125,24 @@ func (f Front) byWeight() []Setting {
 
 func (f Front) dots(c draw.Canvas, fig *figure) {
 	for _, s := range f.byWeight() {
-		c.DrawGlyph(s.glyph(), fig.at(c, XY{s.X, s.Y}))
+		c.DrawGlyph(s.glyph(), fig.point(c, XY{s.X, s.Y}))
 	}
 }
 
-// labels writes the labels where they cover neither points nor lines nor each other, the
-// most important first.
+// labels draws labels where they cover neither points nor lines nor each other, the most
+// important first.
 func (f Front) labels(c draw.Canvas, fig *figure) {
-	room := room{bounds: c.Rectangle}
+	room := labelPlacer{bounds: c.Rectangle}
 	for _, s := range f.Settings {
-		room.dot(fig.at(c, XY{s.X, s.Y}), s.glyph().Radius+1)
+		room.dot(fig.point(c, XY{s.X, s.Y}), s.glyph().Radius+1)
 	}
 	line := f.best()
 	for i := 1; i < len(line); i++ {
-		room.line(fig.at(c, XY{line[i-1].X, line[i-1].Y}), fig.at(c, XY{line[i].X, line[i].Y}))
+		room.line(fig.point(c, XY{line[i-1].X, line[i-1].Y}), fig.point(c, XY{line[i].X, line[i].Y}))
 	}
 	for _, s := range slices.Backward(f.byWeight()) {
 		if s.Label != "" {
-			room.label(c, s.Label, fig.at(c, XY{s.X, s.Y}), s.glyph().Radius)
+			room.label(c, s.Label, fig.point(c, XY{s.X, s.Y}), s.glyph().Radius)
 		}
 	}
 }

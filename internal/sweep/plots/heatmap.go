@@ -16,19 +16,18 @@ type HeatMap struct {
 	Title string
 	X, Y  Axis
 
-	// Xs and Ys are where the grid's columns and rows are, ascending.
+	// Xs and Ys are the grid's columns and rows, ascending.
 	Xs, Ys []float64
 
-	// Values are rows of columns: Values[j][i] is at Xs[i] and Ys[j]. NaN is one that was
-	// not measured.
+	// Values are rows of columns: Values[j][i] is at Xs[i] and Ys[j]. NaN means not measured.
 	Values [][]float64
 
-	// Value names the values, as in "probability of a violation"; Zero what it means that
-	// one is 0, of which the cell is white: "" is "none seen".
+	// Value names the values, as in "probability of a violation". Zero says what 0, a white
+	// cell, means; empty: "none seen".
 	Value, Zero string
 
-	// Line is drawn over the cells, as the place from which on an allowance no longer
-	// covers an error; its corners may lie outside the map. LineName stands in the legend.
+	// Line is drawn over the cells. Its corners may lie outside the map. LineName is its name
+	// in the legend.
 	Line     []XY
 	LineName string
 }
@@ -49,10 +48,10 @@ func (h HeatMap) figure() (*figure, error) {
 	// From and To would leave an empty rim.
 	x, y := h.X, h.Y
 	x.From, x.To, y.From, y.To = 0, 0, 0, 0
-	if f.x, err = x.tight(columns); err != nil {
+	if f.x, err = x.scaleOf(columns); err != nil {
 		return nil, err
 	}
-	if f.y, err = y.tight(rows); err != nil {
+	if f.y, err = y.scaleOf(rows); err != nil {
 		return nil, err
 	}
 	f.layers = []layer{func(c draw.Canvas, f *figure) { h.cells(c, f, columns, rows) }, h.line}
@@ -65,15 +64,15 @@ func (h HeatMap) check() error {
 		return ErrEmpty
 	}
 	if len(h.Values) != len(h.Ys) {
-		return fmt.Errorf("%d rows of values for %d places on the axis %q", len(h.Values), len(h.Ys), h.Y.Name)
+		return fmt.Errorf("%d rows of values for %d on the axis %q", len(h.Values), len(h.Ys), h.Y.Name)
 	}
 	for j, row := range h.Values {
 		if len(row) != len(h.Xs) {
-			return fmt.Errorf("row %d: %d values for %d places on the axis %q", j+1, len(row), len(h.Xs), h.X.Name)
+			return fmt.Errorf("row %d: %d values for %d on the axis %q", j+1, len(row), len(h.Xs), h.X.Name)
 		}
 		for i, v := range row {
 			if v < 0 || v > 1 {
-				return fmt.Errorf("row %d, column %d: %v is not from 0 to 1", j+1, i+1, v)
+				return fmt.Errorf("row %d, column %d: %v: want 0 to 1", j+1, i+1, v)
 			}
 		}
 	}
@@ -85,8 +84,8 @@ func (h HeatMap) check() error {
 	return nil
 }
 
-// edges are where the cells of ascending places meet, half-way on the axis, and the two
-// outer ends, as far from the first and the last place as from the next edge.
+// edges returns where the cells of ascending positions meet, half-way on the axis, and the two
+// outer ends, as far from the first and the last position as the next edge.
 func (a Axis) edges(places []float64) ([]float64, error) {
 	forth, back := func(v float64) float64 { return v }, func(v float64) float64 { return v }
 	if a.Log {
@@ -97,12 +96,12 @@ func (a Axis) edges(places []float64) ([]float64, error) {
 			return nil, err
 		}
 		if i > 0 && v <= places[i-1] {
-			return nil, fmt.Errorf("the places on the axis %q do not ascend: %v after %v", a.Name, v, places[i-1])
+			return nil, fmt.Errorf("the values on the axis %q do not ascend: %v after %v", a.Name, v, places[i-1])
 		}
 	}
 	n := len(places)
 	if n == 1 {
-		low, high := around(places[0], a.Log)
+		low, high := rangeAround(places[0], a.Log)
 		return []float64{low, high}, nil
 	}
 	edges := make([]float64, n+1)
@@ -116,7 +115,7 @@ func (a Axis) edges(places []float64) ([]float64, error) {
 
 // cells fills a rectangle for each value.
 func (h HeatMap) cells(c draw.Canvas, f *figure, columns, rows []float64) {
-	x, y := f.places(c)
+	x, y := f.transforms(c)
 	for j, row := range h.Values {
 		for i, v := range row {
 			cell(c, v, vg.Point{X: x(columns[i]), Y: y(rows[j])}, vg.Point{X: x(columns[i+1]), Y: y(rows[j+1])})
@@ -124,11 +123,11 @@ func (h HeatMap) cells(c draw.Canvas, f *figure, columns, rows []float64) {
 	}
 }
 
-// lap is by how much a cell reaches under its neighbours on the right and above, which
-// are drawn after it: where they only met, what is beneath would shine through the seam.
+// lap is how far a cell extends under its right and upper neighbours, which are drawn after
+// it. Otherwise the background would shine through the seam.
 const lap = vg.Length(0.75)
 
-// cell fills a rectangle, which is on the canvas, with the colour of a value.
+// cell fills a rectangle with the colour of a value.
 func cell(c draw.Canvas, v float64, low, high vg.Point) {
 	high = vg.Point{X: min(high.X+lap, c.Max.X), Y: min(high.Y+lap, c.Max.Y)}
 	corners := []vg.Point{low, {X: high.X, Y: low.Y}, high, {X: low.X, Y: high.Y}}
@@ -136,26 +135,25 @@ func cell(c draw.Canvas, v float64, low, high vg.Point) {
 		hatch(&c, corners)
 		return
 	}
-	c.FillPolygon(heat(v), corners)
+	c.FillPolygon(heatColor(v), corners)
 }
 
-// hatch is how a cell looks of which nothing is known.
+// hatch draws a cell without a value.
 func hatch(c *draw.Canvas, corners []vg.Point) {
 	s := draw.LineStyle{Color: faint, Width: 0.5}
-	c.FillPolygon(rule, corners)
+	c.FillPolygon(gridColor, corners)
 	c.StrokeLines(s, []vg.Point{corners[0], corners[2]}, []vg.Point{corners[1], corners[3]})
 }
 
-// blank is how a cell looks of value 0, with an outline that it has in the legend only.
+// blank draws a cell of value 0 with an outline, for the legend.
 func blank(c *draw.Canvas, corners []vg.Point) {
-	c.FillPolygon(heat(0), corners)
+	c.FillPolygon(heatColor(0), corners)
 	c.StrokeLines(draw.LineStyle{Color: faint, Width: 0.5}, append(corners, corners[0]))
 }
 
-// line draws the line over the cells, as far as it is on the map, with a white rim that
-// parts it from whatever colour is beneath.
+// line draws the line over the cells, with a white rim that separates it from their colours.
 func (h HeatMap) line(c draw.Canvas, f *figure) {
-	x, y := f.places(c)
+	x, y := f.transforms(c)
 	var corners []vg.Point
 	for _, v := range h.Line {
 		corners = append(corners, vg.Point{X: x(v.X), Y: y(v.Y)})
@@ -165,7 +163,7 @@ func (h HeatMap) line(c draw.Canvas, f *figure) {
 	}
 }
 
-// overMap is how the line is drawn.
+// overMap are the styles of the line.
 var overMap = []draw.LineStyle{
 	{Color: color.White, Width: 4},
 	{Color: color.Black, Width: 1.8, Dashes: []vg.Length{7, 3}},

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Law: ticks are numbers within the range, ascending, not too few and not too many, and
-// what stands beside one is its value.
+// Law: ticks are ascending numbers within the range, neither too few nor too many, and each
+// label is its value.
 func TestTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := rapid.Bool().Draw(t, "log")
@@ -24,7 +24,7 @@ func TestTicks(t *testing.T) {
 				values[i] = math.Pow(10, e/1e11) // 1e-10 to 1e10
 			}
 		}
-		s, err := Axis{Name: "x", Log: log}.over(values)
+		s, err := Axis{Name: "x", Log: log}.paddedScale(values)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -50,9 +50,9 @@ func TestTicks(t *testing.T) {
 	})
 }
 
-// A range of subnormal numbers has no ticks: it is an error.
+// A range of subnormal numbers is an error.
 func TestSubnormalRangeIsRefused(t *testing.T) {
-	if s, err := (Axis{Name: "x"}).over([]float64{8.691694759794e-311}); err == nil {
+	if s, err := (Axis{Name: "x"}).paddedScale([]float64{8.691694759794e-311}); err == nil {
 		t.Errorf("an axis from %v to %v", s.min, s.max)
 	}
 }
@@ -75,7 +75,7 @@ func TestRoundTicks(t *testing.T) {
 		{Axis{Log: true}, []float64{1e-9, 1}, "1e\u22128 1e\u22126 1e\u22124 1e\u22122 1"},
 		{Axis{Log: true}, []float64{11, 13}, "11.0 11.5 12.0 12.5 13.0"},
 	} {
-		s, err := of.axis.over(of.values)
+		s, err := of.axis.paddedScale(of.values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,29 +91,29 @@ func TestRoundTicks(t *testing.T) {
 	}
 }
 
-// Law: the labels of marks in one row do not touch, and those that hang to the right are
-// crossed by no line.
-func TestFlagsDoNotMeet(t *testing.T) {
+// Law: labels of marks in one row do not touch, and no line crosses those to the right of
+// their lines.
+func TestMarkLabelsDoNotOverlap(t *testing.T) {
 	data := draw.Canvas{Rectangle: vg.Rectangle{Min: vg.Point{X: 50, Y: 50}, Max: vg.Point{X: 550, Y: 300}}}
 	x := scale{min: 0, max: 1}
 	rapid.Check(t, func(t *rapid.T) {
 		marks := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Mark {
 			return Mark{rapid.Float64Range(0, 1).Draw(t, "x"), strings.Repeat("m", rapid.IntRange(1, 15).Draw(t, "length"))}
 		}), 0, 6).Draw(t, "marks")
-		flags, rows := hoist(marks, x, data)
-		if len(flags) != len(marks) {
-			t.Fatalf("%d labels for %d marks", len(flags), len(marks))
+		labels, rows := placeMarkLabels(marks, x, data)
+		if len(labels) != len(marks) {
+			t.Fatalf("%d labels for %d marks", len(labels), len(marks))
 		}
-		for i, f := range flags {
+		for i, f := range labels {
 			if f.row >= rows || f.to > data.Max.X {
 				t.Errorf("%+v is not in the picture", f)
 			}
-			for _, o := range flags[:i] {
+			for _, o := range labels[:i] {
 				if o.row == f.row && o.from < f.to && f.from < o.to {
 					t.Errorf("%+v touches %+v", f, o)
 				}
 				right := f.from > f.at && o.from > o.at
-				if right && f.meets(o) {
+				if right && f.overlaps(o) {
 					t.Errorf("%+v meets %+v", f, o)
 				}
 			}
@@ -121,7 +121,7 @@ func TestFlagsDoNotMeet(t *testing.T) {
 	})
 }
 
-// Law: the labels of settings touch neither each other nor a setting.
+// Law: labels of settings touch neither each other nor a setting.
 func TestLabelsHaveRoom(t *testing.T) {
 	c := draw.New(vgsvg.New(400, 300))
 	rapid.Check(t, func(t *rapid.T) {
@@ -129,7 +129,7 @@ func TestLabelsHaveRoom(t *testing.T) {
 		points := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) vg.Point {
 			return vg.Point{X: vg.Length(coordinate.Draw(t, "x")), Y: vg.Length(coordinate.Draw(t, "y"))}
 		}), 1, 20).Draw(t, "points")
-		r := room{bounds: c.Rectangle}
+		r := labelPlacer{bounds: c.Rectangle}
 		for _, p := range points {
 			r.dot(p, 3)
 		}
@@ -141,14 +141,14 @@ func TestLabelsHaveRoom(t *testing.T) {
 			t.Error("there was room for the label, and it is not there")
 		}
 		for i, box := range r.labels {
-			if meet(box, r.taken[:dots]) || meet(box, r.labels[:i]) {
+			if overlaps(box, r.taken[:dots]) || overlaps(box, r.labels[:i]) {
 				t.Errorf("label %d is in the way", i+1)
 			}
 		}
 	})
 }
 
-// Law: names beside curves do not touch, and stay in the order of the curves' ends.
+// Law: names beside curves do not touch, and keep the order of the curves' ends.
 func TestNamesBesideCurves(t *testing.T) {
 	f := &figure{y: scale{min: 0, max: 1}}
 	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 500, Y: 300}}}
@@ -168,10 +168,10 @@ func TestNamesBesideCurves(t *testing.T) {
 	})
 }
 
-// Law: the more, the darker; what was not seen at all is lighter than anything.
+// Law: larger values are darker, and 0 is the lightest.
 func TestHeatDarkens(t *testing.T) {
 	luminance := func(v float64) float64 {
-		c := heat(v)
+		c := heatColor(v)
 		return 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B)
 	}
 	last := luminance(0)
@@ -184,11 +184,11 @@ func TestHeatDarkens(t *testing.T) {
 	}
 }
 
-// Law: no two curves of a picture look alike.
+// Law: no two curves of a picture have the same style.
 func TestLooksDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range 50 {
-		l := fmt.Sprint(lookOf(i).color, lookOf(i).marker)
+		l := fmt.Sprint(curveStyleOf(i).color, curveStyleOf(i).marker)
 		if seen[l] {
 			t.Fatalf("curve %d looks like another", i+1)
 		}

@@ -8,9 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// entry is one place of the legend: what is drawn so is called name. A key tells what all
-// curves have in common. End is where the curve ends, for its name to stand there; nil: it
-// has none.
+// entry is a legend entry. A key describes something that all curves have in common. End is
+// the right end of the curve, where its name may be drawn; nil: none.
 type entry struct {
 	name   string
 	key    bool
@@ -21,11 +20,11 @@ type entry struct {
 const (
 	thumbWidth  = vg.Length(28)
 	entryHeight = vg.Length(textSize * 1.45)
-	entryGap    = vg.Length(24) // wide enough for letters that are a little wider, where the font is missing
+	entryGap    = vg.Length(24) // wide enough for slightly wider letters, if the font is missing
 )
 
-// drawLegend writes the entries in columns below everything else, row by row, the keys
-// in rows of their own, and returns what is left above them.
+// drawLegend draws the entries in columns at the bottom, row by row, with the keys in rows of
+// their own, and returns the rest of the canvas.
 func drawLegend(c draw.Canvas, entries []entry) draw.Canvas {
 	if len(entries) == 0 {
 		return c
@@ -52,22 +51,22 @@ func drawLegend(c draw.Canvas, entries []entry) draw.Canvas {
 	return c
 }
 
-// width is that of the entry with the gap to the next.
+// width is the width of the entry including the gap to the next.
 func (e entry) width() vg.Length {
-	return thumbWidth + 5 + letters(textSize).Width(e.name) + entryGap
+	return thumbWidth + 5 + textStyle(textSize).Width(e.name) + entryGap
 }
 
-// draw draws the entry, given its lower left corner.
+// draw draws the entry at its lower left corner.
 func (e entry) draw(c draw.Canvas, at vg.Point) {
 	small := c
 	small.Rectangle = vg.Rectangle{Min: at, Max: at.Add(vg.Point{X: thumbWidth, Y: entryHeight})}
 	for _, t := range e.thumbs {
 		t(&small)
 	}
-	write(c, letters(textSize), small.Max.X+5, small.Center().Y-0.35*textSize, draw.XLeft, e.name)
+	drawText(c, textStyle(textSize), small.Max.X+5, small.Center().Y-0.35*textSize, draw.XLeft, e.name)
 }
 
-// thumb draws a picture in the legend.
+// thumb draws a sample in the legend.
 type thumb func(*draw.Canvas)
 
 // sample draws a line of a style.
@@ -80,7 +79,7 @@ func dot(s draw.GlyphStyle) thumb {
 	return func(c *draw.Canvas) { c.DrawGlyph(s, c.Center()) }
 }
 
-// patch fills an area as cells of a map are filled.
+// patch draws an area like a cell of a map.
 func patch(fill func(c *draw.Canvas, corners []vg.Point)) thumb {
 	return func(c *draw.Canvas) {
 		at := c.Center()
@@ -89,8 +88,7 @@ func patch(fill func(c *draw.Canvas, corners []vg.Point)) thumb {
 	}
 }
 
-// wrap breaks a text between its words into lines that are no wider than width, unless
-// one word is.
+// wrap breaks a text between words into lines no wider than width, unless a single word is.
 func wrap(s text.Style, words string, width vg.Length) (lines []string) {
 	for _, word := range strings.Fields(words) {
 		last := len(lines) - 1

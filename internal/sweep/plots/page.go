@@ -13,19 +13,18 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// onPage are the custom properties of a page (report/document has them) that stand there
-// for the colours in which pictures are drawn.
-var onPage = map[color.NRGBA]string{
-	ink: "--ink", faint: "--soft", rule: "--line", white: "--ground",
+// pageColors maps the colours of pictures to the custom properties of a page
+// (report/document).
+var pageColors = map[color.NRGBA]string{
+	ink: "--ink", faint: "--soft", gridColor: "--line", white: "--ground",
 	hues[0]: "--series-1", hues[1]: "--series-6", hues[2]: "--series-3", hues[3]: "--series-4",
 	hues[4]: "--series-2", hues[5]: "--series-5", hues[6]: "--ink",
 }
 
 var white = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
 
-// PageStyle is the CSS without which what [Page] draws has no colours for the cells of
-// maps: the colour map from little to much, which on a dark page goes the other way round,
-// so that little is close to the ground there too.
+// PageStyle returns the CSS that [Page] needs for the cells of maps: the colour map, which on
+// a dark page is reversed, so that small values are close to the background there too.
 func PageStyle() string {
 	light, dark := stops(func(i int) int { return i }), stops(func(i int) int { return len(viridis) - 1 - i })
 	return fmt.Sprintf(`:root { %s }
@@ -45,14 +44,13 @@ func stops(at func(int) int) string {
 }
 
 var (
-	styled    = regexp.MustCompile(`style="[^"]*"`)
-	colours   = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
-	fixedSize = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
+	styleAttribute = regexp.MustCompile(`style="[^"]*"`)
+	colours        = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
+	fixedSize      = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
 )
 
-// Page draws the chart as SVG for a page that has its own colours, light and dark: those of
-// the picture are the page's custom properties. It has no ids, and as large as the page
-// lets it be.
+// Page draws the chart as SVG for a page with its own light and dark colours: its colours are
+// the page's custom properties. It has no ids and no fixed size.
 func Page(c Chart) ([]byte, error) {
 	f, err := c.figure()
 	if err == nil {
@@ -66,46 +64,46 @@ func Page(c Chart) ([]byte, error) {
 		return nil, err
 	}
 	var unknown error
-	svg = styled.ReplaceAllFunc(svg, func(style []byte) []byte {
+	svg = styleAttribute.ReplaceAllFunc(svg, func(style []byte) []byte {
 		return colours.ReplaceAllFunc(style, func(text []byte) []byte {
-			paint, err := paintOf(string(text))
+			paint, err := pageColor(string(text))
 			if err != nil {
 				unknown = err
 			}
 			return []byte(paint)
 		})
 	})
-	svg = lettered.ReplaceAllFunc(svg, measured)
+	svg = textElement.ReplaceAllFunc(svg, withTextLength)
 	label := `<svg class="plot" role="img" aria-label="` + html.EscapeString(f.title) + `"`
 	svg = fixedSize.ReplaceAll(svg, []byte(strings.ReplaceAll(label, "$", "$$")))
 	return bytes.TrimSpace(svg), unknown
 }
 
-// lettered is a text of a picture: its style with the size of its letters, and what it says.
-var lettered = regexp.MustCompile(`<text ([^>]*font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
+// textElement matches a text of a picture: its attributes, the font size, and the text.
+var textElement = regexp.MustCompile(`<text ([^>]*font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
 
-// measured gives a text the length that it was laid out for, whatever letters the reader's
+// withTextLength gives a text the width that it was laid out for, whatever font the reader's
 // machine has.
-func measured(element []byte) []byte {
-	m := lettered.FindSubmatch(element)
+func withTextLength(element []byte) []byte {
+	m := textElement.FindSubmatch(element)
 	size, err := strconv.ParseFloat(string(m[2]), 64)
 	says := html.UnescapeString(string(m[3]))
 	if err != nil || says == "" {
 		return element
 	}
-	width := letters(vg.Length(size)).Width(says)
+	width := textStyle(vg.Length(size)).Width(says)
 	return fmt.Appendf(nil, `<text %s textLength="%.4g" lengthAdjust="spacingAndGlyphs">%s</text>`, m[1], float64(width), m[3])
 }
 
-// paintOf is what a page has in the place of a fixed colour.
-func paintOf(text string) (string, error) {
+// pageColor returns the page's colour for a fixed colour.
+func pageColor(text string) (string, error) {
 	bits, err := strconv.ParseUint(text[1:], 16, 32)
 	if err != nil {
 		return "", err
 	}
 	c := color.NRGBA{R: uint8(bits >> 16), G: uint8(bits >> 8), B: uint8(bits), A: 0xff}
-	for own, name := range onPage { // none is close to another
-		if alike(own, c) {
+	for own, name := range pageColors { // none is close to another
+		if sameColor(own, c) {
 			return "var(" + name + ")", nil
 		}
 	}
@@ -114,10 +112,10 @@ func paintOf(text string) (string, error) {
 			return fmt.Sprintf("color-mix(in srgb, var(--heat-%d) %.0f%%, var(--heat-%d))", i, 100*share, i-1), nil
 		}
 	}
-	return "", fmt.Errorf("%s is no colour of the pictures' style", text)
+	return "", fmt.Errorf("unknown colour %s", text)
 }
 
-// mixed says how far a colour is on the way from one to another, if it lies there.
+// mixed returns how far a colour is on the way from one to another, if it lies there.
 func mixed(from, to, c color.NRGBA) (share float64, ok bool) {
 	a, b, v := channels(from), channels(to), channels(c)
 	widest := 0
@@ -135,9 +133,9 @@ func mixed(from, to, c color.NRGBA) (share float64, ok bool) {
 	return share, 0 <= share && share <= 1
 }
 
-// alike reports whether two colours are one, which the library has rounded where it is
-// partly transparent.
-func alike(a, b color.NRGBA) bool {
+// sameColor reports whether two colours are equal, apart from the library's rounding of
+// transparent ones.
+func sameColor(a, b color.NRGBA) bool {
 	x, y := channels(a), channels(b)
 	for i := range x {
 		if math.Abs(x[i]-y[i]) > 2 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Law: whatever is drawn for a page has the page's colours alone, fits into it, and can be
-// read as a table of as many cells in each row.
+// Law: a chart on a page uses only the page's colours, fits into it, and can be read as a
+// table with rows of equal length.
 func TestPageHasNoColoursOfItsOwn(t *testing.T) {
 	for name, c := range samples {
 		svg, err := Page(c)
@@ -36,13 +36,13 @@ func TestPageHasNoColoursOfItsOwn(t *testing.T) {
 
 func TestHeatIsAStopOfThePage(t *testing.T) {
 	for i := range 1001 {
-		c := heat(float64(i) / 1000)
+		c := heatColor(float64(i) / 1000)
 		text := "#" + hex(c.R) + hex(c.G) + hex(c.B)
-		if paint, err := paintOf(text); err != nil || !strings.HasPrefix(paint, "color-mix(") && i > 0 {
+		if paint, err := pageColor(text); err != nil || !strings.HasPrefix(paint, "color-mix(") && i > 0 {
 			t.Fatalf("%v is %q, %v", c, paint, err)
 		}
 	}
-	if _, err := paintOf("#123456"); err == nil {
+	if _, err := pageColor("#123456"); err == nil {
 		t.Error("a colour of nobody is taken")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// samples are charts of all kinds, as they are expected and as they hardly ever are.
+// samples are charts of all kinds, usual and unusual.
 var samples = map[string]Chart{
 	"delays":    delays(400, 31),
 	"bands":     delays(400, 61),
@@ -35,7 +35,7 @@ var samples = map[string]Chart{
 	"all alike":       Front{X: Axis{Name: "x"}, Y: Axis{Name: "y"}, Settings: slices.Repeat([]Setting{{X: 1, Y: 1, Label: "alike", Best: true}}, 30)},
 }
 
-// svg is what a chart is drawn as.
+// svg draws a chart.
 func svg(t *testing.T, c Chart) string {
 	t.Helper()
 	f, err := c.figure()
@@ -52,7 +52,7 @@ func svg(t *testing.T, c Chart) string {
 	return string(text)
 }
 
-// texts are what can be read in a picture. It fails on what is no XML.
+// texts returns the texts of a picture. It fails if that is not XML.
 func texts(t *testing.T, svg string) (list []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
@@ -78,7 +78,7 @@ func texts(t *testing.T, svg string) (list []string) {
 	}
 }
 
-// Law: what is saved are two pictures of the stated size, the same at every time.
+// Law: Save writes two pictures of the stated size, with the same bytes every time.
 func TestSave(t *testing.T) {
 	for _, name := range []string{"delays", "drift-log", "choices"} {
 		var before [2][]byte
@@ -114,8 +114,8 @@ var (
 	place = regexp.MustCompile(`[ML](-?[0-9.e+-]+),(-?[0-9.e+-]+)`)
 )
 
-// Law: all that is drawn is inside the picture, at places that are numbers, and a second
-// time again.
+// Law: everything is drawn inside the picture, at finite coordinates, and the same when
+// repeated.
 func TestInsideThePicture(t *testing.T) {
 	for name, c := range samples {
 		text := svg(t, c)
@@ -140,7 +140,7 @@ func TestInsideThePicture(t *testing.T) {
 	}
 }
 
-// Law: whatever is to be said is said, and no label is taken for markup.
+// Law: every text is in the picture, and none is taken for markup.
 func TestAllTexts(t *testing.T) {
 	odd := `<b>"a" & 'b'</b><!--`
 	c := delays(400, 31)
@@ -192,14 +192,14 @@ func TestAsManyCellsAsValues(t *testing.T) {
 		Values: [][]float64{{0.31, 0.62, math.NaN()}, {0.62, 0, 0.62}}}
 	text := svg(t, h)
 	for value, n := range map[float64]int{0.31: 1, 0.62: 3} {
-		hue := heat(value)
+		hue := heatColor(value)
 		if got := strings.Count(text, fmt.Sprintf("#%02X%02X%02X", hue.R, hue.G, hue.B)); got != n {
 			t.Errorf("%d areas are of %v; want %d", got, value, n)
 		}
 	}
 }
 
-// Law: what cannot be drawn truly is refused in words, and what was there before stays.
+// Law: a chart that cannot be drawn truthfully is an error, and existing files are unchanged.
 func TestRefusals(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	x, y, log := Axis{Name: "x"}, Axis{Name: "y"}, Axis{Name: "y", Log: true}
@@ -238,22 +238,22 @@ func TestRefusals(t *testing.T) {
 		"empty curves":         {points(), ErrEmpty.Error()},
 		"an empty map":         {HeatMap{}, ErrEmpty.Error()},
 		"no settings":          {Front{}, ErrEmpty.Error()},
-		"NaN":                  {points(Point{}, Point{nan, 0, 0, 0}), `curve "a", point 2: NaN is no place on the axis "x"`},
-		"infinite":             {points(Point{0, inf, inf, inf}), `+Inf is no place on the axis "y"`},
+		"NaN":                  {points(Point{}, Point{nan, 0, 0, 0}), `curve "a", point 2: NaN is not a finite number (axis "x")`},
+		"infinite":             {points(Point{0, inf, inf, inf}), `+Inf is not a finite number (axis "y")`},
 		"an infinite interval": {points(Point{0, 0, -inf, 0}), "the interval from -Inf to 0"},
-		"outside the interval": {points(Point{0, 3, 1, 2}), "the interval from 1 to 2 does not hold 3"},
-		"no interval":          {points(Point{0, 3, nan, nan}), "does not hold 3"},
+		"outside the interval": {points(Point{0, 3, 1, 2}), "the interval from 1 to 2 does not contain 3"},
+		"no interval":          {points(Point{0, 3, nan, nan}), "does not contain 3"},
 		"too far apart":        {points(Point{-math.MaxFloat64, 0, 0, 0}, Point{math.MaxFloat64, 0, 0, 0}), "cannot be divided"},
 		"too close together":   {points(Point{1, 0, 0, 0}, Point{math.Nextafter(1, 2), 0, 0, 0}), "cannot be divided"},
-		"zero, logarithmic":    {onLog(points(Point{1, 0, 0, 0.1})), `0 has no place on the axis "y", which is logarithmic`},
+		"zero, logarithmic":    {onLog(points(Point{1, 0, 0, 0.1})), `0 is not positive, and the axis "y" is logarithmic`},
 		"negative end":         {onLog(points(Point{1, 1, -1, 2})), "leaves the axis"},
 		"a mark nowhere":       {marked, `mark "here": NaN`},
-		"rows":                 {grid([]float64{1}, []float64{1, 2}, []float64{0}), "1 rows of values for 2 places"},
-		"columns":              {grid([]float64{1, 2}, []float64{1}, []float64{0}), "row 1: 1 values for 2 places"},
-		"above 1":              {grid([]float64{1}, []float64{1}, []float64{1.5}), "row 1, column 1: 1.5 is not from 0 to 1"},
+		"rows":                 {grid([]float64{1}, []float64{1, 2}, []float64{0}), "1 rows of values for 2 on"},
+		"columns":              {grid([]float64{1, 2}, []float64{1}, []float64{0}), "row 1: 1 values for 2 on"},
+		"above 1":              {grid([]float64{1}, []float64{1}, []float64{1.5}), "row 1, column 1: 1.5: want 0 to 1"},
 		"not ascending":        {grid([]float64{2, 1}, []float64{1}, []float64{0, 0}), "do not ascend: 1 after 2"},
 		"two recommended":      {Front{X: x, Y: y, Settings: []Setting{{Recommended: true}, {Recommended: true}}}, "2 settings are recommended"},
-		"a setting nowhere":    {Front{X: x, Y: log, Settings: []Setting{{Label: "t"}}}, `setting 1 "t": 0 has no place`},
+		"a setting nowhere":    {Front{X: x, Y: log, Settings: []Setting{{Label: "t"}}}, `setting 1 "t": 0 is not positive`},
 		"a control character":  {titled("a\x00b"), "U+0000"},
 		"two lines":            {titled("a\nb"), "U+000A"},
 		"no UTF-8":             {titled("a\xffb"), "not UTF-8"},

@@ -7,7 +7,6 @@ import (
 
 	"codeberg.org/go-fonts/liberation/liberationsansregular"
 	"golang.org/x/image/font/opentype"
-
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -15,13 +14,13 @@ import (
 )
 
 var (
-	ink   = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff} // text and axes
-	faint = color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff} // what is beside the data
-	rule  = color.NRGBA{R: 0xe6, G: 0xe6, B: 0xe6, A: 0xff} // the lines of the grid
+	ink       = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff} // text and axes
+	faint     = color.NRGBA{R: 0x77, G: 0x77, B: 0x77, A: 0xff} // secondary texts and lines
+	gridColor = color.NRGBA{R: 0xe6, G: 0xe6, B: 0xe6, A: 0xff} // lines of the grid
 )
 
-// hues are the colours of Okabe and Ito (https://jfly.uni-koeln.de/color/), without the
-// yellow, which is lost on white.
+// hues are the colours of Okabe and Ito (https://jfly.uni-koeln.de/color/), without yellow,
+// which is hard to see on white.
 var hues = []color.NRGBA{
 	{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, // blue
 	{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, // vermilion
@@ -32,16 +31,15 @@ var hues = []color.NRGBA{
 	{R: 0x00, G: 0x00, B: 0x00, A: 0xff},
 }
 
-// dashes tell lines apart without their colours. Only the first, which lies lowest, is
-// drawn through: where lines are one upon the other all can be seen.
+// dashes distinguish lines without their colours. Only the first, which is drawn below the
+// others, is solid, so that all of several lines on top of each other are visible.
 var dashes = [][]vg.Length{nil, {6, 2.5}, {1.5, 2}, {6, 2, 1.5, 2}, {10, 3}, {3, 3}, {8, 2, 1.5, 2, 1.5, 2}, {1, 4}}
 
-// marker is the outline of a polygon: what lies beneath it can still be seen, unlike under
-// one that is filled.
+// marker is the outline of a polygon. Unlike a filled one it does not hide what is below.
 type marker struct {
 	corners int     // 0: a circle
-	turn    float64 // of the first corner, in radians against the clock from the right
-	swell   float64 // how much larger it is drawn, to look as large as a circle
+	turn    float64 // angle of the first corner, in radians, counter-clockwise from the right
+	swell   float64 // relative size, to look as large as a circle
 }
 
 var markers = []marker{
@@ -55,7 +53,7 @@ var markers = []marker{
 	{corners: 3, turn: 0, swell: 1.35},
 }
 
-// outline is the path of the marker around a place.
+// outline returns the path of the marker.
 func (m marker) outline(at vg.Point, radius vg.Length) vg.Path {
 	r := radius * vg.Length(m.swell)
 	var p vg.Path
@@ -78,13 +76,13 @@ func (m marker) outline(at vg.Point, radius vg.Length) vg.Path {
 	return p
 }
 
-// DrawGlyph draws the marker, as [draw.GlyphDrawer] asks.
+// DrawGlyph implements [draw.GlyphDrawer].
 func (m marker) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	c.SetLineStyle(draw.LineStyle{Color: s.Color, Width: 1.1})
 	c.Stroke(m.outline(at, s.Radius))
 }
 
-// filled is a marker without a hole.
+// filled is a filled marker.
 type filled struct{ marker }
 
 func (m filled) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
@@ -92,24 +90,24 @@ func (m filled) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	c.Fill(m.outline(at, s.Radius))
 }
 
-// look is how one curve is drawn, each unlike the others.
-type look struct {
+// curveStyle is the style of one curve.
+type curveStyle struct {
 	color  color.NRGBA
 	marker marker
 	dashes []vg.Length
 }
 
-func lookOf(i int) look {
-	return look{hues[i%len(hues)], markers[i%len(markers)], dashes[i%len(dashes)]}
+func curveStyleOf(i int) curveStyle {
+	return curveStyle{hues[i%len(hues)], markers[i%len(markers)], dashes[i%len(dashes)]}
 }
 
-// line is the style of a line in the curve's look.
-func (l look) line(width vg.Length) draw.LineStyle {
+// line returns the style of the curve's lines.
+func (l curveStyle) line(width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: l.color, Width: width, Dashes: l.dashes}
 }
 
-// wash is the colour of an area behind data.
-func wash(c color.NRGBA, alpha uint8) color.NRGBA {
+// translucent returns a colour for an area behind the data.
+func translucent(c color.NRGBA, alpha uint8) color.NRGBA {
 	c.A = alpha
 	return c
 }
@@ -120,8 +118,8 @@ const (
 	textSize  = 10
 )
 
-// typeface is the one font of all pictures. The library's own collection has twelve, and
-// brings all of them.
+// typeface is the font of all pictures. The library's own collection has twelve and would link
+// all of them.
 var typeface = font.Font{Typeface: "Liberation", Variant: "Sans"}
 
 var fonts = sync.OnceValue(func() *font.Cache {
@@ -132,9 +130,9 @@ var fonts = sync.OnceValue(func() *font.Cache {
 	return font.NewCache(font.Collection{{Font: typeface, Face: face}})
 })
 
-// letters is how text of a size is set. Its place is the base line: what the library
-// calls the bottom depends on the font.
-func letters(size vg.Length) text.Style {
+// textStyle returns the style of text of a size. It is positioned by its base line, since the
+// library's bottom depends on the font.
+func textStyle(size vg.Length) text.Style {
 	return text.Style{
 		Color:   ink,
 		Font:    font.From(typeface, size),
@@ -142,10 +140,71 @@ func letters(size vg.Length) text.Style {
 	}
 }
 
-// write sets one line of text with its base line at y; align is 0 where x is its left
-// end, -0.5 its middle, -1 its right end.
-func write(c draw.Canvas, s text.Style, x, y vg.Length, align text.XAlignment, line string) {
+// drawText draws a line of text with its base line at y. align is 0 if x is its left end, -0.5
+// its middle, -1 its right end.
+func drawText(c draw.Canvas, s text.Style, x, y vg.Length, align text.XAlignment, line string) {
 	s.XAlign = align
 	y -= s.Font.Size - s.FontExtents().Ascent
 	c.FillText(s, vg.Point{X: x, Y: y}, line)
+}
+
+// viridis is every tenth colour of the map of that name (https://bids.github.io/colormap/),
+// from its light end: little ink for small values.
+var viridis = []color.NRGBA{
+	{R: 0xfd, G: 0xe7, B: 0x25, A: 0xff},
+	{R: 0xbb, G: 0xdf, B: 0x27, A: 0xff},
+	{R: 0x7a, G: 0xd1, B: 0x51, A: 0xff},
+	{R: 0x43, G: 0xbf, B: 0x71, A: 0xff},
+	{R: 0x22, G: 0xa8, B: 0x84, A: 0xff},
+	{R: 0x21, G: 0x90, B: 0x8c, A: 0xff},
+	{R: 0x2a, G: 0x78, B: 0x8e, A: 0xff},
+	{R: 0x35, G: 0x60, B: 0x8d, A: 0xff},
+	{R: 0x41, G: 0x44, B: 0x87, A: 0xff},
+	{R: 0x48, G: 0x25, B: 0x76, A: 0xff},
+	{R: 0x44, G: 0x01, B: 0x54, A: 0xff},
+}
+
+// heatColor returns the colour of a value from 0 to 1. 0 is white, to distinguish nothing from
+// little.
+func heatColor(v float64) color.NRGBA {
+	if v == 0 {
+		return color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
+	}
+	at := v * float64(len(viridis)-1)
+	i := min(int(at), len(viridis)-2)
+	part := at - float64(i)
+	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + part*(float64(b)-float64(a)))) }
+	a, b := viridis[i], viridis[i+1]
+	return color.NRGBA{R: mix(a.R, b.R), G: mix(a.G, b.G), B: mix(a.B, b.B), A: 0xff}
+}
+
+// bar is the scale of the colours, right of the data.
+type bar struct{ label string }
+
+const (
+	barGap   = vg.Length(12)
+	barWidth = vg.Length(14)
+	bands    = 100
+)
+
+func (b bar) width() vg.Length { return barGap + barWidth + 4 + 3*textSize + labelSize }
+
+// draw draws the bar beside the data, as high as they are.
+func (b bar) draw(data draw.Canvas) {
+	c := data
+	c.Min.X = data.Max.X + barGap
+	c.Max.X = c.Min.X + barWidth
+	for i := range bands {
+		low, high := c.Y(float64(i)/bands), c.Y(float64(i+1)/bands)
+		cell(c, (float64(i)+0.5)/bands, vg.Point{X: c.Min.X, Y: low}, vg.Point{X: c.Max.X, Y: high})
+	}
+	frame(c)
+	for i := range 6 {
+		v := float64(i) / 5
+		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.75}, c.Max.X, c.Y(v), c.Max.X+3, c.Y(v))
+		drawText(c, textStyle(textSize), c.Max.X+6, c.Y(v)-0.35*textSize, draw.XLeft, number(v, 0.2))
+	}
+	s := aligned(textStyle(labelSize), draw.XCenter, draw.YTop)
+	s.Rotation = math.Pi / 2
+	c.FillText(s, vg.Point{X: c.Max.X + 6 + 2*textSize, Y: c.Center().Y}, b.label)
 }

@@ -1,0 +1,189 @@
+package fuzz_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/testkit"
+	"github.com/lockstorm/lockstorm/scenarios"
+	"go.yaml.in/yaml/v3"
+)
+
+func TestLoad(t *testing.T) {
+	terms, err := load(t, "restart_delay: 3s\nclock_rate_ppm: 0\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range checker.Properties() {
+		a, promised := terms(scenarios.Scenario{})[p]
+		if !promised || a.RestartDelay != 3*time.Second || a.ClockRatePPM == nil || *a.ClockRatePPM != 0 || a.NodeClockStep != nil {
+			t.Errorf("%s: promised %v under %+v", p, promised, a)
+		}
+	}
+	terms, err = load(t, "properties: {contract: {}, lease: {away: 2}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := terms(scenarios.Scenario{}); len(got) != 2 || *got[checker.Lease].Away != 2 {
+		t.Errorf("two properties are promised, not %v", got)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                "the file is empty",
+		"restart-delay: 1s":               "line 1: unknown field restart-delay: want without, no_pauses, faults_end, nothing_forgotten, restart_delay,",
+		"away: 1\naway: 2":                "line 2: away stands on line 1 already",
+		"restart_delay: 1":                "line 1: restart_delay: 1 is not a duration: want a number with its unit",
+		"\nrestart_delay: -1s":            "line 2: restart_delay: -1s is negative",
+		"clock_rate_ppm: -1":              "line 1: clock_rate_ppm: -1 is negative",
+		"node_clock_step: -1ms":           "line 1: node_clock_step: -1ms is negative",
+		"without:\n- crash\n- earthquake": "line 3: without[1]: unknown kind of fault \"earthquake\": there is [crash",
+		"properties:\n  mutual: {}":       `line 2: properties: unknown property "mutual": want one of lease,`,
+		"properties:\n  lease: {}\n  section: {away: -2}": "line 3: properties.section.away: -2 is negative",
+		"properties:\n  lease: {pauses: false}":           "line 2: properties.lease: unknown field pauses",
+		"\nproperties: {}":                                "line 2: properties: empty: name those",
+		"away: 1\nproperties: {lease: {}}":                "line 2: properties: not allowed beside",
+		"restart_delay: 1s\n---\nrestart_delay: 2s":       "line 3: a second document: a file holds one set of assumptions",
+		"[lease]": "line 1: there is a list: want a mapping",
+		"fence_checked: maybe\nclock_goes_on: 2.5":        `line 1: fence_checked: "maybe" is not true or false; line 2: clock_goes_on: 2.5 is not true or false`,
+		"restart_delay: 300000h":                          "line 1: restart_delay: 300000h0m0s: want at most 262800h0m0s, which is 30 years",
+		"properties: {lease: {node_clock_step: 300000h}}": "line 1: properties.lease.node_clock_step: 300000h0m0s: want at most",
+	} {
+		_, err := load(t, text)
+		if err == nil || !strings.Contains(err.Error(), "assumed.yaml: "+want) {
+			t.Errorf("of\n%s\nis said %v, want %s", text, err, want)
+		}
+	}
+	if _, err := fuzz.LoadTerms("nowhere.yaml"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+const page = "../../docs/assumptions.md"
+
+func readPage(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// deployed returns a lock of each kind as deployed in the comparison, in the order of the
+// locks.
+func deployed(t *testing.T) (list []scenarios.Scenario) {
+	t.Helper()
+	kinds, _ := runner.Locks()
+	for _, kind := range kinds {
+		found := false
+		for _, c := range scenarios.Contenders() {
+			if found = c.Lock.Kind == kind; found {
+				list = append(list, scenarios.Trials()[0].Enter(c))
+				break
+			}
+		}
+		if !found {
+			t.Errorf("no contender is a %s", kind)
+		}
+	}
+	return list
+}
+
+// Law: the promises of every lock are known.
+func TestPromisesOfEveryLockAreKnown(t *testing.T) {
+	for _, s := range deployed(t) {
+		if fuzz.PromisedTerms(s) == nil {
+			t.Errorf("nobody has said what %s promises: internal/fuzz/promises.go", s.Lock.Kind)
+		}
+	}
+	if s := (scenarios.Scenario{Lock: scenarios.Lock{Kind: "paxos"}}); fuzz.PromisedTerms(s) != nil {
+		t.Error("an unknown lock promises something")
+	}
+}
+
+func TestAssumptionsPageIsCurrent(t *testing.T) {
+	const begin, end = "<!-- promises -->\n", "<!-- end of promises -->"
+	text := readPage(t)
+	before, rest, ok := strings.Cut(text, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no place for what the locks promise", page)
+	}
+	var made strings.Builder
+	for _, s := range deployed(t) {
+		terms := fuzz.PromisedTerms(s)
+		if len(terms) == 0 {
+			continue
+		}
+		out, err := yaml.Marshal(map[string]fuzz.Terms{"properties": terms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprintf(&made, "\n`%s`, with a TTL of %v:\n\n```yaml\n%s```\n", s.Lock.Kind, s.Lock.TTL, out)
+	}
+	testkit.GoldenFile(t, page, before+begin+made.String()+"\n"+end+after, "a lock promises something else.")
+}
+
+var example = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// Law: the examples of the page can be read, and the printed promises of a lock read back the
+// same.
+func TestExamplesOfThePage(t *testing.T) {
+	examples := example.FindAllStringSubmatch(readPage(t), -1)
+	if len(examples) < 3 {
+		t.Fatalf("%d examples", len(examples))
+	}
+	var read []fuzz.Terms
+	for _, e := range examples {
+		terms, err := load(t, e[1])
+		if err != nil {
+			t.Fatalf("%v\n%s", err, e[1])
+		}
+		read = append(read, terms(scenarios.Scenario{}))
+	}
+	read = read[2:]
+	for _, s := range deployed(t) {
+		want := fuzz.PromisedTerms(s)
+		if len(want) == 0 {
+			continue
+		}
+		if got := read[0]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s promises %+v, and read again is %+v", s.Lock.Kind, want, got)
+		}
+		read = read[1:]
+	}
+}
+
+// Law: the page explains each field.
+func TestThePageHasEveryField(t *testing.T) {
+	text := readPage(t)
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[fuzz.Assumptions]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if !strings.Contains(text, "\n| `"+name+"` |") {
+			t.Errorf("%s does not say what %s means", page, name)
+		}
+	}
+}
+
+// load reads a text as a file.
+func load(t *testing.T, text string) (func(scenarios.Scenario) fuzz.Terms, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "assumed.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return fuzz.LoadTerms(path)
+}

@@ -1,0 +1,84 @@
+package series_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
+)
+
+// violated runs a boundary's scenario at x. Nothing in it is random that matters.
+func violated(t *testing.T, b sweep.Boundary, x float64) bool {
+	t.Helper()
+	s := b.Scenario(x)
+	e, err := runner.Prepare(simulated.Backend(), s)
+	if err != nil {
+		t.Fatalf("%s: %v", s.Name, err)
+	}
+	r, err := e.Run(t.Context(), 1, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", s.Name, err)
+	}
+	return r.Report.Finding(checker.Lease).Verdict == checker.Violated
+}
+
+// located returns where a boundary is, to half of Within.
+func located(t *testing.T, b sweep.Boundary) float64 {
+	t.Helper()
+	low, high := b.Low, b.High
+	if !violated(t, b, low) || violated(t, b, high) {
+		t.Fatalf("%s at %v: want exclusion violated at %v and not at %v", b.Curve, b.At, low, high)
+	}
+	for high-low > b.Within {
+		if x := (low + high) / 2; violated(t, b, x) {
+			low = x
+		} else {
+			high = x
+		}
+	}
+	return (low + high) / 2
+}
+
+// A restart becomes safe where the formula says, to 0.1 % of the longest TTL, for all clocks
+// and allowances. A rule of thumb is safe if and only if it is not below that.
+func TestBoundariesAreWhereTheFormulaSays(t *testing.T) {
+	t.Parallel()
+	fails := map[string]int{}
+	for _, b := range series.RestartBoundary().Boundaries {
+		if got := located(t, b); math.Abs(got-b.Predicted) > b.Within {
+			t.Errorf("%s at %v: exclusion turns at %.4f of the TTL, want %.4f", b.Curve, b.At, got, b.Predicted)
+		}
+		for rule, x := range b.Rules {
+			unsafe := violated(t, b, x)
+			if unsafe != (x < b.Predicted) {
+				t.Errorf("%s at %v: %s is %.4f, violated: %v, with the boundary at %.4f", b.Curve, b.At, rule, x, unsafe, b.Predicted)
+			}
+			if unsafe {
+				fails[rule]++
+			}
+		}
+	}
+	if fails[series.ExactRule] > 0 || fails[series.ByRestart] == 0 || fails[series.ByDrift] == 0 {
+		t.Errorf("rules fail at %v of the grid: want the exact one nowhere, and either rule of thumb somewhere", fails)
+	}
+	t.Logf("rules fail at: %v of %d", fails, len(series.RestartBoundary().Boundaries))
+}
+
+// The rule T (1 + ρr) fails only if the allowance does not cover the holder's clock, and T (1
+// + d) only if the errors of both clocks add up to more than d.
+func TestWhereRulesOfThumbFail(t *testing.T) {
+	t.Parallel()
+	for _, b := range series.RestartBoundary().Boundaries {
+		slow, fast, d := b.At[0], b.At[1], b.At[2]
+		if b.Rules[series.ByRestart] < b.Predicted && d >= slow {
+			t.Errorf("%s at %v: T (1 + ρr) fails, though the allowance covers the holder's clock", b.Curve, b.At)
+		}
+		if b.Rules[series.ByDrift] < b.Predicted && slow+fast <= d {
+			t.Errorf("%s at %v: T (1 + d) fails, though the drift factor covers both clocks", b.Curve, b.At)
+		}
+	}
+}

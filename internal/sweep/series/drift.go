@@ -1,0 +1,174 @@
+package series
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+const (
+	grain      = 1 * ms             // of expiry in Redis
+	driftRetry = 800 * us           // between two tries of the rival
+	driftStep  = 2*way + driftRetry // from one try to the next
+	nodes      = 5
+)
+
+// DriftReach is how far below the line of [DriftLine] the allowance has to be, as a share of
+// the TTL, for every run to violate exclusion.
+const DriftReach = float64(2*way+grain+driftStep) / float64(ttl)
+
+// wrong is a kind of clock error.
+type wrong struct {
+	id, name string
+
+	// What so many parts per million mean: the nodes' and the holder's rates, in ppm, and
+	// a step of the nodes' clocks.
+	fast, slow func(ppm int64) int64
+	by         func(ppm int64) time.Duration
+}
+
+func itself(ppm int64) int64 { return ppm }
+
+func none(int64) int64 { return 0 }
+
+func noStep(int64) time.Duration { return 0 }
+
+func stepOf(ppm int64) time.Duration { return ttl / 1e6 * time.Duration(ppm) }
+
+// wrongs are the kinds of errors, each a curve of its own.
+var wrongs = []wrong{
+	{"holder", "the holder's clock is slow", none, itself, noStep},
+	{"nodes", "the nodes' clocks are fast", itself, none, noStep},
+	{"both", "the nodes' clocks are fast and the holder's is slow, by as much", itself, itself, noStep},
+	{"step", "the nodes' clocks step forward", none, none, stepOf},
+}
+
+// Drift is the probability that a lease outlives its keys, by clock error and allowance: 15 by
+// 12 points for each kind of error. [Granted] is the formula.
+func Drift() sweep.Sweep {
+	return swept("drift", "a holder believes in its lease for longer than the nodes do", func(w wrong, add func(ppm, percent int64)) {
+		for percent := range int64(12) {
+			for ppm := int64(0); ppm <= 140_000; ppm += 10_000 {
+				add(ppm, percent)
+			}
+		}
+	})
+}
+
+// DriftEdge is a cut through [Drift] across its line, at a drift factor of 1 %: from 0.1 % of
+// the TTL before it to 0.4 % beyond. Most points of the map are 0 or 1; these are where the
+// probability changes.
+func DriftEdge() sweep.Sweep {
+	return swept("drift-edge", "a holder believes in its lease for longer than the nodes do, about where a drift factor of 1 % begins to fall short", func(w wrong, add func(ppm, percent int64)) {
+		const percent = 1
+		covered := allowance(ttl, float64(percent)/100).Seconds() / ttl.Seconds()
+		line := int64(sort.Search(1e6, func(ppm int) bool { return w.needed(int64(ppm)) > covered }))
+		for ppm := line - 1000; ppm <= line+4000; ppm += 250 {
+			add(ppm, percent)
+		}
+	})
+}
+
+// swept returns a sweep over points of each kind of error, by ppm and by drift factor in
+// percent.
+func swept(name, summary string, over func(w wrong, add func(ppm, percent int64))) sweep.Sweep {
+	s := sweep.Sweep{
+		Name:     name,
+		Summary:  summary,
+		Property: checker.Lease,
+		Params: []sweep.Param{
+			{Name: "clock_error", Summary: "how wrong clocks are: the error of their rate, or a step as a share of the TTL"},
+			{Name: "allowance", Unit: "TTL", Summary: "what the lock sets aside: drift factor and 2 ms"},
+		},
+	}
+	for _, w := range wrongs {
+		over(w, func(ppm, percent int64) {
+			p := w.point(ppm, percent)
+			p.Scenario.Name = name + "-" + p.Scenario.Name
+			s.Points = append(s.Points, p)
+		})
+	}
+	return s
+}
+
+// DriftLine returns the line of a curve of [Drift] or [DriftEdge]: the least allowance that
+// covers a clock error. It returns nil for other curves.
+func DriftLine(curve string) func(wrong float64) (allowance float64) {
+	for _, w := range wrongs {
+		if w.name == curve {
+			return func(x float64) float64 { return w.needed(int64(math.Round(1e6 * x))) }
+		}
+	}
+	return nil
+}
+
+func (w wrong) needed(ppm int64) float64 {
+	return NeededAllowance(ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm))) + NeededForStep(w.by(ppm).Seconds()/ttl.Seconds())
+}
+
+// point returns the point of a clock error and a drift factor in percent.
+func (w wrong) point(ppm, percent int64) sweep.Point {
+	overlap := Overlap(ttl, allowance(ttl, float64(percent)/100), ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm)), w.by(ppm))
+	grain := time.Duration(float64(grain) / (1 + ofPPM(w.fast(ppm)))) // a fast clock's
+	return sweep.Point{
+		Curve:     w.name,
+		At:        []float64{ofPPM(ppm), allowance(ttl, float64(percent)/100).Seconds() / ttl.Seconds()},
+		Scenario:  w.scenario(ppm, percent),
+		Predicted: new(Granted(overlap, way, grain, driftStep)),
+	}
+}
+
+// scenario has a holder, and a rival that asks from just before the end of the holder's keys
+// on, since earlier attempts would be refused. The holder starts uniformly within a
+// millisecond of the nodes' clocks, the rival within one of its retries.
+func (w wrong) scenario(ppm, percent int64) scenarios.Scenario {
+	fast, slow := ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm))
+	starts := time.Duration(float64(grain) / (1 + fast) * (1 - slow)) // on the holder's clock
+	expires := way + time.Duration(float64(ttl-w.by(ppm))/(1+fast))
+	asks := expires - way - 2*driftStep
+	return scenarios.Scenario{
+		Name:    fmt.Sprintf("%s-%d-%d", w.id, ppm, percent),
+		Summary: fmt.Sprintf("%s, by %v of the TTL, and the drift factor is %v", w.name, ofPPM(ppm), ofPPM(10_000*percent)),
+		Lock: scenarios.Lock{
+			Kind: "redlock", TTL: ttl, DriftFactor: float64(percent) / 100,
+			NodeTimeout: 50 * ms, Linger: 200 * ms, Retry: nemesis.Range{Min: driftRetry, Max: driftRetry},
+		},
+		Clients: []scenarios.Client{
+			client(nemesis.Range{Max: starts - 1}, 2*ttl),
+			client(nemesis.Range{Min: asks, Max: asks + driftStep - 1}, 1*ms),
+		},
+		Setting: nemesis.Setting{
+			Nodes: nodes, Persistence: nemesis.Nothing,
+			Latency: nemesis.Distribution{Range: nemesis.Range{Min: way, Max: way}}, Horizon: 5 * ttl,
+			Plan: w.plan(ppm),
+		},
+	}
+}
+
+func client(start nemesis.Range, work time.Duration) scenarios.Client {
+	return scenarios.Client{Workload: "hold", Resource: "invoice-7", Start: start, Work: nemesis.Range{Min: work, Max: work}, Rounds: 1}
+}
+
+// plan returns the clock faults.
+func (w wrong) plan(ppm int64) (plan nemesis.Plan) {
+	runs := func(m nemesis.Machine, ppm int64) {
+		if ppm != 0 {
+			plan = append(plan, nemesis.Fault{Action: &nemesis.ClockRate{Machine: m, PPM: ppm}, Start: nemesis.At(0)})
+		}
+	}
+	runs(nemesis.Machine{Client: 1}, -w.slow(ppm))
+	for n := 1; n <= nodes; n++ {
+		m := nemesis.Machine{Node: n}
+		runs(m, w.fast(ppm))
+		if by := w.by(ppm); by != 0 {
+			plan = append(plan, nemesis.Fault{Action: &nemesis.ClockJump{Machine: m, By: by}, Start: nemesis.At(ttl / 2)})
+		}
+	}
+	return plan
+}

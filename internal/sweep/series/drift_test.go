@@ -1,0 +1,72 @@
+package series_test
+
+import (
+	"cmp"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
+)
+
+// On the covered side of the line no run violates exclusion, and farther than the reach beyond
+// it every run does.
+func TestMapFollowsTheLine(t *testing.T) {
+	t.Parallel()
+	const runs = 4
+	var covered, beyond int
+	s := series.Drift()
+	for i, p := range s.Points {
+		line := series.DriftLine(p.Curve)(p.At[0])
+		if p.At[1] < line && p.At[1] > line-series.DriftReach*1.15 { // a fast clock counts more of a reach
+			continue
+		}
+		r, want := measure(t, s, i, runs).Rate(s.Property), 0
+		if p.At[1] < line {
+			want = runs
+			beyond++
+		} else {
+			covered++
+		}
+		if r.K != want {
+			t.Errorf("%s at %v: %v violated, want %d, for an allowance of %.4f is needed", p.Curve, p.At, r, want, line)
+		}
+		if float64(want/runs) != *p.Predicted {
+			t.Errorf("%s at %v: %.4f is predicted, want %d", p.Curve, p.At, *p.Predicted, want/runs)
+		}
+	}
+	if covered < 100 || beyond < 100 {
+		t.Errorf("%d points are covered and %d are beyond, want 100 of each", covered, beyond)
+	}
+}
+
+// Near the line at least nine of ten Wilson intervals contain the prediction. Before the line
+// it is 0, and 0.4 % beyond it 1.
+func TestEdgeFollowsItsFormula(t *testing.T) {
+	t.Parallel()
+	s := series.DriftEdge()
+	inside, uncertain := 0, 0
+	for i, p := range s.Points {
+		r := measure(t, s, i, cmp.Or(*perPoint, 60)).Rate(s.Property)
+		lo, hi := r.Wilson()
+		if lo <= *p.Predicted && *p.Predicted <= hi {
+			inside++
+		} else {
+			t.Logf("%s at %v: %v violated, %.4f to %.4f, predicted %.4f", p.Curve, p.At, r, lo, hi, *p.Predicted)
+		}
+		if q := *p.Predicted; q > 0 && q < 1 {
+			uncertain++
+		}
+		if p.At[1] >= series.DriftLine(p.Curve)(p.At[0]) && r.K > 0 {
+			t.Errorf("%s at %v: %v violated, and the allowance is enough", p.Curve, p.At, r)
+		}
+	}
+	t.Logf("%d of %d intervals contain what is predicted, %d of which is neither 0 nor 1", inside, len(s.Points), uncertain)
+	if uncertain < 20 || 10*inside < 9*len(s.Points) {
+		t.Errorf("%d of %d intervals contain what is predicted, %d of which is neither 0 nor 1: want nine of ten, and 20", inside, len(s.Points), uncertain)
+	}
+}
+
+func TestOnlyCurvesOfTheSweepsHaveLines(t *testing.T) {
+	if series.DriftLine("no such curve") != nil {
+		t.Error("a curve that is none has a line")
+	}
+}

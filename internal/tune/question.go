@@ -1,0 +1,363 @@
+package tune
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Question is what an operator knows and wants.
+type Question struct {
+	Known `yaml:",inline"`
+	Want  Wanted `yaml:"want"`
+}
+
+// Known is what is known of nodes, network, clocks and clients.
+type Known struct {
+	// Nodes is the number of independent nodes.
+	Nodes int `yaml:"nodes" json:"nodes" want:"1..64"`
+
+	// RoundTrip is the time from a request to a node's reply.
+	RoundTrip nemesis.Distribution `yaml:"round_trip" json:"-"`
+
+	Clocks Clocks `yaml:"clocks" json:"clocks"`
+
+	// Pauses are times at which clients do not run: garbage collection, scheduling, a machine
+	// that is migrated. Exactly one of its forms is given.
+	Pauses Pauses `yaml:"pauses" json:"-"`
+
+	Crashes Crashes `yaml:"crashes,omitempty" json:"-"`
+
+	// Hold is how long a client keeps the lock.
+	Hold nemesis.Distribution `yaml:"hold" json:"-"`
+
+	Contention Contention `yaml:"contention" json:"-"`
+
+	// FenceChecked says that the resource rejects reads and writes with a fence below the
+	// highest that it has seen, and that fences never go back.
+	FenceChecked bool `yaml:"fence_checked,omitempty" json:"fence_checked"`
+
+	// LongestTTL is the longest acceptable TTL: how long a dead holder may block the others. 0
+	// means 10 minutes.
+	LongestTTL time.Duration `yaml:"longest_ttl,omitempty" json:"-" want:"0s.."`
+
+	// NoExtension says that holds cannot be extended.
+	NoExtension bool `yaml:"no_extension,omitempty" json:"no_extension"`
+}
+
+// Clocks are the bounds of all clocks, of clients and of nodes.
+type Clocks struct {
+	// RatePPM is the bound of a clock's rate error, in parts per million: NTP slews by up to
+	// 500, chrony by up to 83,333 by default.
+	RatePPM int64 `yaml:"rate_ppm" json:"rate_ppm" want:"0..499999"`
+
+	// LargestStep bounds the sum of the steps of a node's wall clock while a key lives.
+	LargestStep time.Duration `yaml:"largest_step,omitempty" json:"largest_step" want:"0s.."`
+}
+
+// Pauses are times at which a client does not run.
+type Pauses struct {
+	// Every is the mean time between two pauses of a client, and Length the length of one.
+	Every  time.Duration         `yaml:"every,omitempty" want:"0s.."`
+	Length *nemesis.Distribution `yaml:"length,omitempty"`
+
+	// Bound is a time that all pauses of one hold together (of one extension interval, if the
+	// lock is extended) do not exceed.
+	Bound *time.Duration `yaml:"bound,omitempty" want:"0s.."`
+
+	// Unbounded says that nothing is known about pauses.
+	Unbounded bool `yaml:"unbounded,omitempty"`
+}
+
+// Crashes says how often nodes and clients crash.
+type Crashes struct {
+	// NodeEvery is the mean time between two crashes of one node. 0: none are expected, though
+	// the restart delay still covers them.
+	NodeEvery time.Duration `yaml:"node_every,omitempty" want:"0s.."`
+
+	// ClientEvery is the mean time between two crashes of one client. 0: none.
+	ClientEvery time.Duration `yaml:"client_every,omitempty" want:"0s.."`
+
+	// RestartDelay is how long a crashed node stays away at least, if that cannot be chosen.
+	// Omitted: it can.
+	RestartDelay *time.Duration `yaml:"restart_delay,omitempty" want:"0s.."`
+
+	// Persistence is what nodes keep on disk. Omitted: nothing.
+	Persistence nemesis.Persistence `yaml:"persistence,omitempty" want:"none|aof-everysec|aof-always"`
+}
+
+// Contention is the clients of the same lock.
+type Contention struct {
+	Clients int `yaml:"clients" want:"1..1000"`
+
+	// Think is the time between two holds of a client.
+	Think nemesis.Distribution `yaml:"think,omitempty"`
+}
+
+// Wanted is what is wished for. Omitted wishes are ignored.
+type Wanted struct {
+	// Availability is the share of the time in which the lock can be acquired: a majority of
+	// the nodes is up, and no dead holder has it.
+	Availability float64 `yaml:"availability,omitempty" json:"availability,omitempty" want:"0..1"`
+
+	// AcquireP99 is the time within which 99 of 100 clients acquire a free lock.
+	AcquireP99 time.Duration `yaml:"acquire_p99,omitempty" json:"acquire_p99,omitempty" want:"0s.."`
+
+	// ViolationsPerBillion is how many of 10⁹ grants may end in a violation of effect
+	// exclusion. 0 asks for none at all.
+	ViolationsPerBillion *float64 `yaml:"violations_per_billion,omitempty" json:"violations_per_billion,omitempty" want:"0..1e9"`
+}
+
+const defaultLongestTTL = 10 * time.Minute
+
+// longestHold bounds holds and thinking, so that runs with many of them fit into a scenario.
+const longestHold = 240 * time.Hour
+
+// Validate returns a [nemesis.FieldError] for the first value that is invalid, by itself or
+// with others.
+func (q Question) Validate() error {
+	if err := nemesis.Bounded(&q); err != nil {
+		return err
+	}
+	for _, d := range q.distributions() {
+		if err := d.of.Consistent(); err != nil {
+			return nemesis.InField(d.name, err)
+		}
+	}
+	if longest(q.RoundTrip) == 0 {
+		return wrong("round_trip", "missing: how long a node takes to answer")
+	}
+	if longest(q.Hold) == 0 {
+		return wrong("hold", "missing: how long a client keeps the lock")
+	}
+	if err := q.Pauses.validate(); err != nil {
+		return nemesis.InField("pauses", err)
+	}
+	return q.contradiction()
+}
+
+// distribution is a distribution of a question, and the name of its field.
+type distribution struct {
+	name string
+	of   *nemesis.Distribution
+}
+
+// distributions returns all given distributions.
+func (q *Question) distributions() []distribution {
+	list := []distribution{{"round_trip", &q.RoundTrip}, {"hold", &q.Hold}, {"contention.think", &q.Contention.Think}}
+	if q.Pauses.Length != nil {
+		list = append(list, distribution{"pauses.length", q.Pauses.Length})
+	}
+	return list
+}
+
+func (p Pauses) validate() error {
+	forms := 0
+	for _, given := range []bool{p.Length != nil, p.Bound != nil, p.Unbounded} {
+		if given {
+			forms++
+		}
+	}
+	switch {
+	case forms != 1:
+		return errors.New("want one of length (with every), bound, unbounded: no lease is safe without knowing how long its holder may stand still")
+	case p.Length != nil && p.Every == 0:
+		return wrong("every", "missing: the mean time between two pauses of a client")
+	case p.Length == nil && p.Every != 0:
+		return wrong("every", "pauses come that often, but how long are they? length is missing")
+	}
+	return nil
+}
+
+// contradiction returns an error for a wish that no setting can meet, as far as that is known
+// without runs.
+func (q Question) contradiction() error {
+	k := q.Known
+	switch least := quantile(k.RoundTrip, 0); {
+	case q.Want.AcquireP99 > 0 && q.Want.AcquireP99 < least:
+		return wrong("want.acquire_p99", "%v is shorter than the fastest round trip, %v", q.Want.AcquireP99, least)
+	case k.LongestTTL > 0 && k.LongestTTL < leastTTL:
+		return wrong("longest_ttl", "%v: the shortest TTL that is weighed is %v", k.LongestTTL, leastTTL)
+	case longest(k.Hold) > longestHold:
+		return wrong("hold", "up to %v: want at most %v", longest(k.Hold), longestHold)
+	case longest(k.Contention.Think) > longestHold:
+		return wrong("contention.think", "up to %v: want at most %v", longest(k.Contention.Think), longestHold)
+	case k.NoExtension && longest(k.Hold) >= k.longestTTL():
+		return wrong("hold", "up to %v does not fit into a TTL of %v at most, and holds cannot be extended", longest(k.Hold), k.longestTTL())
+	case k.Clocks.LargestStep >= k.longestTTL():
+		return wrong("clocks.largest_step", "a step of %v outlasts every TTL, %v at most", k.Clocks.LargestStep, k.longestTTL())
+	}
+	if q.Want.ViolationsPerBillion != nil && k.Pauses.Unbounded && !k.FenceChecked {
+		return wrong("want.violations_per_billion", "no setting meets it: pauses are unbounded and the resource checks no fence, so however long the TTL, a holder may stand still for longer and write after it. Bound the pauses, or have the resource check fences (fence_checked)")
+	}
+	return nil
+}
+
+func wrong(path, format string, args ...any) error {
+	return &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
+}
+
+func (k Known) longestTTL() time.Duration {
+	if k.LongestTTL == 0 {
+		return defaultLongestTTL
+	}
+	return k.LongestTTL
+}
+
+// quorum is how many nodes hold the lock, and spare how many may be down.
+func (k Known) quorum() int { return k.Nodes/2 + 1 }
+
+func (k Known) spare() int { return k.Nodes - k.quorum() }
+
+// forgets reports whether a crashed node may return without a key.
+func (k Known) forgets() bool { return k.Crashes.Persistence != nemesis.Always }
+
+func (k Known) persistence() nemesis.Persistence {
+	if k.Crashes.Persistence == "" {
+		return nemesis.Nothing
+	}
+	return k.Crashes.Persistence
+}
+
+// Load reads a question from a YAML file. Files of samples are relative to it. The question
+// may be incomplete if flags complete it: call [Question.Validate] afterwards. Errors name the
+// file and, if possible, the line.
+func Load(path string) (q Question, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return q, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := scenarios.ReadText(file)
+	if err == nil {
+		err = scenarios.Decode(text, "question", &q)
+	}
+	if err == nil {
+		err = scenarios.Locate(text, nemesis.Bounded(&q))
+	}
+	if err == nil {
+		err = scenarios.Locate(text, q.readSamples(filepath.Dir(path)))
+	}
+	if err != nil {
+		return q, fmt.Errorf("%s: %w", path, err)
+	}
+	return q, nil
+}
+
+// readSamples reads the files of samples into their distributions.
+func (q *Question) readSamples(dir string) error {
+	for _, d := range q.distributions() {
+		if d.of.SamplesFrom == "" {
+			continue
+		}
+		path := d.of.SamplesFrom
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		samples, err := ReadSamples(path)
+		if err != nil {
+			return nemesis.InField(d.name+".samples_from", err)
+		}
+		d.of.Samples, d.of.SamplesFrom = append(d.of.Samples, samples...), ""
+	}
+	return nil
+}
+
+// ReadSamples reads a file with one duration a line: as in 1.2ms, or a number of milliseconds,
+// as ping prints them. A # begins a comment. Errors name the file and the line.
+func ReadSamples(path string) ([]time.Duration, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return scenarios.ReadSamples(path, file, parseSample)
+}
+
+// parseSample reads a duration or a number of milliseconds.
+func parseSample(text string) (time.Duration, error) {
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return time.ParseDuration(text)
+	}
+	ns := number * float64(time.Millisecond)
+	if math.IsNaN(ns) || math.Abs(ns) > float64(nemesis.MaxDuration) {
+		return 0, fmt.Errorf("%s is no time", text)
+	}
+	return time.Duration(ns), nil
+}
+
+// ParseDistribution reads a distribution from a flag: 500us, constant; 1ms..5ms, uniform; or
+// in braces as in a file, {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}. A file of
+// samples is relative to the working directory.
+func ParseDistribution(text string) (d nemesis.Distribution, err error) {
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		if err := scenarios.Decode([]byte(text), "distribution", &d); err != nil {
+			return d, err
+		}
+		if d.SamplesFrom != "" {
+			d.Samples, err = ReadSamples(d.SamplesFrom)
+			d.SamplesFrom = ""
+		}
+		return d, err
+	}
+	low, high, isRange := strings.Cut(text, "..")
+	if !isRange {
+		high = low
+	}
+	var bad error
+	d.Min, err = time.ParseDuration(low)
+	d.Max, bad = time.ParseDuration(high)
+	if errors.Join(err, bad) != nil {
+		return d, fmt.Errorf("%q is no distribution: want 500us, 1ms..5ms or {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}", text)
+	}
+	return d, nil
+}
+
+// AdviceFile is the name of the advice's file in its directory.
+const AdviceFile = "tune.json"
+
+// MarshalJSON writes the YAML form of the question as JSON, which [Load] reads too.
+func (q Question) MarshalJSON() ([]byte, error) {
+	type plain Question // without this method
+	return scenarios.AsJSON(plain(q))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (q *Question) UnmarshalJSON(text []byte) error {
+	type plain Question
+	var p plain
+	err := scenarios.Decode(text, "question", &p)
+	*q = Question(p)
+	return err
+}
+
+// LoadAdvice reads the advice in a directory, except its scenarios, which are separate files.
+// Errors name the file.
+func LoadAdvice(dir string) (a Advice, err error) {
+	path := filepath.Join(dir, AdviceFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, fmt.Errorf("%s has no %s: it is not the directory of an advice", dir, AdviceFile)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &a)
+	}
+	if err == nil && a.Question.Nodes == 0 {
+		err = errors.New("it does not say what was asked: written by an older version of this program")
+	}
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
+}

@@ -1,0 +1,100 @@
+package tune
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
+	"github.com/lockstorm/lockstorm/redlock"
+	"pgregory.net/rapid"
+)
+
+func drawClocks(t *rapid.T) Clocks {
+	return Clocks{
+		RatePPM:     rapid.Int64Range(0, 200_000).Draw(t, "ppm"),
+		LargestStep: time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(t, "step")),
+	}
+}
+
+func drawTTL(t *rapid.T) time.Duration {
+	return time.Duration(rapid.Int64Range(100, 600_000).Draw(t, "ttl")) * time.Millisecond
+}
+
+// The recommended drift factor covers the clocks: a validity on the slowest clock ends before
+// the keys on the fastest, which was also stepped forward. A node that returns after the
+// restart delay, by the fastest clock, finds the validity over.
+func TestSettingsCoverTheClocks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, ttl := drawClocks(t), drawTTL(t)
+		factor := c.DriftFactor(ttl)
+		if factor >= 1 {
+			t.Skip("nothing is left of the TTL")
+		}
+		rho, a := float64(c.RatePPM)/1e6, Setting{TTL: ttl, DriftFactor: factor}.Allowance()
+		ends := float64(ttl-a) / (1 - rho)
+		if expires := float64(ttl-c.LargestStep) / (1 + rho); ends > expires {
+			t.Errorf("the validity ends at %v, the keys have expired at %v", time.Duration(ends), time.Duration(expires))
+		}
+		if back := float64(c.RestartDelay(ttl)-c.LargestStep) / (1 + rho); back < ends {
+			t.Errorf("a node is back after %v, before the validity ends at %v", time.Duration(back), time.Duration(ends))
+		}
+		if least, given := c.NeededRestartDelay(ttl, a), c.RestartDelay(ttl); given < least {
+			t.Errorf("a restart delay of %v is recommended, %v is needed", given, least)
+		}
+	})
+}
+
+// An allowance smaller by a thousandth of the TTL does not cover the clocks.
+func TestNeededAllowanceIsTheLeast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, ttl := drawClocks(t), drawTTL(t)
+		rho, short := float64(c.RatePPM)/1e6, c.NeededAllowance(ttl)-ttl/1000
+		if float64(ttl-short)/(1-rho) <= float64(ttl-c.LargestStep)/(1+rho) {
+			t.Errorf("%v would do as well", short)
+		}
+	})
+}
+
+// Worse clocks never need less.
+func TestWorseClocksNeedMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, ttl := drawClocks(t), drawTTL(t)
+		worse := Clocks{c.RatePPM + rapid.Int64Range(0, 1000).Draw(t, "more ppm"), c.LargestStep + time.Duration(rapid.IntRange(0, 1e6).Draw(t, "more"))}
+		if worse.DriftFactor(ttl) < c.DriftFactor(ttl) || worse.NeededAllowance(ttl) < c.NeededAllowance(ttl) || worse.RestartDelay(ttl) < c.RestartDelay(ttl) {
+			t.Errorf("%+v asks for less than %+v", worse, c)
+		}
+	})
+}
+
+// The allowance is the lock's.
+func TestAllowanceIsThatOfTheLock(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ttl, factor := drawTTL(t), rapid.Float64Range(0, 1).Draw(t, "factor")
+		if got, want := (Setting{TTL: ttl, DriftFactor: factor}).Allowance(), redlock.Allowance(ttl, factor); got != want {
+			t.Errorf("%v, the lock has %v", got, want)
+		}
+	})
+}
+
+// The formulas agree with those of the sweeps, with all clocks at their bounds.
+func TestFormulasAreThoseOfTheSweeps(t *testing.T) {
+	const rounded = 2 // ns
+	rapid.Check(t, func(t *rapid.T) {
+		c, ttl := drawClocks(t), drawTTL(t)
+		c.LargestStep = min(c.LargestStep, ttl)
+		rho, a := float64(c.RatePPM)/1e6, c.NeededAllowance(ttl)
+		if by := series.Overlap(ttl, a, rho, rho, c.LargestStep).Abs(); by > 3*rounded { // of what is divided by 1 − ρ
+			t.Errorf("an allowance of %v is %v off", a, by)
+		}
+		still := Clocks{RatePPM: c.RatePPM}
+		if by := still.NeededAllowance(ttl) - time.Duration(series.NeededAllowance(rho, rho)*float64(ttl)); by.Abs() > rounded {
+			t.Errorf("without steps: %v off", by)
+		}
+		if by := c.NeededRestartDelay(ttl, a) - series.SafeDelay(ttl, a, rho, rho) - c.LargestStep; by.Abs() > rounded {
+			t.Errorf("the restart delay that is needed is %v off", by)
+		}
+		if by := c.RestartDelay(ttl) - series.ClockRule(ttl, rho) - c.LargestStep; by < 0 || by > time.Millisecond {
+			t.Errorf("the restart delay that is recommended is %v off the rule of thumb", by)
+		}
+	})
+}
