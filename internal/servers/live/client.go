@@ -2,10 +2,20 @@ package live
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -51,3 +61,215 @@ func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect 
 
 // named is what a goroutine of the client is called.
 func (c *client) named(what string) string { return fmt.Sprintf("client %d, %s", c.number, what) }
+
+// clientHost runs a client: as goroutines of this process behind a gate, or as a process
+// of its own. Faults of clients act on it.
+type clientHost interface {
+	// pause stops the client, and resume lets it continue.
+	pause() error
+	resume() error
+
+	// kill ends the client at once. When it returns, every event that the client
+	// reported before is recorded.
+	kill()
+
+	// cancel cancels the call of the lock that is under way, if any, and records that
+	// the fault did.
+	cancel(fault int)
+
+	// clocksChanged makes the client read its clocks again wherever it waits.
+	clocksChanged()
+
+	// draws makes the client draw from the named stream, from its beginning.
+	draws(stream string)
+
+	// leave ends the run: later events of the client are ignored.
+	leave()
+}
+
+// localHost runs a client in this process.
+type localHost struct {
+	*client
+	world *World
+}
+
+func (i localHost) pause() error        { i.gate.pause(); return nil }
+func (i localHost) resume() error       { i.gate.resume(); return nil }
+func (i localHost) kill()               { i.gate.kill() }
+func (i localHost) clocksChanged()      {} // the client shares them
+func (i localHost) draws(stream string) { i.random.become(i.world.seed, stream) }
+func (i localHost) leave()              {} // the client leaves through its gate
+
+func (i localHost) cancel(fault int) {
+	cancelCall(i.world.calls, i.number, fault, i.world.history.ofWorld)
+}
+
+// cancelCall records the cancellation first, because the call may return at once.
+func cancelCall(calls *world.Calls, client, fault int, tell func(history.Event)) {
+	if cancel := calls.UnderWay(client); cancel != nil {
+		tell(history.Event{Kind: history.Cancel, Client: client, Fault: fault})
+		cancel()
+	}
+}
+
+// machine is a client's [env.Runtime].
+type machine struct{ *client }
+
+// Now reads one of the client's clocks.
+func (m machine) Now(c env.Clock) env.Instant {
+	m.gate.pass()
+	now := m.clocks.now(c)
+	m.gate.pass() // a client can be paused with the time in its hand
+	return now
+}
+
+// Sleep implements [env.Runtime].
+func (m machine) Sleep(ctx context.Context, until env.Instant) error {
+	m.gate.pass()
+	err := m.clocks.wait(ctx, until, m.sleep)
+	if errors.Is(err, errTimeUp) {
+		err = nil
+	}
+	m.gate.pass()
+	return err
+}
+
+// errTimeUp says that an instant has come that was waited for.
+var errTimeUp = errors.New("the time is up")
+
+// sleep waits for an instant of the machine's monotonic clock, or for the end of the run.
+func (m machine) sleep(ctx context.Context, until env.Instant) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	timer := time.NewTimer(until.Sub(m.clocks.ground.shows(env.Monotonic)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return errTimeUp
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-m.over.Done():
+		return nil
+	}
+}
+
+// Go implements [env.Runtime].
+func (m machine) Go(name string, f func()) env.Task {
+	m.gate.pass()
+	t := m.tasks.start(m.named(name), func() {
+		m.gate.pass()
+		f()
+	}, m.fail)
+	if t == nil {
+		runtime.Goexit() // the run is over
+	}
+	m.gate.pass()
+	return task{m, t}
+}
+
+// Random draws from the client's stream.
+func (m machine) Random(p []byte) { m.random.fill(p) }
+
+// task is a background task of a client.
+type task struct {
+	machine
+	member *member
+}
+
+// Wait implements [env.Task].
+func (t task) Wait(ctx context.Context) error {
+	t.gate.pass()
+	var err error
+	select {
+	case <-t.member.gone:
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-t.over.Done():
+	}
+	t.gate.pass()
+	return err
+}
+
+// random is one of the world's streams of randomness. It is safe for
+// concurrent use.
+type random struct {
+	mu     sync.Mutex
+	source *rand.ChaCha8
+}
+
+// newRandom returns the stream of that name, which follows from the seed and
+// is independent of all others.
+func newRandom(seed uint64, name string) *random {
+	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte(name), seed))
+	return &random{source: rand.NewChaCha8(key)}
+}
+
+// become makes the stream one of another name, from its beginning.
+func (r *random) become(seed uint64, name string) {
+	fresh := newRandom(seed, name)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.source = fresh.source
+}
+
+// fill is [env.Runtime]'s Random.
+func (r *random) fill(p []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, _ = r.source.Read(p) // never fails
+}
+
+// bits draws 64 of them.
+func (r *random) bits() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.source.Uint64()
+}
+
+// draws gives 64 random bits at a time, of the stream of that name. It may be called by
+// several goroutines at a time, as the rules of faults want it.
+func draws(seed uint64, name string) func() uint64 { return newRandom(seed, name).bits }
+
+// nodes is a client's [env.Nodes].
+type nodes struct{ client *client }
+
+// Len implements [env.Nodes].
+func (n nodes) Len() int { return n.client.nodes.Len() }
+
+// Send implements [env.Nodes]. When a request is given up follows from how the client's
+// clock runs now: a fault that changes it later does not change that.
+func (n nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Round {
+	n.client.gate.pass()
+	machine, _ := n.client.clocks.due(env.Monotonic, giveUp)
+	r := round{n.client.gate, n.client.clocks, n.client.nodes.Send(to, cmd, machine)}
+	n.client.gate.pass()
+	return r
+}
+
+// round is what a client has of the replies.
+type round struct {
+	gate    *gate
+	clocks  *clocks
+	replies env.Round
+}
+
+// longAgo is an instant at which a wait is over before it begins.
+const longAgo env.Instant = math.MinInt64 / 2
+
+// Next implements [env.Round]. A client that was paused while it waited sees
+// the replies that have come since before it sees that its time is up.
+func (r round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
+	r.gate.pass()
+	reply := env.Reply{}
+	err := r.clocks.wait(ctx, until, func(ctx context.Context, machine env.Instant) (err error) {
+		reply, err = r.replies.Next(ctx, machine)
+		return err
+	})
+	if r.gate.pass() && err != nil {
+		if late, none := r.replies.Next(ctx, longAgo); none == nil {
+			return late, nil
+		}
+	}
+	return reply, err
+}

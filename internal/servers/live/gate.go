@@ -2,9 +2,13 @@ package live
 
 import (
 	"context"
+	"errors"
+	"net"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // gate is what every goroutine of a client passes when it enters and leaves a
@@ -69,4 +73,118 @@ func (g *gate) move(how func()) {
 	g.shut.Store(g.paused || g.dead)
 	close(g.moved)
 	g.moved = make(chan struct{})
+}
+
+// Dial connects a client to a node, over its link, for a lock that has a Redis client of
+// its own. The connection stands still while the client does, where it reads or writes, and
+// is closed with the run.
+func (w *World) Dial(ctx context.Context, client, node int) (net.Conn, error) {
+	c := w.client(client)
+	if _, over := c.gate.await(); over {
+		return nil, net.ErrClosed
+	}
+	plain, err := w.network.Link(client, node).Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn := &gatedConn{Conn: plain, gate: c.gate}
+	conn.withRun = context.AfterFunc(w.over, func() { _ = plain.Close() })
+	return conn, nil
+}
+
+// gatedConn is a connection of a client that can be paused: a goroutine of which we know
+// nothing stands still in it.
+type gatedConn struct {
+	net.Conn
+	gate     *gate
+	withRun  func() bool  // withdraws its end with the run
+	deadline atomic.Int64 // of reads, in nanoseconds since 1970; 0: none
+}
+
+// Read implements [net.Conn]. A reply that came while the client stood still is read before
+// the client finds that its time is up: most often a real one does.
+func (c *gatedConn) Read(p []byte) (int, error) {
+	stood, over := c.gate.await()
+	if over {
+		return 0, net.ErrClosed
+	}
+	n, err := c.Conn.Read(p)
+	waited, over := c.gate.await()
+	switch {
+	case over:
+		return n, net.ErrClosed
+	case (stood || waited) && n == 0 && errors.Is(err, os.ErrDeadlineExceeded):
+		if n, late := c.readLate(p); n > 0 {
+			return n, late
+		}
+	}
+	return n, err
+}
+
+// prompt is a connection that can tell what has come without waiting.
+type prompt interface {
+	ReadArrived(p []byte) (int, error)
+}
+
+// readLate reads what is there.
+func (c *gatedConn) readLate(p []byte) (int, error) {
+	if at, once := c.Conn.(prompt); once {
+		return at.ReadArrived(p)
+	}
+	defer func() { _ = c.Conn.SetReadDeadline(c.remembered()) }()
+	return readArrived(c.Conn, p)
+}
+
+// readSoon reads what has come over a connection that cannot tell without waiting: on a busy
+// machine it may find nothing.
+func readSoon(c net.Conn, p []byte) (int, error) {
+	_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+	return c.Read(p)
+}
+
+// Write implements [net.Conn].
+func (c *gatedConn) Write(p []byte) (int, error) {
+	if _, over := c.gate.await(); over {
+		return 0, net.ErrClosed
+	}
+	n, err := c.Conn.Write(p)
+	if _, over := c.gate.await(); over {
+		return n, net.ErrClosed
+	}
+	return n, err
+}
+
+// SetDeadline implements [net.Conn].
+func (c *gatedConn) SetDeadline(t time.Time) error {
+	c.remember(t)
+	return c.Conn.SetDeadline(t)
+}
+
+// SetReadDeadline implements [net.Conn].
+func (c *gatedConn) SetReadDeadline(t time.Time) error {
+	c.remember(t)
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c *gatedConn) remember(t time.Time) {
+	if t.IsZero() {
+		c.deadline.Store(0)
+		return
+	}
+	c.deadline.Store(t.UnixNano())
+}
+
+// remembered is the deadline of reads that the client has set last, which may have been taken
+// back meanwhile.
+func (c *gatedConn) remembered() time.Time {
+	if at := c.deadline.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
+}
+
+// Close implements [net.Conn].
+func (c *gatedConn) Close() error {
+	c.withRun()
+	return c.Conn.Close()
 }

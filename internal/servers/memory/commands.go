@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alicebob/miniredis/v2/server"
@@ -12,6 +14,102 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 )
+
+// The errors of Redis, as it words them.
+const (
+	outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
+	readOnly    = "READONLY You can't write against a read only replica."
+)
+
+// answer is what the server asks before each command, also of a script: it reports whether
+// that has its answer.
+func (n *node) answer(l *serverRun, c *server.Peer, command string, words []string) bool {
+	n.mu.Lock()
+	state := l.state
+	_, own := l.own[c]
+	asker := l.peers[c]
+	n.mu.Unlock()
+	if own {
+		return false
+	}
+	if asker != nil {
+		asker.begin()
+	}
+	switch {
+	case command == introduction:
+		n.meet(l, c, words)
+	case state.full && !state.evicting && slices.Contains(needMemory, command):
+		c.WriteError(outOfMemory)
+	case state.replica && !slices.Contains(changeNothing, command) && !l.server.IsReadOnlyCommand(command):
+		c.WriteError(readOnly)
+	case command == "INFO" && len(words) == 1 && strings.EqualFold(words[0], "server"):
+		c.WriteBulk("# Server\r\nredis_mode:standalone\r\nrun_id:" + l.run + "\r\n")
+	case command == "EVAL" || command == "EVALSHA":
+		n.script(l, asker, c, append([]string{command}, words...))
+	case asker == nil: // it is a command of a script, or of ours
+		return false
+	case slices.Contains(mayWait, command): // whoever waits must not do so as the only thread
+		return false
+	default:
+		n.carryOut(l, asker, c, append([]string{command}, words...))
+	}
+	return true
+}
+
+// carryOut has the server do a command for a peer, as if it had a single thread, and looks
+// what that has done to the keys on behalf of who asked for it.
+func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []string) {
+	n.thread.Lock()
+	defer n.thread.Unlock()
+	n.look(cause{})
+	l.speaking(n, c, func() { l.server.Dispatch(c, words) })
+	n.look(asker.cause())
+}
+
+// ofCommand is what miniredis says of a script that an error of a command has ended.
+var ofCommand = regexp.MustCompile(`^-ERR Error compiling script \(new function\): [^:]*:\d+: ([A-Z]{2,} .*?) stack traceback:  \[G\]: in function 'call'`)
+
+// script runs a script for a peer. An error of one of its commands is told as that, as
+// Redis does: to miniredis it is one of the script.
+func (n *node) script(l *serverRun, asker *conn, c *server.Peer, words []string) {
+	var said bytes.Buffer
+	w := bufio.NewWriter(&said)
+	own := server.NewPeer(w)
+	own.Ctx, own.Resp3 = c.Ctx, c.Resp3
+	n.carryOut(l, asker, own, words)
+	c.Ctx = own.Ctx
+	own.Flush()
+	if found := ofCommand.FindSubmatch(said.Bytes()); found != nil {
+		c.WriteError(string(found[1]))
+		return
+	}
+	c.WriteRaw(said.String())
+}
+
+// speaking lets miniredis answer a peer as it does, while do is being done.
+func (l *serverRun) speaking(n *node, p *server.Peer, do func()) {
+	n.mu.Lock()
+	l.own[p] = struct{}{}
+	n.mu.Unlock()
+	do()
+	n.mu.Lock()
+	delete(l.own, p)
+	n.mu.Unlock()
+}
+
+// needMemory are the commands that Redis refuses for want of memory.
+var needMemory = strings.Fields(`APPEND BITOP BLMOVE BRPOPLPUSH COPY DECR DECRBY GEOADD GETSET
+	HINCRBY HINCRBYFLOAT HMSET HSET HSETEX HSETNX INCR INCRBY INCRBYFLOAT LINSERT LMOVE LPUSH LPUSHX LSET
+	MSET MSETNX PFADD PFMERGE PSETEX RESTORE RPOPLPUSH RPUSH RPUSHX SADD SDIFFSTORE SET SETBIT SETEX SETNX
+	SETRANGE SINTERSTORE SUNIONSTORE XADD XGROUP ZADD ZINCRBY ZINTERSTORE ZUNIONSTORE`)
+
+// mayWait are those for which their client may have to wait.
+var mayWait = strings.Fields("BLMOVE BLPOP BRPOP BRPOPLPUSH WAIT XREAD XREADGROUP")
+
+// changeNothing are those that a replica carries out beside those that only read.
+var changeNothing = strings.Fields(`AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EVAL EVALSHA EXEC HELLO INFO MEMORY
+	MULTI OBJECT PING PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE QUIT SCRIPT SELECT SUBSCRIBE TIME UNSUBSCRIBE
+	UNWATCH WAIT WATCH XINFO`)
 
 // configuration is what miniredis does not know of a Redis, as far as faults need it.
 type configuration struct {

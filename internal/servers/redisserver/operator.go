@@ -1,5 +1,3 @@
-// Package operator is what somebody does to a Redis server who runs it: commands beside
-// those of the clients, over connections of his own, past any proxy.
 package redisserver
 
 import (
@@ -9,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -102,3 +101,21 @@ func (o Operator) Await(ctx context.Context, l Life) error {
 	}
 	return nil
 }
+
+// CheckLoopback returns an error unless a host, an address without its port, is this machine's
+// own.
+func CheckLoopback(host string) error {
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("%s is not on this machine: nothing but loopback is spoken to", host)
+}
+
+// Dialer makes no connection to any other machine, whatever name led there.
+var Dialer = &net.Dialer{Control: func(_, addr string, _ syscall.RawConn) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return err
+	}
+	return CheckLoopback(host)
+}}

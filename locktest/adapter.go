@@ -1,0 +1,267 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/runner"
+)
+
+// mutex is a foreign lock as workloads use it: it tells the observer of each step.
+type mutex struct {
+	env.Observer
+	client   int
+	locker   Locker
+	clock    clock
+	ttl      time.Duration
+	patience time.Duration
+	extends  bool // the workload extends its holds
+	cleanup  *cleanup
+	usage    *usage
+	tries    int
+
+	over     context.Context // ends behind the run
+	end      context.CancelFunc
+	watchers sync.WaitGroup // of those that wait for a loss
+}
+
+// build makes one client's lock.
+func (c Config) build(s runner.ClientEnv, u *usage, open func(Env) Locker) (runner.Lock, error) {
+	m := &mutex{
+		Observer: s.Observer, client: s.Client, clock: newClock(s.Runtime),
+		ttl: c.TTL, patience: c.Patience, extends: c.Extend > 0, cleanup: new(cleanup), usage: u,
+	}
+	m.over, m.end = context.WithCancel(context.Background())
+	var err error
+	if m.locker, err = called(open, newEnv(s, c.TTL, m.cleanup, u)); err != nil {
+		return nil, errors.Join(fmt.Errorf("client %d: %w", s.Client, err), m.Close())
+	}
+	return m, nil
+}
+
+// buildPatience is how long the user's function may take.
+const buildPatience = time.Minute
+
+// called calls the user's function on a goroutine of its own, for it may end that by a
+// t.Fatal, or never return.
+func called(build func(Env) Locker, e Env) (Locker, error) {
+	type built struct {
+		locker Locker
+		err    error
+	}
+	done := make(chan built, 1)
+	go func() {
+		b := built{err: errors.New("the function that makes the lock has ended its goroutine, as t.Fatal does")}
+		defer func() {
+			switch p := recover().(type) {
+			case nil:
+			case unbuilt:
+				b.err = p.error
+			default:
+				b.err = fmt.Errorf("the function that makes the lock panics: %v\n%s", p, debug.Stack())
+			}
+			done <- b
+		}()
+		if b.locker, b.err = build(e), nil; b.locker == nil {
+			b.err = errors.New("the function that makes the lock has returned nil")
+		}
+	}()
+	late := time.NewTimer(buildPatience)
+	defer late.Stop()
+	select {
+	case b := <-done:
+		return b.locker, b.err
+	case <-late.C:
+		return nil, fmt.Errorf("the function that makes the lock has not returned after %v", buildPatience)
+	}
+}
+
+// Close ends what is left of holds, and then what the user has made.
+func (m *mutex) Close() error {
+	m.end()
+	err := m.cleanup.run(m.client)
+	m.watchers.Wait()
+	return err
+}
+
+// Lock implements [runner.Lock].
+func (m *mutex) Lock(ctx context.Context, resource string) (runner.Hold, error) {
+	m.tries++
+	h := &hold{mutex: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: newBaton()}
+	h.life, h.end = context.WithCancel(m.over)
+	h.held, h.lose = context.WithCancel(h.life)
+	ctxOfHold, cancel := context.WithCancel(h.life)
+	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl})
+	defer m.usage.calls("Lock", m.client)()
+	returned := m.bounded(ctx, cancel)
+	granted, err := m.locker.Lock(ctxOfHold, resource)
+	now := time.Now()
+	m.usage.answered(m.client)
+	if returned(); err == nil {
+		err = m.usage.granted(m.client, granted, m.extends)
+	}
+	if err != nil {
+		h.end()
+		m.Observe(env.Event{Step: env.StepRefused, Resource: resource, Token: h.token, Err: err})
+		return nil, err
+	}
+	h.Hold = granted
+	until, validity := m.clock.told(granted.Until, now)
+	m.Observe(env.Event{Step: env.StepGranted, Resource: resource, Token: h.token, TTL: m.ttl, Until: until, Validity: validity, Fence: granted.Fence})
+	if granted.Lost != nil {
+		m.watchers.Go(h.awaitLoss)
+	}
+	return h, nil
+}
+
+// bounded calls stop when ctx ends, or when the call that begins now has not returned in
+// time. What it returns is to be called when it has.
+func (m *mutex) bounded(ctx context.Context, stop func()) (returned func()) {
+	withCall := context.AfterFunc(ctx, stop)
+	timer := time.AfterFunc(m.patience, stop)
+	return func() {
+		withCall()
+		timer.Stop()
+	}
+}
+
+// clock turns readings of time.Now into those of the clock by which the run is judged.
+type clock struct {
+	at      time.Time
+	instant env.Instant
+}
+
+func newClock(r env.Runtime) clock { return clock{time.Now(), r.Now(env.Monotonic)} }
+
+// told returns an end of validity that the lock has told at now, and how far off it was.
+func (c clock) told(until, now time.Time) (env.Instant, time.Duration) {
+	if until.IsZero() {
+		return env.Never, 0
+	}
+	return c.instant.Add(until.Sub(c.at)), until.Sub(now)
+}
+
+// hold is a grant as workloads use it.
+type hold struct {
+	*mutex
+	Hold
+	resource, token string
+
+	life context.Context // ends with the hold; that which the lock has can end before, with its call
+	end  context.CancelFunc
+
+	held context.Context // that the work has; ends with the news of the loss, too
+	lose context.CancelFunc
+
+	alone    baton // held by who tells of the loss, or of the release
+	released bool
+}
+
+// baton excludes, as a [sync.Mutex] does, goroutines that may stand still while they have it:
+// in a bubble of synctest time goes on meanwhile.
+type baton chan struct{}
+
+func newBaton() baton { return make(baton, 1) }
+
+func (b baton) take() { b <- struct{}{} }
+func (b baton) pass() { <-b }
+
+// Resource implements [runner.Hold], as do the methods that follow.
+func (h *hold) Resource() string         { return h.resource }
+func (h *hold) Token() string            { return h.token }
+func (h *hold) Context() context.Context { return h.held }
+func (h *hold) Fence() uint64            { return h.Hold.Fence }
+
+// errOver is what the holder finds who asks whether the lock is still held.
+var errOver = errors.New("the end of validity has come")
+
+// Check implements [runner.Hold].
+func (h *hold) Check() error {
+	if !h.Until.IsZero() && !time.Now().Before(h.Until) {
+		return errOver
+	}
+	return h.held.Err()
+}
+
+// Extend implements [runner.Hold].
+func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
+	defer h.usage.calls("Hold.Extend", h.client)()
+	asked, _ := h.clock.told(time.Now().Add(ttl), time.Now())
+	h.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked})
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	returned := h.bounded(ctx, stop)
+	until, err := h.Hold.Extend(ctx)
+	now := time.Now()
+	returned()
+	if err != nil {
+		h.Observe(env.Event{Step: env.StepExtendFailed, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked, Err: err})
+		return err
+	}
+	h.usage.extended(until)
+	h.Until = until
+	e := env.Event{Step: env.StepExtended, Resource: h.resource, Token: h.token, TTL: ttl}
+	e.Until, e.Validity = h.clock.told(until, now)
+	h.Observe(e)
+	return nil
+}
+
+// Release implements [runner.Hold].
+func (h *hold) Release(ctx context.Context) error {
+	defer h.usage.calls("Hold.Release", h.client)()
+	h.releasing()
+	defer h.end()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	returned := h.bounded(ctx, stop)
+	err := h.Hold.Release(ctx)
+	returned()
+	h.Observe(env.Event{Step: env.StepReleased, Resource: h.resource, Token: h.token, Answer: answer(err), Err: err})
+	return err
+}
+
+// answer is what the error of a release says.
+func answer(err error) env.Answer {
+	switch {
+	case err == nil:
+		return env.Yes
+	case errors.Is(err, ErrNotHeld):
+		return env.No
+	}
+	return env.Lost
+}
+
+// releasing tells that the release begins: whatever the lock says of a loss from now on is of
+// no use to anybody.
+func (h *hold) releasing() {
+	h.alone.take()
+	defer h.alone.pass()
+	h.released = true
+	h.Observe(env.Event{Step: env.StepBeforeRelease, Resource: h.resource, Token: h.token})
+}
+
+// errLost is why a hold is lost: the lock has said so.
+var errLost = errors.New("the lock has told its holder so")
+
+// awaitLoss tells of the loss as soon as the lock does.
+func (h *hold) awaitLoss() {
+	select {
+	case <-h.Lost:
+		h.tellLoss()
+	case <-h.life.Done():
+	}
+}
+
+func (h *hold) tellLoss() {
+	h.alone.take()
+	defer h.alone.pass()
+	if !h.released {
+		h.Observe(env.Event{Step: env.StepLost, Resource: h.resource, Token: h.token, Err: errLost})
+		h.lose()
+	}
+}
