@@ -88,7 +88,7 @@ func TestNothingIsLeft(t *testing.T) {
 				t.Errorf("server %d has the keys %v", i+1, all)
 			}
 			for _, key := range all {
-				if !strings.HasPrefix(key, address.Family) {
+				if !strings.HasPrefix(key, address.KeyPrefix) {
 					t.Errorf("a key %s", key)
 				}
 				if life, err := s.Do(t.Context(), "PTTL", key); err != nil || life.(int64) <= 0 {
@@ -148,7 +148,7 @@ func TestServerStartedAgainByItself(t *testing.T) {
 			_ = w.Runtime(1).Sleep(ctx, w.Runtime(1).Now(env.Monotonic).Add(time.Minute))
 		}
 	})
-	if err == nil || !strings.Contains(err.Error(), "no fault of its plan") || !strings.Contains(err.Error(), "started again") {
+	if err == nil || !strings.Contains(err.Error(), "not because of a fault of its plan") || !strings.Contains(err.Error(), "restarted") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,22 +12,21 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// lookEvery is the time between two looks at a server, and lookPatience how long it may
-// take to answer one: a network that is worse than that does things to the run that are
-// not in its plan.
+// checkInterval is the time between two checks of a server. checkTimeout is how long it may
+// take to reply: a slower network would affect the run in ways that are not in its plan.
 const (
-	lookEvery    = 500 * time.Millisecond
-	lookPatience = 2 * time.Second
+	checkInterval = 500 * time.Millisecond
+	checkTimeout  = 2 * time.Second
 )
 
-// settle lets what is on its way to a server arrive.
+// settle waits for requests that are on their way to a server to arrive.
 func settle() { time.Sleep(50 * time.Millisecond) }
 
-// sweepPatience is how long it may take to delete the keys of a run on one server.
-const sweepPatience = time.Minute
+// sweepTimeout bounds how long it may take to delete a run's keys on one server.
+const sweepTimeout = time.Minute
 
-// serverMonitor watches the servers of a run, over a connection of its own to each, and
-// deletes at the end what the run has left on them.
+// serverMonitor checks the servers of a run, over one connection to each, and deletes the
+// run's keys at the end.
 type serverMonitor struct {
 	connect redisnode.Options
 	died    chan error
@@ -35,10 +34,10 @@ type serverMonitor struct {
 	end     context.CancelFunc
 
 	watching sync.WaitGroup
-	conns    []*preflight.Conn // each of its goroutine, until these are gone
+	conns    []*preflight.Conn // each is used by its goroutine until that has ended
 }
 
-func watch(conns []*preflight.Conn, connect redisnode.Options) *serverMonitor {
+func startMonitor(conns []*preflight.Conn, connect redisnode.Options) *serverMonitor {
 	c := &serverMonitor{connect: connect, conns: conns, died: make(chan error, 1)}
 	c.over, c.end = context.WithCancel(context.Background())
 	for _, conn := range conns {
@@ -47,9 +46,9 @@ func watch(conns []*preflight.Conn, connect redisnode.Options) *serverMonitor {
 	return c
 }
 
-// watch looks at one server again and again.
+// watch checks one server periodically.
 func (m *serverMonitor) watch(conn *preflight.Conn) {
-	next := time.NewTicker(lookEvery)
+	next := time.NewTicker(checkInterval)
 	defer next.Stop()
 	for {
 		select {
@@ -57,7 +56,7 @@ func (m *serverMonitor) watch(conn *preflight.Conn) {
 			return
 		case <-next.C:
 		}
-		if err := m.look(conn); err != nil {
+		if err := m.check(conn); err != nil {
 			select {
 			case m.died <- err:
 			default: // the first one is enough
@@ -67,62 +66,62 @@ func (m *serverMonitor) watch(conn *preflight.Conn) {
 	}
 }
 
-// look says what has become of a server, if something has; nil also if the run is over.
-func (m *serverMonitor) look(conn *preflight.Conn) error {
-	ctx, cancel := context.WithTimeout(m.over, lookPatience)
+// check returns an error if a server has changed. It returns nil if the run is over.
+func (m *serverMonitor) check(conn *preflight.Conn) error {
+	ctx, cancel := context.WithTimeout(m.over, checkTimeout)
 	defer cancel()
-	err := conn.Still(ctx, m.connect)
+	err := conn.Recheck(ctx, m.connect)
 	if err == nil || m.over.Err() != nil {
 		return nil
 	}
 	return unplanned(err)
 }
 
-// unplanned says of what has become of a server that no plan is to blame.
+// unplanned marks an error about a server as not caused by the plan.
 func unplanned(change error) error {
 	if change == nil {
 		return nil
 	}
-	return fmt.Errorf("during the run, and by no fault of its plan: %w", change)
+	return fmt.Errorf("during the run, and not because of a fault of its plan: %w", change)
 }
 
-// close ends the watch and deletes all keys of the run.
+// close ends the monitoring and deletes all keys of the run.
 func (m *serverMonitor) close() error {
 	m.end()
 	m.watching.Wait()
 	errs := make([]error, len(m.conns))
 	var sweeping sync.WaitGroup
 	for i, conn := range m.conns {
-		sweeping.Go(func() { errs[i] = m.tidy(conn) })
+		sweeping.Go(func() { errs[i] = m.cleanUp(conn) })
 	}
 	sweeping.Wait()
 	return errors.Join(errs...)
 }
 
-// tidy deletes the keys of the run on one server.
-func (m *serverMonitor) tidy(conn *preflight.Conn) error {
+// cleanUp deletes the run's keys on one server.
+func (m *serverMonitor) cleanUp(conn *preflight.Conn) error {
 	defer func() { _ = conn.Close() }()
-	ctx, cancel := context.WithTimeout(context.Background(), sweepPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), sweepTimeout)
 	defer cancel()
-	changed := conn.Still(ctx, m.connect) // it connects again, if need be
+	changed := conn.Recheck(ctx, m.connect) // this also reconnects if necessary
 	if err := sweep(ctx, conn, m.connect.Prefix, settle); err != nil {
-		return fmt.Errorf("keys %s* may be left on %s, until their time to live is over: %w", m.connect.Prefix, conn.Server.Addr, cmp.Or(changed, err))
+		return fmt.Errorf("keys %s* may be left on %s until they expire: %w", m.connect.Prefix, conn.Server.Addr, cmp.Or(changed, err))
 	}
 	return unplanned(changed)
 }
 
-// scan is the command for one page of the keys with a prefix, which has no characters
-// that a pattern would understand.
-func scan(cursor, prefix string) []string {
+// scanCommand returns the command for one page of the keys with a prefix. A prefix has no
+// characters that are special in a pattern.
+func scanCommand(cursor, prefix string) []string {
 	return []string{"SCAN", cursor, "MATCH", prefix + "*", "COUNT", "1000"}
 }
 
-// sweep deletes all keys with a prefix. It looks until it has found nothing twice, with a
-// pause in between: what was on its way to the server when nobody sent anything any more
-// may be done behind the first look, also where that has found nothing.
+// sweep deletes all keys with a prefix. It scans until two scans in a row, with a pause
+// between them, have found nothing: a request that was still on its way may be processed
+// after the first one.
 func sweep(ctx context.Context, c *preflight.Conn, prefix string, pause func()) error {
 	for empty := 0; empty < 2; {
-		found, err := look(ctx, c, prefix)
+		found, err := sweepOnce(ctx, c, prefix)
 		if err != nil {
 			return err
 		}
@@ -136,10 +135,11 @@ func sweep(ctx context.Context, c *preflight.Conn, prefix string, pause func()) 
 	return nil
 }
 
-// look deletes what keys with a prefix it comes upon, and reports whether there were any.
-func look(ctx context.Context, c *preflight.Conn, prefix string) (found bool, err error) {
+// sweepOnce deletes the keys with a prefix that one scan finds, and reports whether there
+// were any.
+func sweepOnce(ctx context.Context, c *preflight.Conn, prefix string) (found bool, err error) {
 	for cursor := ""; cursor != "0"; {
-		keys, next, err := page(ctx, c, cursor, prefix)
+		keys, next, err := scanPage(ctx, c, cursor, prefix)
 		if err != nil {
 			return found, err
 		}
@@ -154,24 +154,24 @@ func look(ctx context.Context, c *preflight.Conn, prefix string) (found bool, er
 	return found, nil
 }
 
-// page returns some keys, and where the next page begins: "0" is the end, and "" the
-// beginning.
-func page(ctx context.Context, c *preflight.Conn, cursor, prefix string) (keys []string, next string, err error) {
+// scanPage returns the keys of one page and the cursor of the next. The cursor "" is the
+// beginning, "0" the end.
+func scanPage(ctx context.Context, c *preflight.Conn, cursor, prefix string) (keys []string, next string, err error) {
 	if cursor == "" {
 		cursor = "0"
 	}
-	said, err := c.Ask(ctx, scan(cursor, prefix)...)
+	said, err := c.Ask(ctx, scanCommand(cursor, prefix)...)
 	if err != nil {
 		return nil, "", err
 	}
 	parts, _ := said.([]any)
 	if len(parts) != 2 {
-		return nil, "", fmt.Errorf("%d parts of an answer to SCAN, which has two", len(parts))
+		return nil, "", fmt.Errorf("reply to SCAN has %d elements, want 2", len(parts))
 	}
 	next, _ = parts[0].(string)
 	list, ok := parts[1].([]any)
 	if next == "" || !ok {
-		return nil, "", fmt.Errorf("SCAN is answered with %v", said)
+		return nil, "", fmt.Errorf("unexpected reply to SCAN: %v", said)
 	}
 	for _, k := range list {
 		key, _ := k.(string)

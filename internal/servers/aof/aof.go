@@ -1,9 +1,9 @@
-// Package aof takes the append-only file of a Redis server back to what it was before: to
-// show what a machine loses that has no power, or a server that starts from an old state.
+// Package aof restores the append-only file of a Redis server to an earlier state: what is
+// left after a power loss, or an old snapshot.
 //
-// A file only grows, so that a state of it is a length, and to go back is to cut the rest
-// off while the server is down. What the lengths were is looked up from outside, without
-// a word to the server.
+// The file only grows, so a state of it is a length, and to restore it is to truncate the
+// file while the server is down. The lengths are recorded from outside, without asking the
+// server.
 package aof
 
 import (
@@ -17,39 +17,39 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 )
 
-// LeastVersion is the oldest Redis whose file lies where we cut it off.
+// LeastVersion is the oldest Redis that writes the file where this package truncates it.
 var LeastVersion = preflight.Version{Major: 7}
 
-// name is where a server appends, below its directory. Its parts are those of Redis 7 and
-// of a server that has never rewritten it.
+// name is the path of the file below the server's directory, as Redis 7 names it and as
+// long as the server has not rewritten it.
 var name = filepath.Join("appendonlydir", "appendonly.aof.1.incr.aof")
 
-// sent is where it writes what replicas are sent.
-const sent = "dump.rdb"
+// replicationDump is the file in which a server writes its keys for its replicas.
+const replicationDump = "dump.rdb"
 
-// File is the append-only file of one server, over all its lives.
+// File is the append-only file of one server, over all restarts.
 type File struct {
 	dir string // the server's
 
 	mu       sync.Mutex
-	syncing  bool     // see Watch.SyncFrom
-	syncs    []length // the file as of its latest syncs, by time; see Watch.SyncFrom
-	journal  []length // by time, see Watch.Journal
-	restored bool     // the server is to start with what is in it, whatever else it keeps
+	syncing  bool     // Watch.SyncFrom was called
+	syncs    []sizeAt // its size at the latest syncs, by time
+	journal  []sizeAt // its sizes by time, see Watch.Journal
+	restored bool     // the server starts with this content, even if it keeps nothing else over restarts
 }
 
-// length is that of the file from a time on, in bytes.
-type length struct {
+// sizeAt is the size of the file in bytes from a time on.
+type sizeAt struct {
 	since time.Time
 	bytes int64
 }
 
-// In is the file of a server that works in a directory. It need not be there.
+// In returns the file of a server that works in dir. The file need not exist yet.
 func In(dir string) *File { return &File{dir: dir} }
 
 func (f *File) path() string { return filepath.Join(f.dir, name) }
 
-// Writable returns an error unless the file is there, and may be cut by us.
+// Writable returns an error unless the file exists and we may truncate it.
 func (f *File) Writable() error {
 	file, err := os.OpenFile(f.path(), os.O_WRONLY, 0)
 	if err != nil {
@@ -58,14 +58,14 @@ func (f *File) Writable() error {
 	return file.Close()
 }
 
-// Synced is how much of the file was on the disk at the last sync, in bytes.
+// Synced returns how many bytes were on the disk at the last sync.
 func (f *File) Synced() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.syncedBy(time.Now())
 }
 
-// syncedBy is how much had been on the disk at a time.
+// syncedBy returns how many bytes were on the disk at a time.
 func (f *File) syncedBy(at time.Time) (bytes int64) {
 	for _, s := range f.syncs {
 		if !s.since.After(at) {
@@ -75,7 +75,7 @@ func (f *File) syncedBy(at time.Time) (bytes int64) {
 	return bytes
 }
 
-// written is how long the file is, in bytes; 0: there is none.
+// written returns the size of the file in bytes, 0 if there is none.
 func (f *File) written() int64 {
 	info, err := os.Stat(f.path())
 	if err != nil {
@@ -84,44 +84,44 @@ func (f *File) written() int64 {
 	return info.Size()
 }
 
-// look enters the length of the file into its journal.
-func (f *File) look() {
+// recordSize adds the current size to the journal.
+func (f *File) recordSize() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if bytes := f.written(); len(f.journal) == 0 || f.journal[len(f.journal)-1].bytes != bytes {
-		f.journal = append(f.journal, length{time.Now(), bytes})
+		f.journal = append(f.journal, sizeAt{time.Now(), bytes})
 	}
 }
 
-// sync says that what is in the file is on the disk.
-func (f *File) sync() {
+// recordSync records that everything in the file is on the disk now.
+func (f *File) recordSync() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.enterSync(time.Now())
+	f.addSync(time.Now())
 }
 
-// syncsKept is how long a state is kept that a later sync has replaced: a disk that has
-// been stuck since then has no other.
-const syncsKept = 4 * time.Second
+// syncHistory is how long a sync is remembered after the next one. A disk that has been
+// stuck since then holds nothing newer.
+const syncHistory = 4 * time.Second
 
-// enterSync notes what is on the disk from a time on.
-func (f *File) enterSync(at time.Time) {
-	f.syncs = append(f.syncs, length{at, f.written()})
-	for len(f.syncs) > 1 && at.Sub(f.syncs[1].since) > syncsKept {
+// addSync adds the current size as the one on the disk since at.
+func (f *File) addSync(at time.Time) {
+	f.syncs = append(f.syncs, sizeAt{at, f.written()})
+	for len(f.syncs) > 1 && at.Sub(f.syncs[1].since) > syncHistory {
 		f.syncs = f.syncs[1:]
 	}
 }
 
-// Loss is how a machine loses its power.
+// Loss describes how a machine loses power.
 type Loss struct {
-	Stuck time.Duration // for so long no sync had completed, up to two seconds
+	Stuck time.Duration // how long no sync had completed, up to two seconds
 	Torn  bool          // the file ends within a record
 }
 
-// LosePower has the server killed, and takes away what was not synced. kill reports whether
-// there was something to kill: a file whose server is down stays as it is.
+// LosePower kills the server by calling kill and removes what was not on the disk. kill
+// reports whether the server was running; if not, the file stays as it is.
 func (f *File) LosePower(l Loss, kill func() bool) error {
-	at := time.Now() // and not after its end, which takes a while
+	at := time.Now() // the kill takes a while
 	if !kill() {
 		return nil
 	}
@@ -131,34 +131,32 @@ func (f *File) LosePower(l Loss, kill func() bool) error {
 	return f.tear()
 }
 
-// torn is the begin of a record.
-const torn = "*3\r\n$3\r\nSET\r\n$9\r\nth"
+// tornRecord is the beginning of a record.
+const tornRecord = "*3\r\n$3\r\nSET\r\n$9\r\nth"
 
-// tear lets the file end within a record, as a disk leaves it that had written only a part
-// of it. That record was not acknowledged, or not synced.
+// tear makes the file end within a record, as a disk leaves it that wrote only a part. That
+// record was not acknowledged, or not synced.
 func (f *File) tear() (err error) {
 	file, err := os.OpenFile(f.path(), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	_, err = file.WriteString(torn)
+	_, err = file.WriteString(tornRecord)
 	return err
 }
 
-// Restore has the server killed, which is to start with what it had a time before now. kill
-// is as for [File.LosePower].
+// Restore kills the server as LosePower does. Its next start finds the state of age ago.
 func (f *File) Restore(age time.Duration, kill func() bool) error {
-	then := time.Now().Add(-age) // and not before its end, which takes a while
+	then := time.Now().Add(-age) // the kill takes a while
 	if !kill() {
 		return nil
 	}
 	return f.CutBack(then)
 }
 
-// CutUnsynced cuts off what was not on the disk at a time; nothing, if [Watch.SyncFrom] has
-// never said when that is. The server has to be down. What it had read from the disk
-// before stays.
+// CutUnsynced removes what was not on the disk at a time. The server has to be down. If
+// [Watch.SyncFrom] was not called, everything is on the disk.
 func (f *File) CutUnsynced(at time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,29 +166,29 @@ func (f *File) CutUnsynced(at time.Time) error {
 	return f.cut(f.syncedBy(at))
 }
 
-// CutBack takes the file back to what it was at a time, as far as its journal tells. The
-// server has to be down, and starts with that, whatever it keeps otherwise.
+// CutBack restores the file's state at a time, according to the journal. The server has to
+// be down, and starts with that state even if it keeps nothing over restarts.
 func (f *File) CutBack(to time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.restored = true
-	i, exact := slices.BinarySearchFunc(f.journal, to, func(l length, t time.Time) int { return l.since.Compare(t) })
+	i, exact := slices.BinarySearchFunc(f.journal, to, func(l sizeAt, t time.Time) int { return l.since.Compare(t) })
 	if !exact {
 		i--
 	}
 	if i < 0 {
-		return f.forget()
+		return f.remove()
 	}
 	f.journal = f.journal[:i+1]
 	return f.cut(f.journal[i].bytes)
 }
 
-// Rewind is [File.CutBack] for a server that goes on and reads the file again. It must have
-// written all that it has to write.
+// Rewind is [File.CutBack] for a server that keeps running and reads the file again. The
+// server must have written its buffer.
 func (f *File) Rewind(to time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var bytes int64 // nothing, before the first look
+	var bytes int64 // the file was empty before the first entry
 	for i, l := range f.journal {
 		if l.since.After(to) {
 			f.journal = f.journal[:i]
@@ -201,35 +199,35 @@ func (f *File) Rewind(to time.Time) error {
 	return f.cut(bytes)
 }
 
-// cut makes the file so short. What has been cut off before does not come back.
+// cut truncates the file. A file that is already shorter stays as it is.
 func (f *File) cut(bytes int64) error {
 	if f.written() > bytes {
 		if err := os.Truncate(f.path(), bytes); err != nil {
 			return err
 		}
 	}
-	f.syncs = []length{{bytes: f.written()}}
+	f.syncs = []sizeAt{{bytes: f.written()}}
 	return nil
 }
 
-// Prepare is to be called before a start of the server, which keeps what is in the file,
-// or does not. What it has written to send it to a replica, or got as one, it would start
-// with as well: that is gone in any case.
+// Prepare has to be called before each start of the server. It removes the file unless the
+// server keeps its keys or was restored. It always removes the dump of a replication: the
+// server would load it.
 func (f *File) Prepare(keeps bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := os.Remove(filepath.Join(f.dir, sent)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(f.dir, replicationDump)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if f.restored || keeps {
 		f.restored = false
 		return nil
 	}
-	return f.forget()
+	return f.remove()
 }
 
-// forget removes the file, with what belongs to it.
-func (f *File) forget() error {
+// remove deletes the file and its directory.
+func (f *File) remove() error {
 	f.journal = nil
 	err := os.RemoveAll(filepath.Dir(f.path()))
 	if errors.Is(err, os.ErrNotExist) {
@@ -238,29 +236,28 @@ func (f *File) forget() error {
 	return err
 }
 
-// Watch looks at files until it is closed.
+// Watch records the sizes of files in the background until it is closed.
 type Watch struct {
 	closed     chan struct{}
 	background sync.WaitGroup
 	closing    sync.Once
 }
 
-// NewWatch returns one that looks at nothing yet.
+// NewWatch returns a watch without files.
 func NewWatch() *Watch { return &Watch{closed: make(chan struct{})} }
 
-// Close ends it, and returns when it has ended. A second Close does nothing.
+// Close ends the watch and waits for its goroutines. A second Close does nothing.
 func (w *Watch) Close() {
 	w.closing.Do(func() { close(w.closed) })
 	w.background.Wait()
 }
 
-// SyncFrom says that from a phase on, once a second, what the server has written is on
-// its disk, and no earlier. Of several phases the first counts.
+// SyncFrom makes the file's content count as on the disk as of one instant each second,
+// starting at phase. Only the first call counts.
 //
-// A process that dies loses nothing that it has written: the kernel has it. When a file
-// was last synced the kernel tells nobody; so this is an account of our own of what a
-// disk that is synced once a second would have. That is a loss that Redis allows for, and
-// a little less than the greatest.
+// The kernel does not tell when it last synced a file, and a process that dies loses
+// nothing that it has written. So this simulates a disk that is synced once a second. Redis
+// allows for that loss, and for a little more.
 func (w *Watch) SyncFrom(f *File, phase time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -268,7 +265,7 @@ func (w *Watch) SyncFrom(f *File, phase time.Duration) {
 		return
 	}
 	f.syncing = true
-	f.syncs = []length{{bytes: f.written()}} // since ever
+	f.syncs = []sizeAt{{bytes: f.written()}} // from the beginning
 	w.background.Go(func() {
 		next := time.NewTimer(phase)
 		defer next.Stop()
@@ -278,23 +275,24 @@ func (w *Watch) SyncFrom(f *File, phase time.Duration) {
 				return
 			case <-next.C:
 				next.Reset(time.Second)
-				f.sync()
+				f.recordSync()
 			}
 		}
 	})
 }
 
-// lookEvery is the time between two looks at a file: by so much a state can be too old.
-const lookEvery = 2 * time.Millisecond
+// pollInterval is the time between two looks at a file. A restored state can be older than
+// asked for by this much.
+const pollInterval = 2 * time.Millisecond
 
-// Journal keeps journals of the files' lengths from now on, for [File.CutBack].
+// Journal records the sizes of files from now on, for [File.CutBack].
 func (w *Watch) Journal(files []*File) {
 	w.background.Go(func() {
-		next := time.NewTicker(lookEvery)
+		next := time.NewTicker(pollInterval)
 		defer next.Stop()
 		for {
 			for _, f := range files {
-				f.look()
+				f.recordSize()
 			}
 			select {
 			case <-w.closed:

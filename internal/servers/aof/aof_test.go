@@ -50,7 +50,7 @@ func TestCutUnsynced(t *testing.T) {
 	must(t, f.CutUnsynced(time.Now())) // for nobody has said that it is not
 	f.mustHold(t, "synced,")
 	f.syncing = true
-	f.sync()
+	f.recordSync()
 	write("not")
 	must(t, f.CutUnsynced(time.Now()))
 	f.mustHold(t, "synced,")
@@ -67,7 +67,7 @@ func TestCutBack(t *testing.T) {
 		before := []time.Time{time.Now()}
 		for _, text := range []string{"a", "b", "c"} {
 			write(text)
-			f.look()
+			f.recordSize()
 			before = append(before, time.Now())
 		}
 		must(t, f.CutBack(before[n]))
@@ -75,7 +75,7 @@ func TestCutBack(t *testing.T) {
 		must(t, f.Prepare(false)) // it starts with that
 		f.mustHold(t, want)
 		write("x")
-		f.look()
+		f.recordSize()
 		must(t, f.CutBack(time.Now()))
 		f.mustHold(t, want+"x")
 	}
@@ -87,9 +87,9 @@ func TestCutBackToWhatIsLost(t *testing.T) {
 	f, write := server(t)
 	write("synced,")
 	f.syncing = true
-	f.sync()
+	f.recordSync()
 	write("not")
-	f.look()
+	f.recordSize()
 	then := time.Now()
 	must(t, f.CutUnsynced(time.Now()))
 	must(t, f.CutBack(then))
@@ -103,7 +103,7 @@ func TestPrepare(t *testing.T) {
 	write("a")
 	must(t, f.Prepare(true))
 	f.mustHold(t, "a")
-	f.look()
+	f.recordSize()
 	must(t, f.CutBack(time.Now()))
 	must(t, f.Prepare(false))
 	f.mustHold(t, "a")
@@ -137,10 +137,10 @@ func TestLosePowerOfAStuckDisk(t *testing.T) {
 	}{{0, "0123"}, {500 * time.Millisecond, "012"}, {1500 * time.Millisecond, "01"}, {2500 * time.Millisecond, "0"}, {time.Hour, "0"}} {
 		f, write := server(t)
 		write("0")
-		f.syncing, f.syncs = true, []length{{bytes: 1}}
+		f.syncing, f.syncs = true, []sizeAt{{bytes: 1}}
 		for i, text := range []string{"1", "2", "3"} {
 			write(text)
-			f.enterSync(now.Add(time.Duration(i-2) * time.Second))
+			f.addSync(now.Add(time.Duration(i-2) * time.Second))
 		}
 		write("4")
 		must(t, f.CutUnsynced(now.Add(-c.stuck)))
@@ -155,12 +155,12 @@ func TestTornTail(t *testing.T) {
 	f, write := server(t)
 	write("synced,")
 	f.syncing = true
-	f.sync()
+	f.recordSync()
 	write("not")
 	must(t, f.LosePower(Loss{Torn: true}, func() bool { return true }))
-	f.mustHold(t, "synced,"+torn)
+	f.mustHold(t, "synced,"+tornRecord)
 	must(t, f.LosePower(Loss{Torn: true}, func() bool { return false })) // it is down
-	f.mustHold(t, "synced,"+torn)
+	f.mustHold(t, "synced,"+tornRecord)
 	must(t, f.LosePower(Loss{}, func() bool { return true }))
 	f.mustHold(t, "synced,")
 }

@@ -77,7 +77,7 @@ func TestStop(t *testing.T) {
 		if err := Continue(cmd.Process); err != nil {
 			t.Fatal(err)
 		}
-		for last := time.Now().Add(childPatience); Still(cmd.Process.Pid); time.Sleep(time.Millisecond) {
+		for last := time.Now().Add(childPatience); Stopped(cmd.Process.Pid); time.Sleep(time.Millisecond) {
 			if time.Now().After(last) {
 				t.Fatal("it does not go on")
 			}
@@ -85,7 +85,7 @@ func TestStop(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	if !Still(cmd.Process.Pid) {
+	if !Stopped(cmd.Process.Pid) {
 		t.Error("somebody who is gone moves")
 	}
 }

@@ -1,6 +1,4 @@
-// Package child starts processes that the kernel kills when we die, however we die, and
-// makes processes stand still. It runs on Linux only.
-// Package reaper takes back what a program has made when the program ends, however it
-// ends: a small shell process waits for that moment. Nothing reaches it that is meant
-// for the program: no signal from the terminal, and no SIGKILL.
+// Package child starts processes that the kernel kills when this program dies, however it
+// dies ([Forker]), stops processes ([Stop]), and starts a process that cleans up after this
+// one ([Reaper]). It runs on Linux only.
 package child

@@ -53,7 +53,7 @@ func (b Backend) clocks() bool { return b.Image == "" || b.Preload != "" }
 // the container that ended. Nothing is left of a world
 // that could not be opened.
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
-	kinds, failing := s.Plan.Kinds(), live.FailingOver(s.Plan)
+	kinds, failing := s.Plan.Kinds(), live.FailoverNodes(s.Plan)
 	o := Options{
 		Backend:     b,
 		Nodes:       s.Nodes + len(failing),
@@ -71,7 +71,7 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := live.WithReplicas(ctx, s, seed, live.FleetOf(servers.Servers(), servers.Died(), servers.Close))
+	fleet, err := live.WithReplicas(ctx, s, seed, live.NewFleet(servers.Servers(), servers.Died(), servers.Close))
 	if err != nil {
 		return nil, errors.Join(err, fleet.Close())
 	}
@@ -94,10 +94,10 @@ type Options struct {
 	Linked []int
 }
 
-// cut reports whether what a server keeps is to be cut off, and shared whether we have to
+// rollsBack reports whether what a server keeps is to be rollsBack off, and shared whether we have to
 // get at what it has written for whatever reason: servers that are linked write what they
 // send one another.
-func (o Options) cut() bool    { return o.Power || o.Journal }
-func (o Options) shared() bool { return o.cut() || len(o.Linked) > 0 }
+func (o Options) rollsBack() bool    { return o.Power || o.Journal }
+func (o Options) sharesFiles() bool { return o.rollsBack() || len(o.Linked) > 0 }
 
-var _ live.Own = (*Server)(nil)
+var _ live.OwnServer = (*Server)(nil)

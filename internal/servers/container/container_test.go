@@ -181,7 +181,7 @@ func TestContainerHasAClockOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := e.own(t.Context())
+	image, err := e.ownImage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestContainerWhosePortIsTaken(t *testing.T) {
 // An engine that may be on another machine is refused before anybody dials it.
 func TestEngineOfAnotherMachineIsRefused(t *testing.T) {
 	for host, want := range map[string]bool{"": true, "unix:///x": true, "tcp://192.0.2.1:2375": false, "ssh://there": false, "tcp://127.0.0.1:2375": false} {
-		if err := local(host); (err == nil) != want {
+		if err := checkLocal(host); (err == nil) != want {
 			t.Errorf("%q: %v", host, err)
 		}
 	}
@@ -262,7 +262,7 @@ func TestContainerImageOutlivesACollection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tag, err := e.own(t.Context())
+	tag, err := e.ownImage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,20 +31,20 @@ type engine struct {
 
 const unix = "unix://"
 
-// settings are what testcontainers reads of its environment: that servers are found on
+// testcontainersEnv are what testcontainers reads of its environment: that servers are found on
 // loopback and nowhere else, and that nobody but us cleans up, for that would take an
 // image out of a registry.
-var settings = map[string]string{"TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1", "TESTCONTAINERS_RYUK_DISABLED": "true"}
+var testcontainersEnv = map[string]string{"TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1", "TESTCONTAINERS_RYUK_DISABLED": "true"}
 
 // connect finds the engine. Errors are one line.
 func connect(ctx context.Context) (*engine, error) {
-	if err := needRemover(); err != nil {
+	if err := checkRemover(); err != nil {
 		return nil, err
 	}
-	if err := local(os.Getenv("DOCKER_HOST")); err != nil {
+	if err := checkLocal(os.Getenv("DOCKER_HOST")); err != nil {
 		return nil, err
 	}
-	for name, value := range settings {
+	for name, value := range testcontainersEnv {
 		if err := os.Setenv(name, value); err != nil {
 			return nil, err
 		}
@@ -52,10 +52,10 @@ func connect(ctx context.Context) (*engine, error) {
 	log.SetDefault(log.NewNoopLogger())
 	provider, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()))
 	if err != nil {
-		return nil, fmt.Errorf("there is no Docker engine to run containers (%w): start one, or name its socket in DOCKER_HOST=unix:///path", absent(err))
+		return nil, fmt.Errorf("there is no Docker engine to run containers (%w): start one, or name its socket in DOCKER_HOST=unix:///path", unreachable(err))
 	}
 	host := provider.Client().DaemonHost()
-	if err := local(host); err != nil {
+	if err := checkLocal(host); err != nil {
 		return nil, err
 	}
 	where, err := provider.DaemonHost(ctx)
@@ -68,8 +68,8 @@ func connect(ctx context.Context) (*engine, error) {
 	return &engine{provider: provider, client: provider.Client(), socket: strings.TrimPrefix(host, unix)}, nil
 }
 
-// absent says where there is no engine.
-func absent(err error) error {
+// unreachable says where there is no engine.
+func unreachable(err error) error {
 	host := os.Getenv("DOCKER_HOST")
 	if host == "" {
 		host = unix + defaultSocket
@@ -85,9 +85,9 @@ func absent(err error) error {
 // defaultSocket is where an engine listens if nobody says otherwise.
 const defaultSocket = "/var/run/docker.sock"
 
-// local returns an error if an engine is not spoken to over a socket of this machine: the
+// checkLocal returns an error if an engine is not spoken to over a socket of this machine: the
 // ports of its containers would not be here either.
-func local(host string) error {
+func checkLocal(host string) error {
 	if host == "" || strings.HasPrefix(host, unix) {
 		return nil
 	}
@@ -97,7 +97,7 @@ func local(host string) error {
 // removers are the programs of which one lets a shell remove a container, see remove.sh.
 var removers = []string{"docker", "curl"}
 
-func needRemover() error {
+func checkRemover() error {
 	for _, r := range removers {
 		if _, err := exec.LookPath(r); err == nil {
 			return nil
@@ -107,34 +107,34 @@ func needRemover() error {
 }
 
 // oneLine is an error that says the same without line breaks.
-func oneLine(err error) error { return flat{err} }
+func oneLine(err error) error { return oneLineError{err} }
 
-type flat struct{ error }
+type oneLineError struct{ error }
 
-func (f flat) Error() string { return strings.Join(strings.Fields(f.error.Error()), " ") }
-func (f flat) Unwrap() error { return f.error }
+func (f oneLineError) Error() string { return strings.Join(strings.Fields(f.error.Error()), " ") }
+func (f oneLineError) Unwrap() error { return f.error }
 
 // Why an engine may not do for some faults.
 var (
-	errOthers = errors.New("this Docker engine gives containers users and a network apart from this machine's (userns-remap), so that power losses, old snapshots and failovers cannot be carried out there: --backend process can")
-	errApart  = errors.New("this Docker engine runs without root, and has no container on this machine's loopback, so that failovers cannot be carried out there: --backend process can")
+	errUsernsRemap = errors.New("this Docker engine gives containers users and a network apart from this machine's (userns-remap), so that power losses, old snapshots and failovers cannot be carried out there: --backend process can")
+	errRootless  = errors.New("this Docker engine runs without root, and has no container on this machine's loopback, so that failovers cannot be carried out there: --backend process can")
 )
 
-// admit asks the engine whether it can do what the servers are to be there for, and
+// userFor asks the engine whether it can do what the servers are to be there for, and
 // returns as whom they then have to run; empty: as whoever the image says.
-func (e *engine) admit(ctx context.Context, o Options) (user string, err error) {
-	if !o.shared() {
+func (e *engine) userFor(ctx context.Context, o Options) (user string, err error) {
+	if !o.sharesFiles() {
 		return "", nil
 	}
 	told, err := e.client.Info(ctx, client.InfoOptions{})
 	if err != nil {
 		return "", fmt.Errorf("how this Docker engine keeps containers apart: %w", oneLine(err))
 	}
-	return admission(o, told.Info.SecurityOptions)
+	return decideUser(o, told.Info.SecurityOptions)
 }
 
-// admission is the answer to what an engine says of its security.
-func admission(o Options, security []string) (user string, err error) {
+// decideUser is the answer to what an engine says of its security.
+func decideUser(o Options, security []string) (user string, err error) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(security, func(s string) bool {
 			s, _, _ = strings.Cut(s, ",")
@@ -143,9 +143,9 @@ func admission(o Options, security []string) (user string, err error) {
 	}
 	switch {
 	case has("userns"):
-		return "", errOthers
+		return "", errUsernsRemap
 	case has("rootless") && len(o.Linked) > 0:
-		return "", errApart
+		return "", errRootless
 	case has("rootless"): // whose root is whoever runs it
 		return "0:0", nil
 	}
@@ -155,7 +155,7 @@ func admission(o Options, security []string) (user string, err error) {
 // Versions say what a run is made with: the engine, the image, and its Redis as far as
 // the image tells. What cannot be found out is left out.
 func (b Backend) Versions() map[string]string {
-	ctx, cancel := context.WithTimeout(context.Background(), pullPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), pullTimeout)
 	defer cancel()
 	v := map[string]string{}
 	e, err := connect(ctx)
@@ -165,7 +165,7 @@ func (b Backend) Versions() map[string]string {
 	if told, err := e.client.ServerVersion(ctx, client.ServerVersionOptions{}); err == nil {
 		v["docker"] = told.Version
 	}
-	if b.Image == "" || e.named(ctx, b.Image) != nil {
+	if b.Image == "" || e.ensureImage(ctx, b.Image) != nil {
 		return v
 	}
 	if image, err := e.client.ImageInspect(ctx, b.Image); err == nil {

@@ -22,8 +22,8 @@ import (
 //go:embed remove.sh
 var removeScript string
 
-// closePatience is how long it may take to remove all containers.
-const closePatience = time.Minute
+// closeTimeout is how long it may take to remove all containers.
+const closeTimeout = time.Minute
 
 // Fleet is a number of servers, each in a container.
 type Fleet struct {
@@ -53,14 +53,14 @@ func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 	if f.engine, err = connect(ctx); err != nil {
 		return nil, err
 	}
-	if f.user, err = f.engine.admit(ctx, o); err != nil {
+	if f.user, err = f.engine.userFor(ctx, o); err != nil {
 		return nil, err
 	}
 	f.image = o.Image
 	if o.Image == "" {
-		f.image, err = f.engine.own(ctx)
+		f.image, err = f.engine.ownImage(ctx)
 	} else {
-		err = f.engine.named(ctx, o.Image)
+		err = f.engine.ensureImage(ctx, o.Image)
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (f *Fleet) start(ctx context.Context) error {
 			return err
 		}
 		f.servers = append(f.servers, s)
-		if err := s.furnish(); err != nil {
+		if err := s.makeDirs(); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (f *Fleet) start(ctx context.Context) error {
 		if err := s.Start(ctx); err != nil {
 			return err
 		}
-		return s.vet(ctx)
+		return s.check(ctx)
 	})
 	if err == nil && f.options.Journal {
 		f.keepJournals()
@@ -166,7 +166,7 @@ func (f *Fleet) Died() <-chan error { return f.died }
 // more. A second Close does nothing and returns the same error.
 func (f *Fleet) Close() error {
 	f.closing.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		f.watch.Close()
 		err := f.each(func(s *Server) error { return s.remove(ctx) })

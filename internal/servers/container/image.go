@@ -31,11 +31,11 @@ import (
 //go:embed removeimage.sh
 var removeImageScript string
 
-// pullPatience is how long an image may take to come.
-const pullPatience = 10 * time.Minute
+// pullTimeout is how long an image may take to come.
+const pullTimeout = 10 * time.Minute
 
-// named sees to it that the image that a user names is there.
-func (e *engine) named(ctx context.Context, image string) error {
+// ensureImage sees to it that the image that a user names is there.
+func (e *engine) ensureImage(ctx context.Context, image string) error {
 	_, err := e.client.ImageInspect(ctx, image)
 	switch {
 	case err == nil:
@@ -43,7 +43,7 @@ func (e *engine) named(ctx context.Context, image string) error {
 	case !errdefs.IsNotFound(err):
 		return fmt.Errorf("the image %s: %w", image, oneLine(err))
 	}
-	ctx, cancel := context.WithTimeout(ctx, pullPatience)
+	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
 	defer cancel()
 	if err := e.provider.PullImage(ctx, image); err != nil {
 		return fmt.Errorf("there is no image %s, and it cannot be pulled: %w", image, oneLine(err))
@@ -60,9 +60,9 @@ var built struct {
 	keeper *child.Reaper // never closed: that it ends is the end of this program
 }
 
-// own returns the tag of the image that is built once in the life of this program, and
+// ownImage returns the tag of the image that is built once in the life of this program, and
 // goes with it.
-func (e *engine) own(ctx context.Context) (tag string, err error) {
+func (e *engine) ownImage(ctx context.Context) (tag string, err error) {
 	built.Lock()
 	defer built.Unlock()
 	if built.tag != "" {
@@ -72,7 +72,7 @@ func (e *engine) own(ctx context.Context) (tag string, err error) {
 	if err != nil {
 		return "", err
 	}
-	files, err := needed(binary)
+	files, err := requiredFiles(binary)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +81,7 @@ func (e *engine) own(ctx context.Context) (tag string, err error) {
 		return "", err
 	}
 	version := fmt.Sprintf("%.12x-%d", sha256.Sum256(archive), os.Getpid())
-	keeper, err := child.StartReaper(removeImageScript, e.socket, ownImage+":"+version)
+	keeper, err := child.StartReaper(removeImageScript, e.socket, ownImageName+":"+version)
 	if err != nil {
 		return "", err
 	}
@@ -93,14 +93,14 @@ func (e *engine) own(ctx context.Context) (tag string, err error) {
 	return tag, nil
 }
 
-// ownImage is what images that we build are called; versions tell them apart.
-const ownImage = "lockstorm-redis"
+// ownImageName is what images that we build are called; versions tell them apart.
+const ownImageName = "lockstorm-redis"
 
 func (e *engine) build(ctx context.Context, archive []byte, version string) (tag string, err error) {
 	tag, err = e.provider.BuildImage(ctx, &testcontainers.ContainerRequest{
 		FromDockerfile: testcontainers.FromDockerfile{
 			ContextArchive: bytes.NewReader(archive),
-			Repo:           ownImage,
+			Repo:           ownImageName,
 			Tag:            version,
 			KeepImage:      true,
 			BuildOptionsModifier: func(o *client.ImageBuildOptions) {
@@ -123,19 +123,19 @@ func buildContext(binary string, files []string) ([]byte, error) {
 	dockerfile := "FROM scratch\nCOPY root /\nWORKDIR /data\n"
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
-	err := put(w, "Dockerfile", 0o644, []byte(dockerfile))
+	err := writeTarFile(w, "Dockerfile", 0o644, []byte(dockerfile))
 	for _, f := range slices.Concat([]string{binary}, files) {
 		at := f
 		if f == binary {
 			at = inImage
 		}
 		content, broken := os.ReadFile(f)
-		err = errors.Join(err, broken, put(w, path.Join("root", filepath.ToSlash(at)), 0o755, content))
+		err = errors.Join(err, broken, writeTarFile(w, path.Join("root", filepath.ToSlash(at)), 0o755, content))
 	}
 	return packed.Bytes(), errors.Join(err, w.Close())
 }
 
-func put(w *tar.Writer, name string, mode int64, content []byte) error {
+func writeTarFile(w *tar.Writer, name string, mode int64, content []byte) error {
 	if err := w.WriteHeader(&tar.Header{Name: name, Mode: mode, Size: int64(len(content))}); err != nil {
 		return err
 	}
@@ -143,9 +143,9 @@ func put(w *tar.Writer, name string, mode int64, content []byte) error {
 	return err
 }
 
-// needed are the paths of the files without which a program does not run: its libraries,
+// requiredFiles are the paths of the files without which a program does not run: its libraries,
 // and, if they are here, those that give it a clock of its own, with theirs.
-func needed(binary string) ([]string, error) {
+func requiredFiles(binary string) ([]string, error) {
 	all, err := libraries(binary)
 	if err != nil {
 		return nil, err

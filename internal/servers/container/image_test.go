@@ -35,7 +35,7 @@ func TestContainerOfABadImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := e.own(t.Context())
+	own, err := e.ownImage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestContainerOfAGoodImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := e.own(t.Context())
+	own, err := e.ownImage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,10 +158,10 @@ func build(t *testing.T, e *engine, name, dockerfile string, programs ...program
 	}
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
-	err := put(w, "Dockerfile", 0o644, []byte(dockerfile+"\nCOPY root /\n"))
+	err := writeTarFile(w, "Dockerfile", 0o644, []byte(dockerfile+"\nCOPY root /\n"))
 	for _, there := range slices.Sorted(maps.Keys(files)) {
 		content, broken := os.ReadFile(files[there])
-		err = errors.Join(err, broken, put(w, path.Join("root", there), 0o755, content))
+		err = errors.Join(err, broken, writeTarFile(w, path.Join("root", there), 0o755, content))
 	}
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)

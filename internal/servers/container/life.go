@@ -23,14 +23,14 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// life is that of a container, from a start to its end.
-type life struct {
+// containerRun is that of a container, from a start to its end.
+type containerRun struct {
 	engine client.APIClient
 	id     string
 	addr   string
 
 	status int64         // with which it ended, if nothing else is said of that; to be read after ended
-	doomed atomic.Bool   // we have ended it
+	expected atomic.Bool   // we have ended it
 	ended  chan struct{} // closed after its end
 	death  error         // how it ended; to be read after ended
 
@@ -39,15 +39,15 @@ type life struct {
 	err  error         // why it has not; to be read after over
 }
 
-// begin watches a container that was started. died is called if it ends and we did not
+// watchContainer watches a container that was started. died is called if it ends and we did not
 // end it.
-func begin(engine client.APIClient, id, addr string, died func(error)) *life {
-	l := &life{engine: engine, id: id, addr: addr, ended: make(chan struct{}), over: make(chan struct{})}
+func watchContainer(engine client.APIClient, id, addr string, died func(error)) *containerRun {
+	l := &containerRun{engine: engine, id: id, addr: addr, ended: make(chan struct{}), over: make(chan struct{})}
 	go l.watch(died)
 	return l
 }
 
-func (l *life) watch(died func(error)) {
+func (l *containerRun) watch(died func(error)) {
 	end := l.engine.ContainerWait(context.Background(), l.id, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
 	how := ""
 	select {
@@ -56,21 +56,21 @@ func (l *life) watch(died func(error)) {
 	case err := <-end.Error:
 		how = oneLine(err).Error()
 	}
-	if !l.doomed.Load() {
+	if !l.expected.Load() {
 		l.death = fmt.Errorf("the container of redis-server on %s ended of itself (%s); the end of its log:\n%s", l.addr, how, l.tail())
 	}
 	close(l.ended)
-	if !l.doomed.Load() {
+	if !l.expected.Load() {
 		died(l.death)
 	}
 }
 
-// tailPatience is how long the engine may take to tell what a container has said.
-const tailPatience = 5 * time.Second
+// logTimeout is how long the engine may take to tell what a container has said.
+const logTimeout = 5 * time.Second
 
 // tail returns the last lines of what a container has said, for an error message.
-func (l *life) tail() string {
-	ctx, cancel := context.WithTimeout(context.Background(), tailPatience)
+func (l *containerRun) tail() string {
+	ctx, cancel := context.WithTimeout(context.Background(), logTimeout)
 	defer cancel()
 	log, err := l.engine.ContainerLogs(ctx, l.id, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Tail: "10"})
 	if err != nil {
@@ -82,13 +82,13 @@ func (l *life) tail() string {
 	return strings.TrimSpace(text.String())
 }
 
-// Ended, Death and Log are what [redisserver.Life] asks for.
-func (l *life) Ended() <-chan struct{} { return l.ended }
-func (l *life) Death() error           { return l.death }
-func (l *life) Log() string            { return l.tail() }
+// Ended, Death and Log are what [redisserver.ServerRun] asks for.
+func (l *containerRun) Ended() <-chan struct{} { return l.ended }
+func (l *containerRun) Death() error           { return l.death }
+func (l *containerRun) Log() string            { return l.tail() }
 
 // ready returns nil once the server answers PING.
-func (l *life) ready(ctx context.Context) error {
+func (l *containerRun) ready(ctx context.Context) error {
 	if err := redisserver.Operator(l.addr).Await(ctx, l); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (l *life) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !redisserver.Pongs(line) { // it is the server's own, and not the engine's that waits for it
+	if !redisserver.AnswersPing(line) { // it is the server's own, and not the engine's that waits for it
 		_ = line.Close()
 		return fmt.Errorf("redis-server on %s does not answer a second time", l.addr)
 	}
@@ -104,17 +104,17 @@ func (l *life) ready(ctx context.Context) error {
 	return nil
 }
 
-// gone returns when the server is gone, which its container may not be yet.
-func (l *life) gone() {
+// awaitDisconnect returns when the server is awaitDisconnect, which its container may not be yet.
+func (l *containerRun) awaitDisconnect() {
 	defer func() { _ = l.line.Close() }()
-	_ = l.line.SetReadDeadline(time.Now().Add(enginePatience))
+	_ = l.line.SetReadDeadline(time.Now().Add(engineTimeout))
 	_, _ = io.Copy(io.Discard, l.line)
 }
 
 // finish has the engine end a life, and waits for that.
-func (l *life) finish(how func(context.Context) error) {
+func (l *containerRun) finish(how func(context.Context) error) {
 	defer close(l.over)
-	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
 	err := how(ctx) // which matters only if nothing ends: who is dead cannot be killed
 	select {
@@ -125,7 +125,7 @@ func (l *life) finish(how func(context.Context) error) {
 }
 
 // wait returns when the engine has done with a life that we have ended, if there was one.
-func (l *life) wait(ctx context.Context) error {
+func (l *containerRun) wait(ctx context.Context) error {
 	if l == nil {
 		return nil
 	}
@@ -137,20 +137,20 @@ func (l *life) wait(ctx context.Context) error {
 	}
 }
 
-// unstarted says why the engine does not start a container.
-func (s *Server) unstarted(err error) error {
+// startError says why the engine does not start a container.
+func (s *Server) startError(err error) error {
 	err = oneLine(err)
 	switch text := err.Error(); {
 	case strings.Contains(text, "already allocated"), strings.Contains(text, "address already in use"):
 		return fmt.Errorf("another program has taken %s: %w", s.Addr(), err)
 	case strings.Contains(text, "executable file not found"):
-		return s.absent(err)
+		return s.noServerError(err)
 	default:
 		return fmt.Errorf("the container of the image %s on %s does not start: %w", s.fleet.image, s.Addr(), err)
 	}
 }
 
-func (s *Server) absent(err error) error {
+func (s *Server) noServerError(err error) error {
 	return fmt.Errorf("the image %s has no redis-server in its PATH: %w", s.fleet.image, err)
 }
 
@@ -158,8 +158,8 @@ func (s *Server) absent(err error) error {
 // program that lacks a library ends with it as well.
 const commandNotFound = 127
 
-// unready says why a server that was started does not answer; nil, if it does.
-func (s *Server) unready(l *life, err error) error {
+// readyError says why a server that was started does not answer; nil, if it does.
+func (s *Server) readyError(l *containerRun, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -169,20 +169,20 @@ func (s *Server) unready(l *life, err error) error {
 		return err
 	}
 	if l.status == commandNotFound && strings.Contains(err.Error(), "not found") {
-		return s.absent(err)
+		return s.noServerError(err)
 	}
 	return fmt.Errorf("redis-server in the image %s does not start: %w", s.fleet.image, err)
 }
 
-// vet says what is wrong with a server that runs, if it is not fit to be a node: an image
+// check says what is wrong with a server that runs, if it is not fit to be a node: an image
 // may have any Redis, and start it as it likes.
-func (s *Server) vet(ctx context.Context) error {
+func (s *Server) check(ctx context.Context) error {
 	c, err := preflight.Open(ctx, s.Addr(), redisnode.Options{Prefix: label + ":"})
 	if err != nil {
 		return fmt.Errorf("a server of the image %s is not fit to be a node: %w", s.fleet.image, err)
 	}
 	_ = c.Close()
-	if !s.fleet.options.cut() {
+	if !s.fleet.options.rollsBack() {
 		return nil
 	}
 	if v, err := preflight.ParseVersion(c.Server.Version); err == nil && v.Before(aof.LeastVersion) {

@@ -25,14 +25,14 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
-// startPatience is how long a server may take to answer its first PING.
-const startPatience = 20 * time.Second
+// startTimeout is how long a server may take to answer its first PING.
+const startTimeout = 20 * time.Second
 
-// quitPatience is how long a server may take to shut down: it has nothing to save.
-const quitPatience = 5 * time.Second
+// quitTimeout is how long a server may take to shut down: it has nothing to save.
+const quitTimeout = 5 * time.Second
 
-// enginePatience is how long the engine may take for anything else.
-const enginePatience = 30 * time.Second
+// engineTimeout is how long the engine may take for anything else.
+const engineTimeout = 30 * time.Second
 
 // redisPort is where a server listens in its container.
 const redisPort = "6379"
@@ -46,8 +46,8 @@ const (
 	dataDir   = "data"
 )
 
-// inside is where a container has a directory that we share with it.
-func inside(dir string) string { return "/lockstorm-" + dir }
+// mountPoint is where a container has a directory that we share with it.
+func mountPoint(dir string) string { return "/lockstorm-" + dir }
 
 // Server is one Redis in a container on its port, over all its lives.
 type Server struct {
@@ -61,16 +61,16 @@ type Server struct {
 
 	mu     sync.Mutex
 	id     string // of the container; empty: there is none yet
-	now    *life  // nil while it is down
-	last   *life  // the one before, whose container may be about to end
+	now    *containerRun  // nil while it is down
+	last   *containerRun  // the one before, whose container may be about to end
 	paused bool
 }
 
 // Addr is the server's host:port. It stays the same over restarts.
 func (s *Server) Addr() string { return s.port.Addr() }
 
-// furnish makes the directories, which a server may look into that is anybody.
-func (s *Server) furnish() error {
+// makeDirs makes the directories, which a server may look into that is anybody.
+func (s *Server) makeDirs() error {
 	for _, dir := range []string{"", clockDir, dataDir} {
 		at := filepath.Join(s.dir, dir)
 		if err := errors.Join(os.Mkdir(at, 0o755), os.Chmod(at, 0o755)); err != nil { // whatever our umask is
@@ -91,7 +91,7 @@ func (s *Server) create(ctx context.Context) error {
 		Name:               s.name,
 		Labels:             map[string]string{label: s.name},
 		Cmd:                s.command(),
-		HostConfigModifier: s.place,
+		HostConfigModifier: s.configureHost,
 	}
 	if s.linked {
 		request.EndpointSettingsModifier = func(all map[string]*network.EndpointSettings) { clear(all) }
@@ -100,12 +100,12 @@ func (s *Server) create(ctx context.Context) error {
 	}
 	if s.clock != nil {
 		request.Env = map[string]string{}
-		for _, line := range redisserver.FakeTimeEnv(f.preload, inside(clockDir)+"/"+clockFile) {
+		for _, line := range redisserver.FakeTimeEnv(f.preload, mountPoint(clockDir)+"/"+clockFile) {
 			name, value, _ := strings.Cut(line, "=")
 			request.Env[name] = value
 		}
 	}
-	if f.options.shared() { // what an image starts instead may be somebody else before it is redis-server
+	if f.options.sharesFiles() { // what an image starts instead may be somebody else before it is redis-server
 		request.Entrypoint, request.Cmd = request.Cmd[:1], request.Cmd[1:]
 		request.ConfigModifier = func(c *container.Config) { c.User = f.user }
 	}
@@ -117,8 +117,8 @@ func (s *Server) create(ctx context.Context) error {
 	return nil
 }
 
-// place says what of this machine the container has.
-func (s *Server) place(h *container.HostConfig) {
+// configureHost says what of this machine the container has.
+func (s *Server) configureHost(h *container.HostConfig) {
 	if s.linked {
 		h.NetworkMode = network.NetworkHost
 	} else {
@@ -127,12 +127,12 @@ func (s *Server) place(h *container.HostConfig) {
 		}}}
 	}
 	share := func(dir string, readOnly bool) {
-		h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: filepath.Join(s.dir, dir), Target: inside(dir), ReadOnly: readOnly})
+		h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: filepath.Join(s.dir, dir), Target: mountPoint(dir), ReadOnly: readOnly})
 	}
 	if s.clock != nil {
 		share(clockDir, true)
 	}
-	if s.fleet.options.shared() {
+	if s.fleet.options.sharesFiles() {
 		share(dataDir, false)
 	}
 }
@@ -146,8 +146,8 @@ func (s *Server) command() []string {
 	if s.linked {
 		words = []string{"redis-server", "--port", strconv.Itoa(s.port.Number()), "--bind", "127.0.0.1"}
 	}
-	if o.shared() {
-		words = append(words, "--dir", inside(dataDir))
+	if o.sharesFiles() {
+		words = append(words, "--dir", mountPoint(dataDir))
 	}
 	return append(words, redisserver.PersistenceArgs(o.AppendOnly || o.Journal, o.EverySecond)...)
 }
@@ -166,7 +166,7 @@ func (s *Server) Start(ctx context.Context) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("waited for %v", startPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("waited for %v", startTimeout))
 	defer cancel()
 	if err := s.last.wait(ctx); err != nil {
 		return err
@@ -178,10 +178,10 @@ func (s *Server) Start(ctx context.Context) error {
 		return err
 	}
 	if _, err := s.engine().ContainerStart(ctx, s.id, client.ContainerStartOptions{}); err != nil {
-		return s.unstarted(err)
+		return s.startError(err)
 	}
-	l := begin(s.engine(), s.id, s.Addr(), s.fleet.report)
-	err := s.unready(l, l.ready(ctx))
+	l := watchContainer(s.engine(), s.id, s.Addr(), s.fleet.report)
+	err := s.readyError(l, l.ready(ctx))
 	if err == nil && s.clock != nil {
 		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
 	}
@@ -189,7 +189,7 @@ func (s *Server) Start(ctx context.Context) error {
 		err = fmt.Errorf("redis-server in the image %s, with %s preloaded: %w", s.fleet.image, s.fleet.preload, err)
 	}
 	if err != nil {
-		l.doomed.Store(true)
+		l.expected.Store(true)
 		s.last = l
 		if l.line != nil { // it was ready, and not fit
 			defer func() { _ = l.line.Close() }()
@@ -220,7 +220,7 @@ func (s *Server) kill() bool {
 // that is down stays so.
 func (s *Server) Quit() {
 	s.end(func(ctx context.Context) error {
-		patience := int(quitPatience.Seconds())
+		patience := int(quitTimeout.Seconds())
 		_, err := s.engine().ContainerStop(ctx, s.id, client.ContainerStopOptions{Signal: "SIGTERM", Timeout: &patience})
 		return err
 	})
@@ -237,44 +237,44 @@ func (s *Server) end(how func(context.Context) error) bool {
 	}
 	l := s.now
 	s.now, s.last, s.paused = nil, l, false
-	l.doomed.Store(true)
+	l.expected.Store(true)
 	go l.finish(how)
-	l.gone()
+	l.awaitDisconnect()
 	return true
 }
 
 // Stop makes the server stand still, and returns when it does. One that is down it
 // leaves alone, as does Continue.
 func (s *Server) Stop() error {
-	return s.freeze(true, func(ctx context.Context) error {
+	return s.setPaused(true, func(ctx context.Context) error {
 		for {
 			_, err := s.engine().ContainerPause(ctx, s.id, client.ContainerPauseOptions{})
-			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), unfrozen) {
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), freezeFailed) {
 				return err
 			}
 		}
 	})
 }
 
-// unfrozen is what the engine says on a busy machine where control groups are of the first
+// freezeFailed is what the engine says on a busy machine where control groups are of the first
 // version: it has tried some hundred times to catch all threads at once, and let them go.
-const unfrozen = "unable to freeze"
+const freezeFailed = "unable to freeze"
 
 // Continue lets the server go on.
 func (s *Server) Continue() error {
-	return s.freeze(false, func(ctx context.Context) error {
+	return s.setPaused(false, func(ctx context.Context) error {
 		_, err := s.engine().ContainerUnpause(ctx, s.id, client.ContainerUnpauseOptions{})
 		return err
 	})
 }
 
-func (s *Server) freeze(paused bool, how func(context.Context) error) error {
+func (s *Server) setPaused(paused bool, how func(context.Context) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now == nil || s.paused == paused {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
 	if err := how(ctx); err != nil {
 		return fmt.Errorf("the container of redis-server on %s: %w", s.Addr(), err)
@@ -305,7 +305,7 @@ func (s *Server) remove(ctx context.Context) error {
 	defer s.mu.Unlock()
 	defer s.port.Free()
 	if s.now != nil {
-		s.now.doomed.Store(true)
+		s.now.expected.Store(true)
 	}
 	_ = s.last.wait(ctx)
 	_, err := s.engine().ContainerRemove(ctx, s.name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
@@ -314,7 +314,7 @@ func (s *Server) remove(ctx context.Context) error {
 	}
 	if s.now != nil {
 		<-s.now.ended
-		s.now.gone()
+		s.now.awaitDisconnect()
 		s.now = nil
 	}
 	return os.RemoveAll(s.dir)

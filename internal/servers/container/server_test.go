@@ -110,11 +110,11 @@ func TestAdmission(t *testing.T) {
 		{cut, []string{"name=seccomp,profile=builtin", "name=cgroupns"}, us, nil},
 		{linked, nil, us, nil},
 		{cut, []string{"name=rootless"}, "0:0", nil},
-		{linked, []string{"name=rootless"}, "", errApart},
-		{cut, []string{"name=seccomp,profile=builtin", "name=userns"}, "", errOthers},
-		{linked, []string{"name=userns"}, "", errOthers},
+		{linked, []string{"name=rootless"}, "", errRootless},
+		{cut, []string{"name=seccomp,profile=builtin", "name=userns"}, "", errUsernsRemap},
+		{linked, []string{"name=userns"}, "", errUsernsRemap},
 	} {
-		if user, err := admission(c.options, c.security); user != c.user || !errors.Is(err, c.err) {
+		if user, err := decideUser(c.options, c.security); user != c.user || !errors.Is(err, c.err) {
 			t.Errorf("%+v on %v: as %q, %v", c.options, c.security, user, err)
 		}
 	}

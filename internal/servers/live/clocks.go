@@ -45,12 +45,12 @@ func (g ground) clock(which env.Clock) world.Clock {
 	return world.ClockShowing(int64(g.shows(which)) - g.now())
 }
 
-// hands are how a client's clocks run, by env.Clock.
-type hands [3]world.Clock
+// clockReadings are how a client's clocks run, by env.Clock.
+type clockReadings [3]world.Clock
 
 // due is the instant of the machine's monotonic clock at which one of them comes to an
 // instant of its own.
-func (h *hands) due(g ground, which env.Clock, until env.Instant) env.Instant {
+func (h *clockReadings) due(g ground, which env.Clock, until env.Instant) env.Instant {
 	if until == env.Never {
 		return until
 	}
@@ -65,7 +65,7 @@ type clocks struct {
 	ground ground
 
 	mu    sync.Mutex
-	hands hands
+	hands clockReadings
 
 	shown *page // on which another process reads them; nil: none does
 	seen  *page // from which they are read here, for it is another process that changes them; nil: they are ours
@@ -90,8 +90,8 @@ func clocksSeenOn(p *page, g ground) *clocks {
 	return c
 }
 
-// look returns how the clocks run, and the ground time at which they did.
-func (c *clocks) look() (hands, int64) {
+// read returns how the clocks run, and the ground time at which they did.
+func (c *clocks) read() (clockReadings, int64) {
 	if c.seen != nil {
 		return c.seen.read(c.ground.now)
 	}
@@ -102,7 +102,7 @@ func (c *clocks) look() (hands, int64) {
 
 // now is what a clock shows.
 func (c *clocks) now(which env.Clock) env.Instant {
-	h, at := c.look()
+	h, at := c.read()
 	return env.Instant(h[which].At(at))
 }
 
@@ -112,7 +112,7 @@ func (c *clocks) due(which env.Clock, until env.Instant) (machine env.Instant, e
 	c.mu.Lock()
 	era = c.era
 	c.mu.Unlock()
-	h, _ := c.look() // of this era or of a later one, of which we are going to hear
+	h, _ := c.read() // of this era or of a later one, of which we are going to hear
 	return h.due(c.ground, which, until), era
 }
 
@@ -124,10 +124,10 @@ func (c *clocks) missed() int64 {
 }
 
 // change does something to some of them, and returns how they run then.
-func (c *clocks) change(which world.ClockSelection, how func(*world.Clock)) hands {
+func (c *clocks) change(which world.ClockSelection, how func(*world.Clock)) clockReadings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	move := func() hands {
+	move := func() clockReadings {
 		for _, clock := range which.Of(&c.hands[env.Wall], &c.hands[env.Monotonic], &c.hands[env.Boottime]) {
 			how(clock)
 		}
@@ -138,16 +138,16 @@ func (c *clocks) change(which world.ClockSelection, how func(*world.Clock)) hand
 	} else {
 		move()
 	}
-	c.turnLocked()
+	c.newEraLocked()
 	return c.hands
 }
 
-// show shows the clocks on a page from now on; nil: on none any more.
-func (c *clocks) show(p *page) {
+// publish shows the clocks on a page from now on; nil: on none any more.
+func (c *clocks) publish(p *page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.shown = p; p != nil {
-		p.write(func() hands { return c.hands })
+		p.write(func() clockReadings { return c.hands })
 	}
 }
 
@@ -155,10 +155,10 @@ func (c *clocks) show(p *page) {
 func (c *clocks) newEra() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.turnLocked()
+	c.newEraLocked()
 }
 
-func (c *clocks) turnLocked() {
+func (c *clocks) newEraLocked() {
 	if c.finish != nil {
 		c.finish()
 	}
@@ -207,7 +207,7 @@ func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how fu
 		k.world.changeWall(m.Node, how)
 		return
 	}
-	k.world.history.clocksChange(m.Client, func() hands { return k.world.client(m.Client).clocks.change(which, how) })
+	k.world.history.clocksChange(m.Client, func() clockReadings { return k.world.client(m.Client).clocks.change(which, how) })
 	k.world.host(m.Client).clocksChanged()
 }
 

@@ -79,7 +79,7 @@ func (w *World) leadSome(node int, addr string, which func(client int) bool) err
 		if !which(client) {
 			continue
 		}
-		if err := w.network.Link(client, node).Lead(addr); err != nil {
+		if err := w.network.Link(client, node).Redirect(addr); err != nil {
 			return err
 		}
 	}

@@ -38,8 +38,8 @@ type Fleet struct {
 	Close func() error
 }
 
-// FleetOf makes a fleet of servers of whatever type.
-func FleetOf[S Server](servers []S, died <-chan error, closing func() error) Fleet {
+// NewFleet makes a fleet of servers of whatever type.
+func NewFleet[S Server](servers []S, died <-chan error, closing func() error) Fleet {
 	f := Fleet{Died: died, Close: closing}
 	for _, s := range servers {
 		f.Servers = append(f.Servers, s)

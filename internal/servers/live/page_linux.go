@@ -24,7 +24,7 @@ type page struct {
 type sheet struct {
 	turn  atomic.Uint64 // is odd while it is written
 	rung  atomic.Uint64 // 1: there is a ring that has not been heard
-	lines [len(hands{})][3]atomic.Int64
+	lines [len(clockReadings{})][3]atomic.Int64
 }
 
 // newPage makes a page of which nothing is left when nobody has it any more.
@@ -59,7 +59,7 @@ func (p *page) close() {
 
 // write shows what move makes of the clocks. Whoever looks meanwhile waits until that is
 // there. Only one writes at a time.
-func (p *page) write(move func() hands) {
+func (p *page) write(move func() clockReadings) {
 	p.turn.Add(1)
 	for i, clock := range move() {
 		l := clock.Line()
@@ -71,7 +71,7 @@ func (p *page) write(move func() hands) {
 }
 
 // read returns how the clocks run, and the time at which they did so.
-func (p *page) read(now func() int64) (h hands, at int64) {
+func (p *page) read(now func() int64) (h clockReadings, at int64) {
 	for {
 		turn := p.turn.Load()
 		for i := range h {

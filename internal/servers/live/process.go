@@ -20,8 +20,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 )
 
-// readyPatience is how long the processes of clients may take until they could begin.
-const readyPatience = 30 * time.Second
+// readyTimeout is how long the processes of clients may take until they could begin.
+const readyTimeout = 30 * time.Second
 
 // RunApart is [World.Run] with clients that are processes of their own, so that a pause is
 // a real one. Each is this program once more, which has to call [BeClient] before anything
@@ -70,7 +70,7 @@ func (w *World) RunApart(ctx context.Context, brief []byte) error {
 
 // awaitReady returns when all clients could begin.
 func (w *World) awaitReady(ctx context.Context, clients []*process) error {
-	late := time.After(readyPatience)
+	late := time.After(readyTimeout)
 	for _, p := range clients {
 		select {
 		case <-p.ready:
@@ -79,7 +79,7 @@ func (w *World) awaitReady(ctx context.Context, clients []*process) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-late:
-			return fmt.Errorf("client %d has not come to life in %v", p.number, readyPatience)
+			return fmt.Errorf("client %d has not come to life in %v", p.number, readyTimeout)
 		}
 	}
 	return nil
@@ -117,7 +117,7 @@ func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*pro
 		ready: make(chan struct{}), gone: make(chan struct{}),
 		orders: gob.NewEncoder(common.orders.write),
 	}
-	p.clocks.show(common.page)
+	p.clocks.publish(common.page)
 	p.cmd = exec.Command("/proc/self/exe") // what runs, whatever has become of its file
 	p.cmd.Args = []string{os.Args[0], fmt.Sprintf("client %d", p.number)}
 	p.cmd.Env = append(os.Environ(), clientEnv+"=1")
@@ -242,7 +242,7 @@ func (p *process) leave() { p.kill() }
 
 // forget takes back what there was of ours. The process has gone.
 func (p *process) forget() {
-	p.clocks.show(nil)
+	p.clocks.publish(nil)
 	p.common.closeOurs()
 }
 

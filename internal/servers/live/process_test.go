@@ -164,7 +164,7 @@ func (c *lodger) standStill() {
 	}
 	for {
 		text, _ := os.ReadFile(c.file)
-		if pid, err := strconv.Atoi(string(text)); err == nil && child.Still(pid) {
+		if pid, err := strconv.Atoi(string(text)); err == nil && child.Stopped(pid) {
 			break
 		}
 		c.sleep(time.Millisecond)

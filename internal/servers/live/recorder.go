@@ -23,7 +23,7 @@ type recorder struct {
 	last   history.Time
 	phase  phase
 	lapses *world.LeaseExpiries
-	hands  []hands      // of the clients, from 0, at the time up to which the history is written
+	hands  []clockReadings      // of the clients, from 0, at the time up to which the history is written
 	dead   map[int]bool // clients that are heard no more
 
 	late bool // some are heard of later
@@ -178,7 +178,7 @@ func (r *recorder) unwatch(happened env.Instant, client int, token string) {
 
 // clocksChange lets a client's clocks be changed, and is told how they run then: what has
 // come due by them as they were comes first.
-func (r *recorder) clocksChange(client int, change func() hands) {
+func (r *recorder) clocksChange(client int, change func() clockReadings) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.now()

@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Own is a server of our own, with all that can be done to one.
-type Own interface {
+// OwnServer is a server of our own, with all that can be done to one.
+type OwnServer interface {
 	Server
 	Powered
 	Restorer
@@ -25,8 +25,8 @@ type Own interface {
 // asynchronous replica. What the master tells the replica takes as long as the setting
 // says, over a link of their own.
 type pair struct {
-	Own     // the master
-	replica Own
+	OwnServer     // the master
+	replica OwnServer
 	stream  *wire.Link // from the replica to the master
 }
 
@@ -50,14 +50,14 @@ func (p *pair) Part() { p.stream.Replies.Impose(cutting, nemesis.HoldAll()) }
 // with what had come to it.
 func (p *pair) Promote(ctx context.Context) (Replicated, error) {
 	_, err := p.replica.Do(ctx, "REPLICAOF", "NO", "ONE")
-	return &pair{p.replica, p.Own, p.stream}, err
+	return &pair{p.replica, p.OwnServer, p.stream}, err
 }
 
 // Refuse implements [Refuser], and Rewind [Rewinder], for masters that are.
-func (p *pair) Refuse(ctx context.Context) error { return p.Own.(Refuser).Refuse(ctx) }
+func (p *pair) Refuse(ctx context.Context) error { return p.OwnServer.(Refuser).Refuse(ctx) }
 
 func (p *pair) Rewind(ctx context.Context, then time.Time) error {
-	return p.Own.(Rewinder).Rewind(ctx, then)
+	return p.OwnServer.(Rewinder).Rewind(ctx, then)
 }
 
 // Rejoin implements [Replicated].
@@ -71,16 +71,16 @@ func (p *pair) Rejoin(ctx context.Context) error {
 // Demote implements [Replicated].
 func (p *pair) Demote(ctx context.Context) error {
 	p.stream.Replies.Lift(cutting)
-	if err := p.stream.Lead(p.Addr()); err != nil {
+	if err := p.stream.Redirect(p.Addr()); err != nil {
 		return err
 	}
 	return p.follow(ctx)
 }
 
-// followPatience is how long a replica may take to be in step, and followEvery the time
+// followTimeout is how long a replica may take to be in step, and followEvery the time
 // between two looks at whether it is.
 const (
-	followPatience = 10 * time.Second
+	followTimeout = 10 * time.Second
 	followEvery    = 2 * time.Millisecond
 )
 
@@ -93,7 +93,7 @@ func (p *pair) follow(ctx context.Context) error {
 	if _, err := p.replica.Do(ctx, "REPLICAOF", host, port); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, followPatience, fmt.Errorf("waited for %v", followPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, followTimeout, fmt.Errorf("waited for %v", followTimeout))
 	defer cancel()
 	for {
 		role, err := p.replica.Do(ctx, "ROLE") // "slave", host, port, state, offset
@@ -112,10 +112,10 @@ func (p *pair) follow(ctx context.Context) error {
 }
 
 // WithReplicas makes pairs of the nodes that the plan lets fail over, out of a fleet of
-// servers ([Own]) of all nodes and, behind them, one for each of [FailingOver], which all
+// servers ([OwnServer]) of all nodes and, behind them, one for each of [FailoverNodes], which all
 // reach each other on loopback. After an error the fleet is as it was.
 func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fleet) (Fleet, error) {
-	failing := FailingOver(s.Plan)
+	failing := FailoverNodes(s.Plan)
 	if len(failing) == 0 {
 		return fleet, nil
 	}
@@ -132,7 +132,7 @@ func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fle
 	paired.Close = func() error { streams.Close(); return fleet.Close() }
 	lag := (&nemesis.Latency{Add: *s.Replication}).Rule(draws(seed, "replication"))
 	for i, node := range failing {
-		p := &pair{fleet.Servers[node-1].(Own), fleet.Servers[s.Nodes+i].(Own), streams.Link(1, i+1)}
+		p := &pair{fleet.Servers[node-1].(OwnServer), fleet.Servers[s.Nodes+i].(OwnServer), streams.Link(1, i+1)}
 		if err := p.follow(ctx); err != nil {
 			streams.Close()
 			return fleet, err
@@ -143,8 +143,8 @@ func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fle
 	return paired, nil
 }
 
-// FailingOver are the nodes that a plan lets fail over, each once.
-func FailingOver(p nemesis.Plan) (nodes []int) {
+// FailoverNodes are the nodes that a plan lets fail over, each once.
+func FailoverNodes(p nemesis.Plan) (nodes []int) {
 	for _, f := range p {
 		node := 0
 		switch a := f.Action.(type) {

@@ -269,9 +269,9 @@ func (w *World) closeNodes() error {
 	return errors.Join(errs...)
 }
 
-// unwindPatience is how long the clients' goroutines may take to end after the
+// unwindTimeout is how long the clients' goroutines may take to end after the
 // run. Each ends at its next call of a port.
-const unwindPatience = 10 * time.Second
+const unwindTimeout = 10 * time.Second
 
 // errRunTwice is the error of a second Run.
 var errRunTwice = errors.New("a world runs once")
@@ -346,5 +346,5 @@ func (w *World) unwind(end *history.Event) error {
 	}
 	w.history.settle()
 	w.end()
-	return errors.Join(w.closeNodes(), w.tasks.wait(unwindPatience))
+	return errors.Join(w.closeNodes(), w.tasks.wait(unwindTimeout))
 }

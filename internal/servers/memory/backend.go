@@ -40,18 +40,18 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	forget()
-	m := newMachine()
+	emptyPools()
+	m := newRuntime()
 	var nodes []*node
 	var hosts []wire.Host
 	for number := 1; number <= s.Nodes; number++ {
 		n := newNode(m, number, s.Persistence != nemesis.Nothing)
 		if err := n.Start(ctx); err != nil {
-			return nil, errors.Join(err, endAll(nodes))
+			return nil, errors.Join(err, stopAll(nodes))
 		}
 		nodes, hosts = append(nodes, n), append(hosts, n)
 	}
-	fleet := live.FleetOf(nodes, nil, func() error { return endAll(nodes) })
+	fleet := live.NewFleet(nodes, nil, func() error { return stopAll(nodes) })
 	fleet.Connect = redisnode.Options{Runtime: m}
 	fleet.Keys = func(tell func(history.Event, env.Instant)) {
 		for _, n := range nodes {
@@ -62,16 +62,16 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 	return live.Open(s, seed, sink, fleet, handlers)
 }
 
-// forget empties the sync.Pools of all packages, which takes two collections. go-redis
+// emptyPools empties the sync.Pools of all packages, which takes two collections. go-redis
 // pools timers, and a timer from one synctest bubble crashes the program when it is used
 // in the next.
-func forget() {
+func emptyPools() {
 	runtime.GC()
 	runtime.GC()
 }
 
-// endAll ends nodes for good.
-func endAll(nodes []*node) error {
+// stopAll ends nodes for good.
+func stopAll(nodes []*node) error {
 	for _, n := range nodes {
 		n.Kill()
 		n.keys.stop()

@@ -12,23 +12,23 @@ import (
 	"github.com/lockstorm/lockstorm/internal/world"
 )
 
-// machine is the one that such a world is on: its clocks are those of package time, which
+// bubbleRuntime is the one that such a world is on: its clocks are those of package time, which
 // are virtual in a bubble, and count from when it was opened.
-type machine struct {
+type bubbleRuntime struct {
 	env.Runtime
 	began time.Time
 }
 
-// Machine returns the runtime of the machine that a world in memory is on, as a lock reads it
+// Runtime returns the runtime of the machine that a world in memory is on, as a lock reads it
 // that is no client of that world's: its clocks are those of package time, virtual in a bubble
 // of synctest, where those of [env.System] are not. They count from now on.
-func Machine() env.Runtime { return newMachine() }
+func Runtime() env.Runtime { return newRuntime() }
 
-func newMachine() machine { return machine{env.System(), time.Now()} }
+func newRuntime() bubbleRuntime { return bubbleRuntime{env.System(), time.Now()} }
 
 // Now implements [env.Runtime]. Nothing suspends the machine, and nobody sets its wall
 // clock.
-func (m machine) Now(c env.Clock) env.Instant {
+func (m bubbleRuntime) Now(c env.Clock) env.Instant {
 	since := time.Since(m.began)
 	if c == env.Wall {
 		return env.Instant(m.began.UnixNano()).Add(since)
@@ -37,7 +37,7 @@ func (m machine) Now(c env.Clock) env.Instant {
 }
 
 // Sleep implements [env.Runtime].
-func (m machine) Sleep(ctx context.Context, until env.Instant) error {
+func (m bubbleRuntime) Sleep(ctx context.Context, until env.Instant) error {
 	timer := time.NewTimer(until.Sub(m.Now(env.Monotonic)))
 	defer timer.Stop()
 	select {
@@ -55,19 +55,19 @@ const databases = 16
 // milliseconds, and up to the first one behind their end. Miniredis counts what is left of
 // a key instead, and has nothing left of it at its end.
 type clock struct {
-	machine machine
+	machine bubbleRuntime
 	redis   *miniredis.Miniredis
 
 	mu    sync.Mutex
-	hand  world.Clock
+	reading  world.Clock
 	shown int64 // ms, at the last tick
 }
 
-// beyond is what a key lives longer than its end, for a clock that shows milliseconds.
-const beyond = time.Nanosecond
+// extraLife is what a key lives longer than its end, for a clock that shows milliseconds.
+const extraLife = time.Nanosecond
 
-func newClock(m machine, redis *miniredis.Miniredis) *clock {
-	c := &clock{machine: m, redis: redis, hand: world.ClockShowing(int64(m.Now(env.Wall)) - int64(m.Now(env.Monotonic)))}
+func newClock(m bubbleRuntime, redis *miniredis.Miniredis) *clock {
+	c := &clock{machine: m, redis: redis, reading: world.ClockShowing(int64(m.Now(env.Wall)) - int64(m.Now(env.Monotonic)))}
 	c.shown = c.now()
 	redis.SetTime(time.UnixMilli(c.shown))
 	return c
@@ -75,7 +75,7 @@ func newClock(m machine, redis *miniredis.Miniredis) *clock {
 
 // now is what the clock shows, in milliseconds.
 func (c *clock) now() int64 {
-	return c.hand.At(int64(c.machine.Now(env.Monotonic))) / int64(time.Millisecond)
+	return c.reading.At(int64(c.machine.Now(env.Monotonic))) / int64(time.Millisecond)
 }
 
 // tick lets the server see what time it is: keys that are over go, and those of a clock
@@ -88,18 +88,18 @@ func (c *clock) tick() {
 		return
 	}
 	for db := range 2 * databases { // and those of the disk
-		c.round(c.redis.DB(db))
+		c.extendTTLs(c.redis.DB(db))
 	}
 	c.redis.FastForward(time.Duration(now-c.shown) * time.Millisecond)
 	c.redis.SetTime(time.UnixMilli(now))
 	c.shown = now
 }
 
-// round lets the keys that are new since the last tick live beyond their end.
-func (c *clock) round(db *miniredis.RedisDB) {
+// extendTTLs lets the keys that are new since the last tick live beyond their end.
+func (c *clock) extendTTLs(db *miniredis.RedisDB) {
 	for _, key := range db.Keys() {
 		if left := db.TTL(key); left > 0 && left%time.Millisecond == 0 {
-			db.SetTTL(key, left+beyond)
+			db.SetTTL(key, left+extraLife)
 		}
 	}
 }
@@ -109,23 +109,23 @@ func (n *node) SetClock(ahead time.Duration, ppm int64) error {
 	n.thread.Lock()
 	defer n.thread.Unlock()
 	n.clock.tick()
-	n.clock.turn(ahead, ppm)
+	n.clock.set(ahead, ppm)
 	n.look(cause{}) // keys end at another time now
 	return nil
 }
 
-func (c *clock) turn(ahead time.Duration, ppm int64) {
+func (c *clock) set(ahead time.Duration, ppm int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hand = world.ClockAlong(world.Line{
+	c.reading = world.ClockAlong(world.Line{
 		Ground: int64(c.machine.Now(env.Monotonic)),
 		Shown:  int64(c.machine.Now(env.Wall).Add(ahead)),
 		PPM:    ppm,
 	})
 }
 
-// ticked is what the clock showed at the last tick, in milliseconds.
-func (c *clock) ticked() int64 {
+// lastTick is what the clock showed at the last tick, in milliseconds.
+func (c *clock) lastTick() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.shown
@@ -135,7 +135,7 @@ func (c *clock) ticked() int64 {
 func (c *clock) until(shown int64) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.hand.When(shown * int64(time.Millisecond))
+	at := c.reading.When(shown * int64(time.Millisecond))
 	if at == math.MaxInt64 {
 		return math.MaxInt64
 	}

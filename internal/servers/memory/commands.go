@@ -21,9 +21,9 @@ const (
 	readOnly    = "READONLY You can't write against a read only replica."
 )
 
-// answer is what the server asks before each command, also of a script: it reports whether
-// that has its answer.
-func (n *node) answer(l *serverRun, c *server.Peer, command string, words []string) bool {
+// preHook is what the server asks before each command, also of a script: it reports whether
+// that has its preHook.
+func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []string) bool {
 	n.mu.Lock()
 	state := l.state
 	_, own := l.own[c]
@@ -33,14 +33,14 @@ func (n *node) answer(l *serverRun, c *server.Peer, command string, words []stri
 		return false
 	}
 	if asker != nil {
-		asker.begin()
+		asker.nextCommand()
 	}
 	switch {
-	case command == introduction:
-		n.meet(l, c, words)
-	case state.full && !state.evicting && slices.Contains(needMemory, command):
+	case command == identifyCommand:
+		n.identify(l, c, words)
+	case state.full && !state.evicting && slices.Contains(memoryCommands, command):
 		c.WriteError(outOfMemory)
-	case state.replica && !slices.Contains(changeNothing, command) && !l.server.IsReadOnlyCommand(command):
+	case state.replica && !slices.Contains(replicaCommands, command) && !l.server.IsReadOnlyCommand(command):
 		c.WriteError(readOnly)
 	case command == "INFO" && len(words) == 1 && strings.EqualFold(words[0], "server"):
 		c.WriteBulk("# Server\r\nredis_mode:standalone\r\nrun_id:" + l.run + "\r\n")
@@ -48,7 +48,7 @@ func (n *node) answer(l *serverRun, c *server.Peer, command string, words []stri
 		n.script(l, asker, c, append([]string{command}, words...))
 	case asker == nil: // it is a command of a script, or of ours
 		return false
-	case slices.Contains(mayWait, command): // whoever waits must not do so as the only thread
+	case slices.Contains(blockingCommands, command): // whoever waits must not do so as the only thread
 		return false
 	default:
 		n.carryOut(l, asker, c, append([]string{command}, words...))
@@ -62,12 +62,12 @@ func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []strin
 	n.thread.Lock()
 	defer n.thread.Unlock()
 	n.look(cause{})
-	l.speaking(n, c, func() { l.server.Dispatch(c, words) })
+	l.withoutHook(n, c, func() { l.server.Dispatch(c, words) })
 	n.look(asker.cause())
 }
 
-// ofCommand is what miniredis says of a script that an error of a command has ended.
-var ofCommand = regexp.MustCompile(`^-ERR Error compiling script \(new function\): [^:]*:\d+: ([A-Z]{2,} .*?) stack traceback:  \[G\]: in function 'call'`)
+// commandError is what miniredis says of a script that an error of a command has ended.
+var commandError = regexp.MustCompile(`^-ERR Error compiling script \(new function\): [^:]*:\d+: ([A-Z]{2,} .*?) stack traceback:  \[G\]: in function 'call'`)
 
 // script runs a script for a peer. An error of one of its commands is told as that, as
 // Redis does: to miniredis it is one of the script.
@@ -79,15 +79,15 @@ func (n *node) script(l *serverRun, asker *conn, c *server.Peer, words []string)
 	n.carryOut(l, asker, own, words)
 	c.Ctx = own.Ctx
 	own.Flush()
-	if found := ofCommand.FindSubmatch(said.Bytes()); found != nil {
+	if found := commandError.FindSubmatch(said.Bytes()); found != nil {
 		c.WriteError(string(found[1]))
 		return
 	}
 	c.WriteRaw(said.String())
 }
 
-// speaking lets miniredis answer a peer as it does, while do is being done.
-func (l *serverRun) speaking(n *node, p *server.Peer, do func()) {
+// withoutHook lets miniredis answer a peer as it does, while do is being done.
+func (l *serverRun) withoutHook(n *node, p *server.Peer, do func()) {
 	n.mu.Lock()
 	l.own[p] = struct{}{}
 	n.mu.Unlock()
@@ -97,41 +97,41 @@ func (l *serverRun) speaking(n *node, p *server.Peer, do func()) {
 	n.mu.Unlock()
 }
 
-// needMemory are the commands that Redis refuses for want of memory.
-var needMemory = strings.Fields(`APPEND BITOP BLMOVE BRPOPLPUSH COPY DECR DECRBY GEOADD GETSET
+// memoryCommands are the commands that Redis refuses for want of memory.
+var memoryCommands = strings.Fields(`APPEND BITOP BLMOVE BRPOPLPUSH COPY DECR DECRBY GEOADD GETSET
 	HINCRBY HINCRBYFLOAT HMSET HSET HSETEX HSETNX INCR INCRBY INCRBYFLOAT LINSERT LMOVE LPUSH LPUSHX LSET
 	MSET MSETNX PFADD PFMERGE PSETEX RESTORE RPOPLPUSH RPUSH RPUSHX SADD SDIFFSTORE SET SETBIT SETEX SETNX
 	SETRANGE SINTERSTORE SUNIONSTORE XADD XGROUP ZADD ZINCRBY ZINTERSTORE ZUNIONSTORE`)
 
-// mayWait are those for which their client may have to wait.
-var mayWait = strings.Fields("BLMOVE BLPOP BRPOP BRPOPLPUSH WAIT XREAD XREADGROUP")
+// blockingCommands are those for which their client may have to wait.
+var blockingCommands = strings.Fields("BLMOVE BLPOP BRPOP BRPOPLPUSH WAIT XREAD XREADGROUP")
 
-// changeNothing are those that a replica carries out beside those that only read.
-var changeNothing = strings.Fields(`AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EVAL EVALSHA EXEC HELLO INFO MEMORY
+// replicaCommands are those that a replica carries out beside those that only read.
+var replicaCommands = strings.Fields(`AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EVAL EVALSHA EXEC HELLO INFO MEMORY
 	MULTI OBJECT PING PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE QUIT SCRIPT SELECT SUBSCRIBE TIME UNSUBSCRIBE
 	UNWATCH WAIT WATCH XINFO`)
 
-// configuration is what miniredis does not know of a Redis, as far as faults need it.
-type configuration struct {
+// serverState is what miniredis does not know of a Redis, as far as faults need it.
+type serverState struct {
 	full     bool // it is short of memory
 	evicting bool // it makes room then, of keys that have an end
 	anyKey   bool // and of others
 	replica  bool // of somebody: it is read only
 }
 
-// settings are the commands that change it, as faults give them.
-var settings = map[string]func(*configuration){
-	"CONFIG SET maxmemory 1": func(c *configuration) { c.full = true },
-	"CONFIG SET maxmemory 0": func(c *configuration) { c.full = false },
-	"CONFIG SET maxmemory-policy volatile-random maxmemory-eviction-tenacity 100 maxmemory 1": func(c *configuration) {
+// stateCommands are the commands that change it, as faults give them.
+var stateCommands = map[string]func(*serverState){
+	"CONFIG SET maxmemory 1": func(c *serverState) { c.full = true },
+	"CONFIG SET maxmemory 0": func(c *serverState) { c.full = false },
+	"CONFIG SET maxmemory-policy volatile-random maxmemory-eviction-tenacity 100 maxmemory 1": func(c *serverState) {
 		c.full, c.evicting = true, true
 	},
-	"CONFIG SET maxmemory-policy allkeys-random maxmemory-eviction-tenacity 100 maxmemory 1": func(c *configuration) {
+	"CONFIG SET maxmemory-policy allkeys-random maxmemory-eviction-tenacity 100 maxmemory 1": func(c *serverState) {
 		c.full, c.evicting, c.anyKey = true, true, true
 	},
-	"CONFIG SET maxmemory-policy noeviction": func(c *configuration) { c.evicting, c.anyKey = false, false },
-	"REPLICAOF 127.0.0.1 1":                  func(c *configuration) { c.replica = true },
-	"REPLICAOF NO ONE":                       func(c *configuration) { c.replica = false },
+	"CONFIG SET maxmemory-policy noeviction": func(c *serverState) { c.evicting, c.anyKey = false, false },
+	"REPLICAOF 127.0.0.1 1":                  func(c *serverState) { c.replica = true },
+	"REPLICAOF NO ONE":                       func(c *serverState) { c.replica = false },
 }
 
 // Do implements [live.Commander], for the commands of faults and those of locks.
@@ -146,7 +146,7 @@ func (n *node) Do(ctx context.Context, command ...string) (any, error) {
 		n.evict(takes)
 		return "OK", nil
 	}
-	set := settings[strings.Join(command, " ")]
+	set := stateCommands[strings.Join(command, " ")]
 	if set == nil {
 		return l.dispatch(command...)
 	}
@@ -179,7 +179,7 @@ func (n *node) running(ctx context.Context) (*serverRun, error) {
 		if l == nil {
 			return nil, fmt.Errorf("%s is down", n.addr)
 		}
-		still := n.stands(l)
+		still := n.stopped(l)
 		if still == nil {
 			return l, nil
 		}

@@ -26,19 +26,19 @@ func (n *node) Connect(client int) (wire.Session, error) {
 	ours, its := net.Pipe()
 	switch {
 	case n.dark:
-		return refusedConn{ours}, its.Close()
-	case n.life == nil:
+		return darkConn{ours}, its.Close()
+	case n.run == nil:
 		return nil, syscall.ECONNREFUSED
 	}
-	n.life.server.ServeConn(its)
-	return &conn{Conn: ours, client: client, node: n, life: n.life, closed: make(chan struct{})}, nil
+	n.run.server.ServeConn(its)
+	return &conn{Conn: ours, client: client, node: n, life: n.run, closed: make(chan struct{})}, nil
 }
 
-// refusedConn is a connection to a node that does not answer.
-type refusedConn struct{ net.Conn }
+// darkConn is a connection to a node that does not answer.
+type darkConn struct{ net.Conn }
 
 // Ask implements [wire.Session].
-func (s refusedConn) Ask([]byte, time.Time) error { return syscall.ECONNRESET }
+func (s darkConn) Ask([]byte, time.Time) error { return syscall.ECONNRESET }
 
 // conn is a client's end of a connection to a server.
 type conn struct {
@@ -48,7 +48,7 @@ type conn struct {
 	life   *serverRun
 
 	known  bool    // to the server: it has been told whose the connection is
-	frames framing // of what is asked
+	frames commandCounter // of what is asked
 
 	mu     sync.Mutex
 	coming []env.Instant // when the commands were sent that the server has not begun
@@ -62,25 +62,25 @@ type conn struct {
 // Ask implements [wire.Session]: it lets the server do something, when it does not stand
 // still, by its clock.
 func (c *conn) Ask(piece []byte, sent time.Time) error {
-	if err := c.runs(); err != nil {
+	if err := c.awaitRunning(); err != nil {
 		return err
 	}
 	if !c.known {
 		c.known = true
-		if err := c.introduce(); err != nil {
+		if err := c.identify(); err != nil {
 			return err
 		}
 	}
-	c.expect(c.frames.ends(piece), sent)
+	c.noteSent(c.frames.count(piece), sent)
 	c.node.clock.tick()
 	c.node.sync(c.life)
 	_, err := c.Write(piece)
 	return err
 }
 
-// runs returns when the server does not stand still.
-func (c *conn) runs() error {
-	for still := c.node.stands(c.life); still != nil; still = c.node.stands(c.life) {
+// awaitRunning returns when the server does not stand still.
+func (c *conn) awaitRunning() error {
+	for still := c.node.stopped(c.life); still != nil; still = c.node.stopped(c.life) {
 		select {
 		case <-still:
 		case <-c.life.over:
@@ -95,23 +95,23 @@ func (c *conn) runs() error {
 // Read hears what the server says, which it does not while it stands still.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if still := c.runs(); still != nil {
+	if still := c.awaitRunning(); still != nil {
 		return 0, still
 	}
 	return n, err
 }
 
-// expect takes down when so many commands were sent. The server reads on while it carries out
+// noteSent takes down when so many commands were sent. The server reads on while it carries out
 // one, so that what has come last is not what it is about.
-func (c *conn) expect(commands int, sent time.Time) {
+func (c *conn) noteSent(commands int, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := max(env.Instant(sent.Sub(c.node.clock.machine.began)), 1)
 	c.coming = append(c.coming, slices.Repeat([]env.Instant{at}, commands)...)
 }
 
-// begin takes note that the server begins with the next command.
-func (c *conn) begin() {
+// nextCommand takes note that the server begins with the next command.
+func (c *conn) nextCommand() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.coming) > 0 {
@@ -119,22 +119,22 @@ func (c *conn) begin() {
 	}
 }
 
-// introduction is a command of ours, by which a server learns which of its peers is the other
+// identifyCommand is a command of ours, by which a server learns which of its peers is the other
 // end of a connection: miniredis does not tell.
-const introduction = "LOCKSTORM-INTRODUCTION"
+const identifyCommand = "LOCKSTORM-INTRODUCTION"
 
-// introduce has the server know whose the connection is. It does not answer.
-func (c *conn) introduce() error {
+// identify has the server know whose the connection is. It does not answer.
+func (c *conn) identify() error {
 	c.node.mu.Lock()
 	c.life.coming = append(c.life.coming, c)
 	number := strconv.Itoa(len(c.life.coming))
 	c.node.mu.Unlock()
-	_, err := fmt.Fprintf(c, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(introduction), introduction, len(number), number)
+	_, err := fmt.Fprintf(c, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(identifyCommand), identifyCommand, len(number), number)
 	return err
 }
 
-// meet takes down who a peer is.
-func (n *node) meet(l *serverRun, c *server.Peer, words []string) {
+// identify takes down who a peer is.
+func (n *node) identify(l *serverRun, c *server.Peer, words []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if number, err := strconv.Atoi(strings.Join(words, "")); err == nil && number >= 1 && number <= len(l.coming) {
@@ -153,19 +153,19 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// framing tells the commands apart in what is asked, which are arrays of strings: it may come
+// commandCounter tells the commands apart in what is asked, which are arrays of strings: it may come
 // in pieces of any size.
-type framing struct {
+type commandCounter struct {
 	line    []byte // that has begun
 	strings int    // of a command that are still to come
 	bytes   int    // of a string that are still to come, with the end of its line
 }
 
-// ends returns how many commands end in the next piece.
-func (f *framing) ends(piece []byte) (commands int) {
+// count returns how many commands end in the next piece.
+func (f *commandCounter) count(piece []byte) (commands int) {
 	for len(piece) > 0 {
 		if f.bytes == 0 {
-			piece = f.read(piece)
+			piece = f.readLength(piece)
 			continue
 		}
 		n := min(f.bytes, len(piece))
@@ -180,8 +180,8 @@ func (f *framing) ends(piece []byte) (commands int) {
 	return commands
 }
 
-// read reads up to the end of a line that says how much follows, and returns the rest.
-func (f *framing) read(piece []byte) (rest []byte) {
+// readLength reads up to the end of a line that says how much follows, and returns the rest.
+func (f *commandCounter) readLength(piece []byte) (rest []byte) {
 	line, rest, whole := bytes.Cut(piece, []byte("\n"))
 	f.line = append(f.line, line...)
 	if !whole {

@@ -321,7 +321,7 @@ func TestCommandsAreToldApart(t *testing.T) {
 			text += c
 			ends[len(text)] = true
 		}
-		var f framing
+		var f commandCounter
 		for from := 0; from < len(text); {
 			to := rapid.IntRange(from+1, len(text)).Draw(t, "end of a piece")
 			want := 0
@@ -330,7 +330,7 @@ func TestCommandsAreToldApart(t *testing.T) {
 					want++
 				}
 			}
-			if got := f.ends([]byte(text[from:to])); got != want {
+			if got := f.count([]byte(text[from:to])); got != want {
 				t.Fatalf("%q of %q ends %d commands, want %d", text[from:to], text, got, want)
 			}
 			from = to

@@ -17,12 +17,12 @@ import (
 type keys struct {
 	node  int
 	tell  func(e history.Event, sent env.Instant) // nil: nobody wants to know
-	known map[place]key
-	alarm *time.Timer // at the end of the first that ends
+	known map[keyID]key
+	expiryTimer *time.Timer // at the end of the first that ends
 }
 
-// place is where a key is.
-type place struct {
+// keyID is where a key is.
+type keyID struct {
 	db   int
 	name string
 }
@@ -50,12 +50,12 @@ func (c *conn) cause() cause {
 
 // newKeys returns the keys of a node that has none. ending is called when one ends.
 func newKeys(node int, ending func()) *keys {
-	k := &keys{node: node, known: map[place]key{}, alarm: time.AfterFunc(math.MaxInt64, ending)}
-	k.alarm.Stop()
+	k := &keys{node: node, known: map[keyID]key{}, expiryTimer: time.AfterFunc(math.MaxInt64, ending)}
+	k.expiryTimer.Stop()
 	return k
 }
 
-func (k *keys) stop() { k.alarm.Stop() }
+func (k *keys) stop() { k.expiryTimer.Stop() }
 
 // expire looks which keys have ended.
 func (n *node) expire() {
@@ -71,9 +71,9 @@ func (n *node) look(by cause) {
 	if k.tell == nil {
 		return
 	}
-	now := n.clock.ticked()
+	now := n.clock.lastTick()
 	there := n.present(now)
-	for _, at := range inOrder(k.known) {
+	for _, at := range sortedIDs(k.known) {
 		was := k.known[at]
 		is, stays := there[at]
 		switch {
@@ -86,7 +86,7 @@ func (n *node) look(by cause) {
 			k.record(history.Event{Kind: history.KeyExtended}, at, is, by)
 		}
 	}
-	for _, at := range inOrder(there) {
+	for _, at := range sortedIDs(there) {
 		if _, old := k.known[at]; !old {
 			k.record(history.Event{Kind: history.KeySet}, at, there[at], by)
 		}
@@ -96,28 +96,28 @@ func (n *node) look(by cause) {
 }
 
 // present is the keys that there are.
-func (n *node) present(now int64) map[place]key {
-	there := map[place]key{}
+func (n *node) present(now int64) map[keyID]key {
+	there := map[keyID]key{}
 	for number := range databases {
 		db := n.redis.DB(number)
 		for _, name := range db.Keys() {
 			left := db.TTL(name)
 			if token, err := db.Get(name); err == nil && left > 0 {
-				there[place{number, name}] = key{token, now + left.Milliseconds()}
+				there[keyID{number, name}] = key{token, now + left.Milliseconds()}
 			}
 		}
 	}
 	return there
 }
 
-// inOrder lists places in an order that does not depend on the map's.
-func inOrder(of map[place]key) []place {
-	return slices.SortedFunc(maps.Keys(of), func(a, b place) int {
+// sortedIDs lists places in an order that does not depend on the map's.
+func sortedIDs(of map[keyID]key) []keyID {
+	return slices.SortedFunc(maps.Keys(of), func(a, b keyID) int {
 		return cmp.Or(cmp.Compare(a.db, b.db), cmp.Compare(a.name, b.name))
 	})
 }
 
-func (k *keys) gone(at place, was key, by cause, now int64) {
+func (k *keys) gone(at keyID, was key, by cause, now int64) {
 	e := history.Event{Kind: history.KeyGone, Reason: cmp.Or(by.reason, history.Deleted)}
 	if was.expiry < now {
 		e.Reason, by.client = history.Expired, 0
@@ -125,7 +125,7 @@ func (k *keys) gone(at place, was key, by cause, now int64) {
 	k.record(e, at, was, by)
 }
 
-func (k *keys) record(e history.Event, at place, what key, by cause) {
+func (k *keys) record(e history.Event, at keyID, what key, by cause) {
 	e.Node, e.Resource, e.Token, e.Client = k.node, at.name, what.token, by.client
 	k.tell(e, by.sent)
 }
@@ -136,11 +136,11 @@ func (n *node) awaitEnd() {
 	for _, key := range n.keys.known {
 		first = min(first, key.expiry)
 	}
-	n.keys.alarm.Stop()
+	n.keys.expiryTimer.Stop()
 	if first == math.MaxInt64 {
 		return
 	}
 	if wait := n.clock.until(first + 1); wait < math.MaxInt64 {
-		n.keys.alarm.Reset(max(wait, 0))
+		n.keys.expiryTimer.Reset(max(wait, 0))
 	}
 }

@@ -31,7 +31,7 @@ type node struct {
 
 	mu    sync.Mutex
 	lives int
-	life  *serverRun // nil while it is down
+	run  *serverRun // nil while it is down
 	dark  bool       // and so is its machine
 }
 
@@ -43,7 +43,7 @@ type serverRun struct {
 
 	// Under the lock of the node.
 	stopped chan struct{} // closed when it continues; nil: it is not stopped
-	state   configuration
+	state   serverState
 	coming  []*conn                   // those that are about to introduce themselves, and nil for those that have
 	peers   map[*server.Peer]*conn    // whose the server's ends of connections are
 	own     map[*server.Peer]struct{} // peers whom miniredis answers as it does
@@ -56,7 +56,7 @@ type serverRun struct {
 func Addr(node int) string { return fmt.Sprintf("233.252.0.%d:6379", node) }
 
 // newNode returns a node that has not been started. keeps says that its keys outlive it.
-func newNode(m machine, number int, keeps bool) *node {
+func newNode(m bubbleRuntime, number int, keeps bool) *node {
 	redis := miniredis.NewMiniRedis()
 	n := &node{addr: Addr(number), keeps: keeps, redis: redis, clock: newClock(m, redis)}
 	n.keys = newKeys(number, n.expire)
@@ -86,10 +86,10 @@ func (n *node) Start(context.Context) error {
 	if _, err := l.dispatch("SCRIPT", "FLUSH"); err != nil {
 		return err
 	}
-	l.server.SetPreHook(func(c *server.Peer, command string, words ...string) bool { return n.answer(l, c, command, words) })
+	l.server.SetPreHook(func(c *server.Peer, command string, words ...string) bool { return n.preHook(l, c, command, words) })
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.life, n.dark = l, false
+	n.run, n.dark = l, false
 	return nil
 }
 
@@ -97,7 +97,7 @@ func (n *node) Start(context.Context) error {
 func (n *node) now() *serverRun {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.life
+	return n.run
 }
 
 // Kill implements [live.Crasher].
@@ -107,7 +107,7 @@ func (n *node) Kill() {
 		return
 	}
 	n.mu.Lock()
-	n.life = nil
+	n.run = nil
 	n.mu.Unlock()
 	close(l.over)
 	n.redis.Close()
@@ -126,8 +126,8 @@ func (n *node) Quit() { n.Kill() }
 func (n *node) Stop() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.life != nil && n.life.stopped == nil {
-		n.life.stopped = make(chan struct{})
+	if n.run != nil && n.run.stopped == nil {
+		n.run.stopped = make(chan struct{})
 	}
 	return nil
 }
@@ -136,15 +136,15 @@ func (n *node) Stop() error {
 func (n *node) Continue() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.life != nil && n.life.stopped != nil {
-		close(n.life.stopped)
-		n.life.stopped = nil
+	if n.run != nil && n.run.stopped != nil {
+		close(n.run.stopped)
+		n.run.stopped = nil
 	}
 	return nil
 }
 
-// stands returns what is closed when the node goes on, nil if it does not stand still.
-func (n *node) stands(l *serverRun) <-chan struct{} {
+// stopped returns what is closed when the node goes on, nil if it does not stand still.
+func (n *node) stopped(l *serverRun) <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return l.stopped
@@ -221,7 +221,7 @@ func (n *node) revert(l *serverRun) {
 // copy copies all keys from the databases that start at from to those that start at to.
 func (n *node) copy(l *serverRun, from, to int) {
 	p := server.NewPeer(bufio.NewWriter(io.Discard))
-	l.speaking(n, p, func() {
+	l.withoutHook(n, p, func() {
 		for db := range databases {
 			n.redis.DB(to + db).FlushDB()
 			l.server.Dispatch(p, []string{"SELECT", strconv.Itoa(from + db)})

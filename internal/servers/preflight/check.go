@@ -12,20 +12,20 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// patience is how long a server may take for all that it is asked here.
-const patience = 5 * time.Second
+// checkTimeout bounds the check of one server.
+const checkTimeout = 5 * time.Second
 
-// Server is what a server has told of itself.
+// Server is what a server says about itself.
 type Server struct {
-	Addr    string // by which it was found
+	Addr    string // the address it was reached by
 	Version string // as in "7.0.15"
-	RunID   string // of its process; empty: it does not tell
+	RunID   string // of its process; may be empty
 }
 
-// All looks at all servers at once, as Open does at each, and whether they are different
-// ones. The error tells of each that is unfit, and of those in one that are for
-// the same reason; there are no connections then.
-func All(ctx context.Context, addrs []string, o redisnode.Options, also ...[]string) ([]*Conn, error) {
+// OpenAll checks all servers in parallel, as Open does, and that no two are the same. The
+// error names each unfit server, and joins those that are unfit for the same reason. No
+// connection stays open after an error.
+func OpenAll(ctx context.Context, addrs []string, o redisnode.Options, also ...[]string) ([]*Conn, error) {
 	conns, errs := make([]*Conn, len(addrs)), make([]error, len(addrs))
 	done := make(chan struct{})
 	for i, addr := range addrs {
@@ -37,9 +37,9 @@ func All(ctx context.Context, addrs []string, o redisnode.Options, also ...[]str
 	for range addrs {
 		<-done
 	}
-	err := summary(errs)
+	err := mergeErrors(errs)
 	if err == nil {
-		err = different(conns)
+		err = checkDistinct(conns)
 	}
 	if err != nil {
 		for _, c := range conns {
@@ -52,8 +52,8 @@ func All(ctx context.Context, addrs []string, o redisnode.Options, also ...[]str
 	return conns, nil
 }
 
-// different says which two of the servers are one.
-func different(conns []*Conn) error {
+// checkDistinct returns an error if two connections lead to the same server.
+func checkDistinct(conns []*Conn) error {
 	found := map[string]string{} // the address, by the run
 	for _, c := range conns {
 		run, addr := c.Server.RunID, c.Server.Addr
@@ -65,16 +65,16 @@ func different(conns []*Conn) error {
 	return nil
 }
 
-// Open looks at the server at an address, host:port, and returns a connection to it with
-// what it has told. It is asked for every command that a lock needs, and for those of
-// also besides, with the prefix and as the user of the options; ServerNames and
-// DefaultTTL do not matter here. The error is an [UnfitError], or that of ctx.
+// Open checks the server at an address (host:port) and returns a connection to it. It tries
+// every command that a lock needs and those of also, as the user and with the key prefix of
+// the options. ServerNames and DefaultTTL of the options are ignored. The error is an
+// [UnfitError] or that of ctx.
 func Open(ctx context.Context, addr string, o redisnode.Options, also ...[]string) (*Conn, error) {
-	asking, cancel := bounded(ctx)
+	asking, cancel := withCheckTimeout(ctx)
 	defer cancel()
-	c, err := meet(asking, addr, o)
+	c, err := connect(asking, addr, o)
 	if err == nil {
-		if err = c.vet(asking, o, also); err != nil {
+		if err = c.check(asking, o, also); err != nil {
 			_ = c.Close()
 		}
 	}
@@ -87,75 +87,75 @@ func Open(ctx context.Context, addr string, o redisnode.Options, also ...[]strin
 	return nil, err
 }
 
-// bounded is a context that ends when our patience does.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, patience, fmt.Errorf("%v are over", patience))
+// withCheckTimeout returns a context that ends after checkTimeout.
+func withCheckTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("waited for %v", checkTimeout))
 }
 
-// vet asks a server that has greeted us.
-func (c *Conn) vet(ctx context.Context, o redisnode.Options, also [][]string) error {
+// check checks a server that has answered HELLO.
+func (c *Conn) check(ctx context.Context, o redisnode.Options, also [][]string) error {
 	i, err := c.info(ctx, o)
 	if err != nil {
 		return err
 	}
 	c.Server.Version, c.Server.RunID = i["redis_version"], i["run_id"]
-	if err := c.unfit(i.fault()); err != nil {
+	if err := c.unfit(i.problem()); err != nil {
 		return err
 	}
-	if err := c.choose(ctx, o); err != nil {
+	if err := c.selectDB(ctx, o); err != nil {
 		return err
 	}
-	return c.try(ctx, o, also)
+	return c.tryCommands(ctx, o, also)
 }
 
-// choose chooses the database.
-func (c *Conn) choose(ctx context.Context, o redisnode.Options) error {
+// selectDB selects the database of the options.
+func (c *Conn) selectDB(ctx context.Context, o redisnode.Options) error {
 	if o.DB == 0 {
 		return nil
 	}
-	return c.demand(ctx, o, "SELECT", fmt.Sprint(o.DB))
+	return c.require(ctx, o, "SELECT", fmt.Sprint(o.DB))
 }
 
-// unfit names the server in what is wrong with it.
-func (c *Conn) unfit(f *fault) error {
+// unfit returns a problem as an error that names the server, or nil if there is none.
+func (c *Conn) unfit(f *problem) error {
 	if f == nil {
 		return nil
 	}
 	return &UnfitError{[]string{c.Server.Addr}, f.why, f.detail}
 }
 
-// fault is something that is wrong with a server.
-type fault struct {
+// problem is why a server is unfit.
+type problem struct {
 	why    error
 	detail string
 }
 
-// probe is the key on which commands are tried, and probeLife how long it lives if we do
+// probeKey is the key on which commands are tried, and probeTTL how long it lives if we do
 // not come to deleting it, in milliseconds.
 const (
-	probe     = "vetting"
-	probeLife = "10000"
+	probeKey = "vetting"
+	probeTTL = "10000"
 )
 
-// try has the server do once what it will be asked to do. Who stops us meanwhile waits for
-// the end of it, lest the probe be left behind.
-func (c *Conn) try(ctx context.Context, o redisnode.Options, also [][]string) error {
-	ctx, cancel := bounded(context.WithoutCancel(ctx))
+// tryCommands makes the server process each command once. It also finishes when ctx ends,
+// so that the probe key is deleted.
+func (c *Conn) tryCommands(ctx context.Context, o redisnode.Options, also [][]string) error {
+	ctx, cancel := withCheckTimeout(context.WithoutCancel(ctx))
 	defer cancel()
-	key := o.Prefix + probe
+	key := o.Prefix + probeKey
 	commands := [][]string{
-		{"SET", key, "0", "PX", probeLife},
+		{"SET", key, "0", "PX", probeTTL},
 		{"INCR", key},
 		{"GET", key},
 		{"PTTL", key},
-		{"PEXPIRE", key, probeLife},
+		{"PEXPIRE", key, probeTTL},
 		{"EVAL", "return redis.call('GET', KEYS[1])", "1", key},
 		{"EVALSHA", strings.Repeat("0", 40), "1", key},
 	}
 	for n, words := range append(append(commands, also...), []string{"DEL", key}) {
-		if err := c.demand(ctx, o, words...); err != nil {
+		if err := c.require(ctx, o, words...); err != nil {
 			if n > 0 {
-				_, _ = c.Ask(ctx, "DEL", key) // or its time comes
+				_, _ = c.Ask(ctx, "DEL", key) // if this fails, the key expires
 			}
 			return err
 		}
@@ -163,33 +163,33 @@ func (c *Conn) try(ctx context.Context, o redisnode.Options, also [][]string) er
 	return nil
 }
 
-// demand asks for a command that the server has to do.
-func (c *Conn) demand(ctx context.Context, o redisnode.Options, words ...string) error {
+// require sends a command that the server has to support.
+func (c *Conn) require(ctx context.Context, o redisnode.Options, words ...string) error {
 	_, err := c.Ask(ctx, words...)
-	var no refusal
+	var no errorReply
 	switch {
 	case err == nil:
 		return nil
 	case !errors.As(err, &no):
-		return c.unfit(c.broken(err))
-	case no.code() == "NOSCRIPT": // it may be asked for one
+		return c.unfit(c.explainBroken(err))
+	case no.code() == "NOSCRIPT": // the user may run scripts
 		return nil
 	}
-	return c.unfit(refused(no, o, words))
+	return c.unfit(explainRefusal(no, o, words))
 }
 
-// refused is what a server's refusal of a command means.
-func refused(no refusal, o redisnode.Options, words []string) *fault {
+// explainRefusal says what an error reply to a command means.
+func explainRefusal(no errorReply, o redisnode.Options, words []string) *problem {
 	said := fmt.Sprintf("%s: %s", words[0], no)
 	switch {
-	case strings.Contains(string(no), "NOPERM"): // also in what a script ends with
-		return &fault{ErrForbidden, fmt.Sprintf("%s by user %q on keys %q: %s", words[0], user(o), o.Prefix+"*", no)}
+	case strings.Contains(string(no), "NOPERM"): // may also be part of a script's error
+		return &problem{ErrForbidden, fmt.Sprintf("%s by user %q on keys %q: %s", words[0], user(o), o.Prefix+"*", no)}
 	case no.code() == "NOAUTH":
-		return &fault{ErrPassword, said}
+		return &problem{ErrPassword, said}
 	case no.code() == "READONLY":
-		return &fault{ErrReplica, said}
+		return &problem{ErrReplica, said}
 	}
-	return &fault{ErrRefuses, said}
+	return &problem{ErrRefuses, said}
 }
 
 func user(o redisnode.Options) string {
@@ -199,28 +199,28 @@ func user(o redisnode.Options) string {
 	return o.Username
 }
 
-// info is what a server tells of itself, by the name of the field.
+// info is the server's reply to INFO, by field.
 type info map[string]string
 
-// info asks for everything that INFO tells, which is little.
+// info sends INFO.
 func (c *Conn) info(ctx context.Context, o redisnode.Options) (info, error) {
 	said, err := c.Ask(ctx, "INFO")
-	var no refusal
+	var no errorReply
 	if errors.As(err, &no) {
-		return nil, c.unfit(refused(no, o, []string{"INFO"}))
+		return nil, c.unfit(explainRefusal(no, o, []string{"INFO"}))
 	}
 	if err != nil {
-		return nil, c.unfit(c.broken(err))
+		return nil, c.unfit(c.explainBroken(err))
 	}
 	text, _ := said.(string)
-	i := fieldsOf(text)
+	i := parseInfo(text)
 	if i["redis_version"] == "" {
-		return nil, c.unfit(&fault{ErrNotRedis, "INFO names no redis_version"})
+		return nil, c.unfit(&problem{ErrNotRedis, "INFO names no redis_version"})
 	}
 	return i, nil
 }
 
-func fieldsOf(text string) info {
+func parseInfo(text string) info {
 	i := info{}
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
@@ -230,46 +230,45 @@ func fieldsOf(text string) info {
 	return i
 }
 
-// fault says what is wrong with a server that tells this, if something is.
-func (i info) fault() *fault {
+// problem returns why a server with this INFO is unfit, or nil.
+func (i info) problem() *problem {
 	if v, err := ParseVersion(i["redis_version"]); err == nil && v.Before(LeastVersion) {
-		return &fault{ErrTooOld, fmt.Sprintf("Redis %s, and %v is the least (for HELLO)", i["redis_version"], LeastVersion)}
+		return &problem{ErrTooOld, fmt.Sprintf("Redis %s; at least %v is needed (for HELLO)", i["redis_version"], LeastVersion)}
 	}
 	switch {
 	case i["redis_mode"] == "sentinel":
-		return &fault{ErrSentinel, ""}
+		return &problem{ErrSentinel, ""}
 	case i["cluster_enabled"] == "1":
-		return &fault{ErrCluster, ""}
+		return &problem{ErrCluster, ""}
 	case i["role"] != "" && i["role"] != "master":
-		return &fault{ErrReplica, "it follows " + i.master()}
+		return &problem{ErrReplica, "it follows " + i.master()}
 	case i.evicts():
-		return &fault{ErrEvicts, fmt.Sprintf("maxmemory is %s and maxmemory-policy %s; noeviction is what a lock needs", i["maxmemory"], i["maxmemory_policy"])}
+		return &problem{ErrEvicts, fmt.Sprintf("maxmemory is %s and maxmemory-policy %s; a lock needs noeviction", i["maxmemory"], i["maxmemory_policy"])}
 	}
 	return nil
 }
 
 func (i info) master() string { return net.JoinHostPort(i["master_host"], i["master_port"]) }
 
-// evicts reports whether the server may throw keys away. What a lock has lost in that way
-// would be taken for the work of whatever fault there was; so it is no mere warning. A
-// server without a bound on its memory throws nothing away, whatever its policy is.
+// evicts reports whether the server may evict keys. A lock that loses a key this way would
+// be blamed on the faults of the plan, so it is an error and not a warning. A server
+// without maxmemory evicts nothing, whatever its policy.
 func (i info) evicts() bool {
 	return i["maxmemory"] != "" && i["maxmemory"] != "0" && i["maxmemory_policy"] != "" && i["maxmemory_policy"] != "noeviction"
 }
 
-// Still looks again at a server that All or Open has found fit, and says what has become
-// of it since: that it is not the process any more that it was, or no master. The
-// connection may be another one afterwards.
-func (c *Conn) Still(ctx context.Context, o redisnode.Options) error {
+// Recheck checks a server again that was fit. It returns an error if the process was
+// restarted or is no longer a master. It connects again if the connection broke.
+func (c *Conn) Recheck(ctx context.Context, o redisnode.Options) error {
 	i, err := c.info(ctx, o)
 	if err != nil {
-		again, lost := meet(ctx, c.Server.Addr, o)
+		again, lost := connect(ctx, c.Server.Addr, o)
 		if lost != nil {
 			return lost
 		}
 		_ = c.Close()
 		c.conn, c.read = again.conn, again.read
-		if err := c.choose(ctx, o); err != nil {
+		if err := c.selectDB(ctx, o); err != nil {
 			return err
 		}
 		if i, err = c.info(ctx, o); err != nil {
@@ -277,29 +276,29 @@ func (c *Conn) Still(ctx context.Context, o redisnode.Options) error {
 		}
 	}
 	if i["run_id"] != c.Server.RunID {
-		return &UnfitError{[]string{c.Server.Addr}, errAnother, ""}
+		return &UnfitError{[]string{c.Server.Addr}, errRestarted, ""}
 	}
-	return c.unfit(i.fault())
+	return c.unfit(i.problem())
 }
 
-var errAnother = errors.New("was started again")
+var errRestarted = errors.New("was restarted")
 
-// Version is a version of Redis: that of its protocol, where another server implements it.
+// Version is a version of Redis. Another server has the version of the protocol that it
+// implements.
 type Version struct{ Major, Minor int }
 
-// LeastVersion is the oldest Redis that a lock can use. HELLO, by which connections
-// begin, and users came with 6.0; UNLINK with 4.0, the rest with 2.6.
+// LeastVersion is the oldest Redis that a lock can use: HELLO and users came with 6.0,
+// UNLINK with 4.0, everything else by 2.6.
 var LeastVersion = Version{6, 0}
 
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
 
-// Before reports whether v is older.
+// Before reports whether v is older than other.
 func (v Version) Before(other Version) bool {
 	return v.Major < other.Major || v.Major == other.Major && v.Minor < other.Minor
 }
 
-// ParseVersion reads a version as in "7.0.15"; what is behind the second number does not
-// matter.
+// ParseVersion reads a version such as "7.0.15". It ignores what follows the second number.
 func ParseVersion(text string) (Version, error) {
 	parts := strings.SplitN(text, ".", 3)
 	if len(parts) < 2 {

@@ -61,7 +61,7 @@ func wantUnfit(t *testing.T, addr string, o redisnode.Options, why error, parts 
 func TestFit(t *testing.T) {
 	f := start(t, 2)
 	addrs := []string{f.Server(1).Addr(), f.Server(2).Addr()}
-	conns, err := preflight.All(t.Context(), addrs, ours)
+	conns, err := preflight.OpenAll(t.Context(), addrs, ours)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestFit(t *testing.T) {
 	}
 	_, port, _ := net.SplitHostPort(addrs[0])
 	again := "localhost:" + port
-	_, err = preflight.All(t.Context(), []string{addrs[0], addrs[1], again}, ours)
+	_, err = preflight.OpenAll(t.Context(), []string{addrs[0], addrs[1], again}, ours)
 	if !errors.Is(err, preflight.ErrSame) || !strings.Contains(err.Error(), again) || strings.Contains(err.Error(), addrs[1]) {
 		t.Errorf("one server at two addresses: %v", err)
 	}
@@ -93,8 +93,8 @@ func TestEveryUnfitServerIsTold(t *testing.T) {
 		addrs = append(addrs, s.Addr())
 	}
 	addrs = slices.Insert(addrs, 1, "127.0.0.1:1", "127.0.0.1:2")
-	_, err := preflight.All(t.Context(), addrs, ours)
-	want := fmt.Sprintf("%s, %s and %s each wants a password\n127.0.0.1:1 and 127.0.0.1:2: nobody answers: connection refused", addrs[0], addrs[3], addrs[4])
+	_, err := preflight.OpenAll(t.Context(), addrs, ours)
+	want := fmt.Sprintf("%s, %s and %s each requires a password\n127.0.0.1:1 and 127.0.0.1:2: nobody answers: connection refused", addrs[0], addrs[3], addrs[4])
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
@@ -103,7 +103,7 @@ func TestEveryUnfitServerIsTold(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := preflight.All(ctx, addrs, ours); err == nil || err.Error() != context.Canceled.Error() {
+	if _, err := preflight.OpenAll(ctx, addrs, ours); err == nil || err.Error() != context.Canceled.Error() {
 		t.Errorf("when nobody wants to know any more: %v", err)
 	}
 }
@@ -185,7 +185,7 @@ func TestOthers(t *testing.T) {
 		parts []string
 	}{
 		"a web server":                  {[]string{"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"}, preflight.ErrNotRedis, []string{"HTTP/1.1 400 Bad Request"}},
-		"hangs up":                      {nil, preflight.ErrNotRedis, []string{"hangs up"}},
+		"hangs up":                      {nil, preflight.ErrNotRedis, []string{"closes the connection"}},
 		"an echo":                       {[]string{"*2\r\n$5\r\nHELLO\r\n$1\r\n2\r\n", "*1\r\n$4\r\nINFO\r\n"}, preflight.ErrNotRedis, nil},
 		"endless":                       {[]string{strings.Repeat("*1\r\n", 100000)}, preflight.ErrNotRedis, nil},
 		"more than there can be":        {[]string{"$99999999999\r\n"}, preflight.ErrNotRedis, nil},
@@ -196,7 +196,7 @@ func TestOthers(t *testing.T) {
 		"a node of a cluster":           {[]string{hello, info("redis_version:7.0.15", "redis_mode:cluster", "role:master", "cluster_enabled:1")}, preflight.ErrCluster, nil},
 		"a sentinel":                    {[]string{hello, info("redis_version:7.0.15", "redis_mode:sentinel")}, preflight.ErrSentinel, nil},
 		"EVAL by another name":          {[]string{hello, info("redis_version:7.0.15"), "+OK\r\n", ":1\r\n", "$1\r\n1\r\n", ":9\r\n", ":1\r\n", "-ERR unknown command 'EVAL'\r\n", ":1\r\n"}, preflight.ErrRefuses, []string{"unknown command 'EVAL'"}},
-		"goes away in the middle of it": {[]string{hello, info("redis_version:7.0.15"), "+OK\r\n"}, preflight.ErrNotRedis, []string{"hangs up"}},
+		"goes away in the middle of it": {[]string{hello, info("redis_version:7.0.15"), "+OK\r\n"}, preflight.ErrNotRedis, []string{"closes the connection"}},
 	} {
 		t.Run(name, func(t *testing.T) { wantUnfit(t, says(t, c.says...), ours, c.why, c.parts...) })
 	}
@@ -268,7 +268,7 @@ func TestAnswerThatNobodyWaitedFor(t *testing.T) {
 	if said, err := c.Ask(t.Context(), "ECHO", "next"); err == nil {
 		t.Errorf("the next answer is %v", said)
 	}
-	if err := c.Still(t.Context(), ours); err != nil { // it connects again
+	if err := c.Recheck(t.Context(), ours); err != nil { // it connects again
 		t.Error(err)
 	}
 	if said, err := c.Ask(t.Context(), "ECHO", "next"); err != nil || said != "next" {
@@ -338,22 +338,22 @@ func TestStill(t *testing.T) {
 	c := open()
 	do(t, s, "CLIENT KILL TYPE normal SKIPME yes")
 	for range 2 {
-		if err := c.Still(t.Context(), ours); err != nil {
+		if err := c.Recheck(t.Context(), ours); err != nil {
 			t.Errorf("after our connection was cut: %v", err)
 		}
 	}
 	do(t, s, "REPLICAOF 127.0.0.1 1")
-	if err := c.Still(t.Context(), ours); !errors.Is(err, preflight.ErrReplica) {
+	if err := c.Recheck(t.Context(), ours); !errors.Is(err, preflight.ErrReplica) {
 		t.Errorf("as a replica: %v", err)
 	}
 	s.Kill()
-	if err := c.Still(t.Context(), ours); !errors.Is(err, preflight.ErrNobody) {
+	if err := c.Recheck(t.Context(), ours); !errors.Is(err, preflight.ErrNobody) {
 		t.Errorf("while it is down: %v", err)
 	}
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Still(t.Context(), ours); err == nil || !strings.Contains(err.Error(), "started again") {
+	if err := c.Recheck(t.Context(), ours); err == nil || !strings.Contains(err.Error(), "restarted") {
 		t.Errorf("started again: %v", err)
 	}
 }

@@ -14,51 +14,50 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// Conn is a connection to a server that has been found to be Redis. It is used by one
-// goroutine at a time.
+// Conn is a connection to a Redis server. Only one goroutine at a time may use it.
 //
-// It is not one of go-redis, which tells neither what came instead of an answer nor that
-// a connection is another one than before.
+// It is not a connection of go-redis, because go-redis reports neither what a server sent
+// instead of a reply nor that it has connected again.
 type Conn struct {
 	Server Server
 
-	conn    net.Conn
-	read    *bufio.Reader
-	unshown bool // we have shown no certificate
-	met     bool // it has greeted us
+	conn         net.Conn
+	read         *bufio.Reader
+	noClientCert bool // no client certificate was offered
+	greeted      bool // the server has answered HELLO
 }
 
-// refusal is an answer that is an error, in the server's words.
-type refusal string
+// errorReply is an error that the server replied, in its own words.
+type errorReply string
 
-func (r refusal) Error() string { return string(r) }
+func (r errorReply) Error() string { return string(r) }
 
-// code is its first word.
-func (r refusal) code() string {
+// code returns the first word of the error.
+func (r errorReply) code() string {
 	code, _, _ := strings.Cut(string(r), " ")
 	return code
 }
 
-// strangeError is an answer that Redis would not give.
-type strangeError struct{ said string }
+// unexpectedReply is a reply that Redis would not send.
+type unexpectedReply struct{ said string }
 
-func (e *strangeError) Error() string { return fmt.Sprintf("it says %q", e.said) }
+func (e *unexpectedReply) Error() string { return fmt.Sprintf("unexpected reply %q", e.said) }
 
-// mostStrange is how much of a strange answer is quoted, in bytes.
-const mostStrange = 40
+// maxQuoted is how many bytes of an unexpected reply are quoted.
+const maxQuoted = 40
 
 func newConn(conn net.Conn) *Conn { return &Conn{conn: conn, read: bufio.NewReader(conn)} }
 
-// Close ends the connection.
+// Close closes the connection.
 func (c *Conn) Close() error { return c.conn.Close() }
 
-// Ask sends a command and returns the answer: a string, an int64, a []any of such, or
-// nil. An error that the server answers leaves the connection usable; after another one
-// it is not. ctx ends the wait, and with it the connection.
+// Ask sends a command and returns the reply: a string, an int64, a []any of those, or nil.
+// After an error reply of the server the connection can still be used; after any other
+// error it is closed. ctx ends the wait and closes the connection.
 func (c *Conn) Ask(ctx context.Context, words ...string) (any, error) {
 	said, err := c.exchange(ctx, words)
-	if err != nil && !errors.As(err, new(refusal)) {
-		_ = c.conn.Close() // or an answer that is late would be taken for that of the next command
+	if err != nil && !errors.As(err, new(errorReply)) {
+		_ = c.conn.Close() // a late reply would be taken for the reply to the next command
 	}
 	return said, err
 }
@@ -68,17 +67,17 @@ func (c *Conn) exchange(ctx context.Context, words []string) (any, error) {
 		return nil, err
 	}
 	defer context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Unix(1, 0)) })()
-	if _, err := io.WriteString(c.conn, spoken(words)); err != nil {
-		if said, mute := c.answer(deepest); mute == nil || errors.As(mute, new(*strangeError)) {
-			return said, mute // it had said something before it hung up
+	if _, err := io.WriteString(c.conn, encodeCommand(words)); err != nil {
+		if said, mute := c.readReply(maxDepth); mute == nil || errors.As(mute, new(*unexpectedReply)) {
+			return said, mute // the server replied before it closed the connection
 		}
 		return nil, err
 	}
-	return c.answer(deepest)
+	return c.readReply(maxDepth)
 }
 
-// spoken is a command as Redis' protocol has it.
-func spoken(words []string) string {
+// encodeCommand returns a command in Redis's protocol.
+func encodeCommand(words []string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "*%d\r\n", len(words))
 	for _, w := range words {
@@ -87,21 +86,21 @@ func spoken(words []string) string {
 	return text.String()
 }
 
-// mostBytes is the longest answer that is read: INFO has some thousands of bytes, a page
-// of keys some tens of thousands.
-const mostBytes = 1 << 24
+// maxReply is the longest reply accepted, in bytes. INFO has some thousands, a page of keys
+// some tens of thousands.
+const maxReply = 1 << 24
 
-// deepest is how deep answers may lie in answers.
-const deepest = 8
+// maxDepth is how deep arrays may be nested in a reply.
+const maxDepth = 8
 
-// answer reads an answer of the second version of the protocol.
-func (c *Conn) answer(deepest int) (any, error) {
+// readReply reads a reply in RESP2. depth is how many levels of arrays it may have.
+func (c *Conn) readReply(depth int) (any, error) {
 	mark, err := c.read.Peek(1)
 	if err != nil {
 		return nil, err
 	}
 	if !strings.ContainsRune("+-:$*", rune(mark[0])) {
-		return nil, c.strange()
+		return nil, c.unexpected()
 	}
 	line, err := c.read.ReadString('\n')
 	if err != nil {
@@ -112,23 +111,23 @@ func (c *Conn) answer(deepest int) (any, error) {
 	case '+':
 		return text, nil
 	case '-':
-		return nil, refusal(text)
+		return nil, errorReply(text)
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
-	case err != nil || deepest == 0 || n > mostBytes && line[0] != ':':
-		return nil, &strangeError{shortened(line)}
+	case err != nil || depth == 0 || n > maxReply && line[0] != ':':
+		return nil, &unexpectedReply{firstLine(line)}
 	case line[0] == ':':
 		return n, nil
 	case n < 0:
 		return nil, nil
 	case line[0] == '$':
-		return c.bulk(n)
+		return c.readBulk(n)
 	}
-	return c.array(n, deepest-1)
+	return c.readArray(n, depth-1)
 }
 
-func (c *Conn) bulk(n int64) (any, error) {
+func (c *Conn) readBulk(n int64) (any, error) {
 	text := make([]byte, n+2)
 	if _, err := io.ReadFull(c.read, text); err != nil {
 		return nil, err
@@ -136,10 +135,10 @@ func (c *Conn) bulk(n int64) (any, error) {
 	return string(text[:n]), nil
 }
 
-func (c *Conn) array(n int64, deepest int) (any, error) {
+func (c *Conn) readArray(n int64, depth int) (any, error) {
 	all := []any{}
 	for range n {
-		one, err := c.answer(deepest)
+		one, err := c.readReply(depth)
 		if err != nil {
 			return nil, err
 		}
@@ -148,24 +147,24 @@ func (c *Conn) array(n int64, deepest int) (any, error) {
 	return all, nil
 }
 
-// strange quotes what has come so far.
-func (c *Conn) strange() error {
+// unexpected quotes what has been received.
+func (c *Conn) unexpected() error {
 	said, _ := c.read.Peek(c.read.Buffered())
-	return &strangeError{shortened(string(said))}
+	return &unexpectedReply{firstLine(string(said))}
 }
 
-func shortened(said string) string {
+func firstLine(said string) string {
 	said, _, _ = strings.Cut(said, "\n")
 	said = strings.TrimRight(said, "\r")
-	return said[:min(len(said), mostStrange)]
+	return said[:min(len(said), maxQuoted)]
 }
 
 // Connect connects to the server at an address and greets it, as Open does, and asks nothing
 // else: nothing is written, and no right is needed but to say hello.
 func Connect(ctx context.Context, addr string, o redisnode.Options) (*Conn, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%v are over", patience))
+	bounded, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("%v are over", checkTimeout))
 	defer cancel()
-	c, err := meet(bounded, addr, o)
+	c, err := connect(bounded, addr, o)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -174,5 +173,5 @@ func Connect(ctx context.Context, addr string, o redisnode.Options) (*Conn, erro
 
 // Ping has the server answer, and nothing else. A refusal is an [UnfitError].
 func (c *Conn) Ping(ctx context.Context, o redisnode.Options) error {
-	return c.demand(ctx, o, "PING")
+	return c.require(ctx, o, "PING")
 }

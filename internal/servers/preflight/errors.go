@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// What can be wrong with a server. Each stands in an [UnfitError], with its address.
+// The reasons for which a server is unfit. An [UnfitError] names one of them.
 var (
 	ErrNobody    = errors.New("nobody answers")
-	ErrSilent    = errors.New("takes the connection and then says nothing")
-	ErrNotRedis  = errors.New("what answers is not Redis")
-	ErrTLS       = errors.New("speaks TLS, and was spoken to without")
-	ErrPlain     = errors.New("does not speak TLS")
-	ErrTrust     = errors.New("its certificate is not to be trusted")
-	ErrTrustUs   = errors.New("wants a certificate of its client")
-	ErrPassword  = errors.New("wants a password")
-	ErrWrongPass = errors.New("does not accept the user and the password")
-	ErrForbidden = errors.New("does not let the user do what a lock needs")
+	ErrSilent    = errors.New("accepts the connection and does not reply")
+	ErrNotRedis  = errors.New("not a Redis server")
+	ErrTLS       = errors.New("requires TLS")
+	ErrPlain     = errors.New("does not support TLS")
+	ErrTrust     = errors.New("its certificate is not trusted")
+	ErrTrustUs   = errors.New("requires a client certificate")
+	ErrPassword  = errors.New("requires a password")
+	ErrWrongPass = errors.New("rejects the user or the password")
+	ErrForbidden = errors.New("does not allow the user a command that a lock needs")
 	ErrTooOld    = errors.New("is too old")
 	ErrReplica   = errors.New("is a replica, and a node of a lock has to be a master")
 	ErrCluster   = errors.New("is a node of a Redis cluster, and a node of a lock has to be a server by itself")
 	ErrSentinel  = errors.New("is a Redis Sentinel, which keeps no keys")
-	ErrEvicts    = errors.New("may evict the keys of a lock")
-	ErrRefuses   = errors.New("does not do what a lock needs")
-	ErrSame      = errors.New("are the same server, and would vote twice")
+	ErrEvicts    = errors.New("may evict a lock's keys")
+	ErrRefuses   = errors.New("does not support a command that a lock needs")
+	ErrSame      = errors.New("are the same server, which would vote twice")
 )
 
-// UnfitError says why a server cannot be a node of a lock, or several for the same reason.
+// UnfitError says why a server, or several, cannot be a node of a lock.
 type UnfitError struct {
 	Addrs  []string
 	Why    error  // one of those above
-	Detail string // in the server's own words, or what to do about it; may be empty
+	Detail string // the server's own words, or what to do about it; may be empty
 }
 
 func (e *UnfitError) Error() string {
@@ -41,9 +41,9 @@ func (e *UnfitError) Error() string {
 		text = strings.Join(e.Addrs[:last], ", ") + " and " + text
 	}
 	switch {
-	case slices.Contains([]error{ErrNobody, ErrNotRedis, ErrTrust}, e.Why): // which are no predicates
+	case slices.Contains([]error{ErrNobody, ErrNotRedis, ErrTrust}, e.Why): // these do not continue a sentence
 		text += ": "
-	case last > 0 && !errors.Is(e.Why, ErrSame): // which is one of several
+	case last > 0 && !errors.Is(e.Why, ErrSame): // several servers with the same problem
 		text += " each "
 	default:
 		text += " "
@@ -55,11 +55,11 @@ func (e *UnfitError) Error() string {
 	return text
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the reason.
 func (e *UnfitError) Unwrap() error { return e.Why }
 
-// summary joins errors, of which those that say the same of several servers are one.
-func summary(errs []error) error {
+// mergeErrors joins errors. Servers that are unfit for the same reason share one error.
+func mergeErrors(errs []error) error {
 	var unfit []*UnfitError
 	var others []error
 	for _, err := range errs {

@@ -9,21 +9,22 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// SamplingOptions are how servers are asked.
+// SamplingOptions configures [RoundTrips].
 type SamplingOptions struct {
-	Samples int           // of each server, at least 1
-	Every   time.Duration // between two questions to one server, above 0
+	Samples int           // PINGs per server, at least 1
+	Every   time.Duration // time between two PINGs to one server, above 0
 
-	// Asked, unless nil, is called after each answer, of one server at a time.
+	// Asked, unless nil, is called after each reply, never concurrently.
 	Asked func()
 }
 
-// samplingPatience is how long a server may take for one answer.
-const samplingPatience = 5 * time.Second
+// replyTimeout bounds the wait for one reply.
+const replyTimeout = 5 * time.Second
 
-// RoundTrips asks all servers side by side, and returns the times of each in the order of the
-// addresses. The error names each server that could not be asked, or did not answer within 5
-// seconds; there are no times then.
+// RoundTrips measures the round-trip times of PING to all servers in parallel, over one
+// connection each, and returns the times of each server in the order of addrs. It reads and
+// writes no keys. The error names each server that could not be reached or did not reply
+// within 5 seconds; there are no times then.
 func RoundTrips(ctx context.Context, addrs []string, connect redisnode.Options, o SamplingOptions) ([][]time.Duration, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -36,7 +37,7 @@ func RoundTrips(ctx context.Context, addrs []string, connect redisnode.Options, 
 	answers := make(chan answer)
 	for i, addr := range addrs {
 		go func() {
-			err := ask(ctx, addr, connect, o, func(took time.Duration) { answers <- answer{from: i, took: took} })
+			err := sample(ctx, addr, connect, o, func(took time.Duration) { answers <- answer{from: i, took: took} })
 			answers <- answer{from: i, err: err, done: true}
 		}()
 	}
@@ -47,7 +48,7 @@ func RoundTrips(ctx context.Context, addrs []string, connect redisnode.Options, 
 		case a.done:
 			going--
 			if errs[a.from] = a.err; a.err != nil {
-				stop() // what the others would find is not wanted any more
+				stop() // the other results are not needed
 			}
 		default:
 			times[a.from] = append(times[a.from], a.took)
@@ -56,15 +57,15 @@ func RoundTrips(ctx context.Context, addrs []string, connect redisnode.Options, 
 			}
 		}
 	}
-	if err := firstCauses(errs); err != nil {
+	if err := rootCauses(errs); err != nil {
 		return nil, err
 	}
 	return times, nil
 }
 
-// firstCauses joins the errors of servers, without those of servers that were told to stop
-// because of another.
-func firstCauses(errs []error) error {
+// rootCauses joins the errors of servers. Those of servers that were stopped because
+// another failed count only if there are no others.
+func rootCauses(errs []error) error {
 	var causes, stopped []error
 	for _, err := range errs {
 		if errors.Is(err, context.Canceled) {
@@ -79,8 +80,8 @@ func firstCauses(errs []error) error {
 	return errors.Join(stopped...)
 }
 
-// ask asks one server.
-func ask(ctx context.Context, addr string, connect redisnode.Options, o SamplingOptions, took func(time.Duration)) error {
+// sample measures one server.
+func sample(ctx context.Context, addr string, connect redisnode.Options, o SamplingOptions, took func(time.Duration)) error {
 	c, err := Connect(ctx, addr, connect)
 	if err != nil {
 		return err
@@ -96,7 +97,7 @@ func ask(ctx context.Context, addr string, connect redisnode.Options, o Sampling
 				return ctx.Err()
 			}
 		}
-		one, cancel := context.WithTimeoutCause(ctx, samplingPatience, fmt.Errorf("no answer within %v", samplingPatience))
+		one, cancel := context.WithTimeoutCause(ctx, replyTimeout, fmt.Errorf("no answer within %v", replyTimeout))
 		asked := time.Now()
 		err := c.Ping(one, connect)
 		answered := time.Now()

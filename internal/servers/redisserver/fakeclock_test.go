@@ -20,7 +20,7 @@ func TestClockThatIsNotHeeded(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	loaded := time.Now()
-	if err := c.Settle(func() (time.Time, error) { return loaded.Add(-far), nil }); err != nil {
+	if err := c.Settle(func() (time.Time, error) { return loaded.Add(-probeOffset), nil }); err != nil {
 		t.Error(err)
 	}
 }

@@ -255,7 +255,7 @@ func TestPortThatIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "another program has taken "+s.Addr()) {
+	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "redis-server cannot start on "+s.Addr()) {
 		t.Errorf("got %v", err)
 	}
 	_ = taker.Close()
@@ -271,7 +271,7 @@ func TestVersionThatIsTooOld(t *testing.T) {
 		refused string // a part of the error; "": it is started, and dies for being a script
 	}{
 		"Redis server v=5.0.14 sha=0":  {Options{Nodes: 1}, "is Redis 5.0.14, which is too old"},
-		"Redis server v=6.2.14 sha=0":  {Options{Nodes: 1, Journal: true}, "7.0 is the least"},
+		"Redis server v=6.2.14 sha=0":  {Options{Nodes: 1, Journal: true}, "at least 7.0 is needed"},
 		"Redis server v=6.0.16 sha=0":  {Options{Nodes: 1}, ""},
 		"Valkey server v=8.1.0 sha=0":  {Options{Nodes: 1, Journal: true}, ""},
 		"nothing that anybody expects": {Options{Nodes: 1}, ""},
@@ -283,7 +283,7 @@ func TestVersionThatIsTooOld(t *testing.T) {
 		}
 		_, err := OpenFleet(t.Context(), c.options)
 		if c.refused == "" {
-			c.refused = "died of itself"
+			c.refused = "no fault of the plan killed it"
 		}
 		if err == nil || !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: got %v", told, err)

@@ -9,21 +9,20 @@ import (
 	"time"
 )
 
-// Options says which servers to run.
+// Options configures the servers of a [Fleet].
 type Options struct {
-	Binary      string // path of redis-server; empty: the one in PATH
-	Nodes       int    // how many servers
-	AppendOnly  bool   // whether a server keeps every acknowledged write over its death, or nothing at all
-	Journal     bool   // whether they can be taken back to a time before, see [Server.Restore]
-	Rewind      bool   // with Journal: whether their memory can be taken back to a time before, see [Server.Rewind]
-	Clocks      bool   // whether their wall clocks can be set, see [Server.SetClock]
-	EverySecond bool   // with AppendOnly: whether its file is synced each second, and not at every write
-	Torn        bool   // with AppendOnly: whether its file can be torn, see [Server.LosePower]
+	Binary      string // path of redis-server; empty: look it up in PATH
+	Nodes       int    // number of servers
+	AppendOnly  bool   // a server keeps its acknowledged writes over restarts; otherwise it keeps nothing
+	Journal     bool   // servers can be restored to an earlier state, see [Server.Restore]
+	Rewind      bool   // with Journal: even while they run, see [Server.Rewind]
+	Clocks      bool   // their wall clocks can be set, see [Server.SetClock]
+	EverySecond bool   // with AppendOnly: the file is synced once a second instead of at every write
+	Torn        bool   // with AppendOnly: the file can be torn, see [Server.LosePower]
 }
 
-// FindServer returns the path of redis-server: the given one, or, when it is empty,
-// that in PATH. The error is one line that says what is missing and how to get
-// it.
+// FindServer returns the path of redis-server. An empty path means to look it up in PATH.
+// The error is one line that says how to install it.
 func FindServer(path string) (string, error) {
 	name := path
 	if name == "" {
@@ -31,35 +30,35 @@ func FindServer(path string) (string, error) {
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("there is no %s to run (%w): install it (apt-get install redis-server; dnf install redis; brew install redis) or name its path", name, err)
+		return "", fmt.Errorf("%s not found (%w): install it (apt-get install redis-server; dnf install redis; brew install redis) or name its path", name, err)
 	}
 	return found, nil
 }
 
 var versionPattern = regexp.MustCompile(`v=(\d+\.\S+)`)
 
-// versionPatience is how long a redis-server may take to tell its version.
-const versionPatience = 10 * time.Second
+// versionTimeout bounds how long redis-server --version may take.
+const versionTimeout = 10 * time.Second
 
-// toldVersions is what each binary has said, by path, so that it is asked once.
-var toldVersions sync.Map
+// versionCache holds the version of each binary, by path.
+var versionCache sync.Map
 
-// ServerVersion asks a redis-server, given by its path or as what PATH has of that name, for its
-// version, as in "7.0.15". Empty: it does not tell.
+// ServerVersion returns the version of a redis-server binary, as in "7.0.15", or "" if the
+// binary does not print one.
 func ServerVersion(ctx context.Context, binary string) string {
-	if told, ok := toldVersions.Load(binary); ok {
-		return told.(string)
+	if cached, ok := versionCache.Load(binary); ok {
+		return cached.(string)
 	}
-	ctx, cancel := context.WithTimeout(ctx, versionPatience)
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	told := ""
+	version := ""
 	out, err := exec.CommandContext(ctx, binary, "--version").Output()
 	if ctx.Err() != nil {
 		return ""
 	}
 	if found := versionPattern.FindSubmatch(out); err == nil && found != nil {
-		told = string(found[1])
+		version = string(found[1])
 	}
-	toldVersions.Store(binary, told)
-	return told
+	versionCache.Store(binary, version)
+	return version
 }

@@ -76,7 +76,7 @@ func TestReaperKillsAServerThatOutlivesUs(t *testing.T) {
 	tmp := ownTemp(t)
 	f := openFleet(t, Options{Nodes: 1})
 	pid := f.Server(1).Pid()
-	f.Server(1).now.doomed.Store(true)
+	f.Server(1).proc.killed.Store(true)
 	if err := f.reaper.Close(); err != nil { // as if we had died, but the server had not
 		t.Fatal(err)
 	}

@@ -142,7 +142,7 @@ func TestEndsOfConnections(t *testing.T) {
 	})
 }
 
-func (p *pair) near() *conn { return p.Conn.(*conn) }
+func (p *pair) near() *clientConn { return p.Conn.(*clientConn) }
 
 // Whoever reads hears of Close at once.
 func TestCloseWakesReaders(t *testing.T) {
@@ -184,7 +184,7 @@ func TestNetworkInMemoryIsClosed(t *testing.T) {
 		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
 			t.Error(err)
 		}
-		if err := c.link.Lead("elsewhere:1"); err == nil {
+		if err := c.link.Redirect("elsewhere:1"); err == nil {
 			t.Error("it leads elsewhere")
 		}
 	})

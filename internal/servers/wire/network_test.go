@@ -372,7 +372,7 @@ func TestLeadElsewhere(t *testing.T) {
 	l.Requests.Impose(1, cut)
 	say(t, held, "held")
 	mustHearNothing(t, held)
-	if err := l.Lead(after.addr()); err != nil {
+	if err := l.Redirect(after.addr()); err != nil {
 		t.Fatal(err)
 	}
 	_ = held.SetReadDeadline(time.Now().Add(patience))
@@ -394,7 +394,7 @@ func TestLeadElsewhere(t *testing.T) {
 func TestWholeCommands(t *testing.T) {
 	const get = "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"
 	for piece, want := range map[string]bool{get: true, get + get: true, get[:len(get)-1]: false, get + "*1\r\n$4\r\n": false, "PING\r\n": false} {
-		if got := whole([]byte(piece)); got != want {
+		if got := wholeCommands([]byte(piece)); got != want {
 			t.Errorf("%q: %t", piece, got)
 		}
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/Shopify/toxiproxy/v2/toxics"
 )
 
-// Open makes a network of proxies on loopback: a link to every node, given by its
-// host:port, for each of the clients. Rules know keys without the prefix that the clients
-// put in front of them.
+// Open makes a network of proxies on loopback: for each client a link to every node, given
+// as host:port. Rules see keys without prefix, which the clients put in front of them.
 func Open(clients int, nodes []string, prefix string) (*Network, error) {
 	return newNetwork(prefix).connect(clients, len(nodes), func(l *Link, client, node int) error {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -31,17 +30,17 @@ func Open(clients int, nodes []string, prefix string) (*Network, error) {
 	})
 }
 
-// proxy is a path over a TCP proxy. It listens as long as the network lives.
+// proxy is a path through a TCP proxy. It listens as long as the network lives.
 //
-// Toxiproxy has such a proxy, too, but its package brings an HTTP server and Prometheus; its
-// streams and toxics are used here without them.
+// Toxiproxy has a proxy, too, but its package brings an HTTP server and Prometheus. Only
+// its streams and toxics are used here.
 type proxy struct {
 	listener net.Listener
 	requests toxics.Toxic
 	replies  toxics.Toxic
 
 	mu       sync.Mutex
-	upstream *upstream             // replaced, to end connections, even by one of the same address
+	upstream *upstream             // replaced to close connections, even by the same address
 	open     map[net.Conn]struct{} // both ends of all connections
 
 	running sync.WaitGroup // the goroutines of the listener and of all connections
@@ -87,10 +86,10 @@ func (d direct) Ask(piece []byte, _ time.Time) error {
 	return err
 }
 
-// stop implements path. It returns when no connection is left.
+// stop implements path. It returns when all connections are closed.
 func (p *proxy) stop() {
 	_ = p.listener.Close()
-	_ = p.lead("") // nobody can be dialled there
+	_ = p.lead("") // dialling it fails
 	p.running.Wait()
 }
 
@@ -107,8 +106,8 @@ func (p *proxy) serve() {
 	}
 }
 
-// connect joins a client to its node. It reports false if the node is down, or if the proxy
-// leads elsewhere by now.
+// connect connects a client to its node. It reports false if the node is down, or if the
+// proxy leads elsewhere by now.
 func (p *proxy) connect(client net.Conn) bool {
 	to := p.current()
 	node, err := net.Dial("tcp", to.addr)
@@ -122,14 +121,14 @@ func (p *proxy) connect(client net.Conn) bool {
 		return false
 	}
 	p.open[client], p.open[node] = struct{}{}, struct{}{}
-	p.carry(client, node, p.requests)
-	p.carry(node, client, p.replies)
+	p.forward(client, node, p.requests)
+	p.forward(node, client, p.replies)
 	return true
 }
 
-// carry starts what carries one direction of a connection: what from says passes the toxic on
-// its way to the other end. So does the end, which closes that other end.
-func (p *proxy) carry(from, to net.Conn, toxic toxics.Toxic) {
+// forward starts the goroutines for one direction of a connection. Bytes pass the toxic,
+// and so does the end of the connection, which closes the other side.
+func (p *proxy) forward(from, to net.Conn, toxic toxics.Toxic) {
 	in, out := make(chan *stream.StreamChunk), make(chan *stream.StreamChunk)
 	p.running.Go(func() {
 		w := stream.NewChanWriter(in)
@@ -147,29 +146,28 @@ func (p *proxy) carry(from, to net.Conn, toxic toxics.Toxic) {
 	})
 }
 
-// copier brings what a client has sent to a node once more, as a proxy does that sends
-// requests again. Each copy has a connection of its own, over which it may come late, and
-// the node's reply to it goes no further: in the client's stream of replies it would be
-// taken for that to the next request.
+// copier sends requests to a node a second time, as a proxy that retries does. Each copy
+// has its own connection, so it can arrive late. The node's reply to it is dropped: the
+// client would take it for the reply to its next request.
 type copier struct {
-	node func() (Session, error) // makes a connection to the node, past the link
+	node func() (Session, error) // makes a connection that bypasses the link
 
-	mu       sync.Mutex
-	closed   bool
-	over     chan struct{} // closed with it
-	underWay sync.WaitGroup
+	mu      sync.Mutex
+	closed  bool
+	over    chan struct{} // closed with it
+	pending sync.WaitGroup
 }
 
 func newCopier(node func() (Session, error)) *copier {
 	return &copier{node: node, over: make(chan struct{})}
 }
 
-// send sends a piece that was sent first at a time, so much later. It does not wait.
+// send sends a copy after a delay, in the background. sent is when the original was sent.
 func (c *copier) send(piece []byte, sent time.Time, after time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.underWay.Go(func() { c.deliver(piece, sent, after) })
+		c.pending.Go(func() { c.deliver(piece, sent, after) })
 	}
 }
 
@@ -189,10 +187,10 @@ func (c *copier) deliver(piece []byte, sent time.Time, after time.Duration) {
 	ended := make(chan struct{})
 	both.Go(func() {
 		defer close(ended)
-		_, _ = io.Copy(io.Discard, to) // until it ends, in whatever way
+		_, _ = io.Copy(io.Discard, to) // until the connection ends
 	})
 	both.Go(func() {
-		_ = to.Ask(append(piece[:len(piece):len(piece)], quit...), sent) // fails only if it has ended
+		_ = to.Ask(append(piece[:len(piece):len(piece)], quitCommand...), sent) // fails only if the connection has ended
 	})
 	select {
 	case <-ended:
@@ -202,10 +200,10 @@ func (c *copier) deliver(piece []byte, sent time.Time, after time.Duration) {
 	both.Wait()
 }
 
-// quit lets the node end a connection when it has carried out all that came before.
-const quit = "*1\r\n$4\r\nQUIT\r\n"
+// quitCommand makes the node close a connection when it has processed everything before it.
+const quitCommand = "*1\r\n$4\r\nQUIT\r\n"
 
-// close drops all copies that have not been carried out.
+// close drops all copies that have not been sent.
 func (c *copier) close() {
 	c.mu.Lock()
 	if !c.closed {
@@ -213,12 +211,12 @@ func (c *copier) close() {
 		close(c.over)
 	}
 	c.mu.Unlock()
-	c.underWay.Wait()
+	c.pending.Wait()
 }
 
-// whole reports whether a piece is some commands, and nothing else: others are not
+// wholeCommands reports whether a message consists of complete commands. Others are not
 // copied.
-func whole(piece []byte) bool {
+func wholeCommands(piece []byte) bool {
 	for len(piece) > 0 {
 		_, rest, ok := command(piece)
 		if !ok {

@@ -28,7 +28,7 @@ type message struct {
 }
 
 // wait returns how long the message still has to wait.
-func (m message) wait(g regime) time.Duration {
+func (m message) wait(g directConn) time.Duration {
 	due := m.due
 	if g.perSecond > 0 && due.Before(m.leaves) {
 		due = m.leaves
@@ -80,10 +80,10 @@ func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
 }
 
 // message makes a message of a chunk, or of the end.
-func (t *faultToxic) message(g regime, chunk *stream.StreamChunk) message {
+func (t *faultToxic) message(g directConn, chunk *stream.StreamChunk) message {
 	m := message{chunk: chunk, due: time.Now().Add(t.delay(g.rules, chunk))}
 	if chunk != nil && g.perSecond > 0 {
-		m.leaves = t.direction.leaves(len(chunk.Data))
+		m.leaves = t.direction.sentBy(len(chunk.Data))
 	}
 	return m
 }
@@ -105,8 +105,8 @@ func (t *faultToxic) held(rules world.Rules, chunk *stream.StreamChunk) bool {
 }
 
 // copy sends a chunk that has just passed once more, if a fault duplicates requests.
-func (t *faultToxic) copy(g regime, chunk *stream.StreamChunk) {
-	if g.copies != nil && t.direction.copier != nil && whole(chunk.Data) {
+func (t *faultToxic) copy(g directConn, chunk *stream.StreamChunk) {
+	if g.copies != nil && t.direction.copier != nil && wholeCommands(chunk.Data) {
 		t.direction.copier.send(slices.Clone(chunk.Data), chunk.Timestamp, g.copies())
 	}
 }
@@ -114,7 +114,7 @@ func (t *faultToxic) copy(g regime, chunk *stream.StreamChunk) {
 // seen returns what rules may know about a chunk. The key is missing for replies, since
 // they do not say which request they answer, and for encrypted requests.
 func (t *faultToxic) seen(chunk *stream.StreamChunk) nemesis.Message {
-	seen := t.direction.place
+	seen := t.direction.base
 	if chunk != nil && seen.Way == nemesis.Requests {
 		seen.Key = strings.TrimPrefix(keyOf(chunk.Data), t.direction.prefix)
 	}
@@ -138,16 +138,15 @@ func drain(in <-chan *stream.StreamChunk) {
 	}
 }
 
-// keyAt is where the commands of a lock have their key, counted from the name of
-// the command.
+// keyAt is the position of the key in a lock's commands, counted from the name of the
+// command.
 var keyAt = map[string]int{
 	"SET": 1, "SETNX": 1, "GET": 1, "DEL": 1, "INCR": 1, "PTTL": 1, "PEXPIRE": 1,
 	"EVAL": 3, "EVALSHA": 3,
 }
 
-// keyOf returns the key of the first command with one in a piece of what a client
-// sends, "" if there is none. A client sends a command, or some in a row, in one
-// piece; of one that does not begin with a command the key is unknown.
+// keyOf returns the key of the first command in a client's message that has one, or "". It
+// only knows messages that begin with a command.
 func keyOf(piece []byte) string {
 	for {
 		words, rest, ok := command(piece)
@@ -161,16 +160,15 @@ func keyOf(piece []byte) string {
 	}
 }
 
-// command reads a command as Redis' protocol has it: *2 $3 GET $1 k, each with
-// \r\n behind.
+// command reads one command in Redis's protocol: *2 $3 GET $1 k, each followed by \r\n.
 func command(piece []byte) (words []string, rest []byte, ok bool) {
-	n, rest, ok := head(piece, '*')
+	n, rest, ok := readHeader(piece, '*')
 	if !ok || n < 1 {
 		return nil, nil, false
 	}
 	for range n {
 		var size int
-		size, rest, ok = head(rest, '$')
+		size, rest, ok = readHeader(rest, '$')
 		if !ok || size > len(rest)-2 {
 			return nil, nil, false
 		}
@@ -180,8 +178,8 @@ func command(piece []byte) (words []string, rest []byte, ok bool) {
 	return words, rest, true
 }
 
-// head reads a line with a number behind a mark.
-func head(piece []byte, mark byte) (n int, rest []byte, ok bool) {
+// readHeader reads a line that consists of a mark and a number.
+func readHeader(piece []byte, mark byte) (n int, rest []byte, ok bool) {
 	line, rest, ok := bytes.Cut(piece, []byte("\r\n"))
 	if !ok || len(line) == 0 || line[0] != mark {
 		return 0, nil, false
