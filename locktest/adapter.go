@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// mutex is a foreign lock as workloads use it: it tells the observer of each step.
-type mutex struct {
+// lockAdapter is a foreign lock as workloads use it: it tells the observer of each step.
+type lockAdapter struct {
 	env.Observer
 	client   int
 	locker   Locker
@@ -32,7 +32,7 @@ type mutex struct {
 
 // build makes one client's lock.
 func (c Config) build(s runner.ClientEnv, u *usage, open func(Env) Locker) (runner.Lock, error) {
-	m := &mutex{
+	m := &lockAdapter{
 		Observer: s.Observer, client: s.Client, clock: newClock(s.Runtime),
 		ttl: c.TTL, patience: c.Patience, extends: c.Extend > 0, cleanup: new(cleanup), usage: u,
 	}
@@ -82,7 +82,7 @@ func called(build func(Env) Locker, e Env) (Locker, error) {
 }
 
 // Close ends what is left of holds, and then what the user has made.
-func (m *mutex) Close() error {
+func (m *lockAdapter) Close() error {
 	m.end()
 	err := m.cleanup.run(m.client)
 	m.watchers.Wait()
@@ -90,9 +90,9 @@ func (m *mutex) Close() error {
 }
 
 // Lock implements [runner.Lock].
-func (m *mutex) Lock(ctx context.Context, resource string) (runner.Hold, error) {
+func (m *lockAdapter) Lock(ctx context.Context, resource string) (runner.Hold, error) {
 	m.tries++
-	h := &hold{mutex: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: newBaton()}
+	h := &hold{lockAdapter: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: newChanMutex()}
 	h.life, h.end = context.WithCancel(m.over)
 	h.held, h.lose = context.WithCancel(h.life)
 	ctxOfHold, cancel := context.WithCancel(h.life)
@@ -121,7 +121,7 @@ func (m *mutex) Lock(ctx context.Context, resource string) (runner.Hold, error) 
 
 // bounded calls stop when ctx ends, or when the call that begins now has not returned in
 // time. What it returns is to be called when it has.
-func (m *mutex) bounded(ctx context.Context, stop func()) (returned func()) {
+func (m *lockAdapter) bounded(ctx context.Context, stop func()) (returned func()) {
 	withCall := context.AfterFunc(ctx, stop)
 	timer := time.AfterFunc(m.patience, stop)
 	return func() {
@@ -148,7 +148,7 @@ func (c clock) told(until, now time.Time) (env.Instant, time.Duration) {
 
 // hold is a grant as workloads use it.
 type hold struct {
-	*mutex
+	*lockAdapter
 	Hold
 	resource, token string
 
@@ -158,18 +158,18 @@ type hold struct {
 	held context.Context // that the work has; ends with the news of the loss, too
 	lose context.CancelFunc
 
-	alone    baton // held by who tells of the loss, or of the release
+	alone    chanMutex // held by who tells of the loss, or of the release
 	released bool
 }
 
-// baton excludes, as a [sync.Mutex] does, goroutines that may stand still while they have it:
+// chanMutex excludes, as a [sync.Mutex] does, goroutines that may stand still while they have it:
 // in a bubble of synctest time goes on meanwhile.
-type baton chan struct{}
+type chanMutex chan struct{}
 
-func newBaton() baton { return make(baton, 1) }
+func newChanMutex() chanMutex { return make(chanMutex, 1) }
 
-func (b baton) take() { b <- struct{}{} }
-func (b baton) pass() { <-b }
+func (b chanMutex) lock() { b <- struct{}{} }
+func (b chanMutex) unlock() { <-b }
 
 // Resource implements [runner.Hold], as do the methods that follow.
 func (h *hold) Resource() string         { return h.resource }
@@ -239,8 +239,8 @@ func answer(err error) env.Answer {
 // releasing tells that the release begins: whatever the lock says of a loss from now on is of
 // no use to anybody.
 func (h *hold) releasing() {
-	h.alone.take()
-	defer h.alone.pass()
+	h.alone.lock()
+	defer h.alone.unlock()
 	h.released = true
 	h.Observe(env.Event{Step: env.StepBeforeRelease, Resource: h.resource, Token: h.token})
 }
@@ -258,8 +258,8 @@ func (h *hold) awaitLoss() {
 }
 
 func (h *hold) tellLoss() {
-	h.alone.take()
-	defer h.alone.pass()
+	h.alone.lock()
+	defer h.alone.unlock()
 	if !h.released {
 		h.Observe(env.Event{Step: env.StepLost, Resource: h.resource, Token: h.token, Err: errLost})
 		h.lose()

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// traits are what runs have shown of the lock itself, by which it is known what can be asked
+// capabilities are what runs have shown of the lock itself, by which it is known what can be asked
 // of it.
-type traits struct {
+type capabilities struct {
 	fences  bool // grants bear fences
 	tells   bool // of a loss
 	endless bool // some grant has no end of validity
 }
 
-// add adds what else has been seen.
-func (t *traits) add(more traits) {
+// merge adds what else has been seen.
+func (t *capabilities) merge(more capabilities) {
 	t.fences = t.fences || more.fences
 	t.tells = t.tells || more.tells
 	t.endless = t.endless || more.endless
@@ -29,7 +29,7 @@ func (t *traits) add(more traits) {
 // outlive the run, on real servers.
 type usage struct {
 	mu     sync.Mutex
-	traits traits
+	traits capabilities
 	misuse error // the first
 
 	dials map[int]int // of each client
@@ -62,7 +62,7 @@ func (u *usage) answered(client int) {
 func (u *usage) granted(client int, h Hold, extends bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.traits.add(traits{fences: h.Fence != 0, tells: h.Lost != nil, endless: h.Until.IsZero()})
+	u.traits.merge(capabilities{fences: h.Fence != 0, tells: h.Lost != nil, endless: h.Until.IsZero()})
 	if h.Release == nil {
 		return u.wrong("client %d: Lock has returned a Hold without Release", client)
 	}
@@ -76,7 +76,7 @@ func (u *usage) granted(client int, h Hold, extends bool) error {
 func (u *usage) extended(until time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.traits.add(traits{endless: until.IsZero()})
+	u.traits.merge(capabilities{endless: until.IsZero()})
 }
 
 // calls takes note of a call of the lock's, until what it returns is called.
@@ -132,7 +132,7 @@ func (u *usage) undialled() error {
 }
 
 // seen is what the lock has shown of itself, and which of so many nodes nobody has dialled.
-func (u *usage) seen(nodes int) (t traits, idle []int) {
+func (u *usage) seen(nodes int) (t capabilities, idle []int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for n := 1; n <= nodes; n++ {

@@ -8,7 +8,7 @@ import (
 )
 
 // StandStill sets how long virtual time may stand still.
-func StandStill(d time.Duration) { standstill = d }
+func StandStill(d time.Duration) { stallTimeout = d }
 
 // Tried is what one run of a storm says of a lock.
 type Tried struct {

@@ -47,7 +47,7 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 		}
 	}
 	if dir != "" {
-		fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", witnessing(t.Name(), dir))
+		fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", reproCommand(t.Name(), dir))
 		if err := files.WriteWhole(filepath.Join(dir, failureFile), []byte(b.String())); err != nil {
 			fmt.Fprintf(&b, "\nThis text could not be stored: %v\n", err)
 		}
@@ -60,8 +60,8 @@ func indented(text string) string {
 	return "\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t") + "\n"
 }
 
-// witnessing is the command that runs a stored run of a test again.
-func witnessing(test, dir string) string {
+// reproCommand is the command that runs a stored run of a test again.
+func reproCommand(test, dir string) string {
 	parts := strings.Split(test, "/")
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"

@@ -15,12 +15,12 @@ import (
 
 // The flags of the test binary.
 var (
-	witness = flag.String("locktest.witness", "", "run the run that is stored in this `directory` again, and nothing else")
+	reproDir = flag.String("locktest.witness", "", "run the run that is stored in this `directory` again, and nothing else")
 	times   = flag.Int("locktest.reruns", 100, "with -locktest.witness: so `many` times")
 )
 
-// again runs a stored run again and again, as the subtest of its storm.
-func (tr trial) again(t *testing.T, dir string) {
+// repro runs a stored run repro and repro, as the subtest of its storm.
+func (tr trial) repro(t *testing.T, dir string) {
 	t.Helper()
 	if *times < 1 {
 		t.Fatalf("-locktest.reruns: %d: want at least 1", *times)
@@ -47,7 +47,7 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 	tr.TTL = stored.Scenario.Lock.TTL // the plan is made for it
 	o := outcome{Result: runner.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}}
 	if !slices.ContainsFunc(o.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }) {
-		t.Fatalf("-locktest.witness: %s violates nothing", *witness)
+		t.Fatalf("-locktest.witness: %s violates nothing", *reproDir)
 	}
 	again, err := tr.rerun(t, o, *times, time.Time{})
 	o.traits = again.traits // a history does not tell them all
@@ -82,7 +82,7 @@ func (tr trial) violated(o outcome) (list []checker.Property) {
 // reruns are what came of a run that was run again and again.
 type reruns struct {
 	runner.Tally
-	traits traits // of the lock, in all of them
+	traits capabilities // of the lock, in all of them
 }
 
 // of says in how many runs a property was violated again, of those in which it was decided.
@@ -112,7 +112,7 @@ func (tr trial) rerun(t *testing.T, o outcome, times int, end time.Time) (reruns
 			return all, fmt.Errorf("after %s: %w", textfmt.Count(all.Runs, "re-run"), err)
 		}
 		all.Add(again.Result)
-		all.traits.add(again.traits)
+		all.traits.merge(again.traits)
 	}
 	return all, nil
 }

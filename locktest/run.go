@@ -33,7 +33,7 @@ func Run(t *testing.T, c Config, open func(Env) Locker) {
 // run. Where that was so though nothing went wrong, it would be so in every storm.
 func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testing.T, Storm) error) {
 	t.Helper()
-	if inside() {
+	if insideBubble() {
 		t.Fatal("locktest: called within a run, or another bubble of testing/synctest, in which no test can be run: call it in the test itself")
 	}
 	c = c.filled(t.Name())
@@ -47,8 +47,8 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 		c.Storms = storms(c)
 	}
 	tr := trial{c, open}
-	if *witness != "" {
-		tr.again(t, *witness)
+	if *reproDir != "" {
+		tr.repro(t, *reproDir)
 		return
 	}
 	if err := tr.fit(); err != nil {

@@ -73,7 +73,7 @@ type trial struct {
 // outcome is one run of a trial.
 type outcome struct {
 	runner.Result
-	traits  traits
+	traits  capabilities
 	idle    []int // nodes that nobody has dialled
 	header  history.Header
 	history history.Log

@@ -237,7 +237,7 @@ func TestContainerWhosePortIsTaken(t *testing.T) {
 	}
 	defer func() { _ = thief.Close() }()
 	err = s.Start(t.Context())
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "another program has taken "+s.Addr()) {
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "another program listens on "+s.Addr()) {
 		t.Errorf("got %v", err)
 	}
 }

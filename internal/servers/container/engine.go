@@ -19,7 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
-// label is on everything that we make. Its value is whose it is.
+// label marks everything that this package creates. Its value names the owner.
 const label = "lockstorm"
 
 // engine is the Docker engine of this machine.
@@ -31,12 +31,12 @@ type engine struct {
 
 const unix = "unix://"
 
-// testcontainersEnv are what testcontainers reads of its environment: that servers are found on
-// loopback and nowhere else, and that nobody but us cleans up, for that would take an
-// image out of a registry.
+// testcontainersEnv is the environment for testcontainers: containers are reached on
+// loopback only, and testcontainers does not clean up itself, which would need an image
+// from a registry.
 var testcontainersEnv = map[string]string{"TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1", "TESTCONTAINERS_RYUK_DISABLED": "true"}
 
-// connect finds the engine. Errors are one line.
+// connect finds the engine. Its errors are one line.
 func connect(ctx context.Context) (*engine, error) {
 	if err := checkRemover(); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func connect(ctx context.Context) (*engine, error) {
 	log.SetDefault(log.NewNoopLogger())
 	provider, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()))
 	if err != nil {
-		return nil, fmt.Errorf("there is no Docker engine to run containers (%w): start one, or name its socket in DOCKER_HOST=unix:///path", unreachable(err))
+		return nil, fmt.Errorf("no Docker engine found (%w): start one, or name its socket in DOCKER_HOST=unix:///path", unreachable(err))
 	}
 	host := provider.Client().DaemonHost()
 	if err := checkLocal(host); err != nil {
@@ -68,7 +68,7 @@ func connect(ctx context.Context) (*engine, error) {
 	return &engine{provider: provider, client: provider.Client(), socket: strings.TrimPrefix(host, unix)}, nil
 }
 
-// unreachable says where there is no engine.
+// unreachable says why the engine cannot be reached.
 func unreachable(err error) error {
 	host := os.Getenv("DOCKER_HOST")
 	if host == "" {
@@ -79,22 +79,22 @@ func unreachable(err error) error {
 		return oneLine(dialling)
 	}
 	_ = conn.Close()
-	return oneLine(err) // somebody is there, and says something else
+	return oneLine(err) // something listens on the socket
 }
 
-// defaultSocket is where an engine listens if nobody says otherwise.
+// defaultSocket is where an engine listens by default.
 const defaultSocket = "/var/run/docker.sock"
 
-// checkLocal returns an error if an engine is not spoken to over a socket of this machine: the
-// ports of its containers would not be here either.
+// checkLocal returns an error unless the engine is reached over a socket of this machine.
+// The ports of an engine elsewhere would not be on this machine either.
 func checkLocal(host string) error {
 	if host == "" || strings.HasPrefix(host, unix) {
 		return nil
 	}
-	return fmt.Errorf("the Docker engine at %s may be on another machine, and ports on loopback are all that we speak to: name a socket in DOCKER_HOST=unix:///path", host)
+	return fmt.Errorf("the Docker engine at %s may be on another machine, where its ports cannot be reached: name a socket in DOCKER_HOST=unix:///path", host)
 }
 
-// removers are the programs of which one lets a shell remove a container, see remove.sh.
+// removers are programs with which a shell can remove a container, see remove.sh.
 var removers = []string{"docker", "curl"}
 
 func checkRemover() error {
@@ -103,10 +103,10 @@ func checkRemover() error {
 			return nil
 		}
 	}
-	return errors.New("there is neither docker nor curl, one of which has to remove the containers if this program is killed: install one (apt-get install curl; dnf install curl)")
+	return errors.New("neither docker nor curl found, one of which removes the containers if this program is killed: install one (apt-get install curl; dnf install curl)")
 }
 
-// oneLine is an error that says the same without line breaks.
+// oneLine returns an error with the same text on one line.
 func oneLine(err error) error { return oneLineError{err} }
 
 type oneLineError struct{ error }
@@ -114,26 +114,26 @@ type oneLineError struct{ error }
 func (f oneLineError) Error() string { return strings.Join(strings.Fields(f.error.Error()), " ") }
 func (f oneLineError) Unwrap() error { return f.error }
 
-// Why an engine may not do for some faults.
+// The reasons why an engine does not support some faults.
 var (
-	errUsernsRemap = errors.New("this Docker engine gives containers users and a network apart from this machine's (userns-remap), so that power losses, old snapshots and failovers cannot be carried out there: --backend process can")
-	errRootless  = errors.New("this Docker engine runs without root, and has no container on this machine's loopback, so that failovers cannot be carried out there: --backend process can")
+	errUsernsRemap = errors.New("this Docker engine remaps the users of containers (userns-remap), so it does not support power losses, old snapshots and failovers: use --backend process")
+	errRootless    = errors.New("this Docker engine runs without root, where containers cannot use this machine's loopback, so it does not support failovers: use --backend process")
 )
 
-// userFor asks the engine whether it can do what the servers are to be there for, and
-// returns as whom they then have to run; empty: as whoever the image says.
+// userFor returns the user that the servers have to run as, or "" for the image's. It
+// returns an error if the engine does not support what the options need.
 func (e *engine) userFor(ctx context.Context, o Options) (user string, err error) {
 	if !o.sharesFiles() {
 		return "", nil
 	}
 	told, err := e.client.Info(ctx, client.InfoOptions{})
 	if err != nil {
-		return "", fmt.Errorf("how this Docker engine keeps containers apart: %w", oneLine(err))
+		return "", fmt.Errorf("get the security options of the Docker engine: %w", oneLine(err))
 	}
 	return decideUser(o, told.Info.SecurityOptions)
 }
 
-// decideUser is the answer to what an engine says of its security.
+// decideUser is userFor for the security options of an engine.
 func decideUser(o Options, security []string) (user string, err error) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(security, func(s string) bool {
@@ -146,14 +146,14 @@ func decideUser(o Options, security []string) (user string, err error) {
 		return "", errUsernsRemap
 	case has("rootless") && len(o.Linked) > 0:
 		return "", errRootless
-	case has("rootless"): // whose root is whoever runs it
+	case has("rootless"): // root in a container is the user who runs the engine
 		return "0:0", nil
 	}
 	return fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()), nil
 }
 
-// Versions say what a run is made with: the engine, the image, and its Redis as far as
-// the image tells. What cannot be found out is left out.
+// Versions returns the versions of the engine, the image and its Redis. Unknown ones are
+// left out.
 func (b Backend) Versions() map[string]string {
 	ctx, cancel := context.WithTimeout(context.Background(), pullTimeout)
 	defer cancel()

@@ -57,7 +57,7 @@ func TestContainerOfABadImage(t *testing.T) {
 		why     error
 		want    []string
 	}{
-		"not there":       {image: "127.0.0.1:1/redis:none", want: []string{"there is no image 127.0.0.1:1/redis:none, and it cannot be pulled"}},
+		"not there":       {image: "127.0.0.1:1/redis:none", want: []string{"image 127.0.0.1:1/redis:none not found, and pulling it failed"}},
 		"not a good name": {image: "Not An Image", want: []string{"Not An Image"}},
 		"without redis":   {image: scratch("empty", "", sh), want: []string{"has no redis-server in its PATH"}},
 		"without redis, and a script finds that out": {image: scratch("script", shell, sh), want: []string{"has no redis-server in its PATH", "exit status 127"}},
@@ -65,7 +65,7 @@ func TestContainerOfABadImage(t *testing.T) {
 		"does not understand":   {image: onRedis("nonsense", with("--nonsense 1"), sh), want: []string{"redis-server in the image", "does not start", "Bad directive"}},
 		"has no clock":          {options: Options{Clocks: true, Backend: Backend{Preload: "/nowhere/libfaketime.so.1:/nowhere/libc.so.6"}}, image: own, why: redisserver.ErrFakeTimeIgnored, want: []string{"/nowhere/libfaketime.so.1"}},
 		"too old":               {image: onRedis("old", "ENV "+posingEnv+"=5.0.14", self), why: preflight.ErrTooOld, want: []string{"5.0.14", "6.0"}},
-		"too old to lose power": {options: Options{Journal: true}, image: onRedis("older", "ENV "+posingEnv+"=6.2.14", self), want: []string{"6.2.14, which is too old to be given back", "7.0 is the least"}},
+		"too old to lose power": {options: Options{Journal: true}, image: onRedis("older", "ENV "+posingEnv+"=6.2.14", self), want: []string{"6.2.14, which is too old to be restored", "at least 7.0 is needed"}},
 		"a node of a cluster":   {image: onRedis("cluster", with("--cluster-enabled yes"), sh), why: preflight.ErrCluster},
 		"evicts":                {image: onRedis("evicts", with("--maxmemory 100mb --maxmemory-policy allkeys-lru"), sh), why: preflight.ErrEvicts, want: []string{"allkeys-lru"}},
 		"wants a password":      {image: onRedis("password", with("--requirepass secret"), sh), why: preflight.ErrPassword},

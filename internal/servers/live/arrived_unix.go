@@ -16,7 +16,7 @@ import (
 func readArrived(c net.Conn, p []byte) (n int, err error) {
 	at, can := c.(syscall.Conn)
 	if !can {
-		return readSoon(c, p)
+		return readBriefly(c, p)
 	}
 	raw, err := at.SyscallConn()
 	if err != nil {

@@ -59,8 +59,8 @@ func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect 
 	}, nil
 }
 
-// named is what a goroutine of the client is called.
-func (c *client) named(what string) string { return fmt.Sprintf("client %d, %s", c.number, what) }
+// taskName is what a goroutine of the client is called.
+func (c *client) taskName(what string) string { return fmt.Sprintf("client %d, %s", c.number, what) }
 
 // clientHost runs a client: as goroutines of this process behind a gate, or as a process
 // of its own. Faults of clients act on it.
@@ -101,7 +101,7 @@ func (i localHost) draws(stream string) { i.random.become(i.world.seed, stream) 
 func (i localHost) leave()              {} // the client leaves through its gate
 
 func (i localHost) cancel(fault int) {
-	cancelCall(i.world.calls, i.number, fault, i.world.history.ofWorld)
+	cancelCall(i.world.calls, i.number, fault, i.world.history.worldEvent)
 }
 
 // cancelCall records the cancellation first, because the call may return at once.
@@ -112,11 +112,11 @@ func cancelCall(calls *world.Calls, client, fault int, tell func(history.Event))
 	}
 }
 
-// machine is a client's [env.Runtime].
-type machine struct{ *client }
+// clientRuntime is a client's [env.Runtime].
+type clientRuntime struct{ *client }
 
 // Now reads one of the client's clocks.
-func (m machine) Now(c env.Clock) env.Instant {
+func (m clientRuntime) Now(c env.Clock) env.Instant {
 	m.gate.pass()
 	now := m.clocks.now(c)
 	m.gate.pass() // a client can be paused with the time in its hand
@@ -124,7 +124,7 @@ func (m machine) Now(c env.Clock) env.Instant {
 }
 
 // Sleep implements [env.Runtime].
-func (m machine) Sleep(ctx context.Context, until env.Instant) error {
+func (m clientRuntime) Sleep(ctx context.Context, until env.Instant) error {
 	m.gate.pass()
 	err := m.clocks.wait(ctx, until, m.sleep)
 	if errors.Is(err, errTimeUp) {
@@ -138,7 +138,7 @@ func (m machine) Sleep(ctx context.Context, until env.Instant) error {
 var errTimeUp = errors.New("the time is up")
 
 // sleep waits for an instant of the machine's monotonic clock, or for the end of the run.
-func (m machine) sleep(ctx context.Context, until env.Instant) error {
+func (m clientRuntime) sleep(ctx context.Context, until env.Instant) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -155,9 +155,9 @@ func (m machine) sleep(ctx context.Context, until env.Instant) error {
 }
 
 // Go implements [env.Runtime].
-func (m machine) Go(name string, f func()) env.Task {
+func (m clientRuntime) Go(name string, f func()) env.Task {
 	m.gate.pass()
-	t := m.tasks.start(m.named(name), func() {
+	t := m.tasks.start(m.taskName(name), func() {
 		m.gate.pass()
 		f()
 	}, m.fail)
@@ -169,12 +169,12 @@ func (m machine) Go(name string, f func()) env.Task {
 }
 
 // Random draws from the client's stream.
-func (m machine) Random(p []byte) { m.random.fill(p) }
+func (m clientRuntime) Random(p []byte) { m.random.fill(p) }
 
 // task is a background task of a client.
 type task struct {
-	machine
-	member *member
+	clientRuntime
+	member *goroutine
 }
 
 // Wait implements [env.Task].
@@ -182,7 +182,7 @@ func (t task) Wait(ctx context.Context) error {
 	t.gate.pass()
 	var err error
 	select {
-	case <-t.member.gone:
+	case <-t.member.done:
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-t.over.Done():
@@ -231,35 +231,35 @@ func (r *random) bits() uint64 {
 // several goroutines at a time, as the rules of faults want it.
 func draws(seed uint64, name string) func() uint64 { return newRandom(seed, name).bits }
 
-// nodes is a client's [env.Nodes].
-type nodes struct{ client *client }
+// clientNodes is a client's [env.Nodes].
+type clientNodes struct{ client *client }
 
 // Len implements [env.Nodes].
-func (n nodes) Len() int { return n.client.nodes.Len() }
+func (n clientNodes) Len() int { return n.client.nodes.Len() }
 
 // Send implements [env.Nodes]. When a request is given up follows from how the client's
 // clock runs now: a fault that changes it later does not change that.
-func (n nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Round {
+func (n clientNodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Round {
 	n.client.gate.pass()
 	machine, _ := n.client.clocks.due(env.Monotonic, giveUp)
-	r := round{n.client.gate, n.client.clocks, n.client.nodes.Send(to, cmd, machine)}
+	r := clientRound{n.client.gate, n.client.clocks, n.client.nodes.Send(to, cmd, machine)}
 	n.client.gate.pass()
 	return r
 }
 
-// round is what a client has of the replies.
-type round struct {
+// clientRound is what a client has of the replies.
+type clientRound struct {
 	gate    *gate
 	clocks  *clocks
 	replies env.Round
 }
 
-// longAgo is an instant at which a wait is over before it begins.
-const longAgo env.Instant = math.MinInt64 / 2
+// alwaysPast is an instant at which a wait is over before it begins.
+const alwaysPast env.Instant = math.MinInt64 / 2
 
 // Next implements [env.Round]. A client that was paused while it waited sees
 // the replies that have come since before it sees that its time is up.
-func (r round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
+func (r clientRound) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
 	r.gate.pass()
 	reply := env.Reply{}
 	err := r.clocks.wait(ctx, until, func(ctx context.Context, machine env.Instant) (err error) {
@@ -267,7 +267,7 @@ func (r round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
 		return err
 	})
 	if r.gate.pass() && err != nil {
-		if late, none := r.replies.Next(ctx, longAgo); none == nil {
+		if late, none := r.replies.Next(ctx, alwaysPast); none == nil {
 			return late, nil
 		}
 	}

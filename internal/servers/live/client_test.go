@@ -32,14 +32,14 @@ func TestResumedClientSeesRepliesBeforeItsDeadline(t *testing.T) {
 		g.pause()
 		time.AfterFunc(20*time.Millisecond, g.resume)
 	}}
-	if reply, err := (round{g, newClocks(newGround(nil)), replies}).Next(t.Context(), 0); err != nil || reply.Answer != env.Yes {
+	if reply, err := (clientRound{g, newClocks(newGround(nil)), replies}).Next(t.Context(), 0); err != nil || reply.Answer != env.Yes {
 		t.Errorf("%+v, %v: the reply came during the pause, as did the end of the wait", reply, err)
 	}
 }
 
 func TestClientThatRunsSeesItsDeadline(t *testing.T) {
 	replies := &slowRound{during: func() {}}
-	if _, err := (round{newGate(t.Context()), newClocks(newGround(nil)), replies}).Next(t.Context(), 0); !errors.Is(err, env.ErrTimeout) {
+	if _, err := (clientRound{newGate(t.Context()), newClocks(newGround(nil)), replies}).Next(t.Context(), 0); !errors.Is(err, env.ErrTimeout) {
 		t.Error(err)
 	}
 }

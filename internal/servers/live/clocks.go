@@ -67,8 +67,8 @@ type clocks struct {
 	mu    sync.Mutex
 	hands clockReadings
 
-	shown *page // on which another process reads them; nil: none does
-	seen  *page // from which they are read here, for it is another process that changes them; nil: they are ours
+	published *page // on which another process reads them; nil: none does
+	source  *page // from which they are read here, for it is another process that changes them; nil: they are ours
 
 	// era ends with the next change of a clock, or a little after it.
 	era    context.Context
@@ -85,15 +85,15 @@ func newClocks(g ground) *clocks {
 
 // clocksSeenOn are those that another process shows on a page.
 func clocksSeenOn(p *page, g ground) *clocks {
-	c := &clocks{ground: g, seen: p}
+	c := &clocks{ground: g, source: p}
 	c.newEra()
 	return c
 }
 
 // read returns how the clocks run, and the ground time at which they did.
 func (c *clocks) read() (clockReadings, int64) {
-	if c.seen != nil {
-		return c.seen.read(c.ground.now)
+	if c.source != nil {
+		return c.source.read(c.ground.now)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,8 +133,8 @@ func (c *clocks) change(which world.ClockSelection, how func(*world.Clock)) cloc
 		}
 		return c.hands
 	}
-	if c.shown != nil {
-		c.shown.write(move)
+	if c.published != nil {
+		c.published.write(move)
 	} else {
 		move()
 	}
@@ -146,7 +146,7 @@ func (c *clocks) change(which world.ClockSelection, how func(*world.Clock)) cloc
 func (c *clocks) publish(p *page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.shown = p; p != nil {
+	if c.published = p; p != nil {
 		p.write(func() clockReadings { return c.hands })
 	}
 }
@@ -215,10 +215,10 @@ func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how fu
 func (k clockWorld) Later(at int64, move func()) { k.world.plan.later(at, move) }
 
 // PauseClient implements [world.ClockWorld].
-func (k clockWorld) PauseClient(client int) { k.world.must(k.world.pauseClient(client)) }
+func (k clockWorld) PauseClient(client int) { k.world.check(k.world.pauseClient(client)) }
 
 // ResumeClient implements [world.ClockWorld].
-func (k clockWorld) ResumeClient(client int) { k.world.must(k.world.resumeClient(client)) }
+func (k clockWorld) ResumeClient(client int) { k.world.check(k.world.resumeClient(client)) }
 
 // newWalls returns the wall clocks of nodes, all true.
 func newWalls(g ground, nodes int) []world.Clock {

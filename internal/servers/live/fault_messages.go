@@ -132,17 +132,17 @@ func (w *World) copy(d *nemesis.Duplicate, after func() time.Duration) {
 	}
 }
 
-// travelling is the number under which the setting's latency is imposed on a link, which
+// latencyRule is the number under which the setting's latency is imposed on a link, which
 // no fault of a plan has.
-const travelling = 0
+const latencyRule = 0
 
 // setLatencies has messages take as long as the setting says. Each link draws from a
 // stream of its own; of the setting's links the last that names a link counts. An access to
 // the guarded resource takes its time on the way there only.
 func (w *World) setLatencies() {
-	w.everyLink(nemesis.Links{}, w.setting.Latency, nemesis.Both)
+	w.setLatency(nemesis.Links{}, w.setting.Latency, nemesis.Both)
 	for _, of := range w.setting.Links {
-		w.everyLink(of.Links, of.Latency, of.Way)
+		w.setLatency(of.Links, of.Latency, of.Way)
 	}
 	guard := w.setting.Latency
 	if w.setting.GuardLatency != nil {
@@ -150,18 +150,18 @@ func (w *World) setLatencies() {
 	}
 	for client := 1; client <= w.setting.Clients; client++ {
 		rule := (&nemesis.Latency{Add: guard}).Rule(draws(w.seed, fmt.Sprintf("latency of client %d and the guard", client)))
-		w.resource.change(client, func(l world.Rules) world.Rules { return l.With(rule, travelling, false) })
+		w.resource.change(client, func(l world.Rules) world.Rules { return l.With(rule, latencyRule, false) })
 	}
 }
 
-func (w *World) everyLink(which nemesis.Links, latency nemesis.Distribution, way nemesis.Direction) {
+func (w *World) setLatency(which nemesis.Links, latency nemesis.Distribution, way nemesis.Direction) {
 	for _, client := range nemesis.Each(which.Clients, w.setting.Clients) {
 		for _, node := range nemesis.Each(which.Nodes, w.setting.Nodes) {
 			draw := draws(w.seed, fmt.Sprintf("latency of client %d and node %d", client, node))
 			rule := (&nemesis.Latency{Add: latency}).Rule(draw)
 			w.network.Link(client, node).Each(way, func(l *wire.Direction) {
-				l.Lift(travelling)
-				l.Impose(travelling, rule)
+				l.Lift(latencyRule)
+				l.Impose(latencyRule, rule)
 			})
 		}
 	}

@@ -121,23 +121,23 @@ func (c *gatedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// prompt is a connection that can tell what has come without waiting.
-type prompt interface {
+// arrivedReader is a connection that can tell what has come without waiting.
+type arrivedReader interface {
 	ReadArrived(p []byte) (int, error)
 }
 
 // readLate reads what is there.
 func (c *gatedConn) readLate(p []byte) (int, error) {
-	if at, once := c.Conn.(prompt); once {
+	if at, once := c.Conn.(arrivedReader); once {
 		return at.ReadArrived(p)
 	}
-	defer func() { _ = c.Conn.SetReadDeadline(c.remembered()) }()
+	defer func() { _ = c.Conn.SetReadDeadline(c.savedDeadline()) }()
 	return readArrived(c.Conn, p)
 }
 
-// readSoon reads what has come over a connection that cannot tell without waiting: on a busy
+// readBriefly reads what has come over a connection that cannot tell without waiting: on a busy
 // machine it may find nothing.
-func readSoon(c net.Conn, p []byte) (int, error) {
+func readBriefly(c net.Conn, p []byte) (int, error) {
 	_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
 	return c.Read(p)
 }
@@ -156,17 +156,17 @@ func (c *gatedConn) Write(p []byte) (int, error) {
 
 // SetDeadline implements [net.Conn].
 func (c *gatedConn) SetDeadline(t time.Time) error {
-	c.remember(t)
+	c.saveDeadline(t)
 	return c.Conn.SetDeadline(t)
 }
 
 // SetReadDeadline implements [net.Conn].
 func (c *gatedConn) SetReadDeadline(t time.Time) error {
-	c.remember(t)
+	c.saveDeadline(t)
 	return c.Conn.SetReadDeadline(t)
 }
 
-func (c *gatedConn) remember(t time.Time) {
+func (c *gatedConn) saveDeadline(t time.Time) {
 	if t.IsZero() {
 		c.deadline.Store(0)
 		return
@@ -174,9 +174,9 @@ func (c *gatedConn) remember(t time.Time) {
 	c.deadline.Store(t.UnixNano())
 }
 
-// remembered is the deadline of reads that the client has set last, which may have been taken
+// savedDeadline is the deadline of reads that the client has set last, which may have been taken
 // back meanwhile.
-func (c *gatedConn) remembered() time.Time {
+func (c *gatedConn) savedDeadline() time.Time {
 	if at := c.deadline.Load(); at != 0 {
 		return time.Unix(0, at)
 	}

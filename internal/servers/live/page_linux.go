@@ -17,13 +17,13 @@ import (
 type page struct {
 	file   *os.File
 	memory []byte
-	*sheet
+	*pageLayout
 }
 
-// sheet is what stands on a page.
-type sheet struct {
-	turn  atomic.Uint64 // is odd while it is written
-	rung  atomic.Uint64 // 1: there is a ring that has not been heard
+// pageLayout is what stands on a page.
+type pageLayout struct {
+	version  atomic.Uint64 // is odd while it is written
+	notified  atomic.Uint64 // 1: there is a ring that has not been heard
 	lines [len(clockReadings{})][3]atomic.Int64
 }
 
@@ -48,7 +48,7 @@ func openPage(file *os.File) (*page, error) {
 		_ = file.Close()
 		return nil, os.NewSyscallError("mmap", err)
 	}
-	return &page{file, memory, (*sheet)(unsafe.Pointer(&memory[0]))}, nil
+	return &page{file, memory, (*pageLayout)(unsafe.Pointer(&memory[0]))}, nil
 }
 
 // close takes the page back. Nobody here looks at it any more.
@@ -60,34 +60,34 @@ func (p *page) close() {
 // write shows what move makes of the clocks. Whoever looks meanwhile waits until that is
 // there. Only one writes at a time.
 func (p *page) write(move func() clockReadings) {
-	p.turn.Add(1)
+	p.version.Add(1)
 	for i, clock := range move() {
 		l := clock.Line()
 		p.lines[i][0].Store(l.Ground)
 		p.lines[i][1].Store(l.Shown)
 		p.lines[i][2].Store(l.PPM)
 	}
-	p.turn.Add(1)
+	p.version.Add(1)
 }
 
 // read returns how the clocks run, and the time at which they did so.
 func (p *page) read(now func() int64) (h clockReadings, at int64) {
 	for {
-		turn := p.turn.Load()
+		turn := p.version.Load()
 		for i := range h {
 			h[i] = world.ClockAlong(world.Line{Ground: p.lines[i][0].Load(), Shown: p.lines[i][1].Load(), PPM: p.lines[i][2].Load()})
 		}
 		at = now()
-		if turn%2 == 0 && p.turn.Load() == turn {
+		if turn%2 == 0 && p.version.Load() == turn {
 			return h, at
 		}
 		runtime.Gosched()
 	}
 }
 
-// ring reports whether the reader has to be told that something has changed: it has not, if
+// notify reports whether the reader has to be told that something has changed: it has not, if
 // it has still to hear of the last time.
-func (p *page) ring() bool { return p.rung.CompareAndSwap(0, 1) }
+func (p *page) notify() bool { return p.notified.CompareAndSwap(0, 1) }
 
-// heard says that the reader is about to look.
-func (p *page) heard() { p.rung.Store(0) }
+// acknowledge says that the reader is about to look.
+func (p *page) acknowledge() { p.notified.Store(0) }

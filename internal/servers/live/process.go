@@ -47,7 +47,7 @@ func (w *World) RunApart(ctx context.Context, brief []byte) error {
 	defer func() {
 		for _, p := range clients {
 			p.leave()
-			p.forget()
+			p.release()
 		}
 	}()
 	for i, c := range w.clients {
@@ -60,10 +60,10 @@ func (w *World) RunApart(ctx context.Context, brief []byte) error {
 	if err := w.awaitReady(ctx, clients); err != nil && ctx.Err() == nil {
 		return err
 	} // a run that is stopped before it begins is one that was cut short
-	w.history.late = true
+	w.history.deferred = true
 	return w.run(ctx, func() {
 		for _, p := range clients {
-			p.tell(order{Go: true})
+			p.send(order{Go: true})
 		}
 	})
 }
@@ -90,12 +90,12 @@ type process struct {
 	world  *World
 	number int
 	clocks *clocks
-	common common
+	common sharedFiles
 	cmd    *exec.Cmd
-	said   tail
+	stderr   tail
 
 	ready  chan struct{} // closed when it could begin
-	doomed atomic.Bool   // we have killed it
+	killed atomic.Bool   // we have killed it
 	gone   chan struct{} // closed when it is dead, and all that it has told is heard
 
 	mu     sync.Mutex // of orders
@@ -122,15 +122,15 @@ func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*pro
 	p.cmd.Args = []string{os.Args[0], fmt.Sprintf("client %d", p.number)}
 	p.cmd.Env = append(os.Environ(), clientEnv+"=1")
 	p.cmd.ExtraFiles = []*os.File{ordersFile: common.orders.read, reportsFile: common.reports.write, pageFile: common.page.file}
-	p.cmd.Stderr = &p.said
+	p.cmd.Stderr = &p.stderr
 	err = forker.Start(p.cmd)
-	common.closeTheirs() // it has its own
+	common.closeChildEnds() // it has its own
 	if err != nil {
-		p.forget()
+		p.release()
 		return nil, err
 	}
 	go p.watch()
-	p.tell(setup{
+	p.send(setup{
 		Client: p.number, Seed: w.seed, Zero: w.ground.zero,
 		Nodes: w.addrs(p.number), Connect: connect,
 		Awaited: w.setting.Plan.StepsOf(p.number), Brief: brief,
@@ -141,20 +141,20 @@ func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*pro
 // watch hears what the process says, and sees it die.
 func (p *process) watch() {
 	defer close(p.gone)
-	nonsense := p.listen()
+	nonsense := p.readReports()
 	if nonsense != nil {
 		_ = p.cmd.Process.Kill()
 	}
 	err := cmp.Or(nonsense, p.cmd.Wait())
-	if !p.doomed.Load() {
-		p.world.fail(fmt.Errorf("client %d: its process died of itself (%w); the end of what it said:\n%s", p.number, cmp.Or(err, errDone), &p.said))
+	if !p.killed.Load() {
+		p.world.fail(fmt.Errorf("client %d: its process died of itself (%w); the end of what it said:\n%s", p.number, cmp.Or(err, errDone), &p.stderr))
 	}
 }
 
 var errDone = errors.New("exit status 0")
 
-// listen hears all reports, until there can be no more. One that was cut off is none.
-func (p *process) listen() error {
+// readReports hears all reports, until there can be no more. One that was cut off is none.
+func (p *process) readReports() error {
 	for from := gob.NewDecoder(p.common.reports.read); ; {
 		var r report
 		switch err := from.Decode(&r); {
@@ -163,13 +163,13 @@ func (p *process) listen() error {
 		case err != nil:
 			return err
 		}
-		p.hear(r)
+		p.handle(r)
 	}
 }
 
-// hear takes a report. Nothing in it takes time: whoever kills the process waits until all
+// handle takes a report. Nothing in it takes time: whoever kills the process waits until all
 // is heard.
-func (p *process) hear(r report) {
+func (p *process) handle(r report) {
 	history := p.world.history
 	switch {
 	case r.Ready:
@@ -177,34 +177,34 @@ func (p *process) hear(r report) {
 	case r.Returned:
 		p.world.finish(p.number)
 	case r.Event != nil:
-		history.ofClient(r.Stamp, *r.Event)
+		history.clientEvent(r.Stamp, *r.Event)
 	case r.Watch != nil:
 		history.watch(r.Stamp, p.number, *r.Watch)
 	case r.Unwatch != "":
 		history.unwatch(r.Stamp, p.number, r.Unwatch)
 	case r.Reach != nil:
-		p.answer(r.Ask, "step", func() (answer, bool) {
+		p.answer(r.Ask, "step", func() (accessResult, bool) {
 			p.world.plan.step(p.number, r.Reach.Step, r.Reach.K)
-			return answer{}, true
+			return accessResult{}, true
 		})
 	case r.Access != nil:
 		delay := p.world.resource.delay(p.number)
-		p.answer(r.Ask, "access on its way", func() (answer, bool) { return p.world.deliver(p.number, delay, *r.Access) })
+		p.answer(r.Ask, "access on its way", func() (accessResult, bool) { return p.world.deliver(p.number, delay, *r.Access) })
 	}
 }
 
 // answer answers a question in its time, unless the run is over before.
-func (p *process) answer(ask uint64, what string, find func() (answer, bool)) {
-	p.world.tasks.start(p.world.client(p.number).named(what), func() {
+func (p *process) answer(ask uint64, what string, find func() (accessResult, bool)) {
+	p.world.tasks.start(p.world.client(p.number).taskName(what), func() {
 		if found, ok := find(); ok {
-			p.tell(order{Ask: ask, Answer: found})
+			p.send(order{Ask: ask, Answer: found})
 		}
 	}, p.world.fail)
 }
 
-// tell tells the process something, if it lives: a setup or an order. The pipe has room
-// for all that there can be to tell to one that stands still.
-func (p *process) tell(what any) {
+// send tells the process something, if it lives: a setup or an order. The pipe has room
+// for all that there can be to send to one that stands still.
+func (p *process) send(what any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_ = p.orders.Encode(what) // fails only if nobody hears
@@ -216,38 +216,38 @@ func (p *process) pause() error  { return p.signal(child.Stop) }
 func (p *process) resume() error { return p.signal(child.Continue) }
 
 func (p *process) signal(how func(*os.Process) error) error {
-	if err := how(p.cmd.Process); err != nil && !p.doomed.Load() {
+	if err := how(p.cmd.Process); err != nil && !p.killed.Load() {
 		return fmt.Errorf("client %d: %w", p.number, err)
 	}
 	return nil
 }
 
 func (p *process) kill() {
-	p.doomed.Store(true)
+	p.killed.Store(true)
 	_ = p.cmd.Process.Kill() // fails only if it is dead
 	<-p.gone
 }
 
-func (p *process) cancel(fault int) { p.tell(order{Cancel: fault}) }
+func (p *process) cancel(fault int) { p.send(order{Cancel: fault}) }
 
 func (p *process) clocksChanged() {
-	if p.common.page.ring() {
-		p.tell(order{Turned: true})
+	if p.common.page.notify() {
+		p.send(order{ClocksChanged: true})
 	}
 }
 
-func (p *process) draws(stream string) { p.tell(order{Draws: stream}) }
+func (p *process) draws(stream string) { p.send(order{Stream: stream}) }
 
 func (p *process) leave() { p.kill() }
 
-// forget takes back what there was of ours. The process has gone.
-func (p *process) forget() {
+// release takes back what there was of ours. The process has gone.
+func (p *process) release() {
 	p.clocks.publish(nil)
-	p.common.closeOurs()
+	p.common.closeParentEnds()
 }
 
-// common is what the world and the process of a client have in common.
-type common struct {
+// sharedFiles is what the world and the process of a client have in sharedFiles.
+type sharedFiles struct {
 	page    *page
 	orders  pipe // to the process
 	reports pipe // from it
@@ -255,26 +255,26 @@ type common struct {
 
 type pipe struct{ read, write *os.File }
 
-func newCommon() (c common, err error) {
+func newCommon() (c sharedFiles, err error) {
 	if c.page, err = newPage(); err != nil {
 		return c, err
 	}
 	for _, p := range []*pipe{&c.orders, &c.reports} {
 		if p.read, p.write, err = os.Pipe(); err != nil {
-			c.closeTheirs()
-			c.closeOurs()
+			c.closeChildEnds()
+			c.closeParentEnds()
 			return c, err
 		}
 	}
 	return c, nil
 }
 
-func (c *common) closeTheirs() {
+func (c *sharedFiles) closeChildEnds() {
 	_ = c.orders.read.Close() // fails only if it was never opened
 	_ = c.reports.write.Close()
 }
 
-func (c *common) closeOurs() {
+func (c *sharedFiles) closeParentEnds() {
 	_ = c.orders.write.Close()
 	_ = c.reports.read.Close()
 	c.page.close()
@@ -319,10 +319,10 @@ type setup struct {
 type order struct {
 	Go     bool   // the run has begun
 	Ask    uint64 // the number of a question; this is the answer
-	Answer answer
+	Answer accessResult
 	Cancel int    // the fault that ends the call under way
-	Turned bool   // a clock of it has changed
-	Draws  string // the stream from which it draws from now on
+	ClocksChanged bool   // a clock of it has changed
+	Stream  string // the stream from which it draws from now on
 }
 
 // report is what it says. One that bears no stamp says nothing that is in the history.
@@ -337,12 +337,12 @@ type report struct {
 	Unwatch string // a token
 
 	Ask    uint64 // a question of this number
-	Reach  *reached
+	Reach  *stepReached
 	Access *access
 }
 
-// reached is a step that a client has come to.
-type reached struct {
+// stepReached is a step that a client has come to.
+type stepReached struct {
 	Step env.Step
 	K    int
 }

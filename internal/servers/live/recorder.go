@@ -22,12 +22,12 @@ type recorder struct {
 	origin env.Instant // the begin of the run
 	last   history.Time
 	phase  phase
-	lapses *world.LeaseExpiries
+	expiries *world.LeaseExpiries
 	hands  []clockReadings      // of the clients, from 0, at the time up to which the history is written
 	dead   map[int]bool // clients that are heard no more
 
-	late bool // some are heard of later
-	held []entry
+	deferred bool // some are heard of later
+	entries []entry
 	end  history.Event // if sealed
 }
 
@@ -52,7 +52,7 @@ const justNow env.Instant = math.MinInt64
 
 func newRecorder(sink history.Sink, g ground) *recorder {
 	r := &recorder{sink: sink, ground: g, dead: map[int]bool{}}
-	r.lapses = world.NewLeaseExpiries(r.lapseTime, r.pass)
+	r.expiries = world.NewLeaseExpiries(r.expiryTime, r.emit)
 	return r
 }
 
@@ -79,22 +79,22 @@ func (r *recorder) seal(end *history.Event) {
 	}
 }
 
-// settle writes what has been held back, by time, and the end. Of two entries of one
+// flush writes what has been held back, by time, and the end. Of two entries of one
 // time that goes first which was heard of first: whoever acts because of what another
 // has done is heard of after that.
-func (r *recorder) settle() {
+func (r *recorder) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.phase != sealed {
 		return
 	}
-	slices.SortStableFunc(r.held, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
-	for _, e := range r.held {
+	slices.SortStableFunc(r.entries, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+	for _, e := range r.entries {
 		e.write()
 	}
-	r.held = nil
-	r.lapses.Flush(r.end.Time)
-	r.pass(&r.end)
+	r.entries = nil
+	r.expiries.Flush(r.end.Time)
+	r.emit(&r.end)
 	r.phase = settled
 }
 
@@ -112,32 +112,32 @@ func (r *recorder) add(client int, happened env.Instant, write func(at history.T
 	if happened == justNow {
 		at = r.now()
 	}
-	r.put(at, func() {
+	r.writeOrDefer(at, func() {
 		if !r.dead[client] {
 			write(at)
 		}
 	})
 }
 
-// put is the part of add that has to be in the critical section.
-func (r *recorder) put(at history.Time, write func()) {
+// writeOrDefer is the part of add that has to be in the critical section.
+func (r *recorder) writeOrDefer(at history.Time, write func()) {
 	switch {
 	case r.phase != running && (r.phase != sealed || at >= r.end.Time):
-	case r.late:
-		r.held = append(r.held, entry{at, write})
+	case r.deferred:
+		r.entries = append(r.entries, entry{at, write})
 	default:
 		write()
 	}
 }
 
-// ofClient writes what a client tells, unless it is dead.
-func (r *recorder) ofClient(happened env.Instant, e history.Event) {
+// clientEvent writes what a client tells, unless it is dead.
+func (r *recorder) clientEvent(happened env.Instant, e history.Event) {
 	r.add(e.Client, happened, func(at history.Time) { r.write(at, e) })
 }
 
-// ofWorld writes what the world has done. A kill is the last that is heard of
+// worldEvent writes what the world has done. A kill is the last that is heard of
 // its client.
-func (r *recorder) ofWorld(e history.Event) {
+func (r *recorder) worldEvent(e history.Event) {
 	r.add(0, justNow, func(at history.Time) {
 		r.write(at, e)
 		if e.Kind == history.Kill {
@@ -146,9 +146,9 @@ func (r *recorder) ofWorld(e history.Event) {
 	})
 }
 
-// ofKeys writes what has become of a key, by a request that was sent at an instant of the
+// keyEvent writes what has become of a key, by a request that was sent at an instant of the
 // machine's monotonic clock.
-func (r *recorder) ofKeys(e history.Event, sent env.Instant) {
+func (r *recorder) keyEvent(e history.Event, sent env.Instant) {
 	r.add(0, justNow, func(at history.Time) {
 		if e.Kind == history.KeySet {
 			e.Sent = history.Time(sent.Sub(r.origin))
@@ -160,7 +160,7 @@ func (r *recorder) ofKeys(e history.Event, sent env.Instant) {
 // watch asks for a lapse. What a client that is dead now has asked for last
 // stands.
 func (r *recorder) watch(happened env.Instant, client int, w watch) {
-	r.add(client, happened, func(at history.Time) { r.lapses.Watch(at, client, w.Clock, w.Resource, w.Token, w.Until) })
+	r.add(client, happened, func(at history.Time) { r.expiries.Watch(at, client, w.Clock, w.Resource, w.Token, w.Until) })
 }
 
 // watch is what a client asks for that wants a lapse told.
@@ -173,7 +173,7 @@ type watch struct {
 
 // unwatch withdraws what was asked for.
 func (r *recorder) unwatch(happened env.Instant, client int, token string) {
-	r.add(client, happened, func(at history.Time) { r.lapses.Unwatch(at, client, token) })
+	r.add(client, happened, func(at history.Time) { r.expiries.Unwatch(at, client, token) })
 }
 
 // clocksChange lets a client's clocks be changed, and is told how they run then: what has
@@ -183,15 +183,15 @@ func (r *recorder) clocksChange(client int, change func() clockReadings) {
 	defer r.mu.Unlock()
 	at := r.now()
 	changed := change()
-	r.put(at, func() {
-		r.lapses.Flush(at)
+	r.writeOrDefer(at, func() {
+		r.expiries.Flush(at)
 		r.hands[client-1] = changed
-		r.lapses.ClockChanged(at, client)
+		r.expiries.ClockChanged(at, client)
 	})
 }
 
-// lapseTime is when the client's clock comes to until.
-func (r *recorder) lapseTime(client int, clock env.Clock, until env.Instant) history.Time {
+// expiryTime is when the client's clock comes to until.
+func (r *recorder) expiryTime(client int, clock env.Clock, until env.Instant) history.Time {
 	due := r.hands[client-1].due(r.ground, clock, until)
 	if due == env.Never {
 		return math.MaxInt64
@@ -203,13 +203,13 @@ func (r *recorder) lapseTime(client int, clock env.Clock, until env.Instant) his
 // it.
 func (r *recorder) write(at history.Time, e history.Event) {
 	e.Time = at
-	r.lapses.Flush(at)
-	r.pass(&e)
+	r.expiries.Flush(at)
+	r.emit(&e)
 }
 
-// pass passes an event on with the time that it bears, unless that lies before
+// emit passes an event on with the time that it bears, unless that lies before
 // the last event's: a lapse can be heard of late.
-func (r *recorder) pass(e *history.Event) {
+func (r *recorder) emit(e *history.Event) {
 	r.last = max(r.last, e.Time)
 	e.Time = r.last
 	r.sink.Record(e)

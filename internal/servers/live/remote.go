@@ -25,8 +25,8 @@ const (
 	pageFile
 )
 
-// given is the file that a client finds there.
-func given(file int) *os.File { return os.NewFile(uintptr(3+file), "from the world") }
+// inherited is the file that a client finds there.
+func inherited(file int) *os.File { return os.NewFile(uintptr(3+file), "from the world") }
 
 // BeClient returns at once in a program that its user has started. In a process that
 // [World.RunApart] has started it is the client, and never returns: live makes of the
@@ -44,7 +44,7 @@ func BeClient(live func(w *Remote, brief []byte) (life func(), err error)) {
 }
 
 func beClient(live func(*Remote, []byte) (func(), error)) error {
-	orders := gob.NewDecoder(given(ordersFile))
+	orders := gob.NewDecoder(inherited(ordersFile))
 	var s setup
 	if err := orders.Decode(&s); err != nil {
 		return fmt.Errorf("%s is set, and nobody is there who wants a client: %w", clientEnv, err)
@@ -58,7 +58,7 @@ func beClient(live func(*Remote, []byte) (func(), error)) error {
 		return err
 	}
 	r.report(report{Ready: true})
-	r.obey(orders, life)
+	r.run(orders, life)
 	return nil
 }
 
@@ -75,7 +75,7 @@ type Remote struct {
 	mu      sync.Mutex // of what follows; what is stamped is told in the order of its stamps
 	reports *gob.Encoder
 	asked   uint64
-	answers map[uint64]chan answer
+	answers map[uint64]chan accessResult
 }
 
 func newRemote(s setup) (*Remote, error) {
@@ -83,7 +83,7 @@ func newRemote(s setup) (*Remote, error) {
 	if err := json.Unmarshal(s.Connect, &connect); err != nil {
 		return nil, err
 	}
-	page, err := openPage(given(pageFile))
+	page, err := openPage(inherited(pageFile))
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,8 @@ func newRemote(s setup) (*Remote, error) {
 		calls:   world.NewCalls(s.Client),
 		awaited: s.Awaited,
 		seed:    s.Seed,
-		reports: gob.NewEncoder(given(reportsFile)),
-		answers: map[uint64]chan answer{},
+		reports: gob.NewEncoder(inherited(reportsFile)),
+		answers: map[uint64]chan accessResult{},
 	}
 	r.calls.Expect(s.Client)
 	clocks := clocksSeenOn(page, ground{env.System(), s.Zero})
@@ -106,8 +106,8 @@ func (r *Remote) fail(err error) {
 	os.Exit(2)
 }
 
-// obey does what it is told, until nobody is there any more who could.
-func (r *Remote) obey(orders *gob.Decoder, life func()) {
+// run does what it is told, until nobody is there any more who could.
+func (r *Remote) run(orders *gob.Decoder, life func()) {
 	for {
 		var o order
 		if err := orders.Decode(&o); err != nil {
@@ -115,19 +115,19 @@ func (r *Remote) obey(orders *gob.Decoder, life func()) {
 		}
 		switch {
 		case o.Go:
-			r.tasks.start(r.client.named("main"), func() {
+			r.tasks.start(r.client.taskName("main"), func() {
 				life()
 				r.report(report{Returned: true})
 			}, r.fail)
-		case o.Turned:
-			r.client.clocks.seen.heard()
+		case o.ClocksChanged:
+			r.client.clocks.source.acknowledge()
 			r.client.clocks.newEra()
-		case o.Draws != "":
-			r.client.random.become(r.seed, o.Draws)
+		case o.Stream != "":
+			r.client.random.become(r.seed, o.Stream)
 		case o.Cancel != 0:
 			cancelCall(r.calls, r.client.number, o.Cancel, r.Record)
 		default:
-			r.take(o.Ask, o.Answer)
+			r.deliver(o.Ask, o.Answer)
 		}
 	}
 }
@@ -142,8 +142,8 @@ func (r *Remote) report(what report) {
 }
 
 // ask asks the world something, and returns where the answer will be.
-func (r *Remote) ask(what report) <-chan answer {
-	got := make(chan answer, 1)
+func (r *Remote) ask(what report) <-chan accessResult {
+	got := make(chan accessResult, 1)
 	r.mu.Lock()
 	r.asked++
 	what.Ask = r.asked
@@ -153,8 +153,8 @@ func (r *Remote) ask(what report) <-chan answer {
 	return got
 }
 
-// take takes an answer.
-func (r *Remote) take(ask uint64, a answer) {
+// deliver takes an answer.
+func (r *Remote) deliver(ask uint64, a accessResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answers[ask] <- a
@@ -165,24 +165,24 @@ func (r *Remote) take(ask uint64, a answer) {
 func (r *Remote) Number() int { return r.client.number }
 
 // Runtime returns what the client has of its machine.
-func (r *Remote) Runtime(int) env.Runtime { return machine{r.client} }
+func (r *Remote) Runtime(int) env.Runtime { return clientRuntime{r.client} }
 
 // Nodes returns the nodes as the client sees them.
-func (r *Remote) Nodes(int) env.Nodes { return nodes{r.client} }
+func (r *Remote) Nodes(int) env.Nodes { return clientNodes{r.client} }
 
 // Register returns the guarded resource, which is in the process of the world.
-func (r *Remote) Register(int) env.Register { return register{r} }
+func (r *Remote) Register(int) env.Register { return clientRegister{r} }
 
 // send implements [sender].
-func (r *Remote) send(ctx context.Context, a access) (answer, error) {
+func (r *Remote) send(ctx context.Context, a access) (accessResult, error) {
 	if err := ctx.Err(); err != nil {
-		return answer{}, err
+		return accessResult{}, err
 	}
 	select {
 	case got := <-r.ask(report{Access: &a}):
 		return got, nil
 	case <-ctx.Done():
-		return answer{}, ctx.Err()
+		return accessResult{}, ctx.Err()
 	}
 }
 
@@ -195,7 +195,7 @@ func (r *Remote) Record(e history.Event) { r.report(report{Event: &e}) }
 // Reach tells that the client takes a step: see [World.Reach].
 func (r *Remote) Reach(_ int, step env.Step, k int) {
 	if slices.Contains(r.awaited, step) {
-		<-r.ask(report{Reach: &reached{step, k}})
+		<-r.ask(report{Reach: &stepReached{step, k}})
 	}
 }
 

@@ -32,8 +32,8 @@ type pair struct {
 
 // The numbers of what is imposed on the stream, which no fault of a plan is.
 const (
-	replicating = iota
-	cutting
+	replicationRule = iota
+	disconnectRule
 )
 
 // LoseMaster implements [Replicated].
@@ -44,7 +44,7 @@ func (p *pair) LoseMaster() error {
 }
 
 // Part implements [Replicated].
-func (p *pair) Part() { p.stream.Replies.Impose(cutting, nemesis.HoldAll()) }
+func (p *pair) Part() { p.stream.Replies.Impose(disconnectRule, nemesis.HoldAll()) }
 
 // Promote implements [Replicated]. The replica follows nobody any more: it is a master,
 // with what had come to it.
@@ -70,18 +70,18 @@ func (p *pair) Rejoin(ctx context.Context) error {
 
 // Demote implements [Replicated].
 func (p *pair) Demote(ctx context.Context) error {
-	p.stream.Replies.Lift(cutting)
+	p.stream.Replies.Lift(disconnectRule)
 	if err := p.stream.Redirect(p.Addr()); err != nil {
 		return err
 	}
 	return p.follow(ctx)
 }
 
-// followTimeout is how long a replica may take to be in step, and followEvery the time
+// followTimeout is how long a replica may take to be in step, and followInterval the time
 // between two looks at whether it is.
 const (
 	followTimeout = 10 * time.Second
-	followEvery    = 2 * time.Millisecond
+	followInterval    = 2 * time.Millisecond
 )
 
 // follow makes the replica one, and returns when it is in step.
@@ -106,7 +106,7 @@ func (p *pair) follow(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("redis-server on %s has not become a replica of %s: %w", p.replica.Addr(), p.Addr(), context.Cause(ctx))
-		case <-time.After(followEvery):
+		case <-time.After(followInterval):
 		}
 	}
 }
@@ -137,7 +137,7 @@ func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fle
 			streams.Close()
 			return fleet, err
 		}
-		p.stream.Replies.Impose(replicating, lag)
+		p.stream.Replies.Impose(replicationRule, lag)
 		paired.Servers[node-1] = p
 	}
 	return paired, nil

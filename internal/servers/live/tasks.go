@@ -16,24 +16,24 @@ import (
 // taskGroup is the goroutines of a run.
 type taskGroup struct {
 	mu      sync.Mutex
-	members []*member
+	members []*goroutine
 	closed  bool
 }
 
-type member struct {
+type goroutine struct {
 	name string
-	gone chan struct{} // closed when it has ended
+	done chan struct{} // closed when it has ended
 }
 
 // start runs f on a goroutine and passes a panic in it to broken. It returns nil
 // if the group is closed.
-func (g *taskGroup) start(name string, f func(), broken func(error)) *member {
+func (g *taskGroup) start(name string, f func(), broken func(error)) *goroutine {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
 		return nil
 	}
-	m := &member{name: name, gone: make(chan struct{})}
+	m := &goroutine{name: name, done: make(chan struct{})}
 	g.members = append(g.members, m)
 	go func() {
 		defer g.leave(m)
@@ -47,12 +47,12 @@ func (g *taskGroup) start(name string, f func(), broken func(error)) *member {
 	return m
 }
 
-func (g *taskGroup) leave(m *member) {
+func (g *taskGroup) leave(m *goroutine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := slices.Index(g.members, m)
 	g.members = slices.Delete(g.members, i, i+1)
-	close(m.gone)
+	close(m.done)
 }
 
 // wait closes the group and waits until all goroutines have ended. After the
@@ -65,7 +65,7 @@ func (g *taskGroup) wait(timeout time.Duration) error {
 	late := time.After(timeout)
 	for _, m := range members {
 		select {
-		case <-m.gone:
+		case <-m.done:
 		case <-late:
 			return g.unfinished(timeout)
 		}
@@ -86,9 +86,9 @@ func (g *taskGroup) unfinished(timeout time.Duration) error {
 	return fmt.Errorf("%v after the end of the run these have not ended: %s", timeout, strings.Join(names, "; "))
 }
 
-// probeEvery is how long the probe sleeps at a time: a machine that stands still for less
+// probeInterval is how long the probe sleeps at a time: a machine that stands still for less
 // may go unnoticed, and is no harm to anybody.
-const probeEvery = 2 * time.Millisecond
+const probeInterval = 2 * time.Millisecond
 
 // probe measures by how much this machine is late with what is due, in one run. What goes
 // for a goroutine of ours goes for the servers, too: they wait for the same cores.
@@ -96,11 +96,11 @@ type probe struct {
 	worst atomic.Int64 // ns
 }
 
-// slip is the greatest lateness so far.
-func (p *probe) slip() time.Duration { return time.Duration(p.worst.Load()) }
+// max is the greatest lateness so far.
+func (p *probe) max() time.Duration { return time.Duration(p.worst.Load()) }
 
-// saw takes note that something came so late.
-func (p *probe) saw(late time.Duration) {
+// observe takes note that something came so late.
+func (p *probe) observe(late time.Duration) {
 	for worst := p.worst.Load(); int64(late) > worst; worst = p.worst.Load() {
 		if p.worst.CompareAndSwap(worst, int64(late)) {
 			return
@@ -108,26 +108,26 @@ func (p *probe) saw(late time.Duration) {
 	}
 }
 
-// seldom is how long it sleeps at most where time is virtual.
-const seldom = time.Second
+// maxProbeInterval is how long it sleeps at most where time is virtual.
+const maxProbeInterval = time.Second
 
 // run sleeps on a machine to one instant after the other, and notes how late it wakes,
 // until ctx ends. Who wakes to the nanosecond does so in virtual time, in which nothing is
 // late, and need not look as often.
 func (p *probe) run(ctx context.Context, m env.Runtime) {
 	var err error
-	every := probeEvery
+	every := probeInterval
 	for now := m.Now(env.Monotonic); err == nil; {
 		due := now.Add(every)
 		err = m.Sleep(ctx, due)
 		now = m.Now(env.Monotonic)
-		p.saw(now.Sub(due)) // also at the end: the machine may have stood still up to there
-		if every = min(2*every, seldom); now != due {
-			every = probeEvery
+		p.observe(now.Sub(due)) // also at the end: the machine may have stood still up to there
+		if every = min(2*every, maxProbeInterval); now != due {
+			every = probeInterval
 		}
 	}
 }
 
 // Slip is by how much this machine was late, at most, in the run up to now: with waking
 // somebody who does nothing but sleep, and with what the plan had due by the clock.
-func (w *World) Slip() time.Duration { return w.probe.slip() }
+func (w *World) Slip() time.Duration { return w.probe.max() }

@@ -45,7 +45,7 @@ func TestProbeKeepsTheGreatestLateness(t *testing.T) {
 	} {
 		var p probe
 		p.run(t.Context(), &sluggish{late: c.late})
-		if got := p.slip(); got != c.slip {
+		if got := p.max(); got != c.slip {
 			t.Errorf("%s: a slip of %v, want %v", c.what, got, c.slip)
 		}
 	}
@@ -74,7 +74,7 @@ func TestSchedulerIsLate(t *testing.T) {
 // A run has a probe of its own beside it.
 func TestProbeRunsBesideARun(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{})
-	w.mustRun(func(int) { w.sleep(1, 10*probeEvery) })
+	w.mustRun(func(int) { w.sleep(1, 10*probeInterval) })
 	if w.Slip() <= 0 {
 		t.Error("ten sleeps, and none of them was late by a nanosecond")
 	}

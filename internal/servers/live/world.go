@@ -84,7 +84,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		seed:       seed,
 		fleet:      fleet,
 		network:    network,
-		resource:   resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
+		resource:   resource{state: guard.New(s.Guard), rules: make([]world.Rules, s.Clients)},
 		ground:     newGround(fleet.Connect.Runtime),
 		calls:      world.NewCalls(s.Clients),
 		broken:     make(chan error, 1),
@@ -96,14 +96,14 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		dead:       make([]bool, s.Clients),
 	}
 	w.history = newRecorder(sink, w.ground)
-	w.resource.tell = w.history.ofWorld
+	w.resource.record = w.history.worldEvent
 	if fleet.Keys != nil {
-		fleet.Keys(w.history.ofKeys)
+		fleet.Keys(w.history.keyEvent)
 	}
 	w.clocks = world.NewClocks(clockWorld{w})
 	w.walls = newWalls(w.ground, len(fleet.Servers))
 	w.over, w.end = context.WithCancel(context.Background())
-	w.injector = world.NewInjector(w, s.Plan, faults, w.history.ofWorld)
+	w.injector = world.NewInjector(w, s.Plan, faults, w.history.worldEvent)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
 	w.plan = newPlanRunner(w)
 	if err := w.injector.Prepare(); err != nil {
@@ -167,14 +167,14 @@ func (w *World) host(client int) clientHost { return w.hosts[client-1] }
 func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
 
 // Runtime returns what the client has of its machine.
-func (w *World) Runtime(client int) env.Runtime { return machine{w.client(client)} }
+func (w *World) Runtime(client int) env.Runtime { return clientRuntime{w.client(client)} }
 
 // Nodes returns the nodes as the client sees them.
-func (w *World) Nodes(client int) env.Nodes { return nodes{w.client(client)} }
+func (w *World) Nodes(client int) env.Nodes { return clientNodes{w.client(client)} }
 
 // Register returns the guarded resource as the client sees it. It is in this
 // process, so that an access takes next to no time and no fault hinders it.
-func (w *World) Register(client int) env.Register { return register{localHost{w.client(client), w}} }
+func (w *World) Register(client int) env.Register { return clientRegister{localHost{w.client(client), w}} }
 
 // Store returns nil: there is none.
 func (w *World) Store(int) env.Store { return nil }
@@ -182,7 +182,7 @@ func (w *World) Store(int) env.Store { return nil }
 // Record stamps the event with the ground clock and writes it into the
 // history. Before and after the run, and for a client that is dead, it does
 // nothing.
-func (w *World) Record(e history.Event) { w.history.ofClient(justNow, e) }
+func (w *World) Record(e history.Event) { w.history.clientEvent(justNow, e) }
 
 // Reach tells that the client takes a step, k being the position of the reply
 // at [env.StepReply]. Faults that wait for this step, and for nothing else,
@@ -233,8 +233,8 @@ func (w *World) finish(client int) {
 	}
 }
 
-// must ends the run with an error, if there is one.
-func (w *World) must(err error) {
+// check ends the run with an error, if there is one.
+func (w *World) check(err error) {
 	if err != nil {
 		w.fail(err)
 	}
@@ -288,7 +288,7 @@ var errRunTwice = errors.New("a world runs once")
 func (w *World) Run(ctx context.Context, main func(client int)) error {
 	return w.run(ctx, func() {
 		for _, c := range w.clients {
-			w.tasks.start(c.named("main"), func() {
+			w.tasks.start(c.taskName("main"), func() {
 				defer w.finish(c.number)
 				c.gate.pass()
 				main(c.number)
@@ -344,7 +344,7 @@ func (w *World) unwind(end *history.Event) error {
 	for _, b := range w.hosts {
 		b.leave()
 	}
-	w.history.settle()
+	w.history.flush()
 	w.end()
 	return errors.Join(w.closeNodes(), w.tasks.wait(unwindTimeout))
 }

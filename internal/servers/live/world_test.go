@@ -381,7 +381,7 @@ func TestGoroutineThatDoesNotEndIsNamed(t *testing.T) {
 	var c taskGroup
 	ended := c.start("client 1, main", func() {}, nil)
 	c.start("client 2, main", func() { <-stop }, nil)
-	<-ended.gone
+	<-ended.done
 	err := c.wait(50 * time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "client 2, main") || strings.Contains(err.Error(), "client 1") {
 		t.Error(err)

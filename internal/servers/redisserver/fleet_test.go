@@ -255,7 +255,7 @@ func TestPortThatIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "redis-server cannot start on "+s.Addr()) {
+	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "another program listens on "+s.Addr()) {
 		t.Errorf("got %v", err)
 	}
 	_ = taker.Close()

@@ -69,7 +69,7 @@ func (p *ReservedPort) Vacant() error {
 		return nil
 	}
 	_ = conn.Close()
-	return fmt.Errorf("redis-server cannot start on %s: another program listens there", p.Addr())
+	return fmt.Errorf("another program listens on %s: redis-server cannot start there", p.Addr())
 }
 
 // Free releases the port.

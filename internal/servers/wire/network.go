@@ -127,13 +127,13 @@ type Direction struct {
 	copier *copier         // duplicates requests; nil in the direction of replies
 
 	mu      sync.Mutex
-	regime  directConn
+	faults  directionFaults
 	free    time.Time     // when the last message has left that came while the bandwidth was limited
-	changed chan struct{} // closed and replaced with every change of the regime
+	changed chan struct{} // closed and replaced with every change of faults
 }
 
-// directConn is what faults currently do to a direction.
-type directConn struct {
+// directionFaults is what faults currently do to a direction.
+type directionFaults struct {
 	rules     world.Rules
 	resets    bool  // a message resets its connection
 	perSecond int64 // bytes; 0: unlimited
@@ -151,44 +151,44 @@ func (n *Network) newDirection(client, node int, direction nemesis.Direction) *D
 // Impose adds the rule of a fault. Messages already under way keep their delay, but the
 // rule may hold them back. No message overtakes another.
 func (d *Direction) Impose(fault int, r nemesis.Rule) {
-	d.change(func(g *directConn) { g.rules = g.rules.With(r, fault, false) })
+	d.change(func(g *directionFaults) { g.rules = g.rules.With(r, fault, false) })
 }
 
 // Lift removes the rule of a fault. The messages that it held back continue.
 func (d *Direction) Lift(fault int) {
-	d.change(func(g *directConn) { g.rules = g.rules.Without(fault) })
+	d.change(func(g *directionFaults) { g.rules = g.rules.Without(fault) })
 }
 
 // Reset makes each message in this direction reset its connection, or stops that. A
 // request is lost before the node sees it, a reply after the node has applied it.
-func (d *Direction) Reset(on bool) { d.change(func(g *directConn) { g.resets = on }) }
+func (d *Direction) Reset(on bool) { d.change(func(g *directionFaults) { g.resets = on }) }
 
 // Narrow limits the bytes per second of all connections together. 0 means no limit;
 // messages that waited continue.
 func (d *Direction) Narrow(perSecond int64) {
-	d.change(func(g *directConn) { g.perSecond = perSecond })
+	d.change(func(g *directionFaults) { g.perSecond = perSecond })
 }
 
 // Copy sends every request to its node once more, later by what after returns. A copy
 // travels over a connection of its own, which no other fault affects, and its reply is
 // dropped. nil ends the copying; copies under way still arrive.
 func (d *Direction) Copy(after func() time.Duration) {
-	d.change(func(g *directConn) { g.copies = after })
+	d.change(func(g *directionFaults) { g.copies = after })
 }
 
-func (d *Direction) change(how func(*directConn)) {
+func (d *Direction) change(how func(*directionFaults)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	how(&d.regime)
+	how(&d.faults)
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
 
-// now returns the regime and a channel that is closed when it changes.
-func (d *Direction) now() (directConn, <-chan struct{}) {
+// now returns the faults and a channel that is closed when it changes.
+func (d *Direction) now() (directionFaults, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.regime, d.changed
+	return d.faults, d.changed
 }
 
 // sentBy returns when a message of that size, arriving now, has been sent at the limited
@@ -196,12 +196,12 @@ func (d *Direction) now() (directConn, <-chan struct{}) {
 func (d *Direction) sentBy(bytes int) time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.regime.perSecond == 0 {
+	if d.faults.perSecond == 0 {
 		return time.Time{}
 	}
 	if now := time.Now(); d.free.Before(now) {
 		d.free = now
 	}
-	d.free = d.free.Add(time.Duration(float64(bytes) / float64(d.regime.perSecond) * float64(time.Second)))
+	d.free = d.free.Add(time.Duration(float64(bytes) / float64(d.faults.perSecond) * float64(time.Second)))
 	return d.free
 }

@@ -74,14 +74,14 @@ func (p *proxy) lead(addr string) error {
 
 func (p *proxy) node() (Session, error) {
 	conn, err := net.Dial("tcp", p.current().addr)
-	return direct{conn}, err
+	return directConn{conn}, err
 }
 
-// direct is a connection to a node without a proxy.
-type direct struct{ net.Conn }
+// directConn is a connection to a node without a proxy.
+type directConn struct{ net.Conn }
 
 // Ask implements [Session].
-func (d direct) Ask(piece []byte, _ time.Time) error {
+func (d directConn) Ask(piece []byte, _ time.Time) error {
 	_, err := d.Write(piece)
 	return err
 }

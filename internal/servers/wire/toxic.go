@@ -28,7 +28,7 @@ type message struct {
 }
 
 // wait returns how long the message still has to wait.
-func (m message) wait(g directConn) time.Duration {
+func (m message) wait(g directionFaults) time.Duration {
 	due := m.due
 	if g.perSecond > 0 && due.Before(m.leaves) {
 		due = m.leaves
@@ -80,7 +80,7 @@ func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
 }
 
 // message makes a message of a chunk, or of the end.
-func (t *faultToxic) message(g directConn, chunk *stream.StreamChunk) message {
+func (t *faultToxic) message(g directionFaults, chunk *stream.StreamChunk) message {
 	m := message{chunk: chunk, due: time.Now().Add(t.delay(g.rules, chunk))}
 	if chunk != nil && g.perSecond > 0 {
 		m.leaves = t.direction.sentBy(len(chunk.Data))
@@ -105,7 +105,7 @@ func (t *faultToxic) held(rules world.Rules, chunk *stream.StreamChunk) bool {
 }
 
 // copy sends a chunk that has just passed once more, if a fault duplicates requests.
-func (t *faultToxic) copy(g directConn, chunk *stream.StreamChunk) {
+func (t *faultToxic) copy(g directionFaults, chunk *stream.StreamChunk) {
 	if g.copies != nil && t.direction.copier != nil && wholeCommands(chunk.Data) {
 		t.direction.copier.send(slices.Clone(chunk.Data), chunk.Timestamp, g.copies())
 	}

@@ -23,24 +23,25 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// containerRun is that of a container, from a start to its end.
+// containerRun is one run of a container, from a start to its end. It implements
+// [redisserver.ServerRun].
 type containerRun struct {
 	engine client.APIClient
 	id     string
 	addr   string
 
-	status int64         // with which it ended, if nothing else is said of that; to be read after ended
-	expected atomic.Bool   // we have ended it
-	ended  chan struct{} // closed after its end
-	death  error         // how it ended; to be read after ended
+	status   int64         // exit status, if the engine reports one; read after ended is closed
+	expected atomic.Bool   // we ended it
+	ended    chan struct{} // closed after the end of the run
+	death    error         // how it ended; read after ended is closed
 
-	line net.Conn      // to the server, which breaks when that is gone; nil: it was never ready
-	over chan struct{} // closed when the engine has done with a life that we have ended
-	err  error         // why it has not; to be read after over
+	line net.Conn      // connection to the server, which breaks at its end; nil: the server was never ready
+	over chan struct{} // closed when the engine has finished ending the run
+	err  error         // why it could not; read after over is closed
 }
 
-// watchContainer watches a container that was started. died is called if it ends and we did not
-// end it.
+// watchContainer watches a container that was started. died is called if it ends and we did
+// not end it.
 func watchContainer(engine client.APIClient, id, addr string, died func(error)) *containerRun {
 	l := &containerRun{engine: engine, id: id, addr: addr, ended: make(chan struct{}), over: make(chan struct{})}
 	go l.watch(died)
@@ -57,7 +58,7 @@ func (l *containerRun) watch(died func(error)) {
 		how = oneLine(err).Error()
 	}
 	if !l.expected.Load() {
-		l.death = fmt.Errorf("the container of redis-server on %s ended of itself (%s); the end of its log:\n%s", l.addr, how, l.tail())
+		l.death = fmt.Errorf("the container of redis-server on %s ended, and no fault of the plan ended it (%s); the end of its log:\n%s", l.addr, how, l.tail())
 	}
 	close(l.ended)
 	if !l.expected.Load() {
@@ -65,10 +66,10 @@ func (l *containerRun) watch(died func(error)) {
 	}
 }
 
-// logTimeout is how long the engine may take to tell what a container has said.
+// logTimeout bounds how long the engine may take to return a log.
 const logTimeout = 5 * time.Second
 
-// tail returns the last lines of what a container has said, for an error message.
+// tail returns the last lines of a container's log, for an error message.
 func (l *containerRun) tail() string {
 	ctx, cancel := context.WithTimeout(context.Background(), logTimeout)
 	defer cancel()
@@ -82,12 +83,11 @@ func (l *containerRun) tail() string {
 	return strings.TrimSpace(text.String())
 }
 
-// Ended, Death and Log are what [redisserver.ServerRun] asks for.
 func (l *containerRun) Ended() <-chan struct{} { return l.ended }
 func (l *containerRun) Death() error           { return l.death }
 func (l *containerRun) Log() string            { return l.tail() }
 
-// ready returns nil once the server answers PING.
+// ready waits until the server answers PING.
 func (l *containerRun) ready(ctx context.Context) error {
 	if err := redisserver.Operator(l.addr).Await(ctx, l); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (l *containerRun) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !redisserver.AnswersPing(line) { // it is the server's own, and not the engine's that waits for it
+	if !redisserver.AnswersPing(line) { // the server must answer on this connection, not the engine's proxy
 		_ = line.Close()
 		return fmt.Errorf("redis-server on %s does not answer a second time", l.addr)
 	}
@@ -104,19 +104,19 @@ func (l *containerRun) ready(ctx context.Context) error {
 	return nil
 }
 
-// awaitDisconnect returns when the server is awaitDisconnect, which its container may not be yet.
+// awaitDisconnect waits until the server is gone. Its container may still exist then.
 func (l *containerRun) awaitDisconnect() {
 	defer func() { _ = l.line.Close() }()
 	_ = l.line.SetReadDeadline(time.Now().Add(engineTimeout))
 	_, _ = io.Copy(io.Discard, l.line)
 }
 
-// finish has the engine end a life, and waits for that.
+// finish calls how to make the engine end the run, and waits for the end.
 func (l *containerRun) finish(how func(context.Context) error) {
 	defer close(l.over)
 	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
-	err := how(ctx) // which matters only if nothing ends: who is dead cannot be killed
+	err := how(ctx) // an error matters only if the run does not end: it may have ended before
 	select {
 	case <-l.ended:
 	case <-ctx.Done():
@@ -124,7 +124,8 @@ func (l *containerRun) finish(how func(context.Context) error) {
 	}
 }
 
-// wait returns when the engine has done with a life that we have ended, if there was one.
+// wait waits until the engine has finished ending a run. It returns at once if there was
+// none.
 func (l *containerRun) wait(ctx context.Context) error {
 	if l == nil {
 		return nil
@@ -142,7 +143,7 @@ func (s *Server) startError(err error) error {
 	err = oneLine(err)
 	switch text := err.Error(); {
 	case strings.Contains(text, "already allocated"), strings.Contains(text, "address already in use"):
-		return fmt.Errorf("another program has taken %s: %w", s.Addr(), err)
+		return fmt.Errorf("another program listens on %s: %w", s.Addr(), err)
 	case strings.Contains(text, "executable file not found"):
 		return s.noServerError(err)
 	default:
@@ -154,11 +155,11 @@ func (s *Server) noServerError(err error) error {
 	return fmt.Errorf("the image %s has no redis-server in its PATH: %w", s.fleet.image, err)
 }
 
-// commandNotFound is the status with which a shell ends that finds no such program. A
-// program that lacks a library ends with it as well.
+// commandNotFound is the exit status of a shell that does not find a program. A program
+// that lacks a library exits with it as well.
 const commandNotFound = 127
 
-// readyError says why a server that was started does not answer; nil, if it does.
+// readyError says why a server does not answer, or returns nil if err is nil.
 func (s *Server) readyError(l *containerRun, err error) error {
 	if err == nil {
 		return nil
@@ -174,22 +175,22 @@ func (s *Server) readyError(l *containerRun, err error) error {
 	return fmt.Errorf("redis-server in the image %s does not start: %w", s.fleet.image, err)
 }
 
-// check says what is wrong with a server that runs, if it is not fit to be a node: an image
-// may have any Redis, and start it as it likes.
+// check returns an error if a running server cannot be a node. An image may contain any
+// Redis and start it in any way.
 func (s *Server) check(ctx context.Context) error {
 	c, err := preflight.Open(ctx, s.Addr(), redisnode.Options{Prefix: label + ":"})
 	if err != nil {
-		return fmt.Errorf("a server of the image %s is not fit to be a node: %w", s.fleet.image, err)
+		return fmt.Errorf("a server of the image %s cannot be a node: %w", s.fleet.image, err)
 	}
 	_ = c.Close()
 	if !s.fleet.options.rollsBack() {
 		return nil
 	}
 	if v, err := preflight.ParseVersion(c.Server.Version); err == nil && v.Before(aof.LeastVersion) {
-		return fmt.Errorf("the image %s has Redis %s, which is too old to be given back what was on its disk at a time before: %v is the least", s.fleet.image, c.Server.Version, aof.LeastVersion)
+		return fmt.Errorf("the image %s has Redis %s, which is too old to be restored to an earlier state of its disk: at least %v is needed", s.fleet.image, c.Server.Version, aof.LeastVersion)
 	}
 	if err := s.file.Writable(); err != nil {
-		return fmt.Errorf("what a server of the image %s has on its disk cannot be cut from outside of its container: %w", s.fleet.image, err)
+		return fmt.Errorf("the append-only file of a server of the image %s cannot be truncated from outside its container: %w", s.fleet.image, err)
 	}
 	return nil
 }
