@@ -38,18 +38,18 @@ func (c Config) build(s runner.ClientEnv, u *usage, open func(Env) Locker) (runn
 	}
 	m.over, m.end = context.WithCancel(context.Background())
 	var err error
-	if m.locker, err = called(open, newEnv(s, c.TTL, m.cleanup, u)); err != nil {
+	if m.locker, err = callBuild(open, newEnv(s, c.TTL, m.cleanup, u)); err != nil {
 		return nil, errors.Join(fmt.Errorf("client %d: %w", s.Client, err), m.Close())
 	}
 	return m, nil
 }
 
-// buildPatience is how long the user's function may take.
-const buildPatience = time.Minute
+// buildTimeout is how long the user's function may take.
+const buildTimeout = time.Minute
 
-// called calls the user's function on a goroutine of its own, for it may end that by a
+// callBuild calls the user's function on a goroutine of its own, for it may end that by a
 // t.Fatal, or never return.
-func called(build func(Env) Locker, e Env) (Locker, error) {
+func callBuild(build func(Env) Locker, e Env) (Locker, error) {
 	type built struct {
 		locker Locker
 		err    error
@@ -60,7 +60,7 @@ func called(build func(Env) Locker, e Env) (Locker, error) {
 		defer func() {
 			switch p := recover().(type) {
 			case nil:
-			case unbuilt:
+			case buildError:
 				b.err = p.error
 			default:
 				b.err = fmt.Errorf("the function that makes the lock panics: %v\n%s", p, debug.Stack())
@@ -71,13 +71,13 @@ func called(build func(Env) Locker, e Env) (Locker, error) {
 			b.err = errors.New("the function that makes the lock has returned nil")
 		}
 	}()
-	late := time.NewTimer(buildPatience)
+	late := time.NewTimer(buildTimeout)
 	defer late.Stop()
 	select {
 	case b := <-done:
 		return b.locker, b.err
 	case <-late.C:
-		return nil, fmt.Errorf("the function that makes the lock has not returned after %v", buildPatience)
+		return nil, fmt.Errorf("the function that makes the lock has not returned after %v", buildTimeout)
 	}
 }
 
@@ -92,13 +92,13 @@ func (m *lockAdapter) Close() error {
 // Lock implements [runner.Lock].
 func (m *lockAdapter) Lock(ctx context.Context, resource string) (runner.Hold, error) {
 	m.tries++
-	h := &hold{lockAdapter: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: newChanMutex()}
+	h := &holdAdapter{lockAdapter: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: newChanMutex()}
 	h.life, h.end = context.WithCancel(m.over)
 	h.held, h.lose = context.WithCancel(h.life)
 	ctxOfHold, cancel := context.WithCancel(h.life)
 	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl})
 	defer m.usage.calls("Lock", m.client)()
-	returned := m.bounded(ctx, cancel)
+	returned := m.withPatience(ctx, cancel)
 	granted, err := m.locker.Lock(ctxOfHold, resource)
 	now := time.Now()
 	m.usage.answered(m.client)
@@ -111,7 +111,7 @@ func (m *lockAdapter) Lock(ctx context.Context, resource string) (runner.Hold, e
 		return nil, err
 	}
 	h.Hold = granted
-	until, validity := m.clock.told(granted.Until, now)
+	until, validity := m.clock.instantOf(granted.Until, now)
 	m.Observe(env.Event{Step: env.StepGranted, Resource: resource, Token: h.token, TTL: m.ttl, Until: until, Validity: validity, Fence: granted.Fence})
 	if granted.Lost != nil {
 		m.watchers.Go(h.awaitLoss)
@@ -119,9 +119,9 @@ func (m *lockAdapter) Lock(ctx context.Context, resource string) (runner.Hold, e
 	return h, nil
 }
 
-// bounded calls stop when ctx ends, or when the call that begins now has not returned in
+// withPatience calls stop when ctx ends, or when the call that begins now has not returned in
 // time. What it returns is to be called when it has.
-func (m *lockAdapter) bounded(ctx context.Context, stop func()) (returned func()) {
+func (m *lockAdapter) withPatience(ctx context.Context, stop func()) (returned func()) {
 	withCall := context.AfterFunc(ctx, stop)
 	timer := time.AfterFunc(m.patience, stop)
 	return func() {
@@ -138,16 +138,16 @@ type clock struct {
 
 func newClock(r env.Runtime) clock { return clock{time.Now(), r.Now(env.Monotonic)} }
 
-// told returns an end of validity that the lock has told at now, and how far off it was.
-func (c clock) told(until, now time.Time) (env.Instant, time.Duration) {
+// instantOf returns an end of validity that the lock has instantOf at now, and how far off it was.
+func (c clock) instantOf(until, now time.Time) (env.Instant, time.Duration) {
 	if until.IsZero() {
 		return env.Never, 0
 	}
 	return c.instant.Add(until.Sub(c.at)), until.Sub(now)
 }
 
-// hold is a grant as workloads use it.
-type hold struct {
+// holdAdapter is a grant as workloads use it.
+type holdAdapter struct {
 	*lockAdapter
 	Hold
 	resource, token string
@@ -168,34 +168,34 @@ type chanMutex chan struct{}
 
 func newChanMutex() chanMutex { return make(chanMutex, 1) }
 
-func (b chanMutex) lock() { b <- struct{}{} }
+func (b chanMutex) lock()   { b <- struct{}{} }
 func (b chanMutex) unlock() { <-b }
 
 // Resource implements [runner.Hold], as do the methods that follow.
-func (h *hold) Resource() string         { return h.resource }
-func (h *hold) Token() string            { return h.token }
-func (h *hold) Context() context.Context { return h.held }
-func (h *hold) Fence() uint64            { return h.Hold.Fence }
+func (h *holdAdapter) Resource() string         { return h.resource }
+func (h *holdAdapter) Token() string            { return h.token }
+func (h *holdAdapter) Context() context.Context { return h.held }
+func (h *holdAdapter) Fence() uint64            { return h.Hold.Fence }
 
-// errOver is what the holder finds who asks whether the lock is still held.
-var errOver = errors.New("the end of validity has come")
+// errValidityOver is what the holder finds who asks whether the lock is still held.
+var errValidityOver = errors.New("the end of validity has come")
 
 // Check implements [runner.Hold].
-func (h *hold) Check() error {
+func (h *holdAdapter) Check() error {
 	if !h.Until.IsZero() && !time.Now().Before(h.Until) {
-		return errOver
+		return errValidityOver
 	}
 	return h.held.Err()
 }
 
 // Extend implements [runner.Hold].
-func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
+func (h *holdAdapter) Extend(ctx context.Context, ttl time.Duration) error {
 	defer h.usage.calls("Hold.Extend", h.client)()
-	asked, _ := h.clock.told(time.Now().Add(ttl), time.Now())
+	asked, _ := h.clock.instantOf(time.Now().Add(ttl), time.Now())
 	h.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	returned := h.bounded(ctx, stop)
+	returned := h.withPatience(ctx, stop)
 	until, err := h.Hold.Extend(ctx)
 	now := time.Now()
 	returned()
@@ -206,19 +206,19 @@ func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
 	h.usage.extended(until)
 	h.Until = until
 	e := env.Event{Step: env.StepExtended, Resource: h.resource, Token: h.token, TTL: ttl}
-	e.Until, e.Validity = h.clock.told(until, now)
+	e.Until, e.Validity = h.clock.instantOf(until, now)
 	h.Observe(e)
 	return nil
 }
 
 // Release implements [runner.Hold].
-func (h *hold) Release(ctx context.Context) error {
+func (h *holdAdapter) Release(ctx context.Context) error {
 	defer h.usage.calls("Hold.Release", h.client)()
-	h.releasing()
+	h.beginRelease()
 	defer h.end()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	returned := h.bounded(ctx, stop)
+	returned := h.withPatience(ctx, stop)
 	err := h.Hold.Release(ctx)
 	returned()
 	h.Observe(env.Event{Step: env.StepReleased, Resource: h.resource, Token: h.token, Answer: answer(err), Err: err})
@@ -236,9 +236,9 @@ func answer(err error) env.Answer {
 	return env.Lost
 }
 
-// releasing tells that the release begins: whatever the lock says of a loss from now on is of
+// beginRelease tells that the release begins: whatever the lock says of a loss from now on is of
 // no use to anybody.
-func (h *hold) releasing() {
+func (h *holdAdapter) beginRelease() {
 	h.alone.lock()
 	defer h.alone.unlock()
 	h.released = true
@@ -249,15 +249,15 @@ func (h *hold) releasing() {
 var errLost = errors.New("the lock has told its holder so")
 
 // awaitLoss tells of the loss as soon as the lock does.
-func (h *hold) awaitLoss() {
+func (h *holdAdapter) awaitLoss() {
 	select {
 	case <-h.Lost:
-		h.tellLoss()
+		h.reportLoss()
 	case <-h.life.Done():
 	}
 }
 
-func (h *hold) tellLoss() {
+func (h *holdAdapter) reportLoss() {
 	h.alone.lock()
 	defer h.alone.unlock()
 	if !h.released {

@@ -25,22 +25,22 @@ const (
 	Process
 )
 
-// world is what a backend is to a test.
-type world struct {
+// backendInfo is what a backend is to a test.
+type backendInfo struct {
 	runner.Backend
 	bubble bool // a run has to be in a bubble of synctest
 	runs   int  // the defaults of Config.Runs
 	again  int  // and of Config.Again
 }
 
-// worlds are the backends, by their number.
-var worlds = []world{
-	Memory:  {Backend: dialled(memory.Backend{}), bubble: true, runs: 3, again: 100},
-	Process: {Backend: dialled(process.Backend{}), runs: 1, again: -1},
+// backends are the backends, by their number.
+var backends = []backendInfo{
+	Memory:  {Backend: runnerBackend(memory.Backend{}), bubble: true, runs: 3, again: 100},
+	Process: {Backend: runnerBackend(process.Backend{}), runs: 1, again: -1},
 }
 
-// dialled is a backend as storm knows it.
-func dialled(b interface {
+// runnerBackend is a backend as storm knows it.
+func runnerBackend(b interface {
 	Name() string
 	Faults() []nemesis.Kind
 	Features() []nemesis.Feature
@@ -63,12 +63,12 @@ func (b Backend) String() string {
 	return b.world().Name
 }
 
-func (b Backend) known() bool { return b >= 0 && int(b) < len(worlds) }
+func (b Backend) known() bool { return b >= 0 && int(b) < len(backends) }
 
 // world returns what the backend is to a test; of one that is not known, nothing.
-func (b Backend) world() world {
+func (b Backend) world() backendInfo {
 	if !b.known() {
-		return world{}
+		return backendInfo{}
 	}
-	return worlds[b]
+	return backends[b]
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // enter lets do run where the backend's worlds can be: in a bubble, if time is virtual there.
-func (w world) enter(t *testing.T, do func(ctx context.Context) error) error {
+func (w backendInfo) enter(t *testing.T, do func(ctx context.Context) error) error {
 	if !w.bubble {
 		return do(t.Context())
 	}

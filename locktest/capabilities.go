@@ -64,10 +64,10 @@ func (u *usage) granted(client int, h Hold, extends bool) error {
 	defer u.mu.Unlock()
 	u.traits.merge(capabilities{fences: h.Fence != 0, tells: h.Lost != nil, endless: h.Until.IsZero()})
 	if h.Release == nil {
-		return u.wrong("client %d: Lock has returned a Hold without Release", client)
+		return u.setMisuse("client %d: Lock has returned a Hold without Release", client)
 	}
 	if extends && h.Extend == nil {
-		return u.wrong("client %d: Config.Extend is set, and Lock has returned a Hold without Extend", client)
+		return u.setMisuse("client %d: Config.Extend is set, and Lock has returned a Hold without Extend", client)
 	}
 	return nil
 }
@@ -91,9 +91,9 @@ func (u *usage) calls(what string, client int) (over func()) {
 	}
 }
 
-// deaf is the error of a run at whose end calls of the lock's have not returned: their
+// unreturned is the error of a run at whose end calls of the lock's have not returned: their
 // contexts have ended by then.
-func (u *usage) deaf() error {
+func (u *usage) unreturned() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var deaf []error
@@ -103,24 +103,24 @@ func (u *usage) deaf() error {
 	return errors.Join(deaf...)
 }
 
-// wrong keeps the first.
-func (u *usage) wrong(format string, args ...any) error {
+// setMisuse keeps the first.
+func (u *usage) setMisuse(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	u.misuse = cmp.Or(u.misuse, err)
 	return err
 }
 
-// misused is the first thing that the lock has done which none may; nil: there is none.
-func (u *usage) misused() error {
+// misuseError is the first thing that the lock has done which none may; nil: there is none.
+func (u *usage) misuseError() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.misuse
 }
 
-// undialled is the error of a run in which a client has called the lock and dialled nobody: it
+// undialledError is the error of a run in which a client has called the lock and dialled nobody: it
 // went by another way than the one that the storm is on. One call may have been cancelled
 // before it came to that.
-func (u *usage) undialled() error {
+func (u *usage) undialledError() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, client := range slices.Sorted(maps.Keys(u.locks)) {

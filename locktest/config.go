@@ -170,7 +170,7 @@ const (
 	maxNodes   = 64
 	maxClients = 1000
 	maxRounds  = 100_000
-	longest    = 1000 * time.Hour // of each time
+	maxTime    = 1000 * time.Hour // of each time
 )
 
 // validate returns a [FieldError] for the first field of a filled configuration that cannot
@@ -183,8 +183,8 @@ func (c Config) validate() error {
 		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
 	case c.Clients < 1 || c.Clients > maxClients:
 		return wrong("Clients", "%d: want 1 to %d", c.Clients, maxClients)
-	case c.TTL < 10*time.Millisecond || c.TTL > longest || c.TTL%time.Millisecond != 0:
-		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, textfmt.Whole(longest))
+	case c.TTL < 10*time.Millisecond || c.TTL > maxTime || c.TTL%time.Millisecond != 0:
+		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, textfmt.Whole(maxTime))
 	case c.Rounds < 1 || c.Rounds > maxRounds:
 		return wrong("Rounds", "%d: want 1 to %d", c.Rounds, maxRounds)
 	case c.Runs < 1:
@@ -215,8 +215,8 @@ func (c Config) validateTimes() error {
 		if d.value < 0 {
 			return wrong(d.field, "%v is negative", d.value)
 		}
-		if d.value > longest {
-			return wrong(d.field, "%v: want at most %s", d.value, textfmt.Whole(longest))
+		if d.value > maxTime {
+			return wrong(d.field, "%v: want at most %s", d.value, textfmt.Whole(maxTime))
 		}
 	}
 	return nil
@@ -234,8 +234,8 @@ func (c Config) validatePromises() error {
 	return nil
 }
 
-// plainName is what a storm can be called: directories are called after it.
-var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+// namePattern is what a storm can be called: directories are called after it.
+var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 func (c Config) validateStorms() error {
 	if c.Storms != nil && len(c.Storms) == 0 {
@@ -245,7 +245,7 @@ func (c Config) validateStorms() error {
 	for i, s := range c.Storms {
 		field, within := fmt.Sprintf("Storms[%d]", i), nemesis.Bounded(&s)
 		switch {
-		case !plainName.MatchString(s.Name):
+		case !namePattern.MatchString(s.Name):
 			return wrong(field, "name %q: want up to 64 lower-case letters, digits and hyphens", s.Name)
 		case seen[s.Name]:
 			return wrong(field, "another is called %q, too", s.Name)

@@ -66,7 +66,7 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	e.usage.dialled(e.Client, node)
 	conn, err := e.station.Dial(ctx, node)
 	if err != nil {
-		time.Sleep(refusal)
+		time.Sleep(minDialFailure)
 	}
 	return conn, err
 }
@@ -74,9 +74,9 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 // errForeign is why an Env that was not made for a client is of no use.
 var errForeign = errors.New("locktest: this Env is not one that Run has given to the function that makes the lock")
 
-// refusal is how long it takes at least until a connection is known not to come about: for
+// minDialFailure is how long it takes at least until a connection is known not to come about: for
 // who tries again and again without a pause virtual time would stand still.
-const refusal = 100 * time.Microsecond
+const minDialFailure = 100 * time.Microsecond
 
 // Cleanup has f called when the run is over, before the nodes are gone: the last that was
 // given first. The client of a library, and whatever else has goroutines, is to be closed
@@ -92,15 +92,15 @@ func (e Env) Cleanup(f func() error) {
 // built. It does not return then.
 func (e Env) Must(err error) {
 	if err != nil {
-		panic(unbuilt{err})
+		panic(buildError{err})
 	}
 }
 
-// unbuilt is what Must panics with.
-type unbuilt struct{ error }
+// buildError is what Must panics with.
+type buildError struct{ error }
 
-// cleanupPatience is how long the cleanup functions of one client may take together.
-const cleanupPatience = 10 * time.Second
+// cleanupTimeout is how long the cleanup functions of one client may take together.
+const cleanupTimeout = 10 * time.Second
 
 // cleanup is what is to be done behind a run.
 type cleanup struct {
@@ -122,7 +122,7 @@ func (c *cleanup) run(client int) error {
 	c.mu.Unlock()
 	done := make(chan error, 1)
 	go func() { done <- undo(funcs) }()
-	late := time.NewTimer(cleanupPatience)
+	late := time.NewTimer(cleanupTimeout)
 	defer late.Stop()
 	select {
 	case err := <-done:
@@ -131,7 +131,7 @@ func (c *cleanup) run(client int) error {
 		}
 		return nil
 	case <-late.C:
-		return fmt.Errorf("client %d: what was given to Cleanup has not returned after %v", client, cleanupPatience)
+		return fmt.Errorf("client %d: what was given to Cleanup has not returned after %v", client, cleanupTimeout)
 	}
 }
 

@@ -23,7 +23,7 @@ func Try(t *testing.T, c Config, s Storm, seed uint64, open func(Env) Locker) (t
 		return Tried{Err: err}
 	}
 	tr := trial{c, open}
-	o, err := tr.settled(t, tr.scenario(s), seed)
+	o, err := tr.runSettled(t, tr.scenario(s), seed)
 	if err != nil {
 		return Tried{Err: err}
 	}

@@ -18,7 +18,7 @@ import (
 const failureFile = "failure.txt"
 
 // failure stores a run in which something promised was violated, and tells of it.
-func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
+func (tr trial) failure(t *testing.T, o runResult, j judgment) string {
 	first := j.broken[0]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is violated, by the lock %s, seed %d", named(first.Property), tr.Name, o.Seed)
@@ -33,14 +33,14 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 		fmt.Fprintf(&b, "\n%s\n", textfmt.Sentence(hint))
 	}
 	fmt.Fprintf(&b, "\n%s", planText(o.Scenario.Name, o.Plan))
-	dir, err := o.store(filepath.Join(tr.Dir, notPlain.ReplaceAllString(tr.Name, "-")), fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed))
+	dir, err := o.store(filepath.Join(tr.Dir, unsafeChars.ReplaceAllString(tr.Name, "-")), fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed))
 	if err != nil {
 		fmt.Fprintf(&b, "\nThe run could not be stored: %v\n", err)
 	} else {
 		fmt.Fprintf(&b, "\nStored in %s: %s, %s, this text. To make a page about it for a browser, with the lockstorm command:\n\n\tlockstorm report %s\n", dir, results.RunFile, results.HistoryFile, textfmt.Quoted(dir))
 	}
 	if tr.Again > 0 {
-		again, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunning))
+		again, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunTime))
 		fmt.Fprintf(&b, "\nIt recurs %s.\n", again.of(first.Property))
 		if err != nil {
 			fmt.Fprintf(&b, "Then there was no proper run: %v\n", err)
@@ -69,11 +69,11 @@ func reproCommand(test, dir string) string {
 	return fmt.Sprintf("go test -run %s -locktest.witness=%s", textfmt.Quoted(strings.Join(parts, "/")), textfmt.Quoted(dir))
 }
 
-// notPlain is what a directory is better not called.
-var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+// unsafeChars is what a directory is better not called.
+var unsafeChars = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // store stores a run in a new directory below parent.
-func (o outcome) store(parent, name string) (dir string, err error) {
+func (o runResult) store(parent, name string) (dir string, err error) {
 	d, err := results.Create(parent, name, o.header)
 	if err != nil {
 		return "", err

@@ -10,8 +10,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 )
 
-// judgement is what a run says of the lock, beside what was promised of it.
-type judgement struct {
+// judgment is what a run says of the lock, beside what was promised of it.
+type judgment struct {
 	broken []checker.Finding // what is promised under the plan, and violated
 	open   []checker.Finding // what is promised under it, and not known
 	limits []limit
@@ -24,7 +24,7 @@ type limit struct {
 }
 
 // promised are the properties that fail the test where they are violated.
-func (o outcome) promised(c Config) []checker.Property {
+func (o runResult) promised(c Config) []checker.Property {
 	if c.Promises != nil {
 		return c.Promises
 	}
@@ -38,18 +38,18 @@ func (o outcome) promised(c Config) []checker.Property {
 	return list
 }
 
-// errUnasked is why a violation fails nothing.
-var errUnasked = errors.New("it is not among the promises")
+// errNotPromised is why a violation fails nothing.
+var errNotPromised = errors.New("it is not among the promises")
 
 // judge holds what was found in a run to what is promised under the plan that was carried
 // out.
-func (o outcome) judge(c Config) (j judgement) {
+func (o runResult) judge(c Config) (j judgment) {
 	done, promised := o.Done(), o.promised(c)
 	terms := fuzz.ExternalTerms(done, o.traits.endless)
 	for _, f := range o.Report.Findings {
 		why := terms.Excuse(f.Property, done)
 		if !slices.Contains(promised, f.Property) {
-			why = errUnasked
+			why = errNotPromised
 		}
 		switch {
 		case o.Slipped() && why == nil && f.Verdict != checker.NotApplicable:
@@ -74,10 +74,10 @@ func (o outcome) judge(c Config) (j judgement) {
 // named is what a property is called in a sentence.
 func named(p checker.Property) string { return fmt.Sprintf("%s (%s)", p.Code(), p.Title()) }
 
-// unseen reports whether a history that records keys tells of none that any grant rests on.
+// keysUnrecorded reports whether a history that records keys tells of none that any grant rests on.
 // Recorded are strings with an expiry: a lock that keeps its holds otherwise, as in a hash,
 // is not to be blamed for what its keys do not show.
-func unseen(h history.Header, events history.Log) bool {
+func keysUnrecorded(h history.Header, events history.Log) bool {
 	granted := map[string]bool{}
 	for i := range events {
 		if events[i].Kind == history.Granted {
@@ -90,7 +90,7 @@ func unseen(h history.Header, events history.Log) bool {
 }
 
 // withoutKeys is the outcome as it is judged, and stored, by who is not told of keys.
-func (o outcome) withoutKeys() outcome {
+func (o runResult) withoutKeys() runResult {
 	o.header.Keys = false
 	panel := checker.New(o.header)
 	for i := range o.history {

@@ -15,7 +15,7 @@ import (
 // nothing counts that was seen.
 func TestSlippedRunsSayNothing(t *testing.T) {
 	c := Config{Nodes: 1}.filled("test")
-	o := outcome{Result: runner.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
+	o := runResult{Result: runner.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
 	o.Report.Findings = []checker.Finding{
 		{Property: checker.Lease, Verdict: checker.Violated},
 		{Property: checker.Section, Verdict: checker.Violated},
@@ -48,10 +48,10 @@ func TestSeedsAreAsManyAsRuns(t *testing.T) {
 func TestWantOfKeysIsTold(t *testing.T) {
 	const want = "for want of the lock's keys: L3"
 	for _, keys := range []bool{false, true} {
-		o := outcome{Result: runner.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
+		o := runResult{Result: runner.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
 		o.header.Keys = keys
 		sum := newSummary()
-		sum.add(o, judgement{})
+		sum.add(o, judgment{})
 		if text := sum.text(Storm{Name: "calm"}); strings.Contains(text, want) == keys {
 			t.Errorf("keys are recorded: %v: %s", keys, text)
 		}

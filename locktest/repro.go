@@ -16,7 +16,7 @@ import (
 // The flags of the test binary.
 var (
 	reproDir = flag.String("locktest.witness", "", "run the run that is stored in this `directory` again, and nothing else")
-	times   = flag.Int("locktest.reruns", 100, "with -locktest.witness: so `many` times")
+	times    = flag.Int("locktest.reruns", 100, "with -locktest.witness: so `many` times")
 )
 
 // repro runs a stored run repro and repro, as the subtest of its storm.
@@ -45,7 +45,7 @@ func (tr trial) repro(t *testing.T, dir string) {
 func (tr trial) repeat(t *testing.T, stored results.Run) {
 	t.Helper()
 	tr.TTL = stored.Scenario.Lock.TTL // the plan is made for it
-	o := outcome{Result: runner.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}}
+	o := runResult{Result: runner.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}}
 	if !slices.ContainsFunc(o.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }) {
 		t.Fatalf("-locktest.witness: %s violates nothing", *reproDir)
 	}
@@ -66,7 +66,7 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 
 // violated are the properties that a stored run has violated: those that are promised, if
 // any is.
-func (tr trial) violated(o outcome) (list []checker.Property) {
+func (tr trial) violated(o runResult) (list []checker.Property) {
 	j := o.judge(tr.Config)
 	for _, f := range j.broken {
 		list = append(list, f.Property)
@@ -98,12 +98,12 @@ func (r reruns) of(p checker.Property) string {
 	return text
 }
 
-// rerunning is how long runs that fail are run again at most, by the real clock.
-const rerunning = 15 * time.Second
+// rerunTime is how long runs that fail are run again at most, by the real clock.
+const rerunTime = 15 * time.Second
 
 // rerun runs again, so often, what was done in a run. It stops at the end of its time, and
 // where there is no proper run.
-func (tr trial) rerun(t *testing.T, o outcome, times int, end time.Time) (reruns, error) {
+func (tr trial) rerun(t *testing.T, o runResult, times int, end time.Time) (reruns, error) {
 	done := o.Done()
 	all := reruns{Tally: runner.NewTally(done)}
 	for all.Runs < times && t.Context().Err() == nil && (end.IsZero() || time.Now().Before(end)) {

@@ -95,7 +95,7 @@ func (tr trial) storm(t *testing.T, s Storm) error {
 	t.Helper()
 	sum := newSummary()
 	for _, seed := range tr.seeds(s) {
-		o, err := tr.settled(t, tr.scenario(s), seed)
+		o, err := tr.runSettled(t, tr.scenario(s), seed)
 		if err != nil {
 			return improper(s, o, err)
 		}
@@ -114,7 +114,7 @@ func (tr trial) storm(t *testing.T, s Storm) error {
 
 // improper is the error of a storm in which there was no proper run, with the plan that was
 // carried out, or, if it did not come to that, the one that was to be.
-func improper(s Storm, o outcome, err error) error {
+func improper(s Storm, o runResult, err error) error {
 	plan := s.Plan
 	if o.Plan != nil {
 		plan = o.Plan
@@ -144,7 +144,7 @@ func newSummary() *summary {
 	return &summary{limits: map[checker.Property]limit{}, open: map[checker.Property]string{}, firm: map[checker.Property]bool{}}
 }
 
-func (s *summary) add(o outcome, j judgement) {
+func (s *summary) add(o runResult, j judgment) {
 	if s.tally.Runs == 0 {
 		s.tally, s.idle = runner.NewTally(o.Scenario), o.idle
 	}
@@ -210,7 +210,7 @@ func (s *summary) text(of Storm) string {
 // Seen is one run of a storm, whatever was found in it.
 type Seen struct {
 	runner.Result
-	outcome outcome
+	outcome runResult
 	trial   trial
 	t       *testing.T // of its storm
 }
@@ -227,7 +227,7 @@ func Survey(t *testing.T, c Config, open func(Env) Locker, see func(*testing.T, 
 
 func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) error {
 	for _, seed := range tr.seeds(s) {
-		o, err := tr.settled(t, tr.scenario(s), seed)
+		o, err := tr.runSettled(t, tr.scenario(s), seed)
 		if err != nil {
 			return improper(s, o, err)
 		}

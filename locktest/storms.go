@@ -102,7 +102,7 @@ func storms(c Config) []Storm {
 
 // every lists the storms for a configuration, whatever its backend can do.
 func every(c Config) []Storm {
-	s := scene{c.Nodes, c.TTL}
+	s := stormParams{c.Nodes, c.TTL}
 	list := []Storm{
 		{Name: "calm", Summary: "nothing goes wrong"},
 		{Name: "contention", Summary: "nothing goes wrong, and everybody wants the lock all the time", Think: time.Millisecond},
@@ -128,15 +128,15 @@ func every(c Config) []Storm {
 	return list
 }
 
-// scene is what the plans of the storms depend on.
-type scene struct {
+// stormParams is what the plans of the storms depend on.
+type stormParams struct {
 	nodes int
 	ttl   time.Duration
 }
 
 // most is a majority of the nodes, fewest all others: the last ones.
-func (s scene) most() []int   { return numbers(1, s.nodes/2+1) }
-func (s scene) fewest() []int { return numbers(s.nodes/2+2, s.nodes) }
+func (s stormParams) most() []int   { return numbers(1, s.nodes/2+1) }
+func (s stormParams) fewest() []int { return numbers(s.nodes/2+2, s.nodes) }
 
 func numbers(first, last int) (list []int) {
 	for n := first; n <= last; n++ {
@@ -146,10 +146,10 @@ func numbers(first, last int) (list []int) {
 }
 
 // begin is when faults begin that wait for nobody.
-func (s scene) begin() nemesis.Trigger { return nemesis.At(s.ttl / 2) }
+func (s stormParams) begin() nemesis.Trigger { return nemesis.At(s.ttl / 2) }
 
 // long is how long faults last that outlast every key.
-func (s scene) long() *nemesis.Trigger { return nemesis.After(4 * s.ttl) }
+func (s stormParams) long() *nemesis.Trigger { return nemesis.After(4 * s.ttl) }
 
 func second(m nemesis.Trigger) nemesis.Trigger {
 	m.Count = 2
@@ -157,7 +157,7 @@ func second(m nemesis.Trigger) nemesis.Trigger {
 }
 
 // bare leaves client 1 no node but a bare majority, so that each counts.
-func (s scene) bare(plan ...nemesis.Fault) nemesis.Plan {
+func (s stormParams) bare(plan ...nemesis.Fault) nemesis.Plan {
 	if spare := s.fewest(); len(spare) > 0 {
 		alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: spare}}
 		plan = append(nemesis.Plan{{Action: alone, Start: nemesis.At(0), End: nemesis.After(4 * s.ttl)}}, plan...)
@@ -165,39 +165,39 @@ func (s scene) bare(plan ...nemesis.Fault) nemesis.Plan {
 	return plan
 }
 
-func (s scene) cut(nodes []int) nemesis.Plan {
+func (s stormParams) cut(nodes []int) nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: nodes}}, Start: s.begin(), End: s.long()}}
 }
 
-func (s scene) down(nodes []int) (plan nemesis.Plan) {
+func (s stormParams) down(nodes []int) (plan nemesis.Plan) {
 	for _, n := range nodes {
 		plan = append(plan, nemesis.Fault{Action: &nemesis.Crash{Node: n}, Start: s.begin(), End: s.long()})
 	}
 	return plan
 }
 
-func (s scene) restart(away time.Duration) nemesis.Plan {
+func (s stormParams) restart(away time.Duration) nemesis.Plan {
 	return s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, 0), End: nemesis.After(away)})
 }
 
-func (s scene) clockJump() nemesis.Plan {
+func (s stormParams) clockJump() nemesis.Plan {
 	return s.bare(nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: s.ttl}, Start: nemesis.When(1, env.StepGranted, 0)})
 }
 
-func (s scene) nodePaused() nemesis.Plan {
+func (s stormParams) nodePaused() nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.NodePause{Node: 1}, Start: s.begin(), End: nemesis.After(s.ttl * 3 / 2)}}
 }
 
-func (s scene) pause(when nemesis.Trigger) nemesis.Plan {
+func (s stormParams) pause(when nemesis.Trigger) nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: second(when), End: nemesis.After(s.ttl * 3 / 2)}}
 }
 
-func (s scene) slow() nemesis.Plan {
+func (s stormParams) slow() nemesis.Plan {
 	add := nemesis.Distribution{Range: nemesis.Range{Max: s.ttl / 4}} // there, and back
 	return nemesis.Plan{{Action: &nemesis.Latency{Add: add}, Start: s.begin(), End: nemesis.After(4 * s.ttl)}}
 }
 
-func (s scene) resets() nemesis.Plan {
+func (s stormParams) resets() nemesis.Plan {
 	var plan nemesis.Plan
 	for i := range 6 {
 		plan = append(plan, nemesis.Fault{

@@ -18,8 +18,8 @@ import (
 // resource is what clients lock.
 const resource = "invoice-7"
 
-// nearby is how long messages take where nothing goes wrong, in a world that makes its network.
-var nearby = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisecond}
+// usualLatency is how long messages take where nothing goes wrong, in a world that makes its network.
+var usualLatency = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisecond}
 
 // scenario is the experiment of a storm. What it says of the lock's inner life means nothing
 // to a foreign one.
@@ -38,7 +38,7 @@ func (c Config) scenario(s Storm) scenarios.Scenario {
 		Lock: scenarios.Lock{Kind: c.Name, TTL: c.TTL, NodeTimeout: c.TTL},
 		Setting: nemesis.Setting{
 			Nodes: c.Nodes, Persistence: c.Persistence, Guard: c.Guard, Plan: s.Plan,
-			Latency: nemesis.Distribution{Range: nearby},
+			Latency: nemesis.Distribution{Range: usualLatency},
 		},
 	}
 	if c.Extend > 0 {
@@ -70,8 +70,8 @@ type trial struct {
 	make func(Env) Locker
 }
 
-// outcome is one run of a trial.
-type outcome struct {
+// runResult is one run of a trial.
+type runResult struct {
 	runner.Result
 	traits  capabilities
 	idle    []int // nodes that nobody has dialled
@@ -80,7 +80,7 @@ type outcome struct {
 }
 
 // run runs a scenario once. An error says that there was no proper run.
-func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome, err error) {
+func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResult, err error) {
 	u := newUsage()
 	e, err := runner.PrepareExternal(tr.Backend.world().Backend, s, runner.External{
 		Name:  tr.Name,
@@ -95,20 +95,20 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome,
 		return err
 	})
 	if err != nil {
-		err = errors.Join(u.deaf(), err)
+		err = errors.Join(u.unreturned(), err)
 	}
 	o.traits, o.idle = u.seen(s.Nodes)
-	if unseen(o.header, o.history) {
+	if keysUnrecorded(o.header, o.history) {
 		o = o.withoutKeys()
 	}
 	if err == nil && o.Interrupted {
 		err = errors.New("the run was stopped")
 	}
-	return o, cmp.Or(u.misused(), err, u.undialled())
+	return o, cmp.Or(u.misuseError(), err, u.undialledError())
 }
 
-// settled is run, once more if the machine was too slow for the plan.
-func (tr trial) settled(t *testing.T, s scenarios.Scenario, seed uint64) (outcome, error) {
+// runSettled is run, once more if the machine was too slow for the plan.
+func (tr trial) runSettled(t *testing.T, s scenarios.Scenario, seed uint64) (runResult, error) {
 	t.Helper()
 	o, err := tr.run(t, s, seed)
 	if err == nil && o.Slipped() {

@@ -68,7 +68,7 @@ type clocks struct {
 	hands clockReadings
 
 	published *page // on which another process reads them; nil: none does
-	source  *page // from which they are read here, for it is another process that changes them; nil: they are ours
+	source    *page // from which they are read here, for it is another process that changes them; nil: they are ours
 
 	// era ends with the next change of a clock, or a little after it.
 	era    context.Context

@@ -41,7 +41,7 @@ func Failovers() FaultHandlers {
 				w.plan.awaitEnd(w.recoveries[node-1].ending)
 				w.links.Disturb(nemesis.Links{Nodes: []int{node}}, untouched)
 				old := w.server(node).(Replicated)
-				old.Part()
+				old.Disconnect()
 				heir, err := old.Promote(w.over)
 				if err != nil {
 					return err

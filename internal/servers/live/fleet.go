@@ -142,9 +142,9 @@ type Replicated interface {
 	// LoseMaster kills the master. Changes under way to the replica are lost.
 	LoseMaster() error
 
-	// Part disconnects the replica from the master, which stays up. Changes under way are
+	// Disconnect disconnects the replica from the master, which stays up. Changes under way are
 	// lost.
-	Part()
+	Disconnect()
 
 	// Demote makes the previous master, which has stayed up, a replica of this one. Changes
 	// that only it has are lost. No client may reach it any more.

@@ -23,8 +23,8 @@ type page struct {
 // pageLayout is what stands on a page.
 type pageLayout struct {
 	version  atomic.Uint64 // is odd while it is written
-	notified  atomic.Uint64 // 1: there is a ring that has not been heard
-	lines [len(clockReadings{})][3]atomic.Int64
+	notified atomic.Uint64 // 1: there is a ring that has not been heard
+	lines    [len(clockReadings{})][3]atomic.Int64
 }
 
 // newPage makes a page of which nothing is left when nobody has it any more.

@@ -92,7 +92,7 @@ type process struct {
 	clocks *clocks
 	common sharedFiles
 	cmd    *exec.Cmd
-	stderr   tail
+	stderr tail
 
 	ready  chan struct{} // closed when it could begin
 	killed atomic.Bool   // we have killed it
@@ -317,12 +317,12 @@ type setup struct {
 
 // order is what it hears later.
 type order struct {
-	Go     bool   // the run has begun
-	Ask    uint64 // the number of a question; this is the answer
-	Answer accessResult
-	Cancel int    // the fault that ends the call under way
+	Go            bool   // the run has begun
+	Ask           uint64 // the number of a question; this is the answer
+	Answer        accessResult
+	Cancel        int    // the fault that ends the call under way
 	ClocksChanged bool   // a clock of it has changed
-	Stream  string // the stream from which it draws from now on
+	Stream        string // the stream from which it draws from now on
 }
 
 // report is what it says. One that bears no stamp says nothing that is in the history.

@@ -16,19 +16,19 @@ import (
 // processes of their own, which stamp what they do and are heard of later, everything is
 // held back until all of it is known. It takes no other lock but that of clocks.
 type recorder struct {
-	mu     sync.Mutex
-	sink   history.Sink
-	ground ground
-	origin env.Instant // the begin of the run
-	last   history.Time
-	phase  phase
+	mu       sync.Mutex
+	sink     history.Sink
+	ground   ground
+	origin   env.Instant // the begin of the run
+	last     history.Time
+	phase    phase
 	expiries *world.LeaseExpiries
-	hands  []clockReadings      // of the clients, from 0, at the time up to which the history is written
-	dead   map[int]bool // clients that are heard no more
+	hands    []clockReadings // of the clients, from 0, at the time up to which the history is written
+	dead     map[int]bool    // clients that are heard no more
 
 	deferred bool // some are heard of later
-	entries []entry
-	end  history.Event // if sealed
+	entries  []entry
+	end      history.Event // if sealed
 }
 
 // entry is something that has happened and is held back.

@@ -15,10 +15,10 @@ import (
 
 // resource is the guarded resource, which all clients share.
 type resource struct {
-	mu    sync.Mutex
-	state *guard.Guard
+	mu     sync.Mutex
+	state  *guard.Guard
 	rules  []world.Rules // what faults do to the accesses of each client, from 0
-	record  func(history.Event)
+	record func(history.Event)
 }
 
 // serve carries an access out. What tells of its effect is told before another access

@@ -25,9 +25,9 @@ type OwnServer interface {
 // asynchronous replica. What the master tells the replica takes as long as the setting
 // says, over a link of their own.
 type pair struct {
-	OwnServer     // the master
-	replica OwnServer
-	stream  *wire.Link // from the replica to the master
+	OwnServer // the master
+	replica   OwnServer
+	stream    *wire.Link // from the replica to the master
 }
 
 // The numbers of what is imposed on the stream, which no fault of a plan is.
@@ -38,13 +38,13 @@ const (
 
 // LoseMaster implements [Replicated].
 func (p *pair) LoseMaster() error {
-	p.Part()
+	p.Disconnect()
 	p.Kill()
 	return nil
 }
 
-// Part implements [Replicated].
-func (p *pair) Part() { p.stream.Replies.Impose(disconnectRule, nemesis.HoldAll()) }
+// Disconnect implements [Replicated].
+func (p *pair) Disconnect() { p.stream.Replies.Impose(disconnectRule, nemesis.HoldAll()) }
 
 // Promote implements [Replicated]. The replica follows nobody any more: it is a master,
 // with what had come to it.
@@ -80,8 +80,8 @@ func (p *pair) Demote(ctx context.Context) error {
 // followTimeout is how long a replica may take to be in step, and followInterval the time
 // between two looks at whether it is.
 const (
-	followTimeout = 10 * time.Second
-	followInterval    = 2 * time.Millisecond
+	followTimeout  = 10 * time.Second
+	followInterval = 2 * time.Millisecond
 )
 
 // follow makes the replica one, and returns when it is in step.

@@ -174,7 +174,9 @@ func (w *World) Nodes(client int) env.Nodes { return clientNodes{w.client(client
 
 // Register returns the guarded resource as the client sees it. It is in this
 // process, so that an access takes next to no time and no fault hinders it.
-func (w *World) Register(client int) env.Register { return clientRegister{localHost{w.client(client), w}} }
+func (w *World) Register(client int) env.Register {
+	return clientRegister{localHost{w.client(client), w}}
+}
 
 // Store returns nil: there is none.
 func (w *World) Store(int) env.Store { return nil }

@@ -14,13 +14,13 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// Backend makes worlds of nodes in memory.
+// Backend opens worlds on nodes in memory.
 type Backend struct{}
 
 // handlers lists how each kind of fault is injected.
 var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.Stops(), live.Commands(), live.Duplicates())
 
-// Name is what a user calls this backend.
+// Name returns the backend's name in commands and stored runs.
 func (Backend) Name() string { return "memory" }
 
 // Faults lists the kinds of faults that its worlds can inject.
@@ -32,10 +32,10 @@ func (Backend) Features() []nemesis.Feature { return handlers.Features() }
 // Keys says that its worlds record every change of the nodes' keys.
 func (Backend) Keys() bool { return true }
 
-// Open makes the nodes and the network of a setting, which must be valid and ask for no
-// other faults than [Backend.Faults] and [Backend.Features]. The network takes the latency
-// of the setting; its sync is ignored, for there is no disk. The world's history goes to
-// sink, one event at a time.
+// Open opens a world on nodes in memory. The setting must be valid and must not need other
+// faults than [Backend.Faults] and [Backend.Features]. The network has the latency of the
+// setting; its sync is ignored, because there is no disk. Events of the history go to sink
+// one at a time.
 func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func emptyPools() {
 	runtime.GC()
 }
 
-// stopAll ends nodes for good.
+// stopAll stops nodes for good.
 func stopAll(nodes []*node) error {
 	for _, n := range nodes {
 		n.Kill()

@@ -12,21 +12,21 @@ import (
 	"github.com/lockstorm/lockstorm/internal/world"
 )
 
-// bubbleRuntime is the one that such a world is on: its clocks are those of package time, which
-// are virtual in a bubble, and count from when it was opened.
+// bubbleRuntime is the machine of a world in memory. Its clocks are those of package time,
+// which are virtual in a bubble. They count from when the world was opened.
 type bubbleRuntime struct {
 	env.Runtime
 	began time.Time
 }
 
-// Runtime returns the runtime of the machine that a world in memory is on, as a lock reads it
-// that is no client of that world's: its clocks are those of package time, virtual in a bubble
-// of synctest, where those of [env.System] are not. They count from now on.
+// Runtime returns the runtime of the machine of a world in memory, for a lock that is not a
+// client of the world. Its clocks are those of package time, which are virtual in a bubble
+// of synctest, unlike those of [env.System]. They count from now.
 func Runtime() env.Runtime { return newRuntime() }
 
 func newRuntime() bubbleRuntime { return bubbleRuntime{env.System(), time.Now()} }
 
-// Now implements [env.Runtime]. Nothing suspends the machine, and nobody sets its wall
+// Now implements [env.Runtime]. The machine is never suspended, and nobody sets its wall
 // clock.
 func (m bubbleRuntime) Now(c env.Clock) env.Instant {
 	since := time.Since(m.began)
@@ -48,22 +48,23 @@ func (m bubbleRuntime) Sleep(ctx context.Context, until env.Instant) error {
 	}
 }
 
-// databases is how many a Redis has.
+// databases is the number of databases of a Redis server.
 const databases = 16
 
-// clock is a node's wall clock, by which its keys live as those of Redis do: in whole
-// milliseconds, and up to the first one behind their end. Miniredis counts what is left of
-// a key instead, and has nothing left of it at its end.
+// clock is a node's wall clock. As in Redis, keys live in whole milliseconds, up to the
+// first millisecond after their end. Miniredis instead counts the rest of a key's life, and
+// removes the key when nothing is left.
 type clock struct {
 	machine bubbleRuntime
 	redis   *miniredis.Miniredis
 
-	mu    sync.Mutex
-	reading  world.Clock
-	shown int64 // ms, at the last tick
+	mu      sync.Mutex
+	reading world.Clock
+	shown   int64 // ms, at the last tick
 }
 
-// extraLife is what a key lives longer than its end, for a clock that shows milliseconds.
+// extraLife is added to a key's time to live, so that miniredis removes it after its last
+// millisecond.
 const extraLife = time.Nanosecond
 
 func newClock(m bubbleRuntime, redis *miniredis.Miniredis) *clock {
@@ -73,13 +74,13 @@ func newClock(m bubbleRuntime, redis *miniredis.Miniredis) *clock {
 	return c
 }
 
-// now is what the clock shows, in milliseconds.
+// now returns the clock's time in milliseconds.
 func (c *clock) now() int64 {
 	return c.reading.At(int64(c.machine.Now(env.Monotonic))) / int64(time.Millisecond)
 }
 
-// tick lets the server see what time it is: keys that are over go, and those of a clock
-// that was set back have as much longer to live.
+// tick advances the server's time to the clock's. Keys whose time is over expire. If the
+// clock was set back, keys live that much longer.
 func (c *clock) tick() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +88,7 @@ func (c *clock) tick() {
 	if now == c.shown {
 		return
 	}
-	for db := range 2 * databases { // and those of the disk
+	for db := range 2 * databases { // including those that simulate the disk
 		c.extendTTLs(c.redis.DB(db))
 	}
 	c.redis.FastForward(time.Duration(now-c.shown) * time.Millisecond)
@@ -95,7 +96,7 @@ func (c *clock) tick() {
 	c.shown = now
 }
 
-// extendTTLs lets the keys that are new since the last tick live beyond their end.
+// extendTTLs adds extraLife to keys that were set since the last tick.
 func (c *clock) extendTTLs(db *miniredis.RedisDB) {
 	for _, key := range db.Keys() {
 		if left := db.TTL(key); left > 0 && left%time.Millisecond == 0 {
@@ -110,7 +111,7 @@ func (n *node) SetClock(ahead time.Duration, ppm int64) error {
 	defer n.thread.Unlock()
 	n.clock.tick()
 	n.clock.set(ahead, ppm)
-	n.look(cause{}) // keys end at another time now
+	n.look(cause{}) // keys now expire at another time
 	return nil
 }
 
@@ -124,14 +125,14 @@ func (c *clock) set(ahead time.Duration, ppm int64) {
 	})
 }
 
-// lastTick is what the clock showed at the last tick, in milliseconds.
+// lastTick returns the clock's time at the last tick, in milliseconds.
 func (c *clock) lastTick() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.shown
 }
 
-// until is how long it takes until the clock shows so many milliseconds.
+// until returns how long it takes until the clock shows a time in milliseconds.
 func (c *clock) until(shown int64) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,14 +15,14 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 )
 
-// The errors of Redis, as it words them.
+// The texts of Redis's errors.
 const (
 	outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
 	readOnly    = "READONLY You can't write against a read only replica."
 )
 
-// preHook is what the server asks before each command, also of a script: it reports whether
-// that has its preHook.
+// preHook is called before each command, including those of scripts. It reports whether it
+// has replied to the command itself.
 func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []string) bool {
 	n.mu.Lock()
 	state := l.state
@@ -46,9 +46,9 @@ func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []str
 		c.WriteBulk("# Server\r\nredis_mode:standalone\r\nrun_id:" + l.run + "\r\n")
 	case command == "EVAL" || command == "EVALSHA":
 		n.script(l, asker, c, append([]string{command}, words...))
-	case asker == nil: // it is a command of a script, or of ours
+	case asker == nil: // a command of a script, or one of this package
 		return false
-	case slices.Contains(blockingCommands, command): // whoever waits must not do so as the only thread
+	case slices.Contains(blockingCommands, command): // waiting must not block the node's only thread
 		return false
 	default:
 		n.carryOut(l, asker, c, append([]string{command}, words...))
@@ -56,8 +56,8 @@ func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []str
 	return true
 }
 
-// carryOut has the server do a command for a peer, as if it had a single thread, and looks
-// what that has done to the keys on behalf of who asked for it.
+// carryOut makes the server process a command of a peer as if it had a single thread, and
+// records how that has changed the keys.
 func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []string) {
 	n.thread.Lock()
 	defer n.thread.Unlock()
@@ -66,11 +66,11 @@ func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []strin
 	n.look(asker.cause())
 }
 
-// commandError is what miniredis says of a script that an error of a command has ended.
+// commandError matches miniredis's error for a script in which a command failed.
 var commandError = regexp.MustCompile(`^-ERR Error compiling script \(new function\): [^:]*:\d+: ([A-Z]{2,} .*?) stack traceback:  \[G\]: in function 'call'`)
 
-// script runs a script for a peer. An error of one of its commands is told as that, as
-// Redis does: to miniredis it is one of the script.
+// script runs a script for a peer. An error of one of its commands is returned as Redis
+// does; miniredis reports it as an error of the script.
 func (n *node) script(l *serverRun, asker *conn, c *server.Peer, words []string) {
 	var said bytes.Buffer
 	w := bufio.NewWriter(&said)
@@ -86,7 +86,7 @@ func (n *node) script(l *serverRun, asker *conn, c *server.Peer, words []string)
 	c.WriteRaw(said.String())
 }
 
-// withoutHook lets miniredis answer a peer as it does, while do is being done.
+// withoutHook makes miniredis process the commands of a peer itself while do runs.
 func (l *serverRun) withoutHook(n *node, p *server.Peer, do func()) {
 	n.mu.Lock()
 	l.own[p] = struct{}{}
@@ -97,29 +97,30 @@ func (l *serverRun) withoutHook(n *node, p *server.Peer, do func()) {
 	n.mu.Unlock()
 }
 
-// memoryCommands are the commands that Redis refuses for want of memory.
+// memoryCommands are the commands that Redis rejects when it is out of memory.
 var memoryCommands = strings.Fields(`APPEND BITOP BLMOVE BRPOPLPUSH COPY DECR DECRBY GEOADD GETSET
 	HINCRBY HINCRBYFLOAT HMSET HSET HSETEX HSETNX INCR INCRBY INCRBYFLOAT LINSERT LMOVE LPUSH LPUSHX LSET
 	MSET MSETNX PFADD PFMERGE PSETEX RESTORE RPOPLPUSH RPUSH RPUSHX SADD SDIFFSTORE SET SETBIT SETEX SETNX
 	SETRANGE SINTERSTORE SUNIONSTORE XADD XGROUP ZADD ZINCRBY ZINTERSTORE ZUNIONSTORE`)
 
-// blockingCommands are those for which their client may have to wait.
+// blockingCommands are the commands that may block their client.
 var blockingCommands = strings.Fields("BLMOVE BLPOP BRPOP BRPOPLPUSH WAIT XREAD XREADGROUP")
 
-// replicaCommands are those that a replica carries out beside those that only read.
+// replicaCommands are the commands that a replica processes besides read-only ones.
 var replicaCommands = strings.Fields(`AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EVAL EVALSHA EXEC HELLO INFO MEMORY
 	MULTI OBJECT PING PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE QUIT SCRIPT SELECT SUBSCRIBE TIME UNSUBSCRIBE
 	UNWATCH WAIT WATCH XINFO`)
 
-// serverState is what miniredis does not know of a Redis, as far as faults need it.
+// serverState is the state of a Redis server that faults change and miniredis does not
+// have.
 type serverState struct {
-	full     bool // it is short of memory
-	evicting bool // it makes room then, of keys that have an end
-	anyKey   bool // and of others
-	replica  bool // of somebody: it is read only
+	full     bool // out of memory
+	evicting bool // evicts keys with a time to live when out of memory
+	anyKey   bool // evicts other keys, too
+	replica  bool // read only
 }
 
-// stateCommands are the commands that change it, as faults give them.
+// stateCommands are the commands with which faults change the state.
 var stateCommands = map[string]func(*serverState){
 	"CONFIG SET maxmemory 1": func(c *serverState) { c.full = true },
 	"CONFIG SET maxmemory 0": func(c *serverState) { c.full = false },
@@ -134,7 +135,7 @@ var stateCommands = map[string]func(*serverState){
 	"REPLICAOF NO ONE":                       func(c *serverState) { c.replica = false },
 }
 
-// Do implements [live.Commander], for the commands of faults and those of locks.
+// Do implements [live.Commander], for commands of faults and of locks.
 func (n *node) Do(ctx context.Context, command ...string) (any, error) {
 	l, err := n.running(ctx)
 	if err != nil {
@@ -160,8 +161,8 @@ func (n *node) Do(ctx context.Context, command ...string) (any, error) {
 	return "OK", nil
 }
 
-// evictionOf returns which keys a command takes that a fault gives in place of an eviction
-// of one key, nil if it is none. That a key has gone by it is told as an eviction.
+// evictionOf returns the keys that a command deletes if it is one that a fault sends to
+// evict a single key, or nil. The history records such a key as evicted.
 func evictionOf(command []string) func(key string, ends bool) bool {
 	switch {
 	case len(command) == 2 && command[0] == "UNLINK":
@@ -172,19 +173,19 @@ func evictionOf(command []string) func(key string, ends bool) bool {
 	return nil
 }
 
-// running returns the node's life when it does not stand still.
+// running returns the current run of the node's server when the server is not stopped.
 func (n *node) running(ctx context.Context) (*serverRun, error) {
 	for {
 		l := n.now()
 		if l == nil {
 			return nil, fmt.Errorf("%s is down", n.addr)
 		}
-		still := n.stopped(l)
-		if still == nil {
+		stopped := n.stopped(l)
+		if stopped == nil {
 			return l, nil
 		}
 		select {
-		case <-still:
+		case <-stopped:
 		case <-l.over:
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -192,7 +193,7 @@ func (n *node) running(ctx context.Context) (*serverRun, error) {
 	}
 }
 
-// dispatch lets the server do a command, past its connections.
+// dispatch makes the server process a command without a connection.
 func (l *serverRun) dispatch(command ...string) (any, error) {
 	var said bytes.Buffer
 	w := bufio.NewWriter(&said)
@@ -210,15 +211,15 @@ func (l *serverRun) dispatch(command ...string) (any, error) {
 	return reply, nil
 }
 
-// evict takes the keys of a sort, which depends on whether they have an end.
-func (n *node) evict(sort func(key string, ends bool) bool) {
+// evict deletes the selected keys. ends says whether a key has a time to live.
+func (n *node) evict(selected func(key string, ends bool) bool) {
 	n.thread.Lock()
 	defer n.thread.Unlock()
 	n.look(cause{})
 	for number := range databases {
 		db := n.redis.DB(number)
 		for _, key := range db.Keys() {
-			if sort(key, db.TTL(key) > 0) {
+			if selected(key, db.TTL(key) > 0) {
 				db.Del(key)
 			}
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 )
 
-// Connect implements [wire.Host]. A server that stands still has a kernel that accepts. A
-// machine without power says nothing; its links are silent until it is back and knows
-// nothing of the connection.
+// Connect implements [wire.Host]. A server that is stopped still accepts connections, as
+// its kernel would. A machine without power does not reply; its links hold everything until
+// it is back, and it then does not know the connection.
 func (n *node) Connect(client int) (wire.Session, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -31,36 +31,35 @@ func (n *node) Connect(client int) (wire.Session, error) {
 		return nil, syscall.ECONNREFUSED
 	}
 	n.run.server.ServeConn(its)
-	return &conn{Conn: ours, client: client, node: n, life: n.run, closed: make(chan struct{})}, nil
+	return &conn{Conn: ours, client: client, node: n, run: n.run, closed: make(chan struct{})}, nil
 }
 
-// darkConn is a connection to a node that does not answer.
+// darkConn is a connection to a machine without power.
 type darkConn struct{ net.Conn }
 
 // Ask implements [wire.Session].
 func (s darkConn) Ask([]byte, time.Time) error { return syscall.ECONNRESET }
 
-// conn is a client's end of a connection to a server.
+// conn is the client's end of a connection to a server.
 type conn struct {
 	net.Conn
 	client int
 	node   *node
-	life   *serverRun
+	run    *serverRun
 
-	known  bool    // to the server: it has been told whose the connection is
+	known  bool           // the server knows which client the connection belongs to
 	frames commandCounter // of what is asked
 
 	mu     sync.Mutex
-	coming []env.Instant // when the commands were sent that the server has not begun
+	coming []env.Instant // when each command was sent that the server has not started
 
-	sent env.Instant // when that was sent which the server carries out; for who does so
+	sent env.Instant // when the current command was sent; used by the goroutine that processes it
 
 	closing sync.Once
 	closed  chan struct{}
 }
 
-// Ask implements [wire.Session]: it lets the server do something, when it does not stand
-// still, by its clock.
+// Ask implements [wire.Session]. It waits while the server is stopped.
 func (c *conn) Ask(piece []byte, sent time.Time) error {
 	if err := c.awaitRunning(); err != nil {
 		return err
@@ -73,17 +72,17 @@ func (c *conn) Ask(piece []byte, sent time.Time) error {
 	}
 	c.noteSent(c.frames.count(piece), sent)
 	c.node.clock.tick()
-	c.node.sync(c.life)
+	c.node.sync(c.run)
 	_, err := c.Write(piece)
 	return err
 }
 
-// awaitRunning returns when the server does not stand still.
+// awaitRunning waits while the server is stopped.
 func (c *conn) awaitRunning() error {
-	for still := c.node.stopped(c.life); still != nil; still = c.node.stopped(c.life) {
+	for stopped := c.node.stopped(c.run); stopped != nil; stopped = c.node.stopped(c.run) {
 		select {
-		case <-still:
-		case <-c.life.over:
+		case <-stopped:
+		case <-c.run.over:
 			return syscall.ECONNRESET
 		case <-c.closed:
 			return net.ErrClosed
@@ -92,17 +91,17 @@ func (c *conn) awaitRunning() error {
 	return nil
 }
 
-// Read hears what the server says, which it does not while it stands still.
+// Read implements [io.Reader]. It returns nothing while the server is stopped.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if still := c.awaitRunning(); still != nil {
-		return 0, still
+	if down := c.awaitRunning(); down != nil {
+		return 0, down
 	}
 	return n, err
 }
 
-// noteSent takes down when so many commands were sent. The server reads on while it carries out
-// one, so that what has come last is not what it is about.
+// noteSent records when commands were sent. The server reads ahead while it processes a
+// command, so the last one that arrived is not necessarily the current one.
 func (c *conn) noteSent(commands int, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +109,7 @@ func (c *conn) noteSent(commands int, sent time.Time) {
 	c.coming = append(c.coming, slices.Repeat([]env.Instant{at}, commands)...)
 }
 
-// nextCommand takes note that the server begins with the next command.
+// nextCommand notes that the server starts with the next command.
 func (c *conn) nextCommand() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,21 +118,22 @@ func (c *conn) nextCommand() {
 	}
 }
 
-// identifyCommand is a command of ours, by which a server learns which of its peers is the other
-// end of a connection: miniredis does not tell.
+// identifyCommand tells a server which of its peers is the other end of a connection.
+// Miniredis does not know that.
 const identifyCommand = "LOCKSTORM-INTRODUCTION"
 
-// identify has the server know whose the connection is. It does not answer.
+// identify tells the server which client the connection belongs to. The server does not
+// reply.
 func (c *conn) identify() error {
 	c.node.mu.Lock()
-	c.life.coming = append(c.life.coming, c)
-	number := strconv.Itoa(len(c.life.coming))
+	c.run.coming = append(c.run.coming, c)
+	number := strconv.Itoa(len(c.run.coming))
 	c.node.mu.Unlock()
 	_, err := fmt.Fprintf(c, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(identifyCommand), identifyCommand, len(number), number)
 	return err
 }
 
-// identify takes down who a peer is.
+// identify records which connection a peer belongs to.
 func (n *node) identify(l *serverRun, c *server.Peer, words []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -153,12 +153,12 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// commandCounter tells the commands apart in what is asked, which are arrays of strings: it may come
-// in pieces of any size.
+// commandCounter counts the commands in a stream of requests, which are arrays of strings.
+// The stream may be split anywhere.
 type commandCounter struct {
-	line    []byte // that has begun
-	strings int    // of a command that are still to come
-	bytes   int    // of a string that are still to come, with the end of its line
+	line    []byte // the incomplete line
+	strings int    // strings missing in the current command
+	bytes   int    // bytes missing in the current string, including its line end
 }
 
 // count returns how many commands end in the next piece.
@@ -180,7 +180,7 @@ func (f *commandCounter) count(piece []byte) (commands int) {
 	return commands
 }
 
-// readLength reads up to the end of a line that says how much follows, and returns the rest.
+// readLength reads a line that contains a length, and returns the rest of the piece.
 func (f *commandCounter) readLength(piece []byte) (rest []byte) {
 	line, rest, whole := bytes.Cut(piece, []byte("\n"))
 	f.line = append(f.line, line...)

@@ -11,17 +11,16 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// keys are a node's keys as far as the history has been told: strings that have an end. What
-// has none is no lock, but a counter or somebody's data. They are used by who has the node's
-// thread.
+// keys are a node's keys as the history knows them: strings with a time to live. Others are
+// counters or data, not locks. They are used by whoever holds the node's thread lock.
 type keys struct {
-	node  int
-	tell  func(e history.Event, sent env.Instant) // nil: nobody wants to know
-	known map[keyID]key
-	expiryTimer *time.Timer // at the end of the first that ends
+	node        int
+	tell        func(e history.Event, sent env.Instant) // nil: keys are not recorded
+	known       map[keyID]key
+	expiryTimer *time.Timer // fires when the next key expires
 }
 
-// keyID is where a key is.
+// keyID identifies a key.
 type keyID struct {
 	db   int
 	name string
@@ -29,18 +28,18 @@ type keyID struct {
 
 type key struct {
 	token  string
-	expiry int64 // the last millisecond of the node's clock in which it lives
+	expiry int64 // the last millisecond of its life, by the node's clock
 }
 
 // cause is why keys have changed.
 type cause struct {
-	client int         // who asked for it; 0: nobody did
-	sent   env.Instant // when
-	reason string      // why keys are gone, if nobody asked for it and they had not ended
+	client int         // the client that sent the command; 0: there was none
+	sent   env.Instant // when it did
+	reason string      // why keys are gone if neither a command nor expiry removed them
 }
 
-// cause is what comes of a command of the client of a connection; of none, what nobody has
-// asked for.
+// cause returns the cause of changes made by the connection's current command. A nil
+// connection has no client.
 func (c *conn) cause() cause {
 	if c == nil {
 		return cause{}
@@ -48,7 +47,7 @@ func (c *conn) cause() cause {
 	return cause{client: c.client, sent: c.sent}
 }
 
-// newKeys returns the keys of a node that has none. ending is called when one ends.
+// newKeys returns the keys of an empty node. ending is called when one expires.
 func newKeys(node int, ending func()) *keys {
 	k := &keys{node: node, known: map[keyID]key{}, expiryTimer: time.AfterFunc(math.MaxInt64, ending)}
 	k.expiryTimer.Stop()
@@ -57,7 +56,7 @@ func newKeys(node int, ending func()) *keys {
 
 func (k *keys) stop() { k.expiryTimer.Stop() }
 
-// expire looks which keys have ended.
+// expire records keys that have expired.
 func (n *node) expire() {
 	n.thread.Lock()
 	defer n.thread.Unlock()
@@ -65,7 +64,7 @@ func (n *node) expire() {
 	n.look(cause{})
 }
 
-// look tells what has become of the node's keys since it was told last, and why.
+// look records how the node's keys have changed since the last look, and why.
 func (n *node) look(by cause) {
 	k := n.keys
 	if k.tell == nil {
@@ -95,7 +94,7 @@ func (n *node) look(by cause) {
 	n.awaitEnd()
 }
 
-// present is the keys that there are.
+// present returns the keys of the server.
 func (n *node) present(now int64) map[keyID]key {
 	there := map[keyID]key{}
 	for number := range databases {
@@ -110,7 +109,7 @@ func (n *node) present(now int64) map[keyID]key {
 	return there
 }
 
-// sortedIDs lists places in an order that does not depend on the map's.
+// sortedIDs returns the IDs in a fixed order.
 func sortedIDs(of map[keyID]key) []keyID {
 	return slices.SortedFunc(maps.Keys(of), func(a, b keyID) int {
 		return cmp.Or(cmp.Compare(a.db, b.db), cmp.Compare(a.name, b.name))
@@ -130,7 +129,7 @@ func (k *keys) record(e history.Event, at keyID, what key, by cause) {
 	k.tell(e, by.sent)
 }
 
-// awaitEnd has a look taken when the first key ends.
+// awaitEnd sets the timer for the next key that expires.
 func (n *node) awaitEnd() {
 	first := int64(math.MaxInt64)
 	for _, key := range n.keys.known {

@@ -18,10 +18,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 )
 
-// node is a Redis server in memory, over all its runs.
+// node is a Redis server in memory, over all its restarts.
 type node struct {
 	addr  string
-	keeps bool // its keys outlive it
+	keeps bool // its keys survive a restart
 
 	redis  *miniredis.Miniredis
 	clock  *clock
@@ -31,11 +31,11 @@ type node struct {
 
 	mu    sync.Mutex
 	lives int
-	run  *serverRun // nil while it is down
-	dark  bool       // and so is its machine
+	run   *serverRun // nil while it is down
+	dark  bool       // its machine has no power
 }
 
-// serverRun is one run of a node's server, from a start to the next end.
+// serverRun is one run of a node's server, from a start to its end.
 type serverRun struct {
 	run    string // its run id
 	server *server.Server
@@ -44,18 +44,17 @@ type serverRun struct {
 	// Under the lock of the node.
 	stopped chan struct{} // closed when it continues; nil: it is not stopped
 	state   serverState
-	coming  []*conn                   // those that are about to introduce themselves, and nil for those that have
-	peers   map[*server.Peer]*conn    // whose the server's ends of connections are
-	own     map[*server.Peer]struct{} // peers whom miniredis answers as it does
+	coming  []*conn                   // connections that are about to identify themselves; nil: done
+	peers   map[*server.Peer]*conn    // the connection of each peer
+	own     map[*server.Peer]struct{} // peers whose commands bypass preHook
 }
 
-// Addr is the address of a node, which is what errors call it. It is no name, for a bubble in
-// which one is looked up leaves a channel of the resolver behind; and it is of the multicast
-// network for examples (RFC 6676), to which no connection can be made: who dials it otherwise
-// than by the world hears of it at once.
+// Addr returns the address of a node. It is not a host name, because looking one up in a
+// bubble leaves a channel of the resolver behind. It is in the multicast network reserved
+// for examples (RFC 6676), so connecting to it without the world's Dial fails at once.
 func Addr(node int) string { return fmt.Sprintf("233.252.0.%d:6379", node) }
 
-// newNode returns a node that has not been started. keeps says that its keys outlive it.
+// newNode returns a node that has not been started.
 func newNode(m bubbleRuntime, number int, keeps bool) *node {
 	redis := miniredis.NewMiniRedis()
 	n := &node{addr: Addr(number), keeps: keeps, redis: redis, clock: newClock(m, redis)}
@@ -66,8 +65,8 @@ func newNode(m bubbleRuntime, number int, keeps bool) *node {
 // Addr implements [live.Server].
 func (n *node) Addr() string { return n.addr }
 
-// Start implements [live.Crasher]. What goes with a server are its connections, its scripts
-// and, unless they are kept, its keys.
+// Start implements [live.Crasher]. A restarted server has no connections, no scripts and,
+// unless they are kept, no keys.
 func (n *node) Start(context.Context) error {
 	if n.now() != nil {
 		return fmt.Errorf("%s is already running", n.addr)
@@ -93,7 +92,7 @@ func (n *node) Start(context.Context) error {
 	return nil
 }
 
-// now is the life that the node is in, nil while it is down.
+// now returns the current run of the node's server, or nil while it is down.
 func (n *node) now() *serverRun {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -143,7 +142,8 @@ func (n *node) Continue() error {
 	return nil
 }
 
-// stopped returns what is closed when the node goes on, nil if it does not stand still.
+// stopped returns a channel that is closed when the server continues, or nil if it is not
+// stopped.
 func (n *node) stopped(l *serverRun) <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
