@@ -19,29 +19,29 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// client is one lock user in the process where it runs: what its runtime and its nodes
-// have in common.
+// client is one lock user in the process where it runs: the state that its runtime and its
+// nodes share.
 type client struct {
 	number int
 	over   context.Context // ends with the run
 	gate   *gate
 	clocks *clocks
-	nodes  connections // not behind the gate
+	nodes  connections // used behind the gate only
 	random *random
 	tasks  *taskGroup
 	fail   func(error) // ends the run
 }
 
-// connections are those of a client to all nodes, a [redisnode.Nodes]. They are no field of
-// that type: who compiles against this package would compile parts of go-redis again, which
-// takes seconds.
+// connections are a client's connections to all nodes, a [redisnode.Nodes]. The field does
+// not have that type because packages that import this one would otherwise compile parts of
+// go-redis again, which takes seconds.
 type connections interface {
 	env.Nodes
 	io.Closer
 }
 
-// newClient returns the client of a number, to whom the nodes have these addresses. Its
-// randomness follows from the seed.
+// newClient returns a client that reaches the nodes at these addresses. Its random numbers
+// depend on the seed.
 func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect redisnode.Options, over context.Context, tasks *taskGroup, fail func(error)) (*client, error) {
 	n, err := redisnode.New(nodes, connect)
 	if err != nil {
@@ -59,7 +59,7 @@ func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect 
 	}, nil
 }
 
-// taskName is what a goroutine of the client is called.
+// taskName returns the name of one of the client's goroutines, for errors.
 func (c *client) taskName(what string) string { return fmt.Sprintf("client %d, %s", c.number, what) }
 
 // clientHost runs a client: as goroutines of this process behind a gate, or as a process
@@ -119,7 +119,7 @@ type clientRuntime struct{ *client }
 func (m clientRuntime) Now(c env.Clock) env.Instant {
 	m.gate.pass()
 	now := m.clocks.now(c)
-	m.gate.pass() // a client can be paused with the time in its hand
+	m.gate.pass() // a client can be paused after it has read the time
 	return now
 }
 
@@ -134,10 +134,10 @@ func (m clientRuntime) Sleep(ctx context.Context, until env.Instant) error {
 	return err
 }
 
-// errTimeUp says that an instant has come that was waited for.
+// errTimeUp says that the awaited time has come.
 var errTimeUp = errors.New("the time is up")
 
-// sleep waits for an instant of the machine's monotonic clock, or for the end of the run.
+// sleep waits until an instant of the machine's monotonic clock, or the end of the run.
 func (m clientRuntime) sleep(ctx context.Context, until env.Instant) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -191,21 +191,20 @@ func (t task) Wait(ctx context.Context) error {
 	return err
 }
 
-// random is one of the world's streams of randomness. It is safe for
-// concurrent use.
+// random is a stream of random numbers. It is safe for concurrent use.
 type random struct {
 	mu     sync.Mutex
 	source *rand.ChaCha8
 }
 
-// newRandom returns the stream of that name, which follows from the seed and
-// is independent of all others.
+// newRandom returns the stream of that name. It depends on the seed only, and is
+// independent of other streams.
 func newRandom(seed uint64, name string) *random {
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte(name), seed))
 	return &random{source: rand.NewChaCha8(key)}
 }
 
-// become makes the stream one of another name, from its beginning.
+// become replaces the stream by the one of another name, from its beginning.
 func (r *random) become(seed uint64, name string) {
 	fresh := newRandom(seed, name)
 	r.mu.Lock()
@@ -213,22 +212,22 @@ func (r *random) become(seed uint64, name string) {
 	r.source = fresh.source
 }
 
-// fill is [env.Runtime]'s Random.
+// fill implements [env.Runtime]'s Random.
 func (r *random) fill(p []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, _ = r.source.Read(p) // never fails
 }
 
-// bits draws 64 of them.
+// bits draws 64 bits.
 func (r *random) bits() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.source.Uint64()
 }
 
-// draws gives 64 random bits at a time, of the stream of that name. It may be called by
-// several goroutines at a time, as the rules of faults want it.
+// draws returns a function that draws 64 bits from the stream of that name. It may be
+// called concurrently, as rules of faults need it.
 func draws(seed uint64, name string) func() uint64 { return newRandom(seed, name).bits }
 
 // clientNodes is a client's [env.Nodes].
@@ -237,8 +236,8 @@ type clientNodes struct{ client *client }
 // Len implements [env.Nodes].
 func (n clientNodes) Len() int { return n.client.nodes.Len() }
 
-// Send implements [env.Nodes]. When a request is given up follows from how the client's
-// clock runs now: a fault that changes it later does not change that.
+// Send implements [env.Nodes]. A request is given up according to the client's clock as it
+// runs now. A fault that changes the clock later does not change that.
 func (n clientNodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Round {
 	n.client.gate.pass()
 	machine, _ := n.client.clocks.due(env.Monotonic, giveUp)
@@ -247,18 +246,18 @@ func (n clientNodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) e
 	return r
 }
 
-// clientRound is what a client has of the replies.
+// clientRound is a client's [env.Round].
 type clientRound struct {
 	gate    *gate
 	clocks  *clocks
 	replies env.Round
 }
 
-// alwaysPast is an instant at which a wait is over before it begins.
+// alwaysPast is an instant in the past of every clock.
 const alwaysPast env.Instant = math.MinInt64 / 2
 
-// Next implements [env.Round]. A client that was paused while it waited sees
-// the replies that have come since before it sees that its time is up.
+// Next implements [env.Round]. A client that was paused while it waited sees replies that
+// arrived in the meantime before it sees that its time is up.
 func (r clientRound) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
 	r.gate.pass()
 	reply := env.Reply{}

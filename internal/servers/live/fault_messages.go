@@ -132,13 +132,13 @@ func (w *World) copy(d *nemesis.Duplicate, after func() time.Duration) {
 	}
 }
 
-// latencyRule is the number under which the setting's latency is imposed on a link, which
-// no fault of a plan has.
+// latencyRule is the number of the rule for the setting's latency on a link. No fault of a
+// plan has it.
 const latencyRule = 0
 
-// setLatencies has messages take as long as the setting says. Each link draws from a
-// stream of its own; of the setting's links the last that names a link counts. An access to
-// the guarded resource takes its time on the way there only.
+// setLatencies gives messages the latency of the setting. Each link draws from its own
+// stream; if several of the setting's links match, the last one counts. Accesses to the
+// guarded resource are delayed on the way there only.
 func (w *World) setLatencies() {
 	w.setLatency(nemesis.Links{}, w.setting.Latency, nemesis.Both)
 	for _, of := range w.setting.Links {
@@ -154,6 +154,7 @@ func (w *World) setLatencies() {
 	}
 }
 
+// setLatency sets the latency of the selected links.
 func (w *World) setLatency(which nemesis.Links, latency nemesis.Distribution, way nemesis.Direction) {
 	for _, client := range nemesis.Each(which.Clients, w.setting.Clients) {
 		for _, node := range nemesis.Each(which.Nodes, w.setting.Nodes) {

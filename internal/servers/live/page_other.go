@@ -8,11 +8,11 @@ import (
 	"runtime"
 )
 
-// page is what newPage would return on Linux.
+// page works on Linux only.
 type page struct{ file *os.File }
 
 func newPage() (*page, error) {
-	return nil, errors.New("clients can be processes of their own on Linux only, not on " + runtime.GOOS)
+	return nil, errors.New("clients can run as processes on Linux only, not on " + runtime.GOOS)
 }
 
 func openPage(*os.File) (*page, error)         { return newPage() }

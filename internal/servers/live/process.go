@@ -20,26 +20,26 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 )
 
-// readyTimeout is how long the processes of clients may take until they could begin.
+// readyTimeout bounds how long the processes of clients may take to start.
 const readyTimeout = 30 * time.Second
 
-// RunApart is [World.Run] with clients that are processes of their own, so that a pause is
-// a real one. Each is this program once more, which has to call [BeClient] before anything
-// else, and is given the brief: what it makes of it is the life of the client. The clients'
-// ports of this world are of no use then.
+// RunApart is [World.Run] with clients as processes of their own, so that a pause is a real
+// one. Each process runs this program again. The program has to call [BeClient] before
+// anything else, which passes it the brief: what the client is to do. The ports of this
+// world must not be used then.
 //
-// Nothing of them is left when it returns, nor when this program dies. It is an error
-// as well if one of them cannot begin, or dies of itself: then the error has the end of
-// what it said on its standard error. Where servers are talked to by TLS that is not
-// given as [redisnode.Certificates] it is refused.
+// When RunApart returns, or this program dies, no process is left. It returns an error if a
+// client cannot start or dies by itself; the error contains the end of its standard error.
+// It is not available if servers are reached over TLS that is not given as
+// [redisnode.Certificates].
 func (w *World) RunApart(ctx context.Context, brief []byte) error {
 	switch {
 	case w.fleet.Network != nil:
-		return errors.New("clients cannot be processes of their own where the network is in the memory of this one")
+		return errors.New("clients cannot run as processes: the network is in the memory of this one")
 	case w.fleet.Connect.TLS != nil && w.fleet.Connect.Certificates == nil || w.fleet.Connect.Runtime != nil:
-		return errors.New("clients cannot be processes of their own where servers are talked to by TLS that is not given as certificates: whom to trust is not told to another process")
+		return errors.New("clients cannot run as processes: the TLS configuration of the servers can only be passed on if it is given as certificates")
 	case os.Getenv(clientEnv) != "":
-		return fmt.Errorf("%s is set: this program does not look whether it is to be a client", clientEnv)
+		return fmt.Errorf("%s is set, but this program does not call BeClient", clientEnv)
 	}
 	forker := child.NewForker()
 	defer forker.Close()
@@ -53,13 +53,13 @@ func (w *World) RunApart(ctx context.Context, brief []byte) error {
 	for i, c := range w.clients {
 		p, err := startProcess(w, c, forker, brief)
 		if err != nil {
-			return fmt.Errorf("client %d cannot be a process of its own: %w", c.number, err)
+			return fmt.Errorf("start the process of client %d: %w", c.number, err)
 		}
 		clients, w.hosts[i] = append(clients, p), p
 	}
 	if err := w.awaitReady(ctx, clients); err != nil && ctx.Err() == nil {
 		return err
-	} // a run that is stopped before it begins is one that was cut short
+	} // if ctx has ended, the run is recorded as interrupted
 	w.history.deferred = true
 	return w.run(ctx, func() {
 		for _, p := range clients {
@@ -68,7 +68,7 @@ func (w *World) RunApart(ctx context.Context, brief []byte) error {
 	})
 }
 
-// awaitReady returns when all clients could begin.
+// awaitReady waits until all clients are ready.
 func (w *World) awaitReady(ctx context.Context, clients []*process) error {
 	late := time.After(readyTimeout)
 	for _, p := range clients {
@@ -79,13 +79,13 @@ func (w *World) awaitReady(ctx context.Context, clients []*process) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-late:
-			return fmt.Errorf("client %d has not come to life in %v", p.number, readyTimeout)
+			return fmt.Errorf("client %d was not ready after %v", p.number, readyTimeout)
 		}
 	}
 	return nil
 }
 
-// process is a client that is a process of its own, as the world sees it.
+// process is a client in its own process, as the world sees it.
 type process struct {
 	world  *World
 	number int
@@ -94,15 +94,15 @@ type process struct {
 	cmd    *exec.Cmd
 	stderr tail
 
-	ready  chan struct{} // closed when it could begin
-	killed atomic.Bool   // we have killed it
-	gone   chan struct{} // closed when it is dead, and all that it has told is heard
+	ready  chan struct{} // closed when the client is ready
+	killed atomic.Bool   // we killed it
+	gone   chan struct{} // closed when it is dead and all its reports have been handled
 
-	mu     sync.Mutex // of orders
+	mu     sync.Mutex // protects orders
 	orders *gob.Encoder
 }
 
-// startProcess starts the process of a client and tells it what to do.
+// startProcess starts the process of a client and sends its setup.
 func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*process, error) {
 	connect, err := json.Marshal(w.fleet.Connect)
 	if err != nil {
@@ -118,13 +118,13 @@ func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*pro
 		orders: gob.NewEncoder(common.orders.write),
 	}
 	p.clocks.publish(common.page)
-	p.cmd = exec.Command("/proc/self/exe") // what runs, whatever has become of its file
+	p.cmd = exec.Command("/proc/self/exe") // this program, even if its file was replaced
 	p.cmd.Args = []string{os.Args[0], fmt.Sprintf("client %d", p.number)}
 	p.cmd.Env = append(os.Environ(), clientEnv+"=1")
 	p.cmd.ExtraFiles = []*os.File{ordersFile: common.orders.read, reportsFile: common.reports.write, pageFile: common.page.file}
 	p.cmd.Stderr = &p.stderr
 	err = forker.Start(p.cmd)
-	common.closeChildEnds() // it has its own
+	common.closeChildEnds() // the child has its own copies
 	if err != nil {
 		p.release()
 		return nil, err
@@ -138,22 +138,23 @@ func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*pro
 	return p, nil
 }
 
-// watch hears what the process says, and sees it die.
+// watch handles the reports of the process until it is dead.
 func (p *process) watch() {
 	defer close(p.gone)
-	nonsense := p.readReports()
-	if nonsense != nil {
+	protocolErr := p.readReports()
+	if protocolErr != nil {
 		_ = p.cmd.Process.Kill()
 	}
-	err := cmp.Or(nonsense, p.cmd.Wait())
+	err := cmp.Or(protocolErr, p.cmd.Wait())
 	if !p.killed.Load() {
-		p.world.fail(fmt.Errorf("client %d: its process died of itself (%w); the end of what it said:\n%s", p.number, cmp.Or(err, errDone), &p.stderr))
+		p.world.fail(fmt.Errorf("client %d: its process died, and no fault killed it (%w); the end of its standard error:\n%s", p.number, cmp.Or(err, errDone), &p.stderr))
 	}
 }
 
 var errDone = errors.New("exit status 0")
 
-// readReports hears all reports, until there can be no more. One that was cut off is none.
+// readReports handles all reports until the pipe is closed. It ignores a report that was
+// cut off.
 func (p *process) readReports() error {
 	for from := gob.NewDecoder(p.common.reports.read); ; {
 		var r report
@@ -167,8 +168,8 @@ func (p *process) readReports() error {
 	}
 }
 
-// handle takes a report. Nothing in it takes time: whoever kills the process waits until all
-// is heard.
+// handle handles a report. It must not block: whoever kills the process waits until all its
+// reports are handled.
 func (p *process) handle(r report) {
 	history := p.world.history
 	switch {
@@ -193,7 +194,7 @@ func (p *process) handle(r report) {
 	}
 }
 
-// answer answers a question in its time, unless the run is over before.
+// answer answers a question in the background, unless the run ends first.
 func (p *process) answer(ask uint64, what string, find func() (accessResult, bool)) {
 	p.world.tasks.start(p.world.client(p.number).taskName(what), func() {
 		if found, ok := find(); ok {
@@ -202,15 +203,15 @@ func (p *process) answer(ask uint64, what string, find func() (accessResult, boo
 	}, p.world.fail)
 }
 
-// send tells the process something, if it lives: a setup or an order. The pipe has room
-// for all that there can be to send to one that stands still.
+// send sends a setup or an order to the process, if it lives. The pipe has room for all
+// orders that a stopped process can get.
 func (p *process) send(what any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.orders.Encode(what) // fails only if nobody hears
+	_ = p.orders.Encode(what) // fails only if the process is dead
 }
 
-// These are what faults do to it: see [clientHost].
+// These methods implement [clientHost].
 
 func (p *process) pause() error  { return p.signal(child.Stop) }
 func (p *process) resume() error { return p.signal(child.Continue) }
@@ -240,13 +241,13 @@ func (p *process) draws(stream string) { p.send(order{Stream: stream}) }
 
 func (p *process) leave() { p.kill() }
 
-// release takes back what there was of ours. The process has gone.
+// release closes the files of the process, which is gone.
 func (p *process) release() {
 	p.clocks.publish(nil)
 	p.common.closeParentEnds()
 }
 
-// sharedFiles is what the world and the process of a client have in sharedFiles.
+// sharedFiles are the files that the world and the process of a client share.
 type sharedFiles struct {
 	page    *page
 	orders  pipe // to the process
@@ -270,7 +271,7 @@ func newCommon() (c sharedFiles, err error) {
 }
 
 func (c *sharedFiles) closeChildEnds() {
-	_ = c.orders.read.Close() // fails only if it was never opened
+	_ = c.orders.read.Close() // fails only if it was not opened
 	_ = c.reports.write.Close()
 }
 
@@ -280,10 +281,10 @@ func (c *sharedFiles) closeParentEnds() {
 	c.page.close()
 }
 
-// tail keeps the end of what is written.
+// tail keeps the end of what is written to it.
 type tail struct{ text []byte }
 
-// tailLength is how much it keeps, in bytes.
+// tailLength is the number of bytes it keeps.
 const tailLength = 4096
 
 // Write implements [io.Writer].
@@ -304,44 +305,47 @@ func (t *tail) String() string {
 // these types, in gob, for both are the same program. A value that is cut off by the death
 // of who wrote it was not said.
 
-// setup is the first that the client hears.
+// setup is the first value that the client receives.
+//
+// The world and a client in its own process exchange values of these types in gob; both are
+// the same program. A value that is cut off by the death of its sender is ignored.
 type setup struct {
 	Client  int
 	Seed    uint64
-	Zero    env.Instant // of the ground clock
-	Nodes   []string    // where it finds them
+	Zero    env.Instant // start of the ground clock
+	Nodes   []string    // their addresses
 	Connect []byte      // the [redisnode.Options], in JSON
-	Awaited []env.Step  // those of which the world wants to hear
-	Brief   []byte      // what it is to do, for those who know that
+	Awaited []env.Step  // the steps that the world waits for
+	Brief   []byte      // what the client is to do
 }
 
-// order is what it hears later.
+// order is what the client receives later.
 type order struct {
-	Go            bool   // the run has begun
-	Ask           uint64 // the number of a question; this is the answer
+	Go            bool   // the run begins
+	Ask           uint64 // the number of the question that Answer answers
 	Answer        accessResult
-	Cancel        int    // the fault that ends the call under way
-	ClocksChanged bool   // a clock of it has changed
-	Stream        string // the stream from which it draws from now on
+	Cancel        int    // the fault that cancels the current call
+	ClocksChanged bool   // one of its clocks has changed
+	Stream        string // the random stream to draw from now on
 }
 
-// report is what it says. One that bears no stamp says nothing that is in the history.
+// report is what the client sends.
 type report struct {
-	Stamp env.Instant // of the machine's monotonic clock
+	Stamp env.Instant // by the machine's monotonic clock
 
-	Ready    bool // it could begin
+	Ready    bool // the client is ready
 	Returned bool
 
 	Event   *history.Event
 	Watch   *watch
 	Unwatch string // a token
 
-	Ask    uint64 // a question of this number
+	Ask    uint64 // the number of a question
 	Reach  *stepReached
 	Access *access
 }
 
-// stepReached is a step that a client has come to.
+// stepReached is a step that a client has reached.
 type stepReached struct {
 	Step env.Step
 	K    int

@@ -13,16 +13,16 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// resource is the guarded resource, which all clients share.
+// resource is the guarded resource that all clients share.
 type resource struct {
 	mu     sync.Mutex
 	state  *guard.Guard
-	rules  []world.Rules // what faults do to the accesses of each client, from 0
+	rules  []world.Rules // for accesses, by client, from 0
 	record func(history.Event)
 }
 
-// serve carries an access out. What tells of its effect is told before another access
-// can come in between.
+// serve processes an access. Its effect is recorded before the next access can be
+// processed.
 func (r *resource) serve(client int, a access) (got accessResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,21 +42,21 @@ func (r *resource) serve(client int, a access) (got accessResult) {
 	return got
 }
 
-// change has the accesses of a client come under other rules from now on.
+// change changes the rules for a client's accesses.
 func (r *resource) change(client int, how func(world.Rules) world.Rules) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rules[client-1] = how(r.rules[client-1])
 }
 
-// delay is how long an access of a client takes on its way.
+// delay returns how long an access of a client takes to arrive.
 func (r *resource) delay(client int) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.rules[client-1].Delay(nemesis.Message{Client: client, Way: nemesis.Requests})
 }
 
-// access is what a client wants of the resource, decided when it arrives.
+// access is an access to the resource. Its result is decided when it arrives.
 type access struct {
 	Op accessOp
 	env.Access
@@ -68,7 +68,7 @@ type accessOp uint8
 const (
 	toRead accessOp = iota + 1
 	toWrite
-	toDraw // a fence
+	toDraw // draw a fence
 )
 
 type accessResult struct {
@@ -77,8 +77,7 @@ type accessResult struct {
 	Accepted bool
 }
 
-// send implements [sender]. What is on its way arrives even if nobody waits for it any
-// more.
+// send implements [sender]. An access arrives even if nobody waits for it any more.
 func (i localHost) send(ctx context.Context, a access) (accessResult, error) {
 	i.gate.pass()
 	if err := ctx.Err(); err != nil {
@@ -95,7 +94,7 @@ func (i localHost) send(ctx context.Context, a access) (accessResult, error) {
 	return got, err
 }
 
-// sendDelayed is send for an access that takes its time.
+// sendDelayed is send for an access that takes time to arrive.
 func (i localHost) sendDelayed(ctx context.Context, delay time.Duration, a access) (accessResult, error) {
 	arrived := make(chan accessResult, 1)
 	m := i.tasks.start(i.taskName("access on its way"), func() {
@@ -112,12 +111,11 @@ func (i localHost) sendDelayed(ctx context.Context, delay time.Duration, a acces
 	case <-ctx.Done():
 		return accessResult{}, ctx.Err()
 	case <-i.over.Done():
-		return accessResult{}, context.Cause(i.over) // the gate is the way out
+		return accessResult{}, context.Cause(i.over) // the gate ends the goroutine
 	}
 }
 
-// deliver lets an access of a client go its way, and returns when it has been carried out;
-// not ok, if the run is over before that.
+// deliver processes an access after a delay. ok is false if the run ends first.
 func (w *World) deliver(client int, delay time.Duration, a access) (got accessResult, ok bool) {
 	select {
 	case <-time.After(delay):
@@ -127,10 +125,10 @@ func (w *World) deliver(client int, delay time.Duration, a access) (got accessRe
 	}
 }
 
-// clientRegister is a client's [env.Register], wherever the resource is.
+// clientRegister is a client's [env.Register]. The resource may be in another process.
 type clientRegister struct{ sender }
 
-// sender brings an access to the resource, and waits for the answer or the end of ctx.
+// sender sends an access to the resource and waits for the result, or the end of ctx.
 type sender interface {
 	send(ctx context.Context, a access) (accessResult, error)
 }

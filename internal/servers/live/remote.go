@@ -15,23 +15,22 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// clientEnv is set in the environment of a process that is to be a client.
+// clientEnv is set in the environment of a client's process.
 const clientEnv = "LOCKSTORM_CLIENT"
 
-// What a client is given beside its standard files, in this order.
+// The files that a client inherits after the standard ones, in this order.
 const (
 	ordersFile = iota
 	reportsFile
 	pageFile
 )
 
-// inherited is the file that a client finds there.
+// inherited returns one of these files.
 func inherited(file int) *os.File { return os.NewFile(uintptr(3+file), "from the world") }
 
 // BeClient returns at once in a program that its user has started. In a process that
-// [World.RunApart] has started it is the client, and never returns: live makes of the
-// brief what the client does, in its world. Whoever calls RunApart has to call it first of
-// all.
+// [World.RunApart] has started, it runs the client and never returns. live turns the brief
+// into the life of the client. A program that calls RunApart has to call BeClient first.
 func BeClient(live func(w *Remote, brief []byte) (life func(), err error)) {
 	if os.Getenv(clientEnv) == "" {
 		return
@@ -47,7 +46,7 @@ func beClient(live func(*Remote, []byte) (func(), error)) error {
 	orders := gob.NewDecoder(inherited(ordersFile))
 	var s setup
 	if err := orders.Decode(&s); err != nil {
-		return fmt.Errorf("%s is set, and nobody is there who wants a client: %w", clientEnv, err)
+		return fmt.Errorf("%s is set, but no run has started this process: %w", clientEnv, err)
 	}
 	r, err := newRemote(s)
 	if err != nil {
@@ -62,9 +61,9 @@ func beClient(live func(*Remote, []byte) (func(), error)) error {
 	return nil
 }
 
-// Remote is the world of one client in a process of its own. Its clocks, its randomness
-// and its way to the nodes are here; the rest is in the process that has started it, as is
-// whatever befalls it.
+// Remote is the world of one client in its own process. Clocks, random numbers and
+// connections to the nodes are here. Everything else, including all faults, is in the
+// process that started it.
 type Remote struct {
 	client  *client
 	tasks   taskGroup
@@ -72,7 +71,7 @@ type Remote struct {
 	awaited []env.Step
 	seed    uint64
 
-	mu      sync.Mutex // of what follows; what is stamped is told in the order of its stamps
+	mu      sync.Mutex // protects what follows; reports are sent in the order of their stamps
 	reports *gob.Encoder
 	asked   uint64
 	answers map[uint64]chan accessResult
@@ -100,13 +99,13 @@ func newRemote(s setup) (*Remote, error) {
 	return r, err
 }
 
-// fail ends the process: what the client says last is what is told of its end.
+// fail ends the process. The world reports what it wrote last.
 func (r *Remote) fail(err error) {
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(2)
 }
 
-// run does what it is told, until nobody is there any more who could.
+// run executes orders until the pipe is closed.
 func (r *Remote) run(orders *gob.Decoder, life func()) {
 	for {
 		var o order
@@ -132,16 +131,16 @@ func (r *Remote) run(orders *gob.Decoder, life func()) {
 	}
 }
 
-// report tells the world something. It is in the hands of the system when it returns, so
-// that it is heard even if the client is killed then.
+// report sends a report to the world. It is in the pipe when report returns, so it arrives
+// even if the client is killed then.
 func (r *Remote) report(what report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	what.Stamp = r.client.clocks.ground.shows(env.Monotonic)
-	_ = r.reports.Encode(what) // fails only if nobody is there any more
+	_ = r.reports.Encode(what) // fails only if the world is gone
 }
 
-// ask asks the world something, and returns where the answer will be.
+// ask sends a question to the world and returns the channel of the answer.
 func (r *Remote) ask(what report) <-chan accessResult {
 	got := make(chan accessResult, 1)
 	r.mu.Lock()
@@ -153,7 +152,7 @@ func (r *Remote) ask(what report) <-chan accessResult {
 	return got
 }
 
-// deliver takes an answer.
+// deliver delivers an answer.
 func (r *Remote) deliver(ask uint64, a accessResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,10 +160,10 @@ func (r *Remote) deliver(ask uint64, a accessResult) {
 	delete(r.answers, ask)
 }
 
-// Number is that of the client.
+// Number returns the client's number.
 func (r *Remote) Number() int { return r.client.number }
 
-// Runtime returns what the client has of its machine.
+// Runtime returns the client's runtime.
 func (r *Remote) Runtime(int) env.Runtime { return clientRuntime{r.client} }
 
 // Nodes returns the nodes as the client sees them.
@@ -189,26 +188,26 @@ func (r *Remote) send(ctx context.Context, a access) (accessResult, error) {
 // Store returns nil: there is none.
 func (r *Remote) Store(int) env.Store { return nil }
 
-// Record stamps the event with the ground clock and tells the world of it.
+// Record stamps the event with the ground clock and sends it to the world.
 func (r *Remote) Record(e history.Event) { r.report(report{Event: &e}) }
 
-// Reach tells that the client takes a step: see [World.Reach].
+// Reach reports a step of the client: see [World.Reach].
 func (r *Remote) Reach(_ int, step env.Step, k int) {
 	if slices.Contains(r.awaited, step) {
 		<-r.ask(report{Reach: &stepReached{step, k}})
 	}
 }
 
-// Watch asks for a lapse event: see [World.Watch].
+// Watch asks for an event when a lease ends: see [World.Watch].
 func (r *Remote) Watch(_ int, clock env.Clock, resource, token string, until env.Instant) {
 	r.report(report{Watch: &watch{clock, resource, token, until}})
 }
 
-// Unwatch withdraws what was asked for the token, unless it has come due.
+// Unwatch cancels the Watch of a token, unless it has come due.
 func (r *Remote) Unwatch(_ int, token string) { r.report(report{Unwatch: token}) }
 
-// Call returns the context for a call of the client's lock that begins now, and
-// what to do when it has returned.
+// Call returns the context of a call of the client's lock, and a function to call when it
+// has returned.
 func (r *Remote) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
 	return r.calls.Begin(ctx, client)
 }

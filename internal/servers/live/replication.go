@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// OwnServer is a server of our own, with all that can be done to one.
+// OwnServer is a server that this program runs, which supports most faults.
 type OwnServer interface {
 	Server
 	Powered
@@ -21,16 +21,15 @@ type OwnServer interface {
 	Clocked
 }
 
-// pair is a node that can fail over: a master, which is the server that answers, and its
-// asynchronous replica. What the master tells the replica takes as long as the setting
-// says, over a link of their own.
+// pair is a node that can fail over: a master, which clients reach, and its asynchronous
+// replica. Replication runs over a link with the setting's latency.
 type pair struct {
 	OwnServer // the master
 	replica   OwnServer
 	stream    *wire.Link // from the replica to the master
 }
 
-// The numbers of what is imposed on the stream, which no fault of a plan is.
+// The numbers of rules on the stream. They are not faults of a plan.
 const (
 	replicationRule = iota
 	disconnectRule
@@ -46,14 +45,14 @@ func (p *pair) LoseMaster() error {
 // Disconnect implements [Replicated].
 func (p *pair) Disconnect() { p.stream.Replies.Impose(disconnectRule, nemesis.HoldAll()) }
 
-// Promote implements [Replicated]. The replica follows nobody any more: it is a master,
-// with what had come to it.
+// Promote implements [Replicated]. The replica becomes a master with the keys that it has
+// received.
 func (p *pair) Promote(ctx context.Context) (Replicated, error) {
 	_, err := p.replica.Do(ctx, "REPLICAOF", "NO", "ONE")
 	return &pair{p.replica, p.OwnServer, p.stream}, err
 }
 
-// Refuse implements [Refuser], and Rewind [Rewinder], for masters that are.
+// Refuse implements [Refuser], and Rewind [Rewinder], if the master does.
 func (p *pair) Refuse(ctx context.Context) error { return p.OwnServer.(Refuser).Refuse(ctx) }
 
 func (p *pair) Rewind(ctx context.Context, then time.Time) error {
@@ -77,14 +76,14 @@ func (p *pair) Demote(ctx context.Context) error {
 	return p.follow(ctx)
 }
 
-// followTimeout is how long a replica may take to be in step, and followInterval the time
-// between two looks at whether it is.
+// followTimeout bounds how long a replica may take to be in sync, and followInterval is the time
+// between two checks whether it is.
 const (
 	followTimeout  = 10 * time.Second
 	followInterval = 2 * time.Millisecond
 )
 
-// follow makes the replica one, and returns when it is in step.
+// follow makes the replica follow the master and waits until they are in sync.
 func (p *pair) follow(ctx context.Context) error {
 	host, port, err := net.SplitHostPort(p.stream.Addr())
 	if err != nil {
@@ -111,9 +110,9 @@ func (p *pair) follow(ctx context.Context) error {
 	}
 }
 
-// WithReplicas makes pairs of the nodes that the plan lets fail over, out of a fleet of
-// servers ([OwnServer]) of all nodes and, behind them, one for each of [FailoverNodes], which all
-// reach each other on loopback. After an error the fleet is as it was.
+// WithReplicas pairs the nodes that the plan lets fail over with replicas. The fleet has
+// [OwnServer]s for all nodes, followed by one for each of [FailoverNodes]; they reach each
+// other on loopback. After an error the fleet is unchanged.
 func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fleet) (Fleet, error) {
 	failing := FailoverNodes(s.Plan)
 	if len(failing) == 0 {
@@ -143,7 +142,7 @@ func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fle
 	return paired, nil
 }
 
-// FailoverNodes are the nodes that a plan lets fail over, each once.
+// FailoverNodes returns the nodes that a plan lets fail over, each once.
 func FailoverNodes(p nemesis.Plan) (nodes []int) {
 	for _, f := range p {
 		node := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// taskGroup is the goroutines of a run.
+// taskGroup tracks the goroutines of a run.
 type taskGroup struct {
 	mu      sync.Mutex
 	members []*goroutine
@@ -86,20 +86,20 @@ func (g *taskGroup) unfinished(timeout time.Duration) error {
 	return fmt.Errorf("%v after the end of the run these have not ended: %s", timeout, strings.Join(names, "; "))
 }
 
-// probeInterval is how long the probe sleeps at a time: a machine that stands still for less
-// may go unnoticed, and is no harm to anybody.
+// probeInterval is how long the probe sleeps at a time. Shorter stalls of the machine may
+// go unnoticed and do no harm.
 const probeInterval = 2 * time.Millisecond
 
-// probe measures by how much this machine is late with what is due, in one run. What goes
-// for a goroutine of ours goes for the servers, too: they wait for the same cores.
+// probe measures how late this machine runs what is due, in one run. The servers wait for
+// the same cores as our goroutines.
 type probe struct {
 	worst atomic.Int64 // ns
 }
 
-// max is the greatest lateness so far.
+// max returns the greatest lateness so far.
 func (p *probe) max() time.Duration { return time.Duration(p.worst.Load()) }
 
-// observe takes note that something came so late.
+// observe records a lateness.
 func (p *probe) observe(late time.Duration) {
 	for worst := p.worst.Load(); int64(late) > worst; worst = p.worst.Load() {
 		if p.worst.CompareAndSwap(worst, int64(late)) {
@@ -108,12 +108,12 @@ func (p *probe) observe(late time.Duration) {
 	}
 }
 
-// maxProbeInterval is how long it sleeps at most where time is virtual.
+// maxProbeInterval is how long the probe sleeps at most in virtual time.
 const maxProbeInterval = time.Second
 
-// run sleeps on a machine to one instant after the other, and notes how late it wakes,
-// until ctx ends. Who wakes to the nanosecond does so in virtual time, in which nothing is
-// late, and need not look as often.
+// run sleeps again and again until ctx ends, and records how late it wakes. Waking at
+// exactly the right nanosecond means that time is virtual: nothing is late then, and it
+// sleeps longer.
 func (p *probe) run(ctx context.Context, m env.Runtime) {
 	var err error
 	every := probeInterval
@@ -121,13 +121,13 @@ func (p *probe) run(ctx context.Context, m env.Runtime) {
 		due := now.Add(every)
 		err = m.Sleep(ctx, due)
 		now = m.Now(env.Monotonic)
-		p.observe(now.Sub(due)) // also at the end: the machine may have stood still up to there
+		p.observe(now.Sub(due)) // also at the end: the machine may have stalled until then
 		if every = min(2*every, maxProbeInterval); now != due {
 			every = probeInterval
 		}
 	}
 }
 
-// Slip is by how much this machine was late, at most, in the run up to now: with waking
-// somebody who does nothing but sleep, and with what the plan had due by the clock.
+// Slip returns how late this machine was at most in the run so far: at waking a goroutine
+// that only sleeps, and at what the plan had due.
 func (w *World) Slip() time.Duration { return w.probe.max() }
