@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// lockAdapter is a foreign lock as workloads use it: it tells the observer of each step.
+// lockAdapter makes the user's lock a [runner.Lock]: it reports each step to the observer.
 type lockAdapter struct {
 	env.Observer
 	client   int
@@ -20,14 +20,14 @@ type lockAdapter struct {
 	clock    clock
 	ttl      time.Duration
 	patience time.Duration
-	extends  bool // the workload extends its holds
+	extends  bool // the workload extends holds
 	cleanup  *cleanup
 	usage    *usage
 	tries    int
 
-	over     context.Context // ends behind the run
+	over     context.Context // ends after the run
 	end      context.CancelFunc
-	watchers sync.WaitGroup // of those that wait for a loss
+	watchers sync.WaitGroup // goroutines that wait for a loss
 }
 
 // build makes one client's lock.
@@ -44,11 +44,11 @@ func (c Config) build(s runner.ClientEnv, u *usage, open func(Env) Locker) (runn
 	return m, nil
 }
 
-// buildTimeout is how long the user's function may take.
+// buildTimeout bounds how long the user's function may take.
 const buildTimeout = time.Minute
 
-// callBuild calls the user's function on a goroutine of its own, for it may end that by a
-// t.Fatal, or never return.
+// callBuild calls the user's function on a goroutine of its own, because it may call
+// t.Fatal or never return.
 func callBuild(build func(Env) Locker, e Env) (Locker, error) {
 	type built struct {
 		locker Locker
@@ -81,7 +81,7 @@ func callBuild(build func(Env) Locker, e Env) (Locker, error) {
 	}
 }
 
-// Close ends what is left of holds, and then what the user has made.
+// Close ends the holds that are left, and then runs the user's cleanup functions.
 func (m *lockAdapter) Close() error {
 	m.end()
 	err := m.cleanup.run(m.client)
@@ -119,8 +119,8 @@ func (m *lockAdapter) Lock(ctx context.Context, resource string) (runner.Hold, e
 	return h, nil
 }
 
-// withPatience calls stop when ctx ends, or when the call that begins now has not returned in
-// time. What it returns is to be called when it has.
+// withPatience calls stop when ctx ends or Config.Patience has passed. The returned
+// function cancels that.
 func (m *lockAdapter) withPatience(ctx context.Context, stop func()) (returned func()) {
 	withCall := context.AfterFunc(ctx, stop)
 	timer := time.AfterFunc(m.patience, stop)
@@ -130,7 +130,7 @@ func (m *lockAdapter) withPatience(ctx context.Context, stop func()) (returned f
 	}
 }
 
-// clock turns readings of time.Now into those of the clock by which the run is judged.
+// clock converts times of time.Now to the clock by which the run is judged.
 type clock struct {
 	at      time.Time
 	instant env.Instant
@@ -138,7 +138,8 @@ type clock struct {
 
 func newClock(r env.Runtime) clock { return clock{time.Now(), r.Now(env.Monotonic)} }
 
-// instantOf returns an end of validity that the lock has instantOf at now, and how far off it was.
+// instantOf converts an end of validity that the lock returned at now, and returns how far
+// ahead it was.
 func (c clock) instantOf(until, now time.Time) (env.Instant, time.Duration) {
 	if until.IsZero() {
 		return env.Never, 0
@@ -146,24 +147,24 @@ func (c clock) instantOf(until, now time.Time) (env.Instant, time.Duration) {
 	return c.instant.Add(until.Sub(c.at)), until.Sub(now)
 }
 
-// holdAdapter is a grant as workloads use it.
+// holdAdapter makes the user's hold a [runner.Hold].
 type holdAdapter struct {
 	*lockAdapter
 	Hold
 	resource, token string
 
-	life context.Context // ends with the hold; that which the lock has can end before, with its call
+	life context.Context // ends with the hold; the context passed to the lock may end earlier
 	end  context.CancelFunc
 
-	held context.Context // that the work has; ends with the news of the loss, too
+	held context.Context // the context of the work, which also ends with the notice of a loss
 	lose context.CancelFunc
 
-	alone    chanMutex // held by who tells of the loss, or of the release
+	alone    chanMutex // held while the loss or the release is reported
 	released bool
 }
 
-// chanMutex excludes, as a [sync.Mutex] does, goroutines that may stand still while they have it:
-// in a bubble of synctest time goes on meanwhile.
+// chanMutex is a mutex whose waiters do not stop virtual time in a bubble of synctest,
+// unlike those of a [sync.Mutex].
 type chanMutex chan struct{}
 
 func newChanMutex() chanMutex { return make(chanMutex, 1) }
@@ -171,13 +172,13 @@ func newChanMutex() chanMutex { return make(chanMutex, 1) }
 func (b chanMutex) lock()   { b <- struct{}{} }
 func (b chanMutex) unlock() { <-b }
 
-// Resource implements [runner.Hold], as do the methods that follow.
+// Resource and the methods that follow implement [runner.Hold].
 func (h *holdAdapter) Resource() string         { return h.resource }
 func (h *holdAdapter) Token() string            { return h.token }
 func (h *holdAdapter) Context() context.Context { return h.held }
 func (h *holdAdapter) Fence() uint64            { return h.Hold.Fence }
 
-// errValidityOver is what the holder finds who asks whether the lock is still held.
+// errValidityOver is the error of Check after the end of validity.
 var errValidityOver = errors.New("the end of validity has come")
 
 // Check implements [runner.Hold].
@@ -225,7 +226,7 @@ func (h *holdAdapter) Release(ctx context.Context) error {
 	return err
 }
 
-// answer is what the error of a release says.
+// answer returns what the error of a release means.
 func answer(err error) env.Answer {
 	switch {
 	case err == nil:
@@ -236,8 +237,7 @@ func answer(err error) env.Answer {
 	return env.Lost
 }
 
-// beginRelease tells that the release begins: whatever the lock says of a loss from now on is of
-// no use to anybody.
+// beginRelease reports that the release begins. A notice of loss is ignored from then on.
 func (h *holdAdapter) beginRelease() {
 	h.alone.lock()
 	defer h.alone.unlock()
@@ -245,10 +245,10 @@ func (h *holdAdapter) beginRelease() {
 	h.Observe(env.Event{Step: env.StepBeforeRelease, Resource: h.resource, Token: h.token})
 }
 
-// errLost is why a hold is lost: the lock has said so.
-var errLost = errors.New("the lock has told its holder so")
+// errLost is the error of a hold whose loss the lock has reported.
+var errLost = errors.New("the lock has reported the loss")
 
-// awaitLoss tells of the loss as soon as the lock does.
+// awaitLoss waits for the lock's notice of a loss and reports it.
 func (h *holdAdapter) awaitLoss() {
 	select {
 	case <-h.Lost:

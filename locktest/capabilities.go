@@ -10,40 +10,40 @@ import (
 	"time"
 )
 
-// capabilities are what runs have shown of the lock itself, by which it is known what can be asked
-// of it.
+// capabilities are what runs have shown about the lock. They decide what it can be asked to
+// fulfil.
 type capabilities struct {
-	fences  bool // grants bear fences
-	tells   bool // of a loss
+	fences  bool // grants have fences
+	tells   bool // it reports losses
 	endless bool // some grant has no end of validity
 }
 
-// merge adds what else has been seen.
+// merge adds capabilities that were seen elsewhere.
 func (t *capabilities) merge(more capabilities) {
 	t.fences = t.fences || more.fences
 	t.tells = t.tells || more.tells
 	t.endless = t.endless || more.endless
 }
 
-// usage is what a run sees of how its lock behaves towards the kit. The lock's goroutines may
-// outlive the run, on real servers.
+// usage observes how the lock uses the test kit during a run. On real servers the lock's
+// goroutines may outlive the run.
 type usage struct {
 	mu     sync.Mutex
 	traits capabilities
-	misuse error // the first
+	misuse error // the first error
 
-	dials map[int]int // of each client
+	dials map[int]int // by client
 	nodes map[int]bool
-	locks map[int]int // calls of Lock that have returned, of each client
+	locks map[int]int // calls of Lock that have returned, by client
 
-	open map[int]string // the call that each client has under way
+	open map[int]string // the current call of each client
 }
 
 func newUsage() *usage {
 	return &usage{dials: map[int]int{}, nodes: map[int]bool{}, locks: map[int]int{}, open: map[int]string{}}
 }
 
-// dialled takes note of a connection that a client wants.
+// dialled records a connection of a client.
 func (u *usage) dialled(client, node int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -51,14 +51,14 @@ func (u *usage) dialled(client, node int) {
 	u.nodes[node] = true
 }
 
-// answered takes note of a call of Lock that has returned.
+// answered records a call of Lock that has returned.
 func (u *usage) answered(client int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.locks[client]++
 }
 
-// granted takes note of a grant. An error says that nobody can use it.
+// granted records a grant. It returns an error if the grant cannot be used.
 func (u *usage) granted(client int, h Hold, extends bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -72,14 +72,14 @@ func (u *usage) granted(client int, h Hold, extends bool) error {
 	return nil
 }
 
-// extended takes note of an extension until then.
+// extended records an extension.
 func (u *usage) extended(until time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.traits.merge(capabilities{endless: until.IsZero()})
 }
 
-// calls takes note of a call of the lock's, until what it returns is called.
+// calls records a call of the lock. The returned function records its end.
 func (u *usage) calls(what string, client int) (over func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -91,8 +91,8 @@ func (u *usage) calls(what string, client int) (over func()) {
 	}
 }
 
-// unreturned is the error of a run at whose end calls of the lock's have not returned: their
-// contexts have ended by then.
+// unreturned returns the error of a run after which calls of the lock have not returned,
+// though their contexts have ended.
 func (u *usage) unreturned() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -103,35 +103,35 @@ func (u *usage) unreturned() error {
 	return errors.Join(deaf...)
 }
 
-// setMisuse keeps the first.
+// setMisuse returns an error and keeps the first one.
 func (u *usage) setMisuse(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	u.misuse = cmp.Or(u.misuse, err)
 	return err
 }
 
-// misuseError is the first thing that the lock has done which none may; nil: there is none.
+// misuseError returns the first error of setMisuse, or nil.
 func (u *usage) misuseError() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.misuse
 }
 
-// undialledError is the error of a run in which a client has called the lock and dialled nobody: it
-// went by another way than the one that the storm is on. One call may have been cancelled
-// before it came to that.
+// undialledError returns the error of a run in which a client called the lock and did not
+// use Dial, so that faults cannot affect it. One call may have been cancelled before it
+// could connect.
 func (u *usage) undialledError() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, client := range slices.Sorted(maps.Keys(u.locks)) {
 		if u.locks[client] > 1 && u.dials[client] == 0 {
-			return fmt.Errorf("client %d has called Lock %d times, and nothing of it has used env.Dial: each client's lock needs a Redis client of its own, which dials by it", client, u.locks[client])
+			return fmt.Errorf("client %d has called Lock %d times without using env.Dial: each client's lock needs its own Redis client, with env.Dial as its dialer", client, u.locks[client])
 		}
 	}
 	return nil
 }
 
-// seen is what the lock has shown of itself, and which of so many nodes nobody has dialled.
+// seen returns the lock's capabilities and the nodes that no client connected to.
 func (u *usage) seen(nodes int) (t capabilities, idle []int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -143,10 +143,10 @@ func (u *usage) seen(nodes int) (t capabilities, idle []int) {
 	return u.traits, idle
 }
 
-// unused says what nodes that nobody has dialled may mean; empty, if there are none.
+// unused returns a hint about nodes that no client connected to, or "".
 func unused(nodes []int) string {
 	if len(nodes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("of the nodes nobody has dialled %v: is Config.Nodes what the lock needs? It is judged as one that is kept by a majority of them", nodes)
+	return fmt.Sprintf("no client has connected to nodes %v: is Config.Nodes right? The lock is judged as one that needs a majority of the nodes", nodes)
 }

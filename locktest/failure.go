@@ -14,10 +14,11 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// failureFile has what the test has printed, beside the stored run.
+// failureFile is the file beside the stored run with the output of the test.
 const failureFile = "failure.txt"
 
-// failure stores a run in which something promised was violated, and tells of it.
+// failure stores a run that violated a promised property and returns the text of the
+// failure.
 func (tr trial) failure(t *testing.T, o runResult, j judgment) string {
 	first := j.broken[0]
 	var b strings.Builder
@@ -43,7 +44,7 @@ func (tr trial) failure(t *testing.T, o runResult, j judgment) string {
 		again, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunTime))
 		fmt.Fprintf(&b, "\nIt recurs %s.\n", again.of(first.Property))
 		if err != nil {
-			fmt.Fprintf(&b, "Then there was no proper run: %v\n", err)
+			fmt.Fprintf(&b, "Then a run failed: %v\n", err)
 		}
 	}
 	if dir != "" {
@@ -55,12 +56,12 @@ func (tr trial) failure(t *testing.T, o runResult, j judgment) string {
 	return b.String()
 }
 
-// indented is a text as a block within another.
+// indented indents a text as a block.
 func indented(text string) string {
 	return "\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t") + "\n"
 }
 
-// reproCommand is the command that runs a stored run of a test again.
+// reproCommand returns the command that runs a stored run of a test again.
 func reproCommand(test, dir string) string {
 	parts := strings.Split(test, "/")
 	for i, p := range parts {
@@ -69,7 +70,7 @@ func reproCommand(test, dir string) string {
 	return fmt.Sprintf("go test -run %s -locktest.witness=%s", textfmt.Quoted(strings.Join(parts, "/")), textfmt.Quoted(dir))
 }
 
-// unsafeChars is what a directory is better not called.
+// unsafeChars matches characters that are replaced in names of directories.
 var unsafeChars = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // store stores a run in a new directory below parent.

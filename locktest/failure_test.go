@@ -147,7 +147,7 @@ func wantReadable(t *testing.T, dir string) {
 // A lock that cannot be built, and a configuration that cannot be, are told as that.
 func TestWhatCannotBeIsTold(t *testing.T) {
 	for name, wants := range map[string][]string{
-		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "though nothing went wrong: 16 storms more not tried"},
+		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 16 storms more not tried"},
 		"within": {"locktest: called within a run, or another bubble of testing/synctest"},
 		"none":   {"locktest: the function that makes the lock is nil"},
 		"mutex":  {"locktest: TestInner/calm: virtual time has stood still for 2s", "failure_test.go"},
@@ -230,14 +230,14 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 				env.Cleanup(func() error { select {} })
 				return onOneNode(env)
 			},
-			want: []string{"client 1: what was given to Cleanup has not returned"},
+			want: []string{"client 1: the functions passed to Cleanup have not returned"},
 		},
 		"cleanup that panics": {
 			make: func(env locktest.Env) locktest.Locker {
 				env.Cleanup(nil)
 				return onOneNode(env)
 			},
-			want: []string{"client 1: what was given to Cleanup panics: "},
+			want: []string{"client 1: a function passed to Cleanup panics: "},
 		},
 		"by another way": {
 			make: func(env locktest.Env) locktest.Locker {
@@ -245,7 +245,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 				env.Cleanup(client.Close)
 				return &oneNode{client: client, owner: "astray", ttl: env.TTL}
 			},
-			want: []string{"client 1 has called Lock 3 times, and nothing of it has used env.Dial"},
+			want: []string{"client 1 has called Lock 3 times without using env.Dial"},
 		},
 		"a clock that cannot be wrong": {
 			make: func(env locktest.Env) locktest.Locker { return onOneNode(env) },

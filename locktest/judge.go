@@ -10,20 +10,20 @@ import (
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 )
 
-// judgment is what a run says of the lock, beside what was promised of it.
+// judgment is the result of a run compared with the promises.
 type judgment struct {
-	broken []checker.Finding // what is promised under the plan, and violated
-	open   []checker.Finding // what is promised under it, and not known
+	broken []checker.Finding // promised under the plan and violated
+	open   []checker.Finding // promised under the plan and undecided
 	limits []limit
 }
 
-// limit is a violation of what is not promised.
+// limit is a violation of a property that is not promised under the plan.
 type limit struct {
 	checker.Finding
 	why error
 }
 
-// promised are the properties that fail the test where they are violated.
+// promised returns the properties whose violation fails the test.
 func (o runResult) promised(c Config) []checker.Property {
 	if c.Promises != nil {
 		return c.Promises
@@ -38,11 +38,10 @@ func (o runResult) promised(c Config) []checker.Property {
 	return list
 }
 
-// errNotPromised is why a violation fails nothing.
+// errNotPromised is why a violation does not fail the test.
 var errNotPromised = errors.New("it is not among the promises")
 
-// judge holds what was found in a run to what is promised under the plan that was carried
-// out.
+// judge compares the findings of a run with what is promised under its plan.
 func (o runResult) judge(c Config) (j judgment) {
 	done, promised := o.Done(), o.promised(c)
 	terms := fuzz.ExternalTerms(done, o.traits.endless)
@@ -55,7 +54,7 @@ func (o runResult) judge(c Config) (j judgment) {
 		case o.Slipped() && why == nil && f.Verdict != checker.NotApplicable:
 			j.open = append(j.open, checker.Finding{
 				Property: f.Property, Verdict: checker.Unknown, Where: f.Where,
-				Undecided: fmt.Sprintf("the machine was too slow for the plan: things came %v late, more than %v", o.Slip, done.AllowedSlip()),
+				Undecided: fmt.Sprintf("the machine was too slow for the plan: events were up to %v late, more than %v", o.Slip, done.AllowedSlip()),
 			})
 		case o.Slipped():
 		case f.Verdict == checker.Violated && why == nil:
@@ -65,18 +64,18 @@ func (o runResult) judge(c Config) (j judgment) {
 		case f.Verdict == checker.Unknown && why == nil:
 			j.open = append(j.open, f)
 		case f.Property == checker.Cleanup && !o.header.Keys && why == nil:
-			j.open = append(j.open, f) // nobody has seen the keys
+			j.open = append(j.open, f) // keys were not recorded
 		}
 	}
 	return j
 }
 
-// named is what a property is called in a sentence.
+// named returns a property's code and title.
 func named(p checker.Property) string { return fmt.Sprintf("%s (%s)", p.Code(), p.Title()) }
 
-// keysUnrecorded reports whether a history that records keys tells of none that any grant rests on.
-// Recorded are strings with an expiry: a lock that keeps its holds otherwise, as in a hash,
-// is not to be blamed for what its keys do not show.
+// keysUnrecorded reports whether a history records keys, but none of those that grants rely
+// on. Only strings with an expiry are recorded, so a lock that stores its holds otherwise
+// must not be judged by keys.
 func keysUnrecorded(h history.Header, events history.Log) bool {
 	granted := map[string]bool{}
 	for i := range events {
@@ -89,7 +88,7 @@ func keysUnrecorded(h history.Header, events history.Log) bool {
 	})
 }
 
-// withoutKeys is the outcome as it is judged, and stored, by who is not told of keys.
+// withoutKeys returns the result judged as if keys were not recorded.
 func (o runResult) withoutKeys() runResult {
 	o.header.Keys = false
 	panel := checker.New(o.header)

@@ -46,7 +46,7 @@ func TestSeedsAreAsManyAsRuns(t *testing.T) {
 
 // Who reads what came of a storm is told what was not judged for want of keys.
 func TestWantOfKeysIsTold(t *testing.T) {
-	const want = "for want of the lock's keys: L3"
+	const want = "because the lock's keys are not recorded: L3"
 	for _, keys := range []bool{false, true} {
 		o := runResult{Result: runner.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
 		o.header.Keys = keys

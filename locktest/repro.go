@@ -15,11 +15,11 @@ import (
 
 // The flags of the test binary.
 var (
-	reproDir = flag.String("locktest.witness", "", "run the run that is stored in this `directory` again, and nothing else")
-	times    = flag.Int("locktest.reruns", 100, "with -locktest.witness: so `many` times")
+	reproDir = flag.String("locktest.witness", "", "run only the run stored in this `directory` again")
+	times    = flag.Int("locktest.reruns", 100, "with -locktest.witness: the `number` of runs")
 )
 
-// repro runs a stored run repro and repro, as the subtest of its storm.
+// repro runs a stored run again, as the subtest of its storm.
 func (tr trial) repro(t *testing.T, dir string) {
 	t.Helper()
 	if *times < 1 {
@@ -27,13 +27,13 @@ func (tr trial) repro(t *testing.T, dir string) {
 	}
 	stored, err := results.Load(dir)
 	if err != nil {
-		t.Fatalf("-locktest.witness: %v (paths are seen from the directory of the test)", err)
+		t.Fatalf("-locktest.witness: %v (paths are relative to the directory of the test)", err)
 	}
 	if stored.Scenario.Lock.Kind != tr.Name {
-		t.Skipf("-locktest.witness: %s is of the lock %s, and this one is %s", dir, stored.Scenario.Lock.Kind, tr.Name)
+		t.Skipf("-locktest.witness: %s is a run of the lock %s; this lock is %s", dir, stored.Scenario.Lock.Kind, tr.Name)
 	}
 	if stored.Backend != tr.Backend.String() {
-		t.Fatalf("-locktest.witness: %s was run on %s, and Config.Backend is %v", dir, stored.Backend, tr.Backend)
+		t.Fatalf("-locktest.witness: %s was run on %s; Config.Backend is %v", dir, stored.Backend, tr.Backend)
 	}
 	t.Run(stored.Scenario.Name, func(t *testing.T) {
 		t.Helper()
@@ -41,31 +41,31 @@ func (tr trial) repro(t *testing.T, dir string) {
 	})
 }
 
-// repeat fails if what was violated is violated again.
+// repeat fails the test if a violated property is violated again.
 func (tr trial) repeat(t *testing.T, stored results.Run) {
 	t.Helper()
-	tr.TTL = stored.Scenario.Lock.TTL // the plan is made for it
+	tr.TTL = stored.Scenario.Lock.TTL // the plan is made for this TTL
 	o := runResult{Result: runner.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}}
 	if !slices.ContainsFunc(o.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }) {
-		t.Fatalf("-locktest.witness: %s violates nothing", *reproDir)
+		t.Fatalf("-locktest.witness: %s has no violation", *reproDir)
 	}
 	again, err := tr.rerun(t, o, *times, time.Time{})
-	o.traits = again.traits // a history does not tell them all
+	o.traits = again.traits // the stored history does not show all of them
 	for _, p := range tr.violated(o) {
-		told := fmt.Sprintf("%s was violated, and recurs %s.", named(p), again.of(p))
+		text := fmt.Sprintf("%s was violated, and recurs %s.", named(p), again.of(p))
 		if again.Rate(p).K == 0 {
-			t.Log(told)
+			t.Log(text)
 			continue
 		}
-		t.Errorf("%s\n\n%s", told, textfmt.Sentence(again.First[p].Report.Finding(p).Story()))
+		t.Errorf("%s\n\n%s", text, textfmt.Sentence(again.First[p].Report.Finding(p).Story()))
 	}
 	if err != nil {
-		t.Fatalf("there was no proper run: %v", err)
+		t.Fatalf("the run failed: %v", err)
 	}
 }
 
-// violated are the properties that a stored run has violated: those that are promised, if
-// any is.
+// violated returns the promised properties that a stored run violated, or all that it
+// violated if none was promised.
 func (tr trial) violated(o runResult) (list []checker.Property) {
 	j := o.judge(tr.Config)
 	for _, f := range j.broken {
@@ -79,18 +79,18 @@ func (tr trial) violated(o runResult) (list []checker.Property) {
 	return list
 }
 
-// reruns are what came of a run that was run again and again.
+// reruns are the results of running a run again.
 type reruns struct {
 	runner.Tally
-	traits capabilities // of the lock, in all of them
+	traits capabilities // of the lock, over all runs
 }
 
-// of says in how many runs a property was violated again, of those in which it was decided.
+// of says in how many runs a property was violated again.
 func (r reruns) of(p checker.Property) string {
 	rate := r.Rate(p)
 	text := fmt.Sprintf("in %d of %s", rate.K, textfmt.Count(r.Runs, "re-run"))
 	if rate.N < r.Runs {
-		text += fmt.Sprintf(", of which %d left it open", r.Runs-rate.N)
+		text += fmt.Sprintf(", undecided in %d", r.Runs-rate.N)
 	}
 	if rate.N > 0 {
 		text += fmt.Sprintf(" (95 %% interval: %s %%)", rate.Interval())
@@ -98,11 +98,10 @@ func (r reruns) of(p checker.Property) string {
 	return text
 }
 
-// rerunTime is how long runs that fail are run again at most, by the real clock.
+// rerunTime bounds how long failed runs are run again, in real time.
 const rerunTime = 15 * time.Second
 
-// rerun runs again, so often, what was done in a run. It stops at the end of its time, and
-// where there is no proper run.
+// rerun runs a run again, up to times times. It stops at end, and when a run fails.
 func (tr trial) rerun(t *testing.T, o runResult, times int, end time.Time) (reruns, error) {
 	done := o.Done()
 	all := reruns{Tally: runner.NewTally(done)}
