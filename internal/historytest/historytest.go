@@ -1,5 +1,5 @@
-// Package historytest writes histories for tests and benchmarks of what reads them: of
-// given events, in a notation for people, or of any length, and packed.
+// Package historytest writes histories for tests and benchmarks of their readers: from
+// events, from a notation for people, of any length, and compressed.
 package historytest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Text is a history as it is stored.
+// Text returns a history in its file format.
 func Text(h history.Header, events []history.Event) string {
 	var b strings.Builder
 	w := history.NewWriter(&b, h)
@@ -22,17 +22,17 @@ func Text(h history.Header, events []history.Event) string {
 		w.Record(&events[i])
 	}
 	if err := w.Flush(); err != nil {
-		panic(err) // of an event without a kind: a mistake of the test
+		panic(err) // an event without a kind is a mistake of the test
 	}
 	return b.String()
 }
 
-// EventsPerGrant is how many events each of [Grants] has: the call and the return of
-// acquire and of release, which are two operations.
+// EventsPerGrant is the number of events of each of the [Grants]: the call and the return
+// of acquire and of release, which are two operations.
 const EventsPerGrant = 4
 
 // Grants writes the history of a lock that ten clients hold in turn, n times, each time
-// under a token of 40 digits that was never there before. It violates nothing.
+// under a new token of 40 digits. It violates nothing.
 func Grants(w io.Writer, n int) error {
 	out := history.NewWriter(w, history.Header{
 		Scenario: "grants", Lock: "redlock", Nodes: 5, Clients: 10, LongestTTL: time.Second, Allowance: 12 * time.Millisecond,
@@ -57,21 +57,21 @@ func Grants(w io.Writer, n int) error {
 	return out.Flush()
 }
 
-// Packing is a way to compress a history.
+// Packing is a compression of a history.
 type Packing struct {
 	Name   string
 	Ending string // of a file's name
 	Pack   func(io.Writer) io.WriteCloser
 }
 
-// Packings are those that are read, plain among them.
+// Packings are the compressions that can be read, including none.
 var Packings = []Packing{
 	{"plain", "", func(w io.Writer) io.WriteCloser { return plain{w} }},
 	{"gzip", ".gz", func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }},
 	{"zstd", ".zst", func(w io.Writer) io.WriteCloser {
 		z, err := zstd.NewWriter(w)
 		if err != nil {
-			panic(err) // of options, and there is none
+			panic(err) // only invalid options are an error
 		}
 		return z
 	}},
@@ -81,7 +81,7 @@ type plain struct{ io.Writer }
 
 func (plain) Close() error { return nil }
 
-// Write writes what fill writes, packed.
+// Write writes what fill writes, compressed.
 func (p Packing) Write(w io.Writer, fill func(io.Writer) error) error {
 	packed := p.Pack(w)
 	if err := fill(packed); err != nil {
