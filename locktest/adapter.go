@@ -38,7 +38,7 @@ func (c Config) build(s runner.ClientEnv, u *usage, open func(Env) Locker) (runn
 	}
 	m.over, m.end = context.WithCancel(context.Background())
 	var err error
-	if m.locker, err = callBuild(open, newEnv(s, c.TTL, m.cleanup, u)); err != nil {
+	if m.locker, err = callBuild(open, Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: c.TTL, runnerEnv: s, cleanup: m.cleanup, usage: u}); err != nil {
 		return nil, errors.Join(fmt.Errorf("client %d: %w", s.Client, err), m.Close())
 	}
 	return m, nil
@@ -92,7 +92,7 @@ func (m *lockAdapter) Close() error {
 // Lock implements [runner.Lock].
 func (m *lockAdapter) Lock(ctx context.Context, resource string) (runner.Hold, error) {
 	m.tries++
-	h := &holdAdapter{lockAdapter: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: newChanMutex()}
+	h := &holdAdapter{lockAdapter: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: make(chanMutex, 1)}
 	h.life, h.end = context.WithCancel(m.over)
 	h.held, h.lose = context.WithCancel(h.life)
 	ctxOfHold, cancel := context.WithCancel(h.life)
@@ -166,8 +166,6 @@ type holdAdapter struct {
 // chanMutex is a mutex whose waiters do not stop virtual time in a bubble of synctest,
 // unlike those of a [sync.Mutex].
 type chanMutex chan struct{}
-
-func newChanMutex() chanMutex { return make(chanMutex, 1) }
 
 func (b chanMutex) lock()   { b <- struct{}{} }
 func (b chanMutex) unlock() { <-b }

@@ -32,11 +32,6 @@ type Env struct {
 	usage     *usage
 }
 
-// newEnv returns the Env of a client.
-func newEnv(s runner.ClientEnv, ttl time.Duration, c *cleanup, u *usage) Env {
-	return Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: ttl, runnerEnv: s, cleanup: c, usage: u}
-}
-
 // addrs returns the addresses of nodes. Real servers get the same ones as nodes in memory:
 // connecting to them without [Env.Dial] must fail.
 func addrs(nodes int) []string {

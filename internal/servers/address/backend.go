@@ -64,11 +64,14 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 		return nil, err
 	}
 	monitor := startMonitor(conns, connect)
-	connect.ServerNames = hosts(b.Addrs[:s.Nodes])
-	fleet := live.Fleet{Connect: connect, Died: monitor.died, Close: monitor.close}
+	connect.ServerNames = nil
+	fleet := live.Fleet{Died: monitor.died, Close: monitor.close}
 	for _, addr := range b.Addrs[:s.Nodes] {
+		host, _, _ := net.SplitHostPort(addr)
+		connect.ServerNames = append(connect.ServerNames, host) // the servers' certificates are for the hosts
 		fleet.Servers = append(fleet.Servers, server(addr))
 	}
+	fleet.Connect = connect
 	return live.Open(s, seed, sink, fleet, handlers)
 }
 
@@ -97,15 +100,6 @@ func (b Backend) Servers(ctx context.Context) (found []preflight.Server) {
 // prefix returns the key prefix of a new run. It does not depend on the seed, because two
 // runs of one seed may be under way at a time.
 func prefix() string { return KeyPrefix + strings.ToLower(rand.Text()[:10]) + ":" }
-
-// hosts returns the host names of addresses, which the servers' certificates are for.
-func hosts(addrs []string) (names []string) {
-	for _, addr := range addrs {
-		host, _, _ := net.SplitHostPort(addr)
-		names = append(names, host)
-	}
-	return names
-}
 
 // server is the address of a server. Nothing can be done to it but connect.
 type server string

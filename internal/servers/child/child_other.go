@@ -21,4 +21,4 @@ func (*Forker) Start(*exec.Cmd) error { return errNotHere }
 func (*Forker) Close()                {}
 func Stop(*os.Process) error          { return errNotHere }
 func Continue(*os.Process) error      { return errNotHere }
-func Still(int) bool                  { return true }
+func Stopped(int) bool                { return true }

@@ -33,15 +33,11 @@ func (b Backend) Features() []nemesis.Feature { return b.handlers().Features() }
 
 func (b Backend) handlers() live.FaultHandlers {
 	var features []nemesis.Feature
-	if b.clocks() {
+	if b.Image == "" || b.Preload != "" {
 		features = append(features, nemesis.NodeClockFeature)
 	}
 	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 }
-
-// clocks reports whether servers can have their own clocks, as far as this is known before
-// anything is started.
-func (b Backend) clocks() bool { return b.Image == "" || b.Preload != "" }
 
 // Open starts the containers and opens a world on them. The setting must be valid and must
 // not need other faults than [Backend.Faults] and [Backend.Features]; its latency and sync

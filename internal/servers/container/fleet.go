@@ -106,7 +106,11 @@ func (f *Fleet) start(ctx context.Context) error {
 		return s.check(ctx)
 	})
 	if err == nil && f.options.Journal {
-		f.keepJournals()
+		var files []*aof.File
+		for _, s := range f.servers {
+			files = append(files, s.file)
+		}
+		f.watch.Journal(files)
 	}
 	return err
 }
@@ -124,14 +128,6 @@ func (f *Fleet) server(node int) (*Server, error) {
 		linked: slices.Contains(f.options.Linked, node),
 		file:   aof.In(filepath.Join(dir, dataDir)),
 	}, nil
-}
-
-func (f *Fleet) keepJournals() {
-	var files []*aof.File
-	for _, s := range f.servers {
-		files = append(files, s.file)
-	}
-	f.watch.Journal(files)
 }
 
 // each calls do for all servers at once. When all calls have returned, it returns the first

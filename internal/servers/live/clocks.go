@@ -219,15 +219,6 @@ func (k clockWorld) PauseClient(client int) { k.world.check(k.world.pauseClient(
 // ResumeClient implements [world.ClockWorld].
 func (k clockWorld) ResumeClient(client int) { k.world.check(k.world.resumeClient(client)) }
 
-// newWalls returns the wall clocks of nodes, which agree with the machine's.
-func newWalls(g ground, nodes int) []world.Clock {
-	walls := make([]world.Clock, nodes)
-	for i := range walls {
-		walls[i] = g.clock(env.Wall)
-	}
-	return walls
-}
-
 // changeWall changes the wall clock of a node, by which its server expires keys. Faults of
 // nodes' clocks are for fleets of [Clocked] servers.
 func (w *World) changeWall(node int, how func(*world.Clock)) {

@@ -15,9 +15,9 @@ func newPage() (*page, error) {
 	return nil, errors.New("clients can run as processes on Linux only, not on " + runtime.GOOS)
 }
 
-func openPage(*os.File) (*page, error)         { return newPage() }
-func (*page) close()                           {}
-func (*page) write(func() hands)               {}
-func (*page) read(func() int64) (hands, int64) { return hands{}, 0 }
-func (*page) ring() bool                       { return false }
-func (*page) heard()                           {}
+func openPage(*os.File) (*page, error)                 { return newPage() }
+func (*page) close()                                   {}
+func (*page) write(func() clockReadings)               {}
+func (*page) read(func() int64) (clockReadings, int64) { return clockReadings{}, 0 }
+func (*page) notify() bool                             { return false }
+func (*page) acknowledge()                             {}

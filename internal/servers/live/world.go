@@ -100,7 +100,9 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		fleet.Keys(w.history.keyEvent)
 	}
 	w.clocks = world.NewClocks(clockWorld{w})
-	w.walls = newWalls(w.ground, len(fleet.Servers))
+	for range fleet.Servers {
+		w.walls = append(w.walls, w.ground.clock(env.Wall))
+	}
 	w.over, w.end = context.WithCancel(context.Background())
 	w.injector = world.NewInjector(w, s.Plan, faults, w.history.worldEvent)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)

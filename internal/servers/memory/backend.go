@@ -74,7 +74,7 @@ func emptyPools() {
 func stopAll(nodes []*node) error {
 	for _, n := range nodes {
 		n.Kill()
-		n.keys.stop()
+		n.keys.expiryTimer.Stop()
 	}
 	return nil
 }

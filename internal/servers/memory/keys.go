@@ -54,8 +54,6 @@ func newKeys(node int, ending func()) *keys {
 	return k
 }
 
-func (k *keys) stop() { k.expiryTimer.Stop() }
-
 // expire records keys that have expired.
 func (n *node) expire() {
 	n.thread.Lock()

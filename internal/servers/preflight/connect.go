@@ -51,22 +51,17 @@ func startTLS(ctx context.Context, c *Conn, config *tls.Config) (*Conn, error) {
 			cancel()
 		}
 	}).Stop()
-	secured := tls.Client(c.conn, tlsConfigFor(addr, config))
+	named := config.Clone()
+	if named.ServerName == "" {
+		named.ServerName, _, _ = net.SplitHostPort(addr)
+	}
+	secured := tls.Client(c.conn, named)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		return nil, c.unfit(c.explainHandshake(err))
 	}
 	c = newConn(secured)
 	c.Server.Addr, c.noClientCert = addr, len(config.Certificates) == 0 && config.GetClientCertificate == nil
 	return c, nil
-}
-
-// tlsConfigFor returns the configuration with the server name of an address.
-func tlsConfigFor(addr string, of *tls.Config) *tls.Config {
-	config := of.Clone()
-	if config.ServerName == "" {
-		config.ServerName, _, _ = net.SplitHostPort(addr)
-	}
-	return config
 }
 
 // reasonOf returns why there is no connection, without repeating the address.

@@ -43,19 +43,12 @@ func launch(f *child.Forker, cmd *exec.Cmd, addr string, died func(error)) (*pro
 }
 
 func (p *process) watch(died func(error)) {
-	err := p.cmd.Wait()
-	p.exitErr = fmt.Errorf("redis-server on %s died, and no fault of the plan killed it (%v); the end of its log:\n%s", p.addr, exitReason(err), tail(p.log))
+	_ = p.cmd.Wait() // its error repeats the process state
+	p.exitErr = fmt.Errorf("redis-server on %s died, and no fault of the plan killed it (%v); the end of its log:\n%s", p.addr, p.cmd.ProcessState, tail(p.log))
 	close(p.exited)
 	if !p.killed.Load() {
 		died(p.exitErr)
 	}
-}
-
-func exitReason(err error) string {
-	if err == nil {
-		return "exit status 0"
-	}
-	return err.Error()
 }
 
 // kill ends the process by SIGKILL and waits until it is gone.
