@@ -13,7 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
-// telling is a lock that tells of the loss of its holds, so much after the end of validity.
+// telling is a lock that reports the loss of its holds, some time after the end of
+// validity.
 type telling struct {
 	*oneNode
 	late time.Duration
@@ -35,7 +36,7 @@ func (l telling) Lock(ctx context.Context, resource string) (locktest.Hold, erro
 	return h, nil
 }
 
-// seen says in which of some runs of a storm a property is broken, or a limit.
+// seen returns in how many runs of a storm a property is broken, or violated as a limit.
 func seen(t *testing.T, c locktest.Config, storm string, p checker.Property, open func(locktest.Env) locktest.Locker) (broken, limits int) {
 	t.Helper()
 	has := func(list []checker.Finding) bool {
@@ -56,8 +57,7 @@ func seen(t *testing.T, c locktest.Config, storm string, p checker.Property, ope
 	return broken, limits
 }
 
-// Law: of a lock that tells of a loss it is asked that it tells in time, as long as nobody
-// stands still.
+// Law: a lock that reports losses has to report them in time, unless a client is paused.
 func TestLossIsToldInTime(t *testing.T) {
 	c := locktest.Config{Nodes: 1, Work: 5 * time.Second, Rounds: 10, Workload: "hold"}
 	for late, want := range map[time.Duration]bool{0: false, time.Second: true} {
@@ -73,8 +73,8 @@ func TestLossIsToldInTime(t *testing.T) {
 	}
 }
 
-// Law: where a bound of notice is stated, a holder who runs has to be told within it, by a
-// lock that tells.
+// Law: with a bound of notice, a running holder has to be told within it, by a lock that
+// reports losses.
 func TestNoticeIsJudgedWhereItIsStated(t *testing.T) {
 	c := locktest.Config{Nodes: 1, Work: 5 * time.Second, Rounds: 10, Workload: "hold"}
 	told := func(late time.Duration) func(locktest.Env) locktest.Locker {
@@ -103,8 +103,8 @@ func TestNoticeIsJudgedWhereItIsStated(t *testing.T) {
 	}
 }
 
-// Law: a lock that tells no end of validity is taken at its word: it breaks V1 where its
-// holder outlasts the TTL, unless that was because it stood still, which is then a limit.
+// Law: a lock without an end of validity is taken at its word: it violates V1 if its holder
+// outlasts the TTL. If a pause was the reason, that is a limit.
 func TestHoldsWithoutAnEnd(t *testing.T) {
 	open := func(env locktest.Env) locktest.Locker {
 		l := onOneNode(env)
@@ -119,7 +119,7 @@ func TestHoldsWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// Law: so is one whose extensions tell no end.
+// Law: the same is true if its extensions have no end.
 func TestExtensionsWithoutAnEnd(t *testing.T) {
 	open := func(env locktest.Env) locktest.Locker {
 		l := onOneNode(env)
@@ -139,7 +139,8 @@ func TestExtensionsWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// Law: what is not promised fails nothing, and what is promised beyond the default does.
+// Law: a violation without a promise does not fail the test, and one with a promise beyond
+// the default does.
 func TestPromisesAreTheUsers(t *testing.T) {
 	bad := func(env locktest.Env) locktest.Locker {
 		l := onOneNode(env)
@@ -156,9 +157,9 @@ func TestPromisesAreTheUsers(t *testing.T) {
 	}
 }
 
-// Law: a lock may tie a hold to the context that it was asked with. If that ends before the
-// call returns, the hold is lost from the beginning, and whoever gets the lock then overlaps
-// with nobody.
+// Law: a lock may tie a hold to the context of its call. If that ends before the call
+// returns, the hold is lost from the beginning, and the next holder does not overlap with
+// it.
 func TestHoldsMayHangOnTheirContext(t *testing.T) {
 	c := locktest.Config{Nodes: 1}
 	for range 3 { // what is wrong may show every second time
@@ -193,7 +194,7 @@ var (
 	deleteField = redis.NewScript(`if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1 then return redis.call("DEL", KEYS[1]) end return 0`)
 )
 
-// onHash is a right lock that keeps its holds in a hash, as locks do that can be entered again.
+// onHash is a correct lock that stores its holds in a hash, as reentrant locks do.
 func onHash(env locktest.Env) locktest.Locker {
 	client, tries := onOneNode(env).client, 0
 	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
@@ -220,8 +221,8 @@ func onHash(env locktest.Env) locktest.Locker {
 	})
 }
 
-// Law: a lock whose keys are not of the kind that is recorded is not blamed for what they do
-// not show, and what could only be told by them is not known.
+// Law: a lock whose keys are not recorded is not blamed for what the records do not show,
+// and what depends on them is unknown.
 func TestKeysThatAreNotRecorded(t *testing.T) {
 	c := locktest.Config{Nodes: 1}
 	tried := locktest.Try(t, c, stormOf(t, c, "contention"), 1, onHash)

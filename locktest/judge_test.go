@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// Law: of a run for which the machine was too slow nothing that is promised is known, and
-// nothing counts that was seen.
+// Law: if the machine was too slow for a run, everything that is promised is unknown, and
+// violations do not count.
 func TestSlippedRunsSayNothing(t *testing.T) {
 	c := Config{Nodes: 1}.filled("test")
 	o := runResult{Result: runner.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
@@ -44,7 +44,7 @@ func TestSeedsAreAsManyAsRuns(t *testing.T) {
 	}
 }
 
-// Who reads what came of a storm is told what was not judged for want of keys.
+// The summary of a storm says what was not judged because keys were not recorded.
 func TestWantOfKeysIsTold(t *testing.T) {
 	const want = "because the lock's keys are not recorded: L3"
 	for _, keys := range []bool{false, true} {

@@ -20,12 +20,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A lock that is right on one node keeps what is promised, in every storm.
+// A correct lock on one node keeps its promises in every storm.
 func TestOneNodeThatIsRight(t *testing.T) {
 	locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker { return onOneNode(env) })
 }
 
-// So does one on a majority of five, and one that extends its holds and bears fences.
+// So does a lock on a majority of five, and one with extensions and fences.
 func TestMajorityThatIsRight(t *testing.T) {
 	locktest.Run(t, locktest.Config{Runs: 1, Rounds: 20, Drawn: 3}, func(env locktest.Env) locktest.Locker { return onAllNodes(env) })
 }
@@ -50,9 +50,8 @@ func stormOf(t *testing.T, c locktest.Config, name string) locktest.Storm {
 	return all[i]
 }
 
-// Law: each defect that a lock on one node can have breaks a promise, in the storm that is
-// there for it and by the property that it is about, and does not in calm, if it needs a
-// storm.
+// Law: each defect of a lock on one node breaks a promise, in the storm and by the property
+// that the table names, and not without faults unless the table says so.
 func TestDefectsAreFound(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -99,7 +98,7 @@ func TestDefectsAreFound(t *testing.T) {
 	}
 }
 
-// Keys are seen that stay behind of a call that came to nothing.
+// Keys that are left by failed calls are found.
 func TestKeysThatStayAreFound(t *testing.T) {
 	c := locktest.Config{Nodes: 4, Rounds: 10, Patience: 300 * time.Millisecond, Promises: []checker.Property{checker.Cleanup}}
 	broken := func(litters bool) bool {
@@ -121,8 +120,8 @@ func TestKeysThatStayAreFound(t *testing.T) {
 	}
 }
 
-// Law: a survey fails nothing, whatever is found; it shows each run with its own seed, until it
-// is told that there were enough, and a run that is worth it can be stored and run again.
+// Law: a survey fails nothing. It shows each run with its own seed until it is told to
+// stop, and a run can be stored and run again.
 func TestSurvey(t *testing.T) {
 	c := locktest.Config{Nodes: 1, Runs: 20, Seed: 7, Promises: []checker.Property{checker.Lease}}
 	c.Storms = []locktest.Storm{stormOf(t, c, "contention"), stormOf(t, c, "holder-stands-still")}
@@ -162,8 +161,8 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// Law: tests in parallel wait for each other's runs, for no two worlds in memory can be there
-// at a time.
+// Law: tests in parallel wait for each other's runs, because only one world in memory can
+// exist at a time.
 func TestParallel(t *testing.T) {
 	c := locktest.Config{Nodes: 1, Rounds: 3}
 	c.Storms = []locktest.Storm{stormOf(t, c, "calm"), stormOf(t, c, "holder-dies")}
@@ -175,7 +174,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// An Env that nobody has made says so.
+// An Env that Run did not make says so.
 func TestEnvOfNobody(t *testing.T) {
 	if conn, err := (locktest.Env{}).Dial(context.Background(), "tcp", "233.252.0.1:6379"); conn != nil || err == nil {
 		t.Errorf("an Env of nobody dials: %v", err)

@@ -33,7 +33,7 @@ func wantOnlyTheirs(t *testing.T, f *redisserver.Fleet) {
 	}
 }
 
-// open makes a world that is closed by the test.
+// open opens a world that is closed at the end of the test.
 func open(t *testing.T, b address.Backend, plan ...nemesis.Fault) *live.World {
 	t.Helper()
 	s := nemesis.Setting{Nodes: len(b.Addrs), Clients: 1, Persistence: nemesis.Nothing, Horizon: time.Minute, Plan: plan}
@@ -45,7 +45,7 @@ func open(t *testing.T, b address.Backend, plan ...nemesis.Fault) *live.World {
 	return w
 }
 
-// ask has client 1 send a command to all nodes.
+// ask sends a command from client 1 to all nodes.
 func ask(w *live.World, op env.Op) (answers []env.Answer) {
 	now := w.Runtime(1).Now(env.Monotonic)
 	c := env.Command{Op: op, Key: op.String(), Token: "token", TTL: time.Hour, Count: 7}
@@ -71,8 +71,8 @@ func wantYes(t *testing.T, what string, answers []env.Answer) {
 	}
 }
 
-// Whatever a lock sets has a prefix of the run's own and an end, and is gone after it,
-// also where the link is cut. What is somebody else's stays.
+// Every key that a lock sets has the run's prefix and a time to live, and is deleted at the
+// end, even over a cut link. Keys of the owner stay.
 func TestNothingIsLeft(t *testing.T) {
 	f, addrs := servertest.Lent(t, 2)
 	cut := nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}}, Start: nemesis.When(1, env.StepBeforeWrite, 0)}
@@ -106,7 +106,7 @@ func TestNothingIsLeft(t *testing.T) {
 	wantOnlyTheirs(t, f)
 }
 
-// A user who may do no more than the package's page says, over TLS, in another database.
+// The rights in the package comment are enough, over TLS and in another database.
 func TestLeastRights(t *testing.T) {
 	f, _ := servertest.Lent(t, 1)
 	s, authority := f.Server(1), testkit.NewAuthority(t)
@@ -135,7 +135,7 @@ func TestLeastRights(t *testing.T) {
 	}
 }
 
-// A server that is started again during a run ends it: no fault of the plan has done that.
+// A server that is restarted during a run ends it with an error.
 func TestServerStartedAgainByItself(t *testing.T) {
 	f, addrs := servertest.Lent(t, 1)
 	w := open(t, address.Backend{Addrs: addrs})
@@ -153,7 +153,7 @@ func TestServerStartedAgainByItself(t *testing.T) {
 	}
 }
 
-// Where a server cannot be reached at the end, it is told which keys may be left.
+// If a server cannot be reached at the end, the error names the keys that may be left.
 func TestKeysThatMayBeLeft(t *testing.T) {
 	f, addrs := servertest.Lent(t, 2)
 	w := open(t, address.Backend{Addrs: addrs})
@@ -180,7 +180,7 @@ func TestUnfitServersAreRefused(t *testing.T) {
 	wantOnlyTheirs(t, f)
 }
 
-// Nothing is done to the servers themselves.
+// Faults that need control of the servers are not offered.
 func TestFaultsOnOffer(t *testing.T) {
 	able := nemesis.Ability{Name: "addr", Kinds: address.Backend{}.Faults(), Features: address.Backend{}.Features()}
 	kinds, _ := nemesis.Kinds()

@@ -10,8 +10,8 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// What arrives at a server when the first look has found nothing is deleted, too: two keys of
-// an interrupted run were left once.
+// Keys that arrive after the first scan are deleted, too. Two keys of an interrupted run
+// were once left.
 func TestWhatArrivesLateIsSwept(t *testing.T) {
 	f, addrs := servertest.Lent(t, 1)
 	options, err := redisnode.Options{}.Resolved()

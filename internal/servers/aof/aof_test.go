@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// server is a directory with a file as a server writes it.
+// server returns a server's file, and a function that appends to it as the server does.
 func server(t *testing.T) (f *File, write func(text string)) {
 	t.Helper()
 	f = In(t.TempDir())
@@ -43,7 +43,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// What was written since the last sync is cut off; a second loss finds nothing more.
+// What was written after the last sync is lost. A second power loss takes nothing more.
 func TestCutUnsynced(t *testing.T) {
 	f, write := server(t)
 	write("synced,")
@@ -59,8 +59,8 @@ func TestCutUnsynced(t *testing.T) {
 	f.mustHold(t, "synced,")
 }
 
-// A file is taken back to each state that it had, the one before the first included, and
-// from there on has a journal of its own.
+// A file can be restored to each state that it had, including the empty one, and then has a
+// new journal.
 func TestCutBack(t *testing.T) {
 	for n, want := range []string{"", "a", "ab", "abc"} {
 		f, write := server(t)
@@ -81,7 +81,7 @@ func TestCutBack(t *testing.T) {
 	}
 }
 
-// What a loss of power has taken does not come back as zeros, though the journal has a
+// Data that a power loss has taken does not come back as zeros, even if the journal has a
 // time at which it was there.
 func TestCutBackToWhatIsLost(t *testing.T) {
 	f, write := server(t)
@@ -96,7 +96,7 @@ func TestCutBackToWhatIsLost(t *testing.T) {
 	f.mustHold(t, "synced,")
 }
 
-// A start finds what the server keeps, and what it was taken back to once.
+// A start finds what the server keeps, and once what it was restored to.
 func TestPrepare(t *testing.T) {
 	f, write := server(t)
 	must(t, f.Prepare(false)) // there is nothing yet
@@ -111,7 +111,7 @@ func TestPrepare(t *testing.T) {
 	f.mustHold(t, "")
 }
 
-// A watch ends when it is told to, whatever it looks at.
+// Close ends a watch while it records files.
 func TestWatchEnds(t *testing.T) {
 	f, write := server(t)
 	write("a")
@@ -127,8 +127,8 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// A disk that has been stuck has what it had before, as far as that is remembered, and
-// never less than what the server has read from it.
+// A disk that has been stuck has an earlier state, as far as it is remembered, and never
+// less than what the server has loaded from it.
 func TestLosePowerOfAStuckDisk(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
@@ -150,7 +150,7 @@ func TestLosePowerOfAStuckDisk(t *testing.T) {
 	}
 }
 
-// What is torn is behind all that was synced, and the next loss cuts it off.
+// A torn record comes after everything that was synced, and the next power loss removes it.
 func TestTornTail(t *testing.T) {
 	f, write := server(t)
 	write("synced,")

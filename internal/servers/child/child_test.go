@@ -23,7 +23,8 @@ func startSleeper(t *testing.T, f *Forker) *exec.Cmd {
 	return cmd
 }
 
-// A process dies with the forker's thread, as it does with us, even if it stands still.
+// A child dies with the forker's thread, as it does with this program, even if it is
+// stopped.
 func TestNobodyOutlivesTheForker(t *testing.T) {
 	f := NewForker()
 	running, standing := startSleeper(t, f), startSleeper(t, f)
@@ -35,8 +36,8 @@ func TestNobodyOutlivesTheForker(t *testing.T) {
 	mustBeKilled(t, standing)
 }
 
-// Whichever thread the runtime gives a forker first, closing it ends a thread: every
-// other new goroutine finds itself on the process's first one, which never ends.
+// Close ends a thread whichever thread the runtime gives the forker first: every other new
+// goroutine starts on the process's first thread, which never ends.
 func TestForkerIsNeverOnTheFirstThread(t *testing.T) {
 	for range 32 {
 		f := NewForker()
@@ -61,7 +62,7 @@ func mustBeKilled(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// All threads of a process stand still when Stop returns, and go on afterwards.
+// All threads of a process have stopped when Stop returns, and run again after Continue.
 func TestStop(t *testing.T) {
 	f := NewForker()
 	defer f.Close()
@@ -90,8 +91,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// The script runs in the directory before that is removed, with its arguments, and
-// whatever it does to the shell's variables.
+// The script runs in the directory before that is removed, with its arguments, and may
+// change the shell's variables.
 func TestReaperRunsTheScript(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)

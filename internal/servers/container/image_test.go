@@ -25,8 +25,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
-// An image that is not there, has no Redis, or has one that does not start or is not fit,
-// is told by one line, or by the end of a log; and nothing is left.
+// An image that does not exist, has no Redis, or has one that does not start or is not fit
+// is reported in one line, or by the end of a log. Nothing is left.
 func TestContainerOfABadImage(t *testing.T) {
 	testkit.NeedEngine(t)
 	tmp := t.TempDir()
@@ -97,8 +97,8 @@ func TestContainerOfABadImage(t *testing.T) {
 	}
 }
 
-// An image as it should be is run, whoever its server is and whatever starts it; also
-// where we have to get at its files, and it at its clock.
+// A good image runs, whatever its user and entry point are, also if its files and its clock
+// are shared.
 func TestContainerOfAGoodImage(t *testing.T) {
 	testkit.NeedEngine(t)
 	e, err := connect(t.Context())
@@ -139,10 +139,10 @@ func mustSetClock(t *testing.T, s *Server) {
 	}
 }
 
-// program is one of this machine, and where it is put in an image.
+// program is a program of this machine, and its path in an image.
 type program struct{ here, there string }
 
-// build makes an image with programs, and the libraries that they need.
+// build builds an image with programs and the libraries that they need.
 func build(t *testing.T, e *engine, name, dockerfile string, programs ...program) (tag string) {
 	t.Helper()
 	files := map[string]string{} // the file here, by its path there
@@ -178,11 +178,10 @@ func build(t *testing.T, e *engine, name, dockerfile string, programs ...program
 	return tag
 }
 
-// posingEnv makes the test binary pose as a redis-server of that version.
+// posingEnv makes the test binary behave as a redis-server of that version.
 const posingEnv = "LOCKSTORM_TEST_REDIS_VERSION"
 
-// pose answers as such a server would, as far as somebody looks who wants to know whether
-// it is fit.
+// pose replies as such a server would, as far as the check of a server needs it.
 func pose(version string) {
 	l, err := net.Listen("tcp", ":"+redisPort)
 	if err != nil {

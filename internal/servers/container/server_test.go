@@ -18,8 +18,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
-// A loss of power takes what was written after the last sync, and nothing else; where
-// each write is synced it takes nothing.
+// A power loss takes what was written after the last sync. If every write is synced, it
+// takes nothing.
 func TestContainerLosesPower(t *testing.T) {
 	const never = time.Hour
 	for name, c := range map[string]struct {
@@ -50,8 +50,8 @@ func TestContainerLosesPower(t *testing.T) {
 	}
 }
 
-// A container starts with what it had a time before, though it keeps nothing otherwise;
-// with a clock of its own as well, for that is another directory that it shares with us.
+// A container starts with an earlier state, even if it keeps nothing otherwise, and also
+// with its own clock, which is in another shared directory.
 func TestContainerIsTakenBack(t *testing.T) {
 	options := Options{Nodes: 1, Journal: true}
 	if _, err := redisserver.FindFakeTime(); err == nil {
@@ -75,7 +75,7 @@ func TestContainerIsTakenBack(t *testing.T) {
 	s.must(t, "redis: nil", "GET", "old")
 }
 
-// Servers that are linked follow one another, on loopback and nowhere else.
+// Linked servers replicate from each other, on loopback only.
 func TestContainersThatAreLinked(t *testing.T) {
 	f := openFleet(t, Options{Nodes: 2, Linked: []int{1, 2}})
 	master, replica := f.Server(1), f.Server(2)
@@ -97,7 +97,7 @@ func TestContainersThatAreLinked(t *testing.T) {
 	master.must(t, "redis: nil", "GET", "key")
 }
 
-// What an engine keeps from us is known before anything is started.
+// Faults that an engine does not support are known before anything is started.
 func TestAdmission(t *testing.T) {
 	us := fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
 	cut, linked := Options{Journal: true}, Options{Linked: []int{1}}
@@ -133,8 +133,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// Of a program that is killed neither containers are left, nor its image, nor its files,
-// whichever program removes them.
+// A program that is killed leaves no containers, no image and no files, whichever program
+// removes them.
 func TestContainersDoNotSurviveAProgramThatIsKilled(t *testing.T) {
 	testkit.NeedEngine(t)
 	for _, with := range removers {
@@ -159,12 +159,12 @@ func TestContainersDoNotSurviveAProgramThatIsKilled(t *testing.T) {
 	}
 }
 
-// remaining are those of the names that are still there.
+// remaining returns the names of containers that still exist.
 func remaining(t *testing.T, names []string) []string {
 	return slices.DeleteFunc(testkit.OurContainers(t), func(n string) bool { return !slices.Contains(names, n) })
 }
 
-// pathWithout is a PATH with what a fleet needs, and one of the removers only.
+// pathWithout returns a PATH with what a fleet needs and only one of the removers.
 func pathWithout(t *testing.T, with string) string {
 	dir := t.TempDir()
 	for _, name := range []string{with, "redis-server", "sh", "ldd", "mktemp", "rm", "sleep"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// slowRound has its reply only when it is asked for the second time.
+// slowRound has its reply at the second call only.
 type slowRound struct {
 	asked  int
 	during func() // what happens while Next waits

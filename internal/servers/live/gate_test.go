@@ -42,7 +42,7 @@ func (w *trial) hears(conn net.Conn) {
 }
 
 // waitNotice is a context that reports when somebody waits for its end. A gate does so only
-// where a goroutine of its client stands still.
+// while a goroutine of its client is paused.
 type waitNotice struct {
 	context.Context
 	waiting chan struct{} // closed when the first waits
@@ -54,8 +54,8 @@ func (c *waitNotice) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// whilePaused pauses client 1 while it does something. Client 2 ends the pause when client 1
-// has been seen to stand still and enough has returned: before is what client 1 does first.
+// whilePaused pauses client 1 while it does something. Client 2 ends the pause when client
+// 1 is blocked and enough has returned. before runs first on client 1.
 func whilePaused(t *testing.T, before, paused func(w *trial, conn net.Conn), enough func()) {
 	over := nemesis.When(2, end, 0)
 	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
@@ -118,7 +118,7 @@ func TestDialledConnectionStandsStillWithItsClient(t *testing.T) {
 	})
 }
 
-// noticed is a connection of which a read is noticed.
+// noticed is a connection that reports reads.
 type noticed struct {
 	net.Conn
 	read chan struct{} // closed when the first begins
@@ -130,8 +130,8 @@ func (c *noticed) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// A client that stood still past the end of its time first sees the reply that came
-// meanwhile, and then that its time is up.
+// A client that was paused past its deadline first sees the reply that arrived meanwhile,
+// and then the deadline.
 func TestDialledConnectionHasALateReplyFirst(t *testing.T) {
 	var plain *net.TCPConn
 	whilePaused(t, func(w *trial, conn net.Conn) {
@@ -149,7 +149,7 @@ func TestDialledConnectionHasALateReplyFirst(t *testing.T) {
 	}, func() { awaitBytes(t, plain) })
 }
 
-// awaitBytes waits until something has come over a connection, and leaves it there.
+// awaitBytes waits until data has arrived on a connection, without reading it.
 func awaitBytes(t *testing.T, conn *net.TCPConn) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -171,7 +171,7 @@ func awaitBytes(t *testing.T, conn *net.TCPConn) {
 	}
 }
 
-// Nothing of a run is left with who dialled: its connections and its calls end.
+// The connections and calls of a client end with the run.
 func TestDialledConnectionEndsWithTheRun(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Horizon: 50 * time.Millisecond})
 	ended := make(chan error, 3)

@@ -301,9 +301,9 @@ func (t *tail) String() string {
 	return "(nothing)"
 }
 
-// What the world and a client that is a process of its own say to each other: values of
-// these types, in gob, for both are the same program. A value that is cut off by the death
-// of who wrote it was not said.
+// setup is the first value that the client receives. The world and a client in its own
+// process exchange values of these types in gob; both are the same program. A value that is
+// cut off by the death of its sender is ignored.
 
 // setup is the first value that the client receives.
 //

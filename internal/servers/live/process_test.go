@@ -23,8 +23,8 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// lives are what clients that are processes of their own do in these tests: the brief
-// names one of them, and a file that they may share.
+// lives are what clients in their own processes do in these tests. The brief names one of
+// them, and a file that they may share.
 var lives = map[string]func(c *lodger){
 	"says what it has":       (*lodger).sayWhatItHas,
 	"stands still":           (*lodger).standStill,
@@ -38,13 +38,13 @@ var lives = map[string]func(c *lodger){
 	"lives on":               func(c *lodger) { c.sleep(time.Hour) },
 }
 
-// lodger is a client in a process of its own.
+// lodger is a client in its own process.
 type lodger struct {
 	*Remote
 	file string
 }
 
-// beLodger makes the test binary a client, if it is to be one.
+// beLodger makes the test binary a client, if it was started as one.
 func beLodger() {
 	BeClient(func(r *Remote, brief []byte) (func(), error) {
 		name, file, _ := strings.Cut(string(brief), "\n")
@@ -70,7 +70,7 @@ const first, second = 1, 2
 
 func (c *lodger) reach(step env.Step) { c.Reach(c.Number(), step, 0) }
 
-// runApart runs clients that live so, and checks what holds of any history.
+// runApart runs clients and checks what is true of any history.
 func (w *trial) runApart(live, file string) error {
 	w.t.Helper()
 	err := w.RunApart(w.t.Context(), []byte(live+"\n"+file))
@@ -88,7 +88,7 @@ func (w *trial) mustRunApart(live, file string) {
 	}
 }
 
-// details are what clients have said, in the history's order.
+// details are the details of events, in the order of the history.
 func (w *trial) details(client int) (list []string) {
 	for _, e := range *w.log {
 		if e.Kind == history.Step && (client == 0 || e.Client == client) {
@@ -105,7 +105,7 @@ func (w *trial) wantDetails(client int, want ...string) {
 	}
 }
 
-// clientsBelow are the processes of clients whose directory for temporary files is this.
+// clientsBelow returns the processes of clients with this directory for temporary files.
 func clientsBelow(temp string) (pids []int) {
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, name := range environs {
@@ -139,8 +139,7 @@ func (c *lodger) sayWhatItHas() {
 	c.say(r.Write(context.Background(), env.Access{Resource: "r"}, 7))
 }
 
-// A client has the same in a process of its own: its stream of randomness, the servers, the
-// resource that it shares with the others.
+// A client in its own process has the same random stream, servers and shared resource.
 func TestClientApartHasWhatItHasHere(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Nodes: 2, Clients: 2})
 	w.mustRunApart("says what it has", "")
@@ -173,13 +172,13 @@ func (c *lodger) standStill() {
 	c.reach(end)
 }
 
-// A pause is SIGSTOP: another process sees that all its threads stand still. The history
-// tells what three processes did in the order in which they did it.
+// A pause is SIGSTOP: another process sees that all threads have stopped. The history has
+// what three processes did in the order in which they did it.
 func TestPauseOfAClientApart(t *testing.T) {
 	over := nemesis.When(second, end, 0)
 	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}, Start: nemesis.When(first, begin, 0), End: &over}}})
 	w.mustRunApart("stands still", filepath.Join(t.TempDir(), "pid"))
-	// Before it is told that the fault has ended, the client may have gone on.
+	// The client may continue before the end of the fault is recorded.
 	told := slices.DeleteFunc(w.kinds(), func(k history.Kind) bool { return k == history.FaultEnd })
 	if want := []history.Kind{history.FaultStart, history.Pause, history.Step, history.Resume, history.Step}; !slices.Equal(told, want) {
 		t.Errorf("the history tells %v, want %v", told, want)
@@ -204,8 +203,7 @@ func (c *lodger) beKilled() {
 	c.say("is dead")
 }
 
-// A kill is SIGKILL: what the client has said before is heard, what it has sent goes its
-// way.
+// A kill is SIGKILL: reports sent before are recorded, and requests sent before arrive.
 func TestKillOfAClientApart(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
 		{Action: &nemesis.GuardLatency{Clients: []int{first}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}}}},
@@ -242,8 +240,8 @@ func (c *lodger) lookAtClocks() {
 	c.say(m.Now(env.Wall).Sub(before).Truncate(slack))
 }
 
-// A client apart sees a change of its clocks as soon as the step has been taken that
-// brings it, and the history what comes due by it.
+// A client in its own process sees a change of its clocks as soon as the step that triggers
+// it has returned, and the history records leases that end by it.
 func TestClocksOfAClientApart(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{{Action: &nemesis.ClockJump{Machine: client1, By: 2 * slack}, Start: nemesis.When(first, begin, 0)}}})
 	w.mustRunApart("looks at its clocks", "")
@@ -269,8 +267,8 @@ func (c *lodger) sleepSuspended() {
 	}
 }
 
-// Who sleeps while his machine does wakes by his own clock, which stood still: not because
-// the time of another clock was over when he could look at it again.
+// A client that sleeps while its machine is suspended wakes by its own clock, which stood
+// still, and not because the time of another clock was over.
 func TestSleepOfASuspendedClientApart(t *testing.T) {
 	start, over := nemesis.When(second, begin, 0), nemesis.When(second, end, 0)
 	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Suspend{Client: first}, Start: start, End: &over}}})
@@ -285,7 +283,8 @@ func (c *lodger) talk() {
 	}
 }
 
-// All that several processes say at a time is heard, of each in its order.
+// Reports that several processes send at the same time are all recorded, each process's in
+// its order.
 func TestClientsApartAreHeardInOrder(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Clients: 3})
 	w.mustRunApart("talks", "")
@@ -298,7 +297,7 @@ func TestClientsApartAreHeardInOrder(t *testing.T) {
 	}
 }
 
-// What becomes of a client apart for reasons of its own is an error, with its last words.
+// A client process that ends by itself is an error with the end of its output.
 func TestClientApartThatDiesOfItself(t *testing.T) {
 	for live, want := range map[string][]string{
 		"panics":   {"client 1", "exit status 2", "panic: out of luck"},
@@ -316,8 +315,8 @@ func TestClientApartThatDiesOfItself(t *testing.T) {
 	}
 }
 
-// How clients talk to servers they are told whole, but for what another process cannot
-// be told.
+// A client process gets all options for connections, except those that cannot be passed to
+// another process.
 func TestConnectionOfAClientApart(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{})
 	w.fleet.Connect = redisnode.Options{Prefix: "mine:", DB: 3, PoolSize: 2, DialTimeout: time.Second}
@@ -340,7 +339,7 @@ func TestClientsApartCannotHaveAnyTLS(t *testing.T) {
 	}
 }
 
-// A program that does not look whether it is to be a client would start itself for ever.
+// A program that does not call BeClient would start itself for ever.
 func TestClientApartHasNoClients(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{})
 	t.Setenv(clientEnv, "1")
@@ -349,7 +348,7 @@ func TestClientApartHasNoClients(t *testing.T) {
 	}
 }
 
-// The run ends in time, whoever is still there and whether or not it stands still.
+// The run ends in time, even if clients are still there or stopped.
 func TestRunApartEndsAtTheHorizon(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Clients: 2, Horizon: 200 * time.Millisecond, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}}}})
 	w.mustRunApart("lives on", "")
@@ -359,7 +358,7 @@ func TestRunApartEndsAtTheHorizon(t *testing.T) {
 	}
 }
 
-// What the clients are of a program that is to be killed.
+// The clients of a program that is to be killed.
 const (
 	asGoroutines = "goroutines"
 	asProcesses  = "processes"
@@ -370,7 +369,7 @@ func TestMain(m *testing.M) {
 	testkit.OrphanMain(m, runForEver)
 }
 
-// runForEver runs a world, with a server that crashes again and again.
+// runForEver runs a world with a server that crashes again and again.
 func runForEver(clients string, tell func(...any)) error {
 	s := nemesis.Setting{Nodes: 3, Clients: 2, Persistence: nemesis.Always, Horizon: time.Hour}
 	for at := time.Duration(0); at < time.Minute; at += 40 * time.Millisecond {
@@ -443,7 +442,7 @@ func runsIn(pid int, dir string) bool {
 	return err == nil && strings.HasPrefix(cwd, dir)
 }
 
-// soon waits until a condition holds.
+// soon waits until a condition is true.
 func soon(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {

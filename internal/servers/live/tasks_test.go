@@ -12,8 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// sluggish is a machine that wakes its sleepers late, by as much as it is told, and then
-// ends.
+// sluggish is a machine that wakes sleepers late by given times, and then ends.
 type sluggish struct {
 	env.Runtime
 	now  env.Instant
@@ -51,8 +50,8 @@ func TestProbeKeepsTheGreatestLateness(t *testing.T) {
 	}
 }
 
-// What the plan has due, and what a fault goes on with by itself, count from when they
-// were due, whether anybody slept meanwhile or not.
+// Lateness counts from when an action of the plan was due, whether somebody slept meanwhile
+// or not.
 func TestSchedulerIsLate(t *testing.T) {
 	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(time.Hour)}
 	for what, due := range map[string]func(*trial){
@@ -71,7 +70,7 @@ func TestSchedulerIsLate(t *testing.T) {
 	}
 }
 
-// A run has a probe of its own beside it.
+// A run has a probe.
 func TestProbeRunsBesideARun(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{})
 	w.mustRun(func(int) { w.sleep(1, 10*probeInterval) })

@@ -21,7 +21,7 @@ const (
 	end   = env.StepAfterWrite
 )
 
-// patience is how long an answer may take.
+// patience is how long a reply may take.
 const patience = time.Minute
 
 // between is a fault that client 1 begins and ends.
@@ -37,8 +37,8 @@ type trial struct {
 	log *history.Log
 }
 
-// try runs the clients of a setting in a bubble, with a node, a client and a horizon of an
-// hour unless it says otherwise. A bubble fails that is left with a goroutine in it.
+// try runs the clients of a setting in a bubble. The defaults are one node, one client and
+// a horizon of an hour. A bubble with goroutines left fails the test.
 func try(t *testing.T, s nemesis.Setting, life func(w *trial, client int)) *trial {
 	t.Helper()
 	s.Nodes, s.Clients = max(s.Nodes, 1), max(s.Clients, 1)
@@ -68,7 +68,7 @@ func try(t *testing.T, s nemesis.Setting, life func(w *trial, client int)) *tria
 	return w
 }
 
-// ask sends a command to all nodes, and returns the answers by node from 0, and how long
+// ask sends a command to all nodes and returns the replies by node from 0, and how long
 // they took.
 func (w *trial) ask(client int, cmd env.Command, wait time.Duration) ([]env.Answer, time.Duration) {
 	nodes, m := w.Nodes(client), w.Runtime(client)
@@ -96,7 +96,7 @@ func (w *trial) wantAnswers(what string, cmd env.Command, want ...env.Answer) {
 	}
 }
 
-// wantKinds asks for the events of a history but for those of keys.
+// wantKinds checks the kinds of events in the history, without those of keys.
 func (w *trial) wantKinds(want ...history.Kind) {
 	w.t.Helper()
 	var got []history.Kind
@@ -115,8 +115,8 @@ func (w *trial) sleep(client int, d time.Duration) {
 	_ = m.Sleep(context.Background(), m.Now(env.Monotonic).Add(d))
 }
 
-// isDown stands for what is heard of a server that is down: its last connection ends under
-// a request, or no new one can be made.
+// isDown stands for the reply of a server that is down: its last connection breaks, or no
+// new one can be made.
 const isDown env.Answer = 100
 
 func TestCrash(t *testing.T) {
@@ -133,13 +133,12 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// always is no more and no less.
+// always is a constant latency.
 func always(d time.Duration) nemesis.Distribution {
 	return nemesis.Distribution{Range: nemesis.Range{Min: d, Max: d}}
 }
 
-// Messages take what the setting says, to the nanosecond, and links may have a latency of
-// their own.
+// Messages have exactly the latency of the setting. Links may have their own.
 func TestLatencyOfTheSetting(t *testing.T) {
 	s := nemesis.Setting{
 		Nodes: 2, Latency: always(time.Millisecond),
@@ -156,7 +155,8 @@ func TestLatencyOfTheSetting(t *testing.T) {
 	})
 }
 
-// What is held back for 30 s takes no time, and effect at its end.
+// A message that is held back for 30 s takes effect at the end, and waiting takes no real
+// time.
 func TestPartition(t *testing.T) {
 	w := try(t, nemesis.Setting{Nodes: 2, Plan: between(&nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}})}, func(w *trial, client int) {
 		w.wantAnswers("at first", env.Command{Op: env.OpGet, Key: "key"}, env.No, env.No)
@@ -170,7 +170,7 @@ func TestPartition(t *testing.T) {
 	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
 }
 
-// A client that is paused is so in virtual time.
+// A client is paused in virtual time.
 func TestPause(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, begin, 0), End: nemesis.After(30 * time.Second)}}
 	try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {
@@ -185,7 +185,7 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// refused are the kinds of faults that are refused, by name.
+// refused are the kinds of faults that are rejected, by name.
 func refused(t *testing.T, able nemesis.Ability) (kinds []string) {
 	t.Helper()
 	for _, a := range nemesis.Actions() {
@@ -201,7 +201,7 @@ func refused(t *testing.T, able nemesis.Ability) (kinds []string) {
 	return kinds
 }
 
-// What needs a journal or a replica nodes in memory do not have.
+// Faults that need a journal or a replica are not supported on nodes in memory.
 func TestFaultsOnOffer(t *testing.T) {
 	able := nemesis.Ability{Name: Backend{}.Name(), Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
 	if got, want := refused(t, able), []string{"failover", "old-snapshot", "split-brain", "vm-restore"}; !slices.Equal(got, want) {
@@ -222,7 +222,7 @@ func TestFaultsOnOffer(t *testing.T) {
 	}
 }
 
-// A network in the memory of this process leads no other process anywhere.
+// Clients cannot run as processes on a network in memory.
 func TestClientsAreOfThisProcess(t *testing.T) {
 	w, err := Backend{}.Open(t.Context(), nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log))
 	if err != nil {
@@ -234,7 +234,7 @@ func TestClientsAreOfThisProcess(t *testing.T) {
 	}
 }
 
-// Outside of a bubble time is real, and nothing is left behind either.
+// Outside a bubble time is real, and no goroutine is left either.
 func TestWorldInRealTime(t *testing.T) {
 	const ttl, down = 50 * time.Millisecond, 20 * time.Millisecond
 	before := runtime.NumGoroutine()
@@ -275,7 +275,7 @@ func TestWorldInRealTime(t *testing.T) {
 	}
 }
 
-// A context that has ended opens nothing.
+// Open fails with a context that has ended.
 func TestOpenHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

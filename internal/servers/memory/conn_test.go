@@ -18,7 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// own is a Redis client as somebody else's lock has one.
+// own returns a Redis client as a lock outside this project has one.
 func (w *trial) own(client, node int) *redis.Client {
 	return redis.NewClient(&redis.Options{
 		MaxRetries: -1,
@@ -29,8 +29,7 @@ func (w *trial) own(client, node int) *redis.Client {
 	})
 }
 
-// A client of somebody else's gets the replies of the node, and is refused by one that is
-// down.
+// Such a client gets the node's replies, and is refused while the node is down.
 func TestDialForSomebodyElse(t *testing.T) {
 	try(t, nemesis.Setting{Plan: between(&nemesis.Crash{Node: 1})}, func(w *trial, client int) {
 		c := w.own(1, 1)
@@ -58,8 +57,8 @@ func TestDialForSomebodyElse(t *testing.T) {
 	})
 }
 
-// A client of somebody else's stands still where it reads or writes, for as long as the plan
-// says, and a reply that came meanwhile is seen before the end of its time.
+// Such a client is paused where it reads or writes, as long as the plan says. A reply that
+// arrived meanwhile is seen before the deadline.
 func TestSomebodyElseIsPaused(t *testing.T) {
 	const long = 30 * time.Second
 	paused := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(time.Second), End: nemesis.After(long)}
@@ -97,7 +96,7 @@ func TestSomebodyElseIsPaused(t *testing.T) {
 	}
 }
 
-// A call of somebody else's lock ends with the run, as do its connections.
+// A call of such a lock ends with the run, as do its connections.
 func TestSomebodyElseEndsWithTheRun(t *testing.T) {
 	try(t, nemesis.Setting{Horizon: time.Hour}, func(w *trial, client int) {
 		conn, err := w.Dial(w.t.Context(), 1, 1)
@@ -114,7 +113,7 @@ func TestSomebodyElseEndsWithTheRun(t *testing.T) {
 	})
 }
 
-// A node that stands still says nothing, not even that a time is up by which it promised to.
+// A stopped node sends nothing, not even the timeout of a blocking command.
 func TestSomebodyElseWaitsAtANodeThatStandsStill(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.NodePause{Node: 1}, Start: nemesis.At(5 * time.Second), End: nemesis.After(30 * time.Second)}}
 	try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {
@@ -132,8 +131,8 @@ func TestSomebodyElseWaitsAtANodeThatStandsStill(t *testing.T) {
 	})
 }
 
-// Who waits for a message or for an item of a list hears of it in the instant in which it
-// comes, and of a crash; nothing of either is left behind.
+// A blocked client gets a message or an item of a list at the instant at which it is sent,
+// and learns of a crash. Nothing is left behind.
 func TestSomebodyElseWaitsAtANode(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(time.Minute), End: nemesis.After(time.Minute)}}
 	try(t, nemesis.Setting{Clients: 2, Plan: plan}, func(w *trial, client int) {
@@ -172,7 +171,7 @@ func TestSomebodyElseWaitsAtANode(t *testing.T) {
 	})
 }
 
-// What faults do to messages takes exactly as long as they say.
+// Faults of messages take exactly as long as they say.
 func TestFaultsOfMessages(t *testing.T) {
 	const ms = time.Millisecond
 	get := env.Command{Op: env.OpGet, Key: "key"} // 24 bytes, and 5 for its answer
@@ -202,7 +201,7 @@ func TestFaultsOfMessages(t *testing.T) {
 	}
 }
 
-// A connection that is reset has its requests lost, and those of others go on.
+// A reset loses the requests of its connection. Others continue.
 func TestReset(t *testing.T) {
 	for way, taken := range map[nemesis.Direction]env.Answer{nemesis.Requests: env.Yes, nemesis.Replies: env.No} {
 		s := nemesis.Setting{Plan: between(&nemesis.Reset{Way: way}), Latency: always(time.Millisecond)}
@@ -216,8 +215,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// A connection that is reset while its node stands still is nothing that the end of the run
-// would have to wait for.
+// A reset while the node is stopped leaves nothing that the end of the run has to wait for.
 func TestResetOfANodeThatStandsStill(t *testing.T) {
 	plan := nemesis.Plan{
 		{Action: &nemesis.NodePause{Node: 1}, Start: nemesis.At(2 * time.Second)},
@@ -241,7 +239,7 @@ func TestResetOfANodeThatStandsStill(t *testing.T) {
 	})
 }
 
-// A client that is killed is heard of no more, and one whose call is cancelled hears it.
+// A killed client adds nothing more to the history. A cancelled call ends.
 func TestKillAndCancel(t *testing.T) {
 	plan := nemesis.Plan{
 		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(time.Second)},
@@ -263,7 +261,7 @@ func TestKillAndCancel(t *testing.T) {
 	w.wantKinds(history.FaultStart, history.Kill, history.FaultStart, history.Cancel)
 }
 
-// What is done to a client that is dead nobody sees: it dies once.
+// Faults of a dead client have no effect: it dies once.
 func TestFaultsOfTheDead(t *testing.T) {
 	at := func(s time.Duration, a nemesis.Action) nemesis.Fault {
 		return nemesis.Fault{Action: a, Start: nemesis.At(s * time.Second)}
@@ -284,7 +282,7 @@ func TestFaultsOfTheDead(t *testing.T) {
 		history.FaultStart, history.FaultStart, history.FaultStart, history.FaultEnd)
 }
 
-// The guarded resource takes its time, too.
+// Accesses to the guarded resource take time, too.
 func TestGuardTakesItsTime(t *testing.T) {
 	own := always(20 * time.Millisecond)
 	for _, c := range []struct {
@@ -307,8 +305,7 @@ func TestGuardTakesItsTime(t *testing.T) {
 	}
 }
 
-// Law: however what is asked is cut into pieces, a command ends in the piece that has its last
-// byte.
+// Law: however requests are split, a command ends in the piece with its last byte.
 func TestCommandsAreToldApart(t *testing.T) {
 	commands := []string{
 		"*1\r\n$4\r\nPING\r\n",

@@ -11,8 +11,9 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// A machine that loses power keeps what its disk has: with a sync each second what is a
-// second old, and not what was written just now. A key that was deleted just now is back.
+// A machine that loses power keeps what is on its disk. With a sync each second that is
+// what is a second old, and not what was written just now; a key that was deleted just now
+// is back.
 func TestPowerLoss(t *testing.T) {
 	named := func(op env.Op, key string) env.Command {
 		return env.Command{Op: op, Key: key, Token: "a", TTL: time.Hour}
@@ -43,8 +44,8 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// A machine without power accepts nothing and refuses nothing; when it is back it knows
-// nothing of those who came meanwhile.
+// A machine without power neither accepts nor refuses connections. When it is back, it does
+// not know those made meanwhile.
 func TestDialWithoutPower(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.PowerLoss{Node: 1}, Start: nemesis.At(time.Second), End: nemesis.After(time.Minute)}}
 	try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {

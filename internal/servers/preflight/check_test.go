@@ -29,7 +29,7 @@ func start(t *testing.T, nodes int) *redisserver.Fleet {
 	return servertest.Open(t, redisserver.Options{Nodes: nodes})
 }
 
-// do gives a server the commands of an operator.
+// do sends a server commands as its operator.
 func do(t *testing.T, s *redisserver.Server, commands ...string) {
 	t.Helper()
 	for _, c := range commands {
@@ -37,7 +37,7 @@ func do(t *testing.T, s *redisserver.Server, commands ...string) {
 	}
 }
 
-// wantUnfit checks what is found to be wrong with a server, and that its address is told.
+// wantUnfit checks the problem that is found and that the error names the server.
 func wantUnfit(t *testing.T, addr string, o redisnode.Options, why error, parts ...string) {
 	t.Helper()
 	c, err := preflight.Open(t.Context(), addr, o)
@@ -57,7 +57,7 @@ func wantUnfit(t *testing.T, addr string, o redisnode.Options, why error, parts 
 	}
 }
 
-// A server that is fit keeps nothing of having been looked at, and is told from others.
+// Checking a fit server leaves nothing on it. Two servers are distinguished.
 func TestFit(t *testing.T) {
 	f := start(t, 2)
 	addrs := []string{f.Server(1).Addr(), f.Server(2).Addr()}
@@ -84,7 +84,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// All that is wrong is told at once, and once of those of which it is the same.
+// All problems are reported at once, and the same problem of several servers once.
 func TestEveryUnfitServerIsTold(t *testing.T) {
 	f := start(t, 3)
 	var addrs []string
@@ -108,7 +108,7 @@ func TestEveryUnfitServerIsTold(t *testing.T) {
 	}
 }
 
-// What an operator can have made of a real server.
+// Configurations that an operator can have made.
 func TestUnfitServers(t *testing.T) {
 	const secret = "CONFIG SET requirepass secret"
 	alice := redisnode.Options{Prefix: "ours:", Username: "alice", Password: "wonder"}
@@ -151,7 +151,7 @@ func TestUnfitServers(t *testing.T) {
 	}
 }
 
-// Who speaks TLS, and who does not, and whom either side trusts.
+// Servers and clients with and without TLS, and with and without trust.
 func TestTLS(t *testing.T) {
 	s, authority := start(t, 1).Server(1), testkit.NewAuthority(t)
 	secured := authority.Secure(t, s)
@@ -171,7 +171,7 @@ func TestTLS(t *testing.T) {
 	wantUnfit(t, secured, with(stranger), preflight.ErrTrust, "elsewhere.example")
 }
 
-// What is no Redis, or none that is fit, told by what it says.
+// Servers that are not Redis, or not fit, recognised by what they send.
 func TestOthers(t *testing.T) {
 	info := func(fields ...string) string {
 		text := strings.Join(append(fields, "run_id:f00"), "\r\n")
@@ -180,7 +180,7 @@ func TestOthers(t *testing.T) {
 	const unknown = "-ERR unknown command `HELLO`, with args beginning with: `2`,\r\n"
 	const hello = "*2\r\n$5\r\nproto\r\n:2\r\n"
 	for name, c := range map[string]struct {
-		says  []string // one answer after another; then it hangs up
+		says  []string // the replies in order; then it closes the connection
 		why   error
 		parts []string
 	}{
@@ -202,7 +202,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// says starts a server that gives its answers on each connection, whatever it is asked.
+// says starts a server that sends these replies on each connection, whatever it is sent.
 func says(t *testing.T, answers ...string) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -232,7 +232,7 @@ func says(t *testing.T, answers ...string) (addr string) {
 	return l.Addr().String()
 }
 
-// A server that stands still is waited for only as long as the caller wants.
+// The check of a stopped server ends with the caller's context.
 func TestSilence(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -246,7 +246,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// Who asked and did not wait for the answer is not given it for the next one.
+// A reply that comes after its caller gave up is not taken for the next one.
 func TestAnswerThatNobodyWaitedFor(t *testing.T) {
 	s := start(t, 1).Server(1)
 	c, err := preflight.Open(t.Context(), s.Addr(), ours)
@@ -276,7 +276,7 @@ func TestAnswerThatNobodyWaitedFor(t *testing.T) {
 	}
 }
 
-// Whoever is stopped while a server is tried leaves nothing on it.
+// A check that is cancelled leaves nothing on the server.
 func TestStoppedWhileItTries(t *testing.T) {
 	s := start(t, 1).Server(1)
 	for _, seconds := range []string{"0.3", "3", "30"} {
@@ -288,8 +288,8 @@ func TestStoppedWhileItTries(t *testing.T) {
 	t.Skip("undecided: the machine is too slow")
 }
 
-// stoppedInTime stops who tries a server while it waits for so many seconds, and reports
-// whether that came in time.
+// stoppedInTime cancels a check while the server delays a reply for some seconds, and
+// reports whether it was cancelled in time.
 func stoppedInTime(t *testing.T, s *redisserver.Server, seconds string) bool {
 	keys := func() int { return len(servertest.Do(t, s, "KEYS *").([]any)) }
 	ctx, stop := context.WithCancel(t.Context())
@@ -323,7 +323,7 @@ func stoppedInTime(t *testing.T, s *redisserver.Server, seconds string) bool {
 	return true
 }
 
-// What becomes of a server while it is watched.
+// Changes of a server while it is monitored.
 func TestStill(t *testing.T) {
 	f := start(t, 1)
 	s := f.Server(1)

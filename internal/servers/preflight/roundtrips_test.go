@@ -15,7 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// Each server is asked as often as was said, and by nothing but HELLO and PING.
+// Each server gets the given number of PINGs, and nothing else but HELLO.
 func TestServersAreNotDisturbed(t *testing.T) {
 	f := servertest.Open(t, redisserver.Options{Nodes: 2})
 	var addrs []string
@@ -52,7 +52,7 @@ func TestServersAreNotDisturbed(t *testing.T) {
 	}
 }
 
-// Each server that cannot be asked is named.
+// The error names each server that cannot be reached.
 func TestServersThatCannotBeAsked(t *testing.T) {
 	f := servertest.Open(t, redisserver.Options{Nodes: 2})
 	addrs := []string{f.Server(1).Addr(), f.Server(2).Addr()}

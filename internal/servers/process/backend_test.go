@@ -15,8 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Real servers can be given every kind of fault but for those that need what they do not
-// have yet, and these are refused by name.
+// Every kind of fault is supported except those listed here, which are rejected by name.
 func TestFaultsOnOffer(t *testing.T) {
 	able := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
 	refused := []string{}
@@ -43,8 +42,7 @@ func equalSets(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// Which of replies and timers goroutines see first is not for this backend to
-// choose.
+// This backend does not control whether goroutines see replies or timers first.
 func TestTimersFirstIsRefused(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}}}
 	able := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
@@ -60,8 +58,8 @@ func TestMissingServerIsOneLine(t *testing.T) {
 	}
 }
 
-// A node fails over to what had come to its replica, once and again: what was set long
-// before is there, and what was set just before is not.
+// A node fails over twice to what its replica had received: keys set long before are there,
+// and keys set just before are not.
 func TestFailover(t *testing.T) {
 	for _, lag := range []time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second} {
 		late := failsOver(t, lag)
@@ -73,7 +71,8 @@ func TestFailover(t *testing.T) {
 	t.Error("what was set long before is not kept, or what was set just before is")
 }
 
-// failsOver sets a key within the lag before each failover, or says that it was too late.
+// failsOver sets a key within the replication lag before each failover, or reports that it
+// was too late.
 func failsOver(t *testing.T, behind time.Duration) (late error) {
 	lag := nemesis.Distribution{Range: nemesis.Range{Min: behind, Max: behind}}
 	s := nemesis.Setting{
@@ -134,8 +133,8 @@ func failsOver(t *testing.T, behind time.Duration) (late error) {
 	return late
 }
 
-// A node has two masters, each for some clients, until the old one is demoted: what only
-// that had is lost, and what had come to its replica before is on both.
+// A node has two masters, each for some clients, until the old one is demoted. What only
+// the old one had is lost; what its replica had received before is on both.
 func TestSplitBrain(t *testing.T) {
 	lag := nemesis.Distribution{Range: nemesis.Range{Min: 100 * time.Millisecond, Max: 100 * time.Millisecond}}
 	over := nemesis.When(1, env.StepAfterWrite, 0)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A server that shows the time of the machine, whatever it is told, is found out.
+// A server that ignores its clock's file is detected.
 func TestClockThatIsNotHeeded(t *testing.T) {
 	c := NewFakeClock(filepath.Join(t.TempDir(), "clock"))
 	if err := c.Load(); err != nil {
@@ -34,10 +34,10 @@ func TestMissingLibraryIsOneLineThatHelps(t *testing.T) {
 	}
 }
 
-// span is a time that something took place in: between two instants of ours.
+// span is the time between two instants in which something happened.
 type span struct{ from, to time.Time }
 
-// shows is by how much a server's wall clock is ahead of ours, at least and at most.
+// shows returns how far a server's wall clock is ahead of ours, at least and at most.
 func shows(t *testing.T, s *Server) (least, most time.Duration, asked span) {
 	t.Helper()
 	asked.from = time.Now()
@@ -49,12 +49,11 @@ func shows(t *testing.T, s *Server) (least, most time.Duration, asked span) {
 	return shown.Sub(asked.to.Round(0)), shown.Sub(asked.from.Round(0)), asked
 }
 
-// blur is by how much a clock may be off that has been put right: what it takes to read the
-// file in which that stands.
+// blur is how far a clock may be off after it was set: the time it takes to read its file.
 const blur = 20 * time.Millisecond
 
-// wantClock checks that a clock was put ahead once, that it has run so much faster than ours
-// since, and that nothing but what took place meanwhile made it differ, by more.
+// wantClock checks that a clock was set ahead once and has run too fast since, and that it
+// differs from ours by nothing else but the time that the operations took.
 func wantClock(t *testing.T, what string, s *Server, ahead time.Duration, set span, rate float64, more time.Duration) {
 	t.Helper()
 	least, most, asked := shows(t, s)
@@ -68,8 +67,8 @@ func wantClock(t *testing.T, what string, s *Server, ahead time.Duration, set sp
 	}
 }
 
-// The clock is where it is put, runs as fast as it is told, stands still, and stays so
-// over a restart, and the keys of the server live by it.
+// The clock shows the time that was set, runs at the rate that was set, stands still, and
+// stays so over a restart. The server's keys expire by it.
 func TestClockOfAServer(t *testing.T) {
 	f := openFleet(t, Options{Nodes: 2, Clocks: true, AppendOnly: true})
 	s, other := f.Server(1), f.Server(2)

@@ -14,7 +14,7 @@ func TestNothingButLoopbackIsSpokenTo(t *testing.T) {
 			t.Errorf("%q: %v", host, err)
 		}
 	}
-	// 192.0.2.1 is nobody's; who gets as far as to ask for it would wait long.
+	// 192.0.2.1 belongs to nobody: dialling it would take long.
 	if _, err := Dialer.Dial("tcp", "192.0.2.1:6379"); err == nil || !strings.Contains(err.Error(), "is not a loopback address") {
 		t.Errorf("got %v", err)
 	}

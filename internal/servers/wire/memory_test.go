@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// pair is a connection in memory to a node whose end is a pipe that the test holds.
+// pair is a connection in memory to a node whose end is a pipe of the test.
 type pair struct {
 	net.Conn          // the client's
 	its      net.Conn // the node's
 	link     *Link
 }
 
-// The one node is called by itself.
+// Addr implements [Host].
 func (p *pair) Addr() string { return "node-1:6379" }
 
 // Connect implements [Host].
@@ -28,7 +28,7 @@ func (p *pair) Connect(int) (Session, error) {
 	return session{ours}, nil
 }
 
-// session is one to whom it is all the same when something was sent.
+// session ignores when data was sent.
 type session struct{ net.Conn }
 
 // Ask implements [Session].
@@ -37,7 +37,7 @@ func (s session) Ask(piece []byte, _ time.Time) error {
 	return err
 }
 
-// inBubble tests a connection in memory in a bubble, which fails if a goroutine is left.
+// inBubble tests a connection in a bubble, which fails if a goroutine is left.
 func inBubble(t *testing.T, test func(t *testing.T, c *pair)) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(pair)
@@ -55,8 +55,7 @@ func inBubble(t *testing.T, test func(t *testing.T, c *pair)) {
 	})
 }
 
-// A client that writes never waits, though nobody reads, and what it has written comes in
-// order.
+// Writing never blocks, even if nobody reads, and data arrives in order.
 func TestWritesDoNotWait(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *pair) {
 		began := time.Now()
@@ -77,7 +76,7 @@ func TestWritesDoNotWait(t *testing.T) {
 	})
 }
 
-// Deadlines pass on time, and not when they have been taken back or moved.
+// Deadlines pass at their time, unless they were removed or moved.
 func TestDeadlines(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *pair) {
 		began, p := time.Now(), make([]byte, 10)
@@ -102,8 +101,8 @@ func TestDeadlines(t *testing.T) {
 	})
 }
 
-// What has come before the end is read before it, and what came too late can still be seen
-// by who asks for it.
+// Data that arrived before the end is read before it. Data that arrived after the deadline
+// can be read by ReadArrived.
 func TestEndsOfConnections(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *pair) {
 		p := make([]byte, 10)
@@ -144,7 +143,7 @@ func TestEndsOfConnections(t *testing.T) {
 
 func (p *pair) near() *clientConn { return p.Conn.(*clientConn) }
 
-// Whoever reads hears of Close at once.
+// Close ends a Read at once.
 func TestCloseWakesReaders(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *pair) {
 		time.AfterFunc(time.Minute, func() { _ = c.Close() })
@@ -154,7 +153,7 @@ func TestCloseWakesReaders(t *testing.T) {
 	})
 }
 
-// A connection that is reset ends at both of its ends.
+// A reset ends both ends of a connection.
 func TestResetInMemory(t *testing.T) {
 	for _, way := range []string{"requests", "replies"} {
 		inBubble(t, func(t *testing.T, c *pair) {

@@ -23,7 +23,7 @@ const (
 	moment   = 100 * time.Millisecond // for what must not
 )
 
-// echo is a server that sends every line back and remembers it.
+// echo is a server that sends every line back and records it.
 type echo struct {
 	listener net.Listener
 	serving  sync.WaitGroup
@@ -79,7 +79,7 @@ func (e *echo) Connect(int) (Session, error) {
 	return session{ours}, nil
 }
 
-// leave takes the server down for whoever comes.
+// leave takes the server down for new connections.
 func (e *echo) leave() {
 	e.gone.Store(true)
 	e.listener.Close()
@@ -111,7 +111,7 @@ func slower(by time.Duration) nemesis.Rule {
 // opener opens a network of clients to servers, with a prefix of keys.
 type opener func(t *testing.T, clients int, prefix string, nodes ...*echo) *Network
 
-// networks are those of both sorts.
+// networks are the two kinds of networks.
 var networks = map[string]opener{
 	"proxies": func(t *testing.T, clients int, prefix string, nodes ...*echo) *Network {
 		addrs := make([]string, len(nodes))
@@ -137,7 +137,7 @@ var networks = map[string]opener{
 	},
 }
 
-// onEach tests what holds of any network. It is closed in the end.
+// onEach runs a test on both kinds of networks.
 func onEach(t *testing.T, test func(t *testing.T, open opener)) {
 	for name, open := range networks {
 		t.Run(name, func(t *testing.T) {
@@ -308,8 +308,8 @@ func TestDelayIsOfEveryMessageAndKeepsTheOrder(t *testing.T) {
 	})
 }
 
-// A proxy answers for a node that is down, and then ends the connection; in memory there is
-// none.
+// A proxy accepts connections to a node that is down, and closes them. In memory they are
+// refused.
 func TestNodeThatIsDownIsNoUse(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
@@ -361,8 +361,8 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-// A proxy that is led elsewhere keeps its address, ends its connections, and delivers what it
-// has held back to nobody.
+// A proxy that is redirected keeps its address, closes its connections and drops what it
+// has held back.
 func TestLeadElsewhere(t *testing.T) {
 	before, after := startEcho(t), startEcho(t)
 	n := networks["proxies"](t, 1, "", before)
@@ -390,7 +390,7 @@ func TestLeadElsewhere(t *testing.T) {
 	}
 }
 
-// Only what is whole commands is copied.
+// Only complete commands are copied.
 func TestWholeCommands(t *testing.T) {
 	const get = "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"
 	for piece, want := range map[string]bool{get: true, get + get: true, get[:len(get)-1]: false, get + "*1\r\n$4\r\n": false, "PING\r\n": false} {
@@ -400,8 +400,8 @@ func TestWholeCommands(t *testing.T) {
 	}
 }
 
-// A copy comes to the node over a connection of its own, so that its reply is not taken
-// for that to another request; and it comes though its client has gone.
+// A copy has its own connection, so its reply is not taken for the reply to another
+// request. It arrives even if its client is gone.
 func TestCopyOutlivesItsSender(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// spoken is a row of commands, as in "GET k | DEL k", in Redis' protocol.
+// spoken encodes commands, such as "GET k | DEL k", in Redis's protocol.
 func spoken(commands string) []byte {
 	var piece strings.Builder
 	for c := range strings.SplitSeq(commands, "|") {
@@ -47,7 +47,7 @@ func TestKeyOfARequest(t *testing.T) {
 	}
 }
 
-// A rule sees who sends what to whom, and keys as a plan knows them.
+// A rule sees the sender, the receiver, and keys as a plan knows them.
 func TestRuleOfOneKey(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
@@ -73,7 +73,7 @@ func TestRuleOfOneKey(t *testing.T) {
 	})
 }
 
-// Rules add up, and each is lifted by itself.
+// Rules add up, and each is removed by itself.
 func TestRulesAddUp(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		const delay = 40 * time.Millisecond
